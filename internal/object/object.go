@@ -1,0 +1,214 @@
+package object
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The two finalizers of the garbage collector.
+const (
+	Foreground = v1.FinalizerDeleteDependents // "foregroundDeletion"
+	Orphan     = v1.FinalizerOrphanDependents // "orphan"
+)
+
+// Object is what deletion needs to know of a Kubernetes object. It never holds
+// annotations, managedFields, or spec and status as a whole.
+//
+// An Object is immutable once it has been handed to a snapshot, a server or a
+// graph: these share the pointer. Whoever changes one works on a Clone.
+type Object struct {
+	Ref
+	// ResourceVersion is opaque: only equality means anything to a server.
+	ResourceVersion string
+	// Owners are metadata.ownerReferences in the stored order.
+	Owners []OwnerReference
+	Labels Labels
+	// Created is the creationTimestamp in seconds since 1970; 0 if unknown.
+	Created int64
+	// Generation is metadata.generation; 0 for kinds without one.
+	Generation int64
+	// Rare is nil for an object without finalizers, deletion and facts. It is
+	// shared between objects and as immutable as they are; use Edit to change it.
+	Rare *Rare
+}
+
+// Rare holds the fields that most objects leave empty.
+type Rare struct {
+	Finalizers []string
+	// DeletionTimestamp is in seconds since 1970; 0 when the object is not
+	// being deleted.
+	DeletionTimestamp int64
+	// GracePeriod is deletionGracePeriodSeconds; nil when absent.
+	GracePeriod *int64
+
+	// What single kinds add: nil for every other kind.
+	Pod        *Pod
+	Namespace  *Namespace
+	Definition *Definition
+}
+
+// Pod is what the deletion of a pod depends on (semantics.md §2.9).
+type Pod struct {
+	// NodeName is empty for a pod that is not scheduled.
+	NodeName string
+	Phase    string
+	// TerminationGracePeriod is the spec's, in seconds; nil when absent.
+	TerminationGracePeriod *int64
+	// Mirror marks the mirror pod of a static pod.
+	Mirror bool
+}
+
+// Finished tells whether the pod has run to its end.
+func (p *Pod) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
+
+// Namespace is what the deletion of a namespace depends on.
+type Namespace struct {
+	Phase string
+	// Finalizers are spec.finalizers, not metadata.finalizers.
+	Finalizers []string
+}
+
+// Definition is what a CustomResourceDefinition says of its instances.
+type Definition struct {
+	Group      string
+	Kind       string
+	Plural     string
+	Singular   string
+	ShortNames []string
+	Categories []string
+	Namespaced bool
+	Versions   []DefinitionVersion
+	// Established and Terminating are conditions of the status.
+	Established bool
+	Terminating bool
+}
+
+// DefinitionVersion is one entry of a CustomResourceDefinition's spec.versions.
+type DefinitionVersion struct {
+	Name    string
+	Served  bool
+	Storage bool
+}
+
+var none Rare
+
+func (o *Object) rare() *Rare {
+	if o.Rare == nil {
+		return &none
+	}
+	return o.Rare
+}
+
+// Finalizers are metadata.finalizers in the stored order. Callers must not
+// change the slice.
+func (o *Object) Finalizers() []string { return o.rare().Finalizers }
+
+// HasFinalizer tells whether name is among the finalizers.
+func (o *Object) HasFinalizer(name string) bool {
+	return o.Rare != nil && slices.Contains(o.Rare.Finalizers, name)
+}
+
+// BeingDeleted tells whether the object has a deletion timestamp. The API calls
+// such an object Terminating.
+func (o *Object) BeingDeleted() bool { return o.Rare != nil && o.Rare.DeletionTimestamp != 0 }
+
+// WaitingForDependents tells whether the object is being deleted in the
+// foreground.
+func (o *Object) WaitingForDependents() bool {
+	return o.BeingDeleted() && o.HasFinalizer(Foreground)
+}
+
+// DeletionTimestamp is in seconds since 1970; 0 when not being deleted.
+func (o *Object) DeletionTimestamp() int64 { return o.rare().DeletionTimestamp }
+
+// GracePeriod is deletionGracePeriodSeconds; nil when absent.
+func (o *Object) GracePeriod() *int64 { return o.rare().GracePeriod }
+
+// Pod is nil unless the object is a pod whose dump showed spec or status.
+func (o *Object) Pod() *Pod { return o.rare().Pod }
+
+// NamespaceFacts is nil unless the object is a Namespace.
+func (o *Object) NamespaceFacts() *Namespace { return o.rare().Namespace }
+
+// Definition is nil unless the object is a CustomResourceDefinition.
+func (o *Object) Definition() *Definition { return o.rare().Definition }
+
+// Controller returns the reference with controller: true, if there is one.
+func (o *Object) Controller() (OwnerReference, bool) {
+	for _, ref := range o.Owners {
+		if ref.Controller == True {
+			return ref, true
+		}
+	}
+	return OwnerReference{}, false
+}
+
+// RefersTo tells whether one of the owner references has the UID.
+func (o *Object) RefersTo(uid types.UID) bool {
+	for i := range o.Owners {
+		if o.Owners[i].UID == uid {
+			return true
+		}
+	}
+	return false
+}
+
+// Clone returns a copy whose own fields may be assigned. Owners, finalizers and
+// Rare are still shared: replace them, do not write into them (see Edit).
+func (o *Object) Clone() *Object {
+	c := *o
+	return &c
+}
+
+// Edit gives the (cloned) object a Rare of its own and returns it for writing.
+func (o *Object) Edit() *Rare {
+	c := *o.rare()
+	o.Rare = &c
+	return o.Rare
+}
+
+// Equal tells whether two objects have the same content, resourceVersion
+// included. Nil and empty lists are equal, as they are once serialised.
+func Equal(a, b *Object) bool {
+	x, y := a.rare(), b.rare()
+	return a.Ref == b.Ref && a.ResourceVersion == b.ResourceVersion &&
+		a.Created == b.Created && a.Generation == b.Generation && a.Labels == b.Labels &&
+		slices.Equal(a.Owners, b.Owners) &&
+		slices.Equal(x.Finalizers, y.Finalizers) &&
+		x.DeletionTimestamp == y.DeletionTimestamp && equalPointees(x.GracePeriod, y.GracePeriod) &&
+		equalPods(x.Pod, y.Pod) && equalNamespaces(x.Namespace, y.Namespace) && equalDefinitions(x.Definition, y.Definition)
+}
+
+func equalPointees[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+func equalPods(a, b *Pod) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.NodeName == b.NodeName && a.Phase == b.Phase && a.Mirror == b.Mirror &&
+		equalPointees(a.TerminationGracePeriod, b.TerminationGracePeriod)
+}
+
+func equalNamespaces(a, b *Namespace) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Phase == b.Phase && slices.Equal(a.Finalizers, b.Finalizers)
+}
+
+func equalDefinitions(a, b *Definition) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Group == b.Group && a.Kind == b.Kind && a.Plural == b.Plural && a.Singular == b.Singular &&
+		a.Namespaced == b.Namespaced && a.Established == b.Established && a.Terminating == b.Terminating &&
+		slices.Equal(a.ShortNames, b.ShortNames) && slices.Equal(a.Categories, b.Categories) &&
+		slices.Equal(a.Versions, b.Versions)
+}

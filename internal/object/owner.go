@@ -1,0 +1,85 @@
+package object
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Flag is an optional boolean of an owner reference. Absent and false mean the
+// same to the collector, but two references that differ in it are not equal,
+// which matters when the API server removes duplicates.
+type Flag uint8
+
+// The values of a Flag.
+const (
+	Unset Flag = iota
+	False
+	True
+)
+
+// FlagOf turns an optional boolean into a Flag.
+func FlagOf(b *bool) Flag {
+	switch {
+	case b == nil:
+		return Unset
+	case *b:
+		return True
+	default:
+		return False
+	}
+}
+
+// Bool is the flag as Kubernetes serialises it; nil when unset.
+func (f Flag) Bool() *bool {
+	switch f {
+	case False:
+		return new(false)
+	case True:
+		return new(true)
+	default:
+		return nil
+	}
+}
+
+// OwnerReference is one entry of metadata.ownerReferences. It is comparable:
+// equality is the semantic deep equality of the API server.
+type OwnerReference struct {
+	APIVersion         string
+	Kind               string
+	Name               string
+	UID                types.UID
+	Controller         Flag
+	BlockOwnerDeletion Flag
+}
+
+// Blocks tells whether the reference holds back a foreground deletion of its
+// owner.
+func (o OwnerReference) Blocks() bool { return o.BlockOwnerDeletion == True }
+
+// In is the identity that the reference names for a dependent in namespace.
+// References have no namespace of their own; an owner is in the namespace of
+// its dependent or cluster-scoped.
+func (o OwnerReference) In(namespace string) Ref {
+	return Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: namespace, Name: o.Name, UID: o.UID}
+}
+
+// Names tells whether the reference has exactly the coordinates of r.
+func (o OwnerReference) Names(r Ref) bool {
+	return o.UID == r.UID && o.Name == r.Name && o.Kind == r.Kind && o.APIVersion == r.APIVersion
+}
+
+// WithoutOwners returns owners without those whose UID is in uids. The input
+// is not changed; it is returned as it is when nothing matches.
+func WithoutOwners(owners []OwnerReference, uids []types.UID) []OwnerReference {
+	if !slices.ContainsFunc(owners, func(o OwnerReference) bool { return slices.Contains(uids, o.UID) }) {
+		return owners
+	}
+	kept := make([]OwnerReference, 0, len(owners))
+	for _, o := range owners {
+		if !slices.Contains(uids, o.UID) {
+			kept = append(kept, o)
+		}
+	}
+	return kept
+}

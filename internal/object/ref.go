@@ -1,0 +1,83 @@
+// Package object holds the nouns that every other package shares: references,
+// objects as the collector sees them, watch events, patches, and the served
+// resources. It has predicates on those nouns and no behaviour beyond them.
+package object
+
+import (
+	"cmp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Ref is the identity of an object: its coordinates and its namespace.
+// It is comparable and may be a map key. The namespace of a cluster-scoped
+// object is empty. (semantics.md §0.3: upstream "object reference".)
+type Ref struct {
+	APIVersion string
+	Kind       string
+	Namespace  string
+	Name       string
+	UID        types.UID
+}
+
+// String is the canonical text of a reference: `apps/v1 Deployment shop/web`.
+// It leaves the UID out and does not escape; callers that print foreign names
+// to a terminal escape them.
+func (r Ref) String() string {
+	var b strings.Builder
+	b.Grow(len(r.APIVersion) + len(r.Kind) + len(r.Namespace) + len(r.Name) + 3)
+	b.WriteString(r.APIVersion)
+	b.WriteByte(' ')
+	b.WriteString(r.Kind)
+	b.WriteByte(' ')
+	if r.Namespace != "" {
+		b.WriteString(r.Namespace)
+		b.WriteByte('/')
+	}
+	b.WriteString(r.Name)
+	return b.String()
+}
+
+// Group is the API group of the reference; empty for the core group.
+func (r Ref) Group() string { return GroupOf(r.APIVersion) }
+
+// Compare orders references by apiVersion, kind, namespace, name and uid,
+// byte-wise. It is the order of every list that users see.
+func Compare(a, b Ref) int {
+	return cmp.Or(
+		strings.Compare(a.APIVersion, b.APIVersion),
+		strings.Compare(a.Kind, b.Kind),
+		strings.Compare(a.Namespace, b.Namespace),
+		strings.Compare(a.Name, b.Name),
+		strings.Compare(string(a.UID), string(b.UID)),
+	)
+}
+
+// SameCoordinates tells whether two references agree in everything but the
+// namespace.
+func SameCoordinates(a, b Ref) bool {
+	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion
+}
+
+// GroupOf returns the group part of an apiVersion. As in Kubernetes, an
+// apiVersion with more than one slash has neither group nor version.
+func GroupOf(apiVersion string) string {
+	group, _ := SplitAPIVersion(apiVersion)
+	return group
+}
+
+// SplitAPIVersion splits an apiVersion into group and version. An unparsable
+// one degenerates to two empty strings.
+//
+// Upstream: apimachinery schema.FromAPIVersionAndKind, semantics.md §3.11.
+func SplitAPIVersion(apiVersion string) (group, version string) {
+	i := strings.IndexByte(apiVersion, '/')
+	if i < 0 {
+		return "", apiVersion
+	}
+	if strings.IndexByte(apiVersion[i+1:], '/') >= 0 {
+		return "", ""
+	}
+	return apiVersion[:i], apiVersion[i+1:]
+}

@@ -1,0 +1,213 @@
+package object
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Verbs is the set of verbs that a resource offers.
+type Verbs uint16
+
+// The verbs that matter here.
+const (
+	Create Verbs = 1 << iota
+	Delete
+	DeleteCollection
+	Get
+	List
+	PatchVerb
+	Update
+	Watch
+
+	AllVerbs = Create | Delete | DeleteCollection | Get | List | PatchVerb | Update | Watch
+)
+
+var verbNames = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+
+// VerbsOf reads the verbs of a discovery document; verbs it does not know are
+// ignored.
+func VerbsOf(names []string) Verbs {
+	var v Verbs
+	for _, n := range names {
+		if i := slices.Index(verbNames, n); i >= 0 {
+			v |= 1 << i
+		}
+	}
+	return v
+}
+
+// Has tells whether all verbs of w are offered.
+func (v Verbs) Has(w Verbs) bool { return v&w == w }
+
+// Names lists the verbs in alphabetical order.
+func (v Verbs) Names() []string {
+	var names []string
+	for i, n := range verbNames {
+		if v.Has(1 << i) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// Resource is one served resource in one version.
+type Resource struct {
+	Group   string
+	Version string
+	// Name is the plural, as in a URL.
+	Name       string
+	Kind       string
+	Singular   string
+	ShortNames []string
+	Categories []string
+	Namespaced bool
+	Verbs      Verbs
+	// Custom marks instances of a CustomResourceDefinition: they know no
+	// strategic merge patch and no unconditional update.
+	Custom bool
+	// Guessed marks a resource that nothing declared: it was inferred from
+	// objects. Its scope and verbs are assumptions.
+	Guessed bool
+}
+
+// APIVersion is group and version as they stand in a manifest.
+func (r Resource) APIVersion() string {
+	if r.Group == "" {
+		return r.Version
+	}
+	return r.Group + "/" + r.Version
+}
+
+// GroupResource names the resource without a version: it is the key of storage,
+// since all versions are views on one object.
+func (r Resource) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: r.Group, Resource: r.Name}
+}
+
+// Resources are the served resources of a server: what discovery says. The zero
+// value is empty and ready. It is not safe for concurrent writing; once filled
+// it may be read from many goroutines.
+type Resources struct {
+	list      []Resource
+	byKind    map[schema.GroupVersionKind]Resource
+	preferred map[schema.GroupResource]int // index into list
+}
+
+// Add adds a resource. Versions of one resource are added in the group's order
+// of preference: the first one is the preferred one. Adding the same kind in the
+// same version again replaces it.
+func (rs *Resources) Add(r Resource) {
+	if rs.byKind == nil {
+		rs.byKind = map[schema.GroupVersionKind]Resource{}
+		rs.preferred = map[schema.GroupResource]int{}
+	}
+	if r.Singular == "" {
+		r.Singular = strings.ToLower(r.Kind)
+	}
+	for i, have := range rs.list {
+		if have.Group == r.Group && have.Version == r.Version && have.Name == r.Name {
+			rs.list[i] = r
+			rs.register(r)
+			return
+		}
+	}
+	rs.list = append(rs.list, r)
+	if _, ok := rs.preferred[r.GroupResource()]; !ok {
+		rs.preferred[r.GroupResource()] = len(rs.list) - 1
+	}
+	rs.register(r)
+}
+
+// register makes the kind resolvable, and with it what a real REST mapper makes
+// resolvable beside it: the lower-case kind, and `<Kind>List` and `List` with a
+// guessed resource name that no path serves.
+//
+// Upstream: meta.DefaultRESTMapper.AddSpecific and
+// restmapper.NewDiscoveryRESTMapper, semantics.md §3.11, S172, S173.
+func (rs *Resources) register(r Resource) {
+	gvk := schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
+	rs.byKind[gvk] = r
+	rs.alias(gvk, strings.ToLower(r.Kind), r)
+	listKind := r.Kind + "List"
+	plural, _ := meta.UnsafeGuessKindToResource(gvk.GroupVersion().WithKind(listKind))
+	rs.alias(gvk, listKind, phantom(r, listKind, plural.Resource, r.Namespaced))
+	rs.alias(gvk, strings.ToLower(listKind), phantom(r, listKind, plural.Resource, r.Namespaced))
+	rs.alias(gvk, "List", phantom(r, "List", "lists", false))
+	rs.alias(gvk, "list", phantom(r, "List", "lists", false))
+}
+
+func (rs *Resources) alias(gvk schema.GroupVersionKind, kind string, r Resource) {
+	gvk.Kind = kind
+	if have, ok := rs.byKind[gvk]; !ok || have.Verbs == 0 {
+		rs.byKind[gvk] = r
+	}
+}
+
+// phantom is a resource that maps but that no path serves: every GET of it is
+// 404.
+func phantom(of Resource, kind, name string, namespaced bool) Resource {
+	return Resource{Group: of.Group, Version: of.Version, Kind: kind, Name: name, Namespaced: namespaced}
+}
+
+// Served tells whether the resource has a path at all. A phantom such as
+// `podlists` maps but is not served.
+func (r Resource) Served() bool { return r.Verbs != 0 }
+
+// For maps an apiVersion and kind to a resource. It returns an
+// *UnknownKindError when that exact version is not served; there is no fallback
+// to another version. (semantics.md §3.11)
+func (rs *Resources) For(apiVersion, kind string) (Resource, error) {
+	group, version := SplitAPIVersion(apiVersion)
+	r, ok := rs.byKind[schema.GroupVersionKind{Group: group, Version: version, Kind: kind}]
+	if !ok {
+		return Resource{}, &UnknownKindError{APIVersion: apiVersion, Kind: kind}
+	}
+	return r, nil
+}
+
+// Preferred returns the preferred version of a resource.
+func (rs *Resources) Preferred(gr schema.GroupResource) (Resource, bool) {
+	i, ok := rs.preferred[gr]
+	if !ok {
+		return Resource{}, false
+	}
+	return rs.list[i], true
+}
+
+// Monitored tells whether the collector watches this resource: it is the
+// preferred version, offers delete, list and watch, and is not an Event.
+// (semantics.md §3.3)
+func (rs *Resources) Monitored(r Resource) bool {
+	gr := r.GroupResource()
+	if gr.Resource == "events" && (gr.Group == "" || gr.Group == "events.k8s.io") {
+		return false
+	}
+	p, ok := rs.Preferred(gr)
+	return ok && p.Version == r.Version && p.Verbs.Has(Delete|List|Watch)
+}
+
+// All lists the resources in the order they were added. Callers must not change
+// the slice.
+func (rs *Resources) All() []Resource { return rs.list }
+
+// Sorted lists the resources by group, name and version.
+func (rs *Resources) Sorted() []Resource {
+	sorted := slices.Clone(rs.list)
+	slices.SortFunc(sorted, func(a, b Resource) int {
+		return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
+	})
+	return sorted
+}
+
+// Clone returns an independent copy.
+func (rs *Resources) Clone() *Resources {
+	c := &Resources{}
+	for _, r := range rs.list {
+		c.Add(r)
+	}
+	return c
+}

@@ -1,0 +1,51 @@
+// Package report holds the documents that commands answer with: Plan,
+// Explanation, Diagnosis and Graph in version kubectl-gc.io/v1alpha1. The
+// packages that judge produce them, package render prints them. They are a
+// contract: fields are only ever added. (docs/output.md)
+//
+// Every list is sorted by (apiVersion, kind, namespace, name, uid) unless it is
+// a sequence in time. Nothing in a document depends on the clock, on map order
+// or on the terminal.
+package report
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// APIVersion is the apiVersion of every document.
+const APIVersion = "kubectl-gc.io/v1alpha1"
+
+// Ref names an object in a document.
+type Ref struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Namespace  string    `json:"namespace,omitempty"`
+	Name       string    `json:"name"`
+	UID        types.UID `json:"uid"`
+}
+
+// RefOf converts a reference.
+func RefOf(r object.Ref) Ref { return Ref(r) }
+
+// Source says what a document was computed from.
+type Source struct {
+	// Type is "files" or "cluster".
+	Type              string    `json:"type"`
+	Context           string    `json:"context,omitempty"`
+	Server            string    `json:"server,omitempty"`
+	ClusterUID        types.UID `json:"clusterUID,omitempty"`
+	KubernetesVersion string    `json:"kubernetesVersion,omitempty"`
+	TakenAt           string    `json:"takenAt,omitempty"`
+	Files             []string  `json:"files,omitempty"`
+}
+
+// Gap is one thing that the snapshot does not contain.
+type Gap struct {
+	APIVersion string `json:"apiVersion,omitempty"`
+	Resource   string `json:"resource"`
+	// Namespace is empty when the gap is the whole cluster.
+	Namespace string `json:"namespace,omitempty"`
+	Why       string `json:"why"`
+}

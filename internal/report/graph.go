@@ -1,0 +1,40 @@
+package report
+
+import "k8s.io/apimachinery/pkg/types"
+
+// Graph is owners and dependents as a document.
+type Graph struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Source     Source `json:"source"`
+	// Roots are the objects that were asked for; empty for the whole graph.
+	Roots []Ref  `json:"roots"`
+	Nodes []Node `json:"nodes"`
+	// Edges are sorted by dependent and owner.
+	Edges    []Edge `json:"edges"`
+	Complete bool   `json:"complete"`
+	Gaps     []Gap  `json:"gaps"`
+}
+
+// Node is one object, or an object that is only referred to.
+type Node struct {
+	Ref Ref `json:"ref"`
+	// Virtual: only referred to, never seen.
+	Virtual bool `json:"virtual"`
+	// Observed: seen in the snapshot.
+	Observed             bool     `json:"observed"`
+	BeingDeleted         bool     `json:"beingDeleted"`
+	WaitingForDependents bool     `json:"waitingForDependents"`
+	Finalizers           []string `json:"finalizers,omitempty"`
+	// Missing: a vertex that only an edge names (see the upstream format).
+	Missing bool `json:"missing,omitempty"`
+}
+
+// Edge is one owner reference.
+type Edge struct {
+	Dependent          types.UID `json:"dependent"`
+	Owner              types.UID `json:"owner"`
+	Controller         bool      `json:"controller"`
+	BlockOwnerDeletion bool      `json:"blockOwnerDeletion"`
+	Class              Class     `json:"class"`
+}

@@ -1,0 +1,135 @@
+package report
+
+// Outcome is what becomes of an object.
+type Outcome string
+
+// The outcomes of a plan.
+const (
+	// Deleted: gone at quiescence, in every explored schedule.
+	Deleted Outcome = "Deleted"
+	// Orphaned: survives; references to its owner were removed by the Orphan policy.
+	Orphaned Outcome = "Orphaned"
+	// Pruned: survives because of a solid owner; dangling or waiting references were removed.
+	Pruned Outcome = "Pruned"
+	// Kept: considered, or a dependent of something that goes, and unchanged.
+	Kept Outcome = "Kept"
+	// Blocked: terminating and still there at quiescence.
+	Blocked Outcome = "Blocked"
+	// Unknown: rests on something the snapshot does not contain, or on a kind
+	// that cannot be resolved.
+	Unknown Outcome = "Unknown"
+)
+
+// Outcomes lists the outcomes in the order in which they are shown.
+func Outcomes() []Outcome { return []Outcome{Deleted, Blocked, Orphaned, Pruned, Kept, Unknown} }
+
+// Plan is the future as data: what a seed leads to.
+type Plan struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Source     Source `json:"source"`
+	// Rules is "upstream" or "strict".
+	Rules string `json:"rules"`
+	Seed  Seed   `json:"seed"`
+	// Complete is false when some answer rests on something that the snapshot
+	// does not contain.
+	Complete bool `json:"complete"`
+	// Digest is "sha256:" and the hash of seed, targets, planned writes and gaps.
+	Digest  string   `json:"digest"`
+	Summary Summary  `json:"summary"`
+	Effects []Effect `json:"effects"`
+	// Steps is a sequence in time.
+	Steps []Step `json:"steps"`
+	// Stuck lists attempts that are repeated for ever without effect.
+	Stuck []Stuck `json:"stuck,omitempty"`
+	Gaps  []Gap   `json:"gaps"`
+	// Explored is the number of schedules tried beside the reference one.
+	Explored int `json:"explored,omitempty"`
+}
+
+// Seed is what is put into the world.
+type Seed struct {
+	// Verb is "delete", "collect" or "removeFinalizer".
+	Verb string `json:"verb"`
+	// Policy is "Background", "Foreground" or "Orphan"; empty for other verbs.
+	Policy     string   `json:"policy,omitempty"`
+	Finalizers []string `json:"finalizers,omitempty"`
+	Targets    []Ref    `json:"targets"`
+}
+
+// Summary counts the effects by outcome.
+type Summary struct {
+	Deleted  int     `json:"deleted"`
+	Orphaned int     `json:"orphaned"`
+	Pruned   int     `json:"pruned"`
+	Kept     int     `json:"kept"`
+	Blocked  int     `json:"blocked"`
+	Unknown  int     `json:"unknown"`
+	ByKind   []Count `json:"byKind"`
+}
+
+// Count is the number of objects of one kind and namespace with one outcome.
+type Count struct {
+	APIVersion string  `json:"apiVersion"`
+	Kind       string  `json:"kind"`
+	Namespace  string  `json:"namespace,omitempty"`
+	Outcome    Outcome `json:"outcome"`
+	Count      int     `json:"count"`
+}
+
+// Effect is what becomes of one object, and why.
+type Effect struct {
+	Object  Ref     `json:"object"`
+	Outcome Outcome `json:"outcome"`
+	// Reason is a CamelCase reason of docs/reasons.md.
+	Reason string `json:"reason"`
+	// Because names the objects that decide: the owner that keeps it, the owner
+	// that takes it.
+	Because []Ref `json:"because,omitempty"`
+	// BlockedBy is set for Blocked.
+	BlockedBy         *BlockedBy `json:"blockedBy,omitempty"`
+	RemovedReferences []Ref      `json:"removedReferences,omitempty"`
+	// Baseline marks what would happen without the seed too.
+	Baseline bool `json:"baseline,omitempty"`
+	// Contested marks an object whose fate depends on timing.
+	Contested   bool     `json:"contested,omitempty"`
+	Assumptions []string `json:"assumptions,omitempty"`
+	RecreatedBy *Ref     `json:"recreatedBy,omitempty"`
+	Message     string   `json:"message"`
+}
+
+// BlockedBy says what holds a terminating object.
+type BlockedBy struct {
+	Finalizers []string `json:"finalizers,omitempty"`
+	Dependents []Ref    `json:"dependents,omitempty"`
+	// Node is the node whose kubelet has to finish the pod.
+	Node string `json:"node,omitempty"`
+}
+
+// Step is one request, or the removal it led to.
+type Step struct {
+	N int `json:"n"`
+	// Actor is user, collector, apiserver, kubelet, …
+	Actor string `json:"actor"`
+	// Verb is GET, DELETE, PATCH or REMOVED.
+	Verb   string `json:"verb"`
+	Object Ref    `json:"object"`
+	Policy string `json:"policy,omitempty"`
+	Reason string `json:"reason"`
+	// Cause is the number of the step that led to this one; 0 for none.
+	Cause int `json:"cause,omitempty"`
+	// Patch is the body of a PATCH.
+	Patch string `json:"patch,omitempty"`
+	// Answer is the HTTP status, when it is not a success.
+	Answer int `json:"answer,omitempty"`
+	// Waits says what the object now waits for.
+	Waits string `json:"waits,omitempty"`
+}
+
+// Stuck is an attempt of the collector that never succeeds.
+type Stuck struct {
+	Object  Ref    `json:"object"`
+	Reason  string `json:"reason"`
+	Because []Ref  `json:"because,omitempty"`
+	Message string `json:"message"`
+}

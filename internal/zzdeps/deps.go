@@ -1,0 +1,30 @@
+// Package zzdeps keeps go.mod whole while the packages that need it are being written.
+package zzdeps
+
+import (
+	_ "github.com/agnivade/levenshtein"
+	_ "github.com/cockroachdb/datadriven"
+	_ "github.com/emicklei/dot"
+	_ "github.com/go-json-experiment/json"
+	_ "github.com/go-json-experiment/json/jsontext"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/klauspost/compress/gzip"
+	_ "github.com/klauspost/compress/zstd"
+	_ "github.com/mattn/go-runewidth"
+	_ "github.com/olekukonko/tablewriter"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/spf13/cobra"
+	_ "github.com/spf13/cobra/doc"
+	_ "go.yaml.in/yaml/v3"
+	_ "k8s.io/cli-runtime/pkg/genericclioptions"
+	_ "k8s.io/cli-runtime/pkg/resource"
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	_ "k8s.io/kubectl/pkg/cmd/get"
+	_ "k8s.io/kubectl/pkg/cmd/util"
+	_ "k8s.io/kubectl/pkg/util/templates"
+	_ "k8s.io/kubectl/pkg/util/term"
+	_ "pgregory.net/rapid"
+	_ "sigs.k8s.io/yaml"
+	_ "golang.org/x/term"
+	_ "golang.org/x/tools/go/packages"
+)
