@@ -1,0 +1,35 @@
+package manifest
+
+// Interner keeps one copy of each string that repeats over many objects: kinds,
+// namespaces, finalizers, label sets, owners. It is not safe for concurrent use.
+type Interner struct {
+	strings map[string]string
+}
+
+// NewInterner returns an empty interner.
+func NewInterner() *Interner { return &Interner{strings: map[string]string{}} }
+
+// Bytes returns the one copy of b as a string.
+func (in *Interner) Bytes(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if s, ok := in.strings[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	in.strings[s] = s
+	return s
+}
+
+// String returns the one copy of s.
+func (in *Interner) String(s string) string {
+	if s == "" {
+		return ""
+	}
+	if have, ok := in.strings[s]; ok {
+		return have
+	}
+	in.strings[s] = s
+	return s
+}

@@ -1,0 +1,97 @@
+// Package manifest reads Kubernetes objects from text: JSON and YAML in every
+// shape that kubectl and its relatives write. It streams: memory grows with the
+// number of objects, never with the bytes of the input, and nothing but what
+// deletion needs (see object.Object) is kept.
+//
+// It knows nothing of files, archives or clusters; package snapshot does.
+package manifest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Position is a place in an input.
+type Position struct {
+	// File is the name of the input as the user knows it.
+	File string
+	// Document counts the documents of the input from 1.
+	Document int
+	// Line counts from 1; 0 when not known.
+	Line int
+}
+
+// String is "file: document 2: line 17", leaving out what is not known.
+func (p Position) String() string {
+	s := p.File
+	if p.Document > 0 {
+		s += fmt.Sprintf(": document %d", p.Document)
+	}
+	if p.Line > 0 {
+		s += fmt.Sprintf(": line %d", p.Line)
+	}
+	return s
+}
+
+// ErrTruncated is in the chain of the error when an input ends in the middle of
+// a document.
+var ErrTruncated = errors.New("the input ends in the middle of a document")
+
+// Problem is bad input: where it is, and what was understood of it.
+type Problem struct {
+	Position
+	Message string
+	// Err is the cause, when there is one (ErrTruncated among others).
+	Err error
+}
+
+// Error is "file: document 2: line 17: message".
+func (p *Problem) Error() string { return p.Position.String() + ": " + p.Message }
+
+// Unwrap returns the cause.
+func (p *Problem) Unwrap() error { return p.Err }
+
+// List says that the input held a list. An empty list of a named kind is proof
+// that there is none of it.
+type List struct {
+	Position
+	// APIVersion and Kind of the list as written, such as "v1" and "PodList";
+	// both are empty for a bare JSON array.
+	APIVersion, Kind string
+	// Items is the number of items read.
+	Items int
+	// Partial is true when the list says that it is one page of several
+	// (metadata.continue is not empty).
+	Partial bool
+}
+
+// Handler is told what a Read finds, in the order of the input. An error that it
+// returns ends the Read and is returned as it is. Nil functions are skipped.
+type Handler struct {
+	// Object is called for each object. InList tells that it was an item of a
+	// list. The object is the handler's to keep.
+	Object func(o *object.Object, inList bool, at Position) error
+	// List is called at the end of each list, after its items.
+	List func(List) error
+	// Foreign is called for a document that is no Kubernetes object at all, such
+	// as a JSON value without apiVersion, kind and metadata.
+	Foreign func(at Position, what string) error
+}
+
+// Options say how to read.
+type Options struct {
+	// File is the name of the input for positions.
+	File string
+	// APIVersion, Kind and Namespace are taken for items that do not say theirs:
+	// what a file name or a path says. Empty: an item without them is a Problem
+	// unless its list says it.
+	APIVersion, Kind, Namespace string
+	// SkipText reads on after text that is not JSON, as `kubectl cluster-info
+	// dump` writes log lines between its documents.
+	SkipText bool
+	// Interner shares repeated strings between several reads; nil for one of
+	// its own.
+	Interner *Interner
+}
