@@ -1,0 +1,73 @@
+package graph
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Change is how a list of owner references changed, by UID.
+type Change struct {
+	Added   []object.OwnerReference
+	Removed []object.OwnerReference
+	// Changed has pairs of the old and the new reference.
+	Changed [][2]object.OwnerReference
+}
+
+// Empty tells whether nothing changed.
+func (c Change) Empty() bool { return len(c.Added)+len(c.Removed)+len(c.Changed) == 0 }
+
+// Compare says how the references changed. Of several old references with one
+// UID only the last counts; of several new ones the first is compared with it
+// and the others count as added.
+//
+// Upstream: graph_builder.go referencesDiffs, semantics.md §3.5 B2.
+func Compare(old, new []object.OwnerReference) Change {
+	var c Change
+	if slices.Equal(old, new) && !repeated(new) {
+		return c
+	}
+	met := make([]types.UID, 0, len(new))
+	for _, ref := range new {
+		before, ok := lastWith(old, ref.UID)
+		if !ok || slices.Contains(met, ref.UID) {
+			c.Added = append(c.Added, ref)
+			continue
+		}
+		met = append(met, ref.UID)
+		if before != ref {
+			c.Changed = append(c.Changed, [2]object.OwnerReference{before, ref})
+		}
+	}
+	for i, ref := range old {
+		last, _ := lastWith(old[i:], ref.UID)
+		if last == ref && !slices.Contains(met, ref.UID) && !hasUID(old[i+1:], ref.UID) {
+			c.Removed = append(c.Removed, ref)
+		}
+	}
+	return c
+}
+
+func lastWith(refs []object.OwnerReference, uid types.UID) (object.OwnerReference, bool) {
+	for _, ref := range slices.Backward(refs) {
+		if ref.UID == uid {
+			return ref, true
+		}
+	}
+	return object.OwnerReference{}, false
+}
+
+func hasUID(refs []object.OwnerReference, uid types.UID) bool {
+	return slices.ContainsFunc(refs, func(o object.OwnerReference) bool { return o.UID == uid })
+}
+
+func repeated(refs []object.OwnerReference) bool {
+	for i, ref := range refs {
+		if hasUID(refs[i+1:], ref.UID) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,203 @@
+package graph
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Graph is a set of nodes linked from dependents to owners. Use New.
+type Graph struct {
+	byUID map[types.UID]ID
+	nodes slab[node]
+	links slab[link]
+}
+
+// New returns an empty graph.
+func New() *Graph { return &Graph{byUID: map[types.UID]ID{}} }
+
+// WithCapacity returns an empty graph that expects n nodes.
+func WithCapacity(n int) *Graph { return &Graph{byUID: make(map[types.UID]ID, n)} }
+
+// Len is the number of nodes in the graph.
+func (g *Graph) Len() int { return len(g.byUID) }
+
+// Find returns the node with the UID.
+func (g *Graph) Find(uid types.UID) (ID, bool) {
+	id, ok := g.byUID[uid]
+	return id, ok
+}
+
+// Add puts an observed object into the graph. Its references are not linked yet:
+// a node is put in first and linked afterwards, so that it may refer to itself.
+// The UID must not be in the graph.
+func (g *Graph) Add(o *object.Object) ID {
+	f := present
+	if o.BeingDeleted() {
+		f |= beingDeleted
+	}
+	if o.WaitingForDependents() {
+		f |= waitingForDependents
+	}
+	return g.put(node{object: o, flags: f})
+}
+
+// AddVirtual puts a node into the graph that is only referred to.
+func (g *Graph) AddVirtual(identity object.Ref) ID {
+	return g.put(node{object: &object.Object{Ref: identity}, flags: present | virtual})
+}
+
+func (g *Graph) put(n node) ID {
+	id := ID(g.nodes.take())
+	*g.node(id) = n
+	g.byUID[n.object.UID] = id
+	return id
+}
+
+// Update replaces the observed object of a node and keeps its identity. It says
+// how the references changed; linking is the caller's.
+func (g *Graph) Update(id ID, o *object.Object) {
+	n := g.node(id)
+	if o.Ref != n.object.Ref {
+		// Another object with the same UID: the node keeps the identity under
+		// which it was first observed, as upstream.
+		c := o.Clone()
+		c.Ref = n.object.Ref
+		o = c
+	}
+	n.object = o
+	for l := n.firstOwner; l != 0; l = g.links.at(l).nextOwner {
+		e := g.links.at(l)
+		owner := g.node(e.owner)
+		blocking := blockingReferences(o.Owners, owner.object.UID)
+		owner.blocking += blocking - e.blocking
+		e.blocking = blocking
+	}
+	if o.BeingDeleted() {
+		n.flags |= beingDeleted
+	}
+}
+
+// MarkObserved says that the object of a virtual node has been seen.
+func (g *Graph) MarkObserved(id ID) { g.node(id).flags &^= virtual }
+
+// MarkWaiting says that the start of a foreground deletion was seen.
+func (g *Graph) MarkWaiting(id ID) { g.node(id).flags |= waitingForDependents }
+
+// Link makes dependent a dependent of owner. It does nothing when it is one
+// already.
+func (g *Graph) Link(dependent, owner ID) {
+	d, o := g.node(dependent), g.node(owner)
+	for l := d.firstOwner; l != 0; l = g.links.at(l).nextOwner {
+		if g.links.at(l).owner == owner {
+			return
+		}
+	}
+	i := g.links.take()
+	e := g.links.at(i)
+	*e = link{
+		dependent: dependent, owner: owner, previous: o.lastDependent, nextOwner: d.firstOwner,
+		blocking: blockingReferences(d.object.Owners, o.object.UID),
+	}
+	if o.lastDependent == 0 {
+		o.firstDependent = i
+	} else {
+		g.links.at(o.lastDependent).next = i
+	}
+	o.lastDependent = i
+	o.dependents++
+	o.blocking += e.blocking
+	d.firstOwner = i
+}
+
+// Unlink undoes Link. It does nothing when there is no such link.
+func (g *Graph) Unlink(dependent, owner ID) {
+	d := g.node(dependent)
+	at := &d.firstOwner
+	for *at != 0 {
+		i := *at
+		e := g.links.at(i)
+		if e.owner == owner {
+			*at = e.nextOwner
+			g.unlinkFromOwner(i)
+			g.links.release(i)
+			return
+		}
+		at = &e.nextOwner
+	}
+}
+
+func (g *Graph) unlinkFromOwner(i uint32) {
+	e := g.links.at(i)
+	o := g.node(e.owner)
+	if e.previous == 0 {
+		o.firstDependent = e.next
+	} else {
+		g.links.at(e.previous).next = e.next
+	}
+	if e.next == 0 {
+		o.lastDependent = e.previous
+	} else {
+		g.links.at(e.next).previous = e.previous
+	}
+	o.dependents--
+	o.blocking -= e.blocking
+}
+
+// Remove takes a node out of the graph with all its links. Its dependents stay
+// and keep their references; if a later reference makes a new node for the UID
+// they are not linked to it until their own references change, as upstream
+// (semantics.md §3.2, exception).
+func (g *Graph) Remove(id ID) {
+	n := g.node(id)
+	for n.firstOwner != 0 {
+		i := n.firstOwner
+		n.firstOwner = g.links.at(i).nextOwner
+		g.unlinkFromOwner(i)
+		g.links.release(i)
+	}
+	for n.firstDependent != 0 {
+		g.Unlink(g.links.at(n.firstDependent).dependent, id)
+	}
+	n.flags &^= present
+	delete(g.byUID, n.object.UID)
+}
+
+// Replace puts a node with another identity and the same UID, flags, owners and
+// dependents in the place of id, and returns its ID. The old ID is no longer
+// present and keeps its identity, for those who still have it queued.
+//
+// Upstream: graph.go node.clone.
+func (g *Graph) Replace(id ID, identity object.Ref) ID {
+	old := g.node(id)
+	o := old.object.Clone()
+	o.Ref = identity
+	fresh := ID(g.nodes.take())
+	old = g.node(id)
+	*g.node(fresh) = *old
+	g.node(fresh).object = o
+	for l := old.firstDependent; l != 0; l = g.links.at(l).next {
+		g.links.at(l).owner = fresh
+	}
+	for l := old.firstOwner; l != 0; l = g.links.at(l).nextOwner {
+		g.links.at(l).dependent = fresh
+	}
+	old.firstDependent, old.lastDependent, old.firstOwner, old.dependents, old.blocking = 0, 0, 0, 0, 0
+	old.flags &^= present
+	g.byUID[identity.UID] = fresh
+	return fresh
+}
+
+// Free gives the ID of a node that is no longer present back for reuse. The
+// caller must hold it nowhere.
+func (g *Graph) Free(id ID) { g.nodes.release(uint32(id)) }
+
+// All calls yield for every node of the graph in the order of their IDs, which
+// is the order in which they came.
+func (g *Graph) All(yield func(ID) bool) {
+	for i := uint32(1); i < g.nodes.next; i++ {
+		if n := g.nodes.at(i); n.flags&present != 0 && !yield(ID(i)) {
+			return
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package graph
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Partition splits the dependents of a node by whether their references name the
+// identity: matching have a reference with all of its coordinates and are in a
+// namespace from which it can be named; mismatched have a reference with its UID
+// that says something else. A dependent with both kinds of references is in both.
+//
+// Upstream: graph_builder.go partitionDependents, semantics.md §3.6.1.
+func (g *Graph) Partition(id ID, identity object.Ref) (matching, mismatched []ID) {
+	g.EachDependent(id, func(d ID) bool {
+		n := g.node(d)
+		if identity.Namespace != "" && n.object.Namespace != identity.Namespace {
+			mismatched = append(mismatched, d)
+			return true
+		}
+		var match, mismatch bool
+		for _, ref := range n.object.Owners {
+			if ref.UID != identity.UID {
+				continue
+			}
+			if ref.Names(identity) {
+				match = true
+			} else {
+				mismatch = true
+			}
+		}
+		if match {
+			matching = append(matching, d)
+		}
+		if mismatch {
+			mismatched = append(mismatched, d)
+		}
+		return true
+	})
+	return matching, mismatched
+}
+
+// Alternate returns the next identity under which the dependents know a virtual
+// owner, after one of its identities was found absent: the smallest candidate
+// greater than the absent one, else the smallest candidate.
+//
+// Upstream: graph_builder.go getAlternateOwnerIdentity, semantics.md §3.6.4.
+func (g *Graph) Alternate(dependents []ID, absent object.Ref) (object.Ref, bool) {
+	return Alternate(g.objects(dependents), absent)
+}
+
+func (g *Graph) objects(ids []ID) []*object.Object {
+	objects := make([]*object.Object, len(ids))
+	for i, id := range ids {
+		objects[i] = g.node(id).object
+	}
+	return objects
+}
+
+// Alternate is Graph.Alternate over plain objects.
+func Alternate(dependents []*object.Object, absent object.Ref) (object.Ref, bool) {
+	clusterScoped := absent.Namespace == ""
+	var first, next object.Ref
+	var haveFirst, haveNext bool
+	for _, d := range dependents {
+		for _, ref := range d.Owners {
+			if ref.UID != absent.UID {
+				continue
+			}
+			if ref.Names(absent) && (clusterScoped || d.Namespace == absent.Namespace) {
+				continue
+			}
+			candidate := ref.In(d.Namespace)
+			if clusterScoped && ref.APIVersion == absent.APIVersion && ref.Kind == absent.Kind {
+				candidate.Namespace = ""
+			}
+			if candidate == absent {
+				continue
+			}
+			if !haveFirst || less(candidate, first) {
+				first, haveFirst = candidate, true
+			}
+			if less(absent, candidate) && (!haveNext || less(candidate, next)) {
+				next, haveNext = candidate, true
+			}
+		}
+	}
+	if haveNext {
+		return next, true
+	}
+	return first, haveFirst
+}
+
+// less is upstream's order of identities, which starts with the kind.
+func less(a, b object.Ref) bool {
+	return cmp.Or(
+		strings.Compare(a.Kind, b.Kind),
+		strings.Compare(a.APIVersion, b.APIVersion),
+		strings.Compare(a.Namespace, b.Namespace),
+		strings.Compare(a.Name, b.Name),
+		strings.Compare(string(a.UID), string(b.UID)),
+	) < 0
+}

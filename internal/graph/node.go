@@ -1,0 +1,143 @@
+package graph
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// ID is a node. The zero ID is none. An ID stays valid until Free.
+type ID uint32
+
+type flags uint8
+
+const (
+	virtual flags = 1 << iota
+	beingDeleted
+	waitingForDependents
+	// present: the node is in the graph. An ID whose node was removed or
+	// replaced is not present but still answers with its last identity.
+	present
+)
+
+type node struct {
+	// object is the last one observed. A virtual node has an object with
+	// nothing but its identity.
+	object *object.Object
+	// first and last link of the dependents, in the order in which they were
+	// linked; and of the owners.
+	firstDependent, lastDependent uint32
+	firstOwner                    uint32
+	dependents                    uint32
+	// blocking counts the blocking references of all dependents to this node.
+	blocking uint32
+	flags    flags
+}
+
+// link joins a dependent to an owner; it is a member of two lists.
+type link struct {
+	dependent, owner ID
+	next, previous   uint32 // among the dependents of owner
+	nextOwner        uint32 // among the owners of dependent
+	blocking         uint32 // blocking references of dependent with owner's UID
+}
+
+// Identity is the identity of the node: as guessed from a reference while it is
+// virtual, as observed afterwards.
+func (g *Graph) Identity(id ID) object.Ref { return g.node(id).object.Ref }
+
+// Object is the object as last observed; a virtual node has one with nothing
+// but its identity.
+func (g *Graph) Object(id ID) *object.Object { return g.node(id).object }
+
+// Owners are the owner references as last observed. Callers must not change the
+// slice.
+func (g *Graph) Owners(id ID) []object.OwnerReference { return g.node(id).object.Owners }
+
+// Virtual tells whether no watch or list has shown the object yet.
+func (g *Graph) Virtual(id ID) bool { return g.node(id).flags&virtual != 0 }
+
+// BeingDeleted tells whether a deletion timestamp was ever observed. It is never
+// reset.
+func (g *Graph) BeingDeleted(id ID) bool { return g.node(id).flags&beingDeleted != 0 }
+
+// WaitingForDependents tells whether the start of a foreground deletion was ever
+// observed. It is never reset, even if the finalizer goes.
+func (g *Graph) WaitingForDependents(id ID) bool { return g.node(id).flags&waitingForDependents != 0 }
+
+// Present tells whether the node is in the graph; it is not after Remove or
+// Replace.
+func (g *Graph) Present(id ID) bool { return g.node(id).flags&present != 0 }
+
+// DependentCount is the number of dependents linked to the node.
+func (g *Graph) DependentCount(id ID) int { return int(g.node(id).dependents) }
+
+// BlockingCount is the number of blocking references to the node. Namespace,
+// kind and name of the reference do not matter, as upstream.
+func (g *Graph) BlockingCount(id ID) int { return int(g.node(id).blocking) }
+
+// EachDependent calls yield for the dependents in the order in which they were
+// linked, until it returns false. The graph must not change meanwhile.
+func (g *Graph) EachDependent(id ID, yield func(ID) bool) {
+	for l := g.node(id).firstDependent; l != 0; {
+		e := g.links.at(l)
+		l = e.next
+		if !yield(e.dependent) {
+			return
+		}
+	}
+}
+
+// Dependents lists the dependents in object.Compare order.
+func (g *Graph) Dependents(id ID) []ID {
+	ids := make([]ID, 0, g.node(id).dependents)
+	g.EachDependent(id, func(d ID) bool {
+		ids = append(ids, d)
+		return true
+	})
+	g.Sort(ids)
+	return ids
+}
+
+// EachBlocking calls yield for each dependent that has a blocking reference to
+// the node, in the order in which they were linked.
+func (g *Graph) EachBlocking(id ID, yield func(ID) bool) {
+	for l := g.node(id).firstDependent; l != 0; {
+		e := g.links.at(l)
+		l = e.next
+		if e.blocking > 0 && !yield(e.dependent) {
+			return
+		}
+	}
+}
+
+// BlockingDependents lists the dependents with a blocking reference to the node,
+// in object.Compare order.
+func (g *Graph) BlockingDependents(id ID) []ID {
+	var ids []ID
+	g.EachBlocking(id, func(d ID) bool {
+		ids = append(ids, d)
+		return true
+	})
+	g.Sort(ids)
+	return ids
+}
+
+// Sort brings IDs into object.Compare order of their identities.
+func (g *Graph) Sort(ids []ID) {
+	slices.SortFunc(ids, func(a, b ID) int { return object.Compare(g.node(a).object.Ref, g.node(b).object.Ref) })
+}
+
+func (g *Graph) node(id ID) *node { return g.nodes.at(uint32(id)) }
+
+func blockingReferences(owners []object.OwnerReference, uid types.UID) uint32 {
+	var n uint32
+	for i := range owners {
+		if owners[i].UID == uid && owners[i].Blocks() {
+			n++
+		}
+	}
+	return n
+}
