@@ -1,0 +1,82 @@
+# Targets that a change goes through. `make test verify` is what has to pass.
+
+GO      ?= go
+T       ?= 30s
+PKG     ?= ./internal/...
+COUNT   ?= 6
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+
+# Here goroutines or locks exist, so the race detector has something to find.
+RACY := ./internal/apisim/... ./internal/engine/...
+
+# The tools have a module of their own: they never decide what the program is
+# built from.
+TOOL := $(GO) tool -modfile=tools/go.mod
+
+.PHONY: help
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## bin/kubectl-gc
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/kubectl-gc ./cmd/kubectl-gc
+
+.PHONY: test
+test: ## vet and every test; the race detector where it matters
+	$(GO) vet ./...
+	{ s=0; \
+	  $(GO) test -json $$($(GO) list ./... | grep -vE '/internal/(apisim|engine)(/|$$)') || s=1; \
+	  $(GO) test -json -race $(RACY) || s=1; \
+	  exit $$s; } | $(GO) run ./hack/summary
+
+.PHONY: unit
+unit: ## tests of PKG, no race detector
+	$(GO) test $(PKG)
+
+.PHONY: lint
+lint: ## golangci-lint as .golangci.yml says
+	$(TOOL) golangci-lint run ./...
+
+.PHONY: vuln
+vuln: ## known vulnerabilities that the program can reach
+	$(TOOL) govulncheck ./...
+
+.PHONY: golden
+golden: ## rewrite scenario files and goldens; the diff is the review
+	for d in $$(git grep -l --untracked 'cockroachdb/datadriven' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
+	  $(GO) test "./$$d" -rewrite; done
+	for d in $$(git grep -lE --untracked 'flag\.Bool\("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
+	  $(GO) test "./$$d" -update; done
+	git diff --stat -- '*testdata*'
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for T each
+	git grep -hoE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' >/dev/null || { echo 'no fuzz target'; exit 1; }
+	git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed -E 's/:func /:/' | \
+	while IFS=: read -r file name; do \
+	  $(GO) test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T); done
+
+.PHONY: bench
+bench: ## benchmarks of PKG; with BASE=old.txt compared to it
+	mkdir -p bin
+	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) $(PKG) | tee bin/bench.txt
+	if [ -n '$(BASE)' ]; then $(TOOL) benchstat '$(BASE)' bin/bench.txt; fi
+
+.PHONY: mutate
+mutate: ## change PKG in small ways; every change has to make a test fail
+	$(GO) run ./hack/mutate $(PKG)
+
+.PHONY: docs
+docs: ## regenerate what is generated
+	$(GO) run ./hack/semantics
+
+.PHONY: verify
+verify: ## generated files are up to date, formatting and go.mod are clean
+	$(GO) run ./hack/semantics -check
+	out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+	  [ -z "$$out" ] || { echo "gofmt needed:"; echo "$$out"; exit 1; }
+	$(GO) mod verify >/dev/null
+	$(GO) mod tidy -diff
+	@echo 'verify: everything is up to date'

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestCommittedTable(t *testing.T) {
+	table, err := parseTable(scenarios)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table) != 226 {
+		t.Errorf("%d behaviours, want 226: a behaviour is never dropped from the table", len(table))
+	}
+}
+
+func TestParseTable(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"three columns", "head\nS001\tx\ty\n", "scenarios.tsv:2: 3 columns"},
+		{"no number", "head\nT001\tx\ty\t\n", "number, section and text"},
+		{"doubled", "head\nS002\tx\ty\t\nS002\tx\ty\t\n", "S002 does not come after S002"},
+		{"empty", "head\n", "no rows"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := parseTable(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+
+func TestCollect(t *testing.T) {
+	claims, err := collect(fstest.MapFS{
+		"a/testdata/x.txt":    file("# Story.\n# Covers: S001, S002\n\nCovers: S009\n"),
+		"a/testdata/y.md":     file("# Covers: S003\n"),
+		"a/notes.txt":         file("# Covers: S004\n"),
+		"b/run.txtar":         file("# Covers: S005.\n"),
+		"b/b_test.go":         file("package b\n\n// TestX is one.\n//\n// Covers: S006\nfunc TestX() {\n\t// Covers: S007\n}\n"),
+		".git/testdata/x.txt": file("# Covers: S008\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range claims {
+		got = append(got, c.id+" "+c.file+" "+c.test)
+	}
+	want := "S001 a/testdata/x.txt |S002 a/testdata/x.txt |S006 b/b_test.go TestX|S007 b/b_test.go TestX|S005 b/run.txtar "
+	if s := strings.Join(got, "|"); s != want {
+		t.Errorf("claims\n%s\nwant\n%s", s, want)
+	}
+}
+
+func TestCollectRefuses(t *testing.T) {
+	for _, c := range []struct{ name, path, text, want string }{
+		{"a range", "testdata/x.txt", "# Covers: S001-S004\n", `testdata/x.txt:1: "S001-S004" is not a number`},
+		{"nothing", "testdata/x.txt", "#Covers:\n", "is not a number"},
+		{"no test", "x_test.go", "package x\n\n// Covers: S001\nfunc helped() {}\n", "x_test.go:3: Covers: does not stand at a test function"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := collect(fstest.MapFS{c.path: file(c.text)}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestUnknownNumber(t *testing.T) {
+	table := []behaviour{{id: "S001", section: "s", what: "w"}}
+	if err := unknown(table, []claim{{id: "S001"}}); err != nil {
+		t.Errorf("a known number was refused: %v", err)
+	}
+	err := unknown(table, []claim{{id: "S999", file: "f", line: 3}})
+	if err == nil || err.Error() != "f:3: covers S999, which is not in scenarios.tsv" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRender(t *testing.T) {
+	got := render(
+		[]behaviour{
+			{id: "S001", section: "One", what: "a|b", waits: "x"},
+			{id: "S002", section: "One", what: "c", waits: "no kubelet"},
+			{id: "S003", section: "Two", what: "d"},
+		},
+		[]claim{
+			{id: "S001", file: "p/z_test.go", test: "TestZ"},
+			{id: "S001", file: "p/testdata/a.txt"},
+			{id: "S001", file: "p/testdata/a.txt"},
+		})
+	want := preamble + `**Covered: 1 of 3.** 1 wait for something that is not simulated; 1 are open.
+
+## One
+
+1 of 2 covered.
+
+| number | what | simulated by | waits because |
+|---|---|---|---|
+| S001 | a\|b | [TestZ](../p/z_test.go), [a.txt](../p/testdata/a.txt) |  |
+| S002 | c |  | no kubelet |
+
+## Two
+
+0 of 1 covered.
+
+| number | what | simulated by | waits because |
+|---|---|---|---|
+| S003 | d |  |  |
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
