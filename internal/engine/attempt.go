@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Attempt is one object that has to be looked at, with what the collector knows
+// of it at that moment. It is a value: it may be carried to another goroutine.
+type Attempt struct {
+	ID   graph.ID
+	Work Work
+	// Ref is the identity of the node when the attempt was handed out.
+	Ref object.Ref
+	// Virtual: no watch has shown the object yet.
+	Virtual bool
+	// BeingDeleted and WaitingForDependents are the node's one-way flags.
+	BeingDeleted         bool
+	WaitingForDependents bool
+	// Observed is the object as last observed.
+	Observed *object.Object
+	// absent has bit i set when the i-th owner of Observed is remembered as
+	// absent. Owners beyond the 64th are simply asked for.
+	absent uint64
+	// elsewhere has bit i set when the i-th owner's UID is observed under other
+	// coordinates than the reference names.
+	elsewhere uint64
+}
+
+// settledAlready tells whether the attempt needs no request at all: an object
+// that is being deleted and does not wait for dependents is nobody's business.
+//
+// Upstream: attemptToDeleteItem, step 1.
+func (a Attempt) settledAlready() bool {
+	return a.Work == DeleteWork && a.BeingDeleted && !a.WaitingForDependents
+}
+
+// Next hands out the oldest ready attempt: objects to delete before owners to
+// orphan. It first takes into the graph what requests have shown to be gone.
+func (c *Collector) Next() (Attempt, bool) {
+	c.takeVanished()
+	for _, w := range []Work{DeleteWork, OrphanWork} {
+		if c.queue(w).len() > 0 {
+			if a, ok := c.NextOf(w, 0); ok {
+				return a, true
+			}
+			return c.Next()
+		}
+	}
+	return Attempt{}, false
+}
+
+// NextOf hands out the i-th ready attempt of one kind of work, for drivers that
+// choose the order themselves. It returns false when that node needs no attempt
+// any more, which uses it up.
+func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
+	q := c.queue(w)
+	id := q.take(i)
+	if w == DeleteWork && c.stale(id) {
+		q.settle(id)
+		c.free(id)
+		return Attempt{}, false
+	}
+	return c.attempt(w, id), true
+}
+
+// takeVanished takes into the graph what requests have shown to be gone.
+func (c *Collector) takeVanished() {
+	for len(c.vanished) > 0 {
+		absent := c.vanished[0]
+		c.vanished = c.vanished[1:]
+		c.vanish(absent)
+	}
+}
+
+// stale tells whether a virtual node has left the graph, or has been observed
+// under another identity, since it was queued. An observed node that has left is
+// still attempted, and found to be gone.
+//
+// Upstream: attemptToDeleteWorker.
+func (c *Collector) stale(id graph.ID) bool {
+	if !c.graph.Virtual(id) {
+		return false
+	}
+	current, ok := c.graph.Find(c.graph.Identity(id).UID)
+	return !ok || !c.graph.Virtual(current)
+}
+
+func (c *Collector) attempt(w Work, id graph.ID) Attempt {
+	a := Attempt{
+		ID: id, Work: w,
+		Ref:                  c.graph.Identity(id),
+		Virtual:              c.graph.Virtual(id),
+		BeingDeleted:         c.graph.BeingDeleted(id),
+		WaitingForDependents: c.graph.WaitingForDependents(id),
+		Observed:             c.graph.Object(id),
+	}
+	if w == DeleteWork && !a.settledAlready() {
+		c.noteOwners(&a)
+	}
+	return a
+}
+
+func (c *Collector) noteOwners(a *Attempt) {
+	for i, ref := range a.Observed.Owners {
+		if i == 64 {
+			return
+		}
+		if c.rules == Upstream && (c.absent.has(ref.In("")) || c.absent.has(ref.In(a.Ref.Namespace))) {
+			a.absent |= 1 << i
+		}
+		if c.rules == Strict && c.observedElsewhere(ref, a.Ref.Namespace) {
+			a.elsewhere |= 1 << i
+		}
+	}
+}
+
+// known returns the bit of a live reference in a mask over the observed ones.
+func (a Attempt) known(mask uint64, ref object.OwnerReference) bool {
+	if mask == 0 {
+		return false
+	}
+	for i, o := range a.Observed.Owners {
+		if i == 64 {
+			return false
+		}
+		if o == ref {
+			return mask&(1<<i) != 0
+		}
+	}
+	return false
+}

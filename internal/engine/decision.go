@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Fate is what becomes of an attempt when all of its requests succeed.
+type Fate uint8
+
+const (
+	// Forget: done until an event queues the object again.
+	Forget Fate = iota
+	// Defer: to be tried again when the driver wakes it.
+	Defer
+	// Vanish: the object is gone, whether a watch says so or not.
+	Vanish
+)
+
+// Decision is the judgement of one attempt.
+type Decision struct {
+	Attempt Attempt
+	Reason  Reason
+	// Owners are the facts that it rests on; empty when the object's own state
+	// decided.
+	Owners []OwnerFact
+	// Err is why nothing could be decided; nil for a decision.
+	Err error
+	// Requests are sent in order; the first failure ends them.
+	Requests []Request
+	// Blockers are the dependents that a foreground deletion waits for.
+	Blockers []graph.ID
+	Fate     Fate
+}
+
+// Verb is what a request does.
+type Verb uint8
+
+// The verbs of requests.
+const (
+	// DeleteObject deletes with a policy and preconditions.
+	DeleteObject Verb = iota
+	// RemoveOwners patches owner references away.
+	RemoveOwners
+	// Unblock patches blockOwnerDeletion to false.
+	Unblock
+	// RemoveFinalizer reads the object and patches one finalizer away.
+	RemoveFinalizer
+)
+
+// Request is one intent, with all that is needed to send it and to judge a
+// conflict. Act turns it into one or several requests on the wire.
+type Request struct {
+	Verb Verb
+	Ref  object.Ref
+	// Live is the object on which the decision rests: preconditions of a DELETE
+	// come from it.
+	Live *object.Object
+	// Cached is the object as last observed; nil when it never was. The merge
+	// form of a patch is computed from it, as upstream does from its cache.
+	Cached *object.Object
+	// Policy of a DELETE: Background, Foreground or Orphan.
+	Policy Policy
+	// UIDs are the owners whose references go.
+	UIDs []types.UID
+	// Finalizer is the one to remove.
+	Finalizer string
+	// TolerateAbsence: NotFound is a success.
+	TolerateAbsence bool
+}
+
+// Policy is a propagation policy.
+type Policy uint8
+
+// The propagation policies.
+const (
+	Background Policy = iota
+	ForegroundPolicy
+	OrphanPolicy
+)
+
+// String is the policy as it stands in DeleteOptions.
+func (p Policy) String() string {
+	return [...]string{"Background", "Foreground", "Orphan"}[p]
+}

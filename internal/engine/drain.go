@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// World is an API whose changes can be followed without waiting: a simulated
+// server.
+type World interface {
+	API
+	// Events hands over what happened since the last call.
+	Events() []object.Event
+	// Writes counts changes of what is stored.
+	Writes() uint64
+}
+
+// Follow is told what a driver does; nil functions are skipped.
+type Follow struct {
+	// Decided is called between Decide and Act.
+	Decided func(Decision)
+	// Settled is called after Act.
+	Settled func(Outcome)
+	// Idle is called when no attempt is ready and waking the deferred ones has
+	// changed nothing: the rest of the world may act. It returns whether it did.
+	Idle func() bool
+}
+
+// attemptsPerNode bounds the number of attempts, to turn a mistake of the model
+// into an error instead of a hang (semantics.md §11.4).
+const attemptsPerNode = 50
+
+// Drain runs the collector over a world until both are quiescent: no event, no
+// ready attempt, and every deferred attempt has been tried since the last change
+// without effect. What is deferred then is stuck for good; the collector lists
+// it.
+//
+// It is the sequential driver: events first, then one attempt, in a fixed order.
+func Drain(ctx context.Context, c *Collector, w World, follow Follow) error {
+	d := drainer{c: c, w: w, follow: follow}
+	return d.run(ctx)
+}
+
+type drainer struct {
+	c        *Collector
+	w        World
+	follow   Follow
+	attempts int
+	// largest is the largest number of nodes seen.
+	largest int
+	// wokenAt is the number of writes when the deferred attempts were last woken.
+	wokenAt uint64
+	woken   bool
+}
+
+func (d *drainer) run(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for _, e := range d.w.Events() {
+			d.c.Observe(e)
+		}
+		if a, ok := d.c.Next(); ok {
+			if err := d.attempt(ctx, a); err != nil {
+				return err
+			}
+			continue
+		}
+		if !d.wake() && !d.idle() {
+			return nil
+		}
+	}
+}
+
+func (d *drainer) attempt(ctx context.Context, a Attempt) error {
+	if err := d.count(a); err != nil {
+		return err
+	}
+	decision := d.c.Decide(Lookup(ctx, d.w, d.c.rules, a))
+	if d.follow.Decided != nil {
+		d.follow.Decided(decision)
+	}
+	out := Act(ctx, d.w, d.c.rules, decision)
+	d.c.Settle(out)
+	if d.follow.Settled != nil {
+		d.follow.Settled(out)
+	}
+	return nil
+}
+
+func (d *drainer) count(a Attempt) error {
+	d.attempts++
+	d.largest = max(d.largest, d.c.graph.Len())
+	if d.attempts > attemptsPerNode*(d.largest+100) {
+		return fmt.Errorf("no end after %d attempts, the last one for %s: please report this", d.attempts, a.Ref)
+	}
+	return nil
+}
+
+// wake tries the deferred attempts again once after every change.
+func (d *drainer) wake() bool {
+	if d.c.DeferredCount() == 0 || d.woken && d.wokenAt == d.w.Writes() {
+		return false
+	}
+	d.woken, d.wokenAt = true, d.w.Writes()
+	d.c.Wake()
+	return true
+}
+
+func (d *drainer) idle() bool { return d.follow.Idle != nil && d.follow.Idle() }

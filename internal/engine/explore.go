@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// workers is how many attempts an explored schedule overlaps. Upstream runs 20
+// workers a queue; a few are enough to bring about every order of two requests.
+const workers = 4
+
+// Explore is Drain under another schedule: random chooses which watch event
+// arrives next, which attempt starts, and which of the attempts under way takes
+// its next step, so that attempts overlap and watches lag. Events of one kind
+// stay in order, as a watch keeps them. The same random gives the same schedule.
+func Explore(ctx context.Context, c *Collector, w World, follow Follow, random *rand.Rand) error {
+	e := explorer{drainer: drainer{c: c, w: w, follow: follow}, random: random}
+	return e.run(ctx)
+}
+
+type explorer struct {
+	drainer
+	random  *rand.Rand
+	watches []watch
+	slots   []slot
+}
+
+// watch is what has happened to one kind and was not observed yet.
+type watch struct {
+	apiVersion, kind string
+	events           []object.Event
+}
+
+// slot is an attempt under way: before its decision, or before its requests.
+type slot struct {
+	attempt  Attempt
+	facts    Facts
+	decision Decision
+	step     int
+}
+
+func (e *explorer) run(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e.arrive()
+		moves := e.moves()
+		if len(moves) == 0 {
+			if !e.wake() && !e.idle() {
+				return nil
+			}
+			continue
+		}
+		if err := moves[e.random.IntN(len(moves))](ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// arrive sorts new events into the watches of their kinds.
+func (e *explorer) arrive() {
+	for _, ev := range e.w.Events() {
+		i := 0
+		for ; i < len(e.watches); i++ {
+			if e.watches[i].kind == ev.Object.Kind && e.watches[i].apiVersion == ev.Object.APIVersion {
+				break
+			}
+		}
+		if i == len(e.watches) {
+			e.watches = append(e.watches, watch{apiVersion: ev.Object.APIVersion, kind: ev.Object.Kind})
+		}
+		e.watches[i].events = append(e.watches[i].events, ev)
+	}
+}
+
+// moves lists what could happen next.
+func (e *explorer) moves() []func(context.Context) error {
+	var moves []func(context.Context) error
+	for i := range e.watches {
+		if len(e.watches[i].events) > 0 {
+			moves = append(moves, func(context.Context) error { return e.observe(i) })
+		}
+	}
+	if e.c.Ready() > 0 && len(e.slots) < workers {
+		moves = append(moves, e.start)
+	}
+	for i := range e.slots {
+		moves = append(moves, func(ctx context.Context) error { return e.step(ctx, i) })
+	}
+	return moves
+}
+
+func (e *explorer) observe(i int) error {
+	w := &e.watches[i]
+	ev := w.events[0]
+	w.events = w.events[1:]
+	e.c.Observe(ev)
+	return nil
+}
+
+func (e *explorer) start(context.Context) error {
+	e.c.takeVanished()
+	for _, w := range e.order() {
+		n := e.c.queue(w).len()
+		if n == 0 {
+			continue
+		}
+		a, ok := e.c.NextOf(w, e.random.IntN(n))
+		if !ok {
+			return nil
+		}
+		e.slots = append(e.slots, slot{attempt: a})
+		return e.count(a)
+	}
+	return nil
+}
+
+func (e *explorer) order() []Work {
+	if e.random.IntN(2) == 0 {
+		return []Work{OrphanWork, DeleteWork}
+	}
+	return []Work{DeleteWork, OrphanWork}
+}
+
+// step takes an attempt through lookup, decision and requests, so that the world
+// and the graph can change in between.
+func (e *explorer) step(ctx context.Context, i int) error {
+	s := &e.slots[i]
+	s.step++
+	switch s.step {
+	case 1:
+		s.facts = Lookup(ctx, e.w, e.c.rules, s.attempt)
+		return nil
+	case 2:
+		s.decision = e.c.Decide(s.facts)
+		return nil
+	}
+	done := *s
+	e.slots = append(e.slots[:i], e.slots[i+1:]...)
+	if e.follow.Decided != nil {
+		e.follow.Decided(done.decision)
+	}
+	out := Act(ctx, e.w, e.c.rules, done.decision)
+	e.c.Settle(out)
+	if e.follow.Settled != nil {
+		e.follow.Settled(out)
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Class is what an owner reference counts as.
+type Class uint8
+
+// The classes of an owner reference.
+const (
+	// Unresolved: nothing is known, because an earlier reference could not be
+	// resolved or because this one could not.
+	Unresolved Class = iota
+	// Solid: the owner exists and does not wait for its dependents.
+	Solid
+	// Dangling: the owner is absent.
+	Dangling
+	// Waiting: the owner is being deleted in the foreground.
+	Waiting
+)
+
+// Evidence is what a class rests on.
+type Evidence uint8
+
+// The evidence for a class.
+const (
+	// NotAsked: an earlier reference of the object made the answer useless.
+	NotAsked Evidence = iota
+	// Found: a GET returned the owner.
+	Found
+	// FoundWaiting: a GET returned the owner, being deleted in the foreground.
+	FoundWaiting
+	// Remembered: the owner was found absent before.
+	Remembered
+	// Absent: a GET found nothing.
+	Absent
+	// NotServed: no path serves the kind, so a GET can find nothing.
+	NotServed
+	// OtherUID: a GET found another object of that name.
+	OtherUID
+	// Elsewhere: the UID belongs to an object that the reference does not name.
+	Elsewhere
+	// KindNotServed: the apiVersion and kind do not map to a resource.
+	KindNotServed
+	// NeedsNamespace: a cluster-scoped object refers to a namespaced kind.
+	NeedsNamespace
+	// NotCovered: the snapshot does not contain the place.
+	NotCovered
+	// Failed: the server refused or failed to answer.
+	Failed
+)
+
+// OwnerFact is what one owner reference counts as, and why.
+type OwnerFact struct {
+	Reference object.OwnerReference
+	// Ref is where the owner was looked for: without a namespace when its kind is
+	// cluster-scoped.
+	Ref      object.Ref
+	Class    Class
+	Evidence Evidence
+	// Err is the error of an unresolved reference.
+	Err error
+	// Live is the object that was found, of whatever UID.
+	Live *object.Object
+}
+
+// Facts are what an API said about an attempt.
+type Facts struct {
+	Attempt Attempt
+	// Item is the live object; nil when Err is set.
+	Item *object.Object
+	Err  error
+	// Owners are the facts of the live object's references, in their order.
+	// Empty when the object's own state already decides.
+	Owners []OwnerFact
+}
+
+// Lookup asks an API for what Decide needs: the object, then its owners in the
+// order of the references until one cannot be resolved. It holds no state and
+// sends only reads.
+//
+// Upstream: attemptToDeleteItem steps 2–6, isDangling, semantics.md §3.8, §3.10.
+func Lookup(ctx context.Context, api API, rules Rules, a Attempt) Facts {
+	return lookup(ctx, api, rules, a, false)
+}
+
+// Examine is Lookup for explanations: it asks for every owner, also behind one
+// that cannot be resolved, and also when the object's own state already decides.
+func Examine(ctx context.Context, api API, rules Rules, a Attempt) Facts {
+	return lookup(ctx, api, rules, a, true)
+}
+
+func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Facts {
+	f := Facts{Attempt: a}
+	if a.Work == OrphanWork || a.settledAlready() && !all {
+		return f
+	}
+	f.Item, f.Err = api.Get(ctx, a.Ref)
+	if f.Err != nil {
+		f.Item = nil
+		return f
+	}
+	if (f.Item.UID != a.Ref.UID || a.WaitingForDependents) && !all {
+		return f
+	}
+	if len(f.Item.Owners) == 0 {
+		return f
+	}
+	f.Owners = make([]OwnerFact, len(f.Item.Owners))
+	for i, ref := range f.Item.Owners {
+		f.Owners[i].Reference = ref
+	}
+	for i := range f.Owners {
+		o := &f.Owners[i]
+		classify(ctx, api, rules, a, o)
+		if o.Class == Unresolved && o.Evidence != NotCovered && !all {
+			break
+		}
+	}
+	return f
+}
+
+// classify decides whether one owner is solid, dangling or waiting.
+func classify(ctx context.Context, api API, rules Rules, a Attempt, o *OwnerFact) {
+	ref := o.Reference
+	o.Ref = ref.In(a.Ref.Namespace)
+	if a.known(a.absent, ref) {
+		o.Class, o.Evidence = Dangling, Remembered
+		return
+	}
+	resource, err := api.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		o.Evidence, o.Err = evidenceOf(err), err
+		return
+	}
+	if !resource.Namespaced {
+		o.Ref.Namespace = ""
+	} else if o.Ref.Namespace == "" {
+		o.Evidence, o.Err = NeedsNamespace, &object.NamespaceRequiredError{Ref: o.Ref}
+		return
+	}
+	if rules == Strict && !provable(a, resource, o) {
+		return
+	}
+	o.Live, err = api.Get(ctx, o.Ref)
+	switch {
+	case apierrors.IsNotFound(err):
+		o.Live, o.Class, o.Evidence = nil, Dangling, Absent
+		if !resource.Served() {
+			o.Evidence = NotServed
+		}
+	case err != nil:
+		o.Live, o.Evidence, o.Err = nil, evidenceOf(err), err
+	case o.Live.UID != ref.UID:
+		o.Class, o.Evidence = Dangling, OtherUID
+	case o.Live.WaitingForDependents():
+		o.Class, o.Evidence = Waiting, FoundWaiting
+	default:
+		o.Class, o.Evidence = Solid, Found
+	}
+}
+
+// provable tells whether a 404 would be proof of absence under strict rules.
+func provable(a Attempt, resource object.Resource, o *OwnerFact) bool {
+	switch {
+	case !resource.Served():
+		o.Evidence = NotServed
+	case a.known(a.elsewhere, o.Reference):
+		o.Evidence = Elsewhere
+	default:
+		return true
+	}
+	o.Err = errNotProven
+	return false
+}
+
+var errNotProven = errors.New("the absence of the owner is not proven")
+
+func evidenceOf(err error) Evidence {
+	var unknown *object.UnknownKindError
+	var uncovered *object.UncoveredError
+	var scope *object.NamespaceRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		return KindNotServed
+	case errors.As(err, &uncovered):
+		return NotCovered
+	case errors.As(err, &scope):
+		return NeedsNamespace
+	default:
+		return Failed
+	}
+}

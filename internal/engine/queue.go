@@ -1,0 +1,114 @@
+package engine
+
+import "github.com/kubectl-gc/kubectl-gc/internal/graph"
+
+// Work is what an attempt is about.
+type Work uint8
+
+const (
+	// DeleteWork: see whether the object has to go.
+	DeleteWork Work = iota
+	// OrphanWork: release the dependents of the object.
+	OrphanWork
+)
+
+// String is the word used in traces.
+func (w Work) String() string {
+	if w == OrphanWork {
+		return "orphan"
+	}
+	return "delete"
+}
+
+// mark is where a node stands in one queue.
+type mark uint8
+
+const (
+	queued   mark = 1 << iota // waits to be handed out
+	inFlight                  // handed out, not settled
+	dirty                     // queued again while in flight
+	deferred                  // waits to be woken
+)
+
+// queue is a first-in first-out set of nodes, with the contract of client-go's
+// workqueue: adding what waits already changes nothing, what is in flight is not
+// handed out twice at the same time, and what was added meanwhile comes again
+// after it was settled.
+type queue struct {
+	items []graph.ID
+	head  int
+	marks []mark // by ID
+	later []graph.ID
+}
+
+func (q *queue) mark(id graph.ID) *mark {
+	if int(id) >= len(q.marks) {
+		q.marks = append(q.marks, make([]mark, int(id)+1-len(q.marks)+len(q.marks)/2)...)
+	}
+	return &q.marks[id]
+}
+
+func (q *queue) add(id graph.ID) {
+	m := q.mark(id)
+	switch {
+	case *m&queued != 0:
+	case *m&inFlight != 0:
+		*m |= dirty
+	default:
+		*m |= queued
+		q.items = append(q.items, id)
+	}
+}
+
+func (q *queue) len() int { return len(q.items) - q.head }
+
+// take hands out the i-th of the waiting nodes; 0 is the oldest.
+func (q *queue) take(i int) graph.ID {
+	id := q.items[q.head+i]
+	copy(q.items[q.head+1:q.head+i+1], q.items[q.head:q.head+i])
+	q.head++
+	if q.head == len(q.items) {
+		q.items, q.head = q.items[:0], 0
+	} else if q.head > 4096 && q.head > len(q.items)/2 {
+		n := copy(q.items, q.items[q.head:])
+		q.items, q.head = q.items[:n], 0
+	}
+	m := q.mark(id)
+	*m = *m&^queued | inFlight
+	return id
+}
+
+func (q *queue) settle(id graph.ID) {
+	m := q.mark(id)
+	again := *m&dirty != 0
+	*m &^= inFlight | dirty
+	if again {
+		q.add(id)
+	}
+}
+
+func (q *queue) postpone(id graph.ID) {
+	m := q.mark(id)
+	if *m&deferred == 0 {
+		*m |= deferred
+		q.later = append(q.later, id)
+	}
+}
+
+// wake makes the deferred nodes that match ready.
+func (q *queue) wake(match func(graph.ID) bool) {
+	kept := q.later[:0]
+	for _, id := range q.later {
+		if !match(id) {
+			kept = append(kept, id)
+			continue
+		}
+		*q.mark(id) &^= deferred
+		q.add(id)
+	}
+	q.later = kept
+}
+
+func (q *queue) holds(id graph.ID) bool { return *q.mark(id) != 0 }
+
+func (q *queue) waiting() []graph.ID { return q.items[q.head:] }
