@@ -1,0 +1,113 @@
+package arch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mayImport is the table of docs/design.md: what each internal package may
+// import of the others. The nouns in object are for everybody and not repeated.
+var mayImport = map[string][]string{
+	"object":      {},
+	"report":      {},
+	"manifest":    {},
+	"graph":       {},
+	"controllers": {},
+	"apisim":      {}, // never engine, graph, snapshot: a second opinion has to be independent
+	"snapshot":    {"manifest"},
+	"engine":      {"graph"},
+	"kube":        {"snapshot"},
+	"plan":        {"report", "engine", "graph", "apisim", "controllers", "snapshot"},
+	"explain":     {"report", "engine", "graph", "apisim", "snapshot", "plan"},
+	"diagnose":    {"report", "engine", "graph", "apisim", "snapshot", "explain"},
+	"render":      {"report"},
+	"cli":         {anything},
+}
+
+// libraries is what each internal package may import from other projects.
+// Apimachinery is for everybody and not repeated.
+var libraries = map[string][]string{
+	"report":   {"k8s.io/apimachinery"},
+	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
+	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "go.yaml.in/yaml", "sigs.k8s.io/yaml"},
+	"render": {
+		"github.com/emicklei/dot", "github.com/mattn/go-runewidth", "github.com/olekukonko/tablewriter",
+		"go.yaml.in/yaml", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get", "sigs.k8s.io/yaml",
+	},
+	"kube": {"k8s.io/"},
+	"cli":  {anything},
+}
+
+const anything = "*"
+
+// importTable reports imports that the two tables do not have.
+func importTable(sources []source) []string {
+	var bad []string
+	for _, s := range sources {
+		if s.isTest() || s.house() == "" {
+			continue
+		}
+		if _, ok := mayImport[s.house()]; !ok {
+			bad = append(bad, fmt.Sprintf("%s: package %s is not in the import table (here and in docs/design.md)", s.path, s.house()))
+			continue
+		}
+		for _, p := range s.imports() {
+			if !s.mayImport(p) {
+				bad = append(bad, fmt.Sprintf("%s: %s may not import %s", s.path, s.house(), p))
+			}
+		}
+	}
+	return bad
+}
+
+// mayImport tells whether the file, which is in internal, may import p.
+func (s source) mayImport(p string) bool {
+	if ours, ok := strings.CutPrefix(p, module); ok {
+		name, _, _ := strings.Cut(strings.TrimPrefix(ours, "internal/"), "/")
+		allowed := mayImport[s.house()]
+		return strings.HasPrefix(ours, "internal/") &&
+			(name == "object" || name == s.house() || slices.Contains(allowed, name) || slices.Contains(allowed, anything))
+	}
+	if first, _, _ := strings.Cut(p, "/"); !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	return slices.ContainsFunc(append([]string{"k8s.io/apimachinery"}, libraries[s.house()]...), func(prefix string) bool {
+		return prefix == anything || strings.HasPrefix(p, prefix)
+	})
+}
+
+// commandImports reports imports of the command beyond the package cli. Only
+// the authentication plugins, which register themselves, are an exception.
+func commandImports(sources []source) []string {
+	var bad []string
+	for _, s := range sources {
+		if s.isTest() || !s.in("cmd") {
+			continue
+		}
+		for _, p := range s.imports() {
+			if ours, ok := strings.CutPrefix(p, module); ok && ours != "internal/cli" {
+				bad = append(bad, fmt.Sprintf("%s: the command may import internal/cli only, not %s", s.path, ours))
+			}
+		}
+	}
+	return bad
+}
+
+// clientGo reports imports of client-go outside the packages that talk to a
+// cluster. Tests are included: a test of a pure package needs no cluster.
+func clientGo(sources []source) []string {
+	var bad []string
+	for _, s := range sources {
+		for _, p := range s.imports() {
+			if !strings.HasPrefix(p, "k8s.io/client-go") || s.in("internal/kube") || s.in("internal/cli") || s.in("test") {
+				continue
+			}
+			if s.in("cmd") && strings.HasPrefix(p, "k8s.io/client-go/plugin/pkg/client/auth") {
+				continue
+			}
+			bad = append(bad, fmt.Sprintf("%s: client-go belongs to internal/kube and internal/cli, not %s", s.path, p))
+		}
+	}
+	return bad
+}
