@@ -1,0 +1,134 @@
+package apisim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// namespaceTerminatingCause is the cause that clients look for in a 403.
+const namespaceTerminatingCause = metav1.CauseType("NamespaceTerminating")
+
+// Create stores a new object and returns it with what the server filled in: a
+// UID, a creation timestamp and, for some kinds, finalizers. A deletion
+// timestamp and a grace period that the object brings are wiped.
+//
+// Upstream: store.go Create, rest/create.go BeforeCreate, semantics.md §2.1,
+// §2.12.
+func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, namespace, err := s.locate(o.Ref, object.Create)
+	if err != nil {
+		return nil, err
+	}
+	if v.resource.Custom && s.definitionTerminates(v) {
+		return nil, forbidden(v.gr, o.Name, "create not allowed while custom resource definition is terminating")
+	}
+	next := o.Clone()
+	next.APIVersion, next.Kind, next.Namespace = v.stored, v.resource.Kind, namespace
+	next.ResourceVersion, next.Created = "", s.now
+	if next.Rare != nil {
+		rare := next.Edit()
+		rare.DeletionTimestamp, rare.GracePeriod = 0, nil
+	}
+	if dups := dedupOwners(next); len(dups) > 0 {
+		s.warn(next.Ref, duplicates(dups))
+	}
+	if err := s.admitCreate(v, next); err != nil {
+		return nil, err
+	}
+	if err := v.invalid(next.Name, validateCreate(v, next)); err != nil {
+		return nil, err
+	}
+	s.warnOfFinalizers(v, nil, next)
+	if have := s.find(v.shelf, namespace, next.Name); have != nil {
+		return nil, alreadyExists(v, have)
+	}
+	if !s.givenUIDs || next.UID == "" {
+		s.uids++
+		next.UID = types.UID(fmt.Sprintf("uid-%06d", s.uids))
+	}
+	return v.show(s.save(v, nil, next)), nil
+}
+
+// admitCreate is the admission of a new object: its namespace must be there and
+// alive, and kinds in use get their protection.
+//
+// Upstream: admission plugins NamespaceLifecycle and
+// StorageObjectInUseProtection, semantics.md §2.12, S219.
+func (s *Server) admitCreate(v *view, o *object.Object) error {
+	if v.resource.Namespaced {
+		if err := s.namespaceAccepts(v, o); err != nil {
+			return err
+		}
+	}
+	switch v.gr {
+	case namespaceResource:
+		facts := object.Namespace{Phase: namespaceActive, Finalizers: tokensOf(o)}
+		if !slices.Contains(facts.Finalizers, namespaceToken) {
+			facts.Finalizers = append(slices.Clip(facts.Finalizers), namespaceToken)
+		}
+		o.Edit().Namespace = &facts
+	case schema.GroupResource{Resource: "persistentvolumeclaims"}:
+		protect(o, "kubernetes.io/pvc-protection")
+	case schema.GroupResource{Resource: "persistentvolumes"}:
+		protect(o, "kubernetes.io/pv-protection")
+	case schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattributesclasses"}:
+		protect(o, "kubernetes.io/vac-protection")
+	}
+	return s.admit(object.Create, o)
+}
+
+func protect(o *object.Object, finalizer string) {
+	if !o.HasFinalizer(finalizer) {
+		rare := o.Edit()
+		rare.Finalizers = append(slices.Clip(rare.Finalizers), finalizer)
+	}
+}
+
+// namespaceAccepts refuses new content in a namespace that is going or gone. A
+// namespace that is not covered is given the benefit of the doubt.
+func (s *Server) namespaceAccepts(v *view, o *object.Object) error {
+	var ns *object.Object
+	if i, ok := s.index[namespaceResource]; ok {
+		ns = s.find(i, "", o.Namespace)
+	}
+	if ns == nil {
+		namespaces, served := s.resources.Preferred(namespaceResource)
+		if !served || s.coverage != nil && !s.coverage.Covers(namespaces, "") {
+			return nil
+		}
+		return notFound(namespaceResource, o.Namespace)
+	}
+	facts := ns.NamespaceFacts()
+	if facts != nil && facts.Phase != namespaceTerminating || facts == nil && !ns.BeingDeleted() {
+		return nil
+	}
+	err := forbidden(v.gr, o.Name, "unable to create new content in namespace "+o.Namespace+" because it is being terminated")
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+		Type:    namespaceTerminatingCause,
+		Message: "namespace " + o.Namespace + " is being terminated",
+		Field:   "metadata.namespace",
+	})
+	return err
+}
+
+// alreadyExists says so, and says it when the object in the way is going.
+func alreadyExists(v *view, have *object.Object) error {
+	err := apierrors.NewAlreadyExists(v.gr, have.Name)
+	if have.BeingDeleted() {
+		err.ErrStatus.Message = "object is being deleted: " + err.ErrStatus.Message
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package apisim
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// definitionCleanup holds a CustomResourceDefinition back until its instances
+// have gone.
+const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
+
+// deleteDefinition is the front end of CustomResourceDefinitions. The first
+// delete ignores every policy: it marks the definition and adds the clean-up
+// finalizer, which stays until somebody removes it. Further deletes are
+// ordinary.
+//
+// Upstream: customresourcedefinition/etcd.go Delete, semantics.md §6.1, S194,
+// S195.
+func (s *Server) deleteDefinition(v *view, old *object.Object, o metav1.DeleteOptions) error {
+	if err := checkStoragePreconditions(v, old, o.Preconditions); err != nil {
+		return err
+	}
+	if old.BeingDeleted() {
+		return s.delete(v, old, o)
+	}
+	if err := s.admit(object.Delete, old); err != nil {
+		return err
+	}
+	next := old.Clone()
+	rare := next.Edit()
+	rare.DeletionTimestamp = s.now
+	if !next.HasFinalizer(definitionCleanup) {
+		rare.Finalizers = append(slices.Clip(rare.Finalizers), definitionCleanup)
+	}
+	if rare.Definition != nil {
+		facts := *rare.Definition
+		facts.Terminating = true
+		rare.Definition = &facts
+	}
+	if len(o.DryRun) == 0 {
+		s.save(v, old, next)
+	}
+	return nil
+}
+
+// definitionTerminates tells whether the definition of a custom resource is on
+// its way out.
+func (s *Server) definitionTerminates(v *view) bool {
+	i, ok := s.index[definitionResource]
+	if !ok {
+		return false
+	}
+	o := s.find(i, "", v.gr.Resource+"."+v.gr.Group)
+	if o == nil {
+		return false
+	}
+	if facts := o.Definition(); facts != nil {
+		return facts.Terminating
+	}
+	return o.BeingDeleted()
+}

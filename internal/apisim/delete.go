@@ -1,0 +1,199 @@
+package apisim
+
+import (
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+const jobsKeepPods = "child pods are preserved by default when jobs are deleted; " +
+	"set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
+
+// Delete deletes the object at the coordinates of ref. Its UID is not compared;
+// that is what the options' preconditions are for. Success means that the
+// request was accepted: the object may have gone, may stay until its finalizers
+// or its grace period are over, or may be unchanged.
+//
+// Upstream: store.go Delete, semantics.md §2.6.
+func (s *Server) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, namespace, err := s.locate(ref, object.Delete)
+	if err != nil {
+		return err
+	}
+	if err := checkDeleteOptions(o); err != nil {
+		return err
+	}
+	old := s.find(v.shelf, namespace, ref.Name)
+	s.warnOfJobs(v, ref, o)
+	switch v.gr {
+	case priorityClassResource:
+		if isSystemClass(ref.Name) {
+			return forbidden(v.gr, ref.Name, "this is a system priority class and cannot be deleted")
+		}
+	case namespaceResource:
+		if old != nil {
+			return s.deleteNamespace(v, old, o)
+		}
+	case definitionResource:
+		if old != nil {
+			return s.deleteDefinition(v, old, o)
+		}
+	}
+	if old == nil {
+		return s.missing(v, namespace, ref.Name)
+	}
+	return s.delete(v, old, o)
+}
+
+// DeleteCollection deletes the objects of a resource, one after the other, that
+// match the selector; in one namespace unless it is empty. It stops at the first
+// error other than NotFound; what it deleted until then stays deleted.
+//
+// As in the real server, the checks for system priority classes and the first
+// step of deleting a definition are skipped: they belong to single deletes.
+//
+// Upstream: store.go DeleteCollection, semantics.md §2.10, S043, S044.
+func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.viewOf(r.APIVersion(), r.Kind)
+	switch {
+	case !v.known:
+		return &object.UnknownKindError{APIVersion: r.APIVersion(), Kind: r.Kind}
+	case !v.resource.Served():
+		return noPath()
+	case !v.resource.Verbs.Has(object.DeleteCollection):
+		return notOffered(v.gr, object.DeleteCollection)
+	}
+	if err := checkDeleteOptions(o); err != nil {
+		return err
+	}
+	s.warnOfJobs(v, object.Ref{APIVersion: v.requested, Kind: v.resource.Kind, Namespace: namespace}, o)
+	for _, old := range s.in(v.shelf, v.placeOf(namespace)) {
+		if selector != nil && !selector.Matches(old.Labels) {
+			continue
+		}
+		if err := s.delete(v, old, o); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// delete is the deletion that all resources have in common.
+//
+// Upstream: store.go Delete and updateForGracefulDeletionAndFinalizers,
+// semantics.md §2.6 D3–D7.
+func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) error {
+	if err := checkPreconditions(v, old, o.Preconditions); err != nil {
+		return err
+	}
+	how, next, left := preflight(v, old, o, s.now)
+	if how == pending {
+		return nil
+	}
+	finalizers := old.Finalizers()
+	if s.collects {
+		finalizers, _ = GCFinalizers(finalizers, o, DefaultFor(v.gr, v.resource.Version))
+	}
+	if err := s.admit(object.Delete, old); err != nil {
+		return err
+	}
+	dry := len(o.DryRun) > 0
+	if how == graceful {
+		next.Rare.Finalizers = finalizers // preflight made this Rare
+		if dry {
+			return nil
+		}
+		stored := s.save(v, old, next)
+		if len(finalizers) == 0 && left == 0 {
+			s.remove(v, stored)
+		}
+		return nil
+	}
+	switch {
+	case dry:
+		return nil
+	case len(finalizers) > 0:
+		s.save(v, old, markDeleting(old, finalizers, s.now))
+		return nil
+	case len(old.Finalizers()) > 0 && o.Preconditions != nil && o.Preconditions.ResourceVersion != nil:
+		// The server took the version to insist on from a write that it never
+		// made. (semantics.md §2.6 "server bug", S020)
+		return storageRVConflict(v.gr, old.Name, "", old.ResourceVersion)
+	}
+	s.remove(v, old)
+	return nil
+}
+
+// checkDeleteOptions refuses contradictory options before anything is looked
+// up. (semantics.md §2.6 D0, S015, S016)
+func checkDeleteOptions(o metav1.DeleteOptions) error {
+	errs := validation.ValidateDeleteOptions(&o)
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+}
+
+// checkPreconditions compares UID and resourceVersion where the options give
+// them. (semantics.md §2.6 D3.1, S017, S018)
+func checkPreconditions(v *view, o *object.Object, p *metav1.Preconditions) error {
+	if p == nil {
+		return nil
+	}
+	kind := schema.GroupResource{Group: v.gr.Group, Resource: v.resource.Kind}
+	if p.UID != nil && *p.UID != o.UID {
+		return conflict(kind, o.Name, "the UID in the precondition ("+string(*p.UID)+
+			") does not match the UID in record ("+string(o.UID)+"). The object might have been deleted and then recreated")
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != o.ResourceVersion {
+		return conflict(kind, o.Name, "the ResourceVersion in the precondition ("+*p.ResourceVersion+
+			") does not match the ResourceVersion in record ("+o.ResourceVersion+"). The object might have been modified")
+	}
+	return nil
+}
+
+// checkStoragePreconditions is the same with the words of the front ends.
+func checkStoragePreconditions(v *view, o *object.Object, p *metav1.Preconditions) error {
+	switch {
+	case p == nil:
+		return nil
+	case p.UID != nil && *p.UID != o.UID:
+		return storageUIDConflict(v.gr, o.Name, *p.UID, o.UID)
+	case p.ResourceVersion != nil && *p.ResourceVersion != o.ResourceVersion:
+		return storageRVConflict(v.gr, o.Name, *p.ResourceVersion, o.ResourceVersion)
+	default:
+		return nil
+	}
+}
+
+// warnOfJobs is the warning of a delete that leaves the pods of a job behind
+// without having said so. (semantics.md §2.8, S005)
+func (s *Server) warnOfJobs(v *view, ref object.Ref, o metav1.DeleteOptions) {
+	if v.gr == jobResource && o.PropagationPolicy == nil && o.OrphanDependents == nil &&
+		DefaultFor(v.gr, v.resource.Version) == OrphanDefault {
+		s.warn(ref, jobsKeepPods)
+	}
+}
+
+// isSystemClass tells whether a PriorityClass belongs to the server itself.
+// (semantics.md §2.6 D1, S047)
+func isSystemClass(name string) bool {
+	return slices.Contains([]string{"system-cluster-critical", "system-node-critical"}, name)
+}

@@ -1,0 +1,98 @@
+package apisim
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// missing is the answer for an object that is not stored: NotFound where the
+// world is complete, an *object.UncoveredError where it is not.
+func (s *Server) missing(v *view, namespace, name string) error {
+	if s.coverage != nil && !s.coverage.Covers(v.resource, namespace) {
+		return &object.UncoveredError{
+			Ref: object.Ref{APIVersion: v.requested, Kind: v.resource.Kind, Namespace: namespace, Name: name},
+			Why: s.coverage.Why(v.resource, namespace),
+		}
+	}
+	return notFound(v.gr, name)
+}
+
+// notFound is apierrors.NewNotFound without its formatting: a simulation asks
+// for very many objects that have gone.
+func notFound(gr schema.GroupResource, name string) error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+		Details: &metav1.StatusDetails{Group: gr.Group, Kind: gr.Resource, Name: name},
+		Message: gr.String() + " " + strconv.Quote(name) + " not found",
+	}}
+}
+
+// noPath is the answer of a server that has no such resource. Clients cannot
+// tell it from an absent object. (semantics.md §3.11)
+func noPath() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+		Details: &metav1.StatusDetails{}, Message: "the server could not find the requested resource",
+	}}
+}
+
+func notOffered(gr schema.GroupResource, verb object.Verbs) error {
+	return apierrors.NewMethodNotSupported(gr, strings.Join(verb.Names(), ","))
+}
+
+func unsupportedPatch() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
+		Message: "the body of the request was in an unknown format - accepted media types include: " +
+			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+	}}
+}
+
+func conflict(gr schema.GroupResource, name, message string) error {
+	return apierrors.NewConflict(gr, name, reason(message))
+}
+
+func forbidden(gr schema.GroupResource, name, message string) *apierrors.StatusError {
+	return apierrors.NewForbidden(gr, name, reason(message))
+}
+
+func (v *view) invalid(name string, errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	return apierrors.NewInvalid(schema.GroupKind{Group: v.gr.Group, Kind: v.resource.Kind}, name, errs)
+}
+
+// staleObject is the answer to a write that is based on an old version.
+func (v *view) staleObject(name string) error {
+	return conflict(v.gr, name, "the object has been modified; please apply your changes to the latest version and try again")
+}
+
+// storageConflict words a failed precondition as storage does. what is UID or
+// ResourceVersion.
+func storageConflict[T ~string](gr schema.GroupResource, name, what string, wanted, stored T) error {
+	return conflict(gr, name, "Precondition failed: "+what+" in precondition: "+string(wanted)+
+		", "+what+" in object meta: "+string(stored))
+}
+
+func storageUIDConflict(gr schema.GroupResource, name string, wanted, stored types.UID) error {
+	return storageConflict(gr, name, "UID", wanted, stored)
+}
+
+func storageRVConflict(gr schema.GroupResource, name, wanted, stored string) error {
+	return storageConflict(gr, name, "ResourceVersion", wanted, stored)
+}
+
+// reason is an error of plain words.
+type reason string
+
+func (r reason) Error() string { return string(r) }

@@ -1,0 +1,119 @@
+package apisim
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// assumedGrace is the period of a pod of which nothing is known.
+const assumedGrace int64 = 30
+
+// grace is what the pre-flight of a delete decides on how the object ends.
+type grace uint8
+
+const (
+	// atOnce: the object has no grace period, or it is over.
+	atOnce grace = iota
+	// pending: a grace period is running and the request does not shorten it.
+	pending
+	// graceful: a grace period starts or becomes shorter.
+	graceful
+)
+
+// preflight decides how a delete ends. For graceful, next is the object with its
+// new deletion timestamp, and left is the grace period that the request asks
+// for, in seconds.
+//
+// Upstream: rest/delete.go BeforeDelete, semantics.md §2.6 D3, S050–S069.
+func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) (how grace, next *object.Object, left int64) {
+	if v.gr != podResource {
+		return atOnce, nil, 0
+	}
+	asked := opts.GracePeriodSeconds
+	if asked != nil && *asked < 0 {
+		asked = new(int64(1))
+	}
+	if !o.BeingDeleted() {
+		left = podPeriod(o, asked)
+		next = o.Clone()
+		rare := next.Edit()
+		rare.DeletionTimestamp = now + left
+		rare.GracePeriod = &left
+		if next.Generation > 0 {
+			next.Generation++
+		}
+		return graceful, next, left
+	}
+	running := int64(0)
+	if p := o.GracePeriod(); p != nil {
+		running = *p
+	}
+	if running < 0 {
+		running = 1
+	}
+	switch {
+	case running == 0:
+		return atOnce, nil, 0
+	case asked == nil || *asked >= running:
+		return pending, nil, 0
+	}
+	return graceful, shorten(o, running, *asked, now), *asked
+}
+
+// shorten moves the deletion timestamp to where it would be had the shorter
+// period been asked for from the start, but never into the past.
+func shorten(o *object.Object, running, asked, now int64) *object.Object {
+	next := o.Clone()
+	rare := next.Edit()
+	period := asked
+	rare.DeletionTimestamp += asked - running
+	if rare.DeletionTimestamp < now {
+		rare.DeletionTimestamp = now
+		if asked != 0 {
+			period = 1
+		}
+	}
+	rare.GracePeriod = &period
+	return next
+}
+
+// podPeriod is the grace period of a pod whose deletion starts.
+//
+// Upstream: pod/strategy.go CheckGracefulDelete, semantics.md §2.9.
+func podPeriod(o *object.Object, asked *int64) int64 {
+	facts := o.Pod()
+	period := int64(0)
+	switch {
+	case asked != nil:
+		period = *asked
+	case facts == nil:
+		period = assumedGrace
+	case facts.TerminationGracePeriod != nil:
+		period = *facts.TerminationGracePeriod
+	}
+	if facts != nil && (facts.NodeName == "" || facts.Finished()) {
+		return 0
+	}
+	if period < 0 {
+		return 1
+	}
+	return period
+}
+
+// markDeleting is the object with a deletion that its finalizers hold up.
+//
+// Upstream: store.go markAsDeleting, semantics.md §2.6 D6.3, S021.
+func markDeleting(o *object.Object, finalizers []string, now int64) *object.Object {
+	next := o.Clone()
+	rare := next.Edit()
+	if rare.DeletionTimestamp == 0 && next.Generation > 0 {
+		next.Generation++
+	}
+	if rare.DeletionTimestamp == 0 || rare.DeletionTimestamp > now {
+		rare.DeletionTimestamp = now
+	}
+	rare.GracePeriod = new(int64)
+	rare.Finalizers = finalizers
+	return next
+}

@@ -1,0 +1,107 @@
+package apisim
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+type kindKey struct{ apiVersion, kind string }
+
+// view is one served version of a resource, as a request names it. Views are
+// made once per apiVersion and kind, so that a request builds no strings.
+type view struct {
+	resource object.Resource
+	gr       schema.GroupResource
+	shelf    int
+	// requested and stored are the apiVersions of the request and of storage,
+	// which is the resource's preferred one.
+	requested string
+	stored    string
+	known     bool
+}
+
+// Resource maps an apiVersion and kind to the resource that serves it, or says
+// with an *object.UnknownKindError that none does. (semantics.md §3.11)
+func (s *Server) Resource(apiVersion, kind string) (object.Resource, error) {
+	return s.resources.For(apiVersion, kind)
+}
+
+// viewOf never fails: a kind that is not served gets a view that is not known
+// and has a shelf of its own.
+func (s *Server) viewOf(apiVersion, kind string) *view {
+	key := kindKey{apiVersion, kind}
+	if v, ok := s.views[key]; ok {
+		return v
+	}
+	v := &view{requested: apiVersion, stored: apiVersion}
+	r, err := s.resources.For(apiVersion, kind)
+	if err == nil {
+		v.known = true
+		v.requested = r.APIVersion()
+	} else {
+		r = unserved(apiVersion, kind)
+	}
+	v.resource, v.gr = r, r.GroupResource()
+	if p, ok := s.resources.Preferred(v.gr); ok && v.known {
+		v.stored = p.APIVersion()
+	}
+	v.shelf = s.shelfOf(v.gr)
+	s.views[key] = v
+	return v
+}
+
+// unserved is a resource for objects of a kind that is not served. Its name
+// holds the version, so that it never meets the shelf of a served resource.
+func unserved(apiVersion, kind string) object.Resource {
+	gv := schema.FromAPIVersionAndKind(apiVersion, kind)
+	plural, _ := meta.UnsafeGuessKindToResource(gv)
+	return object.Resource{
+		Group: gv.Group, Version: gv.Version, Kind: kind,
+		Name: plural.Resource + " in " + apiVersion, Namespaced: true, Guessed: true,
+	}
+}
+
+func cloneViews(views map[kindKey]*view) map[kindKey]*view { return maps.Clone(views) }
+
+// placeOf is the namespace under which an object is stored: cluster-scoped
+// resources have none, whatever a reference says.
+func (v *view) placeOf(namespace string) string {
+	if !v.resource.Namespaced {
+		return ""
+	}
+	return namespace
+}
+
+// show is the object in the version of the request.
+func (v *view) show(o *object.Object) *object.Object {
+	if v.requested == v.stored || o == nil {
+		return o
+	}
+	o = o.Clone()
+	o.APIVersion = v.requested
+	return o
+}
+
+// locate maps a reference to a view and the namespace that the object is stored
+// under. The order of the refusals is that of a client with a REST mapper: no
+// mapping, no namespace, no path, no verb.
+func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error) {
+	v := s.viewOf(ref.APIVersion, ref.Kind)
+	if !v.known {
+		return nil, "", &object.UnknownKindError{APIVersion: ref.APIVersion, Kind: ref.Kind}
+	}
+	if v.resource.Namespaced && ref.Namespace == "" {
+		return nil, "", &object.NamespaceRequiredError{Ref: ref}
+	}
+	if !v.resource.Served() {
+		return nil, "", noPath()
+	}
+	if !v.resource.Verbs.Has(verb) {
+		return nil, "", notOffered(v.gr, verb)
+	}
+	return v, v.placeOf(ref.Namespace), nil
+}

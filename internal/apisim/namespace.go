@@ -1,0 +1,99 @@
+package apisim
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+const (
+	namespaceToken       = "kubernetes"
+	namespaceActive      = "Active"
+	namespaceTerminating = "Terminating"
+)
+
+// deleteNamespace is the front end of namespaces. The first delete only marks:
+// the content is somebody else's work. While spec.finalizers holds anything, a
+// further delete changes nothing.
+//
+// Upstream: namespace/storage Delete, semantics.md §5.1, S200–S203, S208, S209,
+// S218.
+func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOptions) error {
+	if err := checkStoragePreconditions(v, old, o.Preconditions); err != nil {
+		return err
+	}
+	if old.BeingDeleted() {
+		if len(tokensOf(old)) > 0 {
+			return nil
+		}
+		if err := refuseImmortal(v, old); err != nil {
+			return err
+		}
+		return s.delete(v, old, o)
+	}
+	if err := refuseImmortal(v, old); err != nil {
+		return err
+	}
+	if err := s.admit(object.Delete, old); err != nil {
+		return err
+	}
+	next := old.Clone()
+	rare := next.Edit()
+	rare.DeletionTimestamp = s.now
+	rare.Namespace = &object.Namespace{Phase: namespaceTerminating, Finalizers: tokensOf(old)}
+	rare.Finalizers = namespaceFinalizers(old.Finalizers(), o)
+	if len(o.DryRun) == 0 {
+		s.save(v, old, next)
+	}
+	return nil
+}
+
+// namespaceFinalizers adjusts the collector's finalizers of a namespace. Unlike
+// everywhere else, orphanDependents=false asks for foreground deletion.
+func namespaceFinalizers(existing []string, o metav1.DeleteOptions) []string {
+	orphan := slices.Contains(existing, object.Orphan)
+	foreground := slices.Contains(existing, object.Foreground)
+	switch {
+	case o.OrphanDependents != nil:
+		orphan, foreground = *o.OrphanDependents, !*o.OrphanDependents
+	case o.PropagationPolicy != nil:
+		orphan = *o.PropagationPolicy == metav1.DeletePropagationOrphan
+		foreground = *o.PropagationPolicy == metav1.DeletePropagationForeground
+	default:
+		return existing
+	}
+	var list []string
+	for _, name := range existing {
+		if name == object.Orphan && !orphan || name == object.Foreground && !foreground {
+			continue
+		}
+		list = append(list, name)
+	}
+	if orphan && !slices.Contains(list, object.Orphan) {
+		list = append(list, object.Orphan)
+	}
+	if foreground && !slices.Contains(list, object.Foreground) {
+		list = append(list, object.Foreground)
+	}
+	return list
+}
+
+// tokensOf are the spec.finalizers of a namespace.
+func tokensOf(o *object.Object) []string {
+	if facts := o.NamespaceFacts(); facts != nil {
+		return facts.Finalizers
+	}
+	return []string{namespaceToken}
+}
+
+// refuseImmortal is the admission that keeps the three namespaces every cluster
+// needs. (semantics.md §2.12 NamespaceLifecycle, S218)
+func refuseImmortal(v *view, o *object.Object) error {
+	switch o.Name {
+	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
+		return forbidden(v.gr, o.Name, "this namespace may not be deleted")
+	}
+	return nil
+}

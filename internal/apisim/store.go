@@ -1,0 +1,140 @@
+package apisim
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// store keeps one object per resource, namespace and name. Shelves and buckets
+// carry the mark of the store that may write to them; any other store copies
+// them first. That is what makes Clone cheap.
+type store struct {
+	mark    *mark
+	shelves []*shelf
+	index   map[schema.GroupResource]int
+}
+
+// mark is compared by address, so it must not have size zero.
+type mark struct{ _ byte }
+
+// shelf holds the objects of one resource.
+type shelf struct {
+	mark       *mark
+	resource   schema.GroupResource
+	namespaces map[string]*bucket
+}
+
+// bucket holds the objects of one resource in one namespace, by name.
+type bucket struct {
+	mark    *mark
+	objects map[string]*object.Object
+}
+
+func newStore() store {
+	return store{mark: &mark{}, index: map[schema.GroupResource]int{}}
+}
+
+// share gives away a store with the same content. From now on neither of the
+// two may write to what they have in common.
+func (st *store) share() store {
+	st.mark = &mark{}
+	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index)}
+}
+
+// shelfOf returns the position of a resource's shelf, which is made if need be.
+func (st *store) shelfOf(gr schema.GroupResource) int {
+	i, ok := st.index[gr]
+	if !ok {
+		i = len(st.shelves)
+		st.shelves = append(st.shelves, &shelf{mark: st.mark, resource: gr, namespaces: map[string]*bucket{}})
+		st.index[gr] = i
+	}
+	return i
+}
+
+func (st *store) find(shelf int, namespace, name string) *object.Object {
+	b := st.shelves[shelf].namespaces[namespace]
+	if b == nil {
+		return nil
+	}
+	return b.objects[name]
+}
+
+// put stores an object under its name. size is how many objects the bucket is
+// going to hold, if that is known.
+func (st *store) put(shelf int, namespace string, size int, o *object.Object) {
+	st.bucket(shelf, namespace, size).objects[o.Name] = o
+}
+
+func (st *store) drop(shelf int, namespace, name string) {
+	delete(st.bucket(shelf, namespace, 0).objects, name)
+}
+
+// bucket returns a bucket for writing.
+func (st *store) bucket(i int, namespace string, size int) *bucket {
+	sh := st.shelves[i]
+	if sh.mark != st.mark {
+		sh = &shelf{mark: st.mark, resource: sh.resource, namespaces: maps.Clone(sh.namespaces)}
+		st.shelves[i] = sh
+	}
+	b := sh.namespaces[namespace]
+	switch {
+	case b == nil:
+		b = &bucket{mark: st.mark, objects: make(map[string]*object.Object, size)}
+		sh.namespaces[namespace] = b
+	case b.mark != st.mark:
+		b = &bucket{mark: st.mark, objects: maps.Clone(b.objects)}
+		sh.namespaces[namespace] = b
+	}
+	return b
+}
+
+// all lists everything by group, resource, namespace and name.
+func (st *store) all() []*object.Object {
+	shelves := slices.Clone(st.shelves)
+	slices.SortFunc(shelves, func(a, b *shelf) int {
+		return cmp.Or(strings.Compare(a.resource.Group, b.resource.Group), strings.Compare(a.resource.Resource, b.resource.Resource))
+	})
+	size := 0
+	for _, sh := range shelves {
+		for _, b := range sh.namespaces {
+			size += len(b.objects)
+		}
+	}
+	list := make([]*object.Object, 0, size)
+	for _, sh := range shelves {
+		for _, ns := range slices.Sorted(maps.Keys(sh.namespaces)) {
+			list = sh.namespaces[ns].sorted(list)
+		}
+	}
+	return list
+}
+
+// sorted appends the objects of the bucket to list, by name.
+func (b *bucket) sorted(list []*object.Object) []*object.Object {
+	start := len(list)
+	for _, o := range b.objects {
+		list = append(list, o)
+	}
+	slices.SortFunc(list[start:], func(x, y *object.Object) int { return strings.Compare(x.Name, y.Name) })
+	return list
+}
+
+// in lists the objects of one resource by namespace and name; of one namespace
+// only, unless namespace is empty.
+func (st *store) in(shelf int, namespace string) []*object.Object {
+	var list []*object.Object
+	sh := st.shelves[shelf]
+	for _, ns := range slices.Sorted(maps.Keys(sh.namespaces)) {
+		if namespace == "" || ns == namespace {
+			list = sh.namespaces[ns].sorted(list)
+		}
+	}
+	return list
+}

@@ -1,0 +1,161 @@
+package apisim
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Update replaces an object (PUT) and returns what the server answers. An empty
+// resourceVersion makes the update unconditional where the resource allows
+// that; an empty UID is filled in. Facts of a kind that the given object lacks
+// stay as stored. There is no separate status: one request may change what a
+// real server takes through /status, except for a namespace's spec.finalizers,
+// which only Finalize changes.
+//
+// Upstream: store.go Update, semantics.md §2.4, §2.5.
+func (s *Server) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+	return s.update(ctx, o, false)
+}
+
+// Finalize replaces a namespace with its spec.finalizers (PUT …/finalize).
+//
+// Upstream: namespace/storage FinalizeREST, semantics.md §5.1, S205, S206.
+func (s *Server) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
+	return s.update(ctx, o, true)
+}
+
+func (s *Server) update(ctx context.Context, o *object.Object, finalize bool) (*object.Object, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v, namespace, err := s.locate(o.Ref, object.Update)
+	if err != nil {
+		return nil, err
+	}
+	if finalize && v.gr != namespaceResource {
+		return nil, noPath()
+	}
+	old := s.find(v.shelf, namespace, o.Name)
+	if old == nil {
+		return nil, s.missing(v, namespace, o.Name)
+	}
+	next := o.Clone()
+	next.APIVersion, next.Kind, next.Namespace = old.APIVersion, old.Kind, old.Namespace
+	if dups := dedupOwners(next); len(dups) > 0 {
+		s.warn(next.Ref, duplicates(dups))
+	}
+	keepFacts(old, next, finalize)
+	switch {
+	case o.UID != "" && o.UID != old.UID:
+		return nil, storageUIDConflict(v.gr, o.Name, o.UID, old.UID)
+	case o.ResourceVersion == "" && !updatesUnconditionally(v):
+		return nil, v.invalid(o.Name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), "", "must be specified for an update")})
+	case o.ResourceVersion != "" && o.ResourceVersion != old.ResourceVersion:
+		return nil, v.staleObject(o.Name)
+	}
+	stored, err := s.change(v, old, next)
+	if err != nil {
+		return nil, err
+	}
+	return v.show(stored), nil
+}
+
+// keepFacts fills in what the request does not say or may not change.
+func keepFacts(old, next *object.Object, finalize bool) {
+	if old.Rare == nil && next.Rare == nil {
+		return
+	}
+	rare := next.Edit()
+	if rare.Pod == nil {
+		rare.Pod = old.Pod()
+	}
+	if rare.Definition == nil {
+		rare.Definition = old.Definition()
+	}
+	stored := old.NamespaceFacts()
+	switch {
+	case rare.Namespace == nil:
+		rare.Namespace = stored
+	case stored == nil:
+		// Nothing is known of the stored one, so what the request says counts.
+	case finalize:
+		rare.Namespace = &object.Namespace{Phase: stored.Phase, Finalizers: rare.Namespace.Finalizers}
+	default:
+		rare.Namespace = &object.Namespace{Phase: rare.Namespace.Phase, Finalizers: stored.Finalizers}
+	}
+}
+
+// change carries out an update or a patch: next is what the request makes of
+// old. It returns the object as it is stored now, or as it would have been when
+// the change completes its deletion.
+//
+// Upstream: rest/update.go BeforeUpdate, store.go ShouldDeleteDuringUpdate,
+// semantics.md §2.4, §2.5, S023–S026, S030–S034, S041.
+func (s *Server) change(v *view, old, next *object.Object) (*object.Object, error) {
+	next.ResourceVersion = old.ResourceVersion
+	next.Created, next.Generation = old.Created, old.Generation
+	if next.UID == "" {
+		next.UID = old.UID
+	}
+	if old.BeingDeleted() || old.GracePeriod() != nil || next.GracePeriod() != nil {
+		rare := next.Edit()
+		if old.BeingDeleted() {
+			rare.DeletionTimestamp = old.DeletionTimestamp()
+		}
+		if rare.GracePeriod == nil {
+			rare.GracePeriod = old.GracePeriod()
+		}
+	}
+	if err := v.invalid(old.Name, validateUpdate(v, old, next)); err != nil {
+		return nil, err
+	}
+	s.warnOfFinalizers(v, old.Finalizers(), next)
+	if err := s.admit(object.Update, old); err != nil {
+		return nil, err
+	}
+	if completesDeletion(v, old, next) {
+		s.remove(v, old)
+		return next, nil
+	}
+	return s.save(v, old, next), nil
+}
+
+// completesDeletion tells whether a change leaves nothing that holds the
+// deletion up. The stored object has to be past its grace period.
+func completesDeletion(v *view, old, next *object.Object) bool {
+	if len(next.Finalizers()) > 0 || !old.BeingDeleted() {
+		return false
+	}
+	if grace := old.GracePeriod(); grace != nil && *grace != 0 {
+		return false
+	}
+	return v.gr != namespaceResource || len(tokensOf(next)) == 0
+}
+
+// updatesUnconditionally tells whether a PUT may leave the resourceVersion out.
+//
+// Upstream: AllowUnconditionalUpdate of each strategy, semantics.md §2.4, S042.
+func updatesUnconditionally(v *view) bool {
+	if v.resource.Custom {
+		return false
+	}
+	switch v.gr {
+	case definitionResource,
+		schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"},
+		schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"},
+		schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"},
+		schema.GroupResource{Group: "storage.k8s.io", Resource: "csinodes"},
+		schema.GroupResource{Group: "storage.k8s.io", Resource: "csidrivers"},
+		schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattachments"},
+		schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}:
+		return false
+	}
+	return v.gr.Group != "admissionregistration.k8s.io"
+}

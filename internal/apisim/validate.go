@@ -1,0 +1,180 @@
+package apisim
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var (
+	metadata        = field.NewPath("metadata")
+	ownersPath      = metadata.Child("ownerReferences")
+	finalizersPath  = metadata.Child("finalizers")
+	namespaceTokens = field.NewPath("spec", "finalizers")
+)
+
+// validateCreate judges a whole object.
+func validateCreate(v *view, o *object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if o.Name == "" {
+		errs = append(errs, field.Required(metadata.Child("name"), "name or generateName is required"))
+	}
+	return append(errs, validateLists(v, o)...)
+}
+
+// validateUpdate judges what next is and how it differs from old.
+func validateUpdate(v *view, old, next *object.Object) field.ErrorList {
+	errs := validateLists(v, next)
+	if old.BeingDeleted() && !slices.Equal(next.Finalizers(), old.Finalizers()) {
+		errs = append(errs, validation.ValidateNoNewFinalizers(next.Finalizers(), old.Finalizers(), finalizersPath)...)
+	}
+	if next.UID != old.UID {
+		errs = append(errs, validation.ValidateImmutableField(next.UID, old.UID, metadata.Child("uid"))...)
+	}
+	if next.DeletionTimestamp() != old.DeletionTimestamp() {
+		errs = append(errs, validation.ValidateImmutableField(metav1.Unix(next.DeletionTimestamp(), 0).UTC(), nil, metadata.Child("deletionTimestamp"))...)
+	}
+	if grace, had := next.GracePeriod(), old.GracePeriod(); grace != nil && (had == nil || *grace != *had) {
+		errs = append(errs, validation.ValidateImmutableField(*grace, had, metadata.Child("deletionGracePeriodSeconds"))...)
+	}
+	return errs
+}
+
+// validateLists judges the owner references and the finalizers as a whole, so
+// that bad ones which are already stored make every later write fail.
+//
+// Upstream: objectmeta.go ValidateObjectMetaAccessor, semantics.md §2.2, §2.3,
+// S035–S041.
+func validateLists(v *view, o *object.Object) field.ErrorList {
+	var errs field.ErrorList
+	if !ownersAreValid(o.Owners) {
+		refs := make([]metav1.OwnerReference, 0, len(o.Owners))
+		for _, r := range o.Owners {
+			refs = append(refs, metav1.OwnerReference{
+				APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID,
+				Controller: r.Controller.Bool(), BlockOwnerDeletion: r.BlockOwnerDeletion.Bool(),
+			})
+		}
+		errs = append(errs, validation.ValidateOwnerReferences(refs, ownersPath)...)
+	}
+	if finalizers := o.Finalizers(); len(finalizers) > 0 {
+		errs = append(errs, validation.ValidateFinalizers(finalizers, finalizersPath)...)
+		if refusesPlainFinalizers(v) {
+			for _, name := range finalizers {
+				errs = append(errs, validateStandard(name, finalizersPath)...)
+			}
+		}
+	}
+	if facts := o.NamespaceFacts(); facts != nil {
+		for _, token := range facts.Finalizers {
+			errs = append(errs, validation.ValidateFinalizerName(token, namespaceTokens)...)
+			errs = append(errs, validateStandard(token, namespaceTokens)...)
+		}
+	}
+	return errs
+}
+
+// ownersAreValid answers for apimachinery's validation where the answer is yes,
+// which is cheaper: a collector patches very many objects. A property test
+// holds the two together.
+func ownersAreValid(owners []object.OwnerReference) bool {
+	controllers := 0
+	for i := range owners {
+		o := &owners[i]
+		group, version := object.SplitAPIVersion(o.APIVersion)
+		if version == "" || o.Kind == "" || o.Name == "" || o.UID == "" {
+			return false
+		}
+		if group == "" && version == "v1" && o.Kind == "Event" {
+			return false
+		}
+		if o.Controller == object.True {
+			controllers++
+		}
+	}
+	return controllers <= 1
+}
+
+// refusesPlainFinalizers tells whether finalizers without a slash are refused
+// unless they are standard ones: so the built-in kinds, but not those that the
+// aggregator and the extensions server bring.
+func refusesPlainFinalizers(v *view) bool {
+	return !v.resource.Custom && v.gr.Group != "apiextensions.k8s.io" && v.gr.Group != "apiregistration.k8s.io"
+}
+
+// validateStandard refuses a name without a slash that is not a standard one.
+//
+// Upstream: core validation.go validateKubeFinalizerName, semantics.md §2.3,
+// S036.
+func validateStandard(name string, path *field.Path) field.ErrorList {
+	if strings.Contains(name, "/") || isStandard(name) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")}
+}
+
+func isStandard(name string) bool {
+	return name == namespaceToken || name == object.Orphan || name == object.Foreground
+}
+
+// warnOfFinalizers warns of the plain finalizers that a custom resource gains.
+//
+// Upstream: customresource/strategy.go WarningsOnCreate, WarningsOnUpdate,
+// semantics.md §2.3, S036.
+func (s *Server) warnOfFinalizers(v *view, old []string, next *object.Object) {
+	if !v.resource.Custom {
+		return
+	}
+	for _, name := range next.Finalizers() {
+		if !strings.Contains(name, "/") && !isStandard(name) && !slices.Contains(old, name) {
+			s.warn(next.Ref, "metadata.finalizers: "+strconv.Quote(name)+": prefer a domain-qualified finalizer name "+
+				"including a path (/) to avoid accidental conflicts with other finalizer writers")
+		}
+	}
+}
+
+// dedupOwners drops owner references that equal an earlier one and returns the
+// UIDs of those dropped, each once. References with the same UID that differ
+// otherwise stay.
+//
+// Upstream: handlers/rest.go dedupOwnerReferences, semantics.md §2.2, S040.
+func dedupOwners(o *object.Object) []types.UID {
+	var dups []types.UID
+	var kept []object.OwnerReference
+	for i, ref := range o.Owners {
+		if !slices.Contains(o.Owners[:i], ref) {
+			if kept != nil {
+				kept = append(kept, ref)
+			}
+			continue
+		}
+		if kept == nil {
+			kept = slices.Clone(o.Owners[:i])
+		}
+		if !slices.Contains(dups, ref.UID) {
+			dups = append(dups, ref.UID)
+		}
+	}
+	if kept != nil {
+		o.Owners = kept
+	}
+	return dups
+}
+
+func duplicates(uids []types.UID) string {
+	return fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "+
+		"and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %v", uids)
+}
+
+func duplicatesAfterAdmission(uids []types.UID) string {
+	return fmt.Sprintf(".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups "+
+		"owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %v", uids)
+}
