@@ -1,0 +1,27 @@
+// Package scenario runs data-driven scenarios: small worlds written one object a
+// line, requests against a simulated API server, and what came of them.
+//
+// An object is written as
+//
+//	apps/v1 ReplicaSet shop/web-7f uid=r owners=d!^ fin=x/y rv=5 deleting grace=0
+//
+// The same text is printed, so that output can be pasted as input. Attributes:
+//
+//	uid=a               the UID; the name of the object when absent
+//	owners=b!,c^        owner references by UID: ! is blockOwnerDeletion: true,
+//	                    ^ is controller: true, !f and ^f are an explicit false
+//	owners=v1:Pod:p:u!  the same in full: apiVersion, kind, name, UID
+//	fin=x/y,orphan      metadata.finalizers
+//	labels=app=web,k=v  labels
+//	rv=5 gen=1          resourceVersion (1 when absent) and generation
+//	deleting            deletionTimestamp at the start of the scenario;
+//	                    deleting=+30 and deleting=-60 are seconds from there
+//	grace=30            deletionGracePeriodSeconds
+//	node=n1 phase=Running period=30 mirror
+//	                    facts of a pod; `node=` is a pod that is not scheduled,
+//	                    and a pod with none of the four has no facts
+//	phase=Active spec=kubernetes
+//	                    facts of a namespace; spec is spec.finalizers
+//	defines=example.com/v1:Widget:widgets scope=Cluster established terminating
+//	                    facts of a CustomResourceDefinition
+package scenario

@@ -1,0 +1,93 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Format writes an object on one line. The UID is left out of events, where it
+// would only be noise.
+func Format(o *object.Object, names Names) string { return format(o, names, true) }
+
+// FormatEvent writes a watch event on one line.
+func FormatEvent(e object.Event, names Names) string {
+	return e.Type.String() + " " + format(e.Object, names, e.Type == object.Added)
+}
+
+func format(o *object.Object, names Names, uid bool) string {
+	words := []string{o.Ref.String()}
+	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
+	if uid {
+		add("uid=%s", o.UID)
+	}
+	if len(o.Owners) > 0 {
+		owners := make([]string, 0, len(o.Owners))
+		for _, ref := range o.Owners {
+			owners = append(owners, FormatOwner(ref, names))
+		}
+		add("owners=[%s]", strings.Join(owners, ","))
+	}
+	if o.Labels != "" {
+		var pairs []string
+		for k, v := range o.Labels.All {
+			pairs = append(pairs, k+"="+v)
+		}
+		add("labels=[%s]", strings.Join(pairs, ","))
+	}
+	if o.BeingDeleted() {
+		switch offset := o.DeletionTimestamp() - Start; offset {
+		case 0:
+			add("deleting")
+		default:
+			add("deleting=%+d", offset)
+		}
+	}
+	if grace := o.GracePeriod(); grace != nil {
+		add("grace=%d", *grace)
+	}
+	if len(o.Finalizers()) > 0 {
+		add("fin=[%s]", strings.Join(o.Finalizers(), ","))
+	}
+	words = append(words, formatFacts(o)...)
+	if o.Generation != 0 {
+		add("gen=%d", o.Generation)
+	}
+	add("rv=%s", o.ResourceVersion)
+	return strings.Join(words, " ")
+}
+
+func formatFacts(o *object.Object) []string {
+	var words []string
+	if p := o.Pod(); p != nil {
+		words = append(words, "node="+p.NodeName)
+		if p.Phase != "" {
+			words = append(words, "phase="+p.Phase)
+		}
+		if p.TerminationGracePeriod != nil {
+			words = append(words, fmt.Sprintf("period=%d", *p.TerminationGracePeriod))
+		}
+		if p.Mirror {
+			words = append(words, "mirror")
+		}
+	}
+	if n := o.NamespaceFacts(); n != nil {
+		words = append(words, "phase="+n.Phase, "spec=["+strings.Join(n.Finalizers, ",")+"]")
+	}
+	if d := o.Definition(); d != nil {
+		for _, v := range d.Versions {
+			words = append(words, "defines="+d.Group+"/"+v.Name+":"+d.Kind+":"+d.Plural)
+		}
+		if !d.Namespaced {
+			words = append(words, "scope=Cluster")
+		}
+		if d.Established {
+			words = append(words, "established")
+		}
+		if d.Terminating {
+			words = append(words, "terminating")
+		}
+	}
+	return words
+}

@@ -1,0 +1,277 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/datadriven"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// serverDirectives are the directives that ask the server for something, as a
+// user would. Each prints the answer and the watch events that it caused.
+var serverDirectives = map[string]Handler{
+	"cluster":          cluster,
+	"create":           create,
+	"update":           update,
+	"finalize":         finalize,
+	"patch":            patch,
+	"delete":           remove,
+	"deletecollection": removeCollection,
+	"get":              get,
+	"state":            state,
+	"warnings":         warnings,
+	"tick":             tick,
+	"clock":            clock,
+	"lingering":        lingering,
+	"deny":             deny,
+	"fault":            fault,
+}
+
+// cluster starts over with the world of its input. `resources=` adds kinds,
+// `uncovered=` makes places unknown, `gc=off` is the server flag.
+func cluster(e *Env, d *datadriven.TestData) (string, error) {
+	names := Names{}
+	objects, err := ParseWorld(d.Input, names)
+	if err != nil {
+		return "", err
+	}
+	resources := Resources()
+	gaps := coverage{}
+	var opts []apisim.Option
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case "resources":
+			for _, text := range arg.Vals {
+				r, err := parseResource(strings.Split(text, ":"))
+				if err != nil {
+					return "", err
+				}
+				resources.Add(r)
+			}
+		case "uncovered":
+			for _, text := range arg.Vals {
+				if err := gaps.add(text); err != nil {
+					return "", err
+				}
+			}
+		case "gc":
+			opts = append(opts, apisim.WithoutGarbageCollection())
+		default:
+			return "", fmt.Errorf("there is no argument %q", arg.Key)
+		}
+	}
+	for _, o := range objects {
+		if _, err := resources.For(o.APIVersion, o.Kind); err != nil {
+			return "", fmt.Errorf("%s: %w", o.Ref, err)
+		}
+		gaps.namespaces = gaps.namespaces || o.APIVersion == "v1" && o.Kind == "Namespace"
+	}
+	e.reset(objects, resources, names, append(opts, apisim.WithCoverage(gaps))...)
+	return "ok", nil
+}
+
+func (e *Env) answer(err error) (string, error) { return Answer(err) + "\n" + e.Drain(), nil }
+
+func create(e *Env, d *datadriven.TestData) (string, error) {
+	o, err := ParseObject(Words(d), e.Names)
+	if err != nil {
+		return "", err
+	}
+	_, err = e.Server.Create(context.Background(), o)
+	return e.answer(err)
+}
+
+func update(e *Env, d *datadriven.TestData) (string, error) {
+	o, err := ParseObject(Words(d), e.Names)
+	if err != nil {
+		return "", err
+	}
+	_, err = e.Server.Update(context.Background(), o)
+	return e.answer(err)
+}
+
+// finalize reads a namespace, sets its spec.finalizers and puts it back.
+func finalize(e *Env, d *datadriven.TestData) (string, error) {
+	ref, rest, err := e.Target(Words(d))
+	if err != nil {
+		return "", err
+	}
+	o, err := e.Server.Get(context.Background(), ref)
+	if err != nil {
+		return e.answer(err)
+	}
+	o = o.Clone()
+	if err := setAttributes(o, rest, e.Names); err != nil {
+		return "", err
+	}
+	_, err = e.Server.Finalize(context.Background(), o)
+	return e.answer(err)
+}
+
+func get(e *Env, d *datadriven.TestData) (string, error) {
+	ref, _, err := e.Target(Words(d))
+	if err != nil {
+		return "", err
+	}
+	o, err := e.Server.Get(context.Background(), ref)
+	if err != nil {
+		return Answer(err), nil
+	}
+	return Format(o, e.Names), nil
+}
+
+func remove(e *Env, d *datadriven.TestData) (string, error) {
+	ref, rest, err := e.Target(Words(d))
+	if err != nil {
+		return "", err
+	}
+	o, err := parseDelete(rest)
+	if err != nil {
+		return "", err
+	}
+	return e.answer(e.Server.Delete(context.Background(), ref, o))
+}
+
+// removeCollection is `deletecollection apiVersion Kind [namespace]` with the
+// arguments of delete, and `selector=`.
+func removeCollection(e *Env, d *datadriven.TestData) (string, error) {
+	words := Words(d)
+	if len(words) < 2 {
+		return "", fmt.Errorf("want apiVersion and kind")
+	}
+	r, err := e.Server.Resource(words[0], words[1])
+	if err != nil {
+		return Answer(err), nil
+	}
+	words = words[2:]
+	namespace := ""
+	if len(words) > 0 && !strings.Contains(words[0], "=") {
+		namespace, words = words[0], words[1:]
+	}
+	selector := labels.Everything()
+	if len(words) > 0 && strings.HasPrefix(words[0], "selector=") {
+		if selector, err = labels.Parse(strings.TrimPrefix(words[0], "selector=")); err != nil {
+			return "", err
+		}
+		words = words[1:]
+	}
+	o, err := parseDelete(words)
+	if err != nil {
+		return "", err
+	}
+	return e.answer(e.Server.DeleteCollection(context.Background(), r, namespace, selector, o))
+}
+
+// parseDelete reads `policy= orphan= grace= uid= rv= dry` into delete options.
+func parseDelete(words []string) (metav1.DeleteOptions, error) {
+	var o metav1.DeleteOptions
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		if (key == "uid" || key == "rv") && o.Preconditions == nil {
+			o.Preconditions = &metav1.Preconditions{}
+		}
+		var err error
+		switch key {
+		case "policy":
+			o.PropagationPolicy = new(metav1.DeletionPropagation(value))
+		case "orphan":
+			var yes bool
+			yes, err = strconv.ParseBool(value)
+			o.OrphanDependents = &yes
+		case "grace":
+			o.GracePeriodSeconds, err = parseOptional(key, value)
+		case "uid":
+			o.Preconditions.UID = new(uid(value))
+		case "rv":
+			o.Preconditions.ResourceVersion = &value
+		case "dry":
+			o.DryRun = []string{metav1.DryRunAll}
+		default:
+			err = fmt.Errorf("there is no delete option %q", key)
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// patch is `patch merge|strategic TARGET` with what the patch says: uid, rv,
+// fin, owners (merge), drop and owners (strategic), labels, deleting.
+func patch(e *Env, d *datadriven.TestData) (string, error) {
+	words := Words(d)
+	if len(words) == 0 || words[0] != "merge" && words[0] != "strategic" {
+		return "", fmt.Errorf("want merge or strategic first")
+	}
+	p := object.Patch{Type: object.StrategicMerge}
+	if words[0] == "merge" {
+		p.Type = object.Merge
+	}
+	ref, rest, err := e.Target(words[1:])
+	if err != nil {
+		return "", err
+	}
+	for _, word := range rest {
+		key, value, _ := strings.Cut(word, "=")
+		if err := setPatch(&p, key, value, e.Names); err != nil {
+			return "", err
+		}
+	}
+	return e.answer(e.Server.Patch(context.Background(), ref, p))
+}
+
+func setPatch(p *object.Patch, key, value string, names Names) error {
+	switch key {
+	case "uid":
+		p.UID = uid(value)
+	case "rv":
+		p.ResourceVersion = value
+	case "fin":
+		p.Finalizers = new(list(value))
+	case "drop":
+		for _, u := range list(value) {
+			p.DeleteOwners = append(p.DeleteOwners, uid(u))
+		}
+	case "owners":
+		owners, err := parseOwners(value, names)
+		if err != nil {
+			return err
+		}
+		if p.Type == object.Merge {
+			p.Owners = &owners
+		} else {
+			p.MergeOwners = owners
+		}
+	case "labels":
+		l, err := parseLabels(value)
+		if err != nil {
+			return err
+		}
+		p.Labels = map[string]string{}
+		for k, v := range l.All {
+			p.Labels[k] = v
+		}
+	case "deleting":
+		at := Start
+		if value == "null" {
+			at = 0
+		} else if value != "" {
+			offset, err := parseNumber(key, value)
+			if err != nil {
+				return err
+			}
+			at += offset
+		}
+		p.DeletionTimestamp = &at
+	default:
+		return fmt.Errorf("a patch has no %q", key)
+	}
+	return nil
+}

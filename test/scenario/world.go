@@ -1,0 +1,243 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Start is the time at which every scenario starts, in seconds since 1970.
+const Start int64 = 1893456000
+
+// Names knows the coordinates of objects by their UID, so that references can
+// be written and printed by UID alone.
+type Names map[types.UID]object.Ref
+
+// Learn remembers an object unless its UID is known already.
+func (n Names) Learn(o *object.Object) {
+	if _, ok := n[o.UID]; !ok {
+		n[o.UID] = o.Ref
+	}
+}
+
+// ParseWorld reads a world, one object a line. Blank lines and lines that start
+// with # do not count. The names of all objects are added to names.
+func ParseWorld(text string, names Names) ([]*object.Object, error) {
+	type line struct {
+		number int
+		object *object.Object
+		words  []string
+	}
+	var lines []line
+	number := 0
+	for l := range strings.Lines(text) {
+		number++
+		l = strings.TrimSpace(l)
+		if l == "" || strings.HasPrefix(l, "#") {
+			continue
+		}
+		o, words, err := parseHead(strings.Fields(l))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		o.UID, o.ResourceVersion = types.UID(o.Name), "1"
+		for _, w := range words {
+			if uid, ok := strings.CutPrefix(w, "uid="); ok {
+				o.UID = types.UID(uid)
+			}
+		}
+		names.Learn(o)
+		lines = append(lines, line{number, o, words})
+	}
+	objects := make([]*object.Object, 0, len(lines))
+	for _, l := range lines {
+		if err := setAttributes(l.object, l.words, names); err != nil {
+			return nil, fmt.Errorf("line %d: %w", l.number, err)
+		}
+		objects = append(objects, l.object)
+	}
+	return objects, nil
+}
+
+// ParseObject reads one object from its words. What is not written is empty: no
+// UID and no resourceVersion are made up.
+func ParseObject(words []string, names Names) (*object.Object, error) {
+	o, rest, err := parseHead(words)
+	if err != nil {
+		return nil, err
+	}
+	if err := setAttributes(o, rest, names); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// parseHead reads apiVersion, kind and name and returns the words behind them.
+func parseHead(words []string) (*object.Object, []string, error) {
+	if len(words) < 3 {
+		return nil, nil, fmt.Errorf("%q: want apiVersion, kind and [namespace/]name", strings.Join(words, " "))
+	}
+	for _, w := range words[:3] {
+		if strings.Contains(w, "=") {
+			return nil, nil, fmt.Errorf("%q stands where apiVersion, kind and [namespace/]name are wanted", w)
+		}
+	}
+	o := &object.Object{}
+	o.APIVersion, o.Kind, o.Name = words[0], words[1], words[2]
+	if namespace, name, ok := strings.Cut(words[2], "/"); ok {
+		o.Namespace, o.Name = namespace, name
+	}
+	return o, words[3:], nil
+}
+
+func setAttributes(o *object.Object, words []string, names Names) error {
+	for _, word := range words {
+		key, value, given := strings.Cut(word, "=")
+		if !given && !flags[key] {
+			return fmt.Errorf("%s: attribute %q wants a value", o.Ref, key)
+		}
+		if err := setAttribute(o, key, value, names); err != nil {
+			return fmt.Errorf("%s: %w", o.Ref, err)
+		}
+	}
+	return nil
+}
+
+// flags are the attributes that may stand without a value.
+var flags = map[string]bool{"deleting": true, "mirror": true, "established": true, "terminating": true}
+
+func setAttribute(o *object.Object, key, value string, names Names) (err error) {
+	switch key {
+	case "uid":
+		o.UID = types.UID(value)
+	case "rv":
+		o.ResourceVersion = value
+	case "gen":
+		o.Generation, err = parseNumber(key, value)
+	case "owners":
+		o.Owners, err = parseOwners(value, names)
+	case "labels":
+		o.Labels, err = parseLabels(value)
+	case "fin":
+		o.Edit().Finalizers = list(value)
+	case "deleting":
+		var offset int64
+		if value != "" {
+			offset, err = parseNumber(key, value)
+		}
+		o.Edit().DeletionTimestamp = Start + offset
+	case "grace":
+		o.Edit().GracePeriod, err = parseOptional(key, value)
+	default:
+		return setFact(o, key, value)
+	}
+	return err
+}
+
+// setFact sets what only one kind knows.
+func setFact(o *object.Object, key, value string) (err error) {
+	rare := o.Edit()
+	switch {
+	case o.Kind == "Pod":
+		if rare.Pod == nil {
+			rare.Pod = &object.Pod{}
+		}
+		switch key {
+		case "node":
+			rare.Pod.NodeName = value
+			return nil
+		case "phase":
+			rare.Pod.Phase = value
+			return nil
+		case "mirror":
+			rare.Pod.Mirror = true
+			return nil
+		case "period":
+			rare.Pod.TerminationGracePeriod, err = parseOptional(key, value)
+			return err
+		}
+	case o.Kind == "Namespace":
+		if rare.Namespace == nil {
+			rare.Namespace = &object.Namespace{}
+		}
+		switch key {
+		case "phase":
+			rare.Namespace.Phase = value
+			return nil
+		case "spec":
+			rare.Namespace.Finalizers = list(value)
+			return nil
+		}
+	case o.Kind == "CustomResourceDefinition":
+		if rare.Definition == nil {
+			rare.Definition = &object.Definition{Namespaced: true}
+		}
+		if ok, err := setDefinition(rare.Definition, key, value); ok {
+			return err
+		}
+	}
+	return fmt.Errorf("there is no attribute %q", key)
+}
+
+func setDefinition(d *object.Definition, key, value string) (bool, error) {
+	switch key {
+	case "defines":
+		words := strings.Split(value, ":")
+		if len(words) != 3 {
+			return true, fmt.Errorf("defines=%s: want apiVersion:Kind:plural", value)
+		}
+		group, version := object.SplitAPIVersion(words[0])
+		d.Group, d.Kind, d.Plural = group, words[1], words[2]
+		d.Versions = []object.DefinitionVersion{{Name: version, Served: true, Storage: true}}
+	case "scope":
+		d.Namespaced = value != "Cluster"
+	case "established":
+		d.Established = true
+	case "terminating":
+		d.Terminating = true
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+func parseNumber(key, value string) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s=%s is not a number", key, value)
+	}
+	return n, nil
+}
+
+func parseOptional(key, value string) (*int64, error) {
+	n, err := parseNumber(key, value)
+	if err != nil {
+		return nil, err
+	}
+	return &n, nil
+}
+
+// list splits at commas; brackets around the whole do not count.
+func list(value string) []string {
+	value = strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+	if value == "" {
+		return nil
+	}
+	return strings.Split(value, ",")
+}
+
+func parseLabels(value string) (object.Labels, error) {
+	m := map[string]string{}
+	for _, pair := range list(value) {
+		k, v, ok := strings.Cut(pair, "=")
+		if !ok {
+			return "", fmt.Errorf("label %q is not of the form key=value", pair)
+		}
+		m[k] = v
+	}
+	return object.LabelsOf(m), nil
+}

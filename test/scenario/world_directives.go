@@ -1,0 +1,120 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// state prints the world, one object a line.
+func state(e *Env, _ *datadriven.TestData) (string, error) {
+	var b strings.Builder
+	for o := range e.Server.List {
+		b.WriteString(Format(o, e.Names))
+		b.WriteByte('\n')
+	}
+	if b.Len() == 0 {
+		return "empty", nil
+	}
+	return b.String(), nil
+}
+
+// warnings prints the warning headers since the last time.
+func warnings(e *Env, _ *datadriven.TestData) (string, error) {
+	var b strings.Builder
+	for _, w := range e.Server.Warnings() {
+		fmt.Fprintf(&b, "%s: %s\n", w.Ref, w.Text)
+	}
+	if b.Len() == 0 {
+		return "none", nil
+	}
+	return b.String(), nil
+}
+
+// tick moves the clock: `tick 30`.
+func tick(e *Env, d *datadriven.TestData) (string, error) {
+	words := Words(d)
+	if len(words) != 1 {
+		return "", fmt.Errorf("want a number of seconds")
+	}
+	n, err := parseNumber("tick", words[0])
+	if err != nil {
+		return "", err
+	}
+	e.Server.Advance(n)
+	return clock(e, d)
+}
+
+// clock prints the seconds since the scenario started.
+func clock(e *Env, _ *datadriven.TestData) (string, error) {
+	return fmt.Sprintf("%+ds", e.Server.Now()-Start), nil
+}
+
+// lingering prints the pods that a kubelet has to finish.
+func lingering(e *Env, _ *datadriven.TestData) (string, error) {
+	var b strings.Builder
+	for _, ref := range e.Server.Lingering() {
+		b.WriteString(ref.String() + "\n")
+	}
+	if b.Len() == 0 {
+		return "none", nil
+	}
+	return b.String(), nil
+}
+
+// deny adds a rule to the server's admission, fault one to the way there.
+func deny(e *Env, d *datadriven.TestData) (string, error) { return addRule(e.denials, d) }
+
+func fault(e *Env, d *datadriven.TestData) (string, error) { return addRule(&e.faults.Rules, d) }
+
+func addRule(rules *apisim.Rules, d *datadriven.TestData) (string, error) {
+	r, err := apisim.ParseRule(strings.Join(Words(d), " "))
+	if err != nil {
+		return "", err
+	}
+	rules.Add(r)
+	return "ok", nil
+}
+
+// coverage knows the places that a scenario calls unknown. Namespaces are also
+// unknown in a world that lists none, so that worlds need not mention them.
+type coverage struct {
+	namespaces bool
+	gaps       []gap
+}
+
+type gap struct{ apiVersion, kind, namespace string }
+
+// add reads `apiVersion:Kind` or `apiVersion:Kind:namespace`.
+func (c *coverage) add(text string) error {
+	words := strings.Split(text, ":")
+	if len(words) < 2 || len(words) > 3 {
+		return fmt.Errorf("uncovered=%s: want apiVersion:Kind or apiVersion:Kind:namespace", text)
+	}
+	g := gap{apiVersion: words[0], kind: words[1]}
+	if len(words) == 3 {
+		g.namespace = words[2]
+	}
+	c.gaps = append(c.gaps, g)
+	return nil
+}
+
+// Covers implements apisim.Coverage.
+func (c coverage) Covers(r object.Resource, namespace string) bool {
+	if r.Kind == "Namespace" && r.Group == "" && !c.namespaces {
+		return false
+	}
+	for _, g := range c.gaps {
+		if object.GroupOf(g.apiVersion) == r.Group && g.kind == r.Kind && (g.namespace == "" || g.namespace == namespace) {
+			return false
+		}
+	}
+	return true
+}
+
+// Why implements apisim.Coverage.
+func (c coverage) Why(object.Resource, string) string { return "the scenario says so" }
