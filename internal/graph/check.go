@@ -6,13 +6,14 @@ import "fmt"
 // a reference, lists and counters that disagree, virtual nodes with owners. It is
 // for tests, which run it after every step.
 func (g *Graph) Check() error {
-	for uid, id := range g.byUID {
+	nodes := 0
+	for id := range g.All {
+		nodes++
 		n := g.node(id)
+		filed, ok := g.byUID[n.object.UID]
 		switch {
-		case n.object.UID != uid:
-			return fmt.Errorf("%s is filed under uid %q", n.object.Ref, uid)
-		case n.flags&present == 0:
-			return fmt.Errorf("%s is in the graph and not marked so", n.object.Ref)
+		case !ok || filed != id:
+			return fmt.Errorf("%s is not filed under its uid", n.object.Ref)
 		case n.flags&virtual != 0 && (len(n.object.Owners) > 0 || n.flags&(beingDeleted|waitingForDependents) != 0):
 			return fmt.Errorf("%s is virtual and has owners or is being deleted", n.object.Ref)
 		}
@@ -22,6 +23,9 @@ func (g *Graph) Check() error {
 		if err := g.checkOwners(id); err != nil {
 			return err
 		}
+	}
+	if nodes != len(g.byUID) {
+		return fmt.Errorf("%d nodes, and %d of them are filed", nodes, len(g.byUID))
 	}
 	return nil
 }
@@ -53,15 +57,45 @@ func (g *Graph) checkDependents(id ID) error {
 	return nil
 }
 
+// checkOwners looks at the links from the other end: each has to be a member of
+// its owner's list of dependents, and no owner is linked twice.
 func (g *Graph) checkOwners(id ID) error {
 	n := g.node(id)
 	seen := map[ID]bool{}
 	for l := n.firstOwner; l != 0; l = g.links.at(l).nextOwner {
 		e := g.links.at(l)
-		if e.dependent != id || seen[e.owner] {
+		if e.dependent != id || seen[e.owner] || !g.listed(l) {
 			return fmt.Errorf("%s: a broken list of owners", n.object.Ref)
 		}
 		seen[e.owner] = true
 	}
+	for l := n.firstDependent; l != 0; l = g.links.at(l).next {
+		if !g.owned(l) {
+			return fmt.Errorf("%s has the dependent %s, which does not know of it", n.object.Ref, g.node(g.links.at(l).dependent).object.Ref)
+		}
+	}
 	return nil
+}
+
+// listed tells whether a link is among the dependents of its owner.
+func (g *Graph) listed(l uint32) bool {
+	e := g.links.at(l)
+	o := g.node(e.owner)
+	if o.flags&present == 0 {
+		return false
+	}
+	if e.previous == 0 {
+		return o.firstDependent == l
+	}
+	return g.links.at(e.previous).next == l
+}
+
+// owned tells whether a link is among the owners of its dependent.
+func (g *Graph) owned(l uint32) bool {
+	for i := g.node(g.links.at(l).dependent).firstOwner; i != 0; i = g.links.at(i).nextOwner {
+		if i == l {
+			return true
+		}
+	}
+	return false
 }

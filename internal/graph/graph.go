@@ -192,8 +192,8 @@ func (g *Graph) Replace(id ID, identity object.Ref) ID {
 // caller must hold it nowhere.
 func (g *Graph) Free(id ID) { g.nodes.release(uint32(id)) }
 
-// All calls yield for every node of the graph in the order of their IDs, which
-// is the order in which they came.
+// All calls yield for every node of the graph in the order of their IDs: the
+// order in which they came, as long as no ID was given back for reuse.
 func (g *Graph) All(yield func(ID) bool) {
 	for i := uint32(1); i < g.nodes.next; i++ {
 		if n := g.nodes.at(i); n.flags&present != 0 && !yield(ID(i)) {
