@@ -64,7 +64,7 @@ var rules = []rule{
 		[]sample{
 			{"internal/engine/a.go", "package engine\nimport _ \"sync\""},
 			{"internal/plan/a.go", "package plan\nimport _ \"time\""},
-			{"internal/plan/b.go", "package plan\nimport _ \"math/rand\""},
+			{"internal/explain/b.go", "package explain\nimport _ \"math/rand\""},
 			{"internal/render/a.go", "package render\nimport _ \"os\""},
 		},
 		[]sample{
@@ -79,9 +79,13 @@ var rules = []rule{
 		"chance is seeded", chance,
 		[]sample{
 			{"internal/engine/explore.go", "package engine\nimport \"math/rand/v2\"\nvar x = rand.IntN(3)"},
+			{"internal/plan/a.go", "package plan\nimport \"math/rand/v2\"\nvar x = rand.IntN(3)"},
 			{"internal/engine/explore.go", "package engine\nimport dice \"math/rand\"\nvar x = dice.Intn(3)"},
 		},
-		[]sample{{"internal/engine/explore.go", "package engine\nimport \"math/rand/v2\"\nvar x *rand.Rand"}},
+		[]sample{
+			{"internal/engine/explore.go", "package engine\nimport \"math/rand/v2\"\nvar x *rand.Rand"},
+			{"internal/plan/a.go", "package plan\nimport \"math/rand/v2\"\nvar x = rand.New(rand.NewPCG(1, 2))"},
+		},
 	},
 	{
 		"no clock", clock,

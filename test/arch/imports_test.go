@@ -33,7 +33,9 @@ var libraries = map[string][]string{
 	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "go.yaml.in/yaml", "sigs.k8s.io/yaml"},
 	"render": {
 		"github.com/emicklei/dot", "github.com/mattn/go-runewidth", "github.com/olekukonko/tablewriter",
-		"go.yaml.in/yaml", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get", "sigs.k8s.io/yaml",
+		"go.yaml.in/yaml", "sigs.k8s.io/yaml",
+		// The printers of kubectl, so that -o means what it means there.
+		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
 	"kube": {"k8s.io/"},
 	"cli":  {anything},
