@@ -1,0 +1,134 @@
+package manifest
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+// The kinds of whose spec and status something is kept.
+const (
+	podKind        = "Pod"
+	namespaceKind  = "Namespace"
+	definitionKind = "CustomResourceDefinition"
+)
+
+// factsKind is kind when something of its spec and status is kept in the group
+// of apiVersion, and empty otherwise.
+func factsKind(apiVersion, kind string) string {
+	switch kind {
+	case podKind, namespaceKind:
+		if object.GroupOf(apiVersion) == "" {
+			return kind
+		}
+	case definitionKind:
+		if object.GroupOf(apiVersion) == "apiextensions.k8s.io" {
+			return kind
+		}
+	}
+	return ""
+}
+
+// spec reads what is kept of the spec of kind.
+func (l *lexer) spec(it *item, kind string, flat bool) error {
+	in, err := l.object("spec")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		switch kind {
+		case podKind:
+			err = l.podSpecField(it)
+		case namespaceKind:
+			err = l.namespaceSpecField(it)
+		case definitionKind:
+			err = l.definitionSpecField(it)
+		}
+	}
+	return err
+}
+
+func (l *lexer) podSpecField(it *item) error {
+	switch string(l.key) {
+	case "nodeName":
+		return l.fact(it, hasNodeName, &it.facts.pod.NodeName, "spec.nodeName")
+	case "terminationGracePeriodSeconds":
+		const name = "spec.terminationGracePeriodSeconds"
+		err := l.once(it, hasPodGrace, name)
+		if err == nil {
+			it.facts.grace, it.facts.hasGrace, err = l.integer(name)
+		}
+		return err
+	}
+	return l.skip()
+}
+
+func (l *lexer) namespaceSpecField(it *item) error {
+	if string(l.key) != "finalizers" {
+		return l.skip()
+	}
+	err := l.once(it, hasSpecFinalizers, "spec.finalizers")
+	if err == nil {
+		it.facts.finalizers, err = l.strings("spec.finalizers")
+	}
+	return err
+}
+
+// status reads what is kept of the status of kind.
+func (l *lexer) status(it *item, kind string, flat bool) error {
+	in, err := l.object("status")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		switch {
+		case kind == definitionKind && string(l.key) == "conditions":
+			err = l.conditions(it)
+		case kind != definitionKind && string(l.key) == "phase":
+			err = l.fact(it, hasPhase, &it.facts.pod.Phase, "status.phase")
+		default:
+			err = l.skip()
+		}
+	}
+	return err
+}
+
+// fact reads a string that many objects have in common.
+func (l *lexer) fact(it *item, f field, to *string, name string) error {
+	if err := l.once(it, f, name); err != nil {
+		return err
+	}
+	var s span
+	if err := l.string(it, &s, name); err != nil {
+		return err
+	}
+	*to = l.rd.in.Bytes(it.bytes(s))
+	return nil
+}
+
+// strings reads a list of strings; null is empty.
+func (l *lexer) strings(name string) ([]string, error) {
+	var list []string
+	in, err := l.array(name)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		if l.token() != '"' {
+			return nil, l.mistyped("an entry of "+name, "a string")
+		}
+		var text []byte
+		text, err = l.appendString(nil)
+		list = append(list, l.rd.in.Bytes(text))
+	}
+	return list, err
+}
+
+// lowerFirst turns the name of a Go field into the name that JSON has for it.
+func lowerFirst(key []byte) {
+	if len(key) > 0 && key[0] >= 'A' && key[0] <= 'Z' {
+		key[0] += 'a' - 'A'
+	}
+}

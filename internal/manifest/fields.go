@@ -1,0 +1,202 @@
+package manifest
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// partialKind is the kind of an object of which a server has sent only the
+// metadata. It says nothing of what the object is.
+const partialKind = "PartialObjectMetadata"
+
+// kindOf is the apiVersion and kind of it as far as they can be known: its own,
+// else those of its list, else those of the options. settled is false when its
+// list has not said its kind yet.
+func (rd *reading) kindOf(it *item, outer *listing) (apiVersion, kind string, settled bool) {
+	apiVersion, kind = rd.in.Bytes(it.bytes(it.apiVersion)), rd.in.Bytes(it.bytes(it.kind))
+	if kind == partialKind && object.GroupOf(apiVersion) == "meta.k8s.io" {
+		apiVersion, kind = "", ""
+	}
+	if apiVersion != "" && kind != "" {
+		return apiVersion, kind, true
+	}
+	otherVersion, otherKind := rd.o.APIVersion, rd.o.Kind
+	if outer != nil {
+		if !outer.known {
+			return apiVersion, kind, false
+		}
+		otherVersion, otherKind = outer.itemKind()
+	}
+	if kind == "" {
+		kind = otherKind
+	}
+	if apiVersion == "" && kind == otherKind {
+		apiVersion = otherVersion
+	}
+	return apiVersion, kind, true
+}
+
+// specField reads or keeps the spec, if something of it may matter.
+func (rd *reading) specField(l *lexer, it *item, outer *listing) error {
+	if err := l.once(it, hasSpec, "spec"); err != nil {
+		return err
+	}
+	kind, known := rd.factsNow(it, outer)
+	if !known {
+		it.specAt = l.here()
+		var err error
+		it.spec, err = l.capture(it.spec)
+		return err
+	}
+	if kind == "" {
+		return l.skip()
+	}
+	return l.spec(it, kind, outer != nil && outer.flat)
+}
+
+// statusField reads or keeps the status, if something of it may matter.
+func (rd *reading) statusField(l *lexer, it *item, outer *listing) error {
+	if err := l.once(it, hasStatus, "status"); err != nil {
+		return err
+	}
+	kind, known := rd.factsNow(it, outer)
+	if !known {
+		it.statusAt = l.here()
+		var err error
+		it.status, err = l.capture(it.status)
+		return err
+	}
+	if kind == "" {
+		return l.skip()
+	}
+	return l.status(it, kind, outer != nil && outer.flat)
+}
+
+// factsNow is the kind whose facts to read from spec or status. known is false
+// while a later field may still say otherwise.
+func (rd *reading) factsNow(it *item, outer *listing) (kind string, known bool) {
+	if it.seen&(hasAPIVersion|hasKind) != hasAPIVersion|hasKind {
+		if outer == nil || !outer.known {
+			return "", false
+		}
+		if _, kind := outer.itemKind(); kind == "" {
+			return "", false
+		}
+	}
+	apiVersion, kind, _ := rd.kindOf(it, outer)
+	it.factsOf, it.factsRead = factsKind(apiVersion, kind), true
+	return it.factsOf, true
+}
+
+// complete hands over the object that was read, or lets it wait for its kind.
+func (rd *reading) complete(it *item, outer *listing) error {
+	apiVersion, kind, settled := rd.kindOf(it, outer)
+	o := rd.build(it)
+	o.APIVersion, o.Kind = apiVersion, kind
+	if !settled {
+		if o.Name == "" {
+			return rd.problem(it.line, understood(o)+"metadata.name is missing", nil)
+		}
+		w := waiting{o: o, line: it.line, index: outer.count}
+		for _, kind := range []string{podKind, namespaceKind, definitionKind} {
+			if len(it.spec) > 0 || len(it.status) > 0 {
+				if w.facts == nil {
+					w.facts = map[string]conditional{}
+				}
+				f, err := rd.keptFacts(*it, kind, outer.flat)
+				w.facts[kind] = conditional{f, err}
+			}
+		}
+		outer.waiting = append(outer.waiting, w)
+		return nil
+	}
+	if err := rd.checkIdentity(o, it.line); err != nil {
+		return err
+	}
+	facts, err := rd.factsAtEnd(it, outer, o)
+	if err != nil {
+		return err
+	}
+	if facts != nil {
+		rd.in.setFacts(o, o.Kind, facts)
+	}
+	return rd.hand(o, outer != nil, it.line)
+}
+
+// factsAtEnd are the facts of o, now that its kind is known; nil for none.
+func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) (*facts, error) {
+	kind := factsKind(o.APIVersion, o.Kind)
+	if it.factsRead && it.factsOf != kind {
+		return nil, rd.problem(it.line, fmt.Sprintf("%sthe kind comes after spec or status and is not that of the list", understood(o)), nil)
+	}
+	if kind == "" || it.seen&(hasSpec|hasStatus) == 0 {
+		return nil, nil
+	}
+	if len(it.spec) > 0 || len(it.status) > 0 {
+		f, err := rd.keptFacts(*it, kind, outer != nil && outer.flat)
+		return &f, err
+	}
+	it.facts.pod.Mirror = it.seen&hasMirror != 0
+	return &it.facts, nil
+}
+
+// keptFacts reads the spec and status that were kept, as those of kind. The
+// item is a copy: nothing of it changes.
+func (rd *reading) keptFacts(it item, kind string, flat bool) (facts, error) {
+	rd.kept.rd = rd
+	it.text = append([]byte(nil), it.text...)
+	if len(it.spec) > 0 {
+		rd.kept.over(it.spec, it.specAt, nil)
+		if err := rd.kept.spec(&it, kind, flat); err != nil {
+			return facts{}, err
+		}
+	}
+	if len(it.status) > 0 {
+		rd.kept.over(it.status, it.statusAt, nil)
+		if err := rd.kept.status(&it, kind, flat); err != nil {
+			return facts{}, err
+		}
+	}
+	it.facts.pod.Mirror = it.seen&hasMirror != 0
+	return it.facts, nil
+}
+
+// checkIdentity refuses an object that does not say what it is.
+func (rd *reading) checkIdentity(o *object.Object, line int) error {
+	var missing string
+	switch {
+	case o.Kind == "":
+		missing = "kind"
+	case o.APIVersion == "":
+		missing = "apiVersion"
+	case o.Name == "":
+		missing = "metadata.name"
+	default:
+		return nil
+	}
+	return rd.problem(line, understood(o)+missing+" is missing", nil)
+}
+
+// understood is what is known of an incomplete object, to stand before a
+// message.
+func understood(o *object.Object) string {
+	s := o.Kind
+	if o.APIVersion != "" && s != "" {
+		s = o.APIVersion + " " + s
+	}
+	switch {
+	case o.Name == "":
+	case o.Namespace != "":
+		s += " " + o.Namespace + "/" + o.Name
+	default:
+		s += " " + o.Name
+	}
+	if s == "" {
+		return ""
+	}
+	if s[0] == ' ' {
+		s = s[1:]
+	}
+	return s + ": "
+}

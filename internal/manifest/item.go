@@ -1,0 +1,124 @@
+package manifest
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+// span is a part of an item's text.
+type span struct{ from, to int }
+
+// ownerSpans is an owner reference as it was read.
+type ownerSpans struct {
+	apiVersion, kind, name, uid span
+	controller, block           object.Flag
+}
+
+// labelSpans is a label as it was read.
+type labelSpans struct{ key, value span }
+
+// item is one object while it is being read. It is used again for the next one,
+// so that reading allocates nothing but what is kept.
+type item struct {
+	// line is where it starts; seen has a bit for each field that was there.
+	line int
+	seen field
+	// text holds all strings that were read; spans point into it.
+	text []byte
+
+	apiVersion, kind, namespace span
+	name, uid, version          span
+	more                        span // metadata.continue
+	created, deleted            int64
+	generation, grace           int64
+	owners                      []ownerSpans
+	labels                      []labelSpans
+	finalizers                  []span
+
+	// factsOf is the kind whose facts were read from spec and status. While the
+	// kind is not known, these are kept as they are.
+	factsOf          string
+	factsRead        bool
+	facts            facts
+	spec, status     []byte
+	specAt, statusAt int
+}
+
+// facts are what spec, status and annotations say of the kinds that matter.
+type facts struct {
+	pod        object.Pod
+	grace      int64
+	hasGrace   bool
+	finalizers []string
+	definition object.Definition
+	// oldVersion is spec.version of a v1beta1 CustomResourceDefinition.
+	oldVersion string
+}
+
+// field is a set of fields.
+type field uint64
+
+const (
+	hasAPIVersion field = 1 << iota
+	hasKind
+	hasMetadata
+	hasSpec
+	hasStatus
+	hasItems
+	hasName
+	hasNamespace
+	hasUID
+	hasVersion
+	hasOwners
+	hasLabels
+	hasCreated
+	hasGeneration
+	hasFinalizers
+	hasDeleted
+	hasGrace
+	hasContinue
+	hasAnnotations
+	hasMirror
+	hasNodeName
+	hasPodGrace
+	hasSpecFinalizers
+	hasPhase
+	hasGroup
+	hasScope
+	hasNames
+	hasVersions
+	hasOldVersion
+	hasConditions
+
+	hasGraceValue // deletionGracePeriodSeconds is there and not null
+	hasFlatItems  // the fields of metadata are at the top
+)
+
+func (it *item) reset(line int) {
+	*it = item{
+		line: line,
+		text: it.text[:0], owners: it.owners[:0], labels: it.labels[:0], finalizers: it.finalizers[:0],
+		spec: it.spec[:0], status: it.status[:0],
+	}
+}
+
+func (it *item) bytes(s span) []byte { return it.text[s.from:s.to] }
+
+// once notes that field f is there. It is a Problem when it was there before:
+// which of two values counts would be a guess.
+func (l *lexer) once(it *item, f field, name string) error {
+	if it.seen&f != 0 {
+		return l.wrong("%s is there twice", name)
+	}
+	it.seen |= f
+	return nil
+}
+
+// string reads a string into the item's text; null is empty.
+func (l *lexer) string(it *item, to *span, name string) error {
+	from := len(it.text)
+	text, err := l.text(it.text, name)
+	if err != nil {
+		return err
+	}
+	it.text = text
+	*to = span{from, len(text)}
+	return nil
+}

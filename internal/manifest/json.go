@@ -1,0 +1,334 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/bits"
+	"sort"
+	"unicode/utf8"
+)
+
+const (
+	bufferSize = 128 << 10
+	// maxDepth is the nesting at which input is refused, as encoding/json does.
+	maxDepth = 10000
+	// maxNumber is the length at which a number is refused, so that a token
+	// never makes the buffer grow with the input.
+	maxNumber = 1 << 10
+)
+
+// lexer reads JSON from a sliding buffer. Everything that it passes over is
+// checked to be valid JSON; only what is asked for is decoded.
+type lexer struct {
+	rd     *reading
+	source io.Reader
+	buf    []byte
+	// buf[pos:end] has not been read yet.
+	pos, end int
+	// mark is the first byte that must stay in the buffer; -1 for none.
+	mark int
+	// ended tells that source has nothing more; failed is why, unless io.EOF.
+	ended  bool
+	failed error
+	// line is the line of buf[counted].
+	line, counted int
+	// open are the brackets around the current position.
+	open []byte
+	key  []byte
+	// marks give the lines of text that was converted to JSON.
+	marks []lineMark
+}
+
+// lineMark says that the text from offset on comes from line.
+type lineMark struct{ offset, line int }
+
+func newLexer(rd *reading, source io.Reader) *lexer {
+	return &lexer{rd: rd, source: source, buf: make([]byte, bufferSize), mark: -1, line: 1}
+}
+
+// over makes the lexer read text, which starts at line.
+func (l *lexer) over(text []byte, line int, marks []lineMark) {
+	l.buf, l.pos, l.end, l.mark = text, 0, len(text), -1
+	l.ended, l.failed, l.line, l.counted = true, nil, line, 0
+	l.open, l.marks = l.open[:0], marks
+}
+
+// fill makes more input available after buf[pos:end]. It returns false at the
+// end of the input.
+func (l *lexer) fill() bool {
+	if l.ended {
+		return false
+	}
+	keep := l.pos
+	if l.mark >= 0 {
+		keep = l.mark
+	}
+	if keep > 0 {
+		l.count(keep)
+		copy(l.buf, l.buf[keep:l.end])
+		l.pos, l.end, l.counted = l.pos-keep, l.end-keep, l.counted-keep
+		if l.mark >= 0 {
+			l.mark = 0
+		}
+	}
+	if l.end == len(l.buf) {
+		l.buf = append(l.buf, make([]byte, len(l.buf))...)
+	}
+	for range 100 {
+		n, err := l.source.Read(l.buf[l.end:])
+		l.end += n
+		if err != nil {
+			l.ended = true
+			if err != io.EOF {
+				l.failed = err
+			}
+		}
+		if n > 0 || l.ended {
+			return n > 0
+		}
+	}
+	l.ended, l.failed = true, io.ErrNoProgress
+	return false
+}
+
+// count moves the line count forward to offset.
+func (l *lexer) count(offset int) {
+	if offset > l.counted {
+		l.line += bytes.Count(l.buf[l.counted:offset], newline)
+		l.counted = offset
+	}
+}
+
+var newline = []byte{'\n'}
+
+// here is the line of the current position.
+func (l *lexer) here() int {
+	if l.marks != nil {
+		i := sort.Search(len(l.marks), func(i int) bool { return l.marks[i].offset > l.pos })
+		return l.marks[max(i-1, 0)].line
+	}
+	l.count(l.pos)
+	return l.line
+}
+
+// wrong is a Problem at the current position.
+func (l *lexer) wrong(format string, args ...any) error {
+	return l.rd.problem(l.here(), fmt.Sprintf(format, args...), nil)
+}
+
+// unexpected is the Problem that something else than wanted is at the current
+// position, be it the end of the input.
+func (l *lexer) unexpected(wanted string) error {
+	if l.pos < l.end {
+		return l.wrong("%s is expected here, not %s", wanted, quoteStart(l.buf[l.pos:l.end]))
+	}
+	if l.failed != nil {
+		return l.rd.problem(l.here(), "reading ends early: "+l.failed.Error(), l.failed)
+	}
+	return l.rd.problem(l.here(), ErrTruncated.Error(), ErrTruncated)
+}
+
+// quoteStart is the first character of b, in quotes.
+func quoteStart(b []byte) string {
+	r, size := utf8.DecodeRune(b)
+	if r == utf8.RuneError && size <= 1 {
+		return fmt.Sprintf("byte 0x%02x", b[0])
+	}
+	return fmt.Sprintf("%q", r)
+}
+
+const (
+	eachByte = 0x0101010101010101
+	highBits = 0x8080808080808080
+	spaces   = 0x2020202020202020
+)
+
+// token goes to the next byte that is not white space and returns it without
+// consuming it: 0 at the end of the input.
+func (l *lexer) token() byte {
+	for {
+		b := l.buf[l.pos:l.end]
+		i := 0
+		for i < len(b) {
+			c := b[i]
+			if c > ' ' {
+				l.pos += i
+				return c
+			}
+			if c != ' ' && c != '\n' && c != '\r' && c != '\t' {
+				l.pos += i
+				return c
+			}
+			i++
+			for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:]) == spaces {
+				i += 8
+			}
+		}
+		l.pos = l.end
+		if !l.fill() {
+			return 0
+		}
+	}
+}
+
+// plainRun is the length of the start of b that stands for itself in a JSON
+// string: ASCII without controls, quotes and backslashes.
+func plainRun(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, back := x^('"'*eachByte), x^('\\'*eachByte)
+		found := (quote-eachByte)&^quote | (back-eachByte)&^back | (x-spaces)&^x | x
+		if found &= highBits; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+// skipString passes over the string at the current position.
+func (l *lexer) skipString() error {
+	l.pos++
+	for {
+		l.pos += plainRun(l.buf[l.pos:l.end])
+		if l.pos < l.end && l.buf[l.pos] == '"' {
+			l.pos++
+			return nil
+		}
+		if _, err := l.special(); err != nil {
+			return err
+		}
+	}
+}
+
+// appendString appends the decoded string at the current position to dst.
+func (l *lexer) appendString(dst []byte) ([]byte, error) {
+	l.pos++
+	for {
+		n := plainRun(l.buf[l.pos:l.end])
+		dst = append(dst, l.buf[l.pos:l.pos+n]...)
+		l.pos += n
+		if l.pos < l.end && l.buf[l.pos] == '"' {
+			l.pos++
+			return dst, nil
+		}
+		r, err := l.special()
+		if err != nil {
+			return nil, err
+		}
+		if r >= 0 {
+			if r == 0 {
+				return nil, l.wrong("a string has a NUL character")
+			}
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+}
+
+// special reads what plainRun stops at inside a string: an escape or a
+// character outside of ASCII. It returns -1 when it only fetched more input.
+func (l *lexer) special() (rune, error) {
+	const longest = len(`\ud800\udc00`)
+	if l.end-l.pos < longest && l.fill() {
+		return -1, nil
+	}
+	b := l.buf[l.pos:l.end]
+	if len(b) == 0 {
+		return 0, l.unexpected("the end of a string")
+	}
+	switch {
+	case b[0] == '\\':
+		r, n := unescape(b)
+		if n == 0 {
+			if len(b) < longest && !bytes.ContainsAny(b, "\"\n") {
+				l.pos = l.end
+				return 0, l.unexpected("the end of a string")
+			}
+			return 0, l.wrong("a string has an escape that JSON does not know")
+		}
+		l.pos += n
+		return r, nil
+	case b[0] < ' ':
+		return 0, l.wrong("a string has the control character 0x%02x", b[0])
+	case b[0] == '"' || b[0] < utf8.RuneSelf:
+		return -1, nil
+	}
+	r, n := utf8.DecodeRune(b)
+	if r == utf8.RuneError && n <= 1 {
+		if !utf8.FullRune(b) {
+			l.pos = l.end
+			return 0, l.unexpected("the end of a string")
+		}
+		return 0, l.wrong("a string is not valid UTF-8")
+	}
+	l.pos += n
+	return r, nil
+}
+
+// unescape decodes the escape at the start of b. The length is 0 when it is not
+// valid; half a surrogate pair is not.
+func unescape(b []byte) (rune, int) {
+	if len(b) < 2 {
+		return 0, 0
+	}
+	switch b[1] {
+	case '"', '\\', '/':
+		return rune(b[1]), 2
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r := hex4(b[2:])
+		switch {
+		case r < 0 || r >= 0xdc00 && r < 0xe000:
+			return 0, 0
+		case r < 0xd800 || r >= 0xe000:
+			return r, 6
+		}
+		if len(b) < 12 || b[6] != '\\' || b[7] != 'u' {
+			return 0, 0
+		}
+		low := hex4(b[8:])
+		if low < 0xdc00 || low >= 0xe000 {
+			return 0, 0
+		}
+		return 0x10000 + (r-0xd800)<<10 + (low - 0xdc00), 12
+	}
+	return 0, 0
+}
+
+// hex4 is the value of four hexadecimal digits; -1 when they are not.
+func hex4(b []byte) rune {
+	if len(b) < 4 {
+		return -1
+	}
+	var r rune
+	for _, c := range b[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return -1
+		}
+		r = r<<4 + rune(c)
+	}
+	return r
+}

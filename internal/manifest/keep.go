@@ -1,0 +1,69 @@
+package manifest
+
+// keep says what of a YAML document goes on to the reader of JSON.
+type keep struct {
+	// fields are the keys of a mapping that are kept; any keeps every key.
+	fields map[string]*keep
+	any    *keep
+	// each is what is kept of each entry of a list.
+	each *keep
+}
+
+// below is what is kept under key; nil for nothing.
+func (k *keep) below(key string) *keep {
+	if k.any != nil {
+		return k.any
+	}
+	return k.fields[key]
+}
+
+var (
+	keepValue   = &keep{}
+	keepStrings = &keep{each: keepValue}
+)
+
+func keepFields(fields map[string]*keep, names ...string) *keep {
+	if fields == nil {
+		fields = map[string]*keep{}
+	}
+	for _, name := range names {
+		fields[name] = keepValue
+	}
+	return &keep{fields: fields}
+}
+
+// keepMetadata is what is kept of metadata.
+var keepMetadata = keepFields(map[string]*keep{
+	"labels":      {any: keepValue},
+	"finalizers":  keepStrings,
+	"annotations": keepFields(nil, mirrorAnnotation),
+	"ownerReferences": {each: keepFields(nil,
+		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},
+}, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
+	"deletionTimestamp", "deletionGracePeriodSeconds", "continue")
+
+// keepSpec and keepStatus are what is kept for any of the kinds that matter.
+var keepSpec = keepFields(map[string]*keep{
+	"finalizers": keepStrings,
+	"names": keepFields(map[string]*keep{
+		"shortNames": keepStrings, "categories": keepStrings,
+	}, "kind", "plural", "singular"),
+	"versions": {each: keepFields(nil, "name", "served", "storage")},
+}, "nodeName", "terminationGracePeriodSeconds", "group", "scope", "version")
+
+var keepStatus = keepFields(map[string]*keep{
+	"conditions": {each: keepFields(nil, "type", "status")},
+}, "phase")
+
+// keepObject is what is kept of an object or list.
+var keepObject = withItems(keepFields(map[string]*keep{
+	"metadata": keepMetadata, "spec": keepSpec, "status": keepStatus,
+}, "apiVersion", "kind"))
+
+// keepObjects is what is kept of a document that is a list of objects.
+var keepObjects = &keep{each: keepObject}
+
+func withItems(k *keep) *keep {
+	k.fields["items"] = &keep{each: k}
+	return k
+}

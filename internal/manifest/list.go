@@ -1,0 +1,150 @@
+package manifest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// listing is a list while it is being read.
+type listing struct {
+	rd   *reading
+	line int
+	// depth is the number of lists around it.
+	depth int
+	// flat tells that the items have the fields of metadata at their top.
+	flat bool
+	// known tells that kind and apiVersion are final: both are empty for a bare
+	// array. Writers that sort keys put the items before the kind.
+	known            bool
+	apiVersion, kind string
+	count            int
+	// waiting are items that do not say their kind, until the list has said its.
+	waiting []waiting
+}
+
+// waiting is an object whose kind will follow from the kind of its list.
+type waiting struct {
+	o     *object.Object
+	line  int
+	index int
+	// facts are what its spec and status say if it is of a kind that matters.
+	facts map[string]conditional
+}
+
+// conditional are the facts of an object if it turns out to be of some kind, or
+// what is wrong with them then.
+type conditional struct {
+	facts facts
+	err   error
+}
+
+// place names the item that is being read.
+func (ls *listing) place(index int) string {
+	switch {
+	case ls.kind != "":
+		return fmt.Sprintf("item %d of %s", index, ls.kind)
+	case ls.known:
+		return fmt.Sprintf("item %d of an array", index)
+	default:
+		return fmt.Sprintf("item %d of a list", index)
+	}
+}
+
+// understand takes over what the list says of itself.
+func (ls *listing) understand(it *item) {
+	ls.apiVersion, ls.kind = string(it.bytes(it.apiVersion)), string(it.bytes(it.kind))
+	ls.known = ls.kind != ""
+}
+
+// isListKind tells whether kind is that of a list: List, PodList and so on.
+func isListKind(kind []byte) bool { return strings.HasSuffix(string(kind), "List") }
+
+// itemKind is the apiVersion and kind of the items that do not say theirs.
+func (ls *listing) itemKind() (apiVersion, kind string) {
+	kind = strings.TrimSuffix(ls.kind, "List")
+	if kind == "" || kind == partialKind {
+		return ls.rd.o.APIVersion, ls.rd.o.Kind
+	}
+	return ls.apiVersion, kind
+}
+
+// items reads the array at the current position.
+func (ls *listing) items(l *lexer) error {
+	in, err := l.array("items")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		err = ls.item(l)
+	}
+	return err
+}
+
+// item reads the item at the current position.
+func (ls *listing) item(l *lexer) error {
+	ls.count++
+	index := ls.count
+	if err := ls.rd.value(l, ls); err != nil {
+		return within(func() string { return ls.place(index) }, err)
+	}
+	return nil
+}
+
+// end is called behind the list, when everything is known that it says.
+func (ls *listing) end(it *item) error {
+	if err := ls.checkKind(it); err != nil {
+		return err
+	}
+	ls.known = true
+	for _, w := range ls.waiting {
+		if err := ls.release(w); err != nil {
+			return within(func() string { return ls.place(w.index) }, err)
+		}
+	}
+	return ls.rd.handList(List{
+		Position: ls.rd.at(ls.line), APIVersion: ls.apiVersion, Kind: ls.kind,
+		Items: ls.count, Partial: it.more != span{} && len(it.bytes(it.more)) > 0,
+	})
+}
+
+// checkKind refuses what has items and is no list.
+func (ls *listing) checkKind(it *item) error {
+	ls.understand(it)
+	switch {
+	case ls.flat:
+		return nil
+	case ls.kind == "":
+		if ls.rd.yaml {
+			return ls.rd.kindless(ls.line)
+		}
+		return nil
+	case !isListKind(it.bytes(it.kind)):
+		return ls.rd.problem(ls.line, fmt.Sprintf("kind %s has items, but is not the kind of a list", ls.kind), nil)
+	case len(it.bytes(it.name)) > 0:
+		return ls.rd.problem(ls.line, fmt.Sprintf("%s %s has items and a name: it cannot be told whether it is a list or an object", ls.kind, it.bytes(it.name)), nil)
+	}
+	return nil
+}
+
+// release hands over an item that has waited for the kind of its list.
+func (ls *listing) release(w waiting) error {
+	apiVersion, kind := ls.itemKind()
+	o := w.o
+	if o.APIVersion == "" {
+		o.APIVersion = ls.rd.in.String(apiVersion)
+	}
+	o.Kind = ls.rd.in.String(kind)
+	if err := ls.rd.checkIdentity(o, w.line); err != nil {
+		return err
+	}
+	c, ok := w.facts[factsKind(o.APIVersion, o.Kind)]
+	switch {
+	case c.err != nil:
+		return c.err
+	case ok:
+		ls.rd.in.setFacts(o, o.Kind, &c.facts)
+	}
+	return ls.rd.hand(o, true, w.line)
+}

@@ -1,0 +1,239 @@
+package manifest
+
+import (
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// mirrorAnnotation marks the mirror pod of a static pod.
+//
+// Upstream: core/v1 MirrorPodAnnotationKey.
+const mirrorAnnotation = "kubernetes.io/config.mirror"
+
+// metadata reads an ObjectMeta or ListMeta.
+func (l *lexer) metadata(it *item) error {
+	if err := l.once(it, hasMetadata, "metadata"); err != nil {
+		return err
+	}
+	in, err := l.object("metadata")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); in && err == nil {
+			err = l.metadataField(it, string(l.key))
+		}
+	}
+	return err
+}
+
+// metadataField reads the field of metadata whose key was read.
+func (l *lexer) metadataField(it *item, key string) error {
+	switch key {
+	case "name":
+		return l.metadataString(it, hasName, &it.name, "metadata.name")
+	case "namespace":
+		return l.metadataString(it, hasNamespace, &it.namespace, "metadata.namespace")
+	case "uid":
+		return l.metadataString(it, hasUID, &it.uid, "metadata.uid")
+	case "resourceVersion":
+		return l.metadataString(it, hasVersion, &it.version, "metadata.resourceVersion")
+	case "continue":
+		return l.metadataString(it, hasContinue, &it.more, "metadata.continue")
+	case "creationTimestamp":
+		return l.time(it, hasCreated, &it.created, "metadata.creationTimestamp")
+	case "deletionTimestamp":
+		return l.time(it, hasDeleted, &it.deleted, "metadata.deletionTimestamp")
+	case "generation":
+		if err := l.once(it, hasGeneration, "metadata.generation"); err != nil {
+			return err
+		}
+		var err error
+		it.generation, _, err = l.integer("metadata.generation")
+		return err
+	case "deletionGracePeriodSeconds":
+		if err := l.once(it, hasGrace, "metadata.deletionGracePeriodSeconds"); err != nil {
+			return err
+		}
+		grace, ok, err := l.integer("metadata.deletionGracePeriodSeconds")
+		if it.grace = grace; ok {
+			it.seen |= hasGraceValue
+		}
+		return err
+	case "finalizers":
+		return l.finalizers(it)
+	case "labels":
+		return l.labels(it)
+	case "ownerReferences":
+		return l.owners(it)
+	case "annotations":
+		return l.annotations(it)
+	}
+	return l.skip()
+}
+
+func (l *lexer) metadataString(it *item, f field, to *span, name string) error {
+	if err := l.once(it, f, name); err != nil {
+		return err
+	}
+	return l.string(it, to, name)
+}
+
+// time reads an RFC 3339 time as seconds since 1970; null is 0.
+func (l *lexer) time(it *item, f field, to *int64, name string) error {
+	if err := l.once(it, f, name); err != nil {
+		return err
+	}
+	if null, err := l.null(); null || err != nil {
+		return err
+	}
+	var at span
+	if err := l.string(it, &at, name); err != nil {
+		return err
+	}
+	text := it.bytes(at)
+	var t time.Time
+	if t.UnmarshalText(text) != nil {
+		return l.wrong("%s %q is not a time of the form 2006-01-02T15:04:05Z", name, text[:min(len(text), 60)])
+	}
+	if *to = t.Unix(); *to == 0 {
+		return l.wrong("%s is the very start of 1970, which stands for no time at all", name)
+	}
+	return nil
+}
+
+func (l *lexer) finalizers(it *item) error {
+	if err := l.once(it, hasFinalizers, "metadata.finalizers"); err != nil {
+		return err
+	}
+	in, err := l.array("metadata.finalizers")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		if l.token() != '"' {
+			return l.mistyped("an entry of metadata.finalizers", "a string")
+		}
+		var s span
+		err = l.string(it, &s, "")
+		it.finalizers = append(it.finalizers, s)
+	}
+	return err
+}
+
+func (l *lexer) labels(it *item) error {
+	if err := l.once(it, hasLabels, "metadata.labels"); err != nil {
+		return err
+	}
+	in, err := l.object("metadata.labels")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		from := len(it.text)
+		it.text = append(it.text, l.key...)
+		label := labelSpans{key: span{from, len(it.text)}}
+		err = l.string(it, &label.value, "a value of metadata.labels")
+		it.labels = append(it.labels, label)
+	}
+	if err != nil {
+		return err
+	}
+	if twice := it.sortLabels(); twice != nil {
+		return l.wrong("metadata.labels has %q twice", twice)
+	}
+	return nil
+}
+
+func (l *lexer) annotations(it *item) error {
+	if err := l.once(it, hasAnnotations, "metadata.annotations"); err != nil {
+		return err
+	}
+	in, err := l.object("metadata.annotations")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if string(l.key) == mirrorAnnotation {
+			if err := l.once(it, hasMirror, "metadata.annotations["+mirrorAnnotation+"]"); err != nil {
+				return err
+			}
+		}
+		err = l.skip()
+	}
+	return err
+}
+
+func (l *lexer) owners(it *item) error {
+	if err := l.once(it, hasOwners, "metadata.ownerReferences"); err != nil {
+		return err
+	}
+	in, err := l.array("metadata.ownerReferences")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		if l.token() != '{' {
+			return l.mistyped("an entry of metadata.ownerReferences", "a mapping")
+		}
+		var owner ownerSpans
+		err = l.owner(it, &owner)
+		it.owners = append(it.owners, owner)
+	}
+	return err
+}
+
+// owner reads one owner reference.
+func (l *lexer) owner(it *item, owner *ownerSpans) error {
+	const (
+		apiVersion = 1 << iota
+		kind
+		name
+		uid
+		controller
+		block
+	)
+	seen := 0
+	in, err := l.object("an owner reference")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		this, field := 0, ""
+		var text *span
+		var flag *object.Flag
+		switch string(l.key) {
+		case "apiVersion":
+			this, field, text = apiVersion, "an owner reference's apiVersion", &owner.apiVersion
+		case "kind":
+			this, field, text = kind, "an owner reference's kind", &owner.kind
+		case "name":
+			this, field, text = name, "an owner reference's name", &owner.name
+		case "uid":
+			this, field, text = uid, "an owner reference's uid", &owner.uid
+		case "controller":
+			this, field, flag = controller, "an owner reference's controller", &owner.controller
+		case "blockOwnerDeletion":
+			this, field, flag = block, "an owner reference's blockOwnerDeletion", &owner.block
+		}
+		if seen&this != 0 {
+			return l.wrong("an owner reference has %s twice", l.key)
+		}
+		seen |= this
+		switch {
+		case text != nil:
+			err = l.string(it, text, field)
+		case flag != nil:
+			err = l.flag(flag, field)
+		default:
+			err = l.skip()
+		}
+	}
+	return err
+}
+
+func (l *lexer) flag(to *object.Flag, name string) error {
+	value, ok, err := l.boolean(name)
+	if ok {
+		*to = object.FlagOf(&value)
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// Read reads every object of r and tells h of it. Whether r is JSON or YAML
+// follows from its content. Bad input ends it with a Problem; what was handed
+// over before is good, but it is not everything.
+func Read(r io.Reader, o Options, h Handler) error {
+	rd := &reading{o: o, h: h, in: o.Interner}
+	if rd.in == nil {
+		rd.in = NewInterner()
+	}
+	err := rd.read(newLexer(rd, r))
+	var refused refusal
+	if errors.As(err, &refused) {
+		return refused.error
+	}
+	return err
+}
+
+func (rd *reading) read(l *lexer) error {
+	for l.end < sniffed && l.fill() {
+	}
+	start := l.buf[:l.end]
+	if name := wideEncoding(start); name != "" {
+		return rd.problem(0, "the text is "+name+"; only UTF-8 is read", nil)
+	}
+	if bytes.HasPrefix(start, byteOrderMark) {
+		l.pos = len(byteOrderMark)
+		l.counted = l.pos
+	}
+	if isJSON(l.buf[l.pos:l.end], rd.o.SkipText) {
+		return rd.readJSON(l)
+	}
+	return rd.readYAML(l)
+}
+
+// sniffed is how much of an input is looked at to tell what it is.
+const sniffed = 64 << 10
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// wideEncoding names the encoding of a text that is not made of bytes; empty
+// for every other one.
+func wideEncoding(start []byte) string {
+	switch {
+	case bytes.HasPrefix(start, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(start, []byte("\x00\x00\xfe\xff")):
+		return "UTF-32"
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
+		return "UTF-16"
+	case len(start) >= 4 && (start[0] == 0 && start[1] == 0 && start[2] == 0 || start[1] == 0 && start[2] == 0 && start[3] == 0):
+		return "UTF-32"
+	case len(start) >= 2 && (start[0] == 0) != (start[1] == 0):
+		return "UTF-16"
+	}
+	return ""
+}
+
+// isJSON tells whether a text that begins with start is JSON. YAML may begin
+// with a bracket too, but hardly with what JSON has behind it.
+func isJSON(start []byte, skipText bool) bool {
+	if opensJSON(start) {
+		return true
+	}
+	for skipText {
+		i := bytes.IndexByte(start, '\n')
+		if i < 0 {
+			return false
+		}
+		if start = start[i+1:]; bytes.HasPrefix(start, logStart) || opensJSON(start) {
+			return true
+		}
+	}
+	return false
+}
+
+// opensJSON tells whether text begins as a JSON object or array does.
+func opensJSON(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	if len(text) == 0 {
+		return false
+	}
+	inside := bytes.TrimLeft(text[1:], " \t\r\n")
+	switch text[0] {
+	case '{':
+		return len(inside) == 0 || inside[0] == '"' || inside[0] == '}'
+	case '[':
+		return len(inside) == 0 || bytes.IndexByte([]byte(`{["]-0123456789`), inside[0]) >= 0
+	}
+	return false
+}
+
+// readJSON reads JSON documents, one after the other.
+func (rd *reading) readJSON(l *lexer) error {
+	for {
+		c := l.token()
+		if l.pos == l.end {
+			if l.failed != nil {
+				return l.unexpected("a document")
+			}
+			return nil
+		}
+		if c == '-' && rd.separator(l) {
+			continue
+		}
+		if rd.o.SkipText && c != '{' && c != '[' {
+			if err := rd.skipText(l); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := rd.documentJSON(l); err != nil {
+			return err
+		}
+	}
+}
+
+func (rd *reading) documentJSON(l *lexer) error {
+	rd.document++
+	rd.recognised = false
+	l.open = l.open[:0]
+	handed := rd.handed
+	err := rd.value(l, nil)
+	if err == nil || !rd.o.SkipText || rd.recognised || rd.handed != handed || !isProblem(err) || l.failed != nil {
+		return err
+	}
+	rd.document--
+	l.mark = -1
+	l.skipLine()
+	return rd.skipText(l)
+}
+
+func isProblem(err error) bool {
+	_, ok := err.(*Problem)
+	return ok
+}
+
+// separator passes over a line that separates documents in YAML, which some
+// writers also put between documents in JSON.
+func (rd *reading) separator(l *lexer) bool {
+	for l.end-l.pos < 4 && l.fill() {
+	}
+	line := l.buf[l.pos:l.end]
+	if !bytes.HasPrefix(line, []byte("---")) || len(line) > 3 && line[3] > ' ' {
+		return false
+	}
+	l.pos += 3
+	return true
+}

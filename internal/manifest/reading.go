@@ -1,0 +1,85 @@
+package manifest
+
+import (
+	"errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// maxLists is how many lists may be inside one another.
+const maxLists = 8
+
+// reading is one Read: what it was asked for and how far it is.
+type reading struct {
+	o  Options
+	h  Handler
+	in *Interner
+	// document counts from 1.
+	document int
+	// handed counts the objects and lists that the handler has been told of.
+	handed int
+	// items has one item for each list that can be open, and one for the
+	// document itself.
+	items [maxLists + 1]item
+	// kept reads the spec and status that were kept until the kind was known.
+	kept lexer
+	// converted reads what YAML was converted to.
+	converted lexer
+	// yaml tells that the document is YAML; last that the input ends with it.
+	yaml, last bool
+	// recognised tells that the current document has a key of an object or list.
+	recognised bool
+}
+
+func (rd *reading) at(line int) Position {
+	return Position{File: rd.o.File, Document: rd.document, Line: line}
+}
+
+func (rd *reading) problem(line int, message string, cause error) error {
+	return &Problem{Position: rd.at(line), Message: message, Err: cause}
+}
+
+// hand tells the handler of an object.
+func (rd *reading) hand(o *object.Object, inList bool, line int) error {
+	rd.handed++
+	if rd.h.Object == nil {
+		return nil
+	}
+	return rd.stop(rd.h.Object(o, inList, rd.at(line)))
+}
+
+func (rd *reading) handList(list List) error {
+	rd.handed++
+	if rd.h.List == nil {
+		return nil
+	}
+	return rd.stop(rd.h.List(list))
+}
+
+func (rd *reading) foreign(line int, what string) error {
+	if rd.h.Foreign == nil {
+		return nil
+	}
+	return rd.stop(rd.h.Foreign(rd.at(line), what))
+}
+
+// refusal is an error of the handler. It keeps it apart from a Problem of this
+// reading, even if the handler returns a Problem of its own.
+type refusal struct{ error }
+
+func (rd *reading) stop(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refusal{err}
+}
+
+// within puts the place inside a list before the message of a Problem.
+func within(place func() string, err error) error {
+	var p *Problem
+	if _, refused := err.(refusal); refused || !errors.As(err, &p) {
+		return err
+	}
+	p.Message = place() + ": " + p.Message
+	return p
+}

@@ -1,0 +1,220 @@
+package manifest
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// recentOwners is the number of lists of owner references that are remembered.
+// Siblings are near one another in a dump, so few are enough, and owners that
+// occur once cost nothing for long.
+const recentOwners = 1 << 10
+
+// rareKey is what the Rare of an object without deletion consists of.
+type rareKey struct {
+	finalizers string
+	pod        bool
+	node       string
+	phase      string
+	mirror     bool
+	hasGrace   bool
+	grace      int64
+}
+
+// build makes the object that was read, without kind and facts. Name, UID and
+// resourceVersion share one allocation.
+func (rd *reading) build(it *item) *object.Object {
+	n, u, v := it.bytes(it.name), it.bytes(it.uid), it.bytes(it.version)
+	from := len(it.text)
+	it.text = append(append(append(it.text, n...), u...), v...)
+	own := string(it.text[from:])
+	o := &object.Object{
+		ResourceVersion: own[len(n)+len(u):],
+		Owners:          rd.in.owners(it),
+		Labels:          rd.in.labels(it),
+		Created:         it.created,
+		Generation:      it.generation,
+	}
+	o.Name, o.UID = own[:len(n)], types.UID(own[len(n):len(n)+len(u)])
+	if o.Namespace = rd.in.Bytes(it.bytes(it.namespace)); o.Namespace == "" {
+		o.Namespace = rd.o.Namespace
+	}
+	o.Rare = rd.in.rare(it)
+	return o
+}
+
+// labels returns the canonical form of the labels that were read. The lexer has
+// made sure that none is there twice and none has a NUL.
+func (in *Interner) labels(it *item) object.Labels {
+	if len(it.labels) == 0 {
+		return ""
+	}
+	from := len(it.text)
+	for _, l := range it.labels {
+		it.text = append(append(it.text, it.bytes(l.key)...), 0)
+		it.text = append(append(it.text, it.bytes(l.value)...), 0)
+	}
+	return object.Labels(in.Bytes(it.text[from:]))
+}
+
+// sortLabels orders the labels by key and returns a key that is there twice.
+func (it *item) sortLabels() (twice []byte) {
+	compare := func(a, b labelSpans) int { return bytes.Compare(it.bytes(a.key), it.bytes(b.key)) }
+	if !slices.IsSortedFunc(it.labels, compare) {
+		slices.SortFunc(it.labels, compare)
+	}
+	for i := 1; i < len(it.labels); i++ {
+		if compare(it.labels[i-1], it.labels[i]) == 0 {
+			return it.bytes(it.labels[i].key)
+		}
+	}
+	return nil
+}
+
+// owners returns the owner references that were read, the same slice for
+// siblings.
+func (in *Interner) owners(it *item) []object.OwnerReference {
+	if len(it.owners) == 0 {
+		return nil
+	}
+	hash := uint32(2166136261)
+	for _, c := range it.bytes(it.owners[0].uid) {
+		hash = (hash ^ uint32(c)) * 16777619
+	}
+	slot := &in.recent[(hash^hash>>16)%recentOwners]
+	if it.sameOwners(*slot) {
+		return *slot
+	}
+	refs := make([]object.OwnerReference, len(it.owners))
+	for i, o := range it.owners {
+		name, uid := it.bytes(o.name), it.bytes(o.uid)
+		from := len(it.text)
+		it.text = append(append(it.text, name...), uid...)
+		own := string(it.text[from:])
+		refs[i] = object.OwnerReference{
+			APIVersion: in.Bytes(it.bytes(o.apiVersion)), Kind: in.Bytes(it.bytes(o.kind)),
+			Name: own[:len(name)], UID: types.UID(own[len(name):]),
+			Controller: o.controller, BlockOwnerDeletion: o.block,
+		}
+	}
+	*slot = refs
+	return refs
+}
+
+// sameOwners tells whether refs are the owner references that were read.
+func (it *item) sameOwners(refs []object.OwnerReference) bool {
+	if len(refs) != len(it.owners) {
+		return false
+	}
+	for i, o := range it.owners {
+		r := &refs[i]
+		if r.Controller != o.controller || r.BlockOwnerDeletion != o.block ||
+			string(r.UID) != string(it.bytes(o.uid)) || r.Name != string(it.bytes(o.name)) ||
+			r.Kind != string(it.bytes(o.kind)) || r.APIVersion != string(it.bytes(o.apiVersion)) {
+			return false
+		}
+	}
+	return true
+}
+
+// rare returns the finalizers and the deletion that were read; nil for neither.
+func (in *Interner) rare(it *item) *object.Rare {
+	finalizers, key := in.finalizers(it)
+	if it.deleted == 0 && it.seen&hasGraceValue == 0 {
+		if key == "" {
+			return nil
+		}
+		return in.shared(rareKey{finalizers: key}, finalizers)
+	}
+	r := &object.Rare{Finalizers: finalizers, DeletionTimestamp: it.deleted}
+	if it.seen&hasGraceValue != 0 {
+		r.GracePeriod = in.number(it.grace)
+	}
+	return r
+}
+
+// finalizers returns the one copy of the list of finalizers that was read, and
+// its key.
+func (in *Interner) finalizers(it *item) ([]string, string) {
+	if len(it.finalizers) == 0 {
+		return nil, ""
+	}
+	from := len(it.text)
+	for _, f := range it.finalizers {
+		it.text = append(append(it.text, it.bytes(f)...), 0)
+	}
+	key := in.Bytes(it.text[from:])
+	list, ok := in.lists[key]
+	if !ok {
+		for _, f := range it.finalizers {
+			list = append(list, in.Bytes(it.bytes(f)))
+		}
+		in.lists[key] = list
+	}
+	return list, key
+}
+
+// number returns the one copy of n.
+func (in *Interner) number(n int64) *int64 {
+	p, ok := in.numbers[n]
+	if !ok {
+		p = new(n)
+		in.numbers[n] = p
+	}
+	return p
+}
+
+// shared returns the one Rare that has key.
+func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
+	r, ok := in.rares[key]
+	if ok {
+		return r
+	}
+	r = &object.Rare{Finalizers: finalizers}
+	if key.pod {
+		r.Pod = &object.Pod{NodeName: key.node, Phase: key.phase, Mirror: key.mirror}
+		if key.hasGrace {
+			r.Pod.TerminationGracePeriod = in.number(key.grace)
+		}
+	}
+	in.rares[key] = r
+	return r
+}
+
+// setFacts adds to o what was read of the spec and status of kind.
+func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
+	if kind == podKind && (o.Rare == nil || o.Rare.DeletionTimestamp == 0 && o.Rare.GracePeriod == nil) {
+		key := rareKey{pod: true, node: f.pod.NodeName, phase: f.pod.Phase, mirror: f.pod.Mirror, hasGrace: f.hasGrace, grace: f.grace}
+		key.finalizers = joined(o.Finalizers())
+		o.Rare = in.shared(key, o.Finalizers())
+		return
+	}
+	rare := o.Edit()
+	switch kind {
+	case podKind:
+		pod := f.pod
+		if f.hasGrace {
+			pod.TerminationGracePeriod = in.number(f.grace)
+		}
+		rare.Pod = &pod
+	case namespaceKind:
+		rare.Namespace = &object.Namespace{Phase: f.pod.Phase, Finalizers: f.finalizers}
+	case definitionKind:
+		rare.Definition = f.finish()
+	}
+}
+
+// joined is the key of a list of finalizers.
+func joined(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var b []byte
+	for _, f := range list {
+		b = append(append(b, f...), 0)
+	}
+	return string(b)
+}

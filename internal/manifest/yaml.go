@@ -1,0 +1,189 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxWhole is the size at which a text is refused that only the full parser
+// understands: it needs some thirty times the memory of the text.
+const maxWhole = 64 << 20
+
+// nextLine returns the line at the current position with its end and does not
+// consume it. It is empty at the end of the input, and good until the next call.
+func (l *lexer) nextLine() []byte {
+	from := 0
+	for {
+		b := l.buf[l.pos:l.end]
+		if i := bytes.IndexByte(b[from:], '\n'); i >= 0 {
+			return b[:from+i+1]
+		}
+		from = len(b)
+		if !l.fill() {
+			return l.buf[l.pos:l.end]
+		}
+	}
+}
+
+// boundary is what a line means for the division into documents.
+type boundary int
+
+const (
+	inside   boundary = iota
+	starts            // --- and no more than a comment
+	contains          // --- with the start of the content behind it
+	closes            // ...
+)
+
+// boundaryOf tells what a line is. No scalar of YAML can contain a line that
+// starts with --- or ... and a blank: they count wherever they are.
+func boundaryOf(line []byte) boundary {
+	line = bytes.TrimPrefix(line, byteOrderMark)
+	if len(line) < 3 || line[0] != '-' && line[0] != '.' || line[1] != line[0] || line[2] != line[0] {
+		return inside
+	}
+	if len(line) > 3 && line[3] != ' ' && line[3] != '\t' && line[3] != '\r' && line[3] != '\n' {
+		return inside
+	}
+	rest := bytes.TrimLeft(line[3:], " \t\r\n")
+	switch {
+	case len(rest) > 0 && rest[0] != '#':
+		return contains
+	case line[0] == '-':
+		return starts
+	default:
+		return closes
+	}
+}
+
+// readYAML reads YAML documents, one after the other.
+func (rd *reading) readYAML(l *lexer) error {
+	for {
+		more, err := rd.documentYAML(l)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// documentYAML reads the lines up to the next boundary.
+func (rd *reading) documentYAML(l *lexer) (more bool, err error) {
+	more, err = rd.skipHead(l)
+	if err != nil || !more {
+		return false, err
+	}
+	rd.document++
+	line := l.here()
+	l.mark = l.pos
+	more, err = rd.gather(l)
+	text := l.buf[l.mark:l.pos]
+	l.mark = -1
+	if err != nil {
+		return false, err
+	}
+	return more, rd.whole(text, line, !more)
+}
+
+// skipHead goes to the first line of the next document, past comments, blank
+// lines and directives. It returns false at the end of the input.
+func (rd *reading) skipHead(l *lexer) (bool, error) {
+	for {
+		line := l.nextLine()
+		if len(line) == 0 {
+			if l.failed != nil {
+				return false, l.unexpected("")
+			}
+			return false, nil
+		}
+		if bytes.HasPrefix(line, byteOrderMark) {
+			l.pos += len(byteOrderMark)
+			continue
+		}
+		text := bytes.TrimSpace(line)
+		switch b := boundaryOf(line); {
+		case b == contains:
+			return true, nil
+		case b == inside && len(text) > 0 && text[0] != '#' && !bytes.HasPrefix(line, []byte("%YAML 1.")):
+			return true, nil
+		}
+		l.pos += len(line)
+	}
+}
+
+// gather consumes the lines of a document and its end. It returns false when
+// the input ended.
+func (rd *reading) gather(l *lexer) (more bool, err error) {
+	for first := true; ; first = false {
+		line := l.nextLine()
+		if len(line) == 0 {
+			if l.failed != nil {
+				return false, l.unexpected("")
+			}
+			return false, nil
+		}
+		switch b := boundaryOf(line); {
+		case first && b == contains && line[0] == '-':
+		case b == starts || b == closes:
+			return true, nil
+		case b == contains && line[0] == '-':
+			return true, nil
+		case b == contains:
+			return false, l.wrong("there is text behind the end of a document")
+		}
+		l.pos += len(line)
+		if l.pos-l.mark > maxWhole {
+			return false, l.wrong("a document of YAML that is not in the form that kubectl writes has more than %d MiB", maxWhole>>20)
+		}
+	}
+}
+
+// whole reads a document with the full parser. last tells that the input ends
+// with it.
+func (rd *reading) whole(text []byte, line int, last bool) error {
+	documents, err := rd.parseYAML(text, line)
+	if err != nil {
+		return err
+	}
+	for i, n := range documents {
+		if i > 0 {
+			rd.document++
+		}
+		if err := rd.wholeDocument(n, line, last && i == len(documents)-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (rd *reading) wholeDocument(n *yaml.Node, line int, last bool) error {
+	k := keepObject
+	switch n.Kind {
+	case yaml.MappingNode:
+	case yaml.SequenceNode:
+		k = keepObjects
+	default:
+		if n.ShortTag() == "!!null" {
+			return nil
+		}
+		return rd.foreign(line+n.Line-1, "a YAML document that is neither mapping nor list")
+	}
+	c := converter{rd: rd, shift: line - 1}
+	if err := c.node(n, k); err != nil {
+		return err
+	}
+	rd.yaml, rd.last = true, last
+	rd.converted.rd = rd
+	rd.converted.over(c.out, line, c.marks)
+	return rd.value(&rd.converted, nil)
+}
+
+// kindless is the Problem of a YAML list without a kind. Sorted keys have it
+// behind the items, so it shows that the input has been cut off.
+func (rd *reading) kindless(line int) error {
+	if rd.last {
+		return rd.problem(line, fmt.Sprintf("a list does not say its kind: %v", ErrTruncated), ErrTruncated)
+	}
+	return rd.problem(line, "a list does not say its kind", nil)
+}

@@ -1,0 +1,206 @@
+package manifest
+
+import (
+	"fmt"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// converter turns YAML nodes into JSON: only those for which keep has a place.
+// One reader then decides what they mean.
+type converter struct {
+	rd    *reading
+	out   []byte
+	marks []lineMark
+	// shift is added to the lines of nodes.
+	shift int
+}
+
+func (c *converter) mark(line int) {
+	c.marks = append(c.marks, lineMark{len(c.out), line + c.shift})
+}
+
+// follow returns what an alias stands for.
+func follow(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+// node appends n, as far as k keeps it.
+func (c *converter) node(n *yaml.Node, k *keep) error {
+	n = follow(n)
+	c.mark(n.Line)
+	switch n.Kind {
+	case yaml.MappingNode:
+		return c.mapping(n, k)
+	case yaml.SequenceNode:
+		return c.sequence(n, k)
+	default:
+		c.scalar(n)
+		return nil
+	}
+}
+
+func (c *converter) sequence(n *yaml.Node, k *keep) error {
+	c.out = append(c.out, '[')
+	for i, e := range n.Content {
+		if k.each == nil {
+			break
+		}
+		if i > 0 {
+			c.out = append(c.out, ',')
+		}
+		if err := c.node(e, k.each); err != nil {
+			return err
+		}
+	}
+	c.out = append(c.out, ']')
+	return nil
+}
+
+func (c *converter) mapping(n *yaml.Node, k *keep) error {
+	c.out = append(c.out, '{')
+	some := false
+	for _, m := range members(n) {
+		below, err := k.keptBelow(m.key)
+		if err != nil {
+			return c.rd.problem(m.key.Line+c.shift, err.Error(), nil)
+		}
+		if below == nil {
+			continue
+		}
+		if some {
+			c.out = append(c.out, ',')
+		}
+		some = true
+		c.mark(m.key.Line)
+		c.out = append(appendJSON(c.out, m.key.Value), ':')
+		if err := c.node(m.value, below); err != nil {
+			return err
+		}
+	}
+	c.out = append(c.out, '}')
+	return nil
+}
+
+// keptBelow is what is kept under key; nil for nothing.
+func (k *keep) keptBelow(key *yaml.Node) (*keep, error) {
+	if key.Kind == yaml.ScalarNode && isText(key) {
+		return k.below(key.Value), nil
+	}
+	if k.any == nil {
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the key %q of a label is not a string", key.Value)
+}
+
+type yamlMember struct{ key, value *yaml.Node }
+
+// members are the members of a mapping. Those of merge keys follow, as far as
+// the mapping does not have the same keys itself.
+func members(n *yaml.Node) []yamlMember {
+	var list []yamlMember
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := follow(n.Content[i]), follow(n.Content[i+1])
+		if key.Kind != yaml.ScalarNode || key.ShortTag() != "!!merge" {
+			list = append(list, yamlMember{key, value})
+			continue
+		}
+		if value.Kind == yaml.SequenceNode {
+			merged = append(merged, value.Content...)
+		} else {
+			merged = append(merged, value)
+		}
+	}
+	if merged == nil {
+		return list
+	}
+	have := map[string]bool{}
+	for _, m := range list {
+		have[m.key.Value] = true
+	}
+	for _, from := range merged {
+		for _, m := range members(follow(from)) {
+			if !have[m.key.Value] {
+				have[m.key.Value] = true
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// isText tells whether a scalar is a string as Kubernetes reads YAML, by the
+// rules of YAML 1.1. Times are strings there too.
+func isText(n *yaml.Node) bool {
+	switch n.ShortTag() {
+	case "!!str":
+		return n.Style != 0 || !oldBoolean(n.Value)
+	case "!!timestamp":
+		return true
+	}
+	return false
+}
+
+// oldBoolean tells whether YAML 1.1 takes the plain scalar s for a boolean.
+func oldBoolean(s string) bool {
+	switch s {
+	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON",
+		"n", "N", "no", "No", "NO", "off", "Off", "OFF":
+		return true
+	}
+	return false
+}
+
+// scalar appends a scalar. What JSON has no word for becomes something of a type
+// that no field has.
+func (c *converter) scalar(n *yaml.Node) {
+	if isText(n) {
+		c.out = appendJSON(c.out, n.Value)
+		return
+	}
+	switch n.ShortTag() {
+	case "!!null":
+		c.out = append(c.out, "null"...)
+		return
+	case "!!bool", "!!str":
+		var b bool
+		if n.Decode(&b) == nil {
+			c.out = strconv.AppendBool(c.out, b)
+			return
+		}
+	case "!!int", "!!float":
+		var i int64
+		switch {
+		case n.ShortTag() == "!!int" && n.Decode(&i) == nil:
+			c.out = strconv.AppendInt(c.out, i, 10)
+		case len(n.Value) < maxNumber && isNumber([]byte(n.Value)):
+			c.out = append(c.out, n.Value...)
+		default:
+			c.out = append(c.out, "0.5"...)
+		}
+		return
+	}
+	c.out = append(c.out, "[]"...)
+}
+
+// appendJSON appends s as a JSON string.
+func appendJSON(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); i++ {
+		switch ch := s[i]; {
+		case ch == '"' || ch == '\\':
+			dst = append(dst, '\\', ch)
+		case ch < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[ch>>4], hex[ch&15])
+		default:
+			dst = append(dst, ch)
+		}
+	}
+	return append(dst, '"')
+}

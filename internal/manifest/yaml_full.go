@@ -1,0 +1,113 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parseYAML reads all documents of text, which starts at line, with the full
+// parser.
+func (rd *reading) parseYAML(text []byte, line int) (documents []*yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = rd.problem(line, fmt.Sprintf("the YAML parser gives up: %v", r), nil)
+		}
+	}()
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var root yaml.Node
+		switch err := d.Decode(&root); {
+		case err == io.EOF:
+			return documents, nil
+		case err != nil:
+			return nil, rd.yamlProblem(err, line)
+		}
+		if len(root.Content) == 0 {
+			continue
+		}
+		if err := rd.checkAliases(&root, line); err != nil {
+			return nil, err
+		}
+		documents = append(documents, root.Content[0])
+	}
+}
+
+// yamlProblem is the Problem for an error of the YAML parser.
+func (rd *reading) yamlProblem(err error, line int) error {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	at := line
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		if number, text, ok := strings.Cut(rest, ": "); ok {
+			if n, e := strconv.Atoi(number); e == nil {
+				at, message = line+n-1, text
+			}
+		}
+	}
+	var cause error
+	if strings.Contains(message, "unexpected end of stream") {
+		cause = ErrTruncated
+	}
+	return rd.problem(at, "not valid YAML: "+message, cause)
+}
+
+// maxExpansion is the number of nodes at which a document with aliases is
+// refused.
+const maxExpansion = 1 << 20
+
+// checkAliases refuses aliases that lead back to themselves or that stand for
+// more than any honest document holds.
+func (rd *reading) checkAliases(root *yaml.Node, line int) error {
+	x := expansion{sizes: map[*yaml.Node]int{}}
+	if !x.aliases(root) {
+		return nil
+	}
+	if size := x.size(root); size < 0 || size > maxExpansion {
+		return rd.problem(line, "the YAML aliases of the document expand without bounds", nil)
+	}
+	return nil
+}
+
+// expansion counts nodes with every alias written out. The depth of recursion
+// is bounded by the parser's own limit on nesting.
+type expansion struct{ sizes map[*yaml.Node]int }
+
+func (x *expansion) aliases(n *yaml.Node) bool {
+	if n.Kind == yaml.AliasNode {
+		return true
+	}
+	for _, c := range n.Content {
+		if x.aliases(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// size returns -1 for an alias that leads back to itself.
+func (x *expansion) size(n *yaml.Node) int {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if len(n.Content) == 0 {
+		return 1
+	}
+	if size, ok := x.sizes[n]; ok {
+		return size
+	}
+	x.sizes[n] = -1
+	total := 1
+	for _, c := range n.Content {
+		size := x.size(c)
+		if size < 0 {
+			return -1
+		}
+		total = min(total+size, maxExpansion+1)
+	}
+	x.sizes[n] = total
+	return total
+}
