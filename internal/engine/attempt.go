@@ -38,7 +38,7 @@ func (a Attempt) settledAlready() bool {
 // Next hands out the oldest ready attempt: objects to delete before owners to
 // orphan. It first takes into the graph what requests have shown to be gone.
 func (c *Collector) Next() (Attempt, bool) {
-	c.takeVanished()
+	c.TakeVanished()
 	for _, w := range []Work{DeleteWork, OrphanWork} {
 		if c.queue(w).len() > 0 {
 			if a, ok := c.NextOf(w, 0); ok {
@@ -64,8 +64,9 @@ func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	return c.attempt(w, id), true
 }
 
-// takeVanished takes into the graph what requests have shown to be gone.
-func (c *Collector) takeVanished() {
+// TakeVanished takes into the graph what requests have shown to be gone. Next
+// does so itself; a driver that uses NextOf calls it before it chooses.
+func (c *Collector) TakeVanished() {
 	for len(c.vanished) > 0 {
 		absent := c.vanished[0]
 		c.vanished = c.vanished[1:]

@@ -102,7 +102,7 @@ func (e *explorer) observe(i int) error {
 }
 
 func (e *explorer) start(context.Context) error {
-	e.c.takeVanished()
+	e.c.TakeVanished()
 	for _, w := range e.order() {
 		n := e.c.queue(w).len()
 		if n == 0 {

@@ -1,0 +1,152 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// machine is the collector of a scenario, with the watch events that it has not
+// seen yet and the attempts that are held half-way.
+type machine struct {
+	env       *Env
+	server    *apisim.Server // the one that the collector was made for
+	collector *engine.Collector
+	options   []engine.Option
+	// blind are kinds that are not watched although they could be.
+	blind []string
+	// pending are the events that happened and were not observed, in order.
+	pending []object.Event
+	wire    *wire
+	held    []*held
+
+	// settled is the server when the collector last came to rest, and since are
+	// the events from then on: what explore starts from.
+	settled *apisim.Server
+	since   []object.Event
+}
+
+// held is an attempt that waits for its next step.
+type held struct {
+	attempt  engine.Attempt
+	facts    *engine.Facts
+	decision *engine.Decision
+	outcome  *engine.Outcome
+}
+
+// follow brings the machine up to date with the world: a new server gets a new
+// collector, and what happened in the old one becomes pending.
+func (m *machine) follow() {
+	if m.server != m.env.Server {
+		m.server = m.env.Server
+		m.restart()
+		return
+	}
+	m.env.Drain()
+	m.arrive(m.env.Unseen())
+}
+
+// restart makes a new collector that has seen nothing: the list of every
+// watched kind comes as Added events with no old object.
+func (m *machine) restart() {
+	m.collector = engine.New(m.options...)
+	m.wire = &wire{api: m.env.API()}
+	m.held, m.pending, m.since, m.settled = nil, nil, nil, nil
+	m.env.Drain()
+	m.env.Unseen()
+	m.arrive(added(m.server.Objects()))
+}
+
+func added(objects []*object.Object) []object.Event {
+	events := make([]object.Event, 0, len(objects))
+	for _, o := range objects {
+		events = append(events, object.Event{Type: object.Added, Object: o})
+	}
+	return events
+}
+
+// arrive sorts out what the collector's watches show of what happened.
+func (m *machine) arrive(events []object.Event) {
+	for _, e := range events {
+		if m.watched(e.Object) {
+			m.pending = append(m.pending, e)
+			m.since = append(m.since, e)
+		}
+	}
+}
+
+func (m *machine) watched(o *object.Object) bool {
+	r, err := m.env.Resources.For(o.APIVersion, o.Kind)
+	return err == nil && m.env.Resources.Monitored(r) && !slices.Contains(m.blind, o.Kind)
+}
+
+// quiescent remembers the moment at which the collector came to rest.
+func (m *machine) quiescent() {
+	m.settled, m.since = m.server.Clone(), nil
+}
+
+// world is the collector's view of the server for the drivers of the engine:
+// requests go over the wire, events are those of watched kinds, and whatever is
+// handed over is written down.
+type world struct {
+	*wire
+	machine *machine
+	// happened hands over what happened in the server since the last call.
+	happened func() []object.Event
+	// seen is what was handed over to the collector.
+	seen []object.Event
+}
+
+// Events hands over what is pending.
+func (w *world) Events() []object.Event {
+	m := w.machine
+	m.arrive(w.happened())
+	events := m.pending
+	m.pending = nil
+	w.seen = append(w.seen, events...)
+	return events
+}
+
+// Writes counts the changes of what is stored.
+func (w *world) Writes() uint64 { return w.machine.server.Writes() }
+
+// kubelet finishes the pods whose grace period runs, as the kubelet of their
+// node would once the containers have stopped: DELETE with grace period 0, the
+// UID, and no policy.
+func kubelet(ctx context.Context, s *apisim.Server) ([]string, error) {
+	var lines []string
+	for _, ref := range s.Lingering() {
+		o := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &ref.UID}}
+		if err := s.Delete(ctx, ref, o); err != nil {
+			return nil, fmt.Errorf("kubelet: %w", err)
+		}
+		lines = append(lines, "DELETE "+ref.String()+optionsText(o)+" → 200")
+	}
+	return lines, nil
+}
+
+// identity finds the identity of an owner by its UID: that of the object with
+// the UID, else what the first reference with the UID names.
+func (m *machine) identity(uid types.UID) (object.Ref, error) {
+	objects := m.server.Objects()
+	for _, o := range objects {
+		if o.UID == uid {
+			return o.Ref, nil
+		}
+	}
+	for _, o := range objects {
+		for _, ref := range o.Owners {
+			if ref.UID == uid {
+				return ref.In(o.Namespace), nil
+			}
+		}
+	}
+	return object.Ref{}, fmt.Errorf("nothing in the world has or names the uid %q", uid)
+}
