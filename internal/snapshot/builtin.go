@@ -1,0 +1,45 @@
+package snapshot
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+//go:embed builtin.txt
+var builtinTable string
+
+// BuiltinResources are the resources of Kubernetes 1.36 as its API server offers
+// them by default, without custom resources. It is the fallback for dumps that
+// hold no discovery documents. (semantics.md §11.2, U2)
+func BuiltinResources() *object.Resources {
+	rs := &object.Resources{}
+	for line := range strings.Lines(builtinTable) {
+		f := strings.Fields(line)
+		if len(f) != 7 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		group, version := object.SplitAPIVersion(f[0])
+		rs.Add(object.Resource{
+			Group: group, Version: version, Name: f[1], Kind: f[2], Singular: strings.ToLower(f[2]),
+			Namespaced: f[3] == "namespaced", Verbs: builtinVerbs(f[4]),
+			ShortNames: commaList(f[5]), Categories: commaList(f[6]),
+		})
+	}
+	return rs
+}
+
+func builtinVerbs(s string) object.Verbs {
+	if s == "*" {
+		return object.AllVerbs
+	}
+	return object.VerbsOf(commaList(s))
+}
+
+func commaList(s string) []string {
+	if s == "-" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}

@@ -1,0 +1,235 @@
+package snapshot
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// input is one of the paths that the user named.
+type input struct {
+	name  string
+	meter meter
+	// sightings are the lists of this input; its directories decide what those
+	// prove.
+	sightings []sighting
+	// discoveries are the directories that hold discovery documents.
+	discoveries map[string]bool
+}
+
+// readInput reads one path.
+func (r *reader) readInput(path string) error {
+	in := &input{name: shownName(path), discoveries: map[string]bool{}}
+	in.meter = meter{limits: r.limits, in: &counter{}}
+	if err := r.openInput(in, path); err != nil {
+		if !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) || errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		r.problems = append(r.problems, Problem{Kind: Unread, File: in.name, Message: err.Error()})
+	}
+	decideDirectories(in.sightings, in.discoveries)
+	r.sightings = append(r.sightings, in.sightings...)
+	return nil
+}
+
+func (r *reader) openInput(in *input, path string) error {
+	if path == "-" {
+		if r.options.Stdin == nil {
+			return errors.New("standard input is not available")
+		}
+		in.name = "standard input"
+		in.meter.in.r = r.options.Stdin
+		return r.readStream(in, in.name, in.meter.in, nil)
+	}
+	stat, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case stat.IsDir():
+		return r.readDirectory(in, path)
+	case stat.Mode()&fs.ModeDevice != 0:
+		return fmt.Errorf("%s: a device is no dump", in.name)
+	}
+	return r.readPath(in, path, func(f *os.File, content io.Reader) error {
+		if stat.Mode().IsRegular() {
+			return r.readStream(in, in.name, content, &sized{f, stat.Size()})
+		}
+		return r.readStream(in, in.name, content, nil)
+	})
+}
+
+// shownName is a path as messages show it: quoted when printing it as it is
+// could confuse a terminal.
+func shownName(path string) string {
+	if quoted := fmt.Sprintf("%q", path); quoted != `"`+path+`"` {
+		return quoted
+	}
+	return path
+}
+
+// readPath opens a file, and says so if it changed while it was read: a file
+// that is still being written is not the list that it seems to be.
+// (safety.md N26)
+func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	before, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	in.meter.in.r = f
+	if err := read(f, in.meter.in); err != nil {
+		return err
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if before.Mode().IsRegular() && (before.Size() != after.Size() || !before.ModTime().Equal(after.ModTime())) {
+		return fmt.Errorf("%s: the file changed while it was read", shownName(path))
+	}
+	return nil
+}
+
+// readDirectory reads the files of a directory in the order of their names.
+// Links, pipes and devices are left alone: they can lead anywhere or nowhere.
+func (r *reader) readDirectory(in *input, root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return r.tolerate(shownName(path), err)
+		}
+		if d.IsDir() || !d.Type().IsRegular() {
+			return nil
+		}
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(relative)
+		err = r.readPath(in, path, func(_ *os.File, content io.Reader) error {
+			return r.readEntry(in, name, func() (io.Reader, error) {
+				return &metered{r: content, m: &in.meter, whole: true}, nil
+			})
+		})
+		return r.tolerate(shownName(path), err)
+	})
+}
+
+// tolerate turns an error into a problem where the user allows it.
+func (r *reader) tolerate(file string, err error) error {
+	if err == nil || !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) {
+		return err
+	}
+	r.problems = append(r.problems, Problem{Kind: Unread, File: file, Message: err.Error()})
+	return nil
+}
+
+// readEntry reads one file of a directory or an archive.
+func (r *reader) readEntry(in *input, name string, open func() (io.Reader, error)) error {
+	if err := in.meter.entry(); err != nil {
+		return fmt.Errorf("%s: %w", in.name, err)
+	}
+	name = cleanName(name)
+	l := locate(name)
+	if l.role == foreign {
+		r.source.Ignored++
+		return nil
+	}
+	content, err := open()
+	if err != nil {
+		return err
+	}
+	file := in.name + ": " + shownName(name)
+	if strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst") {
+		unpacked, closer, err := in.unpack(bufio.NewReader(content))
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		defer closer()
+		content = unpacked
+	}
+	return r.readFile(in, file, l, content)
+}
+
+func (r *reader) readTar(in *input, content io.Reader) error {
+	archive := tar.NewReader(content)
+	for {
+		header, err := archive.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: not a whole tar archive: %w", in.name, err)
+		}
+		if header.Typeflag != tar.TypeReg {
+			if err := in.meter.entry(); err != nil {
+				return fmt.Errorf("%s: %w", in.name, err)
+			}
+			continue
+		}
+		if header.Size > r.limits.EntryBytes {
+			return fmt.Errorf("%s: %s: %w: %d bytes", in.name, shownName(header.Name), ErrLimit, header.Size)
+		}
+		if err := r.readEntry(in, header.Name, func() (io.Reader, error) { return archive, nil }); err != nil {
+			return err
+		}
+	}
+}
+
+// sized is a file that can be read in place.
+type sized struct {
+	io.ReaderAt
+	size int64
+}
+
+func (r *reader) readZip(in *input, content io.Reader, file *sized) error {
+	if file == nil {
+		held, err := readAll(content, r.limits.MemoryBytes)
+		if err != nil {
+			return fmt.Errorf("%s: %w", in.name, err)
+		}
+		file = &sized{bytes.NewReader(held), int64(len(held))}
+	}
+	archive, err := zip.NewReader(file, file.size)
+	if err != nil {
+		return fmt.Errorf("%s: not a whole zip archive: %w", in.name, err)
+	}
+	for _, f := range archive.File {
+		if !f.Mode().IsRegular() {
+			continue
+		}
+		if err := r.readZipEntry(in, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) readZipEntry(in *input, f *zip.File) error {
+	var closer io.Closer
+	err := r.readEntry(in, f.Name, func() (io.Reader, error) {
+		content, err := f.Open()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", in.name, shownName(f.Name), err)
+		}
+		closer = content
+		in.meter.in.n += int64(min(f.CompressedSize64, 1<<62))
+		return &metered{r: content, m: &in.meter, whole: true}, nil
+	})
+	if closer != nil {
+		_ = closer.Close()
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package snapshot
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Coverage is the proof of what was seen. What nobody added to it is not
+// covered: unknown is never absent. The zero value covers nothing and is ready.
+//
+// It is kept by storage, not by version or group name: a list of
+// extensions/v1beta1 deployments covers apps deployments too, because both are
+// views on the same objects.
+type Coverage struct {
+	everything bool
+	places     map[schema.GroupResource]*place
+}
+
+// place is what is known about the lists of one resource.
+type place struct {
+	// everywhere: a complete list over all namespaces, or of a cluster-scoped kind.
+	everywhere bool
+	// namespaces with a complete list.
+	namespaces map[string]struct{}
+	// failures by namespace, "" for everywhere. They beat lists.
+	failures map[string]string
+}
+
+// CoversEverything is the coverage of a closed world.
+func CoversEverything() *Coverage { return &Coverage{everything: true} }
+
+func (c *Coverage) at(gr schema.GroupResource) *place {
+	gr = Storage(gr)
+	p := c.places[gr]
+	if p == nil {
+		if c.places == nil {
+			c.places = map[schema.GroupResource]*place{}
+		}
+		p = &place{}
+		c.places[gr] = p
+	}
+	return p
+}
+
+// Add says that a complete list of the resource was seen: of one namespace, or
+// with an empty namespace of the whole cluster.
+func (c *Coverage) Add(gr schema.GroupResource, namespace string) {
+	p := c.at(gr)
+	if namespace == "" {
+		p.everywhere = true
+		return
+	}
+	if p.namespaces == nil {
+		p.namespaces = map[string]struct{}{}
+	}
+	p.namespaces[namespace] = struct{}{}
+}
+
+// Fail says that a list of the resource is known to be missing or broken, in one
+// namespace or, with an empty namespace, everywhere. It beats every Add.
+func (c *Coverage) Fail(gr schema.GroupResource, namespace string, reason Reason, text string) {
+	p := c.at(gr)
+	if p.failures == nil {
+		p.failures = map[string]string{}
+	}
+	if have, ok := p.failures[namespace]; !ok || why(reason, text) < have {
+		p.failures[namespace] = why(reason, text)
+	}
+}
+
+// covers answers for one namespace, or with an empty one for the whole cluster.
+func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
+	if c.everything {
+		return true
+	}
+	p := c.places[Storage(gr)]
+	if p == nil {
+		return false
+	}
+	if _, failed := p.failures[""]; failed {
+		return false
+	}
+	if namespace == "" {
+		return p.everywhere && len(p.failures) == 0
+	}
+	if _, failed := p.failures[namespace]; failed {
+		return false
+	}
+	_, listed := p.namespaces[namespace]
+	return p.everywhere || listed
+}
+
+// touched tells whether anything of the resource is covered.
+func (c *Coverage) touched(gr schema.GroupResource) bool {
+	p := c.places[Storage(gr)]
+	if p == nil {
+		return false
+	}
+	if _, failed := p.failures[""]; failed {
+		return false
+	}
+	if p.everywhere {
+		return true
+	}
+	for ns := range p.namespaces {
+		if _, failed := p.failures[ns]; !failed {
+			return true
+		}
+	}
+	return false
+}
+
+// why is the reason of a gap; empty for what is covered.
+func (c *Coverage) why(gr schema.GroupResource, namespace string) string {
+	if c.covers(gr, namespace) {
+		return ""
+	}
+	p := c.places[Storage(gr)]
+	if p == nil {
+		return why(NotInDump, "no list of it was seen")
+	}
+	if text, ok := p.failures[""]; ok {
+		return text
+	}
+	if text, ok := p.failures[namespace]; ok && namespace != "" {
+		return text
+	}
+	if namespace == "" {
+		return why(NotInDump, "no list of all namespaces was seen")
+	}
+	return why(NotInDump, "no list of this namespace was seen")
+}
+
+// merge adds the proofs and failures of another coverage.
+func (c *Coverage) merge(d *Coverage) {
+	c.everything = c.everything || d.everything
+	for gr, p := range d.places {
+		if p.everywhere {
+			c.Add(gr, "")
+		}
+		for ns := range p.namespaces {
+			c.Add(gr, ns)
+		}
+		for ns, text := range p.failures {
+			q := c.at(gr)
+			if q.failures == nil {
+				q.failures = map[string]string{}
+			}
+			if have, ok := q.failures[ns]; !ok || text < have {
+				q.failures[ns] = text
+			}
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package snapshot
+
+import (
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// deduplicate sorts the objects and keeps one of each coordinates: the one with
+// the newest resourceVersion, or the one read last if that does not decide.
+// Dumps hold objects twice (several files, several versions of one API), and two
+// dumps of one cluster overlap. (users.md §6, trap 5; safety.md N10, N19)
+func (s *Snapshot) deduplicate() error {
+	if !slices.IsSortedFunc(s.Objects, compareObjects) {
+		slices.SortStableFunc(s.Objects, compareObjects)
+	}
+	kept := s.Objects[:0]
+	for start := 0; start < len(s.Objects); {
+		end := start + 1
+		for end < len(s.Objects) && sameCoordinates(s.Objects[start].Ref, s.Objects[end].Ref) {
+			end++
+		}
+		newest, err := s.newest(s.Objects[start:end])
+		if err != nil {
+			return err
+		}
+		kept = append(kept, newest)
+		start = end
+	}
+	clear(s.Objects[len(kept):])
+	s.Objects = kept
+	s.reportDuplicateUIDs()
+	return nil
+}
+
+// newest picks one of several objects with the same coordinates. They stand in
+// the order of their uids, and of reading within one uid.
+func (s *Snapshot) newest(same []*object.Object) (*object.Object, error) {
+	best := same[0]
+	for _, o := range same[1:] {
+		if o.UID != best.UID {
+			if isClusterIdentity(o) {
+				return nil, fmt.Errorf("the inputs show two clusters: namespace kube-system has uid %q and %q", best.UID, o.UID)
+			}
+			if missingUID(best) != missingUID(o) {
+				if missingUID(best) {
+					best = o
+				}
+				continue
+			}
+			s.Problems = append(s.Problems, Problem{Kind: Replaced, Object: o.Ref,
+				Message: fmt.Sprintf("%s was seen with uid %q and %q; the newer one was kept", printable(o.Ref), best.UID, o.UID)})
+		}
+		if compareVersions(o.ResourceVersion, best.ResourceVersion) >= 0 {
+			best = o
+		}
+	}
+	if isClusterIdentity(best) && !missingUID(best) {
+		if s.Source.ClusterUID != "" && s.Source.ClusterUID != best.UID {
+			return nil, fmt.Errorf("the inputs show two clusters: namespace kube-system has uid %q and %q", s.Source.ClusterUID, best.UID)
+		}
+		s.Source.ClusterUID = best.UID
+	}
+	return best, nil
+}
+
+// isClusterIdentity tells whether the uid of the object identifies the cluster.
+func isClusterIdentity(o *object.Object) bool {
+	return o.Name == "kube-system" && o.Kind == "Namespace" && o.APIVersion == "v1"
+}
+
+func missingUID(o *object.Object) bool { return strings.HasPrefix(string(o.UID), MissingUID) }
+
+// compareVersions compares resourceVersions as numbers. It answers 0 when one of
+// them is not a number: nothing is known then.
+func compareVersions(a, b string) int {
+	if !isNumber(a) || !isNumber(b) {
+		return 0
+	}
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}
+
+func isNumber(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// reportDuplicateUIDs finds different objects with the same uid. Both stay: which
+// of them the collector would see is not known. It sorts hashes instead of
+// filling a map, which for a million objects costs a tenth of the memory.
+func (s *Snapshot) reportDuplicateUIDs() {
+	type hashed struct {
+		hash  uint64
+		index int32
+	}
+	seed := maphash.MakeSeed()
+	all := make([]hashed, len(s.Objects))
+	for i, o := range s.Objects {
+		all[i] = hashed{maphash.String(seed, string(o.UID)), int32(i)}
+	}
+	slices.SortFunc(all, func(a, b hashed) int {
+		switch {
+		case a.hash < b.hash:
+			return -1
+		case a.hash > b.hash:
+			return 1
+		default:
+			return int(a.index) - int(b.index)
+		}
+	})
+	for start := 0; start < len(all); {
+		end := start + 1
+		for end < len(all) && all[end].hash == all[start].hash {
+			end++
+		}
+		for i := start; i < end; i++ {
+			for j := start; j < i; j++ {
+				first, second := s.Objects[all[j].index], s.Objects[all[i].index]
+				if first.UID == second.UID {
+					s.Problems = append(s.Problems, Problem{Kind: DuplicateUID, Object: second.Ref,
+						Message: fmt.Sprintf("%s has the uid %q of %s", printable(second.Ref), second.UID, printable(first.Ref))})
+					break
+				}
+			}
+		}
+		start = end
+	}
+}

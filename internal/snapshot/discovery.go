@@ -1,0 +1,295 @@
+package snapshot
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// documents are the discovery documents of a dump, in either form.
+type documents struct {
+	// groups in the order of the server, from group lists.
+	groups []apiGroup
+	// lists are the resources of single group versions.
+	lists []apiResourceList
+	// aggregated is the order of groups and versions in aggregated documents.
+	aggregated []apiGroup
+	stale      []string
+}
+
+// apiGroup is the part of metav1.APIGroup that orders versions.
+type apiGroup struct {
+	Name     string `json:"name"`
+	Versions []struct {
+		GroupVersion string `json:"groupVersion"`
+		Version      string `json:"version"`
+	} `json:"versions"`
+	Preferred struct {
+		GroupVersion string `json:"groupVersion"`
+	} `json:"preferredVersion"`
+}
+
+// apiResourceList is metav1.APIResourceList.
+type apiResourceList struct {
+	GroupVersion string        `json:"groupVersion"`
+	Resources    []apiResource `json:"resources"`
+}
+
+type apiResource struct {
+	Name       string   `json:"name"`
+	Singular   string   `json:"singularName"`
+	Namespaced bool     `json:"namespaced"`
+	Kind       string   `json:"kind"`
+	Verbs      []string `json:"verbs"`
+	ShortNames []string `json:"shortNames"`
+	Categories []string `json:"categories"`
+}
+
+// discoveryDocument is the union of the documents that discovery is made of.
+type discoveryDocument struct {
+	Kind string `json:"kind"`
+	// APIGroupList
+	Groups []apiGroup `json:"groups"`
+	// APIResourceList
+	apiResourceList
+	// APIGroupDiscoveryList of apidiscovery.k8s.io/v2 and v2beta1
+	Items []aggregatedGroup `json:"items"`
+	// version.Info, plain or wrapped
+	GitVersion string      `json:"gitVersion"`
+	Info       versionInfo `json:"info"`
+	Server     versionInfo `json:"serverVersion"`
+}
+
+type versionInfo struct {
+	GitVersion string `json:"gitVersion"`
+}
+
+type aggregatedGroup struct {
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Versions []struct {
+		Version   string `json:"version"`
+		Freshness string `json:"freshness"`
+		Resources []struct {
+			Resource     string `json:"resource"`
+			ResponseKind struct {
+				Kind string `json:"kind"`
+			} `json:"responseKind"`
+			Scope      string   `json:"scope"`
+			Singular   string   `json:"singularResource"`
+			Verbs      []string `json:"verbs"`
+			ShortNames []string `json:"shortNames"`
+			Categories []string `json:"categories"`
+		} `json:"resources"`
+	} `json:"versions"`
+}
+
+// looksLikeDiscovery recognises a discovery document by its beginning.
+func looksLikeDiscovery(start []byte) bool {
+	head := bytes.TrimLeft(start, " \t\r\n")
+	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
+		return false
+	}
+	head = head[:min(len(head), 600)]
+	for _, mark := range []string{`"APIGroupDiscoveryList"`, `"APIGroupList"`, `"APIResourceList"`} {
+		if i := bytes.Index(head, []byte(mark)); i >= 0 && bytes.HasSuffix(bytes.TrimRight(head[:i], ": \t\r\n"), []byte(`"kind"`)) {
+			return true
+		}
+	}
+	return bytes.Contains(head, []byte(`"gitVersion"`)) && bytes.Contains(head, []byte(`"major"`)) ||
+		head[0] == '[' && (bytes.Contains(head, []byte(`"groupVersion"`)) || bytes.Contains(head, []byte(`"preferredVersion"`)))
+}
+
+// readDocument reads one of the small documents that are not objects.
+func (r *reader) readDocument(in *input, file string, l location, content io.Reader) error {
+	raw, err := readAll(content, r.limits.MemoryBytes)
+	if err != nil {
+		return err
+	}
+	switch l.role {
+	case failures:
+		return r.readFailures(l, raw)
+	case queries:
+		return r.readQueries(raw)
+	}
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
+		r.source.Ignored++
+		return nil
+	}
+	found, err := r.documents.add(raw, &r.source)
+	if err != nil {
+		return fmt.Errorf("discovery document: %w", err)
+	}
+	if !found {
+		r.source.Ignored++
+		return nil
+	}
+	in.discoveries[rootName(l.directory)] = true
+	return nil
+}
+
+// add takes one document in; found is false when it is something else.
+func (d *documents) add(raw []byte, source *Source) (found bool, err error) {
+	if raw[0] == '[' {
+		return d.addArray(raw)
+	}
+	var doc discoveryDocument
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return false, err
+	}
+	version := cmp.Or(doc.GitVersion, doc.Info.GitVersion, doc.Server.GitVersion)
+	switch {
+	case version != "":
+		source.KubernetesVersion = cmp.Or(source.KubernetesVersion, version)
+		return false, nil
+	case doc.Kind == "APIGroupDiscoveryList":
+		d.addAggregated(doc.Items)
+	case doc.Groups != nil:
+		d.groups = append(d.groups, doc.Groups...)
+		return false, nil
+	case doc.GroupVersion != "":
+		d.lists = append(d.lists, doc.apiResourceList)
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// addArray takes the arrays that support bundles write: of groups or of resource
+// lists.
+func (d *documents) addArray(raw []byte) (found bool, err error) {
+	var elements []struct {
+		apiGroup
+		apiResourceList
+	}
+	if err := json.Unmarshal(raw, &elements); err != nil {
+		return false, err
+	}
+	for _, e := range elements {
+		switch {
+		case e.GroupVersion != "":
+			d.lists = append(d.lists, e.apiResourceList)
+			found = true
+		case e.Versions != nil:
+			d.groups = append(d.groups, e.apiGroup)
+		}
+	}
+	return found, nil
+}
+
+func (d *documents) addAggregated(items []aggregatedGroup) {
+	for _, item := range items {
+		g := apiGroup{Name: item.Metadata.Name}
+		for _, v := range item.Versions {
+			list := apiResourceList{GroupVersion: groupVersion(g.Name, v.Version)}
+			for _, res := range v.Resources {
+				list.Resources = append(list.Resources, apiResource{
+					Name: res.Resource, Singular: res.Singular, Namespaced: res.Scope == "Namespaced",
+					Kind: res.ResponseKind.Kind, Verbs: res.Verbs, ShortNames: res.ShortNames, Categories: res.Categories,
+				})
+			}
+			if v.Freshness == "Stale" {
+				d.stale = append(d.stale, list.GroupVersion)
+			}
+			d.lists = append(d.lists, list)
+			g.Versions = append(g.Versions, struct {
+				GroupVersion string `json:"groupVersion"`
+				Version      string `json:"version"`
+			}{list.GroupVersion, v.Version})
+		}
+		d.aggregated = append(d.aggregated, g)
+	}
+}
+
+func groupVersion(group, version string) string {
+	if group == "" {
+		return version
+	}
+	return group + "/" + version
+}
+
+// resources are the served resources in discovery's order: groups as the server
+// lists them, and in a group the preferred version first. It is nil when the
+// dump holds no resource lists.
+//
+// Upstream: discovery.ServerPreferredResources, semantics.md §3.3.
+func (d *documents) resources(problems *[]Problem) *object.Resources {
+	if len(d.lists) == 0 {
+		return nil
+	}
+	lists := map[string]apiResourceList{}
+	var order []string
+	for _, l := range d.lists {
+		if _, ok := lists[l.GroupVersion]; !ok {
+			lists[l.GroupVersion] = l
+			order = append(order, l.GroupVersion)
+		}
+	}
+	rs := &object.Resources{}
+	added := map[string]bool{}
+	for _, gv := range append(d.versionsInOrder(), order...) {
+		l, ok := lists[gv]
+		switch {
+		case added[gv]:
+		case !ok:
+			d.stale = append(d.stale, gv)
+		default:
+			addResourceList(rs, l)
+		}
+		added[gv] = true
+	}
+	slices.Sort(d.stale)
+	for _, gv := range slices.Compact(d.stale) {
+		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: fmt.Sprintf("the resources of %q are missing from the discovery documents", gv)})
+	}
+	if !added["v1"] {
+		addCore(rs)
+		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: "the core resources are missing from the discovery documents; those of Kubernetes 1.36 are taken"})
+	}
+	return rs
+}
+
+// versionsInOrder lists the group versions by group, the preferred one first.
+func (d *documents) versionsInOrder() []string {
+	var order []string
+	for _, g := range append(slices.Clone(d.aggregated), d.groups...) {
+		if g.Preferred.GroupVersion != "" {
+			order = append(order, g.Preferred.GroupVersion)
+		}
+		for _, v := range g.Versions {
+			order = append(order, v.GroupVersion)
+		}
+	}
+	return order
+}
+
+func addResourceList(rs *object.Resources, l apiResourceList) {
+	group, version := object.SplitAPIVersion(l.GroupVersion)
+	for _, r := range l.Resources {
+		if r.Name == "" || r.Kind == "" || version == "" || strings.Contains(r.Name, "/") {
+			continue
+		}
+		rs.Add(object.Resource{
+			Group: group, Version: version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
+			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
+			Verbs: object.VerbsOf(r.Verbs),
+		})
+	}
+}
+
+func addCore(rs *object.Resources) {
+	for _, r := range BuiltinResources().All() {
+		if r.Group == "" {
+			rs.Add(r)
+		}
+	}
+}

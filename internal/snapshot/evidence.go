@@ -1,0 +1,243 @@
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// spot is a kind in a namespace.
+type spot struct {
+	typeName
+	namespace string
+}
+
+// sighting is one list as it was read, the raw material of coverage.
+type sighting struct {
+	location
+	file string
+	list manifest.List
+	// alone: the list is the only document of its file.
+	alone bool
+	// shown are the kinds and namespaces among the items; some may repeat.
+	shown []spot
+}
+
+// failure is a list that is known to be missing or broken: named by a location,
+// or by a spot when kind is set.
+type failure struct {
+	location
+	spot
+	reason Reason
+	text   string
+}
+
+// judge turns sightings into coverage, now that the resources are known.
+type judge struct {
+	resources *object.Resources
+	coverage  *Coverage
+	problems  *[]Problem
+
+	misnamedFiles int
+	firstMisnamed Problem
+}
+
+// list decides what one list proves.
+//
+//   - A list that is one page of several proves nothing, and neither does any
+//     other list of that resource: it may be the next page.
+//   - A list in a file that is named after its resource, in a layout that says
+//     how far the file reaches, covers the resource that far, empty or not.
+//   - An empty list of a named kind that is alone in its file covers the kind.
+//   - Any other list covers the namespaces that its items show.
+func (j *judge) list(s *sighting) {
+	if s.list.Partial {
+		j.partial(s)
+		return
+	}
+	named, isNamed := j.named(s.location)
+	if isNamed && s.scope != shown && j.agrees(s, named) {
+		switch s.scope {
+		case inNamespace:
+			if named.Namespaced {
+				j.coverage.Add(named.GroupResource(), s.namespace)
+			}
+		case inCluster:
+			if !named.Namespaced {
+				j.coverage.Add(named.GroupResource(), "")
+			}
+		case everywhere:
+			j.coverage.Add(named.GroupResource(), "")
+		}
+	}
+	for _, at := range s.shown {
+		j.showing(at)
+	}
+	if s.list.Items == 0 {
+		j.empty(s)
+	}
+}
+
+// showing covers the namespace of an item, or its whole kind if that is
+// cluster-scoped.
+func (j *judge) showing(at spot) {
+	r, ok := j.resource(at.typeName)
+	switch {
+	case !ok:
+	case !r.Namespaced && at.namespace == "":
+		j.coverage.Add(r.GroupResource(), "")
+	case r.Namespaced && at.namespace != "":
+		j.coverage.Add(r.GroupResource(), at.namespace)
+	}
+}
+
+// empty judges a list without items by the kind that it names, where no path
+// limits it to a namespace.
+func (j *judge) empty(s *sighting) {
+	kind, typed := strings.CutSuffix(s.list.Kind, "List")
+	if !typed || kind == "" || s.scope == inNamespace || s.scope == byDirectory {
+		return
+	}
+	r, ok := j.resource(typeName{s.list.APIVersion, kind})
+	if ok && (s.alone || !r.Namespaced) {
+		j.coverage.Add(r.GroupResource(), "")
+	}
+}
+
+func (j *judge) partial(s *sighting) {
+	const text = "a list says that it is one page of several"
+	if named, ok := j.named(s.location); ok {
+		namespace := ""
+		if s.scope == inNamespace && named.Namespaced {
+			namespace = s.namespace
+		}
+		j.coverage.Fail(named.GroupResource(), namespace, Partial, text)
+	}
+	for _, at := range s.shown {
+		if r, ok := j.resource(at.typeName); ok {
+			j.coverage.Fail(r.GroupResource(), "", Partial, text)
+		}
+	}
+}
+
+// agrees tells whether a list holds nothing but the resource, and nothing but the
+// namespace, that its path names.
+func (j *judge) agrees(s *sighting, named object.Resource) bool {
+	want := Storage(named.GroupResource())
+	for _, at := range s.shown {
+		r, ok := j.resource(at.typeName)
+		kindFits := ok && Storage(r.GroupResource()) == want
+		placeFits := s.scope != inNamespace || at.namespace == s.namespace
+		if !kindFits || !placeFits {
+			j.misnamed(s, at)
+			return false
+		}
+	}
+	return true
+}
+
+// misnamed remarks on the first file whose items do not fit its name, and counts
+// the others: a dump with that flaw has it in every file.
+func (j *judge) misnamed(s *sighting, at spot) {
+	j.misnamedFiles++
+	if j.misnamedFiles > 1 {
+		return
+	}
+	j.firstMisnamed = Problem{Kind: MisnamedFile, File: s.file,
+		Message: fmt.Sprintf("lists %q %q in namespace %q, which its name does not say", at.apiVersion, at.kind, at.namespace)}
+}
+
+// close hands over what was counted.
+func (j *judge) close() {
+	if j.misnamedFiles > 1 {
+		j.firstMisnamed.Message += fmt.Sprintf("; %d more files have the same flaw", j.misnamedFiles-1)
+	}
+	if j.misnamedFiles > 0 {
+		*j.problems = append(*j.problems, j.firstMisnamed)
+	}
+}
+
+func (j *judge) resource(t typeName) (object.Resource, bool) {
+	r, err := j.resources.For(t.apiVersion, t.kind)
+	return r, err == nil && r.Served()
+}
+
+// named finds the resource that a location names. What no table knows, but the
+// path names with its group, is taken by its word.
+func (j *judge) named(l location) (object.Resource, bool) {
+	if l.resource == "" {
+		return object.Resource{}, false
+	}
+	if l.grouped {
+		gr := schema.GroupResource{Group: l.group, Resource: l.resource}
+		for _, candidate := range []schema.GroupResource{gr, Storage(gr)} {
+			if r, ok := j.resources.Preferred(candidate); ok {
+				return r, true
+			}
+		}
+		if r, ok := builtinNames().resource(l); ok {
+			return r, true
+		}
+		return object.Resource{Group: l.group, Name: l.resource, Namespaced: l.scope != inCluster}, true
+	}
+	if r, ok := builtinNames().resource(l); ok {
+		if p, ok := j.resources.Preferred(Storage(r.GroupResource())); ok {
+			return p, true
+		}
+		return r, true
+	}
+	for _, r := range j.resources.Sorted() {
+		if r.Name == l.resource {
+			return r, true
+		}
+	}
+	return object.Resource{}, false
+}
+
+// failure takes coverage away from what is known to be missing.
+func (j *judge) failure(f failure) {
+	if f.kind != "" {
+		if r, ok := j.resource(f.typeName); ok {
+			j.coverage.Fail(r.GroupResource(), f.spot.namespace, f.reason, f.text)
+		}
+		return
+	}
+	if r, ok := j.named(f.location); ok {
+		namespace := f.location.namespace
+		if !r.Namespaced {
+			namespace = ""
+		}
+		j.coverage.Fail(r.GroupResource(), namespace, f.reason, f.text)
+	}
+}
+
+// snapshot draws the conclusions from everything that was read.
+func (r *reader) snapshot(paths []string) (*Snapshot, error) {
+	if s := r.onlyStored(); s != nil {
+		return s, nil
+	}
+	discovered := r.documents.resources(&r.problems)
+	coverage := &Coverage{}
+	for _, stored := range r.stored {
+		r.takeStored(stored, coverage, &discovered)
+	}
+	resources := resourcesOf(discovered, r.objects, r.seen)
+	j := &judge{resources: resources, coverage: coverage, problems: &r.problems}
+	for i := range r.sightings {
+		j.list(&r.sightings[i])
+	}
+	for _, f := range r.failed {
+		j.failure(f)
+	}
+	j.close()
+	r.source.Files = append(r.source.Files, paths...)
+	s := &Snapshot{Objects: r.objects, Resources: resources, Source: r.source, Problems: r.problems, coverage: coverage}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,112 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// readFailures reads a `<resource>-errors.json` of a support bundle: an array of
+// messages, or messages by namespace. It beats every list of that resource.
+func (r *reader) readFailures(l location, raw []byte) error {
+	var content any
+	if err := json.Unmarshal(raw, &content); err != nil {
+		return fmt.Errorf("list of errors: %w", err)
+	}
+	if l.resource == "groups-resources" || l.resource == "groups" || l.resource == "resources" {
+		r.addStaleDiscovery(content)
+		return nil
+	}
+	switch content := content.(type) {
+	case map[string]any:
+		for namespace, message := range content {
+			l.namespace = namespace
+			r.addFailure(l, message)
+		}
+	case []any:
+		for _, message := range content {
+			r.addFailure(l, message)
+		}
+	case string:
+		r.addFailure(l, content)
+	}
+	return nil
+}
+
+func (r *reader) addStaleDiscovery(content any) {
+	if messages, ok := content.([]any); ok {
+		for _, m := range messages {
+			r.problems = append(r.problems, Problem{Kind: StaleDiscovery, Message: fmt.Sprintf("discovery failed when the dump was taken: %v", m)})
+		}
+	}
+}
+
+func (r *reader) addFailure(l location, message any) {
+	text := strings.TrimSpace(messageText(message))
+	if text == "" {
+		return
+	}
+	r.failed = append(r.failed, failure{location: l, reason: reasonOf(text), text: text})
+}
+
+// messageText flattens what tools write for an error: a text, several, or a
+// Status of the API.
+func messageText(message any) string {
+	switch m := message.(type) {
+	case string:
+		return m
+	case []any:
+		var texts []string
+		for _, element := range m {
+			texts = append(texts, messageText(element))
+		}
+		return strings.Join(texts, "; ")
+	case map[string]any:
+		for _, key := range []string{"message", "ErrStatus", "error"} {
+			if inner, ok := m[key]; ok {
+				return messageText(inner)
+			}
+		}
+		keys := make([]string, 0, len(m))
+		for k := range m {
+			keys = append(keys, k)
+		}
+		slices.Sort(keys)
+		return strings.Join(keys, "; ")
+	case nil:
+		return ""
+	default:
+		return fmt.Sprint(m)
+	}
+}
+
+// readQueries reads sonobuoy's log of questions. Only its errors are taken: that
+// a question succeeded and left no file is not proof of an empty list.
+func (r *reader) readQueries(raw []byte) error {
+	var all []struct {
+		Resource  string         `json:"queryobj"`
+		Namespace string         `json:"namespace"`
+		Error     jsontext.Value `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return fmt.Errorf("log of queries: %w", err)
+	}
+	for _, q := range all {
+		if len(q.Error) == 0 || string(q.Error) == "null" {
+			continue
+		}
+		text := string(q.Error)
+		var content any
+		if err := json.Unmarshal(q.Error, &content); err == nil {
+			if t := messageText(content); t != "" {
+				text = t
+			}
+		}
+		l := location{resource: strings.ToLower(q.Resource), namespace: q.Namespace}
+		r.failed = append(r.failed, failure{location: l, reason: reasonOf(text), text: text})
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Reason classifies why something is not covered.
+type Reason string
+
+// The reasons of gaps. Documented in docs/reasons.md.
+const (
+	// NotInDump: no file of the dump lists the resource there.
+	NotInDump Reason = "NotInDump"
+	// Forbidden: whoever took the dump was not allowed to list it.
+	Forbidden Reason = "Forbidden"
+	// ListFailed: the list was tried and failed for another reason.
+	ListFailed Reason = "ListFailed"
+	// Truncated: the file that holds the list is broken.
+	Truncated Reason = "Truncated"
+	// Partial: the list says of itself that it is not whole, or it contradicts
+	// itself.
+	Partial Reason = "Partial"
+)
+
+// Gap is one thing that a snapshot does not cover. Namespace is empty when it is
+// not covered anywhere.
+type Gap struct {
+	APIVersion string
+	Resource   string
+	Namespace  string
+	// Why is a Reason, a colon and a text for people.
+	Why string
+}
+
+// Reason is the enumerated part of Why.
+func (g Gap) Reason() Reason {
+	reason, _, _ := strings.Cut(g.Why, ":")
+	return Reason(reason)
+}
+
+// compareGaps orders gaps as all lists are ordered: apiVersion, resource,
+// namespace.
+func compareGaps(a, b Gap) int {
+	return cmp.Or(
+		strings.Compare(a.APIVersion, b.APIVersion),
+		strings.Compare(a.Resource, b.Resource),
+		strings.Compare(a.Namespace, b.Namespace),
+		strings.Compare(a.Why, b.Why),
+	)
+}
+
+func why(r Reason, text string) string {
+	if text == "" {
+		return string(r)
+	}
+	return string(r) + ": " + text
+}
+
+// reasonOf tells a refusal from other failures by the words of the API server.
+func reasonOf(message string) Reason {
+	for _, word := range []string{"forbidden", "Forbidden", "Unauthorized", "unauthorized"} {
+		if strings.Contains(message, word) {
+			return Forbidden
+		}
+	}
+	return ListFailed
+}
+
+// gapsOf lists what the coverage leaves open: for each monitored resource one
+// gap if nothing of it is covered, else one for each known namespace in which it
+// is not. Resources that the collector does not watch are no gaps; a question
+// about one of them still answers "not covered".
+func (s *Snapshot) gapsOf() []Gap {
+	if s.coverage.everything {
+		return nil
+	}
+	known := s.knownNamespaces()
+	var gaps []Gap
+	for _, r := range s.Resources.All() {
+		if !s.Resources.Monitored(r) {
+			continue
+		}
+		gr := r.GroupResource()
+		if stored := Storage(gr); stored != gr {
+			if _, ok := s.Resources.Preferred(stored); ok {
+				continue
+			}
+		}
+		if s.coverage.covers(gr, "") {
+			continue
+		}
+		open := Gap{APIVersion: r.APIVersion(), Resource: r.Name}
+		if !r.Namespaced || !s.coverage.touched(gr) {
+			open.Why = s.coverage.why(gr, "")
+			gaps = append(gaps, open)
+			continue
+		}
+		for _, ns := range known {
+			if !s.coverage.covers(gr, ns) {
+				open.Namespace, open.Why = ns, s.coverage.why(gr, ns)
+				gaps = append(gaps, open)
+			}
+		}
+	}
+	slices.SortFunc(gaps, compareGaps)
+	return gaps
+}
+
+// knownNamespaces are the namespaces that the snapshot shows in any way, sorted.
+func (s *Snapshot) knownNamespaces() []string {
+	set := map[string]struct{}{}
+	for gr := range s.coverage.places {
+		for ns := range s.coverage.places[gr].namespaces {
+			set[ns] = struct{}{}
+		}
+		for ns := range s.coverage.places[gr].failures {
+			set[ns] = struct{}{}
+		}
+	}
+	last := ""
+	for _, o := range s.Objects {
+		if o.Kind == "Namespace" && o.APIVersion == "v1" {
+			set[o.Name] = struct{}{}
+		}
+		if o.Namespace != last {
+			set[o.Namespace] = struct{}{}
+			last = o.Namespace
+		}
+	}
+	delete(set, "")
+	names := make([]string, 0, len(set))
+	for ns := range set {
+		names = append(names, ns)
+	}
+	slices.Sort(names)
+	return names
+}

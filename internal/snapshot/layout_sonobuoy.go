@@ -1,0 +1,53 @@
+package snapshot
+
+import "strings"
+
+// locateSonobuoy knows the tarballs of sonobuoy: `resources/cluster/<file>` and
+// `resources/ns/<namespace>/<file>`, where a file is
+// `<group>_<version>_<plural>.json`, or `Pods.json` in old releases, whose items
+// say neither kind nor apiVersion. A list without items gets no file at all, so
+// a missing file proves nothing.
+func locateSonobuoy(dirs []string, base string) (location, bool) {
+	n := len(dirs)
+	switch {
+	case n >= 2 && dirs[n-2] == "resources" && dirs[n-1] == "cluster":
+		return sonobuoyFile(base, location{role: objects, scope: inCluster}), true
+	case n >= 3 && dirs[n-3] == "resources" && dirs[n-2] == "ns":
+		return sonobuoyFile(base, location{role: objects, scope: inNamespace, namespace: dirs[n-1]}), true
+	case base == "servergroups" || base == "serverversion":
+		return location{role: discovery}, true
+	case n >= 1 && dirs[n-1] == "meta" && base == "query-time":
+		return location{role: queries}, true
+	}
+	return location{}, false
+}
+
+// locateAside knows the directories of sonobuoy tarballs that hold results and
+// logs and never objects.
+func locateAside(dirs []string, _ string) (location, bool) {
+	for i, d := range dirs {
+		if i+1 < len(dirs) && (d == "plugins" || d == "hosts" || d == "podlogs") {
+			return location{role: foreign}, true
+		}
+	}
+	return location{}, false
+}
+
+func sonobuoyFile(base string, l location) location {
+	parts := strings.SplitN(base, "_", 3)
+	if len(parts) != 3 {
+		l.resource = strings.ToLower(base)
+		return l
+	}
+	l.group, l.version, l.resource, l.grouped = coreGroup(parts[0]), parts[1], parts[2], true
+	return l
+}
+
+// coreGroup translates the name that dump formats give to the group without a
+// name.
+func coreGroup(group string) string {
+	if group == "core" {
+		return ""
+	}
+	return group
+}

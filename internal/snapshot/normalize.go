@@ -1,0 +1,89 @@
+package snapshot
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// typeName is an apiVersion and a kind as an object says them.
+type typeName struct{ apiVersion, kind string }
+
+// canonical is what a typeName stands for.
+type canonical struct {
+	typeName
+	resource object.Resource
+	noUID    tally
+	noScope  tally
+}
+
+// normalize gives each object the identity under which it is stored: the
+// preferred version of its resource and the kind in its proper case. So one
+// object that a dump shows in two versions of its API appears once.
+func (s *Snapshot) normalize() {
+	known := map[typeName]*canonical{}
+	var order []*canonical
+	var last *canonical
+	var lastName typeName
+	for _, o := range s.Objects {
+		name := typeName{o.APIVersion, o.Kind}
+		if last == nil || name != lastName {
+			if last = known[name]; last == nil {
+				last = s.canonicalOf(name)
+				known[name] = last
+				order = append(order, last)
+			}
+			lastName = name
+		}
+		o.APIVersion, o.Kind = last.apiVersion, last.kind
+		if o.UID == "" {
+			o.UID = makeUID(last.resource, o.Namespace, o.Name)
+			if last.resource.Verbs.Has(object.Delete) {
+				last.noUID.add(o.Ref)
+			}
+		}
+		if last.resource.Served() && last.resource.Namespaced != (o.Namespace != "") {
+			last.noScope.add(o.Ref)
+		}
+	}
+	for _, c := range order {
+		if c.noUID.count > 0 {
+			s.Problems = append(s.Problems, c.noUID.problem(NoUID, "has no uid"))
+		}
+		if c.noScope.count > 0 {
+			s.reportScope(c)
+		}
+	}
+}
+
+// reportScope takes the coverage from a resource whose objects stand in the
+// wrong scope: an owner could be looked for in a place where it is not found.
+// (safety.md N16)
+func (s *Snapshot) reportScope(c *canonical) {
+	what := "has a namespace, but its kind is cluster-scoped"
+	if c.resource.Namespaced {
+		what = "has no namespace, but its kind is namespaced"
+	}
+	p := c.noScope.problem(WrongScope, what)
+	s.Problems = append(s.Problems, p)
+	s.coverage.Fail(c.resource.GroupResource(), "", Partial, p.Message)
+}
+
+func (s *Snapshot) canonicalOf(name typeName) *canonical {
+	r, err := s.Resources.For(name.apiVersion, name.kind)
+	if err != nil || !r.Served() {
+		return &canonical{typeName: name, resource: object.Resource{Kind: name.kind, Name: strings.ToLower(name.kind), Group: object.GroupOf(name.apiVersion)}}
+	}
+	if stored, ok := s.Resources.Preferred(Storage(r.GroupResource())); ok {
+		r = stored
+	} else if preferred, ok := s.Resources.Preferred(r.GroupResource()); ok {
+		r = preferred
+	}
+	return &canonical{typeName: typeName{r.APIVersion(), r.Kind}, resource: r}
+}
+
+func makeUID(r object.Resource, namespace, name string) types.UID {
+	return types.UID(MissingUID + r.GroupResource().String() + "/" + namespace + "/" + name)
+}

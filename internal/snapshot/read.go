@@ -1,0 +1,241 @@
+package snapshot
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Options say how to read.
+type Options struct {
+	// Stdin is read for the path "-".
+	Stdin io.Reader
+	// AllowPartial turns broken files into problems and gaps. Without it they are
+	// errors, because a file that was read by half looks like one in which the
+	// other half does not exist.
+	AllowPartial bool
+	// TreatMissingAsAbsent lets the snapshot cover everything: the user vouches
+	// for it.
+	TreatMissingAsAbsent bool
+	// Limits bound the inputs.
+	Limits Limits
+}
+
+// ReadFiles reads files, directories and archives into one snapshot; "-" is the
+// standard input. All of them must come from one cluster.
+func ReadFiles(paths []string, o Options) (*Snapshot, error) {
+	limits, err := o.Limits.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}}
+	for _, path := range paths {
+		if err := r.readInput(path); err != nil {
+			return nil, err
+		}
+	}
+	s, err := r.snapshot(paths)
+	if err != nil {
+		return nil, err
+	}
+	s.missingIsAbsent = o.TreatMissingAsAbsent
+	return s, nil
+}
+
+// reader collects what the inputs hold. Nothing is concluded before all of them
+// have been read, because discovery documents and definitions may come last.
+type reader struct {
+	options Options
+	limits  Limits
+	intern  *manifest.Interner
+
+	objects   []*object.Object
+	seen      map[typeName]*kindSeen
+	sightings []sighting
+	failed    []failure
+	documents documents
+	source    Source
+	problems  []Problem
+	stored    []*Snapshot
+}
+
+// inputError names a file whose name is foreign text.
+func inputError(file string, err error) error {
+	var p *manifest.Problem
+	if errors.As(err, &p) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", file, err)
+}
+
+// readFile reads one file at a location. in is the input that it belongs to.
+func (r *reader) readFile(in *input, file string, l location, content io.Reader) error {
+	err := r.dispatch(in, file, l, bufio.NewReaderSize(content, 64<<10))
+	if err == nil {
+		return nil
+	}
+	err = inputError(file, err)
+	if !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) {
+		return err
+	}
+	r.problems = append(r.problems, Problem{Kind: Unread, File: file, Message: err.Error()})
+	if l.resource != "" {
+		r.failed = append(r.failed, failure{location: l, reason: Truncated, text: err.Error()})
+	}
+	return nil
+}
+
+func (r *reader) dispatch(in *input, file string, l location, content *bufio.Reader) error {
+	start, err := content.Peek(4 << 10)
+	if err != nil && err != io.EOF && len(start) == 0 {
+		return err
+	}
+	if isStored(start) {
+		s, err := readStored(content, r.intern)
+		if err != nil {
+			return err
+		}
+		r.stored = append(r.stored, s)
+		return nil
+	}
+	switch l.role {
+	case discovery, failures, queries:
+		return r.readDocument(in, file, l, content)
+	case perhapsDiscovery:
+		if looksLikeDiscovery(start) {
+			return r.readDocument(in, file, l, content)
+		}
+		l.role = perhapsObjects
+	case objects:
+		if looksLikeDiscovery(start) {
+			return r.readDocument(in, file, l, content)
+		}
+	}
+	if l.role == perhapsObjects && !strings.Contains(string(start), "apiVersion") {
+		r.source.Ignored++
+		return nil
+	}
+	return r.readObjects(in, file, l, content, start)
+}
+
+// readObjects reads a file of objects and remembers its lists.
+func (r *reader) readObjects(in *input, file string, l location, content io.Reader, start []byte) error {
+	f := &fileReading{reader: r, location: l, file: file}
+	options := manifest.Options{File: file, Interner: r.intern, SkipText: isClusterInfoStream(start), Namespace: l.namespace}
+	if known, ok := builtinNames().resource(l); ok {
+		options.APIVersion, options.Kind = known.APIVersion(), known.Kind
+		if !known.Namespaced {
+			options.Namespace = ""
+		}
+	}
+	err := manifest.Read(content, options, manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign})
+	if err != nil {
+		f.broken(err)
+		return err
+	}
+	if f.documents == 0 && f.foreigners > 0 {
+		r.source.Ignored++
+	}
+	for i := range f.lists {
+		f.lists[i].alone = f.documents == 1
+	}
+	in.sightings = append(in.sightings, f.lists...)
+	return nil
+}
+
+// isClusterInfoStream recognises `kubectl cluster-info dump` on standard output,
+// which starts with the nodes and has log lines between its documents. For no
+// other input is text between documents skipped: it could be a broken document.
+func isClusterInfoStream(start []byte) bool {
+	s := strings.TrimLeft(string(start), " \t\r\n\ufeff")
+	if !strings.HasPrefix(s, "{") {
+		return false
+	}
+	head := s[:min(len(s), 400)]
+	return strings.Contains(head, `"NodeList"`) || strings.Contains(head, `"/api/v1/nodes"`) && strings.Contains(head, `"Items"`)
+}
+
+// fileReading is the state of reading one file.
+type fileReading struct {
+	reader   *reader
+	location location
+	file     string
+
+	lists      []sighting
+	shown      []spot
+	last       spot
+	documents  int
+	foreigners int
+}
+
+func (f *fileReading) object(o *object.Object, inList bool, _ manifest.Position) error {
+	if !inList {
+		f.documents++
+	}
+	f.reader.objects = append(f.reader.objects, o)
+	at := spot{typeName{o.APIVersion, o.Kind}, o.Namespace}
+	if at != f.last || len(f.shown) == 0 {
+		f.last = at
+		f.reader.see(at, f.location)
+		f.show(at, inList)
+	}
+	return nil
+}
+
+// show remembers that a list holds an object of this kind in this namespace.
+func (f *fileReading) show(at spot, inList bool) {
+	if !inList {
+		f.last = spot{}
+		return
+	}
+	for i := len(f.shown) - 1; i >= 0 && i >= len(f.shown)-8; i-- {
+		if f.shown[i] == at {
+			return
+		}
+	}
+	f.shown = append(f.shown, at)
+}
+
+func (f *fileReading) list(l manifest.List) error {
+	f.documents++
+	f.lists = append(f.lists, sighting{location: f.location, file: f.file, list: l, shown: f.shown})
+	f.shown, f.last = nil, spot{}
+	return nil
+}
+
+func (f *fileReading) foreign(manifest.Position, string) error {
+	f.foreigners++
+	return nil
+}
+
+// broken records that a file could not be read to its end: nothing in it proves
+// that anything is absent, and the kinds it was seen to hold are not whole.
+func (f *fileReading) broken(err error) {
+	spots := f.shown
+	for _, l := range f.lists {
+		spots = append(spots, l.shown...)
+	}
+	for _, at := range spots {
+		f.reader.failed = append(f.reader.failed, failure{spot: at, reason: Truncated, text: err.Error()})
+	}
+}
+
+// see remembers the kind of an object for resources that nothing else declares.
+func (r *reader) see(at spot, l location) {
+	k := r.seen[at.typeName]
+	if k == nil {
+		k = &kindSeen{}
+		r.seen[at.typeName] = k
+	}
+	if at.namespace != "" {
+		k.namespaced = true
+	}
+	if k.plural == "" && l.grouped && l.group == object.GroupOf(at.apiVersion) && l.resource != "" {
+		k.plural = l.resource
+	}
+}

@@ -1,0 +1,162 @@
+package snapshot
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// errFormat is in the chain of every error about a file of our own format. Its
+// header claims coverage for objects that follow, so that a broken one is never
+// taken in part.
+var errFormat = errors.New("not a whole snapshot")
+
+// isStored recognises our own format.
+func isStored(start []byte) bool { return bytes.HasPrefix(start, []byte(formatMark)) }
+
+// lineReader reads lines of any length and hashes them.
+type lineReader struct {
+	r    *bufio.Reader
+	hash hash.Hash
+	line []byte
+}
+
+// next returns the next line without its end. The line is valid until the next
+// call.
+func (l *lineReader) next() ([]byte, error) {
+	l.line = l.line[:0]
+	for {
+		part, err := l.r.ReadSlice('\n')
+		l.line = append(l.line, part...)
+		switch {
+		case err == nil:
+			return l.line[:len(l.line)-1], nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == io.EOF:
+			return nil, fmt.Errorf("%w: it ends before its last line: %w", errFormat, manifest.ErrTruncated)
+		default:
+			return nil, fmt.Errorf("%w: %w", errFormat, err)
+		}
+	}
+}
+
+// take counts the current line as part of what the trailer vouches for.
+func (l *lineReader) take() {
+	l.hash.Write(l.line)
+}
+
+// readStored reads a snapshot in our own format, and checks that it is whole.
+func readStored(r *bufio.Reader, intern *manifest.Interner) (*Snapshot, error) {
+	lines := &lineReader{r: r, hash: sha256.New()}
+	header, err := readHeader(lines)
+	if err != nil {
+		return nil, err
+	}
+	s := header.snapshot()
+	if s.Objects, err = readStoredObjects(lines, header, intern); err != nil {
+		return nil, err
+	}
+	if err := checkTrailer(lines, len(s.Objects)); err != nil {
+		return nil, err
+	}
+	if !slices.IsSortedFunc(s.Objects, compareObjects) {
+		return nil, fmt.Errorf("%w: its objects are not sorted", errFormat)
+	}
+	return s, nil
+}
+
+func readHeader(lines *lineReader) (*storedHeader, error) {
+	line, err := lines.next()
+	if err != nil {
+		return nil, err
+	}
+	var version struct {
+		Format int `json:"kubectlGCSnapshot"`
+	}
+	if err := json.Unmarshal(line, &version); err != nil {
+		return nil, fmt.Errorf("%w: header: %w", errFormat, err)
+	}
+	if version.Format != formatVersion {
+		return nil, fmt.Errorf("%w that this version can read: it has format %d, and this is format %d", errFormat, version.Format, formatVersion)
+	}
+	header := &storedHeader{}
+	if err := json.Unmarshal(line, header); err != nil {
+		return nil, fmt.Errorf("%w: header: %w", errFormat, err)
+	}
+	if header.Objects < 0 {
+		return nil, fmt.Errorf("%w: header: %d objects", errFormat, header.Objects)
+	}
+	lines.take()
+	return header, nil
+}
+
+func (h *storedHeader) snapshot() *Snapshot {
+	s := &Snapshot{Resources: &object.Resources{}, Source: Source(h.Source), coverage: coverageOf(h.Coverage)}
+	for _, r := range h.Resources {
+		s.Resources.Add(r.resource())
+	}
+	for _, g := range h.Gaps {
+		s.Gaps = append(s.Gaps, Gap(g))
+	}
+	for _, p := range h.Problems {
+		s.Problems = append(s.Problems, Problem{Kind: ProblemKind(p.Kind), Object: object.Ref(p.Object), File: p.File, Message: p.Message})
+	}
+	return s
+}
+
+func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest.Interner) ([]*object.Object, error) {
+	types := make([]typeName, len(header.Types))
+	for i, t := range header.Types {
+		types[i] = typeName{intern.String(t[0]), intern.String(t[1])}
+	}
+	// The count is a claim of the file; memory follows what is really there.
+	objects := make([]*object.Object, 0, min(header.Objects, 1<<16))
+	for n := range header.Objects {
+		line, err := lines.next()
+		if err != nil {
+			return nil, err
+		}
+		var stored storedObject
+		if err := json.Unmarshal(line, &stored); err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", errFormat, n+2, err)
+		}
+		if stored.Type < 0 || stored.Type >= len(types) {
+			return nil, fmt.Errorf("%w: line %d: type %d of %d", errFormat, n+2, stored.Type, len(types))
+		}
+		lines.take()
+		objects = append(objects, stored.object(types[stored.Type], intern))
+	}
+	return objects, nil
+}
+
+func checkTrailer(lines *lineReader, objects int) error {
+	line, err := lines.next()
+	if err != nil {
+		return err
+	}
+	var trailer storedTrailer
+	if err := json.Unmarshal(line, &trailer, json.RejectUnknownMembers(true)); err != nil {
+		return fmt.Errorf("%w: trailer: %w", errFormat, err)
+	}
+	if sum := hex.EncodeToString(lines.hash.Sum(nil)); trailer.Objects != objects || trailer.Hash != sum {
+		return fmt.Errorf("%w: its hash does not match its content", errFormat)
+	}
+	switch _, err := lines.r.ReadByte(); {
+	case err == nil:
+		return fmt.Errorf("%w: something follows its last line", errFormat)
+	case err != io.EOF:
+		return fmt.Errorf("%w: %w", errFormat, err)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package snapshot
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// kindSeen is what the objects of one kind tell about their resource.
+type kindSeen struct {
+	namespaced bool
+	// plural is the resource name that a path gave; empty if none did.
+	plural string
+}
+
+// resourcesOf puts together what is known of the served resources: discovery
+// documents if the dump holds any, else the built-in table; the
+// CustomResourceDefinitions; and for the rest what the objects show.
+// (semantics.md §11.2, U2)
+func resourcesOf(discovered *object.Resources, objects []*object.Object, seen map[typeName]*kindSeen) *object.Resources {
+	rs, older := discovered, false
+	if rs == nil {
+		rs, older = BuiltinResources(), true
+	}
+	definitions := definitionsOf(objects)
+	rs = markCustom(rs, definitions)
+	for _, d := range definitions {
+		addDefinition(rs, d)
+	}
+	names := make([]typeName, 0, len(seen))
+	for name := range seen {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b typeName) int {
+		// The best version first: the first one added is the preferred one.
+		return compareTypes(a, b)
+	})
+	for _, name := range names {
+		if r, err := rs.For(name.apiVersion, name.kind); err == nil && r.Served() {
+			continue
+		}
+		rs.Add(guess(rs, name, *seen[name], older))
+	}
+	return rs
+}
+
+func compareTypes(a, b typeName) int {
+	ag, av := object.SplitAPIVersion(a.apiVersion)
+	bg, bv := object.SplitAPIVersion(b.apiVersion)
+	if c := strings.Compare(ag, bg); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.kind, b.kind); c != 0 {
+		return c
+	}
+	if c := version.CompareKubeAwareVersionStrings(bv, av); c != 0 {
+		return c
+	}
+	return strings.Compare(av, bv)
+}
+
+// definitionsOf collects the CustomResourceDefinitions in a fixed order. Of a
+// definition that was read twice the one with the newest resourceVersion counts.
+func definitionsOf(objects []*object.Object) []*object.Definition {
+	newest := map[schema.GroupResource]*object.Object{}
+	for _, o := range objects {
+		d := o.Definition()
+		if d == nil || d.Kind == "" || d.Plural == "" || d.Group == "" {
+			continue
+		}
+		gr := schema.GroupResource{Group: d.Group, Resource: d.Plural}
+		if have := newest[gr]; have == nil || compareVersions(o.ResourceVersion, have.ResourceVersion) >= 0 {
+			newest[gr] = o
+		}
+	}
+	definitions := make([]*object.Definition, 0, len(newest))
+	for _, o := range newest {
+		definitions = append(definitions, o.Definition())
+	}
+	slices.SortFunc(definitions, func(a, b *object.Definition) int {
+		if c := strings.Compare(a.Group, b.Group); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Plural, b.Plural)
+	})
+	return definitions
+}
+
+// addDefinition adds the served versions of a custom resource, the preferred one
+// first: discovery orders them by the version's own priority, not by the order
+// of the definition.
+//
+// Upstream: apiextensions customresource_discovery_controller.go.
+func addDefinition(rs *object.Resources, d *object.Definition) {
+	if _, ok := rs.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural}); ok {
+		return
+	}
+	var served []string
+	for _, v := range d.Versions {
+		if v.Served {
+			served = append(served, v.Name)
+		}
+	}
+	slices.SortStableFunc(served, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
+	for _, v := range served {
+		rs.Add(object.Resource{
+			Group: d.Group, Version: v, Name: d.Plural, Kind: d.Kind, Singular: d.Singular,
+			ShortNames: d.ShortNames, Categories: d.Categories, Namespaced: d.Namespaced,
+			Verbs: object.AllVerbs, Custom: true,
+		})
+	}
+}
+
+// markCustom marks what discovery lists and a definition declares. Where no
+// definition is at hand, the group decides.
+func markCustom(rs *object.Resources, definitions []*object.Definition) *object.Resources {
+	declared := map[schema.GroupResource]bool{}
+	for _, d := range definitions {
+		declared[schema.GroupResource{Group: d.Group, Resource: d.Plural}] = true
+	}
+	marked := &object.Resources{}
+	for _, r := range rs.All() {
+		r.Custom = r.Custom || declared[r.GroupResource()] || customGroup(r.Group)
+		marked.Add(r)
+	}
+	return marked
+}
+
+// customGroup tells whether the kinds of a group are custom resources as far as
+// its name can tell: groups of Kubernetes itself have no dot or end in k8s.io.
+func customGroup(group string) bool {
+	return strings.Contains(group, ".") && group != "k8s.io" && !strings.HasSuffix(group, ".k8s.io")
+}
+
+// guess is the resource of a kind that only objects declare.
+func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) object.Resource {
+	group, v := object.SplitAPIVersion(name.apiVersion)
+	for _, r := range rs.All() {
+		if r.Group == group && strings.EqualFold(r.Kind, name.kind) && r.Served() {
+			r.Version, r.Guessed = v, true
+			return r
+		}
+	}
+	if older {
+		for _, o := range olderVersions {
+			if o.apiVersion == name.apiVersion && strings.EqualFold(o.kind, name.kind) {
+				return object.Resource{Group: group, Version: v, Name: o.name, Kind: o.kind,
+					Namespaced: o.namespaced, Verbs: object.AllVerbs, Guessed: true}
+			}
+		}
+	}
+	plural := seen.plural
+	if plural == "" {
+		guessed, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Version: v, Kind: name.kind})
+		plural = guessed.Resource
+	}
+	return object.Resource{Group: group, Version: v, Name: plural, Kind: name.kind,
+		Namespaced: seen.namespaced, Verbs: object.AllVerbs, Guessed: true, Custom: customGroup(group)}
+}

@@ -1,0 +1,146 @@
+// Package snapshot is what was seen of a cluster, and what was not.
+//
+// It reads what kubectl and the collectors of support dumps write: files,
+// directories and archives, told apart by their content. Archives are read as
+// streams and never unpacked to disk.
+//
+// Its heart is coverage: unknown is never absent. An object that is not in the
+// snapshot is absent only if the snapshot covers its resource in its namespace,
+// which takes the proof of a complete list (see Coverage).
+package snapshot
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Snapshot is the world as a dump or a cluster showed it. It is immutable: what
+// changes the world works on copies of the objects (see With).
+type Snapshot struct {
+	// Objects are sorted by object.Compare. No two have the same coordinates.
+	Objects []*object.Object
+	// Resources are the served resources as far as the snapshot tells.
+	Resources *object.Resources
+	// Gaps are what the snapshot does not cover, sorted.
+	Gaps []Gap
+	// Source says where the snapshot comes from.
+	Source Source
+	// Problems are remarks on the input that do not stop the work, sorted.
+	Problems []Problem
+
+	coverage        *Coverage
+	missingIsAbsent bool
+}
+
+// Source says where a snapshot comes from.
+type Source struct {
+	// Files are the inputs as the user named them.
+	Files []string
+	// KubernetesVersion is the server's gitVersion; empty when no file says it.
+	KubernetesVersion string
+	// TakenAt is the time of the dump as an RFC 3339 text; empty when no file
+	// says it.
+	TakenAt string
+	// ClusterUID is the uid of the namespace kube-system; empty when not seen.
+	ClusterUID types.UID
+	// Ignored counts the files that hold no objects: logs, tables, foreign formats.
+	Ignored int
+}
+
+// MissingUID is the start of the uid that is made up for an object without one:
+// `missing-uid:<resource.group>/<namespace>/<name>`. Such an object can be found
+// by its coordinates only; that its uid differs from the one in an owner
+// reference proves nothing. (safety.md N11)
+const MissingUID = "missing-uid:"
+
+// New makes a snapshot of objects and of what is known about their coverage.
+// Objects are taken over, brought to the preferred version of their resource,
+// sorted and freed of duplicates. A nil coverage covers nothing; nil resources
+// are BuiltinResources.
+//
+// It returns an error when the objects come from two clusters.
+func New(objects []*object.Object, resources *object.Resources, coverage *Coverage, source Source) (*Snapshot, error) {
+	if resources == nil {
+		resources = BuiltinResources()
+	}
+	if coverage == nil {
+		coverage = &Coverage{}
+	}
+	s := &Snapshot{Objects: objects, Resources: resources, Source: source, coverage: coverage}
+	if err := s.settle(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// settle brings the objects into their final form and derives what follows from
+// them: identities, order, duplicates, problems, gaps.
+func (s *Snapshot) settle() error {
+	s.normalize()
+	if err := s.deduplicate(); err != nil {
+		return err
+	}
+	s.Gaps = s.gapsOf()
+	slices.SortFunc(s.Problems, compareProblems)
+	return nil
+}
+
+// With is the same snapshot with other objects: what a simulation made of them.
+// Resources, coverage, gaps, source and problems stay. The objects must have the
+// preferred version of their resource; they are sorted when they are not.
+func (s *Snapshot) With(objects []*object.Object) *Snapshot {
+	c := *s
+	c.Objects = objects
+	if !slices.IsSortedFunc(objects, compareObjects) {
+		c.Objects = slices.Clone(objects)
+		slices.SortFunc(c.Objects, compareObjects)
+	}
+	return &c
+}
+
+func compareObjects(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) }
+
+// Covers tells whether the snapshot holds all objects of the resource in the
+// namespace, so that one that is not there is absent. For cluster-scoped
+// resources the namespace does not matter. For a namespaced one an empty
+// namespace asks for all namespaces.
+func (s *Snapshot) Covers(r object.Resource, namespace string) bool {
+	if s.missingIsAbsent {
+		return true
+	}
+	if !r.Namespaced {
+		namespace = ""
+	}
+	return s.coverage.covers(r.GroupResource(), namespace)
+}
+
+// Why says why the snapshot does not cover the resource in the namespace; empty
+// when it does.
+func (s *Snapshot) Why(r object.Resource, namespace string) string {
+	if s.missingIsAbsent {
+		return ""
+	}
+	if !r.Namespaced {
+		namespace = ""
+	}
+	return s.coverage.why(r.GroupResource(), namespace)
+}
+
+// Find returns the object with these coordinates, whatever its uid; nil if there
+// is none. It takes the preferred version of the resource, as the objects have.
+func (s *Snapshot) Find(apiVersion, kind, namespace, name string) *object.Object {
+	want := object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
+	i, _ := slices.BinarySearchFunc(s.Objects, want, func(o *object.Object, r object.Ref) int { return object.Compare(o.Ref, r) })
+	if i < len(s.Objects) && sameCoordinates(s.Objects[i].Ref, want) {
+		return s.Objects[i]
+	}
+	return nil
+}
+
+// sameCoordinates compares everything but the uid.
+func sameCoordinates(a, b object.Ref) bool {
+	return a.Name == b.Name && a.Namespace == b.Namespace && a.Kind == b.Kind && a.APIVersion == b.APIVersion
+}

@@ -1,0 +1,169 @@
+package snapshot
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// formatVersion is the version of our own format. It grows when an older reader
+// would misunderstand a newer file; additions that it may ignore do not count.
+const formatVersion = 1
+
+// formatMark is how every file of our own format starts.
+const formatMark = `{"kubectlGCSnapshot":`
+
+type storedHeader struct {
+	Format    int              `json:"kubectlGCSnapshot"`
+	Objects   int              `json:"objects"`
+	Source    storedSource     `json:"source"`
+	Types     [][2]string      `json:"types"`
+	Coverage  storedCoverage   `json:"coverage"`
+	Gaps      []storedGap      `json:"gaps"`
+	Problems  []storedProblem  `json:"problems"`
+	Resources []storedResource `json:"resources"`
+}
+
+type storedSource struct {
+	Files             []string  `json:"files"`
+	KubernetesVersion string    `json:"kubernetesVersion,omitzero"`
+	TakenAt           string    `json:"takenAt,omitzero"`
+	ClusterUID        types.UID `json:"clusterUID,omitzero"`
+	Ignored           int       `json:"ignored,omitzero"`
+}
+
+type storedCoverage struct {
+	Everything bool          `json:"everything,omitzero"`
+	Places     []storedPlace `json:"places"`
+}
+
+type storedPlace struct {
+	Group      string            `json:"group,omitzero"`
+	Resource   string            `json:"resource"`
+	Everywhere bool              `json:"everywhere,omitzero"`
+	Namespaces []string          `json:"namespaces,omitempty"`
+	Failures   map[string]string `json:"failures,omitempty"`
+}
+
+type storedGap struct {
+	APIVersion string `json:"apiVersion"`
+	Resource   string `json:"resource"`
+	Namespace  string `json:"namespace,omitzero"`
+	Why        string `json:"why"`
+}
+
+type storedProblem struct {
+	Kind    string    `json:"kind"`
+	Object  storedRef `json:"object,omitzero"`
+	File    string    `json:"file,omitzero"`
+	Message string    `json:"message"`
+}
+
+type storedRef struct {
+	APIVersion string    `json:"apiVersion,omitzero"`
+	Kind       string    `json:"kind,omitzero"`
+	Namespace  string    `json:"namespace,omitzero"`
+	Name       string    `json:"name,omitzero"`
+	UID        types.UID `json:"uid,omitzero"`
+}
+
+type storedResource struct {
+	Group      string   `json:"group,omitzero"`
+	Version    string   `json:"version"`
+	Name       string   `json:"name"`
+	Kind       string   `json:"kind"`
+	Singular   string   `json:"singular,omitzero"`
+	ShortNames []string `json:"short,omitempty"`
+	Categories []string `json:"categories,omitempty"`
+	Namespaced bool     `json:"namespaced,omitzero"`
+	Verbs      []string `json:"verbs"`
+	Custom     bool     `json:"custom,omitzero"`
+	Guessed    bool     `json:"guessed,omitzero"`
+}
+
+func storedResourcesOf(rs *object.Resources) []storedResource {
+	stored := make([]storedResource, 0, len(rs.All()))
+	for _, r := range rs.All() {
+		stored = append(stored, storedResource{
+			Group: r.Group, Version: r.Version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
+			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
+			Verbs: r.Verbs.Names(), Custom: r.Custom, Guessed: r.Guessed,
+		})
+	}
+	return stored
+}
+
+func (r storedResource) resource() object.Resource {
+	return object.Resource{
+		Group: r.Group, Version: r.Version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
+		ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
+		Verbs: object.VerbsOf(r.Verbs), Custom: r.Custom, Guessed: r.Guessed,
+	}
+}
+
+// storedObject is one object. The keys are short because there may be millions
+// of them.
+type storedObject struct {
+	// Type is an index into the types of the header.
+	Type              int               `json:"t"`
+	Namespace         string            `json:"s,omitzero"`
+	Name              string            `json:"n,omitzero"`
+	UID               types.UID         `json:"u,omitzero"`
+	ResourceVersion   string            `json:"v,omitzero"`
+	Owners            []storedOwner     `json:"o,omitempty"`
+	Labels            object.Labels     `json:"l,omitzero"`
+	Created           int64             `json:"c,omitzero"`
+	Generation        int64             `json:"g,omitzero"`
+	Finalizers        []string          `json:"f,omitempty"`
+	DeletionTimestamp int64             `json:"d,omitzero"`
+	GracePeriod       *int64            `json:"p,omitzero"`
+	Pod               *storedPod        `json:"pod,omitzero"`
+	NamespaceFacts    *storedNamespace  `json:"ns,omitzero"`
+	Definition        *storedDefinition `json:"crd,omitzero"`
+}
+
+type storedOwner struct {
+	APIVersion         string      `json:"a"`
+	Kind               string      `json:"k"`
+	Name               string      `json:"n"`
+	UID                types.UID   `json:"u"`
+	Controller         object.Flag `json:"c,omitzero"`
+	BlockOwnerDeletion object.Flag `json:"b,omitzero"`
+}
+
+type storedPod struct {
+	NodeName               string `json:"node,omitzero"`
+	Phase                  string `json:"phase,omitzero"`
+	TerminationGracePeriod *int64 `json:"grace,omitzero"`
+	Mirror                 bool   `json:"mirror,omitzero"`
+}
+
+type storedNamespace struct {
+	Phase      string   `json:"phase,omitzero"`
+	Finalizers []string `json:"finalizers,omitempty"`
+}
+
+type storedDefinition struct {
+	Group       string                    `json:"group"`
+	Kind        string                    `json:"kind"`
+	Plural      string                    `json:"plural"`
+	Singular    string                    `json:"singular,omitzero"`
+	ShortNames  []string                  `json:"short,omitempty"`
+	Categories  []string                  `json:"categories,omitempty"`
+	Namespaced  bool                      `json:"namespaced,omitzero"`
+	Versions    []storedDefinitionVersion `json:"versions,omitempty"`
+	Established bool                      `json:"established,omitzero"`
+	Terminating bool                      `json:"terminating,omitzero"`
+}
+
+type storedDefinitionVersion struct {
+	Name    string `json:"name"`
+	Served  bool   `json:"served,omitzero"`
+	Storage bool   `json:"storage,omitzero"`
+}
+
+// storedTrailer ends the file; without it the file is truncated.
+type storedTrailer struct {
+	Objects int    `json:"end"`
+	Hash    string `json:"sha256"`
+}

@@ -1,0 +1,96 @@
+package snapshot
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// storedObjectOf is an object as it stands in a file.
+func storedObjectOf(o *object.Object, typeIndex int) storedObject {
+	s := storedObject{
+		Type: typeIndex, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
+		ResourceVersion: o.ResourceVersion, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
+		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
+	}
+	for _, owner := range o.Owners {
+		s.Owners = append(s.Owners, storedOwner(owner))
+	}
+	if p := o.Pod(); p != nil {
+		pod := storedPod(*p)
+		s.Pod = &pod
+	}
+	if n := o.NamespaceFacts(); n != nil {
+		namespace := storedNamespace(*n)
+		s.NamespaceFacts = &namespace
+	}
+	if d := o.Definition(); d != nil {
+		s.Definition = storedDefinitionOf(d)
+	}
+	return s
+}
+
+func storedDefinitionOf(d *object.Definition) *storedDefinition {
+	s := &storedDefinition{
+		Group: d.Group, Kind: d.Kind, Plural: d.Plural, Singular: d.Singular,
+		ShortNames: d.ShortNames, Categories: d.Categories, Namespaced: d.Namespaced,
+		Established: d.Established, Terminating: d.Terminating,
+	}
+	for _, v := range d.Versions {
+		s.Versions = append(s.Versions, storedDefinitionVersion(v))
+	}
+	return s
+}
+
+// object is the object that was stored, its repeated strings shared.
+func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Object {
+	o := &object.Object{
+		Ref: object.Ref{APIVersion: t.apiVersion, Kind: t.kind,
+			Namespace: intern.String(s.Namespace), Name: s.Name, UID: s.UID},
+		ResourceVersion: s.ResourceVersion,
+		Labels:          object.Labels(intern.String(string(s.Labels))),
+		Created:         s.Created, Generation: s.Generation,
+	}
+	if len(s.Owners) > 0 {
+		o.Owners = make([]object.OwnerReference, len(s.Owners))
+	}
+	for i, owner := range s.Owners {
+		owner.APIVersion, owner.Kind = intern.String(owner.APIVersion), intern.String(owner.Kind)
+		owner.Name, owner.UID = intern.String(owner.Name), types.UID(intern.String(string(owner.UID)))
+		o.Owners[i] = object.OwnerReference(owner)
+	}
+	o.Rare = s.rare(intern)
+	return o
+}
+
+func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
+	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil &&
+		s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil {
+		return nil
+	}
+	rare := &object.Rare{DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers}
+	for i, f := range rare.Finalizers {
+		rare.Finalizers[i] = intern.String(f)
+	}
+	if s.Pod != nil {
+		pod := object.Pod(*s.Pod)
+		pod.NodeName, pod.Phase = intern.String(pod.NodeName), intern.String(pod.Phase)
+		rare.Pod = &pod
+	}
+	if s.NamespaceFacts != nil {
+		namespace := object.Namespace(*s.NamespaceFacts)
+		rare.Namespace = &namespace
+	}
+	if d := s.Definition; d != nil {
+		rare.Definition = &object.Definition{
+			Group: d.Group, Kind: d.Kind, Plural: d.Plural, Singular: d.Singular,
+			ShortNames: d.ShortNames, Categories: d.Categories, Namespaced: d.Namespaced,
+			Established: d.Established, Terminating: d.Terminating,
+		}
+		for _, v := range d.Versions {
+			rare.Definition.Versions = append(rare.Definition.Versions, object.DefinitionVersion(v))
+		}
+	}
+	return rare
+}

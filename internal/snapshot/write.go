@@ -1,0 +1,160 @@
+package snapshot
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Compression is how a snapshot is written.
+type Compression uint8
+
+// The compressions.
+const (
+	Uncompressed Compression = iota
+	Gzip
+	Zstd
+)
+
+// Write writes the snapshot in our own format: JSON lines, of which the first is
+// a header with everything but the objects, and the last one a trailer with the
+// hash of all lines before it. ReadFiles reads it back; that it is whole is
+// checked then.
+func (s *Snapshot) Write(w io.Writer, c Compression) error {
+	packed, err := compressor(w, c)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriterSize(packed, 64<<10)
+	if err := s.writeLines(buffered); err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	if err := buffered.Flush(); err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	if err := packed.Close(); err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	return nil
+}
+
+type unpacked struct{ io.Writer }
+
+func (unpacked) Close() error { return nil }
+
+func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
+	switch c {
+	case Uncompressed:
+		return unpacked{w}, nil
+	case Gzip:
+		return gzip.NewWriter(w), nil
+	case Zstd:
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	default:
+		return nil, fmt.Errorf("unknown compression %d", c)
+	}
+}
+
+// lineWriter writes JSON lines and hashes them.
+type lineWriter struct {
+	w    io.Writer
+	hash hash.Hash
+	line []byte
+}
+
+func (l *lineWriter) write(v any) error {
+	line, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	l.line = append(append(l.line[:0], line...), '\n')
+	l.hash.Write(l.line)
+	_, err = l.w.Write(l.line)
+	return err
+}
+
+func (s *Snapshot) writeLines(w io.Writer) error {
+	lines := &lineWriter{w: w, hash: sha256.New()}
+	header, types := s.header()
+	if err := lines.write(header); err != nil {
+		return err
+	}
+	for _, o := range s.Objects {
+		stored := storedObjectOf(o, types[typeName{o.APIVersion, o.Kind}])
+		if err := lines.write(&stored); err != nil {
+			return err
+		}
+	}
+	sum := hex.EncodeToString(lines.hash.Sum(nil))
+	return lines.write(storedTrailer{Objects: len(s.Objects), Hash: sum})
+}
+
+// header is everything but the objects; types numbers their apiVersions and kinds.
+func (s *Snapshot) header() (storedHeader, map[typeName]int) {
+	h := storedHeader{
+		Format: formatVersion, Objects: len(s.Objects), Source: storedSource(s.Source),
+		Resources: storedResourcesOf(s.Resources), Coverage: storedCoverageOf(s.coverage),
+	}
+	for _, g := range s.Gaps {
+		h.Gaps = append(h.Gaps, storedGap(g))
+	}
+	for _, p := range s.Problems {
+		h.Problems = append(h.Problems, storedProblem{Kind: string(p.Kind), Object: storedRef(p.Object), File: p.File, Message: p.Message})
+	}
+	types := map[typeName]int{}
+	for _, o := range s.Objects {
+		name := typeName{o.APIVersion, o.Kind}
+		if _, ok := types[name]; !ok {
+			types[name] = len(h.Types)
+			h.Types = append(h.Types, [2]string{o.APIVersion, o.Kind})
+		}
+	}
+	return h, types
+}
+
+func storedCoverageOf(c *Coverage) storedCoverage {
+	stored := storedCoverage{Everything: c.everything}
+	for gr, p := range c.places {
+		one := storedPlace{Group: gr.Group, Resource: gr.Resource, Everywhere: p.everywhere, Failures: p.failures}
+		for ns := range p.namespaces {
+			one.Namespaces = append(one.Namespaces, ns)
+		}
+		slices.Sort(one.Namespaces)
+		stored.Places = append(stored.Places, one)
+	}
+	slices.SortFunc(stored.Places, func(a, b storedPlace) int {
+		if c := strings.Compare(a.Group, b.Group); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Resource, b.Resource)
+	})
+	return stored
+}
+
+func coverageOf(stored storedCoverage) *Coverage {
+	c := &Coverage{everything: stored.Everything}
+	for _, one := range stored.Places {
+		p := c.at(schema.GroupResource{Group: one.Group, Resource: one.Resource})
+		p.everywhere = one.Everywhere
+		if len(one.Failures) > 0 {
+			p.failures = one.Failures
+		}
+		for _, ns := range one.Namespaces {
+			if p.namespaces == nil {
+				p.namespaces = map[string]struct{}{}
+			}
+			p.namespaces[ns] = struct{}{}
+		}
+	}
+	return c
+}
