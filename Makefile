@@ -27,7 +27,7 @@ build: ## bin/kubectl-gc
 .PHONY: test
 test: ## vet and every test; the race detector where it matters
 	$(GO) vet ./...
-	{ s=0; \
+	@{ s=0; \
 	  $(GO) test -json $$($(GO) list ./... | grep -vE '/internal/(apisim|engine)(/|$$)') || s=1; \
 	  $(GO) test -json -race $(RACY) || s=1; \
 	  exit $$s; } | $(GO) run ./hack/summary
@@ -46,16 +46,16 @@ vuln: ## known vulnerabilities that the program can reach
 
 .PHONY: golden
 golden: ## rewrite scenario files and goldens; the diff is the review
-	for d in $$(git grep -l --untracked 'cockroachdb/datadriven' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
+	@for d in $$(git grep -l --untracked 'cockroachdb/datadriven' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
 	  $(GO) test "./$$d" -rewrite; done
-	for d in $$(git grep -lE --untracked 'flag\.Bool\("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
+	@for d in $$(git grep -lE --untracked 'flag\.Bool\("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
 	  $(GO) test "./$$d" -update; done
 	git diff --stat -- '*testdata*'
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for T each
-	git grep -hoE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' >/dev/null || { echo 'no fuzz target'; exit 1; }
-	git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed -E 's/:func /:/' | \
+	@git grep -hoE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' >/dev/null || { echo 'no fuzz target'; exit 1; }
+	@git grep -oE --untracked '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed -E 's/:func /:/' | \
 	while IFS=: read -r file name; do \
 	  $(GO) test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T); done
 
@@ -63,7 +63,7 @@ fuzz: ## every fuzz target for T each
 bench: ## benchmarks of PKG; with BASE=old.txt compared to it
 	mkdir -p bin
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) $(PKG) | tee bin/bench.txt
-	if [ -n '$(BASE)' ]; then $(TOOL) benchstat '$(BASE)' bin/bench.txt; fi
+	@if [ -n '$(BASE)' ]; then $(TOOL) benchstat '$(BASE)' bin/bench.txt; fi
 
 .PHONY: mutate
 mutate: ## change PKG in small ways; list the changes that no test notices
@@ -76,7 +76,7 @@ docs: ## regenerate what is generated
 .PHONY: verify
 verify: ## generated files are up to date, formatting and go.mod are clean
 	$(GO) run ./hack/semantics -check
-	out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+	@out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	  [ -z "$$out" ] || { echo "gofmt needed:"; echo "$$out"; exit 1; }
 	$(GO) mod verify >/dev/null
 	$(GO) mod tidy -diff
