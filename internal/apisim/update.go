@@ -56,7 +56,7 @@ func (s *Server) update(ctx context.Context, o *object.Object, finalize bool) (*
 		return nil, storageUIDConflict(v.gr, o.Name, o.UID, old.UID)
 	case o.ResourceVersion == "" && !updatesUnconditionally(v):
 		return nil, v.invalid(o.Name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), "", "must be specified for an update")})
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
 	case o.ResourceVersion != "" && o.ResourceVersion != old.ResourceVersion:
 		return nil, v.staleObject(o.Name)
 	}
@@ -79,17 +79,27 @@ func keepFacts(old, next *object.Object, finalize bool) {
 	if rare.Definition == nil {
 		rare.Definition = old.Definition()
 	}
-	stored := old.NamespaceFacts()
-	switch {
-	case rare.Namespace == nil:
-		rare.Namespace = stored
-	case stored == nil:
-		// Nothing is known of the stored one, so what the request says counts.
-	case finalize:
-		rare.Namespace = &object.Namespace{Phase: stored.Phase, Finalizers: rare.Namespace.Finalizers}
-	default:
-		rare.Namespace = &object.Namespace{Phase: rare.Namespace.Phase, Finalizers: stored.Finalizers}
+	if asked := rare.Namespace; asked == nil {
+		rare.Namespace = old.NamespaceFacts()
+	} else {
+		rare.Namespace = namespaceAfter(old, *asked, finalize)
 	}
+}
+
+// namespaceAfter is what an update makes of a namespace's own lists. The two
+// ways to update one each leave the other's part alone.
+func namespaceAfter(old *object.Object, asked object.Namespace, finalize bool) *object.Namespace {
+	stored := object.Namespace{Finalizers: tokensOf(old)}
+	if facts := old.NamespaceFacts(); facts != nil {
+		stored.Phase = facts.Phase
+	}
+	switch {
+	case finalize:
+		stored.Finalizers = asked.Finalizers
+	case asked.Phase != "":
+		stored.Phase = asked.Phase
+	}
+	return &stored
 }
 
 // change carries out an update or a patch: next is what the request makes of

@@ -138,14 +138,21 @@ func setAttribute(o *object.Object, key, value string, names Names) (err error) 
 	return err
 }
 
+// own gives the caller a copy of facts that may be shared with a server.
+func own[T any](facts *T) *T {
+	var c T
+	if facts != nil {
+		c = *facts
+	}
+	return &c
+}
+
 // setFact sets what only one kind knows.
 func setFact(o *object.Object, key, value string) (err error) {
 	rare := o.Edit()
 	switch {
 	case o.Kind == "Pod":
-		if rare.Pod == nil {
-			rare.Pod = &object.Pod{}
-		}
+		rare.Pod = own(rare.Pod)
 		switch key {
 		case "node":
 			rare.Pod.NodeName = value
@@ -161,9 +168,7 @@ func setFact(o *object.Object, key, value string) (err error) {
 			return err
 		}
 	case o.Kind == "Namespace":
-		if rare.Namespace == nil {
-			rare.Namespace = &object.Namespace{}
-		}
+		rare.Namespace = own(rare.Namespace)
 		switch key {
 		case "phase":
 			rare.Namespace.Phase = value
@@ -176,6 +181,7 @@ func setFact(o *object.Object, key, value string) (err error) {
 		if rare.Definition == nil {
 			rare.Definition = &object.Definition{Namespaced: true}
 		}
+		rare.Definition = own(rare.Definition)
 		if ok, err := setDefinition(rare.Definition, key, value); ok {
 			return err
 		}
