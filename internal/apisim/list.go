@@ -10,6 +10,20 @@ import (
 // them.
 func (s *Server) Resources() *object.Resources { return s.resources }
 
+// Covers tells whether an object of the resource in the namespace would be in the
+// world if it existed. A server without coverage holds a complete world.
+func (s *Server) Covers(r object.Resource, namespace string) bool {
+	return s.coverage == nil || s.coverage.Covers(r, namespace)
+}
+
+// Why is the reason of a gap in the world, for people; empty where there is none.
+func (s *Server) Why(r object.Resource, namespace string) string {
+	if s.coverage == nil {
+		return ""
+	}
+	return s.coverage.Why(r, namespace)
+}
+
 // ObjectsOf lists the objects of one resource by namespace and name, of one
 // namespace only unless namespace is empty. Each is in the preferred version.
 func (s *Server) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {

@@ -1,0 +1,146 @@
+package controllers
+
+import (
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// content is what is in one namespace that is being deleted.
+type content struct {
+	*pass
+	coverage  Coverage
+	namespace *object.Object
+	// open tells that something is left or may be left.
+	open bool
+}
+
+// deleteAll deletes the content and tells whether nothing is left for certain.
+//
+// Upstream: namespaced_resources_deleter.go deleteAllContent; upstream takes the
+// resources in random order. (semantics.md §5.3)
+func (c *content) deleteAll() bool {
+	if pods, ok := c.w.Resources().Preferred(podResource); ok {
+		if left := c.deleteOf(pods); left > 0 {
+			return false
+		}
+	}
+	for _, r := range contentOf(c.w.Resources()) {
+		if c.ctx.Err() != nil {
+			return false
+		}
+		c.deleteOf(r)
+	}
+	c.checkKinds()
+	return !c.open && c.ctx.Err() == nil
+}
+
+// contentOf are the resources that a namespace is emptied of, without pods, by
+// group and name.
+func contentOf(rs *object.Resources) []object.Resource {
+	var list []object.Resource
+	for _, r := range rs.Sorted() {
+		preferred, _ := rs.Preferred(r.GroupResource())
+		if r.Namespaced && r.Version == preferred.Version && r.Verbs.Has(object.Delete) && r.GroupResource() != podResource {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// deleteOf deletes the objects of one resource and returns how many are known to
+// be left. Where a request was refused nothing is known, so that refused pods do
+// not keep the rest waiting.
+//
+// Upstream: deleteAllContentForGroupVersionResource.
+func (c *content) deleteOf(r object.Resource) (left int) {
+	if !c.coverage.Covers(r, c.namespace.Name) {
+		c.leave(Wait{Object: c.namespace.Ref, Reason: NotCovered, Resource: r, Why: c.coverage.Why(r, c.namespace.Name)})
+	}
+	if len(c.of(r)) == 0 {
+		return 0
+	}
+	if err := c.request(r); err != nil {
+		w := remaining(c.namespace.Ref, Refused, r, c.of(r))
+		w.Why = err.Error()
+		c.leave(w)
+		return 0
+	}
+	objects := c.of(r)
+	if len(objects) == 0 || !r.Verbs.Has(object.List) {
+		return 0
+	}
+	why := ContentRemains
+	if r.GroupResource() == podResource {
+		why = PodsRemain
+	}
+	c.leave(remaining(c.namespace.Ref, why, r, objects))
+	return len(objects)
+}
+
+// request deletes the collection, or object by object where that is not offered.
+// Both are done in the background: the finalizers of the collector come off.
+func (c *content) request(r object.Resource) error {
+	background := metav1.DeletePropagationBackground
+	options := metav1.DeleteOptions{PropagationPolicy: &background}
+	if r.Verbs.Has(object.DeleteCollection) {
+		err := c.w.DeleteCollection(c.ctx, r, c.namespace.Name, nil, options)
+		if !unsupported(err) {
+			return err
+		}
+	}
+	if !r.Verbs.Has(object.List) {
+		return nil
+	}
+	for _, o := range c.of(r) {
+		if err := c.w.Delete(c.ctx, o.Ref, options); err != nil && !unsupported(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// unsupported tells whether the server does not know such a request there.
+func unsupported(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
+}
+
+func (c *content) of(r object.Resource) []*object.Object {
+	return c.w.ObjectsOf(r.GroupResource(), c.namespace.Name)
+}
+
+// leave notes what keeps the namespace.
+func (c *content) leave(w Wait) {
+	c.open = true
+	if c.ctx.Err() == nil {
+		c.wait(w)
+	}
+}
+
+// checkKinds looks for content that deleteOf cannot see: objects of kinds that no
+// resource serves, and custom resources whose definition the snapshot may lack.
+func (c *content) checkKinds() {
+	definitions := resourceOf(c.w, definitionResource, "v1", definitionKind, false)
+	if !c.coverage.Covers(definitions, "") {
+		c.leave(Wait{Object: c.namespace.Ref, Reason: NotCovered, Resource: definitions, Why: c.coverage.Why(definitions, "")})
+	}
+	if c.open {
+		return // blocked already: no need to look at everything there is
+	}
+	var lost []*object.Object
+	for _, o := range c.w.Objects() {
+		if o.Namespace == c.namespace.Name && !served(c.w.Resources(), o.Ref) {
+			lost = append(lost, o)
+		}
+	}
+	if len(lost) > 0 {
+		c.leave(remaining(c.namespace.Ref, NotServed, object.Resource{}, lost))
+	}
+}
+
+// served tells whether requests can reach an object.
+func served(rs *object.Resources, ref object.Ref) bool {
+	r, err := rs.For(ref.APIVersion, ref.Kind)
+	return err == nil && r.Served()
+}

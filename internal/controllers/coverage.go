@@ -1,0 +1,26 @@
+package controllers
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+// Coverage says what the snapshot behind the world contains.
+type Coverage interface {
+	// Covers tells whether an object of the resource in the namespace would be
+	// in the world if it existed. For a namespaced resource an empty namespace
+	// asks for all namespaces.
+	Covers(r object.Resource, namespace string) bool
+	// Why is the reason of a gap, for people.
+	Why(r object.Resource, namespace string) string
+}
+
+// complete is the coverage of a world in which nothing is missing.
+type complete struct{}
+
+func (complete) Covers(object.Resource, string) bool { return true }
+func (complete) Why(object.Resource, string) string  { return "" }
+
+func orComplete(c Coverage) Coverage {
+	if c == nil {
+		return complete{}
+	}
+	return c
+}

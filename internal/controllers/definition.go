@@ -1,0 +1,185 @@
+package controllers
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// DefinitionName is the name of the controller that cleans up custom resources.
+const DefinitionName = "crd-finalizer"
+
+// DefinitionAssumption is what the end of a definition rests on.
+const DefinitionAssumption = "the API server can read every stored instance, which may take a conversion webhook"
+
+const (
+	definitionKind    = "CustomResourceDefinition"
+	definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
+)
+
+// DefinitionController returns the part of the API server that deletes the
+// instances of a CustomResourceDefinition which is being deleted, and then takes
+// its finalizer off the definition. It deletes without a policy, so that
+// finalizers of the collector which an instance has already are honoured, and
+// past all admission. A definition that was never established, or that sits on
+// top of a built-in resource, loses the finalizer at once.
+//
+// The finalizer stays as long as the coverage leaves open whether there are more
+// instances. A nil coverage stands for a world that is complete.
+//
+// Upstream: apiextensions crd_finalizer.go sync, semantics.md §6.2, S192–S197.
+func DefinitionController(c Coverage) Controller { return &definitions{coverage: orComplete(c)} }
+
+type definitions struct {
+	coverage Coverage
+	waits    []Wait
+}
+
+func (*definitions) Name() string       { return DefinitionName }
+func (*definitions) Assumption() string { return DefinitionAssumption }
+func (d *definitions) Waiting() []Wait  { return d.waits }
+
+// Step makes one pass over each definition that is being deleted.
+func (d *definitions) Step(ctx context.Context, w World) (bool, error) {
+	p := begin(ctx, w, DefinitionName)
+	for _, o := range w.ObjectsOf(definitionResource, "") {
+		if ctx.Err() != nil {
+			break
+		}
+		if o.BeingDeleted() && o.HasFinalizer(definitionCleanup) {
+			i := instances{pass: p, coverage: d.coverage, definition: o, resource: instancesOf(w, o)}
+			i.cleanUp()
+		}
+	}
+	return p.end(&d.waits)
+}
+
+// instances are the custom resources of one definition that is being deleted.
+type instances struct {
+	*pass
+	coverage   Coverage
+	definition *object.Object
+	resource   object.Resource
+}
+
+// instancesOf is the resource that a definition declares. The name of a
+// definition is always `<plural>.<group>`, so that it is known without facts.
+func instancesOf(w World, definition *object.Object) object.Resource {
+	plural, group, _ := strings.Cut(definition.Name, ".")
+	r := object.Resource{Group: group, Name: plural, Namespaced: true, Custom: true}
+	if facts := definition.Definition(); facts != nil {
+		r.Kind, r.Namespaced = facts.Kind, facts.Namespaced
+		for _, v := range facts.Versions {
+			if v.Storage {
+				r.Version = v.Name
+			}
+		}
+	}
+	if served, ok := w.Resources().Preferred(r.GroupResource()); ok {
+		return served
+	}
+	return r
+}
+
+// cleanUp is one pass over one definition.
+func (i *instances) cleanUp() {
+	if !i.terminate() {
+		return
+	}
+	if i.counts() && !i.deleteAll() {
+		return
+	}
+	next := i.definition.Clone()
+	rare := next.Edit()
+	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return name == definitionCleanup })
+	setTerminating(next, false)
+	_, err := i.w.Update(i.ctx, next)
+	i.refused(i.definition.Ref, object.Resource{}, err)
+}
+
+// terminate writes the condition Terminating if it is not there, and tells whether
+// the pass goes on.
+func (i *instances) terminate() bool {
+	facts := i.definition.Definition()
+	if facts == nil || facts.Terminating {
+		return true
+	}
+	next := i.definition.Clone()
+	setTerminating(next, true)
+	stored, err := i.w.Update(i.ctx, next)
+	i.refused(i.definition.Ref, object.Resource{}, err)
+	if err != nil {
+		return false
+	}
+	i.definition = stored
+	return true
+}
+
+func setTerminating(o *object.Object, yes bool) {
+	if o.Definition() == nil {
+		return
+	}
+	facts := *o.Definition()
+	facts.Terminating = yes
+	o.Edit().Definition = &facts
+}
+
+// counts tells whether the instances have to go first. Nothing being known of
+// the definition, it is taken for an established one.
+func (i *instances) counts() bool {
+	switch i.resource.GroupResource() {
+	case definitionResource, schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}:
+		return false
+	}
+	facts := i.definition.Definition()
+	return facts == nil || facts.Established
+}
+
+// deleteAll deletes the instances, namespace by namespace, and tells whether none
+// is left for certain.
+func (i *instances) deleteAll() bool {
+	gr := i.resource.GroupResource()
+	last, first := "", true
+	for _, o := range i.w.ObjectsOf(gr, "") {
+		if !first && o.Namespace == last {
+			continue
+		}
+		last, first = o.Namespace, false
+		if err := i.w.DeleteStored(i.ctx, gr, o.Namespace); err != nil {
+			w := remaining(i.definition.Ref, Refused, i.resource, i.w.ObjectsOf(gr, ""))
+			w.Why = err.Error()
+			i.wait(w)
+			return false
+		}
+	}
+	done := true
+	leave := func(w Wait) {
+		i.wait(w)
+		done = false
+	}
+	if left := i.w.ObjectsOf(gr, ""); len(left) > 0 {
+		leave(remaining(i.definition.Ref, InstancesRemain, i.resource, left))
+	}
+	if lost := i.unserved(); len(lost) > 0 {
+		leave(remaining(i.definition.Ref, NotServed, i.resource, lost))
+	}
+	if !i.coverage.Covers(i.resource, "") {
+		leave(Wait{Object: i.definition.Ref, Reason: NotCovered, Resource: i.resource, Why: i.coverage.Why(i.resource, "")})
+	}
+	return done
+}
+
+// unserved are the instances that no resource serves.
+func (i *instances) unserved() []*object.Object {
+	var list []*object.Object
+	for _, o := range i.w.Objects() {
+		if o.Group() == i.resource.Group && !served(i.w.Resources(), o.Ref) && (i.resource.Kind == "" || o.Kind == i.resource.Kind) {
+			list = append(list, o)
+		}
+	}
+	return list
+}

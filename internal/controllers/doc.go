@@ -1,0 +1,15 @@
+// Package controllers holds the deleters of a simulated world besides the
+// garbage collector: the kubelet, which finishes pods; pod GC, which does so
+// where there is no kubelet any more; the namespace controller; and the clean-up
+// of custom resources when their definition goes.
+//
+// Each is driven like the collector: one call, one pass over the world, in a
+// fixed order and without a clock. What upstream does some seconds later it does
+// here when it is asked to; what upstream retries it tries again in the next
+// pass.
+//
+// A controller deletes what it sees. It says that something is gone for good,
+// which is what removing the last finalizer of a namespace or a definition
+// means, only where the snapshot behind the world covers everything that could
+// hold it up. Otherwise it waits, and says what for (see Wait).
+package controllers

@@ -1,0 +1,74 @@
+package controllers
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// KubeletName is the name of the controller that finishes pods.
+const KubeletName = "kubelet"
+
+// KubeletAssumption is what the end of a pod on a node rests on: the snapshot
+// does not tell whether a node is ready. (semantics.md §11.2, U6)
+const KubeletAssumption = "the node is ready and its kubelet stops the containers within the grace period"
+
+// Kubelet returns the kubelets of all nodes, as far as deletion goes: a pod that
+// is being deleted has its containers stopped, and then the kubelet deletes the
+// object with no grace left, pinned to its UID and without a policy, so that a
+// finalizer of the collector stays. Pods that only finalizers hold are not its
+// business. Mirror pods end the same way; that the kubelet creates them anew is
+// left out.
+//
+// Pods whose node is known to be missing are left to PodGC.
+//
+// Upstream: kubelet status_manager.go syncPod, semantics.md §2.9, S051,
+// S060–S062.
+func Kubelet() Controller { return &kubelet{} }
+
+type kubelet struct{ waits []Wait }
+
+func (*kubelet) Name() string       { return KubeletName }
+func (*kubelet) Assumption() string { return KubeletAssumption }
+func (k *kubelet) Waiting() []Wait  { return k.waits }
+
+// Step finishes the pods that are waiting for their kubelet.
+func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
+	p := begin(ctx, w, KubeletName)
+	nodes := nodesOf(w)
+	for _, pod := range w.ObjectsOf(podResource, "") {
+		if ctx.Err() != nil {
+			break
+		}
+		if waitsForKubelet(pod) && !nodes.misses(pod) {
+			p.finish(pod, &metav1.Preconditions{UID: &pod.UID})
+		}
+	}
+	return p.end(&k.waits)
+}
+
+// waitsForKubelet tells whether a delete without grace changes anything: there is
+// a grace period to end, or nothing at all holds the pod.
+func waitsForKubelet(pod *object.Object) bool {
+	if !pod.BeingDeleted() {
+		return false
+	}
+	grace := pod.GracePeriod()
+	return grace != nil && *grace != 0 || len(pod.Finalizers()) == 0
+}
+
+// finish deletes a pod with no grace left.
+func (p *pass) finish(pod *object.Object, only *metav1.Preconditions) {
+	err := p.w.Delete(p.ctx, pod.Ref, metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: only})
+	p.refused(pod.Ref, podsOf(p.w), err)
+}
+
+// refused notes a request that failed. An object that has gone needs no more.
+func (p *pass) refused(of object.Ref, r object.Resource, err error) {
+	if err != nil && !apierrors.IsNotFound(err) && p.ctx.Err() == nil {
+		p.wait(Wait{Object: of, Reason: Refused, Resource: r, Why: err.Error()})
+	}
+}

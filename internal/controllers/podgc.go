@@ -1,0 +1,72 @@
+package controllers
+
+import (
+	"context"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// PodGCName is the name of the controller that removes pods without a kubelet.
+const PodGCName = "pod-gc"
+
+// PodGCAssumption is what the end of a pod without a node rests on.
+const PodGCAssumption = "the node stays away for longer than the quarantine of pod GC, which is 40 seconds"
+
+// PodGC returns the controller that removes what no kubelet will finish: the pods
+// of a node that does not exist, and pods that are being deleted and were never
+// scheduled. It marks them Failed, unless they are at their end, and deletes them
+// with no grace left and without a precondition.
+//
+// A node counts as missing when other nodes are in the world. A pod that nobody
+// has asked to delete is removed only where the coverage makes the nodes in the
+// world all there are; a nil coverage stands for a world that is complete.
+//
+// Upstream: podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating,
+// semantics.md §2.9, S063, S064.
+func PodGC(c Coverage) Controller { return &podGC{coverage: orComplete(c)} }
+
+type podGC struct {
+	coverage Coverage
+	waits    []Wait
+}
+
+func (*podGC) Name() string       { return PodGCName }
+func (*podGC) Assumption() string { return PodGCAssumption }
+func (g *podGC) Waiting() []Wait  { return g.waits }
+
+// Step removes the pods without a kubelet.
+func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
+	p := begin(ctx, w, PodGCName)
+	nodes := nodesOf(w)
+	all := g.coverage.Covers(resourceOf(w, nodeResource, "v1", "Node", false), "")
+	for _, pod := range w.ObjectsOf(podResource, "") {
+		if ctx.Err() != nil {
+			break
+		}
+		facts := pod.Pod()
+		if facts == nil {
+			continue
+		}
+		if pod.BeingDeleted() && nodes.misses(pod) || all && nodes.lost(facts) {
+			if p.fail(pod) {
+				p.finish(pod, nil)
+			}
+		}
+	}
+	return p.end(&g.waits)
+}
+
+// fail marks a pod Failed that has not run to its end, and tells whether the pod
+// may be deleted now.
+func (p *pass) fail(pod *object.Object) bool {
+	if pod.Pod().Finished() {
+		return true
+	}
+	next := pod.Clone()
+	facts := *pod.Pod()
+	facts.Phase = "Failed"
+	next.Edit().Pod = &facts
+	_, err := p.w.Update(p.ctx, next)
+	p.refused(pod.Ref, podsOf(p.w), err)
+	return err == nil
+}

@@ -1,0 +1,19 @@
+package controllers_test
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestScenarios runs the stories under testdata/scenarios: a server, a collector
+// and the controllers. With -rewrite it writes down what happened instead.
+func TestScenarios(t *testing.T) {
+	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
+		e := scenario.New()
+		scenario.Control(e)
+		datadriven.RunTest(t, path, e.Run)
+	})
+}

@@ -1,0 +1,113 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Control gives the environment a collector with its directives, as Collect
+// does, and beside it the other deleters of a cluster. They know of the world
+// what the server covers.
+//
+//	controllers [only=NAME,…] [steps=N]
+//	            the collector comes to rest, then the first controller that can
+//	            change something makes a pass, and so on until nobody can, or
+//	            for N passes. Prints the writes in order, with the controller's
+//	            name in front, none for the collector, and then the events.
+//	            Writes of controllers without effect are left out.
+//	waiting     what the controllers could not bring to an end
+func Control(e *Env) {
+	m := &machine{env: e}
+	o := &office{machine: m}
+	directives := m.directives()
+	directives["controllers"], directives["waiting"] = o.run, o.waiting
+	for name, directive := range directives {
+		e.Handle(name, func(_ *Env, d *datadriven.TestData) (string, error) {
+			return directive(context.Background(), d)
+		})
+	}
+	e.After(func(*Env) error {
+		m.follow()
+		return m.collector.Graph().Check()
+	})
+	m.follow()
+}
+
+// office is where the controllers of a scenario work.
+type office struct {
+	machine *machine
+	list    []controllers.Controller
+}
+
+// run lets the collector and the controllers act in turns.
+func (o *office) run(ctx context.Context, d *datadriven.TestData) (string, error) {
+	a := readArgs(d)
+	only, steps := a.words("only"), a.number("steps", -1)
+	if err := a.done(); err != nil {
+		return "", err
+	}
+	m := o.machine
+	if err := o.appoint(only); err != nil {
+		return "", err
+	}
+	desk := newDesk(m)
+	var failed error
+	idle := func() bool {
+		if steps == 0 || failed != nil {
+			return false
+		}
+		steps--
+		var acted controllers.Controller
+		acted, failed = controllers.Step(ctx, desk, desk.seat(o.list))
+		return acted != nil
+	}
+	w := &world{wire: m.wire, machine: m, happened: func() []object.Event {
+		m.env.Drain()
+		return m.env.Unseen()
+	}}
+	if err := engine.Drain(ctx, m.collector, w, engine.Follow{Idle: idle}); err != nil {
+		return "", err
+	}
+	m.quiescent()
+	var b strings.Builder
+	for _, c := range m.wire.take() {
+		if c.write {
+			fmt.Fprintln(&b, c.text)
+		}
+	}
+	for _, e := range w.seen {
+		fmt.Fprintln(&b, FormatEvent(e, m.env.Names))
+	}
+	return orNone(b.String()), failed
+}
+
+// appoint makes the controllers anew: they remember nothing.
+func (o *office) appoint(only []string) error {
+	o.list = nil
+	for _, c := range controllers.All(o.machine.server) {
+		if len(only) == 0 || slices.Contains(only, c.Name()) {
+			o.list = append(o.list, c)
+		}
+	}
+	if len(only) > 0 && len(o.list) != len(only) {
+		return fmt.Errorf("only=%s: not all of them are controllers", strings.Join(only, ","))
+	}
+	return nil
+}
+
+// waiting prints what the last run of the controllers left to wait for.
+func (o *office) waiting(_ context.Context, d *datadriven.TestData) (string, error) {
+	var b strings.Builder
+	for _, w := range controllers.Waiting(o.list) {
+		fmt.Fprintln(&b, w)
+	}
+	return orNone(b.String()), readArgs(d).done()
+}
