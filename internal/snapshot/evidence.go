@@ -221,6 +221,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 		return s, nil
 	}
 	discovered := r.documents.resources(&r.problems)
+	r.source.Discovered = r.source.Discovered || discovered != nil
 	coverage := &Coverage{}
 	for _, stored := range r.stored {
 		r.takeStored(stored, coverage, &discovered)

@@ -46,6 +46,9 @@ type Source struct {
 	TakenAt string
 	// ClusterUID is the uid of the namespace kube-system; empty when not seen.
 	ClusterUID types.UID
+	// Discovered tells that the discovery documents of the server were read, so
+	// that the kinds it serves are known and not assumed.
+	Discovered bool
 	// Ignored counts the files that hold no objects: logs, tables, foreign formats.
 	Ignored int
 }

@@ -29,6 +29,7 @@ type storedSource struct {
 	KubernetesVersion string    `json:"kubernetesVersion,omitzero"`
 	TakenAt           string    `json:"takenAt,omitzero"`
 	ClusterUID        types.UID `json:"clusterUID,omitzero"`
+	Discovered        bool      `json:"discovered,omitzero"`
 	Ignored           int       `json:"ignored,omitzero"`
 }
 

@@ -1,0 +1,188 @@
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// checker goes over all references of a snapshot.
+type checker struct {
+	snap      *snapshot.Snapshot
+	collector *engine.Collector
+	world     engine.World
+	findings  []report.Finding
+	summary   report.FindingSummary
+	// uncovered: some reference could not be judged.
+	uncovered bool
+}
+
+// Check lists every owner reference that the collector would not understand as it
+// was meant, or that puts its object at risk. What the snapshot does not contain
+// is a warning, never an error.
+func Check(ctx context.Context, snap *snapshot.Snapshot) (*report.Diagnosis, error) {
+	c := &checker{snap: snap}
+	c.collector, c.world = plan.Open(snap, engine.Upstream)
+	for _, o := range snap.Objects {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c.summary.Objects++
+		c.summary.References += len(o.Owners)
+		c.object(ctx, o)
+	}
+	c.cycles()
+	c.problems()
+	return c.diagnosis(), nil
+}
+
+func (c *checker) diagnosis() *report.Diagnosis {
+	slices.SortStableFunc(c.findings, compareFindings)
+	for _, f := range c.findings {
+		switch f.Severity {
+		case report.Error:
+			c.summary.Errors++
+		case report.Warning:
+			c.summary.Warnings++
+		case report.Info:
+			c.summary.Infos++
+		}
+	}
+	d := &report.Diagnosis{
+		APIVersion: report.APIVersion, Kind: "Diagnosis", Source: plan.SourceOf(c.snap),
+		Summary: c.summary, Findings: c.findings, Gaps: []report.Gap{},
+	}
+	if d.Findings == nil {
+		d.Findings = []report.Finding{}
+	}
+	d.Gaps = append(d.Gaps, plan.RelevantGaps(c.snap, func(string) bool { return true })...)
+	d.Complete = !c.uncovered
+	return d
+}
+
+func compareFindings(a, b report.Finding) int {
+	return cmp.Or(
+		object.Compare(object.Ref(a.Object), object.Ref(b.Object)),
+		strings.Compare(a.Code, b.Code),
+		compareReferences(a.Reference, b.Reference),
+	)
+}
+
+func compareReferences(a, b *report.Ref) int {
+	if a == nil || b == nil {
+		return 0
+	}
+	return object.Compare(object.Ref(*a), object.Ref(*b))
+}
+
+// object checks the references of one object.
+func (c *checker) object(ctx context.Context, o *object.Object) {
+	if len(o.Owners) == 0 {
+		return
+	}
+	c.list(o)
+	a, ok := c.collector.Inspect(o.UID)
+	if !ok || a.Ref != o.Ref {
+		a = engine.Attempt{Ref: o.Ref, Observed: o}
+	}
+	facts := engine.Examine(ctx, c.world, engine.Upstream, a)
+	for i := range facts.Owners {
+		c.reference(o, &facts.Owners[i])
+	}
+}
+
+// list checks what can be seen without looking anything up.
+func (c *checker) list(o *object.Object) {
+	var controllers []object.OwnerReference
+	for _, ref := range o.Owners {
+		if ref.Controller == object.True {
+			controllers = append(controllers, ref)
+		}
+		if ref.APIVersion == "" || ref.Kind == "" || ref.Name == "" || ref.UID == "" {
+			c.add(ReferenceIncomplete, o, ref.In(o.Namespace), "the reference has an empty field", "")
+		}
+		if ref.APIVersion == "v1" && ref.Kind == "Event" {
+			c.add(OwnerBanned, o, ref.In(o.Namespace), "an Event cannot be an owner", "")
+		}
+		if ref.UID == o.UID && ref.Blocks() {
+			c.add(SelfOwnerBlocks, o, o.Ref, "the object owns itself with blockOwnerDeletion", "")
+		} else if ref.UID == o.UID {
+			c.add(SelfOwner, o, o.Ref, "the object owns itself", "")
+		}
+	}
+	if len(controllers) > 1 {
+		c.add(TwoControllers, o, controllers[1].In(o.Namespace),
+			"both "+controllers[0].Kind+"/"+controllers[0].Name+" and "+controllers[1].Kind+"/"+controllers[1].Name+" are its controller", "")
+	}
+}
+
+func (c *checker) add(code Code, o *object.Object, ref object.Ref, message, evidence string) {
+	reference := report.RefOf(ref)
+	c.findings = append(c.findings, report.Finding{
+		Code: string(code), Severity: severityOf(code), Object: report.RefOf(o.Ref), Reference: &reference,
+		Message: message, Evidence: evidence,
+	})
+}
+
+// problems carries over what reading the snapshot has shown.
+func (c *checker) problems() {
+	for _, p := range c.snap.Problems {
+		code := Code("")
+		switch p.Kind {
+		case snapshot.DuplicateUID:
+			code = SharedUID
+		case snapshot.NoUID:
+			code = NoUID
+		default:
+			continue
+		}
+		c.findings = append(c.findings, report.Finding{
+			Code: string(code), Severity: severityOf(code), Object: report.RefOf(p.Object), Message: p.Message,
+		})
+	}
+}
+
+// cycles lists the objects of each reference cycle once, under its first member.
+func (c *checker) cycles() {
+	g := c.collector.Graph()
+	for _, members := range g.Cycles() {
+		if len(members) < 2 {
+			continue
+		}
+		uids := map[types.UID]bool{}
+		names := make([]string, len(members))
+		for i, id := range members {
+			uids[g.Identity(id).UID] = true
+			names[i] = g.Identity(id).Kind + "/" + g.Identity(id).Name
+		}
+		blocking := true
+		for _, id := range members {
+			for _, ref := range g.Owners(id) {
+				blocking = blocking && (!uids[ref.UID] || ref.Blocks())
+			}
+		}
+		code := OwnerCycle
+		if blocking {
+			code = OwnerCycleBlocks
+		}
+		first, second := g.Object(members[0]), g.Identity(members[1])
+		c.add(code, first, second, "these objects own one another: "+abridge(names), "")
+	}
+}
+
+func abridge(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}

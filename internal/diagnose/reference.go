@@ -1,0 +1,113 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// reference turns what the engine found out about one owner reference into a
+// finding.
+//
+// It covers every check of kubectl-check-ownerreferences: the owner exists by
+// uid, kind, group and name match, the namespace is legal, the apiVersion
+// resolves, and no cluster-scoped object has a namespaced owner.
+func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
+	switch f.Evidence {
+	case engine.Found, engine.FoundWaiting:
+		c.exposed(o, f)
+	case engine.Absent, engine.NotServed, engine.OtherUID, engine.Remembered:
+		c.absent(o, f)
+	case engine.NeedsNamespace:
+		c.add(OwnerNamespaced, o, f.Ref, "a cluster-scoped object cannot have a namespaced owner", "")
+	case engine.KindNotServed:
+		c.unresolved(o, f)
+	default:
+		c.uncovered = true
+		c.add(OwnerNotCovered, o, f.Ref, "whether the owner exists is not in the snapshot", f.Err.Error())
+	}
+}
+
+// exposed is about owners that exist: nothing is wrong today.
+func (c *checker) exposed(o *object.Object, f *engine.OwnerFact) {
+	r, err := c.world.Resource(f.Reference.APIVersion, f.Reference.Kind)
+	if err != nil {
+		return
+	}
+	if r.Kind != f.Reference.Kind {
+		c.add(OwnerKindCase, o, f.Ref, fmt.Sprintf("the kind is %q, written as %q", r.Kind, f.Reference.Kind), "")
+	}
+	if p, ok := c.snap.Resources.Preferred(r.GroupResource()); ok && p.Version != r.Version {
+		c.add(OwnerVersionOther, o, f.Ref, fmt.Sprintf("the reference names %s, the preferred version is %s", r.APIVersion(), p.APIVersion()), "")
+	}
+}
+
+// absent is about owners that the collector takes for absent. If the uid lives
+// under other coordinates the reference is wrong rather than the owner gone.
+func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
+	ref := f.Reference
+	if f.Evidence == engine.NotServed {
+		c.add(OwnerKindNotServed, o, f.Ref, fmt.Sprintf("no path serves the kind %q", ref.Kind), "")
+		return
+	}
+	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
+		c.elsewhere(o, f, c.collector.Graph().Identity(id))
+		return
+	}
+	if f.Evidence == engine.OtherUID {
+		c.add(OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s/%s exists with uid %s", ref.Kind, ref.Name, f.Live.UID), "")
+		return
+	}
+	c.add(OwnerNotFound, o, f.Ref, fmt.Sprintf("%s/%s does not exist", ref.Kind, ref.Name), "")
+}
+
+func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object.Ref) {
+	ref := f.Reference
+	evidence := "the uid belongs to " + actual.String()
+	switch {
+	case !strings.EqualFold(ref.Kind, actual.Kind) || object.GroupOf(ref.APIVersion) != actual.Group():
+		c.add(OwnerKindMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to a %s, not a %s", actual.Kind, ref.Kind), evidence)
+	case ref.Name != actual.Name:
+		c.add(OwnerNameMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to %q, not %q", actual.Name, ref.Name), evidence)
+	case actual.Namespace != f.Ref.Namespace:
+		c.add(OwnerNamespaceMismatch, o, f.Ref, fmt.Sprintf("the owner is in namespace %q, not %q", actual.Namespace, f.Ref.Namespace), evidence)
+	default:
+		c.add(OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s/%s exists with another uid", ref.Kind, ref.Name), evidence)
+	}
+}
+
+// unresolved is about kinds that do not map. If the uid is known the object lives
+// under another version or kind.
+func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
+	ref := f.Reference
+	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
+		actual := c.collector.Graph().Identity(id)
+		if object.GroupOf(ref.APIVersion) == actual.Group() && ref.Kind == actual.Kind {
+			c.add(OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served, the owner is %s", ref.APIVersion, actual.APIVersion), "")
+			return
+		}
+		c.add(OwnerKindMismatch, o, f.Ref, fmt.Sprintf("%s %s is not served; the uid belongs to a %s", ref.APIVersion, ref.Kind, actual.Kind),
+			"the uid belongs to "+actual.String())
+		return
+	}
+	for _, r := range c.snap.Resources.All() {
+		if r.Group == object.GroupOf(ref.APIVersion) && r.Kind == ref.Kind {
+			c.add(OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served; %s is", ref.APIVersion, r.APIVersion()), "")
+			return
+		}
+	}
+	c.kindUnknown(o, f)
+}
+
+// kindUnknown is an error only when the snapshot knows all kinds that are served.
+func (c *checker) kindUnknown(o *object.Object, f *engine.OwnerFact) {
+	message := fmt.Sprintf("no resource is served for %s %s", f.Reference.APIVersion, f.Reference.Kind)
+	if c.snap.KnowsAllKinds() {
+		c.add(OwnerKindUnknown, o, f.Ref, message, "")
+		return
+	}
+	c.uncovered = true
+	c.add(OwnerNotCovered, o, f.Ref, "the kind of the owner is not in the snapshot", message)
+}

@@ -1,0 +1,38 @@
+package engine
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Inspect is the attempt that the collector would make for an object now, without
+// handing it out: nothing changes. It is for explanations.
+func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
+	id, ok := c.graph.Find(uid)
+	if !ok {
+		return Attempt{}, false
+	}
+	a := Attempt{
+		ID: id, Work: DeleteWork,
+		Ref:                  c.graph.Identity(id),
+		Virtual:              c.graph.Virtual(id),
+		BeingDeleted:         c.graph.BeingDeleted(id),
+		WaitingForDependents: c.graph.WaitingForDependents(id),
+		Observed:             c.graph.Object(id),
+	}
+	for i, ref := range a.Observed.Owners {
+		if i == 64 {
+			break
+		}
+		if c.absent.at[ref.In("")] != nil || c.absent.at[ref.In(a.Ref.Namespace)] != nil {
+			a.absent |= 1 << i
+		}
+		if c.observedElsewhere(ref, a.Ref.Namespace) {
+			a.elsewhere |= 1 << i
+		}
+	}
+	return a, true
+}
+
+// ObservedElsewhere tells whether the UID of the i-th reference of an inspected
+// object belongs to an observed object that the reference does not name.
+func (a Attempt) ObservedElsewhere(i int) bool { return i < 64 && a.elsewhere&(1<<i) != 0 }

@@ -1,0 +1,47 @@
+package explain
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// chain follows the reference that decides from owner to owner: to the solid root
+// that keeps the object, or to what is absent or unknown.
+func (q *question) chain(ctx context.Context) []report.ChainLink {
+	facts := q.facts
+	met := map[types.UID]bool{q.target.UID: true}
+	var links []report.ChainLink
+	for {
+		o, ok := deciding(facts.Owners)
+		if !ok {
+			return links
+		}
+		links = append(links, report.ChainLink{Ref: report.RefOf(o.Ref), Class: classOf(o.Class)})
+		if o.Class != engine.Solid && o.Class != engine.Waiting || met[o.Ref.UID] {
+			return links
+		}
+		met[o.Ref.UID] = true
+		a, known := q.collector.Inspect(o.Ref.UID)
+		if !known {
+			return links
+		}
+		facts = engine.Examine(ctx, q.world, engine.Upstream, a)
+	}
+}
+
+// deciding is the reference that matters most: one solid owner keeps an object;
+// without one, waiting, unknown and absent owners matter in that order.
+func deciding(owners []engine.OwnerFact) (engine.OwnerFact, bool) {
+	for _, class := range []engine.Class{engine.Solid, engine.Waiting, engine.Unresolved, engine.Dangling} {
+		for _, o := range owners {
+			if o.Class == class {
+				return o, true
+			}
+		}
+	}
+	return engine.OwnerFact{}, false
+}

@@ -1,0 +1,103 @@
+package explain
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// owners says of each owner reference what it counts as, and on what evidence.
+func (q *question) owners() []report.OwnerFinding {
+	findings := make([]report.OwnerFinding, 0, len(q.target.Owners))
+	for i, ref := range q.target.Owners {
+		f := report.OwnerFinding{
+			Ref:                report.RefOf(ref.In(q.target.Namespace)),
+			Controller:         ref.Controller == object.True,
+			BlockOwnerDeletion: ref.Blocks(),
+			Class:              report.UnknownClass,
+		}
+		if i < len(q.facts.Owners) {
+			o := q.facts.Owners[i]
+			f.Ref = report.RefOf(o.Ref)
+			f.Class = classOf(o.Class)
+			f.Evidence = q.evidence(o, i)
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+func classOf(c engine.Class) report.Class {
+	switch c {
+	case engine.Solid:
+		return report.Solid
+	case engine.Dangling:
+		return report.Dangling
+	case engine.Waiting:
+		return report.Waiting
+	default:
+		return report.UnknownClass
+	}
+}
+
+// evidence is what a class rests on, in words. When the UID lives under other
+// coordinates the difference is named: that is the mistake to repair.
+func (q *question) evidence(o engine.OwnerFact, i int) string {
+	text := evidenceText(o)
+	if o.Class == engine.Dangling && q.attempt.ObservedElsewhere(i) {
+		if id, ok := q.collector.Graph().Find(o.Reference.UID); ok {
+			text += fmt.Sprintf("; its uid belongs to %s", q.collector.Graph().Identity(id))
+		}
+	}
+	return text
+}
+
+func evidenceText(o engine.OwnerFact) string {
+	switch o.Evidence {
+	case engine.Found:
+		if o.Live.BeingDeleted() {
+			return "exists; it is being deleted, but not in the foreground, and counts until it is gone"
+		}
+		return "exists with this uid"
+	case engine.FoundWaiting:
+		return "exists and is being deleted in the foreground"
+	case engine.Remembered:
+		return "was found absent before"
+	case engine.Absent:
+		return "does not exist"
+	case engine.NotServed:
+		return fmt.Sprintf("does not exist: no path serves the kind %s", o.Ref.Kind)
+	case engine.OtherUID:
+		return fmt.Sprintf("an object of that name exists with another uid, %s", o.Live.UID)
+	case engine.KindNotServed, engine.NeedsNamespace, engine.NotCovered, engine.Failed:
+		return o.Err.Error()
+	default:
+		return "not looked up"
+	}
+}
+
+// dependents lists who refers to the object.
+func (q *question) dependents() []report.DependentFinding {
+	g := q.collector.Graph()
+	id, ok := g.Find(q.target.UID)
+	if !ok {
+		return nil
+	}
+	findings := make([]report.DependentFinding, 0, g.DependentCount(id))
+	for _, d := range g.Dependents(id) {
+		f := report.DependentFinding{Ref: report.RefOf(g.Identity(d)), State: "Live"}
+		for _, ref := range g.Owners(d) {
+			f.Blocking = f.Blocking || ref.UID == q.target.UID && ref.Blocks()
+		}
+		if g.BeingDeleted(d) {
+			f.State = "BeingDeleted"
+		}
+		if g.WaitingForDependents(d) {
+			f.State = "WaitingForDependents"
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}

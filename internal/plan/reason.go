@@ -1,0 +1,53 @@
+package plan
+
+// Reason is why an object has the outcome it has, where the collector's own
+// reasons do not say it. Reasons are API; docs/reasons.md lists them.
+type Reason string
+
+// The reasons of effects beside those of the engine.
+const (
+	Requested          Reason = "Requested"
+	RequestRefused     Reason = "RequestRefused"
+	AlreadyGone        Reason = "AlreadyGone"
+	FinalizerRemains   Reason = "FinalizerRemains"
+	BlockingDependents Reason = "BlockingDependents"
+	WaitsForItself     Reason = "WaitsForItself"
+	CycleOfWaiting     Reason = "CycleOfWaiting"
+	OrphaningFails     Reason = "OrphaningFails"
+	GracePeriodRuns    Reason = "GracePeriodRuns"
+	ContentRemains     Reason = "ContentRemains"
+	ContentNotCovered  Reason = "ContentNotCovered"
+	DependentUnknown   Reason = "DependentUnknown"
+	DeletionMissed     Reason = "DeletionMissed"
+	SharedUID          Reason = "SharedUID"
+	MissingUID         Reason = "MissingUID"
+	DeletedByRest      Reason = "DeletedByController"
+)
+
+// ReasonText is one documented reason.
+type ReasonText struct {
+	Reason Reason
+	Text   string
+}
+
+// Reasons lists the reasons of this package with one sentence each.
+func Reasons() []ReasonText {
+	return []ReasonText{
+		{Requested, "The user asked for it."},
+		{RequestRefused, "The API server refuses the request."},
+		{AlreadyGone, "The object was garbage already and is gone before the request arrives."},
+		{FinalizerRemains, "A finalizer that the collector does not remove holds the object."},
+		{BlockingDependents, "The object is being deleted in the foreground and a blocking dependent stays."},
+		{WaitsForItself, "The object is being deleted in the foreground and blocks itself with its own owner reference: nothing ever frees it."},
+		{CycleOfWaiting, "Objects that are all being deleted in the foreground block one another: nothing ever frees them."},
+		{OrphaningFails, "The Orphan policy cannot finish because a dependent cannot be patched."},
+		{GracePeriodRuns, "The grace period of the pod runs, and nobody is known to finish it."},
+		{ContentRemains, "The namespace or custom resource definition still has content."},
+		{ContentNotCovered, "The snapshot does not show all of the content of the namespace or custom resource definition."},
+		{DependentUnknown, "The object waits for a dependent whose own fate is unknown."},
+		{DeletionMissed, "The collector has missed the start of this deletion and will not look again until it restarts."},
+		{SharedUID, "Several objects claim the same uid, so that owners cannot be told apart."},
+		{MissingUID, "The object has no uid in the snapshot, so that nothing can be said about who refers to it."},
+		{DeletedByRest, "A controller other than the collector deletes the object: the namespace's or the custom resource definition's content goes with it."},
+	}
+}

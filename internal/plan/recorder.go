@@ -1,0 +1,231 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// The actors of steps.
+const (
+	actorUser      = "user"
+	actorCollector = "collector"
+	actorServer    = "apiserver"
+)
+
+// The verbs of steps.
+const (
+	verbGet     = "GET"
+	verbDelete  = "DELETE"
+	verbPatch   = "PATCH"
+	verbPut     = "PUT"
+	verbRemoved = "REMOVED"
+)
+
+// record is one step. It is kept small: a plan may have millions.
+type record struct {
+	object *object.Object
+	verb   string
+	actor  string
+	policy string
+	reason string
+	patch  object.Patch
+	answer int
+	cause  int
+}
+
+// recorder is a simulated server that writes down who asks it for what, and what
+// came of it. It is the world that the engine's drivers run on.
+type recorder struct {
+	server    *apisim.Server
+	resources *object.Resources
+	monitored map[schema.GroupVersionKind]bool
+	reads     bool
+
+	actor    string
+	reason   string
+	attempt  *object.Object // of the decision under way
+	pending  []object.Event
+	records  []record
+	observed func(e object.Event, cause int)
+}
+
+var _ engine.World = (*recorder)(nil)
+
+func newRecorder(server *apisim.Server, resources *object.Resources, reads bool) *recorder {
+	return &recorder{
+		server: server, resources: resources, reads: reads, actor: actorCollector,
+		monitored: map[schema.GroupVersionKind]bool{},
+	}
+}
+
+// as has everything that happens in do done by another actor.
+func (r *recorder) as(actor, reason string, do func()) {
+	was, why, attempt := r.actor, r.reason, r.attempt
+	r.actor, r.reason, r.attempt = actor, reason, nil
+	do()
+	r.actor, r.reason, r.attempt = was, why, attempt
+}
+
+// Resource maps a kind as the server does.
+func (r *recorder) Resource(apiVersion, kind string) (object.Resource, error) {
+	return r.server.Resource(apiVersion, kind)
+}
+
+// Get reads as the server does. An object whose uid is not in the snapshot may be
+// the one that is meant: it proves nothing.
+func (r *recorder) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	o, err := r.server.Get(ctx, ref)
+	if err == nil && ref.UID != o.UID && ref.UID != "" && madeUp(o.UID) {
+		o, err = nil, &object.UncoveredError{Ref: ref, Why: "the object of that name has no uid in the snapshot"}
+	}
+	if r.reads {
+		r.add(record{object: r.named(ref), verb: verbGet, answer: answerOf(err)})
+	}
+	return o, err
+}
+
+func madeUp(uid types.UID) bool { return strings.HasPrefix(string(uid), snapshot.MissingUID) }
+
+// Delete deletes as the server does.
+func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	policy := ""
+	if o.PropagationPolicy != nil {
+		policy = string(*o.PropagationPolicy)
+	}
+	target := r.named(ref)
+	err := r.server.Delete(ctx, ref, o)
+	r.add(record{object: target, verb: verbDelete, policy: policy, answer: answerOf(err)})
+	return err
+}
+
+// Patch patches as the server does.
+func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	target := r.named(ref)
+	err := r.server.Patch(ctx, ref, p)
+	r.add(record{object: target, verb: verbPatch, patch: p, answer: answerOf(err)})
+	return err
+}
+
+// Update replaces as the server does.
+func (r *recorder) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+	stored, err := r.server.Update(ctx, o)
+	r.add(record{object: o, verb: verbPut, answer: answerOf(err)})
+	return stored, err
+}
+
+// Finalize replaces a namespace's spec.finalizers as the server does.
+func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
+	stored, err := r.server.Finalize(ctx, o)
+	r.add(record{object: o, verb: verbPut, answer: answerOf(err)})
+	return stored, err
+}
+
+// DeleteCollection deletes all of a resource in a namespace as the server does.
+// Its step names no object.
+func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
+	err := r.server.DeleteCollection(ctx, res, namespace, selector, o)
+	r.collect(len(r.records))
+	return err
+}
+
+// DeleteStored deletes from storage as the server does.
+func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
+	err := r.server.DeleteStored(ctx, gr, namespace)
+	r.collect(len(r.records))
+	return err
+}
+
+// Resources are what the server serves.
+func (r *recorder) Resources() *object.Resources { return r.server.Resources() }
+
+// Objects lists what the server stores.
+func (r *recorder) Objects() []*object.Object { return r.server.Objects() }
+
+// ObjectsOf lists what the server stores of one resource.
+func (r *recorder) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+	return r.server.ObjectsOf(gr, namespace)
+}
+
+// Writes counts changes as the server does.
+func (r *recorder) Writes() uint64 { return r.server.Writes() }
+
+// Events hands over what the collector's watches show: the monitored kinds only.
+func (r *recorder) Events() []object.Event {
+	r.collect(0)
+	events := r.pending
+	r.pending = r.pending[:0:0]
+	return events
+}
+
+// add writes a step down, and behind it the removals that it caused.
+func (r *recorder) add(rec record) {
+	rec.actor, rec.reason = r.actor, r.reason
+	r.records = append(r.records, rec)
+	if rec.verb != verbGet {
+		r.collect(len(r.records))
+	}
+}
+
+// collect takes new events from the server; cause is the number of the step that
+// brought them about.
+func (r *recorder) collect(cause int) {
+	for _, e := range r.server.Events() {
+		if e.Type == object.Deleted {
+			r.records = append(r.records, record{
+				object: e.Object, verb: verbRemoved, actor: actorServer, reason: r.reason, cause: cause,
+			})
+		}
+		if r.observed != nil {
+			r.observed(e, cause)
+		}
+		if r.watches(e.Object) {
+			r.pending = append(r.pending, e)
+		}
+	}
+}
+
+// watches tells whether the collector watches the kind of the object.
+func (r *recorder) watches(o *object.Object) bool {
+	group, version := object.SplitAPIVersion(o.APIVersion)
+	gvk := schema.GroupVersionKind{Group: group, Version: version, Kind: o.Kind}
+	yes, known := r.monitored[gvk]
+	if !known {
+		resource, err := r.resources.For(o.APIVersion, o.Kind)
+		yes = err == nil && r.resources.Monitored(resource)
+		r.monitored[gvk] = yes
+	}
+	return yes
+}
+
+// named is an object with the identity; the one under decision if it is that.
+func (r *recorder) named(ref object.Ref) *object.Object {
+	if r.attempt != nil && r.attempt.Ref == ref {
+		return r.attempt
+	}
+	return &object.Object{Ref: ref}
+}
+
+// answerOf is the HTTP status of a failure; 0 for a success.
+func answerOf(err error) int {
+	if err == nil {
+		return 0
+	}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		return int(status.Status().Code)
+	}
+	return http.StatusInternalServerError
+}

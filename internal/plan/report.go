@@ -1,0 +1,183 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// report writes the plan down.
+func (s *simulation) report(all fates) *report.Plan {
+	p := &report.Plan{
+		APIVersion: report.APIVersion, Kind: "Plan",
+		Source:   SourceOf(s.snap),
+		Rules:    s.options.Rules.String(),
+		Seed:     report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Targets: []report.Ref{}},
+		Effects:  effectsOf(all),
+		Steps:    s.steps(),
+		Stuck:    s.stuck(),
+		Gaps:     []report.Gap{},
+		Explored: s.options.Explore,
+	}
+	for _, ref := range s.seed.Targets {
+		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+			ref = o.Ref
+		}
+		p.Seed.Targets = append(p.Seed.Targets, report.RefOf(ref))
+	}
+	p.Summary = summarise(p.Effects)
+	p.Gaps = append(p.Gaps, s.relevantGaps(p)...)
+	p.Complete = p.Summary.Unknown == 0 && len(p.Gaps) == 0
+	p.Digest = s.digest(p)
+	return p
+}
+
+func effectsOf(all fates) []report.Effect {
+	sorted := make([]*fate, 0, len(all))
+	for _, f := range all {
+		sorted = append(sorted, f)
+	}
+	slices.SortFunc(sorted, func(a, b *fate) int { return object.Compare(a.track.first.Ref, b.track.first.Ref) })
+	effects := make([]report.Effect, len(sorted))
+	for i, f := range sorted {
+		effects[i] = report.Effect{
+			Object: report.RefOf(f.track.first.Ref), Outcome: f.outcome, Reason: f.reason,
+			Because: refs(f.because), RemovedReferences: refs(f.removed),
+			Baseline: f.baseline, Contested: f.contested, Assumptions: f.assumptions,
+		}
+		if b := f.blocked; b != nil && f.outcome != report.Deleted {
+			effects[i].BlockedBy = b
+		}
+		effects[i].Message = message(&effects[i], f.detail)
+	}
+	return effects
+}
+
+func refs(list []object.Ref) []report.Ref {
+	if len(list) == 0 {
+		return nil
+	}
+	sorted := make([]report.Ref, len(list))
+	slices.SortFunc(list, object.Compare)
+	for i, r := range list {
+		sorted[i] = report.RefOf(r)
+	}
+	return sorted
+}
+
+func summarise(effects []report.Effect) report.Summary {
+	var sum report.Summary
+	counts := map[report.Count]int{}
+	for i := range effects {
+		e := &effects[i]
+		*countOf(&sum, e.Outcome)++
+		counts[report.Count{APIVersion: e.Object.APIVersion, Kind: e.Object.Kind, Namespace: e.Object.Namespace, Outcome: e.Outcome}]++
+	}
+	sum.ByKind = make([]report.Count, 0, len(counts))
+	for c, n := range counts {
+		c.Count = n
+		sum.ByKind = append(sum.ByKind, c)
+	}
+	slices.SortFunc(sum.ByKind, func(a, b report.Count) int {
+		return cmp.Or(strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Kind, b.Kind),
+			strings.Compare(a.Namespace, b.Namespace), strings.Compare(string(a.Outcome), string(b.Outcome)))
+	})
+	return sum
+}
+
+func countOf(sum *report.Summary, o report.Outcome) *int {
+	switch o {
+	case report.Deleted:
+		return &sum.Deleted
+	case report.Orphaned:
+		return &sum.Orphaned
+	case report.Pruned:
+		return &sum.Pruned
+	case report.Blocked:
+		return &sum.Blocked
+	case report.Unknown:
+		return &sum.Unknown
+	default:
+		return &sum.Kept
+	}
+}
+
+// SourceOf describes where a snapshot comes from.
+func SourceOf(snap *snapshot.Snapshot) report.Source {
+	return report.Source{
+		Type: "files", Files: snap.Source.Files, KubernetesVersion: snap.Source.KubernetesVersion,
+		TakenAt: snap.Source.TakenAt, ClusterUID: snap.Source.ClusterUID,
+	}
+}
+
+// relevantGaps are the gaps in which dependents of what goes could hide, or an
+// owner that would have decided.
+func (s *simulation) relevantGaps(p *report.Plan) []report.Gap {
+	namespaces := map[string]bool{}
+	for i := range p.Effects {
+		namespaces[p.Effects[i].Object.Namespace] = true
+	}
+	for _, t := range p.Seed.Targets {
+		namespaces[t.Namespace] = true
+	}
+	return RelevantGaps(s.snap, func(ns string) bool { return namespaces[ns] })
+}
+
+// RelevantGaps lists the gaps of a snapshot that touch one of the namespaces. The
+// empty namespace stands for cluster-scoped objects, whose dependents may be
+// anywhere.
+func RelevantGaps(snap *snapshot.Snapshot, touches func(namespace string) bool) []report.Gap {
+	var gaps []report.Gap
+	scopes := map[[2]string]bool{}
+	for _, r := range snap.Resources.All() {
+		scopes[[2]string{r.APIVersion(), r.Name}] = r.Namespaced
+	}
+	for _, g := range snap.Gaps {
+		namespaced, known := scopes[[2]string{g.APIVersion, g.Resource}]
+		clusterScoped := known && !namespaced
+		if touches("") || !clusterScoped && (g.Namespace == "" || touches(g.Namespace)) {
+			gaps = append(gaps, report.Gap{APIVersion: g.APIVersion, Resource: g.Resource, Namespace: g.Namespace, Why: g.Why})
+		}
+	}
+	return gaps
+}
+
+// digest identifies the plan: what was asked for, what would be written, on which
+// versions of which objects, and what was not known.
+func (s *simulation) digest(p *report.Plan) string {
+	h := sha256.New()
+	fields(h, "v1", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
+	for _, t := range p.Seed.Targets {
+		rv := ""
+		if o := s.snap.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil {
+			rv = o.ResourceVersion
+		}
+		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), rv)
+	}
+	for i := range s.recorder.records {
+		if r := &s.recorder.records[i]; r.verb != verbGet {
+			o := r.object
+			fields(h, r.verb, r.policy, o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), o.ResourceVersion)
+		}
+	}
+	for _, g := range p.Gaps {
+		fields(h, "gap", g.APIVersion, g.Resource, g.Namespace, g.Why)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// fields writes values so that no two lists of values look alike.
+func fields(h hash.Hash, values ...string) {
+	for _, v := range values {
+		fmt.Fprintf(h, "%d:%s,", len(v), v)
+	}
+	h.Write([]byte{'\n'})
+}

@@ -1,0 +1,92 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// restOfWorld is who else deletes in a cluster, beside the collector.
+type restOfWorld struct {
+	recorder    *recorder
+	controllers []controllers.Controller
+}
+
+// wait is what a namespace, definition or pod waits for.
+type wait struct {
+	remaining []report.Ref
+	detail    string
+	unknown   bool
+}
+
+func newRestOfWorld(r *recorder, snap *snapshot.Snapshot) *restOfWorld {
+	return &restOfWorld{recorder: r, controllers: controllers.All(snap)}
+}
+
+// act lets the controllers act until one of them has changed something. The
+// collector has the first word each time.
+func (w *restOfWorld) act(ctx context.Context) bool {
+	for _, c := range w.controllers {
+		acted := false
+		w.recorder.as(c.Name(), string(DeletedByRest), func() {
+			// The only error is the context's, which the driver sees itself.
+			acted, _ = c.Step(ctx, w.recorder)
+		})
+		if acted {
+			return true
+		}
+	}
+	return false
+}
+
+// assumption is what has to hold for an actor to have done what it did.
+func (w *restOfWorld) assumption(actor string) (string, bool) {
+	for _, c := range w.controllers {
+		if c.Name() == actor {
+			return c.Assumption(), true
+		}
+	}
+	return "", false
+}
+
+// waits says what the controllers wait for with an object.
+func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
+	var found wait
+	var details []string
+	for _, x := range controllers.Waiting(w.controllers) {
+		if x.Object.UID != ref.UID || x.Object.Name != ref.Name {
+			continue
+		}
+		found.unknown = found.unknown || x.Unknown()
+		for _, r := range x.Remaining {
+			found.remaining = append(found.remaining, report.RefOf(r))
+		}
+		details = append(details, waitText(x))
+	}
+	const most = 4
+	if len(details) > most {
+		details = append(details[:most], fmt.Sprintf("and %d more", len(details)-most))
+	}
+	found.detail = strings.Join(details, "; ")
+	return found, len(details) > 0
+}
+
+func waitText(w controllers.Wait) string {
+	what := w.Resource.Name
+	if w.Resource.Group != "" {
+		what += "." + w.Resource.Group
+	}
+	switch {
+	case len(w.Remaining) > 0:
+		return fmt.Sprintf("%d %s", len(w.Remaining), what)
+	case w.Why != "":
+		return strings.TrimSpace(what + " " + w.Why)
+	default:
+		return strings.TrimSpace(what + " " + string(w.Reason))
+	}
+}

@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Options say how to simulate.
+type Options struct {
+	Rules engine.Rules
+	// Explore is the number of seeded schedules tried beside the reference one.
+	Explore int
+	// Seed is where the seeds of explored schedules start.
+	Seed uint64
+	// Reads puts GETs among the steps.
+	Reads bool
+}
+
+// Result is a plan and the world in which it ends.
+type Result struct {
+	Plan *report.Plan
+	// After are the objects at quiescence, in object.Compare order.
+	After []*object.Object
+}
+
+// Simulate puts a seed into a copy of the snapshot and runs it to quiescence. It
+// returns an error when a target is not in the snapshot, when the context ends,
+// or when the simulation does not end.
+func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
+	s := newSimulation(snap, seed, o)
+	if err := s.run(ctx, nil); err != nil {
+		return nil, err
+	}
+	fates := s.fates()
+	for i := range o.Explore {
+		other := newSimulation(snap, seed, Options{Rules: o.Rules})
+		random := rand.New(rand.NewPCG(o.Seed, uint64(i)))
+		if err := other.run(ctx, random); err != nil {
+			return nil, fmt.Errorf("schedule %d of seed %d: %w", i, o.Seed, err)
+		}
+		fates.contest(other.fates())
+	}
+	return &Result{Plan: s.report(fates), After: s.after()}, nil
+}
+
+// simulation is one run of a seed.
+type simulation struct {
+	snap      *snapshot.Snapshot
+	seed      Seed
+	options   Options
+	recorder  *recorder
+	collector *engine.Collector
+	tracks    tracks
+	rest      *restOfWorld
+}
+
+func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
+	server := apisim.New(snap.Objects, snap.Resources, apisim.WithCoverage(snap))
+	s := &simulation{
+		snap: snap, seed: seed, options: o,
+		recorder:  newRecorder(server, snap.Resources, o.Reads),
+		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects))),
+		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline},
+	}
+	s.rest = newRestOfWorld(s.recorder, snap)
+	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.actor) }
+	return s
+}
+
+// run starts the collector as after a restart, lets it settle, and then applies
+// the seed. With random, what follows the seed runs under another schedule.
+func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
+	for _, o := range s.snap.Objects {
+		if s.recorder.watches(o) {
+			s.collector.Observe(object.Event{Type: object.Added, Object: o})
+		}
+	}
+	if s.seed.Verb == Collect {
+		s.tracks.phase = afterSeed
+		return s.drain(ctx, random)
+	}
+	if err := s.drain(ctx, nil); err != nil {
+		return err
+	}
+	s.tracks.phase = afterSeed
+	if err := s.plant(ctx); err != nil {
+		return err
+	}
+	return s.drain(ctx, random)
+}
+
+func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
+	follow := engine.Follow{
+		Decided: func(d engine.Decision) {
+			s.recorder.reason, s.recorder.attempt = d.Reason.String(), d.Attempt.Observed
+			s.tracks.decided(d)
+			if d.Attempt.Work == engine.OrphanWork {
+				s.tracks.orphaning(d)
+			}
+		},
+		Settled: func(engine.Outcome) { s.recorder.reason, s.recorder.attempt = "", nil },
+		Idle:    func() bool { return s.rest.act(ctx) },
+	}
+	if random != nil {
+		return engine.Explore(ctx, s.collector, s.recorder, follow, random)
+	}
+	return engine.Drain(ctx, s.collector, s.recorder, follow)
+}
+
+// plant sends the user's requests.
+func (s *simulation) plant(ctx context.Context) error {
+	policy := metav1.DeletionPropagation(s.seed.Policy.String())
+	for _, ref := range s.seed.Targets {
+		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		if target == nil {
+			return fmt.Errorf("%s is not in the snapshot", ref)
+		}
+		tr := s.tracks.of(target)
+		tr.target = true
+		s.recorder.as(actorUser, string(Requested), func() {
+			tr.refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
+		})
+	}
+	return nil
+}
+
+// after lists the world as it is now.
+func (s *simulation) after() []*object.Object { return s.recorder.server.Objects() }

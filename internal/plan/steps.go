@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// steps lists what was asked of the server and what was removed, in order.
+func (s *simulation) steps() []report.Step {
+	steps := make([]report.Step, len(s.recorder.records))
+	c := causes{on: map[types.UID]int{}, below: map[types.UID]int{}}
+	for i := range s.recorder.records {
+		r := &s.recorder.records[i]
+		n := i + 1
+		steps[i] = report.Step{
+			N: n, Actor: r.actor, Verb: r.verb, Object: report.RefOf(r.object.Ref), Policy: r.policy,
+			Reason: r.reason, Cause: r.cause, Answer: r.answer,
+		}
+		if r.verb == verbPatch {
+			steps[i].Patch = string(r.patch.Body())
+		}
+		if r.actor == actorCollector && r.cause == 0 {
+			steps[i].Cause = c.of(r)
+		}
+		c.note(n, r)
+	}
+	return steps
+}
+
+// causes finds what made the collector look at an object: a step about one of its
+// owners, the start of its own deletion, or the end of one of its dependents.
+type causes struct {
+	// on is the last step that changed an object, below the last one that
+	// removed a dependent of it.
+	on, below map[types.UID]int
+}
+
+func (c causes) of(r *record) int {
+	cause := max(c.on[r.object.UID], c.below[r.object.UID])
+	for _, ref := range r.object.Owners {
+		cause = max(cause, c.on[ref.UID])
+	}
+	return cause
+}
+
+func (c causes) note(n int, r *record) {
+	if r.verb == verbGet || r.answer != 0 {
+		return
+	}
+	c.on[r.object.UID] = n
+	if r.verb == verbRemoved {
+		for _, ref := range r.object.Owners {
+			c.below[ref.UID] = n
+		}
+	}
+}
+
+// stuck lists the attempts that are repeated for ever without effect, except
+// those about objects that are merely not watched.
+func (s *simulation) stuck() []report.Stuck {
+	g := s.collector.Graph()
+	var stuck []report.Stuck
+	for _, work := range []engine.Work{engine.DeleteWork, engine.OrphanWork} {
+		for _, ref := range s.collector.Deferred(work) {
+			st := report.Stuck{Object: report.RefOf(ref)}
+			id, present := g.Find(ref.UID)
+			if present && g.Virtual(id) {
+				st.Reason, st.Message = s.virtualReason(ref)
+				for _, d := range g.Dependents(id) {
+					st.Because = append(st.Because, report.RefOf(g.Identity(d)))
+				}
+			} else if tr := s.tracks.byUID[ref.UID]; tr != nil {
+				st.Reason = tr.decision.reason.String()
+				if work == engine.OrphanWork {
+					st.Reason = string(OrphaningFails)
+				}
+				if tr.decision.err != nil {
+					st.Message = tr.decision.err.Error()
+				}
+			}
+			stuck = append(stuck, st)
+		}
+	}
+	slices.SortFunc(stuck, func(a, b report.Stuck) int { return object.Compare(object.Ref(a.Object), object.Ref(b.Object)) })
+	return stuck
+}
+
+// virtualReason says why an owner that is only referred to is asked for again and
+// again.
+func (s *simulation) virtualReason(ref object.Ref) (reason, text string) {
+	r, err := s.recorder.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return engine.UnknownOwnerKind.String(), err.Error()
+	}
+	if !r.Namespaced {
+		ref.Namespace = ""
+	}
+	if why := s.snap.Why(r, ref.Namespace); why != "" {
+		return engine.ObjectNotCovered.String(), why
+	}
+	return engine.NotObserved.String(), engine.NotObserved.Text()
+}
