@@ -158,6 +158,7 @@ func (r *reader) readEntry(in *input, name string, open func() (io.Reader, error
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		defer closer()
+		unpacked.whole = true
 		content = unpacked
 	}
 	return r.readFile(in, file, l, content)
@@ -168,6 +169,10 @@ func (r *reader) readTar(in *input, content io.Reader) error {
 	for {
 		header, err := archive.Next()
 		if err == io.EOF {
+			// The checksum of the compression around stands after the archive.
+			_, err = io.Copy(io.Discard, content)
+		}
+		if err == nil && header == nil {
 			return nil
 		}
 		if err != nil {

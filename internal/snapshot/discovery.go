@@ -129,58 +129,70 @@ func (r *reader) readDocument(in *input, file string, l location, content io.Rea
 	if err != nil {
 		return fmt.Errorf("discovery document: %w", err)
 	}
-	if !found {
+	switch found {
+	case unknownDocument:
 		r.source.Ignored++
-		return nil
+	case resourceLists:
+		in.discoveries[rootName(l.directory)] = true
 	}
-	in.discoveries[rootName(l.directory)] = true
 	return nil
 }
 
-// add takes one document in; found is false when it is something else.
-func (d *documents) add(raw []byte, source *Source) (found bool, err error) {
+// documentKind is what a discovery document turned out to be.
+type documentKind uint8
+
+const (
+	unknownDocument documentKind = iota
+	// groupsOrVersion says something about the server, but not what it serves.
+	groupsOrVersion
+	resourceLists
+)
+
+// add takes one document in.
+func (d *documents) add(raw []byte, source *Source) (documentKind, error) {
 	if raw[0] == '[' {
 		return d.addArray(raw)
 	}
 	var doc discoveryDocument
 	if err := json.Unmarshal(raw, &doc); err != nil {
-		return false, err
+		return unknownDocument, err
 	}
 	version := cmp.Or(doc.GitVersion, doc.Info.GitVersion, doc.Server.GitVersion)
 	switch {
 	case version != "":
 		source.KubernetesVersion = cmp.Or(source.KubernetesVersion, version)
-		return false, nil
+		return groupsOrVersion, nil
 	case doc.Kind == "APIGroupDiscoveryList":
 		d.addAggregated(doc.Items)
 	case doc.Groups != nil:
 		d.groups = append(d.groups, doc.Groups...)
-		return false, nil
+		return groupsOrVersion, nil
 	case doc.GroupVersion != "":
 		d.lists = append(d.lists, doc.apiResourceList)
 	default:
-		return false, nil
+		return unknownDocument, nil
 	}
-	return true, nil
+	return resourceLists, nil
 }
 
 // addArray takes the arrays that support bundles write: of groups or of resource
 // lists.
-func (d *documents) addArray(raw []byte) (found bool, err error) {
+func (d *documents) addArray(raw []byte) (found documentKind, err error) {
 	var elements []struct {
 		apiGroup
 		apiResourceList
 	}
 	if err := json.Unmarshal(raw, &elements); err != nil {
-		return false, err
+		return unknownDocument, err
 	}
 	for _, e := range elements {
 		switch {
 		case e.GroupVersion != "":
 			d.lists = append(d.lists, e.apiResourceList)
-			found = true
+			found = resourceLists
 		case e.Versions != nil:
 			d.groups = append(d.groups, e.apiGroup)
+			found = max(found, groupsOrVersion)
 		}
 	}
 	return found, nil

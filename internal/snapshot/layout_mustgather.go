@@ -49,7 +49,7 @@ func mustGatherNamespace(namespace string, below []string, base string) location
 		return location{role: objects, scope: shown, namespace: namespace,
 			group: coreGroup(below[0]), grouped: true, resource: below[1]}
 	default:
-		return location{role: perhapsObjects, namespace: namespace}
+		return location{role: perhapsObjects}
 	}
 }
 

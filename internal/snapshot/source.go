@@ -81,6 +81,7 @@ const maxNesting = 3
 // file that can be read in place.
 func (r *reader) readStream(in *input, name string, content io.Reader, file *sized) error {
 	buffered := bufio.NewReaderSize(content, 64<<10)
+	var inner *metered
 	for depth := 0; ; depth++ {
 		start, err := buffered.Peek(tarBlock)
 		if err != nil && err != io.EOF {
@@ -101,6 +102,7 @@ func (r *reader) readStream(in *input, name string, content io.Reader, file *siz
 			if depth == 0 {
 				return r.readFile(in, name, nameHint(name), &metered{r: buffered, m: &in.meter, whole: true})
 			}
+			inner.whole = true
 			return r.readFile(in, name, nameHint(name), buffered)
 		}
 		if depth == maxNesting {
@@ -111,6 +113,7 @@ func (r *reader) readStream(in *input, name string, content io.Reader, file *siz
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
 		defer closer()
+		inner = unpacked
 		buffered = bufio.NewReaderSize(unpacked, 64<<10)
 	}
 }
@@ -134,7 +137,7 @@ func nameHint(name string) location {
 const maxWindow = 128 << 20
 
 // unpack starts to decompress a gzip or zstd stream, on the account of the input.
-func (in *input) unpack(content *bufio.Reader) (io.Reader, func(), error) {
+func (in *input) unpack(content *bufio.Reader) (*metered, func(), error) {
 	start, _ := content.Peek(4)
 	if formatOf(start) == zstandard {
 		z, err := zstd.NewReader(content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),

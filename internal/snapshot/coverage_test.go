@@ -1,0 +1,136 @@
+package snapshot
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var (
+	pods        = schema.GroupResource{Resource: "pods"}
+	deployments = schema.GroupResource{Group: "apps", Resource: "deployments"}
+)
+
+func preferred(t *testing.T, s *Snapshot, gr schema.GroupResource) object.Resource {
+	t.Helper()
+	r, ok := s.Resources.Preferred(gr)
+	if !ok {
+		t.Fatalf("no resource %s", gr)
+	}
+	return r
+}
+
+func TestCoverage(t *testing.T) {
+	tests := []struct {
+		name      string
+		build     func(c *Coverage)
+		in        map[string]bool // namespace, "" for everywhere
+		wantTouch bool
+	}{
+		{"nothing", func(*Coverage) {}, map[string]bool{"": false, "shop": false}, false},
+		{"one namespace", func(c *Coverage) { c.Add(pods, "shop") }, map[string]bool{"": false, "shop": true, "pay": false}, true},
+		{"everywhere", func(c *Coverage) { c.Add(pods, "") }, map[string]bool{"": true, "shop": true}, true},
+		{"another resource", func(c *Coverage) { c.Add(deployments, "") }, map[string]bool{"": false, "shop": false}, false},
+		{"a failure in one namespace beats a list of it", func(c *Coverage) {
+			c.Add(pods, "shop")
+			c.Fail(pods, "shop", Forbidden, "no")
+		}, map[string]bool{"shop": false}, false},
+		{"a failure in one namespace beats a list of all", func(c *Coverage) {
+			c.Fail(pods, "shop", Forbidden, "no")
+			c.Add(pods, "")
+		}, map[string]bool{"": false, "shop": false, "pay": true}, true},
+		{"a failure everywhere beats all lists", func(c *Coverage) {
+			c.Add(pods, "")
+			c.Add(pods, "shop")
+			c.Fail(pods, "", ListFailed, "no")
+		}, map[string]bool{"": false, "shop": false}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := &Coverage{}
+			test.build(c)
+			for ns, want := range test.in {
+				if got := c.covers(pods, ns); got != want {
+					t.Errorf("covers %q: %v, want %v", ns, got, want)
+				}
+				if got := c.why(pods, ns); (got == "") != want {
+					t.Errorf("why %q: %q", ns, got)
+				}
+			}
+			if got := c.touched(pods); got != test.wantTouch {
+				t.Errorf("touched: %v, want %v", got, test.wantTouch)
+			}
+		})
+	}
+}
+
+func TestCoverageIsByStorage(t *testing.T) {
+	c := &Coverage{}
+	c.Add(schema.GroupResource{Group: "extensions", Resource: "deployments"}, "shop")
+	if !c.covers(deployments, "shop") {
+		t.Error("a list of extensions deployments does not cover apps deployments")
+	}
+	if c.covers(schema.GroupResource{Group: "extensions", Resource: "pods"}, "shop") || c.covers(pods, "shop") {
+		t.Error("a list of extensions deployments covers pods")
+	}
+}
+
+func TestGaps(t *testing.T) {
+	c := &Coverage{}
+	for _, r := range BuiltinResources().All() {
+		c.Add(r.GroupResource(), "")
+	}
+	delete(c.places, pods)
+	delete(c.places, deployments)
+	c.Add(pods, "shop")
+	c.Fail(schema.GroupResource{Resource: "secrets"}, "pay", Forbidden, "secrets is forbidden")
+	s, err := New([]*object.Object{
+		{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "1"}},
+		{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "pay", UID: "2"}},
+	}, nil, c, Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Gap{
+		{"apps/v1", "deployments", "", "NotInDump: no list of it was seen"},
+		{"v1", "pods", "pay", "NotInDump: no list of this namespace was seen"},
+		{"v1", "secrets", "pay", "Forbidden: secrets is forbidden"},
+	}
+	if len(s.Gaps) != len(want) {
+		t.Fatalf("gaps %v, want %v", s.Gaps, want)
+	}
+	for i, g := range s.Gaps {
+		if g != want[i] {
+			t.Errorf("gap %v, want %v", g, want[i])
+		}
+	}
+	if r := s.Gaps[2].Reason(); r != Forbidden {
+		t.Errorf("reason %q", r)
+	}
+}
+
+func TestWithKeepsCoverage(t *testing.T) {
+	c := &Coverage{}
+	c.Add(pods, "shop")
+	pod := func(name string) *object.Object {
+		return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: name, UID: types.UID("u-" + name)}}
+	}
+	s, err := New([]*object.Object{pod("b")}, nil, c, Source{TakenAt: "2026-01-01T00:00:00Z"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := []*object.Object{pod("c"), pod("a")}
+	next := s.With(input)
+	if next.Objects[0].Name != "a" || input[0].Name != "c" || s.Objects[0].Name != "b" {
+		t.Error("With must sort a copy and leave both inputs alone")
+	}
+	if !next.Covers(preferred(t, next, pods), "shop") || next.Source.TakenAt != s.Source.TakenAt || len(next.Gaps) != len(s.Gaps) {
+		t.Error("With must keep coverage, source and gaps")
+	}
+	if next.Find("v1", "Pod", "shop", "a") == nil || next.Find("v1", "Pod", "shop", "b") != nil {
+		t.Error("Find")
+	}
+}
