@@ -1,0 +1,134 @@
+package controllers_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+const (
+	cleanup = "customresourcecleanup.apiextensions.k8s.io"
+	widgets = "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com "
+	things  = "apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org "
+	going   = " deleting fin=" + cleanup + "\n"
+)
+
+// TestDefinitionLeft says what keeps a definition and what does not.
+func TestDefinitionLeft(t *testing.T) {
+	const of = "defines=example.com/v1:Widget:widgets "
+	const ofThing = "defines=example.org/v1:Thing:things "
+	for _, test := range []struct {
+		name     string
+		world    string
+		coverage controllers.Coverage
+		left     []string
+		waits    []string
+	}{
+		{"not being deleted", widgets + of + "established terminating fin=" + cleanup + "\nexample.com/v1 Widget s/w", nil,
+			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com", "example.com/v1 Widget s/w"}, nil},
+		{"no clean-up left", widgets + of + "established terminating deleting fin=x/y\nexample.com/v1 Widget s/w", nil,
+			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com", "example.com/v1 Widget s/w"}, nil},
+		{"instances", widgets + of + "established terminating" + going + "example.com/v1 Widget s/w\nexample.com/v1 Widget s/v\nexample.com/v1 Widget t/w uid=w2", nil,
+			[]string{}, nil},
+		{"no facts", widgets + going + "example.com/v1 Widget s/w", nil, []string{}, nil},
+		{"never established, uncovered", widgets + of + "terminating" + going, partly{"Widget": ""}, []string{}, nil},
+		{"uncovered somewhere", widgets + of + "established terminating" + going + "example.com/v1 Widget s/w", partly{"Widget": "t"},
+			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com"},
+			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com NotCovered widgets.example.com: no list of it"}},
+		{"kind not served", things + ofThing + "established terminating" + going + "example.org/v1 Thing s/t", nil,
+			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org", "example.org/v1 Thing s/t"},
+			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org NotServed things.example.org s/t"}},
+		{"kind not served, no facts", things + going + "example.org/v1 Thing s/t", nil,
+			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org", "example.org/v1 Thing s/t"},
+			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org NotServed things.example.org s/t"}},
+		{"another kind not served", things + ofThing + "established terminating" + going + "example.org/v1 Other s/t\nexample.net/v1 Thing s/t", nil,
+			[]string{"example.net/v1 Thing s/t", "example.org/v1 Other s/t"}, nil},
+		{"kind not served, uncovered", things + ofThing + "established terminating" + going, partly{"Thing": ""},
+			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org"},
+			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition things.example.org NotCovered things.example.org: no list of it"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := server(t, test.world)
+			d := controllers.DefinitionController(test.coverage)
+			settle(t, d, w)
+			if diff := cmp.Diff(test.left, remains(w)); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(append([]string{}, test.waits...), waits(d)); diff != "" {
+				t.Errorf("waits (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDefinitionCondition: Terminating is said before the first instance goes,
+// and taken back with the finalizer.
+func TestDefinitionCondition(t *testing.T) {
+	w := &tapped{Server: server(t, widgets+"defines=example.com/v1:Widget:widgets established deleting fin=x/y,"+cleanup+"\nexample.com/v1 Widget s/w")}
+	var said []bool
+	w.updates = func(o *object.Object) error {
+		said = append(said, o.Definition().Terminating)
+		return nil
+	}
+	w.stored = func(schema.GroupResource) error {
+		if len(said) != 1 {
+			t.Error("instances are deleted before the condition says so")
+		}
+		return nil
+	}
+	d := controllers.DefinitionController(nil)
+	if n := settle(t, d, w); n != 1 {
+		t.Errorf("%d passes", n)
+	}
+	if diff := cmp.Diff([]bool{true, false}, said); diff != "" {
+		t.Errorf("Terminating (-want +got):\n%s", diff)
+	}
+	left := w.Objects()
+	if len(left) != 1 || cmp.Diff([]string{"x/y"}, left[0].Finalizers()) != "" {
+		t.Errorf("left %v", remains(w.Server))
+	}
+}
+
+// TestDefinitionRefusals: each request can be refused, and then nothing after it
+// is tried.
+func TestDefinitionRefusals(t *testing.T) {
+	no := apierrors.NewInternalError(errors.New("no"))
+	const of = "defines=example.com/v1:Widget:widgets established "
+	all := []string{"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com", "example.com/v1 Widget s/w"}
+	for _, test := range []struct {
+		name  string
+		world string
+		tap   func(*tapped)
+		waits []string
+		left  []string
+	}{
+		{"condition", widgets + of + going + "example.com/v1 Widget s/w",
+			func(w *tapped) { w.updates = func(*object.Object) error { return no } },
+			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com Refused: " + no.Error()}, all},
+		{"instances", widgets + of + "terminating" + going + "example.com/v1 Widget s/w",
+			func(w *tapped) { w.stored = func(schema.GroupResource) error { return no } },
+			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com Refused widgets.example.com s/w: " + no.Error()}, all},
+		{"finalizer", widgets + of + "terminating" + going + "example.com/v1 Widget s/w",
+			func(w *tapped) { w.updates = func(*object.Object) error { return no } },
+			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com Refused: " + no.Error()}, all[:1]},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := &tapped{Server: server(t, test.world)}
+			test.tap(w)
+			d := controllers.DefinitionController(nil)
+			settle(t, d, w)
+			if diff := cmp.Diff(test.waits, waits(d)); diff != "" {
+				t.Errorf("waits (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.left, remains(w.Server)); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package controllers_test
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+var _ controllers.World = (*apisim.Server)(nil)
+
+// server holds a world written as in scenarios.
+func server(t testing.TB, text string, opts ...apisim.Option) *apisim.Server {
+	t.Helper()
+	objects, err := scenario.ParseWorld(text, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apisim.New(objects, scenario.Resources(), append([]apisim.Option{apisim.WithClock(scenario.Start)}, opts...)...)
+}
+
+// remains lists the world by name.
+func remains(s *apisim.Server) []string {
+	names := []string{}
+	for o := range s.List {
+		names = append(names, o.Ref.String())
+	}
+	return names
+}
+
+// waits lists what a controller waits for.
+func waits(c controllers.Controller) []string {
+	lines := []string{}
+	for _, w := range c.Waiting() {
+		lines = append(lines, w.String())
+	}
+	return lines
+}
+
+// settle steps one controller until it changes nothing and returns the number of
+// steps that changed something.
+func settle(t testing.TB, c controllers.Controller, w controllers.World) int {
+	t.Helper()
+	for n := range 100 {
+		acted, err := c.Step(t.Context(), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !acted {
+			return n
+		}
+	}
+	t.Fatalf("%s never comes to rest", c.Name())
+	return 0
+}
+
+// tapped is a server with requests that can be watched or answered by a test.
+type tapped struct {
+	*apisim.Server
+	deletes     func(object.Ref, metav1.DeleteOptions) error
+	collections func(object.Resource, metav1.DeleteOptions) error
+	stored      func(schema.GroupResource) error
+	updates     func(*object.Object) error
+	finalizes   func(*object.Object) error
+}
+
+func (w *tapped) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	if w.deletes != nil {
+		if err := w.deletes(ref, o); err != nil {
+			return err
+		}
+	}
+	return w.Server.Delete(ctx, ref, o)
+}
+
+func (w *tapped) DeleteCollection(ctx context.Context, r object.Resource, ns string, s labels.Selector, o metav1.DeleteOptions) error {
+	if w.collections != nil {
+		if err := w.collections(r, o); err != nil {
+			return err
+		}
+	}
+	return w.Server.DeleteCollection(ctx, r, ns, s, o)
+}
+
+func (w *tapped) DeleteStored(ctx context.Context, gr schema.GroupResource, ns string) error {
+	if w.stored != nil {
+		if err := w.stored(gr); err != nil {
+			return err
+		}
+	}
+	return w.Server.DeleteStored(ctx, gr, ns)
+}
+
+func (w *tapped) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+	if w.updates != nil {
+		if err := w.updates(o); err != nil {
+			return nil, err
+		}
+	}
+	return w.Server.Update(ctx, o)
+}
+
+func (w *tapped) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
+	if w.finalizes != nil {
+		if err := w.finalizes(o); err != nil {
+			return nil, err
+		}
+	}
+	return w.Server.Finalize(ctx, o)
+}
+
+// partly covers everything but some kinds, each in one namespace or everywhere.
+type partly map[string]string
+
+func (c partly) Covers(r object.Resource, namespace string) bool {
+	gap, open := c[r.Kind]
+	return !open || gap != "" && namespace != "" && gap != namespace
+}
+
+func (c partly) Why(r object.Resource, namespace string) string {
+	if c.Covers(r, namespace) {
+		return ""
+	}
+	return "no list of it"
+}
