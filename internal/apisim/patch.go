@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -57,7 +55,11 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 		next.Owners = mergeOwners(old.Owners, p.DeleteOwners, p.MergeOwners)
 	}
 	if p.Finalizers != nil {
-		next.Edit().Finalizers = patchedFinalizers(old.Finalizers(), p)
+		if p.Type == object.Merge || len(*p.Finalizers) == 0 {
+			next.Edit().Finalizers = slices.Clone(*p.Finalizers)
+		} else {
+			next.Edit().Finalizers = mergeFinalizers(old.Finalizers(), *p.Finalizers)
+		}
 	}
 	if p.DeletionTimestamp != nil {
 		next.Edit().DeletionTimestamp = *p.DeletionTimestamp
@@ -73,48 +75,4 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 		next.Labels = object.LabelsOf(merged)
 	}
 	return next
-}
-
-// patchedFinalizers replaces the list in a merge patch. A strategic merge patch
-// only ever adds to it, unless it removes the field.
-func patchedFinalizers(old []string, p object.Patch) []string {
-	if p.Type == object.Merge || len(*p.Finalizers) == 0 {
-		return slices.Clone(*p.Finalizers)
-	}
-	merged := slices.Clone(old)
-	for _, name := range *p.Finalizers {
-		if !slices.Contains(merged, name) {
-			merged = append(merged, name)
-		}
-	}
-	return merged
-}
-
-// mergeOwners removes every reference with a UID in remove, then merges the
-// others by UID: field by field into the first reference with that UID, or at
-// the end when there is none.
-//
-// Upstream: strategicpatch/patch.go mergeSlice with merge key uid, semantics.md
-// §2.11, S253, S254.
-func mergeOwners(owners []object.OwnerReference, remove []types.UID, merge []object.OwnerReference) []object.OwnerReference {
-	owners = object.WithoutOwners(owners, remove)
-	if len(merge) == 0 {
-		return owners
-	}
-	owners = slices.Clone(owners)
-	for _, m := range merge {
-		i := slices.IndexFunc(owners, func(o object.OwnerReference) bool { return o.UID == m.UID })
-		if i < 0 {
-			owners = append(owners, m)
-			continue
-		}
-		if m.Controller == object.Unset {
-			m.Controller = owners[i].Controller
-		}
-		if m.BlockOwnerDeletion == object.Unset {
-			m.BlockOwnerDeletion = owners[i].BlockOwnerDeletion
-		}
-		owners[i] = m
-	}
-	return owners
 }
