@@ -1,0 +1,141 @@
+package render
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Escape makes everything in s visible that a terminal would act on or not
+// show: controls, bidirectional and zero-width characters, blanks other than
+// the ASCII one, separators of lines and paragraphs, unassigned characters and
+// bytes that are not UTF-8. They are written as `\x1b`, `\u202e` or
+// `\U000e0001`. A backslash is doubled only where it could be mistaken for the
+// start of such a sequence, so that two different names never look the same.
+//
+// Text without any of these comes back as it is. (safety.md X01–X03)
+func Escape(s string) string { return escape(s, false) }
+
+// escape is Escape; with ascii it writes every character beyond ASCII as a
+// sequence.
+func escape(s string, ascii bool) string {
+	i := firstUnclean(s, ascii)
+	if i < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	b.WriteString(s[:i])
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			b.WriteString(`\x`)
+			writeHex(&b, rune(s[i]), 2)
+		case r == '\\':
+			b.WriteByte('\\')
+			if ambiguous(s[i+1:], ascii) {
+				b.WriteByte('\\')
+			}
+		case visible(r, ascii):
+			b.WriteString(s[i : i+size])
+		default:
+			writeSequence(&b, r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+func firstUnclean(s string, ascii bool) int {
+	for i, r := range s {
+		if r == '\\' && ambiguous(s[i+1:], ascii) || r == utf8.RuneError && invalid(s[i:]) || !visible(r, ascii) {
+			return i
+		}
+	}
+	return -1
+}
+
+func invalid(s string) bool {
+	_, size := utf8.DecodeRuneInString(s)
+	return size == 1
+}
+
+// ambiguous tells whether a backslash before rest would read as the start of a
+// sequence, or of a doubled backslash.
+func ambiguous(rest string, ascii bool) bool {
+	if rest == "" {
+		return false
+	}
+	switch rest[0] {
+	case '\\':
+		return true
+	case 'x':
+		return hexDigits(rest[1:], 2)
+	case 'u':
+		return hexDigits(rest[1:], 4)
+	case 'U':
+		return hexDigits(rest[1:], 8)
+	}
+	r, size := utf8.DecodeRuneInString(rest)
+	return r == utf8.RuneError && size == 1 || !visible(r, ascii)
+}
+
+func hexDigits(s string, n int) bool {
+	if len(s) < n {
+		return false
+	}
+	for _, c := range []byte(s[:n]) {
+		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+// visible tells whether a terminal shows r as a mark of its own and does
+// nothing else with it.
+func visible(r rune, ascii bool) bool {
+	if r < utf8.RuneSelf {
+		return ' ' <= r && r < 0x7f
+	}
+	return !ascii && unicode.IsPrint(r) && !unicode.Is(blank, r)
+}
+
+// blank are the characters that Unicode counts as letters or marks although
+// nothing is seen of them.
+var blank = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x034f, Hi: 0x034f, Stride: 1}, // combining grapheme joiner
+		{Lo: 0x115f, Hi: 0x1160, Stride: 1}, // Hangul fillers
+		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1}, // Khmer inherent vowels
+		{Lo: 0x180b, Hi: 0x180f, Stride: 1}, // Mongolian selectors
+		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // Braille blank
+		{Lo: 0x3164, Hi: 0x3164, Stride: 1}, // Hangul filler
+		{Lo: 0xfe00, Hi: 0xfe0f, Stride: 1}, // variation selectors
+		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1}, // halfwidth Hangul filler
+	},
+	R32: []unicode.Range32{
+		{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}, // variation selectors supplement
+	},
+}
+
+func writeSequence(b *strings.Builder, r rune) {
+	switch {
+	case r < utf8.RuneSelf:
+		b.WriteString(`\x`)
+		writeHex(b, r, 2)
+	case r <= 0xffff:
+		b.WriteString(`\u`)
+		writeHex(b, r, 4)
+	default:
+		b.WriteString(`\U`)
+		writeHex(b, r, 8)
+	}
+}
+
+func writeHex(b *strings.Builder, r rune, digits int) {
+	for shift := (digits - 1) * 4; shift >= 0; shift -= 4 {
+		b.WriteByte("0123456789abcdef"[r>>shift&0xf])
+	}
+}

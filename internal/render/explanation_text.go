@@ -1,0 +1,259 @@
+package render
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// manyDependents is the number of dependents that an explanation lists unless
+// it is wide.
+const manyDependents = 10
+
+// manyLinks is the number of links above which the middle of a chain is left
+// out unless it is wide.
+const manyLinks = 12
+
+// ExplanationText says why one object stays, goes or is stuck: the verdict
+// first, then the rule and the evidence, then what would change it.
+func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
+	w := &writer{Writer: bufio.NewWriter(out), style: s}
+	w.prose(verdictText(s, e), 2)
+	if e.Reason != "" {
+		w.line()
+		w.prose("Rule: "+s.text(e.Reason)+ruleText(s, e.Reason), 2)
+	}
+	if e.Next != "" {
+		w.prose("Next: the collector sends "+s.text(e.Next)+".", 2)
+	}
+	explainOwners(w, e)
+	explainChain(w, e.Chain)
+	explainDependents(w, e.Dependents)
+	explainFinalizers(w, e.Finalizers)
+	explainTakers(w, e)
+	if len(e.Remedies) > 0 {
+		w.section("What would change it")
+		for _, r := range e.Remedies {
+			w.prose("  "+s.text(r.Command), 4)
+			if r.Effect != "" {
+				w.prose("      "+s.text(r.Effect), 6)
+			}
+		}
+	}
+	writeNotes(w, completeness(s, e.Source, e.Complete, e.Gaps))
+	return w.done()
+}
+
+// section sets a titled part apart from what is above it.
+func (w *writer) section(title string) {
+	w.line()
+	w.prose(w.style.paint(bold, title)+":", 2)
+}
+
+func verdictText(s Style, e *report.Explanation) string {
+	text := s.place(e.Object) + " " + s.paint(verdictColour(e.Verdict), verdictPhrase(s, e.Verdict))
+	if e.Message == "" {
+		return text + "."
+	}
+	return text + ": " + s.text(e.Message)
+}
+
+func verdictPhrase(s Style, v report.Verdict) string {
+	switch v {
+	case report.Live:
+		return "stays"
+	case report.Garbage:
+		return "is garbage"
+	case report.BeingDeleted:
+		return "is being deleted"
+	case report.WaitingForDependents:
+		return "is being deleted and waits for its dependents"
+	case report.HeldByFinalizer:
+		return "is being deleted and held by a finalizer"
+	case report.Undecidable:
+		return "cannot be decided"
+	}
+	return "is " + s.text(string(v))
+}
+
+// ruleText explains the code of a reason when it is a known one.
+func ruleText(s Style, reason string) string {
+	if sentence := Sentence(reason); sentence != reason {
+		return s.pick(" — ", " - ") + s.text(sentence)
+	}
+	return ""
+}
+
+func explainOwners(w *writer, e *report.Explanation) {
+	s := w.style
+	if len(e.Owners) == 0 {
+		w.line()
+		w.line("No owners.")
+		return
+	}
+	w.section("Owners")
+	t := &table{headers: []string{"CLASS", "OWNER", "ROLE", "EVIDENCE"}, indent: 2}
+	for _, o := range e.Owners {
+		var role []string
+		if o.Controller {
+			role = append(role, "controller")
+		}
+		if o.BlockOwnerDeletion {
+			role = append(role, "blocks")
+		}
+		t.add(classColour(o.Class), s.text(string(o.Class)), s.name(o.Ref), strings.Join(role, ","), s.text(o.Evidence))
+	}
+	w.table(t)
+}
+
+func classColour(c report.Class) string {
+	switch c {
+	case report.Solid:
+		return green
+	case report.Dangling:
+		return red
+	case report.Waiting:
+		return yellow
+	case report.UnknownClass:
+		return magenta
+	}
+	return ""
+}
+
+// explainChain writes the way to what decides on one line, or one link a line
+// when that is too long.
+func explainChain(w *writer, chain []report.ChainLink) {
+	if len(chain) < 2 {
+		return
+	}
+	s := w.style
+	w.section("Chain of owners")
+	arrow := s.pick("→", "->")
+	links := chainLinks(s, chain)
+	one := "  " + strings.Join(links, " "+arrow+" ")
+	if limit := s.limit(); len(links) <= manyLinks/2 && (limit <= 0 || width(one) <= limit) {
+		w.line(one)
+		return
+	}
+	for i, link := range links {
+		if i > 0 {
+			link = arrow + " " + link
+		}
+		w.prose("  "+link, 4)
+	}
+}
+
+func chainLinks(s Style, chain []report.ChainLink) []string {
+	links := make([]string, 0, min(len(chain), manyLinks+1))
+	for i, c := range chain {
+		if left := len(chain) - manyLinks; left > 0 && !s.Wide && i >= manyLinks/2 && i < len(chain)-manyLinks/2 {
+			if i == manyLinks/2 {
+				links = append(links, s.pick("…", "...")+" "+strconv.Itoa(left)+" more "+s.pick("…", "..."))
+			}
+			continue
+		}
+		link := s.place(c.Ref)
+		if i > 0 && c.Namespace == chain[i-1].Namespace {
+			link = s.name(c.Ref)
+		}
+		if c.Class != "" {
+			link += " (" + s.paint(classColour(c.Class), s.text(lower(string(c.Class)))) + ")"
+		}
+		links = append(links, link)
+	}
+	return links
+}
+
+func explainDependents(w *writer, dependents []report.DependentFinding) {
+	if len(dependents) == 0 {
+		return
+	}
+	s := w.style
+	shown := dependents
+	if !s.Wide && len(shown) > manyDependents {
+		// What blocks is why somebody asks; it must not be folded away.
+		shown = slices.Clone(shown)
+		slices.SortStableFunc(shown, func(a, b report.DependentFinding) int { return rank(a.Blocking) - rank(b.Blocking) })
+		shown = shown[:manyDependents]
+	}
+	w.section(sentenceCase(plural(len(dependents), "dependent")))
+	_, several := namespaces(shown, func(d *report.DependentFinding) report.Ref { return d.Ref })
+	t := &table{headers: []string{"OBJECT", "BLOCKS", "STATE"}, indent: 2}
+	if several {
+		t.headers = []string{"NAMESPACE", "OBJECT", "BLOCKS", "STATE"}
+	}
+	for _, d := range shown {
+		blocks := "no"
+		if d.Blocking {
+			blocks = "yes"
+		}
+		row := []string{s.name(d.Ref), blocks, s.text(d.State)}
+		if several {
+			row = slices.Insert(row, 0, s.text(d.Ref.Namespace))
+		}
+		t.add("", row...)
+	}
+	w.table(t)
+	if left := len(dependents) - len(shown); left > 0 {
+		w.line("  and ", strconv.Itoa(left), " more")
+	}
+}
+
+// rank puts what is true first.
+func rank(b bool) int {
+	if b {
+		return 0
+	}
+	return 1
+}
+
+func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
+	if len(finalizers) == 0 {
+		return
+	}
+	s := w.style
+	w.section("Finalizers")
+	t := &table{headers: []string{"FINALIZER", "STATE", "REMOVED BY"}, indent: 2}
+	for _, f := range finalizers {
+		by := s.text(f.RemovedBy)
+		if by == "" {
+			by = "not known"
+		}
+		if f.Evidence != "" {
+			by += " (" + s.text(f.Evidence) + ")"
+		}
+		if f.Remedy != "" {
+			by += s.pick(" → ", " -> ") + s.text(f.Remedy)
+		}
+		t.add("", s.text(f.Name), s.text(f.State), by)
+	}
+	w.table(t)
+}
+
+func explainTakers(w *writer, e *report.Explanation) {
+	if len(e.TakenBy) == 0 {
+		return
+	}
+	s := w.style
+	w.section("A delete of any of these takes it")
+	shown := e.TakenBy
+	if !s.Wide && len(shown) > manyDependents {
+		shown = shown[:manyDependents]
+	}
+	t := &table{headers: []string{"OBJECT", "POLICY"}, indent: 2}
+	for _, x := range shown {
+		object := s.name(x.Object)
+		if x.Object.Namespace != e.Object.Namespace {
+			object = s.place(x.Object)
+		}
+		t.add("", object, s.text(x.Policy))
+	}
+	w.table(t)
+	if left := len(e.TakenBy) - len(shown); left > 0 {
+		w.line("  and ", strconv.Itoa(left), " more")
+	}
+}

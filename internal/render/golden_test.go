@@ -1,0 +1,186 @@
+package render
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/cockroachdb/datadriven"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// TestGolden runs testdata/golden: a document is loaded with its kind as the
+// command, then shown in formats and styles. `go test -rewrite` writes what is
+// shown into the files; colours stand as ␛.
+func TestGolden(t *testing.T) {
+	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
+		var doc runtime.Object
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if loaded := documentOf(d.Cmd); loaded != nil {
+				if err := yaml.UnmarshalStrict([]byte(d.Input), loaded); err != nil {
+					t.Fatalf("%s: %v", d.Pos, err)
+				}
+				loaded.GetObjectKind().SetGroupVersionKind(report.GroupVersion.WithKind(d.Cmd))
+				doc = loaded
+				return ""
+			}
+			if d.Cmd == "print" {
+				return printed(t, d.CmdArgs[0].Key+joined(d.CmdArgs[0].Vals), doc)
+			}
+			return shown(t, d, doc)
+		})
+	})
+}
+
+func joined(vals []string) string {
+	if len(vals) == 0 {
+		return ""
+	}
+	return "=" + strings.Join(vals, ",")
+}
+
+func documentOf(kind string) runtime.Object {
+	switch kind {
+	case "Plan":
+		return &report.Plan{}
+	case "Explanation":
+		return &report.Explanation{}
+	case "Diagnosis":
+		return &report.Diagnosis{}
+	case "Graph":
+		return &report.Graph{}
+	}
+	return nil
+}
+
+func styleOf(t *testing.T, d *datadriven.TestData) Style {
+	t.Helper()
+	s := Style{Colour: d.HasArg("colour"), ASCII: d.HasArg("ascii"), Wide: d.HasArg("wide"), NoHeaders: d.HasArg("no-headers")}
+	if d.HasArg("width") {
+		d.ScanArgs(t, "width", &s.Width)
+	}
+	return s
+}
+
+// shown renders for people, and holds every golden to what must be true of all
+// of them.
+func shown(t *testing.T, d *datadriven.TestData, doc runtime.Object) string {
+	t.Helper()
+	s := styleOf(t, d)
+	out := renderAs(t, d.Cmd, s, doc)
+	if again := renderAs(t, d.Cmd, s, doc); again != out {
+		t.Errorf("%s: two runs differ", d.Pos)
+	}
+	if d.Cmd != "upstream" && d.Cmd != "dot" {
+		assertPresentable(t, s, out)
+	}
+	return strings.ReplaceAll(out, "\x1b", "␛")
+}
+
+func renderAs(t *testing.T, command string, s Style, doc runtime.Object) string {
+	t.Helper()
+	var b bytes.Buffer
+	var err error
+	switch command {
+	case "table":
+		if plan, ok := doc.(*report.Plan); ok {
+			err = PlanTable(&b, s, plan)
+		} else {
+			err = DiagnosisTable(&b, s, doc.(*report.Diagnosis))
+		}
+	case "steps":
+		err = PlanSteps(&b, s, doc.(*report.Plan))
+	case "text":
+		err = ExplanationText(&b, s, doc.(*report.Explanation))
+	case "tree":
+		err = GraphTree(&b, s, doc.(*report.Graph))
+	case "dot":
+		err = GraphDOT(&b, s, doc.(*report.Graph))
+	case "upstream":
+		err = UpstreamDOT(&b, s, doc.(*report.Graph))
+	default:
+		t.Fatalf("no such command: %s", command)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func printed(t *testing.T, format string, doc runtime.Object) string {
+	t.Helper()
+	p, ok, err := MachinePrinter(format)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	if !ok {
+		return "not a machine format"
+	}
+	var b bytes.Buffer
+	if err := p.PrintObj(doc, &b); err != nil {
+		return "error: " + err.Error()
+	}
+	return b.String()
+}
+
+// assertPresentable checks what holds for every output for people: no
+// character that a terminal acts on, no line beyond the width, no trailing
+// blanks, ASCII where asked for.
+func assertPresentable(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, s Style, out string) {
+	t.Helper()
+	if !utf8.ValidString(out) {
+		t.Errorf("not UTF-8: %q", out)
+	}
+	for line := range strings.Lines(out) {
+		if !strings.HasSuffix(line, "\n") {
+			t.Errorf("the last line does not end: %q", line)
+		}
+		line = strings.TrimSuffix(line, "\n")
+		if strings.TrimRight(line, " ") != line {
+			t.Errorf("trailing blanks: %q", line)
+		}
+		if s.limit() > 0 && width(line) > s.limit() {
+			t.Errorf("%d columns wide, limit %d: %q", width(line), s.limit(), line)
+		}
+		if s.Colour {
+			line = strings.NewReplacer("\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[34m", "",
+				"\x1b[35m", "", "\x1b[36m", "", "\x1b[1m", "", "\x1b[0m", "").Replace(line)
+		}
+		for _, r := range line {
+			if !visible(r, s.ASCII) {
+				t.Errorf("%q in %q", r, line)
+			}
+		}
+	}
+}
+
+// TestWriteErrorsAreReturned: whatever is rendered, a writer that fails is
+// noticed.
+func TestWriteErrorsAreReturned(t *testing.T) {
+	full := Style{}
+	for name, render := range map[string]func(io.Writer) error{
+		"plan table":  func(w io.Writer) error { return PlanTable(w, full, &report.Plan{}) },
+		"plan steps":  func(w io.Writer) error { return PlanSteps(w, full, &report.Plan{}) },
+		"explanation": func(w io.Writer) error { return ExplanationText(w, full, &report.Explanation{}) },
+		"diagnosis":   func(w io.Writer) error { return DiagnosisTable(w, full, &report.Diagnosis{}) },
+		"tree":        func(w io.Writer) error { return GraphTree(w, full, &report.Graph{}) },
+		"dot":         func(w io.Writer) error { return GraphDOT(w, full, &report.Graph{}) },
+		"upstream":    func(w io.Writer) error { return UpstreamDOT(w, full, &report.Graph{}) },
+	} {
+		if err := render(closed{}); err != io.ErrClosedPipe {
+			t.Errorf("%s: %v, want %v", name, err, io.ErrClosedPipe)
+		}
+	}
+}
+
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// view is a graph document made walkable: vertices by number, in the order of
+// references, whatever order the document has.
+type view struct {
+	nodes []report.Node
+	// owners and dependents are edges by the number of the vertex at their other
+	// end, ascending, without repetitions.
+	owners, dependents [][]link
+	byUID              map[types.UID]int
+	// unseen is what is said of a vertex of which nothing is known.
+	unseen string
+}
+
+// link is one end of an edge.
+type link struct {
+	to   int
+	edge *report.Edge
+}
+
+// newView orders the vertices and connects them. A UID that only an edge knows
+// gets a vertex that is missing; nothing of a document is left out.
+func newView(g *report.Graph) *view {
+	v := &view{nodes: slices.Clone(g.Nodes), byUID: make(map[types.UID]int, len(g.Nodes)), unseen: "not in the dump"}
+	if g.Source.Type == "cluster" {
+		v.unseen = "not read"
+	}
+	known := make(map[types.UID]bool, len(g.Nodes))
+	for i := range v.nodes {
+		known[v.nodes[i].Ref.UID] = true
+	}
+	for i := range g.Edges {
+		for _, uid := range [2]types.UID{g.Edges[i].Dependent, g.Edges[i].Owner} {
+			if !known[uid] {
+				known[uid] = true
+				v.nodes = append(v.nodes, report.Node{Ref: report.Ref{UID: uid}, Missing: true})
+			}
+		}
+	}
+	slices.SortStableFunc(v.nodes, func(a, b report.Node) int { return compareRefs(a.Ref, b.Ref) })
+	v.index()
+	v.connect(g.Edges)
+	return v
+}
+
+// index finds vertices by UID. Where several share one, edges lead to the one
+// that was seen.
+func (v *view) index() {
+	for i := range v.nodes {
+		uid := v.nodes[i].Ref.UID
+		if have, ok := v.byUID[uid]; !ok || !v.nodes[have].Observed && v.nodes[i].Observed {
+			v.byUID[uid] = i
+		}
+	}
+}
+
+func (v *view) connect(edges []report.Edge) {
+	v.owners = make([][]link, len(v.nodes))
+	v.dependents = make([][]link, len(v.nodes))
+	for i := range edges {
+		e := &edges[i]
+		dependent, owner := v.byUID[e.Dependent], v.byUID[e.Owner]
+		v.owners[dependent] = append(v.owners[dependent], link{owner, e})
+		v.dependents[owner] = append(v.dependents[owner], link{dependent, e})
+	}
+	for i := range v.nodes {
+		v.owners[i] = sortLinks(v.owners[i])
+		v.dependents[i] = sortLinks(v.dependents[i])
+	}
+}
+
+func sortLinks(links []link) []link {
+	slices.SortStableFunc(links, func(a, b link) int { return a.to - b.to })
+	return slices.CompactFunc(links, func(a, b link) bool { return a.to == b.to })
+}
+
+// absence says of a vertex that was not seen what is known: that it does not
+// exist, or nothing. It is empty for one that was seen. A vertex is called
+// absent only if every reference to it was found to be dangling.
+func (v *view) absence(i int) string {
+	if n := &v.nodes[i]; n.Observed || !n.Virtual && !n.Missing {
+		return ""
+	}
+	if len(v.dependents[i]) == 0 {
+		return v.unseen
+	}
+	for _, l := range v.dependents[i] {
+		if l.edge.Class != report.Dangling {
+			return v.unseen
+		}
+	}
+	return "absent"
+}

@@ -1,0 +1,173 @@
+package render
+
+import (
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// hostileNames are names that try to act on a terminal, to break a format, or
+// to fool a person. (safety.md X01–X04)
+var hostileNames = []string{
+	"", " ", "web-1", "a\nb", "a\r\x1b[2K" + "b", "\x1b]0;owned\a", "\x1b]8;;http://x\x1b\\y\x1b]8;;\x1b\\",
+	"\u202etxt.exe", "a\u200bb", "数据库-主节点", "ｆｕｌｌｗｉｄｔｈ", "👩‍👩‍👧‍👦", "e\u0301\u0301\u0301", "\u0301start", "\xff\xfe", "\xed\xa0\x80",
+	`"];evil[URL="javascript:alert(1)"`, `\N \G \L`, `back\`, `<b>html</b>`, `-->{}[];`, "tab\there",
+	strings.Repeat("long-", 60), strings.Repeat("界", 120), "%s%d%!", "a b  c   d", "\x85\u2028\u2029",
+}
+
+// seeds adds the hostile names to a fuzz target of two names.
+func seeds(f *testing.F) {
+	for i, s := range hostileNames {
+		f.Add(s, hostileNames[(i+5)%len(hostileNames)], uint8(i*9), i%2 == 0)
+	}
+}
+
+func hostileRef(kind, name string) report.Ref {
+	return report.Ref{APIVersion: "apps/v1" + kind, Kind: "K" + kind, Namespace: kind, Name: name, UID: types.UID(name)}
+}
+
+func hostileStyle(width uint8, flag bool) Style {
+	return Style{Width: 24 + int(width), ASCII: flag, Colour: !flag, NoHeaders: width%2 == 0}
+}
+
+// FuzzTable: whatever names and texts are, tables and texts for people have no
+// character that a terminal acts on and keep to the width.
+func FuzzTable(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, a, b string, width uint8, flag bool) {
+		s := hostileStyle(width, flag)
+		x, y := hostileRef(b, a), hostileRef(a, b)
+		plan := &report.Plan{
+			Source: report.Source{Type: a},
+			Rules:  b, Digest: a,
+			Seed: report.Seed{Verb: b, Policy: a, Finalizers: []string{a, b}, Targets: []report.Ref{x, y}},
+			Effects: []report.Effect{
+				{Object: x, Outcome: report.Deleted, Reason: a, Because: []report.Ref{y}, Message: b, RecreatedBy: &y},
+				{Object: y, Outcome: report.Outcome(a), Reason: "NoOwners", Message: a, Contested: true, Assumptions: []string{b}},
+				{Object: y, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{a}, Dependents: []report.Ref{x}, Node: b}},
+				{Object: x, Outcome: report.Kept, Baseline: true},
+			},
+			Steps: []report.Step{{N: 1, Actor: a, Verb: b, Object: x, Policy: a, Reason: b, Patch: a, Waits: b, Answer: 409}},
+			Stuck: []report.Stuck{{Object: y, Reason: a, Message: b}, {Object: x, Reason: b, Because: []report.Ref{y}}},
+			Gaps:  []report.Gap{{Resource: a, Namespace: b}, {Resource: b, Namespace: a}},
+		}
+		explanation := &report.Explanation{
+			Object: x, Verdict: report.Verdict(a), Reason: b, Message: a, Next: b,
+			Owners:     []report.OwnerFinding{{Ref: y, Class: report.Class(b), Evidence: a, Controller: true, BlockOwnerDeletion: true}},
+			Dependents: []report.DependentFinding{{Ref: x, State: a}, {Ref: y, State: b}},
+			Finalizers: []report.FinalizerFinding{{Name: a, RemovedBy: b, State: a, Evidence: b, Remedy: a}},
+			Chain:      []report.ChainLink{{Ref: x}, {Ref: y, Class: report.Class(a)}},
+			TakenBy:    []report.Taker{{Object: y, Policy: a}},
+			Remedies:   []report.Remedy{{Command: a, Effect: b}},
+		}
+		diagnosis := &report.Diagnosis{Findings: []report.Finding{
+			{Code: a, Severity: report.Severity(b), Object: x, Reference: &y, Message: a, Evidence: b, Remedy: a},
+			{Code: b, Severity: report.Error, Object: y, Message: b},
+		}}
+		for _, wide := range []bool{false, true} {
+			s.Wide = wide
+			assertRendered(t, s, func(w io.Writer) error { return PlanTable(w, s, plan) })
+			assertRendered(t, s, func(w io.Writer) error { return PlanSteps(w, s, plan) })
+			assertRendered(t, s, func(w io.Writer) error { return ExplanationText(w, s, explanation) })
+			assertRendered(t, s, func(w io.Writer) error { return DiagnosisTable(w, s, diagnosis) })
+		}
+	})
+}
+
+func assertRendered(t *testing.T, s Style, render func(io.Writer) error) string {
+	t.Helper()
+	var b strings.Builder
+	if err := render(&b); err != nil {
+		t.Fatal(err)
+	}
+	assertPresentable(t, s, b.String())
+	return b.String()
+}
+
+// hostileGraph connects n vertices of two kinds of names as the bits say,
+// cycles, unknown owners and equal UIDs included.
+func hostileGraph(a, b string, bits uint8) *report.Graph {
+	g := &report.Graph{Source: report.Source{Type: a}}
+	for i, name := range []string{a, b, a + b, b + a, a} {
+		r := hostileRef(b, name)
+		r.UID = types.UID(name + strconv.Itoa(i%4))
+		g.Nodes = append(g.Nodes, report.Node{Ref: r, Observed: i%2 == 0, Virtual: i%2 == 1, BeingDeleted: bits&1 != 0,
+			WaitingForDependents: bits&2 != 0, Finalizers: []string{a}, Missing: i == 3})
+	}
+	for i := range g.Nodes {
+		owner := g.Nodes[(i*int(bits)+1)%len(g.Nodes)].Ref.UID
+		g.Edges = append(g.Edges,
+			report.Edge{Dependent: g.Nodes[i].Ref.UID, Owner: owner, Class: report.Class(b), BlockOwnerDeletion: bits&4 != 0},
+			report.Edge{Dependent: g.Nodes[i].Ref.UID, Owner: types.UID(a + "?"), Controller: bits&8 != 0, Class: report.Dangling})
+	}
+	if bits&16 != 0 {
+		g.Roots = []report.Ref{g.Nodes[0].Ref}
+	}
+	return g
+}
+
+// FuzzTree: a tree shows every vertex in full exactly once, for any graph.
+func FuzzTree(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, a, b string, bits uint8, flag bool) {
+		g := hostileGraph(a, b, bits)
+		for _, s := range []Style{hostileStyle(bits, flag), {Wide: true, ASCII: true}} {
+			assertRendered(t, s, func(w io.Writer) error { return GraphTree(w, s, g) })
+			tr := newTree(io.Discard, s, g)
+			tr.write()
+			for i, shown := range tr.shown {
+				if !shown {
+					t.Errorf("%q is not shown", tr.nodes[i].Ref)
+				}
+			}
+		}
+	})
+}
+
+// FuzzDOT: both DOT formats can be read back, with as many vertices and edges
+// as went in.
+func FuzzDOT(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, a, b string, bits uint8, flag bool) {
+		g := hostileGraph(a, b, bits)
+		var out strings.Builder
+		if err := GraphDOT(&out, Style{ASCII: flag}, g); err != nil {
+			t.Fatal(err)
+		}
+		got, err := parseDOT(out.String())
+		if err != nil {
+			t.Fatalf("%v in:\n%s", err, out.String())
+		}
+		v := newView(g)
+		edges := 0
+		for _, owners := range v.owners {
+			edges += len(owners)
+		}
+		if got.vertices != len(v.nodes) || got.edges != edges {
+			t.Errorf("%d vertices and %d edges, want %d and %d:\n%s", got.vertices, got.edges, len(v.nodes), edges, out.String())
+		}
+		for key := range got.attributes {
+			if key == "URL" || key == "href" || key == "target" {
+				t.Errorf("attribute %s in:\n%s", key, out.String())
+			}
+		}
+
+		out.Reset()
+		if err := UpstreamDOT(&out, Style{}, g); err != nil {
+			t.Fatal(err)
+		}
+		nodes, links := SelectUpstream(g, uidsOf(g.Roots))
+		got, err = parseDOT(out.String())
+		if err != nil {
+			t.Fatalf("%v in:\n%s", err, out.String())
+		}
+		if got.vertices != len(nodes) || got.edges != len(links) {
+			t.Errorf("%d vertices and %d edges, want %d and %d:\n%s", got.vertices, got.edges, len(nodes), len(links), out.String())
+		}
+	})
+}

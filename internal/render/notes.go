@@ -1,0 +1,108 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// planNotes says what the answer rests on, each thing once.
+func planNotes(w *writer, p *report.Plan) {
+	s := w.style
+	var notes []string
+	if slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return e.Contested }) {
+		notes = append(notes, "* depends on timing: another order of the same events ends differently.")
+	} else if p.Explored > 0 {
+		notes = append(notes, plural(p.Explored, "other order")+" of events tried: all end the same.")
+	}
+	if p.Rules == "strict" {
+		notes = append(notes, "Strict rules: what collect does, which is less than what the cluster's own collector would do.")
+	}
+	var assumptions []string
+	for _, e := range p.Effects {
+		assumptions = append(assumptions, e.Assumptions...)
+	}
+	for _, a := range unique(assumptions) {
+		notes = append(notes, "Assumed: "+s.text(a)+".")
+	}
+	notes = append(notes, completeness(s, p.Source, p.Complete, p.Gaps)...)
+	if p.Digest != "" {
+		notes = append(notes, "Digest: "+s.text(p.Digest))
+	}
+	writeNotes(w, notes)
+}
+
+// writeNotes sets the notes apart from what is above them.
+func writeNotes(w *writer, notes []string) {
+	if len(notes) > 0 {
+		w.line()
+	}
+	for _, n := range notes {
+		w.prose(n, 2)
+	}
+}
+
+// completeness says whether the answer is whole, and what was not seen.
+func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
+	var notes []string
+	if !complete {
+		notes = append(notes, s.paint(bold, "Incomplete:")+" some of this rests on what "+seenIn(src)+" does not show.")
+	}
+	if len(gaps) > 0 {
+		notes = append(notes, gapText(s, src, gaps))
+	}
+	return notes
+}
+
+// seenIn names what was looked at.
+func seenIn(src report.Source) string {
+	if src.Type == "cluster" {
+		return "the snapshot of the cluster"
+	}
+	return "the dump"
+}
+
+// gapText compresses the gaps to one sentence: there may be hundreds of them.
+func gapText(s Style, src report.Source, gaps []report.Gap) string {
+	resources := make([]string, len(gaps))
+	for i, g := range gaps {
+		resources[i] = g.Resource
+	}
+	resources = unique(resources)
+	noun := plural(len(resources), "kind")
+	const most = 3
+	names := s.texts(resources[:min(most, len(resources))])
+	if len(resources) > most {
+		names += ", " + s.pick("…", "...")
+	}
+	intro := "Not in the dump: "
+	if src.Type == "cluster" {
+		intro = "Not read from the cluster: "
+	}
+	return intro + noun + " (" + names + ")" + gapPlaces(s, gaps) + "; their dependents are not shown. See -o json."
+}
+
+// gapPlaces is " in namespace shop" when no gap is the whole cluster.
+func gapPlaces(s Style, gaps []report.Gap) string {
+	places := make([]string, len(gaps))
+	for i, g := range gaps {
+		if g.Namespace == "" {
+			return ""
+		}
+		places[i] = g.Namespace
+	}
+	if places = unique(places); len(places) == 1 {
+		return " in namespace " + s.text(places[0])
+	}
+	return " in " + strconv.Itoa(len(places)) + " namespaces"
+}
+
+// sentenceCase starts a sentence with an upper-case letter.
+func sentenceCase(text string) string {
+	if text == "" || text[0] < 'a' || text[0] > 'z' {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

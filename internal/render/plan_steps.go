@@ -1,0 +1,80 @@
+package render
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// PlanSteps is the sequence of requests of a plan, with the step that caused
+// each one.
+func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
+	w := &writer{Writer: bufio.NewWriter(out), style: s}
+	caused, before := splitBaseline(p)
+	w.prose(planHeadline(s, p, caused, before), 2)
+	if len(p.Steps) == 0 {
+		w.line()
+		w.line("No requests.")
+	} else {
+		w.line()
+		w.table(stepTable(s, p.Steps))
+	}
+	planNotes(w, p)
+	return w.done()
+}
+
+func stepTable(s Style, steps []report.Step) *table {
+	_, several := namespaces(steps, func(x *report.Step) report.Ref { return x.Object })
+	policies := false
+	for i := range steps {
+		policies = policies || steps[i].Policy != ""
+	}
+	t := &table{headers: stepRow(several, policies, s.Wide,
+		"N", "CAUSE", "ACTOR", "VERB", "NAMESPACE", "OBJECT", "POLICY", "UID", "PATCH", "REASON")}
+	for i := range steps {
+		x := &steps[i]
+		cause := ""
+		if x.Cause != 0 {
+			cause = s.pick("←", "<-") + strconv.Itoa(x.Cause)
+		}
+		t.add("", stepRow(several, policies, s.Wide,
+			strconv.Itoa(x.N), cause, s.text(x.Actor), stepVerb(s, x), s.text(x.Object.Namespace), s.name(x.Object),
+			s.text(x.Policy), s.text(string(x.Object.UID)), s.text(x.Patch), stepReason(s, x))...)
+	}
+	return t
+}
+
+// stepRow leaves out the columns that say nothing.
+func stepRow(several, policies, wide bool, n, cause, actor, verb, namespace, object, policy, uid, patch, reason string) []string {
+	row := append(make([]string, 0, 10), n, cause, actor, verb)
+	if several {
+		row = append(row, namespace)
+	}
+	row = append(row, object)
+	if policies {
+		row = append(row, policy)
+	}
+	if wide {
+		row = append(row, uid, patch)
+	}
+	return append(row, reason)
+}
+
+// stepVerb is the verb, and the answer when the request did not succeed.
+func stepVerb(s Style, x *report.Step) string {
+	if x.Answer == 0 {
+		return s.text(x.Verb)
+	}
+	return s.text(x.Verb) + s.pick(" → ", " -> ") + strconv.Itoa(x.Answer)
+}
+
+func stepReason(s Style, x *report.Step) string {
+	reason := s.text(x.Reason)
+	if x.Waits == "" {
+		return reason
+	}
+	return strings.TrimPrefix(reason+"; waits for "+s.text(x.Waits), "; ")
+}

@@ -1,0 +1,267 @@
+package render
+
+import (
+	"bufio"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+const (
+	// manyEffects is the number of effects above which they are counted by kind.
+	manyEffects = 12
+	// shortMessage is the length up to which a message is shown in a narrow table.
+	shortMessage = 72
+	// manyTargets is the number of targets that the headline names.
+	manyTargets = 3
+)
+
+// PlanTable is a plan for people: a headline, counts by kind when there are
+// many effects, the effects by outcome, what was garbage before, and what the
+// answer rests on.
+func PlanTable(out io.Writer, s Style, p *report.Plan) error {
+	w := &writer{Writer: bufio.NewWriter(out), style: s}
+	caused, before := splitBaseline(p)
+	w.prose(planHeadline(s, p, caused, before), 2)
+	if len(caused) > manyEffects {
+		w.line()
+		w.table(countTable(s, caused))
+	}
+	if len(caused) > 0 {
+		w.line()
+		w.table(effectTable(s, p, caused))
+	}
+	if len(before) > 0 {
+		w.line()
+		w.prose("Garbage already; the cluster's collector takes these without this request too:", 2)
+		w.line()
+		w.table(effectTable(s, p, before))
+	}
+	if len(p.Stuck) > 0 {
+		w.line()
+		w.prose("The collector tries these again and again, without effect:", 2)
+		w.line()
+		w.table(stuckTable(s, p.Stuck))
+	}
+	planNotes(w, p)
+	return w.done()
+}
+
+// splitBaseline parts what the seed causes from what would happen anyway.
+// Collecting is asking for what would happen anyway, so nothing is parted
+// there. Both lists are in the order of the outcomes.
+func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
+	for _, e := range p.Effects {
+		if e.Baseline && p.Seed.Verb != "collect" {
+			before = append(before, e)
+		} else {
+			caused = append(caused, e)
+		}
+	}
+	byOutcome := func(a, b report.Effect) int { return outcomeRank(a.Outcome) - outcomeRank(b.Outcome) }
+	slices.SortStableFunc(caused, byOutcome)
+	slices.SortStableFunc(before, byOutcome)
+	return caused, before
+}
+
+// outcomeRank is the place of an outcome in the order of showing.
+func outcomeRank(o report.Outcome) int {
+	all := report.Outcomes()
+	if i := slices.Index(all, o); i >= 0 {
+		return i
+	}
+	return len(all)
+}
+
+func planHeadline(s Style, p *report.Plan, caused, before []report.Effect) string {
+	var b strings.Builder
+	b.WriteString(seedText(s, p.Seed))
+	if ns, several := namespaces(p.Seed.Targets, func(r *report.Ref) report.Ref { return *r }); several {
+		b.WriteString(" in several namespaces")
+	} else if ns != "" {
+		b.WriteString(" -n " + s.text(ns))
+	}
+	if p.Seed.Policy != "" {
+		b.WriteString(" (" + s.text(lower(p.Seed.Policy)) + ")")
+	}
+	b.WriteString(": ")
+	b.WriteString(countText(s, caused))
+	if len(before) > 0 {
+		b.WriteString("; " + strconv.Itoa(len(before)) + " more without this request")
+	}
+	return b.String()
+}
+
+func seedText(s Style, seed report.Seed) string {
+	targets := s.some(seed.Targets, manyTargets)
+	switch seed.Verb {
+	case "removeFinalizer":
+		noun := "finalizer "
+		if len(seed.Finalizers) > 1 {
+			noun = "finalizers "
+		}
+		return "remove " + noun + s.texts(seed.Finalizers) + " from " + targets
+	case "collect":
+		if targets == "" {
+			return "collect garbage"
+		}
+	}
+	return strings.TrimSpace(s.text(seed.Verb) + " " + targets)
+}
+
+// countText is "3 deleted, 1 pruned"; it counts what the tables show.
+func countText(s Style, effects []report.Effect) string {
+	if len(effects) == 0 {
+		return "nothing changes"
+	}
+	var parts []string
+	for start := 0; start < len(effects); {
+		o := effects[start].Outcome
+		end := start
+		for end < len(effects) && effects[end].Outcome == o {
+			end++
+		}
+		parts = append(parts, s.paint(outcomeColour(o), strconv.Itoa(end-start)+" "+s.text(lower(string(o)))))
+		start = end
+	}
+	return strings.Join(parts, ", ")
+}
+
+// countTable counts effects by kind and outcome; outcomes that do not occur
+// have no column.
+func countTable(s Style, effects []report.Effect) *table {
+	var outcomes []report.Outcome
+	counts := map[string]map[report.Outcome]int{}
+	var kinds []string
+	for _, e := range effects {
+		if !slices.Contains(outcomes, e.Outcome) {
+			outcomes = append(outcomes, e.Outcome)
+		}
+		kind := kubectlKind(e.Object.APIVersion, e.Object.Kind)
+		if counts[kind] == nil {
+			counts[kind] = map[report.Outcome]int{}
+			kinds = append(kinds, kind)
+		}
+		counts[kind][e.Outcome]++
+	}
+	slices.Sort(kinds)
+	t := &table{headers: []string{"KIND"}}
+	for _, o := range outcomes {
+		t.headers = append(t.headers, s.text(strings.ToUpper(string(o))))
+	}
+	for _, kind := range kinds {
+		row := []string{s.text(kind)}
+		for _, o := range outcomes {
+			row = append(row, strconv.Itoa(counts[kind][o]))
+		}
+		t.add("", row...)
+	}
+	return t
+}
+
+func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
+	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	// One namespace is in the headline, unless the headline names another.
+	if !several && len(p.Seed.Targets) > 0 {
+		several = effects[0].Object.Namespace != p.Seed.Targets[0].Namespace
+	}
+	t := &table{headers: []string{"OUTCOME"}}
+	if several || len(p.Seed.Targets) == 0 {
+		t.headers = append(t.headers, "NAMESPACE")
+	}
+	t.headers = append(t.headers, "OBJECT")
+	if s.Wide {
+		t.headers = append(t.headers, "UID", "REASON", "WHY", "MESSAGE")
+	} else {
+		t.headers = append(t.headers, "WHY")
+	}
+	for _, e := range effects {
+		outcome := s.text(string(e.Outcome))
+		if e.Contested {
+			outcome += "*"
+		}
+		row := []string{outcome}
+		if t.headers[1] == "NAMESPACE" {
+			row = append(row, s.text(e.Object.Namespace))
+		}
+		row = append(row, s.name(e.Object))
+		if s.Wide {
+			row = append(row, s.text(string(e.Object.UID)), s.text(e.Reason), because(s, e), s.text(e.Message))
+		} else {
+			row = append(row, why(s, e))
+		}
+		t.add(outcomeColour(e.Outcome), row...)
+	}
+	return t
+}
+
+// why is the reason of an effect in a few words: the message when it is short,
+// else what the reason code says.
+func why(s Style, e report.Effect) string {
+	message := s.text(e.Message)
+	if e.Outcome == report.Blocked && e.BlockedBy != nil || message == "" || width(message) > shortMessage {
+		return because(s, e)
+	}
+	return message + recreated(s, e)
+}
+
+// because says why from the fields alone.
+func because(s Style, e report.Effect) string {
+	if e.Outcome == report.Blocked && e.BlockedBy != nil {
+		return holds(s, *e.BlockedBy)
+	}
+	text := s.text(Sentence(e.Reason))
+	if len(e.Because) > 0 {
+		text += " (" + s.some(e.Because, 2) + ")"
+	}
+	return text + recreated(s, e)
+}
+
+// recreated warns of an object that does not stay away.
+func recreated(s Style, e report.Effect) string {
+	if e.RecreatedBy == nil {
+		return ""
+	}
+	return "; " + s.name(*e.RecreatedBy) + " creates it again"
+}
+
+// holds says what holds a terminating object.
+func holds(s Style, by report.BlockedBy) string {
+	var parts []string
+	if n := len(by.Finalizers); n > 0 {
+		parts = append(parts, strings.TrimPrefix(plural(n, "finalizer"), "1 ")+" "+s.texts(by.Finalizers))
+	}
+	if n := len(by.Dependents); n > 0 {
+		parts = append(parts, strings.TrimPrefix(plural(n, "dependent"), "1 ")+" "+s.some(by.Dependents, 3))
+	}
+	if by.Node != "" {
+		parts = append(parts, "the kubelet of node "+s.text(by.Node))
+	}
+	if len(parts) == 0 {
+		return "held, by what is not known"
+	}
+	return "held by " + strings.Join(parts, "; ")
+}
+
+func stuckTable(s Style, stuck []report.Stuck) *table {
+	_, several := namespaces(stuck, func(x *report.Stuck) report.Ref { return x.Object })
+	t := &table{headers: []string{"OBJECT", "WHY"}}
+	if several {
+		t.headers = []string{"NAMESPACE", "OBJECT", "WHY"}
+	}
+	for _, x := range stuck {
+		text := s.text(x.Message)
+		if text == "" {
+			text = because(s, report.Effect{Reason: x.Reason, Because: x.Because})
+		}
+		row := []string{s.name(x.Object), text}
+		if several {
+			row = slices.Insert(row, 0, s.text(x.Object.Namespace))
+		}
+		t.add("", row...)
+	}
+	return t
+}
