@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+)
+
+func newCheck(streams genericiooptions.IOStreams) *cobra.Command {
+	var (
+		from            source
+		out             output
+		requireComplete bool
+	)
+	c := &cobra.Command{
+		Use:   "check --from DUMP",
+		Short: "List owner references that are wrong or put their object at risk",
+		Long: templates.LongDesc(`
+			List owner references that are wrong or put their object at risk: owners that do
+			not exist, whose uid, kind, name, version or namespace does not match, that the
+			API server will refuse, cycles, two controllers, and references exposed when a
+			version stops being served.
+
+			What the dump does not contain is a warning, never an error. Exits with 3 when
+			there is an error.`),
+		Example: templates.Examples(`
+			kubectl gc check --from examples/cluster.yaml`),
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			snap, err := from.read(c, streams.In, streams.ErrOut)
+			if err != nil {
+				return err
+			}
+			d, err := diagnose.Check(c.Context(), snap)
+			if err != nil {
+				return err
+			}
+			done, err := out.print(c, streams.Out, d)
+			if err != nil {
+				return err
+			}
+			if !done {
+				style, err := out.style(c, streams.Out)
+				if err != nil {
+					return err
+				}
+				if err := render.DiagnosisTable(streams.Out, style, d); err != nil {
+					return err
+				}
+			}
+			if d.Summary.Errors > 0 {
+				return &exit{code: exitFindings, message: fmt.Sprintf("%d errors found", d.Summary.Errors)}
+			}
+			return incomplete(requireComplete, d.Complete)
+		},
+	}
+	from.addFlags(c.Flags())
+	out.addFlags(c.Flags())
+	c.Flags().BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged.")
+	return c
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+func newDryRun(streams genericiooptions.IOStreams) *cobra.Command {
+	c := group(&cobra.Command{
+		Use:   "dry-run",
+		Short: "Show what a command would do, without sending anything",
+	})
+	c.AddCommand(newDryRunDelete(streams))
+	return c
+}
+
+// dryRunDelete is `dry-run delete`.
+type dryRunDelete struct {
+	streams         genericiooptions.IOStreams
+	source          source
+	targets         targets
+	output          output
+	cascade         string
+	steps, reads    bool
+	explore         int
+	exploreSeed     uint64
+	failOn          failOn
+	requireComplete bool
+}
+
+func newDryRunDelete(streams genericiooptions.IOStreams) *cobra.Command {
+	d := &dryRunDelete{streams: streams}
+	c := &cobra.Command{
+		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) --from DUMP",
+		Short: "Show what a delete would take, orphan, keep, or get stuck on",
+		Long: templates.LongDesc(`
+			Show what a delete would take, orphan, keep, or get stuck on.
+
+			The API server and the garbage collector of Kubernetes are run over a copy of the
+			dump, request by request. No request is sent anywhere, not even a dry one.
+
+			What was garbage before the delete is listed apart. An object whose fate rests on
+			something that the dump does not contain is Unknown, never Deleted.`),
+		Example: templates.Examples(`
+			# What goes with the Deployment web?
+			kubectl gc dry-run delete deployment/web -n shop --from examples/shop.yaml
+
+			# Request by request, deleted in the foreground
+			kubectl gc dry-run delete deployment/web -n shop --cascade=foreground --steps --from examples/shop.yaml
+
+			# Fail a pipeline when claims would go or something would get stuck
+			kubectl gc dry-run delete statefulset --all -n shop --fail-on=blocked,kind=Secret --from examples/shop.yaml
+
+			# Does the end depend on timing? Try 20 schedules
+			kubectl gc dry-run delete deployment/web -n shop --cascade=orphan --explore=20 --from examples/shop.yaml`),
+		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
+	}
+	f := c.Flags()
+	d.source.addFlags(f)
+	d.targets.addFlags(f, true)
+	d.output.addFlags(f)
+	f.StringVar(&d.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.")
+	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
+	f.BoolVar(&d.reads, "reads", false, "Count reads among the steps.")
+	f.IntVar(&d.explore, "explore", 0, "Try this many other schedules and mark what depends on timing.")
+	f.Uint64Var(&d.exploreSeed, "seed", 1, "Where the schedules of --explore start.")
+	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage)
+	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that the dump does not contain.")
+	return c
+}
+
+func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
+	policy, err := policyNamed(d.cascade)
+	if err != nil {
+		return usageErrorf(c, "%w", err)
+	}
+	if err := d.failOn.parse(); err != nil {
+		return usageErrorf(c, "%w", err)
+	}
+	if d.explore < 0 {
+		return usageErrorf(c, "--explore=%d: must not be negative", d.explore)
+	}
+	if d.source.usesStdin() && d.targets.files.usesStdin() {
+		return usageErrorf(c, "--from - and -f - cannot both read standard input")
+	}
+	if err := d.targets.check(c, args); err != nil {
+		return err
+	}
+	snap, err := d.source.read(c, d.streams.In, d.streams.ErrOut)
+	if err != nil {
+		return err
+	}
+	refs, err := d.targets.find(c, snap, args)
+	if err != nil {
+		return err
+	}
+	result, err := plan.Simulate(c.Context(), snap, plan.DeleteSeed(policy, refs...), plan.Options{
+		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads,
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.show(c, result.Plan); err != nil {
+		return err
+	}
+	return d.verdict(result.Plan)
+}
+
+func policyNamed(name string) (engine.Policy, error) {
+	switch name {
+	case "background":
+		return engine.Background, nil
+	case "foreground":
+		return engine.ForegroundPolicy, nil
+	case "orphan":
+		return engine.OrphanPolicy, nil
+	default:
+		return 0, fmt.Errorf("--cascade=%s: must be background, foreground or orphan", name)
+	}
+}
+
+func (d *dryRunDelete) show(c *cobra.Command, p *report.Plan) error {
+	return showPlan(c, &d.output, d.streams, p, d.steps)
+}
+
+// showPlan prints a plan in the format that was asked for.
+func showPlan(c *cobra.Command, o *output, streams genericiooptions.IOStreams, p *report.Plan, steps bool) error {
+	if done, err := o.print(c, streams.Out, p); done || err != nil {
+		return err
+	}
+	style, err := o.style(c, streams.Out)
+	if err != nil {
+		return err
+	}
+	if steps {
+		return render.PlanSteps(streams.Out, style, p)
+	}
+	return render.PlanTable(streams.Out, style, p)
+}
+
+func (d *dryRunDelete) verdict(p *report.Plan) error {
+	if met := d.failOn.match(p); len(met) > 0 {
+		return &exit{code: exitFindings, message: "--fail-on: " + strings.Join(met, ", ")}
+	}
+	return incomplete(d.requireComplete, p.Complete)
+}
+
+// incomplete is the error of an answer that rests on gaps, if that matters.
+func incomplete(required, complete bool) error {
+	if required && !complete {
+		return &exit{code: exitIncomplete, message: "--require-complete: the answer rests on something that the dump does not contain"}
+	}
+	return nil
+}

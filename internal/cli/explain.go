@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+)
+
+func newExplain(streams genericiooptions.IOStreams) *cobra.Command {
+	var (
+		from            source
+		which           targets
+		out             output
+		requireComplete bool
+	)
+	c := &cobra.Command{
+		Use:   "explain (TYPE NAME | TYPE/NAME) --from DUMP",
+		Short: "Say why an object stays, why it goes, or on whom it waits",
+		Long: templates.LongDesc(`
+			Say why an object stays, why it goes, or on whom it waits: the rule that decides,
+			what each owner reference counts as and on what evidence, the dependents and
+			finalizers, the chain to the owner that keeps it or to what is absent, which
+			single deletes would take it, and what would change the verdict.`),
+		Example: templates.Examples(`
+			# Why is this pod here?
+			kubectl gc explain replicaset -l app=web -n shop --from examples/shop.yaml
+
+			# Why does this database not go away?
+			kubectl gc explain database/orders -n payments --from examples/payments-stuck.yaml`),
+		RunE: func(c *cobra.Command, args []string) error {
+			snap, err := from.read(c, streams.In, streams.ErrOut)
+			if err != nil {
+				return err
+			}
+			refs, err := which.find(c, snap, args)
+			if err != nil {
+				return err
+			}
+			if len(refs) > 1 {
+				return usageErrorf(c, "explain is about one object, %d were named", len(refs))
+			}
+			e, err := explain.Object(c.Context(), snap, refs[0])
+			if err != nil {
+				return err
+			}
+			if done, err := out.print(c, streams.Out, e); done || err != nil {
+				return err
+			}
+			style, err := out.style(c, streams.Out)
+			if err != nil {
+				return err
+			}
+			if err := render.ExplanationText(streams.Out, style, e); err != nil {
+				return err
+			}
+			return incomplete(requireComplete, e.Complete)
+		},
+	}
+	from.addFlags(c.Flags())
+	which.addFlags(c.Flags(), true)
+	out.addFlags(c.Flags())
+	c.Flags().BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that the dump does not contain.")
+	return c
+}

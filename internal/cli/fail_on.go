@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// failOn are conditions on a plan under which a script wants to be told.
+type failOn struct {
+	conditions []string
+	outcomes   []report.Outcome
+	kinds      []string
+	contested  bool
+	count      int
+	hasCount   bool
+}
+
+const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …), contested, kind=KIND among what is deleted, count=N or more deleted objects."
+
+// parse reads the conditions.
+func (f *failOn) parse() error {
+	for _, c := range f.conditions {
+		key, value, hasValue := strings.Cut(c, "=")
+		switch {
+		case key == "kind" && value != "":
+			f.kinds = append(f.kinds, strings.ToLower(value))
+		case key == "count":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return fmt.Errorf("--fail-on=%s: count needs a number of 1 or more", c)
+			}
+			f.count, f.hasCount = n, true
+		case key == "contested" && !hasValue:
+			f.contested = true
+		default:
+			o, ok := outcomeNamed(key)
+			if !ok || hasValue {
+				return fmt.Errorf("--fail-on=%s: must be an outcome, contested, kind=KIND or count=N", c)
+			}
+			f.outcomes = append(f.outcomes, o)
+		}
+	}
+	return nil
+}
+
+func outcomeNamed(name string) (report.Outcome, bool) {
+	for _, o := range report.Outcomes() {
+		if strings.EqualFold(string(o), name) {
+			return o, true
+		}
+	}
+	return "", false
+}
+
+// match lists the conditions that a plan meets. What was garbage already does not
+// count.
+func (f *failOn) match(p *report.Plan) []string {
+	var met []string
+	counts := map[report.Outcome]int{}
+	kinds := map[string]int{}
+	contested := 0
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		if e.Baseline {
+			continue
+		}
+		counts[e.Outcome]++
+		if e.Contested {
+			contested++
+		}
+		if e.Outcome == report.Deleted {
+			kinds[strings.ToLower(e.Object.Kind)]++
+		}
+	}
+	for _, o := range f.outcomes {
+		if counts[o] > 0 {
+			met = append(met, fmt.Sprintf("%d %s", counts[o], strings.ToLower(string(o))))
+		}
+	}
+	for _, k := range f.kinds {
+		if kinds[k] > 0 {
+			met = append(met, fmt.Sprintf("%d of kind %s deleted", kinds[k], k))
+		}
+	}
+	if f.contested && contested > 0 {
+		met = append(met, fmt.Sprintf("%d contested", contested))
+	}
+	if f.hasCount && counts[report.Deleted] >= f.count {
+		met = append(met, fmt.Sprintf("%d deleted, the limit is %d", counts[report.Deleted], f.count))
+	}
+	return met
+}

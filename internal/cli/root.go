@@ -1,0 +1,104 @@
+// Package cli is what the user types: commands, flags, targets, exit codes. Each
+// command reads a source, has it simulated or explained, and has the answer
+// rendered; it holds no rule of deletion.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+)
+
+// Main runs one command line, args[0] being the name of the program, and returns
+// the exit code.
+func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+	root := NewCommand(displayName(args[0]), streams)
+	root.SetArgs(args[1:])
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(ctx, err)
+	if message := err.Error(); message != "" {
+		fmt.Fprintln(streams.ErrOut, "error: "+escapeLines(message))
+	}
+	return code
+}
+
+// displayName is `kubectl gc` when kubectl runs us, else the program's name.
+func displayName(program string) string {
+	base := strings.TrimSuffix(filepath.Base(program), ".exe")
+	if strings.HasPrefix(base, "kubectl-") {
+		return "kubectl " + strings.TrimPrefix(base, "kubectl-")
+	}
+	return base
+}
+
+// NewCommand returns the command tree. The name is how usage lines call it.
+func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kubectl-gc",
+		Short: "See what a delete takes before you delete, and why things stay or go",
+		Long: templates.LongDesc(`
+			See what a delete takes before you delete, and why things stay or go.
+
+			kubectl gc runs the garbage collector of Kubernetes over a copy of what it
+			sees, and shows what would be deleted, orphaned, kept or blocked, and why. It
+			reads dumps (--from): a kubectl list, a cluster-info dump, a sonobuoy tarball, a
+			must-gather, a support bundle, or its own snapshot.
+
+			What a dump does not contain is unknown, never absent.`),
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageErrorf(c, "%w", err) })
+	root.AddCommand(
+		newDryRun(streams),
+		newExplain(streams),
+		newCollect(streams),
+		newCheck(streams),
+		newGraph(streams),
+		newSnapshot(streams),
+		newVersion(streams),
+	)
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(c, args[0])
+		}
+		return c.Help()
+	}
+	root.Args = cobra.ArbitraryArgs
+	return root
+}
+
+// unknownCommand names the nearest commands.
+func unknownCommand(c *cobra.Command, arg string) error {
+	text := fmt.Sprintf("unknown command %q", arg)
+	if near := c.SuggestionsFor(arg); len(near) > 0 {
+		text += "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usageErrorf(c, "%w", errors.New(text))
+}
+
+// group is a command that only holds others.
+func group(c *cobra.Command) *cobra.Command {
+	c.Args = cobra.ArbitraryArgs
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownCommand(c, args[0])
+		}
+		return c.Help()
+	}
+	return c
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// findResource resolves a type as kubectl does: plural, singular, kind or short
+// name, optionally followed by a group, or by a version and a group. Of several
+// it takes the first one that the snapshot has objects of.
+func findResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) {
+	name, rest, dotted := strings.Cut(strings.ToLower(arg), ".")
+	var found []object.Resource
+	for _, r := range snap.Resources.All() {
+		if !r.Served() || !answersTo(r, name) || dotted && !answersToGroup(r, rest) {
+			continue
+		}
+		if p, ok := snap.Resources.Preferred(r.GroupResource()); ok && !slices.ContainsFunc(found, sameStorage(p)) {
+			found = append(found, p)
+		}
+	}
+	for _, r := range found {
+		if len(objectsOf(snap, r)) > 0 {
+			return r, nil
+		}
+	}
+	if len(found) > 0 {
+		return found[0], nil
+	}
+	return object.Resource{}, fmt.Errorf("the snapshot has no resource type %q%s", arg, didYouMean(nearest(strings.ToLower(arg), typeNames(snap))))
+}
+
+func sameStorage(a object.Resource) func(object.Resource) bool {
+	return func(b object.Resource) bool { return a.GroupResource() == b.GroupResource() }
+}
+
+func answersTo(r object.Resource, name string) bool {
+	return name == r.Name || name == r.Singular || name == strings.ToLower(r.Kind) || slices.Contains(r.ShortNames, name)
+}
+
+func answersToGroup(r object.Resource, rest string) bool {
+	if rest == r.Group {
+		return true
+	}
+	version, group, _ := strings.Cut(rest, ".")
+	return version == r.Version && group == r.Group
+}
+
+func typeNames(snap *snapshot.Snapshot) []string {
+	var names []string
+	for _, r := range snap.Resources.All() {
+		if r.Served() {
+			names = append(names, r.Name, r.Singular)
+			names = append(names, r.ShortNames...)
+		}
+	}
+	return names
+}
+
+// notFound is the error about an object that is not in the snapshot: whether that
+// means anything, where else the name stands, and what else could be meant.
+func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string) error {
+	var elsewhere, names []string
+	for _, o := range objectsOf(snap, r) {
+		if o.Name == name {
+			elsewhere = append(elsewhere, o.Namespace)
+		}
+		if o.Namespace == namespace {
+			names = append(names, o.Name)
+		}
+	}
+	where := ""
+	if r.Namespaced {
+		where = fmt.Sprintf(" in namespace %q", namespace)
+	}
+	text := fmt.Sprintf("%s %q is not in the snapshot%s", r.Name, name, where)
+	switch {
+	case len(elsewhere) > 0:
+		text += fmt.Sprintf("; there is one in namespace %s: add -n", strings.Join(elsewhere[:min(3, len(elsewhere))], ", "))
+	case !snap.Covers(r, namespace):
+		text += ", which does not show all " + r.Name + " there" + didYouMean(nearest(name, names))
+	default:
+		text += didYouMean(nearest(name, names))
+	}
+	return fmt.Errorf("%s", text)
+}
+
+func didYouMean(near []string) string {
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, " or ") + "?"
+}
+
+// nearest lists up to three candidates that differ from a word in few letters,
+// or that start with it.
+func nearest(word string, candidates []string) []string {
+	type scored struct {
+		text     string
+		distance int
+	}
+	var near []scored
+	for _, c := range candidates {
+		d := levenshtein.ComputeDistance(word, c)
+		if d <= max(1, len(word)/4) || len(word) >= 3 && strings.HasPrefix(c, word) {
+			near = append(near, scored{c, d})
+		}
+	}
+	slices.SortFunc(near, func(a, b scored) int {
+		if a.distance != b.distance {
+			return a.distance - b.distance
+		}
+		return strings.Compare(a.text, b.text)
+	})
+	var texts []string
+	for _, n := range near {
+		if !slices.Contains(texts, n.text) && len(texts) < 3 {
+			texts = append(texts, n.text)
+		}
+	}
+	return texts
+}

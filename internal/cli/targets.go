@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// defaultNamespace is where kubectl looks when nothing else is said. Dumps have
+// no context that could say it.
+const defaultNamespace = "default"
+
+// targets says which objects are meant, as for kubectl.
+type targets struct {
+	namespace     string
+	allNamespaces bool
+	selector      string
+	all           bool
+	files         manifests
+}
+
+func (t *targets) addFlags(f *pflag.FlagSet, several bool) {
+	f.StringVarP(&t.namespace, "namespace", "n", "", "The namespace of the objects (default \"default\").")
+	if !several {
+		return
+	}
+	f.BoolVarP(&t.allNamespaces, "all-namespaces", "A", false, "The objects of all namespaces.")
+	f.StringVarP(&t.selector, "selector", "l", "", "The objects with these labels, as app=web,tier!=db.")
+	f.BoolVar(&t.all, "all", false, "All objects of the type in the namespace.")
+	t.files.addFlags(f)
+}
+
+// find resolves the arguments against the snapshot: TYPE NAME…, TYPE/NAME…, TYPE
+// with -l or --all, or -f manifests. The result is never empty.
+func (t *targets) find(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
+	if err := t.check(c, args); err != nil {
+		return nil, err
+	}
+	if !t.files.empty() {
+		return t.files.find(snap, t.namespaceOr(defaultNamespace))
+	}
+	if strings.Contains(args[0], "/") {
+		return t.findSlashed(c, snap, args)
+	}
+	var refs []object.Ref
+	for _, arg := range strings.Split(args[0], ",") {
+		r, err := findResource(snap, arg)
+		if err != nil {
+			return nil, err
+		}
+		found, err := t.findOf(c, snap, r, args[1:])
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, found...)
+	}
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("no %s found%s", args[0], t.where())
+	}
+	return refs, nil
+}
+
+func (t *targets) check(c *cobra.Command, args []string) error {
+	many := t.selector != "" || t.all
+	switch {
+	case !t.files.empty() && (len(args) > 0 || many):
+		return usageErrorf(c, "-f and -k name the objects: no arguments, -l or --all beside them")
+	case !t.files.empty():
+		return nil
+	case len(args) == 0:
+		return usageErrorf(c, "which object? Give TYPE NAME or TYPE/NAME")
+	case t.selector != "" && t.all:
+		return usageErrorf(c, "-l and --all exclude each other")
+	case many && (len(args) > 1 || strings.Contains(args[0], "/")):
+		return usageErrorf(c, "names cannot be given together with -l or --all")
+	case !many && len(args) == 1 && !strings.Contains(args[0], "/"):
+		return usageErrorf(c, "which %s? Give a name, -l or --all", args[0])
+	case t.allNamespaces && !many:
+		return usageErrorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all")
+	}
+	return nil
+}
+
+func (t *targets) findSlashed(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
+	var refs []object.Ref
+	for _, arg := range args {
+		kind, name, ok := strings.Cut(arg, "/")
+		if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
+			return nil, usageErrorf(c, "%q: give TYPE/NAME for each object", arg)
+		}
+		r, err := findResource(snap, kind)
+		if err != nil {
+			return nil, err
+		}
+		found, err := t.findOf(c, snap, r, []string{name})
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, found...)
+	}
+	return refs, nil
+}
+
+// findOf finds the objects of one resource.
+func (t *targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Resource, names []string) ([]object.Ref, error) {
+	if len(names) > 0 {
+		var refs []object.Ref
+		for _, name := range names {
+			o, err := t.named(snap, r, name)
+			if err != nil {
+				return nil, err
+			}
+			refs = append(refs, o.Ref)
+		}
+		return refs, nil
+	}
+	selector, err := labels.Parse(t.selector)
+	if err != nil {
+		return nil, usageErrorf(c, "-l %s: %w", t.selector, err)
+	}
+	namespace := t.namespaceOr(defaultNamespace)
+	var refs []object.Ref
+	for _, o := range objectsOf(snap, r) {
+		if (t.allNamespaces || !r.Namespaced || o.Namespace == namespace) && selector.Matches(o.Labels) {
+			refs = append(refs, o.Ref)
+		}
+	}
+	return refs, nil
+}
+
+func (t *targets) named(snap *snapshot.Snapshot, r object.Resource, name string) (*object.Object, error) {
+	namespace := ""
+	if r.Namespaced {
+		namespace = t.namespaceOr(defaultNamespace)
+	}
+	if o := snap.Find(r.APIVersion(), r.Kind, namespace, name); o != nil {
+		return o, nil
+	}
+	return nil, notFound(snap, r, namespace, name)
+}
+
+func (t *targets) namespaceOr(other string) string {
+	if t.namespace != "" {
+		return t.namespace
+	}
+	return other
+}
+
+func (t *targets) where() string {
+	if t.allNamespaces {
+		return " in any namespace"
+	}
+	return fmt.Sprintf(" in namespace %q", t.namespaceOr(defaultNamespace))
+}
+
+func objectsOf(snap *snapshot.Snapshot, r object.Resource) []*object.Object {
+	first, _ := slices.BinarySearchFunc(snap.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind},
+		func(o *object.Object, ref object.Ref) int { return object.Compare(o.Ref, ref) })
+	last := first
+	for last < len(snap.Objects) && snap.Objects[last].Kind == r.Kind && snap.Objects[last].APIVersion == r.APIVersion() {
+		last++
+	}
+	return snap.Objects[first:last]
+}

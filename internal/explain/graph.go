@@ -1,0 +1,143 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// GraphOptions say which part of the graph is wanted.
+type GraphOptions struct {
+	// Roots are the objects to start from; none for the whole graph, without the
+	// objects that have neither owners nor dependents.
+	Roots     []object.Ref
+	Direction graph.Direction
+	// Depth bounds the distance from the roots; 0 for no bound.
+	Depth int
+}
+
+// Graph is a part of the graph of owners and dependents as a document.
+func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*report.Graph, error) {
+	b := &graphBuilder{ctx: ctx, snap: snap, in: map[types.UID]bool{}}
+	b.collector, b.world = plan.Open(snap, engine.Upstream)
+	ids, err := b.choose(o)
+	if err != nil {
+		return nil, err
+	}
+	doc := &report.Graph{
+		APIVersion: report.APIVersion, Kind: "Graph", Source: plan.SourceOf(snap), Roots: []report.Ref{},
+		Nodes: make([]report.Node, 0, len(ids)), Edges: []report.Edge{}, Complete: true, Gaps: []report.Gap{},
+	}
+	for _, ref := range o.Roots {
+		doc.Roots = append(doc.Roots, report.RefOf(ref))
+	}
+	for _, id := range ids {
+		doc.Nodes = append(doc.Nodes, b.node(id))
+	}
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		doc.Edges = append(doc.Edges, b.edges(id)...)
+	}
+	slices.SortStableFunc(doc.Edges, func(x, y report.Edge) int {
+		return cmp.Or(strings.Compare(string(x.Dependent), string(y.Dependent)), strings.Compare(string(x.Owner), string(y.Owner)))
+	})
+	namespaces := map[string]bool{}
+	for i := range doc.Nodes {
+		namespaces[doc.Nodes[i].Ref.Namespace] = true
+	}
+	doc.Gaps = append(doc.Gaps, plan.RelevantGaps(snap, func(ns string) bool { return namespaces[ns] })...)
+	doc.Complete = len(doc.Gaps) == 0
+	return doc, nil
+}
+
+type graphBuilder struct {
+	ctx       context.Context
+	snap      *snapshot.Snapshot
+	collector *engine.Collector
+	world     engine.World
+	in        map[types.UID]bool
+}
+
+// choose lists the wanted nodes in object.Compare order.
+func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
+	g := b.collector.Graph()
+	var ids []graph.ID
+	if len(o.Roots) == 0 {
+		for id := range g.All {
+			if g.DependentCount(id) > 0 || len(g.Owners(id)) > 0 {
+				ids = append(ids, id)
+			}
+		}
+	} else {
+		var roots []graph.ID
+		for _, ref := range o.Roots {
+			id, ok := g.Find(ref.UID)
+			if !ok {
+				return nil, fmt.Errorf("%s is not in the graph: the collector does not watch its kind", ref)
+			}
+			roots = append(roots, id)
+		}
+		for _, v := range g.Walk(roots, o.Direction, o.Depth) {
+			ids = append(ids, v.ID)
+		}
+	}
+	g.Sort(ids)
+	for _, id := range ids {
+		b.in[g.Identity(id).UID] = true
+	}
+	return ids, nil
+}
+
+func (b *graphBuilder) node(id graph.ID) report.Node {
+	g := b.collector.Graph()
+	ref := g.Identity(id)
+	if g.Virtual(id) {
+		if r, err := b.world.Resource(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
+			ref.Namespace = ""
+		}
+	}
+	return report.Node{
+		Ref: report.RefOf(ref), Virtual: g.Virtual(id), Observed: !g.Virtual(id),
+		BeingDeleted: g.BeingDeleted(id), WaitingForDependents: g.WaitingForDependents(id),
+		Finalizers: g.Object(id).Finalizers(),
+	}
+}
+
+// edges are the references of a node to owners that are in the document.
+func (b *graphBuilder) edges(id graph.ID) []report.Edge {
+	g := b.collector.Graph()
+	owners := g.Owners(id)
+	if len(owners) == 0 {
+		return nil
+	}
+	a, _ := b.collector.Inspect(g.Identity(id).UID)
+	facts := engine.Examine(b.ctx, b.world, engine.Upstream, a)
+	edges := make([]report.Edge, 0, len(owners))
+	for i, ref := range owners {
+		if !b.in[ref.UID] {
+			continue
+		}
+		e := report.Edge{
+			Dependent: g.Identity(id).UID, Owner: ref.UID, Controller: ref.Controller == object.True,
+			BlockOwnerDeletion: ref.Blocks(), Class: report.UnknownClass,
+		}
+		if i < len(facts.Owners) {
+			e.Class = classOf(facts.Owners[i].Class)
+		}
+		edges = append(edges, e)
+	}
+	return edges
+}
