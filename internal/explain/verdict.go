@@ -64,7 +64,7 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 func (q *question) waitingMessage(fate report.Effect) string {
 	switch fate.Outcome {
 	case report.Blocked:
-		return "is being deleted in the foreground and stays: it " + fate.Message
+		return "is being deleted in the foreground and stays: " + fate.Message
 	case report.Unknown:
 		return "is being deleted in the foreground: " + fate.Message
 	default:

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -46,6 +47,7 @@ func (s *simulation) fates() fates {
 	}
 	if s.seed.Verb == Collect {
 		s.addTerminating(all)
+		s.addUndecided(all)
 	}
 	s.spreadDoubt(all)
 	s.addKeptByBlocked(all)
@@ -77,8 +79,21 @@ func (s *simulation) fateOf(tr *track) *fate {
 	}
 	if f.outcome == report.Kept {
 		f.baseline = false
+		if s.unremarkable(tr) {
+			return nil
+		}
 	}
 	return f
+}
+
+// unremarkable tells whether an object that stays was looked at for no reason
+// that a person would care about: it has no owners, or a collection that starts
+// finds all of its owners where they should be.
+func (s *simulation) unremarkable(tr *track) bool {
+	if tr.target || tr.changed != 0 {
+		return false
+	}
+	return tr.decision.reason == engine.NoOwners || s.seed.Verb == Collect && tr.decision.reason == engine.SolidOwner
 }
 
 func (s *simulation) refusedFate(f *fate) {
@@ -195,6 +210,40 @@ func (s *simulation) addTerminating(all fates) {
 			all[o.UID] = f
 		}
 	}
+}
+
+// addUndecided puts the dependents of owners that cannot be looked up into the
+// plan of a collection: they may be garbage. The collector itself only retries
+// the owner.
+func (s *simulation) addUndecided(all fates) {
+	g := s.collector.Graph()
+	for _, ref := range s.collector.Deferred(engine.DeleteWork) {
+		id, ok := g.Find(ref.UID)
+		if !ok || !g.Virtual(id) {
+			continue
+		}
+		g.EachDependent(id, func(d graph.ID) bool {
+			o := g.Object(d)
+			if all[o.UID] == nil && !o.BeingDeleted() {
+				if f := s.undecided(o); f != nil {
+					all[o.UID] = f
+				}
+			}
+			return true
+		})
+	}
+}
+
+// undecided asks the engine about an object that it was not going to look at;
+// nil if it can be decided after all.
+func (s *simulation) undecided(o *object.Object) *fate {
+	a, _ := s.collector.Inspect(o.UID)
+	d := s.collector.Decide(engine.Lookup(context.Background(), s.recorder.server, s.options.Rules, a))
+	f := &fate{track: &track{first: o, last: o, decision: judgementOf(d, afterSeed)}}
+	if s.consideredFate(f); f.outcome != report.Unknown {
+		return nil
+	}
+	return f
 }
 
 // addKeptByBlocked lists the dependents of what the seed leaves blocked: they

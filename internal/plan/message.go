@@ -45,9 +45,9 @@ func deletedSentence(e *report.Effect) string {
 	case e.Reason == string(DeletedByRest):
 		return "deleted with the namespace or definition it belongs to"
 	case len(e.Because) == 1:
-		return "its owner " + names(e.Because) + " is gone or going"
+		return "goes with its owner " + names(e.Because)
 	case len(e.Because) > 1:
-		return "its owners " + names(e.Because) + " are gone or going"
+		return "goes with its owners " + names(e.Because)
 	default:
 		return "was being deleted already, and nothing holds it any more"
 	}
@@ -84,7 +84,11 @@ func blockedSentence(e *report.Effect) string {
 	case DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the collector will not look at again until it restarts"
 	default:
-		return "held by finalizer " + strings.Join(b.Finalizers, ", ")
+		text := "held by finalizer " + strings.Join(b.Finalizers, ", ")
+		if len(b.Dependents) > 0 {
+			text += "; waits for " + names(b.Dependents)
+		}
+		return text
 	}
 }
 
