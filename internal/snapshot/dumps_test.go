@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the wanted results of testdata/dumps anew")
@@ -221,4 +220,3 @@ func answer(s *Snapshot, question string) string {
 	}
 	return fmt.Sprintf("ask %s: %s\n", question, s.Why(r, strings.TrimSuffix(namespace, "*")))
 }
-

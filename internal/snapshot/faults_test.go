@@ -150,7 +150,6 @@ func TestN19TwoClusters(t *testing.T) {
 	}
 }
 
-
 // N23: decompression bombs hit a limit, whatever wraps them.
 func TestN23Bombs(t *testing.T) {
 	var packed bytes.Buffer

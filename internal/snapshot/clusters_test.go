@@ -1,0 +1,98 @@
+package snapshot
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// clusters are dumps of real clusters, kept outside of the repository. The
+// numbers were counted by an independent program that reads the JSON files.
+var clusters = []struct {
+	name                        string
+	objects, edges, terminating int
+	// missing references: absent is proven by coverage, the others are unknown.
+	absent, unknown int
+}{
+	{"cluster-info-aks-2020", 41, 19, 0, 0, 0},
+	{"cluster-info-legacy-flattened-2019", 511, 8, 0, 0, 0},
+	{"sonobuoy-v1.10-snaps-kubernetes", 254, 30, 0, 0, 0},
+	{"sonobuoy-v1.13-cloud66-maestro", 254, 24, 0, 0, 0},
+	{"sonobuoy-v1.14-hpe", 309, 35, 0, 0, 0},
+	{"sonobuoy-v1.15-rancher", 358, 35, 0, 0, 0},
+	{"sonobuoy-v1.16-platform9", 374, 83, 0, 0, 22},
+	// The four are longhorn.io Nodes; the dump lists core nodes only.
+	{"sonobuoy-v1.24-OneKE", 921, 107, 1, 0, 4},
+	{"sonobuoy-v1.25-triliovault-for-kubernetes", 936, 255, 1, 0, 0},
+	{"sonobuoy-v1.26-replicated", 309, 25, 2, 0, 1},
+	{"sonobuoy-v1.27-civo", 361, 22, 0, 0, 0},
+	{"support-bundle-longhorn", 214, 71, 0, 0, 27},
+}
+
+// TestClusters reads dumps of real clusters where they are at hand; the layouts
+// themselves are tested by TestDumps.
+func TestClusters(t *testing.T) {
+	const folder = "../../../shared/data/clusters"
+	if _, err := os.Stat(folder); err != nil {
+		layouts, err := filepath.Glob("testdata/dumps/*.txtar")
+		if err != nil || len(layouts) < 20 {
+			t.Errorf("%d committed dumps, %v", len(layouts), err)
+		}
+		return
+	}
+	t.Logf("%-42s %8s %6s %11s %7s %8s %5s %9s", "dump", "objects", "edges", "terminating", "absent", "unknown", "gaps", "resources")
+	for _, c := range clusters {
+		s, err := ReadFiles([]string{filepath.Join(folder, c.name+".tar.gz")}, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		got := c
+		got.objects, got.edges, got.terminating, got.absent, got.unknown = len(s.Objects), 0, 0, 0, 0
+		for _, o := range s.Objects {
+			got.edges += len(o.Owners)
+			if o.BeingDeleted() {
+				got.terminating++
+			}
+			for _, owner := range o.Owners {
+				switch {
+				case holds(s, owner):
+				case calledAbsent(t, s, owner.In(o.Namespace)):
+					got.absent++
+				default:
+					got.unknown++
+				}
+			}
+		}
+		t.Logf("%-42s %8d %6d %11d %7d %8d %5d %9d", c.name, got.objects, got.edges, got.terminating, got.absent, got.unknown, len(s.Gaps), len(s.Resources.All()))
+		if got != c {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c)
+		}
+	}
+}
+
+func holds(s *Snapshot, owner object.OwnerReference) bool {
+	return slices.ContainsFunc(s.Objects, func(o *object.Object) bool { return o.UID == owner.UID })
+}
+
+// calledAbsent tells whether coverage proves that an owner does not exist. That
+// the proof is good is checked another way: the dump must show some object of
+// that kind in that namespace, since the dumps here hold no empty lists of kinds
+// that own anything.
+func calledAbsent(t *testing.T, s *Snapshot, owner object.Ref) bool {
+	t.Helper()
+	r, err := s.Resources.For(owner.APIVersion, owner.Kind)
+	if err != nil || !s.Covers(r, owner.Namespace) {
+		return false
+	}
+	shown := slices.ContainsFunc(s.Objects, func(o *object.Object) bool {
+		return o.Kind == r.Kind && (o.Namespace == owner.Namespace || !r.Namespaced)
+	})
+	if !shown {
+		t.Errorf("%s is called absent, but the dump shows no %s there", owner, r.Name)
+	}
+	return true
+}

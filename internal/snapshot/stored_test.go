@@ -1,0 +1,191 @@
+package snapshot
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// genObject draws an object of any shape, with names that no server would take.
+func genObject(t *rapid.T) *object.Object {
+	word := rapid.SampledFrom([]string{"a", "b", "web", "", "ü", "x\ny", `q"\`, "\x00", strings.Repeat("long", 50)})
+	kinds := [][2]string{{"v1", "Pod"}, {"v1", "Namespace"}, {"v1", "Node"}, {"apps/v1", "Deployment"}, {"example.com/v1", "Cart"}}
+	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+	o := &object.Object{
+		Ref: object.Ref{APIVersion: kind[0], Kind: kind[1], Namespace: word.Draw(t, "ns"), Name: word.Draw(t, "name"),
+			UID: types.UID(fmt.Sprintf("u%d", rapid.IntRange(0, 20).Draw(t, "uid")))},
+		ResourceVersion: rapid.SampledFrom([]string{"", "1", "99", "100", "x"}).Draw(t, "rv"),
+		Created:         rapid.Int64().Draw(t, "created"),
+		Generation:      rapid.Int64Range(0, 9).Draw(t, "generation"),
+		Labels:          object.LabelsOf(rapid.MapOfN(rapid.StringMatching(`[a-z]{1,3}`), rapid.StringMatching(`[a-z]{0,3}`), 0, 3).Draw(t, "labels")),
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "owners") {
+		o.Owners = append(o.Owners, object.OwnerReference{
+			APIVersion: word.Draw(t, "av"), Kind: word.Draw(t, "k"), Name: word.Draw(t, "n"), UID: types.UID(word.Draw(t, "u")),
+			Controller:         object.Flag(rapid.IntRange(0, 2).Draw(t, "c")),
+			BlockOwnerDeletion: object.Flag(rapid.IntRange(0, 2).Draw(t, "b")),
+		})
+	}
+	if rapid.Bool().Draw(t, "rare") {
+		grace := rapid.SampledFrom([]*int64{nil, new(int64(0)), new(int64(30))})
+		r := o.Edit()
+		r.Finalizers = rapid.SliceOfN(word, 0, 3).Draw(t, "finalizers")
+		r.DeletionTimestamp = rapid.Int64Range(-5, 5).Draw(t, "deleted")
+		r.GracePeriod = grace.Draw(t, "grace")
+		switch rapid.IntRange(0, 3).Draw(t, "facts") {
+		case 1:
+			r.Pod = &object.Pod{NodeName: word.Draw(t, "node"), Phase: word.Draw(t, "phase"),
+				TerminationGracePeriod: grace.Draw(t, "spec grace"), Mirror: rapid.Bool().Draw(t, "mirror")}
+		case 2:
+			r.Namespace = &object.Namespace{Phase: word.Draw(t, "phase"), Finalizers: []string{"kubernetes"}}
+		case 3:
+			r.Definition = &object.Definition{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
+				ShortNames: []string{"c"}, Versions: []object.DefinitionVersion{{Name: "v1", Served: true, Storage: true}, {Name: "v2"}}}
+		}
+	}
+	return o
+}
+
+func genSnapshot(t *rapid.T) *Snapshot {
+	rs := BuiltinResources()
+	rs.Add(object.Resource{Group: "example.com", Version: "v1", Name: "carts", Kind: "Cart", Namespaced: true,
+		Verbs: object.AllVerbs, ShortNames: []string{"c"}, Categories: []string{"all"}, Custom: true, Guessed: true})
+	c := &Coverage{everything: rapid.Bool().Draw(t, "everything")}
+	names := rapid.SampledFrom([]schema.GroupResource{pods, deployments, {Group: "example.com", Resource: "carts"}, {Group: "extensions", Resource: "ingresses"}})
+	namespaces := rapid.SampledFrom([]string{"", "shop", "pay"})
+	for range rapid.IntRange(0, 4).Draw(t, "covered") {
+		c.Add(names.Draw(t, "resource"), namespaces.Draw(t, "namespace"))
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "failed") {
+		c.Fail(names.Draw(t, "resource"), namespaces.Draw(t, "namespace"), Forbidden, "no <>&")
+	}
+	objects := rapid.SliceOfN(rapid.Custom(genObject), 0, 12).Draw(t, "objects")
+	for _, o := range objects {
+		if isClusterIdentity(o) {
+			o.UID = "one"
+		}
+	}
+	s, err := New(objects, rs, c, Source{Files: []string{"a", "b"}, KubernetesVersion: "v1.36.3", TakenAt: "2026-01-02T03:04:05Z", Ignored: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// diff compares two snapshots in everything.
+func diff(a, b *Snapshot) string {
+	if d := cmp.Diff(a.Objects, b.Objects, cmp.Comparer(object.Equal)); d != "" {
+		return d
+	}
+	if d := cmp.Diff(a.Resources.All(), b.Resources.All(), cmp.Transformer("lists", func(r object.Resource) string { return fmt.Sprintf("%+v", r) })); d != "" {
+		return d
+	}
+	if d := cmp.Diff(a.Gaps, b.Gaps) + cmp.Diff(a.Source, b.Source) + cmp.Diff(a.Problems, b.Problems); d != "" {
+		return d
+	}
+	return cmp.Diff(coverageText(a.coverage), coverageText(b.coverage))
+}
+
+func coverageText(c *Coverage) []string {
+	text := []string{fmt.Sprint(c.everything)}
+	for gr, p := range c.places {
+		text = append(text, fmt.Sprint(gr, p.everywhere, slices.Sorted(maps.Keys(p.namespaces)), p.failures))
+	}
+	slices.Sort(text)
+	return text
+}
+
+// Read(Write(s)) == s, in every compression.
+func TestStoredRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := genSnapshot(t)
+		c := rapid.SampledFrom([]Compression{Uncompressed, Gzip, Zstd}).Draw(t, "compression")
+		var b, again bytes.Buffer
+		if err := s.Write(&b, c); err != nil {
+			t.Fatal(err)
+		}
+		back, err := readBytes(bytes.Clone(b.Bytes()), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := diff(s, back); d != "" {
+			t.Fatalf("-written +read:\n%s", d)
+		}
+		if err := back.Write(&again, c); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(b.Bytes(), again.Bytes()) {
+			t.Fatal("the same snapshot gives different bytes")
+		}
+	})
+}
+
+func storedExample(t testing.TB) []byte {
+	t.Helper()
+	s, err := readBytes([]byte(podList), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := s.Write(&b, Uncompressed); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A stored snapshot that is not whole is never taken in part: its header claims
+// coverage for objects that may be missing.
+func TestStoredDamage(t *testing.T) {
+	whole := storedExample(t)
+	for n := len(formatMark); n < len(whole); n += 1 + n%211 {
+		if _, err := readBytes(whole[:n], Options{AllowPartial: true}); err == nil {
+			t.Fatalf("cut after %d of %d bytes, and read", n, len(whole))
+		}
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	tests := map[string]struct {
+		content []byte
+		says    string
+	}{
+		"changed object":  {bytes.Replace(whole, []byte(`"n":"p"`), []byte(`"n":"q"`), 1), "hash"},
+		"changed header":  {bytes.Replace(whole, []byte(`"places"`), []byte(`"Places"`), 1), "hash"},
+		"lost object":     {bytes.Replace(whole, lines[1], nil, 1), "not a whole snapshot"},
+		"something after": {append(bytes.Clone(whole), '{'), "follows its last line"},
+		"newer format":    {bytes.Replace(whole, []byte(formatMark+"1"), []byte(formatMark+"2"), 1), "has format 2"},
+		"wrong type":      {bytes.Replace(whole, []byte(`{"t":0`), []byte(`{"t":7`), 1), "type 7"},
+		"negative count":  {bytes.Replace(whole, []byte(`"objects":1`), []byte(`"objects":-1`), 1), "-1 objects"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := readBytes(test.content, Options{AllowPartial: true})
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("error %v, want one that says %q", err, test.says)
+			}
+		})
+	}
+}
+
+// Together with other files a stored snapshot keeps its coverage.
+func TestStoredWithOtherFiles(t *testing.T) {
+	dir := t.TempDir()
+	stored := writeFile(t, dir+"/stored", storedExample(t))
+	other := writeFile(t, dir+"/other.json", []byte(strings.ReplaceAll(podList, "shop", "pay")))
+	s, err := ReadFiles([]string{stored, other}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := preferred(t, s, pods)
+	if len(s.Objects) != 2 || !s.Covers(r, "shop") || !s.Covers(r, "pay") || s.Covers(r, "other") {
+		t.Errorf("%d objects; covered: shop %v, pay %v, other %v", len(s.Objects), s.Covers(r, "shop"), s.Covers(r, "pay"), s.Covers(r, "other"))
+	}
+}
