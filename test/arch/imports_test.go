@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"kube":        {"snapshot"},
 	"plan":        {"report", "engine", "graph", "apisim", "controllers", "snapshot"},
 	"explain":     {"report", "engine", "graph", "apisim", "snapshot", "plan"},
-	"diagnose":    {"report", "engine", "graph", "apisim", "snapshot", "explain"},
+	"diagnose":    {"report", "engine", "graph", "apisim", "snapshot", "plan", "explain"},
 	"render":      {"report"},
 	"cli":         {anything},
 }
