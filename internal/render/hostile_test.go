@@ -17,7 +17,7 @@ var hostileNames = []string{
 	"", " ", "web-1", "a\nb", "a\r\x1b[2K" + "b", "\x1b]0;owned\a", "\x1b]8;;http://x\x1b\\y\x1b]8;;\x1b\\",
 	"\u202etxt.exe", "a\u200bb", "数据库-主节点", "ｆｕｌｌｗｉｄｔｈ", "👩‍👩‍👧‍👦", "e\u0301\u0301\u0301", "\u0301start", "\xff\xfe", "\xed\xa0\x80",
 	`"];evil[URL="javascript:alert(1)"`, `\N \G \L`, `back\`, `<b>html</b>`, `-->{}[];`, "tab\there",
-	strings.Repeat("long-", 60), strings.Repeat("界", 120), "%s%d%!", "a b  c   d", "\x85\u2028\u2029",
+	strings.Repeat("long-", 60), strings.Repeat("界", 120), "%s%d%!", "&#8238;&lt;", "a b  c   d", "\x85\u2028\u2029",
 }
 
 // seeds adds the hostile names to a fuzz target of two names.
@@ -150,6 +150,9 @@ func FuzzDOT(f *testing.F) {
 		}
 		if got.vertices != len(v.nodes) || got.edges != edges {
 			t.Errorf("%d vertices and %d edges, want %d and %d:\n%s", got.vertices, got.edges, len(v.nodes), edges, out.String())
+		}
+		if strings.Contains(strings.ReplaceAll(out.String(), "&amp;", ""), "&") {
+			t.Errorf("Graphviz would read an entity in:\n%s", out.String())
 		}
 		for key := range got.attributes {
 			if key == "URL" || key == "href" || key == "target" {

@@ -1,0 +1,149 @@
+package render
+
+import (
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// realisticPlan draws a plan as clusters have them: long kinds, generated
+// names, several namespaces.
+func realisticPlan(t *rapid.T) *report.Plan {
+	kinds := []struct{ apiVersion, kind string }{
+		{"v1", "Pod"}, {"v1", "PersistentVolumeClaim"}, {"apps/v1", "ReplicaSet"}, {"discovery.k8s.io/v1", "EndpointSlice"},
+		{"rbac.authorization.k8s.io/v1", "ClusterRoleBinding"}, {"kustomize.toolkit.fluxcd.io/v1", "Kustomization"},
+	}
+	name := rapid.StringMatching(`[a-z][a-z0-9-]{1,50}-[0-9a-f]{8,10}-[a-z0-9]{5}`)
+	space := rapid.SampledFrom([]string{"", "shop", "kube-system", "team-payments-production"})
+	ref := rapid.Custom(func(t *rapid.T) report.Ref {
+		k := rapid.SampledFrom(kinds).Draw(t, "kind")
+		return report.Ref{APIVersion: k.apiVersion, Kind: k.kind, Namespace: space.Draw(t, "namespace"), Name: name.Draw(t, "name")}
+	})
+	effect := rapid.Custom(func(t *rapid.T) report.Effect {
+		e := report.Effect{
+			Object:  ref.Draw(t, "object"),
+			Outcome: rapid.SampledFrom(report.Outcomes()).Draw(t, "outcome"),
+			Reason:  rapid.SampledFrom([]string{"SolidOwner", "NoSolidOwner", "OwnerNotCovered", "FinalizerRemains"}).Draw(t, "reason"),
+			Because: rapid.SliceOfN(ref, 0, 3).Draw(t, "because"),
+			Message: rapid.SampledFrom([]string{"", "its only owner is gone"}).Draw(t, "message"),
+		}
+		if e.Outcome == report.Blocked {
+			e.BlockedBy = &report.BlockedBy{Finalizers: []string{"kubernetes.io/pvc-protection"}, Dependents: rapid.SliceOfN(ref, 0, 5).Draw(t, "dependents")}
+		}
+		return e
+	})
+	p := &report.Plan{
+		Seed:    report.Seed{Verb: "delete", Policy: "Foreground", Targets: rapid.SliceOfN(ref, 1, 5).Draw(t, "targets")},
+		Effects: rapid.SliceOfN(effect, 1, 20).Draw(t, "effects"),
+	}
+	for i, e := range p.Effects {
+		p.Steps = append(p.Steps, report.Step{N: i + 1, Actor: "namespace-controller", Verb: "DELETE", Object: e.Object, Policy: "Background", Reason: e.Reason, Cause: i})
+	}
+	return p
+}
+
+// TestRealisticPlansFit: on 80 columns no line is longer and no name is cut.
+func TestRealisticPlansFit(t *testing.T) {
+	s := Style{Width: 80}
+	blanks := regexp.MustCompile(`\s+`)
+	rapid.Check(t, func(rt *rapid.T) {
+		p := realisticPlan(rt)
+		for _, render := range []func(io.Writer, Style, *report.Plan) error{PlanTable, PlanSteps} {
+			var b strings.Builder
+			if err := render(&b, s, p); err != nil {
+				rt.Fatal(err)
+			}
+			assertPresentable(rt, s, b.String())
+			// Names longer than a line are broken, so line ends do not count.
+			whole := blanks.ReplaceAllString(b.String(), "")
+			for _, e := range p.Effects {
+				if name := s.name(e.Object); !strings.Contains(whole, name) {
+					rt.Fatalf("%s is not in\n%s", name, b.String())
+				}
+			}
+		}
+	})
+}
+
+func TestWrapText(t *testing.T) {
+	for _, tt := range []struct {
+		text       string
+		room, hang int
+		want       []string
+	}{
+		{"", 10, 0, []string{""}},
+		{"a b", 0, 0, []string{"a b"}},
+		{"aaa bbb ccc", 7, 0, []string{"aaa bbb", "ccc"}},
+		{"aaa bbb ccc", 11, 2, []string{"aaa bbb ccc"}},
+		{"aaaa bbbb cccc dddd", 11, 2, []string{"aaaa bbbb", "cccc dddd"}},
+		{"abcdefghijklmnopqrstu", 10, 0, []string{"abcdefghij", "klmnopqrst", "u"}},
+		{"x abcdefghijklmnop", 10, 0, []string{"x", "abcdefghij", "klmnop"}},
+		{"界界界界界界", 9, 0, []string{"界界界界", "界界"}},
+	} {
+		if got := wrapText(tt.text, tt.room, tt.hang); !slices.Equal(got, tt.want) {
+			t.Errorf("wrapText(%q, %d, %d) = %q, want %q", tt.text, tt.room, tt.hang, got, tt.want)
+		}
+	}
+}
+
+func TestCutMiddle(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		room  int
+		style Style
+		want  string
+	}{
+		{"short", 5, Style{}, "short"},
+		{"web-7f5d8c9b6d-x2x9z", 11, Style{}, "web-7…x2x9z"},
+		{"web-7f5d8c9b6d-x2x9z", 11, Style{ASCII: true}, "web-...2x9z"},
+		{"界界界界界", 8, Style{}, "界界…界"},
+		{"abcdef", 2, Style{}, "ab"},
+	} {
+		if got := cutMiddle(tt.text, tt.room, tt.style); got != tt.want {
+			t.Errorf("cutMiddle(%q, %d) = %q, want %q", tt.text, tt.room, got, tt.want)
+		}
+	}
+}
+
+// TestColourIsOnlyAddition: colour changes nothing but adds colour.
+func TestColourIsOnlyAddition(t *testing.T) {
+	sgr := regexp.MustCompile("\x1b\\[[0-9;]*m")
+	rapid.Check(t, func(rt *rapid.T) {
+		p := realisticPlan(rt)
+		var plain, coloured strings.Builder
+		if err := PlanTable(&plain, Style{Width: 80}, p); err != nil {
+			rt.Fatal(err)
+		}
+		if err := PlanTable(&coloured, Style{Width: 80, Colour: true}, p); err != nil {
+			rt.Fatal(err)
+		}
+		if got := sgr.ReplaceAllString(coloured.String(), ""); got != plain.String() {
+			rt.Fatalf("without colour:\n%s\nplain:\n%s", got, plain.String())
+		}
+	})
+}
+
+// TestTablesDoNotFollowTheLocale: ambiguous characters have one width, whatever
+// the environment of the process says to the libraries.
+func TestTablesDoNotFollowTheLocale(t *testing.T) {
+	for _, text := range []string{"…", "→", "ä", "─", "°", "①", "界", "ｆ", "🚀", "e\u0301"} {
+		var b strings.Builder
+		tab := &table{headers: []string{"A", "B"}}
+		tab.add("", text, "x")
+		if err := tab.write(&b, Style{NoHeaders: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := b.String(), text+"   x\n"; got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		if want := map[string]int{"界": 2, "ｆ": 2, "🚀": 2}[text]; want != 0 && width(text) != want {
+			t.Errorf("%q is %d wide, want %d", text, width(text), want)
+		}
+	}
+}
