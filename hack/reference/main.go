@@ -1,0 +1,78 @@
+// Command reference writes docs/commands/ and docs/reasons.md from the code: the
+// command tree, and the reasons and codes that documents carry. With -check it
+// writes nothing and fails when a file is not what it would write.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+func main() {
+	check := flag.Bool("check", false, "fail on a difference instead of writing")
+	flag.Parse()
+	if err := run(*check); err != nil {
+		fmt.Fprintln(os.Stderr, "reference:", err)
+		os.Exit(1)
+	}
+}
+
+func run(check bool) error {
+	pages, err := commandPages()
+	if err != nil {
+		return err
+	}
+	pages["docs/reasons.md"] = reasonsPage()
+	if err := removeStale(pages, check); err != nil {
+		return err
+	}
+	for _, name := range sortedNames(pages) {
+		have, err := os.ReadFile(name)
+		if err == nil && bytes.Equal(have, pages[name]) {
+			continue
+		}
+		if check {
+			return fmt.Errorf("%s is out of date: run make docs", name)
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, pages[name], 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeStale takes away pages of commands that are no more.
+func removeStale(pages map[string][]byte, check bool) error {
+	have, err := filepath.Glob("docs/commands/*.md")
+	if err != nil {
+		return err
+	}
+	for _, name := range have {
+		if pages[filepath.ToSlash(name)] != nil {
+			continue
+		}
+		if check {
+			return fmt.Errorf("%s belongs to no command: run make docs", name)
+		}
+		if err := os.Remove(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedNames(pages map[string][]byte) []string {
+	names := make([]string, 0, len(pages))
+	for name := range pages {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

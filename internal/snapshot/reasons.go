@@ -1,0 +1,18 @@
+package snapshot
+
+// ReasonText is one documented reason of a gap.
+type ReasonText struct {
+	Reason Reason
+	Text   string
+}
+
+// Reasons lists the reasons of gaps with one sentence each.
+func Reasons() []ReasonText {
+	return []ReasonText{
+		{NotInDump, "No file of the dump lists the resource there."},
+		{Forbidden, "Whoever took the dump was not allowed to list it."},
+		{ListFailed, "The list was tried and failed for another reason."},
+		{Truncated, "The file that holds the list is broken."},
+		{Partial, "The list says of itself that it is not whole, or it contradicts itself."},
+	}
+}
