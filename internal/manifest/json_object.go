@@ -73,7 +73,7 @@ func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*l
 		case "Status":
 			err = flatField(l, it, outer, rd.statusField)
 		default:
-			if flat || it.seen&hasFlatItems != 0 {
+			if flat || it.seen&hasFlatItems != 0 || outer == nil && string(l.key) == "continue" && l.token() == '"' {
 				err = l.metadataField(it, string(l.key))
 			} else {
 				err = l.skip()

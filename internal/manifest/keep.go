@@ -63,7 +63,28 @@ var keepObject = withItems(keepFields(map[string]*keep{
 // keepObjects is what is kept of a document that is a list of objects.
 var keepObjects = &keep{each: keepObject}
 
+// keepItems is what is kept of the items of a list.
+var keepItems = keepObject.fields["items"]
+
 func withItems(k *keep) *keep {
 	k.fields["items"] = &keep{each: k}
 	return k
 }
+
+// specOf and statusOf are what is kept of spec and status once the kind is seen.
+var (
+	specOf = [...]*keep{
+		kindUnseen:     keepSpec,
+		kindPod:        keepFields(nil, "nodeName", "terminationGracePeriodSeconds"),
+		kindNamespace:  keepFields(map[string]*keep{"finalizers": keepStrings}),
+		kindDefinition: keepSpec,
+		kindOther:      nil,
+	}
+	statusOf = [...]*keep{
+		kindUnseen:     keepStatus,
+		kindPod:        keepFields(nil, "phase"),
+		kindNamespace:  keepFields(nil, "phase"),
+		kindDefinition: keepFields(map[string]*keep{"conditions": keepStatus.fields["conditions"]}),
+		kindOther:      nil,
+	}
+)

@@ -10,10 +10,18 @@ import (
 // follows from its content. Bad input ends it with a Problem; what was handed
 // over before is good, but it is not everything.
 func Read(r io.Reader, o Options, h Handler) error {
+	return newReading(o, h).run(r)
+}
+
+func newReading(o Options, h Handler) *reading {
 	rd := &reading{o: o, h: h, in: o.Interner}
 	if rd.in == nil {
 		rd.in = NewInterner()
 	}
+	return rd
+}
+
+func (rd *reading) run(r io.Reader) error {
 	err := rd.read(newLexer(rd, r))
 	var refused refusal
 	if errors.As(err, &refused) {
@@ -65,6 +73,9 @@ func wideEncoding(start []byte) string {
 func isJSON(start []byte, skipText bool) bool {
 	if opensJSON(start) {
 		return true
+	}
+	if skipText && len(start) >= sniffed && bytes.IndexByte(start, '\n') < 0 {
+		return true // no YAML begins with such a line
 	}
 	for skipText {
 		i := bytes.IndexByte(start, '\n')

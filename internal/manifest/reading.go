@@ -25,6 +25,9 @@ type reading struct {
 	kept lexer
 	// converted reads what YAML was converted to.
 	converted lexer
+	scan      scan
+	// fullOnly reads all YAML with the full parser, for comparison.
+	fullOnly bool
 	// yaml tells that the document is YAML; last that the input ends with it.
 	yaml, last bool
 	// recognised tells that the current document has a key of an object or list.

@@ -75,15 +75,23 @@ func (rd *reading) documentYAML(l *lexer) (more bool, err error) {
 		return false, err
 	}
 	rd.document++
-	line := l.here()
+	rd.yaml, rd.last = true, false
+	d := yamlDocument{rd: rd, l: l, s: &rd.scan, it: &rd.items[0], line: l.here()}
 	l.mark = l.pos
-	more, err = rd.gather(l)
-	text := l.buf[l.mark:l.pos]
-	l.mark = -1
+	if rd.fullOnly || boundaryOf(l.nextLine()) == contains {
+		return d.fromMark()
+	}
+	return d.read()
+}
+
+// fromMark reads a document with the full parser.
+func (d *yamlDocument) fromMark() (more bool, err error) {
+	d.l.pos = d.l.mark
+	more, err = d.rd.gather(d.l)
 	if err != nil {
 		return false, err
 	}
-	return more, rd.whole(text, line, !more)
+	return more, d.rd.whole(d.l.buf[d.l.mark:d.l.pos], d.line, !more)
 }
 
 // skipHead goes to the first line of the next document, past comments, blank
@@ -134,7 +142,7 @@ func (rd *reading) gather(l *lexer) (more bool, err error) {
 		}
 		l.pos += len(line)
 		if l.pos-l.mark > maxWhole {
-			return false, l.wrong("a document of YAML that is not in the form that kubectl writes has more than %d MiB", maxWhole>>20)
+			return false, rd.tooLong(l)
 		}
 	}
 }
@@ -173,10 +181,8 @@ func (rd *reading) wholeDocument(n *yaml.Node, line int, last bool) error {
 	if err := c.node(n, k); err != nil {
 		return err
 	}
-	rd.yaml, rd.last = true, last
-	rd.converted.rd = rd
-	rd.converted.over(c.out, line, c.marks)
-	return rd.value(&rd.converted, nil)
+	rd.last = last
+	return rd.value(rd.convert(&c), nil)
 }
 
 // kindless is the Problem of a YAML list without a kind. Sorted keys have it
@@ -186,4 +192,16 @@ func (rd *reading) kindless(line int) error {
 		return rd.problem(line, fmt.Sprintf("a list does not say its kind: %v", ErrTruncated), ErrTruncated)
 	}
 	return rd.problem(line, "a list does not say its kind", nil)
+}
+
+// convert gives the JSON of c to a lexer.
+func (rd *reading) convert(c *converter) *lexer {
+	rd.converted.rd = rd
+	rd.converted.over(c.out, 0, c.marks)
+	return &rd.converted
+}
+
+// tooLong is the Problem of YAML that only the full parser could read.
+func (rd *reading) tooLong(l *lexer) error {
+	return l.wrong("more than %d MiB of YAML are not in the form that kubectl writes, and too much to be read in one piece", maxWhole>>20)
 }

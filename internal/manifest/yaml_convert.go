@@ -189,10 +189,10 @@ func (c *converter) scalar(n *yaml.Node) {
 }
 
 // appendJSON appends s as a JSON string.
-func appendJSON(dst []byte, s string) []byte {
+func appendJSON[T string | []byte](dst []byte, s T) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		switch ch := s[i]; {
 		case ch == '"' || ch == '\\':
 			dst = append(dst, '\\', ch)

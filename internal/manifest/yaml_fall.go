@@ -1,0 +1,144 @@
+package manifest
+
+import (
+	"bytes"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// fall reads with the full parser what the scan is not sure of. It returns done
+// when that was the rest of the document.
+func (d *yamlDocument) fall() (done, more bool, err error) {
+	d.l.pos = d.l.mark
+	switch {
+	case d.list == nil || d.other():
+		more, err = d.fromMark()
+		return true, more, err
+	case d.behind:
+		more, err = d.rest("items: []\n", false)
+		return true, more, err
+	}
+	if done, err := d.oneItem(); done || err != nil {
+		return false, true, err
+	}
+	d.l.pos = d.l.mark
+	more, err = d.rest("items:\n", true)
+	return true, more, err
+}
+
+// oneItem reads the current item with the full parser. It returns false when
+// the item cannot be read without what follows it.
+func (d *yamlDocument) oneItem() (bool, error) {
+	if err := d.gatherItem(); err != nil {
+		return false, err
+	}
+	text := append([]byte("items:\n"), d.l.buf[d.l.mark:d.l.pos]...)
+	documents, err := d.rd.parseYAML(text, d.line-1)
+	if err != nil || len(documents) != 1 || len(documents[0].Content) != 2 {
+		return false, nil
+	}
+	items := documents[0].Content[1]
+	if items.Kind != yaml.SequenceNode || len(items.Content) != 1 || anchored(items) {
+		return false, nil
+	}
+	if err := d.handNode(items.Content[0]); err != nil {
+		return false, err
+	}
+	d.s.line = d.line + bytes.Count(text, newline) - 1
+	d.restart(2)
+	return true, nil
+}
+
+// handNode hands over an item that the full parser has read.
+func (d *yamlDocument) handNode(n *yaml.Node) error {
+	c := converter{rd: d.rd, shift: d.line - 2}
+	if err := c.node(n, keepObject); err != nil {
+		return err
+	}
+	return d.list.item(d.rd.convert(&c))
+}
+
+// anchored tells whether there is an anchor or alias in n: it ties items to one
+// another.
+func anchored(n *yaml.Node) bool {
+	if n.Anchor != "" || n.Kind == yaml.AliasNode {
+		return true
+	}
+	for _, c := range n.Content {
+		if anchored(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// gatherItem consumes the lines up to the next one that looks like the start of
+// an item, or like the end of the list.
+func (d *yamlDocument) gatherItem() error {
+	for first := true; ; first = false {
+		line := d.l.nextLine()
+		if len(line) == 0 && d.l.failed != nil {
+			return d.l.unexpected("")
+		}
+		if len(line) == 0 || boundaryOf(line) != inside {
+			return nil
+		}
+		text := bytes.TrimRight(line, "\r\n")
+		n := indentOf(text)
+		if !first && n < len(text) && n <= d.indent && text[n] != '#' {
+			return nil
+		}
+		d.l.pos += len(line)
+		if d.l.pos-d.l.mark > maxWhole {
+			return d.rd.tooLong(d.l)
+		}
+	}
+}
+
+// rest reads everything up to the end of the document with the full parser,
+// behind head, which is what the document has been up to here.
+func (d *yamlDocument) rest(head string, items bool) (bool, error) {
+	more, err := d.rd.gather(d.l)
+	if err != nil {
+		return false, err
+	}
+	documents, err := d.rd.parseYAML(append([]byte(head), d.l.buf[d.l.mark:d.l.pos]...), d.line-1)
+	if err != nil {
+		return false, err
+	}
+	if len(documents) == 0 || documents[0].Kind != yaml.MappingNode || items && documents[0].Content[1].Kind != yaml.SequenceNode {
+		return false, d.rd.problem(d.line, "not valid YAML: a list does not go on as it began", nil)
+	}
+	if items {
+		for _, n := range documents[0].Content[1].Content {
+			if err := d.handNode(n); err != nil {
+				return false, err
+			}
+		}
+	}
+	d.rd.last = !more && len(documents) == 1
+	if err := d.tail(documents[0]); err != nil {
+		return false, err
+	}
+	for i, n := range documents[1:] {
+		d.rd.document++
+		if err := d.rd.wholeDocument(n, d.line-1, !more && i == len(documents)-2); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// tail reads what a document has behind its list.
+func (d *yamlDocument) tail(root *yaml.Node) error {
+	tail := *root
+	tail.Content = root.Content[2:]
+	c := converter{rd: d.rd, shift: d.line - 2}
+	if err := c.node(&tail, keepObject); err != nil {
+		return err
+	}
+	if _, err := d.rd.fields(d.rd.convert(&c), d.it, nil, d.list); err != nil {
+		return err
+	}
+	return d.rd.finish(d.it, nil, d.list)
+}

@@ -1,0 +1,148 @@
+package manifest
+
+import "bytes"
+
+// yamlDocument is a document of YAML while the scan reads it. What the scan is
+// not sure of goes to the full parser: the whole document, or from the current
+// item of its list on.
+type yamlDocument struct {
+	rd *reading
+	l  *lexer
+	s  *scan
+	// line is the line of the document, then of the current item, then of what
+	// follows the list: all from the lexer's mark on has not been handed over.
+	line int
+	// it is the document itself. list is its list, whose items are at column
+	// indent; behind tells that the list has ended.
+	it     *item
+	list   *listing
+	indent int
+	behind bool
+}
+
+// read reads the document. It returns false when the input ends with it.
+func (d *yamlDocument) read() (more bool, err error) {
+	d.s.c.rd = d.rd
+	d.s.reset(d.line)
+	d.s.push(0, false, keepObject)
+	for {
+		line := d.l.nextLine()
+		if len(line) == 0 && d.l.failed != nil {
+			return false, d.l.unexpected("")
+		}
+		if len(line) == 0 || boundaryOf(line) != inside {
+			return d.end(len(line) > 0)
+		}
+		text := bytes.TrimSuffix(bytes.TrimSuffix(line, newline), []byte{'\r'})
+		if err := d.turn(text); err != nil {
+			return false, err
+		}
+		if d.other() || !d.s.next(text) {
+			done, more, err := d.fall()
+			if done || err != nil {
+				return more, err
+			}
+			continue
+		}
+		d.l.pos += len(line)
+		d.s.line++
+	}
+}
+
+// other tells whether what was thought to be a list is an object of some kind.
+func (d *yamlDocument) other() bool {
+	return d.list != nil && d.list.kind != "" && !isListKind(d.it.bytes(d.it.kind))
+}
+
+// turn looks whether the line begins the list of the document, begins an item
+// of it, or comes behind it.
+func (d *yamlDocument) turn(text []byte) error {
+	n := indentOf(text)
+	if n == len(text) || d.s.quote != 0 || d.behind {
+		return nil
+	}
+	dash := isDash(text[n:])
+	switch {
+	case d.list == nil:
+		if dash && d.s.open && len(d.s.frames) == 1 && d.s.openKeep == keepItems {
+			return d.begin(n)
+		}
+	case dash && n == d.indent:
+		if err := d.endItem(); err != nil {
+			return err
+		}
+		d.restart(2)
+	case n <= d.indent && text[n] != '#':
+		if err := d.endItem(); err != nil {
+			return err
+		}
+		d.behind = true
+		d.restart(1)
+		d.s.c.out = append(d.s.c.out, '{')
+	}
+	return nil
+}
+
+// restart makes the current line the first one that has not been handed over,
+// with only so many frames open.
+func (d *yamlDocument) restart(frames int) {
+	d.s.frames = d.s.frames[:frames]
+	d.s.clear()
+	d.line = d.s.line
+	d.l.mark = d.l.pos
+}
+
+// begin takes what came before the items as the head of a list.
+func (d *yamlDocument) begin(indent int) error {
+	d.s.c.out = append(d.s.c.out[:d.s.memberAt], '}')
+	d.it.reset(d.line)
+	if _, err := d.rd.fields(d.rd.convert(&d.s.c), d.it, nil, nil); err != nil {
+		return err
+	}
+	d.it.seen |= hasItems
+	d.list = &listing{rd: d.rd, line: d.line}
+	d.list.understand(d.it)
+	if d.other() {
+		return nil
+	}
+	d.indent = indent
+	d.s.frames = append(d.s.frames, frame{indent: indent, list: true, keep: keepObject})
+	d.restart(2)
+	return nil
+}
+
+// endItem hands over the item that was read, if there is one.
+func (d *yamlDocument) endItem() error {
+	d.s.settle()
+	for len(d.s.frames) > 2 {
+		d.s.pop()
+	}
+	if len(d.s.c.out) == 0 {
+		return nil
+	}
+	return d.list.item(d.rd.convert(&d.s.c))
+}
+
+// end is called behind the last line of the document.
+func (d *yamlDocument) end(more bool) (bool, error) {
+	d.rd.last = !more
+	if d.s.quote != 0 {
+		_, more, err := d.fall()
+		return more, err
+	}
+	if d.list == nil {
+		d.s.finish()
+		return more, d.rd.value(d.rd.convert(&d.s.c), nil)
+	}
+	if !d.behind {
+		if err := d.endItem(); err != nil {
+			return false, err
+		}
+		return more, d.rd.finish(d.it, nil, d.list)
+	}
+	d.s.finish()
+	if _, err := d.rd.fields(d.rd.convert(&d.s.c), d.it, nil, d.list); err != nil {
+		return false, err
+	}
+	return more, d.rd.finish(d.it, nil, d.list)
+}

@@ -1,0 +1,144 @@
+package manifest
+
+import "strings"
+
+// kindOfPlain is what a plain scalar stands for.
+type kindOfPlain uint8
+
+const (
+	plainUnsure kindOfPlain = iota
+	plainText
+	plainJSON // a number, boolean or null that JSON writes in the same way
+)
+
+// plainKind tells what a plain scalar stands for, if that is beyond doubt.
+func plainKind(b []byte) kindOfPlain {
+	c := b[0]
+	switch {
+	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '/':
+		return plainWord(b)
+	case c >= '0' && c <= '9':
+		return plainDigits(b)
+	}
+	return plainUnsure
+}
+
+func plainWord(b []byte) kindOfPlain {
+	if len(b) > 5 {
+		return plainText
+	}
+	switch string(b) {
+	case "true", "false", "null":
+		return plainJSON
+	}
+	switch strings.ToLower(string(b)) {
+	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
+		return plainUnsure
+	}
+	return plainText
+}
+
+// plainDigits judges a scalar that starts with a digit: a number, a time, or
+// text with a letter that no number has.
+func plainDigits(b []byte) kindOfPlain {
+	if len(b) <= 18 && (b[0] != '0' || len(b) == 1) && allDigits(b) {
+		return plainJSON
+	}
+	if isUUID(b) || isTime(b) {
+		return plainText
+	}
+	for _, c := range b {
+		switch c | 0x20 {
+		case 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'p', 'q', 'r', 's', 'u', 'v', 'w', 'y':
+			return plainText
+		}
+	}
+	return plainUnsure
+}
+
+func allDigits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isUUID tells whether b has the form of a UID. With its four dashes it can be
+// nothing else.
+func isUUID(b []byte) bool {
+	if len(b) != 36 || b[8] != '-' || b[13] != '-' || b[18] != '-' || b[23] != '-' {
+		return false
+	}
+	for i, c := range b {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			continue
+		}
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+// isTime tells whether b has the form 2006-01-02T15:04:05Z.
+func isTime(b []byte) bool {
+	const form = "2006-01-02T15:04:05Z"
+	if len(b) != len(form) {
+		return false
+	}
+	for i, c := range b {
+		digit := form[i] >= '0' && form[i] <= '9'
+		if digit != (c >= '0' && c <= '9') || !digit && c != form[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// kindSeen is what an object has said of its kind so far.
+type kindSeen uint8
+
+const (
+	kindUnseen kindSeen = iota
+	kindPod
+	kindNamespace
+	kindDefinition
+	kindOther
+)
+
+// narrow is what is kept under key of an object, given the kind that was seen:
+// nil when nothing of it matters.
+func (k *kindSeen) narrow(key string, all *keep, rest []byte) *keep {
+	switch key {
+	case "kind":
+		switch string(rest) {
+		case podKind:
+			*k = kindPod
+		case namespaceKind:
+			*k = kindNamespace
+		case definitionKind:
+			*k = kindDefinition
+		default:
+			*k = kindUnseen
+			if allLetters(rest) && string(rest) != partialKind {
+				*k = kindOther
+			}
+		}
+	case "spec":
+		return specOf[*k]
+	case "status":
+		return statusOf[*k]
+	}
+	return all
+}
+
+func allLetters(b []byte) bool {
+	for _, c := range b {
+		if c |= 0x20; c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	return len(b) > 0
+}

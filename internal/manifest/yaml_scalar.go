@@ -1,0 +1,261 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// indentOf is the number of spaces at the start of b.
+func indentOf(b []byte) int {
+	n := 0
+	for n+8 <= len(b) && binary.LittleEndian.Uint64(b[n:]) == spaces {
+		n += 8
+	}
+	for n < len(b) && b[n] == ' ' {
+		n++
+	}
+	return n
+}
+
+// isDash tells whether b starts an entry of a list.
+func isDash(b []byte) bool { return b[0] == '-' && (len(b) == 1 || b[1] == ' ') }
+
+// printable tells whether b has nothing but ASCII without controls, and letters
+// beyond it that are no line breaks to YAML.
+func printable(b []byte) bool {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		del := x ^ 0x7f*eachByte
+		if ((x-spaces)&^x|(del-eachByte)&^del|x)&highBits != 0 {
+			return printableSlow(b[i:])
+		}
+	}
+	return printableSlow(b[i:])
+}
+
+func printableSlow(b []byte) bool {
+	for len(b) > 0 {
+		if c := b[0]; c < utf8.RuneSelf {
+			if c < ' ' || c == 0x7f {
+				return false
+			}
+			b = b[1:]
+			continue
+		}
+		r, n := utf8.DecodeRune(b)
+		if r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == utf8.RuneError || r == 0xfffe || r == 0xffff {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// keyEnd is the length of the plain key at the start of b; 0 when there is none
+// that is simple enough.
+func keyEnd(b []byte) int {
+	c := b[0]
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '_', c == '.', c == '/', c == '$', c == '(', c == '^':
+	default:
+		return 0
+	}
+	const longest = 1000
+	from := 0
+	for {
+		i := bytes.IndexByte(b[from:min(len(b), longest)], ':')
+		if i < 0 {
+			return 0
+		}
+		end := from + i
+		if end+1 == len(b) || b[end+1] == ' ' {
+			if b[end-1] == ' ' || bytes.IndexByte(b[:end], '#') >= 0 {
+				return 0
+			}
+			return end
+		}
+		from = end + 1
+	}
+}
+
+// startsPlain tells whether a plain scalar can start as b does, without doubt.
+func startsPlain(b []byte) bool {
+	switch c := b[0]; c {
+	case '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', '=', '<', '~':
+		return false
+	case '-':
+		return len(b) > 1 && b[1] != ' '
+	}
+	return true
+}
+
+// insidePlain tells whether b has nothing that ends a plain scalar.
+func insidePlain(b []byte) bool {
+	for rest := b; ; {
+		i := bytes.IndexByte(rest, ':')
+		if i < 0 {
+			break
+		}
+		if i+1 == len(rest) || rest[i+1] == ' ' {
+			return false
+		}
+		rest = rest[i+1:]
+	}
+	for rest := b; ; {
+		i := bytes.IndexByte(rest, '#')
+		if i < 0 {
+			return true
+		}
+		if i > 0 && rest[i-1] == ' ' {
+			return false
+		}
+		rest = rest[i+1:]
+		if len(rest) > 0 && rest[0] == '#' {
+			return false
+		}
+	}
+}
+
+// continuesPlain tells whether b is one more line of a plain scalar.
+func continuesPlain(b []byte) bool {
+	b = bytes.TrimRight(b, " ")
+	return startsPlain(b) && b[0] != '-' && insidePlain(b)
+}
+
+// startQuoted reads a scalar in quotes.
+func (s *scan) startQuoted(b []byte, at int, k *keep) bool {
+	quote := b[0]
+	body := b[1:]
+	end, ok := closing(body, quote)
+	switch {
+	case !ok:
+		return false
+	case end < 0:
+		s.quote, s.quoteAt = quote, at
+		return k == nil
+	case end+1 != len(body):
+		return false
+	case k == nil:
+		return true
+	}
+	body = body[:end]
+	if quote == '"' {
+		if bytes.IndexByte(body, '\\') >= 0 {
+			return false
+		}
+		s.c.out = appendJSON(s.c.out, body)
+		return true
+	}
+	if bytes.IndexByte(body, '\'') >= 0 {
+		body = bytes.ReplaceAll(body, []byte("''"), []byte("'"))
+	}
+	s.c.out = appendJSON(s.c.out, body)
+	return true
+}
+
+// quoted reads one more line of a scalar in quotes.
+func (s *scan) quoted(b []byte) bool {
+	b = bytes.TrimRight(b, " ")
+	end, ok := closing(b, s.quote)
+	if end >= 0 {
+		s.quote = 0
+		return ok && end+1 == len(b)
+	}
+	return ok
+}
+
+// closing finds the quote that ends a scalar; -1 when it is not in b. ok is
+// false for an escape that is not surely valid.
+func closing(b []byte, quote byte) (end int, ok bool) {
+	if quote == '\'' {
+		for i := 0; ; i += 2 {
+			n := bytes.IndexByte(b[i:], '\'')
+			if n < 0 {
+				return -1, true
+			}
+			if i += n; i+1 == len(b) || b[i+1] != '\'' {
+				return i, true
+			}
+		}
+	}
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			return i, true
+		case '\\':
+			n := escapeLength(b[i+1:])
+			if n < 0 {
+				return -1, false
+			}
+			i += n
+		}
+	}
+	return -1, true
+}
+
+// escapeLength is the length of what follows a backslash in double quotes; 0 at
+// the end of the line, -1 when it is not surely valid.
+func escapeLength(b []byte) int {
+	if len(b) == 0 {
+		return 0
+	}
+	switch b[0] {
+	case 'n', 't', 'r', '"', '\\', '0', 'a', 'b', 'e', 'f', 'v', ' ', '/':
+		return 1
+	case 'u':
+		if r := hex4(b[1:]); r >= 0 && (r < 0xd800 || r >= 0xe000) {
+			return 5
+		}
+	}
+	return -1
+}
+
+// start begins a literal or folded scalar with the header b in a mapping or
+// list at column at.
+func (s *blockScalar) start(b []byte, at int) bool {
+	*s = blockScalar{on: true, least: at + 1}
+	chomped := false
+	for _, c := range b[1:] {
+		switch {
+		case (c == '-' || c == '+') && !chomped:
+			chomped = true
+		case c >= '1' && c <= '9' && s.indent == 0:
+			s.indent = at + int(c-'0')
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// take passes over a line with n spaces at its start, if it is inside.
+func (s *blockScalar) take(b []byte, n int) (inside, ok bool) {
+	if n == len(b) {
+		if s.indent == 0 {
+			s.blank = max(s.blank, n)
+		}
+		return true, true
+	}
+	if s.indent == 0 && n >= s.least {
+		if s.indent = n; s.blank > n || b[n] == '\t' {
+			return true, false
+		}
+	}
+	if s.indent > 0 && n >= s.indent {
+		b = b[n:]
+		for {
+			i := bytes.IndexByte(b, '\t')
+			if i < 0 {
+				return true, printable(b)
+			}
+			if !printable(b[:i]) {
+				return true, false
+			}
+			b = b[i+1:]
+		}
+	}
+	s.on = false
+	return false, s.indent > 0 || s.blank < s.least
+}

@@ -1,0 +1,283 @@
+package manifest
+
+import "bytes"
+
+// scan reads the block style of YAML that kubectl writes, line by line, without
+// building anything but the JSON of what is kept. It understands a subset of
+// YAML exactly, and says so when it meets anything else: then the full parser
+// has the word. Every rule here is stricter than YAML, never looser.
+type scan struct {
+	c converter
+	// line is the line that is being read.
+	line   int
+	frames []frame
+	// open tells that the last line ended in a key or dash without a value,
+	// which would be kept by openKeep and belongs to column openAt.
+	open     bool
+	openDash bool
+	openKeep *keep
+	openAt   int
+	// memberAt is where the last member that is kept starts in the JSON.
+	memberAt int
+	// plain tells that the last line ended in a plain scalar, which a deeper
+	// line continues; plainKept that this scalar was kept.
+	plain, plainKept bool
+	// quote is the quote of a scalar that has not ended yet, which began in a
+	// mapping or list at column quoteAt.
+	quote   byte
+	quoteAt int
+	block   blockScalar
+}
+
+// frame is an open mapping or list.
+type frame struct {
+	indent int
+	list   bool
+	// keep is what is kept of the mapping, or of each entry of the list; nil
+	// for nothing.
+	keep *keep
+	some bool
+	// kind is what the mapping says its kind is, if it is an object.
+	kind kindSeen
+}
+
+// blockScalar is a literal or folded scalar that is being passed over.
+type blockScalar struct {
+	on bool
+	// least is the smallest indent that it can have; indent is 0 until known.
+	least, indent int
+	// blank is the longest of the blank lines before the first text.
+	blank int
+}
+
+func (s *scan) reset(line int) {
+	*s = scan{c: converter{rd: s.c.rd, out: s.c.out[:0], marks: s.c.marks[:0]}, line: line, frames: s.frames[:0]}
+}
+
+func (s *scan) top() *frame { return &s.frames[len(s.frames)-1] }
+
+// push opens a mapping or list. It returns false where a single value is kept.
+func (s *scan) push(indent int, list bool, k *keep) bool {
+	if len(s.frames) >= maxDepth/2 {
+		return false
+	}
+	bracket := byte('{')
+	if list {
+		bracket = '['
+		if k != nil {
+			if k = k.each; k == nil {
+				return false
+			}
+		}
+	} else if k != nil && k.fields == nil && k.any == nil {
+		return false
+	}
+	if k != nil {
+		s.c.mark(s.line)
+		s.c.out = append(s.c.out, bracket)
+	}
+	s.frames = append(s.frames, frame{indent: indent, list: list, keep: k})
+	return true
+}
+
+// pop closes the innermost mapping or list.
+func (s *scan) pop() {
+	if f := s.top(); f.keep != nil {
+		if f.list {
+			s.c.out = append(s.c.out, ']')
+		} else {
+			s.c.out = append(s.c.out, '}')
+		}
+	}
+	s.frames = s.frames[:len(s.frames)-1]
+}
+
+// settle gives the last key or dash its null, if nothing came for it.
+func (s *scan) settle() {
+	if s.open && s.openKeep != nil {
+		s.c.mark(s.line)
+		s.c.out = append(s.c.out, "null"...)
+	}
+	s.open = false
+}
+
+// next reads one line, without its end. It returns false when it is not sure
+// what the line means.
+func (s *scan) next(b []byte) bool {
+	n := indentOf(b)
+	if s.block.on {
+		inside, ok := s.block.take(b, n)
+		if inside || !ok {
+			return ok
+		}
+	}
+	if n == len(b) {
+		return true
+	}
+	if !printable(b[n:]) {
+		return false
+	}
+	if s.quote != 0 {
+		return n > s.quoteAt && s.quoted(b[n:])
+	}
+	if s.plain {
+		if n > s.top().indent {
+			return !s.plainKept && continuesPlain(b[n:])
+		}
+		s.plain = false
+	}
+	if b[n] == '#' {
+		return false
+	}
+	return s.place(b, n) && s.entry(b, n)
+}
+
+// place opens and closes mappings and lists so that the line at indent n is an
+// entry of the innermost one.
+func (s *scan) place(b []byte, n int) bool {
+	dash := isDash(b[n:])
+	if s.open {
+		switch {
+		case n > s.openAt, n == s.openAt && dash && !s.openDash:
+			s.open = false
+			return s.push(n, dash, s.openKeep)
+		}
+		s.settle()
+	}
+	for len(s.frames) > 1 && (s.top().indent > n || s.top().indent == n && s.top().list && !dash) {
+		s.pop()
+	}
+	return s.top().indent == n && s.top().list == dash
+}
+
+// entry reads what the line has from column n on: an entry of the innermost
+// mapping or list.
+func (s *scan) entry(b []byte, n int) bool {
+	for s.top().list {
+		f := s.top()
+		k := f.keep
+		if k != nil {
+			if f.some {
+				s.c.out = append(s.c.out, ',')
+			}
+			f.some = true
+		}
+		at := n + 1 + indentOf(b[n+1:])
+		switch {
+		case at >= len(b):
+			s.open, s.openDash, s.openKeep, s.openAt = true, true, k, n
+			return true
+		case isDash(b[at:]):
+			if !s.push(at, true, k) {
+				return false
+			}
+		case keyEnd(b[at:]) > 0:
+			if !s.push(at, false, k) {
+				return false
+			}
+		default:
+			return s.value(b[at:], n, k)
+		}
+		n = at
+	}
+	return s.member(b, n)
+}
+
+// member reads a key at column n, and its value if it is on the same line.
+func (s *scan) member(b []byte, n int) bool {
+	end := keyEnd(b[n:])
+	if end <= 0 {
+		return false
+	}
+	key := b[n : n+end]
+	var k *keep
+	f := s.top()
+	if f.keep != nil {
+		if k = f.keep.fields[string(key)]; f.keep.any != nil {
+			if k = f.keep.any; plainKind(key) != plainText {
+				return false
+			}
+		}
+	}
+	rest := b[n+end+1:]
+	rest = rest[indentOf(rest):]
+	if k != nil {
+		s.memberAt = len(s.c.out)
+		if f.some {
+			s.c.out = append(s.c.out, ',')
+		}
+		f.some = true
+		s.c.mark(s.line)
+		s.c.out = append(appendJSON(s.c.out, key), ':')
+		if f.keep == keepObject {
+			if k = f.kind.narrow(string(key), k, rest); k == nil {
+				s.c.out = append(s.c.out, "null"...)
+			}
+		}
+	}
+	if len(rest) == 0 {
+		s.open, s.openDash, s.openKeep, s.openAt = true, false, k, n
+		return true
+	}
+	return s.value(rest, n, k)
+}
+
+// value reads a value that starts on this line, in a mapping or list at column
+// at.
+func (s *scan) value(b []byte, at int, k *keep) bool {
+	b = bytes.TrimRight(b, " ")
+	if k != nil {
+		s.c.mark(s.line)
+	}
+	switch b[0] {
+	case '"', '\'':
+		return s.startQuoted(b, at, k)
+	case '|', '>':
+		return k == nil && s.block.start(b, at)
+	case '{', '[':
+		if text := string(b); text != "{}" && text != "[]" {
+			return false
+		}
+		if k != nil {
+			s.c.out = append(s.c.out, b...)
+		}
+		return true
+	}
+	if !startsPlain(b) || !insidePlain(b) {
+		return false
+	}
+	s.plain, s.plainKept = true, k != nil
+	if k == nil {
+		return true
+	}
+	switch plainKind(b) {
+	case plainText:
+		s.c.out = appendJSON(s.c.out, b)
+	case plainJSON:
+		s.c.out = append(s.c.out, b...)
+	default:
+		return false
+	}
+	return true
+}
+
+// finish is called behind the last line. It returns false when something is
+// still open that must end.
+func (s *scan) finish() bool {
+	if s.quote != 0 {
+		return false
+	}
+	s.settle()
+	for len(s.frames) > 0 {
+		s.pop()
+	}
+	return true
+}
+
+// clear takes the next entry of the innermost mapping or list as the first one,
+// and starts new JSON for it.
+func (s *scan) clear() {
+	s.c.out, s.c.marks = s.c.out[:0], s.c.marks[:0]
+	s.open, s.plain, s.quote, s.block.on = false, false, 0, false
+	s.top().some, s.top().kind = false, kindUnseen
+}
