@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -54,7 +52,7 @@ func newCheck(streams genericiooptions.IOStreams) *cobra.Command {
 				}
 			}
 			if d.Summary.Errors > 0 {
-				return &exit{code: exitFindings, message: fmt.Sprintf("%d errors found", d.Summary.Errors)}
+				return &exit{code: exitFindings}
 			}
 			return incomplete(requireComplete, d.Complete)
 		},

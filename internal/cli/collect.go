@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -68,7 +69,7 @@ func newCollect(streams genericiooptions.IOStreams) *cobra.Command {
 				return err
 			}
 			if met := fail.match(result.Plan); len(met) > 0 {
-				return &exit{code: exitFindings, message: fmt.Sprintf("--fail-on: %v", met)}
+				return &exit{code: exitFindings, message: "--fail-on: " + strings.Join(met, ", ")}
 			}
 			return incomplete(requireComplete, result.Plan.Complete)
 		},

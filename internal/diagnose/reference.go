@@ -82,6 +82,10 @@ func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object
 // under another version or kind.
 func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	ref := f.Reference
+	if !c.snap.KnowsAllKinds() {
+		c.kindNotCovered(o, f)
+		return
+	}
 	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
 		actual := c.collector.Graph().Identity(id)
 		if object.GroupOf(ref.APIVersion) == actual.Group() && ref.Kind == actual.Kind {
@@ -98,16 +102,17 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 			return
 		}
 	}
-	c.kindUnknown(o, f)
+	c.add(OwnerKindUnknown, o, f.Ref, fmt.Sprintf("no resource is served for %s %s", ref.APIVersion, ref.Kind), "")
 }
 
-// kindUnknown is an error only when the snapshot knows all kinds that are served.
-func (c *checker) kindUnknown(o *object.Object, f *engine.OwnerFact) {
-	message := fmt.Sprintf("no resource is served for %s %s", f.Reference.APIVersion, f.Reference.Kind)
-	if c.snap.KnowsAllKinds() {
-		c.add(OwnerKindUnknown, o, f.Ref, message, "")
-		return
+// kindNotCovered is about a kind that does not map although the snapshot does not
+// say which kinds are served: the cluster may well have served it.
+func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
+	evidence := f.Err.Error()
+	if id, ok := c.collector.Graph().Find(f.Reference.UID); ok && !c.collector.Graph().Virtual(id) {
+		evidence = "the uid belongs to " + c.collector.Graph().Identity(id).String()
 	}
 	c.uncovered = true
-	c.add(OwnerNotCovered, o, f.Ref, "the kind of the owner is not in the snapshot", message)
+	c.add(OwnerNotCovered, o, f.Ref,
+		fmt.Sprintf("whether %s %s is served is not in the snapshot", f.Reference.APIVersion, f.Reference.Kind), evidence)
 }
