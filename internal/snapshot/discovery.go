@@ -133,7 +133,9 @@ func (r *reader) readDocument(in *input, file string, l location, content io.Rea
 	case unknownDocument:
 		r.source.Ignored++
 	case resourceLists:
-		in.discoveries[rootName(l.directory)] = true
+		if l.role == discovery {
+			in.discoveries[rootName(l.directory)] = true
+		}
 	}
 	return nil
 }

@@ -52,7 +52,9 @@ type judge struct {
 //     other list of that resource: it may be the next page.
 //   - A list in a file that is named after its resource, in a layout that says
 //     how far the file reaches, covers the resource that far, empty or not.
-//   - An empty list of a named kind that is alone in its file covers the kind.
+//   - An empty list of a named kind covers the kind if it is the only document
+//     of a file that the user named. Inside of a dump it is rather the list of a
+//     namespace that nothing names.
 //   - Any other list covers the namespaces that its items show.
 func (j *judge) list(s *sighting) {
 	if s.list.Partial {
@@ -99,11 +101,11 @@ func (j *judge) showing(at spot) {
 // limits it to a namespace.
 func (j *judge) empty(s *sighting) {
 	kind, typed := strings.CutSuffix(s.list.Kind, "List")
-	if !typed || kind == "" || s.scope == inNamespace || s.scope == byDirectory {
+	if !typed || kind == "" || s.scope == inNamespace {
 		return
 	}
 	r, ok := j.resource(typeName{s.list.APIVersion, kind})
-	if ok && (s.alone || !r.Namespaced) {
+	if ok && (s.alone && s.single || !r.Namespaced) {
 		j.coverage.Add(r.GroupResource(), "")
 	}
 }

@@ -66,10 +66,10 @@ var clusterInfoNames = []string{"daemonsets", "deployments", "events", "pods", "
 //   - A directory of nothing but the files of `kubectl cluster-info dump` is a
 //     namespace of such a dump, if no item disagrees, and if nodes.json stands
 //     above it or most of the seven files are there.
-//   - A directory beside a discovery folder is a directory of lists.
-//   - So is one with a list of all namespaces or nodes whose lists together show
-//     two namespaces or more.
-//   - In any other directory a list covers what it shows.
+//   - The only directory beside a discovery folder is a directory of lists if its
+//     lists show two namespaces or more; with fewer it may be one namespace.
+//   - In any other directory a list covers what it shows: such files are also
+//     what `kubectl get -n` leaves behind.
 func decideDirectories(sightings []sighting, discoveries map[string]bool) {
 	directories := map[string][]*sighting{}
 	for i := range sightings {
@@ -96,10 +96,7 @@ func decideDirectory(dir string, lists []*sighting, all map[string][]*sighting, 
 	if dir != "" && isClusterInfo(base, lists, all[above]) {
 		return inNamespace, base
 	}
-	if dir != "" && discoveries[rootName(above)] {
-		return everywhere, ""
-	}
-	if listsCluster(lists) && len(namespacesShown(lists)) >= 2 {
+	if dir != "" && discoveries[rootName(above)] && onlyBelow(above, all) && len(namespacesShown(lists)) >= 2 {
 		return everywhere, ""
 	}
 	return shown, ""
@@ -129,10 +126,15 @@ func isClusterInfo(namespace string, lists, above []*sighting) bool {
 	return nodesAbove || len(names) >= 5
 }
 
-func listsCluster(lists []*sighting) bool {
-	return slices.ContainsFunc(lists, func(l *sighting) bool {
-		return (l.resource == "namespaces" || l.resource == "nodes") && l.list.Items > 0
-	})
+// onlyBelow tells whether a single directory below this one holds lists.
+func onlyBelow(above string, all map[string][]*sighting) bool {
+	n := 0
+	for dir := range all {
+		if i := strings.LastIndexByte(dir, '/'); dir != "" && dir[:max(i, 0)] == above {
+			n++
+		}
+	}
+	return n == 1
 }
 
 func namespacesShown(lists []*sighting) map[string]bool {

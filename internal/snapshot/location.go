@@ -59,6 +59,8 @@ type location struct {
 	group, version string
 	grouped        bool
 	namespace      string
+	// single: the user named this file itself, so that no path surrounds it.
+	single bool
 	// directory holds the file; it is the root of the dump for discovery.
 	directory string
 }

@@ -142,7 +142,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 		r.source.Ignored++
 	}
 	for i := range f.lists {
-		f.lists[i].alone = f.documents == 1
+		f.lists[i].alone = f.documents+f.foreigners == 1
 	}
 	in.sightings = append(in.sightings, f.lists...)
 	return nil

@@ -121,7 +121,7 @@ func (r *reader) readStream(in *input, name string, content io.Reader, file *siz
 // nameHint takes from the name of a single file only the kind of items that do
 // not say theirs. How far such a file reaches its name cannot tell.
 func nameHint(name string) location {
-	l := location{role: objects, scope: shown}
+	l := location{role: objects, scope: shown, single: true}
 	if base, ok := textName(path.Base(name)); ok {
 		if base == "version" || base == "groups" || base == "resources" {
 			l.role = perhapsDiscovery
