@@ -96,7 +96,7 @@ func (t *tree) write() {
 	for i := range t.nodes {
 		switch {
 		case t.home[i] >= 0:
-		case len(t.dependents[i]) == 0 && len(t.asked) == 0 && !t.w.style.Wide:
+		case t.plain(i):
 			t.shown[i] = true
 			t.alone++
 		default:
@@ -108,6 +108,14 @@ func (t *tree) write() {
 			t.block(t.ringAbove(i))
 		}
 	}
+}
+
+// plain tells whether there is nothing to say of a vertex without owners in a
+// tree of everything: it has no dependents, was seen, and is not being deleted.
+func (t *tree) plain(i int) bool {
+	n := &t.nodes[i]
+	return len(t.dependents[i]) == 0 && len(t.asked) == 0 && !t.w.style.Wide &&
+		!n.BeingDeleted && !n.WaitingForDependents && t.absence(i) == ""
 }
 
 // ringAbove follows the homes up from i to the ring that they end in, and

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -69,6 +70,9 @@ func gapText(s Style, src report.Source, gaps []report.Gap) string {
 	resources := make([]string, len(gaps))
 	for i, g := range gaps {
 		resources[i] = g.Resource
+		if group := object.GroupOf(g.APIVersion); group != "" {
+			resources[i] += "." + group
+		}
 	}
 	resources = unique(resources)
 	noun := plural(len(resources), "kind")

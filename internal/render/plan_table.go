@@ -88,7 +88,14 @@ func planHeadline(s Style, p *report.Plan, caused, before []report.Effect) strin
 		b.WriteString(" (" + s.text(lower(p.Seed.Policy)) + ")")
 	}
 	b.WriteString(": ")
-	b.WriteString(countText(s, caused))
+	switch {
+	case len(caused) > 0:
+		b.WriteString(countText(s, caused))
+	case p.Complete:
+		b.WriteString("nothing changes")
+	default:
+		b.WriteString("nothing is known to change")
+	}
 	if len(before) > 0 {
 		b.WriteString("; " + strconv.Itoa(len(before)) + " more without this request")
 	}
@@ -114,9 +121,6 @@ func seedText(s Style, seed report.Seed) string {
 
 // countText is "3 deleted, 1 pruned"; it counts what the tables show.
 func countText(s Style, effects []report.Effect) string {
-	if len(effects) == 0 {
-		return "nothing changes"
-	}
 	var parts []string
 	for start := 0; start < len(effects); {
 		o := effects[start].Outcome
