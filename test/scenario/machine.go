@@ -42,10 +42,11 @@ type held struct {
 }
 
 // follow brings the machine up to date with the world: a new server gets a new
-// collector, and what happened in the old one becomes pending.
+// collector with the usual settings, and what happened in the old one becomes
+// pending.
 func (m *machine) follow() {
 	if m.server != m.env.Server {
-		m.server = m.env.Server
+		m.server, m.options, m.blind = m.env.Server, nil, nil
 		m.restart()
 		return
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 // Collect gives the environment a collector and the directives that drive it.
-// The collector's graph is checked after every directive. It is made anew with
-// every cluster, and sees nothing of the world until it is told to observe.
+// The collector's graph is checked after every directive. It is made anew, with
+// the usual settings, with every cluster, and sees nothing of the world until it
+// is told to observe.
 func Collect(e *Env) {
 	m := &machine{env: e}
 	for name, directive := range m.directives() {
