@@ -7,15 +7,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// storedObjectOf is an object as it stands in a file.
-func storedObjectOf(o *object.Object, typeIndex int) storedObject {
-	s := storedObject{
-		Type: typeIndex, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
-		ResourceVersion: o.ResourceVersion, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
-		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
-	}
+// take fills s with an object as it stands in a file, reusing the list of owners.
+func (s *storedObject) take(o *object.Object, typeIndex int) {
+	owners := s.Owners[:0]
 	for _, owner := range o.Owners {
-		s.Owners = append(s.Owners, storedOwner(owner))
+		owners = append(owners, storedOwner(owner))
+	}
+	*s = storedObject{
+		Type: typeIndex, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
+		ResourceVersion: o.ResourceVersion, Owners: owners, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
+		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
 	}
 	if p := o.Pod(); p != nil {
 		pod := storedPod(*p)
@@ -28,7 +29,6 @@ func storedObjectOf(o *object.Object, typeIndex int) storedObject {
 	if d := o.Definition(); d != nil {
 		s.Definition = storedDefinitionOf(d)
 	}
-	return s
 }
 
 func storedDefinitionOf(d *object.Definition) *storedDefinition {

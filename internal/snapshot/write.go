@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,11 +36,7 @@ func (s *Snapshot) Write(w io.Writer, c Compression) error {
 	if err != nil {
 		return err
 	}
-	buffered := bufio.NewWriterSize(packed, 64<<10)
-	if err := s.writeLines(buffered); err != nil {
-		return fmt.Errorf("snapshot: %w", err)
-	}
-	if err := buffered.Flush(); err != nil {
+	if err := s.writeLines(packed); err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	if err := packed.Close(); err != nil {
@@ -65,38 +62,59 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	}
 }
 
-// lineWriter writes JSON lines and hashes them.
+// lineWriter writes JSON lines and hashes them. It gathers lines, since a hash
+// and a compressor like large pieces.
 type lineWriter struct {
-	w    io.Writer
-	hash hash.Hash
-	line []byte
+	w       io.Writer
+	hash    hash.Hash
+	pending bytes.Buffer
+	encoder *jsontext.Encoder
 }
 
+func newLineWriter(w io.Writer) *lineWriter {
+	l := &lineWriter{w: w, hash: sha256.New()}
+	l.encoder = jsontext.NewEncoder(&l.pending, json.Deterministic(true))
+	return l
+}
+
+// write adds a line; the encoder ends each value with a newline.
 func (l *lineWriter) write(v any) error {
-	line, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil {
+	if err := json.MarshalEncode(l.encoder, v); err != nil {
 		return err
 	}
-	l.line = append(append(l.line[:0], line...), '\n')
-	l.hash.Write(l.line)
-	_, err = l.w.Write(l.line)
+	if l.pending.Len() < 64<<10 {
+		return nil
+	}
+	return l.flush()
+}
+
+func (l *lineWriter) flush() error {
+	l.hash.Write(l.pending.Bytes())
+	_, err := l.w.Write(l.pending.Bytes())
+	l.pending.Reset()
 	return err
 }
 
 func (s *Snapshot) writeLines(w io.Writer) error {
-	lines := &lineWriter{w: w, hash: sha256.New()}
+	lines := newLineWriter(w)
 	header, types := s.header()
 	if err := lines.write(header); err != nil {
 		return err
 	}
+	var stored storedObject
 	for _, o := range s.Objects {
-		stored := storedObjectOf(o, types[typeName{o.APIVersion, o.Kind}])
+		stored.take(o, types[typeName{o.APIVersion, o.Kind}])
 		if err := lines.write(&stored); err != nil {
 			return err
 		}
 	}
-	sum := hex.EncodeToString(lines.hash.Sum(nil))
-	return lines.write(storedTrailer{Objects: len(s.Objects), Hash: sum})
+	if err := lines.flush(); err != nil {
+		return err
+	}
+	if err := lines.write(storedTrailer{Objects: len(s.Objects), Hash: hex.EncodeToString(lines.hash.Sum(nil))}); err != nil {
+		return err
+	}
+	return lines.flush()
 }
 
 // header is everything but the objects; types numbers their apiVersions and kinds.
