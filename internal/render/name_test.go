@@ -3,6 +3,7 @@ package render
 import (
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -43,6 +44,16 @@ func TestSentence(t *testing.T) {
 	for reason, sentence := range sentences {
 		if sentence == "" || width(sentence) > shortMessage || Escape(sentence) != sentence {
 			t.Errorf("%s: %q does not fit into a table", reason, sentence)
+		}
+	}
+}
+
+// TestEveryReasonOfTheEngineHasASentence: a new reason must not reach people as
+// a bare code.
+func TestEveryReasonOfTheEngineHasASentence(t *testing.T) {
+	for _, r := range engine.Reasons() {
+		if Sentence(r.String()) == r.String() {
+			t.Errorf("%s has no sentence", r)
 		}
 	}
 }
