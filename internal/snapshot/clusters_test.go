@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,10 +69,26 @@ func TestClusters(t *testing.T) {
 			}
 		}
 		t.Logf("%-42s %8d %6d %11d %7d %8d %5d %9d", c.name, got.objects, got.edges, got.terminating, got.absent, got.unknown, len(s.Gaps), len(s.Resources.All()))
+		if d := storedAndBack(t, s); d != "" {
+			t.Errorf("%s: stored and read back (-before +after):\n%s", c.name, d)
+		}
 		if got != c {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c)
 		}
 	}
+}
+
+func storedAndBack(t *testing.T, s *Snapshot) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.Write(&b, Zstd); err != nil {
+		t.Fatal(err)
+	}
+	back, err := readBytes(b.Bytes(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return diff(s, back)
 }
 
 func holds(s *Snapshot, owner object.OwnerReference) bool {

@@ -23,7 +23,7 @@ type sighting struct {
 	list manifest.List
 	// alone: the list is the only document of its file.
 	alone bool
-	// shown are the kinds and namespaces among the items; some may repeat.
+	// shown are the kinds and namespaces among the items, each once.
 	shown []spot
 }
 

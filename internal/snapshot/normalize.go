@@ -37,7 +37,9 @@ func (s *Snapshot) normalize() {
 			}
 			lastName = name
 		}
-		o.APIVersion, o.Kind = last.apiVersion, last.kind
+		if name != last.typeName {
+			o.APIVersion, o.Kind = last.apiVersion, last.kind
+		}
 		if o.UID == "" {
 			o.UID = makeUID(last.resource, o.Namespace, o.Name)
 			if last.resource.Verbs.Has(object.Delete) {

@@ -166,9 +166,13 @@ type fileReading struct {
 	location location
 	file     string
 
-	lists      []sighting
-	shown      []spot
-	last       spot
+	lists []sighting
+	// shown are the spots of the list under way, in order and as a set; last is
+	// the spot of the item before.
+	shown []spot
+	known map[spot]struct{}
+	last  spot
+
 	documents  int
 	foreigners int
 }
@@ -193,18 +197,20 @@ func (f *fileReading) show(at spot, inList bool) {
 		f.last = spot{}
 		return
 	}
-	for i := len(f.shown) - 1; i >= 0 && i >= len(f.shown)-8; i-- {
-		if f.shown[i] == at {
-			return
-		}
+	if _, ok := f.known[at]; ok {
+		return
 	}
+	if f.known == nil {
+		f.known = map[spot]struct{}{}
+	}
+	f.known[at] = struct{}{}
 	f.shown = append(f.shown, at)
 }
 
 func (f *fileReading) list(l manifest.List) error {
 	f.documents++
 	f.lists = append(f.lists, sighting{location: f.location, file: f.file, list: l, shown: f.shown})
-	f.shown, f.last = nil, spot{}
+	f.shown, f.known, f.last = nil, nil, spot{}
 	return nil
 }
 

@@ -1,0 +1,87 @@
+package snapshot
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// What tools write for an error differs, and all of it takes coverage away.
+func TestErrorFiles(t *testing.T) {
+	tests := map[string]struct {
+		content string
+		pay     string // why pods in pay are not covered; empty if they are
+		shop    string
+	}{
+		"by namespace":      {`{"shop":"pods is forbidden: no"}`, "", "Forbidden: pods is forbidden: no"},
+		"several":           {`{"shop":["a","b"]}`, "", "ListFailed: a; b"},
+		"a status":          {`{"shop":{"ErrStatus":{"message":"Unauthorized"}}}`, "", "Forbidden: Unauthorized"},
+		"unknown structure": {`{"shop":{"y":1,"x":2}}`, "", "ListFailed: x; y"},
+		"for all":           {`["timed out"]`, "ListFailed: timed out", "ListFailed: timed out"},
+		"a text":            {`"timed out"`, "ListFailed: timed out", "ListFailed: timed out"},
+		"no errors":         {`null`, "", ""},
+		"empty list":        {`[]`, "", ""},
+		"empty text":        {`{"shop":""}`, "", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := readBytes(tarOf(t, []txtar.File{
+				{Name: "cluster-resources/pods/shop.json", Data: []byte(podList)},
+				{Name: "cluster-resources/pods-errors.json", Data: []byte(test.content)},
+				{Name: "cluster-resources/pods/pay.json", Data: []byte(strings.ReplaceAll(podList, "shop", "pay"))},
+			}), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := preferred(t, s, pods)
+			if got := s.Why(r, "pay"); got != test.pay {
+				t.Errorf("pay: %q, want %q", got, test.pay)
+			}
+			if got := s.Why(r, "shop"); got != test.shop {
+				t.Errorf("shop: %q, want %q", got, test.shop)
+			}
+		})
+	}
+	if _, err := readBytes(tarOf(t, []txtar.File{{Name: "cluster-resources/pods-errors.json", Data: []byte(`{"shop"`)}}), Options{}); err == nil {
+		t.Error("a broken list of errors must be an error: it may say that everything is missing")
+	}
+}
+
+func TestErrorsOfDiscoveryAndCustomResources(t *testing.T) {
+	s, err := readBytes(tarOf(t, []txtar.File{
+		{Name: "cluster-resources/groups-resources-errors.json", Data: []byte(`["unable to retrieve metrics.k8s.io/v1beta1"]`)},
+		{Name: "cluster-resources/custom-resources/carts.example.com/shop.yaml", Data: []byte("apiVersion: example.com/v1\nkind: CartList\nitems:\n- apiVersion: example.com/v1\n  kind: Cart\n  metadata: {name: a, namespace: shop, uid: '1'}\n")},
+		{Name: "cluster-resources/custom-resources/carts.example.com-errors.json", Data: []byte(`["forbidden"]`)},
+	}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Problems) != 1 || s.Problems[0].Kind != StaleDiscovery {
+		t.Errorf("problems %v", s.Problems)
+	}
+	r := preferred(t, s, schema.GroupResource{Group: "example.com", Resource: "carts"})
+	if got := s.Why(r, "shop"); got != "Forbidden: forbidden" {
+		t.Errorf("why %q", got)
+	}
+}
+
+// A file that breaks takes the proof from all lists in it and from every kind
+// that it was seen to hold.
+func TestBrokenFileProvesNothing(t *testing.T) {
+	content := podList + "\n" + `{"apiVersion":"v1","kind":"SecretList","items":[{"metadata":{"name":"s","namespace":"shop","uid":"2"}},{"metadata":`
+	s, err := readBytes([]byte(content), Options{AllowPartial: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pods", "secrets"} {
+		r := preferred(t, s, schema.GroupResource{Resource: name})
+		if s.Covers(r, "shop") || !strings.HasPrefix(s.Why(r, "shop"), "Truncated: ") {
+			t.Errorf("%s: covered %v, why %q", name, s.Covers(r, "shop"), s.Why(r, "shop"))
+		}
+	}
+	if len(s.Objects) != 2 {
+		t.Errorf("%d objects, want the two that were read", len(s.Objects))
+	}
+}
