@@ -110,6 +110,17 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
+// TestTruncatedBetweenText cuts a dump with text where a document has begun and
+// not said anything yet.
+func TestTruncatedBetweenText(t *testing.T) {
+	for _, input := range []string{"text\n{", "text\n{\n    \"ki", "text\n[\n{}", "text\n{}\n{\"a\":tr"} {
+		if _, err := find(input, Options{SkipText: true}); !errors.Is(err, ErrTruncated) {
+			t.Errorf("%q: %v, want ErrTruncated", input, err)
+		}
+	}
+	wantLines(t, "text\n{ x\n[INFO] y\n  {\n", Options{SkipText: true})
+}
+
 // TestTruncatedYAMLList cuts a list of YAML at every byte before its kind.
 func TestTruncatedYAMLList(t *testing.T) {
 	text := fixture(t, "list.yaml")

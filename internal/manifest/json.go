@@ -105,7 +105,7 @@ var newline = []byte{'\n'}
 
 // here is the line of the current position.
 func (l *lexer) here() int {
-	if l.marks != nil {
+	if len(l.marks) > 0 {
 		i := sort.Search(len(l.marks), func(i int) bool { return l.marks[i].offset > l.pos })
 		return l.marks[max(i-1, 0)].line
 	}

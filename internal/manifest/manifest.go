@@ -58,7 +58,8 @@ func (p *Problem) Unwrap() error { return p.Err }
 type List struct {
 	Position
 	// APIVersion and Kind of the list as written, such as "v1" and "PodList";
-	// both are empty for a bare JSON array.
+	// both are empty for a bare JSON array, for a flattened list of kubectl 1.13
+	// and older, and for a JSON list that does not say its kind.
 	APIVersion, Kind string
 	// Items is the number of items read.
 	Items int

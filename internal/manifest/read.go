@@ -130,13 +130,18 @@ func (rd *reading) readJSON(l *lexer) error {
 	}
 }
 
+// documentJSON reads one document. Where text may stand between documents, what
+// turns out not to be JSON before it shows anything of an object is text too.
 func (rd *reading) documentJSON(l *lexer) error {
 	rd.document++
 	rd.recognised = false
 	l.open = l.open[:0]
 	handed := rd.handed
 	err := rd.value(l, nil)
-	if err == nil || !rd.o.SkipText || rd.recognised || rd.handed != handed || !isProblem(err) || l.failed != nil {
+	if err == nil || !rd.o.SkipText || rd.recognised || rd.handed != handed || !isProblem(err) {
+		return err
+	}
+	if errors.Is(err, ErrTruncated) || l.failed != nil {
 		return err
 	}
 	rd.document--

@@ -39,7 +39,8 @@ func plainWord(b []byte) kindOfPlain {
 }
 
 // plainDigits judges a scalar that starts with a digit: a number, a time, or
-// text with a letter that no number has.
+// text with something that no number has. The only letter of a decimal number is
+// e; those with another base start with 0. Hashes such as 66db7fc774 are frequent.
 func plainDigits(b []byte) kindOfPlain {
 	if len(b) <= 18 && (b[0] != '0' || len(b) == 1) && allDigits(b) {
 		return plainJSON
@@ -47,11 +48,18 @@ func plainDigits(b []byte) kindOfPlain {
 	if isUUID(b) || isTime(b) {
 		return plainText
 	}
+	dots := 0
 	for _, c := range b {
-		switch c | 0x20 {
-		case 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'p', 'q', 'r', 's', 'u', 'v', 'w', 'y':
+		switch c |= 0x20; {
+		case c == '.':
+			dots++
+		case c < 'a' || c > 'z' || c == 'e':
+		case b[0] != '0' || c > 'f' && c != 'o' && c != 'x':
 			return plainText
 		}
+	}
+	if dots > 1 {
+		return plainText // an IP address
 	}
 	return plainUnsure
 }

@@ -118,10 +118,15 @@ func insidePlain(b []byte) bool {
 	}
 }
 
-// continuesPlain tells whether b is one more line of a plain scalar.
+// continuesPlain tells whether b is one more line of a plain scalar. It may
+// start with most of what a scalar itself cannot start with.
 func continuesPlain(b []byte) bool {
 	b = bytes.TrimRight(b, " ")
-	return startsPlain(b) && b[0] != '-' && insidePlain(b)
+	switch b[0] {
+	case '#', '-', '?', ':':
+		return false
+	}
+	return insidePlain(b)
 }
 
 // startQuoted reads a scalar in quotes.

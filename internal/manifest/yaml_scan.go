@@ -17,6 +17,7 @@ type scan struct {
 	openDash bool
 	openKeep *keep
 	openAt   int
+	openLine int
 	// memberAt is where the last member that is kept starts in the JSON.
 	memberAt int
 	// plain tells that the last line ended in a plain scalar, which a deeper
@@ -92,10 +93,15 @@ func (s *scan) pop() {
 	s.frames = s.frames[:len(s.frames)-1]
 }
 
+// opened notes that the line ends in a key or dash at column at, without a value.
+func (s *scan) opened(dash bool, k *keep, at int) {
+	s.open, s.openDash, s.openKeep, s.openAt, s.openLine = true, dash, k, at, s.line
+}
+
 // settle gives the last key or dash its null, if nothing came for it.
 func (s *scan) settle() {
 	if s.open && s.openKeep != nil {
-		s.c.mark(s.line)
+		s.c.mark(s.openLine)
 		s.c.out = append(s.c.out, "null"...)
 	}
 	s.open = false
@@ -165,7 +171,7 @@ func (s *scan) entry(b []byte, n int) bool {
 		at := n + 1 + indentOf(b[n+1:])
 		switch {
 		case at >= len(b):
-			s.open, s.openDash, s.openKeep, s.openAt = true, true, k, n
+			s.opened(true, k, n)
 			return true
 		case isDash(b[at:]):
 			if !s.push(at, true, k) {
@@ -216,7 +222,7 @@ func (s *scan) member(b []byte, n int) bool {
 		}
 	}
 	if len(rest) == 0 {
-		s.open, s.openDash, s.openKeep, s.openAt = true, false, k, n
+		s.opened(false, k, n)
 		return true
 	}
 	return s.value(rest, n, k)
