@@ -1,6 +1,10 @@
 package apisim
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -27,11 +31,41 @@ func (s *Server) Why(r object.Resource, namespace string) string {
 // ObjectsOf lists the objects of one resource by namespace and name, of one
 // namespace only unless namespace is empty. Each is in the preferred version.
 func (s *Server) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+	return s.Select(gr, namespace, func(*object.Object) bool { return true })
+}
+
+// Select lists what ObjectsOf lists, as far as it matches. Only what matches is
+// sorted, so that looking for few among many is cheap. The function must not
+// call the server.
+func (s *Server) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.index[gr]
 	if !ok {
 		return nil
 	}
-	return s.in(i, namespace)
+	buckets := s.shelves[i].namespaces
+	if namespace != "" {
+		return buckets[namespace].matching(match, nil)
+	}
+	var list []*object.Object
+	for _, ns := range slices.Sorted(maps.Keys(buckets)) {
+		list = buckets[ns].matching(match, list)
+	}
+	return list
+}
+
+// matching appends what matches to list, by name. A nil bucket is empty.
+func (b *bucket) matching(match func(*object.Object) bool, list []*object.Object) []*object.Object {
+	if b == nil {
+		return list
+	}
+	start := len(list)
+	for _, o := range b.objects {
+		if match(o) {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list[start:], func(x, y *object.Object) int { return strings.Compare(x.Name, y.Name) })
+	return list
 }

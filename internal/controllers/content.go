@@ -21,10 +21,8 @@ type content struct {
 // Upstream: namespaced_resources_deleter.go deleteAllContent; upstream takes the
 // resources in random order. (semantics.md §5.3)
 func (c *content) deleteAll() bool {
-	if pods, ok := c.w.Resources().Preferred(podResource); ok {
-		if left := c.deleteOf(pods); left > 0 {
-			return false
-		}
+	if r, ok := c.w.Resources().Preferred(podResource); ok && c.deleteOf(r) > 0 {
+		return false
 	}
 	for _, r := range contentOf(c.w.Resources()) {
 		if c.ctx.Err() != nil {
@@ -113,15 +111,12 @@ func (c *content) of(r object.Resource) []*object.Object {
 // leave notes what keeps the namespace.
 func (c *content) leave(w Wait) {
 	c.open = true
-	if c.ctx.Err() == nil {
-		c.wait(w)
-	}
+	c.wait(w)
 }
 
 // checkKinds looks for content that deleteOf cannot see: objects of kinds that no
 // resource serves, and custom resources whose definition the snapshot may lack.
 func (c *content) checkKinds() {
-	definitions := resourceOf(c.w, definitionResource, "v1", definitionKind, false)
 	if !c.coverage.Covers(definitions, "") {
 		c.leave(Wait{Object: c.namespace.Ref, Reason: NotCovered, Resource: definitions, Why: c.coverage.Why(definitions, "")})
 	}

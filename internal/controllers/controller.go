@@ -91,8 +91,12 @@ func begin(ctx context.Context, w World, name string) *pass {
 	return &pass{ctx: ctx, w: w, name: name, before: w.Writes()}
 }
 
-// wait notes what a later pass has to wait for.
+// wait notes what a later pass has to wait for. A pass that was cut short knows
+// nothing of that.
 func (p *pass) wait(w Wait) {
+	if p.ctx.Err() != nil {
+		return
+	}
 	w.Controller = p.name
 	p.waits = append(p.waits, w)
 }

@@ -16,10 +16,7 @@ const DefinitionName = "crd-finalizer"
 // DefinitionAssumption is what the end of a definition rests on.
 const DefinitionAssumption = "the API server can read every stored instance, which may take a conversion webhook"
 
-const (
-	definitionKind    = "CustomResourceDefinition"
-	definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
-)
+const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
 // DefinitionController returns the part of the API server that deletes the
 // instances of a CustomResourceDefinition which is being deleted, and then takes
@@ -32,19 +29,21 @@ const (
 // instances. A nil coverage stands for a world that is complete.
 //
 // Upstream: apiextensions crd_finalizer.go sync, semantics.md §6.2, S192–S197.
-func DefinitionController(c Coverage) Controller { return &definitions{coverage: orComplete(c)} }
+func DefinitionController(c Coverage) Controller {
+	return &definitionController{coverage: orComplete(c)}
+}
 
-type definitions struct {
+type definitionController struct {
 	coverage Coverage
 	waits    []Wait
 }
 
-func (*definitions) Name() string       { return DefinitionName }
-func (*definitions) Assumption() string { return DefinitionAssumption }
-func (d *definitions) Waiting() []Wait  { return d.waits }
+func (*definitionController) Name() string       { return DefinitionName }
+func (*definitionController) Assumption() string { return DefinitionAssumption }
+func (d *definitionController) Waiting() []Wait  { return d.waits }
 
 // Step makes one pass over each definition that is being deleted.
-func (d *definitions) Step(ctx context.Context, w World) (bool, error) {
+func (d *definitionController) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, DefinitionName)
 	for _, o := range w.ObjectsOf(definitionResource, "") {
 		if ctx.Err() != nil {
@@ -70,7 +69,7 @@ type instances struct {
 // definition is always `<plural>.<group>`, so that it is known without facts.
 func instancesOf(w World, definition *object.Object) object.Resource {
 	plural, group, _ := strings.Cut(definition.Name, ".")
-	r := object.Resource{Group: group, Name: plural, Namespaced: true, Custom: true}
+	r := object.Resource{Group: group, Name: plural, Namespaced: true}
 	if facts := definition.Definition(); facts != nil {
 		r.Kind, r.Namespaced = facts.Kind, facts.Namespaced
 		for _, v := range facts.Versions {

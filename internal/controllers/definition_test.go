@@ -67,6 +67,27 @@ func TestDefinitionLeft(t *testing.T) {
 	}
 }
 
+// TestDefinitionResource: what is not served is described as the definition says.
+func TestDefinitionResource(t *testing.T) {
+	d := controllers.DefinitionController(partly{"Thing": "", "": ""})
+	settle(t, d, server(t, things+"defines=example.org/v3:Thing:things scope=Cluster established terminating"+going+
+		"apiextensions.k8s.io/v1 CustomResourceDefinition bare.example.net"+going))
+	var got []object.Resource
+	for _, w := range d.Waiting() {
+		if w.Controller != controllers.DefinitionName || !w.Unknown() || w.Reason != controllers.NotCovered {
+			t.Errorf("wait %v", w)
+		}
+		got = append(got, w.Resource)
+	}
+	want := []object.Resource{
+		{Group: "example.net", Name: "bare", Namespaced: true},
+		{Group: "example.org", Version: "v3", Name: "things", Kind: "Thing"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+}
+
 // TestDefinitionCondition: Terminating is said before the first instance goes,
 // and taken back with the finalizer.
 func TestDefinitionCondition(t *testing.T) {

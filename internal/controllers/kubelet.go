@@ -39,13 +39,12 @@ func (k *kubelet) Waiting() []Wait  { return k.waits }
 func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, KubeletName)
 	nodes := nodesOf(w)
-	for _, pod := range w.ObjectsOf(podResource, "") {
+	unfinished := func(pod *object.Object) bool { return waitsForKubelet(pod) && !nodes.misses(pod) }
+	for _, pod := range podsThat(w, unfinished) {
 		if ctx.Err() != nil {
 			break
 		}
-		if waitsForKubelet(pod) && !nodes.misses(pod) {
-			p.finish(pod, &metav1.Preconditions{UID: &pod.UID})
-		}
+		p.finish(pod, &metav1.Preconditions{UID: &pod.UID})
 	}
 	return p.end(&k.waits)
 }
@@ -63,12 +62,12 @@ func waitsForKubelet(pod *object.Object) bool {
 // finish deletes a pod with no grace left.
 func (p *pass) finish(pod *object.Object, only *metav1.Preconditions) {
 	err := p.w.Delete(p.ctx, pod.Ref, metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: only})
-	p.refused(pod.Ref, podsOf(p.w), err)
+	p.refused(pod.Ref, pods, err)
 }
 
 // refused notes a request that failed. An object that has gone needs no more.
 func (p *pass) refused(of object.Ref, r object.Resource, err error) {
-	if err != nil && !apierrors.IsNotFound(err) && p.ctx.Err() == nil {
+	if err != nil && !apierrors.IsNotFound(err) {
 		p.wait(Wait{Object: of, Reason: Refused, Resource: r, Why: err.Error()})
 	}
 }

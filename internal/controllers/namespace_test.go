@@ -87,6 +87,8 @@ func TestNamespaceLeft(t *testing.T) {
 			[]string{"namespace-controller: v1 Namespace s NotCovered customresourcedefinitions.apiextensions.k8s.io: no list of it"}},
 		{"kind not served", terminating + "example.org/v9 Thing s/t fin=x/y\nexample.org/v9 Thing t/t uid=other", nil, false,
 			[]string{"namespace-controller: v1 Namespace s NotServed s/t fin=x/y"}},
+		{"kind that maps and is not served", terminating + "v1 PodList s/t", nil, false,
+			[]string{"namespace-controller: v1 Namespace s NotServed s/t"}},
 		{"two held", terminating + "v1 Secret s/b fin=x/y,x/a\nv1 Secret s/a fin=x/y", nil, false,
 			[]string{"namespace-controller: v1 Namespace s ContentRemains secrets s/a s/b fin=x/a,x/y"}},
 	} {
@@ -132,11 +134,34 @@ func TestNamespaceWithoutCollections(t *testing.T) {
 			w := &tapped{Server: server(t, terminating+"v1 ConfigMap s/a fin=orphan\nv1 ConfigMap s/b")}
 			w.collections = func(object.Resource, metav1.DeleteOptions) error { return test.err }
 			n := controllers.NamespaceController(nil)
-			settle(t, n, w)
+			if passes := settle(t, n, w); passes != 1 {
+				t.Errorf("%d passes", passes)
+			}
 			if left := remains(w.Server); len(left) != 0 || len(n.Waiting()) != 0 {
 				t.Errorf("left %v, waits %v", left, waits(n))
 			}
 		})
+	}
+}
+
+// TestNamespaceOneByOne: one that has gone, or cannot be deleted, does not keep
+// the next one.
+func TestNamespaceOneByOne(t *testing.T) {
+	w := &tapped{Server: server(t, terminating+"v1 ConfigMap s/a\nv1 ConfigMap s/b\nv1 ConfigMap s/c")}
+	w.collections = func(object.Resource, metav1.DeleteOptions) error {
+		return apierrors.NewMethodNotSupported(configMapResource, "deletecollection")
+	}
+	w.deletes = func(ref object.Ref, _ metav1.DeleteOptions) error {
+		return map[string]error{
+			"a": apierrors.NewNotFound(configMapResource, "a"),
+			"b": apierrors.NewMethodNotSupported(configMapResource, "delete"),
+		}[ref.Name]
+	}
+	n := controllers.NamespaceController(nil)
+	settle(t, n, w)
+	want := []string{"namespace-controller: v1 Namespace s ContentRemains configmaps s/a s/b"}
+	if diff := cmp.Diff(want, waits(n)); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
 	}
 }
 

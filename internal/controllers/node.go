@@ -14,6 +14,16 @@ var (
 	definitionResource = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 )
 
+// The same ones as a coverage is asked about them and a wait names them, whether
+// or not the snapshot says that they are served.
+var (
+	pods        = object.Resource{Version: "v1", Name: podResource.Resource, Kind: "Pod", Namespaced: true}
+	everyNode   = object.Resource{Version: "v1", Name: nodeResource.Resource, Kind: "Node"}
+	definitions = object.Resource{
+		Group: definitionResource.Group, Version: "v1", Name: definitionResource.Resource, Kind: "CustomResourceDefinition",
+	}
+)
+
 // nodes are the names of the nodes in the world. A world without a single one
 // says nothing about nodes, however complete it claims to be.
 type nodes map[string]bool
@@ -31,23 +41,11 @@ func nodesOf(w World) nodes {
 // one on a node that is there.
 func (n nodes) misses(pod *object.Object) bool {
 	facts := pod.Pod()
-	if facts == nil {
-		return false
-	}
-	return facts.NodeName == "" || n.lost(facts)
+	return facts != nil && facts.NodeName == "" || n.lost(pod)
 }
 
-func (n nodes) lost(facts *object.Pod) bool {
-	return len(n) > 0 && facts.NodeName != "" && !n[facts.NodeName]
-}
-
-// podsOf is the resource of pods.
-func podsOf(w World) object.Resource { return resourceOf(w, podResource, "v1", "Pod", true) }
-
-// resourceOf is the resource as it is served, or else as it is known to be.
-func resourceOf(w World, gr schema.GroupResource, version, kind string, namespaced bool) object.Resource {
-	if r, ok := w.Resources().Preferred(gr); ok {
-		return r
-	}
-	return object.Resource{Group: gr.Group, Version: version, Name: gr.Resource, Kind: kind, Namespaced: namespaced}
+// lost tells whether the pod is on a node that is not among the nodes.
+func (n nodes) lost(pod *object.Object) bool {
+	facts := pod.Pod()
+	return facts != nil && len(n) > 0 && facts.NodeName != "" && !n[facts.NodeName]
 }

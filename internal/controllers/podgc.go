@@ -38,19 +38,16 @@ func (g *podGC) Waiting() []Wait  { return g.waits }
 func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, PodGCName)
 	nodes := nodesOf(w)
-	all := g.coverage.Covers(resourceOf(w, nodeResource, "v1", "Node", false), "")
-	for _, pod := range w.ObjectsOf(podResource, "") {
+	all := g.coverage.Covers(everyNode, "")
+	alone := func(pod *object.Object) bool {
+		return pod.BeingDeleted() && nodes.misses(pod) || all && nodes.lost(pod)
+	}
+	for _, pod := range podsThat(w, alone) {
 		if ctx.Err() != nil {
 			break
 		}
-		facts := pod.Pod()
-		if facts == nil {
-			continue
-		}
-		if pod.BeingDeleted() && nodes.misses(pod) || all && nodes.lost(facts) {
-			if p.fail(pod) {
-				p.finish(pod, nil)
-			}
+		if p.fail(pod) {
+			p.finish(pod, nil)
 		}
 	}
 	return p.end(&g.waits)
@@ -67,6 +64,6 @@ func (p *pass) fail(pod *object.Object) bool {
 	facts.Phase = "Failed"
 	next.Edit().Pod = &facts
 	_, err := p.w.Update(p.ctx, next)
-	p.refused(pod.Ref, podsOf(p.w), err)
+	p.refused(pod.Ref, pods, err)
 	return err == nil
 }

@@ -1,7 +1,6 @@
 package controllers_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 
@@ -136,32 +135,5 @@ func TestPodGCMarksFirst(t *testing.T) {
 	want := []string{`pod-gc: v1 Pod s/a Refused pods: pods "a" is forbidden: no`}
 	if diff := cmp.Diff(want, waits(g)); diff != "" {
 		t.Errorf("waits (-want +got):\n%s", diff)
-	}
-}
-
-// TestContext: a controller whose time is up stops and says so; what it did not
-// try is no wait.
-func TestContext(t *testing.T) {
-	const world = `
-v1 Namespace s phase=Terminating spec=kubernetes deleting
-v1 ConfigMap s/c
-v1 Node n1
-v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30
-v1 Pod s/q node=n2 phase=Running deleting=+30 grace=30
-apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established terminating deleting fin=customresourcecleanup.apiextensions.k8s.io
-example.com/v1 Widget s/w`
-	for _, c := range controllers.All(nil) {
-		t.Run(c.Name(), func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			w := server(t, world)
-			acted, err := c.Step(ctx, w)
-			if acted || !errors.Is(err, context.Canceled) || len(c.Waiting()) != 0 || w.Writes() != 0 {
-				t.Errorf("acted %v, error %v, waits %v", acted, err, waits(c))
-			}
-			if who, err := controllers.Step(ctx, w, []controllers.Controller{c}); who != nil || !errors.Is(err, context.Canceled) {
-				t.Errorf("%v, %v", who, err)
-			}
-		})
 	}
 }

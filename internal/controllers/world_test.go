@@ -14,7 +14,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-var _ controllers.World = (*apisim.Server)(nil)
+var (
+	_ controllers.World    = (*apisim.Server)(nil)
+	_ controllers.Selector = (*apisim.Server)(nil)
+	_ controllers.Coverage = (*apisim.Server)(nil)
+)
+
+// plain is a world with nothing but what it has to have.
+type plain struct{ controllers.World }
 
 // server holds a world written as in scenarios.
 func server(t testing.TB, text string, opts ...apisim.Option) *apisim.Server {

@@ -1,0 +1,83 @@
+package controllers_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// TestContext: a controller whose time is up stops and says so; what it did not
+// try is no wait.
+func TestContext(t *testing.T) {
+	const world = `
+v1 Namespace s phase=Terminating spec=kubernetes deleting
+v1 ConfigMap s/c
+v1 Node n1
+v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30
+v1 Pod s/q node=n2 phase=Running deleting=+30 grace=30
+apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established terminating deleting fin=customresourcecleanup.apiextensions.k8s.io
+example.com/v1 Widget s/w`
+	for _, c := range controllers.All(nil) {
+		t.Run(c.Name(), func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			w := server(t, world)
+			acted, err := c.Step(ctx, w)
+			if acted || !errors.Is(err, context.Canceled) || len(c.Waiting()) != 0 || w.Writes() != 0 {
+				t.Errorf("acted %v, error %v, waits %v", acted, err, waits(c))
+			}
+			if who, err := controllers.Step(ctx, w, []controllers.Controller{c}); who != nil || !errors.Is(err, context.Canceled) {
+				t.Errorf("%v, %v", who, err)
+			}
+		})
+	}
+}
+
+// TestContextEndsInAPass: the request that is under way is the last one.
+func TestContextEndsInAPass(t *testing.T) {
+	for _, test := range []struct {
+		controller controllers.Controller
+		world      string
+	}{
+		{controllers.NamespaceController(nil), terminating + "v1 ConfigMap s/a\nv1 Secret s/b"},
+		{controllers.NamespaceController(nil), terminating + "v1 ConfigMap s/a"},
+		{controllers.NamespaceController(nil), terminating + "v1 Pod s/a node="},
+		{controllers.NamespaceController(nil), "v1 Namespace s phase=Active spec=kubernetes deleting"},
+		{controllers.DefinitionController(nil), widgets + "defines=example.com/v1:Widget:widgets established terminating" + going +
+			"example.com/v1 Widget s/a\nexample.com/v1 Widget t/b"},
+		{controllers.DefinitionController(nil), widgets + "defines=example.com/v1:Widget:widgets established" + going},
+		{controllers.Kubelet(), "v1 Pod s/a node=n1 phase=Running deleting=+30 grace=30\nv1 Pod s/b node=n1 phase=Running deleting=+30 grace=30"},
+		{controllers.PodGC(nil), "v1 Pod s/a node= deleting fin=x/y\nv1 Pod s/b node= deleting fin=x/y"},
+	} {
+		t.Run(test.controller.Name(), func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			w := &tapped{Server: server(t, test.world)}
+			requests := 0
+			once := func() error {
+				if requests++; requests > 1 && ctx.Err() == nil {
+					t.Error("the context did not end")
+				}
+				cancel()
+				return nil
+			}
+			w.deletes = func(object.Ref, metav1.DeleteOptions) error { return once() }
+			w.collections = func(object.Resource, metav1.DeleteOptions) error { return once() }
+			w.stored = func(schema.GroupResource) error { return once() }
+			w.updates = func(*object.Object) error { return once() }
+			w.finalizes = func(*object.Object) error { return once() }
+			_, err := test.controller.Step(ctx, w)
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+			if requests != 1 || len(test.controller.Waiting()) != 0 {
+				t.Errorf("%d requests, waits %v", requests, waits(test.controller))
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package controllers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// drawWorld writes a world with namespaces, definitions, nodes and pods in all
+// stages of being deleted.
+func drawWorld(t *rapid.T) string {
+	var b strings.Builder
+	deleting := func(label string) bool { return rapid.Bool().Draw(t, label) }
+	for _, ns := range []string{"a", "b"} {
+		fmt.Fprintf(&b, "v1 Namespace %s phase=%s spec=%s", ns, rapid.SampledFrom([]string{"Active", "Terminating"}).Draw(t, "phase"),
+			rapid.SampledFrom([]string{"kubernetes", "kubernetes,x.io/z", "x.io/z", ""}).Draw(t, "spec"))
+		if deleting("namespace goes") {
+			b.WriteString(" deleting")
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "v1 Node n1\napiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets %s",
+		rapid.SampledFrom([]string{"", "established"}).Draw(t, "established"))
+	if deleting("definition goes") {
+		fmt.Fprintf(&b, " deleting fin=%s", cleanup)
+	}
+	b.WriteString("\n")
+	kinds := []string{"v1 Pod", "v1 ConfigMap", "v1 Event", "apps/v1 Deployment", "example.com/v1 Widget", "example.org/v1 Unserved"}
+	for i := range rapid.IntRange(0, 12).Draw(t, "objects") {
+		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+		fmt.Fprintf(&b, "%s %s/o%d", kind, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace"), i)
+		if fin := rapid.SampledFrom([]string{"", "", "", "x/y", "orphan", "foregroundDeletion"}).Draw(t, "finalizer"); fin != "" {
+			b.WriteString(" fin=" + fin)
+		}
+		if kind == "v1 Pod" {
+			b.WriteString(rapid.SampledFrom([]string{"", " node= period=30", " node=n1 phase=Running period=30", " node=n2 phase=Running"}).Draw(t, "pod"))
+		}
+		if deleting("goes") {
+			b.WriteString(rapid.SampledFrom([]string{" deleting grace=0", " deleting=+30 grace=30"}).Draw(t, "grace"))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// TestControllersRest: whatever the world, the controllers come to rest, and do
+// the same again over a world that offers nothing to make it fast. They say why
+// each namespace and definition is there that they would like to be gone, and end
+// none while something in it is left or not covered.
+func TestControllersRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := drawWorld(t)
+		coverage := partly{}
+		if rapid.Bool().Draw(t, "gap") {
+			kind := rapid.SampledFrom([]string{"Secret", "Widget", "Pod"}).Draw(t, "uncovered")
+			coverage[kind] = rapid.SampledFrom([]string{"", "a"}).Draw(t, "where")
+		}
+		objects, err := scenario.ParseWorld(text, scenario.Names{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := apisim.New(objects, scenario.Resources())
+		twin := w.Clone()
+		list, others := controllers.All(coverage), controllers.All(coverage)
+		run(t, w, w, list, coverage)
+		run(t, twin, plain{twin}, others, coverage)
+		if a, b := fmt.Sprint(remains(w), controllers.Waiting(list)), fmt.Sprint(remains(twin), controllers.Waiting(others)); a != b {
+			t.Fatalf("two runs differ:\n%s\n%s", a, b)
+		}
+		waited := map[object.Ref]bool{}
+		for _, wait := range controllers.Waiting(list) {
+			waited[wait.Object] = true
+		}
+		for o := range w.List {
+			facts := o.NamespaceFacts()
+			if o.BeingDeleted() && (facts != nil && len(facts.Finalizers) > 0 || o.HasFinalizer(cleanup)) && !waited[o.Ref] {
+				t.Fatalf("%s stays, and nobody says why, in\n%s", o.Ref, text)
+			}
+		}
+	})
+}
+
+// run steps the controllers to rest over a server, shown as a world, and looks at
+// every end of a namespace or a definition.
+func run(t *rapid.T, w *apisim.Server, as controllers.World, list []controllers.Controller, coverage partly) {
+	for range 200 {
+		acted, err := controllers.Step(t.Context(), as, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range w.Events() {
+			judge(t, w, e, coverage)
+		}
+		if acted == nil {
+			return
+		}
+	}
+	t.Fatal("no rest after 200 steps")
+}
+
+func judge(t *rapid.T, w *apisim.Server, e object.Event, coverage partly) {
+	if e.Type != object.Deleted {
+		return
+	}
+	definition := e.Object.Definition()
+	for o := range w.List {
+		if e.Object.Kind == "Namespace" && o.Namespace == e.Object.Name {
+			t.Fatalf("%s ended with %s in it", e.Object.Ref, o.Ref)
+		}
+		if definition != nil && definition.Established && o.Kind == definition.Kind {
+			t.Fatalf("%s ended before %s", e.Object.Ref, o.Ref)
+		}
+	}
+	for kind := range coverage {
+		if e.Object.Kind == "Namespace" && !coverage.Covers(object.Resource{Kind: kind}, e.Object.Name) ||
+			definition != nil && definition.Established && kind == "Widget" {
+			t.Fatalf("%s ended although %s is not covered", e.Object.Ref, kind)
+		}
+	}
+}

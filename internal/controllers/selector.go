@@ -1,0 +1,28 @@
+package controllers
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Selector is a World that finds few objects among many faster than by sorting
+// all of them. It is asked where a world offers it.
+type Selector interface {
+	// Select lists what ObjectsOf lists, as far as it matches, in the same order.
+	Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object
+}
+
+// podsThat lists the pods that match, by namespace and name.
+func podsThat(w World, match func(*object.Object) bool) []*object.Object {
+	if s, ok := w.(Selector); ok {
+		return s.Select(podResource, "", match)
+	}
+	var list []*object.Object
+	for _, o := range w.ObjectsOf(podResource, "") {
+		if match(o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
