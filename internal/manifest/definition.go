@@ -12,7 +12,7 @@ func (l *lexer) definitionSpecField(it *item) error {
 	case "scope":
 		var scope string
 		err := l.fact(it, hasScope, &scope, "spec.scope")
-		d.Namespaced = scope == "Namespaced"
+		d.Namespaced, it.facts.scoped = scope == "Namespaced", true
 		if err == nil && !d.Namespaced && scope != "Cluster" {
 			return l.wrong("spec.scope is %q; it must be Namespaced or Cluster", scope)
 		}
@@ -152,12 +152,14 @@ func (l *lexer) condition() (kind, status string, err error) {
 	return kind, status, err
 }
 
-// finish puts together what the versions of apiextensions.k8s.io say in two
-// ways: v1beta1 may have a single spec.version instead of spec.versions.
-//
-// Upstream: apiextensions v1beta1 SetDefaults_CustomResourceDefinitionSpec.
+// finish puts together what the two API versions say in two ways: v1beta1 may
+// have a single spec.version instead of spec.versions. It returns nil when the
+// dump has left out what identifies the instances: that is unknown then.
 func (f *facts) finish() *object.Definition {
 	d := f.definition
+	if d.Group == "" || d.Kind == "" || d.Plural == "" || !f.scoped {
+		return nil
+	}
 	if len(d.Versions) == 0 && f.oldVersion != "" {
 		d.Versions = []object.DefinitionVersion{{Name: f.oldVersion, Served: true, Storage: true}}
 	}

@@ -48,6 +48,8 @@ type facts struct {
 	hasGrace   bool
 	finalizers []string
 	definition object.Definition
+	// scoped tells that the definition has said its scope.
+	scoped bool
 	// oldVersion is spec.version of a v1beta1 CustomResourceDefinition.
 	oldVersion string
 }

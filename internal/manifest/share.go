@@ -192,6 +192,10 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 		o.Rare = in.shared(key, o.Finalizers())
 		return
 	}
+	definition := f.finish()
+	if kind == definitionKind && definition == nil {
+		return
+	}
 	rare := o.Edit()
 	switch kind {
 	case podKind:
@@ -203,7 +207,7 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 	case namespaceKind:
 		rare.Namespace = &object.Namespace{Phase: f.pod.Phase, Finalizers: f.finalizers}
 	case definitionKind:
-		rare.Definition = f.finish()
+		rare.Definition = definition
 	}
 }
 
