@@ -1,0 +1,252 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// rig is a collector over a drawn world. It is the world that the collector's
+// drivers see, and looks at every request before it reaches the server.
+type rig struct {
+	t         *rapid.T
+	world     scenario.World
+	resources *object.Resources
+	server    *apisim.Server
+	collector *engine.Collector
+	// directives is what happened so far, as a scenario file says it.
+	directives []string
+	// attempts are counted since the start.
+	attempts int
+	// judge says what is wrong with deleting an object as it is now; that counts
+	// if the server then accepts the delete.
+	judge func(o *object.Object) string
+	// onPatch is told of a patch before it is passed on.
+	onPatch func(o *object.Object, p object.Patch)
+}
+
+func newRig(t *rapid.T, w scenario.World) *rig {
+	r := &rig{t: t, world: w, resources: scenario.Resources(), collector: engine.New()}
+	r.server = apisim.New(w.Objects, r.resources, apisim.WithClock(scenario.Start))
+	return r
+}
+
+// fatalf fails with the scenario that led here.
+func (r *rig) fatalf(format string, args ...any) {
+	r.t.Fatalf("%s\n\n%s", fmt.Sprintf(format, args...), scenario.Story(r.world, r.directives))
+}
+
+func (r *rig) Resource(apiVersion, kind string) (object.Resource, error) {
+	return r.server.Resource(apiVersion, kind)
+}
+
+func (r *rig) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	return r.server.Get(ctx, ref)
+}
+
+func (r *rig) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	live := r.get(ref)
+	verdict := ""
+	if live != nil && r.judge != nil {
+		verdict = r.judge(live)
+	}
+	err := r.server.Delete(ctx, ref, o)
+	if err == nil && verdict != "" {
+		r.fatalf("%s is deleted: %s", live.Ref, verdict)
+	}
+	return err
+}
+
+func (r *rig) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	if live := r.get(ref); live != nil && r.onPatch != nil {
+		r.onPatch(live, p)
+	}
+	return r.server.Patch(ctx, ref, p)
+}
+
+func (r *rig) Writes() uint64 { return r.server.Writes() }
+
+// Events hands over what the collector's watches show.
+func (r *rig) Events() []object.Event {
+	return slices.DeleteFunc(r.server.Events(), func(e object.Event) bool { return !r.watched(e.Object) })
+}
+
+func (r *rig) watched(o *object.Object) bool {
+	resource, err := r.resources.For(o.APIVersion, o.Kind)
+	return err == nil && r.resources.Monitored(resource)
+}
+
+// get reads an object; nil when nothing is there.
+func (r *rig) get(ref object.Ref) *object.Object {
+	o, err := r.server.Get(context.Background(), ref)
+	if err != nil {
+		return nil
+	}
+	return o
+}
+
+// listed are the objects that a new collector is shown.
+func (r *rig) listed() []*object.Object {
+	return slices.DeleteFunc(r.server.Objects(), func(o *object.Object) bool { return !r.watched(o) })
+}
+
+// sync shows the collector what there is, in the order of a list.
+func (r *rig) sync() *rig {
+	r.directives = append(r.directives, "observe")
+	for _, o := range r.listed() {
+		r.collector.Observe(object.Event{Type: object.Added, Object: o})
+	}
+	return r
+}
+
+// restart goes on with a collector that has seen nothing.
+func (r *rig) restart() *rig {
+	r.directives = append(r.directives, "restart")
+	r.collector = engine.New()
+	r.Events()
+	return r.sync()
+}
+
+func (r *rig) follow() engine.Follow {
+	return engine.Follow{
+		Decided: func(engine.Decision) { r.attempts++ },
+		Idle:    r.kubelet,
+	}
+}
+
+// kubelet finishes pods when nothing else is left to do.
+func (r *rig) kubelet() bool {
+	pods := r.server.Lingering()
+	for _, ref := range pods {
+		if err := r.server.Delete(context.Background(), ref, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}); err != nil {
+			r.fatalf("kubelet: %v", err)
+		}
+	}
+	return len(pods) > 0
+}
+
+// drain runs to quiescence.
+func (r *rig) drain() *rig {
+	r.directives = append(r.directives, "drain kubelet")
+	if err := engine.Drain(context.Background(), r.collector, r, r.follow()); err != nil {
+		r.fatalf("drain: %v", err)
+	}
+	r.check()
+	return r
+}
+
+// explore runs to quiescence under a schedule.
+func (r *rig) explore(seed uint64) *rig {
+	r.directives = append(r.directives, fmt.Sprintf("explore seed=%d runs=100 kubelet", seed))
+	if err := engine.Explore(context.Background(), r.collector, r, r.follow(), rand.New(rand.NewPCG(seed, 0))); err != nil {
+		r.fatalf("explore: %v", err)
+	}
+	r.check()
+	return r
+}
+
+func (r *rig) act(acts ...scenario.Act) *rig {
+	for _, a := range acts {
+		r.directives = append(r.directives, a.Apply(context.Background(), r.server))
+	}
+	return r
+}
+
+func (r *rig) check() {
+	if err := r.collector.Graph().Check(); err != nil {
+		r.fatalf("%v", err)
+	}
+}
+
+// ownerState is what a reference counts as, by nothing but the server's answers.
+type ownerState uint8
+
+const (
+	solid ownerState = iota
+	dangling
+	waiting
+	unresolved
+)
+
+// stateOf asks the server for the owner that a reference of an object in
+// namespace names.
+func (r *rig) stateOf(ref object.OwnerReference, namespace string) ownerState {
+	resource, err := r.server.Resource(ref.APIVersion, ref.Kind)
+	if err != nil || resource.Namespaced && namespace == "" {
+		return unresolved
+	}
+	owner := r.get(ref.In(namespace))
+	switch {
+	case owner == nil || owner.UID != ref.UID:
+		return dangling
+	case owner.WaitingForDependents():
+		return waiting
+	default:
+		return solid
+	}
+}
+
+// state is the world without resourceVersions and timestamps.
+func (r *rig) state() string {
+	var b strings.Builder
+	for _, o := range r.server.Objects() {
+		b.WriteString(stateText(o))
+	}
+	return b.String()
+}
+
+func stateText(o *object.Object) string {
+	return fmt.Sprintf("%s uid=%s owners=%v deleting=%v fin=%v\n", o.Ref, o.UID, o.Owners, o.BeingDeleted(), o.Finalizers())
+}
+
+// fates is the state without the references of objects that are being deleted.
+func (r *rig) fates() string {
+	var b strings.Builder
+	for _, o := range r.server.Objects() {
+		if o.BeingDeleted() {
+			o = o.Clone()
+			o.Owners = nil
+		}
+		b.WriteString(stateText(o))
+	}
+	return b.String()
+}
+
+// dump is everything that a collector shows of itself.
+func dump(c *engine.Collector) string {
+	var b strings.Builder
+	g := c.Graph()
+	for id := range g.All {
+		fmt.Fprintln(&b, id, nodeDump(g, id))
+	}
+	for _, w := range []engine.Work{engine.DeleteWork, engine.OrphanWork} {
+		fmt.Fprintln(&b, w, c.Queued(w), c.Deferred(w))
+	}
+	fmt.Fprintln(&b, c.Ready(), c.Absent(), c.Warnings())
+	return b.String()
+}
+
+func nodeDump(g *graph.Graph, id graph.ID) string {
+	return fmt.Sprint(g.Identity(id), g.Virtual(id), g.BeingDeleted(id), g.WaitingForDependents(id),
+		g.Owners(id), uids(g, g.Dependents(id)), g.BlockingCount(id))
+}
+
+func uids(g *graph.Graph, ids []graph.ID) []types.UID {
+	list := make([]types.UID, len(ids))
+	for i, id := range ids {
+		list[i] = g.Identity(id).UID
+	}
+	return list
+}
