@@ -21,6 +21,9 @@ type input struct {
 	// sightings are the lists of this input; its directories decide what those
 	// prove.
 	sightings []sighting
+	// files counts what stands in a directory or archive, and ignored how much of
+	// it was passed over.
+	files, ignored int
 	// discoveries are the directories that hold discovery documents.
 	discoveries map[string]bool
 }
@@ -29,7 +32,11 @@ type input struct {
 func (r *reader) readInput(path string) error {
 	in := &input{name: shownName(path), discoveries: map[string]bool{}}
 	in.meter = meter{limits: r.limits, in: &counter{}}
-	if err := r.openInput(in, path); err != nil {
+	err := r.openInput(in, path)
+	if err == nil && in.files > 0 && in.files == in.ignored {
+		err = fmt.Errorf("%s: none of its %d files is one of Kubernetes objects", in.name, in.files)
+	}
+	if err != nil {
 		if !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) || errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -65,6 +72,12 @@ func (r *reader) openInput(in *input, path string) error {
 		}
 		return r.readStream(in, in.name, content, nil)
 	})
+}
+
+// ignore counts a file that holds nothing of interest.
+func (r *reader) ignore(in *input) {
+	r.source.Ignored++
+	in.ignored++
 }
 
 // shownName is a path as messages show it: quoted when printing it as it is
@@ -143,8 +156,9 @@ func (r *reader) readEntry(in *input, name string, open func() (io.Reader, error
 	}
 	name = cleanName(name)
 	l := locate(name)
+	in.files++
 	if l.role == foreign {
-		r.source.Ignored++
+		r.ignore(in)
 		return nil
 	}
 	content, err := open()
@@ -168,7 +182,7 @@ func (r *reader) readTar(in *input, content io.Reader) error {
 	archive := tar.NewReader(content)
 	for {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			// The checksum of the compression around stands after the archive.
 			_, err = io.Copy(io.Discard, content)
 		}

@@ -119,10 +119,11 @@ func (r *reader) readDocument(in *input, file string, l location, content io.Rea
 		return r.readFailures(l, raw)
 	case queries:
 		return r.readQueries(raw)
+	default: // discovery, or what looks like it
 	}
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
-		r.source.Ignored++
+		r.ignore(in)
 		return nil
 	}
 	found, err := r.documents.add(raw, &r.source)
@@ -130,8 +131,9 @@ func (r *reader) readDocument(in *input, file string, l location, content io.Rea
 		return fmt.Errorf("discovery document: %w", err)
 	}
 	switch found {
+	case groupsOrVersion:
 	case unknownDocument:
-		r.source.Ignored++
+		r.ignore(in)
 	case resourceLists:
 		if l.role == discovery {
 			in.discoveries[rootName(l.directory)] = true

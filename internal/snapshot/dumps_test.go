@@ -111,9 +111,17 @@ func (d *dump) inputs(t *testing.T) map[string]string {
 		"tar":             write("a", tarred),
 		"tar.gz":          write("b", gzipOf(t, tarred)),
 		"tar.gz, gzipped": write("c", gzipOf(t, gzipOf(t, tarred))),
+		"tar, reversed":   write("f", tarOf(t, reversed(d.files))),
 		"zip":             write("d", zipOf(t, d.files)),
 		"zip, gzipped":    write("e", gzipOf(t, zipOf(t, d.files))),
 	}
+}
+
+// reversed is the same dump in another order: nothing may depend on it.
+func reversed(files []txtar.File) []txtar.File {
+	files = slices.Clone(files)
+	slices.Reverse(files)
+	return files
 }
 
 func tarOf(t testing.TB, files []txtar.File) []byte {

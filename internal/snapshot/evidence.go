@@ -74,6 +74,7 @@ func (j *judge) list(s *sighting) {
 			}
 		case everywhere:
 			j.coverage.Add(named.GroupResource(), "")
+		case shown, byDirectory: // the name alone says nothing about the reach
 		}
 	}
 	for _, at := range s.shown {

@@ -297,6 +297,18 @@ func TestN28ForeignFiles(t *testing.T) {
 	}
 }
 
+// An input of nothing but foreign files is a mistake, not an empty cluster.
+func TestN28NothingRecognised(t *testing.T) {
+	for name, content := range map[string][]byte{
+		"tar":  tarOf(t, []txtar.File{{Name: "a.log"}, {Name: "package.json", Data: []byte(`{"name":"x"}`)}}),
+		"json": []byte(`{"name":"x"}`),
+	} {
+		if s, err := readBytes(content, Options{}); err == nil {
+			t.Errorf("%s: read as %d objects", name, len(s.Objects))
+		}
+	}
+}
+
 // A broken single file says where it breaks.
 func TestErrorsNameThePlace(t *testing.T) {
 	_, err := readBytes([]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: '1'}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: [}\n"), Options{})

@@ -92,7 +92,7 @@ func (r *reader) readFile(in *input, file string, l location, content io.Reader)
 
 func (r *reader) dispatch(in *input, file string, l location, content *bufio.Reader) error {
 	start, err := content.Peek(4 << 10)
-	if err != nil && err != io.EOF && len(start) == 0 {
+	if err != nil && !errors.Is(err, io.EOF) && len(start) == 0 {
 		return err
 	}
 	if isStored(start) {
@@ -115,9 +115,10 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 		if looksLikeDiscovery(start) {
 			return r.readDocument(in, file, l, content)
 		}
+	case foreign, perhapsObjects:
 	}
 	if l.role == perhapsObjects && !strings.Contains(string(start), "apiVersion") {
-		r.source.Ignored++
+		r.ignore(in)
 		return nil
 	}
 	return r.readObjects(in, file, l, content, start)
@@ -139,7 +140,10 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 		return err
 	}
 	if f.documents == 0 && f.foreigners > 0 {
-		r.source.Ignored++
+		if l.single {
+			return errors.New("it holds no Kubernetes objects")
+		}
+		r.ignore(in)
 	}
 	for i := range f.lists {
 		f.lists[i].alone = f.documents+f.foreigners == 1

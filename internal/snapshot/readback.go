@@ -43,7 +43,7 @@ func (l *lineReader) next() ([]byte, error) {
 		case err == nil:
 			return l.line[:len(l.line)-1], nil
 		case errors.Is(err, bufio.ErrBufferFull):
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil, fmt.Errorf("%w: it ends before its last line: %w", errFormat, manifest.ErrTruncated)
 		default:
 			return nil, fmt.Errorf("%w: %w", errFormat, err)
@@ -155,7 +155,7 @@ func checkTrailer(lines *lineReader, objects int) error {
 	switch _, err := lines.r.ReadByte(); {
 	case err == nil:
 		return fmt.Errorf("%w: something follows its last line", errFormat)
-	case err != io.EOF:
+	case !errors.Is(err, io.EOF):
 		return fmt.Errorf("%w: %w", errFormat, err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -84,7 +85,7 @@ func (r *reader) readStream(in *input, name string, content io.Reader, file *siz
 	var inner *metered
 	for depth := 0; ; depth++ {
 		start, err := buffered.Peek(tarBlock)
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
 		switch formatOf(start) {
@@ -104,6 +105,7 @@ func (r *reader) readStream(in *input, name string, content io.Reader, file *siz
 			}
 			inner.whole = true
 			return r.readFile(in, name, nameHint(name), buffered)
+		default: // compressed
 		}
 		if depth == maxNesting {
 			return fmt.Errorf("%s: compressed more than %d times", in.name, maxNesting)
