@@ -9,6 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// manySteps is the number of steps that a table shows.
+const manySteps = 5000
+
 // PlanSteps is the sequence of requests of a plan, with the step that caused
 // each one.
 func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
@@ -19,8 +22,13 @@ func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 		w.line()
 		w.line("No requests.")
 	} else {
+		shown := p.Steps[:min(len(p.Steps), manySteps)]
 		w.line()
-		w.table(stepTable(s, p.Steps))
+		w.table(stepTable(s, shown))
+		if left := len(p.Steps) - len(shown); left > 0 {
+			w.line()
+			w.prose(strconv.Itoa(left)+" more steps are not listed here: -o json has them all.", 2)
+		}
 	}
 	planNotes(w, p)
 	return w.done()

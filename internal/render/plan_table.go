@@ -15,6 +15,8 @@ const (
 	manyEffects = 12
 	// shortMessage is the length up to which a message is shown in a narrow table.
 	shortMessage = 72
+	// manyRows is the number of effects of one outcome that a narrow table shows.
+	manyRows = 100
 	// manyTargets is the number of targets that the headline names.
 	manyTargets = 3
 )
@@ -32,13 +34,13 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	}
 	if len(caused) > 0 {
 		w.line()
-		w.table(effectTable(s, p, caused))
+		w.effects(p, caused)
 	}
 	if len(before) > 0 {
 		w.line()
 		w.prose("Garbage already; the cluster's collector takes these without this request too:", 2)
 		w.line()
-		w.table(effectTable(s, p, before))
+		w.effects(p, before)
 	}
 	if len(p.Stuck) > 0 {
 		w.line()
@@ -164,6 +166,36 @@ func countTable(s Style, effects []report.Effect) *table {
 		t.add("", row...)
 	}
 	return t
+}
+
+// effects shows a table of effects. Of each outcome a narrow one shows the first
+// hundred, and says how many it leaves out and how to see them.
+func (w *writer) effects(p *report.Plan, effects []report.Effect) {
+	shown, left := effects, 0
+	if !w.style.Wide {
+		shown, left = firstOfEach(effects, manyRows)
+	}
+	w.table(effectTable(w.style, p, shown))
+	if left > 0 {
+		w.line()
+		w.prose(strconv.Itoa(left)+" more are not listed here: -o wide, -o name and -o json have them all.", 2)
+	}
+}
+
+// firstOfEach keeps the first most effects of each outcome. Effects are sorted by
+// outcome.
+func firstOfEach(effects []report.Effect, most int) (shown []report.Effect, left int) {
+	run := 0
+	for i, e := range effects {
+		if i > 0 && effects[i-1].Outcome != e.Outcome {
+			run = 0
+		}
+		run++
+		if run <= most {
+			shown = append(shown, e)
+		}
+	}
+	return shown, len(effects) - len(shown)
 }
 
 func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
