@@ -229,7 +229,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	for _, stored := range r.stored {
 		r.takeStored(stored, coverage, &discovered)
 	}
-	resources := resourcesOf(discovered, r.objects, r.seen)
+	resources := resourcesOf(discovered, r.source.Discovered, r.objects, r.seen)
 	j := &judge{resources: resources, coverage: coverage, problems: &r.problems}
 	for i := range r.sightings {
 		j.list(&r.sightings[i])

@@ -22,15 +22,20 @@ type kindSeen struct {
 // documents if the dump holds any, else the built-in table; the
 // CustomResourceDefinitions; and for the rest what the objects show.
 // (semantics.md §11.2, U2)
-func resourcesOf(discovered *object.Resources, objects []*object.Object, seen map[typeName]*kindSeen) *object.Resources {
+//
+// Where discovery was read whole it is the truth: a definition that it does not
+// list is not served, and the collector cannot map its kind.
+func resourcesOf(discovered *object.Resources, whole bool, objects []*object.Object, seen map[typeName]*kindSeen) *object.Resources {
 	rs, older := discovered, false
 	if rs == nil {
 		rs, older = BuiltinResources(), true
 	}
 	definitions := definitionsOf(objects)
 	rs = markCustom(rs, definitions)
-	for _, d := range definitions {
-		addDefinition(rs, d)
+	if !whole {
+		for _, d := range definitions {
+			addDefinition(rs, d)
+		}
 	}
 	names := make([]typeName, 0, len(seen))
 	for name := range seen {

@@ -89,3 +89,25 @@ func TestGuessedKinds(t *testing.T) {
 		t.Errorf("%+v, %v", foreign, err)
 	}
 }
+
+// A definition that discovery does not list is not served (yet, or any more).
+func TestDiscoveryBeatsDefinitions(t *testing.T) {
+	const list = `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","namespaced":true,"verbs":["delete","list","watch"]}]}`
+	const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"carts.example.com","uid":"1"},
+	 "spec":{"group":"example.com","scope":"Namespaced","names":{"kind":"Cart","plural":"carts"},"versions":[{"name":"v1","served":true,"storage":true}]}}`
+	for _, test := range []struct {
+		files  []txtar.File
+		served bool
+	}{
+		{[]txtar.File{{Name: "crd.json", Data: []byte(definition)}}, true},
+		{[]txtar.File{{Name: "crd.json", Data: []byte(definition)}, {Name: "discovery/resources.json", Data: []byte(list)}}, false},
+	} {
+		s, err := readBytes(tarOf(t, test.files), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Resources.For("example.com/v1", "Cart"); (err == nil) != test.served {
+			t.Errorf("with %d files: %v, want served %v", len(test.files), err, test.served)
+		}
+	}
+}
