@@ -15,7 +15,7 @@ import (
 // dumps of one cluster overlap. (users.md §6, trap 5; safety.md N10, N19)
 func (s *Snapshot) deduplicate() error {
 	if !slices.IsSortedFunc(s.Objects, compareObjects) {
-		slices.SortStableFunc(s.Objects, compareObjects)
+		sortInOrder(s.Objects)
 	}
 	kept := s.Objects[:0]
 	for start := 0; start < len(s.Objects); {
@@ -34,6 +34,28 @@ func (s *Snapshot) deduplicate() error {
 	s.Objects = kept
 	s.reportDuplicateUIDs()
 	return nil
+}
+
+// sortInOrder sorts objects, and leaves equal ones in the order of reading. A
+// stable sort in place takes several times as long for a million objects.
+func sortInOrder(objects []*object.Object) {
+	type read struct {
+		o     *object.Object
+		index int
+	}
+	all := make([]read, len(objects))
+	for i, o := range objects {
+		all[i] = read{o, i}
+	}
+	slices.SortFunc(all, func(a, b read) int {
+		if c := compareObjects(a.o, b.o); c != 0 {
+			return c
+		}
+		return a.index - b.index
+	})
+	for i := range all {
+		objects[i] = all[i].o
+	}
 }
 
 // newest picks one of several objects with the same coordinates. They stand in
