@@ -142,13 +142,12 @@ func (i *instances) counts() bool {
 // is left for certain.
 func (i *instances) deleteAll() bool {
 	gr := i.resource.GroupResource()
-	last, first := "", true
+	var namespaces []string
 	for _, o := range i.w.ObjectsOf(gr, "") {
-		if !first && o.Namespace == last {
-			continue
-		}
-		last, first = o.Namespace, false
-		if err := i.w.DeleteStored(i.ctx, gr, o.Namespace); err != nil {
+		namespaces = append(namespaces, o.Namespace)
+	}
+	for _, namespace := range slices.Compact(namespaces) {
+		if err := i.w.DeleteStored(i.ctx, gr, namespace); err != nil {
 			w := remaining(i.definition.Ref, Refused, i.resource, i.w.ObjectsOf(gr, ""))
 			w.Why = err.Error()
 			i.wait(w)

@@ -97,7 +97,7 @@ func TestDefinitionCondition(t *testing.T) {
 		said = append(said, o.Definition().Terminating)
 		return nil
 	}
-	w.stored = func(schema.GroupResource) error {
+	w.stored = func(schema.GroupResource, string) error {
 		if len(said) != 1 {
 			t.Error("instances are deleted before the condition says so")
 		}
@@ -113,6 +113,23 @@ func TestDefinitionCondition(t *testing.T) {
 	left := w.Objects()
 	if len(left) != 1 || cmp.Diff([]string{"x/y"}, left[0].Finalizers()) != "" {
 		t.Errorf("left %v", remains(w.Server))
+	}
+}
+
+// TestDefinitionNamespaces: instances are deleted once a namespace.
+func TestDefinitionNamespaces(t *testing.T) {
+	w := &tapped{Server: server(t, widgets+"defines=example.com/v1:Widget:widgets established terminating"+going+
+		"example.com/v1 Widget s/a fin=x/y\nexample.com/v1 Widget s/b fin=x/y\nexample.com/v1 Widget t/a uid=c\nexample.com/v1 Widget t/b uid=d")}
+	var sent []string
+	w.stored = func(gr schema.GroupResource, namespace string) error {
+		sent = append(sent, gr.String()+" "+namespace)
+		return nil
+	}
+	if _, err := controllers.DefinitionController(nil).Step(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"widgets.example.com s", "widgets.example.com t"}, sent); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 
@@ -133,7 +150,7 @@ func TestDefinitionRefusals(t *testing.T) {
 			func(w *tapped) { w.updates = func(*object.Object) error { return no } },
 			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com Refused: " + no.Error()}, all},
 		{"instances", widgets + of + "terminating" + going + "example.com/v1 Widget s/w",
-			func(w *tapped) { w.stored = func(schema.GroupResource) error { return no } },
+			func(w *tapped) { w.stored = func(schema.GroupResource, string) error { return no } },
 			[]string{"crd-finalizer: apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com Refused widgets.example.com s/w: " + no.Error()}, all},
 		{"finalizer", widgets + of + "terminating" + going + "example.com/v1 Widget s/w",
 			func(w *tapped) { w.updates = func(*object.Object) error { return no } },

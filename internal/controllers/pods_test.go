@@ -136,4 +136,8 @@ func TestPodGCMarksFirst(t *testing.T) {
 	if diff := cmp.Diff(want, waits(g)); diff != "" {
 		t.Errorf("waits (-want +got):\n%s", diff)
 	}
+	pods := object.Resource{Version: "v1", Name: "pods", Kind: "Pod", Namespaced: true}
+	if diff := cmp.Diff(pods, g.Waiting()[0].Resource); diff != "" {
+		t.Errorf("resource (-want +got):\n%s", diff)
+	}
 }

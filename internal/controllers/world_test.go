@@ -73,7 +73,7 @@ type tapped struct {
 	*apisim.Server
 	deletes     func(object.Ref, metav1.DeleteOptions) error
 	collections func(object.Resource, metav1.DeleteOptions) error
-	stored      func(schema.GroupResource) error
+	stored      func(gr schema.GroupResource, namespace string) error
 	updates     func(*object.Object) error
 	finalizes   func(*object.Object) error
 }
@@ -98,7 +98,7 @@ func (w *tapped) DeleteCollection(ctx context.Context, r object.Resource, ns str
 
 func (w *tapped) DeleteStored(ctx context.Context, gr schema.GroupResource, ns string) error {
 	if w.stored != nil {
-		if err := w.stored(gr); err != nil {
+		if err := w.stored(gr, ns); err != nil {
 			return err
 		}
 	}
