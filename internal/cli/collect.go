@@ -41,7 +41,7 @@ func newCollect(streams genericiooptions.IOStreams) *cobra.Command {
 			kubectl gc collect --from examples/garbage.yaml --to /tmp/after.gz`),
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			options := plan.Options{Reads: reads}
+			options := plan.Options{Reads: reads, NoSteps: out.forPeople() && !steps}
 			switch rules {
 			case "strict":
 				options.Rules = engine.Strict

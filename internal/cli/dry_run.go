@@ -104,7 +104,7 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	result, err := plan.Simulate(c.Context(), snap, plan.DeleteSeed(policy, refs...), plan.Options{
-		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads,
+		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.forPeople() && !d.steps,
 	})
 	if err != nil {
 		return err

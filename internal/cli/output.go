@@ -68,6 +68,9 @@ func utf8Locale() bool {
 	return true
 }
 
+// forPeople tells whether the format is one that leaves things out.
+func (o *output) forPeople() bool { return o.format == "" || o.format == "wide" || o.format == "name" }
+
 // print writes a document in a machine format. It returns false when the format
 // is one for people.
 func (o *output) print(c *cobra.Command, out io.Writer, document runtime.Object) (bool, error) {

@@ -143,7 +143,7 @@ func actsOnOthers(o *object.Object) bool {
 
 // fate is what the collector makes of the object when nobody does anything.
 func (q *question) fate(ctx context.Context, near *snapshot.Snapshot) (report.Effect, error) {
-	result, err := plan.Simulate(ctx, near, plan.CollectSeed(), plan.Options{})
+	result, err := plan.Simulate(ctx, near, plan.CollectSeed(), plan.Options{NoSteps: true})
 	if err != nil {
 		return report.Effect{}, err
 	}

@@ -48,7 +48,7 @@ func (q *question) takenBy(ctx context.Context, near *snapshot.Snapshot) ([]repo
 }
 
 func (q *question) takes(ctx context.Context, near *snapshot.Snapshot, owner *object.Object, policy engine.Policy) (bool, error) {
-	result, err := plan.Simulate(ctx, near, plan.DeleteSeed(policy, owner.Ref), plan.Options{})
+	result, err := plan.Simulate(ctx, near, plan.DeleteSeed(policy, owner.Ref), plan.Options{NoSteps: true})
 	if err != nil {
 		return false, err
 	}

@@ -107,7 +107,7 @@ func (s *simulation) refusedFate(f *fate) {
 func (s *simulation) deletedFate(f *fate) {
 	tr := f.track
 	f.outcome = report.Deleted
-	j := tr.removal
+	j := tr.removal()
 	switch {
 	case tr.target:
 		f.reason = string(Requested)
@@ -122,7 +122,7 @@ func (s *simulation) deletedFate(f *fate) {
 	default:
 		f.reason = string(DeletedByRest)
 	}
-	if text, ok := s.rest.assumption(tr.removedBy); ok {
+	if text, ok := s.rest.assumption(s.recorder.text(tr.removedBy)); ok {
 		f.assumptions = append(f.assumptions, text)
 	}
 }
@@ -153,14 +153,14 @@ func (s *simulation) consideredFate(f *fate) {
 		f.outcome = report.Unknown
 	default:
 	}
-	if j.unresolved != nil {
-		f.because = []object.Ref{j.unresolved.Ref}
-		if j.err != nil {
-			f.detail = j.err.Error()
+	if unresolved := j.unresolved(); unresolved != nil {
+		f.because = []object.Ref{unresolved.Ref}
+		if err := j.err(); err != nil {
+			f.detail = err.Error()
 		}
 		if f.outcome == report.Kept && j.solid != 0 {
 			f.because = s.owners(j, j.solid)
-			f.assumptions = append(f.assumptions, "the reference to "+j.unresolved.Ref.String()+", which the snapshot does not cover, stays")
+			f.assumptions = append(f.assumptions, "the reference to "+unresolved.Ref.String()+", which the snapshot does not cover, stays")
 		}
 	}
 }

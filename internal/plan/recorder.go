@@ -34,17 +34,19 @@ const (
 	verbRemoved = "REMOVED"
 )
 
-// record is one step. It is kept small: a plan may have millions.
+// record is one step. It is kept small: a plan may have millions. Texts are
+// numbers in the recorder's list of words.
 type record struct {
-	object *object.Object
-	verb   string
-	actor  string
-	policy string
-	reason string
-	patch  object.Patch
-	answer int
-	cause  int
+	object              *object.Object
+	patch               *object.Patch
+	cause               int32
+	answer              int16
+	reason              word
+	verb, actor, policy word
 }
+
+// word is a text that many steps share.
+type word uint16
 
 // recorder is a simulated server that writes down who asks it for what, and what
 // came of it. It is the world that the engine's drivers run on.
@@ -58,7 +60,9 @@ type recorder struct {
 	reason   string
 	attempt  *object.Object // of the decision under way
 	pending  []object.Event
-	records  []record
+	records  records
+	words    []string
+	numbers  map[string]word
 	observed func(e object.Event, cause int)
 }
 
@@ -67,9 +71,23 @@ var _ engine.World = (*recorder)(nil)
 func newRecorder(server *apisim.Server, resources *object.Resources, reads bool) *recorder {
 	return &recorder{
 		server: server, resources: resources, reads: reads, actor: actorCollector,
-		monitored: map[schema.GroupVersionKind]bool{},
+		monitored: map[schema.GroupVersionKind]bool{}, words: []string{""}, numbers: map[string]word{"": 0},
 	}
 }
+
+// word is the number of a text.
+func (r *recorder) word(text string) word {
+	w, ok := r.numbers[text]
+	if !ok {
+		w = word(len(r.words))
+		r.words = append(r.words, text)
+		r.numbers[text] = w
+	}
+	return w
+}
+
+// text is the text of a word.
+func (r *recorder) text(w word) string { return r.words[w] }
 
 // as has everything that happens in do done by another actor.
 func (r *recorder) as(actor, reason string, do func()) {
@@ -92,7 +110,7 @@ func (r *recorder) Get(ctx context.Context, ref object.Ref) (*object.Object, err
 		o, err = nil, &object.UncoveredError{Ref: ref, Why: "the object of that name has no uid in the snapshot"}
 	}
 	if r.reads {
-		r.add(record{object: r.named(ref), verb: verbGet, answer: answerOf(err)})
+		r.add(verbGet, record{object: r.named(ref), answer: answerOf(err)})
 	}
 	return o, err
 }
@@ -107,7 +125,7 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 	}
 	target := r.named(ref)
 	err := r.server.Delete(ctx, ref, o)
-	r.add(record{object: target, verb: verbDelete, policy: policy, answer: answerOf(err)})
+	r.add(verbDelete, record{object: target, policy: r.word(policy), answer: answerOf(err)})
 	return err
 }
 
@@ -115,21 +133,21 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	target := r.named(ref)
 	err := r.server.Patch(ctx, ref, p)
-	r.add(record{object: target, verb: verbPatch, patch: p, answer: answerOf(err)})
+	r.add(verbPatch, record{object: target, patch: &p, answer: answerOf(err)})
 	return err
 }
 
 // Update replaces as the server does.
 func (r *recorder) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
 	stored, err := r.server.Update(ctx, o)
-	r.add(record{object: o, verb: verbPut, answer: answerOf(err)})
+	r.add(verbPut, record{object: o, answer: answerOf(err)})
 	return stored, err
 }
 
 // Finalize replaces a namespace's spec.finalizers as the server does.
 func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
 	stored, err := r.server.Finalize(ctx, o)
-	r.add(record{object: o, verb: verbPut, answer: answerOf(err)})
+	r.add(verbPut, record{object: o, answer: answerOf(err)})
 	return stored, err
 }
 
@@ -137,14 +155,14 @@ func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Obje
 // Its step names no object.
 func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
 	err := r.server.DeleteCollection(ctx, res, namespace, selector, o)
-	r.collect(len(r.records))
+	r.collect(r.records.len())
 	return err
 }
 
 // DeleteStored deletes from storage as the server does.
 func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
 	err := r.server.DeleteStored(ctx, gr, namespace)
-	r.collect(len(r.records))
+	r.collect(r.records.len())
 	return err
 }
 
@@ -171,11 +189,11 @@ func (r *recorder) Events() []object.Event {
 }
 
 // add writes a step down, and behind it the removals that it caused.
-func (r *recorder) add(rec record) {
-	rec.actor, rec.reason = r.actor, r.reason
-	r.records = append(r.records, rec)
-	if rec.verb != verbGet {
-		r.collect(len(r.records))
+func (r *recorder) add(verb string, rec record) {
+	rec.verb, rec.actor, rec.reason = r.word(verb), r.word(r.actor), r.word(r.reason)
+	r.records.add(rec)
+	if verb != verbGet {
+		r.collect(r.records.len())
 	}
 }
 
@@ -184,8 +202,8 @@ func (r *recorder) add(rec record) {
 func (r *recorder) collect(cause int) {
 	for _, e := range r.server.Events() {
 		if e.Type == object.Deleted {
-			r.records = append(r.records, record{
-				object: e.Object, verb: verbRemoved, actor: actorServer, reason: r.reason, cause: cause,
+			r.records.add(record{
+				object: e.Object, verb: r.word(verbRemoved), actor: r.word(actorServer), reason: r.word(r.reason), cause: int32(cause),
 			})
 		}
 		if r.observed != nil {
@@ -219,13 +237,13 @@ func (r *recorder) named(ref object.Ref) *object.Object {
 }
 
 // answerOf is the HTTP status of a failure; 0 for a success.
-func answerOf(err error) int {
+func answerOf(err error) int16 {
 	if err == nil {
 		return 0
 	}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
-		return int(status.Status().Code)
+		return int16(status.Status().Code)
 	}
 	return http.StatusInternalServerError
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -21,11 +21,14 @@ func (s *simulation) report(all fates) *report.Plan {
 		Source:   SourceOf(s.snap),
 		Rules:    s.options.Rules.String(),
 		Seed:     report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Targets: []report.Ref{}},
-		Effects:  effectsOf(all),
-		Steps:    s.steps(),
+		Effects:  effectsOf(s.sorted(all)),
+		Steps:    []report.Step{},
 		Stuck:    s.stuck(),
 		Gaps:     []report.Gap{},
 		Explored: s.options.Explore,
+	}
+	if !s.options.NoSteps {
+		p.Steps = s.steps()
 	}
 	for _, ref := range s.seed.Targets {
 		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
@@ -40,12 +43,26 @@ func (s *simulation) report(all fates) *report.Plan {
 	return p
 }
 
-func effectsOf(all fates) []report.Effect {
-	sorted := make([]*fate, 0, len(all))
-	for _, f := range all {
-		sorted = append(sorted, f)
+// sorted lists fates in object.Compare order. The objects of a snapshot have that
+// order already: with many fates it is faster to go along them than to sort.
+func (s *simulation) sorted(all fates) []*fate {
+	list := make([]*fate, 0, len(all))
+	if len(all) > len(s.snap.Objects)/8 {
+		for _, o := range s.snap.Objects {
+			if f := all[o.UID]; f != nil && f.track.first.Ref == o.Ref {
+				list = append(list, f)
+			}
+		}
+		return list
 	}
-	slices.SortFunc(sorted, func(a, b *fate) int { return object.Compare(a.track.first.Ref, b.track.first.Ref) })
+	for _, f := range all {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b *fate) int { return object.Compare(a.track.first.Ref, b.track.first.Ref) })
+	return list
+}
+
+func effectsOf(sorted []*fate) []report.Effect {
 	effects := make([]report.Effect, len(sorted))
 	for i, f := range sorted {
 		effects[i] = report.Effect{
@@ -162,10 +179,11 @@ func (s *simulation) digest(p *report.Plan) string {
 		}
 		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), rv)
 	}
-	for i := range s.recorder.records {
-		if r := &s.recorder.records[i]; r.verb != verbGet {
+	rec := s.recorder
+	for _, r := range rec.records.all {
+		if verb := rec.text(r.verb); verb != verbGet {
 			o := r.object
-			fields(h, r.verb, r.policy, o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), o.ResourceVersion)
+			fields(h, verb, rec.text(r.policy), o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), o.ResourceVersion)
 		}
 	}
 	for _, g := range p.Gaps {
@@ -176,8 +194,13 @@ func (s *simulation) digest(p *report.Plan) string {
 
 // fields writes values so that no two lists of values look alike.
 func fields(h hash.Hash, values ...string) {
+	var line [512]byte
+	b := line[:0]
 	for _, v := range values {
-		fmt.Fprintf(h, "%d:%s,", len(v), v)
+		b = strconv.AppendInt(b, int64(len(v)), 10)
+		b = append(b, ':')
+		b = append(b, v...)
+		b = append(b, ',')
 	}
-	h.Write([]byte{'\n'})
+	h.Write(append(b, '\n'))
 }

@@ -24,6 +24,9 @@ type Options struct {
 	Seed uint64
 	// Reads puts GETs among the steps.
 	Reads bool
+	// NoSteps leaves the steps out of the plan. A plan of a million objects has
+	// millions of them.
+	NoSteps bool
 }
 
 // Result is a plan and the world in which it ends.
@@ -43,7 +46,7 @@ func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 	}
 	fates := s.fates()
 	for i := range o.Explore {
-		other := newSimulation(snap, seed, Options{Rules: o.Rules})
+		other := newSimulation(snap, seed, Options{Rules: o.Rules, NoSteps: true})
 		random := rand.New(rand.NewPCG(o.Seed, uint64(i)))
 		if err := other.run(ctx, random); err != nil {
 			return nil, fmt.Errorf("schedule %d of seed %d: %w", i, o.Seed, err)
@@ -73,7 +76,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline},
 	}
 	s.rest = newRestOfWorld(s.recorder, snap)
-	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.actor) }
+	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.word(s.recorder.actor)) }
 	return s
 }
 

@@ -12,22 +12,24 @@ import (
 
 // steps lists what was asked of the server and what was removed, in order.
 func (s *simulation) steps() []report.Step {
-	steps := make([]report.Step, len(s.recorder.records))
+	rec := s.recorder
+	steps := make([]report.Step, 0, rec.records.len())
 	c := causes{on: map[types.UID]int{}, below: map[types.UID]int{}}
-	for i := range s.recorder.records {
-		r := &s.recorder.records[i]
-		n := i + 1
-		steps[i] = report.Step{
-			N: n, Actor: r.actor, Verb: r.verb, Object: report.RefOf(r.object.Ref), Policy: r.policy,
-			Reason: r.reason, Cause: r.cause, Answer: r.answer,
+	for n, r := range rec.records.all {
+		step := report.Step{
+			N: n, Actor: rec.text(r.actor), Verb: rec.text(r.verb), Object: report.RefOf(r.object.Ref), Policy: rec.text(r.policy),
+			Reason: rec.text(r.reason), Cause: int(r.cause), Answer: int(r.answer),
 		}
-		if r.verb == verbPatch {
-			steps[i].Patch = string(r.patch.Body())
+		if r.patch != nil {
+			step.Patch = string(r.patch.Body())
 		}
-		if r.actor == actorCollector && r.cause == 0 {
-			steps[i].Cause = c.of(r)
+		if step.Actor == actorCollector && r.cause == 0 {
+			step.Cause = c.of(r)
 		}
-		c.note(n, r)
+		if step.Verb != verbGet && r.answer == 0 {
+			c.note(n, r, step.Verb == verbRemoved)
+		}
+		steps = append(steps, step)
 	}
 	return steps
 }
@@ -48,12 +50,9 @@ func (c causes) of(r *record) int {
 	return cause
 }
 
-func (c causes) note(n int, r *record) {
-	if r.verb == verbGet || r.answer != 0 {
-		return
-	}
+func (c causes) note(n int, r *record, removed bool) {
 	c.on[r.object.UID] = n
-	if r.verb == verbRemoved {
+	if removed {
 		for _, ref := range r.object.Owners {
 			c.below[ref.UID] = n
 		}
@@ -79,8 +78,8 @@ func (s *simulation) stuck() []report.Stuck {
 				if work == engine.OrphanWork {
 					st.Reason = string(OrphaningFails)
 				}
-				if tr.decision.err != nil {
-					st.Message = tr.decision.err.Error()
+				if err := tr.decision.err(); err != nil {
+					st.Message = err.Error()
 				}
 			}
 			stuck = append(stuck, st)

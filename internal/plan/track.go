@@ -7,21 +7,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// track follows one object through a simulation.
+// track follows one object through a simulation. It is kept small: a plan may
+// have millions.
 type track struct {
 	// first is the object as the snapshot has it, last as it is now; last is nil
 	// once it is gone.
 	first, last *object.Object
 	// decision is what the collector decided last about the object while it
-	// existed, and removal what it decided when it sent its last DELETE.
-	decision, removal judgement
-	// removedBy is the actor whose request removed the object.
-	removedBy string
-	changed   phases
+	// existed.
+	decision judgement
+	// earlier is the decision that sent the last DELETE, when a later one came.
+	earlier *judgement
 	// orphanedBy is the owner whose orphaning removed a reference.
 	orphanedBy *object.Object
-	target     bool
 	refused    error
+	// removedBy is the actor whose request removed the object.
+	removedBy word
+	changed   phases
+	target    bool
 }
 
 // phases are the parts of a simulation in which something happened.
@@ -34,18 +37,27 @@ const (
 
 // judgement is what of a decision is worth keeping.
 type judgement struct {
-	reason engine.Reason
-	phase  phases
 	// live is the object that was judged; the masks say which of its references
 	// counted as what.
 	live                     *object.Object
 	solid, dangling, waiting uint64
-	unresolved               *engine.OwnerFact
-	err                      error
+	failure                  *failure
+	reason                   engine.Reason
+	phase                    phases
+	deletes                  bool
+}
+
+// failure is why nothing was decided.
+type failure struct {
+	unresolved *engine.OwnerFact
+	err        error
 }
 
 func judgementOf(d engine.Decision, phase phases) judgement {
-	j := judgement{reason: d.Reason, phase: phase, live: d.Attempt.Observed, err: d.Err}
+	j := judgement{reason: d.Reason, phase: phase, live: d.Attempt.Observed}
+	if d.Err != nil {
+		j.failure = &failure{err: d.Err}
+	}
 	for i := range d.Owners {
 		if i == 64 {
 			break
@@ -58,12 +70,62 @@ func judgementOf(d engine.Decision, phase phases) judgement {
 		case engine.Waiting:
 			j.waiting |= 1 << i
 		case engine.Unresolved:
-			if o.Evidence != engine.NotAsked && j.unresolved == nil {
-				j.unresolved = o
-			}
+			j.note(o)
 		}
 	}
+	for i := range d.Requests {
+		j.deletes = j.deletes || d.Requests[i].Verb == engine.DeleteObject
+	}
 	return j
+}
+
+// note keeps the first reference that could not be resolved.
+func (j *judgement) note(o *engine.OwnerFact) {
+	if o.Evidence == engine.NotAsked {
+		return
+	}
+	if j.failure == nil {
+		j.failure = &failure{}
+	}
+	if j.failure.unresolved == nil {
+		j.failure.unresolved = o
+	}
+}
+
+func (j *judgement) unresolved() *engine.OwnerFact {
+	if j.failure == nil {
+		return nil
+	}
+	return j.failure.unresolved
+}
+
+func (j *judgement) err() error {
+	if j.failure == nil {
+		return nil
+	}
+	return j.failure.err
+}
+
+// removal is the decision that sent the last DELETE; it has no reason if there
+// was none.
+func (t *track) removal() judgement {
+	switch {
+	case t.decision.deletes:
+		return t.decision
+	case t.earlier != nil:
+		return *t.earlier
+	default:
+		return judgement{}
+	}
+}
+
+// decided replaces the last decision.
+func (t *track) decided(j judgement) {
+	if t.decision.deletes && !j.deletes {
+		earlier := t.decision
+		t.earlier = &earlier
+	}
+	t.decision = j
 }
 
 // tracks are the objects that something touched or considered, by UID.
@@ -82,7 +144,7 @@ func (t *tracks) of(o *object.Object) *track {
 }
 
 // event follows a change of what is stored.
-func (t *tracks) event(e object.Event, actor string) {
+func (t *tracks) event(e object.Event, actor word) {
 	before := e.Old
 	if before == nil {
 		before = e.Object
@@ -103,14 +165,7 @@ func (t *tracks) decided(d engine.Decision) {
 	if d.Fate == engine.Vanish && len(d.Requests) == 0 {
 		return
 	}
-	tr := t.of(d.Attempt.Observed)
-	j := judgementOf(d, t.phase)
-	tr.decision = j
-	for i := range d.Requests {
-		if d.Requests[i].Verb == engine.DeleteObject {
-			tr.removal = j
-		}
-	}
+	t.of(d.Attempt.Observed).decided(judgementOf(d, t.phase))
 }
 
 // orphaning follows the release of the dependents of an owner.
