@@ -149,7 +149,10 @@ func (c *Collector) decideUnresolved(d Decision, o *OwnerFact) Decision {
 
 // decideOrphan releases all dependents that the graph knows, then the owner.
 func (c *Collector) decideOrphan(a Attempt) Decision {
-	d := Decision{Attempt: a, Reason: OrphanDependents}
+	d := Decision{
+		Attempt: a, Reason: OrphanDependents,
+		Requests: make([]Request, 0, c.graph.DependentCount(a.ID)+1),
+	}
 	uids := []types.UID{a.Ref.UID}
 	c.graph.EachDependent(a.ID, func(id graph.ID) bool {
 		o := c.graph.Object(id)

@@ -1,0 +1,191 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+const million = 1_000_000
+
+// configMap is an object as a snapshot holds it: strings that many objects have
+// in common are shared.
+func configMap(name string, owners ...*object.Object) *object.Object {
+	o := &object.Object{ResourceVersion: "1", Created: scenario.Start}
+	o.APIVersion, o.Kind, o.Namespace, o.Name = "v1", "ConfigMap", "n", name
+	o.UID = types.UID("00000000-0000-4000-8000-" + name)
+	for _, owner := range owners {
+		o.Owners = append(o.Owners, object.OwnerReference{
+			APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID,
+			Controller: object.True, BlockOwnerDeletion: object.True,
+		})
+	}
+	return o
+}
+
+func numberedMap(i int, owners ...*object.Object) *object.Object {
+	return configMap(fmt.Sprintf("%012d", i), owners...)
+}
+
+// threeLevels is one root, a thousandth of n below it, and the rest below those.
+func threeLevels(n int) []*object.Object {
+	objects := append(make([]*object.Object, 0, n), numberedMap(0))
+	mids := n / 1000
+	for i := 1; i < n; i++ {
+		owner := objects[0]
+		if i > mids {
+			owner = objects[1+i%mids]
+		}
+		objects = append(objects, numberedMap(i, owner))
+	}
+	return objects
+}
+
+func chainOf(n int) []*object.Object {
+	objects := append(make([]*object.Object, 0, n), numberedMap(0))
+	for i := 1; i < n; i++ {
+		objects = append(objects, numberedMap(i, objects[i-1]))
+	}
+	return objects
+}
+
+func fanOut(n int) []*object.Object {
+	objects := append(make([]*object.Object, 0, n), numberedMap(0))
+	for i := 1; i < n; i++ {
+		objects = append(objects, numberedMap(i, objects[0]))
+	}
+	return objects
+}
+
+// circles is n cycles of three, blocking all around.
+func circles(n int) []*object.Object {
+	objects := make([]*object.Object, 0, 3*n)
+	for i := range n {
+		var three [3]*object.Object
+		for j := range three {
+			three[j] = numberedMap(3*i + j)
+		}
+		for j, o := range three {
+			o.Owners = numberedMap(0, three[(j+2)%3]).Owners
+		}
+		objects = append(objects, three[:]...)
+	}
+	return objects
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func observeAll(c *engine.Collector, objects []*object.Object) {
+	for _, o := range objects {
+		c.Observe(object.Event{Type: object.Added, Object: o})
+	}
+}
+
+// BenchmarkObserve1M lists a million objects. B/object is what the graph and the
+// objects keep alive.
+func BenchmarkObserve1M(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		before := heap()
+		objects := threeLevels(million)
+		b.StartTimer()
+		c := engine.New(engine.WithCapacity(million))
+		observeAll(c, objects)
+		b.StopTimer()
+		b.ReportMetric(float64(heap()-before)/million, "B/object")
+		runtime.KeepAlive(c)
+		runtime.KeepAlive(objects)
+		b.StartTimer()
+	}
+	b.ReportMetric(million*float64(b.N)/b.Elapsed().Seconds(), "objects/s")
+}
+
+// story is a world, and a delete of the first of every so many objects.
+type story struct {
+	world  func() []*object.Object
+	every  int
+	policy metav1.DeletionPropagation
+	// left is how many objects there are in the end.
+	left int
+}
+
+// run measures from the first request until nothing is left to do.
+func (s story) run(b *testing.B) {
+	b.ReportAllocs()
+	resources := scenario.Resources()
+	var n int
+	for b.Loop() {
+		b.StopTimer()
+		objects := s.world()
+		server := apisim.New(objects, resources)
+		c := engine.New(engine.WithCapacity(len(objects)))
+		observeAll(c, objects)
+		var targets []object.Ref
+		for i := 0; i < len(objects); i += s.every {
+			targets = append(targets, objects[i].Ref)
+		}
+		n = len(objects)
+		objects = nil
+		runtime.GC()
+		b.StartTimer()
+		s.drain(b, c, server, targets)
+		b.StopTimer()
+		if got := c.Graph().Len(); got != s.left {
+			b.Fatalf("%d objects are left, want %d", got, s.left)
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		b.ReportMetric(float64(m.Sys)/(1<<20), "MiB-sys")
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/object")
+}
+
+func (s story) drain(b *testing.B, c *engine.Collector, server *apisim.Server, targets []object.Ref) {
+	for _, ref := range targets {
+		if err := server.Delete(context.Background(), ref, metav1.DeleteOptions{PropagationPolicy: &s.policy}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := engine.Drain(context.Background(), c, server, engine.Follow{}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+const (
+	background = metav1.DeletePropagationBackground
+	foreground = metav1.DeletePropagationForeground
+	orphan     = metav1.DeletePropagationOrphan
+)
+
+func levels() []*object.Object { return threeLevels(million) }
+func deep() []*object.Object   { return chainOf(100_000) }
+func wide() []*object.Object   { return fanOut(million) }
+func rings() []*object.Object  { return circles(10_000) }
+
+func BenchmarkDrainBackground1M(b *testing.B) { story{levels, million, background, 0}.run(b) }
+func BenchmarkDrainForeground1M(b *testing.B) { story{levels, million, foreground, 0}.run(b) }
+
+func BenchmarkDrainChain100kBackground(b *testing.B) { story{deep, million, background, 0}.run(b) }
+func BenchmarkDrainChain100kForeground(b *testing.B) { story{deep, million, foreground, 0}.run(b) }
+
+func BenchmarkDrainFanOut1MOrphan(b *testing.B)     { story{wide, million, orphan, million - 1}.run(b) }
+func BenchmarkDrainFanOut1MForeground(b *testing.B) { story{wide, million, foreground, 0}.run(b) }
+
+func BenchmarkDrainCycles10kBackground(b *testing.B) { story{rings, 3, background, 0}.run(b) }
+func BenchmarkDrainCycles10kForeground(b *testing.B) { story{rings, 3, foreground, 0}.run(b) }
