@@ -112,6 +112,7 @@ func (l *lexer) conditions(it *item) error {
 	if err := l.once(it, hasConditions, "status.conditions"); err != nil {
 		return err
 	}
+	it.facts.conditioned = true
 	in, err := l.array("status.conditions")
 	for first := true; in && err == nil; first = false {
 		if in, err = l.element(first); !in || err != nil {
@@ -154,9 +155,12 @@ func (l *lexer) condition() (kind, status string, err error) {
 
 // finish puts together what the two API versions say in two ways: v1beta1 may
 // have a single spec.version instead of spec.versions. It returns nil when the
-// dump has left out what identifies the instances: that is unknown then.
+// dump has left out what identifies the instances: that is unknown then. A
+// definition without conditions counts as established: its instances, if there
+// are any, must not be overlooked.
 func (f *facts) finish() *object.Definition {
 	d := f.definition
+	d.Established = d.Established || !f.conditioned
 	if d.Group == "" || d.Kind == "" || d.Plural == "" || !f.scoped {
 		return nil
 	}

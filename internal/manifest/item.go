@@ -48,8 +48,9 @@ type facts struct {
 	hasGrace   bool
 	finalizers []string
 	definition object.Definition
-	// scoped tells that the definition has said its scope.
-	scoped bool
+	// scoped tells that the definition has said its scope, conditioned that it
+	// has said its conditions.
+	scoped, conditioned bool
 	// oldVersion is spec.version of a v1beta1 CustomResourceDefinition.
 	oldVersion string
 }

@@ -123,8 +123,12 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 	if o.PropagationPolicy != nil {
 		policy = string(*o.PropagationPolicy)
 	}
-	target := r.named(ref)
+	target, before := r.named(ref), r.server.Writes()
 	err := r.server.Delete(ctx, ref, o)
+	if r.actor != actorUser && r.actor != actorCollector && r.server.Writes() == before {
+		// Controllers repeat without end what has no effect.
+		return err
+	}
 	r.add(verbDelete, record{object: target, policy: r.word(policy), answer: answerOf(err)})
 	return err
 }
@@ -175,6 +179,11 @@ func (r *recorder) Objects() []*object.Object { return r.server.Objects() }
 // ObjectsOf lists what the server stores of one resource.
 func (r *recorder) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	return r.server.ObjectsOf(gr, namespace)
+}
+
+// Select lists what the server stores of one resource, as far as it matches.
+func (r *recorder) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
+	return r.server.Select(gr, namespace, match)
 }
 
 // Writes counts changes as the server does.

@@ -59,7 +59,7 @@ func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 	var found wait
 	var details []string
 	for _, x := range controllers.Waiting(w.controllers) {
-		if x.Object.UID != ref.UID || x.Object.Name != ref.Name {
+		if x.Object != ref {
 			continue
 		}
 		found.unknown = found.unknown || x.Unknown()

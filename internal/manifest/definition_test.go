@@ -1,0 +1,34 @@
+package manifest
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// A dump may lack the status of a definition. Its instances exist all the same.
+func TestDefinitionWithoutConditionsIsEstablished(t *testing.T) {
+	const text = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b"},
+		"spec":{"group":"b","names":{"kind":"A","plural":"as"},"scope":"Namespaced","versions":[{"name":"v1","served":true,"storage":true}]}%}`
+	for status, want := range map[string]bool{
+		"": true,
+		`,"status":{"conditions":[]}`:                                        false,
+		`,"status":{"conditions":[{"type":"Established","status":"True"}]}`:  true,
+		`,"status":{"conditions":[{"type":"Established","status":"False"}]}`: false,
+	} {
+		var got *object.Definition
+		err := Read(strings.NewReader(strings.Replace(text, "%", status, 1)), Options{File: "x"}, Handler{
+			Object: func(o *object.Object, _ bool, _ Position) error {
+				got = o.Definition()
+				return nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got == nil || got.Established != want {
+			t.Errorf("status %q: %+v, want established %v", status, got, want)
+		}
+	}
+}
