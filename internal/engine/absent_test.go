@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -136,4 +137,33 @@ func TestAbsentOwnersAreAList(t *testing.T) {
 			},
 		})
 	})
+}
+
+// An attempt carries what is remembered of the first 64 owners. Those behind are
+// asked for, which costs a request and changes nothing.
+func TestMoreOwnersThanAnAttemptCarries(t *testing.T) {
+	const owners = 70
+	dependent := numbered("d")
+	c := New()
+	for i := range owners {
+		owner := numbered(fmt.Sprintf("o%02d", i))
+		dependent.Owners = append(dependent.Owners, numbered("", owner.Name).Owners...)
+		c.remember(owner.Ref)
+	}
+	api := &counting{apisim.New([]*object.Object{dependent}, coreResources()), map[string]int{}}
+	c.Observe(added(dependent))
+	id, _ := c.graph.Find(dependent.UID)
+	f := Lookup(context.Background(), api, Upstream, c.attempt(DeleteWork, id))
+	for i, o := range f.Owners {
+		evidence := Remembered
+		if i >= 64 {
+			evidence = Absent
+		}
+		if o.Class != Dangling || o.Evidence != evidence {
+			t.Errorf("owner %d: class %d, evidence %d, want evidence %d", i, o.Class, o.Evidence, evidence)
+		}
+	}
+	if len(api.gets) != 1+owners-64 {
+		t.Errorf("%d reads: %v", len(api.gets), api.gets)
+	}
 }

@@ -33,12 +33,17 @@ type rig struct {
 	// judge says what is wrong with deleting an object as it is now; that counts
 	// if the server then accepts the delete.
 	judge func(o *object.Object) string
+	// waited has the UIDs of the objects that were ever seen to wait for dependents.
+	waited map[types.UID]bool
 	// onPatch is told of a patch before it is passed on.
 	onPatch func(o *object.Object, p object.Patch)
 }
 
-func newRig(t *rapid.T, w scenario.World) *rig {
-	r := &rig{t: t, world: w, resources: scenario.Resources(), collector: engine.New()}
+func newRig(t *rapid.T, w scenario.World, options ...engine.Option) *rig {
+	r := &rig{
+		t: t, world: w, resources: scenario.Resources(),
+		collector: engine.New(options...), waited: map[types.UID]bool{},
+	}
 	r.server = apisim.New(w.Objects, r.resources, apisim.WithClock(scenario.Start))
 	return r
 }
@@ -80,7 +85,13 @@ func (r *rig) Writes() uint64 { return r.server.Writes() }
 
 // Events hands over what the collector's watches show.
 func (r *rig) Events() []object.Event {
-	return slices.DeleteFunc(r.server.Events(), func(e object.Event) bool { return !r.watched(e.Object) })
+	events := r.server.Events()
+	for _, e := range events {
+		if e.Object.WaitingForDependents() {
+			r.waited[e.Object.UID] = true
+		}
+	}
+	return slices.DeleteFunc(events, func(e object.Event) bool { return !r.watched(e.Object) })
 }
 
 func (r *rig) watched(o *object.Object) bool {
