@@ -1,0 +1,107 @@
+package object
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+)
+
+func TestLabels(t *testing.T) {
+	l := LabelsOf(map[string]string{"tier": "front", "app": "web", "empty": ""})
+	if l != LabelsOf(map[string]string{"empty": "", "app": "web", "tier": "front"}) {
+		t.Error("the canonical form depends on the order")
+	}
+	for text, want := range map[string]bool{
+		"app=web": true, "app=db": false, "tier!=db": true, "empty": true, "!missing": true, "missing": false, "app in (web,db),tier": true,
+	} {
+		selector, err := labels.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := selector.Matches(l); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestLabelsRoundTrip(t *testing.T) {
+	text := rapid.StringMatching(`[a-zA-Z0-9./_-]{0,8}`)
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.MapOf(text, text).Draw(t, "labels")
+		got := map[string]string{}
+		for k, v := range LabelsOf(m).All {
+			got[k] = v
+		}
+		if diff := cmp.Diff(m, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestSplitAPIVersion(t *testing.T) {
+	for in, want := range map[string][2]string{
+		"v1": {"", "v1"}, "apps/v1": {"apps", "v1"}, "a/b/c": {"", ""}, "": {"", ""}, "/v1": {"", "v1"},
+	} {
+		group, version := SplitAPIVersion(in)
+		if got := [2]string{group, version}; got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWithoutOwners(t *testing.T) {
+	owners := []OwnerReference{{UID: "a"}, {UID: "b"}, {UID: "a", Controller: True}}
+	if got := WithoutOwners(owners, []types.UID{"c"}); !slices.Equal(got, owners) {
+		t.Errorf("nothing to remove: %v", got)
+	}
+	if got := WithoutOwners(owners, []types.UID{"a"}); !slices.Equal(got, []OwnerReference{{UID: "b"}}) {
+		t.Errorf("all references with the uid go: %v", got)
+	}
+	if owners[0].UID != "a" || len(owners) != 3 {
+		t.Error("the input was changed")
+	}
+}
+
+// An edit of a clone never shows in the original.
+func TestEditLeavesTheOriginalAlone(t *testing.T) {
+	o := &Object{Ref: Ref{Name: "a"}, Rare: &Rare{Finalizers: []string{"x/y"}}}
+	c := o.Clone()
+	c.Edit().DeletionTimestamp = 5
+	if o.BeingDeleted() || !c.BeingDeleted() || Equal(o, c) {
+		t.Errorf("original %+v, clone %+v", o.Rare, c.Rare)
+	}
+	if !Equal(o, o.Clone()) {
+		t.Error("a clone is not equal")
+	}
+}
+
+func TestEqualSeesEveryField(t *testing.T) {
+	grace, other := int64(3), int64(4)
+	base := func() *Object {
+		return &Object{Ref: Ref{"v1", "Pod", "n", "a", "u"}, ResourceVersion: "1", Owners: []OwnerReference{{UID: "o"}}, Labels: "a\x00b\x00", Created: 1, Generation: 1,
+			Rare: &Rare{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace,
+				Pod: &Pod{NodeName: "n", TerminationGracePeriod: &grace}, Namespace: &Namespace{Finalizers: []string{"kubernetes"}},
+				Definition: &Definition{Versions: []DefinitionVersion{{Name: "v1"}}}}}
+	}
+	for i, change := range []func(*Object){
+		func(o *Object) { o.UID = "x" }, func(o *Object) { o.ResourceVersion = "2" }, func(o *Object) { o.Owners = nil },
+		func(o *Object) { o.Labels = "" }, func(o *Object) { o.Created = 2 }, func(o *Object) { o.Generation = 2 },
+		func(o *Object) { o.Rare.Finalizers = nil }, func(o *Object) { o.Rare.DeletionTimestamp = 1 }, func(o *Object) { o.Rare.GracePeriod = &other },
+		func(o *Object) { o.Rare.GracePeriod = nil }, func(o *Object) { o.Rare.Pod = nil }, func(o *Object) { o.Rare.Pod.NodeName = "" },
+		func(o *Object) { o.Rare.Pod.TerminationGracePeriod = nil }, func(o *Object) { o.Rare.Namespace.Finalizers = nil },
+		func(o *Object) { o.Rare.Namespace = nil }, func(o *Object) { o.Rare.Definition.Versions = nil }, func(o *Object) { o.Rare.Definition = nil },
+	} {
+		changed := base()
+		change(changed)
+		if Equal(base(), changed) {
+			t.Errorf("change %d is not seen", i)
+		}
+	}
+	if !Equal(base(), base()) {
+		t.Error("equal objects differ")
+	}
+}
