@@ -11,6 +11,8 @@ import (
 
 // Upstream: S-scenarios of semantics.md §3.3; the preferred version is the
 // group's preferred one if it serves the resource, else the first that does.
+//
+// Covers: S187, S188
 func TestDiscoveryPrefersAsTheServerDoes(t *testing.T) {
 	groups := `{"kind":"APIGroupList","apiVersion":"v1","groups":[
 	 {"name":"batch","versions":[{"groupVersion":"batch/v1","version":"v1"},{"groupVersion":"batch/v1beta1","version":"v1beta1"}],
@@ -18,6 +20,7 @@ func TestDiscoveryPrefersAsTheServerDoes(t *testing.T) {
 	resources := `[
 	 {"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"pods","kind":"Pod","namespaced":true,"verbs":["list","watch"]},{"name":"pods/log","kind":"Pod","namespaced":true,"verbs":["get"]}]},
 	 {"kind":"APIResourceList","groupVersion":"batch/v1","resources":[{"name":"jobs","kind":"Job","namespaced":true,"verbs":["delete","list","watch"]},{"name":"cronjobs","kind":"CronJob","namespaced":true,"verbs":["delete","list","watch"]}]},
+	 {"kind":"APIResourceList","groupVersion":"foo//whatever","resources":[{"name":"bars","kind":"Bar","namespaced":true,"verbs":["delete","list","watch"]}]},
 	 {"kind":"APIResourceList","groupVersion":"batch/v1beta1","resources":[{"name":"cronjobs","kind":"CronJob","namespaced":true,"verbs":["delete","list","watch"]}]}]`
 	s, err := readBytes(tarOf(t, []txtar.File{
 		{Name: "discovery/resources.json", Data: []byte(resources)},
@@ -34,6 +37,11 @@ func TestDiscoveryPrefersAsTheServerDoes(t *testing.T) {
 	}
 	if r := preferred(t, s, pods); s.Resources.Monitored(r) {
 		t.Error("pods without the verb delete are monitored")
+	}
+	for _, r := range s.Resources.All() {
+		if r.Name == "bars" {
+			t.Errorf("a resource of an invalid group version is served: %+v", r)
+		}
 	}
 	if _, err := s.Resources.For("apps/v1", "Deployment"); err == nil {
 		t.Error("a kind that discovery does not list is served")
