@@ -28,8 +28,11 @@ type Follow struct {
 	Idle func() bool
 }
 
-// attemptsPerNode bounds the number of attempts, to turn a mistake of the model
-// into an error instead of a hang (semantics.md §11.4).
+// attemptsPerNode bounds the number of attempts without a change of the world,
+// and the number of changes, to turn a mistake of the model into an error instead
+// of a hang (semantics.md §11.4). A bound of all attempts would be wrong: an owner
+// with many dependents that stay is looked at, and has them looked at, each time
+// another one goes.
 const attemptsPerNode = 50
 
 // Drain runs the collector over a world until both are quiescent: no event, no
@@ -44,10 +47,14 @@ func Drain(ctx context.Context, c *Collector, w World, follow Follow) error {
 }
 
 type drainer struct {
-	c        *Collector
-	w        World
-	follow   Follow
-	attempts int
+	c      *Collector
+	w      World
+	follow Follow
+	// attempts since the world last changed, which was when it had seen so many
+	// writes; and how often it has changed.
+	attempts  int
+	changedAt uint64
+	changes   int
 	// largest is the largest number of nodes seen.
 	largest int
 	// wokenAt is the number of writes when the deferred attempts were last woken.
@@ -92,10 +99,14 @@ func (d *drainer) attempt(ctx context.Context, a Attempt) error {
 }
 
 func (d *drainer) count(a Attempt) error {
+	if writes := d.w.Writes(); writes != d.changedAt {
+		d.attempts, d.changedAt = 0, writes
+		d.changes++
+	}
 	d.attempts++
 	d.largest = max(d.largest, d.c.graph.Len())
-	if d.attempts > attemptsPerNode*(d.largest+100) {
-		return fmt.Errorf("no end after %d attempts, the last one for %s: please report this", d.attempts, a.Ref)
+	if limit := attemptsPerNode * (d.largest + 100); d.attempts > limit || d.changes > limit {
+		return fmt.Errorf("no end after %d changes and %d attempts, the last one for %s: please report this", d.changes, d.attempts, a.Ref)
 	}
 	return nil
 }

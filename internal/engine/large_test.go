@@ -12,11 +12,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
+// hungHub is an owner with a chain of dependents that go one by one, from the
+// bottom, and with many that are held. All of them block it.
+func hungHub(chain, held int) []*object.Object {
+	objects := []*object.Object{numberedMap(0)}
+	for i := 1; i <= chain+held; i++ {
+		o := numberedMap(i, objects[0])
+		if i > chain {
+			o.Edit().Finalizers = []string{scenario.Foreign}
+		} else if i > 1 {
+			o.Owners = append(o.Owners, numberedMap(0, objects[i-1]).Owners...)
+			o.Owners[0].Controller = object.Unset
+		}
+		objects = append(objects, o)
+	}
+	return objects
+}
+
 // Nothing recurses over references and nothing is done once for every pair: the
 // number of attempts stays a small multiple of the number of objects, however
 // deep, wide or circular the world is.
 func TestLargeWorlds(t *testing.T) {
 	const n = 12_000
+	hub := hungHub(100, n-101)
 	for _, c := range []struct {
 		name     string
 		objects  []*object.Object
@@ -28,6 +46,7 @@ func TestLargeWorlds(t *testing.T) {
 		{"fan", fanOut(n), n, []metav1.DeletionPropagation{background, foreground}, 0},
 		{"orphaned fan", fanOut(n), n, []metav1.DeletionPropagation{orphan}, n - 1},
 		{"levels", threeLevels(n), n, []metav1.DeletionPropagation{background, foreground}, 0},
+		{"hung hub", hub, n, []metav1.DeletionPropagation{foreground}, n - 100},
 		{"cycles", circles(n / 3), 3, []metav1.DeletionPropagation{background, foreground}, 0},
 	} {
 		for _, policy := range c.policies {

@@ -116,3 +116,15 @@ func contested(t *rapid.T, w scenario.World, acts []scenario.Act) bool {
 	}
 	return false
 }
+
+// Confluence of orphaning, where nothing but orphaning happens and no reference
+// dangles: those that can be resolved have been settled before, so what has to be
+// left out are those that cannot, which keep a dangling one beside them. (Whether
+// a dangling reference is pruned before or after the orphaned one goes decides
+// whether anything is left that keeps the object.)
+func TestPropertyConfluenceOfOrphaning(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := scenario.DrawWorld(t, confluent&^(scenario.UnknownKinds|scenario.Mismatches|scenario.Unwatched))
+		schedules(t, w, scenario.DrawDeletes(t, w, scenario.Policies[2:3]))
+	})
+}

@@ -16,7 +16,9 @@ func (c *Collector) Settle(out Outcome) {
 		}
 	}
 	for _, id := range d.Blockers {
-		if c.graph.Present(id) && !c.graph.WaitingForDependents(id) {
+		// Upstream queues those that are being deleted, too, and then does nothing
+		// about them: with many of them that is most of what it does.
+		if c.graph.Present(id) && !c.graph.WaitingForDependents(id) && !c.graph.BeingDeleted(id) {
 			c.toDelete.add(id)
 		}
 	}
