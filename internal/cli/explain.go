@@ -26,7 +26,7 @@ func newExplain(streams genericiooptions.IOStreams) *cobra.Command {
 			single deletes would take it, and what would change the verdict.`),
 		Example: templates.Examples(`
 			# Why is this pod here?
-			kubectl gc explain replicaset -l app=web -n shop --from examples/shop.yaml
+			kubectl gc explain pod/web-66db7fc774-728m2 -n shop --from examples/shop.yaml
 
 			# Why does this database not go away?
 			kubectl gc explain database/orders -n payments --from examples/payments-stuck.yaml`),

@@ -121,7 +121,7 @@ func (c *checker) list(o *object.Object) {
 	}
 	if len(controllers) > 1 {
 		c.add(TwoControllers, o, controllers[1].In(o.Namespace),
-			"both "+controllers[0].Kind+"/"+controllers[0].Name+" and "+controllers[1].Kind+"/"+controllers[1].Name+" are its controller", "")
+			"both "+name(controllers[0].In(""))+" and "+name(controllers[1].In(""))+" are its controller", "")
 	}
 }
 
@@ -162,7 +162,7 @@ func (c *checker) cycles() {
 		names := make([]string, len(members))
 		for i, id := range members {
 			uids[g.Identity(id).UID] = true
-			names[i] = g.Identity(id).Kind + "/" + g.Identity(id).Name
+			names[i] = name(g.Identity(id))
 		}
 		blocking := true
 		for _, id := range members {

@@ -1,11 +1,13 @@
 package diagnose
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // reference turns what the engine found out about one owner reference into a
@@ -26,7 +28,7 @@ func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
 		c.unresolved(o, f)
 	default:
 		c.uncovered = true
-		c.add(OwnerNotCovered, o, f.Ref, "whether the owner exists is not in the snapshot", f.Err.Error())
+		c.add(OwnerNotCovered, o, f.Ref, "whether the owner exists is not known", why(f.Err))
 	}
 }
 
@@ -49,7 +51,7 @@ func (c *checker) exposed(o *object.Object, f *engine.OwnerFact) {
 func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 	ref := f.Reference
 	if f.Evidence == engine.NotServed {
-		c.add(OwnerKindNotServed, o, f.Ref, fmt.Sprintf("no path serves the kind %q", ref.Kind), "")
+		c.add(OwnerKindNotServed, o, f.Ref, fmt.Sprintf("nothing serves the kind %q", ref.Kind), "")
 		return
 	}
 	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
@@ -57,15 +59,15 @@ func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 		return
 	}
 	if f.Evidence == engine.OtherUID {
-		c.add(OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s/%s exists with uid %s", ref.Kind, ref.Name, f.Live.UID), "")
+		c.add(OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s exists with another uid, %s", name(f.Ref), f.Live.UID), "")
 		return
 	}
-	c.add(OwnerNotFound, o, f.Ref, fmt.Sprintf("%s/%s does not exist", ref.Kind, ref.Name), "")
+	c.add(OwnerNotFound, o, f.Ref, name(f.Ref)+" does not exist", "")
 }
 
 func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object.Ref) {
 	ref := f.Reference
-	evidence := "the uid belongs to " + actual.String()
+	evidence := "the uid belongs to " + place(actual)
 	switch {
 	case !strings.EqualFold(ref.Kind, actual.Kind) || object.GroupOf(ref.APIVersion) != actual.Group():
 		c.add(OwnerKindMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to a %s, not a %s", actual.Kind, ref.Kind), evidence)
@@ -74,7 +76,7 @@ func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object
 	case actual.Namespace != f.Ref.Namespace:
 		c.add(OwnerNamespaceMismatch, o, f.Ref, fmt.Sprintf("the owner is in namespace %q, not %q", actual.Namespace, f.Ref.Namespace), evidence)
 	default:
-		c.add(OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s/%s exists with another uid", ref.Kind, ref.Name), evidence)
+		c.add(OwnerUIDMismatch, o, f.Ref, name(f.Ref)+" exists with another uid", evidence)
 	}
 }
 
@@ -93,7 +95,7 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 			return
 		}
 		c.add(OwnerKindMismatch, o, f.Ref, fmt.Sprintf("%s %s is not served; the uid belongs to a %s", ref.APIVersion, ref.Kind, actual.Kind),
-			"the uid belongs to "+actual.String())
+			"the uid belongs to "+place(actual))
 		return
 	}
 	for _, r := range c.snap.Resources.All() {
@@ -108,11 +110,34 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 // kindNotCovered is about a kind that does not map although the snapshot does not
 // say which kinds are served: the cluster may well have served it.
 func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
-	evidence := f.Err.Error()
+	evidence := ""
 	if id, ok := c.collector.Graph().Find(f.Reference.UID); ok && !c.collector.Graph().Virtual(id) {
-		evidence = "the uid belongs to " + c.collector.Graph().Identity(id).String()
+		evidence = "the uid belongs to " + place(c.collector.Graph().Identity(id))
 	}
 	c.uncovered = true
 	c.add(OwnerNotCovered, o, f.Ref,
-		fmt.Sprintf("whether %s %s is served is not in the snapshot", f.Reference.APIVersion, f.Reference.Kind), evidence)
+		fmt.Sprintf("whether %s %s is served is not known", f.Reference.APIVersion, f.Reference.Kind), evidence)
+}
+
+// name is an object as kubectl names it.
+func name(r object.Ref) string { return report.RefOf(r).KubectlName() }
+
+// place is an object with the namespace that it is in.
+func place(r object.Ref) string {
+	if r.Namespace == "" {
+		return name(r)
+	}
+	return name(r) + " in namespace " + r.Namespace
+}
+
+// why is what is known about a place that the snapshot does not cover.
+func why(err error) string {
+	var uncovered *object.UncoveredError
+	if !errors.As(err, &uncovered) {
+		return err.Error()
+	}
+	if _, text, ok := strings.Cut(uncovered.Why, ": "); ok {
+		return text
+	}
+	return uncovered.Why
 }

@@ -43,7 +43,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref) (*repo
 	}
 	if !q.ask(ctx) {
 		e.Verdict, e.Reason = report.Undecidable, engine.NotObserved.String()
-		e.Message = fmt.Sprintf("the collector does not watch %s: it never touches this object", target.Kind)
+		e.Message = fmt.Sprintf("the collector does not watch the kind %s: it never touches this object", target.Kind)
 		return e, nil
 	}
 	if err := q.answer(ctx, q.neighbourhood(), e); err != nil {
@@ -80,7 +80,11 @@ func (q *question) answer(ctx context.Context, near *snapshot.Snapshot, e *repor
 		return err
 	}
 	e.TakenBy = append(e.TakenBy, takers...)
-	e.Remedies = append(e.Remedies, q.remedies(e)...)
+	remedies, err := q.remedies(ctx, near, e)
+	if err != nil {
+		return err
+	}
+	e.Remedies = append(e.Remedies, remedies...)
 	e.Gaps = append(e.Gaps, plan.RelevantGaps(q.snap, func(ns string) bool { return ns == q.target.Namespace })...)
 	e.Complete = e.Verdict != report.Undecidable && len(e.Gaps) == 0
 	return nil

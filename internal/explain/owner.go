@@ -1,7 +1,9 @@
 package explain
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -45,16 +47,16 @@ func classOf(c engine.Class) report.Class {
 // evidence is what a class rests on, in words. When the UID lives under other
 // coordinates the difference is named: that is the mistake to repair.
 func (q *question) evidence(o engine.OwnerFact, i int) string {
-	text := evidenceText(o)
+	text := q.evidenceText(o)
 	if o.Class == engine.Dangling && q.attempt.ObservedElsewhere(i) {
 		if id, ok := q.collector.Graph().Find(o.Reference.UID); ok {
-			text += fmt.Sprintf("; its uid belongs to %s", q.collector.Graph().Identity(id))
+			text += "; its uid belongs to " + place(q.collector.Graph().Identity(id))
 		}
 	}
 	return text
 }
 
-func evidenceText(o engine.OwnerFact) string {
+func (q *question) evidenceText(o engine.OwnerFact) string {
 	switch o.Evidence {
 	case engine.Found:
 		if o.Live.BeingDeleted() {
@@ -68,14 +70,44 @@ func evidenceText(o engine.OwnerFact) string {
 	case engine.Absent:
 		return "does not exist"
 	case engine.NotServed:
-		return fmt.Sprintf("does not exist: no path serves the kind %s", o.Ref.Kind)
+		return "does not exist: nothing serves the kind " + o.Ref.Kind
 	case engine.OtherUID:
 		return fmt.Sprintf("an object of that name exists with another uid, %s", o.Live.UID)
-	case engine.KindNotServed, engine.NeedsNamespace, engine.NotCovered, engine.Failed:
+	case engine.KindNotServed:
+		if q.snap.KnowsAllKinds() {
+			return "the kind is not served in " + o.Ref.APIVersion
+		}
+		return "whether the kind is served in " + o.Ref.APIVersion + " is not known"
+	case engine.NeedsNamespace:
+		return "a cluster-scoped object cannot have a namespaced owner"
+	case engine.NotCovered:
+		return "whether it exists is not known: " + q.whyNotCovered(o)
+	case engine.Failed:
 		return o.Err.Error()
 	default:
 		return "not looked up"
 	}
+}
+
+// whyNotCovered is why the snapshot does not tell whether an owner exists.
+func (q *question) whyNotCovered(o engine.OwnerFact) string {
+	var uncovered *object.UncoveredError
+	if !errors.As(o.Err, &uncovered) {
+		return o.Err.Error()
+	}
+	if _, text, ok := strings.Cut(uncovered.Why, ": "); ok {
+		return text
+	}
+	return uncovered.Why
+}
+
+// place is an object with the namespace that it is in.
+func place(r object.Ref) string {
+	name := report.RefOf(r).KubectlName()
+	if r.Namespace == "" {
+		return name
+	}
+	return name + " in namespace " + r.Namespace
 }
 
 // dependents lists who refers to the object.

@@ -1,50 +1,80 @@
 package explain
 
 import (
+	"context"
+	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // remedies are commands that would change the verdict. They are suggestions to
-// a person: nothing is run.
-func (q *question) remedies(e *report.Explanation) []report.Remedy {
+// a person: nothing is run. What a delete would do is simulated first.
+func (q *question) remedies(ctx context.Context, near *snapshot.Snapshot, e *report.Explanation) ([]report.Remedy, error) {
 	switch e.Verdict {
 	case report.WaitingForDependents:
-		return q.releaseForeground()
+		return q.releaseForeground(ctx, near, e)
 	case report.HeldByFinalizer:
-		return []report.Remedy{{
-			Command: "kubectl get " + q.argument() + " -o jsonpath='{.metadata.managedFields}'",
-			Effect:  "shows who wrote the finalizer: repair that controller, it removes the finalizer when its own clean-up is done",
-		}}
+		return q.repairFinalizers(), nil
 	case report.Garbage:
-		return q.keepGarbage(e)
-	case report.Live:
-		if q.target.HasFinalizer(object.Orphan) || len(e.TakenBy) > 0 || len(q.target.Owners) == 0 {
-			return nil
-		}
+		return q.keepGarbage(e), nil
 	case report.Undecidable:
-		return []report.Remedy{{
-			Command: "kubectl get " + missingTypes(e) + " -A -o json",
-			Effect:  "adds what the snapshot lacks; give it with another --from",
-		}}
+		if types := missingTypes(e); types != "" {
+			return []report.Remedy{{
+				Command: "kubectl get " + types + " -A -o json",
+				Effect:  "shows what the snapshot lacks; give it with another --from",
+			}}, nil
+		}
 	default:
 	}
-	return nil
+	return nil, nil
 }
 
-func (q *question) releaseForeground() []report.Remedy {
-	return []report.Remedy{
-		{
-			Command: "kubectl delete " + q.argument() + " --cascade=background",
-			Effect:  "removes foregroundDeletion and lets the object go now; its dependents are collected afterwards",
-		},
-		{
-			Command: "kubectl delete " + q.argument() + " --cascade=orphan",
-			Effect:  "lets the object go and keeps its dependents",
-		},
+// releaseForeground is about an object that waits for its dependents: another
+// policy ends the waiting, but not what finalizers of others hold.
+func (q *question) releaseForeground(ctx context.Context, near *snapshot.Snapshot, e *report.Explanation) ([]report.Remedy, error) {
+	var remedies []report.Remedy
+	for _, d := range e.Dependents {
+		if d.Blocking && d.State == "BeingDeleted" && len(remedies) < 3 {
+			remedies = append(remedies, report.Remedy{
+				Command: "kubectl gc explain " + argument(d.Ref),
+				Effect:  "says what holds the dependent that is waited for",
+			})
+		}
 	}
+	for _, x := range []struct {
+		policy engine.Policy
+		effect string
+	}{
+		{engine.Background, "ends the waiting and lets the object go now; its dependents are collected afterwards"},
+		{engine.OrphanPolicy, "ends the waiting and lets the object go; dependents that are not being deleted yet are kept"},
+	} {
+		gone, err := q.takes(ctx, near, q.target, x.policy)
+		if err != nil {
+			return nil, err
+		}
+		if gone {
+			remedies = append(remedies, report.Remedy{
+				Command: "kubectl delete " + argument(e.Object) + " --cascade=" + strings.ToLower(x.policy.String()),
+				Effect:  x.effect,
+			})
+		}
+	}
+	if len(q.foreignFinalizers()) > 0 {
+		remedies = append(remedies, q.repairFinalizers()...)
+	}
+	return remedies, nil
+}
+
+// repairFinalizers leads to whoever has to remove the finalizers.
+func (q *question) repairFinalizers() []report.Remedy {
+	return []report.Remedy{{
+		Command: "kubectl get " + argument(report.RefOf(q.target.Ref)) + " -o jsonpath='{.metadata.managedFields}'",
+		Effect: "shows who wrote " + strings.Join(q.foreignFinalizers(), ", ") +
+			": repair that controller, it removes the finalizer when its own clean-up is done",
+	}}
 }
 
 func (q *question) keepGarbage(e *report.Explanation) []report.Remedy {
@@ -52,36 +82,31 @@ func (q *question) keepGarbage(e *report.Explanation) []report.Remedy {
 		return nil
 	}
 	return []report.Remedy{{
-		Command: "kubectl patch " + q.argument() + ` --type=merge -p '{"metadata":{"ownerReferences":null}}'`,
+		Command: "kubectl patch " + argument(e.Object) + ` --type=merge -p '{"metadata":{"ownerReferences":null}}'`,
 		Effect:  "removes the references to absent owners, so that the object stays; any owner reference that is still right has to be written again",
 	}}
 }
 
-// argument names the object for kubectl.
-func (q *question) argument() string {
-	name := strings.ToLower(q.target.Kind)
-	if g := q.target.Group(); g != "" {
-		name += "." + g
-	}
-	name += " " + quote(q.target.Name)
-	if q.target.Namespace != "" {
-		name += " -n " + quote(q.target.Namespace)
+// argument names an object for kubectl.
+func argument(r report.Ref) string {
+	name := quote(report.KubectlKind(r.APIVersion, r.Kind)) + " " + quote(r.Name)
+	if r.Namespace != "" {
+		name += " -n " + quote(r.Namespace)
 	}
 	return name
 }
 
+// missingTypes are the kinds of the owners of which nothing is known.
 func missingTypes(e *report.Explanation) string {
-	var types []string
+	const most = 5
+	var kinds []string
 	for _, o := range e.Owners {
-		if o.Class == report.UnknownClass && len(types) < 5 {
-			t := strings.ToLower(o.Ref.Kind)
-			if g := object.GroupOf(o.Ref.APIVersion); g != "" {
-				t += "." + g
-			}
-			types = append(types, quote(t))
+		kind := quote(report.KubectlKind(o.Ref.APIVersion, o.Ref.Kind))
+		if o.Class == report.UnknownClass && len(kinds) < most && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
 		}
 	}
-	return strings.Join(types, ",")
+	return strings.Join(kinds, ",")
 }
 
 // quote makes a foreign name safe to paste into a shell.

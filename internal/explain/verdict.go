@@ -1,11 +1,11 @@
 package explain
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -16,7 +16,7 @@ func (q *question) verdict(e *report.Explanation, fate report.Effect) {
 	switch {
 	case q.attempt.WaitingForDependents:
 		e.Verdict = report.WaitingForDependents
-		e.Message = q.waitingMessage(fate)
+		e.Message = waitingMessage(fate)
 		if fate.Outcome == report.Blocked || fate.Outcome == report.Unknown {
 			e.Reason = fate.Reason
 		}
@@ -24,50 +24,120 @@ func (q *question) verdict(e *report.Explanation, fate report.Effect) {
 		q.deletedVerdict(e, fate)
 	case fate.Outcome == report.Deleted || fate.Outcome == report.Blocked:
 		e.Verdict = report.Garbage
-		e.Message = fate.Message
+		e.Message = q.garbageMessage(fate)
 		if len(q.decision.Requests) == 0 {
 			e.Reason = OwnerIsGarbage
-			e.Message = "its owner still exists and will be collected: so will this object"
+			e.Message = "its owner still exists and is garbage itself; the object goes after it"
 		}
-	case fate.Outcome == report.Unknown || q.decision.Err != nil && q.decision.Reason != engine.OwnerRefInvalidNamespace:
+	case fate.Outcome == report.Unknown:
+		e.Verdict, e.Reason, e.Message = report.Undecidable, fate.Reason, fate.Message
+	case q.decision.Err != nil && q.decision.Reason != engine.OwnerRefInvalidNamespace:
 		e.Verdict = report.Undecidable
-		e.Message = q.decision.Reason.Text()
-		if q.decision.Err != nil {
-			e.Message = q.decision.Err.Error()
-		}
+		e.Message = q.undecidableMessage()
 	default:
 		e.Verdict = report.Live
-		e.Message = q.decision.Reason.Text()
+		e.Message = q.liveMessage(fate)
 	}
+}
+
+// liveMessage says what keeps the object.
+func (q *question) liveMessage(fate report.Effect) string {
+	solid := q.ownersOf(engine.Solid)
+	switch {
+	case q.decision.Reason == engine.NoOwners:
+		return "it has no owner references, so the collector never touches it"
+	case q.decision.Reason == engine.OwnerRefInvalidNamespace:
+		return "it is cluster-scoped and names a namespaced owner; the collector gives up on it"
+	case fate.Outcome == report.Pruned:
+		return fate.Message
+	case len(solid) == 1:
+		return "its owner " + solid[0] + " exists and does not wait for its dependents"
+	case len(solid) > 1:
+		return "its owners " + strings.Join(solid, ", ") + " exist and do not wait for their dependents"
+	default:
+		return "nothing takes it"
+	}
+}
+
+// garbageMessage says who is absent.
+func (q *question) garbageMessage(fate report.Effect) string {
+	absent := q.ownersOf(engine.Dangling)
+	waiting := q.ownersOf(engine.Waiting)
+	switch {
+	case len(absent)+len(waiting) == 0:
+		return fate.Message
+	case len(waiting) > 0:
+		return "its owner " + waiting[0] + " is being deleted in the foreground and waits for it to go"
+	case len(absent) == 1:
+		return "its only owner " + absent[0] + " does not exist"
+	default:
+		return "none of its owners exists: " + strings.Join(absent, ", ")
+	}
+}
+
+func (q *question) undecidableMessage() string {
+	for _, o := range q.decision.Owners {
+		if o.Class == engine.Unresolved && o.Evidence != engine.NotAsked {
+			return "its owner " + report.RefOf(o.Ref).KubectlName() + ": " + q.evidenceText(o)
+		}
+	}
+	return q.decision.Err.Error()
+}
+
+// ownersOf names the owners of one class, those first that the collector asks for
+// first.
+func (q *question) ownersOf(class engine.Class) []string {
+	var names []string
+	for _, o := range q.facts.Owners {
+		if o.Class == class {
+			names = append(names, report.RefOf(o.Ref).KubectlName())
+		}
+	}
+	return names
 }
 
 // deletedVerdict is about an object that is being deleted and does not wait for
 // dependents.
 func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 	e.Verdict = report.BeingDeleted
-	e.Message = "is being deleted, and nothing holds it that the collector does not remove"
-	if fate.Outcome == report.Blocked {
+	e.Message = "nothing holds it that the collector does not remove"
+	switch fate.Outcome {
+	case report.Blocked, report.Unknown:
 		e.Reason, e.Message = fate.Reason, fate.Message
+	case report.Deleted:
+		if len(fate.Assumptions) > 0 {
+			e.Message = "goes if " + strings.Join(fate.Assumptions, ", and ")
+		}
+	default:
 	}
+	if foreign := q.foreignFinalizers(); len(foreign) > 0 && fate.Reason != string(plan.ContentRemains) {
+		e.Verdict = report.HeldByFinalizer
+		verb := " holds it"
+		if len(foreign) > 1 {
+			verb = " hold it"
+		}
+		e.Message = strings.Join(foreign, ", ") + verb + ", and the collector leaves it alone"
+	}
+}
+
+// foreignFinalizers are those that the collector does not remove.
+func (q *question) foreignFinalizers() []string {
 	var foreign []string
 	for _, name := range q.target.Finalizers() {
 		if name != object.Foreground && name != object.Orphan {
 			foreign = append(foreign, name)
 		}
 	}
-	if len(foreign) > 0 {
-		e.Verdict = report.HeldByFinalizer
-		e.Message = fmt.Sprintf("is being deleted and held by %s; the collector leaves it alone", strings.Join(foreign, ", "))
-	}
+	return foreign
 }
 
-func (q *question) waitingMessage(fate report.Effect) string {
+func waitingMessage(fate report.Effect) string {
 	switch fate.Outcome {
 	case report.Blocked:
-		return "is being deleted in the foreground and stays: " + fate.Message
+		return "it stays: " + fate.Message
 	case report.Unknown:
-		return "is being deleted in the foreground: " + fate.Message
+		return fate.Message
 	default:
-		return "is being deleted in the foreground, and will be gone once its blocking dependents are"
+		return "it goes once its blocking dependents are gone"
 	}
 }

@@ -3,8 +3,7 @@ package plan
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -61,24 +60,26 @@ func (s *simulation) blockedByDependents(f *fate, o *object.Object) {
 
 // orphaning tells whether the collector still tries to release the dependents.
 func (s *simulation) orphaning(o *object.Object) bool {
-	return slices.ContainsFunc(s.collector.Deferred(1), func(r object.Ref) bool { return r.UID == o.UID })
+	return slices.ContainsFunc(s.collector.Deferred(engine.OrphanWork), func(r object.Ref) bool { return r.UID == o.UID })
 }
 
+// blockedByRest says what the other deleters of the cluster wait for.
 func (s *simulation) blockedByRest(f *fate, o *object.Object) {
 	if pod := o.Pod(); pod != nil && o.GracePeriod() != nil && *o.GracePeriod() > 0 {
 		f.blocked.Node = pod.NodeName
 		f.setReason(GracePeriodRuns)
 	}
-	if w, ok := s.rest.waits(o.Ref); ok {
-		f.blocked.Dependents = append(f.blocked.Dependents, w.remaining...)
-		f.detail = w.detail
-		if w.unknown {
-			f.doubt(string(ContentNotCovered))
-			return
-		}
-		f.reason = ""
-		f.setReason(ContentRemains)
+	w, ok := s.rest.waits(o.Ref)
+	if !ok {
+		return
 	}
+	f.blocked.Dependents = append(f.blocked.Dependents, w.remaining...)
+	f.detail, f.open = w.detail, w.unknown
+	if w.unknown && len(w.remaining) == 0 {
+		f.doubt(ContentNotCovered)
+		return
+	}
+	f.reason = string(ContentRemains)
 }
 
 func (f *fate) setReason(r Reason) {
@@ -87,67 +88,74 @@ func (f *fate) setReason(r Reason) {
 	}
 }
 
-// spreadDoubt decides about objects that wait for others: whoever waits for
+// waits tells whether the object is there only because others still are.
+func (f *fate) waits() bool {
+	if f.outcome != report.Blocked {
+		return false
+	}
+	switch Reason(f.reason) {
+	case BlockingDependents:
+		return true
+	case ContentRemains:
+		return len(f.blocked.Dependents) > 0
+	default:
+		return false
+	}
+}
+
+// spreadWaiting decides about objects that wait for others: whoever waits for
 // something that stays is blocked; whoever waits only for what is unknown is
 // unknown; who is left waits in a circle.
-func (s *simulation) spreadDoubt(all fates) {
-	g := s.collector.Graph()
-	stays, doubted := map[types.UID]bool{}, map[types.UID]bool{}
-	var firm, open []types.UID
-	for uid, f := range all {
-		switch {
-		case f.outcome == report.Unknown:
-			open = append(open, uid)
-		case f.outcome == report.Blocked && f.reason != string(BlockingDependents):
-			firm = append(firm, uid)
-		case f.outcome != report.Blocked && f.outcome != report.Deleted:
-			firm = append(firm, uid)
-		}
-	}
-	waiters := func(uid types.UID) []types.UID { return s.waitersOn(g, uid, all) }
-	flood(firm, stays, waiters)
-	flood(open, doubted, waiters)
-	for uid, f := range all {
-		if f.outcome != report.Blocked || f.reason != string(BlockingDependents) || stays[uid] {
+func (s *simulation) spreadWaiting(all fates) {
+	waiters := map[*fate][]*fate{}
+	var firm, open []*fate
+	for _, f := range all {
+		if !f.waits() {
 			continue
 		}
-		if doubted[uid] {
-			f.doubt(string(DependentUnknown))
-		} else if !s.blockedByUntracked(g, f, all) {
+		for _, ref := range f.blocked.Dependents {
+			if d := all.of(object.Ref(ref)); d != nil {
+				waiters[d] = append(waiters[d], f)
+			} else if tr := s.tracks.byUID[ref.UID]; tr != nil && tr.decision.undecided() {
+				f.open = true
+			} else {
+				firm = append(firm, f) // nothing touched it: it simply stays
+			}
+		}
+	}
+	for d := range waiters {
+		if d.outcome == report.Unknown {
+			open = append(open, d)
+		} else if !d.waits() {
+			firm = append(firm, d)
+		}
+	}
+	stays, doubted := flood(firm, waiters), flood(open, waiters)
+	for _, f := range all {
+		if !f.waits() || stays[f] {
+			continue
+		}
+		switch content := f.reason == string(ContentRemains); {
+		case content && f.open:
+			f.doubt(ContentNotCovered)
+		case doubted[f] || f.open:
+			f.doubt(DependentUnknown)
+		case !content:
 			f.reason = string(CycleOfWaiting)
 		}
 	}
 }
 
-// blockedByUntracked tells whether some blocking dependent is an object that
-// nothing touched: it simply stays.
-func (s *simulation) blockedByUntracked(g *graph.Graph, f *fate, all fates) bool {
-	return slices.ContainsFunc(f.blocked.Dependents, func(r report.Ref) bool { return all[r.UID] == nil })
-}
-
-// waitersOn are the owners that wait in the foreground for an object.
-func (s *simulation) waitersOn(g *graph.Graph, uid types.UID, all fates) []types.UID {
-	id, ok := g.Find(uid)
-	if !ok {
-		return nil
-	}
-	var uids []types.UID
-	for _, ref := range g.Owners(id) {
-		if f := all[ref.UID]; ref.Blocks() && f != nil && f.reason == string(BlockingDependents) {
-			uids = append(uids, ref.UID)
-		}
-	}
-	return uids
-}
-
-// flood marks everything that can be reached from starts, and the starts.
-func flood(starts []types.UID, marked map[types.UID]bool, next func(types.UID) []types.UID) {
+// flood marks the starts and everybody who waits for somebody marked.
+func flood(starts []*fate, waiters map[*fate][]*fate) map[*fate]bool {
+	marked := map[*fate]bool{}
 	for len(starts) > 0 {
-		uid := starts[len(starts)-1]
+		f := starts[len(starts)-1]
 		starts = starts[:len(starts)-1]
-		if !marked[uid] {
-			marked[uid] = true
-			starts = append(starts, next(uid)...)
+		if !marked[f] {
+			marked[f] = true
+			starts = append(starts, waiters[f]...)
 		}
 	}
+	return marked
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // fate is what became of one object in one run: the outcome and the facts behind
@@ -28,40 +27,47 @@ type fate struct {
 	baseline    bool
 	contested   bool
 	detail      string
+	// open: something that is not in the snapshot may hold the object, too.
+	open bool
 }
 
-// fates are the fates of a run by UID.
+// fates are the fates of a run, by the keys of the tracks.
 type fates map[types.UID]*fate
+
+// of is the fate of an object; nil if it has none.
+func (all fates) of(r object.Ref) *fate {
+	f := all[r.UID]
+	if f != nil && f.track.first.Ref != r {
+		return all[twin(r)]
+	}
+	return f
+}
 
 // fates judges every tracked object at quiescence.
 func (s *simulation) fates() fates {
 	all := make(fates, len(s.tracks.byUID))
-	shared := s.sharedUIDs()
-	for uid, tr := range s.tracks.byUID {
+	for key, tr := range s.tracks.byUID {
 		if f := s.fateOf(tr); f != nil {
-			if shared[uid] || s.refersToShared(tr, shared) {
-				f.doubt(string(SharedUID))
-			}
-			all[uid] = f
+			all[key] = f
 		}
 	}
+	s.doubtIdentities(all)
 	if s.seed.Verb == Collect {
 		s.addTerminating(all)
 		s.addUndecided(all)
 	}
-	s.spreadDoubt(all)
+	s.doubtDependents(all)
+	s.spreadWaiting(all)
 	s.addKeptByBlocked(all)
 	return all
 }
 
-// doubt turns a fate into Unknown.
-func (f *fate) doubt(reason string) { f.outcome, f.reason = report.Unknown, reason }
-
-// fateOf is nil for an object that was merely looked at before the seed.
+// fateOf is nil for an object that nothing touched and whose prospects did not
+// change.
 func (s *simulation) fateOf(tr *track) *fate {
 	f := &fate{track: tr, baseline: s.seed.Verb != Collect && tr.changed&afterSeed == 0 && !tr.target}
 	switch {
-	case tr.refused != nil:
+	case tr.refused != nil && (tr.last == nil && tr.changed&afterSeed == 0 || tr.last != nil && !tr.last.BeingDeleted()):
 		s.refusedFate(f)
 	case tr.last == nil:
 		s.deletedFate(f)
@@ -69,21 +75,38 @@ func (s *simulation) fateOf(tr *track) *fate {
 		s.blockedFate(f)
 	case tr.changed != 0:
 		s.changedFate(f)
-	case tr.decision.phase != afterSeed:
+	case tr.decision.phase != afterSeed || s.asBefore(tr):
 		return nil
 	default:
 		s.consideredFate(f)
 	}
-	if f.outcome == report.Blocked && f.baseline && tr.decision.phase != afterSeed && tr.changed == 0 {
-		return nil
-	}
-	if f.outcome == report.Kept {
+	switch f.outcome {
+	case report.Blocked:
+		if f.baseline && tr.changed == 0 && (tr.decision.phase != afterSeed || s.asBefore(tr)) {
+			return nil
+		}
+	case report.Unknown:
+		f.baseline = f.baseline && tr.changed != 0
+	case report.Kept:
 		f.baseline = false
 		if s.unremarkable(tr) {
 			return nil
 		}
+	default:
 	}
 	return f
+}
+
+// asBefore tells whether an object was only looked at again, as attempts without
+// end are after every change: nothing that its owners could decide has changed.
+func (s *simulation) asBefore(tr *track) bool {
+	if tr.target || tr.before != tr.decision.reason || tr.before == engine.NoReason {
+		return false
+	}
+	return !slices.ContainsFunc(tr.first.Owners, func(o object.OwnerReference) bool {
+		owner := s.tracks.byUID[o.UID]
+		return owner != nil && owner.changed&afterSeed != 0
+	})
 }
 
 // unremarkable tells whether an object that stays was looked at for no reason
@@ -96,12 +119,15 @@ func (s *simulation) unremarkable(tr *track) bool {
 	return tr.decision.reason == engine.NoOwners || s.seed.Verb == Collect && tr.decision.reason == engine.SolidOwner
 }
 
+// refusedFate is a target that the server does not delete, or does not find: it
+// was garbage, and the collector was faster.
 func (s *simulation) refusedFate(f *fate) {
 	tr := f.track
-	f.outcome, f.reason, f.detail = report.Kept, string(RequestRefused), tr.refused.Error()
 	if tr.last == nil {
-		f.outcome, f.reason, f.detail, f.baseline = report.Deleted, string(AlreadyGone), "", true
+		f.outcome, f.reason, f.baseline = report.Deleted, string(AlreadyGone), true
+		return
 	}
+	f.outcome, f.reason, f.detail = report.Kept, string(RequestRefused), tr.refused.Error()
 }
 
 func (s *simulation) deletedFate(f *fate) {
@@ -109,7 +135,7 @@ func (s *simulation) deletedFate(f *fate) {
 	f.outcome = report.Deleted
 	j := tr.removal()
 	switch {
-	case tr.target:
+	case tr.target && tr.refused == nil:
 		f.reason = string(Requested)
 	case j.reason != engine.NoReason:
 		f.reason = j.reason.String()
@@ -130,8 +156,13 @@ func (s *simulation) deletedFate(f *fate) {
 // changedFate is an object that survives with other references.
 func (s *simulation) changedFate(f *fate) {
 	tr := f.track
-	f.removed = s.removedReferences(tr)
 	j := tr.decision
+	if j.undecided() && j.live != nil && slices.Equal(j.live.Owners, tr.last.Owners) {
+		s.consideredFate(f)
+		f.removed = s.removedReferences(tr)
+		return
+	}
+	f.removed = s.removedReferences(tr)
 	if tr.orphanedBy != nil && slices.ContainsFunc(f.removed, func(r object.Ref) bool { return r.UID == tr.orphanedBy.UID }) {
 		f.outcome, f.reason = report.Orphaned, engine.OrphanDependents.String()
 		f.because = []object.Ref{tr.orphanedBy.Ref}
@@ -144,23 +175,24 @@ func (s *simulation) changedFate(f *fate) {
 	}
 }
 
+// consideredFate is an object that the collector looked at and left as it was.
 func (s *simulation) consideredFate(f *fate) {
 	j := f.track.decision
 	f.outcome, f.reason = report.Kept, j.reason.String()
 	f.because = s.owners(j, j.solid)
-	switch j.reason {
-	case engine.OwnerNotCovered, engine.ObjectNotCovered, engine.UnknownOwnerKind:
+	if j.undecided() {
 		f.outcome = report.Unknown
-	default:
 	}
-	if unresolved := j.unresolved(); unresolved != nil {
+	unresolved := j.unresolved()
+	switch {
+	case unresolved == nil:
+	case f.outcome == report.Kept && j.solid != 0:
+		f.assumptions = append(f.assumptions,
+			"the reference to "+report.RefOf(unresolved.Ref).KubectlName()+", of which nothing is known, stays")
+	default:
 		f.because = []object.Ref{unresolved.Ref}
-		if err := j.err(); err != nil {
-			f.detail = err.Error()
-		}
-		if f.outcome == report.Kept && j.solid != 0 {
-			f.because = s.owners(j, j.solid)
-			f.assumptions = append(f.assumptions, "the reference to "+unresolved.Ref.String()+", which the snapshot does not cover, stays")
+		if f.outcome == report.Unknown {
+			f.detail = detailOf(j.err())
 		}
 	}
 }
@@ -203,11 +235,11 @@ func (s *simulation) removedReferences(tr *track) []object.Ref {
 // collection, also those that nothing concerned.
 func (s *simulation) addTerminating(all fates) {
 	for _, o := range s.after() {
-		if o.BeingDeleted() && all[o.UID] == nil {
+		if o.BeingDeleted() && all.of(o.Ref) == nil {
 			tr := s.tracks.of(o)
 			f := &fate{track: tr}
 			s.blockedFate(f)
-			all[o.UID] = f
+			all[s.tracks.key(o)] = f
 		}
 	}
 }
@@ -217,6 +249,9 @@ func (s *simulation) addTerminating(all fates) {
 // the owner.
 func (s *simulation) addUndecided(all fates) {
 	g := s.collector.Graph()
+	reads := s.recorder.reads
+	s.recorder.reads = false
+	defer func() { s.recorder.reads = reads }()
 	for _, ref := range s.collector.Deferred(engine.DeleteWork) {
 		id, ok := g.Find(ref.UID)
 		if !ok || !g.Virtual(id) {
@@ -224,9 +259,9 @@ func (s *simulation) addUndecided(all fates) {
 		}
 		g.EachDependent(id, func(d graph.ID) bool {
 			o := g.Object(d)
-			if all[o.UID] == nil && !o.BeingDeleted() {
+			if all.of(o.Ref) == nil && !o.BeingDeleted() {
 				if f := s.undecided(o); f != nil {
-					all[o.UID] = f
+					all[s.tracks.key(o)] = f
 				}
 			}
 			return true
@@ -238,7 +273,7 @@ func (s *simulation) addUndecided(all fates) {
 // nil if it can be decided after all.
 func (s *simulation) undecided(o *object.Object) *fate {
 	a, _ := s.collector.Inspect(o.UID)
-	d := s.collector.Decide(engine.Lookup(context.Background(), s.recorder.server, s.options.Rules, a))
+	d := s.collector.Decide(engine.Lookup(context.Background(), s.recorder, s.options.Rules, a))
 	f := &fate{track: &track{first: o, last: o, decision: judgementOf(d, afterSeed)}}
 	if s.consideredFate(f); f.outcome != report.Unknown {
 		return nil
@@ -264,31 +299,18 @@ func (s *simulation) addKeptByBlocked(all fates) {
 		}
 		g.EachDependent(id, func(d graph.ID) bool {
 			o := g.Object(d)
-			if all[o.UID] == nil && !o.BeingDeleted() {
-				all[o.UID] = &fate{
-					track: &track{first: o, last: o}, outcome: report.Kept,
-					reason: engine.SolidOwner.String(), because: []object.Ref{f.track.first.Ref},
-				}
+			if all.of(o.Ref) == nil && !o.BeingDeleted() {
+				all[s.tracks.key(o)] = keptBy(o, f.track.first.Ref)
 			}
 			return true
 		})
 	}
 }
 
-// sharedUIDs are the UIDs that several objects of the snapshot claim.
-func (s *simulation) sharedUIDs() map[types.UID]bool {
-	shared := map[types.UID]bool{}
-	for _, p := range s.snap.Problems {
-		if p.Kind == snapshot.DuplicateUID {
-			shared[p.Object.UID] = true
-		}
+// keptBy is the fate of an object that nothing touched.
+func keptBy(o *object.Object, owner object.Ref) *fate {
+	return &fate{
+		track: &track{first: o, last: o}, outcome: report.Kept,
+		reason: engine.SolidOwner.String(), because: []object.Ref{owner},
 	}
-	return shared
-}
-
-func (s *simulation) refersToShared(tr *track, shared map[types.UID]bool) bool {
-	if len(shared) == 0 || tr.target {
-		return false
-	}
-	return slices.ContainsFunc(tr.first.Owners, func(o object.OwnerReference) bool { return shared[o.UID] })
 }

@@ -1,15 +1,22 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// message is one sentence about an effect.
-func message(e *report.Effect, detail string) string {
-	text := sentence(e)
+// messenger writes one sentence about each effect.
+type messenger struct {
+	// allKinds: a kind that does not map is not served, rather than not known.
+	allKinds bool
+}
+
+func (m messenger) message(e *report.Effect, detail string) string {
+	text := m.sentence(e)
 	if detail != "" {
 		text += ": " + detail
 	}
@@ -19,18 +26,18 @@ func message(e *report.Effect, detail string) string {
 	return text
 }
 
-func sentence(e *report.Effect) string {
+func (m messenger) sentence(e *report.Effect) string {
 	switch e.Outcome {
 	case report.Deleted:
 		return deletedSentence(e)
 	case report.Orphaned:
 		return "stays; its reference to " + names(e.Because) + " is removed"
 	case report.Pruned:
-		return fmt.Sprintf("stays because of %s; its reference to %s is removed", names(e.Because), names(e.RemovedReferences))
+		return fmt.Sprintf("kept by %s; loses its reference to %s", names(e.Because), names(e.RemovedReferences))
 	case report.Blocked:
 		return blockedSentence(e)
 	case report.Unknown:
-		return unknownSentence(e)
+		return m.unknownSentence(e)
 	default:
 		return keptSentence(e)
 	}
@@ -41,7 +48,7 @@ func deletedSentence(e *report.Effect) string {
 	case e.Reason == string(Requested):
 		return "deleted as requested"
 	case e.Reason == string(AlreadyGone):
-		return "was garbage already: gone before the request"
+		return "is garbage already: gone before the request"
 	case e.Reason == string(DeletedByRest):
 		return "deleted with the namespace or definition it belongs to"
 	case len(e.Because) == 1:
@@ -49,7 +56,7 @@ func deletedSentence(e *report.Effect) string {
 	case len(e.Because) > 1:
 		return "goes with its owners " + names(e.Because)
 	default:
-		return "was being deleted already, and nothing holds it any more"
+		return "is being deleted already, and nothing holds it any more"
 	}
 }
 
@@ -57,10 +64,12 @@ func keptSentence(e *report.Effect) string {
 	switch {
 	case e.Reason == string(RequestRefused):
 		return "the API server refuses to delete it"
-	case len(e.Because) > 0:
-		return "stays because of " + names(e.Because)
+	case e.Reason == "AbsenceNotProven":
+		return "stays: it is not proven that its owner " + names(e.Because) + " is absent"
 	case e.Reason == "OwnerRefInvalidNamespace":
-		return "stays: a cluster-scoped object cannot have a namespaced owner, the collector gives up on it"
+		return "stays: it is cluster-scoped, and the collector gives up on its namespaced owner " + names(e.Because)
+	case len(e.Because) > 0:
+		return "kept by " + names(e.Because)
 	default:
 		return "stays"
 	}
@@ -76,15 +85,25 @@ func blockedSentence(e *report.Effect) string {
 	case BlockingDependents:
 		return "waits for " + names(b.Dependents)
 	case OrphaningFails:
-		return "cannot be orphaned: a dependent cannot be patched"
+		return "cannot be orphaned: a dependent cannot be patched (" + names(b.Dependents) + ")"
 	case GracePeriodRuns:
-		return fmt.Sprintf("waits for the kubelet of node %q", b.Node)
+		if b.Node == "" {
+			return "its grace period runs, and no kubelet is known to end it"
+		}
+		return "waits for the kubelet of node " + b.Node
 	case ContentRemains:
-		return "waits for its content to go"
+		if len(b.Dependents) == 0 {
+			return "waits"
+		}
+		return "waits for its content: " + names(b.Dependents)
 	case DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the collector will not look at again until it restarts"
 	default:
-		text := "held by finalizer " + strings.Join(b.Finalizers, ", ")
+		text := "held by finalizer "
+		if len(b.Finalizers) > 1 {
+			text = "held by finalizers "
+		}
+		text += strings.Join(b.Finalizers, ", ")
 		if len(b.Dependents) > 0 {
 			text += "; waits for " + names(b.Dependents)
 		}
@@ -92,24 +111,53 @@ func blockedSentence(e *report.Effect) string {
 	}
 }
 
-func unknownSentence(e *report.Effect) string {
+func (m messenger) unknownSentence(e *report.Effect) string {
 	switch {
+	case e.Reason == "UnknownOwnerKind" && m.allKinds:
+		return "the kind of its owner " + names(e.Because) + " is not served: the collector keeps it and tries again for ever"
 	case e.Reason == "UnknownOwnerKind":
-		return "the kind of its owner " + names(e.Because) + " is not served: nothing can be said"
+		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
 	case e.Reason == string(DependentUnknown):
-		return "waits for " + names(e.BlockedBy.Dependents) + ", whose fate is unknown"
+		return "waits for " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
+	case e.Reason == string(OwnerUnknown):
+		return "goes or stays with its owner " + names(e.Because)
 	case e.Reason == string(SharedUID):
-		return "several objects claim the same uid: nothing can be said"
+		return "several objects have its uid or that of an owner: they cannot be told apart"
+	case e.Reason == string(MissingUID):
+		return "an owner has no uid in the snapshot: which object is meant is not known"
 	case e.Reason == string(ContentNotCovered):
-		return "not all of its content is in the snapshot"
+		return "not all of its content is known"
 	case len(e.Because) > 0:
-		return "whether " + names(e.Because) + " exists is not in the snapshot"
+		return "whether " + names(e.Because) + " exists is not known"
 	default:
 		return "nothing can be said"
 	}
 }
 
-// names lists objects as kubectl writes them, the first few by name.
+// detailOf is what an error says beyond the sentence that it stands behind.
+func detailOf(err error) string {
+	var unknown *object.UnknownKindError
+	var uncovered *object.UncoveredError
+	var scope *object.NamespaceRequiredError
+	switch {
+	case err == nil, errors.As(err, &unknown), errors.As(err, &scope):
+		return ""
+	case errors.As(err, &uncovered):
+		return plainWhy(uncovered.Why)
+	default:
+		return err.Error()
+	}
+}
+
+// plainWhy is the reason of a gap without its code, where a text follows.
+func plainWhy(why string) string {
+	if _, text, ok := strings.Cut(why, ": "); ok {
+		return text
+	}
+	return why
+}
+
+// names lists objects as kubectl names them, the first few by name.
 func names(refs []report.Ref) string {
 	const most = 3
 	var b strings.Builder
@@ -121,9 +169,7 @@ func names(refs []report.Ref) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(r.Kind)
-		b.WriteByte('/')
-		b.WriteString(r.Name)
+		b.WriteString(r.KubectlName())
 	}
 	return b.String()
 }

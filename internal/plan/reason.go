@@ -18,6 +18,7 @@ const (
 	ContentRemains     Reason = "ContentRemains"
 	ContentNotCovered  Reason = "ContentNotCovered"
 	DependentUnknown   Reason = "DependentUnknown"
+	OwnerUnknown       Reason = "OwnerUnknown"
 	DeletionMissed     Reason = "DeletionMissed"
 	SharedUID          Reason = "SharedUID"
 	MissingUID         Reason = "MissingUID"
@@ -45,6 +46,7 @@ func Reasons() []ReasonText {
 		{ContentRemains, "The namespace or custom resource definition still has content."},
 		{ContentNotCovered, "The snapshot does not show all of the content of the namespace or custom resource definition."},
 		{DependentUnknown, "The object waits for a dependent whose own fate is unknown."},
+		{OwnerUnknown, "Only an owner whose own fate is unknown decides about the object."},
 		{DeletionMissed, "The collector has missed the start of this deletion and will not look again until it restarts."},
 		{SharedUID, "Several objects claim the same uid, so that owners cannot be told apart."},
 		{MissingUID, "The object has no uid in the snapshot, so that nothing can be said about who refers to it."},

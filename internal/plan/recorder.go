@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,7 +53,7 @@ type word uint16
 // came of it. It is the world that the engine's drivers run on.
 type recorder struct {
 	server    *apisim.Server
-	resources *object.Resources
+	snap      *snapshot.Snapshot
 	monitored map[schema.GroupVersionKind]bool
 	reads     bool
 
@@ -68,9 +69,9 @@ type recorder struct {
 
 var _ engine.World = (*recorder)(nil)
 
-func newRecorder(server *apisim.Server, resources *object.Resources, reads bool) *recorder {
+func newRecorder(server *apisim.Server, snap *snapshot.Snapshot, reads bool) *recorder {
 	return &recorder{
-		server: server, resources: resources, reads: reads, actor: actorCollector,
+		server: server, snap: snap, reads: reads, actor: actorCollector,
 		monitored: map[schema.GroupVersionKind]bool{}, words: []string{""}, numbers: map[string]word{"": 0},
 	}
 }
@@ -103,9 +104,13 @@ func (r *recorder) Resource(apiVersion, kind string) (object.Resource, error) {
 }
 
 // Get reads as the server does. An object whose uid is not in the snapshot may be
-// the one that is meant: it proves nothing.
+// the one that is meant, and a kind that nobody serves as far as is known may be
+// served: neither proves anything.
 func (r *recorder) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := r.server.Get(ctx, ref)
+	if apierrors.IsNotFound(err) && r.mayBeServed(ref) {
+		err = &object.UncoveredError{Ref: ref, Why: "whether the kind is served is not in the snapshot"}
+	}
 	if err == nil && ref.UID != o.UID && ref.UID != "" && madeUp(o.UID) {
 		o, err = nil, &object.UncoveredError{Ref: ref, Why: "the object of that name has no uid in the snapshot"}
 	}
@@ -113,6 +118,19 @@ func (r *recorder) Get(ctx context.Context, ref object.Ref) (*object.Object, err
 		r.add(verbGet, record{object: r.named(ref), answer: answerOf(err)})
 	}
 	return o, err
+}
+
+// mayBeServed tells whether a kind such as AllowList, which maps because there is
+// a kind Allow, could be a kind of its own: in a group of which not all kinds are
+// known.
+func (r *recorder) mayBeServed(ref object.Ref) bool {
+	resource, err := r.Resource(ref.APIVersion, ref.Kind)
+	if err != nil || resource.Served() || r.snap.KnowsAllKinds() || r.snap.Covers(resource, ref.Namespace) {
+		return false
+	}
+	return slices.ContainsFunc(r.snap.Resources.All(), func(x object.Resource) bool {
+		return x.Group == resource.Group && (x.Custom || x.Guessed)
+	})
 }
 
 func madeUp(uid types.UID) bool { return strings.HasPrefix(string(uid), snapshot.MissingUID) }
@@ -230,8 +248,8 @@ func (r *recorder) watches(o *object.Object) bool {
 	gvk := schema.GroupVersionKind{Group: group, Version: version, Kind: o.Kind}
 	yes, known := r.monitored[gvk]
 	if !known {
-		resource, err := r.resources.For(o.APIVersion, o.Kind)
-		yes = err == nil && r.resources.Monitored(resource)
+		resource, err := r.snap.Resources.For(o.APIVersion, o.Kind)
+		yes = err == nil && r.snap.Resources.Monitored(resource)
 		r.monitored[gvk] = yes
 	}
 	return yes

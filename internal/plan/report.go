@@ -21,7 +21,7 @@ func (s *simulation) report(all fates) *report.Plan {
 		Source:   SourceOf(s.snap),
 		Rules:    s.options.Rules.String(),
 		Seed:     report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Targets: []report.Ref{}},
-		Effects:  effectsOf(s.sorted(all)),
+		Effects:  s.effects(all),
 		Steps:    []report.Step{},
 		Stuck:    s.stuck(),
 		Gaps:     []report.Gap{},
@@ -49,7 +49,7 @@ func (s *simulation) sorted(all fates) []*fate {
 	list := make([]*fate, 0, len(all))
 	if len(all) > len(s.snap.Objects)/8 {
 		for _, o := range s.snap.Objects {
-			if f := all[o.UID]; f != nil && f.track.first.Ref == o.Ref {
+			if f := all.of(o.Ref); f != nil {
 				list = append(list, f)
 			}
 		}
@@ -62,7 +62,9 @@ func (s *simulation) sorted(all fates) []*fate {
 	return list
 }
 
-func effectsOf(sorted []*fate) []report.Effect {
+func (s *simulation) effects(all fates) []report.Effect {
+	sorted := s.sorted(all)
+	m := messenger{allKinds: s.snap.KnowsAllKinds()}
 	effects := make([]report.Effect, len(sorted))
 	for i, f := range sorted {
 		effects[i] = report.Effect{
@@ -73,7 +75,7 @@ func effectsOf(sorted []*fate) []report.Effect {
 		if b := f.blocked; b != nil && f.outcome != report.Deleted {
 			effects[i].BlockedBy = b
 		}
-		effects[i].Message = message(&effects[i], f.detail)
+		effects[i].Message = m.message(&effects[i], f.detail)
 	}
 	return effects
 }

@@ -21,7 +21,9 @@ type restOfWorld struct {
 type wait struct {
 	remaining []report.Ref
 	detail    string
-	unknown   bool
+	// unknown: what is in the way may not exist. It does not count when
+	// something is in the way that does.
+	unknown bool
 }
 
 func newRestOfWorld(r *recorder, snap *snapshot.Snapshot) *restOfWorld {
@@ -57,7 +59,8 @@ func (w *restOfWorld) assumption(actor string) (string, bool) {
 // waits says what the controllers wait for with an object.
 func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 	var found wait
-	var details []string
+	var details, gaps []string
+	any := false
 	for _, x := range controllers.Waiting(w.controllers) {
 		if x.Object != ref {
 			continue
@@ -66,14 +69,24 @@ func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 		for _, r := range x.Remaining {
 			found.remaining = append(found.remaining, report.RefOf(r))
 		}
-		details = append(details, waitText(x))
+		any = true
+		switch {
+		case x.Unknown():
+			gaps = append(gaps, waitText(x))
+		case x.Reason == controllers.Refused || len(x.Remaining) == 0:
+			details = append(details, waitText(x))
+		}
+	}
+	if len(found.remaining) == 0 {
+		details = append(details, gaps...)
 	}
 	const most = 4
 	if len(details) > most {
 		details = append(details[:most], fmt.Sprintf("and %d more", len(details)-most))
 	}
+	found.unknown = found.unknown && len(found.remaining) == 0
 	found.detail = strings.Join(details, "; ")
-	return found, len(details) > 0
+	return found, any
 }
 
 func waitText(w controllers.Wait) string {
@@ -82,8 +95,14 @@ func waitText(w controllers.Wait) string {
 		what += "." + w.Resource.Group
 	}
 	switch {
-	case len(w.Remaining) > 0:
-		return fmt.Sprintf("%d %s", len(w.Remaining), what)
+	case w.Reason == controllers.TokensRemain:
+		names := make([]string, len(w.Finalizers))
+		for i, f := range w.Finalizers {
+			names[i] = f.Name
+		}
+		return "spec.finalizers has " + strings.Join(names, ", ")
+	case w.Reason == controllers.NotCovered:
+		return strings.TrimSpace(what + ": " + plainWhy(w.Why))
 	case w.Why != "":
 		return strings.TrimSpace(what + " " + w.Why)
 	default:

@@ -71,7 +71,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	server := apisim.New(snap.Objects, snap.Resources, apisim.WithCoverage(snap))
 	s := &simulation{
 		snap: snap, seed: seed, options: o,
-		recorder:  newRecorder(server, snap.Resources, o.Reads),
+		recorder:  newRecorder(server, snap, o.Reads),
 		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects))),
 		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline},
 	}

@@ -59,8 +59,9 @@ func (c causes) note(n int, r *record, removed bool) {
 	}
 }
 
-// stuck lists the attempts that are repeated for ever without effect, except
-// those about objects that are merely not watched.
+// stuck lists the attempts that are repeated for ever without effect. Those that
+// are repeated only because something is not in the snapshot, is not watched or is
+// not proven are left out: a real collector knows more, or means it so.
 func (s *simulation) stuck() []report.Stuck {
 	g := s.collector.Graph()
 	var stuck []report.Stuck
@@ -80,6 +81,17 @@ func (s *simulation) stuck() []report.Stuck {
 				}
 				if err := tr.decision.err(); err != nil {
 					st.Message = err.Error()
+				}
+				if unresolved := tr.decision.unresolved(); unresolved != nil {
+					st.Because = []report.Ref{report.RefOf(unresolved.Ref)}
+				}
+			}
+			switch st.Reason {
+			case engine.ObjectNotCovered.String(), engine.OwnerNotCovered.String(), engine.NotObserved.String(), engine.AbsenceNotProven.String():
+				continue
+			case engine.UnknownOwnerKind.String():
+				if !s.snap.KnowsAllKinds() {
+					continue
 				}
 			}
 			stuck = append(stuck, st)

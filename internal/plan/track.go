@@ -18,6 +18,8 @@ type track struct {
 	decision judgement
 	// earlier is the decision that sent the last DELETE, when a later one came.
 	earlier *judgement
+	// before is the reason of the last decision before the seed.
+	before engine.Reason
 	// orphanedBy is the owner whose orphaning removed a reference.
 	orphanedBy *object.Object
 	refused    error
@@ -99,6 +101,17 @@ func (j *judgement) unresolved() *engine.OwnerFact {
 	return j.failure.unresolved
 }
 
+// undecided tells whether nothing was decided because nothing is known of an owner
+// or of the object.
+func (j *judgement) undecided() bool {
+	switch j.reason {
+	case engine.OwnerNotCovered, engine.ObjectNotCovered, engine.UnknownOwnerKind:
+		return true
+	default:
+		return false
+	}
+}
+
 func (j *judgement) err() error {
 	if j.failure == nil {
 		return nil
@@ -128,7 +141,9 @@ func (t *track) decided(j judgement) {
 	t.decision = j
 }
 
-// tracks are the objects that something touched or considered, by UID.
+// tracks are the objects that something touched or considered, by UID. Of several
+// objects with one UID the first has it as its key, the others have a key of
+// their own (twin).
 type tracks struct {
 	byUID map[types.UID]*track
 	phase phases
@@ -136,12 +151,28 @@ type tracks struct {
 
 func (t *tracks) of(o *object.Object) *track {
 	tr := t.byUID[o.UID]
-	if tr == nil {
+	if tr != nil && tr.first.Ref == o.Ref {
+		return tr
+	}
+	key := t.key(o)
+	if tr = t.byUID[key]; tr == nil {
 		tr = &track{first: o, last: o}
-		t.byUID[o.UID] = tr
+		t.byUID[key] = tr
 	}
 	return tr
 }
+
+// key is the key under which the track of an object is or would be.
+func (t *tracks) key(o *object.Object) types.UID {
+	if tr := t.byUID[o.UID]; tr != nil && tr.first.Ref != o.Ref {
+		return twin(o.Ref)
+	}
+	return o.UID
+}
+
+// twin is the key of an object whose UID another object has as well. A UID holds
+// no zero byte.
+func twin(r object.Ref) types.UID { return types.UID(string(r.UID) + "\x00" + r.String()) }
 
 // event follows a change of what is stored.
 func (t *tracks) event(e object.Event, actor word) {
@@ -165,7 +196,11 @@ func (t *tracks) decided(d engine.Decision) {
 	if d.Fate == engine.Vanish && len(d.Requests) == 0 {
 		return
 	}
-	t.of(d.Attempt.Observed).decided(judgementOf(d, t.phase))
+	tr := t.of(d.Attempt.Observed)
+	tr.decided(judgementOf(d, t.phase))
+	if t.phase == inBaseline {
+		tr.before = d.Reason
+	}
 }
 
 // orphaning follows the release of the dependents of an owner.

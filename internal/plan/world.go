@@ -12,7 +12,7 @@ import (
 // the engine questions; Simulate runs it.
 func Open(snap *snapshot.Snapshot, rules engine.Rules) (*engine.Collector, engine.World) {
 	server := apisim.New(snap.Objects, snap.Resources, apisim.WithCoverage(snap))
-	world := newRecorder(server, snap.Resources, false)
+	world := newRecorder(server, snap, false)
 	c := engine.New(engine.WithRules(rules), engine.WithCapacity(len(snap.Objects)))
 	for _, o := range snap.Objects {
 		if world.watches(o) {

@@ -25,7 +25,7 @@ func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 	w.prose(verdictText(s, e), 2)
 	if e.Reason != "" {
 		w.line()
-		w.prose("Rule: "+s.text(e.Reason)+ruleText(s, e.Reason), 2)
+		w.prose("Rule: "+ruleText(s, e), 2)
 	}
 	if e.Next != "" {
 		w.prose("Next: the collector sends "+s.text(e.Next)+".", 2)
@@ -80,12 +80,12 @@ func verdictPhrase(s Style, v report.Verdict) string {
 	return "is " + s.text(string(v))
 }
 
-// ruleText explains the code of a reason when it is a known one.
-func ruleText(s Style, reason string) string {
-	if sentence := Sentence(reason); sentence != reason {
-		return s.pick(" — ", " - ") + s.text(sentence)
+// ruleText is the code of the rule; it is explained where no message does so.
+func ruleText(s Style, e *report.Explanation) string {
+	if sentence := Sentence(e.Reason); e.Message == "" && sentence != e.Reason {
+		return s.text(e.Reason) + s.pick(" — ", " - ") + s.text(sentence)
 	}
-	return ""
+	return s.text(e.Reason)
 }
 
 func explainOwners(w *writer, e *report.Explanation) {

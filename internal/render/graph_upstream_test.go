@@ -100,6 +100,8 @@ func TestUpstreamAllFlagsAndOddVersions(t *testing.T) {
 
 // TestUpstreamMissingOwner is S257: an owner that is no vertex appears once,
 // under its own UID, however many refer to it.
+//
+// Covers: S257
 func TestUpstreamMissingOwner(t *testing.T) {
 	g := &report.Graph{
 		Nodes: []report.Node{seen("alpha"), seen("gamma"), {Missing: true, Ref: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "guess", Name: "beta", UID: "beta"}}},
@@ -115,6 +117,7 @@ func TestUpstreamMissingOwner(t *testing.T) {
 	}
 }
 
+// Covers: S258, S259, S260
 func TestUpstreamSelection(t *testing.T) {
 	g := &report.Graph{
 		Nodes: []report.Node{seen("alone"), seen("c"), seen("b"), seen("a"), seen("x"), seen("y")},
@@ -140,6 +143,8 @@ func TestUpstreamSelection(t *testing.T) {
 }
 
 // TestUpstreamEmpty is S261.
+//
+// Covers: S261
 func TestUpstreamEmpty(t *testing.T) {
 	if got, want := upstreamText(t, &report.Graph{}), "strict digraph full {\n}\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -147,6 +152,8 @@ func TestUpstreamEmpty(t *testing.T) {
 }
 
 // TestUpstreamQuotes is S262.
+//
+// Covers: S262
 func TestUpstreamQuotes(t *testing.T) {
 	g := &report.Graph{Nodes: []report.Node{seen(`"\🚀ä`), seen("o")}, Edges: []report.Edge{owned(`"\🚀ä`, "o")}}
 	got := upstreamText(t, g)

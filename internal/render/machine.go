@@ -95,7 +95,7 @@ func printNames(doc runtime.Object, w io.Writer) error {
 	for _, r := range refs {
 		if !seen[r] {
 			seen[r] = true
-			b.WriteString(Escape(kubectlName(r)))
+			b.WriteString(Escape(r.KubectlName()))
 			b.WriteByte('\n')
 		}
 	}

@@ -11,25 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// kubectlName is the object as `kubectl … -o name` prints it and as kubectl
-// takes it: `pod/web-1`, `deployment.apps/web`. It leaves the namespace out and
-// does not escape.
-func kubectlName(r report.Ref) string {
-	if r.Kind == "" && r.Name == "" {
-		return "uid " + string(r.UID)
-	}
-	return kubectlKind(r.APIVersion, r.Kind) + "/" + r.Name
-}
-
-// kubectlKind is the kind as kubectl takes it: `pod`, `deployment.apps`.
-func kubectlKind(apiVersion, kind string) string {
-	kind = lower(kind)
-	if group := object.GroupOf(apiVersion); group != "" {
-		return kind + "." + group
-	}
-	return kind
-}
-
 // lower is the lower-case text. Text that is not UTF-8 keeps its bytes, which
 // strings.ToLower would replace, all by the same character.
 func lower(text string) string {

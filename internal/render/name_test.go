@@ -16,7 +16,7 @@ func TestKubectlName(t *testing.T) {
 		"K\xff.example.com/x":  {APIVersion: "example.com/v1", Kind: "K\xff", Name: "x"},
 		"networkpolicy.n.io/y": {APIVersion: "n.io/v1beta1", Kind: "NetworkPolicy", Name: "y"},
 	} {
-		if got := kubectlName(r); got != want {
+		if got := r.KubectlName(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestSentence(t *testing.T) {
 		t.Errorf("an unknown reason became %q", got)
 	}
 	for reason, sentence := range sentences {
-		if sentence == "" || width(sentence) > shortMessage || Escape(sentence) != sentence {
+		if sentence == "" || width(sentence) > 72 || Escape(sentence) != sentence {
 			t.Errorf("%s: %q does not fit into a table", reason, sentence)
 		}
 	}

@@ -13,8 +13,6 @@ import (
 const (
 	// manyEffects is the number of effects above which they are counted by kind.
 	manyEffects = 12
-	// shortMessage is the length up to which a message is shown in a narrow table.
-	shortMessage = 72
 	// manyRows is the number of effects of one outcome that a narrow table shows.
 	manyRows = 100
 	// manyTargets is the number of targets that the headline names.
@@ -38,7 +36,7 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	}
 	if len(before) > 0 {
 		w.line()
-		w.prose("Garbage already; the cluster's collector takes these without this request too:", 2)
+		w.prose("Garbage or being deleted already; this happens without the request, too:", 2)
 		w.line()
 		w.effects(p, before)
 	}
@@ -146,7 +144,7 @@ func countTable(s Style, effects []report.Effect) *table {
 		if !slices.Contains(outcomes, e.Outcome) {
 			outcomes = append(outcomes, e.Outcome)
 		}
-		kind := kubectlKind(e.Object.APIVersion, e.Object.Kind)
+		kind := report.KubectlKind(e.Object.APIVersion, e.Object.Kind)
 		if counts[kind] == nil {
 			counts[kind] = map[report.Outcome]int{}
 			kinds = append(kinds, kind)
@@ -234,14 +232,12 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 	return t
 }
 
-// why is the reason of an effect in a few words: the message when it is short,
-// else what the reason code says.
+// why is the message of an effect; without one, what the reason code says.
 func why(s Style, e report.Effect) string {
-	message := s.text(e.Message)
-	if e.Outcome == report.Blocked && e.BlockedBy != nil || message == "" || width(message) > shortMessage {
+	if e.Message == "" {
 		return because(s, e)
 	}
-	return message + recreated(s, e)
+	return s.text(e.Message) + recreated(s, e)
 }
 
 // because says why from the fields alone.

@@ -39,7 +39,7 @@ func (s Style) limit() int {
 func (s Style) text(raw string) string { return escape(raw, s.ASCII) }
 
 // name is the object as kubectl names it, as it may be shown.
-func (s Style) name(r report.Ref) string { return s.text(kubectlName(r)) }
+func (s Style) name(r report.Ref) string { return s.text(r.KubectlName()) }
 
 // place is the object with the namespace that it is in.
 func (s Style) place(r report.Ref) string {

@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// doubt turns a fate into Unknown.
+func (f *fate) doubt(reason Reason) { f.outcome, f.reason = report.Unknown, string(reason) }
+
+// doubtIdentities turns the fates of objects into Unknown that may belong to
+// another owner than the run has taken for it: because several objects have the
+// owner's uid, or because the owner's uid is not in the snapshot.
+func (s *simulation) doubtIdentities(all fates) {
+	shared, nameless := s.sharedUIDs(), s.hasNameless()
+	if len(shared) == 0 && !nameless {
+		return
+	}
+	for _, f := range all {
+		tr := f.track
+		refersTo := func(doubtful func(object.OwnerReference) bool) bool {
+			return !tr.target && slices.ContainsFunc(tr.first.Owners, doubtful)
+		}
+		switch {
+		case shared[tr.first.UID] || refersTo(func(o object.OwnerReference) bool { return shared[o.UID] }):
+			f.doubt(SharedUID)
+		case f.outcome != report.Kept && nameless && refersTo(func(o object.OwnerReference) bool { return s.nameless(o, tr.first.Namespace) }):
+			f.doubt(MissingUID)
+		}
+	}
+}
+
+// sharedUIDs are the UIDs that several objects of the snapshot claim.
+func (s *simulation) sharedUIDs() map[types.UID]bool {
+	shared := map[types.UID]bool{}
+	for _, p := range s.snap.Problems {
+		if p.Kind == snapshot.DuplicateUID {
+			shared[p.Object.UID] = true
+		}
+	}
+	return shared
+}
+
+func (s *simulation) hasNameless() bool {
+	return slices.ContainsFunc(s.snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.NoUID })
+}
+
+// nameless tells whether the object that stands under the name of a reference has
+// no uid in the snapshot.
+func (s *simulation) nameless(ref object.OwnerReference, namespace string) bool {
+	r, err := s.recorder.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return false
+	}
+	if preferred, ok := s.snap.Resources.Preferred(r.GroupResource()); ok {
+		r = preferred
+	}
+	if !r.Namespaced {
+		namespace = ""
+	}
+	o := s.snap.Find(r.APIVersion(), r.Kind, namespace, ref.Name)
+	return o != nil && madeUp(o.UID)
+}
+
+// doubtDependents follows Unknown down the owner references: who is kept by an
+// object that may go may go as well, and who goes with an object that may stay may
+// stay.
+func (s *simulation) doubtDependents(all fates) {
+	var open []*fate
+	for _, f := range all {
+		if f.outcome == report.Unknown {
+			open = append(open, f)
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	takers := all.takers(open)
+	for len(open) > 0 {
+		f := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, d := range takers[f.track.first.UID] {
+			if d.outcome == report.Deleted {
+				d.doubt(OwnerUnknown)
+				open = append(open, d)
+			}
+		}
+		if o := f.track.last; o != nil && !o.BeingDeleted() {
+			open = append(open, s.doubtKept(all, o, f.baseline)...)
+		}
+	}
+}
+
+// takers lists who was deleted because of owners, by the uid of the owner; empty
+// unless a deletion is in doubt.
+func (all fates) takers(open []*fate) map[types.UID][]*fate {
+	if !slices.ContainsFunc(open, func(f *fate) bool { return f.track.last == nil }) {
+		return nil
+	}
+	byOwner := map[types.UID][]*fate{}
+	for _, f := range all {
+		if f.outcome == report.Deleted {
+			for _, owner := range f.because {
+				byOwner[owner.UID] = append(byOwner[owner.UID], f)
+			}
+		}
+	}
+	return byOwner
+}
+
+// doubtKept turns the dependents of an object that may go into Unknown, unless
+// another owner keeps them for certain.
+func (s *simulation) doubtKept(all fates, owner *object.Object, baseline bool) []*fate {
+	g := s.collector.Graph()
+	id, ok := g.Find(owner.UID)
+	if !ok || g.Virtual(id) || g.Identity(id) != owner.Ref {
+		return nil
+	}
+	var doubted []*fate
+	g.EachDependent(id, func(d graph.ID) bool {
+		o := g.Object(d)
+		f := all.of(o.Ref)
+		if o.BeingDeleted() || f != nil && f.outcome != report.Kept && f.outcome != report.Pruned || s.keptForCertain(all, o) {
+			return true
+		}
+		if f == nil {
+			f = keptBy(o, owner.Ref)
+			f.baseline = baseline
+			all[s.tracks.key(o)] = f
+		}
+		f.doubt(OwnerUnknown)
+		f.because = []object.Ref{owner.Ref}
+		doubted = append(doubted, f)
+		return true
+	})
+	return doubted
+}
+
+// keptForCertain tells whether an owner of the object exists that does not wait
+// for its dependents and of which it is not unknown whether it stays.
+func (s *simulation) keptForCertain(all fates, o *object.Object) bool {
+	g := s.collector.Graph()
+	return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool {
+		id, ok := g.Find(ref.UID)
+		if !ok || g.Virtual(id) || g.WaitingForDependents(id) {
+			return false
+		}
+		owner := g.Identity(id)
+		if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Namespace != "" && owner.Namespace != o.Namespace {
+			return false
+		}
+		f := all.of(owner)
+		return f == nil || f.outcome != report.Unknown
+	})
+}
