@@ -50,6 +50,9 @@ func (s *source) read(c *cobra.Command, in io.Reader, errOut io.Writer) (*snapsh
 		}
 		fmt.Fprintln(errOut, "warning: "+render.Escape(p.Message))
 	}
+	if s.missingAbsent && len(snap.Gaps) > 0 {
+		fmt.Fprintln(errOut, "warning: what the dump does not contain is taken for absent; where that is wrong, so is the answer")
+	}
 	if len(snap.Objects) == 0 {
 		fmt.Fprintln(errOut, "warning: the input holds no objects")
 	}

@@ -33,7 +33,7 @@ func findResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) 
 	if len(found) > 0 {
 		return found[0], nil
 	}
-	return object.Resource{}, fmt.Errorf("the snapshot has no resource type %q%s", arg, didYouMean(nearest(strings.ToLower(arg), typeNames(snap))))
+	return object.Resource{}, fmt.Errorf("the dump knows no resource type %q%s", arg, didYouMean(nearest(strings.ToLower(arg), typeNames(snap))))
 }
 
 func sameStorage(a object.Resource) func(object.Resource) bool {
@@ -79,12 +79,12 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	if r.Namespaced {
 		where = fmt.Sprintf(" in namespace %q", namespace)
 	}
-	text := fmt.Sprintf("%s %q is not in the snapshot%s", r.Name, name, where)
+	text := fmt.Sprintf("%s %q not found%s", r.Name, name, where)
 	switch {
 	case len(elsewhere) > 0:
 		text += fmt.Sprintf("; there is one in namespace %s: add -n", strings.Join(elsewhere[:min(3, len(elsewhere))], ", "))
 	case !snap.Covers(r, namespace):
-		text += ", which does not show all " + r.Name + " there" + didYouMean(nearest(name, names))
+		text += "; the dump does not show all " + r.Name + " there" + didYouMean(nearest(name, names))
 	default:
 		text += didYouMean(nearest(name, names))
 	}

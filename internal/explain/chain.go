@@ -33,9 +33,15 @@ func (q *question) chain(ctx context.Context) []report.ChainLink {
 	}
 }
 
-// deciding is the reference that matters most: one solid owner keeps an object;
-// without one, waiting, unknown and absent owners matter in that order.
+// deciding is the reference that matters most: one that cannot be resolved keeps
+// the collector from deciding anything; one solid owner keeps an object; without
+// one, waiting, unknown and absent owners matter in that order.
 func deciding(owners []engine.OwnerFact) (engine.OwnerFact, bool) {
+	for _, o := range owners {
+		if o.Class == engine.Unresolved && o.Evidence != engine.NotCovered && o.Evidence != engine.NotAsked {
+			return o, true
+		}
+	}
 	for _, class := range []engine.Class{engine.Solid, engine.Waiting, engine.Unresolved, engine.Dangling} {
 		for _, o := range owners {
 			if o.Class == class {

@@ -152,16 +152,19 @@ func (s *simulation) relevantGaps(p *report.Plan) []report.Gap {
 
 // RelevantGaps lists the gaps of a snapshot that touch one of the namespaces. The
 // empty namespace stands for cluster-scoped objects, whose dependents may be
-// anywhere.
+// anywhere. What the user declares to be absent is no gap.
 func RelevantGaps(snap *snapshot.Snapshot, touches func(namespace string) bool) []report.Gap {
 	var gaps []report.Gap
-	scopes := map[[2]string]bool{}
+	resources := map[[2]string]object.Resource{}
 	for _, r := range snap.Resources.All() {
-		scopes[[2]string{r.APIVersion(), r.Name}] = r.Namespaced
+		resources[[2]string{r.APIVersion(), r.Name}] = r
 	}
 	for _, g := range snap.Gaps {
-		namespaced, known := scopes[[2]string{g.APIVersion, g.Resource}]
-		clusterScoped := known && !namespaced
+		r, known := resources[[2]string{g.APIVersion, g.Resource}]
+		if known && snap.Covers(r, g.Namespace) {
+			continue
+		}
+		clusterScoped := known && !r.Namespaced
 		if touches("") || !clusterScoped && (g.Namespace == "" || touches(g.Namespace)) {
 			gaps = append(gaps, report.Gap{APIVersion: g.APIVersion, Resource: g.Resource, Namespace: g.Namespace, Why: g.Why})
 		}

@@ -85,7 +85,7 @@ func gapText(s Style, src report.Source, gaps []report.Gap) string {
 	if src.Type == "cluster" {
 		intro = "Not read from the cluster: "
 	}
-	return intro + noun + " (" + names + ")" + gapPlaces(s, gaps) + "; their dependents are not shown. See -o json."
+	return intro + noun + " (" + names + ")" + gapPlaces(s, gaps) + "; dependents of these kinds are not shown. See -o json."
 }
 
 // gapPlaces is " in namespace shop" when no gap is the whole cluster.
