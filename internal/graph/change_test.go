@@ -27,6 +27,7 @@ func TestCompare(t *testing.T) {
 		{"another order", refs{a, b}, refs{b, a}, Change{}},
 		{"added", refs{a}, refs{b, a, c}, Change{Added: refs{b, c}}},
 		{"removed", refs{c, a, b}, refs{a}, Change{Removed: refs{c, b}}},
+		{"replaced", refs{a}, refs{b}, Change{Added: refs{b}, Removed: refs{a}}},
 		{"changed", refs{a}, refs{blockingA}, Change{Changed: pairs{pair(a, blockingA)}}},
 		{"the last of the old ones counts", refs{a, blockingA}, refs{a}, Change{Changed: pairs{pair(blockingA, a)}}},
 		{"the last of the old ones is removed", refs{a, blockingA}, nil, Change{Removed: refs{blockingA}}},

@@ -24,6 +24,7 @@ func TestCycles(t *testing.T) {
 		{"empty", nil, nil},
 		{"a tree", []*object.Object{named("a"), named("b", to("a")), named("c", to("a"), to("b"))}, nil},
 		{"self", []*object.Object{named("a", to("a"))}, [][]string{{"a"}}},
+		{"self, and reached from elsewhere first", []*object.Object{named("b", to("a")), named("a", to("a"))}, [][]string{{"a"}}},
 		{"two", []*object.Object{named("b", to("a")), named("a", to("b"))}, [][]string{{"a", "b"}}},
 		{
 			"a cycle with a tail on both sides",

@@ -268,3 +268,16 @@ func TestCapacityHoldsMore(t *testing.T) {
 	want(t, "nodes", g.Len(), 3*chunkSize)
 	check(t, g)
 }
+
+// The last slot of a chunk is the last one there is.
+func TestAllOfAFullChunk(t *testing.T) {
+	g := New()
+	for i := range chunkSize - 1 {
+		g.Add(named(fmt.Sprint(i)))
+	}
+	n := 0
+	for range g.All {
+		n++
+	}
+	want(t, "nodes", n, chunkSize-1)
+}
