@@ -125,6 +125,7 @@ func (s *simulation) refusedFate(f *fate) {
 	tr := f.track
 	if tr.last == nil {
 		f.outcome, f.reason, f.baseline = report.Deleted, string(AlreadyGone), true
+		s.assume(f)
 		return
 	}
 	f.outcome, f.reason, f.detail = report.Kept, string(RequestRefused), tr.refused.Error()
@@ -148,7 +149,12 @@ func (s *simulation) deletedFate(f *fate) {
 	default:
 		f.reason = string(DeletedByRest)
 	}
-	if text, ok := s.rest.assumption(s.recorder.text(tr.removedBy)); ok {
+	s.assume(f)
+}
+
+// assume says what has to hold for whoever removed the object to have done so.
+func (s *simulation) assume(f *fate) {
+	if text, ok := s.rest.assumption(s.recorder.text(f.track.removedBy)); ok {
 		f.assumptions = append(f.assumptions, text)
 	}
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -13,6 +14,7 @@ import (
 type messenger struct {
 	// allKinds: a kind that does not map is not served, rather than not known.
 	allKinds bool
+	tracks   *tracks
 }
 
 func (m messenger) message(e *report.Effect, detail string) string {
@@ -29,7 +31,7 @@ func (m messenger) message(e *report.Effect, detail string) string {
 func (m messenger) sentence(e *report.Effect) string {
 	switch e.Outcome {
 	case report.Deleted:
-		return deletedSentence(e)
+		return m.deletedSentence(e)
 	case report.Orphaned:
 		return "stays; its reference to " + names(e.Because) + " is removed"
 	case report.Pruned:
@@ -43,14 +45,19 @@ func (m messenger) sentence(e *report.Effect) string {
 	}
 }
 
-func deletedSentence(e *report.Effect) string {
+func (m messenger) deletedSentence(e *report.Effect) string {
 	switch {
 	case e.Reason == string(Requested):
 		return "deleted as requested"
 	case e.Reason == string(AlreadyGone):
-		return "is garbage already: gone before the request"
+		return "gone already before the request"
 	case e.Reason == string(DeletedByRest):
 		return "deleted with the namespace or definition it belongs to"
+	case len(e.Because) > 0 && !slices.ContainsFunc(e.Because, m.went):
+		if len(e.Because) > 1 {
+			return "none of its owners exists: " + names(e.Because)
+		}
+		return "its owner " + names(e.Because) + " does not exist"
 	case len(e.Because) == 1:
 		return "goes with its owner " + names(e.Because)
 	case len(e.Because) > 1:
@@ -58,6 +65,13 @@ func deletedSentence(e *report.Effect) string {
 	default:
 		return "is being deleted already, and nothing holds it any more"
 	}
+}
+
+// went tells whether an owner was there at first, and has gone or is about to.
+func (m messenger) went(owner report.Ref) bool {
+	tr := m.tracks.byUID[owner.UID]
+	return tr != nil && tr.first.Name == owner.Name && tr.first.Namespace == owner.Namespace &&
+		(tr.last == nil || tr.last.BeingDeleted())
 }
 
 func keptSentence(e *report.Effect) string {

@@ -64,7 +64,7 @@ func (s *simulation) sorted(all fates) []*fate {
 
 func (s *simulation) effects(all fates) []report.Effect {
 	sorted := s.sorted(all)
-	m := messenger{allKinds: s.snap.KnowsAllKinds()}
+	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: &s.tracks}
 	effects := make([]report.Effect, len(sorted))
 	for i, f := range sorted {
 		effects[i] = report.Effect{
