@@ -61,7 +61,7 @@ func newCollect(streams genericiooptions.IOStreams) *cobra.Command {
 				return err
 			}
 			if to != "" {
-				if err := writeSnapshot(snap.With(result.After), to, snapshot.Gzip); err != nil {
+				if err := writeSnapshot(snap.With(result.After()), to, snapshot.Gzip); err != nil {
 					return err
 				}
 			}

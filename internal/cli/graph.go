@@ -67,6 +67,11 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	if g.depth < 0 {
 		return usageErrorf(c, "--depth=%d: must not be negative", g.depth)
 	}
+	if len(args) > 0 || g.targets.given() {
+		if err := g.targets.check(c, args); err != nil {
+			return err
+		}
+	}
 	snap, err := g.source.read(c, g.streams.In, g.streams.ErrOut)
 	if err != nil {
 		return err

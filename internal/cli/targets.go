@@ -67,6 +67,11 @@ func (t *targets) find(c *cobra.Command, snap *snapshot.Snapshot, args []string)
 	return refs, nil
 }
 
+// given tells whether some flag says that single objects are meant.
+func (t *targets) given() bool {
+	return t.namespace != "" || t.allNamespaces || t.selector != "" || t.all || !t.files.empty()
+}
+
 func (t *targets) check(c *cobra.Command, args []string) error {
 	many := t.selector != "" || t.all
 	switch {

@@ -75,7 +75,7 @@ func (q *question) answer(ctx context.Context, near *snapshot.Snapshot, e *repor
 	e.Dependents = append(e.Dependents, q.dependents()...)
 	e.Finalizers = append(e.Finalizers, finalizers(q.target)...)
 	e.Chain = append(e.Chain, q.chain(ctx)...)
-	takers, err := q.takenBy(ctx, near)
+	takers, err := q.takenBy(ctx, near, fate)
 	if err != nil {
 		return err
 	}
@@ -147,20 +147,7 @@ func actsOnOthers(o *object.Object) bool {
 
 // fate is what the collector makes of the object when nobody does anything.
 func (q *question) fate(ctx context.Context, near *snapshot.Snapshot) (report.Effect, error) {
-	result, err := plan.Simulate(ctx, near, plan.CollectSeed(), plan.Options{NoSteps: true})
-	if err != nil {
-		return report.Effect{}, err
-	}
-	return effectOn(result.Plan, q.target), nil
-}
-
-func effectOn(p *report.Plan, o *object.Object) report.Effect {
-	for i := range p.Effects {
-		if p.Effects[i].Object == report.RefOf(o.Ref) {
-			return p.Effects[i]
-		}
-	}
-	return report.Effect{Outcome: report.Kept}
+	return plan.EffectOn(ctx, near, plan.CollectSeed(), q.target)
 }
 
 func nextRequest(d engine.Decision) string {

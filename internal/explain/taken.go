@@ -18,10 +18,9 @@ const mostTakers = 25
 // object is gone: of its owners and their owners, nearest first. Each is
 // simulated on the neighbourhood of the object. An object that goes anyway is
 // taken by nobody.
-func (q *question) takenBy(ctx context.Context, near *snapshot.Snapshot) ([]report.Taker, error) {
-	before, err := q.fate(ctx, near)
-	if err != nil || before.Outcome == report.Deleted {
-		return nil, err
+func (q *question) takenBy(ctx context.Context, near *snapshot.Snapshot, before report.Effect) ([]report.Taker, error) {
+	if before.Outcome == report.Deleted {
+		return nil, nil
 	}
 	g := q.collector.Graph()
 	id, _ := g.Find(q.target.UID)
@@ -48,9 +47,6 @@ func (q *question) takenBy(ctx context.Context, near *snapshot.Snapshot) ([]repo
 }
 
 func (q *question) takes(ctx context.Context, near *snapshot.Snapshot, owner *object.Object, policy engine.Policy) (bool, error) {
-	result, err := plan.Simulate(ctx, near, plan.DeleteSeed(policy, owner.Ref), plan.Options{NoSteps: true})
-	if err != nil {
-		return false, err
-	}
-	return effectOn(result.Plan, q.target).Outcome == report.Deleted, nil
+	effect, err := plan.EffectOn(ctx, near, plan.DeleteSeed(policy, owner.Ref), q.target)
+	return effect.Outcome == report.Deleted, err
 }

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -14,13 +15,13 @@ import (
 func (q *question) verdict(e *report.Explanation, fate report.Effect) {
 	e.Reason = q.decision.Reason.String()
 	switch {
-	case q.attempt.WaitingForDependents:
+	case q.attempt.WaitingForDependents && q.decision.Reason != engine.NoBlockingDependents:
 		e.Verdict = report.WaitingForDependents
 		e.Message = waitingMessage(fate)
 		if fate.Outcome == report.Blocked || fate.Outcome == report.Unknown {
 			e.Reason = fate.Reason
 		}
-	case q.attempt.BeingDeleted:
+	case q.attempt.BeingDeleted || q.attempt.WaitingForDependents:
 		q.deletedVerdict(e, fate)
 	case fate.Outcome == report.Deleted || fate.Outcome == report.Blocked:
 		e.Verdict = report.Garbage
@@ -68,11 +69,18 @@ func (q *question) garbageMessage(fate report.Effect) string {
 		return fate.Message
 	case len(waiting) > 0:
 		return "its owner " + waiting[0] + " is being deleted in the foreground and waits for it to go"
+	case len(absent) == 1 && q.otherUID():
+		return "the " + absent[0] + " that owned it does not exist; the one of that name has another uid"
 	case len(absent) == 1:
 		return "its only owner " + absent[0] + " does not exist"
 	default:
 		return "none of its owners exists: " + strings.Join(absent, ", ")
 	}
+}
+
+// otherUID tells whether the name of an owner stands for another object.
+func (q *question) otherUID() bool {
+	return slices.ContainsFunc(q.facts.Owners, func(o engine.OwnerFact) bool { return o.Evidence == engine.OtherUID })
 }
 
 func (q *question) undecidableMessage() string {
@@ -134,7 +142,10 @@ func (q *question) foreignFinalizers() []string {
 func waitingMessage(fate report.Effect) string {
 	switch fate.Outcome {
 	case report.Blocked:
-		return "it stays: " + fate.Message
+		if fate.Reason == string(plan.BlockingDependents) {
+			return "it " + fate.Message + ", which does not go"
+		}
+		return fate.Message
 	case report.Unknown:
 		return fate.Message
 	default:

@@ -12,8 +12,8 @@ func TestDefinitionWithoutConditionsIsEstablished(t *testing.T) {
 	const text = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b"},
 		"spec":{"group":"b","names":{"kind":"A","plural":"as"},"scope":"Namespaced","versions":[{"name":"v1","served":true,"storage":true}]}%}`
 	for status, want := range map[string]bool{
-		"": true,
-		`,"status":{"conditions":[]}`:                                        false,
+		"":                            true,
+		`,"status":{"conditions":[]}`: false,
 		`,"status":{"conditions":[{"type":"Established","status":"True"}]}`:  true,
 		`,"status":{"conditions":[{"type":"Established","status":"False"}]}`: false,
 	} {

@@ -32,9 +32,11 @@ type Options struct {
 // Result is a plan and the world in which it ends.
 type Result struct {
 	Plan *report.Plan
-	// After are the objects at quiescence, in object.Compare order.
-	After []*object.Object
+	run  *simulation
 }
+
+// After lists the objects at quiescence, in object.Compare order.
+func (r *Result) After() []*object.Object { return r.run.after() }
 
 // Simulate puts a seed into a copy of the snapshot and runs it to quiescence. It
 // returns an error when a target is not in the snapshot, when the context ends,
@@ -53,7 +55,20 @@ func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 		}
 		fates.contest(other.fates())
 	}
-	return &Result{Plan: s.report(fates), After: s.after()}, nil
+	return &Result{Plan: s.report(fates), run: s}, nil
+}
+
+// EffectOn simulates a seed for the sake of one object and returns what becomes
+// of it: Kept if nothing touches it.
+func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object) (report.Effect, error) {
+	s := newSimulation(snap, seed, Options{NoSteps: true})
+	if err := s.run(ctx, nil); err != nil {
+		return report.Effect{}, err
+	}
+	if f := s.fates()[o.UID]; f != nil && f.track.first.Ref == o.Ref {
+		return s.effects(fates{o.UID: f})[0], nil
+	}
+	return report.Effect{Object: report.RefOf(o.Ref), Outcome: report.Kept}, nil
 }
 
 // simulation is one run of a seed.
