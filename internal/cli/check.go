@@ -18,7 +18,7 @@ func newCheck(streams genericiooptions.IOStreams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check --from DUMP",
 		Short: "List owner references that are wrong or put their object at risk",
-		Long: templates.LongDesc(`
+		Long: text(`
 			List owner references that are wrong or put their object at risk: owners that do
 			not exist, whose uid, kind, name, version or namespace does not match, that the
 			API server will refuse, cycles, two controllers, and references exposed when a

@@ -25,8 +25,8 @@ func newCollect(streams genericiooptions.IOStreams) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "collect --from DUMP",
-		Short: "Show what is garbage and what waits, and write the world as it would be afterwards",
-		Long: templates.LongDesc(`
+		Short: "Show what is garbage and what waits; write the world afterwards",
+		Long: text(`
 			Show what is garbage and what waits, and write the world as it would be
 			afterwards (--to).
 

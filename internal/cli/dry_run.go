@@ -42,7 +42,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) --from DUMP",
 		Short: "Show what a delete would take, orphan, keep, or get stuck on",
-		Long: templates.LongDesc(`
+		Long: text(`
 			Show what a delete would take, orphan, keep, or get stuck on.
 
 			The API server and the garbage collector of Kubernetes are run over a copy of the

@@ -19,7 +19,7 @@ func newExplain(streams genericiooptions.IOStreams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain (TYPE NAME | TYPE/NAME) --from DUMP",
 		Short: "Say why an object stays, why it goes, or on whom it waits",
-		Long: templates.LongDesc(`
+		Long: text(`
 			Say why an object stays, why it goes, or on whom it waits: the rule that decides,
 			what each owner reference counts as and on what evidence, the dependents and
 			finalizers, the chain to the owner that keeps it or to what is absent, which

@@ -27,7 +27,7 @@ func newGraph(streams genericiooptions.IOStreams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph [TYPE NAME | TYPE/NAME] --from DUMP",
 		Short: "Show owners and dependents as a tree, as DOT or as JSON",
-		Long: templates.LongDesc(`
+		Long: text(`
 			Show owners and dependents as a tree, as DOT (for Graphviz) or as JSON. Without an
 			object the whole graph is shown, without the objects that have neither.
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/kubectl/pkg/util/templates"
 )
 
 // Main runs one command line, args[0] being the name of the program, and returns
@@ -45,7 +44,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	root := &cobra.Command{
 		Use:   "kubectl-gc",
 		Short: "See what a delete takes before you delete, and why things stay or go",
-		Long: templates.LongDesc(`
+		Long: text(`
 			See what a delete takes before you delete, and why things stay or go.
 
 			kubectl gc runs the garbage collector of Kubernetes over a copy of what it
@@ -84,11 +83,9 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 
 // unknownCommand names the nearest commands.
 func unknownCommand(c *cobra.Command, arg string) error {
-	text := fmt.Sprintf("unknown command %q", arg)
-	if near := c.SuggestionsFor(arg); len(near) > 0 {
-		text += "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return usageErrorf(c, "%w", errors.New(text))
+	const mostLetters = 2
+	c.SuggestionsMinimumDistance = mostLetters
+	return usageErrorf(c, "%w", errors.New(fmt.Sprintf("unknown command %q", arg)+didYouMean(c.SuggestionsFor(arg))))
 }
 
 // group is a command that only holds others.

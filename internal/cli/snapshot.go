@@ -20,7 +20,7 @@ func newSnapshot(streams genericiooptions.IOStreams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "snapshot --from DUMP --to FILE",
 		Short: "Write a dump in our own compact format",
-		Long: templates.LongDesc(`
+		Long: text(`
 			Write what deletion needs of a dump in our own format: identities, owner
 			references, finalizers and deletion times; no spec, no status, no Secret's data.
 			What the dump did not contain is written down as well, so that every answer from

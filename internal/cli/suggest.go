@@ -91,6 +91,13 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	return fmt.Errorf("%s", text)
 }
 
+func sameLetters(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
+}
+
 func didYouMean(near []string) string {
 	if len(near) == 0 {
 		return ""
@@ -98,8 +105,8 @@ func didYouMean(near []string) string {
 	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
 
-// nearest lists up to three candidates that differ from a word in few letters,
-// or that start with it.
+// nearest lists up to three candidates that differ from a word in few letters or
+// in their order only, or that start with it.
 func nearest(word string, candidates []string) []string {
 	type scored struct {
 		text     string
@@ -108,6 +115,9 @@ func nearest(word string, candidates []string) []string {
 	var near []scored
 	for _, c := range candidates {
 		d := levenshtein.ComputeDistance(word, c)
+		if d > 0 && sameLetters(word, c) {
+			d = 0
+		}
 		if d <= max(1, len(word)/4) || len(word) >= 3 && strings.HasPrefix(c, word) {
 			near = append(near, scored{c, d})
 		}

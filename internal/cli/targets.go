@@ -62,7 +62,7 @@ func (t *targets) find(c *cobra.Command, snap *snapshot.Snapshot, args []string)
 		refs = append(refs, found...)
 	}
 	if len(refs) == 0 {
-		return nil, fmt.Errorf("no %s found%s", args[0], t.where())
+		return nil, fmt.Errorf("no %s%s found%s", args[0], t.labelled(), t.where())
 	}
 	return refs, nil
 }
@@ -128,7 +128,7 @@ func (t *targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 	}
 	selector, err := labels.Parse(t.selector)
 	if err != nil {
-		return nil, usageErrorf(c, "-l %s: %w", t.selector, err)
+		return nil, usageErrorf(c, "-l %q: %w", t.selector, err)
 	}
 	namespace := t.namespaceOr(defaultNamespace)
 	var refs []object.Ref
@@ -163,6 +163,13 @@ func (t *targets) where() string {
 		return " in any namespace"
 	}
 	return fmt.Sprintf(" in namespace %q", t.namespaceOr(defaultNamespace))
+}
+
+func (t *targets) labelled() string {
+	if t.selector == "" {
+		return ""
+	}
+	return " with labels " + t.selector
 }
 
 func objectsOf(snap *snapshot.Snapshot, r object.Resource) []*object.Object {

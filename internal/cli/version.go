@@ -18,7 +18,7 @@ const semanticsVersion = "v1.36.3"
 func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version, and the Kubernetes version whose rules are followed",
+		Short:   "Print the version, and that of the Kubernetes rules",
 		Example: `  kubectl gc version`,
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {

@@ -92,8 +92,12 @@ func (q *question) answer(ctx context.Context, near *snapshot.Snapshot, e *repor
 
 // neighbourhood is the snapshot reduced to what can decide about the object: what
 // is connected with it over owner references, what stands under the names that
-// these references use, and what the other deleters of a cluster look at.
+// these references use, and what the other deleters of a cluster look at. Where content
+// counts it is the whole snapshot.
 func (q *question) neighbourhood() *snapshot.Snapshot {
+	if q.withContent() {
+		return q.snap
+	}
 	g := q.collector.Graph()
 	id, _ := g.Find(q.target.UID)
 	near := map[*object.Object]bool{}
@@ -115,6 +119,18 @@ func (q *question) neighbourhood() *snapshot.Snapshot {
 		}
 	}
 	return q.snap.With(objects)
+}
+
+// withContent tells whether the end of the object hangs on objects that do not
+// refer to it: it has content, or it is content of a namespace that is being
+// deleted.
+func (q *question) withContent() bool {
+	switch q.target.Kind {
+	case "Namespace", "CustomResourceDefinition":
+		return true
+	}
+	namespace := q.snap.Find("v1", "Namespace", "", q.target.Namespace)
+	return namespace != nil && namespace.BeingDeleted()
 }
 
 // named is the object that stands under the name of a reference, whatever its

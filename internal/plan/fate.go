@@ -148,6 +148,7 @@ func (s *simulation) deletedFate(f *fate) {
 		}
 	default:
 		f.reason = string(DeletedByRest)
+		f.because = s.containers(tr.first)
 	}
 	s.assume(f)
 }

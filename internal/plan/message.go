@@ -51,8 +51,10 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "deleted as requested"
 	case e.Reason == string(AlreadyGone):
 		return "gone already before the request"
+	case e.Reason == string(DeletedByRest) && len(e.Because) > 0:
+		return "goes with " + names(e.Because)
 	case e.Reason == string(DeletedByRest):
-		return "deleted with the namespace or definition it belongs to"
+		return "deleted by another controller than the collector"
 	case len(e.Because) > 0 && !slices.ContainsFunc(e.Because, m.went):
 		if len(e.Because) > 1 {
 			return "none of its owners exists: " + names(e.Because)

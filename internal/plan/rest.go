@@ -56,6 +56,27 @@ func (w *restOfWorld) assumption(actor string) (string, bool) {
 	return "", false
 }
 
+// containers are the namespace and the definition with which an object goes, as far
+// as they go.
+func (s *simulation) containers(o *object.Object) []object.Ref {
+	var refs []object.Ref
+	add := func(container *object.Object) {
+		if container == nil {
+			return
+		}
+		if tr := s.tracks.byUID[container.UID]; container.BeingDeleted() || tr != nil && (tr.last == nil || tr.last.BeingDeleted()) {
+			refs = append(refs, container.Ref)
+		}
+	}
+	if o.Namespace != "" {
+		add(s.snap.Find("v1", "Namespace", "", o.Namespace))
+	}
+	if r, err := s.recorder.Resource(o.APIVersion, o.Kind); err == nil && r.Group != "" {
+		add(s.snap.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", r.Name+"."+r.Group))
+	}
+	return refs
+}
+
 // waits says what the controllers wait for with an object.
 func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 	var found wait

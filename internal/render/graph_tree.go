@@ -23,7 +23,9 @@ const (
 // sign refers to that place. Cycles end the same way.
 func GraphTree(out io.Writer, s Style, g *report.Graph) error {
 	t := newTree(out, s, g)
-	t.write()
+	if t.write(); len(t.nodes) == 0 {
+		t.w.line("No objects are connected by owner references.")
+	}
 	writeNotes(t.w, t.notes(g))
 	return t.w.done()
 }
@@ -270,9 +272,6 @@ func (t *tree) notes(g *report.Graph) []string {
 	}
 	if t.repeated {
 		notes = append(notes, t.w.style.pick("↺", "^")+" is shown in full elsewhere.")
-	}
-	if len(t.nodes) == 0 {
-		notes = append(notes, "No objects.")
 	}
 	return append(notes, completeness(t.w.style, g.Source, g.Complete, g.Gaps)...)
 }
