@@ -115,16 +115,25 @@ func blockedSentence(e *report.Effect) string {
 	case DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the collector will not look at again until it restarts"
 	default:
-		text := "held by finalizer "
-		if len(b.Finalizers) > 1 {
-			text = "held by finalizers "
-		}
-		text += strings.Join(b.Finalizers, ", ")
+		text := "held by " + holders(b.Finalizers)
 		if len(b.Dependents) > 0 {
 			text += "; waits for " + names(b.Dependents)
 		}
 		return text
 	}
+}
+
+// holders says who has to remove the finalizers: none of them is simulated, and in
+// a healthy cluster most of them go.
+func holders(finalizers []string) string {
+	if len(finalizers) > 1 {
+		return "finalizers " + strings.Join(finalizers, ", ") + " until their controllers remove them"
+	}
+	text := "finalizer " + finalizers[0]
+	if by, when := Remover(finalizers[0]); by != "" {
+		return text + " until " + by + " removes it, " + when
+	}
+	return text + " until its controller removes it"
 }
 
 func (m messenger) unknownSentence(e *report.Effect) string {
