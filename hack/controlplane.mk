@@ -1,0 +1,25 @@
+# The truth: a real control plane, and what is compared with it. It has a module of
+# its own, so that the program is not built from it. Building it for the first time
+# takes minutes; go's build cache and the sums of its modules decide what is built
+# again.
+
+N    ?= 300
+SEED ?= 1
+
+CONTROLPLANE := $(CURDIR)/test/controlplane
+
+bin/controlplane: $(wildcard test/controlplane/*.go) test/controlplane/go.mod test/controlplane/go.sum
+	mkdir -p bin
+	cd $(CONTROLPLANE) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(CURDIR)/$@ .
+
+.PHONY: controlplane
+controlplane: bin/controlplane ## etcd, kube-apiserver, kube-controller-manager and kubectl in one binary
+
+.PHONY: kube-up
+kube-up: bin/controlplane ## start a control plane for a person; it ends with Ctrl-C
+	@bin/controlplane up
+
+.PHONY: differential
+differential: bin/controlplane ## compare N random worlds from SEED with a real control plane
+	cd $(CONTROLPLANE) && $(GO) test ./cluster
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 2h -v -run TestWorlds ./differential -args -worlds $(N) -seed $(SEED)

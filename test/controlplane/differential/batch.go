@@ -1,0 +1,265 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+const (
+	// dwell is how long a world has to stay as it is before it counts as settled:
+	// what was not predicted has that long to happen.
+	dwell = 1500 * time.Millisecond
+	// patience is how long a world that is not as predicted may stay unchanged
+	// before that is a disagreement. The collector's retries back off, and all of
+	// them share ten a second.
+	patience = 30 * time.Second
+)
+
+// verdict is how a phase of a world ended.
+type verdict uint8
+
+const (
+	undecided verdict = iota
+	// predicted: the state that a dry run shows.
+	predicted
+	// contested: a state that the same world reaches under another schedule.
+	contested
+	// remembered: a state that is reached under some schedule by a collector that
+	// has seen the whole story; a dry run always begins with one that restarts.
+	remembered
+	// wrong: a state that no schedule reached.
+	wrong
+)
+
+func (v verdict) String() string {
+	return [...]string{"undecided", "predicted", "contested", "remembered", "wrong"}[v]
+}
+
+// trial is a story on its way through a real cluster.
+type trial struct {
+	story
+	slot int
+	// phase counts from 0; that is the start of the collector.
+	phase int
+	// acts of each phase so far, and the states in which they ended.
+	acts   [][]scenario.Act
+	states []string
+
+	before   []*object.Object
+	expected string
+	now      string
+	since    time.Time // now has been so
+	judged   string    // the last state that schedules were searched for
+	verdict  verdict
+}
+
+// batch runs stories through the cluster, all at once. It tells done of every
+// phase of every story.
+func (l *live) batch(ctx context.Context, stories []story, done func(*trial)) error {
+	if err := l.put(ctx, stories); err != nil {
+		return err
+	}
+	trials := make([]*trial, len(stories))
+	for slot, s := range stories {
+		trials[slot] = &trial{story: s, slot: slot}
+	}
+	if err := l.verify(ctx, trials); err != nil {
+		return err
+	}
+	for phase := 0; len(trials) > 0; phase++ {
+		if err := l.phase(ctx, trials, phase); err != nil {
+			return err
+		}
+		var more []*trial
+		for _, t := range trials {
+			done(t)
+			if t.phase < len(t.phases) && t.verdict != wrong {
+				more = append(more, t)
+			}
+		}
+		trials = more
+	}
+	if err := l.Controllers(); err != nil {
+		return err
+	}
+	return l.clear(len(stories))
+}
+
+// verify makes sure that the server holds what was drawn.
+func (l *live) verify(ctx context.Context, trials []*trial) error {
+	worlds, err := l.worlds(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range trials {
+		if drawn, held := text(t.objects), text(worlds[t.slot]); drawn != held {
+			return fmt.Errorf("seed %d: the server does not hold the world that was drawn\n%s\n%s", t.seed, drawn, held)
+		}
+	}
+	return nil
+}
+
+// phase carries out one phase of all trials and judges each of them.
+func (l *live) phase(ctx context.Context, trials []*trial, phase int) error {
+	worlds, err := l.worlds(ctx)
+	if err != nil {
+		return err
+	}
+	err = each(len(trials), func(i int) error { return trials[i].begin(ctx, worlds[trials[i].slot], l.resources, phase) })
+	if err != nil {
+		return err
+	}
+	if phase == 0 {
+		if err := l.Controllers("garbage-collector-controller"); err != nil {
+			return err
+		}
+		if err := l.fence(ctx); err != nil {
+			return err
+		}
+	}
+	err = each(len(trials), func(i int) error {
+		for _, a := range trials[i].acts[phase] {
+			if err := l.act(ctx, trials[i].slot, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return l.settle(ctx, trials)
+}
+
+// begin notes the world before a phase and what a dry run says of it.
+func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Resources, phase int) (err error) {
+	var acts []scenario.Act
+	if phase > 0 {
+		acts = t.phases[phase-1]
+	}
+	t.phase, t.before, t.verdict = phase, world, undecided
+	t.acts = append(t.acts, acts)
+	t.now, t.since, t.judged = "", time.Time{}, ""
+	t.expected, err = predict(ctx, world, rs, acts)
+	if err != nil {
+		return fmt.Errorf("seed %d: %w\n%s", t.seed, err, text(world))
+	}
+	return nil
+}
+
+// settle watches the trials until each of them has a verdict, and all have rested
+// since.
+func (l *live) settle(ctx context.Context, trials []*trial) error {
+	for {
+		if err := l.fence(ctx); err != nil {
+			return err
+		}
+		worlds, err := l.worlds(ctx)
+		if err != nil {
+			return err
+		}
+		busy := false
+		now := time.Now()
+		for _, t := range trials {
+			if state := text(worlds[t.slot]); state != t.now || t.since.IsZero() {
+				t.now, t.since, t.verdict = state, now, undecided
+			}
+			rested := now.Sub(t.since)
+			if rested < dwell {
+				busy = true
+				continue
+			}
+			if err := t.judge(ctx, l.resources, rested); err != nil {
+				return err
+			}
+			busy = busy || t.verdict == undecided
+		}
+		if !busy {
+			for _, t := range trials {
+				t.states = append(t.states, t.now)
+			}
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		pause(ctx, 300*time.Millisecond)
+	}
+}
+
+// judge compares the state in which a trial rests.
+func (t *trial) judge(ctx context.Context, rs *object.Resources, rested time.Duration) error {
+	if t.now == t.expected {
+		t.verdict = predicted
+		return nil
+	}
+	if t.judged != t.now {
+		t.judged = t.now
+		v, err := t.search(ctx, rs)
+		if err != nil {
+			return fmt.Errorf("seed %d: %w", t.seed, err)
+		}
+		t.verdict = v
+	}
+	if t.verdict == undecided && rested > patience {
+		t.verdict = wrong
+	}
+	return nil
+}
+
+// search looks for a schedule that leads to the state.
+func (t *trial) search(ctx context.Context, rs *object.Resources) (verdict, error) {
+	r := run{acts: t.acts[t.phase:], settled: t.phase > 0}
+	ok, err := possible(ctx, t.before, rs, r, []string{t.now}, t.seed)
+	if ok || err != nil {
+		return contested, err
+	}
+	if t.phase == 0 {
+		return undecided, nil
+	}
+	ok, err = possible(ctx, t.objects, rs, run{acts: t.acts}, append(t.states[:len(t.states):len(t.states)], t.now), t.seed)
+	if ok || err != nil {
+		return remembered, err
+	}
+	return undecided, nil
+}
+
+// report is a disagreement for people: what a scenario file needs, and what came.
+func (t *trial) report() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d, phase %d: %s\n\ncluster\n%s----\n", t.seed, t.phase, t.verdict, text(t.objects))
+	for phase, acts := range t.acts {
+		for _, a := range acts {
+			fmt.Fprintf(&b, "\n%s\n", directive(a))
+		}
+		if phase < len(t.states) {
+			fmt.Fprintf(&b, "\ndrain\n----\nreal server:\n%s", indent(t.states[phase]))
+		}
+	}
+	fmt.Fprintf(&b, "dry run:\n%s", indent(t.expected))
+	return b.String()
+}
+
+func directive(a scenario.Act) string {
+	target := a.Ref.APIVersion + " " + a.Ref.Kind + " " + strings.TrimPrefix(a.Ref.Namespace+"/"+a.Ref.Name, "/")
+	switch {
+	case a.Drop != "":
+		return "patch merge " + target + " without " + a.Drop
+	case a.Policy != "":
+		return "delete " + target + " policy=" + string(a.Policy)
+	default:
+		return "delete " + target
+	}
+}
+
+func indent(s string) string {
+	if s == "" {
+		return "  empty\n"
+	}
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
+}

@@ -1,0 +1,297 @@
+package differential
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// live is the real thing: a cluster that has room for many worlds.
+type live struct {
+	*cluster.Cluster
+	resources *object.Resources
+	slots     int
+	fences    int
+	// namespaces that were made.
+	namespaces map[string]bool
+}
+
+// open starts a cluster with the kinds and namespaces of drawn worlds.
+func open(ctx context.Context, slots int) (*live, error) {
+	c, err := cluster.Start()
+	if err != nil {
+		return nil, err
+	}
+	l := &live{Cluster: c, slots: slots, namespaces: map[string]bool{}}
+	if err := l.furnish(ctx); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return l, nil
+}
+
+func (l *live) furnish(ctx context.Context) error {
+	const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	for _, d := range []string{definition("widgets", "Widget", "Namespaced"), definition("gadgets", "Gadget", "Cluster")} {
+		if _, err := l.Do(ctx, http.MethodPost, definitions, "application/json", []byte(d)); err != nil {
+			return err
+		}
+	}
+	for _, k := range kinds {
+		for {
+			_, err := l.Do(ctx, http.MethodGet, k.path+"/"+k.plural, "", nil)
+			if err == nil {
+				break
+			}
+			// A new kind is not there, and then it is not ready.
+			if code := cluster.Code(err); code != http.StatusNotFound && code != http.StatusTooManyRequests || ctx.Err() != nil {
+				return err
+			}
+			pause(ctx, 100*time.Millisecond)
+		}
+	}
+	return l.discover(ctx)
+}
+
+// discover reads the discovery documents as a dump of the cluster would hold them.
+func (l *live) discover(ctx context.Context) error {
+	dir, err := os.MkdirTemp(l.Directory, "discovery-")
+	if err != nil {
+		return err
+	}
+	for name, path := range map[string]string{"api.json": "/api", "apis.json": "/apis"} {
+		text, err := l.discovery(ctx, path)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return err
+		}
+	}
+	snap, err := snapshot.ReadFiles([]string{dir}, snapshot.Options{})
+	if err != nil {
+		return err
+	}
+	if !snap.Source.Discovered {
+		return fmt.Errorf("the discovery documents were not recognised")
+	}
+	l.resources = snap.Resources
+	return nil
+}
+
+func (l *live) discovery(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.URL+path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+l.Token)
+	request.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	answer, err := l.Client().Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var b bytes.Buffer
+	_, err = b.ReadFrom(answer.Body)
+	return b.Bytes(), err
+}
+
+// worlds lists the cluster and returns the objects of every slot, under the names
+// that they were drawn with.
+func (l *live) worlds(ctx context.Context) ([][]*object.Object, error) {
+	worlds := make([][]*object.Object, l.slots)
+	for _, k := range kinds {
+		text, err := l.Do(ctx, http.MethodGet, k.path+"/"+k.plural, "", nil)
+		if err != nil {
+			return nil, err
+		}
+		err = manifest.Read(bytes.NewReader(text), manifest.Options{File: k.plural}, manifest.Handler{
+			Object: func(o *object.Object, _ bool, _ manifest.Position) error {
+				if slot, ok := slotOf(o); ok && slot < l.slots {
+					c := o.Clone()
+					c.Owners = slices.Clone(o.Owners)
+					worlds[slot] = append(worlds[slot], placeOf(slot).take(c))
+				}
+				return nil
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range worlds {
+		slices.SortFunc(w, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	}
+	return worlds, nil
+}
+
+// put stores the worlds of stories, one a slot.
+func (l *live) put(ctx context.Context, stories []story) error {
+	var all []cluster.Stored
+	for slot, s := range stories {
+		for _, o := range s.objects {
+			o = placeOf(slot).put(o)
+			if err := l.namespace(ctx, o.Namespace); err != nil {
+				return err
+			}
+			one, err := stored(o)
+			if err != nil {
+				return err
+			}
+			all = append(all, one)
+		}
+	}
+	return l.Store(all)
+}
+
+// namespace makes a namespace unless it is there.
+func (l *live) namespace(ctx context.Context, name string) error {
+	if name == "" || l.namespaces[name] {
+		return nil
+	}
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, name)
+	_, err := l.Do(ctx, http.MethodPost, "/api/v1/namespaces", "application/json", []byte(body))
+	l.namespaces[name] = err == nil
+	return err
+}
+
+// clear removes all worlds. No collector may be running.
+func (l *live) clear(slots int) error {
+	var prefixes []string
+	for slot := range slots {
+		for _, k := range kinds {
+			if k.namespaced {
+				prefixes = append(prefixes, k.key+"/"+string(placeOf(slot)))
+			}
+		}
+	}
+	for _, k := range kinds {
+		if !k.namespaced {
+			prefixes = append(prefixes, k.key+"/w")
+		}
+	}
+	return l.Wipe(prefixes...)
+}
+
+// act carries out an act in a slot. What the server answers is of no concern, as
+// long as it is an answer.
+func (l *live) act(ctx context.Context, slot int, a scenario.Act) error {
+	ref := placeOf(slot).ref(a.Ref)
+	k, err := kindOf(ref)
+	if err != nil {
+		return err
+	}
+	path := k.pathOf(ref)
+	if a.Drop == "" {
+		var o metav1.DeleteOptions
+		o.APIVersion, o.Kind = "v1", "DeleteOptions"
+		if a.Policy != "" {
+			o.PropagationPolicy = &a.Policy
+		}
+		body, err := json.Marshal(o)
+		if err != nil {
+			return err
+		}
+		_, err = l.Do(ctx, http.MethodDelete, path, "application/json", body)
+		return unlessAnswer(err)
+	}
+	text, err := l.Do(ctx, http.MethodGet, path, "", nil)
+	if err != nil {
+		return unlessAnswer(err)
+	}
+	var have struct {
+		Metadata struct {
+			Finalizers []string `json:"finalizers"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(text, &have); err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(have.Metadata.Finalizers, func(f string) bool { return f == a.Drop })
+	if left == nil {
+		left = []string{}
+	}
+	p := object.Patch{Type: object.Merge, Finalizers: &left}
+	_, err = l.Do(ctx, http.MethodPatch, path, p.Type.String(), p.Body())
+	return unlessAnswer(err)
+}
+
+func unlessAnswer(err error) error {
+	if cluster.Code(err) != 0 {
+		return nil
+	}
+	return err
+}
+
+// fence waits until the collector has begun with everything that was enqueued
+// before: it makes an object whose owner does not exist, and waits for its end.
+func (l *live) fence(ctx context.Context) error {
+	l.fences++
+	name := fmt.Sprintf("fence-%d", l.fences)
+	const path = "/api/v1/namespaces/default/configmaps"
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q,"ownerReferences":[`+
+		`{"apiVersion":"v1","kind":"Secret","name":%q,"uid":%q}]}}`, name, name, name)
+	if _, err := l.Do(ctx, http.MethodPost, path, "application/json", []byte(body)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		_, err := l.Do(ctx, http.MethodGet, path+"/"+name, "", nil)
+		if cluster.Code(err) == http.StatusNotFound {
+			return nil
+		}
+		if err != nil {
+			log, _ := l.Log("kube-controller-manager")
+			return fmt.Errorf("the collector does not collect: %w\n%s", err, log[max(0, len(log)-4000):])
+		}
+		pause(ctx, 30*time.Millisecond)
+	}
+}
+
+// each calls do for n slots, some at a time, and returns the first error.
+func each(n int, do func(slot int) error) error {
+	const most = 16
+	var wg sync.WaitGroup
+	errs := make([]error, n)
+	places := make(chan struct{}, most)
+	for slot := range n {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			errs[slot] = do(slot)
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pause waits: a real collector is not told to hurry.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,217 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// predict is what a dry run says of a world: the text of the state in which it
+// ends. Without acts it is what a collector does that starts over the world.
+//
+// A dry run knows deletes of one policy. Whatever else users do is simulated with
+// the same engine and server, in the same order.
+func predict(ctx context.Context, world []*object.Object, rs *object.Resources, acts []scenario.Act) (string, error) {
+	seed, ok := seedOf(world, acts)
+	if !ok {
+		r := run{acts: [][]scenario.Act{acts}, settled: true}
+		states, err := r.do(ctx, world, rs, nil)
+		if err != nil {
+			return "", err
+		}
+		return states[0], nil
+	}
+	snap, err := snapshot.New(clones(world), rs, snapshot.CoversEverything(), snapshot.Source{})
+	if err != nil {
+		return "", err
+	}
+	result, err := plan.Simulate(ctx, snap, seed, plan.Options{NoSteps: true})
+	if err != nil {
+		return "", err
+	}
+	return text(result.After()), nil
+}
+
+// seedOf is the acts as what a dry run is asked for, if it can be.
+func seedOf(world []*object.Object, acts []scenario.Act) (plan.Seed, bool) {
+	if len(acts) == 0 {
+		return plan.CollectSeed(), true
+	}
+	policies := map[metav1.DeletionPropagation]engine.Policy{
+		metav1.DeletePropagationBackground: engine.Background,
+		metav1.DeletePropagationForeground: engine.ForegroundPolicy,
+		metav1.DeletePropagationOrphan:     engine.OrphanPolicy,
+	}
+	policy, known := policies[acts[0].Policy]
+	var targets []object.Ref
+	for _, a := range acts {
+		exists := slices.ContainsFunc(world, func(o *object.Object) bool { return o.Ref == a.Ref })
+		if !known || !exists || a.Drop != "" || a.Policy != acts[0].Policy {
+			return plan.Seed{}, false
+		}
+		targets = append(targets, a.Ref)
+	}
+	return plan.DeleteSeed(policy, targets...), true
+}
+
+// run is one way in which a story may go.
+type run struct {
+	// acts of each phase. The first phase of a run that is not settled has none:
+	// the collector starts.
+	acts [][]scenario.Act
+	// settled: the collector is at rest before the first phase.
+	settled bool
+}
+
+// do runs the phases and returns the state after each of them. With random it is
+// one of many schedules; without it is the reference.
+func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resources, random *rand.Rand) ([]string, error) {
+	m := &mirror{Server: apisim.New(clones(world), rs), resources: rs}
+	c := engine.New()
+	m.start(c, random, !r.settled)
+	if r.settled {
+		if err := engine.Drain(ctx, c, m, engine.Follow{}); err != nil {
+			return nil, err
+		}
+	}
+	var states []string
+	for _, acts := range r.acts {
+		u := &user{server: m.Server, acts: acts, random: random}
+		u.act(ctx)
+		follow := engine.Follow{
+			Decided: func(engine.Decision) {
+				if random != nil && random.IntN(4) == 0 {
+					u.act(ctx)
+				}
+			},
+			Idle: func() bool { return u.act(ctx) },
+		}
+		var err error
+		if random == nil {
+			for u.act(ctx) {
+			}
+			err = engine.Drain(ctx, c, m, follow)
+		} else {
+			err = engine.Explore(ctx, c, m, follow, random)
+		}
+		if err != nil {
+			return nil, err
+		}
+		states = append(states, text(m.Objects()))
+	}
+	return states, nil
+}
+
+// user carries out acts, one at a time.
+type user struct {
+	server *apisim.Server
+	acts   []scenario.Act
+	random *rand.Rand
+}
+
+func (u *user) act(ctx context.Context) bool {
+	if len(u.acts) == 0 {
+		return false
+	}
+	u.acts[0].Apply(ctx, u.server)
+	u.acts = u.acts[1:]
+	return true
+}
+
+// mirror is a simulated server as the collector sees it.
+type mirror struct {
+	*apisim.Server
+	resources *object.Resources
+	pending   []object.Event
+}
+
+// start has the collector see the lists of all kinds. Kinds arrive interleaved as
+// random says; where the collector is starting, workers may be faster than lists.
+func (m *mirror) start(c *engine.Collector, random *rand.Rand, starting bool) {
+	var lists [][]object.Event
+	last := ""
+	for _, o := range m.Objects() {
+		if !m.watched(o) {
+			continue
+		}
+		if k := o.APIVersion + " " + o.Kind; k != last || len(lists) == 0 {
+			lists, last = append(lists, nil), k
+		}
+		lists[len(lists)-1] = append(lists[len(lists)-1], object.Event{Type: object.Added, Object: o})
+	}
+	late := starting && random != nil && random.IntN(2) == 0
+	for len(lists) > 0 {
+		i := 0
+		if random != nil && starting {
+			i = random.IntN(len(lists))
+		}
+		n := 1
+		if random != nil && random.IntN(2) == 0 {
+			n = len(lists[i])
+		}
+		for _, e := range lists[i][:n] {
+			if late {
+				m.pending = append(m.pending, e)
+			} else {
+				c.Observe(e)
+			}
+		}
+		if lists[i] = lists[i][n:]; len(lists[i]) == 0 {
+			lists = slices.Delete(lists, i, i+1)
+		}
+	}
+}
+
+func (m *mirror) watched(o *object.Object) bool {
+	r, err := m.resources.For(o.APIVersion, o.Kind)
+	return err == nil && m.resources.Monitored(r)
+}
+
+// Events hands over what the collector's watches show.
+func (m *mirror) Events() []object.Event {
+	events := m.pending
+	m.pending = nil
+	for _, e := range m.Server.Events() {
+		if m.watched(e.Object) {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+func clones(objects []*object.Object) []*object.Object {
+	c := make([]*object.Object, len(objects))
+	for i, o := range objects {
+		c[i] = o.Clone()
+	}
+	return c
+}
+
+// explored is how many schedules are tried before a state counts as impossible.
+const explored = 3000
+
+// possible tells whether a state can come about after one more phase. Before it
+// the world was as the server showed it, or the collector has seen the whole
+// story: then the states after the phases before must have come about, too.
+func possible(ctx context.Context, world []*object.Object, rs *object.Resources, r run, want []string, seed uint64) (bool, error) {
+	for i := range uint64(explored) {
+		states, err := r.do(ctx, world, rs, rand.New(rand.NewPCG(seed, i)))
+		if err != nil {
+			return false, fmt.Errorf("schedule %d: %w", i, err)
+		}
+		if slices.Equal(states, want) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

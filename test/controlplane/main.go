@@ -1,0 +1,78 @@
+// Command controlplane is a Kubernetes control plane in one binary: etcd,
+// kube-apiserver, kube-controller-manager and kubectl, all of the version that
+// go.mod pins. The tests start it through package cluster; `make kube-up` starts
+// one for a person.
+//
+// It is nothing to run workloads on: there are no nodes, storage is never
+// flushed to disk, everything listens on the loopback interface only, and all of
+// it is gone when the program ends.
+package main
+
+import (
+	"fmt"
+	"os"
+	_ "time/tzdata" // CronJobs name time zones
+
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubectl offers them
+	"k8s.io/component-base/cli"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo" // registers metrics of clients
+	_ "k8s.io/component-base/metrics/prometheus/version"  // registers the version metric
+	"k8s.io/kubectl/pkg/cmd"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	manager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+)
+
+const usage = `usage: controlplane up [CONTROLLERS]  start a control plane for a person, until Ctrl-C
+       controlplane obey              start one for a test, which gives commands
+       controlplane kubectl ARGS…     run kubectl
+`
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	name := os.Args[1]
+	os.Args = append([]string{name}, os.Args[2:]...)
+	switch name {
+	case "up":
+		end(up(os.Args[1:]))
+	case "obey":
+		end(obey())
+	case "kube-apiserver":
+		endWithInput()
+		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
+	case "kube-controller-manager":
+		endWithInput()
+		os.Exit(cli.Run(manager.NewControllerManagerCommand()))
+	case "kubectl":
+		if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			os.Exit(1)
+		}
+	default:
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+}
+
+func end(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "controlplane:", err)
+		os.Exit(1)
+	}
+}
+
+// endWithInput ends this process when its input ends. The input is a pipe from
+// whoever started it, so it ends however that ends: nothing is left behind, even
+// after a kill.
+func endWithInput() {
+	go func() {
+		buffer := make([]byte, 1)
+		for {
+			if _, err := os.Stdin.Read(buffer); err != nil {
+				os.Exit(0)
+			}
+		}
+	}()
+}

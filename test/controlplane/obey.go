@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// announcement is the first line for a test: how to reach the cluster.
+type announcement struct {
+	URL        string `json:"url"`
+	Token      string `json:"token"`
+	CA         string `json:"ca"`
+	Kubeconfig string `json:"kubeconfig"`
+	Directory  string `json:"directory"`
+}
+
+// obey starts etcd and an API server, says so, and then obeys one command a line
+// until the input ends or a signal arrives:
+//
+//	controllers NAME,NAME…   (re)start the controller manager with these controllers
+//	controllers              stop the controller manager
+//	store KEY JSON           put an object into storage as it is, below /registry
+//	wipe PREFIX              remove everything below /registry that begins with this
+//
+// Every command is answered by one line, `ok` or `error: …`.
+func obey() (err error) {
+	ctx, stop := interruptible()
+	defer stop()
+	lines := make(chan string)
+	go func() {
+		defer stop()
+		defer close(lines)
+		input := bufio.NewScanner(os.Stdin)
+		input.Buffer(nil, 4<<20)
+		for input.Scan() {
+			select {
+			case lines <- input.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	p, err := newPlane(ctx)
+	defer func() { err = errors.Join(err, p.down()) }()
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(announcement{
+		URL: p.access.url, Token: p.access.admin, CA: p.access.ca, Kubeconfig: p.access.kubeconfig, Directory: p.dir,
+	}); err != nil {
+		return err
+	}
+	return p.obey(ctx, lines, os.Stdout)
+}
+
+func (p *plane) obey(ctx context.Context, lines <-chan string, answers io.Writer) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.server.ended:
+			return fmt.Errorf("kube-apiserver ended: %w", p.server.failure())
+		case line, more := <-lines:
+			if !more {
+				return nil
+			}
+			answer := "ok"
+			if err := p.command(ctx, line); err != nil {
+				answer = "error: " + strings.ReplaceAll(err.Error(), "\n", " | ")
+			}
+			if _, err := fmt.Fprintln(answers, answer); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (p *plane) command(ctx context.Context, line string) error {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "controllers":
+		return p.controllers(ctx, rest)
+	case "store":
+		key, manifest, _ := strings.Cut(rest, " ")
+		return p.store(ctx, key, []byte(manifest))
+	case "wipe":
+		return p.wipe(ctx, rest)
+	default:
+		return fmt.Errorf("there is no command %q", verb)
+	}
+}
+
+// controllers replaces the controller manager. Without names there is none.
+func (p *plane) controllers(ctx context.Context, names string) error {
+	if p.manager != nil {
+		p.manager.stop()
+		p.manager = nil
+	}
+	if names == "" {
+		return nil
+	}
+	return p.startManager(ctx, names)
+}
