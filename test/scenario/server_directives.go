@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -169,7 +170,8 @@ func removeCollection(e *Env, d *datadriven.TestData) (string, error) {
 	return e.answer(e.Server.DeleteCollection(context.Background(), r, namespace, selector, o))
 }
 
-// parseDelete reads `policy= orphan= grace= uid= rv= dry` into delete options.
+// parseDelete reads `policy= orphan= grace= uid= rv= dry` into delete options;
+// `dry=` with a value is a dry run of that name instead of All.
 func parseDelete(words []string) (metav1.DeleteOptions, error) {
 	var o metav1.DeleteOptions
 	for _, word := range words {
@@ -192,7 +194,7 @@ func parseDelete(words []string) (metav1.DeleteOptions, error) {
 		case "rv":
 			o.Preconditions.ResourceVersion = &value
 		case "dry":
-			o.DryRun = []string{metav1.DryRunAll}
+			o.DryRun = []string{cmp.Or(value, metav1.DryRunAll)}
 		default:
 			err = fmt.Errorf("there is no delete option %q", key)
 		}
