@@ -3,7 +3,11 @@
 // judges; it is listed. Nothing in the tree is written: the changed file is laid
 // over the real one for the compiler only.
 //
+// Changes are made by rule, or taken from a list of picked ones, which only
+// scenario files judge:
+//
 //	go run ./hack/mutate [-max n] packages...
+//	go run ./hack/mutate -picked list [words...]
 package main
 
 import (
@@ -18,8 +22,15 @@ import (
 
 func main() {
 	limit := flag.Int("max", 0, "try at most this many changes, spread evenly; 0 for all")
+	list := flag.String("picked", "", "try the changes of this list; with words, those whose file or reason contains one")
 	flag.Parse()
-	if err := run(flag.Args(), *limit); err != nil {
+	var err error
+	if *list != "" {
+		err = runPicked(*list, flag.Args())
+	} else {
+		err = run(flag.Args(), *limit)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
