@@ -114,7 +114,7 @@ func (s *simulation) spreadWaiting(all fates) {
 			continue
 		}
 		for _, ref := range f.blocked.Dependents {
-			if d := all.of(object.Ref(ref)); d != nil {
+			if d := s.fateIn(all, object.Ref(ref)); d != nil {
 				waiters[d] = append(waiters[d], f)
 			} else if tr := s.tracks.byUID[ref.UID]; tr != nil && tr.decision.undecided() {
 				f.open = true

@@ -19,7 +19,7 @@ func (f *fate) doubt(reason Reason) { f.outcome, f.reason = report.Unknown, stri
 // another owner than the run has taken for it: because several objects have the
 // owner's uid, or because the owner's uid is not in the snapshot.
 func (s *simulation) doubtIdentities(all fates) {
-	shared, nameless := s.sharedUIDs(), s.hasNameless()
+	shared, nameless := s.tracks.shared, s.hasNameless()
 	if len(shared) == 0 && !nameless {
 		return
 	}
@@ -37,10 +37,10 @@ func (s *simulation) doubtIdentities(all fates) {
 	}
 }
 
-// sharedUIDs are the UIDs that several objects of the snapshot claim.
-func (s *simulation) sharedUIDs() map[types.UID]bool {
+// sharedUIDs are the UIDs that several objects of a snapshot claim.
+func sharedUIDs(snap *snapshot.Snapshot) map[types.UID]bool {
 	shared := map[types.UID]bool{}
-	for _, p := range s.snap.Problems {
+	for _, p := range snap.Problems {
 		if p.Kind == snapshot.DuplicateUID {
 			shared[p.Object.UID] = true
 		}
@@ -83,25 +83,46 @@ func (s *simulation) doubtDependents(all fates) {
 		return
 	}
 	takers := all.takers(open)
+	var kept []*fate
 	for len(open) > 0 {
 		f := open[len(open)-1]
 		open = open[:len(open)-1]
 		for _, d := range takers[f.track.first.UID] {
-			if d.outcome == report.Deleted {
+			if d.outcome == report.Deleted && !d.track.target {
 				d.doubt(OwnerUnknown)
 				open = append(open, d)
 			}
 		}
 		if o := f.track.last; o != nil && !o.BeingDeleted() {
-			open = append(open, s.doubtKept(all, o, f.baseline)...)
+			doubted := s.doubtKept(all, o)
+			open, kept = append(open, doubted...), append(kept, doubted...)
+		}
+	}
+	for _, f := range kept {
+		s.blameOwners(all, f)
+	}
+}
+
+// blameOwners names the owners because of which nothing is known.
+func (s *simulation) blameOwners(all fates, f *fate) {
+	g := s.collector.Graph()
+	f.because, f.baseline = nil, s.seed.Verb != Collect
+	for _, ref := range f.track.last.Owners {
+		id, ok := g.Find(ref.UID)
+		if !ok {
+			continue
+		}
+		if owner := s.fateIn(all, g.Identity(id)); owner != nil && owner.outcome == report.Unknown {
+			f.because = append(f.because, owner.track.first.Ref)
+			f.baseline = f.baseline && owner.baseline
 		}
 	}
 }
 
 // takers lists who was deleted because of owners, by the uid of the owner; empty
-// unless a deletion is in doubt.
+// unless it is in doubt who is whose owner.
 func (all fates) takers(open []*fate) map[types.UID][]*fate {
-	if !slices.ContainsFunc(open, func(f *fate) bool { return f.track.last == nil }) {
+	if !slices.ContainsFunc(open, func(f *fate) bool { return f.reason == string(SharedUID) || f.reason == string(MissingUID) }) {
 		return nil
 	}
 	byOwner := map[types.UID][]*fate{}
@@ -117,7 +138,7 @@ func (all fates) takers(open []*fate) map[types.UID][]*fate {
 
 // doubtKept turns the dependents of an object that may go into Unknown, unless
 // another owner keeps them for certain.
-func (s *simulation) doubtKept(all fates, owner *object.Object, baseline bool) []*fate {
+func (s *simulation) doubtKept(all fates, owner *object.Object) []*fate {
 	g := s.collector.Graph()
 	id, ok := g.Find(owner.UID)
 	if !ok || g.Virtual(id) || g.Identity(id) != owner.Ref {
@@ -126,17 +147,15 @@ func (s *simulation) doubtKept(all fates, owner *object.Object, baseline bool) [
 	var doubted []*fate
 	g.EachDependent(id, func(d graph.ID) bool {
 		o := g.Object(d)
-		f := all.of(o.Ref)
+		f := s.fateIn(all, o.Ref)
 		if o.BeingDeleted() || f != nil && f.outcome != report.Kept && f.outcome != report.Pruned || s.keptForCertain(all, o) {
 			return true
 		}
 		if f == nil {
 			f = keptBy(o, owner.Ref)
-			f.baseline = baseline
-			all[s.tracks.key(o)] = f
+			all[s.tracks.key(o.Ref)] = f
 		}
 		f.doubt(OwnerUnknown)
-		f.because = []object.Ref{owner.Ref}
 		doubted = append(doubted, f)
 		return true
 	})
@@ -156,7 +175,7 @@ func (s *simulation) keptForCertain(all fates, o *object.Object) bool {
 		if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Namespace != "" && owner.Namespace != o.Namespace {
 			return false
 		}
-		f := all.of(owner)
+		f := s.fateIn(all, owner)
 		return f == nil || f.outcome != report.Unknown
 	})
 }

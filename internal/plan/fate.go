@@ -34,13 +34,12 @@ type fate struct {
 // fates are the fates of a run, by the keys of the tracks.
 type fates map[types.UID]*fate
 
-// of is the fate of an object; nil if it has none.
-func (all fates) of(r object.Ref) *fate {
-	f := all[r.UID]
-	if f != nil && f.track.first.Ref != r {
-		return all[twin(r)]
+// fateIn is the fate of an object; nil if it has none.
+func (s *simulation) fateIn(all fates, r object.Ref) *fate {
+	if f := all[s.tracks.key(r)]; f != nil && f.track.first.Ref == r {
+		return f
 	}
-	return f
+	return nil
 }
 
 // fates judges every tracked object at quiescence.
@@ -105,7 +104,7 @@ func (s *simulation) asBefore(tr *track) bool {
 	}
 	return !slices.ContainsFunc(tr.first.Owners, func(o object.OwnerReference) bool {
 		owner := s.tracks.byUID[o.UID]
-		return owner != nil && owner.changed&afterSeed != 0
+		return s.tracks.shared[o.UID] || owner != nil && owner.changed&afterSeed != 0
 	})
 }
 
@@ -242,11 +241,11 @@ func (s *simulation) removedReferences(tr *track) []object.Ref {
 // collection, also those that nothing concerned.
 func (s *simulation) addTerminating(all fates) {
 	for _, o := range s.after() {
-		if o.BeingDeleted() && all.of(o.Ref) == nil {
+		if o.BeingDeleted() && s.fateIn(all, o.Ref) == nil {
 			tr := s.tracks.of(o)
 			f := &fate{track: tr}
 			s.blockedFate(f)
-			all[s.tracks.key(o)] = f
+			all[s.tracks.key(o.Ref)] = f
 		}
 	}
 }
@@ -266,9 +265,9 @@ func (s *simulation) addUndecided(all fates) {
 		}
 		g.EachDependent(id, func(d graph.ID) bool {
 			o := g.Object(d)
-			if all.of(o.Ref) == nil && !o.BeingDeleted() {
+			if s.fateIn(all, o.Ref) == nil && !o.BeingDeleted() {
 				if f := s.undecided(o); f != nil {
-					all[s.tracks.key(o)] = f
+					all[s.tracks.key(o.Ref)] = f
 				}
 			}
 			return true
@@ -306,8 +305,8 @@ func (s *simulation) addKeptByBlocked(all fates) {
 		}
 		g.EachDependent(id, func(d graph.ID) bool {
 			o := g.Object(d)
-			if all.of(o.Ref) == nil && !o.BeingDeleted() {
-				all[s.tracks.key(o)] = keptBy(o, f.track.first.Ref)
+			if s.fateIn(all, o.Ref) == nil && !o.BeingDeleted() {
+				all[s.tracks.key(o.Ref)] = keptBy(o, f.track.first.Ref)
 			}
 			return true
 		})

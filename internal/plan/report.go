@@ -49,7 +49,7 @@ func (s *simulation) sorted(all fates) []*fate {
 	list := make([]*fate, 0, len(all))
 	if len(all) > len(s.snap.Objects)/8 {
 		for _, o := range s.snap.Objects {
-			if f := all.of(o.Ref); f != nil {
+			if f := s.fateIn(all, o.Ref); f != nil {
 				list = append(list, f)
 			}
 		}

@@ -88,7 +88,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		snap: snap, seed: seed, options: o,
 		recorder:  newRecorder(server, snap, o.Reads),
 		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects))),
-		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline},
+		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap)},
 	}
 	s.rest = newRestOfWorld(s.recorder, snap)
 	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.word(s.recorder.actor)) }

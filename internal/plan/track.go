@@ -141,21 +141,18 @@ func (t *track) decided(j judgement) {
 	t.decision = j
 }
 
-// tracks are the objects that something touched or considered, by UID. Of several
-// objects with one UID the first has it as its key, the others have a key of
-// their own (twin).
+// tracks are the objects that something touched or considered, by UID. Objects that
+// share a UID have keys of their own (twin).
 type tracks struct {
-	byUID map[types.UID]*track
-	phase phases
+	shared map[types.UID]bool
+	byUID  map[types.UID]*track
+	phase  phases
 }
 
 func (t *tracks) of(o *object.Object) *track {
-	tr := t.byUID[o.UID]
-	if tr != nil && tr.first.Ref == o.Ref {
-		return tr
-	}
-	key := t.key(o)
-	if tr = t.byUID[key]; tr == nil {
+	key := t.key(o.Ref)
+	tr := t.byUID[key]
+	if tr == nil {
 		tr = &track{first: o, last: o}
 		t.byUID[key] = tr
 	}
@@ -163,11 +160,11 @@ func (t *tracks) of(o *object.Object) *track {
 }
 
 // key is the key under which the track of an object is or would be.
-func (t *tracks) key(o *object.Object) types.UID {
-	if tr := t.byUID[o.UID]; tr != nil && tr.first.Ref != o.Ref {
-		return twin(o.Ref)
+func (t *tracks) key(r object.Ref) types.UID {
+	if t.shared[r.UID] {
+		return twin(r)
 	}
-	return o.UID
+	return r.UID
 }
 
 // twin is the key of an object whose UID another object has as well. A UID holds
