@@ -27,8 +27,11 @@ const (
 	undecided verdict = iota
 	// predicted: the state that a dry run shows.
 	predicted
-	// contested: a state that the same world reaches under another schedule.
+	// contested: a state that the same world reaches under another schedule of
+	// the engine's exploring driver.
 	contested
+	// raced: the same, under a schedule as fine as single requests.
+	raced
 	// remembered: a state that is reached under some schedule by a collector that
 	// has seen the whole story; a dry run always begins with one that restarts.
 	remembered
@@ -37,7 +40,7 @@ const (
 )
 
 func (v verdict) String() string {
-	return [...]string{"undecided", "predicted", "contested", "remembered", "wrong"}[v]
+	return [...]string{"undecided", "predicted", "contested", "raced", "remembered", "wrong"}[v]
 }
 
 // trial is a story on its way through a real cluster.
@@ -50,7 +53,8 @@ type trial struct {
 	acts   [][]scenario.Act
 	states []string
 
-	before   []*object.Object
+	first    []*object.Object // the world before the first phase, as the server showed it
+	before   []*object.Object // and before this one
 	expected string
 	now      string
 	since    time.Time // now has been so
@@ -139,7 +143,9 @@ func (l *live) phase(ctx context.Context, trials []*trial, phase int) error {
 // begin notes the world before a phase and what a dry run says of it.
 func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Resources, phase int) (err error) {
 	var acts []scenario.Act
-	if phase > 0 {
+	if phase == 0 {
+		t.first = world
+	} else {
 		acts = t.phases[phase-1]
 	}
 	t.phase, t.before, t.verdict = phase, world, undecided
@@ -219,12 +225,20 @@ func (t *trial) search(ctx context.Context, rs *object.Resources) (verdict, erro
 	if ok || err != nil {
 		return contested, err
 	}
+	r.fine = true
+	ok, err = possible(ctx, t.before, rs, r, []string{t.now}, t.seed)
+	if ok || err != nil {
+		return raced, err
+	}
 	if t.phase == 0 {
 		return undecided, nil
 	}
-	ok, err = possible(ctx, t.objects, rs, run{acts: t.acts}, append(t.states[:len(t.states):len(t.states)], t.now), t.seed)
-	if ok || err != nil {
-		return remembered, err
+	for _, fine := range []bool{false, true} {
+		r := run{acts: t.acts, fine: fine}
+		ok, err = possible(ctx, t.first, rs, r, append(t.states[:len(t.states):len(t.states)], t.now), t.seed)
+		if ok || err != nil {
+			return remembered, err
+		}
 	}
 	return undecided, nil
 }

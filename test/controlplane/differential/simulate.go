@@ -71,12 +71,14 @@ type run struct {
 	acts [][]scenario.Act
 	// settled: the collector is at rest before the first phase.
 	settled bool
+	// fine: schedules are as fine as single requests.
+	fine bool
 }
 
 // do runs the phases and returns the state after each of them. With random it is
 // one of many schedules; without it is the reference.
 func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resources, random *rand.Rand) ([]string, error) {
-	m := &mirror{Server: apisim.New(clones(world), rs), resources: rs}
+	m := &mirror{Server: apisim.New(clones(world), rs), resources: rs, random: random}
 	c := engine.New()
 	m.start(c, random, !r.settled)
 	if r.settled {
@@ -86,22 +88,21 @@ func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resource
 	}
 	var states []string
 	for _, acts := range r.acts {
-		u := &user{server: m.Server, acts: acts, random: random}
-		u.act(ctx)
-		follow := engine.Follow{
-			Decided: func(engine.Decision) {
-				if random != nil && random.IntN(4) == 0 {
-					u.act(ctx)
-				}
-			},
-			Idle: func() bool { return u.act(ctx) },
+		m.acts, m.haste = slices.Clone(acts), 1
+		if random != nil {
+			m.haste = 1 << random.IntN(5)
 		}
+		m.act(ctx)
+		follow := engine.Follow{Idle: func() bool { return m.act(ctx) }}
 		var err error
-		if random == nil {
-			for u.act(ctx) {
+		switch {
+		case random == nil:
+			for m.act(ctx) {
 			}
 			err = engine.Drain(ctx, c, m, follow)
-		} else {
+		case r.fine:
+			err = (&schedule{c: c, m: m, random: random, idle: follow.Idle}).run(ctx)
+		default:
 			err = engine.Explore(ctx, c, m, follow, random)
 		}
 		if err != nil {
@@ -112,27 +113,26 @@ func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resource
 	return states, nil
 }
 
-// user carries out acts, one at a time.
-type user struct {
-	server *apisim.Server
-	acts   []scenario.Act
-	random *rand.Rand
-}
-
-func (u *user) act(ctx context.Context) bool {
-	if len(u.acts) == 0 {
-		return false
-	}
-	u.acts[0].Apply(ctx, u.server)
-	u.acts = u.acts[1:]
-	return true
-}
-
-// mirror is a simulated server as the collector sees it.
+// mirror is a simulated server as the collector sees it, and the users beside it.
 type mirror struct {
 	*apisim.Server
 	resources *object.Resources
 	pending   []object.Event
+	random    *rand.Rand
+	// acts are what users are still going to do: one in haste steps of the
+	// collector, or the next one when the collector is at rest.
+	acts  []scenario.Act
+	haste int
+}
+
+// act carries out the next act, if there is one.
+func (m *mirror) act(ctx context.Context) bool {
+	if len(m.acts) == 0 {
+		return false
+	}
+	m.acts[0].Apply(ctx, m.Server)
+	m.acts = m.acts[1:]
+	return true
 }
 
 // start has the collector see the lists of all kinds. Kinds arrive interleaved as
@@ -177,8 +177,12 @@ func (m *mirror) watched(o *object.Object) bool {
 	return err == nil && m.resources.Monitored(r)
 }
 
-// Events hands over what the collector's watches show.
+// Events hands over what the collector's watches show. It is called at every step
+// of the collector.
 func (m *mirror) Events() []object.Event {
+	for m.random != nil && len(m.acts) > 0 && m.random.IntN(m.haste) == 0 {
+		m.act(context.Background())
+	}
 	events := m.pending
 	m.pending = nil
 	for _, e := range m.Server.Events() {

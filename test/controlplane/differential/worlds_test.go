@@ -10,7 +10,7 @@ import (
 var (
 	count = flag.Int("worlds", 100, "the number of worlds")
 	seed  = flag.Uint64("seed", 1, "the seed of the first world")
-	most  = flag.Int("batch", 60, "the number of worlds at a time")
+	most  = flag.Int("batch", 100, "the number of worlds at a time")
 )
 
 // What a dry run says of a drawn world is what happens to it on a real control
@@ -47,7 +47,7 @@ func TestWorlds(t *testing.T) {
 			switch tr.verdict {
 			case wrong:
 				t.Error(tr.report())
-			case remembered, contested:
+			case contested, raced, remembered:
 				if testing.Verbose() && *count <= 100 {
 					t.Log(tr.report())
 				}
