@@ -3,6 +3,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
@@ -44,6 +45,11 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref) (*repo
 	if !q.ask(ctx) {
 		e.Verdict, e.Reason = report.Undecidable, engine.NotObserved.String()
 		e.Message = fmt.Sprintf("the collector does not watch the kind %s: it never touches this object", target.Kind)
+		return e, nil
+	}
+	if q.shares(func(p snapshot.Problem) bool { return p.Object.UID == target.UID }) {
+		e.Verdict, e.Reason = report.Undecidable, string(plan.SharedUID)
+		e.Message = "another object has the same uid: the collector cannot tell them apart"
 		return e, nil
 	}
 	if err := q.answer(ctx, q.neighbourhood(), e); err != nil {
@@ -92,8 +98,8 @@ func (q *question) answer(ctx context.Context, near *snapshot.Snapshot, e *repor
 
 // neighbourhood is the snapshot reduced to what can decide about the object: what
 // is connected with it over owner references, what stands under the names that
-// these references use, and what the other deleters of a cluster look at. Where content
-// counts it is the whole snapshot.
+// these references use, and what the other deleters of a cluster look at. Where
+// content counts it is the whole snapshot.
 func (q *question) neighbourhood() *snapshot.Snapshot {
 	if q.withContent() {
 		return q.snap
@@ -123,14 +129,22 @@ func (q *question) neighbourhood() *snapshot.Snapshot {
 
 // withContent tells whether the end of the object hangs on objects that do not
 // refer to it: it has content, or it is content of a namespace that is being
-// deleted.
+// deleted. Where objects share a uid, nobody knows who refers to whom.
 func (q *question) withContent() bool {
 	switch q.target.Kind {
 	case "Namespace", "CustomResourceDefinition":
 		return true
 	}
 	namespace := q.snap.Find("v1", "Namespace", "", q.target.Namespace)
-	return namespace != nil && namespace.BeingDeleted()
+	return namespace != nil && namespace.BeingDeleted() ||
+		q.shares(func(snapshot.Problem) bool { return true })
+}
+
+// shares tells whether objects of the snapshot share a uid that is of interest.
+func (q *question) shares(interest func(snapshot.Problem) bool) bool {
+	return slices.ContainsFunc(q.snap.Problems, func(p snapshot.Problem) bool {
+		return p.Kind == snapshot.DuplicateUID && interest(p)
+	})
 }
 
 // named is the object that stands under the name of a reference, whatever its

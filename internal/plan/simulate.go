@@ -65,8 +65,8 @@ func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object
 	if err := s.run(ctx, nil); err != nil {
 		return report.Effect{}, err
 	}
-	if f := s.fates()[o.UID]; f != nil && f.track.first.Ref == o.Ref {
-		return s.effects(fates{o.UID: f})[0], nil
+	if f := s.fateIn(s.fates(), o.Ref); f != nil {
+		return s.effects(fates{s.tracks.key(o.Ref): f})[0], nil
 	}
 	return report.Effect{Object: report.RefOf(o.Ref), Outcome: report.Kept}, nil
 }
