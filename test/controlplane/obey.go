@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 )
 
 // announcement is the first line for a test: how to reach the cluster.
@@ -30,6 +32,7 @@ type announcement struct {
 //
 // Every command is answered by one line, `ok` or `error: …`.
 func obey() (err error) {
+	signal.Ignore(syscall.SIGPIPE) // an answer that nobody reads any more is no reason not to clean up
 	ctx, stop := interruptible()
 	defer stop()
 	lines := make(chan string)

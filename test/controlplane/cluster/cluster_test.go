@@ -1,11 +1,14 @@
 package cluster
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
-	"syscall"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 )
@@ -36,27 +39,58 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// When the test is killed, what it started ends by itself: the pipe does, and no
-// more of it is needed.
-func TestEndOfInput(t *testing.T) {
-	c, err := Start()
+// starter is the environment variable that has this binary start a cluster, say
+// where, and give it commands until it is killed.
+const starter = "CLUSTER_TEST_STARTER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(starter) != "" {
+		c, err := Start()
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println(c.Directory)
+		for err == nil {
+			err = c.Controllers("namespace-controller")
+		}
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// When a test is killed in the middle of everything, what it started ends by
+// itself and cleans up.
+func TestKilled(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), starter+"=1")
+	output, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Controllers("namespace-controller"); err != nil {
-		t.Error(err)
-	}
-	if err := c.input.Close(); err != nil {
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.cmd.Wait(); err != nil {
+	dir, err := bufio.NewReader(output).ReadString('\n')
+	if dir = strings.TrimSpace(dir); err != nil || dir == "" {
+		t.Fatalf("%q: %v", dir, err)
+	}
+	if _, err := os.Stat(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(c.cmd.Process.Pid, 0); err == nil {
-		t.Error("the process is still there")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := os.Stat(c.Directory); !os.IsNotExist(err) {
-		t.Errorf("%s is still there: %v", c.Directory, err)
+	_ = cmd.Wait() // it was killed
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(30 * time.Second); ; <-tick.C {
+		if _, err := os.Stat(dir); os.IsNotExist(err) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is still there", dir)
+		}
 	}
 }
 
@@ -108,8 +142,9 @@ func TestStoredBytes(t *testing.T) {
 // get reads an object once the API server has noticed it.
 func get(t *testing.T, c *Cluster, path string) ([]byte, error) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); ; <-tick.C {
 		text, err := c.Do(t.Context(), http.MethodGet, path, "", nil)
 		if Code(err) != http.StatusNotFound || time.Now().After(deadline) {
 			return text, err

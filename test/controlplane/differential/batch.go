@@ -58,7 +58,7 @@ type trial struct {
 	expected string
 	now      string
 	since    time.Time // now has been so
-	judged   string    // the last state that schedules were searched for
+	searched bool      // for schedules that lead to now
 	verdict  verdict
 }
 
@@ -150,7 +150,7 @@ func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Re
 	}
 	t.phase, t.before, t.verdict = phase, world, undecided
 	t.acts = append(t.acts, acts)
-	t.now, t.since, t.judged = "", time.Time{}, ""
+	t.now, t.since = "", time.Time{}
 	t.expected, err = predict(ctx, world, rs, acts)
 	if err != nil {
 		return fmt.Errorf("seed %d: %w\n%s", t.seed, err, text(world))
@@ -172,8 +172,11 @@ func (l *live) settle(ctx context.Context, trials []*trial) error {
 		busy := false
 		now := time.Now()
 		for _, t := range trials {
+			if err := l.kubelet(ctx, t.slot, worlds[t.slot]); err != nil {
+				return err
+			}
 			if state := text(worlds[t.slot]); state != t.now || t.since.IsZero() {
-				t.now, t.since, t.verdict = state, now, undecided
+				t.now, t.since, t.searched, t.verdict = state, now, false, undecided
 			}
 			rested := now.Sub(t.since)
 			if rested < dwell {
@@ -204,8 +207,8 @@ func (t *trial) judge(ctx context.Context, rs *object.Resources, rested time.Dur
 		t.verdict = predicted
 		return nil
 	}
-	if t.judged != t.now {
-		t.judged = t.now
+	if !t.searched {
+		t.searched = true
 		v, err := t.search(ctx, rs)
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", t.seed, err)

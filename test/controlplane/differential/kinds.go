@@ -76,6 +76,18 @@ func definition(plural, kind, scope string) string {
 		fmt.Sprintf(version, "v1", true), fmt.Sprintf(version, "v1alpha1", false))
 }
 
+// podBody is the body of a pod of which something is known.
+func podBody(p *object.Pod) string {
+	body := `"spec":{"containers":[{"name":"c","image":"i"}],` + tolerations
+	if p.NodeName != "" {
+		body += fmt.Sprintf(`,"nodeName":%q`, p.NodeName)
+	}
+	if p.TerminationGracePeriod != nil {
+		body += fmt.Sprintf(`,"terminationGracePeriodSeconds":%d`, *p.TerminationGracePeriod)
+	}
+	return body + fmt.Sprintf(`},"status":{"phase":%q}`, p.Phase)
+}
+
 type ownerManifest struct {
 	APIVersion         string `json:"apiVersion"`
 	Kind               string `json:"kind"`
@@ -125,6 +137,9 @@ func stored(o *object.Object) (cluster.Stored, error) {
 		return cluster.Stored{}, err
 	}
 	body := k.body
+	if p := o.Pod(); p != nil {
+		body = podBody(p)
+	}
 	if body != "" {
 		body = "," + body
 	}

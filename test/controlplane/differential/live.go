@@ -198,17 +198,11 @@ func (l *live) act(ctx context.Context, slot int, a scenario.Act) error {
 	}
 	path := k.pathOf(ref)
 	if a.Drop == "" {
-		var o metav1.DeleteOptions
-		o.APIVersion, o.Kind = "v1", "DeleteOptions"
+		o := metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}}
 		if a.Policy != "" {
 			o.PropagationPolicy = &a.Policy
 		}
-		body, err := json.Marshal(o)
-		if err != nil {
-			return err
-		}
-		_, err = l.Do(ctx, http.MethodDelete, path, "application/json", body)
-		return unlessAnswer(err)
+		return l.remove(ctx, path, o)
 	}
 	text, err := l.Do(ctx, http.MethodGet, path, "", nil)
 	if err != nil {
@@ -229,6 +223,33 @@ func (l *live) act(ctx context.Context, slot int, a scenario.Act) error {
 	p := object.Patch{Type: object.Merge, Finalizers: &left}
 	_, err = l.Do(ctx, http.MethodPatch, path, p.Type.String(), p.Body())
 	return unlessAnswer(err)
+}
+
+func (l *live) remove(ctx context.Context, path string, o metav1.DeleteOptions) error {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	_, err = l.Do(ctx, http.MethodDelete, path, "application/json", body)
+	return unlessAnswer(err)
+}
+
+// kubelet finishes the pods of a world whose grace period runs: here are no nodes.
+func (l *live) kubelet(ctx context.Context, slot int, world []*object.Object) error {
+	for _, o := range world {
+		if grace := o.GracePeriod(); o.Kind != "Pod" || !o.BeingDeleted() || grace == nil || *grace == 0 {
+			continue
+		}
+		ref := placeOf(slot).ref(o.Ref)
+		k, err := kindOf(ref)
+		if err != nil {
+			return err
+		}
+		if err := l.remove(ctx, k.pathOf(ref), finished(ref.UID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func unlessAnswer(err error) error {

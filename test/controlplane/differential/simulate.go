@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -93,7 +94,7 @@ func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resource
 			m.haste = 1 << random.IntN(5)
 		}
 		m.act(ctx)
-		follow := engine.Follow{Idle: func() bool { return m.act(ctx) }}
+		follow := engine.Follow{Idle: func() bool { return m.act(ctx) || m.kubelet(ctx) }}
 		var err error
 		switch {
 		case random == nil:
@@ -172,6 +173,24 @@ func (m *mirror) start(c *engine.Collector, random *rand.Rand, starting bool) {
 	}
 }
 
+// kubelet finishes the pods whose grace period runs.
+func (m *mirror) kubelet(ctx context.Context) bool {
+	pods := m.Lingering()
+	for _, ref := range pods {
+		// That it is gone meanwhile is what was wanted.
+		_ = m.Delete(ctx, ref, finished(ref.UID))
+	}
+	return len(pods) > 0
+}
+
+// finished is what a kubelet says once the containers of a pod have stopped.
+func finished(uid types.UID) metav1.DeleteOptions {
+	return metav1.DeleteOptions{
+		TypeMeta:           metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &uid},
+	}
+}
+
 func (m *mirror) watched(o *object.Object) bool {
 	r, err := m.resources.For(o.APIVersion, o.Kind)
 	return err == nil && m.resources.Monitored(r)
@@ -182,6 +201,9 @@ func (m *mirror) watched(o *object.Object) bool {
 func (m *mirror) Events() []object.Event {
 	for m.random != nil && len(m.acts) > 0 && m.random.IntN(m.haste) == 0 {
 		m.act(context.Background())
+	}
+	if m.random != nil && m.random.IntN(8) == 0 {
+		m.kubelet(context.Background())
 	}
 	events := m.pending
 	m.pending = nil

@@ -68,9 +68,19 @@ func (s *story) aim(random *rand.Rand) {
 }
 
 // vary puts in what the drawn worlds do not have: owners named through a served
-// version that is not the preferred one, and both finalizers of the collector.
+// version that is not the preferred one, both finalizers of the collector, and pods
+// on nodes.
 func (s *story) vary(v scenario.Variety, random *rand.Rand) {
 	for _, o := range s.objects {
+		if o.Kind == "Pod" && random.IntN(2) == 0 {
+			o.Edit().Pod = &object.Pod{
+				NodeName: "node", TerminationGracePeriod: new(int64(random.IntN(3) * 10)),
+				Phase: []string{"Running", "Running", "Succeeded"}[random.IntN(3)],
+			}
+			if o.BeingDeleted() && random.IntN(2) == 0 {
+				o.Edit().GracePeriod = new(int64(30))
+			}
+		}
 		if v.Has(scenario.Aliases) {
 			o.Owners = slices.Clone(o.Owners)
 			for i := range o.Owners {
@@ -143,7 +153,7 @@ func slotOf(o *object.Object) (int, bool) {
 const deletedAt int64 = 1767225600
 
 // text is a world as the input of a scenario, without what differs from run to
-// run: resourceVersions, times and generations. Two worlds in the same state have
+// run or is no part of a deletion: resourceVersions, times, labels and facts. Two worlds in the same state have
 // the same text.
 func text(objects []*object.Object) string {
 	sorted := slices.Clone(objects)
@@ -161,6 +171,7 @@ func text(objects []*object.Object) string {
 			rare.DeletionTimestamp = scenario.Start
 		}
 		rare.Pod, rare.GracePeriod = nil, nil
+		c.Labels = ""
 		line, _, _ := strings.Cut(scenario.Format(c, names), " rv=")
 		b.WriteString(line + "\n")
 	}
