@@ -1,0 +1,62 @@
+package diagnose_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestFindingsOfDrawnWorlds: codes are documented and have their severity, the
+// counts are right, the same input gives the same bytes, and where nothing is
+// covered nothing is called absent.
+func TestFindingsOfDrawnWorlds(t *testing.T) {
+	severity := map[string]report.Severity{}
+	for _, c := range diagnose.Codes() {
+		severity[string(c.Code)] = c.Severity
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		w := scenario.DrawWorld(t, scenario.Wild)
+		coverage := &snapshot.Coverage{}
+		whole := rapid.Bool().Draw(t, "whole")
+		if whole {
+			coverage = snapshot.CoversEverything()
+		}
+		snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
+		if err != nil {
+			t.Skip("the objects are of two clusters")
+		}
+		d, err := diagnose.Check(t.Context(), snap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := map[report.Severity]int{}
+		for _, f := range d.Findings {
+			counts[f.Severity]++
+			if severity[f.Code] != f.Severity || f.Message == "" {
+				t.Fatalf("code %q, severity %q, message %q", f.Code, f.Severity, f.Message)
+			}
+			if absent := []string{string(diagnose.OwnerNotFound)}; !whole && slices.Contains(absent, f.Code) {
+				t.Fatalf("nothing is covered, and yet: %+v", f)
+			}
+		}
+		if counts[report.Error] != d.Summary.Errors || counts[report.Warning] != d.Summary.Warnings || counts[report.Info] != d.Summary.Infos {
+			t.Fatalf("counts %v, summary %+v", counts, d.Summary)
+		}
+		again, err := diagnose.Check(t.Context(), snap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := json.Marshal(d)
+		b, _ := json.Marshal(again)
+		if string(a) != string(b) {
+			t.Fatalf("two diagnoses differ:\n%s\n%s", a, b)
+		}
+	})
+}

@@ -1,0 +1,128 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestOutcomes are worlds in which it is easy to say the wrong thing. All of them
+// are covered but for StatefulSets.
+func TestOutcomes(t *testing.T) {
+	for _, tt := range []struct {
+		name, world, targets string
+		policy               engine.Policy
+		want                 string
+	}{
+		{
+			name:    "terminating before, and gone because of the request",
+			world:   "v1 Secret n/s owners=c! fin=foregroundDeletion deleting grace=0\nv1 ConfigMap n/c\nv1 ConfigMap n/d owners=s!,c",
+			targets: "c", policy: engine.Background,
+			want: "Deleted Requested c; Deleted NoSolidOwner d; Deleted NoBlockingDependents s (before)",
+		},
+		{
+			name:    "one target takes the other",
+			world:   "v1 ConfigMap n/a\nv1 ConfigMap n/b owners=a!",
+			targets: "a b", policy: engine.ForegroundPolicy,
+			want: "Deleted Requested a; Deleted Requested b",
+		},
+		{
+			name:    "a target that is garbage already",
+			world:   "v1 ConfigMap n/a\nv1 ConfigMap n/b owners=v1:ConfigMap:gone:g",
+			targets: "b", policy: engine.Background,
+			want: "Deleted AlreadyGone b (before)",
+		},
+		{
+			name:    "two objects with one uid are two",
+			world:   "v1 ConfigMap n/a uid=x\nv1 Secret n/b uid=x\nv1 ConfigMap n/c owners=v1:ConfigMap:a:x",
+			targets: "a", policy: engine.Background,
+			want: "Unknown SharedUID a; Unknown SharedUID c",
+		},
+		{
+			name:    "an owner that is waited for by nobody goes, its dependent of two owners is unknown",
+			world:   "v1 ConfigMap n/a\nv1 Secret n/b owners=a,apps/v1:StatefulSet:w:w\nv1 Secret n/c owners=b\nv1 Secret n/d owners=b,e\nv1 Secret n/e",
+			targets: "a", policy: engine.ForegroundPolicy,
+			want: "Deleted Requested a; Unknown OwnerNotCovered b; Unknown OwnerUnknown c",
+		},
+		{
+			name:    "a foreground owner waits for what is unknown",
+			world:   "v1 ConfigMap n/a\nv1 Secret n/b owners=a!,apps/v1:StatefulSet:w:w",
+			targets: "a", policy: engine.ForegroundPolicy,
+			want: "Unknown DependentUnknown a; Unknown OwnerNotCovered b",
+		},
+		{
+			name:    "what certainly blocks beats what is unknown",
+			world:   "v1 ConfigMap n/a\nv1 Secret n/b owners=a!,apps/v1:StatefulSet:w:w\nv1 Secret n/c owners=a! fin=x/y",
+			targets: "a", policy: engine.ForegroundPolicy,
+			want: "Blocked BlockingDependents a; Unknown OwnerNotCovered b; Blocked FinalizerRemains c",
+		},
+		{
+			name:    "what is unknown anyway is no effect of the request",
+			world:   "v1 ConfigMap n/a\nv1 ConfigMap n/g fin=x/y deleting grace=0\nv1 Secret n/b owners=v1:ConfigMap:gone:z,apps/v1:StatefulSet:w:w",
+			targets: "a", policy: engine.Background,
+			want: "Deleted Requested a",
+		},
+		{
+			name:    "orphaning keeps what another owner keeps too",
+			world:   "v1 ConfigMap n/a\nv1 ConfigMap n/k\nv1 Secret n/b owners=a,k\nv1 Secret n/c owners=a",
+			targets: "a", policy: engine.OrphanPolicy,
+			want: "Deleted Requested a; Orphaned OrphanDependents b; Orphaned OrphanDependents c",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			snap := world(t, tt.world)
+			var targets []object.Ref
+			for _, name := range strings.Fields(tt.targets) {
+				i := slices.IndexFunc(snap.Objects, func(o *object.Object) bool { return o.Name == name })
+				targets = append(targets, snap.Objects[i].Ref)
+			}
+			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(tt.policy, targets...), plan.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, e := range result.Plan.Effects {
+				line := fmt.Sprintf("%s %s %s", e.Outcome, e.Reason, e.Object.Name)
+				if e.Baseline {
+					line += " (before)"
+				}
+				got = append(got, line)
+			}
+			slices.SortFunc(got, func(a, b string) int {
+				return strings.Compare(strings.Fields(a)[2], strings.Fields(b)[2])
+			})
+			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// world is a snapshot that covers everything but StatefulSets.
+func world(t *testing.T, text string) *snapshot.Snapshot {
+	t.Helper()
+	objects, err := scenario.ParseWorld(text, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	coverage := &snapshot.Coverage{}
+	for _, r := range scenario.Resources().All() {
+		if r.Kind != "StatefulSet" {
+			coverage.Add(r.GroupResource(), "")
+		}
+	}
+	snap, err := snapshot.New(objects, scenario.Resources(), coverage, snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
