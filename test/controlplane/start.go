@@ -41,6 +41,8 @@ func startEtcd(ctx context.Context, dir string) (*embed.Etcd, error) {
 	c := embed.NewConfig()
 	c.Dir = dir
 	c.LogLevel = "error"
+	c.LogOutputs = []string{dir + ".log"}
+	c.EnableGRPCGateway = false
 	c.UnsafeNoFsync = true
 	c.ListenClientUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	c.ListenPeerUrls = c.ListenClientUrls

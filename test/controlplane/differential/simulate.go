@@ -136,8 +136,11 @@ func (m *mirror) act(ctx context.Context) bool {
 	return true
 }
 
-// start has the collector see the lists of all kinds. Kinds arrive interleaved as
-// random says; where the collector is starting, workers may be faster than lists.
+// start has the collector see the lists of all kinds. Where the collector is
+// starting, kinds arrive interleaved as random says, the objects of a kind in any
+// order, and workers may be faster than lists.
+//
+// Upstream: client-go reflector.go watchList hands over what a map held.
 func (m *mirror) start(c *engine.Collector, random *rand.Rand, starting bool) {
 	var lists [][]object.Event
 	last := ""
@@ -149,6 +152,11 @@ func (m *mirror) start(c *engine.Collector, random *rand.Rand, starting bool) {
 			lists, last = append(lists, nil), k
 		}
 		lists[len(lists)-1] = append(lists[len(lists)-1], object.Event{Type: object.Added, Object: o})
+	}
+	if random != nil && starting {
+		for _, l := range lists {
+			random.Shuffle(len(l), func(i, j int) { l[i], l[j] = l[j], l[i] })
+		}
 	}
 	late := starting && random != nil && random.IntN(2) == 0
 	for len(lists) > 0 {
