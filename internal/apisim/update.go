@@ -79,6 +79,12 @@ func keepFacts(old, next *object.Object, finalize bool) {
 	if rare.Definition == nil {
 		rare.Definition = old.Definition()
 	}
+	if rare.Job == nil {
+		rare.Job = old.Job()
+	}
+	if rare.Volume == nil {
+		rare.Volume = old.Volume()
+	}
 	if asked := rare.Namespace; asked == nil {
 		rare.Namespace = old.NamespaceFacts()
 	} else {

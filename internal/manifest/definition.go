@@ -107,7 +107,9 @@ func (l *lexer) definitionVersion(v *object.DefinitionVersion) error {
 }
 
 // conditions reads the two conditions of a CustomResourceDefinition that its
-// instances depend on.
+// instances depend on, or those of a Job that say that it has finished.
+//
+// Upstream: controller/job/util IsJobFinished.
 func (l *lexer) conditions(it *item) error {
 	if err := l.once(it, hasConditions, "status.conditions"); err != nil {
 		return err
@@ -130,6 +132,8 @@ func (l *lexer) conditions(it *item) error {
 			it.facts.definition.Established = status == "True"
 		case "Terminating":
 			it.facts.definition.Terminating = status == "True"
+		case "Complete", "Failed":
+			it.facts.job.Finished = it.facts.job.Finished || status == "True"
 		}
 	}
 	return err

@@ -7,18 +7,27 @@ const (
 	podKind        = "Pod"
 	namespaceKind  = "Namespace"
 	definitionKind = "CustomResourceDefinition"
+	jobKind        = "Job"
+	volumeKind     = "PersistentVolume"
 )
+
+// factsKinds are these kinds.
+var factsKinds = []string{podKind, namespaceKind, definitionKind, jobKind, volumeKind}
 
 // factsKind is kind when something of its spec and status is kept in the group
 // of apiVersion, and empty otherwise.
 func factsKind(apiVersion, kind string) string {
 	switch kind {
-	case podKind, namespaceKind:
+	case podKind, namespaceKind, volumeKind:
 		if object.GroupOf(apiVersion) == "" {
 			return kind
 		}
 	case definitionKind:
 		if object.GroupOf(apiVersion) == "apiextensions.k8s.io" {
+			return kind
+		}
+	case jobKind:
+		if object.GroupOf(apiVersion) == "batch" {
 			return kind
 		}
 	}
@@ -28,6 +37,7 @@ func factsKind(apiVersion, kind string) string {
 // spec reads what is kept of the spec of kind.
 func (l *lexer) spec(it *item, kind string, flat bool) error {
 	in, err := l.object("spec")
+	it.facts.specified = in
 	for first := true; in && err == nil; first = false {
 		if in, err = l.member(first); !in || err != nil {
 			break
@@ -37,18 +47,28 @@ func (l *lexer) spec(it *item, kind string, flat bool) error {
 		}
 		switch kind {
 		case podKind:
-			err = l.podSpecField(it)
+			err = l.podSpecField(it, flat)
 		case namespaceKind:
 			err = l.namespaceSpecField(it)
 		case definitionKind:
 			err = l.definitionSpecField(it)
+		case jobKind:
+			err = l.jobSpecField(it)
+		case volumeKind:
+			err = l.volumeSpecField(it, flat)
 		}
 	}
 	return err
 }
 
-func (l *lexer) podSpecField(it *item) error {
+func (l *lexer) podSpecField(it *item, flat bool) error {
 	switch string(l.key) {
+	case "volumes":
+		return l.podVolumes(it, flat)
+	case "containers":
+		// A spec that shows containers is a whole one.
+		it.facts.pod.VolumesKnown = true
+		return l.skip()
 	case "nodeName":
 		return l.fact(it, hasNodeName, &it.facts.pod.NodeName, "spec.nodeName")
 	case "terminationGracePeriodSeconds":
@@ -84,9 +104,9 @@ func (l *lexer) status(it *item, kind string, flat bool) error {
 			lowerFirst(l.key)
 		}
 		switch {
-		case kind == definitionKind && string(l.key) == "conditions":
+		case (kind == definitionKind || kind == jobKind) && string(l.key) == "conditions":
 			err = l.conditions(it)
-		case kind != definitionKind && string(l.key) == "phase":
+		case kind != definitionKind && kind != jobKind && string(l.key) == "phase":
 			err = l.fact(it, hasPhase, &it.facts.pod.Phase, "status.phase")
 		default:
 			err = l.skip()

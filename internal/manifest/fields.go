@@ -99,7 +99,7 @@ func (rd *reading) complete(it *item, outer *listing) error {
 			return rd.problem(it.line, understood(o)+"metadata.name is missing", nil)
 		}
 		w := waiting{o: o, line: it.line, index: outer.count}
-		for _, kind := range []string{podKind, namespaceKind, definitionKind} {
+		for _, kind := range factsKinds {
 			if len(it.spec) > 0 || len(it.status) > 0 {
 				if w.facts == nil {
 					w.facts = map[string]conditional{}

@@ -94,6 +94,7 @@ func describe(o *object.Object) string {
 		if p.TerminationGracePeriod != nil {
 			fmt.Fprintf(&b, " %d", *p.TerminationGracePeriod)
 		}
+		show("volumes", p.Claims, p.VolumesKnown)
 		b.WriteString("}")
 	}
 	if n := o.NamespaceFacts(); n != nil {
@@ -101,6 +102,12 @@ func describe(o *object.Object) string {
 	}
 	if d := o.Definition(); d != nil {
 		show("definition", fmt.Sprintf("%+v", *d), true)
+	}
+	if j := o.Job(); j != nil {
+		show("job", fmt.Sprintf("%+v", *j), true)
+	}
+	if v := o.Volume(); v != nil {
+		show("volume", fmt.Sprintf("%+v", *v), true)
 	}
 	return b.String()
 }

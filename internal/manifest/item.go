@@ -48,6 +48,10 @@ type facts struct {
 	hasGrace   bool
 	finalizers []string
 	definition object.Definition
+	job        object.Job
+	volume     object.Volume
+	// specified tells that there was a spec.
+	specified bool
 	// scoped tells that the definition has said its scope, conditioned that it
 	// has said its conditions.
 	scoped, conditioned bool
@@ -89,6 +93,9 @@ const (
 	hasVersions
 	hasOldVersion
 	hasConditions
+	hasVolumes
+	hasManagedBy
+	hasClaimRef
 
 	hasGraceValue // deletionGracePeriodSeconds is there and not null
 	hasFlatItems  // the fields of metadata are at the top

@@ -42,14 +42,28 @@ var keepMetadata = keepFields(map[string]*keep{
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
 	"deletionTimestamp", "deletionGracePeriodSeconds", "continue")
 
+// keepEntries keeps that there are entries, and nothing of them.
+var keepEntries = &keep{each: keepFields(nil)}
+
+// keepVolumes is what is kept of the volumes of a pod.
+var keepVolumes = &keep{each: keepFields(map[string]*keep{
+	"persistentVolumeClaim": keepFields(nil, "claimName"),
+	"ephemeral":             keepFields(nil),
+}, "name")}
+
+var keepClaimRef = keepFields(nil, "namespace", "name", "uid")
+
 // keepSpec and keepStatus are what is kept for any of the kinds that matter.
 var keepSpec = keepFields(map[string]*keep{
 	"finalizers": keepStrings,
 	"names": keepFields(map[string]*keep{
 		"shortNames": keepStrings, "categories": keepStrings,
 	}, "kind", "plural", "singular"),
-	"versions": {each: keepFields(nil, "name", "served", "storage")},
-}, "nodeName", "terminationGracePeriodSeconds", "group", "scope", "version")
+	"versions":   {each: keepFields(nil, "name", "served", "storage")},
+	"volumes":    keepVolumes,
+	"containers": keepEntries,
+	"claimRef":   keepClaimRef,
+}, "nodeName", "terminationGracePeriodSeconds", "group", "scope", "version", "managedBy")
 
 var keepStatus = keepFields(map[string]*keep{
 	"conditions": {each: keepFields(nil, "type", "status")},
@@ -74,10 +88,13 @@ func withItems(k *keep) *keep {
 // specOf and statusOf are what is kept of spec and status once the kind is seen.
 var (
 	specOf = [...]*keep{
-		kindUnseen:     keepSpec,
-		kindPod:        keepFields(nil, "nodeName", "terminationGracePeriodSeconds"),
+		kindUnseen: keepSpec,
+		kindPod: keepFields(map[string]*keep{"volumes": keepVolumes, "containers": keepEntries},
+			"nodeName", "terminationGracePeriodSeconds"),
 		kindNamespace:  keepFields(map[string]*keep{"finalizers": keepStrings}),
 		kindDefinition: keepSpec,
+		kindJob:        keepFields(nil, "managedBy"),
+		kindVolume:     keepFields(map[string]*keep{"claimRef": keepClaimRef}),
 		kindOther:      nil,
 	}
 	statusOf = [...]*keep{
@@ -85,6 +102,8 @@ var (
 		kindPod:        keepFields(nil, "phase"),
 		kindNamespace:  keepFields(nil, "phase"),
 		kindDefinition: keepFields(map[string]*keep{"conditions": keepStatus.fields["conditions"]}),
+		kindJob:        keepFields(map[string]*keep{"conditions": keepStatus.fields["conditions"]}),
+		kindVolume:     keepFields(nil, "phase"),
 		kindOther:      nil,
 	}
 )

@@ -23,7 +23,7 @@ func fixture(t *testing.T, name string) string {
 const web1 = "v1 Pod shop/web-1 uid=cf9db8fc-1756-447f-b108-86171cb2dde8 version=17 labels=app|web|tier|| created=1795264461 generation=3" +
 	" owner={APIVersion:apps/v1 Kind:ReplicaSet Name:web UID:1ac5b9a2-6bc9-49db-8a46-0698a2e9dc19 Controller:2 BlockOwnerDeletion:2}" +
 	" owner={APIVersion:v1 Kind:Node Name:n1 UID:u-2 Controller:1 BlockOwnerDeletion:0}" +
-	" finalizers=[example.com/hold orphan] deleted=1795266000 grace=30 pod={n1 Running mirror=true 30}"
+	" finalizers=[example.com/hold orphan] deleted=1795266000 grace=30 pod={n1 Running mirror=true 30 volumes=[]}"
 
 func TestListKeepsWhatDeletionNeeds(t *testing.T) {
 	for _, name := range []string{"list.json", "list.yaml"} {
@@ -53,7 +53,7 @@ func TestFlattenedList(t *testing.T) {
 	wantLines(t, fixture(t, "flattened.json"), Options{APIVersion: "v1", Kind: "Pod"},
 		"v1 Pod kube-system/dns-1 uid=f2f74677-417e-11e9-9e86-00155d700139 version=353 labels=k8s-app|kube-dns| created=1552034910"+
 			" owner={APIVersion:apps/v1 Kind:ReplicaSet Name:dns UID:f2f1ecd5-417e-11e9-9e86-00155d700139 Controller:2 BlockOwnerDeletion:2}"+
-			" finalizers=[example.com/x] deleted=1552035600 grace=5 pod={minikube Running mirror=false 30} in list",
+			" finalizers=[example.com/x] deleted=1552035600 grace=5 pod={minikube Running mirror=false 30 volumes=[]} in list",
 		`list "" "" 1 partial=false`)
 	wantLines(t, `{"selfLink":"/x","continue":"abc","Items":null}`, Options{}, `list "" "" 0 partial=true`)
 }

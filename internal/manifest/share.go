@@ -20,6 +20,7 @@ type rareKey struct {
 	node       string
 	phase      string
 	mirror     bool
+	volumes    bool
 	hasGrace   bool
 	grace      int64
 }
@@ -175,7 +176,7 @@ func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
 	}
 	r = &object.Rare{Finalizers: finalizers}
 	if key.pod {
-		r.Pod = &object.Pod{NodeName: key.node, Phase: key.phase, Mirror: key.mirror}
+		r.Pod = &object.Pod{NodeName: key.node, Phase: key.phase, Mirror: key.mirror, VolumesKnown: key.volumes}
 		if key.hasGrace {
 			r.Pod.TerminationGracePeriod = in.number(key.grace)
 		}
@@ -186,20 +187,24 @@ func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
 
 // setFacts adds to o what was read of the spec and status of kind.
 func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
-	if kind == podKind && (o.Rare == nil || o.Rare.DeletionTimestamp == 0 && o.Rare.GracePeriod == nil) {
-		key := rareKey{pod: true, node: f.pod.NodeName, phase: f.pod.Phase, mirror: f.pod.Mirror, hasGrace: f.hasGrace, grace: f.grace}
+	if kind == podKind && len(f.pod.Claims) == 0 && (o.Rare == nil || o.Rare.DeletionTimestamp == 0 && o.Rare.GracePeriod == nil) {
+		key := rareKey{
+			pod: true, node: f.pod.NodeName, phase: f.pod.Phase, mirror: f.pod.Mirror, volumes: f.pod.VolumesKnown,
+			hasGrace: f.hasGrace, grace: f.grace,
+		}
 		key.finalizers = joined(o.Finalizers())
 		o.Rare = in.shared(key, o.Finalizers())
 		return
 	}
 	definition := f.finish()
-	if kind == definitionKind && definition == nil {
+	if kind == definitionKind && definition == nil || kind == jobKind && !f.specified {
 		return
 	}
 	rare := o.Edit()
 	switch kind {
 	case podKind:
 		pod := f.pod
+		pod.Claims = f.claimsOf(o.Name)
 		if f.hasGrace {
 			pod.TerminationGracePeriod = in.number(f.grace)
 		}
@@ -208,6 +213,13 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 		rare.Namespace = &object.Namespace{Phase: f.pod.Phase, Finalizers: f.finalizers}
 	case definitionKind:
 		rare.Definition = definition
+	case jobKind:
+		job := f.job
+		rare.Job = &job
+	case volumeKind:
+		volume := f.volume
+		volume.Phase = f.pod.Phase
+		rare.Volume = &volume
 	}
 }
 

@@ -113,6 +113,8 @@ const (
 	kindPod
 	kindNamespace
 	kindDefinition
+	kindJob
+	kindVolume
 	kindOther
 )
 
@@ -128,6 +130,10 @@ func (k *kindSeen) narrow(key string, all *keep, rest []byte) *keep {
 			*k = kindNamespace
 		case definitionKind:
 			*k = kindDefinition
+		case jobKind:
+			*k = kindJob
+		case volumeKind:
+			*k = kindVolume
 		default:
 			*k = kindUnseen
 			if allLetters(rest) && string(rest) != partialKind {

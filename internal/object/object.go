@@ -47,49 +47,8 @@ type Rare struct {
 	Pod        *Pod
 	Namespace  *Namespace
 	Definition *Definition
-}
-
-// Pod is what the deletion of a pod depends on (semantics.md §2.9).
-type Pod struct {
-	// NodeName is empty for a pod that is not scheduled.
-	NodeName string
-	Phase    string
-	// TerminationGracePeriod is the spec's, in seconds; nil when absent.
-	TerminationGracePeriod *int64
-	// Mirror marks the mirror pod of a static pod.
-	Mirror bool
-}
-
-// Finished tells whether the pod has run to its end.
-func (p *Pod) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
-
-// Namespace is what the deletion of a namespace depends on.
-type Namespace struct {
-	Phase string
-	// Finalizers are spec.finalizers, not metadata.finalizers.
-	Finalizers []string
-}
-
-// Definition is what a CustomResourceDefinition says of its instances.
-type Definition struct {
-	Group      string
-	Kind       string
-	Plural     string
-	Singular   string
-	ShortNames []string
-	Categories []string
-	Namespaced bool
-	Versions   []DefinitionVersion
-	// Established and Terminating are conditions of the status.
-	Established bool
-	Terminating bool
-}
-
-// DefinitionVersion is one entry of a CustomResourceDefinition's spec.versions.
-type DefinitionVersion struct {
-	Name    string
-	Served  bool
-	Storage bool
+	Job        *Job
+	Volume     *Volume
 }
 
 var none Rare
@@ -135,6 +94,13 @@ func (o *Object) NamespaceFacts() *Namespace { return o.rare().Namespace }
 // Definition is nil unless the object is a CustomResourceDefinition.
 func (o *Object) Definition() *Definition { return o.rare().Definition }
 
+// Job is nil unless the object is a Job whose dump showed the spec.
+func (o *Object) Job() *Job { return o.rare().Job }
+
+// Volume is nil unless the object is a PersistentVolume whose dump showed spec or
+// status.
+func (o *Object) Volume() *Volume { return o.rare().Volume }
+
 // Controller returns the reference with controller: true, if there is one.
 func (o *Object) Controller() (OwnerReference, bool) {
 	for _, ref := range o.Owners {
@@ -178,7 +144,8 @@ func Equal(a, b *Object) bool {
 		slices.Equal(a.Owners, b.Owners) &&
 		slices.Equal(x.Finalizers, y.Finalizers) &&
 		x.DeletionTimestamp == y.DeletionTimestamp && equalPointees(x.GracePeriod, y.GracePeriod) &&
-		equalPods(x.Pod, y.Pod) && equalNamespaces(x.Namespace, y.Namespace) && equalDefinitions(x.Definition, y.Definition)
+		equalPods(x.Pod, y.Pod) && equalNamespaces(x.Namespace, y.Namespace) && equalDefinitions(x.Definition, y.Definition) &&
+		equalPointees(x.Job, y.Job) && equalPointees(x.Volume, y.Volume)
 }
 
 func equalPointees[T comparable](a, b *T) bool {
@@ -186,29 +153,4 @@ func equalPointees[T comparable](a, b *T) bool {
 		return a == b
 	}
 	return *a == *b
-}
-
-func equalPods(a, b *Pod) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.NodeName == b.NodeName && a.Phase == b.Phase && a.Mirror == b.Mirror &&
-		equalPointees(a.TerminationGracePeriod, b.TerminationGracePeriod)
-}
-
-func equalNamespaces(a, b *Namespace) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Phase == b.Phase && slices.Equal(a.Finalizers, b.Finalizers)
-}
-
-func equalDefinitions(a, b *Definition) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Group == b.Group && a.Kind == b.Kind && a.Plural == b.Plural && a.Singular == b.Singular &&
-		a.Namespaced == b.Namespaced && a.Established == b.Established && a.Terminating == b.Terminating &&
-		slices.Equal(a.ShortNames, b.ShortNames) && slices.Equal(a.Categories, b.Categories) &&
-		slices.Equal(a.Versions, b.Versions)
 }

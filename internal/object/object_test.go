@@ -84,8 +84,9 @@ func TestEqualSeesEveryField(t *testing.T) {
 	base := func() *Object {
 		return &Object{Ref: Ref{"v1", "Pod", "n", "a", "u"}, ResourceVersion: "1", Owners: []OwnerReference{{UID: "o"}}, Labels: "a\x00b\x00", Created: 1, Generation: 1,
 			Rare: &Rare{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace,
-				Pod: &Pod{NodeName: "n", TerminationGracePeriod: &grace}, Namespace: &Namespace{Finalizers: []string{"kubernetes"}},
-				Definition: &Definition{Versions: []DefinitionVersion{{Name: "v1"}}}}}
+				Pod: &Pod{NodeName: "n", TerminationGracePeriod: &grace, VolumesKnown: true, Claims: []Claim{{Name: "c"}}}, Namespace: &Namespace{Finalizers: []string{"kubernetes"}},
+				Definition: &Definition{Versions: []DefinitionVersion{{Name: "v1"}}},
+				Job:        &Job{ManagedBy: "x/y"}, Volume: &Volume{Phase: "Bound", ClaimNamespace: "n", ClaimName: "c", ClaimUID: "u"}}}
 	}
 	for i, change := range []func(*Object){
 		func(o *Object) { o.UID = "x" }, func(o *Object) { o.ResourceVersion = "2" }, func(o *Object) { o.Owners = nil },
@@ -94,6 +95,11 @@ func TestEqualSeesEveryField(t *testing.T) {
 		func(o *Object) { o.Rare.GracePeriod = nil }, func(o *Object) { o.Rare.Pod = nil }, func(o *Object) { o.Rare.Pod.NodeName = "" },
 		func(o *Object) { o.Rare.Pod.TerminationGracePeriod = nil }, func(o *Object) { o.Rare.Namespace.Finalizers = nil },
 		func(o *Object) { o.Rare.Namespace = nil }, func(o *Object) { o.Rare.Definition.Versions = nil }, func(o *Object) { o.Rare.Definition = nil },
+		func(o *Object) { o.Rare.Pod.VolumesKnown = false }, func(o *Object) { o.Rare.Pod.Claims = nil },
+		func(o *Object) { o.Rare.Pod.Claims = []Claim{{Name: "c", Ephemeral: true}} }, func(o *Object) { o.Rare.Job = nil },
+		func(o *Object) { o.Rare.Job = &Job{ManagedBy: "x/y", Finished: true} }, func(o *Object) { o.Rare.Job = &Job{} },
+		func(o *Object) { o.Rare.Volume = nil }, func(o *Object) { o.Rare.Volume.Phase = "" }, func(o *Object) { o.Rare.Volume.ClaimUID = "x" },
+		func(o *Object) { o.Rare.Volume.ClaimName = "x" }, func(o *Object) { o.Rare.Volume.ClaimNamespace = "x" },
 	} {
 		changed := base()
 		change(changed)
@@ -103,5 +109,13 @@ func TestEqualSeesEveryField(t *testing.T) {
 	}
 	if !Equal(base(), base()) {
 		t.Error("equal objects differ")
+	}
+}
+
+func TestJobManagedElsewhere(t *testing.T) {
+	for by, want := range map[string]bool{"": false, "kubernetes.io/job-controller": false, "kueue.x-k8s.io/multikueue": true} {
+		if got := (&Job{ManagedBy: by}).Elsewhere(); got != want {
+			t.Errorf("%q: %v, want %v", by, got, want)
+		}
 	}
 }

@@ -121,6 +121,8 @@ type storedObject struct {
 	Pod               *storedPod        `json:"pod,omitzero"`
 	NamespaceFacts    *storedNamespace  `json:"ns,omitzero"`
 	Definition        *storedDefinition `json:"crd,omitzero"`
+	Job               *storedJob        `json:"job,omitzero"`
+	Volume            *storedVolume     `json:"pv,omitzero"`
 }
 
 type storedOwner struct {
@@ -137,6 +139,26 @@ type storedPod struct {
 	Phase                  string `json:"phase,omitzero"`
 	TerminationGracePeriod *int64 `json:"grace,omitzero"`
 	Mirror                 bool   `json:"mirror,omitzero"`
+	// VolumesKnown is missing from older files: nothing is known then.
+	VolumesKnown bool          `json:"volumes,omitzero"`
+	Claims       []storedClaim `json:"claims,omitempty"`
+}
+
+type storedClaim struct {
+	Name      string `json:"n"`
+	Ephemeral bool   `json:"e,omitzero"`
+}
+
+type storedJob struct {
+	Finished  bool   `json:"finished,omitzero"`
+	ManagedBy string `json:"managedBy,omitzero"`
+}
+
+type storedVolume struct {
+	Phase          string    `json:"phase,omitzero"`
+	ClaimNamespace string    `json:"s,omitzero"`
+	ClaimName      string    `json:"n,omitzero"`
+	ClaimUID       types.UID `json:"u,omitzero"`
 }
 
 type storedNamespace struct {

@@ -19,8 +19,7 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
 	}
 	if p := o.Pod(); p != nil {
-		pod := storedPod(*p)
-		s.Pod = &pod
+		s.Pod = storedPodOf(p)
 	}
 	if n := o.NamespaceFacts(); n != nil {
 		namespace := storedNamespace(*n)
@@ -29,6 +28,37 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 	if d := o.Definition(); d != nil {
 		s.Definition = storedDefinitionOf(d)
 	}
+	if j := o.Job(); j != nil {
+		job := storedJob(*j)
+		s.Job = &job
+	}
+	if v := o.Volume(); v != nil {
+		volume := storedVolume(*v)
+		s.Volume = &volume
+	}
+}
+
+func storedPodOf(p *object.Pod) *storedPod {
+	s := &storedPod{
+		NodeName: p.NodeName, Phase: p.Phase, TerminationGracePeriod: p.TerminationGracePeriod, Mirror: p.Mirror,
+		VolumesKnown: p.VolumesKnown,
+	}
+	for _, c := range p.Claims {
+		s.Claims = append(s.Claims, storedClaim(c))
+	}
+	return s
+}
+
+// pod is the facts that were stored, their repeated strings shared.
+func (s *storedPod) pod(intern *manifest.Interner) *object.Pod {
+	p := &object.Pod{
+		NodeName: intern.String(s.NodeName), Phase: intern.String(s.Phase),
+		TerminationGracePeriod: s.TerminationGracePeriod, Mirror: s.Mirror, VolumesKnown: s.VolumesKnown,
+	}
+	for _, c := range s.Claims {
+		p.Claims = append(p.Claims, object.Claim(c))
+	}
+	return p
 }
 
 func storedDefinitionOf(d *object.Definition) *storedDefinition {
@@ -66,7 +96,7 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 
 func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil &&
-		s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil {
+		s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil && s.Job == nil && s.Volume == nil {
 		return nil
 	}
 	rare := &object.Rare{DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers}
@@ -74,9 +104,15 @@ func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 		rare.Finalizers[i] = intern.String(f)
 	}
 	if s.Pod != nil {
-		pod := object.Pod(*s.Pod)
-		pod.NodeName, pod.Phase = intern.String(pod.NodeName), intern.String(pod.Phase)
-		rare.Pod = &pod
+		rare.Pod = s.Pod.pod(intern)
+	}
+	if s.Job != nil {
+		job := object.Job(*s.Job)
+		rare.Job = &job
+	}
+	if s.Volume != nil {
+		volume := object.Volume(*s.Volume)
+		rare.Volume = &volume
 	}
 	if s.NamespaceFacts != nil {
 		namespace := object.Namespace(*s.NamespaceFacts)

@@ -42,15 +42,24 @@ func genObject(t *rapid.T) *object.Object {
 		r.Finalizers = rapid.SliceOfN(word, 0, 3).Draw(t, "finalizers")
 		r.DeletionTimestamp = rapid.Int64Range(-5, 5).Draw(t, "deleted")
 		r.GracePeriod = grace.Draw(t, "grace")
-		switch rapid.IntRange(0, 3).Draw(t, "facts") {
+		switch rapid.IntRange(0, 5).Draw(t, "facts") {
 		case 1:
 			r.Pod = &object.Pod{NodeName: word.Draw(t, "node"), Phase: word.Draw(t, "phase"),
-				TerminationGracePeriod: grace.Draw(t, "spec grace"), Mirror: rapid.Bool().Draw(t, "mirror")}
+				TerminationGracePeriod: grace.Draw(t, "spec grace"), Mirror: rapid.Bool().Draw(t, "mirror"),
+				VolumesKnown: rapid.Bool().Draw(t, "volumes")}
+			for range rapid.IntRange(0, 2).Draw(t, "claims") {
+				r.Pod.Claims = append(r.Pod.Claims, object.Claim{Name: word.Draw(t, "claim"), Ephemeral: rapid.Bool().Draw(t, "ephemeral")})
+			}
 		case 2:
 			r.Namespace = &object.Namespace{Phase: word.Draw(t, "phase"), Finalizers: []string{"kubernetes"}}
 		case 3:
 			r.Definition = &object.Definition{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
 				ShortNames: []string{"c"}, Versions: []object.DefinitionVersion{{Name: "v1", Served: true, Storage: true}, {Name: "v2"}}}
+		case 4:
+			r.Job = &object.Job{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: word.Draw(t, "manager")}
+		case 5:
+			r.Volume = &object.Volume{Phase: word.Draw(t, "phase"), ClaimNamespace: word.Draw(t, "claim ns"),
+				ClaimName: word.Draw(t, "claim"), ClaimUID: types.UID(word.Draw(t, "claim uid"))}
 		}
 	}
 	return o

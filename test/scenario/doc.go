@@ -17,9 +17,16 @@
 //	deleting            deletionTimestamp at the start of the scenario;
 //	                    deleting=+30 and deleting=-60 are seconds from there
 //	grace=30            deletionGracePeriodSeconds
-//	node=n1 phase=Running period=30 mirror
+//	node=n1 phase=Running period=30 mirror claims=a,~b
 //	                    facts of a pod; `node=` is a pod that is not scheduled,
-//	                    and a pod with none of the four has no facts
+//	                    and a pod with none of the five has no facts. ~ marks
+//	                    the claim of an ephemeral volume; `claims=` is a pod
+//	                    without claims, and without it they are not known
+//	finished managed=x/y
+//	                    facts of a Job; finished=false is one that runs, and a
+//	                    Job with neither has no facts
+//	phase=Bound claim=shop/c:u
+//	                    facts of a PersistentVolume, with the UID of its claim
 //	phase=Active spec=kubernetes
 //	                    facts of a namespace; spec is spec.finalizers
 //	defines=example.com/v1:Widget:widgets scope=Cluster established terminating

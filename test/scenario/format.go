@@ -71,6 +71,13 @@ func formatFacts(o *object.Object) []string {
 		if p.Mirror {
 			words = append(words, "mirror")
 		}
+		if p.VolumesKnown {
+			names := make([]string, 0, len(p.Claims))
+			for _, c := range p.Claims {
+				names = append(names, map[bool]string{true: "~"}[c.Ephemeral]+c.Name)
+			}
+			words = append(words, "claims=["+strings.Join(names, ",")+"]")
+		}
 	}
 	if n := o.NamespaceFacts(); n != nil {
 		words = append(words, "phase="+n.Phase, "spec=["+strings.Join(n.Finalizers, ",")+"]")
@@ -87,6 +94,18 @@ func formatFacts(o *object.Object) []string {
 		}
 		if d.Terminating {
 			words = append(words, "terminating")
+		}
+	}
+	if j := o.Job(); j != nil {
+		words = append(words, fmt.Sprintf("finished=%v", j.Finished))
+		if j.ManagedBy != "" {
+			words = append(words, "managed="+j.ManagedBy)
+		}
+	}
+	if v := o.Volume(); v != nil {
+		words = append(words, "phase="+v.Phase)
+		if v.ClaimName != "" {
+			words = append(words, fmt.Sprintf("claim=%s/%s:%s", v.ClaimNamespace, v.ClaimName, v.ClaimUID))
 		}
 	}
 	return words

@@ -108,7 +108,7 @@ func setAttributes(o *object.Object, words []string, names Names) error {
 }
 
 // flags are the attributes that may stand without a value.
-var flags = map[string]bool{"deleting": true, "mirror": true, "established": true, "terminating": true}
+var flags = map[string]bool{"deleting": true, "mirror": true, "established": true, "terminating": true, "finished": true}
 
 func setAttribute(o *object.Object, key, value string, names Names) (err error) {
 	switch key {
@@ -136,79 +136,6 @@ func setAttribute(o *object.Object, key, value string, names Names) (err error) 
 		return setFact(o, key, value)
 	}
 	return err
-}
-
-// own gives the caller a copy of facts that may be shared with a server.
-func own[T any](facts *T) *T {
-	var c T
-	if facts != nil {
-		c = *facts
-	}
-	return &c
-}
-
-// setFact sets what only one kind knows.
-func setFact(o *object.Object, key, value string) (err error) {
-	rare := o.Edit()
-	switch {
-	case o.Kind == "Pod":
-		rare.Pod = own(rare.Pod)
-		switch key {
-		case "node":
-			rare.Pod.NodeName = value
-			return nil
-		case "phase":
-			rare.Pod.Phase = value
-			return nil
-		case "mirror":
-			rare.Pod.Mirror = true
-			return nil
-		case "period":
-			rare.Pod.TerminationGracePeriod, err = parseOptional(key, value)
-			return err
-		}
-	case o.Kind == "Namespace":
-		rare.Namespace = own(rare.Namespace)
-		switch key {
-		case "phase":
-			rare.Namespace.Phase = value
-			return nil
-		case "spec":
-			rare.Namespace.Finalizers = list(value)
-			return nil
-		}
-	case o.Kind == "CustomResourceDefinition":
-		if rare.Definition == nil {
-			rare.Definition = &object.Definition{Namespaced: true}
-		}
-		rare.Definition = own(rare.Definition)
-		if ok, err := setDefinition(rare.Definition, key, value); ok {
-			return err
-		}
-	}
-	return fmt.Errorf("there is no attribute %q", key)
-}
-
-func setDefinition(d *object.Definition, key, value string) (bool, error) {
-	switch key {
-	case "defines":
-		words := strings.Split(value, ":")
-		if len(words) != 3 {
-			return true, fmt.Errorf("defines=%s: want apiVersion:Kind:plural", value)
-		}
-		group, version := object.SplitAPIVersion(words[0])
-		d.Group, d.Kind, d.Plural = group, words[1], words[2]
-		d.Versions = []object.DefinitionVersion{{Name: version, Served: true, Storage: true}}
-	case "scope":
-		d.Namespaced = value != "Cluster"
-	case "established":
-		d.Established = true
-	case "terminating":
-		d.Terminating = true
-	default:
-		return false, nil
-	}
-	return true, nil
 }
 
 func parseNumber(key, value string) (int64, error) {

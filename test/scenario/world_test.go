@@ -24,7 +24,7 @@ func TestFormatRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := &object.Object{ResourceVersion: "7", Generation: rapid.Int64Range(0, 3).Draw(t, "gen")}
 		o.Ref = object.Ref{
-			APIVersion: "v1", Kind: rapid.SampledFrom([]string{"Pod", "Namespace", "CustomResourceDefinition", "ConfigMap"}).Draw(t, "kind"),
+			APIVersion: "v1", Kind: rapid.SampledFrom([]string{"Pod", "Namespace", "CustomResourceDefinition", "ConfigMap", "Job", "PersistentVolume"}).Draw(t, "kind"),
 			Namespace: rapid.SampledFrom([]string{"", "shop"}).Draw(t, "namespace"), Name: name.Draw(t, "name"), UID: "me",
 		}
 		o.Owners = rapid.SliceOfN(owner, 0, 3).Draw(t, "owners")
@@ -41,6 +41,13 @@ func TestFormatRoundTrip(t *testing.T) {
 				NodeName: rapid.SampledFrom([]string{"", "n1"}).Draw(t, "node"), Phase: rapid.SampledFrom([]string{"", "Failed"}).Draw(t, "phase"),
 				Mirror: rapid.Bool().Draw(t, "mirror"), TerminationGracePeriod: rapid.OneOf(rapid.Just[*int64](nil), grace).Draw(t, "period"),
 			}
+			if rare.Pod.VolumesKnown = rapid.Bool().Draw(t, "volumes"); rare.Pod.VolumesKnown {
+				rare.Pod.Claims = rapid.SampledFrom([][]object.Claim{nil, {{Name: "a"}}, {{Name: "a"}, {Name: "b-c", Ephemeral: true}}}).Draw(t, "claims")
+			}
+		case o.Kind == "Job" && rapid.Bool().Draw(t, "facts"):
+			rare.Job = &object.Job{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: rapid.SampledFrom([]string{"", "x.io/y"}).Draw(t, "managed")}
+		case o.Kind == "PersistentVolume" && rapid.Bool().Draw(t, "facts"):
+			rare.Volume = rapid.SampledFrom([]*object.Volume{{}, {Phase: "Bound", ClaimNamespace: "shop", ClaimName: "c", ClaimUID: "u"}}).Draw(t, "volume")
 		case o.Kind == "Namespace" && rapid.Bool().Draw(t, "facts"):
 			rare.Namespace = &object.Namespace{Phase: "Active", Finalizers: rapid.SampledFrom([][]string{nil, {"kubernetes", "a/b"}}).Draw(t, "spec")}
 		case o.Kind == "CustomResourceDefinition":
@@ -93,6 +100,7 @@ func TestParseWorldRefuses(t *testing.T) {
 		"v1 ConfigMap shop/a grace=long":                 "not a number",
 		"v1 ConfigMap shop/a labels=app":                 "key=value",
 		"v1 CustomResourceDefinition ks.g.com defines=K": "defines=K",
+		"v1 PersistentVolume pv claim=c":                 "namespace/name:uid",
 	} {
 		_, err := ParseWorld(text, Names{})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "line ") {

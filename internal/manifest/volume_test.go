@@ -1,0 +1,111 @@
+package manifest
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// whoUses is a list of what protects claims, volumes and pods.
+const whoUses = `{"kind":"List","apiVersion":"v1","items":[
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"db-0"},"spec":{"nodeName":"n1","containers":[{"name":"c"}],"volumes":[
+ {"name":"data","persistentVolumeClaim":{"claimName":"data-db-0","readOnly":true}},
+ {"emptyDir":{},"name":"tmp"},{"configMap":{"name":"persistentVolumeClaim"},"name":"conf"},
+ {"name":"none","persistentVolumeClaim":null,"ephemeral":null},
+ {"ephemeral":{"volumeClaimTemplate":{"spec":{"storageClassName":"fast"}}},"name":"scratch"}]}},
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[{"name":"c","volumeMounts":[{"name":"x"}]},{"name":"d"}]}},
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"b"},"spec":{"volumes":null}},
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"part"},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}},
+{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"done"},"spec":{"managedBy":"example.com/x"},
+ "status":{"conditions":[{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"},{"type":"Failed","status":"False"}]}},
+{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"failed"},"spec":{},"status":{"conditions":[{"type":"Failed","status":"True"}]}},
+{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"unseen"},"status":{"conditions":[]}},
+{"apiVersion":"example.com/v1","kind":"Job","metadata":{"name":"other"},"spec":{"managedBy":{}}},
+{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv"},"spec":{"claimRef":{"kind":"PersistentVolumeClaim","namespace":"shop","name":"data-db-0","uid":"u-c"}},"status":{"phase":"Bound"}},
+{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"free"},"spec":{"capacity":{}}}
+]}`
+
+// TestWhatProtects: the claims of pods, the managers and ends of Jobs and the
+// claims of volumes are read from JSON and from YAML, whatever the order of the
+// fields. What a dump does not show is not known.
+func TestWhatProtects(t *testing.T) {
+	want := []string{
+		"v1 Pod db-0 uid= pod={n1  mirror=false volumes=[{data-db-0 false} {db-0-scratch true}]} in list",
+		"v1 Pod a uid= pod={  mirror=false volumes=[]} in list",
+		"v1 Pod b uid= pod={  mirror=false volumes=[]} in list",
+		"v1 Pod part uid= pod={n1 Running mirror=false} in list",
+		"batch/v1 Job done uid= job={Finished:true ManagedBy:example.com/x} in list",
+		"batch/v1 Job failed uid= job={Finished:true ManagedBy:} in list",
+		"batch/v1 Job unseen uid= in list",
+		"example.com/v1 Job other uid= in list",
+		"v1 PersistentVolume pv uid= volume={Phase:Bound ClaimNamespace:shop ClaimName:data-db-0 ClaimUID:u-c} in list",
+		"v1 PersistentVolume free uid= volume={Phase: ClaimNamespace: ClaimName: ClaimUID:} in list",
+		`list "v1" "List" 10 partial=false`,
+	}
+	wantLines(t, whoUses, Options{}, want...)
+	text, err := yaml.JSONToYAML([]byte(whoUses))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLines(t, string(text), Options{}, want...)
+	wantLines(t, `{"spec":{"volumes":[{"ephemeral":{},"name":"v"}]},"metadata":{"name":"a"},"kind":"Pod","apiVersion":"v1"}`, Options{},
+		"v1 Pod a uid= pod={  mirror=false volumes=[{a-v true}]}")
+}
+
+// TestFlattenedClaims: a dump with the names of Go fields names claims, too.
+func TestFlattenedClaims(t *testing.T) {
+	text := strings.Replace(fixture(t, "flattened.json"), `"Name": "x"`,
+		`"Name": "d", "EmptyDir": null, "PersistentVolumeClaim": {"ClaimName": "dns"}, "Ephemeral": null`, 1)
+	f, err := find(text, Options{APIVersion: "v1", Kind: "Pod"})
+	if err != nil || !strings.Contains(f.lines()[0], "volumes=[{dns false}]") {
+		t.Errorf("%v, %v", f.lines(), err)
+	}
+}
+
+// TestClaimsAreNotShared: pods with equal facts share them, unless they have
+// claims.
+func TestClaimsAreNotShared(t *testing.T) {
+	pod := func(name, claim string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `"},"spec":{"volumes":[{"name":"v","` + claim + `":{"claimName":"c"}}]}}`
+	}
+	f := &found{}
+	text := `[` + strings.Join([]string{pod("a", "secret"), pod("b", "secret"), pod("c", "persistentVolumeClaim"), pod("d", "ephemeral")}, ",") + `]`
+	if err := Read(bytes.NewReader([]byte(text)), Options{}, f.handler()); err != nil {
+		t.Fatal(err)
+	}
+	o := f.Objects
+	if o[0].Rare != o[1].Rare || o[1].Rare == o[2].Rare {
+		t.Error("facts are shared where they should not be, or not where they should")
+	}
+	if c := o[3].Pod().Claims; len(c) != 1 || c[0].Name != "d-v" || !c[0].Ephemeral {
+		t.Errorf("claims %v", c)
+	}
+}
+
+func TestProtectionFaults(t *testing.T) {
+	pod := func(spec string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{` + spec + `}}`
+	}
+	volume := func(spec string) string {
+		return `{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"a"},"spec":{` + spec + `}}`
+	}
+	for input, want := range map[string]string{
+		pod(`"volumes":{}`):                                                           "spec.volumes is a mapping; it must be a list",
+		pod(`"volumes":[1]`):                                                          "an entry of spec.volumes is a number; it must be a mapping",
+		pod(`"volumes":[],"volumes":[]`):                                              "spec.volumes is there twice",
+		pod(`"volumes":[{"name":1}]`):                                                 "spec.volumes.name is a number; it must be a string",
+		pod(`"volumes":[{"name":"a","name":"b"}]`):                                    "an entry of spec.volumes has name twice",
+		pod(`"volumes":[{"persistentVolumeClaim":"x"}]`):                              "spec.volumes.persistentVolumeClaim is a string; it must be a mapping",
+		pod(`"volumes":[{"persistentVolumeClaim":{"claimName":[]}}]`):                 "spec.volumes.persistentVolumeClaim.claimName is a list; it must be a string",
+		pod(`"volumes":[{"persistentVolumeClaim":{"claimName":"a","claimName":""}}]`): "spec.volumes.persistentVolumeClaim has claimName twice",
+		volume(`"claimRef":{},"claimRef":{}`):                                         "spec.claimRef is there twice",
+		volume(`"claimRef":{"name":"a","name":"b"}`):                                  "spec.claimRef.name is there twice",
+		volume(`"claimRef":{"uid":7}`):                                                "spec.claimRef.uid is a number; it must be a string",
+	} {
+		if _, err := find(input, Options{}); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s\n\tgot %v\n\twant %s", input, err, want)
+		}
+	}
+}

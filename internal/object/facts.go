@@ -1,0 +1,122 @@
+package object
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Pod is what the deletion of a pod depends on (semantics.md §2.9).
+type Pod struct {
+	// NodeName is empty for a pod that is not scheduled.
+	NodeName string
+	Phase    string
+	// TerminationGracePeriod is the spec's, in seconds; nil when absent.
+	TerminationGracePeriod *int64
+	// Mirror marks the mirror pod of a static pod.
+	Mirror bool
+	// VolumesKnown tells that the dump showed the volumes, so that Claims are all
+	// there are, and a pod without NodeName is not scheduled.
+	VolumesKnown bool
+	// Claims are the PersistentVolumeClaims that the volumes use, in their order.
+	Claims []Claim
+}
+
+// Claim is a PersistentVolumeClaim in the namespace of a pod that a volume of the
+// pod uses.
+type Claim struct {
+	Name string
+	// Ephemeral marks the claim that is made for a generic ephemeral volume, and
+	// named `<pod>-<volume>`. It is the pod's only if the pod controls it.
+	Ephemeral bool
+}
+
+// Finished tells whether the pod has run to its end.
+func (p *Pod) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
+
+// Namespace is what the deletion of a namespace depends on.
+type Namespace struct {
+	Phase string
+	// Finalizers are spec.finalizers, not metadata.finalizers.
+	Finalizers []string
+}
+
+// Definition is what a CustomResourceDefinition says of its instances.
+type Definition struct {
+	Group      string
+	Kind       string
+	Plural     string
+	Singular   string
+	ShortNames []string
+	Categories []string
+	Namespaced bool
+	Versions   []DefinitionVersion
+	// Established and Terminating are conditions of the status.
+	Established bool
+	Terminating bool
+}
+
+// DefinitionVersion is one entry of a CustomResourceDefinition's spec.versions.
+type DefinitionVersion struct {
+	Name    string
+	Served  bool
+	Storage bool
+}
+
+// Job is what keeps the tracking finalizer on the pods of a Job (semantics.md
+// §7.1).
+type Job struct {
+	// Finished tells that the Job has the condition Complete or Failed.
+	Finished bool
+	// ManagedBy is spec.managedBy; empty for the Job controller.
+	ManagedBy string
+}
+
+// BuiltInManager is the name of the Job controller in spec.managedBy.
+//
+// Upstream: batch/v1 JobControllerName.
+const BuiltInManager = "kubernetes.io/job-controller"
+
+// Elsewhere tells whether another controller than the one of Kubernetes manages
+// the Job.
+func (j *Job) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != BuiltInManager }
+
+// Volume is what the deletion of a PersistentVolume depends on (semantics.md
+// §7.1).
+type Volume struct {
+	// Phase is empty when the dump does not show it.
+	Phase string
+	// ClaimNamespace, ClaimName and ClaimUID are spec.claimRef; empty without one.
+	ClaimNamespace string
+	ClaimName      string
+	ClaimUID       types.UID
+}
+
+// Bound tells whether the volume belongs to a claim.
+func (v *Volume) Bound() bool { return v.Phase == "Bound" }
+
+func equalPods(a, b *Pod) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.NodeName == b.NodeName && a.Phase == b.Phase && a.Mirror == b.Mirror &&
+		a.VolumesKnown == b.VolumesKnown && slices.Equal(a.Claims, b.Claims) &&
+		equalPointees(a.TerminationGracePeriod, b.TerminationGracePeriod)
+}
+
+func equalNamespaces(a, b *Namespace) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Phase == b.Phase && slices.Equal(a.Finalizers, b.Finalizers)
+}
+
+func equalDefinitions(a, b *Definition) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Group == b.Group && a.Kind == b.Kind && a.Plural == b.Plural && a.Singular == b.Singular &&
+		a.Namespaced == b.Namespaced && a.Established == b.Established && a.Terminating == b.Terminating &&
+		slices.Equal(a.ShortNames, b.ShortNames) && slices.Equal(a.Categories, b.Categories) &&
+		slices.Equal(a.Versions, b.Versions)
+}

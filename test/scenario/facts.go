@@ -1,0 +1,127 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// own gives the caller a copy of facts that may be shared with a server.
+func own[T any](facts *T) *T {
+	var c T
+	if facts != nil {
+		c = *facts
+	}
+	return &c
+}
+
+// setFact sets what only one kind knows.
+func setFact(o *object.Object, key, value string) (err error) {
+	rare := o.Edit()
+	switch {
+	case o.Kind == "Pod":
+		rare.Pod = own(rare.Pod)
+		switch key {
+		case "node":
+			rare.Pod.NodeName = value
+			return nil
+		case "phase":
+			rare.Pod.Phase = value
+			return nil
+		case "mirror":
+			rare.Pod.Mirror = true
+			return nil
+		case "period":
+			rare.Pod.TerminationGracePeriod, err = parseOptional(key, value)
+			return err
+		case "claims":
+			rare.Pod.VolumesKnown, rare.Pod.Claims = true, claims(value)
+			return nil
+		}
+	case o.Kind == "Namespace":
+		rare.Namespace = own(rare.Namespace)
+		switch key {
+		case "phase":
+			rare.Namespace.Phase = value
+			return nil
+		case "spec":
+			rare.Namespace.Finalizers = list(value)
+			return nil
+		}
+	case o.Kind == "CustomResourceDefinition":
+		if rare.Definition == nil {
+			rare.Definition = &object.Definition{Namespaced: true}
+		}
+		rare.Definition = own(rare.Definition)
+		if ok, err := setDefinition(rare.Definition, key, value); ok {
+			return err
+		}
+	case o.Kind == "Job":
+		rare.Job = own(rare.Job)
+		switch key {
+		case "finished":
+			rare.Job.Finished = value == "" || value == "true"
+			return nil
+		case "managed":
+			rare.Job.ManagedBy = value
+			return nil
+		}
+	case o.Kind == "PersistentVolume":
+		rare.Volume = own(rare.Volume)
+		switch key {
+		case "phase":
+			rare.Volume.Phase = value
+			return nil
+		case "claim":
+			return setClaim(rare.Volume, value)
+		}
+	}
+	return fmt.Errorf("there is no attribute %q", key)
+}
+
+func setDefinition(d *object.Definition, key, value string) (bool, error) {
+	switch key {
+	case "defines":
+		words := strings.Split(value, ":")
+		if len(words) != 3 {
+			return true, fmt.Errorf("defines=%s: want apiVersion:Kind:plural", value)
+		}
+		group, version := object.SplitAPIVersion(words[0])
+		d.Group, d.Kind, d.Plural = group, words[1], words[2]
+		d.Versions = []object.DefinitionVersion{{Name: version, Served: true, Storage: true}}
+	case "scope":
+		d.Namespaced = value != "Cluster"
+	case "established":
+		d.Established = true
+	case "terminating":
+		d.Terminating = true
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// claims are the names of claims; a tilde in front marks the claim of an ephemeral
+// volume.
+func claims(value string) []object.Claim {
+	var all []object.Claim
+	for _, name := range list(value) {
+		name, ephemeral := strings.CutPrefix(name, "~")
+		all = append(all, object.Claim{Name: name, Ephemeral: ephemeral})
+	}
+	return all
+}
+
+// setClaim reads namespace/name:uid.
+func setClaim(v *object.Volume, value string) error {
+	at, uid, ok := strings.Cut(value, ":")
+	namespace, name, named := strings.Cut(at, "/")
+	if !ok || !named {
+		return fmt.Errorf("claim=%s: want namespace/name:uid", value)
+	}
+	v.ClaimNamespace, v.ClaimName, v.ClaimUID = namespace, name, types.UID(uid)
+	return nil
+}
