@@ -49,8 +49,8 @@ func (c counts) line(took time.Duration) string {
 	if !c.ok() {
 		verdict = "FAIL"
 	}
-	return fmt.Sprintf("%s: %d tests passed, %d failed, %d skipped in %d packages (%d packages broken), %.0fs",
-		verdict, c.passed, c.failed, c.skipped, c.packages, c.broken, took.Seconds())
+	return fmt.Sprintf("%d packages, %d broken, %.0fs\n%s: %d passed, %d failed, %d skipped",
+		c.packages, c.broken, took.Seconds(), verdict, c.passed, c.failed, c.skipped)
 }
 
 // summarize copies what matters from r to w and counts.

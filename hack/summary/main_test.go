@@ -16,8 +16,8 @@ func TestSummarize(t *testing.T) {
 		name, in, out, last string
 		ok                  bool
 	}{
-		{"pass", pass, "ok  \tp\t0.1s\n", "PASS: 1 tests passed, 0 failed, 0 skipped in 1 packages (0 packages broken), 0s", true},
-		{"nothing ran", "", "", "FAIL: 0 tests passed, 0 failed, 0 skipped in 0 packages (0 packages broken), 0s", false},
+		{"pass", pass, "ok  \tp\t0.1s\n", "1 packages, 0 broken, 0s\nPASS: 1 passed, 0 failed, 0 skipped", true},
+		{"nothing ran", "", "", "0 packages, 0 broken, 0s\nFAIL: 0 passed, 0 failed, 0 skipped", false},
 		{
 			"a failure shows its output",
 			pass + `{"Action":"output","Package":"q","Test":"TestB","Output":"want 1\n"}
@@ -25,7 +25,7 @@ func TestSummarize(t *testing.T) {
 {"Action":"fail","Package":"q"}
 `,
 			"ok  \tp\t0.1s\nwant 1\n",
-			"FAIL: 1 tests passed, 1 failed, 0 skipped in 2 packages (1 packages broken), 0s", false,
+			"2 packages, 1 broken, 0s\nFAIL: 1 passed, 1 failed, 0 skipped", false,
 		},
 		{
 			"a package that does not build is a failure",
@@ -34,7 +34,7 @@ func TestSummarize(t *testing.T) {
 {"Action":"fail","Package":"q","FailedBuild":"q"}
 `,
 			"ok  \tp\t0.1s\nsyntax error\n",
-			"FAIL: 1 tests passed, 0 failed, 0 skipped in 2 packages (1 packages broken), 0s", false,
+			"2 packages, 1 broken, 0s\nFAIL: 1 passed, 0 failed, 0 skipped", false,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
