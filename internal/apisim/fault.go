@@ -9,11 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -67,7 +66,7 @@ var answers = map[string]func(ref object.Ref, gr schema.GroupResource) error{
 // to be there: a status reason, or UnknownKind or Uncovered.
 func ParseRule(text string) (Rule, error) {
 	var r Rule
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		key, value, ok := strings.Cut(word, "=")
 		if !ok || value == "" {
 			return Rule{}, fmt.Errorf("fault rule: %q is not of the form key=value", word)

@@ -103,5 +103,6 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 	if !v.resource.Verbs.Has(verb) {
 		return nil, "", notOffered(v.gr, verb)
 	}
-	return v, v.placeOf(ref.Namespace), nil
+	namespace := v.placeOf(ref.Namespace)
+	return v, namespace, nil
 }

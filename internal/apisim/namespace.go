@@ -53,8 +53,7 @@ func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOpt
 // namespaceFinalizers adjusts the collector's finalizers of a namespace. Unlike
 // everywhere else, orphanDependents=false asks for foreground deletion.
 func namespaceFinalizers(existing []string, o metav1.DeleteOptions) []string {
-	orphan := slices.Contains(existing, object.Orphan)
-	foreground := slices.Contains(existing, object.Foreground)
+	var orphan, foreground bool
 	switch {
 	case o.OrphanDependents != nil:
 		orphan, foreground = *o.OrphanDependents, !*o.OrphanDependents

@@ -2,6 +2,7 @@ package apisim
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -65,13 +66,8 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 		next.Edit().DeletionTimestamp = *p.DeletionTimestamp
 	}
 	if len(p.Labels) > 0 {
-		merged := map[string]string{}
-		for k, v := range old.Labels.All {
-			merged[k] = v
-		}
-		for k, v := range p.Labels {
-			merged[k] = v
-		}
+		merged := maps.Collect(old.Labels.All)
+		maps.Copy(merged, p.Labels)
 		next.Labels = object.LabelsOf(merged)
 	}
 	return next

@@ -2,6 +2,7 @@ package apisim
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"testing"
 
@@ -167,10 +168,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		},
 		"clone": func(t *rapid.T) {
 			before := fmt.Sprintf("%+v", m.server.Objects())
-			other := &model{server: m.server.Clone(), last: m.last, writes: m.writes, version: map[types.UID]*object.Object{}}
-			for uid, o := range m.version {
-				other.version[uid] = o
-			}
+			other := &model{server: m.server.Clone(), last: m.last, writes: m.writes, version: maps.Clone(m.version)}
 			for range 3 {
 				ref := someRef.Draw(t, "ref")
 				_ = other.server.Delete(t.Context(), ref, metav1.DeleteOptions{})
