@@ -102,14 +102,14 @@ func writeSnapshot(snap *snapshot.Snapshot, name string, compression snapshot.Co
 	}
 	defer func() {
 		if err != nil {
-			os.Remove(partial)
+			_ = os.Remove(partial)
 		}
 	}()
-	if err = snap.Write(f, compression); err != nil {
-		f.Close()
+	if err := snap.Write(f, compression); err != nil {
+		_ = f.Close()
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err = f.Close(); err != nil {
+	if err := f.Close(); err != nil {
 		return err
 	}
 	return os.Rename(partial, name)

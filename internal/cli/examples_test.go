@@ -183,8 +183,8 @@ func runs(t *testing.T, line string) (stdout, stderr string) {
 	}
 	dir := t.TempDir()
 	for i, a := range args {
-		if strings.HasPrefix(a, "/tmp/") {
-			args[i] = filepath.Join(dir, strings.TrimPrefix(a, "/tmp/"))
+		if name, ok := strings.CutPrefix(a, "/tmp/"); ok {
+			args[i] = filepath.Join(dir, name)
 		}
 	}
 	var out, errOut bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// The exit codes. docs/output.md
+// The exit codes (docs/output.md).
 const (
 	exitOK          = 0
 	exitError       = 1

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,12 +26,7 @@ func (m *manifests) addFlags(f *pflag.FlagSet) {
 func (m *manifests) empty() bool { return len(m.Filenames) == 0 && m.Kustomize == "" }
 
 func (m *manifests) usesStdin() bool {
-	for _, name := range m.Filenames {
-		if name == "-" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.Filenames, "-")
 }
 
 // find reads the manifests and finds their objects in the snapshot. Only

@@ -33,8 +33,8 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 // displayName is `kubectl gc` when kubectl runs us, else the program's name.
 func displayName(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
-	if strings.HasPrefix(base, "kubectl-") {
-		return "kubectl " + strings.TrimPrefix(base, "kubectl-")
+	if command, ok := strings.CutPrefix(base, "kubectl-"); ok {
+		return "kubectl " + command
 	}
 	return base
 }

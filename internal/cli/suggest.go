@@ -41,7 +41,7 @@ func sameStorage(a object.Resource) func(object.Resource) bool {
 }
 
 func answersTo(r object.Resource, name string) bool {
-	return name == r.Name || name == r.Singular || name == strings.ToLower(r.Kind) || slices.Contains(r.ShortNames, name)
+	return name == r.Name || name == r.Singular || strings.EqualFold(name, r.Kind) || slices.Contains(r.ShortNames, name)
 }
 
 func answersToGroup(r object.Resource, rest string) bool {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,13 +45,13 @@ func (t *targets) find(c *cobra.Command, snap *snapshot.Snapshot, args []string)
 		return nil, err
 	}
 	if !t.files.empty() {
-		return t.files.find(snap, t.namespaceOr(defaultNamespace))
+		return t.files.find(snap, t.namespaceOrDefault())
 	}
 	if strings.Contains(args[0], "/") {
 		return t.findSlashed(c, snap, args)
 	}
 	var refs []object.Ref
-	for _, arg := range strings.Split(args[0], ",") {
+	for arg := range strings.SplitSeq(args[0], ",") {
 		r, err := findResource(snap, arg)
 		if err != nil {
 			return nil, err
@@ -130,7 +131,7 @@ func (t *targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 	if err != nil {
 		return nil, usageErrorf(c, "-l %q: %w", t.selector, err)
 	}
-	namespace := t.namespaceOr(defaultNamespace)
+	namespace := t.namespaceOrDefault()
 	var refs []object.Ref
 	for _, o := range objectsOf(snap, r) {
 		if (t.allNamespaces || !r.Namespaced || o.Namespace == namespace) && selector.Matches(o.Labels) {
@@ -143,7 +144,7 @@ func (t *targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 func (t *targets) named(snap *snapshot.Snapshot, r object.Resource, name string) (*object.Object, error) {
 	namespace := ""
 	if r.Namespaced {
-		namespace = t.namespaceOr(defaultNamespace)
+		namespace = t.namespaceOrDefault()
 	}
 	if o := snap.Find(r.APIVersion(), r.Kind, namespace, name); o != nil {
 		return o, nil
@@ -151,18 +152,15 @@ func (t *targets) named(snap *snapshot.Snapshot, r object.Resource, name string)
 	return nil, notFound(snap, r, namespace, name)
 }
 
-func (t *targets) namespaceOr(other string) string {
-	if t.namespace != "" {
-		return t.namespace
-	}
-	return other
+func (t *targets) namespaceOrDefault() string {
+	return cmp.Or(t.namespace, defaultNamespace)
 }
 
 func (t *targets) where() string {
 	if t.allNamespaces {
 		return " in any namespace"
 	}
-	return fmt.Sprintf(" in namespace %q", t.namespaceOr(defaultNamespace))
+	return fmt.Sprintf(" in namespace %q", t.namespaceOrDefault())
 }
 
 func (t *targets) labelled() string {

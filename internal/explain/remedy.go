@@ -111,11 +111,15 @@ func missingTypes(e *report.Explanation) string {
 
 // quote makes a foreign name safe to paste into a shell.
 func quote(s string) string {
-	safe := strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.:/,", r))
-	}) < 0
-	if safe && s != "" {
+	if s != "" && !strings.ContainsFunc(s, special) {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// special tells whether r may mean something to a shell.
+func special(r rune) bool {
+	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	digit := r >= '0' && r <= '9'
+	return !letter && !digit && !strings.ContainsRune("-_.:/,", r)
 }

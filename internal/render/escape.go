@@ -86,11 +86,15 @@ func hexDigits(s string, n int) bool {
 		return false
 	}
 	for _, c := range []byte(s[:n]) {
-		if !('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
+		if !hexDigit(c) {
 			return false
 		}
 	}
 	return true
+}
+
+func hexDigit(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
 // visible tells whether a terminal shows r as a mark of its own and does

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -175,7 +176,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		"dot":         func(w io.Writer) error { return GraphDOT(w, full, &report.Graph{}) },
 		"upstream":    func(w io.Writer) error { return UpstreamDOT(w, full, &report.Graph{}) },
 	} {
-		if err := render(closed{}); err != io.ErrClosedPipe {
+		if err := render(closed{}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%s: %v, want %v", name, err, io.ErrClosedPipe)
 		}
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"slices"
 	"strings"
 )
 
@@ -59,8 +60,8 @@ func prefixOf(s string, room int) string {
 func suffixOf(s string, room int) string {
 	runes := []rune(s)
 	used := 0
-	for i := len(runes) - 1; i >= 0; i-- {
-		used += measure.RuneWidth(runes[i])
+	for i, r := range slices.Backward(runes) {
+		used += measure.RuneWidth(r)
 		if used > room {
 			return string(runes[i+1:])
 		}
