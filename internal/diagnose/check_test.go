@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -55,7 +56,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 		}
 		a, _ := json.Marshal(d)
 		b, _ := json.Marshal(again)
-		if string(a) != string(b) {
+		if !bytes.Equal(a, b) {
 			t.Fatalf("two diagnoses differ:\n%s\n%s", a, b)
 		}
 	})

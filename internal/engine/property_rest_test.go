@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -36,10 +37,8 @@ func TestPropertyIdempotence(t *testing.T) {
 func TestPropertyRestart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := lived(t, scenario.Wild&^(scenario.RepeatedUIDs|scenario.Unwatched|scenario.RepeatedOwners), func(*rig) {})
-		for _, o := range r.world.Objects {
-			if r.givenUp(o) {
-				return
-			}
+		if slices.ContainsFunc(r.world.Objects, r.givenUp) {
+			return
 		}
 		before := r.state()
 		if r.restart().drain(); r.state() != before {

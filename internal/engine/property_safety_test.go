@@ -61,6 +61,7 @@ func (r *rig) innocent(o *object.Object) string {
 			return ref.In(o.Namespace).String() + " is solid"
 		case unresolved:
 			return ref.In(o.Namespace).String() + " cannot be resolved"
+		case dangling, waiting: // keeps nothing
 		}
 	}
 	return ""

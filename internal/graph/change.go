@@ -24,13 +24,13 @@ func (c Change) Empty() bool { return len(c.Added)+len(c.Removed)+len(c.Changed)
 // and the others count as added.
 //
 // Upstream: graph_builder.go referencesDiffs, semantics.md §3.5 B2.
-func Compare(old, new []object.OwnerReference) Change {
+func Compare(old, next []object.OwnerReference) Change {
 	var c Change
-	if slices.Equal(old, new) && !repeated(new) {
+	if slices.Equal(old, next) && !repeated(next) {
 		return c
 	}
-	met := make([]types.UID, 0, len(new))
-	for _, ref := range new {
+	met := make([]types.UID, 0, len(next))
+	for _, ref := range next {
 		before, ok := lastWith(old, ref.UID)
 		if !ok || slices.Contains(met, ref.UID) {
 			c.Added = append(c.Added, ref)

@@ -46,13 +46,13 @@ func TestCompare(t *testing.T) {
 }
 
 // specified is §3.5 B2 word by word, with a map.
-func specified(old, new []object.OwnerReference) Change {
+func specified(old, next []object.OwnerReference) Change {
 	var c Change
 	last := map[types.UID]object.OwnerReference{}
 	for _, ref := range old {
 		last[ref.UID] = ref
 	}
-	for _, ref := range new {
+	for _, ref := range next {
 		before, ok := last[ref.UID]
 		if !ok {
 			c.Added = append(c.Added, ref)
@@ -82,13 +82,13 @@ func drawReferences(t *rapid.T, label string) []object.OwnerReference {
 
 func TestCompareIsAsSpecified(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		old, new := drawReferences(t, "old"), drawReferences(t, "new")
-		got, wanted := Compare(old, new), specified(old, new)
+		old, next := drawReferences(t, "old"), drawReferences(t, "new")
+		got, wanted := Compare(old, next), specified(old, next)
 		byUID := func(x, y object.OwnerReference) int { return cmp.Compare(x.UID, y.UID) }
 		slices.SortFunc(got.Removed, byUID)
 		slices.SortFunc(wanted.Removed, byUID)
 		if !slices.Equal(got.Added, wanted.Added) || !slices.Equal(got.Removed, wanted.Removed) || !slices.Equal(got.Changed, wanted.Changed) {
-			t.Fatalf("Compare(%v, %v) = %+v, specified is %+v", old, new, got, wanted)
+			t.Fatalf("Compare(%v, %v) = %+v, specified is %+v", old, next, got, wanted)
 		}
 	})
 }

@@ -81,7 +81,7 @@ func TestOutcomes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			snap := world(t, tt.world)
 			var targets []object.Ref
-			for _, name := range strings.Fields(tt.targets) {
+			for name := range strings.FieldsSeq(tt.targets) {
 				i := slices.IndexFunc(snap.Objects, func(o *object.Object) bool { return o.Name == name })
 				targets = append(targets, snap.Objects[i].Ref)
 			}

@@ -97,7 +97,7 @@ func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	before, err := f.Stat()
 	if err != nil {
 		return err

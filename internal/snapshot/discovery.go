@@ -109,7 +109,7 @@ func looksLikeDiscovery(start []byte) bool {
 }
 
 // readDocument reads one of the small documents that are not objects.
-func (r *reader) readDocument(in *input, file string, l location, content io.Reader) error {
+func (r *reader) readDocument(in *input, l location, content io.Reader) error {
 	raw, err := readAll(content, r.limits.MemoryBytes)
 	if err != nil {
 		return err

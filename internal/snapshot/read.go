@@ -66,8 +66,7 @@ type reader struct {
 
 // inputError names a file whose name is foreign text.
 func inputError(file string, err error) error {
-	var p *manifest.Problem
-	if errors.As(err, &p) {
+	if _, ok := errors.AsType[*manifest.Problem](err); ok {
 		return err
 	}
 	return fmt.Errorf("%s: %w", file, err)
@@ -105,15 +104,15 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 	}
 	switch l.role {
 	case discovery, failures, queries:
-		return r.readDocument(in, file, l, content)
+		return r.readDocument(in, l, content)
 	case perhapsDiscovery:
 		if looksLikeDiscovery(start) {
-			return r.readDocument(in, file, l, content)
+			return r.readDocument(in, l, content)
 		}
 		l.role = perhapsObjects
 	case objects:
 		if looksLikeDiscovery(start) {
-			return r.readDocument(in, file, l, content)
+			return r.readDocument(in, l, content)
 		}
 	case foreign, perhapsObjects:
 	}

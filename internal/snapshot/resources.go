@@ -41,10 +41,8 @@ func resourcesOf(discovered *object.Resources, whole bool, objects []*object.Obj
 	for name := range seen {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b typeName) int {
-		// The best version first: the first one added is the preferred one.
-		return compareTypes(a, b)
-	})
+	// The best version first: the first one added is the preferred one.
+	slices.SortFunc(names, compareTypes)
 	for _, name := range names {
 		if r, err := rs.For(name.apiVersion, name.kind); err == nil && r.Served() {
 			continue

@@ -114,7 +114,7 @@ func (r *reader) readStream(in *input, name string, content io.Reader, file *siz
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
-		defer closer()
+		defer closer() //nolint:gocritic // maxNesting of them at most, and all are in use until the end
 		inner = unpacked
 		buffered = bufio.NewReaderSize(unpacked, 64<<10)
 	}
