@@ -130,12 +130,12 @@ func (t trial) woven() (map[string]string, error) {
 	}
 	replace := map[string]string{}
 	lay := func(file, text string) error {
-		real, err := filepath.Abs(file)
+		path, err := filepath.Abs(file)
 		if err != nil {
 			return err
 		}
-		replace[real] = filepath.Join(t.dir, strings.ReplaceAll(file, "/", "_"))
-		return os.WriteFile(replace[real], []byte(text), 0o644)
+		replace[path] = filepath.Join(t.dir, strings.ReplaceAll(file, "/", "_"))
+		return os.WriteFile(replace[path], []byte(text), 0o644)
 	}
 	var wrong error
 	for _, file := range files {

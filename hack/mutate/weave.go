@@ -58,7 +58,7 @@ func weave(list []picked, numbers []int, file, text, listPath string) (string, e
 	for i, f := range original {
 		woven.WriteString(text[done:f.start])
 		if copies[i].Len() > 0 {
-			copies[i].WriteTo(&woven)
+			woven.Write(copies[i].Bytes())
 			fmt.Fprintf(&woven, "\n//line %s:%d\n", filepath.Base(file), f.line)
 		}
 		done = f.start

@@ -21,8 +21,8 @@ func own[T any](facts *T) *T {
 // setFact sets what only one kind knows.
 func setFact(o *object.Object, key, value string) (err error) {
 	rare := o.Edit()
-	switch {
-	case o.Kind == "Pod":
+	switch o.Kind {
+	case "Pod":
 		rare.Pod = own(rare.Pod)
 		switch key {
 		case "node":
@@ -41,7 +41,7 @@ func setFact(o *object.Object, key, value string) (err error) {
 			rare.Pod.VolumesKnown, rare.Pod.Claims = true, claims(value)
 			return nil
 		}
-	case o.Kind == "Namespace":
+	case "Namespace":
 		rare.Namespace = own(rare.Namespace)
 		switch key {
 		case "phase":
@@ -51,7 +51,7 @@ func setFact(o *object.Object, key, value string) (err error) {
 			rare.Namespace.Finalizers = list(value)
 			return nil
 		}
-	case o.Kind == "CustomResourceDefinition":
+	case "CustomResourceDefinition":
 		if rare.Definition == nil {
 			rare.Definition = &object.Definition{Namespaced: true}
 		}
@@ -59,7 +59,7 @@ func setFact(o *object.Object, key, value string) (err error) {
 		if ok, err := setDefinition(rare.Definition, key, value); ok {
 			return err
 		}
-	case o.Kind == "Job":
+	case "Job":
 		rare.Job = own(rare.Job)
 		switch key {
 		case "finished":
@@ -69,7 +69,7 @@ func setFact(o *object.Object, key, value string) (err error) {
 			rare.Job.ManagedBy = value
 			return nil
 		}
-	case o.Kind == "PersistentVolume":
+	case "PersistentVolume":
 		rare.Volume = own(rare.Volume)
 		switch key {
 		case "phase":

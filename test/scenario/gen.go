@@ -186,11 +186,12 @@ func (w World) drawOwner(t *rapid.T, i int, o *object.Object) (object.OwnerRefer
 	}
 	owner := rapid.SampledFrom(fitting).Draw(t, "owner")
 	ref := object.OwnerReference{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: owner.UID}
-	if mismatched {
+	switch {
+	case mismatched:
 		mismatch(t, &ref)
-	} else if w.has(t, Aliases, 3) {
+	case w.has(t, Aliases, 3):
 		ref.Kind = strings.ToLower(ref.Kind)
-	} else if w.Variety.Has(Aliases) && strings.HasPrefix(ref.Kind, "Role") {
+	case w.Variety.Has(Aliases) && strings.HasPrefix(ref.Kind, "Role"):
 		ref.APIVersion = "rbac.authorization.k8s.io/v1beta1"
 	}
 	return ref, true

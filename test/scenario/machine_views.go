@@ -46,16 +46,18 @@ func nodeText(g *graph.Graph, id graph.ID) string {
 	for _, d := range g.BlockingDependents(id) {
 		blocking[d] = true
 	}
+	words := []string{text}
 	for i, d := range g.Dependents(id) {
 		if i == 0 {
-			text += " ←"
+			words = append(words, "←")
 		}
-		text += " " + string(g.Identity(d).UID)
+		word := string(g.Identity(d).UID)
 		if blocking[d] {
-			text += "!"
+			word += "!"
 		}
+		words = append(words, word)
 	}
-	return text
+	return strings.Join(words, " ")
 }
 
 // showQueue prints what waits for an attempt, the oldest first.
@@ -139,7 +141,7 @@ func classesText(owners []engine.OwnerFact) string {
 	classes := [...]string{
 		engine.Solid: "solid", engine.Dangling: "dangling", engine.Waiting: "waiting", engine.Unresolved: "unresolved",
 	}
-	text := ""
+	var text strings.Builder
 	for _, class := range []engine.Class{engine.Solid, engine.Dangling, engine.Waiting, engine.Unresolved} {
 		var uids []string
 		for _, o := range owners {
@@ -148,10 +150,10 @@ func classesText(owners []engine.OwnerFact) string {
 			}
 		}
 		if len(uids) > 0 {
-			text += fmt.Sprintf(" %s=[%s]", classes[class], strings.Join(uids, ","))
+			fmt.Fprintf(&text, " %s=[%s]", classes[class], strings.Join(uids, ","))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // writeCalls prints requests, those that only read only when asked to.

@@ -59,7 +59,7 @@ func DrawMeddling(t *rapid.T, w World, before []Act) Act {
 // Apply carries the act out and returns it as a directive. What the server
 // answers is of no concern: users try things that fail.
 func (a Act) Apply(ctx context.Context, s *apisim.Server) string {
-	target := string(a.Ref.APIVersion) + " " + a.Ref.Kind + " " + strings.TrimPrefix(a.Ref.Namespace+"/"+a.Ref.Name, "/")
+	target := a.Ref.APIVersion + " " + a.Ref.Kind + " " + strings.TrimPrefix(a.Ref.Namespace+"/"+a.Ref.Name, "/")
 	if a.Drop == "" {
 		var o metav1.DeleteOptions
 		directive := "delete " + target

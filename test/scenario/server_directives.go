@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -256,10 +257,7 @@ func setPatch(p *object.Patch, key, value string, names Names) error {
 		if err != nil {
 			return err
 		}
-		p.Labels = map[string]string{}
-		for k, v := range l.All {
-			p.Labels[k] = v
-		}
+		p.Labels = maps.Collect(l.All)
 	case "deleting":
 		at := Start
 		if value == "null" {
