@@ -3,14 +3,14 @@ package object
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // The two finalizers of the garbage collector.
 const (
-	Foreground = v1.FinalizerDeleteDependents // "foregroundDeletion"
-	Orphan     = v1.FinalizerOrphanDependents // "orphan"
+	Foreground = metav1.FinalizerDeleteDependents // "foregroundDeletion"
+	Orphan     = metav1.FinalizerOrphanDependents // "orphan"
 )
 
 // Object is what deletion needs to know of a Kubernetes object. It never holds

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -32,10 +33,7 @@ func TestLabelsRoundTrip(t *testing.T) {
 	text := rapid.StringMatching(`[a-zA-Z0-9./_-]{0,8}`)
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.MapOf(text, text).Draw(t, "labels")
-		got := map[string]string{}
-		for k, v := range LabelsOf(m).All {
-			got[k] = v
-		}
+		got := maps.Collect(LabelsOf(m).All)
 		if diff := cmp.Diff(m, got); diff != "" {
 			t.Fatal(diff)
 		}

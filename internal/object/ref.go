@@ -72,12 +72,12 @@ func GroupOf(apiVersion string) string {
 //
 // Upstream: apimachinery schema.FromAPIVersionAndKind, semantics.md §3.11.
 func SplitAPIVersion(apiVersion string) (group, version string) {
-	i := strings.IndexByte(apiVersion, '/')
-	if i < 0 {
+	group, version, grouped := strings.Cut(apiVersion, "/")
+	switch {
+	case !grouped:
 		return "", apiVersion
-	}
-	if strings.IndexByte(apiVersion[i+1:], '/') >= 0 {
+	case strings.Contains(version, "/"):
 		return "", ""
 	}
-	return apiVersion[:i], apiVersion[i+1:]
+	return group, version
 }

@@ -77,9 +77,8 @@ func TestFor(t *testing.T) {
 		{"", "ConfigMap", "", false, false},
 	} {
 		r, err := rs.For(tt.apiVersion, tt.kind)
-		var unknown *UnknownKindError
 		if tt.name == "" {
-			if !errors.As(err, &unknown) {
+			if _, ok := errors.AsType[*UnknownKindError](err); !ok {
 				t.Errorf("%s %s: got %+v, %v, want an UnknownKindError", tt.apiVersion, tt.kind, r, err)
 			}
 			continue
