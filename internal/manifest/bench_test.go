@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // podText is one pod of a list as kubectl prints it in JSON with managedFields.

@@ -2,11 +2,13 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -125,17 +127,16 @@ func wantLines(t *testing.T, input string, o Options, want ...string) {
 }
 
 // wantProblem wants a Problem with exactly this text.
-func wantProblem(t *testing.T, input string, o Options, want string) *Problem {
+func wantProblem(t *testing.T, input string, o Options, want string) {
 	t.Helper()
 	_, err := find(input, o)
-	p, ok := err.(*Problem)
+	p, ok := errors.AsType[*Problem](err)
 	if !ok {
 		t.Fatalf("Read returned %v; want the Problem %q", err, want)
 	}
 	if p.Error() != want {
 		t.Errorf("the Problem is\n\t%s\nwant\n\t%s", p, want)
 	}
-	return p
 }
 
 // sameFound compares two readings of the same input.

@@ -105,7 +105,8 @@ func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing)
 		it.seen |= hasFlatItems
 		list.known = true
 	}
-	return list, list.items(l)
+	err := list.items(l)
+	return list, err
 }
 
 // flatField reads the Spec or Status of an item that has the names of Go fields.

@@ -23,8 +23,7 @@ func newReading(o Options, h Handler) *reading {
 
 func (rd *reading) run(r io.Reader) error {
 	err := rd.read(newLexer(rd, r))
-	var refused refusal
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[refusal](err); ok {
 		return refused.error
 	}
 	return err
@@ -151,7 +150,7 @@ func (rd *reading) documentJSON(l *lexer) error {
 }
 
 func isProblem(err error) bool {
-	_, ok := err.(*Problem)
+	_, ok := errors.AsType[*Problem](err)
 	return ok
 }
 

@@ -67,7 +67,7 @@ func (rd *reading) foreign(line int, what string) error {
 }
 
 // refusal is an error of the handler. It keeps it apart from a Problem of this
-// reading, even if the handler returns a Problem of its own.
+// reading, even if the handler returns a Problem of its own: it does not unwrap.
 type refusal struct{ error }
 
 func (rd *reading) stop(err error) error {
@@ -79,8 +79,8 @@ func (rd *reading) stop(err error) error {
 
 // within puts the place inside a list before the message of a Problem.
 func within(place func() string, err error) error {
-	var p *Problem
-	if _, refused := err.(refusal); refused || !errors.As(err, &p) {
+	p, ok := errors.AsType[*Problem](err)
+	if !ok {
 		return err
 	}
 	p.Message = place() + ": " + p.Message

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // recentOwners is the number of lists of owner references that are remembered.

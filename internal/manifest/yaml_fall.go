@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -35,7 +36,7 @@ func (d *yamlDocument) oneItem() (bool, error) {
 	text := append([]byte("items:\n"), d.l.buf[d.l.mark:d.l.pos]...)
 	documents, err := d.rd.parseYAML(text, d.line-1)
 	if err != nil || len(documents) != 1 || len(documents[0].Content) != 2 {
-		return false, nil
+		return false, nil //nolint:nilerr // the error may come from the cut; then the whole rest is read
 	}
 	items := documents[0].Content[1]
 	if items.Kind != yaml.SequenceNode || len(items.Content) != 1 || anchored(items) {
@@ -61,15 +62,7 @@ func (d *yamlDocument) handNode(n *yaml.Node) error {
 // anchored tells whether there is an anchor or alias in n: it ties items to one
 // another.
 func anchored(n *yaml.Node) bool {
-	if n.Anchor != "" || n.Kind == yaml.AliasNode {
-		return true
-	}
-	for _, c := range n.Content {
-		if anchored(c) {
-			return true
-		}
-	}
-	return false
+	return n.Anchor != "" || n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, anchored)
 }
 
 // gatherItem consumes the lines up to the next one that looks like the start of

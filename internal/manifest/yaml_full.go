@@ -2,8 +2,10 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +24,7 @@ func (rd *reading) parseYAML(text []byte, line int) (documents []*yaml.Node, err
 	for {
 		var root yaml.Node
 		switch err := d.Decode(&root); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return documents, nil
 		case err != nil:
 			return nil, rd.yamlProblem(err, line)
@@ -77,15 +79,7 @@ func (rd *reading) checkAliases(root *yaml.Node, line int) error {
 type expansion struct{ sizes map[*yaml.Node]int }
 
 func (x *expansion) aliases(n *yaml.Node) bool {
-	if n.Kind == yaml.AliasNode {
-		return true
-	}
-	for _, c := range n.Content {
-		if x.aliases(c) {
-			return true
-		}
-	}
-	return false
+	return n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, x.aliases)
 }
 
 // size returns -1 for an alias that leads back to itself.

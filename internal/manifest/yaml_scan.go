@@ -267,17 +267,12 @@ func (s *scan) value(b []byte, at int, k *keep) bool {
 	return true
 }
 
-// finish is called behind the last line. It returns false when something is
-// still open that must end.
-func (s *scan) finish() bool {
-	if s.quote != 0 {
-		return false
-	}
+// finish is called behind the last line, when no quoted text is open.
+func (s *scan) finish() {
 	s.settle()
 	for len(s.frames) > 0 {
 		s.pop()
 	}
-	return true
 }
 
 // clear takes the next entry of the innermost mapping or list as the first one,
