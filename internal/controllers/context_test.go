@@ -22,7 +22,10 @@ v1 Node n1
 v1 Pod s/p node=n1 phase=Running deleting=+30 grace=30
 v1 Pod s/q node=n2 phase=Running deleting=+30 grace=30
 apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established terminating deleting fin=customresourcecleanup.apiextensions.k8s.io
-example.com/v1 Widget s/w`
+example.com/v1 Widget s/w
+v1 Pod s/j node=n1 phase=Running fin=batch.kubernetes.io/job-tracking
+v1 PersistentVolumeClaim s/c fin=kubernetes.io/pvc-protection deleting
+v1 PersistentVolume v phase=Released fin=kubernetes.io/pv-protection deleting`
 	for _, c := range controllers.All(nil) {
 		t.Run(c.Name(), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -53,6 +56,11 @@ func TestContextEndsInAPass(t *testing.T) {
 			"example.com/v1 Widget s/a\nexample.com/v1 Widget t/b"},
 		{controllers.DefinitionController(nil), widgets + "defines=example.com/v1:Widget:widgets established" + going},
 		{controllers.Kubelet(), "v1 Pod s/a node=n1 phase=Running deleting=+30 grace=30\nv1 Pod s/b node=n1 phase=Running deleting=+30 grace=30"},
+		{controllers.JobTracking(nil), "v1 Pod s/a node=n1 fin=batch.kubernetes.io/job-tracking\nv1 Pod s/b node=n1 fin=batch.kubernetes.io/job-tracking"},
+		{controllers.ClaimProtection(nil), "v1 PersistentVolumeClaim s/a deleting fin=kubernetes.io/pvc-protection\n" +
+			"v1 PersistentVolumeClaim s/b deleting fin=kubernetes.io/pvc-protection"},
+		{controllers.VolumeProtection(nil), "v1 PersistentVolume a phase=Released deleting fin=kubernetes.io/pv-protection\n" +
+			"v1 PersistentVolume b phase=Released deleting fin=kubernetes.io/pv-protection"},
 		{controllers.PodGC(nil), "v1 Pod s/a node= deleting fin=x/y\nv1 Pod s/b node= deleting fin=x/y"},
 	} {
 		t.Run(test.controller.Name(), func(t *testing.T) {

@@ -52,11 +52,15 @@ type Controller interface {
 }
 
 // All returns the controllers in the order in which they act in a real cluster:
-// definitions at once, namespaces after some seconds, pods when their grace
-// period is over, pods without a node when a quarantine is. A nil coverage
+// definitions, pods of Jobs, claims and volumes at once, namespaces after some
+// seconds, pods when their grace period is over, pods without a node when a
+// quarantine is. A nil coverage
 // stands for a world that is complete.
 func All(c Coverage) []Controller {
-	return []Controller{DefinitionController(c), NamespaceController(c), Kubelet(), PodGC(c)}
+	return []Controller{
+		DefinitionController(c), JobTracking(c), ClaimProtection(c), VolumeProtection(c),
+		NamespaceController(c), Kubelet(), PodGC(c),
+	}
 }
 
 // Step lets the controllers act in their order until one of them has changed
@@ -80,9 +84,11 @@ func Step(ctx context.Context, w World, list []Controller) (acted Controller, er
 // pass is what the passes of all controllers have in common: it counts the
 // changes and collects what is left to wait for.
 type pass struct {
-	ctx    context.Context
-	w      World
-	name   string
+	ctx  context.Context
+	w    World
+	name string
+	// holds is the finalizer that the controller takes off, if it is one.
+	holds  string
 	before uint64
 	waits  []Wait
 }
@@ -91,13 +97,20 @@ func begin(ctx context.Context, w World, name string) *pass {
 	return &pass{ctx: ctx, w: w, name: name, before: w.Writes()}
 }
 
+// beginHolding begins a pass that takes a finalizer off where it has served.
+func beginHolding(ctx context.Context, w World, name, finalizer string) *pass {
+	p := begin(ctx, w, name)
+	p.holds = finalizer
+	return p
+}
+
 // wait notes what a later pass has to wait for. A pass that was cut short knows
 // nothing of that.
 func (p *pass) wait(w Wait) {
 	if p.ctx.Err() != nil {
 		return
 	}
-	w.Controller = p.name
+	w.Controller, w.Holds = p.name, p.holds
 	p.waits = append(p.waits, w)
 }
 

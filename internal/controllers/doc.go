@@ -1,7 +1,9 @@
 // Package controllers holds the deleters of a simulated world besides the
 // garbage collector: the kubelet, which finishes pods; pod GC, which does so
-// where there is no kubelet any more; the namespace controller; and the clean-up
-// of custom resources when their definition goes.
+// where there is no kubelet any more; the namespace controller; the clean-up of
+// custom resources when their definition goes; and those that take a finalizer of
+// Kubernetes off when it has served: off claims that no pod uses, volumes without
+// a claim, and pods that no Job has to count.
 //
 // Each is driven like the collector: one call, one pass over the world, in a
 // fixed order and without a clock. What upstream does some seconds later it does

@@ -10,6 +10,9 @@ import (
 var (
 	podResource        = schema.GroupResource{Resource: "pods"}
 	nodeResource       = schema.GroupResource{Resource: "nodes"}
+	claimResource      = schema.GroupResource{Resource: "persistentvolumeclaims"}
+	volumeResource     = schema.GroupResource{Resource: "persistentvolumes"}
+	jobResource        = schema.GroupResource{Group: "batch", Resource: "jobs"}
 	namespaceResource  = schema.GroupResource{Resource: "namespaces"}
 	definitionResource = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 )
@@ -19,6 +22,8 @@ var (
 var (
 	pods        = object.Resource{Version: "v1", Name: podResource.Resource, Kind: "Pod", Namespaced: true}
 	everyNode   = object.Resource{Version: "v1", Name: nodeResource.Resource, Kind: "Node"}
+	everyClaim  = object.Resource{Version: "v1", Name: claimResource.Resource, Kind: "PersistentVolumeClaim", Namespaced: true}
+	everyJob    = object.Resource{Group: jobResource.Group, Version: "v1", Name: jobResource.Resource, Kind: jobKind, Namespaced: true}
 	definitions = object.Resource{
 		Group: definitionResource.Group, Version: "v1", Name: definitionResource.Resource, Kind: "CustomResourceDefinition",
 	}

@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// drawWorld writes a world with namespaces, definitions, nodes and pods in all
-// stages of being deleted.
+// drawWorld writes a world with namespaces, definitions, nodes, pods and what they
+// use in all stages of being deleted.
 func drawWorld(t *rapid.T) string {
 	var b strings.Builder
 	deleting := func(label string) bool { return rapid.Bool().Draw(t, label) }
@@ -32,14 +33,17 @@ func drawWorld(t *rapid.T) string {
 		fmt.Fprintf(&b, " deleting fin=%s", cleanup)
 	}
 	b.WriteString("\n")
-	kinds := []string{"v1 Pod", "v1 ConfigMap", "v1 Event", "apps/v1 Deployment", "example.com/v1 Widget", "example.org/v1 Unserved"}
+	kinds := []string{"v1 Pod", "v1 ConfigMap", "v1 Event", "apps/v1 Deployment", "v1 PersistentVolumeClaim", "batch/v1 Job", "example.com/v1 Widget", "example.org/v1 Unserved"}
 	for i := range rapid.IntRange(0, 12).Draw(t, "objects") {
 		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
 		fmt.Fprintf(&b, "%s %s/o%d", kind, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace"), i)
-		if fin := rapid.SampledFrom([]string{"", "", "", "x/y", "orphan", "foregroundDeletion"}).Draw(t, "finalizer"); fin != "" {
+		finalizers := append([]string{"", "", "x/y", "orphan", "foregroundDeletion"}, protectors[kind]...)
+		if fin := rapid.SampledFrom(finalizers).Draw(t, "finalizer"); fin != "" {
 			b.WriteString(" fin=" + fin)
 		}
 		if kind == "v1 Pod" {
+			b.WriteString(rapid.SampledFrom([]string{"", " claims=", " claims=o0,o1,o2", " claims=~o3,o4"}).Draw(t, "claims"))
+			b.WriteString(rapid.SampledFrom([]string{"", "", " owners=batch/v1:Job:o0:o0!^", " owners=apps/v1:Deployment:o1:o1^"}).Draw(t, "owner"))
 			b.WriteString(rapid.SampledFrom([]string{"", " node= period=30", " node=n1 phase=Running period=30", " node=n2 phase=Running"}).Draw(t, "pod"))
 		}
 		if deleting("goes") {
@@ -50,10 +54,16 @@ func drawWorld(t *rapid.T) string {
 	return b.String()
 }
 
+// protectors are the finalizers that controllers take off, by kind.
+var protectors = map[string][]string{
+	"v1 Pod":                   {"batch.kubernetes.io/job-tracking"},
+	"v1 PersistentVolumeClaim": {"kubernetes.io/pvc-protection", "kubernetes.io/pvc-protection,x/y"},
+}
+
 // TestControllersRest: whatever the world, the controllers come to rest, and do
 // the same again over a world that offers nothing to make it fast. They say why
-// each namespace and definition is there that they would like to be gone, and end
-// none while something in it is left or not covered.
+// each namespace, definition, claim and counted pod is there that they would like
+// to be gone, and end none while something in it is left, uses it or is not covered.
 func TestControllersRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := drawWorld(t)
@@ -80,7 +90,9 @@ func TestControllersRest(t *testing.T) {
 		}
 		for o := range w.List {
 			facts := o.NamespaceFacts()
-			if o.BeingDeleted() && (facts != nil && len(facts.Finalizers) > 0 || o.HasFinalizer(cleanup)) && !waited[o.Ref] {
+			held := facts != nil && len(facts.Finalizers) > 0 || o.HasFinalizer(cleanup) ||
+				o.HasFinalizer("kubernetes.io/pvc-protection") || o.HasFinalizer("batch.kubernetes.io/job-tracking")
+			if o.BeingDeleted() && held && !waited[o.Ref] {
 				t.Fatalf("%s stays, and nobody says why, in\n%s", o.Ref, text)
 			}
 		}
@@ -111,6 +123,9 @@ func judge(t *rapid.T, w *apisim.Server, e object.Event, coverage partly) {
 	}
 	definition := e.Object.Definition()
 	for o := range w.List {
+		if e.Object.HasFinalizer("kubernetes.io/pvc-protection") && mayUse(o, e.Object) {
+			t.Fatalf("%s ended while %s may use it", e.Object.Ref, o.Ref)
+		}
 		if e.Object.Kind == "Namespace" && o.Namespace == e.Object.Name {
 			t.Fatalf("%s ended with %s in it", e.Object.Ref, o.Ref)
 		}
@@ -119,9 +134,25 @@ func judge(t *rapid.T, w *apisim.Server, e object.Event, coverage partly) {
 		}
 	}
 	for kind := range coverage {
+		if e.Object.HasFinalizer("kubernetes.io/pvc-protection") && kind == "Pod" && !coverage.Covers(object.Resource{Kind: kind}, e.Object.Namespace) {
+			t.Fatalf("%s ended although %s is not covered", e.Object.Ref, kind)
+		}
 		if e.Object.Kind == "Namespace" && !coverage.Covers(object.Resource{Kind: kind}, e.Object.Name) ||
 			definition != nil && definition.Established && kind == "Widget" {
 			t.Fatalf("%s ended although %s is not covered", e.Object.Ref, kind)
 		}
 	}
+}
+
+// mayUse tells whether a pod uses a claim, or may do so as far as is known. No
+// claim is the ephemeral one of a pod here.
+func mayUse(o, claim *object.Object) bool {
+	pod := o.Pod()
+	switch {
+	case o.Kind != "Pod" || o.Namespace != claim.Namespace:
+		return false
+	case pod == nil || !pod.VolumesKnown:
+		return true
+	}
+	return pod.NodeName != "" && slices.Contains(pod.Claims, object.Claim{Name: claim.Name})
 }

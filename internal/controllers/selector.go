@@ -15,11 +15,16 @@ type Selector interface {
 
 // podsThat lists the pods that match, by namespace and name.
 func podsThat(w World, match func(*object.Object) bool) []*object.Object {
+	return objectsThat(w, podResource, match)
+}
+
+// objectsThat lists the objects of a resource that match, by namespace and name.
+func objectsThat(w World, gr schema.GroupResource, match func(*object.Object) bool) []*object.Object {
 	if s, ok := w.(Selector); ok {
-		return s.Select(podResource, "", match)
+		return s.Select(gr, "", match)
 	}
 	var list []*object.Object
-	for _, o := range w.ObjectsOf(podResource, "") {
+	for _, o := range w.ObjectsOf(gr, "") {
 		if match(o) {
 			list = append(list, o)
 		}

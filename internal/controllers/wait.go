@@ -32,15 +32,28 @@ const (
 	// NotServed: objects are there of a kind that no resource serves, so that no
 	// request reaches them.
 	NotServed Reason = "NotServed"
+	// ClaimInUse: pods on nodes use the claim. (semantics.md §7.1, S230)
+	ClaimInUse Reason = "ClaimInUse"
+	// VolumeBound: the claim of the volume is there. (§7.1, S233)
+	VolumeBound Reason = "VolumeBound"
+	// ManagedElsewhere: the finalizer is there, and it is not for the controller
+	// to remove it.
+	ManagedElsewhere Reason = "ManagedElsewhere"
+	// NotShown: an object is in the snapshot without the fields that decide.
+	NotShown Reason = "NotShown"
 )
 
 // Wait is one thing that keeps an object which is being deleted.
 type Wait struct {
 	// Controller is the name of the controller that waits.
 	Controller string
-	// Object is what cannot go: the namespace, the definition, the pod.
+	// Object is what cannot go: the namespace, the definition, the pod, the claim,
+	// the volume.
 	Object object.Ref
 	Reason Reason
+	// Holds is the finalizer that stays on the object; empty where the wait is for
+	// something else.
+	Holds string
 	// Resource is what the wait is about; without a name where that is no single
 	// resource.
 	Resource object.Resource
@@ -61,7 +74,9 @@ type FinalizerCount struct {
 
 // Unknown tells whether the end is open rather than blocked: what is waited for
 // may not exist.
-func (w Wait) Unknown() bool { return w.Reason == NotCovered || w.Reason == NotServed }
+func (w Wait) Unknown() bool {
+	return w.Reason == NotCovered || w.Reason == NotServed || w.Reason == NotShown
+}
 
 // String is the wait on one line, for traces. It does not escape.
 func (w Wait) String() string {

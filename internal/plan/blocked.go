@@ -73,6 +73,10 @@ func (s *simulation) blockedByRest(f *fate, o *object.Object) {
 	if !ok {
 		return
 	}
+	if w.holds != "" {
+		f.protected(w)
+		return
+	}
 	f.blocked.Dependents = append(f.blocked.Dependents, w.remaining...)
 	f.detail, f.open = w.detail, w.unknown
 	if w.unknown && len(w.remaining) == 0 {
@@ -80,6 +84,25 @@ func (s *simulation) blockedByRest(f *fate, o *object.Object) {
 		return
 	}
 	f.reason = string(ContentRemains)
+}
+
+// protected says why a finalizer stays that is removed when it has served. Another
+// one beside it, or a dependent, holds the object whatever becomes of this one.
+func (f *fate) protected(w wait) {
+	alone := len(f.blocked.Dependents) == 0
+	f.blocked.Dependents = append(f.blocked.Dependents, w.remaining...)
+	f.detail = w.detail
+	if !alone || slices.ContainsFunc(f.blocked.Finalizers, func(name string) bool { return name != w.holds }) {
+		return
+	}
+	switch {
+	case w.unknown:
+		f.doubt(ProtectionUnknown)
+	case w.used:
+		f.reason = string(InUse)
+	case w.alone:
+		f.reason = string(LeftAlone)
+	}
 }
 
 func (f *fate) setReason(r Reason) {
@@ -96,7 +119,7 @@ func (f *fate) waits() bool {
 	switch Reason(f.reason) {
 	case BlockingDependents:
 		return true
-	case ContentRemains:
+	case ContentRemains, InUse:
 		return len(f.blocked.Dependents) > 0
 	default:
 		return false

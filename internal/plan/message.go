@@ -112,6 +112,10 @@ func blockedSentence(e *report.Effect) string {
 			return "waits"
 		}
 		return "waits for its content: " + names(b.Dependents)
+	case InUse:
+		return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": in use by " + names(b.Dependents)
+	case LeftAlone:
+		return "held by finalizer " + strings.Join(b.Finalizers, ", ")
 	case DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the collector will not look at again until it restarts"
 	default:
@@ -123,8 +127,8 @@ func blockedSentence(e *report.Effect) string {
 	}
 }
 
-// holders says who has to remove the finalizers: none of them is simulated, and in
-// a healthy cluster most of them go.
+// holders says who has to remove the finalizers: those that are here are not
+// simulated, and in a healthy cluster most of them go.
 func holders(finalizers []string) string {
 	if len(finalizers) > 1 {
 		return "finalizers " + strings.Join(finalizers, ", ") + " until their controllers remove them"
@@ -150,6 +154,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "several objects have its uid or that of an owner: they cannot be told apart"
 	case e.Reason == string(MissingUID):
 		return "an owner has no uid in the snapshot: which object is meant is not known"
+	case e.Reason == string(ProtectionUnknown):
+		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
 	case e.Reason == string(ContentNotCovered):
 		return "not all of its content is known"
 	case len(e.Because) > 0:

@@ -22,6 +22,9 @@ const (
 	DeletionMissed     Reason = "DeletionMissed"
 	SharedUID          Reason = "SharedUID"
 	MissingUID         Reason = "MissingUID"
+	InUse              Reason = "InUse"
+	ProtectionUnknown  Reason = "ProtectionUnknown"
+	LeftAlone          Reason = "LeftAlone"
 	DeletedByRest      Reason = "DeletedByController"
 )
 
@@ -40,7 +43,7 @@ func Reasons() []ReasonText {
 		{FinalizerRemains, "A finalizer that the collector does not remove holds the object."},
 		{BlockingDependents, "The object is being deleted in the foreground and a blocking dependent stays."},
 		{WaitsForItself, "The object is being deleted in the foreground and blocks itself with its own owner reference: nothing ever frees it."},
-		{CycleOfWaiting, "Objects that are all being deleted in the foreground block one another: nothing ever frees them."},
+		{CycleOfWaiting, "Objects that are all being deleted wait for one another: nothing ever frees them."},
 		{OrphaningFails, "The Orphan policy cannot finish because a dependent cannot be patched."},
 		{GracePeriodRuns, "The grace period of the pod runs, and nobody is known to finish it."},
 		{ContentRemains, "The namespace or custom resource definition still has content."},
@@ -50,6 +53,9 @@ func Reasons() []ReasonText {
 		{DeletionMissed, "The collector has missed the start of this deletion and will not look again until it restarts."},
 		{SharedUID, "Several objects claim the same uid, so that owners cannot be told apart."},
 		{MissingUID, "The object has no uid in the snapshot, so that nothing can be said about who refers to it."},
+		{InUse, "A finalizer of Kubernetes protects the object: a pod on a node uses the claim, or a claim has the volume."},
+		{ProtectionUnknown, "The snapshot does not show whether a finalizer of Kubernetes stays: who uses the claim or the volume, or who manages the Job."},
+		{LeftAlone, "The object has a finalizer that the controller of Kubernetes which knows it does not remove from this object."},
 		{DeletedByRest, "A controller other than the collector deletes the object: the namespace's or the custom resource definition's content goes with it."},
 	}
 }

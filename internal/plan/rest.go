@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,10 +18,15 @@ type restOfWorld struct {
 	controllers []controllers.Controller
 }
 
-// wait is what a namespace, definition or pod waits for.
+// wait is what a namespace, definition, pod, claim or volume waits for.
 type wait struct {
 	remaining []report.Ref
 	detail    string
+	// holds is the finalizer that stays because of it, if it is one of Kubernetes.
+	holds string
+	// used: remaining are those that use the object. alone: the controller that
+	// removes the finalizer does not remove this one.
+	used, alone bool
 	// unknown: what is in the way may not exist. It does not count when
 	// something is in the way that does.
 	unknown bool
@@ -91,6 +97,9 @@ func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 			found.remaining = append(found.remaining, report.RefOf(r))
 		}
 		any = true
+		found.holds = cmp.Or(found.holds, x.Holds)
+		found.used = found.used || x.Reason == controllers.ClaimInUse || x.Reason == controllers.VolumeBound
+		found.alone = found.alone || x.Reason == controllers.ManagedElsewhere
 		switch {
 		case x.Unknown():
 			gaps = append(gaps, waitText(x))

@@ -3,6 +3,7 @@ package plan
 import (
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -178,11 +179,20 @@ func (t *tracks) event(e object.Event, actor word) {
 		before = e.Object
 	}
 	tr := t.of(before)
-	tr.changed |= t.phase
 	tr.last = e.Object
+	if !counted(before, e) {
+		tr.changed |= t.phase
+	}
 	if e.Type == object.Deleted {
 		tr.last, tr.removedBy = nil, actor
 	}
+}
+
+// counted tells whether a pod that lives has only been counted by its Job: that
+// decides nothing.
+func counted(before *object.Object, e object.Event) bool {
+	return e.Type == object.Modified && !e.Object.BeingDeleted() &&
+		before.HasFinalizer(controllers.JobFinalizer) && !e.Object.HasFinalizer(controllers.JobFinalizer)
 }
 
 // decided follows a decision of the collector about an observed object.

@@ -54,6 +54,13 @@ var sentences = map[string]string{
 	"DeletionMissed":      "the collector has missed the start of the deletion",
 	"SharedUID":           "another object has the same UID",
 	"MissingUID":          "it has no UID",
+	"InUse":               "it is still in use",
+	"ClaimInUse":          "pods on nodes use the claim",
+	"VolumeBound":         "the claim of the volume is there",
+	"ProtectionUnknown":   "nothing is known of who uses it",
+	"NotShown":            "an object is not shown as a whole",
+	"LeftAlone":           "no controller of Kubernetes removes the finalizer",
+	"ManagedElsewhere":    "no controller of Kubernetes removes the finalizer",
 	"DeletedByController": "another controller deletes it",
 }
 

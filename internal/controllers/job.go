@@ -1,0 +1,116 @@
+package controllers
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// JobName is the name of the controller that counts the pods of Jobs.
+const JobName = "job-controller"
+
+// JobAssumption is what the end of a pod of a Job rests on.
+const JobAssumption = "the Job controller runs and lets go of pods that it has counted or whose Job is gone"
+
+// JobFinalizer is on pods that their Job has yet to count.
+const JobFinalizer = "batch.kubernetes.io/job-tracking"
+
+const (
+	jobAPIVersion = "batch/v1"
+	jobKind       = "Job"
+)
+
+// JobTracking returns the part of the Job controller that takes its finalizer off
+// pods: those without a controller, those whose Job has gone, is being deleted or
+// has finished, and those that have run to their end or are being deleted, which
+// count as failed. Pods of other controllers, and of Jobs that somebody else
+// manages, it leaves alone.
+//
+// That a pod which is being deleted counts at once is so without a pod failure
+// policy; with one it counts when its containers have stopped, which comes before
+// the end of the pod just the same. The real controller patches, here it updates.
+//
+// The finalizer stays on a pod as long as it is not known who manages its Job. A
+// nil coverage stands for a world that is complete.
+//
+// Upstream: job/job_controller.go syncOrphanPod, canRemoveFinalizer, semantics.md
+// §7.1, S139, S238, S239.
+func JobTracking(c Coverage) Controller {
+	return &jobs{coverage: orComplete(c), seen: map[types.UID]bool{}}
+}
+
+type jobs struct {
+	coverage Coverage
+	// seen are the Jobs that were there in an earlier pass: one that is not there
+	// any more has gone, whatever the snapshot covers.
+	seen  map[types.UID]bool
+	waits []Wait
+}
+
+func (*jobs) Name() string       { return JobName }
+func (*jobs) Assumption() string { return JobAssumption }
+func (j *jobs) Waiting() []Wait  { return j.waits }
+
+// Step lets go of the pods that no Job has to count any more.
+func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
+	p := beginHolding(ctx, w, JobName, JobFinalizer)
+	var there map[types.UID]*object.Object
+	for _, pod := range objectsThat(w, podResource, func(o *object.Object) bool { return o.HasFinalizer(JobFinalizer) }) {
+		if ctx.Err() != nil {
+			break
+		}
+		if there == nil {
+			there = j.look(w)
+		}
+		if j.counted(p, pod, there) {
+			p.release(pod)
+		}
+	}
+	return p.end(&j.waits)
+}
+
+// look lists the Jobs that are there.
+func (j *jobs) look(w World) map[types.UID]*object.Object {
+	there := map[types.UID]*object.Object{}
+	for _, job := range w.ObjectsOf(jobResource, "") {
+		there[job.UID], j.seen[job.UID] = job, true
+	}
+	return there
+}
+
+// counted tells whether nobody has to count the pod any more. For a pod that is
+// being deleted it notes a wait otherwise.
+func (j *jobs) counted(p *pass, pod *object.Object, there map[types.UID]*object.Object) bool {
+	wait := func(w Wait) bool {
+		if pod.BeingDeleted() {
+			w.Object = pod.Ref
+			p.wait(w)
+		}
+		return false
+	}
+	ref, controlled := pod.Controller()
+	switch {
+	case !controlled:
+		return true
+	case ref.Kind != jobKind || ref.APIVersion != jobAPIVersion:
+		return wait(Wait{Reason: ManagedElsewhere, Why: "the Job controller leaves it alone: its controller is no Job of " + jobAPIVersion})
+	}
+	job := there[ref.UID]
+	if job == nil {
+		if j.seen[ref.UID] || j.coverage.Covers(everyJob, pod.Namespace) {
+			return true
+		}
+		return wait(Wait{Reason: NotCovered, Resource: everyJob, Why: j.coverage.Why(everyJob, pod.Namespace)})
+	}
+	facts := job.Job()
+	switch {
+	case facts == nil:
+		return wait(Wait{Reason: NotShown, Why: "who manages Job " + job.Name + " is not in the snapshot"})
+	case facts.Elsewhere():
+		return wait(Wait{Reason: ManagedElsewhere, Why: "the Job controller leaves it alone: " + facts.ManagedBy + " manages Job " + job.Name})
+	}
+	ended := pod.Pod() != nil && pod.Pod().Finished()
+	return ended || facts.Finished || pod.BeingDeleted() || job.BeingDeleted()
+}

@@ -1,0 +1,45 @@
+package controllers
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// held lists the objects that are being deleted and have the finalizer.
+func held(by string) func(*object.Object) bool {
+	return func(o *object.Object) bool { return o.BeingDeleted() && o.HasFinalizer(by) }
+}
+
+// release takes the finalizer off an object.
+func (p *pass) release(o *object.Object) {
+	next := o.Clone()
+	rare := next.Edit()
+	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return name == p.holds })
+	_, err := p.w.Update(p.ctx, next)
+	p.refused(o.Ref, object.Resource{}, err)
+}
+
+// uncovered notes that the snapshot may lack an object of the resource that
+// matters; false where it lacks none.
+func (p *pass) uncovered(c Coverage, of object.Ref, r object.Resource, namespace string) bool {
+	if c.Covers(r, namespace) {
+		return false
+	}
+	p.wait(Wait{Object: of, Reason: NotCovered, Resource: r, Why: c.Why(r, namespace)})
+	return true
+}
+
+// few lists the first names.
+func few(objects []*object.Object) string {
+	const most = 3
+	var names []string
+	for _, o := range objects[:min(most, len(objects))] {
+		names = append(names, o.Name)
+	}
+	if len(objects) > most {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
+}

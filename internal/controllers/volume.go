@@ -1,0 +1,93 @@
+package controllers
+
+import (
+	"context"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// VolumeProtectionName is the name of the controller that protects bound volumes.
+const VolumeProtectionName = "pv-protection-controller"
+
+// VolumeProtectionAssumption is what the end of a volume rests on.
+const VolumeProtectionAssumption = "the PV controller releases a volume whose claim has gone, and the PV protection controller runs"
+
+const volumeProtection = "kubernetes.io/pv-protection"
+
+// VolumeProtection returns the controller that takes its finalizer off a
+// PersistentVolume which is being deleted, as soon as the volume is not bound. A
+// volume that the snapshot shows as bound counts as released when its claim has
+// gone, as the PV controller has it. What the reclaim policy does to volumes that
+// nobody deletes is left out.
+//
+// The finalizer stays as long as the phase of the volume or the end of its claim
+// is not known. A nil coverage stands for a world that is complete.
+//
+// Upstream: pvprotection/pv_protection_controller.go isBeingUsed,
+// persistentvolume/pv_controller.go syncVolume, semantics.md §7.1, S233.
+func VolumeProtection(c Coverage) Controller { return &volumes{coverage: orComplete(c)} }
+
+type volumes struct {
+	coverage Coverage
+	waits    []Wait
+}
+
+func (*volumes) Name() string       { return VolumeProtectionName }
+func (*volumes) Assumption() string { return VolumeProtectionAssumption }
+func (v *volumes) Waiting() []Wait  { return v.waits }
+
+// Step releases the volumes that are not bound.
+func (v *volumes) Step(ctx context.Context, w World) (bool, error) {
+	p := beginHolding(ctx, w, VolumeProtectionName, volumeProtection)
+	var there map[coordinates]*object.Object
+	for _, volume := range objectsThat(w, volumeResource, held(volumeProtection)) {
+		if ctx.Err() != nil {
+			break
+		}
+		if there == nil {
+			there = claimsOf(w)
+		}
+		if v.unbound(p, volume, there) {
+			p.release(volume)
+		}
+	}
+	return p.end(&v.waits)
+}
+
+// unbound tells whether the volume is known to have no claim, and notes a wait
+// otherwise.
+func (v *volumes) unbound(p *pass, volume *object.Object, there map[coordinates]*object.Object) bool {
+	notShown := func(what string) bool {
+		p.wait(Wait{Object: volume.Ref, Reason: NotShown, Why: what + " is not in the snapshot"})
+		return false
+	}
+	facts := volume.Volume()
+	switch {
+	case facts == nil || facts.Phase == "":
+		return notShown("its phase")
+	case !facts.Bound():
+		return true
+	case facts.ClaimName == "":
+		return notShown("its claim")
+	}
+	claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
+	switch {
+	case claim == nil:
+		return !p.uncovered(v.coverage, volume.Ref, everyClaim, facts.ClaimNamespace)
+	case facts.ClaimUID != claim.UID:
+		return notShown("whether its claim is the one of that name")
+	}
+	p.wait(remaining(volume.Ref, VolumeBound, everyClaim, []*object.Object{claim}))
+	return false
+}
+
+// coordinates name an object among those of one resource.
+type coordinates struct{ namespace, name string }
+
+func claimsOf(w World) map[coordinates]*object.Object {
+	there := map[coordinates]*object.Object{}
+	for _, o := range w.ObjectsOf(claimResource, "") {
+		there[coordinates{o.Namespace, o.Name}] = o
+	}
+	return there
+}
