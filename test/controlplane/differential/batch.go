@@ -3,7 +3,6 @@ package differential
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -62,21 +61,50 @@ type trial struct {
 	verdict  verdict
 }
 
-// batch runs stories through the cluster, all at once. It tells done of every
-// phase of every story.
-func (l *live) batch(ctx context.Context, stories []story, done func(*trial)) error {
-	if err := l.put(ctx, stories); err != nil {
-		return err
-	}
+// site is a server with a collector: where stories are tried.
+type site interface {
+	// put stores objects as they are, and clear removes them all; no collector
+	// may be running.
+	put(ctx context.Context, objects []*object.Object) error
+	clear() error
+	// collect starts a collector, and rest ends it.
+	collect() error
+	rest() error
+	// fence returns when the collector has begun with everything enqueued before.
+	fence(ctx context.Context) error
+	// worlds are the objects of every slot, under the names they were drawn with.
+	worlds(ctx context.Context) ([][]*object.Object, error)
+	act(ctx context.Context, slot int, a scenario.Act) error
+	// finish does to a pod what a kubelet does once its containers have stopped.
+	finish(ctx context.Context, pod object.Ref) error
+}
+
+// court judges what happens at a site.
+type court struct {
+	site
+	resources *object.Resources
+	slots     int
+}
+
+// batch runs stories through a site, all at once. It tells done of every phase of
+// every story.
+func (c *court) batch(ctx context.Context, stories []story, done func(*trial)) error {
+	var objects []*object.Object
 	trials := make([]*trial, len(stories))
 	for slot, s := range stories {
 		trials[slot] = &trial{story: s, slot: slot}
+		for _, o := range s.objects {
+			objects = append(objects, placeOf(slot).put(o))
+		}
 	}
-	if err := l.verify(ctx, trials); err != nil {
+	if err := c.put(ctx, objects); err != nil {
+		return err
+	}
+	if err := c.verify(ctx, trials); err != nil {
 		return err
 	}
 	for phase := 0; len(trials) > 0; phase++ {
-		if err := l.phase(ctx, trials, phase); err != nil {
+		if err := c.phase(ctx, trials, phase); err != nil {
 			return err
 		}
 		var more []*trial
@@ -88,15 +116,15 @@ func (l *live) batch(ctx context.Context, stories []story, done func(*trial)) er
 		}
 		trials = more
 	}
-	if err := l.Controllers(); err != nil {
+	if err := c.rest(); err != nil {
 		return err
 	}
-	return l.clear(len(stories))
+	return c.clear()
 }
 
 // verify makes sure that the server holds what was drawn.
-func (l *live) verify(ctx context.Context, trials []*trial) error {
-	worlds, err := l.worlds(ctx)
+func (c *court) verify(ctx context.Context, trials []*trial) error {
+	worlds, err := c.worlds(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,26 +137,26 @@ func (l *live) verify(ctx context.Context, trials []*trial) error {
 }
 
 // phase carries out one phase of all trials and judges each of them.
-func (l *live) phase(ctx context.Context, trials []*trial, phase int) error {
-	worlds, err := l.worlds(ctx)
+func (c *court) phase(ctx context.Context, trials []*trial, phase int) error {
+	worlds, err := c.worlds(ctx)
 	if err != nil {
 		return err
 	}
-	err = each(len(trials), func(i int) error { return trials[i].begin(ctx, worlds[trials[i].slot], l.resources, phase) })
+	err = each(len(trials), func(i int) error { return trials[i].begin(ctx, worlds[trials[i].slot], c.resources, phase) })
 	if err != nil {
 		return err
 	}
 	if phase == 0 {
-		if err := l.Controllers("garbage-collector-controller"); err != nil {
+		if err := c.collect(); err != nil {
 			return err
 		}
-		if err := l.fence(ctx); err != nil {
+		if err := c.fence(ctx); err != nil {
 			return err
 		}
 	}
 	err = each(len(trials), func(i int) error {
 		for _, a := range trials[i].acts[phase] {
-			if err := l.act(ctx, trials[i].slot, a); err != nil {
+			if err := c.act(ctx, trials[i].slot, a); err != nil {
 				return err
 			}
 		}
@@ -137,7 +165,7 @@ func (l *live) phase(ctx context.Context, trials []*trial, phase int) error {
 	if err != nil {
 		return err
 	}
-	return l.settle(ctx, trials)
+	return c.settle(ctx, trials)
 }
 
 // begin notes the world before a phase and what a dry run says of it.
@@ -160,20 +188,22 @@ func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Re
 
 // settle watches the trials until each of them has a verdict, and all have rested
 // since.
-func (l *live) settle(ctx context.Context, trials []*trial) error {
+func (c *court) settle(ctx context.Context, trials []*trial) error {
 	for {
-		if err := l.fence(ctx); err != nil {
+		if err := c.fence(ctx); err != nil {
 			return err
 		}
-		worlds, err := l.worlds(ctx)
+		worlds, err := c.worlds(ctx)
 		if err != nil {
 			return err
 		}
 		busy := false
 		now := time.Now()
 		for _, t := range trials {
-			if err := l.kubelet(ctx, t.slot, worlds[t.slot]); err != nil {
-				return err
+			for _, pod := range graceful(worlds[t.slot]) {
+				if err := c.finish(ctx, placeOf(t.slot).ref(pod)); err != nil {
+					return err
+				}
 			}
 			if state := text(worlds[t.slot]); state != t.now || t.since.IsZero() {
 				t.now, t.since, t.searched, t.verdict = state, now, false, undecided
@@ -183,7 +213,7 @@ func (l *live) settle(ctx context.Context, trials []*trial) error {
 				busy = true
 				continue
 			}
-			if err := t.judge(ctx, l.resources, rested); err != nil {
+			if err := t.judge(ctx, c.resources, rested); err != nil {
 				return err
 			}
 			busy = busy || t.verdict == undecided
@@ -199,6 +229,17 @@ func (l *live) settle(ctx context.Context, trials []*trial) error {
 		}
 		pause(ctx, 300*time.Millisecond)
 	}
+}
+
+// graceful are the pods whose grace period runs.
+func graceful(world []*object.Object) []object.Ref {
+	var pods []object.Ref
+	for _, o := range world {
+		if grace := o.GracePeriod(); o.Kind == "Pod" && o.BeingDeleted() && grace != nil && *grace > 0 {
+			pods = append(pods, o.Ref)
+		}
+	}
+	return pods
 }
 
 // judge compares the state in which a trial rests.
@@ -244,39 +285,4 @@ func (t *trial) search(ctx context.Context, rs *object.Resources) (verdict, erro
 		}
 	}
 	return undecided, nil
-}
-
-// report is a disagreement for people: what a scenario file needs, and what came.
-func (t *trial) report() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d, phase %d: %s\n\ncluster\n%s----\n", t.seed, t.phase, t.verdict, text(t.objects))
-	for phase, acts := range t.acts {
-		for _, a := range acts {
-			fmt.Fprintf(&b, "\n%s\n", directive(a))
-		}
-		if phase < len(t.states) {
-			fmt.Fprintf(&b, "\ndrain\n----\nreal server:\n%s", indent(t.states[phase]))
-		}
-	}
-	fmt.Fprintf(&b, "dry run:\n%s", indent(t.expected))
-	return b.String()
-}
-
-func directive(a scenario.Act) string {
-	target := a.Ref.APIVersion + " " + a.Ref.Kind + " " + strings.TrimPrefix(a.Ref.Namespace+"/"+a.Ref.Name, "/")
-	switch {
-	case a.Drop != "":
-		return "patch merge " + target + " without " + a.Drop
-	case a.Policy != "":
-		return "delete " + target + " policy=" + string(a.Policy)
-	default:
-		return "delete " + target
-	}
-}
-
-func indent(s string) string {
-	if s == "" {
-		return "  empty\n"
-	}
-	return "  " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
 }

@@ -30,32 +30,24 @@ func TestScenarioFiles(t *testing.T) {
 		}
 		stories = append(stories, f.story)
 	}
-	l, err := open(t.Context(), len(stories))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := l.Stop(); err != nil {
-			t.Error(err)
+	tally := tally{}
+	for _, c := range openCourts(t, len(stories)) {
+		err := c.batch(t.Context(), stories, func(tr *trial) {
+			tally.add(c.cell, tr)
+			switch tr.verdict {
+			case predicted:
+			case wrong, undecided:
+				t.Errorf("cell %s: %s: %s", c.cell, names[tr.seed], tr.report())
+			case contested, raced, remembered:
+				t.Logf("cell %s: %s, phase %d: %s", c.cell, names[tr.seed], tr.phase, tr.verdict)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}()
-	tally := map[string]int{}
-	err = l.batch(t.Context(), stories, func(tr *trial) {
-		tally["phases "+tr.verdict.String()]++
-		switch tr.verdict {
-		case predicted:
-		case wrong, undecided:
-			t.Errorf("%s: %s", names[tr.seed], tr.report())
-		case contested, raced, remembered:
-			t.Logf("%s, phase %d: %s", names[tr.seed], tr.phase, tr.verdict)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	tally["worlds"] = len(stories)
 	for _, file := range slices.Sorted(maps.Keys(unfit)) {
 		t.Logf("%s: not here: %s", file, unfit[file])
 	}
-	table(t, tally, time.Since(began))
+	t.Logf("%d worlds in %s\n%s", len(stories), time.Since(began).Round(time.Second), tally)
 }

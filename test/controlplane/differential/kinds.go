@@ -101,6 +101,7 @@ type metadata struct {
 	Name                       string          `json:"name"`
 	Namespace                  string          `json:"namespace,omitempty"`
 	UID                        string          `json:"uid"`
+	ResourceVersion            string          `json:"resourceVersion,omitempty"`
 	Generation                 int             `json:"generation,omitempty"`
 	CreationTimestamp          string          `json:"creationTimestamp"`
 	DeletionTimestamp          string          `json:"deletionTimestamp,omitempty"`
@@ -117,7 +118,7 @@ func stored(o *object.Object) (cluster.Stored, error) {
 	}
 	m := metadata{
 		Name: o.Name, Namespace: o.Namespace, UID: string(o.UID), Finalizers: o.Finalizers(),
-		CreationTimestamp: "2026-01-01T00:00:00Z", DeletionGracePeriodSeconds: o.GracePeriod(),
+		CreationTimestamp: "2026-01-01T00:00:00Z", DeletionGracePeriodSeconds: o.GracePeriod(), OwnerReferences: ownersOf(o),
 	}
 	if o.BeingDeleted() {
 		m.DeletionTimestamp = time.Unix(deletedAt, 0).UTC().Format(time.RFC3339)
@@ -125,12 +126,6 @@ func stored(o *object.Object) (cluster.Stored, error) {
 	switch k.name {
 	case "Widget", "Gadget", "ReplicaSet", "Deployment", "ReplicationController", "Pod":
 		m.Generation = 1
-	}
-	for _, r := range o.Owners {
-		m.OwnerReferences = append(m.OwnerReferences, ownerManifest{
-			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
-			Controller: r.Controller.Bool(), BlockOwnerDeletion: r.BlockOwnerDeletion.Bool(),
-		})
 	}
 	meta, err := json.Marshal(m)
 	if err != nil {
@@ -145,4 +140,15 @@ func stored(o *object.Object) (cluster.Stored, error) {
 	}
 	text := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":%s%s}`, k.apiVersion, k.name, meta, body)
 	return cluster.Stored{Key: k.key + "/" + strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"), Manifest: []byte(text)}, nil
+}
+
+func ownersOf(o *object.Object) []ownerManifest {
+	var owners []ownerManifest
+	for _, r := range o.Owners {
+		owners = append(owners, ownerManifest{
+			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
+			Controller: r.Controller.Bool(), BlockOwnerDeletion: r.BlockOwnerDeletion.Bool(),
+		})
+	}
+	return owners
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +25,8 @@ import (
 type live struct {
 	*cluster.Cluster
 	resources *object.Resources
+	// discovery are its discovery documents, by path.
+	discovery map[string][]byte
 	slots     int
 	fences    int
 	// namespaces that were made.
@@ -38,7 +39,7 @@ func open(ctx context.Context, slots int) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &live{Cluster: c, slots: slots, namespaces: map[string]bool{}}
+	l := &live{Cluster: c, slots: slots, namespaces: map[string]bool{}, discovery: map[string][]byte{}}
 	if err := l.furnish(ctx); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
@@ -75,10 +76,11 @@ func (l *live) discover(ctx context.Context) error {
 		return err
 	}
 	for name, path := range map[string]string{"api.json": "/api", "apis.json": "/apis"} {
-		text, err := l.discovery(ctx, path)
+		text, err := l.document(ctx, path)
 		if err != nil {
 			return err
 		}
+		l.discovery[path] = text
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			return err
 		}
@@ -94,13 +96,16 @@ func (l *live) discover(ctx context.Context) error {
 	return nil
 }
 
-func (l *live) discovery(ctx context.Context, path string) ([]byte, error) {
+// discoveryType is the media type of discovery in one document.
+const discoveryType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+func (l *live) document(ctx context.Context, path string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.URL+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+l.Token)
-	request.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	request.Header.Set("Accept", discoveryType)
 	answer, err := l.Client().Do(request)
 	if err != nil {
 		return nil, err
@@ -122,11 +127,7 @@ func (l *live) worlds(ctx context.Context) ([][]*object.Object, error) {
 		}
 		err = manifest.Read(bytes.NewReader(text), manifest.Options{File: k.plural}, manifest.Handler{
 			Object: func(o *object.Object, _ bool, _ manifest.Position) error {
-				if slot, ok := slotOf(o); ok && slot < l.slots {
-					c := o.Clone()
-					c.Owners = slices.Clone(o.Owners)
-					worlds[slot] = append(worlds[slot], placeOf(slot).take(c))
-				}
+				sortIn(worlds, o)
 				return nil
 			},
 		})
@@ -134,27 +135,25 @@ func (l *live) worlds(ctx context.Context) ([][]*object.Object, error) {
 			return nil, err
 		}
 	}
-	for _, w := range worlds {
-		slices.SortFunc(w, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
-	}
 	return worlds, nil
 }
 
-// put stores the worlds of stories, one a slot.
-func (l *live) put(ctx context.Context, stories []story) error {
+// collect starts a collector, and rest ends it.
+func (l *live) collect() error { return l.Controllers("garbage-collector-controller") }
+func (l *live) rest() error    { return l.Controllers() }
+
+// put stores objects as they are.
+func (l *live) put(ctx context.Context, objects []*object.Object) error {
 	var all []cluster.Stored
-	for slot, s := range stories {
-		for _, o := range s.objects {
-			o = placeOf(slot).put(o)
-			if err := l.namespace(ctx, o.Namespace); err != nil {
-				return err
-			}
-			one, err := stored(o)
-			if err != nil {
-				return err
-			}
-			all = append(all, one)
+	for _, o := range objects {
+		if err := l.namespace(ctx, o.Namespace); err != nil {
+			return err
 		}
+		one, err := stored(o)
+		if err != nil {
+			return err
+		}
+		all = append(all, one)
 	}
 	return l.Store(all)
 }
@@ -171,9 +170,9 @@ func (l *live) namespace(ctx context.Context, name string) error {
 }
 
 // clear removes all worlds. No collector may be running.
-func (l *live) clear(slots int) error {
+func (l *live) clear() error {
 	var prefixes []string
-	for slot := range slots {
+	for slot := range l.slots {
 		for _, k := range kinds {
 			if k.namespaced {
 				prefixes = append(prefixes, k.key+"/"+string(placeOf(slot)))
@@ -234,22 +233,13 @@ func (l *live) remove(ctx context.Context, path string, o metav1.DeleteOptions) 
 	return unlessAnswer(err)
 }
 
-// kubelet finishes the pods of a world whose grace period runs: here are no nodes.
-func (l *live) kubelet(ctx context.Context, slot int, world []*object.Object) error {
-	for _, o := range world {
-		if grace := o.GracePeriod(); o.Kind != "Pod" || !o.BeingDeleted() || grace == nil || *grace == 0 {
-			continue
-		}
-		ref := placeOf(slot).ref(o.Ref)
-		k, err := kindOf(ref)
-		if err != nil {
-			return err
-		}
-		if err := l.remove(ctx, k.pathOf(ref), finished(ref.UID)); err != nil {
-			return err
-		}
+// finish does to a pod what a kubelet does once its containers have stopped.
+func (l *live) finish(ctx context.Context, pod object.Ref) error {
+	k, err := kindOf(pod)
+	if err != nil {
+		return err
 	}
-	return nil
+	return l.remove(ctx, k.pathOf(pod), finished(pod.UID))
 }
 
 func unlessAnswer(err error) error {
@@ -282,37 +272,5 @@ func (l *live) fence(ctx context.Context) error {
 			return fmt.Errorf("the collector does not collect: %w\n%s", err, log[max(0, len(log)-4000):])
 		}
 		pause(ctx, 30*time.Millisecond)
-	}
-}
-
-// each calls do for n slots, some at a time, and returns the first error.
-func each(n int, do func(slot int) error) error {
-	const most = 16
-	var wg sync.WaitGroup
-	errs := make([]error, n)
-	places := make(chan struct{}, most)
-	for slot := range n {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			errs[slot] = do(slot)
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pause waits: a real collector is not told to hurry.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }

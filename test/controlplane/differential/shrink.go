@@ -10,13 +10,13 @@ import (
 
 // shrink looks for the smallest story that still ends in a state that no schedule
 // reaches. Every round tries all ways of leaving something out, in one batch.
-func (l *live) shrink(ctx context.Context, worst *trial, rounds int) (*trial, error) {
+func (c *court) shrink(ctx context.Context, worst *trial, rounds int) (*trial, error) {
 	for range rounds {
 		candidates := simpler(worst.story, worst.phase)
 		var best *trial
 		for len(candidates) > 0 {
-			n := min(len(candidates), l.slots)
-			err := l.batch(ctx, candidates[:n], func(t *trial) {
+			n := min(len(candidates), c.slots)
+			err := c.batch(ctx, candidates[:n], func(t *trial) {
 				if t.verdict == wrong && (best == nil || size(t.story) < size(best.story)) {
 					best = t
 				}

@@ -136,6 +136,18 @@ func (p place) take(o *object.Object) *object.Object {
 	return o
 }
 
+// sortIn puts an object into the world that it is of, under the name that it was
+// drawn with.
+func sortIn(worlds [][]*object.Object, o *object.Object) {
+	slot, ok := slotOf(o)
+	if !ok || slot >= len(worlds) {
+		return
+	}
+	c := o.Clone()
+	c.Owners = slices.Clone(o.Owners)
+	worlds[slot] = append(worlds[slot], placeOf(slot).take(c))
+}
+
 // slotOf finds out which world an object is of; false for what is none of ours.
 func slotOf(o *object.Object) (int, bool) {
 	slot, _, ok := strings.Cut(o.Name, "-")
@@ -166,12 +178,11 @@ func text(objects []*object.Object) string {
 	for _, o := range sorted {
 		c := o.Clone()
 		c.Generation = 0
-		rare := c.Edit()
-		if rare.DeletionTimestamp != 0 {
-			rare.DeletionTimestamp = scenario.Start
-		}
-		rare.Pod, rare.GracePeriod = nil, nil
 		c.Labels = ""
+		c.Rare = &object.Rare{Finalizers: o.Finalizers()}
+		if o.BeingDeleted() {
+			c.Rare.DeletionTimestamp = scenario.Start
+		}
 		line, _, _ := strings.Cut(scenario.Format(c, names), " rv=")
 		b.WriteString(line + "\n")
 	}

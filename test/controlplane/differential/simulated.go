@@ -1,0 +1,115 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// simulated is the collector of Kubernetes over our simulated API server.
+type simulated struct {
+	resources *object.Resources
+	discovery map[string][]byte
+	slots     int
+
+	facade  *facade
+	server  *http.Server
+	manager *cluster.Manager
+	fences  int
+}
+
+var _, _ site = (*simulated)(nil), (*live)(nil)
+
+func (s *simulated) put(_ context.Context, objects []*object.Object) error {
+	home := &object.Object{} // of the fences
+	home.APIVersion, home.Kind, home.Name, home.UID = "v1", "Namespace", "default", "default"
+	home.Edit().Namespace = &object.Namespace{Phase: "Active", Finalizers: []string{"kubernetes"}}
+	s.facade = newFacade(append(objects, home), s.resources, s.discovery)
+	return nil
+}
+
+func (s *simulated) clear() error {
+	s.facade = nil
+	return nil
+}
+
+func (s *simulated) collect() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s.server = &http.Server{Handler: s.facade, ReadHeaderTimeout: time.Minute}
+	go func() { _ = s.server.Serve(l) }() // ends with Close, and says so
+	s.manager, err = cluster.StartManager("http://"+l.Addr().String(), "garbage-collector-controller")
+	return err
+}
+
+func (s *simulated) rest() error {
+	if s.manager == nil {
+		return nil
+	}
+	_, err := s.manager.Stop()
+	s.manager = nil
+	_ = s.server.Close()
+	return err
+}
+
+func (s *simulated) fence(ctx context.Context) error {
+	s.fences++
+	o := &object.Object{}
+	o.APIVersion, o.Kind, o.Namespace, o.Name = "v1", "ConfigMap", "default", fmt.Sprintf("fence-%d", s.fences)
+	o.Owners = []object.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: o.Name, UID: types.UID(o.Name)}}
+	o.UID = "is-" + o.Owners[0].UID
+	err := s.facade.change(func() error {
+		_, err := s.facade.sim.Create(ctx, o)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(time.Minute); ; pause(ctx, 10*time.Millisecond) {
+		_, err := s.facade.sim.Get(ctx, o.Ref)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if time.Now().After(deadline) {
+			log, err := s.manager.Stop()
+			return fmt.Errorf("the collector does not collect: %w\n%s", err, log[max(0, len(log)-4000):])
+		}
+	}
+}
+
+func (s *simulated) worlds(context.Context) ([][]*object.Object, error) {
+	worlds := make([][]*object.Object, s.slots)
+	for _, o := range s.facade.sim.Objects() {
+		sortIn(worlds, o)
+	}
+	return worlds, nil
+}
+
+func (s *simulated) act(ctx context.Context, slot int, a scenario.Act) error {
+	a.Ref = placeOf(slot).ref(a.Ref)
+	return s.facade.change(func() error {
+		a.Apply(ctx, s.facade.sim)
+		return nil
+	})
+}
+
+func (s *simulated) finish(ctx context.Context, pod object.Ref) error {
+	return s.facade.change(func() error {
+		_ = s.facade.sim.Delete(ctx, pod, finished(pod.UID)) // it may be gone
+		return nil
+	})
+}
