@@ -87,7 +87,7 @@ func (s *simulation) containers(o *object.Object) []object.Ref {
 func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 	var found wait
 	var details, gaps []string
-	any := false
+	known := false
 	for _, x := range controllers.Waiting(w.controllers) {
 		if x.Object != ref {
 			continue
@@ -96,7 +96,7 @@ func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 		for _, r := range x.Remaining {
 			found.remaining = append(found.remaining, report.RefOf(r))
 		}
-		any = true
+		known = true
 		found.holds = cmp.Or(found.holds, x.Holds)
 		found.used = found.used || x.Reason == controllers.ClaimInUse || x.Reason == controllers.VolumeBound
 		found.alone = found.alone || x.Reason == controllers.ManagedElsewhere
@@ -116,7 +116,7 @@ func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 	}
 	found.unknown = found.unknown && len(found.remaining) == 0
 	found.detail = strings.Join(details, "; ")
-	return found, any
+	return found, known
 }
 
 func waitText(w controllers.Wait) string {
