@@ -3,10 +3,8 @@ package explain
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -26,6 +24,8 @@ type question struct {
 	attempt   engine.Attempt
 	facts     engine.Facts
 	decision  engine.Decision
+	// users are those that protect the object, being deleted, from its end.
+	users []report.Ref
 }
 
 // Object explains one object. It returns an error when the object is not in the
@@ -94,85 +94,6 @@ func (q *question) answer(ctx context.Context, near *snapshot.Snapshot, e *repor
 	e.Gaps = append(e.Gaps, plan.RelevantGaps(q.snap, func(ns string) bool { return ns == q.target.Namespace })...)
 	e.Complete = e.Verdict != report.Undecidable && len(e.Gaps) == 0
 	return nil
-}
-
-// neighbourhood is the snapshot reduced to what can decide about the object: what
-// is connected with it over owner references, what stands under the names that
-// these references use, and what the other deleters of a cluster look at. Where
-// content counts it is the whole snapshot.
-func (q *question) neighbourhood() *snapshot.Snapshot {
-	if q.withContent() {
-		return q.snap
-	}
-	g := q.collector.Graph()
-	id, _ := g.Find(q.target.UID)
-	near := map[*object.Object]bool{}
-	for _, v := range g.Walk([]graph.ID{id}, graph.Both, 0) {
-		if g.Virtual(v.ID) {
-			continue
-		}
-		near[g.Object(v.ID)] = true
-		for _, ref := range g.Owners(v.ID) {
-			if o := q.named(ref, g.Identity(v.ID).Namespace); o != nil {
-				near[o] = true
-			}
-		}
-	}
-	var objects []*object.Object
-	for _, o := range q.snap.Objects {
-		if near[o] || actsOnOthers(o) {
-			objects = append(objects, o)
-		}
-	}
-	return q.snap.With(objects)
-}
-
-// withContent tells whether the end of the object hangs on objects that do not
-// refer to it: it has content, or it is content of a namespace that is being
-// deleted. Where objects share a uid, nobody knows who refers to whom.
-func (q *question) withContent() bool {
-	switch q.target.Kind {
-	case "Namespace", "CustomResourceDefinition":
-		return true
-	}
-	namespace := q.snap.Find("v1", "Namespace", "", q.target.Namespace)
-	return namespace != nil && namespace.BeingDeleted() ||
-		q.shares(func(snapshot.Problem) bool { return true })
-}
-
-// shares tells whether objects of the snapshot share a uid that is of interest.
-func (q *question) shares(interest func(snapshot.Problem) bool) bool {
-	return slices.ContainsFunc(q.snap.Problems, func(p snapshot.Problem) bool {
-		return p.Kind == snapshot.DuplicateUID && interest(p)
-	})
-}
-
-// named is the object that stands under the name of a reference, whatever its
-// uid.
-func (q *question) named(ref object.OwnerReference, namespace string) *object.Object {
-	r, err := q.world.Resource(ref.APIVersion, ref.Kind)
-	if err != nil {
-		return nil
-	}
-	if !r.Namespaced {
-		namespace = ""
-	}
-	preferred, ok := q.snap.Resources.Preferred(r.GroupResource())
-	if !ok {
-		return nil
-	}
-	return q.snap.Find(preferred.APIVersion(), preferred.Kind, namespace, ref.Name)
-}
-
-// actsOnOthers tells whether objects of the kind take part in deleting others
-// that do not refer to them.
-func actsOnOthers(o *object.Object) bool {
-	switch o.Kind {
-	case "Node", "Namespace", "CustomResourceDefinition":
-		return true
-	default:
-		return false
-	}
 }
 
 // fate is what the collector makes of the object when nobody does anything.

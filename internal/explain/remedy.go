@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -17,7 +18,14 @@ func (q *question) remedies(ctx context.Context, near *snapshot.Snapshot, e *rep
 	case report.WaitingForDependents:
 		return q.releaseForeground(ctx, near, e)
 	case report.HeldByFinalizer:
-		return q.repairFinalizers(), nil
+		switch plan.Reason(e.Reason) {
+		case plan.InUse:
+			return q.lookAtUsers(), nil
+		case plan.ProtectionUnknown:
+			return nil, nil
+		default:
+			return q.repairFinalizers(), nil
+		}
 	case report.Garbage:
 		return q.keepGarbage(e), nil
 	case report.Undecidable:
@@ -66,6 +74,18 @@ func (q *question) releaseForeground(ctx context.Context, near *snapshot.Snapsho
 		remedies = append(remedies, q.repairFinalizers()...)
 	}
 	return remedies, nil
+}
+
+// lookAtUsers leads to those that use the object.
+func (q *question) lookAtUsers() []report.Remedy {
+	var remedies []report.Remedy
+	for _, r := range q.users[:min(3, len(q.users))] {
+		remedies = append(remedies, report.Remedy{
+			Command: "kubectl gc explain " + argument(r),
+			Effect:  "says what would take it: the finalizer comes off when it has gone",
+		})
+	}
+	return remedies
 }
 
 // repairFinalizers leads to whoever has to remove the finalizers.

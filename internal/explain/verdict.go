@@ -118,13 +118,32 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 		}
 	default:
 	}
-	if foreign := q.foreignFinalizers(); len(foreign) > 0 && fate.Reason != string(plan.ContentRemains) {
+	foreign := q.foreignFinalizers()
+	switch {
+	case len(foreign) == 0, fate.Outcome == report.Deleted, fate.Reason == string(plan.ContentRemains):
+	case protected(fate):
+		e.Verdict = report.HeldByFinalizer
+		if fate.BlockedBy != nil {
+			q.users = fate.BlockedBy.Dependents
+		}
+	default:
 		e.Verdict = report.HeldByFinalizer
 		verb := " holds it"
 		if len(foreign) > 1 {
 			verb = " hold it"
 		}
 		e.Message = strings.Join(foreign, ", ") + verb + ", and the collector leaves it alone"
+	}
+}
+
+// protected tells whether nothing but a finalizer of Kubernetes holds the object,
+// which comes off when it has served.
+func protected(fate report.Effect) bool {
+	switch plan.Reason(fate.Reason) {
+	case plan.InUse, plan.ProtectionUnknown, plan.LeftAlone:
+		return true
+	default:
+		return false
 	}
 }
 

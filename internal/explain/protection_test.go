@@ -1,0 +1,85 @@
+package explain_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestProtectedObjects: who uses an object that is being deleted is part of its
+// neighbourhood, with all that decides about the user.
+func TestProtectedObjects(t *testing.T) {
+	const claim = "v1 PersistentVolumeClaim s/data uid=c fin=kubernetes.io/pvc-protection deleting\n"
+	const inUse = " held by finalizer kubernetes.io/pvc-protection: in use by pod/p"
+	const owned = "apps/v1 ReplicaSet s/rs uid=rs\nv1 Pod s/p uid=p node=n1 phase=Running owners=rs!^ claims=data\nv1 Node n1\n"
+	for _, test := range []struct {
+		name, world, want string
+		remedies          []string
+	}{
+		{"used by a pod that stays", claim + owned, "HeldByFinalizer InUse" + inUse, []string{"kubectl gc explain pod p -n s"}},
+		{"used by a pod that goes", claim + "v1 Pod s/p uid=p node=n1 phase=Running period=30 owners=apps/v1:ReplicaSet:rs:rs!^ claims=data\nv1 Node n1",
+			"BeingDeleted BeingDeleted goes if the PVC protection controller runs, and no other pod starts to use the claim", nil},
+		{"used by nobody", claim, "BeingDeleted BeingDeleted goes if the PVC protection controller runs, and no other pod starts to use the claim", nil},
+		{"a pod without its volumes", claim + "v1 Pod s/q node=n1",
+			"HeldByFinalizer ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods do not all show their volumes: q", nil},
+		{"the volume of a claim in use", "v1 PersistentVolume disk phase=Bound claim=s/data:c fin=kubernetes.io/pv-protection deleting\n" + claim + owned,
+			"HeldByFinalizer InUse held by finalizer kubernetes.io/pv-protection: in use by persistentvolumeclaim/data", []string{"kubectl gc explain persistentvolumeclaim data -n s"}},
+		{"the volume of a claim that goes", "v1 PersistentVolume disk phase=Bound claim=s/data:c fin=kubernetes.io/pv-protection deleting\n" + claim,
+			"BeingDeleted BeingDeleted goes if the PV controller releases a volume whose claim has gone, and the PV protection controller runs", nil},
+		{"the pod of a Job of somebody else",
+			"v1 Pod s/p node=n1 owners=j!^ deleting grace=0 fin=batch.kubernetes.io/job-tracking\nbatch/v1 Job s/j uid=j managed=x.io/y",
+			"HeldByFinalizer LeftAlone held by finalizer batch.kubernetes.io/job-tracking: the Job controller leaves it alone: x.io/y manages Job j",
+			[]string{"kubectl get pod p -n s -o jsonpath='{.metadata.managedFields}'"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := protectedObject(t, test.world)
+			if got := string(e.Verdict) + " " + e.Reason + " " + e.Message; got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			var remedies []string
+			for _, r := range e.Remedies {
+				remedies = append(remedies, r.Command)
+			}
+			if diff := cmp.Diff(test.remedies, remedies); diff != "" {
+				t.Errorf("remedies (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestTakersOfClaims: a delete takes a claim if it takes those that use it, too.
+func TestTakersOfClaims(t *testing.T) {
+	const claim = "v1 PersistentVolumeClaim s/data owners=set!^ fin=kubernetes.io/pvc-protection\napps/v1 StatefulSet s/db uid=set\nv1 Node n1\n"
+	taken := protectedObject(t, claim+"v1 Pod s/p node=n1 phase=Running period=30 owners=set!^ claims=data")
+	if len(taken.TakenBy) != 1 || taken.TakenBy[0].Object.Name != "db" {
+		t.Errorf("taken by %v", taken.TakenBy)
+	}
+	kept := protectedObject(t, claim+"v1 Pod s/p node=n1 phase=Running period=30 claims=data")
+	if len(kept.TakenBy) != 0 {
+		t.Errorf("taken by %v", kept.TakenBy)
+	}
+}
+
+// protectedObject explains the first object of a world of which all is known.
+func protectedObject(t *testing.T, text string) *report.Explanation {
+	t.Helper()
+	objects, err := scenario.ParseWorld(text, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref := objects[0].Ref
+	snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := explain.Object(t.Context(), snap, ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
