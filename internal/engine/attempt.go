@@ -87,8 +87,9 @@ func (c *Collector) stale(id graph.ID) bool {
 	return !ok || !c.graph.Virtual(current)
 }
 
-func (c *Collector) attempt(w Work, id graph.ID) Attempt {
-	a := Attempt{
+// known is an attempt with what the graph says of its object.
+func (c *Collector) about(w Work, id graph.ID) Attempt {
+	return Attempt{
 		ID: id, Work: w,
 		Ref:                  c.graph.Identity(id),
 		Virtual:              c.graph.Virtual(id),
@@ -96,6 +97,10 @@ func (c *Collector) attempt(w Work, id graph.ID) Attempt {
 		WaitingForDependents: c.graph.WaitingForDependents(id),
 		Observed:             c.graph.Object(id),
 	}
+}
+
+func (c *Collector) attempt(w Work, id graph.ID) Attempt {
+	a := c.about(w, id)
 	if w == DeleteWork && !a.settledAlready() {
 		c.noteOwners(&a)
 	}

@@ -11,14 +11,7 @@ func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 	if !ok {
 		return Attempt{}, false
 	}
-	a := Attempt{
-		ID: id, Work: DeleteWork,
-		Ref:                  c.graph.Identity(id),
-		Virtual:              c.graph.Virtual(id),
-		BeingDeleted:         c.graph.BeingDeleted(id),
-		WaitingForDependents: c.graph.WaitingForDependents(id),
-		Observed:             c.graph.Object(id),
-	}
+	a := c.about(DeleteWork, id)
 	for i, ref := range a.Observed.Owners {
 		if i == 64 {
 			break
