@@ -29,16 +29,7 @@ func Control(e *Env) {
 	o := &office{machine: m}
 	directives := m.directives()
 	directives["controllers"], directives["waiting"] = o.run, o.waiting
-	for name, directive := range directives {
-		e.Handle(name, func(_ *Env, d *datadriven.TestData) (string, error) {
-			return directive(context.Background(), d)
-		})
-	}
-	e.After(func(*Env) error {
-		m.follow()
-		return m.collector.Graph().Check()
-	})
-	m.follow()
+	m.serve(directives)
 }
 
 // office is where the controllers of a scenario work.

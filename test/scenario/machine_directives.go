@@ -18,21 +18,29 @@ import (
 // is told to observe.
 func Collect(e *Env) {
 	m := &machine{env: e}
-	for name, directive := range m.directives() {
-		e.Handle(name, func(_ *Env, d *datadriven.TestData) (string, error) {
-			return directive(context.Background(), d)
+	m.serve(m.directives())
+}
+
+// serve lets the environment hand directives to the machine.
+func (m *machine) serve(directives map[string]order) {
+	for name, carryOut := range directives {
+		m.env.Handle(name, func(_ *Env, d *datadriven.TestData) (string, error) {
+			return carryOut(context.Background(), d)
 		})
 	}
-	e.After(func(*Env) error {
+	m.env.After(func(*Env) error {
 		m.follow()
 		return m.collector.Graph().Check()
 	})
 	m.follow()
 }
 
+// order carries out a directive and returns what it prints.
+type order func(context.Context, *datadriven.TestData) (string, error)
+
 // directives are what a scenario can ask of the collector.
-func (m *machine) directives() map[string]func(context.Context, *datadriven.TestData) (string, error) {
-	return map[string]func(context.Context, *datadriven.TestData) (string, error){
+func (m *machine) directives() map[string]order {
+	return map[string]order{
 		"observe":   m.observe,
 		"attempt":   m.attempt,
 		"lookup":    m.lookup,
