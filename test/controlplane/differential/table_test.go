@@ -36,6 +36,15 @@ func openCourts(t *testing.T, slots int) []bench {
 		})
 		list = append(list, bench{&court{s, l.resources, slots}, "C"})
 	}
+	if strings.Contains(*cells, "B") {
+		u := &ours{live: l}
+		t.Cleanup(func() {
+			if err := u.rest(); err != nil {
+				t.Error(err)
+			}
+		})
+		list = append(list, bench{&court{u, l.resources, slots}, "B"})
+	}
 	if strings.Contains(*cells, "D") {
 		list = append(list, bench{&court{l, l.resources, slots}, "D"})
 	}

@@ -10,13 +10,14 @@ var (
 	count = flag.Int("worlds", 100, "the number of worlds")
 	seed  = flag.Uint64("seed", 1, "the seed of the first world")
 	most  = flag.Int("batch", 100, "the number of worlds at a time")
-	cells = flag.String("cells", "CD", "where worlds are tried: C, the collector of Kubernetes over our server; D, a real control plane")
+	cells = flag.String("cells", "BCD",
+		"where worlds are tried: B, our engine over a real API server; C, the collector of Kubernetes over our server; D, a real control plane")
 	small = flag.Int("shrink", 0, "the number of rounds in which a disagreement is made smaller")
 )
 
 // What a dry run says of a drawn world is what happens to it on a real control
-// plane, and what the collector of Kubernetes does to it over our simulated server;
-// or it is one of the states that other schedules lead to.
+// plane, what our engine does to it over a real API server, and what the collector
+// of Kubernetes does to it over our simulated server; or it is one of the states that other schedules lead to.
 func TestWorlds(t *testing.T) {
 	began := time.Now()
 	courts := openCourts(t, min(*most, *count))

@@ -1,0 +1,203 @@
+package differential
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// ours is a real API server with our engine for a collector.
+type ours struct {
+	*live
+	stop context.CancelFunc
+	done sync.WaitGroup
+
+	mu     sync.Mutex
+	failed error
+}
+
+var _ site = (*ours)(nil)
+
+// collect lists and watches every kind, and starts a collector over that.
+func (u *ours) collect() error {
+	ctx, stop := context.WithCancel(context.Background())
+	u.stop = stop
+	events := make(chan object.Event, 1<<16)
+	api := client{u.Cluster, u.resources}
+	var first []object.Event
+	for _, r := range u.resources.All() {
+		if !u.resources.Monitored(r) {
+			continue
+		}
+		w := &watcher{client: api, resource: r, known: map[object.Ref]*object.Object{}}
+		listed, err := w.list(ctx)
+		if err != nil {
+			stop()
+			return err
+		}
+		first = append(first, listed...)
+		u.done.Go(func() { u.fail(ctx, w.follow(ctx, events)) })
+	}
+	u.done.Go(func() { u.fail(ctx, drive(ctx, api, first, events)) })
+	return nil
+}
+
+// fail keeps the first error that is not the end.
+func (u *ours) fail(ctx context.Context, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.failed == nil && ctx.Err() == nil {
+		u.failed = err
+	}
+}
+
+func (u *ours) rest() error {
+	if u.stop == nil {
+		return nil
+	}
+	u.stop()
+	u.done.Wait()
+	u.stop = nil
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.failed
+}
+
+// drive is a driver of the engine with workers: what they ask and send runs side
+// by side, what touches the collector runs here.
+func drive(ctx context.Context, api engine.API, first []object.Event, events <-chan object.Event) error {
+	c := engine.New()
+	for _, e := range first {
+		c.Observe(e)
+	}
+	backOff := time.NewTicker(100 * time.Millisecond)
+	defer backOff.Stop()
+	looked := make(chan engine.Facts, workers)
+	acted := make(chan engine.Outcome, workers)
+	busy := 0
+	for {
+		for busy < workers && len(events) == 0 {
+			a, ok := c.Next()
+			if !ok {
+				break
+			}
+			busy++
+			go func() { looked <- engine.Lookup(ctx, api, engine.Upstream, a) }()
+		}
+		select {
+		case <-ctx.Done():
+			for ; busy > 0; busy-- { // whoever is under way ends with the context
+				select {
+				case <-looked:
+				case <-acted:
+				}
+			}
+			return nil
+		case e := <-events:
+			c.Observe(e)
+		case f := <-looked:
+			d := c.Decide(f)
+			go func() { acted <- engine.Act(ctx, api, engine.Upstream, d) }()
+		case out := <-acted:
+			busy--
+			c.Settle(out)
+		case <-backOff.C:
+			c.Wake()
+		}
+	}
+}
+
+// watcher follows one kind.
+type watcher struct {
+	client
+	resource object.Resource
+	revision string
+	known    map[object.Ref]*object.Object
+}
+
+// list reads what there is.
+func (w *watcher) list(ctx context.Context) ([]object.Event, error) {
+	path := root(w.resource) + "/" + w.resource.Name
+	text, err := w.send(ctx, http.MethodGet, path, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	var head struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return nil, err
+	}
+	w.revision = head.Metadata.ResourceVersion
+	var events []object.Event
+	err = manifest.Read(bytes.NewReader(text), manifest.Options{File: path}, manifest.Handler{
+		Object: func(o *object.Object, _ bool, _ manifest.Position) error {
+			w.known[o.Ref] = o
+			events = append(events, object.Event{Type: object.Added, Object: o})
+			return nil
+		},
+	})
+	return events, err
+}
+
+// follow reads the watch until the context ends.
+func (w *watcher) follow(ctx context.Context, events chan<- object.Event) error {
+	path := fmt.Sprintf("%s/%s?watch=1&timeoutSeconds=7200&resourceVersion=%s", root(w.resource), w.resource.Name, w.revision)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+w.Token)
+	request.Header.Set("Accept", "application/json")
+	answer, err := w.Client().Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	decoder := json.NewDecoder(answer.Body)
+	for {
+		var e struct {
+			Type   string          `json:"type"`
+			Object json.RawMessage `json:"object"`
+		}
+		if err := decoder.Decode(&e); err != nil {
+			return fmt.Errorf("watch of %s: %w", w.resource.Name, err)
+		}
+		if err := w.pass(e.Type, e.Object, events); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *watcher) pass(event string, text json.RawMessage, events chan<- object.Event) error {
+	if event != "ADDED" && event != "MODIFIED" && event != "DELETED" {
+		return fmt.Errorf("watch of %s: %s %s", w.resource.Name, event, text)
+	}
+	o, err := one(text)
+	if err != nil {
+		return err
+	}
+	e := object.Event{Type: object.Added, Object: o, Old: w.known[o.Ref]}
+	switch event {
+	case "MODIFIED":
+		e.Type = object.Modified
+	case "DELETED":
+		e.Type = object.Deleted
+	}
+	w.known[o.Ref] = o
+	if e.Type == object.Deleted {
+		delete(w.known, o.Ref)
+	}
+	events <- e
+	return nil
+}
