@@ -5,6 +5,8 @@
 
 N    ?= 300
 SEED ?= 1
+# More for the comparison: -cells BCD -batch 100 -shrink 5
+DIFFERENTIAL ?=
 
 CONTROLPLANE := $(CURDIR)/test/controlplane
 
@@ -22,4 +24,8 @@ kube-up: bin/controlplane ## start a control plane for a person; it ends with Ct
 .PHONY: differential
 differential: bin/controlplane ## compare N random worlds from SEED with a real control plane
 	cd $(CONTROLPLANE) && $(GO) test ./cluster
-	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 2h -v -run TestWorlds ./differential -args -worlds $(N) -seed $(SEED)
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 4h -v ./differential -args -worlds $(N) -seed $(SEED) $(DIFFERENTIAL)
+
+.PHONY: hazards
+hazards: bin/controlplane ## lose objects of living owners to the collector of Kubernetes
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -v ./hazards

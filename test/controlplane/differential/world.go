@@ -50,18 +50,28 @@ func draw(seed uint64) story {
 	return s
 }
 
-// aim has most deletes hit an object that others depend on.
+// aim has most deletes hit an object that others depend on or that has finalizers.
 func (s *story) aim(random *rand.Rand) {
-	var owners []object.Ref
+	var owners, held []object.Ref
 	for _, o := range s.objects {
 		if slices.ContainsFunc(s.objects, func(d *object.Object) bool { return d.UID != o.UID && d.RefersTo(o.UID) }) {
 			owners = append(owners, o.Ref)
 		}
+		if len(o.Finalizers()) > 0 {
+			held = append(held, o.Ref)
+		}
 	}
 	for _, acts := range s.phases[:1] {
 		for i := range acts {
-			if len(owners) > 0 && random.IntN(4) > 0 {
-				acts[i].Ref = owners[random.IntN(len(owners))]
+			aims := owners
+			switch random.IntN(4) {
+			case 0:
+				continue
+			case 1:
+				aims = held
+			}
+			if len(aims) > 0 {
+				acts[i].Ref = aims[random.IntN(len(aims))]
 			}
 		}
 	}
