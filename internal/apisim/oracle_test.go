@@ -73,6 +73,8 @@ func TestStrategicPatchAgreesWithUpstream(t *testing.T) {
 		old.Edit().Finalizers = finalizers.Draw(t, "finalizers")
 		if merge := finalizers.Draw(t, "merge finalizers"); rapid.Bool().Draw(t, "patch finalizers") {
 			p.Finalizers = &merge
+		} else {
+			p.DeleteFinalizers = finalizers.Draw(t, "delete finalizers")
 		}
 		next := patched(old, p)
 		got := metav1.ObjectMeta{OwnerReferences: metaOwners(next.Owners), Finalizers: next.Finalizers()}

@@ -62,6 +62,10 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 			next.Edit().Finalizers = mergeFinalizers(old.Finalizers(), *p.Finalizers)
 		}
 	}
+	if len(p.DeleteFinalizers) > 0 && p.Type == object.StrategicMerge {
+		rare := next.Edit()
+		rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return slices.Contains(p.DeleteFinalizers, name) })
+	}
 	if p.DeletionTimestamp != nil {
 		next.Edit().DeletionTimestamp = *p.DeletionTimestamp
 	}

@@ -27,7 +27,7 @@ const claimProtection = "kubernetes.io/pvc-protection"
 //
 // Upstream: pvcprotection/pvc_protection_controller.go podUsesPVC, semantics.md
 // §7.1, S230–S232.
-func ClaimProtection(c Coverage) Controller { return &claims{coverage: orComplete(c)} }
+func ClaimProtection(c Coverage) Releaser { return &claims{coverage: orComplete(c)} }
 
 type claims struct {
 	coverage Coverage
@@ -35,12 +35,13 @@ type claims struct {
 }
 
 func (*claims) Name() string       { return ClaimProtectionName }
+func (*claims) Finalizer() string  { return claimProtection }
 func (*claims) Assumption() string { return ClaimProtectionAssumption }
 func (c *claims) Waiting() []Wait  { return c.waits }
 
 // Step releases the claims that nobody uses.
 func (c *claims) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, ClaimProtectionName, claimProtection)
+	p := beginHolding(ctx, w, c)
 	var in *mounts
 	for _, claim := range objectsThat(w, claimResource, held(claimProtection)) {
 		if ctx.Err() != nil {

@@ -77,6 +77,7 @@ func TestContextEndsInAPass(t *testing.T) {
 			w.deletes = func(object.Ref, metav1.DeleteOptions) error { return once() }
 			w.collections = func(object.Resource, metav1.DeleteOptions) error { return once() }
 			w.stored = func(schema.GroupResource, string) error { return once() }
+			w.patches = func(object.Ref, object.Patch) error { return once() }
 			w.updates = func(*object.Object) error { return once() }
 			w.finalizes = func(*object.Object) error { return once() }
 			_, err := test.controller.Step(ctx, w)

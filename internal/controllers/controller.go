@@ -30,6 +30,7 @@ type World interface {
 	// has the storage at hand: no options, no admission.
 	DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error
 	Update(ctx context.Context, o *object.Object) (*object.Object, error)
+	Patch(ctx context.Context, ref object.Ref, p object.Patch) error
 	// Finalize replaces the spec.finalizers of a namespace.
 	Finalize(ctx context.Context, o *object.Object) (*object.Object, error)
 }
@@ -49,6 +50,13 @@ type Controller interface {
 	// Waiting lists what the last pass could not bring to an end, by object,
 	// reason and resource.
 	Waiting() []Wait
+}
+
+// Releaser is a Controller that deletes nothing and takes one finalizer off.
+type Releaser interface {
+	Controller
+	// Finalizer is the name of the finalizer.
+	Finalizer() string
 }
 
 // All returns the controllers in the order in which they act in a real cluster:
@@ -98,9 +106,9 @@ func begin(ctx context.Context, w World, name string) *pass {
 }
 
 // beginHolding begins a pass that takes a finalizer off where it has served.
-func beginHolding(ctx context.Context, w World, name, finalizer string) *pass {
-	p := begin(ctx, w, name)
-	p.holds = finalizer
+func beginHolding(ctx context.Context, w World, r Releaser) *pass {
+	p := begin(ctx, w, r.Name())
+	p.holds = r.Finalizer()
 	return p
 }
 

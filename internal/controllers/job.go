@@ -30,14 +30,14 @@ const (
 //
 // That a pod which is being deleted counts at once is so without a pod failure
 // policy; with one it counts when its containers have stopped, which comes before
-// the end of the pod just the same. The real controller patches, here it updates.
+// the end of the pod just the same.
 //
 // The finalizer stays on a pod as long as it is not known who manages its Job. A
 // nil coverage stands for a world that is complete.
 //
 // Upstream: job/job_controller.go syncOrphanPod, canRemoveFinalizer, semantics.md
 // §7.1, S139, S238, S239.
-func JobTracking(c Coverage) Controller {
+func JobTracking(c Coverage) Releaser {
 	return &jobs{coverage: orComplete(c), seen: map[types.UID]bool{}}
 }
 
@@ -50,12 +50,13 @@ type jobs struct {
 }
 
 func (*jobs) Name() string       { return JobName }
+func (*jobs) Finalizer() string  { return JobFinalizer }
 func (*jobs) Assumption() string { return JobAssumption }
 func (j *jobs) Waiting() []Wait  { return j.waits }
 
 // Step lets go of the pods that no Job has to count any more.
 func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, JobName, JobFinalizer)
+	p := beginHolding(ctx, w, j)
 	var there map[types.UID]*object.Object
 	for _, pod := range objectsThat(w, podResource, func(o *object.Object) bool { return o.HasFinalizer(JobFinalizer) }) {
 		if ctx.Err() != nil {
@@ -65,7 +66,8 @@ func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
 			there = j.look(w)
 		}
 		if j.counted(p, pod, there) {
-			p.release(pod)
+			err := w.Patch(ctx, pod.Ref, object.Patch{Type: object.StrategicMerge, DeleteFinalizers: []string{JobFinalizer}})
+			p.refused(pod.Ref, pods, err)
 		}
 	}
 	return p.end(&j.waits)

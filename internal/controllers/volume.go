@@ -25,7 +25,7 @@ const volumeProtection = "kubernetes.io/pv-protection"
 //
 // Upstream: pvprotection/pv_protection_controller.go isBeingUsed,
 // persistentvolume/pv_controller.go syncVolume, semantics.md §7.1, S233.
-func VolumeProtection(c Coverage) Controller { return &volumes{coverage: orComplete(c)} }
+func VolumeProtection(c Coverage) Releaser { return &volumes{coverage: orComplete(c)} }
 
 type volumes struct {
 	coverage Coverage
@@ -33,12 +33,13 @@ type volumes struct {
 }
 
 func (*volumes) Name() string       { return VolumeProtectionName }
+func (*volumes) Finalizer() string  { return volumeProtection }
 func (*volumes) Assumption() string { return VolumeProtectionAssumption }
 func (v *volumes) Waiting() []Wait  { return v.waits }
 
 // Step releases the volumes that are not bound.
 func (v *volumes) Step(ctx context.Context, w World) (bool, error) {
-	p := beginHolding(ctx, w, VolumeProtectionName, volumeProtection)
+	p := beginHolding(ctx, w, v)
 	var there map[coordinates]*object.Object
 	for _, volume := range objectsThat(w, volumeResource, held(volumeProtection)) {
 		if ctx.Err() != nil {

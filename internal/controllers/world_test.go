@@ -76,6 +76,7 @@ type tapped struct {
 	stored      func(gr schema.GroupResource, namespace string) error
 	updates     func(*object.Object) error
 	finalizes   func(*object.Object) error
+	patches     func(object.Ref, object.Patch) error
 }
 
 func (w *tapped) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
@@ -112,6 +113,15 @@ func (w *tapped) Update(ctx context.Context, o *object.Object) (*object.Object, 
 		}
 	}
 	return w.Server.Update(ctx, o)
+}
+
+func (w *tapped) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	if w.patches != nil {
+		if err := w.patches(ref, p); err != nil {
+			return err
+		}
+	}
+	return w.Server.Patch(ctx, ref, p)
 }
 
 func (w *tapped) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {

@@ -47,6 +47,8 @@ type Patch struct {
 	// Finalizers replaces the whole list in a merge patch; a pointer to an empty
 	// list removes the field.
 	Finalizers *[]string
+	// DeleteFinalizers (strategic only) removes these finalizers.
+	DeleteFinalizers []string
 	// DeletionTimestamp is what a user may try to write: 0 for null. Servers
 	// ignore or refuse it.
 	DeletionTimestamp *int64
@@ -70,7 +72,8 @@ type deleteOwnerBody struct {
 
 // Body is the patch as it goes over the wire.
 //
-// Upstream: garbagecollector/patch.go, operations.go.
+// Upstream: garbagecollector/patch.go, operations.go, job/job_controller.go
+// removeTrackingFinalizerPatch.
 func (p Patch) Body() []byte {
 	meta := map[string]any{}
 	if p.UID != "" {
@@ -96,6 +99,9 @@ func (p Patch) Body() []byte {
 	}
 	if p.Finalizers != nil {
 		meta["finalizers"] = orNull(*p.Finalizers)
+	}
+	if len(p.DeleteFinalizers) > 0 {
+		meta["$deleteFromPrimitiveList/finalizers"] = p.DeleteFinalizers
 	}
 	if len(p.Labels) > 0 {
 		meta["labels"] = p.Labels

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The bodies are those that the collector of Kubernetes sends, byte for byte.
+// The bodies are those that Kubernetes sends, byte for byte.
 // (semantics.md §3.12)
 func TestPatchBody(t *testing.T) {
 	owner := OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "u1", Controller: True, BlockOwnerDeletion: False}
@@ -30,6 +30,8 @@ func TestPatchBody(t *testing.T) {
 			`{"metadata":{"finalizers":null,"resourceVersion":"5"}}`},
 		{"remove one of several finalizers", Patch{Type: Merge, ResourceVersion: "5", Finalizers: &finalizers},
 			`{"metadata":{"finalizers":["x/y"],"resourceVersion":"5"}}`},
+		{"let go of a counted pod", Patch{DeleteFinalizers: []string{"batch.kubernetes.io/job-tracking"}},
+			`{"metadata":{"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := string(tt.p.Body()); got != tt.want {

@@ -25,6 +25,7 @@ const (
 	InUse              Reason = "InUse"
 	ProtectionUnknown  Reason = "ProtectionUnknown"
 	LeftAlone          Reason = "LeftAlone"
+	Released           Reason = "Released"
 	DeletedByRest      Reason = "DeletedByController"
 )
 
@@ -56,6 +57,7 @@ func Reasons() []ReasonText {
 		{InUse, "A finalizer of Kubernetes protects the object: a pod on a node uses the claim, or a claim has the volume."},
 		{ProtectionUnknown, "The snapshot does not show whether a finalizer of Kubernetes stays: who uses the claim or the volume, or who manages the Job."},
 		{LeftAlone, "The object has a finalizer that the controller of Kubernetes which knows it does not remove from this object."},
+		{Released, "A controller of Kubernetes takes off the finalizer with which it protects or counts the object."},
 		{DeletedByRest, "A controller other than the collector deletes the object: the namespace's or the custom resource definition's content goes with it."},
 	}
 }

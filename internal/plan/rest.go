@@ -40,8 +40,11 @@ func newRestOfWorld(r *recorder, snap *snapshot.Snapshot) *restOfWorld {
 // collector has the first word each time.
 func (w *restOfWorld) act(ctx context.Context) bool {
 	for _, c := range w.controllers {
-		acted := false
-		w.recorder.as(c.Name(), string(DeletedByRest), func() {
+		acted, reason := false, DeletedByRest
+		if _, releases := c.(controllers.Releaser); releases {
+			reason = Released
+		}
+		w.recorder.as(c.Name(), string(reason), func() {
 			// The only error is the context's, which the driver sees itself.
 			acted, _ = c.Step(ctx, w.recorder)
 		})

@@ -61,6 +61,7 @@ var sentences = map[string]string{
 	"NotShown":            "an object is not shown as a whole",
 	"LeftAlone":           "no controller of Kubernetes removes the finalizer",
 	"ManagedElsewhere":    "no controller of Kubernetes removes the finalizer",
+	"Released":            "a finalizer that protects it has served",
 	"DeletedByController": "another controller deletes it",
 }
 

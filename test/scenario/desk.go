@@ -93,6 +93,11 @@ func (d *desk) Update(ctx context.Context, o *object.Object) (stored *object.Obj
 	return stored, err
 }
 
+// Patch passes a patch on.
+func (d *desk) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	return d.do(patchText(ref, p), func() error { return d.Server.Patch(ctx, ref, p) })
+}
+
 // Finalize passes an update of spec.finalizers on.
 func (d *desk) Finalize(ctx context.Context, o *object.Object) (stored *object.Object, err error) {
 	err = d.do("FINALIZE "+o.Ref.String(), func() error {

@@ -52,12 +52,16 @@ func (w *wire) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOption
 // Patch passes a patch on.
 func (w *wire) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	err := w.api.Patch(ctx, ref, p)
+	w.note(true, patchText(ref, p), "200", err)
+	return err
+}
+
+func patchText(ref object.Ref, p object.Patch) string {
 	form := "strategic"
 	if p.Type == object.Merge {
 		form = "merge"
 	}
-	w.note(true, fmt.Sprintf("PATCH %s %s %s", ref, form, p.Body()), "200", err)
-	return err
+	return fmt.Sprintf("PATCH %s %s %s", ref, form, p.Body())
 }
 
 func (w *wire) note(write bool, request, answer string, err error) {
