@@ -22,6 +22,8 @@ type kind struct {
 
 const template = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 
+const jobTemplate = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
+
 // tolerations are what admission gives every pod.
 const tolerations = `"tolerations":[` +
 	`{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},` +
@@ -38,6 +40,10 @@ var kinds = []kind{
 		`"spec":{"replicas":0,"selector":{"matchLabels":{"a":"b"}},` + template + `}`},
 	{"v1", "ReplicationController", "/api/v1", "replicationcontrollers", "controllers", true,
 		`"spec":{"replicas":0,"selector":{"a":"b"},` + template + `}`},
+	{"batch/v1", "Job", "/apis/batch/v1", "jobs", "jobs", true,
+		`"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},` + jobTemplate + `}`},
+	{"batch/v1", "CronJob", "/apis/batch/v1", "cronjobs", "cronjobs", true,
+		`"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{` + jobTemplate + `}}}`},
 	{"v1", "ServiceAccount", "/api/v1", "serviceaccounts", "serviceaccounts", true, ""},
 	{"v1", "Endpoints", "/api/v1", "endpoints", "services/endpoints", true, ""},
 	{"v1", "PersistentVolume", "/api/v1", "persistentvolumes", "persistentvolumes", false,
@@ -124,7 +130,7 @@ func stored(o *object.Object) (cluster.Stored, error) {
 		m.DeletionTimestamp = time.Unix(deletedAt, 0).UTC().Format(time.RFC3339)
 	}
 	switch k.name {
-	case "Widget", "Gadget", "ReplicaSet", "Deployment", "ReplicationController", "Pod":
+	case "Widget", "Gadget", "ReplicaSet", "Deployment", "ReplicationController", "Pod", "Job", "CronJob":
 		m.Generation = 1
 	}
 	meta, err := json.Marshal(m)
