@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// scenarios are the files of the engine.
-const scenarios = "../../../internal/engine/testdata/scenarios/*.txt"
+// scenarios are the files of all packages.
+const scenarios = "../../../internal/*/testdata/scenarios/*.txt"
 
 // varieties are what worlds on a real server may contain. No two objects of a
 // cluster have one UID, and Events are no kind of a drawn world here.
