@@ -2,18 +2,14 @@ package cluster
 
 import (
 	"bytes"
-	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 )
 
 // Manager is a controller manager that serves an API server of somebody else's.
 type Manager struct {
 	cmd   *exec.Cmd
-	dir   string
 	input io.Closer
 	log   bytes.Buffer
 }
@@ -26,18 +22,8 @@ func StartManager(url string, controllers ...string) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "controller-manager-")
-	if err != nil {
-		return nil, err
-	}
-	m := &Manager{dir: dir}
-	config := filepath.Join(dir, "kubeconfig")
-	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"c","cluster":{"server":%q}}],`+
-		`"contexts":[{"name":"c","context":{"cluster":"c"}}]}`, url)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	m.cmd = exec.Command(path, "kube-controller-manager", "--kubeconfig="+config,
+	m := &Manager{}
+	m.cmd = exec.Command(path, "kube-controller-manager", "--master="+url,
 		"--controllers="+strings.Join(controllers, ","), "--leader-elect=false", "--secure-port=0",
 		"--kube-api-qps=2000", "--kube-api-burst=4000")
 	m.cmd.Stdout, m.cmd.Stderr = &m.log, &m.log
@@ -51,9 +37,9 @@ func StartManager(url string, controllers ...string) (*Manager, error) {
 }
 
 // Stop ends the controller manager and returns what it wrote.
-func (m *Manager) Stop() ([]byte, error) {
+func (m *Manager) Stop() []byte {
 	_ = m.cmd.Process.Kill() // it may have ended by itself
 	_ = m.cmd.Wait()         // with the error of a kill
 	_ = m.input.Close()
-	return m.log.Bytes(), os.RemoveAll(m.dir)
+	return m.log.Bytes()
 }
