@@ -134,46 +134,59 @@ func remove(e *Env, d *datadriven.TestData) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o, err := parseDelete(rest)
+	o, err := ParseDelete(rest)
 	if err != nil {
 		return "", err
 	}
 	return e.answer(e.Server.Delete(context.Background(), ref, o))
 }
 
-// removeCollection is `deletecollection apiVersion Kind [namespace]` with the
-// arguments of delete, and `selector=`.
+// removeCollection deletes what ParseCollection reads.
 func removeCollection(e *Env, d *datadriven.TestData) (string, error) {
-	words := Words(d)
-	if len(words) < 2 {
-		return "", fmt.Errorf("want apiVersion and kind")
-	}
-	r, err := e.Server.Resource(words[0], words[1])
-	if err != nil {
-		return Answer(err), nil
-	}
-	words = words[2:]
-	namespace := ""
-	if len(words) > 0 && !strings.Contains(words[0], "=") {
-		namespace, words = words[0], words[1:]
-	}
-	selector := labels.Everything()
-	if len(words) > 0 && strings.HasPrefix(words[0], "selector=") {
-		if selector, err = labels.Parse(strings.TrimPrefix(words[0], "selector=")); err != nil {
-			return "", err
-		}
-		words = words[1:]
-	}
-	o, err := parseDelete(words)
+	c, err := ParseCollection(Words(d))
 	if err != nil {
 		return "", err
 	}
-	return e.answer(e.Server.DeleteCollection(context.Background(), r, namespace, selector, o))
+	r, err := e.Server.Resource(c.APIVersion, c.Kind)
+	if err != nil {
+		return Answer(err), nil
+	}
+	return e.answer(e.Server.DeleteCollection(context.Background(), r, c.Namespace, c.Selector, c.Options))
 }
 
-// parseDelete reads `policy= orphan= grace= uid= rv= dry` into delete options;
+// Collection is what a deletecollection asks for.
+type Collection struct {
+	APIVersion, Kind string
+	Namespace        string // empty for all
+	Selector         labels.Selector
+	Options          metav1.DeleteOptions
+}
+
+// ParseCollection reads `apiVersion Kind [namespace]` with `selector=` and what
+// ParseDelete reads.
+func ParseCollection(words []string) (Collection, error) {
+	if len(words) < 2 {
+		return Collection{}, fmt.Errorf("want apiVersion and kind")
+	}
+	c := Collection{APIVersion: words[0], Kind: words[1], Selector: labels.Everything()}
+	words = words[2:]
+	if len(words) > 0 && !strings.Contains(words[0], "=") {
+		c.Namespace, words = words[0], words[1:]
+	}
+	var err error
+	if len(words) > 0 && strings.HasPrefix(words[0], "selector=") {
+		if c.Selector, err = labels.Parse(strings.TrimPrefix(words[0], "selector=")); err != nil {
+			return c, err
+		}
+		words = words[1:]
+	}
+	c.Options, err = ParseDelete(words)
+	return c, err
+}
+
+// ParseDelete reads `policy= orphan= grace= uid= rv= dry` into delete options;
 // `dry=` with a value is a dry run of that name instead of All.
-func parseDelete(words []string) (metav1.DeleteOptions, error) {
+func ParseDelete(words []string) (metav1.DeleteOptions, error) {
 	var o metav1.DeleteOptions
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
@@ -206,28 +219,36 @@ func parseDelete(words []string) (metav1.DeleteOptions, error) {
 	return o, nil
 }
 
-// patch is `patch merge|strategic TARGET` with what the patch says: uid, rv,
-// fin, owners (merge), drop and owners (strategic), labels, deleting.
+// patch sends what ParsePatch reads.
 func patch(e *Env, d *datadriven.TestData) (string, error) {
-	words := Words(d)
-	if len(words) == 0 || words[0] != "merge" && words[0] != "strategic" {
-		return "", fmt.Errorf("want merge or strategic first")
+	ref, p, err := e.ParsePatch(Words(d))
+	if err != nil {
+		return "", err
 	}
+	return e.answer(e.Server.Patch(context.Background(), ref, p))
+}
+
+// ParsePatch reads `merge|strategic TARGET` with what the patch says: uid, rv,
+// fin, owners (merge), drop and owners (strategic), labels, deleting.
+func (e *Env) ParsePatch(words []string) (object.Ref, object.Patch, error) {
 	p := object.Patch{Type: object.StrategicMerge}
+	if len(words) == 0 || words[0] != "merge" && words[0] != "strategic" {
+		return object.Ref{}, p, fmt.Errorf("want merge or strategic first")
+	}
 	if words[0] == "merge" {
 		p.Type = object.Merge
 	}
 	ref, rest, err := e.Target(words[1:])
 	if err != nil {
-		return "", err
+		return ref, p, err
 	}
 	for _, word := range rest {
 		key, value, _ := strings.Cut(word, "=")
 		if err := setPatch(&p, key, value, e.Names); err != nil {
-			return "", err
+			return ref, p, err
 		}
 	}
-	return e.answer(e.Server.Patch(context.Background(), ref, p))
+	return ref, p, nil
 }
 
 func setPatch(p *object.Patch, key, value string, names Names) error {
