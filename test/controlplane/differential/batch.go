@@ -59,6 +59,8 @@ type trial struct {
 	since    time.Time // now has been so
 	searched bool      // for schedules that lead to now
 	verdict  verdict
+	// announced: a dry run that explores says that this may happen.
+	announced bool
 }
 
 // site is a server with a collector: where stories are tried.
@@ -178,7 +180,7 @@ func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Re
 	}
 	t.phase, t.before, t.verdict = phase, world, undecided
 	t.acts = append(t.acts, acts)
-	t.now, t.since = "", time.Time{}
+	t.now, t.since, t.announced = "", time.Time{}, false
 	t.expected, err = predict(ctx, world, rs, acts)
 	if err != nil {
 		return fmt.Errorf("seed %d: %w\n%s", t.seed, err, text(world))
@@ -255,6 +257,11 @@ func (t *trial) judge(ctx context.Context, rs *object.Resources, rested time.Dur
 			return fmt.Errorf("seed %d: %w", t.seed, err)
 		}
 		t.verdict = v
+		if v != undecided {
+			if t.announced, err = announced(ctx, t, rs); err != nil {
+				return fmt.Errorf("seed %d: %w", t.seed, err)
+			}
+		}
 	}
 	if t.verdict == undecided && rested > patience {
 		t.verdict = wrong

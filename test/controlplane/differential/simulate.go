@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,6 +42,51 @@ func predict(ctx context.Context, world []*object.Object, rs *object.Resources, 
 		return "", err
 	}
 	return text(result.After()), nil
+}
+
+// announced tells whether a dry run that explores marks every object as contested
+// that is not as it says. Only a dry run can: false for what it cannot be asked.
+func announced(ctx context.Context, t *trial, rs *object.Resources) (bool, error) {
+	seed, ok := seedOf(t.before, t.acts[t.phase])
+	if !ok {
+		return false, nil
+	}
+	snap, err := snapshot.New(clones(t.before), rs, snapshot.CoversEverything(), snapshot.Source{})
+	if err != nil {
+		return false, err
+	}
+	result, err := plan.Simulate(ctx, snap, seed, plan.Options{NoSteps: true, Explore: 200})
+	if err != nil {
+		return false, err
+	}
+	contested := map[string]bool{}
+	for _, e := range result.Plan.Effects {
+		if e.Contested {
+			contested[object.Ref(e.Object).String()] = true
+		}
+	}
+	now, expected := lines(t.now), lines(t.expected)
+	for object, line := range now {
+		if expected[object] != line && !contested[object] {
+			return false, nil
+		}
+	}
+	for object := range expected {
+		if _, ok := now[object]; !ok && !contested[object] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// lines are the lines of a state by the objects that they are about.
+func lines(state string) map[string]string {
+	byObject := map[string]string{}
+	for line := range strings.Lines(state) {
+		object, attributes, _ := strings.Cut(line, " uid=")
+		byObject[object] = attributes
+	}
+	return byObject
 }
 
 // seedOf is the acts as what a dry run is asked for, if it can be.

@@ -57,8 +57,12 @@ type row struct{ cell, what string }
 // tally counts verdicts and objects.
 type tally map[row]map[verdict]int
 
-// objects is the column of objects that were compared.
-const objects = verdict(100)
+// Columns beside the verdicts: the objects that were compared, and of the phases
+// that did not end as predicted those of which a dry run that explores warns.
+const (
+	objects verdict = 100 + iota
+	warned
+)
 
 func (c tally) add(cell string, t *trial) {
 	r := row{cell, "start"}
@@ -70,6 +74,9 @@ func (c tally) add(cell string, t *trial) {
 	}
 	c[r][t.verdict]++
 	c[r][objects] += len(t.before)
+	if t.announced {
+		c[r][warned]++
+	}
 }
 
 // policiesOf names what users did in a phase.
@@ -99,6 +106,7 @@ func (c tally) String() string {
 	for _, v := range columns {
 		fmt.Fprintf(&b, " %10s", v)
 	}
+	fmt.Fprintf(&b, " %10s", "(warned)")
 	rows := slices.SortedFunc(maps.Keys(c), func(a, b row) int { return strings.Compare(a.cell+a.what, b.cell+b.what) })
 	for _, r := range rows {
 		n := 0
@@ -109,6 +117,7 @@ func (c tally) String() string {
 		for _, v := range columns {
 			fmt.Fprintf(&b, " %10d", c[r][v])
 		}
+		fmt.Fprintf(&b, " %10d", c[r][warned])
 	}
 	return b.String()
 }

@@ -1,0 +1,206 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+)
+
+const podTemplate = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+
+const jobTemplate = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
+
+// tolerations are what admission gives every pod: in storage they are there.
+const tolerations = `"tolerations":[` +
+	`{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300},` +
+	`{"key":"node.kubernetes.io/unreachable","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}]`
+
+// bodies are the fields beside metadata that make an object of a kind valid. A
+// kind that is missing needs none.
+var bodies = map[string]string{
+	"Secret":                  `"type":"Opaque"`,
+	"Deployment":              `"spec":{"replicas":0,"selector":{"matchLabels":{"a":"b"}},` + podTemplate + `}`,
+	"ReplicationController":   `"spec":{"replicas":0,"selector":{"a":"b"},` + podTemplate + `}`,
+	"Job":                     `"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},` + jobTemplate + `}`,
+	"CronJob":                 `"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{` + jobTemplate + `}}}`,
+	"HorizontalPodAutoscaler": `"spec":{"maxReplicas":1,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"x"}}`,
+	"PersistentVolumeClaim":   `"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}`,
+	"PersistentVolume":        `"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/x"}}`,
+	"ClusterRole":             `"rules":[]`,
+	"PriorityClass":           `"value":1`,
+}
+
+// bodyOf are the fields beside metadata, facts included.
+func bodyOf(o *object.Object) string {
+	switch o.Kind {
+	case "Pod":
+		return podBody(o.Pod())
+	case "Namespace":
+		return namespaceBody(o.NamespaceFacts())
+	case "CustomResourceDefinition":
+		return definitionBody(o)
+	case "Event":
+		return fmt.Sprintf(`"involvedObject":{"namespace":%q},"reason":"r"`, o.Namespace)
+	default:
+		return bodies[o.Kind]
+	}
+}
+
+// podBody makes a pod of which nothing is known one that runs: that is what it is
+// taken for.
+func podBody(p *object.Pod) string {
+	if p == nil {
+		p = &object.Pod{NodeName: "n1", Phase: "Running"}
+	}
+	spec := `"containers":[{"name":"c","image":"i"}],` + tolerations
+	if p.NodeName != "" {
+		spec += fmt.Sprintf(`,"nodeName":%q`, p.NodeName)
+	}
+	if p.TerminationGracePeriod != nil {
+		spec += fmt.Sprintf(`,"terminationGracePeriodSeconds":%d`, *p.TerminationGracePeriod)
+	}
+	return fmt.Sprintf(`"spec":{%s},"status":{"phase":%q}`, spec, p.Phase)
+}
+
+func namespaceBody(n *object.Namespace) string {
+	if n == nil {
+		n = &object.Namespace{Phase: "Active", Finalizers: []string{"kubernetes"}}
+	}
+	finalizers, _ := json.Marshal(append([]string{}, n.Finalizers...)) // strings marshal
+	return fmt.Sprintf(`"spec":{"finalizers":%s},"status":{"phase":%q}`, finalizers, n.Phase)
+}
+
+// definitionBody is a definition as the API server's own controllers leave it, so
+// that they have nothing to add.
+func definitionBody(o *object.Object) string {
+	plural, group, _ := strings.Cut(o.Name, ".")
+	kind, scope := strings.ToUpper(plural[:1])+strings.TrimSuffix(plural[1:], "s"), "Namespaced"
+	if plural == "gadgets" {
+		scope = "Cluster"
+	}
+	names := fmt.Sprintf(`{"plural":%q,"singular":%q,"kind":%q,"listKind":"%sList"}`, plural, strings.ToLower(kind), kind, kind)
+	var conditions []string
+	condition := func(name string) {
+		conditions = append(conditions, fmt.Sprintf(`{"type":%q,"status":"True","lastTransitionTime":"2026-01-01T00:00:00Z","reason":"r","message":"m"}`, name))
+	}
+	condition("NamesAccepted")
+	condition("Established")
+	if d := o.Definition(); d != nil && d.Terminating {
+		condition("Terminating")
+	}
+	return fmt.Sprintf(`"spec":{"group":%q,"scope":%q,"conversion":{"strategy":"None"},"names":%s,"versions":[{"name":"v1","served":true,"storage":true,`+
+		`"schema":{"openAPIV3Schema":{"type":"object"}}}]},"status":{"acceptedNames":%s,"conditions":[%s],"storedVersions":["v1"]}`,
+		group, scope, names, names, strings.Join(conditions, ","))
+}
+
+type ownerManifest struct {
+	APIVersion         string `json:"apiVersion"`
+	Kind               string `json:"kind"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	Controller         *bool  `json:"controller,omitempty"`
+	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
+}
+
+type metadata struct {
+	Name                       string            `json:"name"`
+	Namespace                  string            `json:"namespace,omitempty"`
+	UID                        string            `json:"uid,omitempty"`
+	ResourceVersion            string            `json:"resourceVersion,omitempty"`
+	Generation                 int64             `json:"generation,omitempty"`
+	CreationTimestamp          string            `json:"creationTimestamp,omitempty"`
+	DeletionTimestamp          string            `json:"deletionTimestamp,omitempty"`
+	DeletionGracePeriodSeconds *int64            `json:"deletionGracePeriodSeconds,omitempty"`
+	Labels                     map[string]string `json:"labels,omitempty"`
+	Finalizers                 []string          `json:"finalizers,omitempty"`
+	OwnerReferences            []ownerManifest   `json:"ownerReferences,omitempty"`
+}
+
+// metadataOf is the metadata of an object as it stands in a manifest; the object
+// has the UIDs and times of the real server.
+func metadataOf(o *object.Object) metadata {
+	m := metadata{
+		Name: o.Name, Namespace: o.Namespace, UID: string(o.UID), ResourceVersion: o.ResourceVersion,
+		Generation: o.Generation, DeletionGracePeriodSeconds: o.GracePeriod(), Finalizers: o.Finalizers(),
+	}
+	if o.BeingDeleted() {
+		m.DeletionTimestamp = time.Unix(o.DeletionTimestamp(), 0).UTC().Format(time.RFC3339)
+	}
+	for k, v := range o.Labels.All {
+		if m.Labels == nil {
+			m.Labels = map[string]string{}
+		}
+		m.Labels[k] = v
+	}
+	for _, r := range o.Owners {
+		m.OwnerReferences = append(m.OwnerReferences, ownerManifest{
+			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID),
+			Controller: r.Controller.Bool(), BlockOwnerDeletion: r.BlockOwnerDeletion.Bool(),
+		})
+	}
+	return m
+}
+
+// manifestOf is the whole object in JSON, on one line.
+func manifestOf(o *object.Object, m metadata) ([]byte, error) {
+	meta, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	body := bodyOf(o)
+	if body != "" {
+		body = "," + body
+	}
+	apiVersion := o.APIVersion
+	if o.Kind == "Event" {
+		apiVersion = "v1" // both kinds of events are one resource
+	}
+	return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":%s%s}`, apiVersion, o.Kind, meta, body), nil
+}
+
+// placeOf is where the API server stores objects of a resource.
+func placeOf(r object.Resource) string {
+	switch {
+	case r.Name == "replicationcontrollers":
+		return "controllers"
+	case r.Custom, r.Name == "customresourcedefinitions":
+		return r.Group + "/" + r.Name
+	default:
+		return r.Name
+	}
+}
+
+func keyOf(r object.Resource, ref object.Ref) string {
+	return placeOf(r) + "/" + strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")
+}
+
+// stored is an object in the form in which it goes into storage.
+func stored(r object.Resource, o *object.Object) (cluster.Stored, error) {
+	m := metadataOf(o)
+	m.ResourceVersion, m.CreationTimestamp = "", "2026-01-01T00:00:00Z"
+	if o.Kind == "Namespace" {
+		if m.Labels == nil {
+			m.Labels = map[string]string{}
+		}
+		m.Labels[nameLabel] = o.Name
+	}
+	if m.Generation == 0 && generations[o.Kind] {
+		m.Generation = 1
+	}
+	text, err := manifestOf(o, m)
+	return cluster.Stored{Key: keyOf(r, o.Ref), Manifest: text}, err
+}
+
+// nameLabel is what the server puts on every namespace.
+const nameLabel = "kubernetes.io/metadata.name"
+
+// generations are the kinds that have one from their creation on.
+var generations = map[string]bool{
+	"Pod": true, "Deployment": true, "ReplicationController": true, "Job": true, "CronJob": true,
+	"Widget": true, "Gadget": true, "CustomResourceDefinition": true, "ValidatingWebhookConfiguration": true,
+	"PriorityClass": true,
+}
