@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,8 @@ const namespaceTerminatingCause = metav1.CauseType("NamespaceTerminating")
 
 // Create stores a new object and returns it with what the server filled in: a
 // UID, a creation timestamp and, for some kinds, finalizers. A deletion
-// timestamp and a grace period that the object brings are wiped.
+// timestamp and a grace period that the object brings are wiped; a
+// resourceVersion is refused.
 //
 // Upstream: store.go Create, rest/create.go BeforeCreate, semantics.md §2.1,
 // §2.12.
@@ -52,6 +54,9 @@ func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, 
 		return nil, err
 	}
 	s.warnOfFinalizers(v, nil, next)
+	if version, err := strconv.ParseUint(o.ResourceVersion, 10, 64); err == nil && version != 0 {
+		return nil, versionOnCreate()
+	}
 	if have := s.find(v.shelf, namespace, next.Name); have != nil {
 		return nil, alreadyExists(v, have)
 	}

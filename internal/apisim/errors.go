@@ -45,6 +45,17 @@ func noPath() error {
 	}}
 }
 
+// versionOnCreate is what storage says to a new object that brings a
+// resourceVersion; the server passes it on as it is.
+//
+// Upstream: storage/errors.go ErrResourceVersionSetOnCreate.
+func versionOnCreate() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+		Message: "resourceVersion should not be set on objects to be created",
+	}}
+}
+
 func notOffered(gr schema.GroupResource, verb object.Verbs) error {
 	return apierrors.NewMethodNotSupported(gr, strings.Join(verb.Names(), ","))
 }
@@ -70,6 +81,15 @@ func (v *view) invalid(name string, errs field.ErrorList) error {
 		return nil
 	}
 	return apierrors.NewInvalid(schema.GroupKind{Group: v.gr.Group, Kind: v.resource.Kind}, name, errs)
+}
+
+// versionRequired is the answer to an update without a resourceVersion of a kind
+// that wants one. It names the resource where other answers name the kind.
+//
+// Upstream: store.go Update, semantics.md §2.4, S042.
+func versionRequired(gr schema.GroupResource, name string) error {
+	return apierrors.NewInvalid(schema.GroupKind{Group: gr.Group, Kind: gr.Resource}, name, field.ErrorList{
+		field.Invalid(metadata.Child("resourceVersion"), uint64(0), "must be specified for an update")})
 }
 
 // staleObject is the answer to a write that is based on an old version.

@@ -62,13 +62,14 @@ func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) 
 }
 
 // shorten moves the deletion timestamp to where it would be had the shorter
-// period been asked for from the start, but never into the past.
+// period been asked for from the start, but never into the past. Timestamps are
+// whole seconds and the server's clock is not: the second that has begun is past.
 func shorten(o *object.Object, running, asked, now int64) *object.Object {
 	next := o.Clone()
 	rare := next.Edit()
 	period := asked
 	rare.DeletionTimestamp += asked - running
-	if rare.DeletionTimestamp < now {
+	if rare.DeletionTimestamp <= now {
 		rare.DeletionTimestamp = now
 		if asked != 0 {
 			period = 1

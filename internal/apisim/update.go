@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -55,8 +54,7 @@ func (s *Server) update(ctx context.Context, o *object.Object, finalize bool) (*
 	case o.UID != "" && o.UID != old.UID:
 		return nil, storageUIDConflict(v.gr, o.Name, o.UID, old.UID)
 	case o.ResourceVersion == "" && !updatesUnconditionally(v):
-		return nil, v.invalid(o.Name, field.ErrorList{
-			field.Invalid(field.NewPath("metadata", "resourceVersion"), uint64(0), "must be specified for an update")})
+		return nil, versionRequired(v.gr, o.Name)
 	case o.ResourceVersion != "" && o.ResourceVersion != old.ResourceVersion:
 		return nil, v.staleObject(o.Name)
 	}

@@ -68,15 +68,15 @@ func validateLists(v *view, o *object.Object) field.ErrorList {
 	if finalizers := o.Finalizers(); len(finalizers) > 0 {
 		errs = append(errs, validation.ValidateFinalizers(finalizers, finalizersPath)...)
 		if refusesPlainFinalizers(v) {
-			for _, name := range finalizers {
-				errs = append(errs, validateStandard(name, finalizersPath)...)
+			for i, name := range finalizers {
+				errs = append(errs, validateStandard(name, finalizersPath.Index(i))...)
 			}
 		}
 	}
 	if facts := o.NamespaceFacts(); facts != nil {
-		for _, token := range facts.Finalizers {
-			errs = append(errs, validation.ValidateFinalizerName(token, namespaceTokens)...)
-			errs = append(errs, validateStandard(token, namespaceTokens)...)
+		for i, token := range facts.Finalizers {
+			errs = append(errs, validation.ValidateFinalizerName(token, namespaceTokens.Index(i))...)
+			errs = append(errs, validateStandard(token, namespaceTokens.Index(i))...)
 		}
 	}
 	return errs
