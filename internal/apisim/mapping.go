@@ -86,6 +86,10 @@ func (v *view) show(o *object.Object) *object.Object {
 	return o
 }
 
+// named are the verbs that make a server serve the path of a single object, such as
+// none of a Binding.
+const named = object.Get | object.Update | object.PatchVerb | object.Delete
+
 // locate maps a reference to a view and the namespace that the object is stored
 // under. The order of the refusals is that of a client with a REST mapper: no
 // mapping, no namespace, no path, no verb.
@@ -101,6 +105,9 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 		return nil, "", noPath()
 	}
 	if !v.resource.Verbs.Has(verb) {
+		if verb != object.Create && v.resource.Verbs&named == 0 {
+			return nil, "", noPath()
+		}
 		return nil, "", notOffered(v.gr, verb)
 	}
 	namespace := v.placeOf(ref.Namespace)

@@ -1,14 +1,12 @@
 package apisim
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -128,26 +126,30 @@ func isStandard(name string) bool {
 // warnOfFinalizers warns of the plain finalizers that a custom resource gains.
 //
 // Upstream: customresource/strategy.go WarningsOnCreate, WarningsOnUpdate,
-// semantics.md §2.3, S036.
+// customresource/validator.go validateKubeFinalizerName, semantics.md §2.3, S036.
 func (s *Server) warnOfFinalizers(v *view, old []string, next *object.Object) {
 	if !v.resource.Custom {
 		return
 	}
 	for _, name := range next.Finalizers() {
 		if !strings.Contains(name, "/") && !isStandard(name) && !slices.Contains(old, name) {
-			s.warn(next.Ref, "metadata.finalizers: "+strconv.Quote(name)+": prefer a domain-qualified finalizer name "+
-				"including a path (/) to avoid accidental conflicts with other finalizer writers")
+			path := ""
+			if strings.Contains(name, ".") {
+				path = " including a path (/)"
+			}
+			s.warn(next.Ref, "metadata.finalizers: "+strconv.Quote(name)+": prefer a domain-qualified finalizer name"+path+
+				" to avoid accidental conflicts with other finalizer writers")
 		}
 	}
 }
 
 // dedupOwners drops owner references that equal an earlier one and returns the
-// UIDs of those dropped, each once. References with the same UID that differ
-// otherwise stay.
+// UIDs of those dropped, as often as they were. References with the same UID that
+// differ otherwise stay.
 //
 // Upstream: handlers/rest.go dedupOwnerReferences, semantics.md §2.2, S040.
-func dedupOwners(o *object.Object) []types.UID {
-	var dups []types.UID
+func dedupOwners(o *object.Object) []string {
+	var dups []string
 	var kept []object.OwnerReference
 	for i, ref := range o.Owners {
 		if !slices.Contains(o.Owners[:i], ref) {
@@ -159,9 +161,7 @@ func dedupOwners(o *object.Object) []types.UID {
 		if kept == nil {
 			kept = slices.Clone(o.Owners[:i])
 		}
-		if !slices.Contains(dups, ref.UID) {
-			dups = append(dups, ref.UID)
-		}
+		dups = append(dups, string(ref.UID))
 	}
 	if kept != nil {
 		o.Owners = kept
@@ -169,12 +169,12 @@ func dedupOwners(o *object.Object) []types.UID {
 	return dups
 }
 
-func duplicates(uids []types.UID) string {
-	return fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "+
-		"and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %v", uids)
+func duplicates(uids []string) string {
+	return ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, " +
+		"and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(uids, ", ")
 }
 
-func duplicatesAfterAdmission(uids []types.UID) string {
-	return fmt.Sprintf(".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups "+
-		"owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: %v", uids)
+func duplicatesAfterAdmission(uids []string) string {
+	return ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups " +
+		"owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: " + strings.Join(uids, ", ")
 }
