@@ -89,3 +89,5 @@ verify: ## generated files are up to date, formatting and go.mod are clean
 	$(GO) mod verify >/dev/null
 	$(GO) mod tidy -diff
 	@echo 'verify: everything is up to date'
+
+include hack/controlplane.mk

@@ -93,8 +93,15 @@ func (s *simulation) fateOf(tr *track) *fate {
 		}
 	default:
 	}
+	if tr.resumed && !tr.target {
+		f.assumptions = append(f.assumptions, resumption)
+	}
 	return f
 }
+
+// resumption is what has to hold for a deletion that was under way when the
+// snapshot was taken to go on as it does here. (Q20, Q26)
+const resumption = "the collector takes up the deletions that were under way, as it does after a restart; one that has missed their start leaves them"
 
 // asBefore tells whether an object was only looked at again, as attempts without
 // end are after every change: nothing that its owners could decide has changed.

@@ -126,3 +126,30 @@ func world(t *testing.T, text string) *snapshot.Snapshot {
 	}
 	return snap
 }
+
+// A collector that has been running may have missed the start of a deletion for
+// good. That it has not is an assumption, and is said. (Q20, Q26)
+func TestDeletionsUnderWayAreAssumedToGoOn(t *testing.T) {
+	under := func(finalizers ...string) *object.Object {
+		return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a", UID: "a"}, ResourceVersion: "1",
+			Rare: &object.Rare{DeletionTimestamp: 5, Finalizers: finalizers}}
+	}
+	for _, tt := range []struct {
+		name    string
+		o       *object.Object
+		assumed bool
+	}{
+		{"in the foreground", under(object.Foreground), true},
+		{"orphaning", under(object.Orphan), true},
+		{"held by somebody else as well", under(object.Foreground, "example.com/hold"), true},
+		{"held by somebody else alone", under("example.com/hold"), false},
+	} {
+		result, err := plan.Simulate(t.Context(), wholeSnapshot(t, tt.o), plan.CollectSeed(), plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(result.Plan.Effects) == 1 && len(result.Plan.Effects[0].Assumptions) > 0; got != tt.assumed {
+			t.Errorf("%s: assumed %v, want %v: %+v", tt.name, got, tt.assumed, result.Plan.Effects)
+		}
+	}
+}

@@ -91,6 +91,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap)},
 	}
 	s.rest = newRestOfWorld(s.recorder, snap)
+	s.tracks.collector = s.recorder.word(actorCollector)
 	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.word(s.recorder.actor)) }
 	return s
 }

@@ -28,6 +28,9 @@ type track struct {
 	removedBy word
 	changed   phases
 	target    bool
+	// resumed tells that the collector ended a deletion for which it had a
+	// finalizer in the snapshot.
+	resumed bool
 }
 
 // phases are the parts of a simulation in which something happened.
@@ -145,9 +148,11 @@ func (t *track) decided(j judgement) {
 // tracks are the objects that something touched or considered, by UID. Objects that
 // share a UID have keys of their own (twin).
 type tracks struct {
-	shared map[types.UID]bool
-	byUID  map[types.UID]*track
-	phase  phases
+	// collector is the word for it as an actor.
+	collector word
+	shared    map[types.UID]bool
+	byUID     map[types.UID]*track
+	phase     phases
 }
 
 func (t *tracks) of(o *object.Object) *track {
@@ -183,9 +188,23 @@ func (t *tracks) event(e object.Event, actor word) {
 	if !counted(before, e) {
 		tr.changed |= t.phase
 	}
+	tr.resumed = tr.resumed || actor == t.collector && ended(tr.first, before, e)
 	if e.Type == object.Deleted {
 		tr.last, tr.removedBy = nil, actor
 	}
+}
+
+// ended tells whether a finalizer of the collector went that the object had from
+// the start, in a deletion that was under way then.
+func ended(first, before *object.Object, e object.Event) bool {
+	if !first.BeingDeleted() {
+		return false
+	}
+	gone := func(finalizer string) bool {
+		return first.HasFinalizer(finalizer) && before.HasFinalizer(finalizer) &&
+			(e.Type == object.Deleted || !e.Object.HasFinalizer(finalizer))
+	}
+	return gone(object.Foreground) || gone(object.Orphan)
 }
 
 // counted tells whether a pod that lives has only been counted by its Job: that
