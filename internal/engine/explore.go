@@ -12,11 +12,13 @@ import (
 const workers = 4
 
 // Explore is Drain under another schedule: random chooses which watch event
-// arrives next, which attempt starts, and which of the attempts under way takes
-// its next step, so that attempts overlap and watches lag. Events of one kind
-// stay in order, as a watch keeps them. The same random gives the same schedule.
+// arrives next, which attempt starts, and which of the attempts under way sends
+// its next request, so that attempts overlap between any two requests and watches
+// lag. Events of one kind stay in order, as a watch keeps them. The same random
+// gives the same schedule.
 func Explore(ctx context.Context, c *Collector, w World, follow Follow, random *rand.Rand) error {
 	e := explorer{drainer: drainer{c: c, w: w, follow: follow}, random: random}
+	defer e.stop()
 	return e.run(ctx)
 }
 
@@ -31,14 +33,6 @@ type explorer struct {
 type watch struct {
 	apiVersion, kind string
 	events           []object.Event
-}
-
-// slot is an attempt under way: before its decision, or before its requests.
-type slot struct {
-	attempt  Attempt
-	facts    Facts
-	decision Decision
-	step     int
 }
 
 func (e *explorer) run(ctx context.Context) error {
@@ -88,7 +82,7 @@ func (e *explorer) moves() []func(context.Context) error {
 		moves = append(moves, e.start)
 	}
 	for i := range e.slots {
-		moves = append(moves, func(ctx context.Context) error { return e.step(ctx, i) })
+		moves = append(moves, func(context.Context) error { return e.step(i) })
 	}
 	return moves
 }
@@ -101,7 +95,7 @@ func (e *explorer) observe(i int) error {
 	return nil
 }
 
-func (e *explorer) start(context.Context) error {
+func (e *explorer) start(ctx context.Context) error {
 	e.c.TakeVanished()
 	for _, w := range e.order() {
 		n := e.c.queue(w).len()
@@ -112,7 +106,7 @@ func (e *explorer) start(context.Context) error {
 		if !ok {
 			return nil
 		}
-		e.slots = append(e.slots, slot{attempt: a})
+		e.slots = append(e.slots, e.slot(ctx, a))
 		return e.count(a)
 	}
 	return nil
@@ -125,28 +119,17 @@ func (e *explorer) order() []Work {
 	return []Work{DeleteWork, OrphanWork}
 }
 
-// step takes an attempt through lookup, decision and requests, so that the world
-// and the graph can change in between.
-func (e *explorer) step(ctx context.Context, i int) error {
-	s := &e.slots[i]
-	s.step++
-	switch s.step {
-	case 1:
-		s.facts = Lookup(ctx, e.w, e.c.rules, s.attempt)
-		return nil
-	case 2:
-		s.decision = e.c.Decide(s.facts)
-		return nil
-	}
-	done := *s
-	e.slots = append(e.slots[:i], e.slots[i+1:]...)
-	if e.follow.Decided != nil {
-		e.follow.Decided(done.decision)
-	}
-	out := Act(ctx, e.w, e.c.rules, done.decision)
-	e.c.Settle(out)
-	if e.follow.Settled != nil {
-		e.follow.Settled(out)
+// step lets an attempt send one request and go on to the next one, or to its end.
+func (e *explorer) step(i int) error {
+	if _, more := e.slots[i].resume(); !more {
+		e.slots = append(e.slots[:i], e.slots[i+1:]...)
 	}
 	return nil
+}
+
+// stop ends the attempts under way, without a further request.
+func (e *explorer) stop() {
+	for _, s := range e.slots {
+		s.stop()
+	}
 }

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// slot is an attempt under way that stops before each of its requests, so that
+// the world and the graph can change in between. Lookup, Decide and Act know
+// nothing of it: they run as they are, in a coroutine, never at the same time as
+// anything else.
+type slot struct {
+	resume func() (struct{}, bool)
+	stop   func()
+}
+
+func (e *explorer) slot(ctx context.Context, a Attempt) slot {
+	resume, stop := iter.Pull(func(pause func(struct{}) bool) {
+		api := &stepwise{API: e.w, pause: func() bool { return pause(struct{}{}) }}
+		decision := e.c.Decide(Lookup(ctx, api, e.c.rules, a))
+		if api.stopped {
+			return
+		}
+		if e.follow.Decided != nil {
+			e.follow.Decided(decision)
+		}
+		out := Act(ctx, api, e.c.rules, decision)
+		if api.stopped {
+			return
+		}
+		e.c.Settle(out)
+		if e.follow.Settled != nil {
+			e.follow.Settled(out)
+		}
+	})
+	return slot{resume: resume, stop: stop}
+}
+
+// stepwise is an API that pauses before each request. Once it is stopped it
+// answers with an error and sends nothing.
+type stepwise struct {
+	API
+	pause   func() bool
+	stopped bool
+}
+
+var errStopped = errors.New("the schedule has ended")
+
+func (s *stepwise) step() error {
+	s.stopped = s.stopped || !s.pause()
+	if s.stopped {
+		return errStopped
+	}
+	return nil
+}
+
+func (s *stepwise) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	if err := s.step(); err != nil {
+		return nil, err
+	}
+	return s.API.Get(ctx, ref)
+}
+
+func (s *stepwise) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	if err := s.step(); err != nil {
+		return err
+	}
+	return s.API.Delete(ctx, ref, o)
+}
+
+func (s *stepwise) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	if err := s.step(); err != nil {
+		return err
+	}
+	return s.API.Patch(ctx, ref, p)
+}
