@@ -58,8 +58,9 @@ func (s *Server) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 }
 
 // DeleteCollection deletes the objects of a resource, one after the other, that
-// match the selector; in one namespace unless it is empty. It stops at the first
-// error other than NotFound; what it deleted until then stays deleted.
+// match the selector. It stops at the first error other than NotFound; what it
+// deleted until then stays deleted. There is no such request for all namespaces
+// at once.
 //
 // As in the real server, the checks for system priority classes and the first
 // step of deleting a definition are skipped: they belong to single deletes.
@@ -78,7 +79,9 @@ func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namesp
 	case !v.resource.Served():
 		return noPath()
 	case !v.resource.Verbs.Has(object.DeleteCollection):
-		return notOffered(v.gr, object.DeleteCollection)
+		return noMethod()
+	case v.resource.Namespaced && namespace == "":
+		return noMethod()
 	}
 	if err := checkDeleteOptions(o); err != nil {
 		return err

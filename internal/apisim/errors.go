@@ -3,7 +3,6 @@ package apisim
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,8 +55,12 @@ func versionOnCreate() error {
 	}}
 }
 
-func notOffered(gr schema.GroupResource, verb object.Verbs) error {
-	return apierrors.NewMethodNotSupported(gr, strings.Join(verb.Names(), ","))
+// noMethod is the answer of a path that does not take the method.
+func noMethod() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
+		Details: &metav1.StatusDetails{}, Message: "the server does not allow this method on the requested resource",
+	}}
 }
 
 func unsupportedPatch() error {

@@ -108,7 +108,7 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 		if verb != object.Create && v.resource.Verbs&named == 0 {
 			return nil, "", noPath()
 		}
-		return nil, "", notOffered(v.gr, verb)
+		return nil, "", noMethod()
 	}
 	namespace := v.placeOf(ref.Namespace)
 	return v, namespace, nil
