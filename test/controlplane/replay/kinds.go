@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
-const podTemplate = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
+const podTemplate = `"template":{"metadata":{"labels":{"from":"template"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`
 
-const jobTemplate = `"template":{"metadata":{"labels":{"a":"b"}},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
+const jobTemplate = `"template":{"metadata":{"labels":{"from":"template"}},"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}`
 
 // tolerations are what admission gives every pod: in storage they are there.
 const tolerations = `"tolerations":[` +
@@ -23,9 +23,9 @@ const tolerations = `"tolerations":[` +
 // kind that is missing needs none.
 var bodies = map[string]string{
 	"Secret":                  `"type":"Opaque"`,
-	"Deployment":              `"spec":{"replicas":0,"selector":{"matchLabels":{"a":"b"}},` + podTemplate + `}`,
-	"ReplicationController":   `"spec":{"replicas":0,"selector":{"a":"b"},` + podTemplate + `}`,
-	"Job":                     `"spec":{"manualSelector":true,"selector":{"matchLabels":{"a":"b"}},` + jobTemplate + `}`,
+	"Deployment":              `"spec":{"replicas":0,"selector":{"matchLabels":{"from":"template"}},` + podTemplate + `}`,
+	"ReplicationController":   `"spec":{"replicas":0,"selector":{"from":"template"},` + podTemplate + `}`,
+	"Job":                     `"spec":{"manualSelector":true,"selector":{"matchLabels":{"from":"template"}},` + jobTemplate + `}`,
 	"CronJob":                 `"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{` + jobTemplate + `}}}`,
 	"HorizontalPodAutoscaler": `"spec":{"maxReplicas":1,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"x"}}`,
 	"PersistentVolumeClaim":   `"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}`,

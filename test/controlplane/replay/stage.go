@@ -15,6 +15,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
@@ -69,10 +70,11 @@ func (s *stage) set(ctx context.Context, objects []*object.Object, resources *ob
 		if err != nil {
 			return err
 		}
-		if o.Kind == "CustomResourceDefinition" && o.UID != furnitureUID {
+		isFurniture := strings.HasPrefix(string(o.UID), furnitureUID)
+		if o.Kind == "CustomResourceDefinition" && !isFurniture {
 			s.defined = false
 		}
-		if o.UID != furnitureUID || o.Kind == "Namespace" && !slices.Contains(systemNamespaces, o.Name) {
+		if !isFurniture || o.Kind == "Namespace" && !slices.Contains(systemNamespaces, o.Name) {
 			s.props[one.Key] = true
 		}
 		all = append(all, one)
@@ -88,8 +90,8 @@ func (s *stage) set(ctx context.Context, objects []*object.Object, resources *ob
 	return nil
 }
 
-// furnitureUID marks what no file speaks of.
-const furnitureUID = "furniture"
+// furnitureUID begins the UID of what no file speaks of.
+const furnitureUID = "furniture-"
 
 // furniture is what a world needs and does not list: the namespaces of a world
 // that lists none, those of the system, and definitions.
@@ -107,7 +109,7 @@ func furniture(objects []*object.Object, define bool) []*object.Object {
 	var all []*object.Object
 	add := func(apiVersion, kind, name string) {
 		if !listed[kind+"/"+name] {
-			all = append(all, &object.Object{Ref: object.Ref{APIVersion: apiVersion, Kind: kind, Name: name, UID: furnitureUID}})
+			all = append(all, &object.Object{Ref: object.Ref{APIVersion: apiVersion, Kind: kind, Name: name, UID: furnitureUID + types.UID(name)}})
 			listed[kind+"/"+name] = true
 		}
 	}

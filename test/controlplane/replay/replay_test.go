@@ -1,0 +1,99 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+)
+
+// served are the scenario files of the simulated API server.
+const served = "../../../internal/apisim/testdata/scenarios/*.txt"
+
+// Every request of the scenario files is answered by a real API server as the files
+// say, and leaves the world as they say.
+func TestReplay(t *testing.T) {
+	s, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	files, err := filepath.Glob(served)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	total, ran := tally{}, 0
+	for _, file := range files {
+		name := filepath.Base(file)
+		if why, ok := unfit[name]; ok {
+			t.Logf("%s: not here: %s", name, why)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			p := newPlay(s, name)
+			defer func() {
+				if err := p.allow(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}()
+			datadriven.RunTest(t, file, p.run)
+			total.directives += p.tally.directives
+			total.requests += p.tally.requests
+			total.objects += p.tally.objects
+		})
+		ran++
+	}
+	t.Logf("%d files, %d directives, %d requests, %d comparisons of objects", ran, total.directives, total.requests, total.objects)
+}
+
+// run carries a directive out on both servers and returns what the simulated one
+// says, which is what the file says.
+func (p *play) run(t *testing.T, d *datadriven.TestData) string {
+	t.Helper()
+	p.tally.directives++
+	if d.Cmd == "cluster" {
+		out := p.env.Run(t, d)
+		if err := p.raise(t.Context(), d); err != nil {
+			t.Fatalf("%s: %v", d.Pos, err)
+		}
+		wrong, err := p.compareWorld(t.Context())
+		if err != nil || len(wrong) > 0 {
+			t.Fatalf("%s: the world does not stand: %v\n%s", d.Pos, err, strings.Join(wrong, "\n"))
+		}
+		return out
+	}
+	local := slices.ContainsFunc(notAsked, func(prefix string) bool { return strings.HasPrefix(d.Expected, prefix) })
+	r, asked, err := reply{}, false, error(nil)
+	if !local {
+		r, asked, err = p.request(t.Context(), d)
+	}
+	if errors.Is(err, errClient) {
+		asked, err = false, nil
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", d.Pos, err)
+	}
+	if err := p.spend(t.Context(), r); err != nil {
+		t.Fatalf("%s: %v", d.Pos, err)
+	}
+	out := p.env.Run(t, d)
+	if err := p.learn(d, r); asked && err != nil {
+		t.Fatalf("%s: %v", d.Pos, err)
+	}
+	wrong, err := p.differences(t.Context(), d, r, asked)
+	if err != nil {
+		t.Fatalf("%s: %v", d.Pos, err)
+	}
+	for _, w := range wrong {
+		t.Errorf("%s: %s %s: %s", d.Pos, d.Cmd, d.CmdArgs, w)
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package replay
+
+// unfit are the files that no real API server can be asked, each with the reason.
+var unfit = map[string]string{
+	"garbage_collection_off.txt":        "the server runs with garbage collection",
+	"s043_collections_refused.txt":      "needs an object that goes between two requests of the server itself",
+	"s193_definition_being_deleted.txt": "the server itself empties a definition that is being deleted; the controllers' files show it with that",
+	"s194_definition_marked.txt":        "the server itself finishes a definition that has its clean-up finalizer",
+}
+
+// apart are objects of files that the real server does not get, each with the
+// reason.
+var apart = map[string]map[string]string{
+	"s006_versions_and_defaults.txt": {
+		"batch/v1 Job shop/a":          beta,
+		"batch/v1beta1 Job shop/a":     beta,
+		"batch/v1 CronJob shop/e":      beta,
+		"batch/v1beta1 CronJob shop/e": beta,
+	},
+	"get.txt": {
+		"rbac.authorization.k8s.io/v1beta1 ClusterRole admin": beta,
+	},
+	"s050_pods_that_go_at_once.txt": {
+		"v1 Pod shop/unset": "a server gives every pod a period when it reads it from storage",
+	},
+	"s068_negative_grace.txt": {
+		"v1 Pod shop/spec": "a server turns a negative period into one second when it reads it from storage",
+	},
+	"update_keeps.txt": {
+		"v1 Namespace m": "a real server knows the spec of every namespace",
+	},
+}
+
+const beta = "no server of this version serves the beta version"
