@@ -1,6 +1,7 @@
 // Command semantics writes docs/semantics.md: which behaviours of Kubernetes
-// the tests simulate, and which wait for what. It joins the committed table of
-// behaviours with what tests and scenario files say they cover.
+// the tests simulate, which wait for what, and which were shown on a real control
+// plane. It joins the committed table of behaviours with what tests and scenario
+// files say they cover and with the ledger of the control plane's tests.
 //
 // With -check it writes nothing and fails when the page is out of date or when
 // a test claims a number that the table does not have.
@@ -42,7 +43,15 @@ func run(check bool) error {
 	if err := unknown(table, claims); err != nil {
 		return err
 	}
-	want := render(table, claims)
+	text, err := os.ReadFile(ledger)
+	if err != nil {
+		return err
+	}
+	real, err := parseLedger(string(text), table)
+	if err != nil {
+		return err
+	}
+	want := render(table, claims, real)
 	have, err := os.ReadFile(page)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -15,39 +15,51 @@ Every numbered behaviour below was read from the source of Kubernetes v1.36.3 an
 observed on a control plane of that version. A row is simulated when a scenario file or a
 test claims its number; see [testing.md](testing.md) for how to claim one.
 
+The last column says what was shown on a real control plane of that version: replay puts the
+requests of a scenario file to a real API server and compares every answer and every object;
+differential compares where a world comes to rest under a real collector with what a dry run
+says; otherwise it says why not.
+
 `
 
 // render is the whole page.
-func render(table []behaviour, claims []claim) string {
+func render(table []behaviour, claims []claim, real map[string]shown) string {
 	by := map[string][]claim{}
 	for _, c := range claims {
 		by[c.id] = append(by[c.id], c)
 	}
 	var b strings.Builder
 	b.WriteString(preamble)
-	b.WriteString(summary(table, by))
+	b.WriteString(summary(table, by, real))
 	section := ""
 	for _, row := range table {
 		if row.section != section {
 			section = row.section
 			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", section, tally(table, by, section))
-			b.WriteString("| number | what | simulated by | waits because |\n|---|---|---|---|\n")
+			b.WriteString("| number | what | simulated by | waits because | real |\n|---|---|---|---|---|\n")
 		}
 		links := links(by[row.id])
 		waits := row.waits
 		if links != "" {
 			waits = ""
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.id, cell(row.what), links, cell(waits))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", row.id, cell(row.what), links, cell(waits), real[row.id].text())
 	}
 	return b.String()
 }
 
 // summary counts over all sections.
-func summary(table []behaviour, by map[string][]claim) string {
+func summary(table []behaviour, by map[string][]claim, real map[string]shown) string {
 	covered, waiting := count(table, by)
-	return fmt.Sprintf("**Covered: %d of %d.** %d wait for something that is not simulated; %d are open.\n",
-		covered, len(table), waiting, len(table)-covered-waiting)
+	there := 0
+	for _, row := range table {
+		if len(real[row.id].by) > 0 {
+			there++
+		}
+	}
+	return fmt.Sprintf("**Covered: %d of %d.** %d wait for something that is not simulated; %d are open.\n\n"+
+		"**On a real control plane: %d of %d.**\n",
+		covered, len(table), waiting, len(table)-covered-waiting, there, len(table))
 }
 
 // tally counts within one section.

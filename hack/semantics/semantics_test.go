@@ -91,27 +91,56 @@ func TestRender(t *testing.T) {
 			{id: "S001", file: "p/z_test.go", test: "TestZ"},
 			{id: "S001", file: "p/testdata/a.txt"},
 			{id: "S001", file: "p/testdata/a.txt"},
+		},
+		map[string]shown{
+			"S001": {by: []showing{{"replay", "p/testdata/a.txt"}, {"differential", "p/testdata/b.txt"}}},
+			"S002": {why: "needs a | kubelet"},
 		})
 	want := preamble + `**Covered: 1 of 3.** 1 wait for something that is not simulated; 1 are open.
+
+**On a real control plane: 1 of 3.**
 
 ## One
 
 1 of 2 covered.
 
-| number | what | simulated by | waits because |
-|---|---|---|---|
-| S001 | a\|b | [TestZ](../p/z_test.go), [a.txt](../p/testdata/a.txt) |  |
-| S002 | c |  | no kubelet |
+| number | what | simulated by | waits because | real |
+|---|---|---|---|---|
+| S001 | a\|b | [TestZ](../p/z_test.go), [a.txt](../p/testdata/a.txt) |  | [differential](../p/testdata/b.txt "b.txt"), [replay](../p/testdata/a.txt "a.txt") |
+| S002 | c |  | no kubelet | needs a \| kubelet |
 
 ## Two
 
 0 of 1 covered.
 
-| number | what | simulated by | waits because |
-|---|---|---|---|
-| S003 | d |  |  |
+| number | what | simulated by | waits because | real |
+|---|---|---|---|---|
+| S003 | d |  |  |  |
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestLedger(t *testing.T) {
+	table := []behaviour{{id: "S001"}, {id: "S002"}}
+	real, err := parseLedger("# Why.\n\nS001 replay a.txt\nS001 differential b.txt\nS002 not: needs a kubelet\n", table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(real["S001"].by) != 2 || real["S002"].why != "needs a kubelet" {
+		t.Errorf("read %v", real)
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{"missing", "S001 replay a.txt\n", "nothing is said of S002"},
+		{"unknown", "S001 not: x\nS002 not: x\nS003 not: x\n", "S003 is not in scenarios.tsv"},
+		{"both", "S001 not: x\nS001 replay a.txt\nS002 not: x\n", "real.txt:2: S001 was shown and was not"},
+		{"no file", "S001 replay\n", "real.txt:1: want a number"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := parseLedger(c.text, table); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+		})
 	}
 }

@@ -30,14 +30,17 @@ func TestReplay(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
-	total, ran := tally{}, 0
+	total, ran, fit := tally{}, 0, 0
+	var shown []string
 	for _, file := range files {
 		name := filepath.Base(file)
 		if why, ok := unfit[name]; ok {
 			t.Logf("%s: not here: %s", name, why)
 			continue
 		}
+		fit++
 		t.Run(name, func(t *testing.T) {
+			ran++
 			p := newPlay(s, name)
 			defer func() {
 				if err := p.allow(context.Background()); err != nil {
@@ -45,11 +48,24 @@ func TestReplay(t *testing.T) {
 				}
 			}()
 			datadriven.RunTest(t, file, p.run)
+			lines, err := claims("replay", file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shown = append(shown, lines...)
 			total.directives += p.tally.directives
 			total.requests += p.tally.requests
 			total.objects += p.tally.objects
 		})
-		ran++
+	}
+	if ran == fit {
+		wrong, err := disagreement("replay", shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong != "" {
+			t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger, wrong)
+		}
 	}
 	t.Logf("%d files, %d directives, %d requests, %d comparisons of objects", ran, total.directives, total.requests, total.objects)
 }

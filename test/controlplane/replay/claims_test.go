@@ -1,0 +1,37 @@
+package replay
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// What the ledger says of package differential is what its test of the scenario
+// files runs to the end.
+func TestLedgerOfDifferential(t *testing.T) {
+	files, err := filepath.Glob(repository + "/internal/engine/testdata/scenarios/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	var shown []string
+	for _, file := range files {
+		ok, err := whole(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			continue
+		}
+		lines, err := claims("differential", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, lines...)
+	}
+	wrong, err := disagreement("differential", shown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong != "" {
+		t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger, wrong)
+	}
+}
