@@ -17,8 +17,9 @@ test claims its number; see [testing.md](testing.md) for how to claim one.
 
 The last column says what was shown on a real control plane of that version: replay puts the
 requests of a scenario file to a real API server and compares every answer and every object;
-differential compares where a world comes to rest under a real collector with what a dry run
-says; otherwise it says why not.
+rest has real controllers bring the world of a file to where the file says; differential
+compares where a world comes to rest under a real collector with what a dry run says. Otherwise
+it says why not.
 
 `
 

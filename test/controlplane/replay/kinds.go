@@ -29,9 +29,15 @@ var bodies = map[string]string{
 	"CronJob":                 `"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{` + jobTemplate + `}}}`,
 	"HorizontalPodAutoscaler": `"spec":{"maxReplicas":1,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"x"}}`,
 	"PersistentVolumeClaim":   `"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}`,
-	"PersistentVolume":        `"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/x"}}`,
 	"ClusterRole":             `"rules":[]`,
 	"PriorityClass":           `"value":1`,
+	"ReplicaSet":              `"spec":{"replicas":0,"selector":{"matchLabels":{"from":"template"}},` + podTemplate + `}`,
+	"DaemonSet":               `"spec":{"selector":{"matchLabels":{"from":"template"}},` + podTemplate + `}`,
+	"StatefulSet":             `"spec":{"replicas":0,"serviceName":"s","selector":{"matchLabels":{"from":"template"}},` + podTemplate + `}`,
+	"Service":                 `"spec":{"clusterIP":"None","clusterIPs":["None"],"type":"ClusterIP"}`,
+	"Role":                    `"rules":[]`,
+	"EndpointSlice":           `"addressType":"IPv4","endpoints":[]`,
+	"ControllerRevision":      `"revision":1`,
 }
 
 // bodyOf are the fields beside metadata, facts included.
@@ -43,6 +49,8 @@ func bodyOf(o *object.Object) string {
 		return namespaceBody(o.NamespaceFacts())
 	case "CustomResourceDefinition":
 		return definitionBody(o)
+	case "PersistentVolume":
+		return volumeBody(o.Volume())
 	case "Event":
 		return fmt.Sprintf(`"involvedObject":{"namespace":%q},"reason":"r"`, o.Namespace)
 	default:
@@ -63,7 +71,28 @@ func podBody(p *object.Pod) string {
 	if p.TerminationGracePeriod != nil {
 		spec += fmt.Sprintf(`,"terminationGracePeriodSeconds":%d`, *p.TerminationGracePeriod)
 	}
-	return fmt.Sprintf(`"spec":{%s},"status":{"phase":%q}`, spec, p.Phase)
+	var volumes []string
+	for _, c := range p.Claims {
+		source := fmt.Sprintf(`"persistentVolumeClaim":{"claimName":%q}`, c.Name)
+		name := c.Name
+		if c.Ephemeral {
+			source = `"ephemeral":{"volumeClaimTemplate":{` + bodies["PersistentVolumeClaim"] + `}}`
+			name = c.Name[strings.LastIndex(c.Name, "-")+1:]
+		}
+		volumes = append(volumes, fmt.Sprintf(`{"name":%q,%s}`, name, source))
+	}
+	return fmt.Sprintf(`"spec":{%s,"volumes":[%s]},"status":{"phase":%q}`, spec, strings.Join(volumes, ","), p.Phase)
+}
+
+func volumeBody(v *object.Volume) string {
+	claim, phase := "", "Available"
+	if v != nil && v.ClaimName != "" {
+		claim = fmt.Sprintf(`,"claimRef":{"kind":"PersistentVolumeClaim","namespace":%q,"name":%q,"uid":%q}`, v.ClaimNamespace, v.ClaimName, v.ClaimUID)
+	}
+	if v != nil && v.Phase != "" {
+		phase = v.Phase
+	}
+	return fmt.Sprintf(`"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/x"}%s},"status":{"phase":%q}`, claim, phase)
 }
 
 func namespaceBody(n *object.Namespace) string {
@@ -167,7 +196,13 @@ func placeOf(r object.Resource) string {
 	switch {
 	case r.Name == "replicationcontrollers":
 		return "controllers"
-	case r.Custom, r.Name == "customresourcedefinitions":
+	case r.Name == "nodes":
+		return "minions"
+	case r.Name == "services":
+		return "services/specs"
+	case r.Name == "endpoints":
+		return "services/endpoints"
+	case r.Custom, r.Name == "customresourcedefinitions", r.Name == "apiservices":
 		return r.Group + "/" + r.Name
 	default:
 		return r.Name

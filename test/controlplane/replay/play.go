@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -38,7 +39,12 @@ type play struct {
 	known    map[object.Ref]bool
 	warnings []string
 	denial   *denial
-	tally    tally
+	// rest is the directive after which the world is at rest; empty when no
+	// controllers act. With controllers only a world at rest is compared, and
+	// resourceVersions are not.
+	rest    string
+	working bool
+	tally   tally
 }
 
 // tally counts what was compared.
@@ -75,7 +81,7 @@ func (p *play) raise(ctx context.Context, d *datadriven.TestData) error {
 			resources = p.env.Resources
 		}
 	}
-	if err := p.allow(ctx); err != nil {
+	if err := errors.Join(p.allow(ctx), p.dismiss()); err != nil {
 		return err
 	}
 	p.base = time.Now().Unix()
@@ -99,6 +105,9 @@ func (p *play) raise(ctx context.Context, d *datadriven.TestData) error {
 // would not make it, and a nil error with ok false when there is nothing to ask.
 func (p *play) request(ctx context.Context, d *datadriven.TestData) (r reply, asked bool, err error) {
 	words := scenario.Words(d)
+	if p.rest != "" && (d.Cmd == "observe" || resting[d.Cmd] != nil) {
+		return reply{}, false, p.hire(ctx)
+	}
 	if p.isApart(d, words) {
 		return reply{}, false, nil
 	}
@@ -160,7 +169,12 @@ func (p *play) create(ctx context.Context, words []string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return p.ask(ctx, http.MethodPost, path, "application/json", text)
+	r, err := p.ask(ctx, http.MethodPost, path, "application/json", text)
+	if err == nil && !r.refused() && o.Kind == "CustomResourceDefinition" && p.rest != "" {
+		plural, group, _ := strings.Cut(o.Name, ".")
+		err = p.await(ctx, "/apis/"+group+"/v1/"+plural)
+	}
+	return r, err
 }
 
 // update puts an object as the directive says it; what a directive cannot say is
@@ -174,7 +188,7 @@ func (p *play) update(ctx context.Context, words []string) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	body, err := p.rest(ctx, path, o)
+	body, err := p.remainder(ctx, path, o)
 	if err != nil {
 		return reply{}, err
 	}
@@ -182,8 +196,8 @@ func (p *play) update(ctx context.Context, words []string) (reply, error) {
 	return p.put(ctx, path, body)
 }
 
-// rest is the object as the server has it, or any valid one.
-func (p *play) rest(ctx context.Context, path string, o *object.Object) (map[string]any, error) {
+// remainder is the object as the server has it, or any valid one.
+func (p *play) remainder(ctx context.Context, path string, o *object.Object) (map[string]any, error) {
 	have, err := p.ask(ctx, http.MethodGet, path, "", nil)
 	if err != nil {
 		return nil, err
@@ -221,7 +235,7 @@ func (p *play) finalize(ctx context.Context, words []string) (reply, error) {
 			finalizers = strings.Split(list, ",")
 		}
 	}
-	body, err := p.rest(ctx, path, &object.Object{Ref: ref})
+	body, err := p.remainder(ctx, path, &object.Object{Ref: ref})
 	if err != nil {
 		return reply{}, err
 	}

@@ -29,6 +29,7 @@ type stage struct {
 	props map[string]bool
 	// defined tells that the definitions are those that every world starts with.
 	defined bool
+	fences  int
 }
 
 func open() (*stage, error) {

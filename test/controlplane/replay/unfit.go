@@ -1,11 +1,16 @@
 package replay
 
-// unfit are the files that no real API server can be asked, each with the reason.
+// unfit are the files that no real control plane can be asked, each with the reason.
 var unfit = map[string]string{
-	"garbage_collection_off.txt":        "the server runs with garbage collection",
-	"s043_collections_refused.txt":      "needs an object that goes between two requests of the server itself",
-	"s193_definition_being_deleted.txt": "the server itself empties a definition that is being deleted; the controllers' files show it with that",
-	"s194_definition_marked.txt":        "the server itself finishes a definition that has its clean-up finalizer",
+	"garbage_collection_off.txt":            "the server runs with garbage collection",
+	"s043_collections_refused.txt":          "needs an object that goes between two requests of the server itself",
+	"s193_definition_being_deleted.txt":     "the server itself empties a definition that is being deleted; the controllers' files show it with that",
+	"s194_definition_marked.txt":            "the server itself finishes a definition that has its clean-up finalizer",
+	"s064_node_deleted.txt":                 "the pod collector waits 40 s for a node to stay away",
+	"s233_bound_volume.txt":                 "needs the binder of volumes, which says that one is released",
+	"s138_orphan_finalizer_by_hand.txt":     "a collector that runs is faster than the hand",
+	"s196_definition_never_established.txt": "an instance of a kind that never came into force cannot be read",
+	"s210_pods_first.txt":                   "the pod collector says Failed of a pod, at a time of its own",
 }
 
 // apart are objects of files that the real server does not get, each with the

@@ -1,0 +1,181 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// resting are the directives after which a world is at rest, and the controllers
+// that bring it there.
+var resting = map[string][]string{
+	"drain": {collector},
+	"controllers": {
+		collector, "namespace-controller", "persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller",
+	},
+}
+
+const collector = "garbage-collector-controller"
+
+// asking are the directives that a file may have beside those: requests, and views
+// of what is not compared.
+var asking = []string{
+	"cluster", "create", "update", "finalize", "patch", "delete", "deletecollection", "get", "state", "warnings", "tick",
+	"observe", "waiting", "deferred", "queue", "absent", "graph", "recorded",
+}
+
+// comesToRest says by which directive the worlds of a file come to rest, or else
+// why they do not.
+func comesToRest(file string) (by, why string, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", err
+	}
+	for block := range strings.SplitSeq(string(text), "\n\n") {
+		lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(block), "\n"),
+			func(l string) bool { return strings.HasPrefix(l, "#") || l == "" })
+		if !slices.Contains(lines, "----") {
+			continue
+		}
+		words := strings.Fields(lines[0])
+		_, rest := resting[words[0]]
+		switch {
+		case rest && len(words) == 1:
+			by = min(cmp.Or(by, words[0]), words[0])
+		case rest, !slices.Contains(asking, words[0]):
+			return "", "a real controller cannot be told to " + lines[0], nil
+		case words[0] == "cluster" && len(words) > 1:
+			return "", "a real server cannot be " + lines[0], nil
+		}
+	}
+	if by == "" {
+		return "", "it never comes to rest", nil
+	}
+	return by, "", nil
+}
+
+// patience is how long controllers may take to bring a world to rest.
+const patience = 25 * time.Second
+
+// calm is how long a world has to stay as it is until it is at rest.
+const calm = 1500 * time.Millisecond
+
+// hire starts the controllers of a file, unless they work already, and returns when
+// the collector has seen the world.
+func (p *play) hire(ctx context.Context) error {
+	if p.working {
+		return nil
+	}
+	p.working = true
+	if err := p.Controllers(resting[p.rest]...); err != nil {
+		return err
+	}
+	p.fences++
+	name := fmt.Sprintf("fence-%d", p.fences)
+	const path = "/api/v1/namespaces/kube-node-lease/configmaps"
+	body := fmt.Sprintf(`{"metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":%q,"uid":%q}]}}`, name, name, name)
+	if _, err := p.Do(ctx, http.MethodPost, path, "application/json", []byte(body)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		_, err := p.Do(ctx, http.MethodGet, path+"/"+name, "", nil)
+		if cluster.Code(err) == http.StatusNotFound {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("the collector does not collect: %w", err)
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// dismiss ends the controllers.
+func (p *play) dismiss() error {
+	if !p.working {
+		return nil
+	}
+	p.working = false
+	return p.Controllers()
+}
+
+// settle waits until the world is what the file says, and makes sure that it stays
+// so.
+func (p *play) settle(ctx context.Context, d *datadriven.TestData) ([]string, error) {
+	finished := map[string]bool{}
+	began := time.Now()
+	since := time.Time{}
+	for {
+		if err := p.finish(ctx, d, finished); err != nil {
+			return nil, err
+		}
+		wrong, err := p.compareWorld(ctx)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(wrong) > 0:
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		}
+		if !since.IsZero() && time.Since(since) > calm || time.Since(began) > patience {
+			return wrong, nil
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// finish does to the pods what the file says that their kubelets do.
+func (p *play) finish(ctx context.Context, d *datadriven.TestData, finished map[string]bool) error {
+	for line := range strings.Lines(d.Expected) {
+		words := strings.Fields(line)
+		if len(words) < 5 || words[0] != "kubelet" || finished[line] {
+			continue
+		}
+		ref, _, err := p.env.Target(words[2:5])
+		if err != nil {
+			return err
+		}
+		pod, err := p.find(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if pod == nil || !pod.BeingDeleted() {
+			continue
+		}
+		path, _, err := pathOf(p.env, ref)
+		if err != nil {
+			return fmt.Errorf("%s: %w", ref, err)
+		}
+		finished[line] = true
+		body := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0,"preconditions":{"uid":%q}}`, pod.UID)
+		if _, err := p.ask(ctx, http.MethodDelete, path, "application/json", body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newRest is a play of a file whose world comes to rest after the directive rest.
+func newRest(s *stage, file, rest string) *play {
+	p := newPlay(s, file)
+	p.rest = rest
+	scenario.Control(p.env)
+	return p
+}
