@@ -29,3 +29,7 @@ differential: bin/controlplane ## compare N random worlds from SEED with a real 
 .PHONY: hazards
 hazards: bin/controlplane ## lose objects of living owners to the collector of Kubernetes
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -v ./hazards
+
+.PHONY: replay
+replay: bin/controlplane ## put the scenario files of the API server and the controllers to a real control plane
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 1h -v ./replay
