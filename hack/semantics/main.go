@@ -47,11 +47,11 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
-	real, err := parseLedger(string(text), table)
+	truth, err := parseLedger(string(text), table)
 	if err != nil {
 		return err
 	}
-	want := render(table, claims, real)
+	want := render(table, claims, truth)
 	have, err := os.ReadFile(page)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

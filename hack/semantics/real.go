@@ -25,7 +25,7 @@ type showing struct{ how, file string }
 // parseLedger reads lines of the form `S001 replay FILE` and `S065 not: REASON`.
 // Every behaviour of the table has one or the other.
 func parseLedger(text string, table []behaviour) (map[string]shown, error) {
-	real := map[string]shown{}
+	truth := map[string]shown{}
 	var errs []error
 	for i, line := range strings.Split(text, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -33,7 +33,7 @@ func parseLedger(text string, table []behaviour) (map[string]shown, error) {
 		}
 		id, rest, _ := strings.Cut(line, " ")
 		how, what, _ := strings.Cut(rest, " ")
-		s := real[id]
+		s := truth[id]
 		switch {
 		case !isNumber(id) || what == "":
 			errs = append(errs, fmt.Errorf("%s:%d: want a number, how it was shown, and a file; or a number, `not:` and why", ledger, i+1))
@@ -46,19 +46,19 @@ func parseLedger(text string, table []behaviour) (map[string]shown, error) {
 		if s.why != "" && len(s.by) > 0 {
 			errs = append(errs, fmt.Errorf("%s:%d: %s was shown and was not", ledger, i+1, id))
 		}
-		real[id] = s
+		truth[id] = s
 	}
-	for id := range real {
+	for id := range truth {
 		if !slices.ContainsFunc(table, func(r behaviour) bool { return r.id == id }) {
 			errs = append(errs, fmt.Errorf("%s: %s is not in scenarios.tsv", ledger, id))
 		}
 	}
 	for _, row := range table {
-		if _, ok := real[row.id]; !ok {
+		if _, ok := truth[row.id]; !ok {
 			errs = append(errs, fmt.Errorf("%s: nothing is said of %s", ledger, row.id))
 		}
 	}
-	return real, errors.Join(errs...)
+	return truth, errors.Join(errs...)
 }
 
 // text is the cell of a behaviour: how it was shown, or why not.
@@ -68,7 +68,7 @@ func (s shown) text() string {
 	}
 	var out []string
 	for _, b := range s.by {
-		out = append(out, fmt.Sprintf("[%s](../%s \"%s\")", b.how, b.file, path.Base(b.file)))
+		out = append(out, fmt.Sprintf("[%s](../%s %q)", b.how, b.file, path.Base(b.file)))
 	}
 	slices.Sort(out)
 	return strings.Join(slices.Compact(out), ", ")

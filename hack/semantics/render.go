@@ -24,14 +24,14 @@ it says why not.
 `
 
 // render is the whole page.
-func render(table []behaviour, claims []claim, real map[string]shown) string {
+func render(table []behaviour, claims []claim, truth map[string]shown) string {
 	by := map[string][]claim{}
 	for _, c := range claims {
 		by[c.id] = append(by[c.id], c)
 	}
 	var b strings.Builder
 	b.WriteString(preamble)
-	b.WriteString(summary(table, by, real))
+	b.WriteString(summary(table, by, truth))
 	section := ""
 	for _, row := range table {
 		if row.section != section {
@@ -44,17 +44,17 @@ func render(table []behaviour, claims []claim, real map[string]shown) string {
 		if links != "" {
 			waits = ""
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", row.id, cell(row.what), links, cell(waits), real[row.id].text())
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", row.id, cell(row.what), links, cell(waits), truth[row.id].text())
 	}
 	return b.String()
 }
 
 // summary counts over all sections.
-func summary(table []behaviour, by map[string][]claim, real map[string]shown) string {
+func summary(table []behaviour, by map[string][]claim, truth map[string]shown) string {
 	covered, waiting := count(table, by)
 	there := 0
 	for _, row := range table {
-		if len(real[row.id].by) > 0 {
+		if len(truth[row.id].by) > 0 {
 			there++
 		}
 	}

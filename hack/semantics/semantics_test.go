@@ -124,12 +124,12 @@ func TestRender(t *testing.T) {
 
 func TestLedger(t *testing.T) {
 	table := []behaviour{{id: "S001"}, {id: "S002"}}
-	real, err := parseLedger("# Why.\n\nS001 replay a.txt\nS001 differential b.txt\nS002 not: needs a kubelet\n", table)
+	truth, err := parseLedger("# Why.\n\nS001 replay a.txt\nS001 differential b.txt\nS002 not: needs a kubelet\n", table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(real["S001"].by) != 2 || real["S002"].why != "needs a kubelet" {
-		t.Errorf("read %v", real)
+	if len(truth["S001"].by) != 2 || truth["S002"].why != "needs a kubelet" {
+		t.Errorf("read %v", truth)
 	}
 	for _, c := range []struct{ name, text, want string }{
 		{"missing", "S001 replay a.txt\n", "nothing is said of S002"},
