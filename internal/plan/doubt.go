@@ -98,24 +98,40 @@ func (s *simulation) doubtDependents(all fates) {
 			open, kept = append(open, doubted...), append(kept, doubted...)
 		}
 	}
-	for _, f := range kept {
-		s.blameOwners(all, f)
-	}
+	s.blameOwners(all, kept)
 }
 
-// blameOwners names the owners because of which nothing is known.
-func (s *simulation) blameOwners(all fates, f *fate) {
+// blameOwners names the owners because of which nothing is known. What rests on
+// an owner that the seed put in doubt is the seed's doing as well; all else would
+// be unknown without it.
+func (s *simulation) blameOwners(all fates, kept []*fate) {
 	g := s.collector.Graph()
-	f.because, f.baseline = nil, s.seed.Verb != Collect
-	for _, ref := range f.track.last.Owners {
-		id, ok := g.Find(ref.UID)
-		if !ok {
-			continue
-		}
-		if owner := s.fateIn(all, g.Identity(id)); owner != nil && owner.outcome == report.Unknown {
+	doubted := make(map[*fate]bool, len(kept))
+	for _, f := range kept {
+		f.because, doubted[f] = nil, true
+	}
+	dependents := map[*fate][]*fate{}
+	var caused []*fate
+	for _, f := range kept {
+		for _, ref := range f.track.last.Owners {
+			id, ok := g.Find(ref.UID)
+			if !ok {
+				continue
+			}
+			owner := s.fateIn(all, g.Identity(id))
+			if owner == nil || owner.outcome != report.Unknown {
+				continue
+			}
 			f.because = append(f.because, owner.track.first.Ref)
-			f.baseline = f.baseline && owner.baseline
+			dependents[owner] = append(dependents[owner], f)
+			if !owner.baseline && !doubted[owner] {
+				caused = append(caused, owner)
+			}
 		}
+	}
+	bySeed := flood(caused, dependents)
+	for _, f := range kept {
+		f.baseline = s.seed.Verb != Collect && !bySeed[f]
 	}
 }
 
