@@ -33,6 +33,9 @@ const (
 	verbPatch   = "PATCH"
 	verbPut     = "PUT"
 	verbRemoved = "REMOVED"
+	// verbDeleteAll deletes all of a resource in a namespace; the step's object has
+	// no name.
+	verbDeleteAll = "DELETECOLLECTION"
 )
 
 // record is one step. It is kept small: a plan may have millions. Texts are
@@ -137,17 +140,13 @@ func madeUp(uid types.UID) bool { return strings.HasPrefix(string(uid), snapshot
 
 // Delete deletes as the server does.
 func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
-	policy := ""
-	if o.PropagationPolicy != nil {
-		policy = string(*o.PropagationPolicy)
-	}
 	target, before := r.named(ref), r.server.Writes()
 	err := r.server.Delete(ctx, ref, o)
 	if r.actor != actorUser && r.actor != actorCollector && r.server.Writes() == before {
 		// Controllers repeat without end what has no effect.
 		return err
 	}
-	r.add(verbDelete, record{object: target, policy: r.word(policy), answer: answerOf(err)})
+	r.add(verbDelete, record{object: target, policy: r.word(policyIn(o)), answer: answerOf(err)})
 	return err
 }
 
@@ -174,18 +173,38 @@ func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Obje
 }
 
 // DeleteCollection deletes all of a resource in a namespace as the server does.
-// Its step names no object.
 func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
+	before := r.server.Writes()
 	err := r.server.DeleteCollection(ctx, res, namespace, selector, o)
-	r.collect(r.records.len())
+	r.addCollection(before, res, namespace, policyIn(o), err)
 	return err
 }
 
 // DeleteStored deletes from storage as the server does.
 func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
+	before := r.server.Writes()
 	err := r.server.DeleteStored(ctx, gr, namespace)
-	r.collect(r.records.len())
+	res, _ := r.server.Resources().Preferred(gr)
+	r.addCollection(before, res, namespace, "", err)
 	return err
+}
+
+// addCollection writes down the delete of a collection, unless it had no effect:
+// controllers repeat that without end.
+func (r *recorder) addCollection(before uint64, res object.Resource, namespace, policy string, err error) {
+	if r.server.Writes() == before {
+		return
+	}
+	all := &object.Object{Ref: object.Ref{APIVersion: res.APIVersion(), Kind: res.Kind, Namespace: namespace}}
+	r.add(verbDeleteAll, record{object: all, policy: r.word(policy), answer: answerOf(err)})
+}
+
+// policyIn is the propagation policy of options; empty when they have none.
+func policyIn(o metav1.DeleteOptions) string {
+	if o.PropagationPolicy == nil {
+		return ""
+	}
+	return string(*o.PropagationPolicy)
 }
 
 // Resources are what the server serves.

@@ -51,6 +51,9 @@ func (c causes) of(r *record) int {
 }
 
 func (c causes) note(n int, r *record, removed bool) {
+	if r.object.UID == "" {
+		return
+	}
 	c.on[r.object.UID] = n
 	if removed {
 		for _, ref := range r.object.Owners {

@@ -49,7 +49,7 @@ func stepTable(s Style, steps []report.Step) *table {
 			cause = s.pick("←", "<-") + strconv.Itoa(x.Cause)
 		}
 		t.add("", stepRow(several, policies, s.Wide,
-			strconv.Itoa(x.N), cause, s.text(x.Actor), stepVerb(s, x), s.text(x.Object.Namespace), s.name(x.Object),
+			strconv.Itoa(x.N), cause, s.text(x.Actor), stepVerb(s, x), s.text(x.Object.Namespace), stepObject(s, x),
 			s.text(x.Policy), s.text(string(x.Object.UID)), s.text(x.Patch), stepReason(s, x))...)
 	}
 	return t
@@ -85,4 +85,12 @@ func stepReason(s Style, x *report.Step) string {
 		return reason
 	}
 	return strings.TrimPrefix(reason+"; waits for "+s.text(x.Waits), "; ")
+}
+
+// stepObject is what a step is about: an object, or all of a kind.
+func stepObject(s Style, x *report.Step) string {
+	if x.Verb == "DELETECOLLECTION" {
+		return "all " + s.text(report.KubectlKind(x.Object.APIVersion, x.Object.Kind))
+	}
+	return s.name(x.Object)
 }

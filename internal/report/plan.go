@@ -111,7 +111,8 @@ type Step struct {
 	N int `json:"n"`
 	// Actor is user, collector, apiserver, kubelet, …
 	Actor string `json:"actor"`
-	// Verb is GET, DELETE, PATCH or REMOVED.
+	// Verb is GET, DELETE, PATCH, PUT, DELETECOLLECTION (of all objects of the
+	// kind in the namespace; the object has no name) or REMOVED.
 	Verb   string `json:"verb"`
 	Object Ref    `json:"object"`
 	Policy string `json:"policy,omitempty"`
