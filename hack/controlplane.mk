@@ -12,7 +12,7 @@ CONTROLPLANE := $(CURDIR)/test/controlplane
 
 bin/controlplane: $(wildcard test/controlplane/*.go) test/controlplane/go.mod test/controlplane/go.sum
 	mkdir -p bin
-	cd $(CONTROLPLANE) && CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(CURDIR)/$@ .
+	cd $(CONTROLPLANE) && $(GO) build -ldflags '-s -w' -o $(CURDIR)/$@ .
 
 .PHONY: controlplane
 controlplane: bin/controlplane ## etcd, kube-apiserver, kube-controller-manager and kubectl in one binary
@@ -27,9 +27,22 @@ differential: bin/controlplane ## compare N random worlds from SEED with a real 
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 4h -v ./differential -args -worlds $(N) -seed $(SEED) $(DIFFERENTIAL)
 
 .PHONY: hazards
-hazards: bin/controlplane ## lose objects of living owners to the collector of Kubernetes
+hazards: bin/controlplane ## lose objects of living owners to the collector of Kubernetes, and not to ours
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -v ./hazards
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -v -run TestHazards ./collecting
 
 .PHONY: replay
 replay: bin/controlplane ## put the scenario files of the API server and the controllers to a real control plane
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 1h -v ./replay
+
+OBJECTS ?= 5000
+ROUNDS  ?= 3
+
+.PHONY: bench-live
+bench-live: bin/controlplane ## what our collector costs, beside the one of Kubernetes, on a real control plane
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 2h -v -run 'TestRequests|TestNothingToDo' -bench . -benchtime 1x ./collecting \
+	  -args -objects $(OBJECTS) -rounds $(ROUNDS) -resident 100000 -quiet 70s
+
+.PHONY: examples
+examples: bin/controlplane ## write examples/ anew, from a real control plane
+	cd $(CONTROLPLANE) && $(GO) run ./examples -to $(CURDIR)/examples
