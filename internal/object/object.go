@@ -14,7 +14,8 @@ const (
 )
 
 // Object is what deletion needs to know of a Kubernetes object. It never holds
-// annotations, managedFields, or spec and status as a whole.
+// managedFields, or spec and status as a whole, nor of the annotations more than
+// that some of them protect the object.
 //
 // An Object is immutable once it has been handed to a snapshot, a server or a
 // graph: these share the pointer. Whoever changes one works on a Clone.
@@ -29,7 +30,7 @@ type Object struct {
 	Created int64
 	// Generation is metadata.generation; 0 for kinds without one.
 	Generation int64
-	// Rare is nil for an object without finalizers, deletion and facts. It is
+	// Rare is nil for an object without finalizers, deletion, protection and facts. It is
 	// shared between objects and as immutable as they are; use Edit to change it.
 	Rare *Rare
 }
@@ -42,6 +43,8 @@ type Rare struct {
 	DeletionTimestamp int64
 	// GracePeriod is deletionGracePeriodSeconds; nil when absent.
 	GracePeriod *int64
+	// Protection is what the annotations ask for.
+	Protection Protection
 
 	// What single kinds add: nil for every other kind.
 	Pod        *Pod
@@ -144,6 +147,7 @@ func Equal(a, b *Object) bool {
 		slices.Equal(a.Owners, b.Owners) &&
 		slices.Equal(x.Finalizers, y.Finalizers) &&
 		x.DeletionTimestamp == y.DeletionTimestamp && equalPointees(x.GracePeriod, y.GracePeriod) &&
+		x.Protection == y.Protection &&
 		equalPods(x.Pod, y.Pod) && equalNamespaces(x.Namespace, y.Namespace) && equalDefinitions(x.Definition, y.Definition) &&
 		equalPointees(x.Job, y.Job) && equalPointees(x.Volume, y.Volume)
 }

@@ -2,6 +2,8 @@ package object
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -9,20 +11,26 @@ import (
 // PatchType is the media type of a patch.
 type PatchType uint8
 
-// The patch types that the collector sends (semantics.md §2.11).
+// The patch types (semantics.md §2.11). The collector sends the first two.
 const (
 	// StrategicMerge is understood by built-in kinds only; custom resources
 	// answer 415.
 	StrategicMerge PatchType = iota
 	Merge
+	// JSON is a list of operations, carried out all or none. (RFC 6902)
+	JSON
 )
 
 // String is the media type as it stands in the Content-Type header.
 func (t PatchType) String() string {
-	if t == Merge {
+	switch t {
+	case Merge:
 		return string(types.MergePatchType)
+	case JSON:
+		return string(types.JSONPatchType)
+	default:
+		return string(types.StrategicMergePatchType)
 	}
-	return string(types.StrategicMergePatchType)
 }
 
 // Patch is a change of metadata as data. Body gives the bytes that a real server
@@ -54,6 +62,29 @@ type Patch struct {
 	DeletionTimestamp *int64
 	// Labels are merged by key.
 	Labels map[string]string
+	// TakeFinalizers (JSON only) takes single finalizers off, each tested to be
+	// where it was seen. The highest index comes first, so that the others stay
+	// right. UID and ResourceVersion are tested, too: a test that fails is
+	// answered with 422 and nothing is done.
+	TakeFinalizers []FinalizerAt
+}
+
+// FinalizerAt is a finalizer and its place in metadata.finalizers.
+type FinalizerAt struct {
+	Index int
+	Name  string
+}
+
+// TakeFinalizers is the patch that takes exactly these finalizers off the version
+// of the object that was seen, and nothing else. (safety.md 4.2, I8)
+func TakeFinalizers(o *Object, names []string) Patch {
+	p := Patch{Type: JSON, UID: o.UID, ResourceVersion: o.ResourceVersion}
+	for i, name := range slices.Backward(o.Finalizers()) {
+		if slices.Contains(names, name) {
+			p.TakeFinalizers = append(p.TakeFinalizers, FinalizerAt{i, name})
+		}
+	}
+	return p
 }
 
 type ownerBody struct {
@@ -75,6 +106,9 @@ type deleteOwnerBody struct {
 // Upstream: garbagecollector/patch.go, operations.go, job/job_controller.go
 // removeTrackingFinalizerPatch.
 func (p Patch) Body() []byte {
+	if p.Type == JSON {
+		return encoded(p.operations())
+	}
 	meta := map[string]any{}
 	if p.UID != "" {
 		meta["uid"] = p.UID
@@ -106,11 +140,38 @@ func (p Patch) Body() []byte {
 	if len(p.Labels) > 0 {
 		meta["labels"] = p.Labels
 	}
-	body, err := json.Marshal(map[string]any{"metadata": meta})
+	return encoded(map[string]any{"metadata": meta})
+}
+
+func encoded(patch any) []byte {
+	body, err := json.Marshal(patch)
 	if err != nil {
 		panic("object: a patch of plain strings did not marshal: " + err.Error())
 	}
 	return body
+}
+
+// operation is one operation of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value string `json:"value,omitempty"`
+}
+
+// operations are those of a JSON patch: what has to hold, then what is done.
+func (p Patch) operations() []operation {
+	var list []operation
+	if p.UID != "" {
+		list = append(list, operation{"test", "/metadata/uid", string(p.UID)})
+	}
+	if p.ResourceVersion != "" {
+		list = append(list, operation{"test", "/metadata/resourceVersion", p.ResourceVersion})
+	}
+	for _, f := range p.TakeFinalizers {
+		at := "/metadata/finalizers/" + strconv.Itoa(f.Index)
+		list = append(list, operation{"test", at, f.Name}, operation{"remove", at, ""})
+	}
+	return list
 }
 
 func orNull(list []string) any {

@@ -1,0 +1,56 @@
+package object
+
+import "strings"
+
+// Protection is the set of annotations by which the owner of an object asks that
+// it be left alone. An annotation can only protect, never permit.
+type Protection uint8
+
+// The annotations that protect.
+const (
+	// Protect is the annotation kubectl-gc.io/protect.
+	Protect Protection = 1 << iota
+	// HelmKeep is Helm's annotation helm.sh/resource-policy with the value keep.
+	HelmKeep
+)
+
+// The keys of the annotations that protect.
+const (
+	ProtectAnnotation        = "kubectl-gc.io/protect"
+	ResourcePolicyAnnotation = "helm.sh/resource-policy"
+)
+
+// ProtectionBy is what the annotation asks for; 0 for one that does not protect.
+//
+// For ProtectAnnotation every value protects but `false`: a misspelled `true`
+// must not cost the object. Helm compares without regard to case and to space
+// around the word.
+func ProtectionBy(key, value string) Protection {
+	switch {
+	case key == ProtectAnnotation && !strings.EqualFold(strings.TrimSpace(value), "false"):
+		return Protect
+	case key == ResourcePolicyAnnotation && strings.EqualFold(strings.TrimSpace(value), "keep"):
+		return HelmKeep
+	default:
+		return 0
+	}
+}
+
+// ProtectionOf is what a set of annotations asks for.
+func ProtectionOf(annotations map[string]string) Protection {
+	return ProtectionBy(ProtectAnnotation, orFalse(annotations, ProtectAnnotation)) |
+		ProtectionBy(ResourcePolicyAnnotation, annotations[ResourcePolicyAnnotation])
+}
+
+func orFalse(annotations map[string]string, key string) string {
+	if value, ok := annotations[key]; ok {
+		return value
+	}
+	return "false"
+}
+
+// Has tells whether all of p is asked for.
+func (q Protection) Has(p Protection) bool { return q&p == p }
+
+// Protection is what the annotations of the object ask for.
+func (o *Object) Protection() Protection { return o.rare().Protection }

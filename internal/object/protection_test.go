@@ -1,0 +1,43 @@
+package object
+
+import "testing"
+
+func TestProtection(t *testing.T) {
+	const protect, policy = ProtectAnnotation, ResourcePolicyAnnotation
+	for _, c := range []struct {
+		annotations map[string]string
+		want        Protection
+	}{
+		{nil, 0},
+		{map[string]string{}, 0},
+		{map[string]string{"kubectl-gc.io/force": "true"}, 0},
+		{map[string]string{protect: "true"}, Protect},
+		{map[string]string{protect: "yes"}, Protect},
+		{map[string]string{protect: ""}, Protect},
+		{map[string]string{protect: " False "}, 0},
+		{map[string]string{policy: "keep"}, HelmKeep},
+		{map[string]string{policy: " Keep\n"}, HelmKeep},
+		{map[string]string{policy: "delete"}, 0},
+		{map[string]string{policy: ""}, 0},
+		{map[string]string{policy: "keep", protect: "true"}, HelmKeep | Protect},
+		{map[string]string{"Kubectl-GC.io/protect": "true"}, 0},
+	} {
+		if got := ProtectionOf(c.annotations); got != c.want {
+			t.Errorf("%v: %b, want %b", c.annotations, got, c.want)
+		}
+	}
+	if both := Protect | HelmKeep; !both.Has(HelmKeep) || Protect.Has(HelmKeep) {
+		t.Error("Has does not tell them apart")
+	}
+}
+
+// TestProtectionIsContent: two objects that differ in protection alone are not
+// equal.
+func TestProtectionIsContent(t *testing.T) {
+	a := &Object{Ref: Ref{Kind: "Pod", Name: "a"}}
+	b := a.Clone()
+	b.Edit().Protection = Protect
+	if Equal(a, b) || a.Protection() != 0 || b.Protection() != Protect {
+		t.Errorf("%b and %b are equal", a.Protection(), b.Protection())
+	}
+}
