@@ -34,6 +34,10 @@ func factsKind(apiVersion, kind string) string {
 	return ""
 }
 
+// HasFacts tells whether something of the spec or status of a kind is kept: its
+// metadata alone would not do.
+func HasFacts(apiVersion, kind string) bool { return factsKind(apiVersion, kind) != "" }
+
 // spec reads what is kept of the spec of kind.
 func (l *lexer) spec(it *item, kind string, flat bool) error {
 	in, err := l.object("spec")

@@ -91,6 +91,9 @@ func describe(o *object.Object) string {
 	if g := o.GracePeriod(); g != nil {
 		show("grace", *g, true)
 	}
+	if p := o.Protection(); p != 0 {
+		fmt.Fprintf(&b, " protection=%b", p)
+	}
 	if p := o.Pod(); p != nil {
 		fmt.Fprintf(&b, " pod={%s %s mirror=%v", p.NodeName, p.Phase, p.Mirror)
 		if p.TerminationGracePeriod != nil {

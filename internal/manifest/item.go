@@ -31,6 +31,7 @@ type item struct {
 	owners                      []ownerSpans
 	labels                      []labelSpans
 	finalizers                  []span
+	protection                  object.Protection
 
 	// factsOf is the kind whose facts were read from spec and status. While the
 	// kind is not known, these are kept as they are.
@@ -83,6 +84,8 @@ const (
 	hasContinue
 	hasAnnotations
 	hasMirror
+	hasProtect
+	hasResourcePolicy
 	hasNodeName
 	hasPodGrace
 	hasSpecFinalizers

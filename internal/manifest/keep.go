@@ -1,5 +1,7 @@
 package manifest
 
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
 // keep says what of a YAML document goes on to the reader of JSON.
 type keep struct {
 	// fields are the keys of a mapping that are kept; any keeps every key.
@@ -36,7 +38,7 @@ func keepFields(fields map[string]*keep, names ...string) *keep {
 var keepMetadata = keepFields(map[string]*keep{
 	"labels":      {any: keepValue},
 	"finalizers":  keepStrings,
-	"annotations": keepFields(nil, mirrorAnnotation),
+	"annotations": keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",

@@ -106,6 +106,7 @@ func (ls *listing) end(it *item) error {
 	return ls.rd.handList(List{
 		Position: ls.rd.at(ls.line), APIVersion: ls.apiVersion, Kind: ls.kind,
 		Items: ls.count, Partial: it.more != span{} && len(it.bytes(it.more)) > 0,
+		Continue: string(it.bytes(it.more)), ResourceVersion: string(it.bytes(it.version)),
 	})
 }
 

@@ -66,6 +66,9 @@ type List struct {
 	// Partial is true when the list says that it is one page of several
 	// (metadata.continue is not empty).
 	Partial bool
+	// Continue and ResourceVersion are those of metadata; a server names the rest
+	// of the list with the one, and the moment of the list with the other.
+	Continue, ResourceVersion string
 }
 
 // Handler is told what a Read finds, in the order of the input. An error that it

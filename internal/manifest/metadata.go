@@ -152,14 +152,31 @@ func (l *lexer) annotations(it *item) error {
 		if in, err = l.member(first); !in || err != nil {
 			break
 		}
-		if string(l.key) == mirrorAnnotation {
+		switch string(l.key) {
+		case mirrorAnnotation:
 			if err := l.once(it, hasMirror, "metadata.annotations["+mirrorAnnotation+"]"); err != nil {
 				return err
 			}
+			err = l.skip()
+		case object.ProtectAnnotation:
+			err = l.protection(it, hasProtect, object.ProtectAnnotation)
+		case object.ResourcePolicyAnnotation:
+			err = l.protection(it, hasResourcePolicy, object.ResourcePolicyAnnotation)
+		default:
+			err = l.skip()
 		}
-		err = l.skip()
 	}
 	return err
+}
+
+// protection reads the value of an annotation that may protect the object.
+func (l *lexer) protection(it *item, f field, key string) error {
+	var value span
+	if err := l.metadataString(it, f, &value, "metadata.annotations["+key+"]"); err != nil {
+		return err
+	}
+	it.protection |= object.ProtectionBy(key, string(it.bytes(value)))
+	return nil
 }
 
 func (l *lexer) owners(it *item) error {

@@ -24,6 +24,7 @@ type rareKey struct {
 	volumes    bool
 	hasGrace   bool
 	grace      int64
+	protection object.Protection
 }
 
 // build makes the object that was read, without kind and facts. Name, UID and
@@ -122,16 +123,17 @@ func (it *item) sameOwners(refs []object.OwnerReference) bool {
 	return true
 }
 
-// rare returns the finalizers and the deletion that were read; nil for neither.
+// rare returns the finalizers, the protection and the deletion that were read;
+// nil for none of them.
 func (in *Interner) rare(it *item) *object.Rare {
 	finalizers, key := in.finalizers(it)
 	if it.deleted == 0 && it.seen&hasGraceValue == 0 {
-		if key == "" {
+		if key == "" && it.protection == 0 {
 			return nil
 		}
-		return in.shared(rareKey{finalizers: key}, finalizers)
+		return in.shared(rareKey{finalizers: key, protection: it.protection}, finalizers)
 	}
-	r := &object.Rare{Finalizers: finalizers, DeletionTimestamp: it.deleted}
+	r := &object.Rare{Finalizers: finalizers, DeletionTimestamp: it.deleted, Protection: it.protection}
 	if it.seen&hasGraceValue != 0 {
 		r.GracePeriod = in.number(it.grace)
 	}
@@ -175,7 +177,7 @@ func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
 	if ok {
 		return r
 	}
-	r = &object.Rare{Finalizers: finalizers}
+	r = &object.Rare{Finalizers: finalizers, Protection: key.protection}
 	if key.pod {
 		r.Pod = &object.Pod{NodeName: key.node, Phase: key.phase, Mirror: key.mirror, VolumesKnown: key.volumes}
 		if key.hasGrace {
@@ -191,7 +193,7 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 	if kind == podKind && len(f.pod.Claims) == 0 && (o.Rare == nil || o.Rare.DeletionTimestamp == 0 && o.Rare.GracePeriod == nil) {
 		key := rareKey{
 			pod: true, node: f.pod.NodeName, phase: f.pod.Phase, mirror: f.pod.Mirror, volumes: f.pod.VolumesKnown,
-			hasGrace: f.hasGrace, grace: f.grace,
+			hasGrace: f.hasGrace, grace: f.grace, protection: o.Protection(),
 		}
 		key.finalizers = joined(o.Finalizers())
 		o.Rare = in.shared(key, o.Finalizers())

@@ -12,7 +12,9 @@ import (
 // views on the same objects.
 type Coverage struct {
 	everything bool
-	places     map[schema.GroupResource]*place
+	// elsewhere is why a resource was listed in some namespaces only; empty: nobody knows.
+	elsewhere string
+	places    map[schema.GroupResource]*place
 }
 
 // place is what is known about the lists of one resource.
@@ -67,6 +69,10 @@ func (c *Coverage) Fail(gr schema.GroupResource, namespace string, reason Reason
 	}
 }
 
+// LeaveOut says why resources were listed in no more namespaces than they were: by
+// choice.
+func (c *Coverage) LeaveOut(text string) { c.elsewhere = why(LeftOut, text) }
+
 // covers answers for one namespace, or with an empty one for the whole cluster.
 func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
 	if c.everything {
@@ -109,30 +115,49 @@ func (c *Coverage) touched(gr schema.GroupResource) bool {
 	return false
 }
 
+// singly tells whether what is known of a resource differs from namespace to
+// namespace.
+func (c *Coverage) singly(gr schema.GroupResource) bool {
+	p := c.places[Storage(gr)]
+	if p == nil {
+		return false
+	}
+	_, failed := p.failures[""]
+	return !failed && len(p.failures) > 0
+}
+
 // why is the reason of a gap; empty for what is covered.
 func (c *Coverage) why(gr schema.GroupResource, namespace string) string {
 	if c.covers(gr, namespace) {
 		return ""
 	}
 	p := c.places[Storage(gr)]
-	if p == nil {
+	if p != nil {
+		if text, ok := p.failures[""]; ok {
+			return text
+		}
+		if text, ok := p.failures[namespace]; ok && namespace != "" {
+			return text
+		}
+	}
+	switch {
+	case p == nil:
 		return why(NotInDump, "no list of it was seen")
-	}
-	if text, ok := p.failures[""]; ok {
-		return text
-	}
-	if text, ok := p.failures[namespace]; ok && namespace != "" {
-		return text
-	}
-	if namespace == "" {
+	case c.elsewhere != "" && len(p.namespaces)+len(p.failures) > 0:
+		return c.elsewhere
+	case namespace == "":
 		return why(NotInDump, "no list of all namespaces was seen")
+	default:
+		return why(NotInDump, "no list of this namespace was seen")
 	}
-	return why(NotInDump, "no list of this namespace was seen")
 }
 
 // merge adds the proofs and failures of another coverage.
 func (c *Coverage) merge(d *Coverage) {
 	c.everything = c.everything || d.everything
+	if c.elsewhere == "" || d.elsewhere != "" && d.elsewhere < c.elsewhere {
+		c.elsewhere = d.elsewhere
+	}
 	for gr, p := range d.places {
 		if p.everywhere {
 			c.Add(gr, "")

@@ -134,3 +134,42 @@ func TestWithKeepsCoverage(t *testing.T) {
 		t.Error("Find")
 	}
 }
+
+// TestLeftOut: what was not looked at by choice says so, and what was refused says
+// that, in the namespace in which it was.
+func TestLeftOut(t *testing.T) {
+	c := &Coverage{}
+	for _, r := range BuiltinResources().All() {
+		if gr := r.GroupResource(); gr == pods {
+			c.Fail(gr, "shop", Forbidden, "no")
+		} else if r.Namespaced {
+			c.Add(gr, "shop")
+		} else {
+			c.Add(gr, "")
+		}
+	}
+	c.LeaveOut("only some namespaces were looked at")
+	var objects []*object.Object
+	for _, name := range []string{"shop", "pay"} {
+		objects = append(objects, &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: name, UID: types.UID(name)}})
+	}
+	s, err := New(objects, nil, c, Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range s.Gaps {
+		want := LeftOut
+		if g.Namespace == "shop" {
+			want = Forbidden
+		}
+		if g.Reason() != want || g.Namespace == "" {
+			t.Errorf("%+v", g)
+		}
+	}
+	if why := s.Why(preferred(t, s, pods), "shop"); why != "Forbidden: no" {
+		t.Errorf("pods in shop: %q", why)
+	}
+	if why := s.Why(preferred(t, s, deployments), "pay"); why != "LeftOut: only some namespaces were looked at" {
+		t.Errorf("deployments in pay: %q", why)
+	}
+}

@@ -19,6 +19,9 @@ const (
 	ListFailed Reason = "ListFailed"
 	// Truncated: the file that holds the list is broken.
 	Truncated Reason = "Truncated"
+	// LeftOut: it was not looked at, by choice: of a live cluster only what an answer
+	// needs is read, or what was asked for.
+	LeftOut Reason = "LeftOut"
 	// Partial: the list says of itself that it is not whole, or it contradicts
 	// itself.
 	Partial Reason = "Partial"
@@ -92,7 +95,7 @@ func (s *Snapshot) gapsOf() []Gap {
 			continue
 		}
 		open := Gap{APIVersion: r.APIVersion(), Resource: r.Name}
-		if !r.Namespaced || !s.coverage.touched(gr) {
+		if !r.Namespaced || !s.coverage.touched(gr) && !s.coverage.singly(gr) {
 			open.Why = s.coverage.why(gr, "")
 			gaps = append(gaps, open)
 			continue

@@ -102,7 +102,7 @@ func readHeader(lines *lineReader) (*storedHeader, error) {
 }
 
 func (h *storedHeader) snapshot() *Snapshot {
-	s := &Snapshot{Resources: &object.Resources{}, Source: Source(h.Source), coverage: coverageOf(h.Coverage)}
+	s := &Snapshot{Resources: &object.Resources{}, Source: h.Source.source(), coverage: coverageOf(h.Coverage)}
 	for _, r := range h.Resources {
 		s.Resources.Add(r.resource())
 	}

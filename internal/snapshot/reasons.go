@@ -13,6 +13,7 @@ func Reasons() []ReasonText {
 		{Forbidden, "Whoever took the dump was not allowed to list it."},
 		{ListFailed, "The list was tried and failed for another reason."},
 		{Truncated, "The file that holds the list is broken."},
+		{LeftOut, "It was not looked at, by choice: see `--namespaces`, `--include` and `--exclude`, or the answer needs only one namespace."},
 		{Partial, "The list says of itself that it is not whole, or it contradicts itself."},
 	}
 }

@@ -51,6 +51,12 @@ type Source struct {
 	Discovered bool
 	// Ignored counts the files that hold no objects: logs, tables, foreign formats.
 	Ignored int
+	// Server is the URL of the API server of a live cluster, Context the name that
+	// the kubeconfig gives it. Both are empty for files, and are not written to them.
+	Server, Context string
+	// Namespaces are the only ones of a live cluster that were looked at, beside what is
+	// in none; empty for all. They are not written to files: the gaps say so there.
+	Namespaces []string
 }
 
 // MissingUID is the start of the uid that is made up for an object without one:

@@ -33,8 +33,23 @@ type storedSource struct {
 	Ignored           int       `json:"ignored,omitzero"`
 }
 
+func storedSourceOf(s Source) storedSource {
+	return storedSource{
+		Files: s.Files, KubernetesVersion: s.KubernetesVersion, TakenAt: s.TakenAt, ClusterUID: s.ClusterUID,
+		Discovered: s.Discovered, Ignored: s.Ignored,
+	}
+}
+
+func (s storedSource) source() Source {
+	return Source{
+		Files: s.Files, KubernetesVersion: s.KubernetesVersion, TakenAt: s.TakenAt, ClusterUID: s.ClusterUID,
+		Discovered: s.Discovered, Ignored: s.Ignored,
+	}
+}
+
 type storedCoverage struct {
 	Everything bool          `json:"everything,omitzero"`
+	Elsewhere  string        `json:"elsewhere,omitzero"`
 	Places     []storedPlace `json:"places"`
 }
 
@@ -106,23 +121,26 @@ func (r storedResource) resource() object.Resource {
 // of them.
 type storedObject struct {
 	// Type is an index into the types of the header.
-	Type              int               `json:"t"`
-	Namespace         string            `json:"s,omitzero"`
-	Name              string            `json:"n,omitzero"`
-	UID               types.UID         `json:"u,omitzero"`
-	ResourceVersion   string            `json:"v,omitzero"`
-	Owners            []storedOwner     `json:"o,omitempty"`
-	Labels            object.Labels     `json:"l,omitzero"`
-	Created           int64             `json:"c,omitzero"`
-	Generation        int64             `json:"g,omitzero"`
-	Finalizers        []string          `json:"f,omitempty"`
-	DeletionTimestamp int64             `json:"d,omitzero"`
-	GracePeriod       *int64            `json:"p,omitzero"`
-	Pod               *storedPod        `json:"pod,omitzero"`
-	NamespaceFacts    *storedNamespace  `json:"ns,omitzero"`
-	Definition        *storedDefinition `json:"crd,omitzero"`
-	Job               *storedJob        `json:"job,omitzero"`
-	Volume            *storedVolume     `json:"pv,omitzero"`
+	Type              int           `json:"t"`
+	Namespace         string        `json:"s,omitzero"`
+	Name              string        `json:"n,omitzero"`
+	UID               types.UID     `json:"u,omitzero"`
+	ResourceVersion   string        `json:"v,omitzero"`
+	Owners            []storedOwner `json:"o,omitempty"`
+	Labels            object.Labels `json:"l,omitzero"`
+	Created           int64         `json:"c,omitzero"`
+	Generation        int64         `json:"g,omitzero"`
+	Finalizers        []string      `json:"f,omitempty"`
+	DeletionTimestamp int64         `json:"d,omitzero"`
+	GracePeriod       *int64        `json:"p,omitzero"`
+	// Protection is missing from older files, which is why nothing that deletes
+	// takes its word from a file.
+	Protection     object.Protection `json:"k,omitzero"`
+	Pod            *storedPod        `json:"pod,omitzero"`
+	NamespaceFacts *storedNamespace  `json:"ns,omitzero"`
+	Definition     *storedDefinition `json:"crd,omitzero"`
+	Job            *storedJob        `json:"job,omitzero"`
+	Volume         *storedVolume     `json:"pv,omitzero"`
 }
 
 type storedOwner struct {

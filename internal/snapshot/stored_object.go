@@ -17,6 +17,7 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 		Type: typeIndex, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
 		ResourceVersion: o.ResourceVersion, Owners: owners, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
 		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
+		Protection: o.Protection(),
 	}
 	if p := o.Pod(); p != nil {
 		s.Pod = storedPodOf(p)
@@ -95,11 +96,13 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 }
 
 func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
-	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil &&
+	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 &&
 		s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil && s.Job == nil && s.Volume == nil {
 		return nil
 	}
-	rare := &object.Rare{DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers}
+	rare := &object.Rare{
+		DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers, Protection: s.Protection,
+	}
 	for i, f := range rare.Finalizers {
 		rare.Finalizers[i] = intern.String(f)
 	}

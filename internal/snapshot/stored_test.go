@@ -42,6 +42,7 @@ func genObject(t *rapid.T) *object.Object {
 		r.Finalizers = rapid.SliceOfN(word, 0, 3).Draw(t, "finalizers")
 		r.DeletionTimestamp = rapid.Int64Range(-5, 5).Draw(t, "deleted")
 		r.GracePeriod = grace.Draw(t, "grace")
+		r.Protection = object.Protection(rapid.IntRange(0, 3).Draw(t, "protection"))
 		switch rapid.IntRange(0, 5).Draw(t, "facts") {
 		case 1:
 			r.Pod = &object.Pod{NodeName: word.Draw(t, "node"), Phase: word.Draw(t, "phase"),
@@ -70,6 +71,9 @@ func genSnapshot(t *rapid.T) *Snapshot {
 	rs.Add(object.Resource{Group: "example.com", Version: "v1", Name: "carts", Kind: "Cart", Namespaced: true,
 		Verbs: object.AllVerbs, ShortNames: []string{"c"}, Categories: []string{"all"}, Custom: true, Guessed: true})
 	c := &Coverage{everything: rapid.Bool().Draw(t, "everything")}
+	if rapid.Bool().Draw(t, "by choice") {
+		c.LeaveOut("a reason")
+	}
 	names := rapid.SampledFrom([]schema.GroupResource{pods, deployments, {Group: "example.com", Resource: "carts"}, {Group: "extensions", Resource: "ingresses"}})
 	namespaces := rapid.SampledFrom([]string{"", "shop", "pay"})
 	for range rapid.IntRange(0, 4).Draw(t, "covered") {
@@ -106,7 +110,7 @@ func diff(a, b *Snapshot) string {
 }
 
 func coverageText(c *Coverage) []string {
-	text := []string{fmt.Sprint(c.everything)}
+	text := []string{fmt.Sprint(c.everything, c.elsewhere)}
 	for gr, p := range c.places {
 		text = append(text, fmt.Sprint(gr, p.everywhere, slices.Sorted(maps.Keys(p.namespaces)), p.failures))
 	}

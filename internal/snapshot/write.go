@@ -120,7 +120,7 @@ func (s *Snapshot) writeLines(w io.Writer) error {
 // header is everything but the objects; types numbers their apiVersions and kinds.
 func (s *Snapshot) header() (storedHeader, map[typeName]int) {
 	h := storedHeader{
-		Format: formatVersion, Objects: len(s.Objects), Source: storedSource(s.Source),
+		Format: formatVersion, Objects: len(s.Objects), Source: storedSourceOf(s.Source),
 		Resources: storedResourcesOf(s.Resources), Coverage: storedCoverageOf(s.coverage),
 	}
 	for _, g := range s.Gaps {
@@ -141,7 +141,7 @@ func (s *Snapshot) header() (storedHeader, map[typeName]int) {
 }
 
 func storedCoverageOf(c *Coverage) storedCoverage {
-	stored := storedCoverage{Everything: c.everything}
+	stored := storedCoverage{Everything: c.everything, Elsewhere: c.elsewhere}
 	for gr, p := range c.places {
 		one := storedPlace{Group: gr.Group, Resource: gr.Resource, Everywhere: p.everywhere, Failures: p.failures}
 		for ns := range p.namespaces {
@@ -160,7 +160,7 @@ func storedCoverageOf(c *Coverage) storedCoverage {
 }
 
 func coverageOf(stored storedCoverage) *Coverage {
-	c := &Coverage{everything: stored.Everything}
+	c := &Coverage{everything: stored.Everything, elsewhere: stored.Elsewhere}
 	for _, one := range stored.Places {
 		p := c.at(schema.GroupResource{Group: one.Group, Resource: one.Resource})
 		p.everywhere = one.Everywhere
