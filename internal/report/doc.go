@@ -39,6 +39,9 @@ type Source struct {
 	KubernetesVersion string    `json:"kubernetesVersion,omitempty"`
 	TakenAt           string    `json:"takenAt,omitempty"`
 	Files             []string  `json:"files,omitempty"`
+	// Namespaces are the only ones of a cluster that were looked at, beside what is in
+	// none; empty for all.
+	Namespaces []string `json:"namespaces,omitempty"`
 }
 
 // Gap is one thing that the snapshot does not contain.

@@ -34,7 +34,9 @@ type Plan struct {
 	// Complete is false when some answer rests on something that the snapshot
 	// does not contain.
 	Complete bool `json:"complete"`
-	// Digest is "sha256:" and the hash of seed, targets, planned writes and gaps.
+	// Digest is "sha256:" and the hash of the seed, of the targets, of what becomes of
+	// each object that the seed concerns, in the version that was seen, and of the gaps
+	// where these objects are. What happens without the seed, too, is not in it.
 	Digest  string   `json:"digest"`
 	Summary Summary  `json:"summary"`
 	Effects []Effect `json:"effects"`
@@ -45,6 +47,10 @@ type Plan struct {
 	Gaps  []Gap   `json:"gaps"`
 	// Explored is the number of schedules tried beside the reference one.
 	Explored int `json:"explored,omitempty"`
+	// Finalizers are those that the seed takes off, and Refusals what speaks
+	// against it: with any of them nothing is written.
+	Finalizers []PlannedFinalizer `json:"finalizers,omitempty"`
+	Refusals   []Refusal          `json:"refusals,omitempty"`
 }
 
 // Seed is what is put into the world.

@@ -16,7 +16,7 @@ var Scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{})
+	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{})
 	return s
 }
 
@@ -46,6 +46,44 @@ func (d *Diagnosis) GetObjectKind() schema.ObjectKind { return typeFields{&d.API
 // GetObjectKind gives printers the apiVersion and kind.
 func (g *Graph) GetObjectKind() schema.ObjectKind { return typeFields{&g.APIVersion, &g.Kind} }
 
+// GetObjectKind gives printers the apiVersion and kind.
+func (r *Run) GetObjectKind() schema.ObjectKind { return typeFields{&r.APIVersion, &r.Kind} }
+
+// DeepCopyObject returns a copy that shares no memory that can be written.
+func (r *Run) DeepCopyObject() runtime.Object {
+	c := *r
+	c.Source = r.Source.clone()
+	c.Seed.Finalizers = slices.Clone(r.Seed.Finalizers)
+	c.Seed.Targets = slices.Clone(r.Seed.Targets)
+	c.Writes = slices.Clone(r.Writes)
+	c.Surprises = slices.Clone(r.Surprises)
+	c.Pending = cloneEach(r.Pending, func(p Pending) Pending {
+		p.Finalizers, p.Dependents = slices.Clone(p.Finalizers), slices.Clone(p.Dependents)
+		return p
+	})
+	c.Drift = slices.Clone(r.Drift)
+	return &c
+}
+
+// GetObjectKind gives printers the apiVersion and kind.
+func (u *Undo) GetObjectKind() schema.ObjectKind { return typeFields{&u.APIVersion, &u.Kind} }
+
+// DeepCopyObject returns a copy that shares no memory that can be written.
+func (u *Undo) DeepCopyObject() runtime.Object {
+	c := *u
+	c.Source = u.Source.clone()
+	c.Steps = cloneEach(u.Steps, func(s UndoStep) UndoStep {
+		s.References, s.Dropped = slices.Clone(s.References), slices.Clone(s.Dropped)
+		s.Stripped, s.Notes = slices.Clone(s.Stripped), slices.Clone(s.Notes)
+		return s
+	})
+	c.Skipped = cloneEach(u.Skipped, func(s UndoSkip) UndoSkip {
+		s.Dropped = slices.Clone(s.Dropped)
+		return s
+	})
+	return &c
+}
+
 // DeepCopyObject returns a copy that shares no memory that can be written. It
 // copies field by field: a way over JSON would change names that are not UTF-8.
 func (p *Plan) DeepCopyObject() runtime.Object {
@@ -58,6 +96,8 @@ func (p *Plan) DeepCopyObject() runtime.Object {
 	c.Steps = slices.Clone(p.Steps)
 	c.Stuck = cloneEach(p.Stuck, Stuck.clone)
 	c.Gaps = slices.Clone(p.Gaps)
+	c.Finalizers = slices.Clone(p.Finalizers)
+	c.Refusals = cloneEach(p.Refusals, Refusal.clone)
 	return &c
 }
 
@@ -96,7 +136,7 @@ func (g *Graph) DeepCopyObject() runtime.Object {
 }
 
 func (s Source) clone() Source {
-	s.Files = slices.Clone(s.Files)
+	s.Files, s.Namespaces = slices.Clone(s.Files), slices.Clone(s.Namespaces)
 	return s
 }
 

@@ -1,0 +1,105 @@
+package report
+
+import "k8s.io/apimachinery/pkg/types"
+
+// Undo is how what a bundle holds is made again: what is going to be done, or what
+// became of it.
+type Undo struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Source     Source `json:"source"`
+	// Bundle is the directory that is undone, Journal that of the record of this
+	// undo; empty as long as nothing was sent.
+	Bundle  string `json:"bundle"`
+	Journal string `json:"journal,omitempty"`
+	// Digest is "sha256:" and the hash of the bundle, the cluster and the steps.
+	Digest  string   `json:"digest"`
+	State   RunState `json:"state,omitempty"`
+	Message string   `json:"message,omitempty"`
+	// Summary counts the steps by what is or was done, and the rest.
+	Summary UndoSummary `json:"summary"`
+	// Steps are in the order in which they are taken.
+	Steps   []UndoStep `json:"steps"`
+	Skipped []UndoSkip `json:"skipped"`
+}
+
+// UndoSummary counts.
+type UndoSummary struct {
+	// Planned is the number of steps; the others say what became of them.
+	Planned  int `json:"planned"`
+	Made     int `json:"made"`
+	Restored int `json:"restored"`
+	Failed   int `json:"failed"`
+	NotDone  int `json:"notDone"`
+	Unknown  int `json:"unknown"`
+	Skipped  int `json:"skipped"`
+	// Dropped is the number of references that are not written again.
+	Dropped int `json:"dropped"`
+}
+
+// StepState is what became of a step of an undo.
+type StepState string
+
+// The states of steps.
+const (
+	// StepPlanned: nothing was sent yet.
+	StepPlanned StepState = "Planned"
+	// StepMade: the object is there again.
+	StepMade StepState = "Made"
+	// StepRestored: the object has its references again.
+	StepRestored StepState = "Restored"
+	// StepTaken: somebody else has made an object of that name; it stays as it is.
+	StepTaken StepState = "TakenMeanwhile"
+	// StepRefused: the server said no.
+	StepRefused StepState = "Refused"
+	// StepContended: the object has changed since the plan was made.
+	StepContended StepState = "Contended"
+	// StepUnknown: the request was sent, and nothing says what became of it.
+	StepUnknown StepState = "Unknown"
+	// StepNotDone: nothing was sent.
+	StepNotDone StepState = "NotDone"
+)
+
+// UndoStep is one request of an undo.
+type UndoStep struct {
+	N int `json:"n"`
+	// Verb is Create or Restore.
+	Verb string `json:"verb"`
+	// Object is the object as it was, with its old uid; UID is the one it has now.
+	Object Ref       `json:"object"`
+	UID    types.UID `json:"uid,omitempty"`
+	// References are the owners to which the object refers again, as they were.
+	References []Ref              `json:"references,omitempty"`
+	Dropped    []DroppedReference `json:"dropped,omitempty"`
+	// Stripped are fields that are left out, Notes what a person should know.
+	Stripped []string   `json:"stripped,omitempty"`
+	Notes    []UndoNote `json:"notes,omitempty"`
+	State    StepState  `json:"state"`
+	Message  string     `json:"message,omitempty"`
+}
+
+// DroppedReference is a reference that is not written again, and why.
+type DroppedReference struct {
+	Owner Ref `json:"owner"`
+	// Reason is a CamelCase reason of docs/reasons.md.
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// UndoNote is something that a person should know before a step.
+type UndoNote struct {
+	// Reason is a CamelCase reason of docs/reasons.md.
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// UndoSkip is an object that is left alone, and why.
+type UndoSkip struct {
+	Object Ref `json:"object"`
+	// Reason is a CamelCase reason of docs/reasons.md.
+	Reason string `json:"reason"`
+	// UID is that of what has the coordinates now.
+	UID     types.UID          `json:"uid,omitempty"`
+	Dropped []DroppedReference `json:"dropped,omitempty"`
+	Message string             `json:"message"`
+}
