@@ -6,8 +6,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// assumedGrace is the period of a pod of which nothing is known.
-const assumedGrace int64 = 30
+// defaultGrace is the period of a pod that says none: a server fills it in
+// whenever it reads a pod, so that no pod is without one.
+//
+// Upstream: core/v1/defaults.go SetDefaults_PodSpec.
+const defaultGrace int64 = 30
 
 // grace is what the pre-flight of a delete decides on how the object ends.
 type grace uint8
@@ -84,13 +87,11 @@ func shorten(o *object.Object, running, asked, now int64) *object.Object {
 // Upstream: pod/strategy.go CheckGracefulDelete, semantics.md §2.9.
 func podPeriod(o *object.Object, asked *int64) int64 {
 	facts := o.Pod()
-	period := int64(0)
+	period := defaultGrace
 	switch {
 	case asked != nil:
 		period = *asked
-	case facts == nil:
-		period = assumedGrace
-	case facts.TerminationGracePeriod != nil:
+	case facts != nil && facts.TerminationGracePeriod != nil:
 		period = *facts.TerminationGracePeriod
 	}
 	if facts != nil && (facts.NodeName == "" || facts.Finished()) {

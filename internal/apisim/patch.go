@@ -3,7 +3,12 @@ package apisim
 import (
 	"context"
 	"maps"
+	"net/http"
 	"slices"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -11,7 +16,7 @@ import (
 // Patch applies a patch to the object at the coordinates of ref. A UID in the
 // patch that is not the stored one is refused with 422, a resourceVersion that
 // is not the stored one with 409, and a strategic merge patch of a custom
-// resource with 415.
+// resource with 415. A JSON patch of which a test fails is refused with 422.
 //
 // Upstream: handlers/patch.go, strategicpatch/patch.go, semantics.md §2.11.
 func (s *Server) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
@@ -30,6 +35,11 @@ func (s *Server) Patch(ctx context.Context, ref object.Ref, p object.Patch) erro
 	old := s.find(v.shelf, namespace, ref.Name)
 	if old == nil {
 		return s.missing(v, namespace, ref.Name)
+	}
+	if p.Type == object.JSON {
+		if err := testJSON(old, p); err != nil {
+			return err
+		}
 	}
 	next := patched(old, p)
 	if dups := dedupOwners(next); len(dups) > 0 {
@@ -66,6 +76,9 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 		rare := next.Edit()
 		rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return slices.Contains(p.DeleteFinalizers, name) })
 	}
+	if p.Type == object.JSON && len(p.TakeFinalizers) > 0 {
+		next.Edit().Finalizers = withoutPlaces(old.Finalizers(), p.TakeFinalizers)
+	}
 	if p.DeletionTimestamp != nil {
 		next.Edit().DeletionTimestamp = *p.DeletionTimestamp
 	}
@@ -75,4 +88,38 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 		next.Labels = object.LabelsOf(merged)
 	}
 	return next
+}
+
+// testJSON is the answer to a JSON patch of which a test does not hold. Unlike in
+// a merge patch an old resourceVersion is no conflict then.
+//
+// Upstream: handlers/patch.go jsonPatcher.applyJSPatch.
+func testJSON(old *object.Object, p object.Patch) error {
+	failed := func(path string) error {
+		return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "",
+			"testing value "+path+" failed: test failed", 0, false)
+	}
+	switch {
+	case p.UID != "" && p.UID != old.UID:
+		return failed("/metadata/uid")
+	case p.ResourceVersion != "" && p.ResourceVersion != old.ResourceVersion:
+		return failed("/metadata/resourceVersion")
+	}
+	list := old.Finalizers()
+	for _, f := range p.TakeFinalizers {
+		if f.Index < 0 || f.Index >= len(list) || list[f.Index] != f.Name {
+			return failed("/metadata/finalizers/" + strconv.Itoa(f.Index))
+		}
+	}
+	return nil
+}
+
+func withoutPlaces(list []string, taken []object.FinalizerAt) []string {
+	var left []string
+	for i, name := range list {
+		if !slices.ContainsFunc(taken, func(f object.FinalizerAt) bool { return f.Index == i }) {
+			left = append(left, name)
+		}
+	}
+	return left
 }
