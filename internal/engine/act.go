@@ -42,6 +42,8 @@ func Act(ctx context.Context, api API, rules Rules, d Decision) Outcome {
 		out.Fate = Defer
 		if r.Verb == DeleteObject && apierrors.IsNotFound(err) {
 			out.Fate, out.Err = Vanish, nil
+		} else if d.Attempt.outdated(err) {
+			out.judgeAgain()
 		}
 		if d.Attempt.Work == DeleteWork {
 			break
@@ -50,7 +52,29 @@ func Act(ctx context.Context, api API, rules Rules, d Decision) Outcome {
 	return out
 }
 
+// outdated tells whether an answer says that the object is not what the attempt
+// took it for.
+func (a Attempt) outdated(err error) bool {
+	return a.Economical && a.Work == DeleteWork && (apierrors.IsConflict(err) || apierrors.IsNotFound(err))
+}
+
+// judgeAgain has the attempt repeated with a fresh read, if that was not done
+// often enough.
+func (o *Outcome) judgeAgain() {
+	if o.Decision.Attempt.Tries < freshTries {
+		o.Fate = Again
+		return
+	}
+	o.Decision.Reason = Contended
+}
+
 func send(ctx context.Context, api API, rules Rules, a Attempt, r Request) error {
+	if w, ok := api.(*wire); ok {
+		w.about(r)
+	}
+	if a.Economical {
+		return sendPinned(ctx, api, a, r)
+	}
 	switch r.Verb {
 	case DeleteObject:
 		return sendDelete(ctx, api, rules, r)

@@ -25,6 +25,23 @@ type Attempt struct {
 	// elsewhere has bit i set when the i-th owner's UID is observed under other
 	// coordinates than the reference names.
 	elsewhere uint64
+	// observed has bit i set when the i-th owner's UID is observed where the
+	// reference says. Strict rules only.
+	observed uint64
+
+	// Economical attempts take Observed for the object as it is, and pin their
+	// requests to it. See WithEconomy.
+	Economical bool
+	// Tries is how often in a row the server has refused that as outdated; the
+	// object is read when it is not 0.
+	Tries int
+	// waiting has bit i set when the i-th owner of Observed is known to wait.
+	waiting uint64
+}
+
+// itemKnown tells whether the object need not be read.
+func (a Attempt) itemKnown() bool {
+	return a.Economical && a.Tries == 0 && !a.Virtual && a.Observed.ResourceVersion != ""
 }
 
 // settledAlready tells whether the attempt needs no request at all: an object
@@ -39,15 +56,18 @@ func (a Attempt) settledAlready() bool {
 // orphan. It first takes into the graph what requests have shown to be gone.
 func (c *Collector) Next() (Attempt, bool) {
 	c.TakeVanished()
-	for _, w := range []Work{DeleteWork, OrphanWork} {
-		if c.queue(w).len() > 0 {
-			if a, ok := c.NextOf(w, 0); ok {
-				return a, true
-			}
-			return c.Next()
+	for {
+		w := DeleteWork
+		if c.toDelete.len() == 0 {
+			w = OrphanWork
+		}
+		if c.queue(w).len() == 0 {
+			return Attempt{}, false
+		}
+		if a, ok := c.NextOf(w, 0); ok {
+			return a, true
 		}
 	}
-	return Attempt{}, false
 }
 
 // NextOf hands out the i-th ready attempt of one kind of work, for drivers that
@@ -59,6 +79,9 @@ func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	if w == DeleteWork && c.stale(id) {
 		q.settle(id)
 		c.free(id)
+		return Attempt{}, false
+	}
+	if c.economical && c.pointless(w, id) {
 		return Attempt{}, false
 	}
 	return c.attempt(w, id), true
@@ -87,7 +110,7 @@ func (c *Collector) stale(id graph.ID) bool {
 	return !ok || !c.graph.Virtual(current)
 }
 
-// known is an attempt with what the graph says of its object.
+// about is an attempt with what the graph says of its object.
 func (c *Collector) about(w Work, id graph.ID) Attempt {
 	return Attempt{
 		ID: id, Work: w,
@@ -101,6 +124,7 @@ func (c *Collector) about(w Work, id graph.ID) Attempt {
 
 func (c *Collector) attempt(w Work, id graph.ID) Attempt {
 	a := c.about(w, id)
+	a.Economical, a.Tries = c.economical, c.tries[id]
 	if w == DeleteWork && !a.settledAlready() {
 		c.noteOwners(&a)
 	}
@@ -115,8 +139,11 @@ func (c *Collector) noteOwners(a *Attempt) {
 		if c.rules == Upstream && (c.absent.has(ref.In("")) || c.absent.has(ref.In(a.Ref.Namespace))) {
 			a.absent |= 1 << i
 		}
-		if c.rules == Strict && c.observedElsewhere(ref, a.Ref.Namespace) {
-			a.elsewhere |= 1 << i
+		if c.rules == Strict {
+			c.noteObserved(a, i, ref)
+		}
+		if c.economical && c.knownToWait(ref, a.Ref.Namespace) {
+			a.waiting |= 1 << i
 		}
 	}
 }

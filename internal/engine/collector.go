@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -18,6 +20,14 @@ type Collector struct {
 	// observes before comes first, as with upstream's queue of graph changes.
 	vanished []object.Ref
 	warnings []Warning
+
+	// What an economical collector knows beyond the graph, see economy.go: what
+	// was written since it was last observed, how often a request for it was
+	// refused as outdated, and which owners were found waiting in this burst.
+	economical bool
+	sent       map[graph.ID]sentMark
+	tries      map[graph.ID]int
+	waits      map[types.UID]bool
 }
 
 // Warning is upstream's only event, OwnerRefInvalidNamespace: a dependent refers
@@ -71,6 +81,13 @@ func (c *Collector) Rules() Rules { return c.rules }
 // Warnings lists the warning events so far, in order.
 func (c *Collector) Warnings() []Warning { return c.warnings }
 
+// takeWarnings hands the warnings over and forgets them.
+func (c *Collector) takeWarnings() []Warning {
+	w := c.warnings
+	c.warnings = nil
+	return w
+}
+
 // Absent lists the remembered absent owners, the most recent first.
 func (c *Collector) Absent() []object.Ref { return c.absent.refs() }
 
@@ -83,7 +100,7 @@ func (c *Collector) Queued(w Work) []object.Ref { return c.identities(c.queue(w)
 
 // Deferred lists the identities whose attempt waits to be woken, in the order in
 // which they were deferred.
-func (c *Collector) Deferred(w Work) []object.Ref { return c.identities(c.queue(w).later) }
+func (c *Collector) Deferred(w Work) []object.Ref { return c.identities(c.queue(w).sleepers()) }
 
 func (c *Collector) identities(ids []graph.ID) []object.Ref {
 	refs := make([]object.Ref, len(ids))
@@ -104,6 +121,22 @@ func (c *Collector) queue(w Work) *queue {
 // it.
 func (c *Collector) free(id graph.ID) {
 	if !c.graph.Present(id) && !c.toDelete.holds(id) && !c.toOrphan.holds(id) {
+		delete(c.toDelete.failures, id)
+		delete(c.toOrphan.failures, id)
+		delete(c.sent, id)
+		delete(c.tries, id)
 		c.graph.Free(id)
 	}
 }
+
+// lastObserved is an object as it was observed before; nil when it was not.
+func (c *Collector) lastObserved(o *object.Object) *object.Object {
+	id, ok := c.graph.Find(o.UID)
+	if !ok || c.graph.Virtual(id) {
+		return nil
+	}
+	return c.graph.Object(id)
+}
+
+// failures is how often in a row an attempt was deferred.
+func (c *Collector) failures(a Attempt) int { return c.queue(a.Work).failures[a.ID] }

@@ -16,6 +16,14 @@ import (
 // Upstream: attemptToDeleteItem, semantics.md §3.8; processDeletingDependents,
 // §3.9; orphanDependents, §3.15.
 func (c *Collector) Decide(f Facts) Decision {
+	d := c.judge(f)
+	if f.Attempt.Economical {
+		d.economise(f)
+	}
+	return d
+}
+
+func (c *Collector) judge(f Facts) Decision {
 	a := f.Attempt
 	switch {
 	case a.Work == OrphanWork:
@@ -139,7 +147,7 @@ func (c *Collector) decideUnresolved(d Decision, o *OwnerFact) Decision {
 		d.Reason = UnknownOwnerKind
 	case NotCovered:
 		d.Reason = OwnerNotCovered
-	case NotServed, Elsewhere:
+	case NotServed, Elsewhere, StillObserved:
 		d.Reason = AbsenceNotProven
 	default:
 		d.Reason = LookupFailed

@@ -17,6 +17,9 @@ const (
 	Defer
 	// Vanish: the object is gone, whether a watch says so or not.
 	Vanish
+	// Again: to be tried again at once, on a newer state of the object. Only an
+	// economical collector does that.
+	Again
 )
 
 // Decision is the judgement of one attempt.

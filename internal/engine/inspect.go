@@ -19,9 +19,7 @@ func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 		if c.absent.at[ref.In("")] != nil || c.absent.at[ref.In(a.Ref.Namespace)] != nil {
 			a.absent |= 1 << i
 		}
-		if c.observedElsewhere(ref, a.Ref.Namespace) {
-			a.elsewhere |= 1 << i
-		}
+		c.noteObserved(&a, i, ref)
 	}
 	return a, true
 }

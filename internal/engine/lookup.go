@@ -46,6 +46,9 @@ const (
 	OtherUID
 	// Elsewhere: the UID belongs to an object that the reference does not name.
 	Elsewhere
+	// StillObserved: a GET found nothing, and a watch shows the owner: one of the
+	// two is out of date.
+	StillObserved
 	// KindNotServed: the apiVersion and kind do not map to a resource.
 	KindNotServed
 	// NeedsNamespace: a cluster-scoped object refers to a namespaced kind.
@@ -66,7 +69,8 @@ type OwnerFact struct {
 	Evidence Evidence
 	// Err is the error of an unresolved reference.
 	Err error
-	// Live is the object that was found, of whatever UID.
+	// Live is the object that was found, of whatever UID; nil when another attempt
+	// found it.
 	Live *object.Object
 }
 
@@ -79,6 +83,9 @@ type Facts struct {
 	// Owners are the facts of the live object's references, in their order.
 	// Empty when the object's own state already decides.
 	Owners []OwnerFact
+	// Custom: the object's kind knows no strategic merge patch. Said when an owner
+	// waits.
+	Custom bool
 }
 
 // Lookup asks an API for what Decide needs: the object, then its owners in the
@@ -101,8 +108,9 @@ func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Fact
 	if a.Work == OrphanWork || a.settledAlready() && !all {
 		return f
 	}
-	f.Item, f.Err = api.Get(ctx, a.Ref)
-	if f.Err != nil {
+	if a.itemKnown() {
+		f.Item = a.Observed
+	} else if f.Item, f.Err = api.Get(ctx, a.Ref); f.Err != nil {
 		f.Item = nil
 		return f
 	}
@@ -122,6 +130,7 @@ func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Fact
 		if o.Class == Unresolved && o.Evidence != NotCovered && !all {
 			break
 		}
+		f.Custom = f.Custom || o.Class == Waiting && custom(api, a.Ref)
 	}
 	return f
 }
@@ -148,8 +157,14 @@ func classify(ctx context.Context, api API, rules Rules, a Attempt, o *OwnerFact
 	if rules == Strict && !provable(a, resource, o) {
 		return
 	}
+	if a.known(a.waiting, ref) {
+		o.Class, o.Evidence = Waiting, FoundWaiting
+		return
+	}
 	o.Live, err = api.Get(ctx, o.Ref)
 	switch {
+	case apierrors.IsNotFound(err) && rules == Strict && a.known(a.observed, ref):
+		o.Live, o.Evidence, o.Err = nil, StillObserved, errNotProven
 	case apierrors.IsNotFound(err):
 		o.Live, o.Class, o.Evidence = nil, Dangling, Absent
 		if !resource.Served() {

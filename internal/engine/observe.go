@@ -63,6 +63,7 @@ func (c *Collector) update(id graph.ID, e object.Event) {
 			}
 		}
 	}
+	c.shown(id)
 	c.transition(id, e)
 }
 
@@ -100,6 +101,7 @@ func (c *Collector) remove(id graph.ID, absent object.Ref) {
 			c.toDelete.add(owner)
 		}
 	}
+	c.gone(id)
 	c.free(id)
 }
 

@@ -34,10 +34,12 @@ func schedules(t *rapid.T, w scenario.World, acts []scenario.Act) {
 	}
 }
 
-// Confluence of background deletion.
+// Confluence of background deletion, where no owner is referred to twice: it may
+// go between the two reads, and then both references are pruned and their object
+// stays (owner_goes_between_two_reads.txt).
 func TestPropertyConfluenceOfBackground(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := scenario.DrawWorld(t, confluent)
+		w := scenario.DrawWorld(t, confluent&^scenario.RepeatedOwners)
 		schedules(t, w, scenario.DrawDeletes(t, w, scenario.Policies[:1]))
 	})
 }
@@ -53,8 +55,9 @@ func TestPropertyConfluenceOfBackground(t *testing.T) {
 //     foreground, and hangs, or in the background, and goes. What stays is what
 //     holds a foreign finalizer, and what has a reference that cannot be resolved;
 //   - Q2, Q1: members of a cycle that are deleted in the foreground wait for each
-//     other for ever, and an object that blocks itself for itself, unless a second
-//     delete has one of them unblocked in time.
+//     other for ever, and an object that blocks itself for itself, unless one of
+//     them is unblocked in time: by a second delete, or because the collector
+//     repeats what met a conflict sooner or later.
 //
 // Of several references to one UID that are pruned together only the last one
 // tells the owner that it is no longer blocked, so that the owner hangs or not.
@@ -87,7 +90,7 @@ func contested(t *rapid.T, w scenario.World, acts []scenario.Act) bool {
 			foreground++
 		}
 	}
-	if foreground > 0 && len(acts) > 1 && w.Variety.Has(scenario.Cycles) {
+	if foreground > 0 && w.Variety.Has(scenario.Cycles) {
 		return true
 	}
 	for grew := true; grew; {

@@ -125,10 +125,10 @@ func TestPropertyForeground(t *testing.T) {
 
 // Orphan: when the collector has settled before a delete with the Orphan policy,
 // every dependent outlives it, without the reference. A dependent is whoever has
-// the UID among its references, rightly or wrongly. Worlds are passed over in
-// which nothing but such a reference keeps a dependent alive, because it cannot be
-// resolved: without it the dependent is the garbage that its other references
-// make it, and takes its own dependents with it.
+// the UID among its references, rightly or wrongly, and is not being deleted
+// already. Worlds are passed over in which nothing but such a reference keeps a
+// dependent alive, because it cannot be resolved: without it the dependent is the
+// garbage that its other references make it, and takes its own dependents with it.
 func TestPropertyOrphan(t *testing.T) {
 	orphaned := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -144,8 +144,11 @@ func TestPropertyOrphan(t *testing.T) {
 			if !o.RefersTo(owner.UID) || o.UID == owner.UID {
 				continue
 			}
-			if r.garbageWithout(o, owner.UID) {
+			if r.goesWithout(o, owner.UID) {
 				return
+			}
+			if o.BeingDeleted() {
+				continue
 			}
 			dependents = append(dependents, o.Ref)
 		}
@@ -176,6 +179,17 @@ func (r *rig) garbageWithout(o *object.Object, uid types.UID) bool {
 		}
 	}
 	return len(left) > 0
+}
+
+// goesWithout is garbageWithout where an owner that waits for its dependents takes the
+// object along as well.
+func (r *rig) goesWithout(o *object.Object, uid types.UID) bool {
+	left := object.WithoutOwners(o.Owners, []types.UID{uid})
+	stays := func(ref object.OwnerReference) bool {
+		state := r.stateOf(ref, o.Namespace)
+		return state != dangling && state != waiting
+	}
+	return len(left) > 0 && !slices.ContainsFunc(left, stays)
 }
 
 // givenUp tells whether the object began with a reference for which the collector

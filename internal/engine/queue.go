@@ -28,6 +28,7 @@ const (
 	inFlight                  // handed out, not settled
 	dirty                     // queued again while in flight
 	deferred                  // waits to be woken
+	listed                    // stands in the list of the deferred, woken or not
 )
 
 // queue is a first-in first-out set of nodes, with the contract of client-go's
@@ -38,7 +39,12 @@ type queue struct {
 	items []graph.ID
 	head  int
 	marks []mark // by ID
-	later []graph.ID
+	// later lists the deferred nodes in their order, and some that were woken one
+	// by one: sleeping of them still wait.
+	later    []graph.ID
+	sleeping int
+	// failures counts how often in a row the attempt of a node was deferred.
+	failures map[graph.ID]int
 }
 
 func (q *queue) mark(id graph.ID) *mark {
@@ -89,26 +95,84 @@ func (q *queue) settle(id graph.ID) {
 
 func (q *queue) postpone(id graph.ID) {
 	m := q.mark(id)
-	if *m&deferred == 0 {
-		*m |= deferred
+	if *m&deferred != 0 {
+		return
+	}
+	q.sleeping++
+	if *m&listed == 0 {
 		q.later = append(q.later, id)
 	}
+	*m |= deferred | listed
+}
+
+// wakeOne makes one node ready if it is deferred. It leaves the node in the list,
+// which is swept when most of it is of that kind: sweep tells whom it no longer
+// holds for that reason.
+func (q *queue) wakeOne(id graph.ID, sweep func(graph.ID)) {
+	m := q.mark(id)
+	if *m&deferred == 0 {
+		return
+	}
+	*m &^= deferred
+	q.sleeping--
+	q.add(id)
+	if len(q.later) < 2*q.sleeping+1024 {
+		return
+	}
+	kept := q.later[:0]
+	for _, id := range q.later {
+		if *q.mark(id)&deferred != 0 {
+			kept = append(kept, id)
+			continue
+		}
+		*q.mark(id) &^= listed
+		sweep(id)
+	}
+	q.later = kept
+}
+
+// failed counts a failure, and returns how many there were in a row.
+func (q *queue) failed(id graph.ID) int {
+	if q.failures == nil {
+		q.failures = map[graph.ID]int{}
+	}
+	q.failures[id]++
+	return q.failures[id]
 }
 
 // wake makes the deferred nodes that match ready.
 func (q *queue) wake(match func(graph.ID) bool) {
 	kept := q.later[:0]
 	for _, id := range q.later {
-		if !match(id) {
+		m := q.mark(id)
+		switch {
+		case *m&deferred == 0:
+			*m &^= listed
+		case !match(id):
 			kept = append(kept, id)
-			continue
+		default:
+			*m &^= deferred | listed
+			q.sleeping--
+			q.add(id)
 		}
-		*q.mark(id) &^= deferred
-		q.add(id)
 	}
 	q.later = kept
 }
 
 func (q *queue) holds(id graph.ID) bool { return *q.mark(id) != 0 }
+
+// sleepers lists the deferred nodes in their order.
+func (q *queue) sleepers() []graph.ID {
+	if len(q.later) == q.sleeping {
+		return q.later
+	}
+	ids := make([]graph.ID, 0, q.sleeping)
+	for _, id := range q.later {
+		if *q.mark(id)&deferred != 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
 
 func (q *queue) waiting() []graph.ID { return q.items[q.head:] }

@@ -46,6 +46,8 @@ const (
 	NotObserved
 	// AbsenceNotProven: strict rules only: upstream would call an owner absent, the proof is not good enough.
 	AbsenceNotProven
+	// Contended: the object changed each time between being read and being written.
+	Contended
 )
 
 var reasons = [...]struct{ name, text string }{
@@ -69,6 +71,7 @@ var reasons = [...]struct{ name, text string }{
 	OrphanDependents:         {"OrphanDependents", "The Orphan policy: references of all dependents are removed, then the finalizer orphan."},
 	NotObserved:              {"NotObserved", "The object exists but no watch shows its kind: it is asked for again and again."},
 	AbsenceNotProven:         {"AbsenceNotProven", "Strict rules: Kubernetes' collector would call an owner absent; the evidence is not proof, so the object is kept."},
+	Contended:                {"Contended", "The object changed again and again between being read and being written: it is kept, and tried again later."},
 }
 
 // Reasons lists all reasons.

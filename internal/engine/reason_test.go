@@ -14,8 +14,8 @@ var (
 // Every reason has a name that scripts can compare and one sentence for people.
 func TestReasons(t *testing.T) {
 	all := Reasons()
-	if len(all) != int(AbsenceNotProven) {
-		t.Fatalf("%d reasons are listed, the last one is number %d", len(all), AbsenceNotProven)
+	if len(all) != int(Contended) {
+		t.Fatalf("%d reasons are listed, the last one is number %d", len(all), Contended)
 	}
 	names, texts := map[string]bool{}, map[string]bool{}
 	for _, r := range all {

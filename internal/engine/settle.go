@@ -10,10 +10,16 @@ import (
 // attempt comes again.
 func (c *Collector) Settle(out Outcome) {
 	d := out.Decision
+	c.noteSent(out)
 	for i := range d.Owners {
 		if o := &d.Owners[i]; o.Class == Dangling && o.Evidence != Remembered {
 			c.remember(o.Ref)
+		} else if c.economical && o.Class == Waiting && o.Live != nil {
+			c.waits[o.Ref.UID] = true
 		}
+	}
+	if c.rules == Strict {
+		c.rejoin(d)
 	}
 	for _, id := range d.Blockers {
 		// Upstream queues those that are being deleted, too, and then does nothing
@@ -27,19 +33,55 @@ func (c *Collector) Settle(out Outcome) {
 	switch out.Fate {
 	case Vanish:
 		c.vanished = append(c.vanished, a.Ref)
+		delete(q.failures, a.ID)
 	case Defer:
 		q.postpone(a.ID)
+		q.failed(a.ID)
 	case Forget:
+		delete(q.failures, a.ID)
+	case Again:
+		q.add(a.ID)
+	}
+	if c.economical {
+		delete(c.tries, a.ID)
+		if out.Fate == Again && out.Err != nil {
+			c.tries[a.ID] = a.Tries + 1
+		}
 	}
 	q.settle(a.ID)
 	c.free(a.ID)
+}
+
+// rejoin joins an object to owners that were found and that the graph does not join
+// it to: a watch has said that they were gone, wrongly or before a restore brought
+// them back. Without that their orphaning would forget the object, and a foreground
+// deletion would not wait for it. Upstream forgets it.
+func (c *Collector) rejoin(d Decision) {
+	id := d.Attempt.ID
+	if d.Attempt.Work != DeleteWork || !c.graph.Present(id) || c.graph.Virtual(id) {
+		return
+	}
+	for i := range d.Owners {
+		o := &d.Owners[i]
+		if o.Live == nil || o.Live.UID != o.Reference.UID || !c.graph.Object(id).RefersTo(o.Reference.UID) {
+			continue
+		}
+		if owner, known := c.graph.Find(o.Reference.UID); known {
+			c.graph.Link(id, owner)
+		} else {
+			c.link(id, []object.OwnerReference{o.Reference})
+		}
+	}
 }
 
 // Wake makes deferred attempts ready: those of the given identities, or all of
 // them when none is given. Drivers call it when a back-off has passed or when
 // something changed that may let them succeed.
 func (c *Collector) Wake(refs ...object.Ref) {
-	match := func(graph.ID) bool { return true }
+	match := func(id graph.ID) bool {
+		c.doubt(id)
+		return true
+	}
 	if len(refs) > 0 {
 		wanted := make(map[object.Ref]bool, len(refs))
 		for _, ref := range refs {
@@ -51,5 +93,8 @@ func (c *Collector) Wake(refs ...object.Ref) {
 	c.toOrphan.wake(match)
 }
 
+// wakeOne makes one deferred attempt ready.
+func (c *Collector) wakeOne(w Work, id graph.ID) { c.queue(w).wakeOne(id, c.free) }
+
 // DeferredCount is the number of attempts that wait to be woken.
-func (c *Collector) DeferredCount() int { return len(c.toDelete.later) + len(c.toOrphan.later) }
+func (c *Collector) DeferredCount() int { return c.toDelete.sleeping + c.toOrphan.sleeping }

@@ -13,18 +13,32 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 //  3. A UID that is observed under other coordinates than the reference names is
 //     alive: a wrong namespace, kind or name is an error of the reference, not
 //     the absence of its owner (observedElsewhere; §3.6, safety W3–W6).
-//  4. A DELETE refused because the object changed is never repeated without its
+//  4. An owner that a watch shows is not absent, whatever a GET says: the answer
+//     may be from before the owner came back with its UID, for answers are shared
+//     for a moment; or the watch is late, and will queue the object again when it
+//     shows that the owner is gone (§3.18 H1, safety L23).
+//  5. A DELETE refused because the object changed is never repeated without its
 //     resourceVersion (Act; §3.12.1, Q13).
+//
+//  6. An owner that a watch has said to be gone and that a GET finds is joined to its
+//     dependent again (Settle; safety L23, L27).
 //
 // What strict rules keep carries the reason AbsenceNotProven.
 
-// observedElsewhere tells whether the UID of a reference belongs to an observed
-// object that the reference does not name.
-func (c *Collector) observedElsewhere(ref object.OwnerReference, namespace string) bool {
+// noteObserved notes whether the UID of the i-th reference belongs to an observed
+// object, and whether that is one that the reference names.
+func (c *Collector) noteObserved(a *Attempt, i int, ref object.OwnerReference) {
 	owner, ok := c.graph.Find(ref.UID)
-	if !ok || c.graph.Virtual(owner) {
-		return false
+	switch {
+	case !ok || c.graph.Virtual(owner):
+	case named(ref, a.Ref.Namespace, c.graph.Identity(owner)):
+		a.observed |= 1 << i
+	default:
+		a.elsewhere |= 1 << i
 	}
-	identity := c.graph.Identity(owner)
-	return !ref.Names(identity) || identity.Namespace != "" && identity.Namespace != namespace
+}
+
+// named tells whether a reference of an object in a namespace names this owner.
+func named(ref object.OwnerReference, namespace string, owner object.Ref) bool {
+	return ref.Names(owner) && (owner.Namespace == "" || owner.Namespace == namespace)
 }

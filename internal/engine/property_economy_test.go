@@ -1,0 +1,145 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// A collector that does not read what it was shown ends where upstream's ends,
+// under any schedule, and with both rule sets.
+func TestPropertyEconomyEndsTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules := rapid.SampledFrom([]engine.Rules{engine.Upstream, engine.Strict}).Draw(t, "rules")
+		allowed := confluent &^ scenario.RepeatedOwners
+		if rules == engine.Strict { // which cannot resolve what is named otherwise, and that is contested
+			allowed &^= scenario.Mismatches | scenario.Aliases
+		}
+		w := scenario.DrawWorld(t, allowed)
+		acts := scenario.DrawDeletes(t, w, scenario.Policies[:2])
+		if contested(t, w, acts) {
+			return
+		}
+		plain := newRig(t, w, engine.WithRules(rules)).sync().drain().act(acts...).drain()
+		thrifty := newRig(t, w, engine.WithRules(rules), engine.WithEconomy()).sync().drain().act(acts...).drain()
+		if thrifty.fates() != plain.fates() {
+			thrifty.fatalf("economy ends in\n%s\nand without it\n%s", thrifty.fates(), plain.fates())
+		}
+		other := newRig(t, w, engine.WithRules(rules), engine.WithEconomy()).sync().drain().act(acts...).explore(rapid.Uint64().Draw(t, "seed"))
+		if other.fates() != plain.fates() {
+			other.fatalf("under another schedule economy ends in\n%s\nand without it\n%s", other.fates(), plain.fates())
+		}
+	})
+}
+
+// Economy is as safe as upstream while attempts overlap and watches lag, although
+// it reads nothing that a watch has shown, and never sends a DELETE that is not
+// pinned.
+func TestPropertyEconomySafety(t *testing.T) {
+	deletes := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := scenario.DrawWorld(t, scenario.Wild)
+		r := newRig(t, w, engine.WithEconomy())
+		for _, o := range w.Objects {
+			r.waited[o.UID] = o.WaitingForDependents()
+		}
+		r.judge = func(o *object.Object) string {
+			deletes++
+			judged := o.Clone()
+			judged.Owners = slices.DeleteFunc(slices.Clone(o.Owners), func(ref object.OwnerReference) bool { return r.waited[ref.UID] })
+			if len(o.Owners) > 0 && len(judged.Owners) == 0 {
+				return ""
+			}
+			return r.innocent(judged)
+		}
+		acts := scenario.DrawDeletes(t, w, scenario.Policies)
+		r.sync().act(acts...).explore(rapid.Uint64().Draw(t, "seed"))
+		r.act(scenario.DrawMeddling(t, w, acts)).explore(rapid.Uint64().Draw(t, "seed"))
+	})
+	if deletes == 0 {
+		t.Error("nothing was ever deleted: the property says nothing")
+	}
+}
+
+// Liveness of an economical collector: as TestPropertyLiveness, with the same
+// exceptions.
+func TestPropertyEconomyLiveness(t *testing.T) {
+	garbage := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := scenario.DrawWorld(t, scenario.Wild&^(scenario.RepeatedUIDs|scenario.Unwatched))
+		r := newRig(t, w, engine.WithEconomy()).sync()
+		acts := scenario.DrawDeletes(t, w, scenario.Policies)
+		r.act(acts...).explore(rapid.Uint64().Draw(t, "seed"))
+		for range rapid.IntRange(0, 3).Draw(t, "meddling") {
+			r.act(scenario.DrawMeddling(t, w, acts)).explore(rapid.Uint64().Draw(t, "seed"))
+		}
+		later := r.collector.Deferred(engine.DeleteWork)
+		for _, o := range r.listed() {
+			if !r.garbageWithout(o, "") || r.givenUp(o) {
+				continue
+			}
+			garbage++
+			if !o.BeingDeleted() && !slices.Contains(later, o.Ref) {
+				r.fatalf("%s has no owner left and nobody looks at it", o.Ref)
+			}
+		}
+	})
+	if garbage == 0 {
+		t.Error("no object without an owner was ever left: the property says nothing")
+	}
+}
+
+// An object in a cycle that refers twice to its waiting owner cannot be told to stop
+// blocking: a strategic patch finds the first of the two. It is deleted all the same.
+func TestEconomyOfStubbornReferences(t *testing.T) {
+	const world = `v1 ConfigMap n/a owners=v1:Secret:b:b!
+v1 Secret n/b owners=v1:ConfigMap:a:a!^,v1:ConfigMap:a:a!`
+	for _, options := range [][]engine.Option{nil, {engine.WithEconomy()}} {
+		rapid.Check(t, func(t *rapid.T) {
+			objects, err := scenario.ParseWorld(world, scenario.Names{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newRig(t, scenario.World{Objects: objects}, options...).sync().drain()
+			r.act(scenario.Act{Ref: objects[0].Ref, Policy: "Foreground"}).drain()
+			if b := r.get(objects[1].Ref); b == nil || !b.BeingDeleted() {
+				r.fatalf("%d options: b is not deleted: %s", len(options), r.fates())
+			}
+		})
+	}
+}
+
+// A custom object in a suspected cycle gets a reference that says that it does not
+// block, also where the reference said nothing: upstream's merge patch writes it into
+// all of them, and what waits keeps it. (S254)
+func TestEconomyOfUnsaidBlocking(t *testing.T) {
+	const world = `example.com/v1 Widget n/a
+example.com/v1 Widget n/b owners=a
+example.com/v1 Widget n/c owners=b! fin=example.com/hold
+v1 ConfigMap n/d owners=a! fin=example.com/hold`
+	var ends []string
+	for _, options := range [][]engine.Option{nil, {engine.WithEconomy()}} {
+		rapid.Check(t, func(t *rapid.T) {
+			objects, err := scenario.ParseWorld(world, scenario.Names{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newRig(t, scenario.World{Objects: objects}, options...).sync().drain()
+			r.act(scenario.Act{Ref: objects[2].Ref, Policy: "Foreground"}).drain()
+			r.act(scenario.Act{Ref: objects[0].Ref, Policy: "Foreground"}).drain()
+			b := r.get(objects[1].Ref)
+			if b == nil || b.Owners[0].BlockOwnerDeletion != object.False {
+				r.fatalf("%d options: %v", len(options), b)
+			}
+			ends = append(ends, r.fates())
+		})
+	}
+	if len(slices.Compact(ends)) != 1 {
+		t.Errorf("with and without economy it ends differently:\n%s", ends)
+	}
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// A server says that an owner is absent which a watch shows: the answer may be from
+// before the owner came back. Upstream deletes; strict rules keep the dependent until
+// the watch says that the owner is gone, which queues it again. (safety L23)
+func TestAnObservedOwnerIsNotAbsent(t *testing.T) {
+	owner := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "owner", UID: "owner"}}
+	dependent := &object.Object{
+		Ref:    object.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "n", Name: "dependent", UID: "dependent"},
+		Owners: []object.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "owner"}},
+	}
+	for rules, want := range map[Rules]Reason{Upstream: NoSolidOwner, Strict: AbsenceNotProven} {
+		api := apisim.New([]*object.Object{dependent}, coreResources())
+		c := New(WithRules(rules))
+		c.Observe(object.Event{Type: object.Added, Object: owner})
+		c.Observe(object.Event{Type: object.Added, Object: dependent})
+		id, _ := c.graph.Find(dependent.UID)
+		judge := func() Decision {
+			a, ok := c.Next()
+			if !ok || a.ID != id {
+				t.Fatalf("%s: the dependent is not ready", rules)
+			}
+			return c.Decide(Lookup(context.Background(), api, rules, a))
+		}
+		c.toDelete.add(id)
+		d := judge()
+		if d.Reason != want || rules == Strict && (len(d.Requests) > 0 || d.Fate != Defer) {
+			t.Errorf("%s: %s with %d requests, want %s", rules, d.Reason, len(d.Requests), want)
+		}
+		if rules == Upstream {
+			continue
+		}
+		c.Settle(Outcome{Decision: d, Fate: d.Fate, Err: d.Err})
+		c.Observe(object.Event{Type: object.Deleted, Object: owner})
+		if d := judge(); d.Reason != NoSolidOwner || len(d.Requests) != 1 {
+			t.Errorf("when the owner is gone: %s with %d requests", d.Reason, len(d.Requests))
+		}
+	}
+}
