@@ -1,0 +1,107 @@
+package finalizer
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// The resources whose objects use others.
+var (
+	pods   = object.Resource{Version: "v1", Name: "pods", Kind: "Pod", Namespaced: true}
+	claims = object.Resource{Version: "v1", Name: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true}
+	jobs   = object.Resource{Group: "batch", Version: "v1", Name: "jobs", Kind: "Job", Namespaced: true}
+)
+
+// consumers asks who uses an object that a finalizer protects.
+func (j *judgement) consumers() {
+	var users []object.Ref
+	unseen := "what uses it is not among what is looked at"
+	switch {
+	case j.finalizer == claimProtection && j.o.Kind == claims.Kind && j.o.Group() == "":
+		users, unseen = j.podsOfClaim()
+	case j.finalizer == volumeProtection && j.o.Kind == "PersistentVolume" && j.o.Group() == "":
+		users, unseen = j.claimOfVolume()
+	case j.finalizer == jobTracking && j.o.Kind == pods.Kind && j.o.Group() == "":
+		users, unseen = j.jobOfPod()
+	}
+	switch {
+	case len(users) > 0:
+		j.refuse(ConsumerExists, j.allow.Protection, ForceProtection, users, counted(len(users)))
+	case unseen != "":
+		j.refuse(ConsumerUnknown, j.allow.Protection, ForceProtection, nil, unseen)
+	}
+}
+
+// podsOfClaim are the pods that use a claim, on a node or not, finished or not: the
+// controller that protects claims lets go of some of them, and would have.
+func (j *judgement) podsOfClaim() (users []object.Ref, unseen string) {
+	hidden := false
+	for _, o := range j.snap.Objects {
+		if o.Kind != pods.Kind || o.Group() != "" || o.Namespace != j.o.Namespace {
+			continue
+		}
+		facts := o.Pod()
+		if facts == nil || !facts.VolumesKnown {
+			hidden = true
+			continue
+		}
+		for _, c := range facts.Claims {
+			if c.Name == j.o.Name {
+				users = append(users, o.Ref)
+				break
+			}
+		}
+	}
+	switch {
+	case !j.snap.Covers(pods, j.o.Namespace):
+		unseen = j.snap.Why(pods, j.o.Namespace)
+	case hidden:
+		unseen = "not all pods show their volumes"
+	}
+	return users, unseen
+}
+
+// claimOfVolume is the claim that a volume is bound to.
+func (j *judgement) claimOfVolume() (users []object.Ref, unseen string) {
+	v := j.o.Volume()
+	if v == nil || v.Phase == "" {
+		return nil, "its phase is not shown"
+	}
+	if v.ClaimName == "" {
+		if v.Bound() {
+			return nil, "its claim is not shown"
+		}
+		return nil, ""
+	}
+	for _, o := range j.snap.Objects {
+		if o.Kind == claims.Kind && o.Group() == "" && o.Namespace == v.ClaimNamespace && o.Name == v.ClaimName &&
+			(v.ClaimUID == "" || o.UID == v.ClaimUID) {
+			return []object.Ref{o.Ref}, ""
+		}
+	}
+	return nil, j.snap.Why(claims, v.ClaimNamespace)
+}
+
+// jobOfPod is the Job that has yet to count a pod.
+func (j *judgement) jobOfPod() (users []object.Ref, unseen string) {
+	ref, controlled := j.o.Controller()
+	switch {
+	case !controlled:
+		return nil, ""
+	case ref.Kind != jobs.Kind || object.GroupOf(ref.APIVersion) != jobs.Group:
+		return nil, "its controller is no Job of Kubernetes"
+	}
+	for _, o := range j.snap.Objects {
+		if o.UID != ref.UID || o.Kind != jobs.Kind {
+			continue
+		}
+		facts := o.Job()
+		switch {
+		case o.BeingDeleted(), facts != nil && facts.Finished && !facts.Elsewhere():
+			return nil, ""
+		case facts == nil:
+			return nil, "whether its Job is finished is not shown"
+		}
+		return []object.Ref{o.Ref}, ""
+	}
+	return nil, j.snap.Why(jobs, j.o.Namespace)
+}

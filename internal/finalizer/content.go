@@ -1,0 +1,53 @@
+package finalizer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// content asks for everything that is in a namespace. It counts as empty only when
+// every kind that could be in it was listed, and discovery knows all kinds: what
+// stays behind can be reached by nobody.
+//
+// Upstream: namespaced_resources_deleter.go deletes all content before it finalizes.
+func (j *judgement) content() {
+	var there []object.Ref
+	for _, o := range j.snap.Objects {
+		if o.Namespace == j.o.Name {
+			there = append(there, o.Ref)
+		}
+	}
+	if len(there) > 0 {
+		j.refuse(NamespaceNotEmpty, j.allow.Namespace, ForceNamespace, there, counted(len(there)))
+		return
+	}
+	var gaps []string
+	if !j.snap.KnowsAllKinds() {
+		gaps = append(gaps, "not all kinds that the server serves are known")
+	}
+	for _, r := range j.snap.Resources.All() {
+		if p, ok := j.snap.Resources.Preferred(r.GroupResource()); !r.Namespaced || !r.Verbs.Has(object.Delete) || !ok || p.Version != r.Version {
+			continue
+		}
+		if !j.snap.Covers(r, j.o.Name) {
+			gaps = append(gaps, r.GroupResource().String()+": "+j.snap.Why(r, j.o.Name))
+		}
+	}
+	if len(gaps) > 0 {
+		detail := strings.Join(gaps[:min(len(gaps), most)], "; ")
+		if left := len(gaps) - most; left > 0 {
+			detail += fmt.Sprintf("; and %d more", left)
+		}
+		j.refuse(NamespaceUnknown, j.allow.Namespace, ForceNamespace, nil, detail)
+	}
+}
+
+// counted says how many there are when not all of them are named.
+func counted(n int) string {
+	if n <= most {
+		return ""
+	}
+	return fmt.Sprintf("%d in all", n)
+}

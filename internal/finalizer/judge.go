@@ -1,0 +1,125 @@
+package finalizer
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Judge lists why the finalizers must not be taken off the object, as far as the
+// user has not lifted it. Names that the object has twice count once.
+func Judge(snap *snapshot.Snapshot, o *object.Object, names []string, allow Allow) []Refusal {
+	j := judgement{snap: snap, o: o, allow: allow}
+	for _, name := range names {
+		j.finalizer = name
+		j.judge()
+	}
+	return j.refusals
+}
+
+// Has tells whether the object has the finalizer, and whether that stands in the
+// spec of a namespace, which takes a request of its own.
+func Has(o *object.Object, name string) (has, inSpec bool) {
+	if o.HasFinalizer(name) {
+		return true, false
+	}
+	inSpec = isNamespace(o) && slices.Contains(specFinalizers(o), name)
+	return inSpec, inSpec
+}
+
+// specFinalizers are those in the spec of a namespace; every namespace has one,
+// unless it is known to have none.
+func specFinalizers(o *object.Object) []string {
+	if facts := o.NamespaceFacts(); facts != nil {
+		return facts.Finalizers
+	}
+	return []string{NamespaceToken}
+}
+
+func isNamespace(o *object.Object) bool { return o.Kind == "Namespace" && o.Group() == "" }
+func isDefinition(o *object.Object) bool {
+	return o.Kind == "CustomResourceDefinition" && o.Group() == "apiextensions.k8s.io"
+}
+
+// judgement is the case of one object.
+type judgement struct {
+	snap      *snapshot.Snapshot
+	o         *object.Object
+	allow     Allow
+	finalizer string
+	refusals  []Refusal
+}
+
+// refuse adds a refusal, unless the user has lifted it.
+func (j *judgement) refuse(why Reason, lifted bool, lift string, because []object.Ref, detail string) {
+	if !lifted {
+		j.refusals = append(j.refusals, Refusal{j.o.Ref, j.finalizer, why, few(because), detail, lift})
+	}
+}
+
+const most = 3
+
+func few(refs []object.Ref) []object.Ref { return refs[:min(len(refs), most)] }
+
+func (j *judgement) judge() {
+	has, inSpec := Has(j.o, j.finalizer)
+	switch {
+	case !has:
+		j.refuse(NotThere, false, "", nil, "")
+		return
+	case !j.o.BeingDeleted():
+		j.refuse(NotBeingDeleted, false, "", nil, "")
+		return
+	case inSpec:
+		j.content()
+		return
+	}
+	switch ClassIn(j.finalizer, j.snap.Resources) {
+	case Collector:
+		k, _ := Of(j.finalizer)
+		j.refuse(CollectorFinalizer, j.allow.Collector, ForceCollector, nil, "without it "+k.Without)
+	case Protection:
+		j.consumers()
+	case Cleanup:
+		if isDefinition(j.o) && j.finalizer == definitionCleanup {
+			j.instances()
+		}
+	case Cloud:
+		k, _ := Of(j.finalizer)
+		j.refuse(LeaksOutside, j.allow.Leak, AcceptLeak, nil, "what may stay behind: "+k.Without)
+	case Operator, Unknown:
+	}
+}
+
+// instances asks for the custom resources of a definition.
+func (j *judgement) instances() {
+	unknown := func(detail string) {
+		j.refuse(InstancesUnknown, j.allow.Cleanup, ForceCleanup, nil, detail)
+	}
+	d := j.o.Definition()
+	if d == nil {
+		unknown("what the definition defines is not shown")
+		return
+	}
+	var there []object.Ref
+	for _, o := range j.snap.Objects {
+		if o.Kind == d.Kind && o.Group() == d.Group {
+			there = append(there, o.Ref)
+		}
+	}
+	if len(there) > 0 {
+		j.refuse(InstancesExist, j.allow.Cleanup, ForceCleanup, there, counted(len(there)))
+		return
+	}
+	for _, r := range j.snap.Resources.All() {
+		if r.Group != d.Group || r.Name != d.Plural {
+			continue
+		}
+		if !j.snap.Covers(r, "") {
+			unknown(j.snap.Why(r, ""))
+		}
+		return
+	}
+	unknown("no path for them is served")
+}

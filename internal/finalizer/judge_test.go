@@ -1,0 +1,273 @@
+package finalizer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// lists are the resources that are not covered in a world.
+type lists []string
+
+const (
+	claimName  = "kubernetes.io/pvc-protection"
+	volumeName = "kubernetes.io/pv-protection"
+	jobName    = "batch.kubernetes.io/job-tracking"
+	crdName    = "customresourcecleanup.apiextensions.k8s.io"
+)
+
+func of(apiVersion, kind, namespace, name string, finalizers ...string) *object.Object {
+	o := &object.Object{Ref: object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name, UID: types.UID("u-" + kind + name)}, ResourceVersion: "1"}
+	rare := o.Edit()
+	rare.Finalizers = finalizers
+	if len(finalizers) > 0 {
+		rare.DeletionTimestamp = 5
+	}
+	return o
+}
+
+func with(o *object.Object, change func(*object.Rare)) *object.Object {
+	change(o.Edit())
+	return o
+}
+
+func pod(name string, claims ...string) *object.Object {
+	return with(of("v1", "Pod", "shop", name), func(r *object.Rare) {
+		r.Pod = &object.Pod{VolumesKnown: true}
+		for _, c := range claims {
+			r.Pod.Claims = append(r.Pod.Claims, object.Claim{Name: c})
+		}
+	})
+}
+
+func volume(phase, claim string) *object.Object {
+	return with(of("v1", "PersistentVolume", "", "disk", volumeName), func(r *object.Rare) {
+		r.Volume = &object.Volume{Phase: phase, ClaimName: claim, ClaimNamespace: "shop", ClaimUID: "u-claim"}
+	})
+}
+
+func claim(uid types.UID) *object.Object {
+	c := of("v1", "PersistentVolumeClaim", "shop", "data")
+	c.UID = uid
+	return c
+}
+
+func jobPod() *object.Object {
+	p := of("v1", "Pod", "shop", "work-1", jobName)
+	p.Owners = []object.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "work", UID: "u-job", Controller: object.True}}
+	return p
+}
+
+func job(finished bool) *object.Object {
+	j := of("batch/v1", "Job", "shop", "work")
+	j.UID = "u-job"
+	return with(j, func(r *object.Rare) { r.Job = &object.Job{Finished: finished} })
+}
+
+func definition() *object.Object {
+	return with(of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", crdName), func(r *object.Rare) {
+		r.Definition = &object.Definition{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
+			Versions: []object.DefinitionVersion{{Name: "v1", Served: true, Storage: true}}}
+	})
+}
+
+func namespace(tokens ...string) *object.Object {
+	return with(of("v1", "Namespace", "", "shop"), func(r *object.Rare) {
+		r.DeletionTimestamp, r.Namespace = 5, &object.Namespace{Phase: "Terminating", Finalizers: tokens}
+	})
+}
+
+// world covers everything that the API server of the tests serves, but for the
+// lists; and custom carts.
+func world(t *testing.T, missing []snapshot.Missing, open lists, objects ...*object.Object) *snapshot.Snapshot {
+	t.Helper()
+	served := snapshot.BuiltinResources()
+	served.Add(object.Resource{Group: "example.com", Version: "v1", Name: "carts", Kind: "Cart", Namespaced: true, Verbs: object.AllVerbs, Custom: true})
+	coverage := &snapshot.Coverage{}
+	for _, r := range served.All() {
+		coverage.Add(r.GroupResource(), "")
+	}
+	for _, name := range open {
+		coverage.Fail(schema.ParseGroupResource(name), "", snapshot.Forbidden, "not for you")
+	}
+	snap, err := snapshot.Listed(objects, served, missing, coverage, snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// TestJudge is the policy: what is refused, and what lifts it.
+func TestJudge(t *testing.T) {
+	alive := of("v1", "ConfigMap", "shop", "alive")
+	alive.Edit().Finalizers = []string{"x/y"}
+	bare := jobPod()
+	bare.Owners = nil
+	for _, tt := range []struct {
+		name    string
+		o       *object.Object
+		others  []*object.Object
+		open    lists
+		missing []snapshot.Missing
+		take    string
+		want    string // reason and flag
+	}{
+		{name: "an operator's", o: of("v1", "ConfigMap", "shop", "a", "example.com/tidy"), take: "example.com/tidy"},
+		{name: "somebody's", o: of("v1", "ConfigMap", "shop", "a", "lock"), take: "lock"},
+		{name: "not there", o: of("v1", "ConfigMap", "shop", "a", "x/y"), take: "x/z", want: "FinalizerNotThere"},
+		{name: "not being deleted", o: alive, take: "x/y", want: "NotBeingDeleted"},
+		{name: "orphan", o: of("v1", "ConfigMap", "shop", "a", "orphan"), take: "orphan", want: "CollectorFinalizer --force-gc"},
+		{name: "foregroundDeletion", o: of("v1", "ConfigMap", "shop", "a", "foregroundDeletion"), take: "foregroundDeletion", want: "CollectorFinalizer --force-gc"},
+		{name: "two at once", o: of("v1", "ConfigMap", "shop", "a", "orphan", "x/y"), take: "orphan,x/z", want: "CollectorFinalizer --force-gc; FinalizerNotThere"},
+
+		{name: "a claim that nobody uses", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{pod("web", "logs")}, take: claimName},
+		{name: "a claim in use", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{pod("web", "data")}, take: claimName, want: "ConsumerExists --force-protection"},
+		{name: "a claim, and pods forbidden", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), open: lists{"pods"}, take: claimName, want: "ConsumerUnknown --force-protection"},
+		{name: "a claim, and a pod without volumes", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{of("v1", "Pod", "shop", "web")}, take: claimName, want: "ConsumerUnknown --force-protection"},
+		{name: "the name on another kind", o: of("v1", "ConfigMap", "shop", "data", claimName), take: claimName, want: "ConsumerUnknown --force-protection"},
+
+		{name: "a bound volume", o: volume("Bound", "data"), others: []*object.Object{claim("u-claim")}, take: volumeName, want: "ConsumerExists --force-protection"},
+		{name: "a volume whose claim has gone", o: volume("Bound", "data"), take: volumeName},
+		{name: "a volume of another claim of that name", o: volume("Released", "data"), others: []*object.Object{claim("u-other")}, take: volumeName},
+		{name: "a volume, and claims forbidden", o: volume("Bound", "data"), open: lists{"persistentvolumeclaims"}, take: volumeName, want: "ConsumerUnknown --force-protection"},
+		{name: "a volume without a claim", o: volume("Available", ""), take: volumeName},
+		{name: "a bound volume that does not say to whom", o: volume("Bound", ""), take: volumeName, want: "ConsumerUnknown --force-protection"},
+		{name: "a volume without a phase", o: volume("", "data"), take: volumeName, want: "ConsumerUnknown --force-protection"},
+
+		{name: "a pod whose Job runs", o: jobPod(), others: []*object.Object{job(false)}, take: jobName, want: "ConsumerExists --force-protection"},
+		{name: "a pod whose Job is finished", o: jobPod(), others: []*object.Object{job(true)}, take: jobName},
+		{name: "a pod whose Job has gone", o: jobPod(), take: jobName},
+		{name: "a pod, and Jobs forbidden", o: jobPod(), open: lists{"jobs.batch"}, take: jobName, want: "ConsumerUnknown --force-protection"},
+		{name: "a pod of nobody", o: bare, take: jobName},
+
+		{name: "a class of which nothing is listed", o: of("storage.k8s.io/v1", "VolumeAttributesClass", "", "fast", "kubernetes.io/vac-protection"), take: "kubernetes.io/vac-protection", want: "ConsumerUnknown --force-protection"},
+
+		{name: "a definition without instances", o: definition(), take: crdName},
+		{name: "a definition with instances", o: definition(), others: []*object.Object{of("example.com/v1", "Cart", "shop", "one")}, take: crdName, want: "InstancesExist --force-cleanup"},
+		{name: "a definition, and instances forbidden", o: definition(), open: lists{"carts.example.com"}, take: crdName, want: "InstancesUnknown --force-cleanup"},
+
+		{name: "an empty namespace", o: namespace("kubernetes"), take: "kubernetes"},
+		{name: "a namespace with content", o: namespace("kubernetes"), others: []*object.Object{of("v1", "ConfigMap", "shop", "a")}, take: "kubernetes", want: "NamespaceNotEmpty --force-namespace"},
+		{name: "a namespace, and one kind forbidden", o: namespace("kubernetes"), open: lists{"leases.coordination.k8s.io"}, take: "kubernetes", want: "NamespaceContentUnknown --force-namespace"},
+		{name: "a namespace, and a group that is not discovered", o: namespace("kubernetes"),
+			missing: []snapshot.Missing{{GroupVersion: "metrics.k8s.io/v1beta1", Why: "no endpoints"}}, take: "kubernetes", want: "NamespaceContentUnknown --force-namespace"},
+		{name: "a namespace without the token", o: namespace(), take: "kubernetes", want: "FinalizerNotThere"},
+
+		{name: "a load balancer", o: of("v1", "Service", "shop", "web", "service.kubernetes.io/load-balancer-cleanup"), take: "service.kubernetes.io/load-balancer-cleanup", want: "LeaksOutside --accept-leak"},
+		{name: "a disk that is attached", o: of("v1", "PersistentVolume", "", "disk", "external-attacher/csi-example-com"), take: "external-attacher/csi-example-com", want: "LeaksOutside --accept-leak"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			snap := world(t, tt.missing, tt.open, append(tt.others, tt.o)...)
+			names := strings.Split(tt.take, ",")
+			var got []string
+			for _, r := range finalizer.Judge(snap, tt.o, names, finalizer.Allow{}) {
+				got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s", r.Reason, r.Lift)))
+				if text := r.Error(); !strings.Contains(text, r.Finalizer) || !strings.Contains(text, r.Lift) || r.Why() == "" {
+					t.Errorf("the error says too little: %s", text)
+				}
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, r := range finalizer.Judge(snap, tt.o, names, liftedBy(got)) {
+				if r.Lift != "" {
+					t.Errorf("%s is not lifted by its flag", r.Reason)
+				}
+			}
+			if all := finalizer.Judge(snap, tt.o, names, liftedBy(without(got))); len(all) != len(got) {
+				t.Errorf("%v is lifted by the flags of others", got)
+			}
+		})
+	}
+}
+
+// liftedBy lifts what the refusals ask for.
+func liftedBy(refusals []string) finalizer.Allow {
+	text := strings.Join(refusals, " ")
+	return finalizer.Allow{
+		Collector: strings.Contains(text, "--force-gc"), Protection: strings.Contains(text, "--force-protection"),
+		Cleanup: strings.Contains(text, "--force-cleanup"), Namespace: strings.Contains(text, "--force-namespace"),
+		Leak: strings.Contains(text, "--accept-leak"),
+	}
+}
+
+// without is every flag that the refusals do not ask for.
+func without(refusals []string) []string {
+	var rest []string
+	for _, flag := range []string{"--force-gc", "--force-protection", "--force-cleanup", "--force-namespace", "--accept-leak"} {
+		if !strings.Contains(strings.Join(refusals, " "), flag) {
+			rest = append(rest, flag)
+		}
+	}
+	return rest
+}
+
+// What was judged by a list has to be listed again before it is written.
+func TestLooks(t *testing.T) {
+	for _, tt := range []struct {
+		o    *object.Object
+		take string
+		want []finalizer.Look
+	}{
+		{of("v1", "PersistentVolumeClaim", "shop", "data", claimName), claimName, []finalizer.Look{{Kinds: []string{"pods"}, Namespace: "shop"}}},
+		{volume("Bound", "data"), volumeName, []finalizer.Look{{Kinds: []string{"persistentvolumeclaims"}}}},
+		{jobPod(), jobName, []finalizer.Look{{Kinds: []string{"jobs.batch"}, Namespace: "shop"}}},
+		{definition(), crdName, []finalizer.Look{{Kinds: []string{"carts.example.com"}}}},
+		{namespace("kubernetes"), "kubernetes", []finalizer.Look{{Namespace: "shop"}}},
+		{of("v1", "ConfigMap", "shop", "a", "x/y"), "x/y", nil},
+	} {
+		if diff := cmp.Diff(tt.want, finalizer.Looks(tt.o, []string{tt.take})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.take, diff)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range finalizer.Table() {
+		if k.Class == "" || k.Class == finalizer.Unknown || k.On == "" || k.RemovedBy == "" || k.When == "" || k.Without == "" {
+			t.Errorf("%s: something is not said: %+v", k.Name, k)
+		}
+		if seen[k.Name] {
+			t.Errorf("%s is there twice", k.Name)
+		}
+		seen[k.Name] = true
+		if found, ok := finalizer.Of(strings.TrimSuffix(k.Name, "*")); !ok || found.Name != k.Name {
+			t.Errorf("%s is found as %q", k.Name, found.Name)
+		}
+	}
+	if len(seen) < 30 {
+		t.Errorf("only %d finalizers are known", len(seen))
+	}
+}
+
+func TestClassIn(t *testing.T) {
+	served := snapshot.BuiltinResources()
+	served.Add(object.Resource{Group: "db.example.com", Version: "v1", Name: "databases", Kind: "Database", Verbs: object.AllVerbs, Custom: true})
+	for name, want := range map[string]finalizer.Class{
+		"orphan":                          finalizer.Collector,
+		"external-attacher/x":             finalizer.Cloud,
+		"db.example.com/tidy":             finalizer.Operator,
+		"example.com/tidy":                finalizer.Operator,
+		"databases.db.example.com":        finalizer.Operator,
+		"other.org/tidy":                  finalizer.Unknown,
+		"com/tidy":                        finalizer.Unknown,
+		"lock":                            finalizer.Unknown,
+		"notexample.com/tidy":             finalizer.Unknown,
+		"networking.gke.io/neg-finalizer": finalizer.Cloud,
+		"gke.networking.io/l4-netlb-v2":   finalizer.Cloud,
+		"resources-finalizer.argocd.argoproj.io/background": finalizer.Operator,
+	} {
+		if got := finalizer.ClassIn(name, served); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package finalizer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Class says what kind of promise a finalizer is.
+type Class string
+
+// The classes.
+const (
+	// Collector: one of the two by which the garbage collector knows what it was
+	// asked for. Taken off, it is asked for something else.
+	Collector Class = "Collector"
+	// Protection: it holds an object because others use it.
+	Protection Class = "Protection"
+	// Cleanup: it holds a namespace or a definition until all that it contains is
+	// gone.
+	Cleanup Class = "Cleanup"
+	// Cloud: it is the last pointer to something outside of the cluster that costs
+	// money or holds data.
+	Cloud Class = "Cloud"
+	// Operator: a controller that is known, or whose kinds the cluster has, wants
+	// to tidy up after the object.
+	Operator Class = "Operator"
+	// Unknown: whoever put it there. It may be the lock of a person.
+	Unknown Class = "Unknown"
+)
+
+// Known is what is known of a finalizer.
+type Known struct {
+	// Name is the finalizer. One that ends in `*` stands for all that begin like it.
+	Name  string
+	Class Class
+	// On says which objects have it.
+	On string
+	// RemovedBy and When say who takes it off, and on what condition.
+	RemovedBy, When string
+	// Without says what is lost or left behind when somebody else takes it off.
+	Without string
+}
+
+// Of is what is known of a finalizer; false when nothing is.
+func Of(name string) (Known, bool) {
+	for _, k := range known {
+		if prefix, all := strings.CutSuffix(k.Name, "*"); name == k.Name || all && strings.HasPrefix(name, prefix) {
+			return k, true
+		}
+	}
+	return Known{}, false
+}
+
+// Table lists all that is known, in the order of the classes.
+func Table() []Known { return slices.Clone(known) }
+
+// ClassIn is the class of a finalizer in a cluster that serves the resources: one
+// that is not known, and bears the domain of a custom resource, is an operator's.
+func ClassIn(name string, served *object.Resources) Class {
+	if k, ok := Of(name); ok {
+		return k.Class
+	}
+	if served == nil {
+		return Unknown
+	}
+	for _, r := range served.All() {
+		if r.Custom && sameDomain(name, r.Group) {
+			return Operator
+		}
+	}
+	return Unknown
+}
+
+// sameDomain tells whether a finalizer belongs to an API group: its part before the
+// slash, or all of it, is the group, or one is a domain above the other. Two words
+// at least have to agree, `io` alone says nothing.
+func sameDomain(name, group string) bool {
+	domain, _, _ := strings.Cut(name, "/")
+	if strings.Count(group, ".") == 0 || strings.Count(domain, ".") == 0 {
+		return false
+	}
+	return domain == group || strings.HasSuffix(domain, "."+group) || strings.HasSuffix(group, "."+domain)
+}

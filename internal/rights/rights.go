@@ -1,0 +1,171 @@
+// Package rights says what a command must be allowed to do, and no more, as roles of
+// RBAC.
+//
+// What every authenticated user of a cluster may do anyway is left out: discovery
+// (system:discovery) and questions about oneself (system:basic-user).
+package rights
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	rbac "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Command is what rights are for.
+type Command string
+
+// The commands.
+const (
+	// Read is every command that only looks: check, explain, graph, dry-run, snapshot.
+	Read            Command = "read"
+	Delete          Command = "delete"
+	Collect         Command = "collect"
+	Controller      Command = "controller"
+	RemoveFinalizer Command = "remove-finalizer"
+	Undo            Command = "undo"
+)
+
+// Commands lists the commands.
+func Commands() []Command {
+	return []Command{Read, Delete, Collect, Controller, RemoveFinalizer, Undo}
+}
+
+// Parse reads the name of a command.
+func Parse(name string) (Command, error) {
+	if c := Command(name); slices.Contains(Commands(), c) {
+		return c, nil
+	}
+	names := make([]string, len(Commands()))
+	for i, c := range Commands() {
+		names[i] = string(c)
+	}
+	return "", fmt.Errorf("%q is no command that needs rights: these are %s", name, strings.Join(names, ", "))
+}
+
+// Options say for whom the rights are.
+type Options struct {
+	// Enforce is about Controller: it may write.
+	Enforce bool
+	// Namespace is that of the controller's lease.
+	Namespace string
+	// OwnerEnforcement says that the cluster has the admission plugin
+	// OwnerReferencesPermissionEnforcement, as those of OpenShift have.
+	OwnerEnforcement bool
+	// Kinds are the kinds to name; nil for all there are and will be.
+	Kinds []object.Resource
+}
+
+// verbs are what a command does to objects.
+//
+// With the admission plugin OwnerReferencesPermissionEnforcement whoever changes owner
+// references must be allowed to delete the object, which who collects is; and whoever
+// makes one that blocks must be allowed to update the finalizers of the owner. Undo
+// gives references back, and needs both there, and neither elsewhere.
+func verbs(c Command, o Options) []string {
+	switch {
+	case c == Delete:
+		return []string{"get", "list", "watch", "delete"}
+	case c == Collect, c == Controller && o.Enforce:
+		return []string{"get", "list", "watch", "delete", "patch"}
+	case c == Controller:
+		return []string{"get", "list", "watch"}
+	case c == RemoveFinalizer:
+		return []string{"get", "list", "watch", "patch"}
+	case c == Undo && o.OwnerEnforcement:
+		return []string{"get", "list", "create", "patch", "delete"}
+	case c == Undo:
+		return []string{"get", "list", "create", "patch"}
+	default:
+		return []string{"get", "list"}
+	}
+}
+
+// ClusterRole are the rights of a command in the whole cluster.
+func ClusterRole(c Command, o Options) *rbac.ClusterRole {
+	role := &rbac.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbac.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: "kubectl-gc-" + string(c)},
+	}
+	finalizers := c == Undo && o.OwnerEnforcement
+	if o.Kinds == nil {
+		role.Rules = []rbac.PolicyRule{rule("*", []string{"*"}, verbs(c, o)...)}
+	} else {
+		role.Rules = named(o.Kinds, verbs(c, o), finalizers)
+	}
+	switch {
+	case c == Controller:
+		role.Rules = append(role.Rules, rule("", []string{"events"}, "create", "patch"))
+	case c == RemoveFinalizer:
+		role.Rules = append(role.Rules, rule("", []string{"namespaces/finalize"}, "update"))
+	case finalizers && o.Kinds == nil:
+		role.Rules = append(role.Rules, rule("*", []string{"*/finalizers"}, "update"))
+	}
+	return role
+}
+
+// Role are the rights of the controller in the namespace of its lease; nil for other
+// commands.
+func Role(c Command, o Options) *rbac.Role {
+	if c != Controller {
+		return nil
+	}
+	lease := rule("coordination.k8s.io", []string{"leases"}, "get", "update")
+	lease.ResourceNames = []string{"kubectl-gc"}
+	role := &rbac.Role{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbac.SchemeGroupVersion.String(), Kind: "Role"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: "kubectl-gc-" + string(c)},
+		// A name cannot be told to somebody who creates.
+		Rules: []rbac.PolicyRule{rule("coordination.k8s.io", []string{"leases"}, "create"), lease},
+	}
+	if o.Enforce { // --check-collector
+		role.Rules = append(role.Rules, rule("", []string{"configmaps"}, "create", "delete", "get"))
+	}
+	return role
+}
+
+func rule(group string, resources []string, verbs ...string) rbac.PolicyRule {
+	return rbac.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: verbs}
+}
+
+// named are rules that name kinds: those of a group that know the same verbs in one.
+func named(kinds []object.Resource, wanted []string, finalizers bool) []rbac.PolicyRule {
+	known := map[schema.GroupResource]object.Verbs{}
+	for _, k := range kinds {
+		known[k.GroupResource()] |= k.Verbs
+	}
+	type key struct{ group, verbs string }
+	resources := map[key][]string{}
+	for gr, can := range known {
+		if !can.Has(object.List) {
+			continue
+		}
+		var verbs []string
+		for _, v := range wanted {
+			if can.Has(object.VerbsOf([]string{v})) {
+				verbs = append(verbs, v)
+			}
+		}
+		k := key{gr.Group, strings.Join(verbs, ",")}
+		resources[k] = append(resources[k], gr.Resource)
+		if finalizers {
+			k.verbs = "update"
+			resources[k] = append(resources[k], gr.Resource+"/finalizers")
+		}
+	}
+	rules := make([]rbac.PolicyRule, 0, len(resources))
+	for k, names := range resources {
+		slices.Sort(names)
+		rules = append(rules, rule(k.group, names, strings.Split(k.verbs, ",")...))
+	}
+	slices.SortFunc(rules, func(a, b rbac.PolicyRule) int {
+		return cmp.Or(strings.Compare(a.APIGroups[0], b.APIGroups[0]), slices.Compare(a.Resources, b.Resources))
+	})
+	return rules
+}

@@ -1,0 +1,110 @@
+package rights
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbac "k8s.io/api/rbac/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Only what writes may write, and nobody may more than the verb of the command.
+func TestVerbs(t *testing.T) {
+	for _, c := range []struct {
+		command Command
+		enforce bool
+		want    []string
+	}{
+		{Read, false, []string{"get", "list"}},
+		{Delete, false, []string{"get", "list", "watch", "delete"}},
+		{Collect, false, []string{"get", "list", "watch", "delete", "patch"}},
+		{Controller, false, []string{"get", "list", "watch"}},
+		{Controller, true, []string{"get", "list", "watch", "delete", "patch"}},
+		{RemoveFinalizer, false, []string{"get", "list", "watch", "patch"}},
+		{Undo, false, []string{"get", "list", "create", "patch"}},
+	} {
+		role := ClusterRole(c.command, Options{Enforce: c.enforce})
+		if diff := cmp.Diff(rbac.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: c.want}, role.Rules[0]); diff != "" {
+			t.Errorf("%s: -want +got\n%s", c.command, diff)
+		}
+		for _, r := range role.Rules[1:] {
+			if slices.Contains(r.Resources, "*") || slices.Contains(r.Verbs, "*") {
+				t.Errorf("%s: another rule for everything: %v", c.command, r)
+			}
+		}
+		if role := Role(c.command, Options{}); (role != nil) != (c.command == Controller) {
+			t.Errorf("%s: a role in a namespace: %v", c.command, role)
+		}
+	}
+}
+
+// Kinds are named once, with the verbs that they know, and those that cannot be
+// listed not at all.
+func TestKinds(t *testing.T) {
+	kinds := []object.Resource{
+		{Version: "v1", Name: "pods", Kind: "Pod", Verbs: object.AllVerbs},
+		{Version: "v1", Name: "events", Kind: "Event", Verbs: object.AllVerbs},
+		{Version: "v1", Name: "bindings", Kind: "Binding", Verbs: object.Create},
+		{Version: "v1", Name: "componentstatuses", Kind: "ComponentStatus", Verbs: object.Get | object.List},
+		{Group: "apps", Version: "v1", Name: "deployments", Kind: "Deployment", Verbs: object.AllVerbs},
+		{Group: "apps", Version: "v1beta1", Name: "deployments", Kind: "Deployment", Verbs: object.AllVerbs},
+	}
+	got := ClusterRole(Delete, Options{Kinds: kinds}).Rules
+	if diff := cmp.Diff([]rbac.PolicyRule{
+		rule("", []string{"componentstatuses"}, "get", "list"),
+		rule("", []string{"events", "pods"}, "get", "list", "watch", "delete"),
+		rule("apps", []string{"deployments"}, "get", "list", "watch", "delete"),
+	}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if got := ClusterRole(Read, Options{Kinds: []object.Resource{}}).Rules; len(got) != 0 {
+		t.Errorf("no kinds give %v", got)
+	}
+}
+
+// What the admission of owner references asks for is for clusters that have it, and for
+// nobody but who makes references.
+func TestOwnerEnforcement(t *testing.T) {
+	kinds := []object.Resource{{Group: "apps", Version: "v1", Name: "deployments", Kind: "Deployment", Verbs: object.AllVerbs}}
+	deployments := func(verbs ...string) rbac.PolicyRule { return rule("apps", []string{"deployments"}, verbs...) }
+	for _, c := range []struct {
+		o    Options
+		want []rbac.PolicyRule
+	}{
+		{Options{}, []rbac.PolicyRule{rule("*", []string{"*"}, "get", "list", "create", "patch")}},
+		{Options{OwnerEnforcement: true}, []rbac.PolicyRule{
+			rule("*", []string{"*"}, "get", "list", "create", "patch", "delete"), rule("*", []string{"*/finalizers"}, "update"),
+		}},
+		{Options{Kinds: kinds}, []rbac.PolicyRule{deployments("get", "list", "create", "patch")}},
+		{Options{Kinds: kinds, OwnerEnforcement: true}, []rbac.PolicyRule{
+			deployments("get", "list", "create", "patch", "delete"), rule("apps", []string{"deployments/finalizers"}, "update"),
+		}},
+	} {
+		if diff := cmp.Diff(c.want, ClusterRole(Undo, c.o).Rules); diff != "" {
+			t.Errorf("%+v: -want +got\n%s", c.o, diff)
+		}
+	}
+	for _, c := range Commands() {
+		if c == Undo {
+			continue
+		}
+		if diff := cmp.Diff(ClusterRole(c, Options{}), ClusterRole(c, Options{OwnerEnforcement: true})); diff != "" {
+			t.Errorf("%s: -without +with\n%s", c, diff)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range Commands() {
+		if got, err := Parse(string(c)); got != c || err != nil {
+			t.Errorf("%s: %s, %v", c, got, err)
+		}
+	}
+	for _, name := range []string{"", "graph", "Read"} {
+		if _, err := Parse(name); err == nil {
+			t.Errorf("%q is taken", name)
+		}
+	}
+}
