@@ -28,6 +28,9 @@ func (s *simulation) blockedFate(f *fate) {
 		f.reason = string(DeletionMissed)
 		f.blocked.Finalizers = slices.Clone(o.Finalizers())
 	}
+	if refused := f.track.refused; refused != nil && s.seed.Verb == RemoveFinalizer {
+		f.detail = "the API server refuses the request: " + refused.Error()
+	}
 }
 
 func (s *simulation) blockedByDependents(f *fate, o *object.Object) {

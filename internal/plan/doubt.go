@@ -168,7 +168,7 @@ func (s *simulation) doubtKept(all fates, owner *object.Object) []*fate {
 			return true
 		}
 		if f == nil {
-			f = keptBy(o, owner.Ref)
+			f = s.keptBy(o, owner.Ref)
 			all[s.tracks.key(o.Ref)] = f
 		}
 		f.doubt(OwnerUnknown)

@@ -72,6 +72,8 @@ func (s *simulation) fateOf(tr *track) *fate {
 		s.deletedFate(f)
 	case tr.last.BeingDeleted():
 		s.blockedFate(f)
+	case tr.target && s.seed.Verb == RemoveFinalizer:
+		s.takenFate(f)
 	case tr.changed != 0:
 		s.changedFate(f)
 	case tr.decision.phase != afterSeed || s.asBefore(tr):
@@ -96,7 +98,26 @@ func (s *simulation) fateOf(tr *track) *fate {
 	if tr.resumed && !tr.target {
 		f.assumptions = append(f.assumptions, resumption)
 	}
+	if s.restsOnAbsence(f) {
+		f.assumptions = append(f.assumptions, nowhere)
+	}
 	return f
+}
+
+// nowhere is what has to hold for an owner that is not where its dependent says to be
+// absent under strict rules, which look for its uid everywhere. (engine.Strict rule 3)
+const nowhere = "nothing that was not seen has the uid of an owner that was not found; collect keeps the dependents of such a one"
+
+// restsOnAbsence tells whether strict rules might keep an object, or a reference of it,
+// if more had been seen.
+func (s *simulation) restsOnAbsence(f *fate) bool {
+	if !s.partial || f.outcome != report.Deleted && f.outcome != report.Pruned {
+		return false
+	}
+	absent := func(uid types.UID) bool { return s.tracks.byUID[uid] == nil }
+	j := f.track.removal()
+	return slices.ContainsFunc(s.owners(j, j.dangling), func(r object.Ref) bool { return absent(r.UID) }) ||
+		slices.ContainsFunc(f.removed, func(r object.Ref) bool { return absent(r.UID) })
 }
 
 // resumption is what has to hold for a deletion that was under way when the
@@ -122,7 +143,7 @@ func (s *simulation) unremarkable(tr *track) bool {
 	if tr.target || tr.changed != 0 {
 		return false
 	}
-	return tr.decision.reason == engine.NoOwners || s.seed.Verb == Collect && tr.decision.reason == engine.SolidOwner
+	return tr.decision.reason == engine.NoOwners || s.seed.Verb != Delete && tr.decision.reason == engine.SolidOwner
 }
 
 // refusedFate is a target that the server does not delete, or does not find: it
@@ -142,6 +163,8 @@ func (s *simulation) deletedFate(f *fate) {
 	f.outcome = report.Deleted
 	j := tr.removal()
 	switch {
+	case tr.target && s.seed.Verb == RemoveFinalizer:
+		s.takenFate(f)
 	case tr.target && tr.refused == nil:
 		f.reason = string(Requested)
 	case j.reason != engine.NoReason:
@@ -159,10 +182,14 @@ func (s *simulation) deletedFate(f *fate) {
 	s.assume(f)
 }
 
-// assume says what has to hold for whoever removed the object to have done so.
+// assume says what has to hold for whoever let go of the object, and for whoever
+// removed it, to have done so.
 func (s *simulation) assume(f *fate) {
-	if text, ok := s.rest.assumption(s.recorder.text(f.track.removedBy)); ok {
-		f.assumptions = append(f.assumptions, text)
+	for _, actor := range []word{f.track.releasedBy, f.track.removedBy} {
+		text, ok := s.rest.assumption(s.recorder.text(actor))
+		if ok && !slices.Contains(f.assumptions, text) {
+			f.assumptions = append(f.assumptions, text)
+		}
 	}
 }
 
@@ -191,6 +218,10 @@ func (s *simulation) changedFate(f *fate) {
 // consideredFate is an object that the collector looked at and left as it was.
 func (s *simulation) consideredFate(f *fate) {
 	j := f.track.decision
+	if why, ok := s.recorder.kept[f.track.first.Ref]; ok {
+		f.outcome, f.reason, f.because = report.Kept, string(why), s.owners(j, j.dangling|j.waiting)
+		return
+	}
 	f.outcome, f.reason = report.Kept, j.reason.String()
 	f.because = s.owners(j, j.solid)
 	if j.undecided() {
@@ -313,17 +344,22 @@ func (s *simulation) addKeptByBlocked(all fates) {
 		g.EachDependent(id, func(d graph.ID) bool {
 			o := g.Object(d)
 			if s.fateIn(all, o.Ref) == nil && !o.BeingDeleted() {
-				all[s.tracks.key(o.Ref)] = keptBy(o, f.track.first.Ref)
+				all[s.tracks.key(o.Ref)] = s.keptBy(o, f.track.first.Ref)
 			}
 			return true
 		})
 	}
 }
 
-// keptBy is the fate of an object that nothing touched.
-func keptBy(o *object.Object, owner object.Ref) *fate {
-	return &fate{
+// keptBy is the fate of an object that nothing touched. Of several with one UID the
+// graph knows one: which of them has this owner is not known.
+func (s *simulation) keptBy(o *object.Object, owner object.Ref) *fate {
+	f := &fate{
 		track: &track{first: o, last: o}, outcome: report.Kept,
 		reason: engine.SolidOwner.String(), because: []object.Ref{owner},
 	}
+	if s.tracks.shared[o.UID] {
+		f.doubt(SharedUID)
+	}
+	return f
 }

@@ -141,7 +141,7 @@ func (f *foreseen) expect(p object.Patch) {
 // wish, so a plan that has the list foresees the patch.
 func (f *foreseen) covers(p object.Patch) bool {
 	switch {
-	case p.DeletionTimestamp != nil || len(p.Labels) > 0 || len(p.DeleteFinalizers) > 0:
+	case p.DeletionTimestamp != nil || len(p.Labels) > 0 || len(p.DeleteFinalizers) > 0 || p.Type == object.JSON:
 		return false
 	case p.Owners != nil && !slices.ContainsFunc(f.lists, func(l []object.OwnerReference) bool { return slices.Equal(l, *p.Owners) }):
 		return false

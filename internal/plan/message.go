@@ -49,6 +49,8 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	switch {
 	case e.Reason == string(Requested):
 		return "deleted as requested"
+	case e.Reason == string(FinalizerTaken):
+		return "nothing else holds it"
 	case e.Reason == string(AlreadyGone):
 		return "gone already before the request"
 	case e.Reason == string(DeletedByRest) && len(e.Because) > 0:
@@ -80,6 +82,12 @@ func keptSentence(e *report.Effect) string {
 	switch {
 	case e.Reason == string(RequestRefused):
 		return "the API server refuses to delete it"
+	case e.Reason == string(FinalizerTaken):
+		return "loses the finalizer and stays, for it is not being deleted"
+	case e.Reason == string(Protected):
+		return "garbage, and protected: it stays"
+	case e.Reason == string(NotAskedFor):
+		return "garbage, and not in the namespaces that were asked for: it stays"
 	case e.Reason == "AbsenceNotProven":
 		return "stays: it is not proven that its owner " + names(e.Because) + " is absent"
 	case e.Reason == "OwnerRefInvalidNamespace":

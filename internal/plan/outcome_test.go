@@ -48,6 +48,12 @@ func TestOutcomes(t *testing.T) {
 			want: "Unknown SharedUID a; Unknown SharedUID c",
 		},
 		{
+			name:    "of two objects with one uid one is kept by what is blocked",
+			world:   "v1 ConfigMap n/a fin=x/y\nv1 Secret n/b uid=x owners=a\nv1 ConfigMap n/c uid=x fin=x/y deleting grace=0",
+			targets: "a", policy: engine.Background,
+			want: "Blocked FinalizerRemains a; Unknown SharedUID c",
+		},
+		{
 			name:    "an owner that is waited for by nobody goes, its dependent of two owners is unknown",
 			world:   "v1 ConfigMap n/a\nv1 Secret n/b owners=a,apps/v1:StatefulSet:w:w\nv1 Secret n/c owners=b\nv1 Secret n/d owners=b,e\nv1 Secret n/e",
 			targets: "a", policy: engine.ForegroundPolicy,
@@ -151,5 +157,34 @@ func TestDeletionsUnderWayAreAssumedToGoOn(t *testing.T) {
 		if got := len(result.Plan.Effects) == 1 && len(result.Plan.Effects[0].Assumptions) > 0; got != tt.assumed {
 			t.Errorf("%s: assumed %v, want %v: %+v", tt.name, got, tt.assumed, result.Plan.Effects)
 		}
+	}
+}
+
+// Strict rules keep whoever refers to a uid that lives elsewhere. What was not seen
+// may have it, unless the owner was seen before it went. (safety.md W3)
+func TestStrictAssumesWhatWasNotSeen(t *testing.T) {
+	const garbage = "v1 ConfigMap n/b owners=v1:ConfigMap:gone:z\nv1 ConfigMap n/c owners=v1:ConfigMap:gone:z,k\nv1 ConfigMap n/k\nv1 ConfigMap n/d owners=b"
+	assumed := func(snap *snapshot.Snapshot, rules engine.Rules) string {
+		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: rules})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range result.Plan.Effects {
+			if len(e.Assumptions) > 0 {
+				names = append(names, e.Object.Name)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	part := world(t, garbage)
+	if got := assumed(part, engine.Strict); got != "b c" {
+		t.Errorf("of a part: assumed of %q, want b and c: d was seen to lose its owner", got)
+	}
+	if got := assumed(part, engine.Upstream); got != "" {
+		t.Errorf("upstream looks beside the dependent only: assumed of %q", got)
+	}
+	if got := assumed(wholeSnapshot(t, part.Objects...), engine.Strict); got != "" {
+		t.Errorf("everything was seen: assumed of %q", got)
 	}
 }

@@ -117,6 +117,17 @@ v1 Pod s/b node=n1 phase=Running claims=data`)
 	}
 }
 
+// TestReleasersAreAssumed: a running pod of a Job goes because the Job controller
+// lets go of it and its kubelet ends it. Both have to be there.
+func TestReleasersAreAssumed(t *testing.T) {
+	effects := protectedWorld(t, `batch/v1 Job s/j finished=false
+v1 Pod s/p node=n1 phase=Running period=30 owners=j!^ fin=batch.kubernetes.io/job-tracking`)
+	if len(effects) != 2 || len(effects[1].Assumptions) != 2 ||
+		!strings.Contains(effects[1].Assumptions[0], "Job controller") || !strings.Contains(effects[1].Assumptions[1], "kubelet") {
+		t.Errorf("effects %+v", effects)
+	}
+}
+
 // TestCountedPodsAreNoEffects: a pod that lives and is counted no more is none of
 // the user's business.
 func TestCountedPodsAreNoEffects(t *testing.T) {

@@ -27,6 +27,9 @@ const (
 	LeftAlone          Reason = "LeftAlone"
 	Released           Reason = "Released"
 	DeletedByRest      Reason = "DeletedByController"
+	Protected          Reason = "Protected"
+	NotAskedFor        Reason = "NotAskedFor"
+	FinalizerTaken     Reason = "FinalizerTaken"
 )
 
 // ReasonText is one documented reason.
@@ -59,5 +62,8 @@ func Reasons() []ReasonText {
 		{LeftAlone, "The object has a finalizer that the controller of Kubernetes which knows it does not remove from this object."},
 		{Released, "A controller of Kubernetes takes off the finalizer with which it protects or counts the object."},
 		{DeletedByRest, "A controller other than the collector deletes the object: the namespace's or the custom resource definition's content goes with it."},
+		{Protected, "The object is garbage, and this program does not delete it: its kind, its name or an annotation protects it."},
+		{NotAskedFor, "The object is garbage, and outside of the namespaces in which this program was told to collect."},
+		{FinalizerTaken, "A finalizer is taken off on request."},
 	}
 }

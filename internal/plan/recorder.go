@@ -68,6 +68,9 @@ type recorder struct {
 	words    []string
 	numbers  map[string]word
 	observed func(e object.Event, cause int)
+	// keep withholds writes of the collector; kept says why, of those it did.
+	keep Keeper
+	kept map[object.Ref]Reason
 }
 
 var _ engine.World = (*recorder)(nil)
@@ -140,6 +143,9 @@ func madeUp(uid types.UID) bool { return strings.HasPrefix(string(uid), snapshot
 
 // Delete deletes as the server does.
 func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	if err := r.withheld(ref, true); err != nil {
+		return err
+	}
 	target, before := r.named(ref), r.server.Writes()
 	err := r.server.Delete(ctx, ref, o)
 	if r.actor != actorUser && r.actor != actorCollector && r.server.Writes() == before {
@@ -152,6 +158,9 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 
 // Patch patches as the server does.
 func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	if err := r.withheld(ref, p.Finalizers != nil); err != nil {
+		return err
+	}
 	target := r.named(ref)
 	err := r.server.Patch(ctx, ref, p)
 	r.add(verbPatch, record{object: target, patch: &p, answer: answerOf(err)})

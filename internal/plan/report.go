@@ -2,11 +2,7 @@ package plan
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
-	"hash"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -20,7 +16,7 @@ func (s *simulation) report(all fates) *report.Plan {
 		APIVersion: report.APIVersion, Kind: "Plan",
 		Source:   SourceOf(s.snap),
 		Rules:    s.options.Rules.String(),
-		Seed:     report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Targets: []report.Ref{}},
+		Seed:     report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
 		Effects:  s.effects(all),
 		Steps:    []report.Step{},
 		Stuck:    s.stuck(),
@@ -39,7 +35,7 @@ func (s *simulation) report(all fates) *report.Plan {
 	p.Summary = summarise(p.Effects)
 	p.Gaps = append(p.Gaps, s.relevantGaps(p)...)
 	p.Complete = p.Summary.Unknown == 0 && len(p.Gaps) == 0
-	p.Digest = s.digest(p)
+	p.Digest = s.digest(p, all)
 	return p
 }
 
@@ -131,10 +127,14 @@ func countOf(sum *report.Summary, o report.Outcome) *int {
 
 // SourceOf describes where a snapshot comes from.
 func SourceOf(snap *snapshot.Snapshot) report.Source {
-	return report.Source{
+	src := report.Source{
 		Type: "files", Files: snap.Source.Files, KubernetesVersion: snap.Source.KubernetesVersion,
 		TakenAt: snap.Source.TakenAt, ClusterUID: snap.Source.ClusterUID,
 	}
+	if snap.Source.Server != "" {
+		src.Type, src.Server, src.Context, src.Namespaces = "cluster", snap.Source.Server, snap.Source.Context, snap.Source.Namespaces
+	}
+	return src
 }
 
 // relevantGaps are the gaps in which dependents of what goes could hide, or an
@@ -170,42 +170,4 @@ func RelevantGaps(snap *snapshot.Snapshot, touches func(namespace string) bool) 
 		}
 	}
 	return gaps
-}
-
-// digest identifies the plan: what was asked for, what would be written, on which
-// versions of which objects, and what was not known.
-func (s *simulation) digest(p *report.Plan) string {
-	h := sha256.New()
-	fields(h, "v1", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
-	for _, t := range p.Seed.Targets {
-		rv := ""
-		if o := s.snap.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil {
-			rv = o.ResourceVersion
-		}
-		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), rv)
-	}
-	rec := s.recorder
-	for _, r := range rec.records.all {
-		if verb := rec.text(r.verb); verb != verbGet {
-			o := r.object
-			fields(h, verb, rec.text(r.policy), o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), o.ResourceVersion)
-		}
-	}
-	for _, g := range p.Gaps {
-		fields(h, "gap", g.APIVersion, g.Resource, g.Namespace, g.Why)
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
-}
-
-// fields writes values so that no two lists of values look alike.
-func fields(h hash.Hash, values ...string) {
-	var line [512]byte
-	b := line[:0]
-	for _, v := range values {
-		b = strconv.AppendInt(b, int64(len(v)), 10)
-		b = append(b, ':')
-		b = append(b, v...)
-		b = append(b, ',')
-	}
-	h.Write(append(b, '\n'))
 }

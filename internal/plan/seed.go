@@ -10,15 +10,19 @@ type Verb string
 
 // The verbs of seeds.
 const (
-	Delete  Verb = "delete"
-	Collect Verb = "collect"
+	Delete          Verb = "delete"
+	Collect         Verb = "collect"
+	RemoveFinalizer Verb = "removeFinalizer"
 )
 
-// Seed is what is put into the world. Use DeleteSeed or CollectSeed.
+// Seed is what is put into the world. Use DeleteSeed, CollectSeed or
+// RemoveFinalizerSeed.
 type Seed struct {
 	Verb    Verb
 	Policy  engine.Policy
 	Targets []object.Ref
+	// Finalizers are those that RemoveFinalizer takes off.
+	Finalizers []string
 }
 
 // DeleteSeed deletes the targets in their order, as `kubectl delete` does: by
@@ -30,8 +34,15 @@ func DeleteSeed(policy engine.Policy, targets ...object.Ref) Seed {
 // CollectSeed deletes nothing: the plan is what the collector does by itself.
 func CollectSeed() Seed { return Seed{Verb: Collect} }
 
+// RemoveFinalizerSeed takes the finalizers off the targets, of a namespace those
+// of its spec, too. The removal comes first and the collector after it, as after a
+// restart: it has not taken up what the finalizers ask of it. (Q8)
+func RemoveFinalizerSeed(finalizers []string, targets ...object.Ref) Seed {
+	return Seed{Verb: RemoveFinalizer, Finalizers: finalizers, Targets: targets}
+}
+
 func (s Seed) policy() string {
-	if s.Verb == Collect {
+	if s.Verb != Delete {
 		return ""
 	}
 	return s.Policy.String()

@@ -24,6 +24,9 @@ type Options struct {
 	Seed uint64
 	// Reads puts GETs among the steps.
 	Reads bool
+	// Keep withholds the writes of our own collector from objects; nil withholds
+	// none. See Keeper.
+	Keep Keeper
 	// NoSteps leaves the steps out of the plan. A plan of a million objects has
 	// millions of them.
 	NoSteps bool
@@ -47,8 +50,13 @@ func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 		return nil, err
 	}
 	fates := s.fates()
+	if seed.Verb == RemoveFinalizer {
+		if err := s.compare(ctx, fates); err != nil {
+			return nil, err
+		}
+	}
 	for i := range o.Explore {
-		other := newSimulation(snap, seed, Options{Rules: o.Rules, NoSteps: true})
+		other := newSimulation(snap, seed, Options{Rules: o.Rules, Keep: o.Keep, NoSteps: true})
 		random := rand.New(rand.NewPCG(o.Seed, uint64(i)))
 		if err := other.run(ctx, random); err != nil {
 			return nil, fmt.Errorf("schedule %d of seed %d: %w", i, o.Seed, err)
@@ -80,6 +88,8 @@ type simulation struct {
 	collector *engine.Collector
 	tracks    tracks
 	rest      *restOfWorld
+	// partial: the rules look for owners everywhere, and something was not seen.
+	partial bool
 }
 
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
@@ -90,6 +100,8 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects))),
 		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap)},
 	}
+	s.partial = o.Rules == engine.Strict && len(RelevantGaps(snap, func(string) bool { return true })) > 0
+	s.recorder.withhold(o.Keep)
 	s.rest = newRestOfWorld(s.recorder, snap)
 	s.tracks.collector = s.recorder.word(actorCollector)
 	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.word(s.recorder.actor)) }
@@ -99,11 +111,16 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 // run starts the collector as after a restart, lets it settle, and then applies
 // the seed. With random, what follows the seed runs under another schedule.
 func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
-	for _, o := range s.snap.Objects {
-		if s.recorder.watches(o) {
-			s.collector.Observe(object.Event{Type: object.Added, Object: o})
+	if s.seed.Verb == RemoveFinalizer {
+		s.tracks.phase = afterSeed
+		if err := s.takeFinalizers(ctx); err != nil {
+			return err
 		}
+		s.recorder.Events() // the collector starts when these have passed
+		s.watch(s.after())
+		return s.drain(ctx, random)
 	}
+	s.watch(s.snap.Objects)
 	if s.seed.Verb == Collect {
 		s.tracks.phase = afterSeed
 		return s.drain(ctx, random)
@@ -116,6 +133,15 @@ func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 		return err
 	}
 	return s.drain(ctx, random)
+}
+
+// watch has the collector observe the objects, as after a restart.
+func (s *simulation) watch(objects []*object.Object) {
+	for _, o := range objects {
+		if s.recorder.watches(o) {
+			s.collector.Observe(object.Event{Type: object.Added, Object: o})
+		}
+	}
 }
 
 func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {

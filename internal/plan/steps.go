@@ -70,6 +70,9 @@ func (s *simulation) stuck() []report.Stuck {
 	var stuck []report.Stuck
 	for _, work := range []engine.Work{engine.DeleteWork, engine.OrphanWork} {
 		for _, ref := range s.collector.Deferred(work) {
+			if _, withheld := s.recorder.kept[ref]; withheld {
+				continue
+			}
 			st := report.Stuck{Object: report.RefOf(ref)}
 			id, present := g.Find(ref.UID)
 			if present && g.Virtual(id) {

@@ -24,10 +24,11 @@ type track struct {
 	// orphanedBy is the owner whose orphaning removed a reference.
 	orphanedBy *object.Object
 	refused    error
-	// removedBy is the actor whose request removed the object.
-	removedBy word
-	changed   phases
-	target    bool
+	// removedBy is the actor whose request removed the object, releasedBy the last
+	// one who took a finalizer off it before.
+	removedBy, releasedBy word
+	changed               phases
+	target                bool
 	// resumed tells that the collector ended a deletion for which it had a
 	// finalizer in the snapshot.
 	resumed bool
@@ -189,8 +190,11 @@ func (t *tracks) event(e object.Event, actor word) {
 		tr.changed |= t.phase
 	}
 	tr.resumed = tr.resumed || actor == t.collector && ended(tr.first, before, e)
-	if e.Type == object.Deleted {
+	switch {
+	case e.Type == object.Deleted:
 		tr.last, tr.removedBy = nil, actor
+	case len(e.Object.Finalizers()) < len(before.Finalizers()):
+		tr.releasedBy = actor
 	}
 }
 

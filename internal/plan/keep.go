@@ -1,0 +1,81 @@
+package plan
+
+import (
+	"context"
+	"errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Keeper says why our own collector may not write to an object; an empty reason
+// lets it. Removes tells that the write deletes the object, or takes a finalizer
+// off it.
+//
+// It makes a plan of what this program does, which is less than what the collector
+// of Kubernetes does; who carries the plan out has to ask the same Keeper.
+type Keeper func(o *object.Object, removes bool) Reason
+
+// errWithheld is the answer to a write that was withheld. To the collector it is a
+// refusal: it would try again.
+var errWithheld = errors.New("the write is withheld")
+
+func (r *recorder) withhold(keep Keeper) { r.keep, r.kept = keep, map[object.Ref]Reason{} }
+
+// withheld refuses a write of the collector that the Keeper does not let through,
+// and notes why.
+func (r *recorder) withheld(ref object.Ref, removes bool) error {
+	if r.keep == nil || r.actor != actorCollector {
+		return nil
+	}
+	o, err := r.server.Get(context.Background(), ref)
+	if err != nil || o.UID != ref.UID {
+		return nil //nolint:nilerr // the write itself gets the same answer
+	}
+	why := r.keep(o, removes)
+	if why == "" {
+		return nil
+	}
+	r.kept[o.Ref] = why
+	return errWithheld
+}
+
+// Write is a request that the collector sends in a plan.
+type Write struct {
+	Object object.Ref
+	// Deletes tells a DELETE from a PATCH; Removes is true for it, and for a patch
+	// that takes a finalizer off.
+	Deletes, Removes bool
+}
+
+// Writes lists the requests of the collector that the plan foresees, in their
+// order: what Guard lets through.
+func (r *Result) Writes() []Write {
+	var list []Write
+	rec := r.run.recorder
+	for _, step := range rec.records.all {
+		if rec.text(step.actor) != actorCollector || step.answer != 0 {
+			continue
+		}
+		switch rec.text(step.verb) {
+		case verbDelete:
+			list = append(list, Write{Object: step.object.Ref, Deletes: true, Removes: true})
+		case verbPatch:
+			list = append(list, Write{Object: step.object.Ref, Removes: step.patch.Finalizers != nil})
+		}
+	}
+	return list
+}
+
+// Of says why an intent of the collector in a live run is withheld; an empty reason
+// lets it through. It is the question that the simulation asks.
+func (k Keeper) Of(r engine.Request) Reason {
+	o := r.Live
+	if o == nil {
+		o = r.Cached
+	}
+	if o == nil {
+		o = &object.Object{Ref: r.Ref}
+	}
+	return k(o, r.Verb == engine.DeleteObject || r.Verb == engine.RemoveFinalizer)
+}

@@ -1,0 +1,63 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+const withKept = `apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: kept, namespace: shop, uid: a, resourceVersion: "1",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: x}]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: below, namespace: shop, uid: b, resourceVersion: "2",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: kept, uid: a}]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: garbage, namespace: shop, uid: c, resourceVersion: "3",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: x}]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: pruned, namespace: shop, uid: d, resourceVersion: "4",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: x}, {apiVersion: v1, kind: ConfigMap, name: kept, uid: a}]}}
+`
+
+// TestKeep withholds deletes from one object: it stays, with what it owns, and
+// everything else happens.
+func TestKeep(t *testing.T) {
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(withKept), TreatMissingAsAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(o *object.Object, removes bool) plan.Reason {
+		if o.Name == "kept" && removes {
+			return plan.Protected
+		}
+		return ""
+	}
+	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: engine.Strict, Keep: keep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, e := range result.Plan.Effects {
+		got[e.Object.Name] = string(e.Outcome) + " " + e.Reason
+	}
+	want := map[string]string{"kept": "Kept Protected", "garbage": "Deleted NoSolidOwner", "pruned": "Pruned DanglingReferences"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("effects (-want +got):\n%s", diff)
+	}
+	var writes []string
+	for _, w := range result.Writes() {
+		writes = append(writes, w.Object.Name)
+	}
+	if diff := cmp.Diff([]string{"garbage", "pruned"}, writes); diff != "" {
+		t.Errorf("writes (-want +got):\n%s", diff)
+	}
+	if len(result.Plan.Stuck) > 0 {
+		t.Errorf("what is withheld on purpose is called stuck: %+v", result.Plan.Stuck)
+	}
+}

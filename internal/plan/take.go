@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// takeFinalizers sends the user's requests.
+//
+// Upstream: semantics.md §2.5 and §12: an object that is being deleted goes with
+// the very request that leaves it without a finalizer.
+func (s *simulation) takeFinalizers(ctx context.Context) error {
+	for _, ref := range s.seed.Targets {
+		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		if target == nil {
+			return fmt.Errorf("%s is not in the snapshot", ref)
+		}
+		tr := s.tracks.of(target)
+		tr.target = true
+		s.recorder.as(actorUser, string(Requested), func() { tr.refused = s.takeFrom(ctx, target) })
+	}
+	return nil
+}
+
+// takeFrom takes the finalizers off one object. Those in the spec of a namespace
+// have a request of their own.
+func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error {
+	if p := object.TakeFinalizers(target, s.seed.Finalizers); len(p.TakeFinalizers) > 0 {
+		if err := s.recorder.Patch(ctx, target.Ref, p); err != nil {
+			return err
+		}
+	}
+	if target.Kind != "Namespace" || target.APIVersion != "v1" {
+		return nil
+	}
+	facts := object.Namespace{Finalizers: []string{namespaceToken}}
+	if seen := target.NamespaceFacts(); seen != nil {
+		facts = *seen
+	}
+	taken := func(name string) bool { return slices.Contains(s.seed.Finalizers, name) }
+	if !slices.ContainsFunc(facts.Finalizers, taken) {
+		return nil
+	}
+	now, err := s.recorder.server.Get(ctx, target.Ref)
+	if err != nil {
+		return err
+	}
+	next := now.Clone()
+	next.Edit().Namespace = &object.Namespace{
+		Phase: facts.Phase, Finalizers: slices.DeleteFunc(slices.Clone(facts.Finalizers), taken),
+	}
+	_, err = s.recorder.Finalize(ctx, next)
+	return err
+}
+
+// namespaceToken is in spec.finalizers of every namespace.
+//
+// Upstream: core/v1 FinalizerKubernetes.
+const namespaceToken = "kubernetes"
+
+// takenFate is a target that is gone, or that was not being deleted.
+func (s *simulation) takenFate(f *fate) {
+	tr := f.track
+	f.reason = string(FinalizerTaken)
+	switch {
+	case tr.last != nil:
+		f.outcome = report.Kept
+	case s.recorder.text(tr.removedBy) == actorUser:
+		f.detail = "it goes with this very request"
+	}
+}
+
+// compare marks what happens without the request, too, and leaves out what is as
+// it would be. Where the request takes a finalizer from the collector, what goes
+// because of it is contested: the collector may have been quicker.
+func (s *simulation) compare(ctx context.Context, all fates) error {
+	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, NoSteps: true})
+	if err := other.run(ctx, nil); err != nil {
+		return err
+	}
+	without := other.fates()
+	race := slices.Contains(s.seed.Finalizers, object.Orphan) || slices.Contains(s.seed.Finalizers, object.Foreground)
+	for key, f := range all {
+		if f.track.target {
+			continue
+		}
+		b := without[key]
+		switch {
+		case b == nil || b.outcome != f.outcome || f.outcome == report.Blocked && (b.track.changed == 0) != (f.track.changed == 0):
+			f.contested = race && f.outcome == report.Deleted
+		case f.track.changed == 0:
+			delete(all, key)
+		default:
+			f.baseline = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package plan_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// TestRemoveFinalizer is what the removal of finalizers releases.
+func TestRemoveFinalizer(t *testing.T) {
+	const deleting = " deleting grace=0"
+	for _, tt := range []struct {
+		name, world, targets string
+		finalizers           string
+		want                 string
+	}{
+		{
+			name:    "the last finalizer: gone with the request",
+			world:   "v1 ConfigMap n/a fin=x/y" + deleting,
+			targets: "a", finalizers: "x/y",
+			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request",
+		},
+		{
+			name:    "one of two: the other holds",
+			world:   "v1 ConfigMap n/a fin=x/y,x/z" + deleting,
+			targets: "a", finalizers: "x/y",
+			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it",
+		},
+		{
+			name:    "both, in whatever order they are named",
+			world:   "v1 ConfigMap n/a fin=x/y,x/z" + deleting,
+			targets: "a", finalizers: "x/z,x/y",
+			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request",
+		},
+		{
+			name:    "dependents go with what is released",
+			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=a",
+			targets: "a", finalizers: "x/y",
+			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request; " +
+				"Deleted NoSolidOwner b: goes with its owner configmap/a",
+		},
+		{
+			name:    "dependents of what stays held stay",
+			world:   "v1 ConfigMap n/a fin=x/y,x/z" + deleting + "\nv1 Secret n/b owners=a",
+			targets: "a", finalizers: "x/y",
+			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; Kept SolidOwner b: kept by configmap/a",
+		},
+		{
+			name:    "without orphan what was to be orphaned is collected, unless the collector is quicker (S138, Q8)",
+			world:   "v1 ConfigMap n/a fin=orphan" + deleting + "\nv1 Secret n/b owners=a\nv1 Secret n/c owners=b",
+			targets: "a", finalizers: "orphan",
+			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request; " +
+				"Deleted NoSolidOwner b: goes with its owner configmap/a (depends on timing) (contested); " +
+				"Deleted NoSolidOwner c: goes with its owner secret/b (depends on timing) (contested)",
+		},
+		{
+			name:    "without foregroundDeletion the owner goes at once, and what blocked it stays",
+			world:   "v1 ConfigMap n/a fin=foregroundDeletion" + deleting + "\nv1 Secret n/b owners=a! fin=x/y" + deleting,
+			targets: "a", finalizers: "foregroundDeletion",
+			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request",
+		},
+		{
+			name:    "the collector ends what the finalizer kept it from ending",
+			world:   "v1 ConfigMap n/a fin=foregroundDeletion" + deleting + "\nv1 Secret n/b owners=a! fin=x/y" + deleting,
+			targets: "b", finalizers: "x/y",
+			want: "Deleted NoBlockingDependents a: is being deleted already, and nothing holds it any more; " +
+				"Deleted FinalizerTaken b: nothing else holds it: it goes with this very request",
+		},
+		{
+			name:    "what waited for the object is closer to its end",
+			world:   "v1 ConfigMap n/a fin=x/z,foregroundDeletion" + deleting + "\nv1 Secret n/b owners=a! fin=x/y" + deleting,
+			targets: "b", finalizers: "x/y",
+			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; " +
+				"Deleted FinalizerTaken b: nothing else holds it: it goes with this very request",
+		},
+		{
+			name:    "what is garbage anyway is told apart, what stays anyway is not told",
+			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=v1:ConfigMap:gone:g\nv1 Secret n/c fin=x/z" + deleting + "\nv1 Secret n/d owners=c",
+			targets: "a", finalizers: "x/y",
+			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request; " +
+				"Deleted NoSolidOwner b: its owner configmap/gone does not exist (before)",
+		},
+		{
+			name:    "an object that is not being deleted stays",
+			world:   "v1 ConfigMap n/a fin=x/y\nv1 Secret n/b owners=a",
+			targets: "a", finalizers: "x/y",
+			want: "Kept FinalizerTaken a: loses the finalizer and stays, for it is not being deleted",
+		},
+		{
+			name:    "a dependent of an owner that is not seen stays unknown",
+			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=a,apps/v1:StatefulSet:w:w",
+			targets: "a", finalizers: "x/y",
+			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request; " +
+				"Unknown OwnerNotCovered b: whether statefulset.apps/w exists is not known: no list of it was seen",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			snap := world(t, tt.world)
+			var targets []object.Ref
+			for name := range strings.FieldsSeq(tt.targets) {
+				i := slices.IndexFunc(snap.Objects, func(o *object.Object) bool { return o.Name == name })
+				targets = append(targets, snap.Objects[i].Ref)
+			}
+			seed := plan.RemoveFinalizerSeed(strings.Split(tt.finalizers, ","), targets...)
+			result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, e := range result.Plan.Effects {
+				line := fmt.Sprintf("%s %s %s: %s", e.Outcome, e.Reason, e.Object.Name, e.Message)
+				if e.Contested {
+					line += " (contested)"
+				}
+				if e.Baseline {
+					line += " (before)"
+				}
+				got = append(got, line)
+			}
+			slices.SortFunc(got, func(a, b string) int { return strings.Compare(strings.Fields(a)[2], strings.Fields(b)[2]) })
+			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.finalizers, strings.Join(result.Plan.Seed.Finalizers, ",")); diff != "" || result.Plan.Seed.Verb != "removeFinalizer" {
+				t.Errorf("seed %+v", result.Plan.Seed)
+			}
+		})
+	}
+}
+
+// The digest of a plan depends on the finalizers that go.
+func TestRemoveFinalizerDigest(t *testing.T) {
+	snap := world(t, "v1 ConfigMap n/a fin=x/y,x/z deleting grace=0")
+	digest := func(finalizers ...string) string {
+		result, err := plan.Simulate(t.Context(), snap, plan.RemoveFinalizerSeed(finalizers, snap.Objects[0].Ref), plan.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Plan.Digest
+	}
+	if y, again := digest("x/y"), digest("x/y"); y != again || y == digest("x/z") {
+		t.Error("the digest does not tell the finalizers apart")
+	}
+}
+
+// A namespace goes when the finalizer of its spec does, whatever it contains.
+func TestRemoveFinalizerOfNamespace(t *testing.T) {
+	snap := world(t, "v1 Namespace stuck deleting grace=0\nv1 ConfigMap stuck/left fin=x/y")
+	result, err := plan.Simulate(t.Context(), snap, plan.RemoveFinalizerSeed([]string{"kubernetes"}, snap.Find("v1", "Namespace", "", "stuck").Ref), plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := result.Plan.Steps
+	if len(steps) == 0 || steps[0].Verb != "PUT" || steps[0].Actor != "user" {
+		t.Errorf("steps %+v, want a PUT of the user first", steps)
+	}
+	for _, e := range result.Plan.Effects {
+		if e.Object.Kind == "Namespace" && e.Outcome != report.Deleted {
+			t.Errorf("%s %s", e.Outcome, e.Message)
+		}
+	}
+}
+
+// What a JSON patch does is no part of what a collector may do.
+func TestGuardRefusesJSONPatches(t *testing.T) {
+	snap := world(t, "v1 ConfigMap n/a fin=x/y deleting grace=0\nv1 Secret n/b owners=v1:ConfigMap:gone:g")
+	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := result.Guard(nothing{})
+	for _, o := range snap.Objects {
+		if err := guard.Patch(t.Context(), o.Ref, object.TakeFinalizers(o, []string{"x/y"})); err == nil {
+			t.Errorf("%s: let through", o.Ref)
+		}
+	}
+}
+
+// nothing is an API that takes everything.
+type nothing struct{ engine.API }
+
+func (nothing) Patch(context.Context, object.Ref, object.Patch) error          { return nil }
+func (nothing) Delete(context.Context, object.Ref, metav1.DeleteOptions) error { return nil }
