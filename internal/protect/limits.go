@@ -1,0 +1,111 @@
+package protect
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// DefaultMaxDeletes is how many objects one run may delete unless it is told
+// otherwise.
+const DefaultMaxDeletes = 1000
+
+// Limits bound what one run may do. A plan that is above a limit is refused as a
+// whole and before any write: to do half of it would be another plan.
+type Limits struct {
+	// MaxDeletes is the number of objects that the plan may delete.
+	MaxDeletes int
+}
+
+// RefusalReason says which rule refuses a plan.
+type RefusalReason string
+
+// The reasons for which a plan is refused.
+const (
+	// TooManyDeletes: the plan deletes more objects than MaxDeletes.
+	TooManyDeletes RefusalReason = "TooManyDeletes"
+	// ProtectedObject: the plan deletes an object that is protected.
+	ProtectedObject RefusalReason = "ProtectedObject"
+	// UnseenObject: the plan deletes an object of which nobody can say whether an
+	// annotation protects it.
+	UnseenObject RefusalReason = "UnseenObject"
+)
+
+// RefusalReasons lists the reasons.
+func RefusalReasons() []RefusalReason {
+	return []RefusalReason{TooManyDeletes, ProtectedObject, UnseenObject}
+}
+
+// Refusal says why a plan must not be carried out. It is an error.
+type Refusal struct {
+	Reason RefusalReason
+	// Planned and Limit are set for TooManyDeletes.
+	Planned, Limit int
+	// Object is set for ProtectedObject and UnseenObject; Why only for the former.
+	Object object.Ref
+	Why    Reason
+}
+
+// Error names the rule and what broke it.
+func (r *Refusal) Error() string {
+	switch r.Reason {
+	case TooManyDeletes:
+		return fmt.Sprintf("the plan deletes %d objects, at most %d are allowed", r.Planned, r.Limit)
+	case ProtectedObject:
+		return fmt.Sprintf("the plan deletes %s, which is protected: %s", r.Object, r.Why)
+	default:
+		return fmt.Sprintf("the plan deletes %s, of which it is not known whether an annotation protects it", r.Object)
+	}
+}
+
+// Deletes is the number of objects that the plan deletes: those that it gets rid
+// of and those that it leaves terminating. What would go without it does not
+// count.
+func Deletes(p *report.Plan) int {
+	n := 0
+	for i := range p.Effects {
+		if deletes(&p.Effects[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func deletes(e *report.Effect) bool {
+	return !e.Baseline && (e.Outcome == report.Deleted || e.Outcome == report.Blocked)
+}
+
+// Check refuses a plan that is above a limit; nil when it is not.
+func (l Limits) Check(p *report.Plan) *Refusal {
+	if n := Deletes(p); n > l.MaxDeletes {
+		return &Refusal{Reason: TooManyDeletes, Planned: n, Limit: l.MaxDeletes}
+	}
+	return nil
+}
+
+// Screen lists everything in the plan that the policy forbids to delete, in the
+// order of the plan. Find returns an object as it was seen, nil for one that was
+// not.
+func (p Policy) Screen(plan *report.Plan, find func(object.Ref) *object.Object) []Refusal {
+	var list []Refusal
+	for i := range plan.Effects {
+		e := &plan.Effects[i]
+		if !deletes(e) {
+			continue
+		}
+		ref := object.Ref(e.Object)
+		seen := find(ref)
+		if seen == nil {
+			seen = &object.Object{Ref: ref}
+			if _, protected := p.Check(seen); !protected {
+				list = append(list, Refusal{Reason: UnseenObject, Object: ref})
+				continue
+			}
+		}
+		if why, protected := p.Check(seen); protected {
+			list = append(list, Refusal{Reason: ProtectedObject, Object: ref, Why: why})
+		}
+	}
+	return list
+}

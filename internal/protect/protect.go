@@ -1,0 +1,108 @@
+// Package protect says what this program must not delete unless it was told so
+// by name, which kinds hold data, and how much one run may delete. It limits our
+// own writes; predictions do not ask it, for Kubernetes does not either.
+package protect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Reason says why an object is protected.
+type Reason string
+
+// The reasons, the strongest first.
+const (
+	// Namespace: it is one of the namespaces that a cluster lives by. Nothing
+	// lifts this.
+	Namespace Reason = "ProtectedNamespace"
+	// Annotation: the object has kubectl-gc.io/protect. Only its owner, by taking
+	// the annotation away, lifts this.
+	Annotation Reason = "ProtectedByAnnotation"
+	// Helm: the object has helm.sh/resource-policy: keep. Nothing but taking the
+	// annotation away lifts this.
+	Helm Reason = "ProtectedByHelm"
+	// Kind: objects of the kind are protected as long as the kind is not allowed.
+	Kind Reason = "ProtectedKind"
+)
+
+// Reasons lists the reasons in the order in which they are looked for.
+func Reasons() []Reason { return []Reason{Namespace, Annotation, Helm, Kind} }
+
+// Upstream: metav1.NamespaceSystem, NamespacePublic, NamespaceDefault and
+// corev1.NamespaceNodeLease.
+var namespaces = []string{"kube-system", "kube-public", "kube-node-lease", "default"}
+
+const admission = "admissionregistration.k8s.io"
+
+// kinds are protected unless they are allowed: each stands for more than itself,
+// be it all objects of a namespace or type, a machine, a disk, or the admission
+// of every other request.
+var kinds = []schema.GroupKind{
+	{Kind: "Namespace"},
+	{Kind: "Node"},
+	{Kind: "PersistentVolume"},
+	{Kind: "PersistentVolumeClaim"},
+	{Group: admission, Kind: "MutatingAdmissionPolicy"},
+	{Group: admission, Kind: "MutatingAdmissionPolicyBinding"},
+	{Group: admission, Kind: "MutatingWebhookConfiguration"},
+	{Group: admission, Kind: "ValidatingAdmissionPolicy"},
+	{Group: admission, Kind: "ValidatingAdmissionPolicyBinding"},
+	{Group: admission, Kind: "ValidatingWebhookConfiguration"},
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+	{Group: "apiregistration.k8s.io", Kind: "APIService"},
+	{Group: "storage.k8s.io", Kind: "StorageClass"},
+}
+
+// Kinds lists the protected kinds by group and kind.
+func Kinds() []schema.GroupKind { return slices.Clone(kinds) }
+
+// Policy is what a user has lifted. The zero value protects everything that is
+// protected by default.
+type Policy struct {
+	// Allow holds the kinds whose objects may be deleted all the same.
+	Allow map[schema.GroupKind]bool
+}
+
+// Check tells whether the object is protected, and why. Where several reasons
+// hold it is the one that is hardest to lift.
+func (p Policy) Check(o *object.Object) (Reason, bool) {
+	kind := kindOf(o.Ref)
+	switch {
+	case kind == schema.GroupKind{Kind: "Namespace"} && slices.Contains(namespaces, o.Name):
+		return Namespace, true
+	case o.Protection().Has(object.Protect):
+		return Annotation, true
+	case o.Protection().Has(object.HelmKeep):
+		return Helm, true
+	case slices.Contains(kinds, kind) && !p.Allow[kind]:
+		return Kind, true
+	default:
+		return "", false
+	}
+}
+
+// ParseKind reads the name of a protected kind as kubectl takes it: the kind in
+// any case, with its group or without. Any other name is an error, because it
+// would allow nothing.
+func ParseKind(name string) (schema.GroupKind, error) {
+	for _, k := range kinds {
+		if strings.EqualFold(name, k.Kind) || strings.EqualFold(name, k.String()) {
+			return k, nil
+		}
+	}
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.Kind
+	}
+	return schema.GroupKind{}, fmt.Errorf("%q is no protected kind: these are %s", name, strings.Join(names, ", "))
+}
+
+func kindOf(r object.Ref) schema.GroupKind {
+	return schema.GroupKind{Group: r.Group(), Kind: r.Kind}
+}

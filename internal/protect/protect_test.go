@@ -1,0 +1,185 @@
+package protect
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+func of(apiVersion, kind, name string, p object.Protection) *object.Object {
+	o := &object.Object{Ref: object.Ref{APIVersion: apiVersion, Kind: kind, Name: name}}
+	if p != 0 {
+		o.Edit().Protection = p
+	}
+	return o
+}
+
+func TestCheck(t *testing.T) {
+	everything := Policy{Allow: map[schema.GroupKind]bool{}}
+	for _, k := range Kinds() {
+		everything.Allow[k] = true
+	}
+	for _, c := range []struct {
+		o       *object.Object
+		want    Reason
+		allowed Reason // with every kind allowed
+	}{
+		{o: of("v1", "ConfigMap", "a", 0)},
+		{o: of("v1", "ConfigMap", "a", object.Protect), want: Annotation, allowed: Annotation},
+		{o: of("v1", "ConfigMap", "a", object.HelmKeep), want: Helm, allowed: Helm},
+		{o: of("v1", "ConfigMap", "a", object.HelmKeep|object.Protect), want: Annotation, allowed: Annotation},
+		{o: of("v1", "Namespace", "shop", 0), want: Kind},
+		{o: of("v1", "Namespace", "kube-system", 0), want: Namespace, allowed: Namespace},
+		{o: of("v1", "Namespace", "kube-public", 0), want: Namespace, allowed: Namespace},
+		{o: of("v1", "Namespace", "kube-node-lease", 0), want: Namespace, allowed: Namespace},
+		{o: of("v1", "Namespace", "default", object.HelmKeep), want: Namespace, allowed: Namespace},
+		{o: of("v1", "Pod", "default", 0)},
+		{o: of("v1", "Node", "n", 0), want: Kind},
+		{o: of("v1", "PersistentVolume", "n", 0), want: Kind},
+		{o: of("v1", "PersistentVolumeClaim", "n", object.Protect), want: Annotation, allowed: Annotation},
+		{o: of("v1", "PersistentVolumeClaim", "n", 0), want: Kind},
+		{o: of("storage.k8s.io/v1", "StorageClass", "n", 0), want: Kind},
+		{o: of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "n", 0), want: Kind},
+		{o: of("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", "n", 0), want: Kind},
+		{o: of("apiregistration.k8s.io/v1", "APIService", "n", 0), want: Kind},
+		{o: of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "n", 0), want: Kind},
+		{o: of("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "n", 0), want: Kind},
+		{o: of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "n", 0), want: Kind},
+		{o: of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "n", 0), want: Kind},
+		{o: of("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy", "n", 0), want: Kind},
+		{o: of("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicyBinding", "n", 0), want: Kind},
+		{o: of("example.com/v1", "Node", "n", 0)},
+		{o: of("example.com/v1", "Namespace", "kube-system", 0)},
+	} {
+		got, is := (Policy{}).Check(c.o)
+		if got != c.want || is != (c.want != "") {
+			t.Errorf("%s: %q %v, want %q", c.o.Ref, got, is, c.want)
+		}
+		if got, is := everything.Check(c.o); got != c.allowed || is != (c.allowed != "") {
+			t.Errorf("%s with every kind allowed: %q %v, want %q", c.o.Ref, got, is, c.allowed)
+		}
+	}
+}
+
+// TestAllowLiftsOneKind: what is allowed for one kind protects every other one.
+func TestAllowLiftsOneKind(t *testing.T) {
+	for _, allowed := range Kinds() {
+		p := Policy{Allow: map[schema.GroupKind]bool{allowed: true}}
+		for _, k := range Kinds() {
+			o := of(schema.GroupVersion{Group: k.Group, Version: "v1"}.String(), k.Kind, "x", 0)
+			if _, is := p.Check(o); is != (k != allowed) {
+				t.Errorf("%s allowed: %s protected %v", allowed, k, is)
+			}
+		}
+	}
+}
+
+func TestParseKind(t *testing.T) {
+	for _, k := range Kinds() {
+		for _, name := range []string{k.Kind, strings.ToLower(k.Kind), k.String(), strings.ToLower(k.String())} {
+			if got, err := ParseKind(name); err != nil || got != k {
+				t.Errorf("%s: %v %v", name, got, err)
+			}
+		}
+	}
+	for _, name := range []string{"", "*", "pod", "node.example.com", "namespaces/x"} {
+		if got, err := ParseKind(name); err == nil || !strings.Contains(err.Error(), "PersistentVolumeClaim") {
+			t.Errorf("%q: %v %v", name, got, err)
+		}
+	}
+}
+
+func TestData(t *testing.T) {
+	var data []string
+	for _, r := range []object.Ref{
+		{APIVersion: "v1", Kind: "PersistentVolumeClaim"}, {APIVersion: "v1", Kind: "PersistentVolume"},
+		{APIVersion: "v1", Kind: "Secret"}, {APIVersion: "v1", Kind: "ConfigMap"}, {APIVersion: "v1", Kind: "Namespace"},
+		{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}, {APIVersion: "apps/v1", Kind: "StatefulSet"},
+		{APIVersion: "v1", Kind: "Pod"}, {APIVersion: "apps/v1", Kind: "Deployment"}, {APIVersion: "example.com/v1", Kind: "Secret"},
+		{APIVersion: "v1", Kind: "StatefulSet"},
+	} {
+		if Data(r) {
+			data = append(data, r.APIVersion+" "+r.Kind)
+		}
+	}
+	want := []string{"v1 PersistentVolumeClaim", "v1 PersistentVolume", "v1 Secret", "v1 ConfigMap", "v1 Namespace",
+		"apiextensions.k8s.io/v1 CustomResourceDefinition", "apps/v1 StatefulSet"}
+	if diff := cmp.Diff(want, data); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func planOf(effects ...report.Effect) *report.Plan { return &report.Plan{Effects: effects} }
+
+func effect(kind, name string, outcome report.Outcome, baseline bool) report.Effect {
+	return report.Effect{Object: report.Ref{APIVersion: "v1", Kind: kind, Name: name}, Outcome: outcome, Baseline: baseline}
+}
+
+func TestLimits(t *testing.T) {
+	p := planOf(
+		effect("Pod", "a", report.Deleted, false), effect("Pod", "b", report.Blocked, false),
+		effect("Pod", "c", report.Deleted, true), effect("Pod", "d", report.Orphaned, false),
+		effect("Pod", "e", report.Pruned, false), effect("Pod", "f", report.Kept, false), effect("Pod", "g", report.Unknown, false),
+	)
+	for limit, want := range map[int]*Refusal{
+		0: {Reason: TooManyDeletes, Planned: 2, Limit: 0},
+		1: {Reason: TooManyDeletes, Planned: 2, Limit: 1},
+		2: nil, DefaultMaxDeletes: nil,
+	} {
+		if diff := cmp.Diff(want, Limits{MaxDeletes: limit}.Check(p)); diff != "" {
+			t.Errorf("at most %d: %s", limit, diff)
+		}
+	}
+	if r := (Limits{}).Check(planOf()); r != nil {
+		t.Errorf("a plan without deletes: %v", r)
+	}
+}
+
+// TestScreen: what is protected is found wherever the plan deletes it, and what
+// was not seen is not taken for unprotected.
+func TestScreen(t *testing.T) {
+	p := planOf(
+		effect("ConfigMap", "free", report.Deleted, false), effect("ConfigMap", "kept", report.Deleted, false),
+		effect("ConfigMap", "stays", report.Orphaned, false), effect("ConfigMap", "unseen", report.Blocked, false),
+		effect("Node", "unseen", report.Deleted, false), effect("Node", "going", report.Deleted, true),
+	)
+	seen := []*object.Object{of("v1", "ConfigMap", "free", 0), of("v1", "ConfigMap", "kept", object.HelmKeep),
+		of("v1", "ConfigMap", "stays", object.Protect)}
+	var got []string
+	for _, r := range (Policy{}).Screen(p, func(ref object.Ref) *object.Object {
+		if i := slices.IndexFunc(seen, func(o *object.Object) bool { return o.Ref == ref }); i >= 0 {
+			return seen[i]
+		}
+		return nil
+	}) {
+		got = append(got, string(r.Reason)+": "+r.Error())
+	}
+	want := []string{
+		"ProtectedObject: the plan deletes v1 ConfigMap kept, which is protected: ProtectedByHelm",
+		"UnseenObject: the plan deletes v1 ConfigMap unseen, of which it is not known whether an annotation protects it",
+		"ProtectedObject: the plan deletes v1 Node unseen, which is protected: ProtectedKind",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestNamesAreDistinct: reasons are names that scripts compare.
+func TestNamesAreDistinct(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range Reasons() {
+		seen[string(r)] = true
+	}
+	for _, r := range RefusalReasons() {
+		seen[string(r)] = true
+	}
+	if want := len(Reasons()) + len(RefusalReasons()); len(seen) != want || seen[""] {
+		t.Errorf("%d names, want %d", len(seen), want)
+	}
+}
