@@ -1,0 +1,114 @@
+package undo
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// decode reads the bytes. Numbers keep their digits. (N21)
+func (n *node) decode() error {
+	d := json.NewDecoder(bytes.NewReader(n.Raw))
+	d.UseNumber()
+	if err := d.Decode(&n.content); err != nil {
+		return fmt.Errorf("the bytes are no object: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something stands behind the object")
+	}
+	if _, ok := n.content["metadata"].(map[string]any); !ok {
+		return errors.New("the object has no metadata")
+	}
+	for _, f := range []struct {
+		want string
+		path []string
+	}{
+		{n.Object.Name, []string{"metadata", "name"}}, {n.Object.Namespace, []string{"metadata", "namespace"}},
+		{string(n.Object.UID), []string{"metadata", "uid"}},
+	} {
+		if got := textAt(n.content, f.path...); got != f.want {
+			return fmt.Errorf("metadata.%s is %q, want %q", f.path[1], got, f.want)
+		}
+	}
+	for key, want := range map[string]string{"apiVersion": n.Object.APIVersion, "kind": n.Object.Kind} {
+		if got, there := n.content[key]; there && got != want {
+			return fmt.Errorf("%s is not %q", key, want)
+		}
+		n.content[key] = want // an item of a list says neither
+	}
+	n.owners = references(n.content)
+	return nil
+}
+
+// at is the value at the end of a path of keys; nil when there is none.
+func at(m map[string]any, path ...string) any {
+	var value any = m
+	for _, key := range path {
+		below, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		value = below[key]
+	}
+	return value
+}
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+func textAt(m map[string]any, path ...string) string {
+	s, _ := at(m, path...).(string)
+	return s
+}
+
+// texts are the strings of a list.
+func texts(m map[string]any, path ...string) []string {
+	list, _ := at(m, path...).([]any)
+	var all []string
+	for _, entry := range list {
+		if s, ok := entry.(string); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// remove takes the value at the end of a path out, and tells whether there was
+// one.
+func remove(m map[string]any, path ...string) bool {
+	last := len(path) - 1
+	below, ok := at(m, path[:last]...).(map[string]any)
+	if !ok {
+		return false
+	}
+	_, there := below[path[last]]
+	delete(below, path[last])
+	return there
+}
+
+// condition tells whether the status has a condition that is True.
+func condition(m map[string]any, names ...string) bool {
+	list, _ := at(m, "status", "conditions").([]any)
+	return slices.ContainsFunc(list, func(entry any) bool {
+		c, ok := entry.(map[string]any)
+		return ok && slices.Contains(names, text(c, "type")) && text(c, "status") == "True"
+	})
+}
+
+// ranToItsEnd tells whether the object is work that is done.
+func (n *node) ranToItsEnd() bool {
+	switch {
+	case isKind(n.Object, "batch", "Job"):
+		return condition(n.content, "Complete", "Failed")
+	case isKind(n.Object, "", "Pod"):
+		phase := textAt(n.content, "status", "phase")
+		return phase == "Succeeded" || phase == "Failed"
+	default:
+		return false
+	}
+}

@@ -1,0 +1,196 @@
+package undo
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// edge says that a node has to be made before another one.
+type edge struct {
+	from int
+	// wanted tells that the server demands it. Otherwise only references do, and
+	// these can be dropped.
+	wanted bool
+}
+
+// after adds an edge, once for each node.
+func (n *node) after(from int, wanted bool) {
+	for i := range n.before {
+		if n.before[i].from == from {
+			n.before[i].wanted = n.before[i].wanted || wanted
+			return
+		}
+	}
+	n.before = append(n.before, edge{from, wanted})
+}
+
+// rank orders the kinds by what the server wants to have before others. Only
+// objects of a higher rank want those of a lower one, so that wants alone never
+// make a cycle.
+func (n *node) rank() int {
+	switch {
+	case isKind(n.Object, "", "Namespace"), isKind(n.Object, "apiextensions.k8s.io", "CustomResourceDefinition"),
+		isKind(n.Object, "scheduling.k8s.io", "PriorityClass"):
+		return 0
+	case isKind(n.Object, "", "ServiceAccount"):
+		return 1
+	default:
+		return lastRank
+	}
+}
+
+const lastRank = 2
+
+// wants adds what the server demands before node i: the namespace and the
+// definition, the ServiceAccount and PriorityClass of a pod, and the
+// ServiceAccount of a token, which would be deleted without it.
+//
+// Upstream: plugin/pkg/admission/{serviceaccount,priority},
+// pkg/controller/serviceaccount/tokens_controller.go.
+func (p *planning) wants(i int) {
+	n := &p.nodes[i]
+	rank := n.rank()
+	if rank == 0 {
+		return
+	}
+	account, class := "", ""
+	switch {
+	case isKind(n.Object, "", "Pod"):
+		account = textAt(n.content, "spec", "serviceAccountName")
+		class = textAt(n.content, "spec", "priorityClassName")
+	case isToken(n):
+		account = textAt(n.content, "metadata", "annotations", accountAnnotation)
+	}
+	for _, j := range p.first {
+		m := &p.nodes[j]
+		if m.rank() >= rank {
+			continue
+		}
+		switch m.Object.Kind {
+		case "Namespace":
+			if m.Object.Name != n.Object.Namespace {
+				continue
+			}
+		case "CustomResourceDefinition":
+			if !isKind(n.Object, textAt(m.content, "spec", "group"), textAt(m.content, "spec", "names", "kind")) {
+				continue
+			}
+		case "PriorityClass":
+			if m.Object.Name != class {
+				continue
+			}
+		case "ServiceAccount":
+			if m.Object.Name != account || m.Object.Namespace != n.Object.Namespace {
+				continue
+			}
+		}
+		n.after(j, true)
+	}
+}
+
+// indexes is a heap: the smallest index first, which is the smallest object.
+type indexes []int
+
+func (h indexes) Len() int           { return len(h) }
+func (h indexes) Less(i, j int) bool { return h[i] < h[j] }
+func (h indexes) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *indexes) Push(x any)        { *h = append(*h, x.(int)) }
+func (h *indexes) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
+	return x
+}
+
+// order lists the nodes that are made, each behind all that have to be made
+// before it. Of those that are ready the smallest comes first. Where a cycle lets
+// none be ready, one reference in it is dropped.
+func (p *planning) order() []int {
+	var ready indexes
+	then := make([][]int, len(p.nodes))
+	missing := make([]int, len(p.nodes))
+	left := 0
+	for i := range p.nodes {
+		if p.nodes[i].state != made {
+			continue
+		}
+		left++
+		missing[i] = len(p.nodes[i].before)
+		for _, e := range p.nodes[i].before {
+			then[e.from] = append(then[e.from], i)
+		}
+		if missing[i] == 0 {
+			ready = append(ready, i)
+		}
+	}
+	done := make([]bool, len(p.nodes))
+	var order []int
+	for first := 0; left > 0; left-- {
+		for len(ready) == 0 {
+			for p.nodes[first].state != made || done[first] {
+				first++
+			}
+			from, to := p.cycleEdge(first, done)
+			p.nodes[to].forget(&p.nodes[from])
+			then[from] = slices.DeleteFunc(then[from], func(i int) bool { return i == to })
+			p.nodes[to].before = slices.DeleteFunc(p.nodes[to].before, func(e edge) bool { return e.from == from })
+			if missing[to]--; missing[to] == 0 {
+				ready = append(ready, to)
+			}
+		}
+		i := heap.Pop(&ready).(int)
+		done[i] = true
+		order = append(order, i)
+		for _, j := range then[i] {
+			if missing[j]--; missing[j] == 0 {
+				heap.Push(&ready, j)
+			}
+		}
+	}
+	return order
+}
+
+// cycleEdge walks from a node that waits to what it waits for until it comes
+// round. Of the references on the circle it returns that of the smallest object.
+func (p *planning) cycleEdge(start int, done []bool) (from, to int) {
+	type stop struct {
+		node int
+		edge edge
+	}
+	var path []stop
+	seen := map[int]int{}
+	for i := start; ; {
+		if at, round := seen[i]; round {
+			path = path[at:]
+			break
+		}
+		seen[i] = len(path)
+		next := edge{from: -1}
+		for _, e := range p.nodes[i].before {
+			if !done[e.from] && (next.from < 0 || e.from < next.from) {
+				next = e
+			}
+		}
+		path = append(path, stop{i, next})
+		i = next.from
+	}
+	to = -1
+	for _, s := range path {
+		if !s.edge.wanted && (to < 0 || s.node < to) {
+			from, to = s.edge.from, s.node
+		}
+	}
+	return from, to
+}
+
+// forget drops the references to an owner.
+func (n *node) forget(owner *node) {
+	s := &n.step
+	s.References = slices.DeleteFunc(s.References, func(r Reference) bool {
+		gone := r.Made && r.UID == owner.Object.UID
+		if gone {
+			s.Dropped = append(s.Dropped, Dropped{r.OwnerReference, OwnerCycle})
+		}
+		return gone
+	})
+}

@@ -1,0 +1,162 @@
+package undo
+
+import (
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// keep sorts the references of node i into those that are written and those that
+// are not.
+func (p *planning) keep(i int, owners []object.OwnerReference) {
+	s := &p.nodes[i].step
+	for _, ref := range owners {
+		owner, why := p.owner(i, ref)
+		if why != "" {
+			s.Dropped = append(s.Dropped, Dropped{ref, why})
+			continue
+		}
+		if uid, ok := p.madeBefore(ref.UID); ok {
+			ref.UID = uid
+		}
+		s.References = append(s.References, Reference{OwnerReference: ref, Made: owner >= 0})
+		if owner >= 0 {
+			p.nodes[i].after(owner, false)
+		}
+	}
+}
+
+// owner finds the node that makes the owner of a reference of node i; -1 for an
+// owner that is alive. Why is set when the reference must not be written.
+func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why DropReason) {
+	named := ref.In(p.nodes[i].Object.Namespace)
+	saved := p.byUID[ref.UID]
+	switch len(saved) {
+	case 0:
+		return -1, p.outside(named)
+	case 1:
+	default:
+		return -1, OwnerAmbiguous
+	}
+	n := &p.nodes[saved[0]]
+	if at := n.Object; at.Name != ref.Name || at.Kind != ref.Kind || at.Group() != object.GroupOf(ref.APIVersion) ||
+		at.Namespace != "" && at.Namespace != named.Namespace {
+		return -1, OwnerElsewhere
+	}
+	switch {
+	case saved[0] == i:
+		return -1, OwnerCycle
+	case n.state == made:
+		return saved[0], ""
+	case n.state == alive:
+		return -1, ""
+	}
+	switch n.skip.Reason {
+	case TakenByAnother:
+		return -1, OwnerIsAnother
+	case StillTerminating:
+		return -1, OwnerBeingDeleted
+	case CannotTell:
+		return -1, OwnerUnknown
+	default:
+		return -1, OwnerNotRestored
+	}
+}
+
+// madeBefore is the UID of an owner that an earlier undo made, and that is there.
+func (p *planning) madeBefore(old types.UID) (types.UID, bool) {
+	saved := p.byUID[old]
+	if len(saved) != 1 || p.nodes[saved[0]].skip.Reason != MadeBefore {
+		return "", false
+	}
+	return p.again[old], true
+}
+
+// outside asks for an owner that the backup does not have.
+func (p *planning) outside(named object.Ref) DropReason { return Missing(p.lookup, named) }
+
+// Missing says why no reference must be written to an owner that no step makes; empty
+// when it is there. A proof of its absence is not needed to drop a reference, but a
+// proof of its presence is to write one. It is to be asked once more right before the
+// write: the owner may have gone since the plan was made.
+func Missing(lookup Lookup, owner object.Ref) DropReason {
+	live, err := lookup(owner)
+	if _, invalid := errors.AsType[*object.NamespaceRequiredError](err); invalid {
+		return OwnerElsewhere
+	}
+	switch {
+	case err != nil:
+		return OwnerUnknown
+	case live == nil:
+		return OwnerGone
+	case live.UID != owner.UID:
+		return OwnerIsAnother
+	case live.BeingDeleted():
+		return OwnerBeingDeleted
+	default:
+		return ""
+	}
+}
+
+// makers are the kinds that make their dependents by themselves, once they are
+// there. The ReplicaSets of a Deployment are not among what is made: the older of
+// them are its history.
+var makers = map[string][]string{
+	"Pod":           {"v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet", "apps/v1 DaemonSet", "batch/v1 Job"},
+	"EndpointSlice": {"v1 Service"},
+}
+
+// mirrorAnnotation marks the mirror pod of a static pod, which the kubelet makes.
+//
+// Upstream: core/v1 MirrorPodAnnotationKey.
+const mirrorAnnotation = "kubernetes.io/config.mirror"
+
+// controllerMakes tells whether the object comes by itself: its controller is
+// there or made again and makes such objects, or it is the mirror of a static pod.
+func (p *planning) controllerMakes(i int) bool {
+	n := &p.nodes[i]
+	if _, mirror := at(n.content, "metadata", "annotations", mirrorAnnotation).(string); mirror && isKind(n.Object, "", "Pod") {
+		return true
+	}
+	if !isKind(n.Object, "", "Pod") && !isKind(n.Object, "discovery.k8s.io", "EndpointSlice") {
+		return false
+	}
+	for _, ref := range n.owners {
+		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], ref.APIVersion+" "+ref.Kind) {
+			continue
+		}
+		if _, why := p.owner(i, ref); why == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func isKind(r object.Ref, group, kind string) bool { return r.Kind == kind && r.Group() == group }
+
+// references reads the owner references of an object.
+func references(content map[string]any) []object.OwnerReference {
+	list, _ := at(content, "metadata", "ownerReferences").([]any)
+	var refs []object.OwnerReference
+	for _, entry := range list {
+		ref, ok := entry.(map[string]any)
+		if !ok {
+			continue // a server has none such
+		}
+		refs = append(refs, object.OwnerReference{
+			APIVersion: text(ref, "apiVersion"), Kind: text(ref, "kind"), Name: text(ref, "name"), UID: types.UID(text(ref, "uid")),
+			Controller: flag(ref, "controller"), BlockOwnerDeletion: flag(ref, "blockOwnerDeletion"),
+		})
+	}
+	return refs
+}
+
+func flag(m map[string]any, key string) object.Flag {
+	if b, ok := m[key].(bool); ok {
+		return object.FlagOf(&b)
+	}
+	return object.Unset
+}

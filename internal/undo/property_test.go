@@ -1,0 +1,203 @@
+package undo
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var kindsDrawn = []string{"ConfigMap", "Pod", "ServiceAccount", "Namespace", "Node", "Cart.example.com"}
+
+// genWorld draws a backup and a cluster in which anything may refer to anything.
+func genWorld(t *rapid.T) ([]Saved, *cluster) {
+	name := rapid.Custom(func(t *rapid.T) object.Ref {
+		kind := rapid.SampledFrom(kindsDrawn).Draw(t, "kind")
+		inside := rapid.SampledFrom([]string{"shop", "pay"}).Draw(t, "namespace")
+		r := refOf(fmt.Sprintf("%s %s/n%d", kind, inside, rapid.IntRange(0, 3).Draw(t, "name")))
+		r.UID = types.UID(fmt.Sprintf("%s-%s-%s", r.Kind, r.Namespace, r.Name))
+		if rapid.IntRange(0, 3).Draw(t, "other uid") == 0 {
+			r.UID = types.UID(fmt.Sprintf("u%d", rapid.IntRange(0, 2).Draw(t, "uid")))
+		}
+		return r
+	})
+	owners := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) object.OwnerReference { return ownerOf(name.Draw(t, "owner")) }), 0, 3)
+	var list []Saved
+	for range rapid.IntRange(0, 14).Draw(t, "saved") {
+		s := savedAs(name.Draw(t, "object"), `{"spec":{"serviceAccountName":"n1"}}`, owners.Draw(t, "owners")...)
+		s.Changed = rapid.Bool().Draw(t, "changed")
+		if rapid.IntRange(0, 9).Draw(t, "lost") == 0 {
+			s.Raw = nil
+		}
+		list = append(list, s)
+	}
+	c := clusterOf()
+	for range rapid.IntRange(0, 6).Draw(t, "live") {
+		o := &object.Object{Ref: name.Draw(t, "alive"), ResourceVersion: "1", Owners: owners.Draw(t, "live owners")}
+		switch rapid.IntRange(0, 5).Draw(t, "how") {
+		case 0:
+			o.Edit().DeletionTimestamp = 1
+		case 1:
+			c.closed[placeOf(o.Ref)] = true
+		}
+		c.objects[placeOf(o.Ref)] = o
+	}
+	return list, c
+}
+
+// TestPlanIsSafe: whatever was saved and whatever is there, each step can be taken
+// when its turn comes, nothing is overwritten, and every reference that is sent
+// names a live owner that is a valid one. Everything saved is in the plan once.
+func TestPlanIsSafe(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list, c := genWorld(t)
+		p := Make(list, c.lookup)
+		if len(p.Steps)+len(p.Skipped) != len(list) {
+			t.Fatalf("%d saved, %d steps, %d skipped", len(list), len(p.Steps), len(p.Skipped))
+		}
+		var m Mapping
+		restoring := false
+		for i := range p.Steps {
+			s := &p.Steps[i]
+			if s.N != i+1 || restoring && s.Verb == Create {
+				t.Fatalf("step %d: %s in the wrong place", i+1, s.Object)
+			}
+			if restoring = s.Verb == Restore; restoring {
+				checkRestore(t, s, c, &m)
+				continue
+			}
+			if there, err := c.lookup(s.Object); there != nil || err != nil {
+				t.Fatalf("step %d overwrites %v, %v", s.N, there, err)
+			}
+			body, dropped, err := s.Body(&m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if rapid.IntRange(0, 5).Draw(t, "fails") == 0 {
+				m.Failed(s)
+				continue
+			}
+			o := parseSent(t, body)
+			if len(o.Owners) != len(s.References)-len(dropped) {
+				t.Fatalf("step %d sends %d references of %d", s.N, len(o.Owners), len(s.References))
+			}
+			checkOwners(t, s, o.Owners, c)
+			o.Ref = s.Object
+			o.UID = types.UID(fmt.Sprintf("new-%d", s.N))
+			c.objects[placeOf(o.Ref)] = o
+			m.Made(s, o.UID)
+		}
+	})
+}
+
+func checkRestore(t *rapid.T, s *Step, c *cluster, m *Mapping) {
+	now, err := c.lookup(s.Object)
+	if err != nil || now == nil || now.UID != s.Object.UID || now.BeingDeleted() {
+		t.Fatalf("step %d restores %v, %v", s.N, now, err)
+	}
+	patch, _, err := s.Patch(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := *patch.Owners
+	if patch.UID != now.UID || patch.ResourceVersion == "" || !slices.Equal(all[:len(now.Owners)], now.Owners) {
+		t.Fatalf("step %d: %+v", s.N, patch)
+	}
+	checkOwners(t, s, all[len(now.Owners):], c)
+}
+
+func checkOwners(t *rapid.T, s *Step, owners []object.OwnerReference, c *cluster) {
+	for _, ref := range owners {
+		owner, err := c.lookup(ref.In(s.Object.Namespace))
+		if err != nil || owner == nil || owner.UID != ref.UID || owner.BeingDeleted() {
+			t.Fatalf("step %d: the collector would delete %s for its reference to %s %s %s: %v %v", s.N, s.Object, ref.Kind, ref.Name, ref.UID, owner, err)
+		}
+	}
+}
+
+func parseSent(t *rapid.T, body []byte) *object.Object {
+	var content map[string]any
+	if err := json.Unmarshal(body, &content); err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"uid", "resourceVersion"} {
+		if at(content, "metadata", field) != nil {
+			t.Fatalf("%s is sent: %s", field, body)
+		}
+	}
+	return &object.Object{Owners: references(content)}
+}
+
+// TestPlanIsDeterministic (I17): neither the order of the backup nor a second
+// asking changes the plan.
+func TestPlanIsDeterministic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list, c := genWorld(t)
+		// Which of two objects in one place comes first is the order of the backup.
+		seen := map[object.Ref]bool{}
+		list = slices.DeleteFunc(list, func(s Saved) bool {
+			twice := seen[s.Object]
+			seen[s.Object] = true
+			return twice
+		})
+		a := lines(Make(list, c.lookup))
+		b := lines(Make(rapid.Permutation(list).Draw(t, "order"), c.lookup))
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// TestLongCircle: a circle of 10,000 owners needs no stack, and loses one
+// reference.
+func TestLongCircle(t *testing.T) {
+	const n = 10000
+	var list []Saved
+	for i := range n {
+		owner := ownerOf(refOf(fmt.Sprintf("ConfigMap n%05d", (i+1)%n)))
+		list = append(list, saved(fmt.Sprintf("ConfigMap n%05d", i), "", owner))
+	}
+	p := Make(list, clusterOf().lookup)
+	var m Mapping
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if len(s.Dropped) != 0 != (i == 0) {
+			t.Fatalf("step %d (%s) drops %v", s.N, s.Object, s.Dropped)
+		}
+		if _, _, err := s.Body(&m); err != nil {
+			t.Fatal(err)
+		}
+		m.Made(s, "new")
+	}
+	if len(p.Steps) != n {
+		t.Errorf("%d steps", len(p.Steps))
+	}
+}
+
+// FuzzMake: any bytes are planned with or skipped, and what is planned can be
+// sent.
+func FuzzMake(f *testing.F) {
+	f.Add(saved("ConfigMap cm", "").Raw)
+	f.Add(saved("ConfigMap cm", `{"metadata":{"finalizers":["orphan"],"labels":null},"spec":[]}`, ownerOf(refOf("Pod p"))).Raw)
+	f.Add([]byte(`{"metadata":{"name":"cm","namespace":"shop","uid":"u-cm","ownerReferences":[1,{"uid":2}],"finalizers":{},"annotations":3}}`))
+	f.Add([]byte(`null`))
+	kinds := []string{"ConfigMap cm", "Pod cm", "Service cm", "Job.batch cm", "PersistentVolumeClaim cm", "Secret cm"}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, kind := range kinds {
+			s := Saved{Object: refOf(kind), Raw: raw}
+			p := Make([]Saved{s}, clusterOf().lookup)
+			for i := range p.Steps {
+				body, _, err := p.Steps[i].Body(&Mapping{})
+				if err != nil || !json.Valid(body) {
+					t.Fatalf("%s: %s, %v", kind, body, err)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package undo
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// serverFields are what the server writes into metadata, for every kind. The
+// status goes too: it is the word of controllers, which write it anew.
+//
+// Upstream: apiserver registry/rest/create.go BeforeCreate, which overwrites or
+// refuses them.
+var serverFields = []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+	"generation", "managedFields", "selfLink", "ownerReferences"}
+
+// accountAnnotation names the ServiceAccount of a token.
+//
+// Upstream: core/v1 ServiceAccountNameKey.
+const accountAnnotation = "kubernetes.io/service-account.name"
+
+// strip takes out of the content what a new object must not have.
+func (n *node) strip(p *planning) {
+	if textAt(n.content, "metadata", "deletionTimestamp") != "" {
+		n.step.Notes = append(n.step.Notes, WasBeingDeleted)
+	}
+	for _, field := range serverFields {
+		remove(n.content, "metadata", field)
+	}
+	remove(n.content, "status")
+	n.stripFinalizers()
+	switch {
+	case isKind(n.Object, "", "Pod"):
+		n.drop("spec", "nodeName")            // the scheduler finds a node, which the old one may not be
+		n.drop("spec", "ephemeralContainers") // refused at creation
+	case isKind(n.Object, "", "Service"):
+		n.stripService()
+	case isKind(n.Object, "", "PersistentVolumeClaim"):
+		n.stripClaim(p)
+	case isKind(n.Object, "", "PersistentVolume"):
+		// The volume stays reserved for the claim of that name, whatever its UID.
+		n.drop("spec", "claimRef", "uid")
+		n.drop("spec", "claimRef", "resourceVersion")
+		n.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
+	case isKind(n.Object, "batch", "Job"):
+		n.stripJob()
+	case isToken(n):
+		// The UID of another ServiceAccount would have the Secret deleted.
+		n.drop("metadata", "annotations", "kubernetes.io/service-account.uid")
+		if n.drop("data", "token") {
+			n.step.Notes = append(n.step.Notes, TokenDropped)
+		}
+	}
+}
+
+// drop removes a field and says so.
+func (n *node) drop(path ...string) bool {
+	if !remove(n.content, path...) {
+		return false
+	}
+	n.step.Stripped = append(n.step.Stripped, strings.Join(path, "."))
+	return true
+}
+
+// stripFinalizers leaves out those of the collector. They are wishes for the
+// deletion that was, and would choose the policy of the next one. Others stay:
+// whoever they belong to expects them on such an object.
+func (n *node) stripFinalizers() {
+	metadata, _ := n.content["metadata"].(map[string]any)
+	list, _ := metadata["finalizers"].([]any)
+	kept := slices.DeleteFunc(slices.Clone(list), func(f any) bool { return f == object.Foreground || f == object.Orphan })
+	switch {
+	case len(kept) == len(list):
+		return
+	case len(kept) == 0:
+		delete(metadata, "finalizers")
+	default:
+		metadata["finalizers"] = kept
+	}
+	n.step.Stripped = append(n.step.Stripped, "metadata.finalizers of the collector")
+}
+
+// stripService leaves out addresses and ports that were allocated: others may
+// have them by now, and then the whole Service would be refused. A headless
+// Service says None, which is no address.
+func (n *node) stripService() {
+	dropped := false
+	if textAt(n.content, "spec", "clusterIP") != "None" {
+		dropped = n.drop("spec", "clusterIP")
+		dropped = n.drop("spec", "clusterIPs") || dropped
+	}
+	dropped = n.drop("spec", "healthCheckNodePort") || dropped
+	ports, _ := at(n.content, "spec", "ports").([]any)
+	nodePorts := false
+	for _, entry := range ports {
+		if port, ok := entry.(map[string]any); ok {
+			nodePorts = remove(port, "nodePort") || nodePorts
+		}
+	}
+	if nodePorts {
+		n.step.Stripped = append(n.step.Stripped, "spec.ports.nodePort")
+	}
+	if dropped || nodePorts {
+		n.step.Notes = append(n.step.Notes, AddressesDropped)
+	}
+}
+
+// stripClaim leaves out the marks of a binding that is no more: with them and
+// without its volume a claim counts as lost. The name of the volume stays. A
+// claim without it would get an empty volume, and nothing would show it.
+//
+// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncClaim.
+func (n *node) stripClaim(p *planning) {
+	for _, a := range []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"} {
+		n.drop("metadata", "annotations", a)
+	}
+	name := textAt(n.content, "spec", "volumeName")
+	if name == "" {
+		return
+	}
+	volume := object.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: name}
+	if p.places[placeOf(volume)] {
+		return
+	}
+	live, err := p.lookup(volume)
+	switch {
+	case err != nil:
+		n.step.Notes = append(n.step.Notes, VolumeUnknown)
+	case live == nil:
+		n.step.Notes = append(n.step.Notes, VolumeGone)
+	case live.Volume() == nil || live.Volume().ClaimUID != "":
+		n.step.Notes = append(n.step.Notes, VolumeReleased)
+	}
+}
+
+// stripJob leaves out the selector and the labels that hold the UID of the Job,
+// which the server makes anew, unless the user chose them.
+//
+// Upstream: pkg/registry/batch/job/strategy.go generateSelector.
+func (n *node) stripJob() {
+	if manual, _ := at(n.content, "spec", "manualSelector").(bool); manual {
+		return
+	}
+	n.drop("spec", "selector")
+	for _, label := range []string{"controller-uid", "batch.kubernetes.io/controller-uid"} {
+		n.drop("metadata", "labels", label)
+		n.drop("spec", "template", "metadata", "labels", label)
+	}
+}
+
+// isToken tells whether the object is the token of a ServiceAccount.
+func isToken(n *node) bool {
+	return isKind(n.Object, "", "Secret") && text(n.content, "type") == "kubernetes.io/service-account-token"
+}

@@ -1,0 +1,384 @@
+package undo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// cluster is what the cluster has now.
+type cluster struct {
+	objects map[place]*object.Object
+	closed  map[place]bool // nobody can tell
+}
+
+func clusterOf(objects ...*object.Object) *cluster {
+	c := &cluster{objects: map[place]*object.Object{}, closed: map[place]bool{}}
+	for _, o := range objects {
+		c.objects[placeOf(o.Ref)] = o
+	}
+	return c
+}
+
+var clusterScoped = map[string]bool{"Namespace": true, "Node": true, "PersistentVolume": true, "ClusterRole": true,
+	"CustomResourceDefinition": true, "PriorityClass": true}
+
+func (c *cluster) lookup(r object.Ref) (*object.Object, error) {
+	switch {
+	case clusterScoped[r.Kind]:
+		r.Namespace = ""
+	case r.Namespace == "":
+		return nil, &object.NamespaceRequiredError{Ref: r}
+	}
+	if c.closed[placeOf(r)] {
+		return nil, errors.New("forbidden")
+	}
+	return c.objects[placeOf(r)], nil
+}
+
+// refOf reads `kind[.group] [namespace/]name`; the UID is `u-<name>`.
+func refOf(name string) object.Ref {
+	kind, rest, _ := strings.Cut(name, " ")
+	kind, group, grouped := strings.Cut(kind, ".")
+	r := object.Ref{APIVersion: "v1", Kind: kind, Namespace: "shop", Name: rest}
+	if grouped {
+		r.APIVersion = group + "/v1"
+	}
+	if namespace, inside, ok := strings.Cut(rest, "/"); ok {
+		r.Namespace, r.Name = namespace, inside
+	}
+	if clusterScoped[kind] {
+		r.Namespace = ""
+	}
+	r.UID = types.UID("u-" + r.Name)
+	return r
+}
+
+func ownerOf(r object.Ref) object.OwnerReference {
+	return object.OwnerReference{APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: r.UID}
+}
+
+func controllerOf(r object.Ref) object.OwnerReference {
+	ref := ownerOf(r)
+	ref.Controller = object.True
+	return ref
+}
+
+// saved is an object with owners and further fields in JSON.
+func saved(name, fields string, owners ...object.OwnerReference) Saved {
+	return savedAs(refOf(name), fields, owners...)
+}
+
+func savedAs(r object.Ref, fields string, owners ...object.OwnerReference) Saved {
+	content := map[string]any{}
+	if fields != "" {
+		if err := json.Unmarshal([]byte(fields), &content); err != nil {
+			panic(err)
+		}
+	}
+	metadata, _ := content["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	metadata["name"], metadata["uid"], metadata["resourceVersion"] = r.Name, r.UID, "7"
+	if r.Namespace != "" {
+		metadata["namespace"] = r.Namespace
+	}
+	if len(owners) > 0 {
+		metadata["ownerReferences"] = ownerBodies(owners)
+	}
+	content["apiVersion"], content["kind"], content["metadata"] = r.APIVersion, r.Kind, metadata
+	raw, err := json.Marshal(content)
+	if err != nil {
+		panic(err)
+	}
+	return Saved{Object: r, Raw: raw}
+}
+
+func live(name string, owners ...object.OwnerReference) *object.Object {
+	return &object.Object{Ref: refOf(name), ResourceVersion: "40", Owners: owners}
+}
+
+func going(name string) *object.Object {
+	o := live(name)
+	o.Edit().DeletionTimestamp = 1
+	return o
+}
+
+func another(name string) *object.Object {
+	o := live(name)
+	o.UID = "another"
+	return o
+}
+
+// lines are a plan as text.
+func lines(p *Plan) []string {
+	var all []string
+	for _, s := range p.Steps {
+		line := fmt.Sprintf("%d %s %s", s.N, s.Verb, s.Object)
+		for _, r := range s.References {
+			line += fmt.Sprintf(" +%s", r.Name)
+			if r.Made {
+				line += "(new)"
+			}
+		}
+		all = append(all, line+droppedText(s.Dropped)+joined(" -", s.Stripped)+joined(" !", s.Notes))
+	}
+	for _, s := range p.Skipped {
+		all = append(all, fmt.Sprintf("%s %s %s", s.Reason, s.Object, s.Live)+droppedText(s.Dropped))
+	}
+	return all
+}
+
+func droppedText(list []Dropped) string {
+	text := ""
+	for _, d := range list {
+		text += fmt.Sprintf(" %s:%s", d.Reason, d.Reference.Name)
+	}
+	return text
+}
+
+func joined[T ~string](before string, list []T) string {
+	text := ""
+	for _, s := range list {
+		text += before + string(s)
+	}
+	return text
+}
+
+func want(t *testing.T, c *cluster, list []Saved, want ...string) *Plan {
+	t.Helper()
+	p := Make(list, c.lookup)
+	if diff := cmp.Diff(want, lines(p)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	return p
+}
+
+// TestWhatIsThere (N33): nothing that is there is overwritten, and nothing is made
+// where nobody can tell what is there.
+func TestWhatIsThere(t *testing.T) {
+	c := clusterOf(live("ConfigMap alive"), going("ConfigMap going"), another("ConfigMap taken"))
+	c.closed[placeOf(refOf("ConfigMap hidden"))] = true
+	notSaved := Saved{Object: refOf("Secret none")}
+	twice := refOf("ConfigMap gone")
+	twice.UID = "z"
+	broken, other := saved("ConfigMap broken", ""), saved("ConfigMap other", "")
+	broken.Raw, other.Raw = []byte(`{"metadata":`), saved("ConfigMap gone", "").Raw
+	p := want(t, c, []Saved{
+		saved("ConfigMap alive", ""), saved("ConfigMap going", ""), saved("ConfigMap taken", ""), saved("ConfigMap hidden", ""),
+		notSaved, savedAs(twice, ""), savedAs(twice, ""), saved("ConfigMap gone", ""), broken, other,
+	},
+		"1 Create v1 ConfigMap shop/gone",
+		"StillAlive v1 ConfigMap shop/alive u-alive",
+		"Unreadable v1 ConfigMap shop/broken ",
+		"StillTerminating v1 ConfigMap shop/going u-going",
+		"ListedTwice v1 ConfigMap shop/gone ",
+		"ListedTwice v1 ConfigMap shop/gone ",
+		"CannotTell v1 ConfigMap shop/hidden ",
+		"Unreadable v1 ConfigMap shop/other ",
+		"TakenByAnother v1 ConfigMap shop/taken another",
+		"NotSaved v1 Secret shop/none ",
+	)
+	if d := p.Skipped[5].Detail; d != "forbidden" {
+		t.Errorf("CannotTell says %q", d)
+	}
+}
+
+// TestReferences (N32, W16): a reference is written only to an owner that is
+// there, or that the plan makes.
+func TestReferences(t *testing.T) {
+	c := clusterOf(live("ConfigMap out"), going("ConfigMap out-going"), another("ConfigMap out-other"),
+		another("ConfigMap taken"), going("ConfigMap going"), live("ConfigMap alive"), live("ClusterRole role"))
+	c.closed[placeOf(refOf("ConfigMap out-hidden"))] = true
+	c.closed[placeOf(refOf("ConfigMap hidden"))] = true
+	twin, elsewhere := refOf("Secret twin"), refOf("ConfigMap pay/far")
+	twin.UID = "u-double"
+	var owners []object.OwnerReference
+	for _, name := range []string{"ConfigMap out", "ConfigMap out-gone", "ConfigMap out-going", "ConfigMap out-other", "ConfigMap out-hidden",
+		"ConfigMap taken", "ConfigMap going", "ConfigMap hidden", "ConfigMap alive", "ConfigMap unsaved", "ConfigMap new",
+		"ConfigMap double", "Secret new", "Pod self", "ConfigMap far", "ClusterRole role"} {
+		owners = append(owners, ownerOf(refOf(name)))
+	}
+	// A cluster-scoped object cannot be owned by a namespaced one, saved or not.
+	node := saved("Node n", "", ownerOf(refOf("ConfigMap new")), ownerOf(refOf("ConfigMap out")))
+	p := want(t, c, []Saved{
+		saved("Pod self", "", owners...), node, saved("ConfigMap taken", ""), saved("ConfigMap going", ""), saved("ConfigMap hidden", ""),
+		saved("ConfigMap alive", ""), {Object: refOf("ConfigMap unsaved")}, saved("ConfigMap new", ""),
+		saved("ConfigMap double", ""), savedAs(twin, ""), savedAs(elsewhere, ""),
+	},
+		"1 Create v1 ConfigMap pay/far",
+		"2 Create v1 ConfigMap shop/double",
+		"3 Create v1 ConfigMap shop/new",
+		"4 Create v1 Node n OwnerElsewhere:new OwnerElsewhere:out",
+		"5 Create v1 Pod shop/self +out +alive +new(new) +role OwnerGone:out-gone OwnerBeingDeleted:out-going OwnerIsAnother:out-other"+
+			" OwnerUnknown:out-hidden OwnerIsAnother:taken OwnerBeingDeleted:going OwnerUnknown:hidden OwnerNotRestored:unsaved"+
+			" OwnerAmbiguous:double OwnerElsewhere:new OwnerCycle:self OwnerElsewhere:far",
+		"6 Create v1 Secret shop/twin",
+		"StillAlive v1 ConfigMap shop/alive u-alive",
+		"StillTerminating v1 ConfigMap shop/going u-going",
+		"CannotTell v1 ConfigMap shop/hidden ",
+		"TakenByAnother v1 ConfigMap shop/taken another",
+		"NotSaved v1 ConfigMap shop/unsaved ",
+	)
+	// What the plan says is what is sent.
+	var m Mapping
+	if _, _, err := p.Steps[4].Body(&m); err == nil {
+		t.Error("a dependent may be made before its owner")
+	}
+	m.Made(&p.Steps[2], "fresh")
+	if got, dropped := sent(t, &p.Steps[4], &m); got != "u-out u-alive fresh u-role" || len(dropped) != 0 {
+		t.Errorf("references to %s, dropped %v", got, dropped)
+	}
+	m.Failed(&p.Steps[2])
+	if got, dropped := sent(t, &p.Steps[4], &m); got != "u-out u-alive u-role" || droppedText(dropped) != " OwnerNotRestored:new" {
+		t.Errorf("references to %s, dropped %v", got, dropped)
+	}
+}
+
+// sent are the UIDs of the references in the body of a step.
+func sent(t *testing.T, s *Step, m *Mapping) (string, []Dropped) {
+	t.Helper()
+	body, dropped, err := s.Body(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o struct {
+		Metadata struct {
+			OwnerReferences []struct{ UID string }
+		}
+	}
+	if err := json.Unmarshal(body, &o); err != nil {
+		t.Fatal(err)
+	}
+	var uids []string
+	for _, r := range o.Metadata.OwnerReferences {
+		uids = append(uids, r.UID)
+	}
+	return strings.Join(uids, " "), dropped
+}
+
+// TestOrder: owners, namespaces, definitions and what pods are admitted by come
+// first, whatever their names.
+func TestOrder(t *testing.T) {
+	crd := saved("CustomResourceDefinition.apiextensions.k8s.io carts.example.com", `{"spec":{"group":"example.com","names":{"kind":"Cart"}}}`)
+	pod := saved("Pod a/p", `{"spec":{"serviceAccountName":"runner","priorityClassName":"high"}}`)
+	want(t, clusterOf(), []Saved{
+		saved("Cart.example.com a/c", "", ownerOf(refOf("Secret a/z"))), saved("Secret a/z", ""), crd, pod,
+		saved("Secret a/token", `{"type":"kubernetes.io/service-account-token","metadata":{"annotations":{"kubernetes.io/service-account.name":"runner"}}}`),
+		saved("ServiceAccount a/runner", ""), saved("ServiceAccount b/runner", ""), saved("Namespace a", ""),
+		saved("PriorityClass.scheduling.k8s.io high", ""), saved("ConfigMap b/a", ""),
+	},
+		"1 Create apiextensions.k8s.io/v1 CustomResourceDefinition carts.example.com",
+		"2 Create scheduling.k8s.io/v1 PriorityClass high",
+		"3 Create v1 ConfigMap b/a",
+		"4 Create v1 Namespace a",
+		"5 Create v1 Secret a/z",
+		"6 Create example.com/v1 Cart a/c +z(new)",
+		"7 Create v1 ServiceAccount a/runner",
+		"8 Create v1 Pod a/p",
+		"9 Create v1 Secret a/token",
+		"10 Create v1 ServiceAccount b/runner",
+	)
+}
+
+// TestCycles: one reference of each circle is dropped, that of the smallest object
+// on it; what hangs on the circle keeps its own.
+func TestCycles(t *testing.T) {
+	ring := func(name, owner string) Saved {
+		return saved("ConfigMap "+name, "", ownerOf(refOf("ConfigMap "+owner)))
+	}
+	want(t, clusterOf(), []Saved{ring("a", "d"), ring("b", "c"), ring("c", "d"), ring("d", "b"), ring("x", "y"), ring("y", "x")},
+		"1 Create v1 ConfigMap shop/b OwnerCycle:c",
+		"2 Create v1 ConfigMap shop/d +b(new)",
+		"3 Create v1 ConfigMap shop/a +d(new)",
+		"4 Create v1 ConfigMap shop/c +d(new)",
+		"5 Create v1 ConfigMap shop/x OwnerCycle:y",
+		"6 Create v1 ConfigMap shop/y +x(new)",
+	)
+	// A want is never dropped: the reference of the ServiceAccount is.
+	pod := saved("Pod p", `{"spec":{"serviceAccountName":"sa"}}`, ownerOf(refOf("ServiceAccount sa")))
+	want(t, clusterOf(), []Saved{pod, saved("ServiceAccount sa", "", ownerOf(refOf("Pod p")))},
+		"1 Create v1 ServiceAccount shop/sa OwnerCycle:p",
+		"2 Create v1 Pod shop/p +sa(new)",
+	)
+}
+
+// TestRestore: an object that was only changed gets back the references whose
+// owners are there, under its UID and version.
+func TestRestore(t *testing.T) {
+	changed := func(s Saved) Saved { s.Changed = true; return s }
+	kept, gone, fresh := refOf("ConfigMap kept"), refOf("ConfigMap gone"), refOf("ConfigMap fresh")
+	c := clusterOf(live("ConfigMap kept"), live("Pod a", ownerOf(kept)), live("Pod b"), live("Pod c", controllerOf(kept)), live("Pod d"))
+	p := want(t, c, []Saved{
+		changed(saved("Pod a", `{"metadata":{"finalizers":["x.io/a"]}}`, ownerOf(kept), ownerOf(gone), ownerOf(fresh))),
+		changed(saved("Pod b", "", ownerOf(gone))),
+		changed(saved("Pod c", "", controllerOf(fresh))),
+		saved("Pod d", "", ownerOf(kept)),
+		saved("ConfigMap fresh", ""),
+	},
+		"1 Create v1 ConfigMap shop/fresh",
+		"2 Restore v1 Pod shop/a +fresh(new) OwnerGone:gone !FinalizersNotRestored",
+		"ReferencesLost v1 Pod shop/b u-b OwnerGone:gone",
+		"ReferencesLost v1 Pod shop/c u-c ControllerTaken:fresh",
+		"StillAlive v1 Pod shop/d u-d",
+	)
+	var m Mapping
+	if _, _, err := p.Steps[1].Patch(&m); err == nil {
+		t.Error("restored before the owner is there")
+	}
+	m.Made(&p.Steps[0], "new-uid")
+	patch, _, err := p.Steps[1].Patch(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const body = `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"kept","uid":"u-kept"},` +
+		`{"apiVersion":"v1","kind":"ConfigMap","name":"fresh","uid":"new-uid"}],"resourceVersion":"40","uid":"u-a"}}`
+	if got := string(patch.Body()); got != body || patch.Type != object.Merge || p.Steps[1].Live().UID != "u-a" {
+		t.Errorf("the patch is %s", got)
+	}
+	if _, _, err := p.Steps[1].Body(&m); err == nil {
+		t.Error("a restore has a body")
+	}
+	if _, _, err := p.Steps[0].Patch(&m); err == nil {
+		t.Error("a create has a patch")
+	}
+}
+
+// TestByItself: work that is done is not done again, and what controllers make
+// is left to them.
+func TestByItself(t *testing.T) {
+	rs, job, out := refOf("ReplicaSet.apps rs"), refOf("Job.batch job"), refOf("ReplicaSet.apps out")
+	c := clusterOf(live("ReplicaSet.apps out"))
+	want(t, c, []Saved{
+		saved("ReplicaSet.apps rs", ""), saved("Pod of-rs", "", controllerOf(rs)), saved("Pod owned", "", ownerOf(rs)),
+		saved("Pod of-out", "", controllerOf(out)), saved("Pod of-none", "", controllerOf(refOf("ReplicaSet.apps none"))),
+		saved("Job.batch job", `{"status":{"conditions":[{"type":"Complete","status":"True"}]}}`),
+		saved("Job.batch failed", `{"status":{"conditions":[{"type":"Failed","status":"True"}]}}`),
+		saved("Job.batch runs", `{"status":{"conditions":[{"type":"Complete","status":"False"}]}}`),
+		saved("Pod done", `{"status":{"phase":"Succeeded"}}`, controllerOf(job)), saved("Pod runs", `{"status":{"phase":"Running"}}`),
+		saved("Pod mirror", `{"metadata":{"annotations":{"kubernetes.io/config.mirror":"x"}}}`),
+		saved("EndpointSlice.discovery.k8s.io es", "", controllerOf(refOf("Service s"))), saved("Service s", ""),
+	},
+		"1 Create apps/v1 ReplicaSet shop/rs",
+		"2 Create batch/v1 Job shop/runs",
+		"3 Create v1 Pod shop/of-none OwnerGone:none",
+		"4 Create v1 Pod shop/owned +rs(new)",
+		"5 Create v1 Pod shop/runs",
+		"6 Create v1 Service shop/s",
+		"WouldRunAgain batch/v1 Job shop/failed ",
+		"WouldRunAgain batch/v1 Job shop/job ",
+		"ControllerMakesIt discovery.k8s.io/v1 EndpointSlice shop/es ",
+		"WouldRunAgain v1 Pod shop/done ",
+		"ControllerMakesIt v1 Pod shop/mirror ",
+		"ControllerMakesIt v1 Pod shop/of-out ",
+		"ControllerMakesIt v1 Pod shop/of-rs ",
+	)
+}
