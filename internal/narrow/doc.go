@@ -1,0 +1,19 @@
+// Package narrow tells whether a part of a cluster is enough for an answer: one
+// namespace, and all that is in none.
+//
+// A reference has no namespace: it names an owner in the namespace of its dependent,
+// or one without a namespace. So whoever depends on an object of a namespace is in
+// that namespace. An object elsewhere that has its uid in a reference is no dependent:
+// the collector looks for the owner beside the object and does not find it, before the
+// delete as after it. (semantics.md §3.6)
+//
+// It is not quite as simple, for the graph of the collector knows uids only. Who waits
+// for dependents, or releases them, waits for and releases those as well that have
+// only the uid; what a namespace holds back may be waited for in another one; and what
+// has no namespace has dependents everywhere. Wherever one of these can matter, the
+// part is not enough and the rest has to be read. Nothing is ever concluded about what
+// the part does not show.
+//
+// What it takes for granted is that a uid is given once. That an object of another
+// namespace has the uid of one of this namespace is not seen.
+package narrow

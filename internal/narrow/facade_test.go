@@ -1,0 +1,105 @@
+package narrow_test
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/facade"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestPlanOverHTTP reads drawn worlds from a server, as commands do: what a delete does
+// is the same, whether one namespace was read or all of them.
+func TestPlanOverHTTP(t *testing.T) {
+	enough := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		world := scenario.DrawWorld(rt, varieties(rt)&^scenario.RepeatedUIDs)
+		var inside []object.Ref
+		for _, o := range world.Objects {
+			if o.Namespace == "n" && o.Kind != "Event" { // of events no snapshot is taken
+				inside = append(inside, o.Ref)
+			}
+		}
+		if len(inside) == 0 {
+			rt.Skip("nothing in namespace n")
+		}
+		client, closed := serve(t, world.Objects)
+		defer closed()
+		seed := plan.DeleteSeed(engine.Background, rapid.SampledFrom(inside).Draw(rt, "target"))
+		near := read(rt, client, kube.Scope{Namespaces: []string{"n"}})
+		part := simulated(rt, near, seed)
+		if narrow.Of(near, "n").Plan(part) != "" {
+			return
+		}
+		enough++
+		all := simulated(rt, read(rt, client, kube.Scope{}), seed)
+		if diff := cmp.Diff(within(all), within(part)); diff != "" {
+			rt.Fatalf("what the delete does (-whole +part):\n%s", diff)
+		}
+		if !part.Complete || len(part.Source.Namespaces) != 1 {
+			rt.Fatalf("complete %v, looked at %v, gaps %v", part.Complete, part.Source.Namespaces, part.Gaps)
+		}
+	})
+	if enough == 0 {
+		t.Error("the part was never enough")
+	}
+}
+
+// within are the effects that a delete has in namespace n.
+func within(p *report.Plan) []report.Effect {
+	var effects []report.Effect
+	for _, e := range p.Effects {
+		if !e.Baseline && e.Object.Namespace == "n" {
+			effects = append(effects, e)
+		}
+	}
+	return effects
+}
+
+func read(t *rapid.T, client *kube.Client, scope kube.Scope) *snapshot.Snapshot {
+	snap, err := client.Snapshot(t.Context(), scope, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// serve starts a server with these objects and of the kinds that may be drawn.
+func serve(t *testing.T, objects []*object.Object) (*kube.Client, func()) {
+	t.Helper()
+	rs := &object.Resources{}
+	for _, r := range scenario.Resources().All() {
+		switch r.Kind {
+		case "ConfigMap", "ReplicaSet", "Secret", "Widget", "Gadget", "ClusterRole", "Role", "Pod", "Event", "Namespace":
+			rs.Add(r)
+		}
+	}
+	server := httptest.NewServer(facade.New(objects, rs, facade.Documents(rs.All())))
+	flags := genericclioptions.NewConfigFlags(false)
+	nothing := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(nothing, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags.KubeConfig, flags.APIServer = &nothing, &server.URL
+	client, err := kube.Connect(flags, kube.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, func() {
+		client.Close()
+		server.Close()
+	}
+}

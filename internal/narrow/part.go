@@ -1,0 +1,186 @@
+package narrow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Part is a snapshot of one namespace and of what is in none.
+type Part struct {
+	snap      *snapshot.Snapshot
+	namespace string
+	// watched are the objects that a collector watches, by uid. Of others it knows what
+	// references say, wherever they are.
+	watched map[types.UID]*object.Object
+	// lacking is why the part is enough for nothing that is simulated; empty if it may
+	// be.
+	lacking string
+}
+
+// Of looks at a part of a cluster.
+func Of(snap *snapshot.Snapshot, namespace string) *Part {
+	p := &Part{snap: snap, namespace: namespace, watched: make(map[types.UID]*object.Object, len(snap.Objects))}
+	for _, o := range snap.Objects {
+		if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil && snap.Resources.Monitored(r) {
+			p.watched[o.UID] = o
+		}
+		if p.lacking == "" {
+			p.lacking = far(o)
+		}
+	}
+	if why := p.doubtful(); why != "" {
+		p.lacking = why
+	}
+	return p
+}
+
+// far is why the end of an object, or of what is connected with it, hangs on objects
+// that may be anywhere; empty if it does not.
+func far(o *object.Object) string {
+	switch {
+	case o.HasFinalizer(object.Foreground):
+		return fmt.Sprintf("%s waits for its dependents, and whatever has its uid is waited for", o.Ref)
+	case o.HasFinalizer(object.Orphan):
+		return fmt.Sprintf("%s releases its dependents, and whatever has its uid is released", o.Ref)
+	case o.Kind == "CustomResourceDefinition" && o.BeingDeleted():
+		return fmt.Sprintf("%s is being deleted, with its objects in all namespaces", o.Ref)
+	}
+	return ""
+}
+
+// doubtful is why the identities of the part cannot be relied on.
+func (p *Part) doubtful() string {
+	i := slices.IndexFunc(p.snap.Problems, func(problem snapshot.Problem) bool {
+		return problem.Kind == snapshot.DuplicateUID || problem.Kind == snapshot.NoUID
+	})
+	if i < 0 {
+		return ""
+	}
+	return p.snap.Problems[i].Message
+}
+
+// Plan is why a plan of the part may not be that of the whole; empty if it is, in all
+// that the delete does. Nobody is asked about what would happen anyway elsewhere.
+func (p *Part) Plan(plan *report.Plan) string {
+	switch {
+	case plan.Seed.Verb != "delete" || plan.Seed.Policy != "Background":
+		return "dependents are waited for or released, and whatever has the uid of their owner counts as one"
+	case plan.Explored > 0:
+		return "other orders of all events are asked for"
+	case p.lacking != "":
+		return p.lacking
+	}
+	for _, t := range plan.Seed.Targets {
+		if why := p.connected(object.Ref(t)); why != "" {
+			return why
+		}
+		for _, o := range p.around(p.watched[t.UID]) {
+			if why := p.dangles(o); why != "" {
+				return why
+			}
+		}
+	}
+	judged := make(map[types.UID]bool, len(plan.Effects))
+	for i := range plan.Effects {
+		e := &plan.Effects[i]
+		judged[e.Object.UID] = true
+		switch {
+		case e.Object.Namespace != p.namespace:
+			return fmt.Sprintf("%s is concerned, and may have dependents in every namespace", object.Ref(e.Object))
+		case e.Outcome == report.Unknown:
+			return fmt.Sprintf("what becomes of %s is not known", object.Ref(e.Object))
+		case e.Outcome == report.Blocked && !e.Baseline:
+			return fmt.Sprintf("%s stays, and whatever has its uid with it", object.Ref(e.Object))
+		}
+		if e.Baseline {
+			continue
+		}
+		if why := p.connected(object.Ref(e.Object)); why != "" {
+			return why
+		}
+	}
+	if why := p.undecided(judged); why != "" {
+		return why
+	}
+	return chosen(plan.Gaps)
+}
+
+// undecided is why there is an object of which nothing can be said, with or without the
+// delete: who owns it is not known, and it was not found to be garbage.
+func (p *Part) undecided(judged map[types.UID]bool) string {
+	for _, o := range p.snap.Objects {
+		if p.watched[o.UID] == nil || judged[o.UID] {
+			continue
+		}
+		if why := p.dangles(o); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// connected is why an object may be connected with others that the part does not show.
+func (p *Part) connected(ref object.Ref) string {
+	o := p.watched[ref.UID]
+	if o == nil || o.Namespace != p.namespace {
+		return fmt.Sprintf("%s is not in namespace %s, or no collector watches it", ref, p.namespace)
+	}
+	return p.dangles(o)
+}
+
+// dangles is why an owner of an object is not in the part: it is gone, or the reference
+// is wrong, or no collector watches it. The rest shows which, and whether the owner waits for the object.
+func (p *Part) dangles(o *object.Object) string {
+	for _, ref := range o.Owners {
+		owner := p.watched[ref.UID]
+		if owner == nil || owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) ||
+			owner.Group() != object.GroupOf(ref.APIVersion) || owner.Namespace != "" && owner.Namespace != o.Namespace {
+			return fmt.Sprintf("%s refers to %s %s, which was not seen", o.Ref, ref.Kind, ref.Name)
+		}
+	}
+	return ""
+}
+
+// around are the objects that are connected with one over references, itself included.
+func (p *Part) around(o *object.Object) []*object.Object {
+	dependents := map[types.UID][]*object.Object{}
+	for _, d := range p.snap.Objects {
+		for _, ref := range d.Owners {
+			dependents[ref.UID] = append(dependents[ref.UID], d)
+		}
+	}
+	met := map[*object.Object]bool{o: true}
+	open := []*object.Object{o}
+	for i := 0; i < len(open); i++ {
+		near := dependents[open[i].UID]
+		for _, ref := range open[i].Owners {
+			if owner := p.watched[ref.UID]; owner != nil {
+				near = append(near, owner)
+			}
+		}
+		for _, n := range near {
+			if !met[n] {
+				met[n] = true
+				open = append(open, n)
+			}
+		}
+	}
+	return open
+}
+
+// chosen is why gaps that were left by choice matter.
+func chosen(gaps []report.Gap) string {
+	for _, g := range gaps {
+		if strings.HasPrefix(g.Why, string(snapshot.LeftOut)) {
+			return "dependents may be in other namespaces"
+		}
+	}
+	return ""
+}

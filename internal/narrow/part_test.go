@@ -1,0 +1,83 @@
+package narrow_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+func configMap(name, ownerKind, owner string, finalizers ...string) *object.Object {
+	o := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: name, UID: types.UID(name)}, ResourceVersion: "1"}
+	if owner != "" {
+		o.Owners = []object.OwnerReference{{APIVersion: "v1", Kind: ownerKind, Name: owner, UID: types.UID(owner)}}
+	}
+	if len(finalizers) > 0 {
+		o.Edit().Finalizers = finalizers
+	}
+	return o
+}
+
+func dying(o *object.Object) *object.Object {
+	o.Edit().DeletionTimestamp = 1
+	return o
+}
+
+// TestRest: what makes a part not enough, one by one. Root owns leaf.
+func TestRest(t *testing.T) {
+	definition := &object.Object{Ref: object.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "carts.example.com", UID: "d"}, ResourceVersion: "1"}
+	for name, c := range map[string]struct {
+		beside        []*object.Object
+		root          string // a finalizer of root
+		policy        engine.Policy
+		planned, told string
+	}{
+		"nothing":           {policy: engine.Background},
+		"foreground":        {policy: engine.ForegroundPolicy, planned: "dependents are waited for"},
+		"orphan":            {policy: engine.OrphanPolicy, planned: "dependents are waited for"},
+		"somebody waits":    {[]*object.Object{dying(configMap("w", "", "", object.Foreground, "example.com/x"))}, "", engine.Background, "waits for its dependents", "waits for its dependents"},
+		"somebody releases": {[]*object.Object{dying(configMap("w", "", "", object.Orphan, "example.com/x"))}, "", engine.Background, "releases its dependents", "releases its dependents"},
+		"a definition goes": {[]*object.Object{dying(definition)}, "", engine.Background, "in all namespaces", "in all namespaces"},
+		"root is held":      {nil, "example.com/x", engine.Background, "stays, and whatever has its uid", "tried in the foreground"},
+		"an unknown owner":  {[]*object.Object{configMap("o", "Nothing", "x")}, "", engine.Background, "was not seen", ""},
+		"an absent sibling": {[]*object.Object{configMap("s", "ConfigMap", "gone")}, "", engine.Background, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := configMap("root", "", "")
+			if c.root != "" {
+				root = configMap("root", "", "", c.root)
+			}
+			leaf := configMap("leaf", "ConfigMap", "root")
+			snap, err := snapshot.New(append([]*object.Object{root, leaf}, c.beside...), scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			part := narrow.Of(snap, "n")
+			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(c.policy, root.Ref), plan.Options{NoSteps: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			says(t, "plan", part.Plan(result.Plan), c.planned)
+			e, err := explain.Object(t.Context(), snap, leaf.Ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			says(t, "explanation", part.Explanation(e), c.told)
+		})
+	}
+}
+
+func says(t *testing.T, what, got, want string) {
+	t.Helper()
+	if (got == "") != (want == "") || !strings.Contains(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}

@@ -1,0 +1,208 @@
+package narrow_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// drawn is a world as a whole and in part, and an object of namespace n.
+type drawn struct {
+	whole, part *snapshot.Snapshot
+	target      object.Ref
+}
+
+// draw draws a world in which some kinds cannot be listed. A uid is given once: see
+// the contract of the package.
+func draw(t *rapid.T, allowed scenario.Variety) drawn {
+	w := scenario.DrawWorld(t, allowed&^scenario.RepeatedUIDs)
+	whole, part := &snapshot.Coverage{}, &snapshot.Coverage{}
+	refused := map[string]bool{}
+	for _, r := range scenario.Resources().All() {
+		gr := r.GroupResource()
+		if rapid.IntRange(0, 30).Draw(t, "refused") == 30 {
+			refused[gr.String()] = true
+			whole.Fail(gr, "", snapshot.Forbidden, "")
+			part.Fail(gr, "", snapshot.Forbidden, "")
+			continue
+		}
+		whole.Add(gr, "")
+		if r.Namespaced {
+			part.Add(gr, "n")
+		} else {
+			part.Add(gr, "")
+		}
+	}
+	part.LeaveOut("only some namespaces were looked at")
+	var seen, near []*object.Object
+	for _, o := range w.Objects {
+		if r, err := scenario.Resources().For(o.APIVersion, o.Kind); err == nil && refused[r.GroupResource().String()] {
+			continue
+		}
+		seen = append(seen, o.Clone())
+		if o.Namespace == "" || o.Namespace == "n" {
+			near = append(near, o.Clone())
+		}
+	}
+	d := drawn{whole: made(t, seen, whole), part: made(t, near, part)}
+	inside := slices.DeleteFunc(slices.Clone(d.part.Objects), func(o *object.Object) bool { return o.Namespace != "n" })
+	if len(inside) == 0 {
+		t.Skip("nothing in namespace n")
+	}
+	d.target = rapid.SampledFrom(inside).Draw(t, "target").Ref
+	return d
+}
+
+func made(t *rapid.T, objects []*object.Object, c *snapshot.Coverage) *snapshot.Snapshot {
+	snap, err := snapshot.New(objects, scenario.Resources(), c, snapshot.Source{})
+	if err != nil {
+		t.Skip("the objects are of two clusters")
+	}
+	return snap
+}
+
+// varieties are worlds of any kind, and such whose references are mostly right: of the
+// first few can be answered in part.
+func varieties(t *rapid.T) scenario.Variety {
+	if rapid.Bool().Draw(t, "wild") {
+		return scenario.Wild
+	}
+	return scenario.Aliases | scenario.Graceful | scenario.Mismatches | scenario.RepeatedOwners | scenario.ForeignFinalizers | scenario.Cycles
+}
+
+// TestPlan: a plan of a part that is said to be enough has the effects of the plan of
+// the whole, but for those on objects of other namespaces; and on these the delete has
+// none.
+func TestPlan(t *testing.T) {
+	enough := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, varieties(t))
+		seed := plan.DeleteSeed(engine.Background, d.target)
+		part := simulated(t, d.part, seed)
+		if narrow.Of(d.part, "n").Plan(part) != "" {
+			return
+		}
+		enough++
+		whole := simulated(t, d.whole, seed)
+		inside := whole.Effects[:0:0]
+		for _, e := range whole.Effects {
+			switch {
+			case e.Object.Namespace == "n":
+				inside = append(inside, e)
+			case !e.Baseline && e.Outcome != report.Kept && e.Outcome != report.Unknown:
+				t.Fatalf("the delete has an effect elsewhere: %+v", e)
+			}
+		}
+		if diff := cmp.Diff(concerning(inside), concerning(part.Effects)); diff != "" {
+			t.Fatalf("effects (-whole +part):\n%s", diff)
+		}
+		if !part.Complete {
+			for _, g := range part.Gaps {
+				if strings.HasPrefix(g.Why, string(snapshot.LeftOut)) {
+					t.Fatalf("what was left out by choice makes it incomplete: %+v", g)
+				}
+			}
+		}
+	})
+	t.Logf("enough in %d worlds", enough)
+	if enough == 0 {
+		t.Error("the part was never enough")
+	}
+}
+
+// concerning are effects as they matter to the delete. Of what happens anyway only that
+// it happens does: which of several absent owners was found first is a matter of order.
+func concerning(effects []report.Effect) []report.Effect {
+	effects = slices.Clone(effects)
+	for i, e := range effects {
+		if e.Baseline {
+			effects[i] = report.Effect{Object: e.Object, Outcome: e.Outcome, Baseline: true}
+		}
+	}
+	return effects
+}
+
+func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed) *report.Plan {
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Plan
+}
+
+// TestExplanation: an explanation from a part that is said to be enough is the one
+// from the whole.
+func TestExplanation(t *testing.T) {
+	enough := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, varieties(t))
+		part := explained(t, d.part, d.target)
+		if narrow.Of(d.part, "n").Explanation(part) != "" {
+			return
+		}
+		enough++
+		whole := explained(t, d.whole, d.target)
+		whole.Dependents = slices.DeleteFunc(whole.Dependents, func(f report.DependentFinding) bool {
+			return f.Ref.Namespace != "" && f.Ref.Namespace != "n"
+		})
+		whole.Gaps, whole.Complete = part.Gaps, part.Complete
+		if diff := cmp.Diff(whole, part); diff != "" {
+			t.Fatalf("(-whole +part):\n%s", diff)
+		}
+	})
+	t.Logf("enough in %d worlds", enough)
+	if enough == 0 {
+		t.Error("the part was never enough")
+	}
+}
+
+func explained(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) *report.Explanation {
+	e, err := explain.Object(t.Context(), snap, ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestOwners: a graph of owners from a part that is said to be enough is the one from
+// the whole.
+func TestOwners(t *testing.T) {
+	enough := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t, varieties(t))
+		part, err := owners(t, d.part, d.target)
+		if err != nil || narrow.Of(d.part, "n").Owners(part) != "" {
+			return
+		}
+		enough++
+		whole, err := owners(t, d.whole, d.target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole.Gaps, whole.Complete = part.Gaps, part.Complete
+		if diff := cmp.Diff(whole, part); diff != "" {
+			t.Fatalf("(-whole +part):\n%s", diff)
+		}
+	})
+	t.Logf("enough in %d worlds", enough)
+	if enough == 0 {
+		t.Error("the part was never enough")
+	}
+}
+
+func owners(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) (*report.Graph, error) {
+	return explain.Graph(t.Context(), snap, explain.GraphOptions{Roots: []object.Ref{ref}, Direction: graph.ToOwners})
+}
