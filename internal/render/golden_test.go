@@ -55,6 +55,8 @@ func documentOf(kind string) runtime.Object {
 		return &report.Diagnosis{}
 	case "Graph":
 		return &report.Graph{}
+	case "Run":
+		return &report.Run{}
 	}
 	return nil
 }
@@ -97,7 +99,11 @@ func renderAs(t *testing.T, command string, s Style, doc runtime.Object) string 
 	case "steps":
 		err = PlanSteps(&b, s, doc.(*report.Plan))
 	case "text":
-		err = ExplanationText(&b, s, doc.(*report.Explanation))
+		if run, ok := doc.(*report.Run); ok {
+			err = RunText(&b, s, run)
+		} else {
+			err = ExplanationText(&b, s, doc.(*report.Explanation))
+		}
 	case "tree":
 		err = GraphTree(&b, s, doc.(*report.Graph))
 	case "dot":
@@ -174,6 +180,8 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		"diagnosis":   func(w io.Writer) error { return DiagnosisTable(w, full, &report.Diagnosis{}) },
 		"tree":        func(w io.Writer) error { return GraphTree(w, full, &report.Graph{}) },
 		"dot":         func(w io.Writer) error { return GraphDOT(w, full, &report.Graph{}) },
+		"run":         func(w io.Writer) error { return RunText(w, full, &report.Run{}) },
+		"question":    func(w io.Writer) error { return ConfirmationText(w, full, &report.Confirmation{}) },
 		"upstream":    func(w io.Writer) error { return UpstreamDOT(w, full, &report.Graph{}) },
 	} {
 		if err := render(closed{}); !errors.Is(err, io.ErrClosedPipe) {

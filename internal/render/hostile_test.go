@@ -69,8 +69,25 @@ func FuzzTable(f *testing.F) {
 			{Code: a, Severity: report.Severity(b), Object: x, Reference: &y, Message: a, Evidence: b, Remedy: a},
 			{Code: b, Severity: report.Error, Object: y, Message: b},
 		}}
+		run := &report.Run{
+			Seed: plan.Seed, State: report.RunState(a), Message: b, Bundle: a, Summary: report.RunSummary{Confirmed: 1, Compared: 2},
+			Writes:    []report.RunWrite{{Object: x, Verb: a, State: report.WriteState(b), Message: a}, {Object: y, State: report.Confirmed}},
+			Surprises: []report.Surprise{{Object: y, Verb: b, Message: a}},
+			Pending:   []report.Pending{{Object: x, Finalizers: []string{a, b}, Dependents: []report.Ref{y}}, {Object: y}},
+			Drift:     []report.Drift{{Object: x, Predicted: report.Outcome(a), Reason: report.DriftReason(b), Message: a}},
+		}
+		question := &report.Confirmation{
+			Verb: a, Context: b, Server: a, User: b, ClusterUID: types.UID(a), Digest: b, Data: []report.Ref{x, y}, Notes: []string{a, b},
+			Counts: []report.Count{{APIVersion: a, Kind: b, Outcome: report.Outcome(a), Count: 2}},
+		}
 		for _, wide := range []bool{false, true} {
 			s.Wide = wide
+			assertRendered(t, s, func(w io.Writer) error { return RunText(w, s, run) })
+			assertRendered(t, s, func(w io.Writer) error { return ConfirmationText(w, s, question) })
+			assertRendered(t, s, func(w io.Writer) error {
+				_, err := io.WriteString(w, RunProgress(s, "gone", 1, 2, run.Pending)+"\n")
+				return err
+			})
 			assertRendered(t, s, func(w io.Writer) error { return PlanTable(w, s, plan) })
 			assertRendered(t, s, func(w io.Writer) error { return PlanSteps(w, s, plan) })
 			assertRendered(t, s, func(w io.Writer) error { return ExplanationText(w, s, explanation) })

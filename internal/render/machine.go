@@ -112,6 +112,12 @@ func namedBy(doc runtime.Object) ([]report.Ref, error) {
 				refs = append(refs, e.Object)
 			}
 		}
+	case *report.Run:
+		for _, x := range doc.Writes {
+			if x.State == report.Confirmed {
+				refs = append(refs, x.Object)
+			}
+		}
 	case *report.Explanation:
 		refs = append(refs, doc.Object)
 	case *report.Diagnosis:

@@ -48,6 +48,9 @@ func writeNotes(w *writer, notes []string) {
 // completeness says whether the answer is whole, and what was not seen.
 func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
 	var notes []string
+	if len(src.Namespaces) > 0 {
+		notes = append(notes, "Looked at: "+namespacesText(s, src.Namespaces)+" and what is in none.")
+	}
 	if !complete {
 		notes = append(notes, s.paint(bold, "Incomplete:")+" some of this rests on what "+seenIn(src)+" does not show.")
 	}
@@ -55,6 +58,19 @@ func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) 
 		notes = append(notes, gapText(s, src, gaps))
 	}
 	return notes
+}
+
+// namespacesText is "namespace shop", or the first few of many.
+func namespacesText(s Style, names []string) string {
+	if len(names) == 1 {
+		return "namespace " + s.text(names[0])
+	}
+	const most = 3
+	text := "namespaces " + s.texts(names[:min(most, len(names))])
+	if len(names) > most {
+		text += ", " + s.pick("…", "...")
+	}
+	return text
 }
 
 // seenIn names what was looked at.

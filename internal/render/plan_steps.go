@@ -30,6 +30,7 @@ func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 			w.prose(strconv.Itoa(left)+" more steps are not listed here: -o json has them all.", 2)
 		}
 	}
+	w.finalizers(p)
 	planNotes(w, p)
 	return w.done()
 }

@@ -46,6 +46,7 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 		w.line()
 		w.table(stuckTable(s, p.Stuck))
 	}
+	w.finalizers(p)
 	planNotes(w, p)
 	return w.done()
 }

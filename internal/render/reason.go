@@ -24,6 +24,7 @@ var sentences = map[string]string{
 	"OrphanDependents":         "the Orphan policy removes references before the owner goes",
 	"NotObserved":              "it exists, but its kind is not watched",
 	"AbsenceNotProven":         "it is not proven that an owner is absent",
+	"Contended":                "it changed again and again while it was judged",
 	"Conflict":                 "it changed in the meantime",
 
 	// What else a plan sees.

@@ -1,0 +1,44 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+func TestConfirmationText(t *testing.T) {
+	c := &report.Confirmation{
+		Verb: "delete", Context: "prod", Server: "https://10.0.0.1:6443", ClusterUID: "5e1f",
+		Counts: []report.Count{
+			{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Outcome: report.Deleted, Count: 1},
+			{APIVersion: "v1", Kind: "Secret", Namespace: "a", Outcome: report.Deleted, Count: 1},
+			{APIVersion: "v1", Kind: "Secret", Namespace: "b", Outcome: report.Deleted, Count: 2},
+		},
+		Deletes: 4, Data: []report.Ref{{APIVersion: "v1", Kind: "Secret", Namespace: "a", Name: "key"}},
+		Notes: []string{"No backup is made."},
+	}
+	var b strings.Builder
+	if err := ConfirmationText(&b, Style{Width: 80}, c); err != nil {
+		t.Fatal(err)
+	}
+	want := `delete in prod
+server:  https://10.0.0.1:6443
+cluster: 5e1f
+user:    the server does not tell
+
+KIND              OUTCOME   COUNT
+deployment.apps   deleted   1
+secret            deleted   3
+
+Data is among what is deleted:
+  secret/key -n a
+
+No backup is made.
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,68 @@
+package render
+
+import (
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// finalizers says what is taken off, what is lost with it, and what forbids it.
+func (w *writer) finalizers(p *report.Plan) {
+	if len(p.Finalizers) > 0 {
+		w.line()
+	}
+	for _, f := range p.Finalizers {
+		w.prose(w.style.text(f.Name)+" ("+w.style.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+keeper(w.style, f)+".", 2)
+	}
+	if len(p.Refusals) == 0 {
+		return
+	}
+	w.line()
+	w.prose(w.style.paint(bold, "Refused")+", so that nothing would be written:", 2)
+	w.line()
+	w.table(refusalTable(w.style, p.Refusals))
+}
+
+// keeper says who would take a finalizer off, and what is lost if somebody else does.
+func keeper(s Style, f report.PlannedFinalizer) string {
+	switch {
+	case f.RemovedBy != "":
+		return s.text(f.RemovedBy) + " would remove it, " + s.text(f.When) + ". Without it: " + s.text(f.Without)
+	case f.Class == "Operator":
+		return "the controller of a kind that this cluster serves would remove it, once it has tidied up. What that is, only it knows"
+	default:
+		return "nobody can say who would remove it, and what for: ask who put it there"
+	}
+}
+
+// manyRefusals is how many refusals a narrow table shows.
+const manyRefusals = 20
+
+func refusalTable(s Style, list []report.Refusal) *table {
+	_, several := namespaces(list, func(r *report.Refusal) report.Ref { return r.Object })
+	t := &table{headers: []string{"OBJECT", "FINALIZER", "WHY", "LIFTED BY"}}
+	if several {
+		t.headers = append([]string{"NAMESPACE"}, t.headers...)
+	}
+	shown := list
+	if !s.Wide {
+		shown = list[:min(len(list), manyRefusals)]
+	}
+	for _, r := range shown {
+		lift := "nothing"
+		if r.LiftedBy != "" {
+			lift = s.text(r.LiftedBy)
+		}
+		row := []string{s.name(r.Object), s.text(r.Finalizer), s.text(r.Message), lift}
+		if several {
+			row = append([]string{s.text(r.Object.Namespace)}, row...)
+		}
+		t.add(outcomeColour(report.Blocked), row...)
+	}
+	if left := len(list) - len(shown); left > 0 {
+		row := make([]string, len(t.headers))
+		row[0] = "and " + strconv.Itoa(left) + " more"
+		t.add("", row...)
+	}
+	return t
+}

@@ -1,0 +1,171 @@
+package render
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// RunText is what became of a plan, for people: what the server confirmed, what is
+// still on its way, and where the cluster is not as predicted.
+func RunText(out io.Writer, s Style, r *report.Run) error {
+	w := &writer{Writer: bufio.NewWriter(out), style: s}
+	w.prose(runHeadline(s, r), 2)
+	if r.Message != "" {
+		w.prose(s.text(r.Message), 2)
+	}
+	var rows []report.RunWrite
+	for _, x := range r.Writes {
+		if x.State != report.Confirmed {
+			rows = append(rows, x)
+		}
+	}
+	if len(rows) > 0 {
+		w.line()
+		w.table(writeTable(s, rows))
+	}
+	if len(r.Surprises) > 0 {
+		w.line()
+		w.prose("Not in the plan, and so not sent:", 2)
+		w.line()
+		w.table(surpriseTable(s, r.Surprises))
+	}
+	if len(r.Pending) > 0 {
+		w.line()
+		w.prose("On the way, and not gone yet:", 2)
+		w.line()
+		w.table(pendingTable(s, r.Pending))
+	}
+	w.drift(r)
+	if r.Bundle != "" {
+		w.line()
+		w.prose("Backup and journal: "+s.text(r.Bundle), 2)
+	}
+	return w.done()
+}
+
+func runHeadline(s Style, r *report.Run) string {
+	var parts []string
+	for _, state := range report.WriteStates() {
+		if n := *r.Summary.Of(state); n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+writeWords[state])
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"nothing to write"}
+	}
+	return seedText(s, r.Seed) + ": " + s.paint(stateColour(r.State), stateWords[r.State]) + "; " + strings.Join(parts, ", ")
+}
+
+var stateWords = map[report.RunState]string{
+	report.Complete: "done", report.Partial: "partly done", report.NothingWritten: "nothing was written",
+	report.Interrupted: "interrupted", report.TimedOut: "timed out", report.NotCollected: "not collected",
+	report.NotAwaited: "accepted",
+}
+
+var writeWords = map[report.WriteState]string{
+	report.Confirmed: "confirmed", report.AlreadyDone: "already done", report.Contended: "contended",
+	report.Refused: "refused", report.UnknownWrite: "unknown", report.NotDone: "not done",
+}
+
+func stateColour(state report.RunState) string {
+	switch state {
+	case report.Complete, report.NotAwaited:
+		return green
+	case report.NothingWritten, report.Interrupted:
+		return yellow
+	default:
+		return red
+	}
+}
+
+// drift says how far the prediction was right.
+func (w *writer) drift(r *report.Run) {
+	if r.Summary.Compared == 0 {
+		return
+	}
+	s := w.style
+	w.line()
+	if len(r.Drift) == 0 {
+		text := plural(r.Summary.Compared, "object") + " looked at afterwards: "
+		if len(r.Pending) > 0 {
+			text += "so far "
+		}
+		w.prose(text+"all as predicted, "+strconv.Itoa(r.Summary.Gone)+" of them gone.", 2)
+		return
+	}
+	w.prose("Not as predicted: "+strconv.Itoa(len(r.Drift))+" of "+plural(r.Summary.Compared, "object")+".", 2)
+	w.line()
+	t := &table{headers: []string{"DRIFT", "NAMESPACE", "OBJECT", "PREDICTED", "REALITY"}}
+	for _, d := range r.Drift {
+		t.add(red, s.text(string(d.Reason)), s.text(d.Object.Namespace), s.name(d.Object), s.text(string(d.Predicted)), s.text(d.Message))
+	}
+	w.table(t)
+}
+
+func writeTable(s Style, writes []report.RunWrite) *table {
+	t := &table{headers: []string{"STATE", "REQUEST", "NAMESPACE", "OBJECT", "WHY"}}
+	for _, x := range writes {
+		t.add(yellow, s.text(string(x.State)), s.text(x.Verb), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.Message))
+	}
+	return t
+}
+
+func surpriseTable(s Style, surprises []report.Surprise) *table {
+	t := &table{headers: []string{"REQUEST", "NAMESPACE", "OBJECT", "WHY"}}
+	for _, x := range surprises {
+		t.add(red, s.text(x.Verb), s.text(x.Object.Namespace), s.name(x.Object), s.text(x.Message))
+	}
+	return t
+}
+
+func pendingTable(s Style, pending []report.Pending) *table {
+	t := &table{headers: []string{"NAMESPACE", "OBJECT", "HELD BY"}}
+	for _, x := range pending {
+		t.add("", s.text(x.Object.Namespace), s.name(x.Object), held(s, x))
+	}
+	return t
+}
+
+// held says what holds an object that is being deleted, in a few words.
+func held(s Style, p report.Pending) string {
+	var parts []string
+	if len(p.Finalizers) > 0 {
+		parts = append(parts, strings.TrimPrefix(plural(len(p.Finalizers), "finalizer"), "1 ")+" "+s.texts(p.Finalizers))
+	}
+	if len(p.Dependents) > 0 {
+		parts = append(parts, s.some(p.Dependents, 3))
+	}
+	if len(parts) == 0 {
+		return "nothing that is known: its grace period runs, or the next look shows it gone"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// RunProgress is one line about how far a run is: what is gone, and what the rest
+// waits for. It does not break, and is cut where the terminal ends.
+func RunProgress(s Style, stage string, done, total int, waiting []report.Pending) string {
+	text := progressText(s, stage, done, total, waiting)
+	if limit := s.limit(); limit > 0 && width(text) > limit {
+		return cutMiddle(text, limit, s)
+	}
+	return text
+}
+
+func progressText(s Style, stage string, done, total int, waiting []report.Pending) string {
+	text := strconv.Itoa(done) + " of " + strconv.Itoa(total) + " " + stage
+	const most = 2
+	for i, p := range waiting {
+		if i == most {
+			return text + "; and " + strconv.Itoa(len(waiting)-most) + " more wait"
+		}
+		text += "; " + s.name(p.Object) + " waits"
+		if len(p.Finalizers)+len(p.Dependents) > 0 {
+			text += " (" + held(s, p) + ")"
+		}
+	}
+	return text
+}

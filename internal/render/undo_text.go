@@ -1,0 +1,130 @@
+package render
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// UndoText is an undo for people: what is made and in which order, what is left and
+// why, and after it was carried out what became of it.
+func UndoText(out io.Writer, s Style, u *report.Undo) error {
+	w := &writer{Writer: bufio.NewWriter(out), style: s}
+	w.prose(undoHeadline(s, u), 2)
+	if u.Message != "" {
+		w.prose(s.text(u.Message), 2)
+	}
+	if len(u.Steps) > 0 {
+		w.line()
+		w.table(undoTable(s, u))
+	}
+	if len(u.Skipped) > 0 {
+		w.line()
+		w.prose("Left as it is:", 2)
+		w.line()
+		w.table(skipTable(s, u.Skipped))
+	}
+	if rows := droppedTable(s, u); len(rows.rows) > 0 {
+		w.line()
+		w.prose("References that are not written again:", 2)
+		w.line()
+		w.table(rows)
+	}
+	var notes []string
+	for _, step := range u.Steps {
+		for _, n := range step.Notes {
+			notes = append(notes, s.name(step.Object)+": "+s.text(n.Message)+".")
+		}
+	}
+	if u.Journal != "" {
+		notes = append(notes, "Journal: "+s.text(u.Journal))
+	} else if len(u.Steps) > 0 {
+		notes = append(notes, "Digest: "+s.text(u.Digest))
+	}
+	writeNotes(w, notes)
+	return w.done()
+}
+
+func undoHeadline(s Style, u *report.Undo) string {
+	head := "undo of " + s.text(u.Bundle) + ": "
+	sum := u.Summary
+	if u.State == "" {
+		if sum.Planned == 0 {
+			return head + "nothing to do"
+		}
+		return head + plural(sum.Planned, "step") + ", " + strconv.Itoa(sum.Skipped) + " left as they are"
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{sum.Made, "made"}, {sum.Restored, "restored"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.NotDone, "not done"}, {sum.Skipped, "left as they are"}} {
+		if p.n > 0 {
+			parts = append(parts, strconv.Itoa(p.n)+" "+p.word)
+		}
+	}
+	return head + s.paint(stateColour(u.State), stateWords[u.State]) + "; " + strings.Join(parts, ", ")
+}
+
+func undoTable(s Style, u *report.Undo) *table {
+	_, several := namespaces(u.Steps, func(x *report.UndoStep) report.Ref { return x.Object })
+	t := &table{headers: undoRow(several, "N", "DO", "NAMESPACE", "OBJECT", "OWNERS", "WHAT BECAME OF IT")}
+	for i := range u.Steps {
+		x := &u.Steps[i]
+		text := stepWords[x.State]
+		if x.UID != "" {
+			text += " with uid " + s.text(string(x.UID))
+		}
+		if x.Message != "" {
+			text += ": " + s.text(x.Message)
+		}
+		if x.State == report.StepPlanned {
+			text = "not begun"
+		}
+		t.add("", undoRow(several, strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.some(x.References, 2), text)...)
+	}
+	return t
+}
+
+func undoRow(several bool, n, verb, namespace, name, owners, became string) []string {
+	row := []string{n, verb}
+	if several {
+		row = append(row, namespace)
+	}
+	return append(row, name, owners, became)
+}
+
+func skipTable(s Style, list []report.UndoSkip) *table {
+	_, several := namespaces(list, func(x *report.UndoSkip) report.Ref { return x.Object })
+	t := &table{headers: []string{"OBJECT", "WHY"}}
+	if several {
+		t.headers = []string{"NAMESPACE", "OBJECT", "WHY"}
+	}
+	for _, x := range list {
+		row := []string{s.name(x.Object), s.text(x.Message)}
+		if several {
+			row = append([]string{s.text(x.Object.Namespace)}, row...)
+		}
+		t.add("", row...)
+	}
+	return t
+}
+
+func droppedTable(s Style, u *report.Undo) *table {
+	t := &table{headers: []string{"OBJECT", "OWNER", "WHY"}}
+	add := func(of report.Ref, list []report.DroppedReference) {
+		for _, d := range list {
+			t.add("", s.name(of), s.name(d.Owner), s.text(d.Message))
+		}
+	}
+	for i := range u.Steps {
+		add(u.Steps[i].Object, u.Steps[i].Dropped)
+	}
+	for i := range u.Skipped {
+		add(u.Skipped[i].Object, u.Skipped[i].Dropped)
+	}
+	return t
+}

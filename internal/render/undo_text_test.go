@@ -1,0 +1,76 @@
+package render_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+func undone(evil string) *report.Undo {
+	web := report.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web" + evil, UID: "1"}
+	set := report.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web-1", UID: "2"}
+	gone := report.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "gone", UID: "3"}
+	return &report.Undo{
+		Bundle: "/b" + evil, Journal: "/b/undo/1", State: report.Partial, Message: "not everything was made" + evil,
+		Summary: report.UndoSummary{Planned: 2, Made: 1, Failed: 1, Skipped: 1, Dropped: 1},
+		Steps: []report.UndoStep{
+			{N: 1, Verb: "Create", Object: web, State: report.StepMade, UID: "11", Notes: []report.UndoNote{{Reason: "X", Message: "something to know" + evil}}},
+			{N: 2, Verb: "Create", Object: set, State: report.StepRefused, Message: "forbidden" + evil, References: []report.Ref{web},
+				Dropped: []report.DroppedReference{{Owner: gone, Reason: "OwnerGone", Message: "the owner is gone" + evil}}},
+		},
+		Skipped: []report.UndoSkip{{Object: gone, Reason: "NotSaved", Message: "its content was not kept" + evil}},
+	}
+}
+
+func TestUndoText(t *testing.T) {
+	var b strings.Builder
+	if err := render.UndoText(&b, render.Style{}, undone("")); err != nil {
+		t.Fatal(err)
+	}
+	want := `undo of /b: partly done; 1 made, 1 refused, 1 left as they are
+not everything was made
+
+N   DO       OBJECT                  OWNERS                WHAT BECAME OF IT
+1   create   deployment.apps/web                           made with uid 11
+2   create   replicaset.apps/web-1   deployment.apps/web   refused: forbidden
+
+Left as it is:
+
+OBJECT           WHY
+configmap/gone   its content was not kept
+
+References that are not written again:
+
+OBJECT                  OWNER            WHY
+replicaset.apps/web-1   configmap/gone   the owner is gone
+
+deployment.apps/web: something to know.
+Journal: /b/undo/1
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Names and messages of a server cannot speak to the terminal.
+func TestForeignTextOfUndosAndRefusals(t *testing.T) {
+	const evil = "\x1b[2J\u202e"
+	u := undone(evil)
+	p := &report.Plan{
+		Finalizers: []report.PlannedFinalizer{{Name: evil, Class: evil, RemovedBy: evil, When: evil, Without: evil}},
+		Refusals:   []report.Refusal{{Object: u.Steps[0].Object, Finalizer: evil, Message: evil, LiftedBy: evil}},
+	}
+	var b strings.Builder
+	for _, err := range []error{render.UndoText(&b, render.Style{}, u), render.PlanTable(&b, render.Style{}, p), render.PlanSteps(&b, render.Style{}, p)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.ContainsAny(b.String(), evil[:1]+"\u202e") {
+		t.Errorf("%q", b.String())
+	}
+}
