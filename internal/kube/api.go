@@ -1,0 +1,194 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// errNotDiscovered says that nobody has called Discover.
+var errNotDiscovered = errors.New("what the server serves was not discovered yet")
+
+// Resource maps an apiVersion and kind to the resource that serves it, as of the
+// last Discover. It returns an *object.UnknownKindError when discovery is whole for
+// the group and does not have it, and an *object.UncoveredError when that cannot be
+// said.
+func (c *Client) Resource(apiVersion, kind string) (object.Resource, error) {
+	d := c.discovery.Load()
+	if d == nil {
+		return object.Resource{}, errNotDiscovered
+	}
+	r, err := d.Resources.For(apiVersion, kind)
+	if err != nil {
+		if why, ok := d.MissingGroup(object.GroupOf(apiVersion)); ok {
+			return object.Resource{}, &object.UncoveredError{
+				Ref: object.Ref{APIVersion: apiVersion, Kind: kind}, Why: "discovery failed: " + why,
+			}
+		}
+	}
+	return r, err
+}
+
+// locate maps a reference to the place where it stands.
+func (c *Client) locate(ref object.Ref) (Place, error) {
+	r, err := c.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return Place{}, err
+	}
+	at := Place{Resource: r}
+	if r.Namespaced {
+		if ref.Namespace == "" {
+			return at, &object.NamespaceRequiredError{Ref: ref}
+		}
+		at.Namespace = ref.Namespace
+		if err := checkSegment("namespace", ref.Namespace); err != nil {
+			return at, err
+		}
+	}
+	return at, checkSegment("name", ref.Name)
+}
+
+// checkSegment refuses a name that would be another path. Names in owner
+// references are free text. Upstream's client refuses them, too.
+func checkSegment(what, name string) error {
+	if name == "" {
+		return fmt.Errorf("the %s is empty", what)
+	}
+	if bad := content.IsPathSegmentName(name); len(bad) > 0 {
+		return fmt.Errorf("%s is not a possible %s: %s", quote(name), what, bad[0])
+	}
+	return nil
+}
+
+// Get reads the metadata of the object at the coordinates of ref, whatever its
+// UID. Of its errors only one for which apierrors.IsNotFound holds says that the
+// server looked for the object and did not find it; whether it is absent is the
+// question of Proven.
+func (c *Client) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	at, err := c.locate(ref)
+	if err != nil {
+		return nil, err
+	}
+	return c.read(ctx, at.Resource, object.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: at.Namespace, Name: ref.Name})
+}
+
+// read reads metadata. The namespace of ref is that of its resource's scope.
+func (c *Client) read(ctx context.Context, r object.Resource, ref object.Ref) (*object.Object, error) {
+	at := Place{r, ref.Namespace}
+	about := subject{resource: r, namespace: ref.Namespace, name: ref.Name}
+	a, err := c.send(ctx, request{verb: http.MethodGet, path: append(at.path(), ref.Name), accept: acceptMetadata, about: about})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = a.body.Close() }()
+	o, err := readOne(a, r, about)
+	if err != nil {
+		return nil, err
+	}
+	if o.Name != ref.Name || o.Namespace != ref.Namespace {
+		return nil, &UnexpectedAnswerError{About: about.String(), What: "it is " + quote(o.Namespace+"/"+o.Name)}
+	}
+	c.highest.see(r, o.ResourceVersion)
+	return o, nil
+}
+
+// readOne reads an answer that is the metadata of one object.
+func readOne(a *answer, r object.Resource, about subject) (*object.Object, error) {
+	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
+	if err != nil {
+		return nil, fmt.Errorf("%s: the answer broke off: %w", about, err)
+	}
+	var o *object.Object
+	switch a.media {
+	case protobufType:
+		o, err = readPartial(text, newShared(r))
+	case jsonType:
+		o, err = readObject(text, r, nil)
+	default:
+		err = errors.New("its type is " + quote(a.media))
+	}
+	if err != nil {
+		return nil, &UnexpectedAnswerError{About: about.String(), What: err.Error()}
+	}
+	return o, nil
+}
+
+// Delete deletes with the options as they are. That it returns no error means that
+// the server has accepted the delete, not that the object is gone.
+func (c *Client) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
+	body, err := json.Marshal(&o)
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, http.MethodDelete, ref, jsonType, body)
+}
+
+// Patch sends a patch of metadata. A server that does not know its form answers
+// 415.
+func (c *Client) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	return c.write(ctx, http.MethodPatch, ref, p.Type.String(), p.Body())
+}
+
+// write sends one write and makes sure that it was an API server who accepted it.
+func (c *Client) write(ctx context.Context, verb string, ref object.Ref, contentType string, body []byte) error {
+	return c.writeTo(ctx, verb, ref, "", contentType, body, false)
+}
+
+// writeTo is write to the object or one of its subresources.
+func (c *Client) writeTo(ctx context.Context, verb string, ref object.Ref, subresource, contentType string, body []byte, dry bool) error {
+	at, err := c.locate(ref)
+	if err != nil {
+		return err
+	}
+	about := subject{resource: at.Resource, namespace: at.Namespace, name: ref.Name}
+	path := append(at.path(), ref.Name)
+	if subresource != "" {
+		path = append(path, subresource)
+	}
+	a, err := c.send(ctx, request{
+		verb: verb, path: path, query: dryRun(dry), accept: acceptMetadata, body: body, content: contentType, about: about,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.body.Close() }()
+	if a.media != protobufType && a.media != jsonType {
+		return &UnexpectedAnswerError{About: about.String(), What: "its type is " + quote(a.media)}
+	}
+	// The connection is used again only if the answer was read to its end.
+	if _, err := io.Copy(io.Discard, io.LimitReader(a.body, smallBody)); err != nil {
+		return fmt.Errorf("%s: the answer broke off: %w", about, err)
+	}
+	return nil
+}
+
+// readObject reads one object as JSON, of a resource. The interner may be nil.
+func readObject(text []byte, r object.Resource, in *manifest.Interner) (*object.Object, error) {
+	var found *object.Object
+	err := manifest.Read(bytes.NewReader(text), manifest.Options{File: r.Name, APIVersion: r.APIVersion(), Kind: r.Kind, Interner: in}, manifest.Handler{
+		Object: func(o *object.Object, inList bool, _ manifest.Position) error {
+			if inList || found != nil || o.APIVersion != r.APIVersion() || o.Kind != r.Kind {
+				return fmt.Errorf("it holds a %s of %s", quote(o.Kind), quote(o.APIVersion))
+			}
+			found = o
+			return nil
+		},
+		List:    func(l manifest.List) error { return errors.New("it is a list: " + quote(l.Kind)) },
+		Foreign: func(_ manifest.Position, what string) error { return errors.New(what) },
+	})
+	if err == nil && found == nil {
+		err = errors.New("it holds no object")
+	}
+	return found, err
+}

@@ -1,0 +1,138 @@
+package kube
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+)
+
+// Options say how to talk to a server.
+type Options struct {
+	// Version and Command stand in the User-Agent: `kubectl-gc/<version> (<command>)`.
+	Version, Command string
+	// QPS and Burst limit the requests; QPS 0 or less means no limit of our own,
+	// for a server has a fairer one (API Priority and Fairness).
+	QPS   float32
+	Burst int
+	// ChunkSize is the number of objects on a page of a list. 0 asks for each kind
+	// in one piece, which a server of 1.31 or newer serves from memory and at one
+	// resourceVersion.
+	ChunkSize int64
+	// Warn is told of warnings that the server sends with its answers, each text
+	// once; nil drops them. It may be called from many goroutines.
+	Warn func(text string)
+}
+
+// Client is a connection to one cluster. It may be used from many goroutines.
+type Client struct {
+	config    *rest.Config
+	http      *http.Client
+	base      *url.URL
+	chunk     int64
+	limiter   flowcontrol.RateLimiter // nil: none
+	warnings  warnings
+	context   string
+	getter    genericclioptions.RESTClientGetter
+	discovery atomic.Pointer[Discovery]
+	// discovering holds a token while rediscover asks.
+	discovering chan struct{}
+	highest     revision
+	wait        waiter
+	now         func() time.Time
+	pause       pause
+	// idle is how long a list may show nothing before it is given up, and how long a
+	// watch may take to begin.
+	idle time.Duration
+	// brief is how long a single answer may take, from the request to its end. A server
+	// gives up after 60 s itself.
+	brief time.Duration
+}
+
+// Connect makes a client from kubectl's flags. It sends no request: what is wrong
+// with the server shows at the first one.
+func Connect(getter genericclioptions.RESTClientGetter, o Options) (*Client, error) {
+	config, err := getter.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	c, err := connect(config, o)
+	if err != nil {
+		return nil, err
+	}
+	c.getter = getter
+	c.context = contextName(getter)
+	return c, nil
+}
+
+func connect(config *rest.Config, o Options) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = fmt.Sprintf("kubectl-gc/%s (%s)", cmp.Or(o.Version, "unknown"), cmp.Or(o.Command, "unknown"))
+	config.GroupVersion, config.APIPath = nil, ""
+	config.QPS, config.Burst, config.RateLimiter = -1, 0, nil
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	client.CheckRedirect = stay
+	if o.ChunkSize < 0 {
+		return nil, errors.New("the size of a page of a list cannot be negative")
+	}
+	base.Path = strings.TrimRight(base.Path, "/")
+	c := &Client{config: config, http: client, base: base, chunk: o.ChunkSize, wait: wallClock, now: time.Now, idle: time.Minute, brief: 90 * time.Second, discovering: make(chan struct{}, 1)}
+	c.warnings.tell = o.Warn
+	config.WarningHandler, config.WarningHandlerWithContext = &c.warnings, nil
+	if o.QPS > 0 {
+		c.limiter = flowcontrol.NewTokenBucketRateLimiter(o.QPS, max(o.Burst, 1))
+	}
+	return c, nil
+}
+
+// stay follows no redirect: an API server sends none, and the transport would send
+// our credentials along to wherever one leads.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// contextName is the context that the flags and the kubeconfig choose; empty
+// inside of a pod.
+func contextName(getter genericclioptions.RESTClientGetter) string {
+	if flags, ok := getter.(*genericclioptions.ConfigFlags); ok && flags.Context != nil && *flags.Context != "" {
+		return *flags.Context
+	}
+	loader := getter.ToRawKubeConfigLoader()
+	if loader == nil {
+		return ""
+	}
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return "" // a pod has no kubeconfig; what is wrong with one, ToRESTConfig has said
+	}
+	return raw.CurrentContext
+}
+
+// Close gives back the connections that nothing uses.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// waiter waits for a time, and returns early with the error of the context.
+type waiter func(done <-chan struct{}, d time.Duration)
+
+// wallClock waits on the clock of the machine.
+func wallClock(done <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}

@@ -1,0 +1,146 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Discovery is what a server says that it serves, at one moment.
+type Discovery struct {
+	// Resources are the served resources, in the order of the server, the
+	// preferred version of each group first.
+	Resources *object.Resources
+	// Missing are the group versions that could not be discovered, sorted: they are
+	// served, but nobody knows with what.
+	Missing []snapshot.Missing
+	// At is when the request was sent, by our clock.
+	At time.Time
+}
+
+// MissingGroup tells whether some version of the group could not be discovered,
+// and why.
+func (d *Discovery) MissingGroup(group string) (string, bool) {
+	for _, m := range d.Missing {
+		if object.GroupOf(m.GroupVersion) == group {
+			return m.GroupVersion + ": " + m.Why, true
+		}
+	}
+	return "", false
+}
+
+// Discover asks the server what it serves, in aggregated form where it knows that
+// form. A group that fails, or whose document is stale, costs that group alone.
+// What it found is what Resource answers from then on.
+//
+// Upstream: discovery.ServerGroupsAndResources; that a stale document counts as a
+// failure, discovery.SplitGroupsAndResources. (semantics.md §3.3)
+func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
+	d := &Discovery{Resources: &object.Resources{}, At: time.Now()}
+	bound := &http.Client{Transport: within{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: stay}
+	dc, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, bound)
+	if err != nil {
+		return nil, err
+	}
+	groups, lists, err := dc.ServerGroupsAndResources()
+	failed, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
+	switch {
+	case err == nil || ok:
+	case isContext(err) && ctx.Err() == nil:
+		return nil, fmt.Errorf("discovery: %w", errSilent)
+	default:
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
+	if ok {
+		for gv, err := range failed.Groups {
+			d.Missing = append(d.Missing, snapshot.Missing{GroupVersion: gv.String(), Why: err.Error()})
+		}
+	}
+	d.addAll(groups, lists)
+	if len(d.Resources.All()) == 0 {
+		return nil, errors.New("discovery: the server says that it serves nothing")
+	}
+	slices.SortFunc(d.Missing, func(a, b snapshot.Missing) int { return strings.Compare(a.GroupVersion, b.GroupVersion) })
+	c.discovery.Store(d)
+	return d, nil
+}
+
+// Discovered is the result of the last Discover; nil before the first.
+func (c *Client) Discovered() *Discovery { return c.discovery.Load() }
+
+// addAll adds the resources by group, the preferred version first. A version that
+// is announced and has no list is missing.
+func (d *Discovery) addAll(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) {
+	byVersion := map[string]*metav1.APIResourceList{}
+	for _, l := range lists {
+		byVersion[l.GroupVersion] = l
+	}
+	for _, g := range groups {
+		order := []string{g.PreferredVersion.GroupVersion}
+		for _, v := range g.Versions {
+			order = append(order, v.GroupVersion)
+		}
+		done := map[string]bool{"": true}
+		for _, gv := range order {
+			if done[gv] {
+				continue
+			}
+			done[gv] = true
+			if l := byVersion[gv]; l != nil {
+				d.add(l)
+			} else if !slices.ContainsFunc(d.Missing, func(m snapshot.Missing) bool { return m.GroupVersion == gv }) {
+				d.Missing = append(d.Missing, snapshot.Missing{GroupVersion: gv, Why: "the server announces it and does not describe it"})
+			}
+		}
+	}
+}
+
+// add adds the resources of one group version, without subresources.
+func (d *Discovery) add(l *metav1.APIResourceList) {
+	gv, err := schema.ParseGroupVersion(l.GroupVersion)
+	if err != nil || gv.Version == "" {
+		return
+	}
+	for i := range l.APIResources {
+		r := &l.APIResources[i]
+		if r.Name == "" || r.Kind == "" || strings.Contains(r.Name, "/") {
+			continue
+		}
+		d.Resources.Add(object.Resource{
+			Group: gv.Group, Version: gv.Version, Name: r.Name, Kind: r.Kind, Singular: r.SingularName,
+			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
+			Verbs: object.VerbsOf(r.Verbs),
+		})
+	}
+}
+
+// within binds requests to a context, for some of client-go take none.
+type within struct {
+	ctx  context.Context
+	next http.RoundTripper
+}
+
+// bindTo wraps a transport so that its requests end with a context.
+func bindTo(ctx context.Context) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper { return within{ctx, next} }
+}
+
+// RoundTrip sends the request with the context.
+func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
+	if w.next == nil {
+		return http.DefaultTransport.RoundTrip(r.WithContext(w.ctx))
+	}
+	return w.next.RoundTrip(r.WithContext(w.ctx))
+}

@@ -1,0 +1,143 @@
+package kube
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// UnservedPathError is a 404 that does not come from the resource that was asked:
+// no Status, or one that is not about the object. The path is not served, or
+// something between us and the server answers for it. It says nothing about the
+// object: apierrors.IsNotFound does not hold for it.
+//
+// Upstream's collector takes it for the absence of the object. (safety.md 0.2, U2)
+type UnservedPathError struct {
+	// About is the object or list that was asked for.
+	About string
+	// Answer is the beginning of what came instead.
+	Answer string
+}
+
+// Error names what was asked for.
+func (e *UnservedPathError) Error() string {
+	return fmt.Sprintf("%s: the server does not serve this path: %s", e.About, quote(e.Answer))
+}
+
+func isUnserved(err error) bool {
+	_, ok := errors.AsType[*UnservedPathError](err)
+	return ok
+}
+
+// UnexpectedAnswerError is an answer of success that is not what was asked for: a
+// page of a proxy, another kind, text that ends too early.
+type UnexpectedAnswerError struct {
+	About, What string
+}
+
+// Error names what was asked for and what came.
+func (e *UnexpectedAnswerError) Error() string {
+	return fmt.Sprintf("%s: not the answer of an API server: %s", e.About, e.What)
+}
+
+// subject is what a request is about, for messages and to recognise a 404 that is
+// about it.
+type subject struct {
+	resource  object.Resource
+	namespace string
+	name      string
+}
+
+// String is `configmaps shop/settings`, or as much of it as there is.
+func (s subject) String() string {
+	text := s.resource.GroupResource().String()
+	switch {
+	case s.name != "" && s.namespace != "":
+		return text + " " + quoteName(s.namespace) + "/" + quoteName(s.name)
+	case s.name != "":
+		return text + " " + quoteName(s.name)
+	case s.namespace != "":
+		return text + " in " + quoteName(s.namespace)
+	case s.resource.Name == "":
+		return "the server"
+	}
+	return text
+}
+
+// quoteName quotes a name that could confuse a terminal.
+func quoteName(s string) string {
+	if q := quote(s); q != `"`+s+`"` {
+		return q
+	}
+	return s
+}
+
+// failure is the error of a response that is not a success. It closes the body.
+func failure(r request, response *http.Response) error {
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil {
+		text = nil // the code alone says enough
+	}
+	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil {
+		media = ""
+	}
+	if status, ok := statusOf(media, text); ok {
+		if response.StatusCode == http.StatusNotFound && !aboutSubject(status, r.about) {
+			return &UnservedPathError{About: r.about.String(), Answer: status.Message}
+		}
+		status.Code = int32(response.StatusCode)
+		return &apierrors.StatusError{ErrStatus: *status}
+	}
+	if response.StatusCode == http.StatusNotFound {
+		return &UnservedPathError{About: r.about.String(), Answer: strings.TrimSpace(string(text))}
+	}
+	return apierrors.NewGenericServerResponse(response.StatusCode, r.verb,
+		r.about.resource.GroupResource(), r.about.name, quote(strings.TrimSpace(string(text))), 0, true)
+}
+
+// statusOf reads a Status in either encoding.
+func statusOf(media string, text []byte) (*metav1.Status, bool) {
+	var status metav1.Status
+	switch media {
+	case jsonType:
+		if json.Unmarshal(text, &status) != nil {
+			return nil, false
+		}
+	case protobufType:
+		e, err := openEnvelope(text)
+		if err != nil || e.kind != "Status" || e.apiVersion != "v1" || status.Unmarshal(e.raw) != nil {
+			return nil, false
+		}
+		status.Kind, status.APIVersion = e.kind, e.apiVersion
+	default:
+		return nil, false
+	}
+	return &status, status.Kind == "Status" && status.APIVersion == "v1" && status.Status == metav1.StatusFailure
+}
+
+// aboutSubject tells whether a 404 is about the very object that was asked for:
+// reason NotFound, details that name it, and no sign that it was made up from
+// something else. A 404 of a list has no name to compare; it is never about an
+// object. (safety.md 4.1, step 3)
+func aboutSubject(s *metav1.Status, about subject) bool {
+	if s.Reason != metav1.StatusReasonNotFound || s.Details == nil || about.name == "" {
+		return false
+	}
+	for _, cause := range s.Details.Causes {
+		if cause.Type == metav1.CauseTypeUnexpectedServerResponse {
+			return false
+		}
+	}
+	return s.Details.Name == about.name && s.Details.Kind == about.resource.Name && s.Details.Group == about.resource.Group
+}

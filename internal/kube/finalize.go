@@ -1,0 +1,17 @@
+package kube
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Finalize replaces a namespace through its subresource finalize, the only way on
+// which spec.finalizers changes. The body is the whole namespace; the uid and the
+// resourceVersion in it are preconditions: 409 when they are not the stored ones.
+//
+// Upstream: namespace/storage FinalizeREST, semantics.md §5.1, S205.
+func (c *Client) Finalize(ctx context.Context, ref object.Ref, body []byte) error {
+	return c.writeTo(ctx, http.MethodPut, ref, "finalize", jsonType, body, false)
+}

@@ -1,0 +1,263 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// follower follows one kind.
+type follower struct {
+	f  *following
+	at Place
+	// known is what was handed over and not deleted since.
+	known map[types.UID]known
+	state State
+	why   string
+	// version is where the next watch goes on; empty when only a list helps.
+	version string
+	pause   backoff
+	// reader decodes watch frames.
+	reader *frameReader
+}
+
+// known is what has to be remembered of an object to say that it is gone. Its
+// strings are those of the object.
+type known struct{ namespace, name, version string }
+
+func newFollower(f *following, r object.Resource) *follower {
+	return &follower{f: f, at: Place{Resource: r}, known: map[types.UID]known{}, reader: newFrameReader(r)}
+}
+
+// tolerated is how many watches in a row may fail before the kind is Broken.
+const tolerated = 3
+
+// run follows the kind until the context ends.
+func (w *follower) run(ctx context.Context) {
+	failed := 0
+	for ctx.Err() == nil {
+		if w.version == "" {
+			if w.state == Synced {
+				w.say(Syncing, "the watch has broken off, and everything is listed again")
+			}
+			if err := w.list(ctx); err != nil {
+				w.broken(ctx, err)
+				continue
+			}
+			w.say(Synced, "")
+		}
+		progressed, err := w.watch(ctx)
+		if progressed {
+			failed, w.pause = 0, backoff{}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && progressed:
+		case err == nil:
+			// A watch that ends at once and shows nothing would otherwise spin.
+			w.f.client.wait(ctx.Done(), w.pause.next())
+		case expired(err):
+			w.version = ""
+			w.f.client.wait(ctx.Done(), w.pause.next())
+		default:
+			if failed++; failed >= tolerated {
+				w.version = ""
+				w.broken(ctx, err)
+				continue
+			}
+			w.f.client.wait(ctx.Done(), w.pause.next())
+		}
+	}
+}
+
+// broken says so, and waits.
+func (w *follower) broken(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		w.say(Broken, err.Error())
+		w.f.client.wait(ctx.Done(), w.pause.next())
+	}
+}
+
+// say reports a state that is news.
+func (w *follower) say(s State, why string) {
+	if s == w.state && why == w.why {
+		return
+	}
+	w.state, w.why = s, why
+	w.f.note(KindState{Resource: w.at.Resource, State: s, Why: why})
+}
+
+// list hands over what is there, and reports as deleted what is not there any
+// more. Only a whole list shows that.
+func (w *follower) list(ctx context.Context) error {
+	select {
+	case w.f.lists <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-w.f.lists }()
+	seen := make(map[types.UID]struct{}, len(w.known))
+	first := len(w.known) == 0
+	floor := w.f.client.highest.of(w.at.Resource)
+	got, err := w.f.client.List(ctx, w.at, Selection{}, Listing{
+		Object: func(o *object.Object) error {
+			if !first {
+				seen[o.UID] = struct{}{}
+			}
+			return w.found(ctx, o)
+		},
+		Restart: func() {
+			first = false // what the first try has shown may be gone
+			clear(seen)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if got.ResourceVersion == "" || got.ResourceVersion == "0" {
+		return &UnexpectedAnswerError{About: w.at.subject().String(), What: "the list has no resourceVersion, so it cannot be watched"}
+	}
+	if behind(floor, got.ResourceVersion) {
+		return wentBack(w.at.Resource, got.ResourceVersion)
+	}
+	if !first {
+		if err := w.vanished(ctx, seen); err != nil {
+			return err
+		}
+	}
+	w.version = got.ResourceVersion
+	w.f.client.highest.see(w.at.Resource, w.version)
+	return nil
+}
+
+// found hands over an object of a list, unless it is known in this very version.
+func (w *follower) found(ctx context.Context, o *object.Object) error {
+	if o.UID == "" {
+		return fmt.Errorf("%s has no uid", quote(o.Name))
+	}
+	have, ok := w.known[o.UID]
+	if ok && have.version == o.ResourceVersion && have.name == o.Name && have.namespace == o.Namespace {
+		return nil
+	}
+	e := object.Event{Type: object.Added, Object: o}
+	if ok {
+		e.Type = object.Modified
+	}
+	return w.tell(ctx, e)
+}
+
+// confirmed is how many of the objects that a list does not show any more are asked
+// for before that list is believed.
+const confirmed = 16
+
+// vanished reports as deleted what is known and was not seen. A server whose list
+// leaves out what is there has shown so before anybody is told.
+func (w *follower) vanished(ctx context.Context, seen map[types.UID]struct{}) error {
+	if err := w.confirm(ctx, seen); err != nil {
+		return err
+	}
+	r := w.at.Resource
+	for uid, k := range w.known {
+		if _, ok := seen[uid]; ok {
+			continue
+		}
+		gone := &object.Object{Ref: object.Ref{
+			APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: k.namespace, Name: k.name, UID: uid,
+		}}
+		if err := w.tell(ctx, object.Event{Type: object.Deleted, Object: gone}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// confirm asks for some of the objects that a list does not show any more: whether
+// they are gone indeed. Only a list that lies could have been taken for the end of
+// a whole kind. (safety.md L19)
+func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) error {
+	asked := 0
+	for uid, k := range w.known {
+		if _, ok := seen[uid]; ok {
+			continue
+		}
+		if asked++; asked > confirmed {
+			return nil
+		}
+		r := w.at.Resource
+		o, err := w.f.client.read(ctx, r, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: k.namespace, Name: k.name})
+		switch {
+		case err == nil && o.UID == uid:
+			return fmt.Errorf("%s: the list does not show %s, which is there", w.at.subject(), quote(k.namespace+"/"+k.name))
+		case err != nil && !apierrors.IsNotFound(err):
+			return fmt.Errorf("the list does not show it any more: %w", err)
+		}
+	}
+	return nil
+}
+
+// tell hands over a change and remembers it.
+func (w *follower) tell(ctx context.Context, e object.Event) error {
+	if err := w.f.send(ctx, e); err != nil {
+		return err
+	}
+	o := e.Object
+	if e.Type == object.Deleted {
+		delete(w.known, o.UID)
+		return nil
+	}
+	w.known[o.UID] = known{namespace: o.Namespace, name: o.Name, version: o.ResourceVersion}
+	return nil
+}
+
+// watch follows from version on until the server ends the watch, which it does
+// every few minutes, or something goes wrong. Progressed tells that it showed
+// something, or went on for a while.
+func (w *follower) watch(ctx context.Context) (progressed bool, err error) {
+	limit := 5*time.Minute + rand.N(5*time.Minute)
+	// A watch whose end the server forgets is cut off; a dead connection is found
+	// by the transport.
+	bound, cancel := context.WithTimeout(ctx, limit+30*time.Second)
+	defer cancel()
+	began := time.Now()
+	frames, err := w.f.client.watch(bound, w.at, w.version, limit, w.reader)
+	if err != nil {
+		return false, err
+	}
+	defer frames.close()
+	for {
+		e, err := frames.next()
+		if err != nil {
+			progressed = progressed || time.Since(began) > 5*time.Second
+			if errors.Is(err, io.EOF) || bound.Err() != nil {
+				return progressed, ctx.Err()
+			}
+			return progressed, err
+		}
+		if at, err := strconv.ParseUint(w.version, 10, 64); err == nil && behind(at, e.version) {
+			return progressed, wentBack(w.at.Resource, e.version)
+		}
+		if e.Object != nil {
+			if e.Object.UID == "" {
+				return progressed, fmt.Errorf("%s: a change of %s, which has no uid", w.at.subject(), quote(e.Object.Name))
+			}
+			if err := w.tell(ctx, e.Event); err != nil {
+				return progressed, err
+			}
+		}
+		if e.version != "" {
+			w.version = e.version
+			w.f.client.highest.see(w.at.Resource, w.version)
+		}
+		progressed = true
+	}
+}

@@ -1,0 +1,83 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	authentication "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Identity says where a command acts and as whom: what a person has to see before
+// saying yes. (safety.md F12)
+type Identity struct {
+	// ClusterUID is the uid of the namespace kube-system; empty when it may not be
+	// read.
+	ClusterUID types.UID
+	// Server is the URL of the API server, Context the name in the kubeconfig.
+	Server, Context string
+	// User is the name that the server gives us; empty when it does not tell.
+	User string
+	// Version is the gitVersion of the server.
+	Version string
+}
+
+// Identity asks the server who and what it is. That it does not tell the user or
+// the uid of kube-system is no error: servers older than 1.28 and roles without
+// these rights exist.
+func (c *Client) Identity(ctx context.Context) (Identity, error) {
+	id := Identity{Server: c.base.String(), Context: c.context}
+	var err error
+	if id.Version, err = c.version(ctx); err != nil {
+		return id, fmt.Errorf("the server's version: %w", err)
+	}
+	ns, err := c.read(ctx, namespaces, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "kube-system"})
+	switch {
+	case err == nil:
+		id.ClusterUID = ns.UID
+	case !refused(err):
+		return id, fmt.Errorf("namespace kube-system: %w", err)
+	}
+	id.User, err = c.user(ctx)
+	if err != nil && !refused(err) {
+		return id, fmt.Errorf("the name of the user: %w", err)
+	}
+	return id, nil
+}
+
+// namespaces is the one resource that is needed before discovery.
+var namespaces = object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace", Verbs: object.AllVerbs}
+
+// refused tells whether the server answered, and the answer is no.
+func refused(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || isUnserved(err) ||
+		apierrors.IsMethodNotSupported(err)
+}
+
+func (c *Client) version(ctx context.Context) (string, error) {
+	var info version.Info
+	if err := c.exchange(ctx, request{verb: http.MethodGet, path: []string{"version"}, accept: jsonType}, &info); err != nil {
+		return "", err
+	}
+	return info.GitVersion, nil
+}
+
+func (c *Client) user(ctx context.Context) (string, error) {
+	var review authentication.SelfSubjectReview
+	review.APIVersion, review.Kind = "authentication.k8s.io/v1", "SelfSubjectReview"
+	body, err := json.Marshal(&review)
+	if err != nil {
+		return "", err
+	}
+	err = c.exchange(ctx, request{
+		verb: http.MethodPost, path: []string{"apis", "authentication.k8s.io", "v1", "selfsubjectreviews"},
+		accept: jsonType, body: body, content: jsonType,
+	}, &review)
+	return review.Status.UserInfo.Username, err
+}

@@ -1,0 +1,326 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Place is a resource in one namespace, or with an empty namespace everywhere.
+type Place struct {
+	Resource  object.Resource
+	Namespace string
+}
+
+// path is the path of the place on the server.
+func (p Place) path() []string {
+	var path []string
+	if p.Resource.Group == "" {
+		path = append(path, "api", p.Resource.Version)
+	} else {
+		path = append(path, "apis", p.Resource.Group, p.Resource.Version)
+	}
+	if p.Namespace != "" {
+		path = append(path, "namespaces", p.Namespace)
+	}
+	return append(path, p.Resource.Name)
+}
+
+func (p Place) subject() subject { return subject{resource: p.Resource, namespace: p.Namespace} }
+
+// Selection narrows a list; the zero value takes everything. A list that is
+// narrowed proves the absence of nothing.
+type Selection struct {
+	Labels, Fields string
+}
+
+// Listing is told what List finds. Nil functions are skipped.
+type Listing struct {
+	// Object is called for each object, in the order of the server. An error that
+	// it returns ends the list and is returned as it is.
+	Object func(*object.Object) error
+	// Restart says that the list starts again: what was handed over may be gone.
+	Restart func()
+	// Bytes counts what has arrived, after decompression.
+	Bytes func(n int)
+}
+
+// Listed is what a whole list says of itself.
+type Listed struct {
+	// ResourceVersion is the moment that the list shows.
+	ResourceVersion string
+	// Objects is their number.
+	Objects int
+	// Taken is the server's time when it began to answer; zero when it did not say.
+	Taken time.Time
+}
+
+// pageSize is how many objects a page has when a server could not answer in one
+// piece.
+const pageSize = 500
+
+// listTries is how often a list starts from the front.
+const listTries = 4
+
+// List lists a place whole: in one piece, or in pages of one consistent list. It
+// returns without an error only if everything was read. A list that expires in its
+// middle starts from the front; the token with which a server offers to go on
+// inconsistently is never used. A kind of which only metadata matters is asked
+// for as such.
+func (c *Client) List(ctx context.Context, at Place, by Selection, to Listing) (Listed, error) {
+	limit := c.chunk
+	for try := 1; ; try++ {
+		got, err := c.list(ctx, at, by, to, limit)
+		if err == nil {
+			return got, nil
+		}
+		again := expired(err)
+		if !again && limit == 0 && tooMuch(err) {
+			limit, again = pageSize, true
+		}
+		if refusal, ok := errors.AsType[refusal](err); ok {
+			return got, refusal.error
+		}
+		if !again || try == listTries || ctx.Err() != nil {
+			return got, err
+		}
+		if to.Restart != nil {
+			to.Restart()
+		}
+	}
+}
+
+// expired tells whether the server has forgotten the moment that was asked for.
+func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
+
+// tooMuch tells whether a smaller question may get an answer.
+func tooMuch(err error) bool {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) || errors.Is(err, errShort) {
+		return true
+	}
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && (status.ErrStatus.Code >= 500 || status.ErrStatus.Code == http.StatusRequestEntityTooLarge)
+}
+
+// refusal is an error of the receiver of a list, not of the list.
+type refusal struct{ error }
+
+// list lists once from the front.
+func (c *Client) list(ctx context.Context, at Place, by Selection, to Listing, limit int64) (Listed, error) {
+	rd := newListReader(at, to)
+	var got Listed
+	token := ""
+	for {
+		page, taken, err := c.page(ctx, listRequest(at, by, limit, token, rd.whole), rd)
+		if err != nil {
+			return got, err
+		}
+		if got.Taken.IsZero() {
+			got.Taken = taken
+		}
+		got.Objects, got.ResourceVersion = rd.objects, page.resourceVersion
+		switch page.more {
+		case "":
+			return got, nil
+		case token:
+			return got, &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
+		}
+		token = page.more
+	}
+}
+
+// errIdle ends a list that has stopped to arrive.
+var errIdle = errors.New("nothing arrived for too long")
+
+// page asks for one page and reads it. It gives up when nothing arrives any more.
+func (c *Client) page(ctx context.Context, r request, rd *listReader) (listMeta, time.Time, error) {
+	bound, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(c.idle, func() { cancel(errIdle) })
+	defer timer.Stop()
+	r.alive = func() { timer.Reset(c.idle) }
+	rd.alive = r.alive
+	var page listMeta
+	a, err := c.send(bound, r)
+	if err == nil {
+		defer func() { _ = a.body.Close() }()
+		if page, err = rd.page(a); err == nil {
+			return page, a.date, nil
+		}
+		err = rd.wrap(err)
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case errors.Is(context.Cause(bound), errIdle):
+		err = fmt.Errorf("%s: %w", r.about, errIdle)
+	}
+	return page, time.Time{}, err
+}
+
+func listRequest(at Place, by Selection, limit int64, token string, whole bool) request {
+	q := url.Values{}
+	for key, value := range map[string]string{"labelSelector": by.Labels, "fieldSelector": by.Fields, "continue": token} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	if limit > 0 {
+		q.Set("limit", strconv.FormatInt(limit, 10))
+	}
+	r := request{verb: http.MethodGet, path: at.path(), query: q, accept: acceptList, about: at.subject()}
+	if whole {
+		r.accept = acceptWhole(at.Resource)
+	}
+	return r
+}
+
+// acceptWhole are the types in which a kind with facts is read.
+func acceptWhole(r object.Resource) string {
+	if isPod(r) {
+		return protobufType + "," + jsonType
+	}
+	return jsonType
+}
+
+// sharedFor is for messages of a resource, whole or not.
+func sharedFor(r object.Resource, whole bool) *shared {
+	if whole && isPod(r) {
+		return newSharedPods(r)
+	}
+	return newShared(r)
+}
+
+// listReader reads the pages of one list.
+type listReader struct {
+	at Place
+	to Listing
+	// whole: spec and status matter, too.
+	whole   bool
+	shared  *shared
+	intern  *manifest.Interner
+	objects int
+	// alive is called whenever something arrives; nil for nobody.
+	alive func()
+}
+
+func newListReader(at Place, to Listing) *listReader {
+	return &listReader{at: at, to: to, whole: manifest.HasFacts(at.Resource.APIVersion(), at.Resource.Kind)}
+}
+
+// wrap says what could not be read.
+func (rd *listReader) wrap(err error) error {
+	if _, ok := errors.AsType[refusal](err); ok {
+		return err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errShort) || errors.Is(err, manifest.ErrTruncated) {
+		return fmt.Errorf("%s: the answer broke off after %d objects: %w", rd.at.subject(), rd.objects, err)
+	}
+	return fmt.Errorf("%s: not the list that was asked for: %w", rd.at.subject(), err)
+}
+
+// page reads one page.
+func (rd *listReader) page(a *answer) (listMeta, error) {
+	body := &counted{a.body, rd.arrived}
+	switch a.media {
+	case protobufType:
+		if rd.whole && !isPod(rd.at.Resource) {
+			return listMeta{}, errors.New("it is protobuf")
+		}
+		if rd.shared == nil {
+			rd.shared = sharedFor(rd.at.Resource, rd.whole)
+		}
+		return readPartialList(body, rd.shared, rd.take)
+	case jsonType:
+		return rd.json(body)
+	default:
+		return listMeta{}, fmt.Errorf("its type is %s", quote(a.media))
+	}
+}
+
+func (rd *listReader) arrived(n int) {
+	if rd.alive != nil {
+		rd.alive()
+	}
+	if rd.to.Bytes != nil {
+		rd.to.Bytes(n)
+	}
+}
+
+// take hands an object on, if it may stand in this list.
+func (rd *listReader) take(o *object.Object) error {
+	if rd.at.Namespace != "" && o.Namespace != rd.at.Namespace {
+		return fmt.Errorf("it holds an object of namespace %s", quote(o.Namespace))
+	}
+	rd.objects++
+	if rd.to.Object == nil {
+		return nil
+	}
+	if err := rd.to.Object(o); err != nil {
+		return refusal{err}
+	}
+	return nil
+}
+
+// json reads a page as text: of a kind whose spec or status matters, or of a
+// server that has no protobuf for it.
+func (rd *listReader) json(body io.Reader) (listMeta, error) {
+	r := rd.at.Resource
+	if rd.intern == nil {
+		rd.intern = manifest.NewInterner()
+	}
+	var lists []manifest.List
+	err := manifest.Read(body, manifest.Options{
+		File: rd.at.subject().String(), APIVersion: r.APIVersion(), Kind: r.Kind, Interner: rd.intern,
+	}, manifest.Handler{
+		Object: func(o *object.Object, inList bool, _ manifest.Position) error {
+			if !inList || o.APIVersion != r.APIVersion() || o.Kind != r.Kind {
+				return fmt.Errorf("it holds a %s of %s", quote(o.Kind), quote(o.APIVersion))
+			}
+			return rd.take(o)
+		},
+		List: func(l manifest.List) error {
+			lists = append(lists, l)
+			return nil
+		},
+		Foreign: func(_ manifest.Position, what string) error { return errors.New(what) },
+	})
+	if err != nil {
+		return listMeta{}, err
+	}
+	if len(lists) != 1 {
+		return listMeta{}, fmt.Errorf("it holds %d lists", len(lists))
+	}
+	l := lists[0]
+	asked := l.Kind == r.Kind+"List" && l.APIVersion == r.APIVersion() ||
+		l.Kind == partialList && l.APIVersion == metaVersion && !rd.whole
+	if !asked {
+		return listMeta{}, fmt.Errorf("it is a %s of %s", quote(l.Kind), quote(l.APIVersion))
+	}
+	return listMeta{resourceVersion: l.ResourceVersion, more: l.Continue}, nil
+}
+
+// counted counts what is read.
+type counted struct {
+	r     io.Reader
+	count func(int)
+}
+
+// Read reads and counts.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if n > 0 {
+		c.count(n)
+	}
+	return n, err
+}

@@ -1,0 +1,160 @@
+package kube
+
+import (
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// isPod tells whether the resource is that of pods: the one kind that is both
+// numerous and needed with its spec and status. It is read in protobuf like
+// metadata; what is kept is what package manifest keeps of the text, which a test
+// compares.
+func isPod(r object.Resource) bool { return r.Group == "" && r.Version == "v1" && r.Kind == "Pod" }
+
+// podParts are the parts of a pod's message that are kept beside its metadata.
+type podParts struct {
+	node, phase []byte
+	grace       int64
+	hasGrace    bool
+	mirror      bool
+	// whole tells that there was a spec, so that claims are all there are.
+	whole  bool
+	claims []claimParts
+}
+
+// claimParts is a claim that a volume uses; an ephemeral one has the name of the
+// volume.
+type claimParts struct {
+	name      []byte
+	ephemeral bool
+}
+
+func (p *podParts) reset() { *p = podParts{claims: p.claims[:0]} }
+
+// spec reads a PodSpec. The numbers are those of core/v1 generated.proto.
+func (p *podParts) spec(message []byte) error {
+	return each(message, func(w *wire, t tag) (bool, error) {
+		var err error
+		switch t {
+		case bytesTag(1):
+			var volume []byte
+			if volume, err = w.bytes(); err == nil {
+				err = p.volume(volume)
+			}
+		case varintTag(4):
+			p.grace, err = w.int64()
+			p.hasGrace = true
+		case bytesTag(10):
+			p.node, err = w.bytes()
+		default:
+			return false, nil
+		}
+		return true, err
+	})
+}
+
+// volume reads a Volume and its source.
+func (p *podParts) volume(message []byte) error {
+	var name, claim []byte
+	ephemeral := false
+	source := func(w *wire, t tag) (bool, error) {
+		if t != bytesTag(10) && t != bytesTag(29) {
+			return false, nil
+		}
+		b, err := w.bytes()
+		if err == nil && t == bytesTag(10) {
+			claim, err = firstField(b)
+		} else {
+			ephemeral = true
+		}
+		return true, err
+	}
+	err := each(message, func(w *wire, t tag) (bool, error) {
+		if t != bytesTag(1) && t != bytesTag(2) {
+			return false, nil
+		}
+		b, err := w.bytes()
+		switch {
+		case err != nil:
+		case t == bytesTag(1):
+			name = b
+		default:
+			err = each(b, source)
+		}
+		return true, err
+	})
+	if len(claim) > 0 {
+		p.claims = append(p.claims, claimParts{name: claim})
+	}
+	if ephemeral {
+		p.claims = append(p.claims, claimParts{name: name, ephemeral: true})
+	}
+	return err
+}
+
+// status reads a PodStatus: its first field is the phase.
+func (p *podParts) status(message []byte) (err error) {
+	p.phase, err = firstField(message)
+	return err
+}
+
+// firstField is the field of bytes with number 1; empty if there is none.
+func firstField(message []byte) (field []byte, err error) {
+	err = each(message, func(w *wire, t tag) (bool, error) {
+		if t != bytesTag(1) {
+			return false, nil
+		}
+		var err error
+		field, err = w.bytes()
+		return true, err
+	})
+	return field, err
+}
+
+// pod adds what m has read of a pod to what the object shares with others; rare may
+// be nil. Pods that are alike share everything.
+func (s *shared) pod(m *metadata, rare *object.Rare) *object.Rare {
+	p := m.pod
+	alike := len(p.claims) == 0 && m.deleted == 0 && !m.hasGrace
+	from := len(m.scratch)
+	if alike {
+		// No list of finalizers begins like this.
+		m.scratch = append(append(append(append(m.scratch, 0xff), p.node...), 0), p.phase...)
+		m.scratch = append(m.scratch, 0, bit(p.mirror), bit(p.whole), bit(p.hasGrace), byte(m.protection))
+		m.scratch = append(strconv.AppendInt(m.scratch, p.grace, 10), 0)
+		for _, f := range m.finalizers {
+			m.scratch = append(append(m.scratch, f...), 0)
+		}
+		if have, ok := s.rares[string(m.scratch[from:])]; ok {
+			return have
+		}
+	}
+	key := string(m.scratch[from:])
+	own := &object.Rare{}
+	if rare != nil {
+		*own = *rare
+	}
+	own.Pod = &object.Pod{NodeName: s.string(p.node), Phase: s.string(p.phase), Mirror: p.mirror, VolumesKnown: p.whole}
+	if p.hasGrace {
+		own.Pod.TerminationGracePeriod = new(p.grace)
+	}
+	for _, c := range p.claims {
+		claim := object.Claim{Name: string(c.name), Ephemeral: c.ephemeral}
+		if c.ephemeral {
+			claim.Name = string(m.name) + "-" + claim.Name
+		}
+		own.Pod.Claims = append(own.Pod.Claims, claim)
+	}
+	if alike {
+		s.keep(key, own)
+	}
+	return own
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}

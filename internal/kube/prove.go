@@ -1,0 +1,254 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// ProofOptions say how hard absence has to be proven.
+type ProofOptions struct {
+	// Quarantine is how long an object has to stay absent before it counts as
+	// absent; 0 for one look. In between it is unknown, so that the one who asks
+	// comes again.
+	Quarantine time.Duration
+	// SeenAlive tells that an object was once observed. It needs no quarantine: it
+	// is known to have existed and to be gone. Nil: nothing was.
+	SeenAlive func(types.UID) bool
+	// Now is the clock; nil for the machine's.
+	Now func() time.Time
+}
+
+const (
+	// shareable is for how long a proof holds for others who ask the same: long
+	// enough for the dependents of one owner to cost a few proofs instead of one
+	// each, and shorter than it takes to restore a storage.
+	shareable = 250 * time.Millisecond
+	// freshDiscovery is how old discovery may be for a proof.
+	freshDiscovery = 10 * time.Second
+	// mostProofs bounds what is remembered: proofs under quarantine and shared ones.
+	mostProofs = 1 << 14
+)
+
+// Proven is Client with another idea of absence: its Get answers NotFound only
+// when the absence of the object is proven, and with an *object.UncoveredError
+// when the server said NotFound and the proof failed. For our own deletes: Decide
+// keeps whatever rests on something unknown.
+//
+// The proof, all of it live and in this order: discovery is fresh and names the
+// resource; GET answers 404 with a Status that is about this very object; a LIST
+// of the objects of that name then succeeds and shows none, so that the path is
+// served and two looks agree; its resourceVersion is not lower than any that was
+// seen before. (safety.md 4.1)
+//
+// That another object has the name is absence, too: the one that ref names by its
+// UID is gone. The same has to be proven then, but that the list shows the other.
+type Proven struct {
+	*Client
+	options ProofOptions
+
+	mu      sync.Mutex
+	flights map[object.Ref]*flight
+	proofs  map[object.Ref]proof
+}
+
+// proof is an absence that was proven.
+type proof struct {
+	// first and last are when the first and the last proof began, without one that
+	// failed in between.
+	first, last time.Time
+	found
+}
+
+// found is the answer of the server: NotFound, or the object that has the name.
+type found struct {
+	o   *object.Object
+	err error
+}
+
+// flight is one question under way.
+type flight struct {
+	done chan struct{}
+	found
+}
+
+// Proven wraps the client.
+func (c *Client) Proven(o ProofOptions) *Proven {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.SeenAlive == nil {
+		o.SeenAlive = func(types.UID) bool { return false }
+	}
+	return &Proven{Client: c, options: o, flights: map[object.Ref]*flight{}, proofs: map[object.Ref]proof{}}
+}
+
+// Get reads the object. Those who ask for the same object at the same time share
+// one answer, and those who ask for one that is proven absent share the proof for
+// a moment.
+func (p *Proven) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	for {
+		p.mu.Lock()
+		if have, ok := p.proofs[ref]; ok && p.options.Now().Sub(have.last) < shareable {
+			p.mu.Unlock()
+			return p.judge(ref, have)
+		}
+		f, joined := p.flights[ref]
+		if !joined {
+			f = &flight{done: make(chan struct{})}
+			p.flights[ref] = f
+		}
+		p.mu.Unlock()
+		if !joined {
+			f.o, f.err = p.ask(ctx, ref)
+			p.mu.Lock()
+			delete(p.flights, ref)
+			p.mu.Unlock()
+			close(f.done)
+			return f.o, f.err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-f.done:
+		}
+		if f.err == nil || !isContext(f.err) {
+			return f.o, f.err
+		}
+	}
+}
+
+// ask asks the server.
+func (p *Proven) ask(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	began := p.options.Now()
+	if err := p.refresh(ctx, began); err != nil {
+		return nil, fmt.Errorf("%s: %w", ref, err)
+	}
+	o, err := p.Client.Get(ctx, ref)
+	if other := err == nil && ref.UID != "" && o.UID != ref.UID; !other && !apierrors.IsNotFound(err) {
+		p.forget(ref)
+		return o, err
+	}
+	if why := p.served(ctx, ref, o); why != nil {
+		p.forget(ref)
+		if isContext(why) {
+			return nil, why
+		}
+		return nil, &object.UncoveredError{Ref: ref, Why: "its absence is not proven: " + why.Error()}
+	}
+	return p.judge(ref, p.remember(ref, began, found{o, err}))
+}
+
+// refresh discovers again when discovery is too old to rest a proof on.
+func (p *Proven) refresh(ctx context.Context, now time.Time) error {
+	if d := p.Discovered(); d != nil && now.Sub(d.At) < freshDiscovery {
+		return nil
+	}
+	_, err := p.rediscover(ctx)
+	return err
+}
+
+// served proves that the path of an object that was not found is served: a list
+// of the objects of that name succeeds, shows no other than was found instead of
+// it, and is not older than what was seen.
+func (p *Proven) served(ctx context.Context, ref object.Ref, instead *object.Object) error {
+	at, err := p.locate(ref)
+	if err != nil {
+		return err
+	}
+	floor := p.highest.of(at.Resource)
+	listed, shown, err := p.probe(ctx, at, ref.Name)
+	switch {
+	case err != nil:
+		return err
+	case shown != nil && shown.Name == ref.Name && shown.Namespace == at.Namespace && (instead == nil || shown.UID != instead.UID):
+		return errors.New("it was there a moment later")
+	case !reached(floor, listed):
+		return wentBack(at.Resource, listed)
+	}
+	p.highest.see(at.Resource, listed)
+	return nil
+}
+
+// probe lists the object of a name at a place, and returns it and the
+// resourceVersion of the list.
+func (c *Client) probe(ctx context.Context, at Place, name string) (resourceVersion string, first *object.Object, err error) {
+	byName := fields.OneTermEqualSelector("metadata.name", name).String()
+	a, err := c.send(ctx, request{
+		verb: http.MethodGet, path: at.path(), query: url.Values{"limit": {"1"}, "fieldSelector": {byName}}, accept: acceptList, about: at.subject(),
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { _ = a.body.Close() }()
+	rd := newListReader(at, Listing{Object: func(o *object.Object) error { first = o; return nil }})
+	rd.whole = false // metadata is enough
+	page, err := rd.page(a)
+	if err != nil {
+		return "", nil, rd.wrap(err)
+	}
+	return page.resourceVersion, first, nil
+}
+
+// remember takes note of a proof that began at a time.
+func (p *Proven) remember(ref object.Ref, began time.Time, answer found) proof {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	have, ok := p.proofs[ref]
+	if !ok {
+		have.first = began
+	}
+	have.last, have.found = began, answer
+	if len(p.proofs) >= mostProofs {
+		clear(p.proofs)
+	}
+	p.proofs[ref] = have
+	return have
+}
+
+func (p *Proven) forget(ref object.Ref) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.proofs, ref)
+}
+
+// judge is the answer that a proof gives: that of the server, or not yet.
+func (p *Proven) judge(ref object.Ref, have proof) (*object.Object, error) {
+	age := have.last.Sub(have.first)
+	if p.options.Quarantine <= age || p.options.SeenAlive(ref.UID) {
+		return have.o, have.err
+	}
+	return nil, &object.UncoveredError{Ref: ref, Why: fmt.Sprintf(
+		"it was found absent, and counts as absent after staying so for %s", p.options.Quarantine)}
+}
+
+// Delete deletes. The options have to name the uid and the resourceVersion of what
+// was judged.
+func (p *Proven) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	switch pre := o.Preconditions; {
+	case pre == nil || pre.UID == nil || *pre.UID == "":
+		return fmt.Errorf("%s: a delete without the uid of what is deleted", ref)
+	case pre.ResourceVersion == nil || *pre.ResourceVersion == "":
+		return fmt.Errorf("%s: a delete without the resourceVersion of what was judged", ref)
+	}
+	return p.Client.Delete(ctx, ref, o)
+}
+
+// Patch patches. The patch has to name the uid of what was judged.
+func (p *Proven) Patch(ctx context.Context, ref object.Ref, change object.Patch) error {
+	if change.UID == "" {
+		return fmt.Errorf("%s: a patch without the uid of what is changed", ref)
+	}
+	return p.Client.Patch(ctx, ref, change)
+}

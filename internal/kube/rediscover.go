@@ -1,0 +1,29 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// isContext tells whether an error is the end of a context and says nothing of the
+// server.
+func isContext(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// rediscover discovers, unless somebody else has just done so: of many who come at
+// once one asks.
+func (c *Client) rediscover(ctx context.Context) (*Discovery, error) {
+	came := time.Now()
+	select {
+	case c.discovering <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-c.discovering }()
+	if d := c.discovery.Load(); d != nil && d.At.After(came) {
+		return d, nil
+	}
+	return c.Discover(ctx)
+}

@@ -1,0 +1,269 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// The media types that are asked for.
+const (
+	jsonType     = "application/json"
+	protobufType = "application/vnd.kubernetes.protobuf"
+
+	metadataOnly = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	listOfThat   = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+	acceptMetadata = protobufType + metadataOnly + "," + jsonType + metadataOnly
+	acceptList     = protobufType + listOfThat + "," + jsonType + listOfThat
+)
+
+// request is one request before it is sent.
+type request struct {
+	verb string
+	// path are the segments below the URL of the server, not escaped.
+	path    []string
+	query   url.Values
+	accept  string
+	body    []byte
+	content string // type of the body
+	// about is the object or list for messages.
+	about subject
+	// alive is called for every response, also for one that says "not now"; nil
+	// for nobody: then the answer is a single one, and bounded in time. See brief.
+	alive func()
+}
+
+func (r request) reads() bool { return r.verb == http.MethodGet }
+
+// answer is a response of success. The body has to be closed.
+type answer struct {
+	body io.ReadCloser
+	// media is the type of the body without parameters.
+	media string
+	date  time.Time
+}
+
+// patience is how often a request is sent while the server says "not now".
+const patience = 10
+
+// send sends a request, and again while the server answers that it has too much
+// to do. A write is repeated only on 429, which says that nothing was done; a
+// read also on 5xx with a Retry-After. Everything but 2xx is an error.
+//
+// Upstream: client-go rest/with_retry.go repeats writes on 5xx, too.
+func (c *Client) send(ctx context.Context, r request) (*answer, error) {
+	for try := 1; ; try++ {
+		if err := c.hold(ctx); err != nil {
+			return nil, err
+		}
+		response, err := c.once(ctx, r) //nolint:bodyclose // failure closes it, and so does who has the answer
+		if err != nil {
+			return nil, err
+		}
+		c.warnings.take(response.Header)
+		if r.alive != nil {
+			r.alive()
+		}
+		if response.StatusCode >= 200 && response.StatusCode < 300 {
+			return answerOf(response), nil
+		}
+		err = failure(r, response)
+		after, again := retryAfter(r, response)
+		switch {
+		case !again || try == patience:
+			return nil, err
+		case response.StatusCode == http.StatusTooManyRequests && overloaded(err):
+			c.pause.extend(c.now().Add(after)) // for everybody: see hold
+		default:
+			c.wait(ctx.Done(), after)
+		}
+		if ctx.Err() != nil {
+			return nil, errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// hold waits until a request may be sent: while the server has asked for a pause
+// that is meant for all that we send, and for our own limit.
+func (c *Client) hold(ctx context.Context) error {
+	if d := c.pause.left(c.now()); d > 0 {
+		c.wait(ctx.Done(), d)
+	}
+	if c.limiter != nil && ctx.Err() == nil {
+		return c.limiter.Wait(ctx)
+	}
+	return ctx.Err()
+}
+
+// pause is until when a server has asked us to send nothing.
+type pause struct {
+	mu    sync.Mutex
+	until time.Time
+}
+
+func (p *pause) extend(until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if until.After(p.until) {
+		p.until = until
+	}
+}
+
+func (p *pause) left(now time.Time) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.until.Sub(now)
+}
+
+func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
+	u := *c.base
+	escaped := make([]string, len(r.path))
+	for i, segment := range r.path {
+		escaped[i] = url.PathEscape(segment)
+	}
+	u.RawPath = strings.Join(append([]string{c.base.EscapedPath()}, escaped...), "/")
+	u.Path = strings.Join(append([]string{c.base.Path}, r.path...), "/")
+	u.RawQuery = r.query.Encode()
+	var body io.Reader
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
+	}
+	hr, err := http.NewRequest(r.verb, u.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	hr.Header.Set("Accept", r.accept)
+	if r.content != "" {
+		hr.Header.Set("Content-Type", r.content)
+	}
+	if r.alive != nil {
+		return c.http.Do(hr.WithContext(ctx))
+	}
+	return c.briefly(ctx, hr, r.about)
+}
+
+func answerOf(response *http.Response) *answer {
+	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil {
+		media = response.Header.Get("Content-Type")
+	}
+	a := &answer{body: response.Body, media: media}
+	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		a.date = date
+	}
+	return a
+}
+
+// overloaded tells whether a 429 comes from a server that has too much to do, or
+// from what stands before it. Both speak plain text. A Status is the answer of one
+// resource and about this request alone: one that is being read into the cache, and
+// stays so for as long as its objects cannot be converted; an eviction that has to
+// wait. Nobody else waits for that.
+//
+// Upstream: apiserver filters tooManyRequests, cacher "storage is (re)initializing".
+func overloaded(err error) bool {
+	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// retryAfter is how long the server asks to wait, if the request may be repeated.
+func retryAfter(r request, response *http.Response) (time.Duration, bool) {
+	header := response.Header.Get("Retry-After")
+	busy := response.StatusCode == http.StatusTooManyRequests
+	if !busy && (!r.reads() || response.StatusCode < 500 || header == "") {
+		return 0, false
+	}
+	seconds, err := strconv.Atoi(header)
+	if err != nil || seconds < 0 {
+		seconds = 1
+	}
+	return time.Duration(min(seconds, 30)) * time.Second, true
+}
+
+// smallBody bounds the answers that are read as a whole: single objects, reviews
+// and errors.
+const smallBody = 16 << 20
+
+// exchange sends a request and decodes the answer, which has to be JSON.
+func (c *Client) exchange(ctx context.Context, r request, into any) error {
+	a, err := c.send(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.body.Close() }()
+	if a.media != jsonType {
+		return &UnexpectedAnswerError{About: r.about.String(), What: "its type is " + quote(a.media)}
+	}
+	text, err := io.ReadAll(io.LimitReader(a.body, smallBody))
+	if err != nil {
+		return fmt.Errorf("the answer broke off: %w", err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return &UnexpectedAnswerError{About: r.about.String(), What: err.Error()}
+	}
+	return nil
+}
+
+// warnings hands on the warnings of the server, each text once.
+type warnings struct {
+	tell func(string)
+	mu   sync.Mutex
+	told map[string]struct{}
+}
+
+// maxWarnings bounds what is remembered of texts that a server makes up.
+const maxWarnings = 1000
+
+func (w *warnings) take(h http.Header) {
+	values := h.Values("Warning")
+	if len(values) == 0 || w.tell == nil {
+		return
+	}
+	parsed, _ := utilnet.ParseWarningHeaders(values)
+	for _, warning := range parsed {
+		w.HandleWarningHeader(warning.Code, warning.Agent, warning.Text)
+	}
+}
+
+// HandleWarningHeader takes a warning of a request that client-go has sent for us.
+func (w *warnings) HandleWarningHeader(code int, _, text string) {
+	if w.tell != nil && code == 299 && strings.TrimSpace(text) != "" && w.first(text) {
+		w.tell(text)
+	}
+}
+
+func (w *warnings) first(text string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, ok := w.told[text]; ok || len(w.told) >= maxWarnings {
+		return false
+	}
+	if w.told == nil {
+		w.told = map[string]struct{}{}
+	}
+	w.told[text] = struct{}{}
+	return true
+}
+
+// quote is foreign text for a message: short and without control characters.
+func quote(s string) string {
+	const most = 120
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,61 @@
+package kube
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// revision is the highest resourceVersion that was seen of each resource. A server
+// that shows a lower one has gone back in time: it was restored, or it is not the
+// server that we talked to before. (safety.md 4.1, step 5)
+type revision struct {
+	mu      sync.Mutex
+	highest map[schema.GroupResource]uint64
+}
+
+// see takes note of a resourceVersion. One that is no number says nothing.
+func (v *revision) see(r object.Resource, resourceVersion string) {
+	n, err := strconv.ParseUint(resourceVersion, 10, 64)
+	if err != nil {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.highest == nil {
+		v.highest = map[schema.GroupResource]uint64{}
+	}
+	gr := r.GroupResource()
+	v.highest[gr] = max(v.highest[gr], n)
+}
+
+// of is the highest number that was seen of a resource.
+func (v *revision) of(r object.Resource) uint64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.highest[r.GroupResource()]
+}
+
+// reached tells whether a resourceVersion is a number that is not lower than one
+// that was seen. What was seen has to be asked for before the request is sent whose
+// answer has the resourceVersion: the world goes on meanwhile.
+func reached(floor uint64, resourceVersion string) bool {
+	n, err := strconv.ParseUint(resourceVersion, 10, 64)
+	return err == nil && n > 0 && n >= floor
+}
+
+// behind tells whether a resourceVersion is a number that is lower than one that
+// was seen. Of one that is no number nothing can be said.
+func behind(floor uint64, resourceVersion string) bool {
+	n, err := strconv.ParseUint(resourceVersion, 10, 64)
+	return err == nil && n < floor
+}
+
+// wentBack says that a server shows the past.
+func wentBack(r object.Resource, shown string) error {
+	return fmt.Errorf("the server shows resourceVersion %s of %s, and a higher one was seen: it has gone back in time", quote(shown), r.GroupResource())
+}

@@ -1,0 +1,193 @@
+package kube
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// shared builds objects and keeps one copy of what repeats: namespaces, label
+// sets, lists of finalizers, and the owner references of siblings. It is for one
+// goroutine and for objects of one resource.
+type shared struct {
+	apiVersion, kind string
+	strings          map[string]string
+	rares            map[string]*object.Rare
+	recent           [][]object.OwnerReference
+	// listed and single are the kinds of the messages that are read.
+	listed, single messageKind
+}
+
+// messageKind is the type of a message.
+type messageKind struct{ apiVersion, kind string }
+
+// The bounds of what a shared remembers. A watch goes on for months: what is
+// forgotten is only not shared any more.
+const (
+	mostStrings  = 1 << 15
+	mostRares    = 1 << 10
+	recentOwners = 1 << 8
+)
+
+func newShared(r object.Resource) *shared {
+	return &shared{
+		apiVersion: r.APIVersion(), kind: r.Kind, strings: map[string]string{}, rares: map[string]*object.Rare{},
+		listed: messageKind{metaVersion, partialList}, single: messageKind{metaVersion, partialKind},
+	}
+}
+
+// newSharedPods is for whole pods.
+func newSharedPods(r object.Resource) *shared {
+	s := newShared(r)
+	s.listed, s.single = messageKind{"v1", "PodList"}, messageKind{"v1", "Pod"}
+	return s
+}
+
+// metadata is what messages of this kind are read into.
+func (s *shared) metadata() *metadata {
+	m := &metadata{}
+	if s.single.kind != partialKind {
+		m.pod = &podParts{}
+	}
+	return m
+}
+
+func (s *shared) string(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if have, ok := s.strings[string(b)]; ok {
+		return have
+	}
+	if len(s.strings) >= mostStrings {
+		clear(s.strings)
+	}
+	made := string(b)
+	s.strings[made] = made
+	return made
+}
+
+// object builds the object that m has read. Name, uid and resourceVersion share
+// one allocation.
+func (s *shared) object(m *metadata) *object.Object {
+	from := len(m.scratch)
+	m.scratch = append(append(append(m.scratch, m.name...), m.uid...), m.version...)
+	own := string(m.scratch[from:])
+	n, u := len(m.name), len(m.name)+len(m.uid)
+	return &object.Object{
+		Ref: object.Ref{
+			APIVersion: s.apiVersion, Kind: s.kind, Namespace: s.string(m.namespace),
+			Name: own[:n], UID: types.UID(own[n:u]),
+		},
+		ResourceVersion: own[u:],
+		Owners:          s.owners(m),
+		Labels:          s.labels(m),
+		Created:         m.created,
+		Generation:      m.generation,
+		Rare:            s.rare(m),
+	}
+}
+
+func (s *shared) labels(m *metadata) object.Labels {
+	if len(m.labels) == 0 {
+		return ""
+	}
+	from := len(m.scratch)
+	for _, l := range m.labels {
+		m.scratch = append(append(m.scratch, l.key...), 0)
+		m.scratch = append(append(m.scratch, l.value...), 0)
+	}
+	return object.Labels(s.string(m.scratch[from:]))
+}
+
+// owners returns the owner references that m has read, the same slice for
+// siblings that are near one another.
+func (s *shared) owners(m *metadata) []object.OwnerReference {
+	if len(m.owners) == 0 {
+		return nil
+	}
+	if s.recent == nil {
+		s.recent = make([][]object.OwnerReference, recentOwners)
+	}
+	hash := uint32(2166136261)
+	for _, c := range m.owners[0].uid {
+		hash = (hash ^ uint32(c)) * 16777619
+	}
+	slot := &s.recent[(hash^hash>>16)%recentOwners]
+	if m.sameOwners(*slot) {
+		return *slot
+	}
+	refs := make([]object.OwnerReference, len(m.owners))
+	for i, o := range m.owners {
+		from := len(m.scratch)
+		m.scratch = append(append(m.scratch, o.name...), o.uid...)
+		own := string(m.scratch[from:])
+		refs[i] = object.OwnerReference{
+			APIVersion: s.string(o.apiVersion), Kind: s.string(o.kind),
+			Name: own[:len(o.name)], UID: types.UID(own[len(o.name):]),
+			Controller: o.controller, BlockOwnerDeletion: o.block,
+		}
+	}
+	*slot = refs
+	return refs
+}
+
+func (m *metadata) sameOwners(refs []object.OwnerReference) bool {
+	if len(refs) != len(m.owners) {
+		return false
+	}
+	for i, o := range m.owners {
+		r := &refs[i]
+		if r.Controller != o.controller || r.BlockOwnerDeletion != o.block ||
+			string(r.UID) != string(o.uid) || r.Name != string(o.name) ||
+			r.Kind != string(o.kind) || r.APIVersion != string(o.apiVersion) {
+			return false
+		}
+	}
+	return true
+}
+
+// rare returns the finalizers, the protection and the deletion that m has read; nil for neither.
+func (s *shared) rare(m *metadata) *object.Rare {
+	rare := s.metaRare(m)
+	if m.pod != nil {
+		return s.pod(m, rare)
+	}
+	return rare
+}
+
+func (s *shared) metaRare(m *metadata) *object.Rare {
+	if len(m.finalizers) == 0 && m.protection == 0 && m.deleted == 0 && !m.hasGrace {
+		return nil
+	}
+	from := len(m.scratch)
+	m.scratch = append(m.scratch, byte(m.protection))
+	for _, f := range m.finalizers {
+		m.scratch = append(append(m.scratch, f...), 0)
+	}
+	key := m.scratch[from:]
+	r, ok := s.rares[string(key)]
+	if !ok {
+		r = &object.Rare{Protection: m.protection}
+		for _, f := range m.finalizers {
+			r.Finalizers = append(r.Finalizers, s.string(f))
+		}
+		s.keep(string(key), r)
+	}
+	if m.deleted == 0 && !m.hasGrace {
+		return r
+	}
+	own := &object.Rare{Finalizers: r.Finalizers, Protection: m.protection, DeletionTimestamp: m.deleted}
+	if m.hasGrace {
+		own.GracePeriod = new(m.grace)
+	}
+	return own
+}
+
+// keep remembers a Rare for others.
+func (s *shared) keep(key string, r *object.Rare) {
+	if len(s.rares) >= mostRares {
+		clear(s.rares)
+	}
+	s.rares[key] = r
+}

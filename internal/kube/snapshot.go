@@ -1,0 +1,240 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Progress is how far a snapshot is.
+type Progress struct {
+	// Done of Kinds lists are read or have failed.
+	Done, Kinds int
+	Objects     int
+	// Bytes have arrived, after decompression.
+	Bytes int64
+}
+
+// inFlight is how many lists are under way at a time.
+const inFlight = 16
+
+// Snapshot discovers and lists everything in the scope. What cannot be listed is
+// a gap with its reason. Progress is told from one goroutine at a time; nil for
+// nobody.
+func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progress)) (*snapshot.Snapshot, error) {
+	if err := scope.Check(); err != nil {
+		return nil, err
+	}
+	d, err := c.Discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places, leftOut := scope.places(d.Resources)
+	coverage := &snapshot.Coverage{}
+	for _, r := range leftOut {
+		coverage.Fail(r.GroupResource(), "", snapshot.LeftOut, "left out on request")
+	}
+	if len(scope.Namespaces) > 0 {
+		coverage.LeaveOut("only some namespaces were looked at")
+	}
+	snap, err := c.SnapshotOf(ctx, d, places, coverage, progress)
+	if snap != nil {
+		snap.Source.Namespaces = slices.Compact(slices.Sorted(slices.Values(scope.Namespaces)))
+	}
+	return snap, err
+}
+
+// SnapshotOf lists single places of what was discovered. Coverage holds what the
+// caller knows of other places; nil for nothing. A place that is not among them is
+// not covered.
+func (c *Client) SnapshotOf(ctx context.Context, d *Discovery, places []Place, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
+	if coverage == nil {
+		coverage = &snapshot.Coverage{}
+	}
+	source, err := c.source(ctx)
+	if err != nil {
+		return nil, err
+	}
+	places = slices.Clone(places)
+	slices.SortFunc(places, comparePlaces)
+	g := &gathering{progress: progress, results: make([]gathered, len(places))}
+	g.state.Kinds = len(places)
+	if err := c.gather(ctx, places, g); err != nil {
+		return nil, err
+	}
+	if err := g.unauthorized(); err != nil {
+		return nil, err
+	}
+	var objects []*object.Object
+	n := 0
+	for i := range g.results {
+		n += len(g.results[i].objects)
+	}
+	objects = make([]*object.Object, 0, n)
+	for i := range g.results {
+		got := &g.results[i]
+		gr := places[i].Resource.GroupResource()
+		if got.err != nil {
+			coverage.Fail(gr, places[i].Namespace, reasonOf(got.err), got.err.Error())
+			continue
+		}
+		coverage.Add(gr, places[i].Namespace)
+		objects = append(objects, got.objects...)
+		if t := got.listed.Taken; !t.IsZero() && (source.at.IsZero() || t.Before(source.at)) {
+			source.at = t
+		}
+		got.objects = nil
+	}
+	if !source.at.IsZero() {
+		source.TakenAt = source.at.UTC().Format(time.RFC3339)
+	}
+	return snapshot.Listed(objects, d.Resources, d.Missing, coverage, source.Source)
+}
+
+func compareObjects(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) }
+
+// comparePlaces puts places into the order that their objects have in a snapshot.
+func comparePlaces(a, b Place) int {
+	return cmp.Or(
+		strings.Compare(a.Resource.APIVersion(), b.Resource.APIVersion()),
+		strings.Compare(a.Resource.Kind, b.Resource.Kind),
+		strings.Compare(a.Namespace, b.Namespace),
+	)
+}
+
+type sourceAt struct {
+	snapshot.Source
+	at time.Time
+}
+
+// source is what the server says of itself.
+func (c *Client) source(ctx context.Context) (sourceAt, error) {
+	s := sourceAt{Source: snapshot.Source{Server: c.base.String(), Context: c.context}}
+	var err error
+	if s.KubernetesVersion, err = c.version(ctx); err != nil && !refused(err) {
+		return s, fmt.Errorf("the server's version: %w", err)
+	}
+	ns, err := c.read(ctx, namespaces, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "kube-system"})
+	switch {
+	case err == nil:
+		s.ClusterUID = ns.UID
+	case !refused(err):
+		return s, fmt.Errorf("namespace kube-system: %w", err)
+	}
+	return s, nil
+}
+
+// reasonOf classifies why a list failed.
+func reasonOf(err error) snapshot.Reason {
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return snapshot.Forbidden
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errShort), errors.Is(err, manifest.ErrTruncated):
+		return snapshot.Truncated
+	default:
+		return snapshot.ListFailed
+	}
+}
+
+// gathered is what came of one list.
+type gathered struct {
+	objects []*object.Object
+	listed  Listed
+	err     error
+}
+
+// gathering is a set of lists under way.
+type gathering struct {
+	results  []gathered
+	progress func(Progress)
+	mu       sync.Mutex
+	state    Progress
+}
+
+func (g *gathering) note(change func(*Progress)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	change(&g.state)
+	if g.progress != nil {
+		g.progress(g.state)
+	}
+}
+
+// unauthorized is the error of lists of which every one was refused for who we are:
+// the credentials have run out, and a world of gaps would not say so.
+func (g *gathering) unauthorized() error {
+	for i := range g.results {
+		if !apierrors.IsUnauthorized(g.results[i].err) {
+			return nil
+		}
+	}
+	if len(g.results) == 0 {
+		return nil
+	}
+	return g.results[0].err
+}
+
+// gather lists all places, a bounded number at a time. It fails only with the
+// context; the rest is in the results.
+func (c *Client) gather(ctx context.Context, places []Place, g *gathering) error {
+	next := make(chan int)
+	var lists sync.WaitGroup
+	for range min(inFlight, len(places)) {
+		lists.Go(func() {
+			for i := range next {
+				c.gatherOne(ctx, places[i], &g.results[i], g)
+			}
+		})
+	}
+	for i := range places {
+		next <- i
+	}
+	close(next)
+	lists.Wait()
+	return ctx.Err()
+}
+
+func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathering) {
+	if to.err = ctx.Err(); to.err != nil {
+		return
+	}
+	told, pending := 0, 0
+	tell := func() {
+		count, bytes := len(to.objects)-told, int64(pending)
+		told, pending = len(to.objects), 0
+		g.note(func(p *Progress) { p.Objects += count; p.Bytes += bytes })
+	}
+	to.listed, to.err = c.List(ctx, at, Selection{}, Listing{
+		Object: func(o *object.Object) error {
+			to.objects = append(to.objects, o)
+			return nil
+		},
+		Restart: func() { to.objects = to.objects[:0] },
+		Bytes: func(n int) {
+			if pending += n; pending >= 1<<20 {
+				tell()
+			}
+		},
+	})
+	if to.err != nil {
+		to.objects = nil
+	}
+	// A server orders by its keys, which is nearly the order of references.
+	if !slices.IsSortedFunc(to.objects, compareObjects) {
+		slices.SortFunc(to.objects, compareObjects)
+	}
+	tell()
+	g.note(func(p *Progress) { p.Done++ })
+}

@@ -1,0 +1,258 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+var (
+	namespaceList = answer200(jsonType, []byte(`{"kind":"NamespaceList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[
+		{"metadata":{"name":"shop","uid":"n"},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}]}`))
+	noPods = answer200(jsonType, []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[]}`))
+)
+
+// world scripts lists of all kinds.
+func world(t *testing.T) (*scripted, *Client) {
+	t.Helper()
+	s, c := serve(t)
+	s.on("/api/v1/namespaces", namespaceList)
+	s.on("/api/v1/pods", noPods)
+	s.on(configMapsPath, listOf("5", "", "a", "b"))
+	s.on("/apis/example.com/v1/widgets", listOf("5", "", "w"))
+	return s, c
+}
+
+func TestSnapshot(t *testing.T) {
+	_, c := world(t)
+	var last Progress
+	snap, err := c.Snapshot(context.Background(), Scope{}, func(p Progress) { last = p })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(snap.Gaps) > 0 || len(snap.Problems) > 0 || !snap.KnowsAllKinds() {
+		t.Errorf("gaps %v, problems %v", snap.Gaps, snap.Problems)
+	}
+	if last.Done != 4 || last.Kinds != 4 || last.Objects != 4 || last.Bytes == 0 {
+		t.Errorf("progress %+v", last)
+	}
+	if snap.Source.ClusterUID != "cluster" || snap.Source.KubernetesVersion != "v1.36.3" || snap.Source.TakenAt == "" {
+		t.Errorf("source %+v", snap.Source)
+	}
+	if o := snap.Find("example.com/v1", "Widget", "shop", "w"); o == nil {
+		t.Error("no widget")
+	}
+	if r, _ := snap.Resources.For("example.com/v1", "Widget"); !r.Custom {
+		t.Error("the widget is not known to be a custom resource")
+	}
+	if o := snap.Find("v1", "Namespace", "", "shop"); o == nil || o.NamespaceFacts() == nil {
+		t.Error("the namespace has no facts")
+	}
+}
+
+// TestSnapshotGaps: what cannot be listed is a gap with its reason, and no absence.
+// (L12, L46)
+func TestSnapshotGaps(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		reason snapshot.Reason
+	}{
+		"forbidden": {refuse(403, metav1.StatusReasonForbidden), snapshot.Forbidden},
+		"broken":    {refuse(500, metav1.StatusReasonInternalError), snapshot.ListFailed},
+		"unserved":  {http.NotFound, snapshot.ListFailed},
+		"truncated": {answer200(protobufType, listBody("5", "", "w")[:30]), snapshot.Truncated},
+		"a page":    {answer200("text/html", nil), snapshot.ListFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := world(t)
+			s.on("/apis/example.com/v1/widgets", c.answer)
+			snap, err := client.Snapshot(context.Background(), Scope{}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(snap.Gaps) != 1 || snap.Gaps[0].Resource != "widgets" || snap.Gaps[0].Reason() != c.reason {
+				t.Errorf("gaps %v", snap.Gaps)
+			}
+			if snap.Covers(widgets, "shop") || !snap.Covers(configMaps, "shop") {
+				t.Error("covered is what was not listed, or the other way round")
+			}
+		})
+	}
+}
+
+// TestStaleGroup: a group that cannot be discovered costs itself alone. (L08)
+func TestStaleGroup(t *testing.T) {
+	s, c := world(t)
+	s.serves([]string{"metrics.k8s.io/v1beta1"}, namespaces, configMaps, pods, widgets)
+	snap, err := c.Snapshot(context.Background(), Scope{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(snap.Gaps) != 1 || snap.Gaps[0].APIVersion != "metrics.k8s.io/v1beta1" || snap.Gaps[0].Resource != snapshot.EveryResource {
+		t.Errorf("gaps %v", snap.Gaps)
+	}
+	if snap.KnowsAllKinds() || !snap.Covers(widgets, "shop") {
+		t.Error("one group has cost others, or nothing")
+	}
+	_, err = c.Resource("metrics.k8s.io/v1beta1", "PodMetrics")
+	if _, ok := errors.AsType[*object.UncoveredError](err); !ok {
+		t.Errorf("a kind of that group: %v", err)
+	}
+	_, err = c.Resource("example.com/v1", "Gadget")
+	if _, ok := errors.AsType[*object.UnknownKindError](err); !ok {
+		t.Errorf("a kind that is not served: %v", err)
+	}
+}
+
+func TestDiscoveryFails(t *testing.T) {
+	for name, answer := range map[string]http.HandlerFunc{
+		"forbidden": refuse(403, metav1.StatusReasonForbidden),
+		"a page":    answer200("text/html", []byte("<html>")),
+		"nothing":   answerJSON(metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, c := world(t)
+			s.on("/api", answer)
+			s.on("/apis", answer)
+			if snap, err := c.Snapshot(context.Background(), Scope{}, nil); err == nil {
+				t.Errorf("a snapshot with %d objects", len(snap.Objects))
+			}
+			if c.Discovered() != nil {
+				t.Error("what was not discovered is remembered")
+			}
+		})
+	}
+}
+
+func TestScope(t *testing.T) {
+	s, c := world(t)
+	s.on("/api/v1/namespaces/shop/configmaps", listOf("5", "", "a"))
+	snap, err := c.Snapshot(context.Background(), Scope{Namespaces: []string{"shop"}, Exclude: []string{"*.example.com", "pods"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !snap.Covers(configMaps, "shop") || snap.Covers(configMaps, "web") || !snap.Covers(namespaces, "") || snap.Covers(widgets, "shop") {
+		t.Errorf("gaps %v", snap.Gaps)
+	}
+	if why := snap.Why(widgets, "shop"); !strings.Contains(why, "left out") {
+		t.Errorf("why: %q", why)
+	}
+	if why := snap.Why(configMaps, "web"); !strings.HasPrefix(why, string(snapshot.LeftOut)+": ") {
+		t.Errorf("why another namespace is not covered: %q", why)
+	}
+	if !slices.Equal(snap.Source.Namespaces, []string{"shop"}) {
+		t.Errorf("looked at %q", snap.Source.Namespaces)
+	}
+	if asked := s.requests("/widgets"); len(asked) > 0 {
+		t.Errorf("asked %q", asked)
+	}
+	for _, bad := range []Scope{{Include: []string{"["}}, {Exclude: []string{""}}, {Namespaces: []string{"a/b"}}} {
+		if _, err := c.Snapshot(context.Background(), bad, nil); err == nil {
+			t.Errorf("%v passed", bad)
+		}
+	}
+	only, left := Scope{Include: []string{"ConfigMaps"}}.places(c.Discovered().Resources)
+	if len(only) != 1 || len(left) != 3 {
+		t.Errorf("only config maps: %v", only)
+	}
+}
+
+// TestWhatIsListed: preferred versions of what can be deleted and listed. Of events
+// that is more than a collector watches, under one of their two names.
+func TestWhatIsListed(t *testing.T) {
+	rs := snapshot.BuiltinResources()
+	places, _ := Scope{}.places(rs)
+	var names []string
+	for _, p := range places {
+		if !rs.Monitored(p.Resource) && p.Resource.Name != "events" {
+			t.Errorf("%s is listed and not monitored", p.Resource.GroupResource())
+		}
+		names = append(names, p.Resource.APIVersion()+" "+p.Resource.Name)
+	}
+	for _, no := range []string{"events.k8s.io/v1 events", "v1 bindings", "v1 componentstatuses", "autoscaling/v1 horizontalpodautoscalers"} {
+		if slices.Contains(names, no) {
+			t.Errorf("%s is listed", no)
+		}
+	}
+}
+
+func TestSnapshotEnds(t *testing.T) {
+	s, c := world(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	s.on(configMapsPath, func(_ http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
+	if _, err := c.Snapshot(ctx, Scope{}, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	s.on("/version", refuse(401, metav1.StatusReasonUnauthorized))
+	if _, err := c.Snapshot(context.Background(), Scope{}, nil); !apierrors.IsUnauthorized(err) {
+		t.Error(err)
+	}
+}
+
+// TestOldDiscovery: a server without aggregated documents is asked group by group;
+// one that fails costs itself, and the preferred version comes first.
+func TestOldDiscovery(t *testing.T) {
+	s, c := serve(t)
+	version := func(v string) metav1.GroupVersionForDiscovery {
+		return metav1.GroupVersionForDiscovery{GroupVersion: "example.com/" + v, Version: v}
+	}
+	kinds := func(gv, name, kind string) http.HandlerFunc {
+		return answerJSON(metav1.APIResourceList{
+			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv,
+			APIResources: []metav1.APIResource{
+				{Name: name, Kind: kind, Namespaced: true, Verbs: []string{"get", "list", "watch", "delete"}},
+				{Name: name + "/status", Kind: kind, Namespaced: true, Verbs: []string{"get"}},
+			},
+		})
+	}
+	s.on("/api", answerJSON(metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}}))
+	s.on("/apis", answerJSON(metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{
+		{Name: "example.com", Versions: []metav1.GroupVersionForDiscovery{version("v1beta1"), version("v1")}, PreferredVersion: version("v1")},
+		{Name: "broken.io", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "broken.io/v1", Version: "v1"}}},
+	}}))
+	s.on("/api/v1", kinds("v1", "configmaps", "ConfigMap"))
+	s.on("/apis/example.com/v1", kinds("example.com/v1", "widgets", "Widget"))
+	s.on("/apis/example.com/v1beta1", kinds("example.com/v1beta1", "widgets", "Widget"))
+	s.on("/apis/broken.io/v1", refuse(503, metav1.StatusReasonServiceUnavailable))
+	d, err := c.Discover(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range d.Resources.All() {
+		names = append(names, r.APIVersion()+" "+r.Name)
+	}
+	if !slices.Equal(names, []string{"v1 configmaps", "example.com/v1 widgets", "example.com/v1beta1 widgets"}) {
+		t.Errorf("found %q", names)
+	}
+	if len(d.Missing) != 1 || d.Missing[0].GroupVersion != "broken.io/v1" || d.Missing[0].Why == "" {
+		t.Errorf("missing %v", d.Missing)
+	}
+}
+
+// TestCredentialsRunOut: lists that are all refused for who we are are no world of
+// gaps.
+func TestCredentialsRunOut(t *testing.T) {
+	s, c := world(t)
+	no := refuse(401, metav1.StatusReasonUnauthorized)
+	for _, path := range []string{"/api/v1/namespaces", "/api/v1/pods", configMapsPath, "/apis/example.com/v1/widgets"} {
+		s.on(path, no)
+	}
+	if _, err := c.Snapshot(context.Background(), Scope{}, nil); !apierrors.IsUnauthorized(err) {
+		t.Error(err)
+	}
+	s.on(configMapsPath, listOf("5", ""))
+	snap, err := c.Snapshot(context.Background(), Scope{}, nil)
+	if err != nil || len(snap.Gaps) != 3 {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,265 @@
+package kube
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// The kinds of metadata-only answers.
+const (
+	metaVersion = "meta.k8s.io/v1"
+	partialKind = "PartialObjectMetadata"
+	partialList = "PartialObjectMetadataList"
+)
+
+// largest bounds one object of a list: a server stores less than 2 MiB of it.
+const largest = 32 << 20
+
+// listMeta is what a list says of itself.
+type listMeta struct {
+	resourceVersion, more string
+}
+
+// stream reads a protobuf message from the front without holding more than one
+// of its fields.
+type stream struct {
+	r io.Reader
+	// buf[pos:end] was read and not used yet.
+	buf      []byte
+	pos, end int
+	// used counts the bytes before buf[pos].
+	used int64
+	eof  bool
+}
+
+func newStream(r io.Reader) *stream { return &stream{r: r, buf: make([]byte, 64<<10)} }
+
+// fill makes n bytes available, or all that are left. It grows the buffer only
+// behind what has really arrived.
+func (s *stream) fill(n int) error {
+	for s.end-s.pos < n && !s.eof {
+		if s.pos > 0 && (s.pos == s.end || len(s.buf)-s.pos < n) {
+			copy(s.buf, s.buf[s.pos:s.end])
+			s.end -= s.pos
+			s.pos = 0
+		}
+		if s.end == len(s.buf) {
+			s.buf = append(s.buf, make([]byte, len(s.buf))...)
+		}
+		k, err := s.r.Read(s.buf[s.end:])
+		s.end += k
+		if errors.Is(err, io.EOF) {
+			s.eof = true
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take returns the next n bytes; they are valid until the next call.
+func (s *stream) take(n int) ([]byte, error) {
+	if err := s.fill(n); err != nil {
+		return nil, err
+	}
+	if s.end-s.pos < n {
+		return nil, errShort
+	}
+	b := s.buf[s.pos : s.pos+n]
+	s.pos += n
+	s.used += int64(n)
+	return b, nil
+}
+
+// varint reads a number. At the end of the input, and only if allowed, it returns
+// io.EOF.
+func (s *stream) varint(mayEnd bool) (uint64, error) {
+	if err := s.fill(binary.MaxVarintLen64); err != nil {
+		return 0, err
+	}
+	if mayEnd && s.pos == s.end {
+		return 0, io.EOF
+	}
+	v, n := binary.Uvarint(s.buf[s.pos:s.end])
+	switch {
+	case n == 0:
+		return 0, errShort
+	case n < 0:
+		return 0, errMalformed
+	}
+	s.pos += n
+	s.used += int64(n)
+	return v, nil
+}
+
+// field reads a field of bytes as a whole.
+func (s *stream) field() ([]byte, error) {
+	n, err := s.varint(false)
+	if err != nil {
+		return nil, err
+	}
+	if n > largest {
+		return nil, fmt.Errorf("protobuf: a field has %d bytes", n)
+	}
+	return s.take(int(n))
+}
+
+// skip passes over the field behind a tag.
+func (s *stream) skip(t tag) error {
+	var err error
+	switch t & 7 {
+	case varintType:
+		_, err = s.varint(false)
+	case fixed64Type:
+		_, err = s.take(8)
+	case fixed32Type:
+		_, err = s.take(4)
+	case bytesType:
+		_, err = s.field()
+	default:
+		err = errMalformed
+	}
+	return err
+}
+
+// readPartialList reads a PartialObjectMetadataList, or a list of whole pods where
+// sh is for these, with its envelope to the end of r, and calls yield for each item. What is not a whole list of that kind is an
+// error; what was handed over before it is good, but it is not everything.
+func readPartialList(r io.Reader, sh *shared, yield func(*object.Object) error) (listMeta, error) {
+	s := newStream(r)
+	var meta listMeta
+	start, err := s.take(len(magic))
+	if err != nil || !bytes.Equal(start, magic) {
+		if err == nil || errors.Is(err, errShort) {
+			err = errors.New("protobuf: not a message of Kubernetes")
+		}
+		return meta, err
+	}
+	apiVersion, kind, seen := "", "", false
+	for {
+		v, err := s.varint(true)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return meta, err
+		}
+		switch t := tag(v); t {
+		case bytesTag(1):
+			m, err := s.field()
+			if err == nil {
+				apiVersion, kind, err = typeMeta(m)
+			}
+			if err != nil {
+				return meta, err
+			}
+		case bytesTag(2):
+			// A server writes the type first. Without it nothing says what the items are.
+			if sh.listed != (messageKind{apiVersion, kind}) || seen {
+				return meta, fmt.Errorf("it is a %s of %s", quote(kind), quote(apiVersion))
+			}
+			seen = true
+			if err := readItems(s, &meta, sh, yield); err != nil {
+				return meta, err
+			}
+		case bytesTag(3):
+			if encoding, err := s.field(); err != nil || len(encoding) > 0 {
+				return meta, errors.Join(err, fmt.Errorf("protobuf: the list is encoded as %s", quote(string(encoding))))
+			}
+		default:
+			if err := s.skip(t); err != nil {
+				return meta, err
+			}
+		}
+	}
+	if !seen {
+		return meta, errors.New("protobuf: the message has no list")
+	}
+	return meta, nil
+}
+
+// readItems reads the list itself, whose length stands before it.
+func readItems(s *stream, meta *listMeta, sh *shared, yield func(*object.Object) error) error {
+	length, err := s.varint(false)
+	if err != nil {
+		return err
+	}
+	if length > 1<<40 {
+		return errMalformed
+	}
+	end := s.used + int64(length)
+	m := sh.metadata()
+	for index := 1; s.used < end; {
+		v, err := s.varint(false)
+		if err != nil {
+			return err
+		}
+		switch t := tag(v); t {
+		case bytesTag(1):
+			text, err := s.field()
+			if err == nil {
+				err = meta.read(text)
+			}
+			if err != nil {
+				return err
+			}
+		case bytesTag(2):
+			item, err := s.field()
+			if err == nil {
+				err = m.read(item)
+			}
+			if err != nil {
+				return fmt.Errorf("item %d: %w", index, err)
+			}
+			index++
+			if err := yield(sh.object(m)); err != nil {
+				return err
+			}
+		default:
+			if err := s.skip(t); err != nil {
+				return err
+			}
+		}
+	}
+	if s.used != end {
+		return errMalformed
+	}
+	return nil
+}
+
+// read reads a metav1.ListMeta.
+func (l *listMeta) read(message []byte) error {
+	return each(message, func(w *wire, t tag) (bool, error) {
+		if t != bytesTag(2) && t != bytesTag(3) {
+			return false, nil
+		}
+		text, err := w.bytes()
+		if t == bytesTag(2) {
+			l.resourceVersion = string(text)
+		} else {
+			l.more = string(text)
+		}
+		return true, err
+	})
+}
+
+// readPartial reads one PartialObjectMetadata with its envelope.
+func readPartial(text []byte, sh *shared) (*object.Object, error) {
+	e, err := openEnvelope(text)
+	if err != nil {
+		return nil, err
+	}
+	if sh.single != (messageKind{e.apiVersion, e.kind}) {
+		return nil, fmt.Errorf("it is a %s of %s", quote(e.kind), quote(e.apiVersion))
+	}
+	m := sh.metadata()
+	if err := m.read(e.raw); err != nil {
+		return nil, err
+	}
+	return sh.object(m), nil
+}

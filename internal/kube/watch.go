@@ -1,0 +1,301 @@
+package kube
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// frameReader is what the watches of one kind have in common.
+type frameReader struct {
+	resource object.Resource
+	whole    bool
+	shared   *shared
+	meta     *metadata
+	intern   *manifest.Interner
+	decoded  int
+	buf      []byte
+}
+
+func newFrameReader(r object.Resource) *frameReader {
+	whole := manifest.HasFacts(r.APIVersion(), r.Kind)
+	sh := sharedFor(r, whole)
+	return &frameReader{resource: r, whole: whole, shared: sh, meta: sh.metadata()}
+}
+
+// frame is one event of a watch. A bookmark has no object.
+type frame struct {
+	object.Event
+	version string
+}
+
+// frames is a watch under way.
+type frames struct {
+	rd    *frameReader
+	body  io.ReadCloser
+	about string
+	json  *json.Decoder // nil for protobuf
+	text  *bounded      // what json reads
+}
+
+func (f *frames) close() { _ = f.body.Close() }
+
+// watch begins to watch a place from a resourceVersion on.
+func (c *Client) watch(ctx context.Context, at Place, version string, limit time.Duration, rd *frameReader) (*frames, error) {
+	r := request{
+		verb: http.MethodGet, path: at.path(), accept: acceptMetadata, about: at.subject(),
+		query: url.Values{
+			"watch": {"true"}, "allowWatchBookmarks": {"true"}, "resourceVersion": {version},
+			"timeoutSeconds": {strconv.Itoa(int(limit.Seconds()))},
+		},
+	}
+	if rd.whole {
+		r.accept = acceptWhole(at.Resource)
+	}
+	a, err := c.begin(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if a.media != jsonType && (a.media != protobufType || rd.whole && !isPod(at.Resource)) {
+		_ = a.body.Close()
+		return nil, &UnexpectedAnswerError{About: at.subject().String(), What: "its type is " + quote(a.media)}
+	}
+	return newFrames(rd, at, a), nil
+}
+
+func newFrames(rd *frameReader, at Place, a *answer) *frames {
+	f := &frames{rd: rd, body: a.body, about: at.subject().String()}
+	if a.media == jsonType {
+		f.text = &bounded{r: a.body}
+		f.json = json.NewDecoder(f.text)
+	}
+	return f
+}
+
+// begin sends a request whose answer goes on, and gives up when it does not begin. A
+// watch that never begins would pass for one that shows nothing.
+func (c *Client) begin(ctx context.Context, r request) (*answer, error) {
+	bound, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(c.idle, func() { cancel(errIdle) })
+	r.alive = func() { timer.Reset(c.idle) }
+	a, err := c.send(bound, r)
+	late := !timer.Stop()
+	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(bound), errIdle):
+		err = fmt.Errorf("%s: %w", r.about, errIdle)
+	case err == nil && late:
+		_ = a.body.Close()
+		err = fmt.Errorf("%s: %w", r.about, errIdle)
+	}
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	a.body = ending{a.body, func() { cancel(nil) }}
+	return a, nil
+}
+
+// ending is a body with whose end something else ends.
+type ending struct {
+	io.ReadCloser
+	end func()
+}
+
+// Close closes the body.
+func (e ending) Close() error {
+	defer e.end()
+	return e.ReadCloser.Close()
+}
+
+// bounded is a text of which not more than so much is read for one frame.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+// Read reads on.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("a frame has more than %d bytes", largest)
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// next returns the next event. io.EOF is the end that a server gives to a watch;
+// an error that it reports in the watch is an *apierrors.StatusError.
+func (f *frames) next() (frame, error) {
+	e, err := f.read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		if _, ok := errors.AsType[*apierrors.StatusError](err); !ok {
+			err = fmt.Errorf("%s: watch: %w", f.about, err)
+		}
+	}
+	return e, err
+}
+
+func (f *frames) read() (frame, error) {
+	if f.json != nil {
+		return f.textFrame()
+	}
+	return f.message()
+}
+
+// message reads a frame of protobuf: its length in four bytes, and a WatchEvent.
+//
+// Upstream: apimachinery util/framer, and metav1.WatchEvent without an envelope.
+func (f *frames) message() (frame, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(f.body, size[:]); err != nil {
+		return frame{}, err
+	}
+	n := int(binary.BigEndian.Uint32(size[:]))
+	if n > largest {
+		return frame{}, fmt.Errorf("protobuf: a frame has %d bytes", n)
+	}
+	if cap(f.rd.buf) < n {
+		f.rd.buf = make([]byte, n)
+	}
+	text := f.rd.buf[:n]
+	if _, err := io.ReadFull(f.body, text); err != nil {
+		return frame{}, broken(err)
+	}
+	return f.rd.event(text)
+}
+
+// broken is the error of a frame that ends too early.
+func broken(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// event reads a WatchEvent.
+func (rd *frameReader) event(message []byte) (frame, error) {
+	var name string
+	var e envelope
+	err := each(message, func(w *wire, t tag) (bool, error) {
+		if t != bytesTag(1) && t != bytesTag(2) {
+			return false, nil
+		}
+		b, err := w.bytes()
+		switch {
+		case err != nil:
+		case t == bytesTag(1):
+			name = string(b)
+		default:
+			err = each(b, func(w *wire, t tag) (bool, error) {
+				if t != bytesTag(1) {
+					return false, nil
+				}
+				raw, err := w.bytes()
+				if err == nil {
+					e, err = openEnvelope(raw)
+				}
+				return true, err
+			})
+		}
+		return true, err
+	})
+	if err != nil {
+		return frame{}, err
+	}
+	if name == "ERROR" {
+		var status metav1.Status
+		if e.kind != "Status" || status.Unmarshal(e.raw) != nil {
+			return frame{}, errors.New("an error that is no Status")
+		}
+		return frame{}, &apierrors.StatusError{ErrStatus: status}
+	}
+	if rd.shared.single != (messageKind{e.apiVersion, e.kind}) {
+		return frame{}, fmt.Errorf("it is a %s of %s", quote(e.kind), quote(e.apiVersion))
+	}
+	if err := rd.meta.read(e.raw); err != nil && name != "BOOKMARK" {
+		return frame{}, err
+	}
+	if name == "BOOKMARK" {
+		return bookmark(string(rd.meta.version))
+	}
+	return change(name, rd.shared.object(rd.meta))
+}
+
+func bookmark(version string) (frame, error) {
+	if version == "" {
+		return frame{}, errors.New("a bookmark without a resourceVersion")
+	}
+	return frame{version: version}, nil
+}
+
+// change is an event of an object, by the name that it has in a watch.
+func change(name string, o *object.Object) (frame, error) {
+	e := frame{Event: object.Event{Object: o}, version: o.ResourceVersion}
+	switch name {
+	case "ADDED":
+		e.Type = object.Added
+	case "MODIFIED":
+		e.Type = object.Modified
+	case "DELETED":
+		e.Type = object.Deleted
+	default:
+		return frame{}, fmt.Errorf("an event of type %s", quote(name))
+	}
+	return e, nil
+}
+
+// mostDecoded is after how many objects the strings of a kind that is read as text
+// are collected afresh: a watch goes on for months.
+const mostDecoded = 1 << 15
+
+// textFrame reads a frame of JSON.
+func (f *frames) textFrame() (frame, error) {
+	var event struct {
+		Type   string          `json:"type"`
+		Object json.RawMessage `json:"object"`
+	}
+	f.text.left = largest
+	if err := f.json.Decode(&event); err != nil {
+		return frame{}, err
+	}
+	switch event.Type {
+	case "ERROR":
+		var status metav1.Status
+		if err := json.Unmarshal(event.Object, &status); err != nil || status.Kind != "Status" {
+			return frame{}, errors.New("an error that is no Status")
+		}
+		return frame{}, &apierrors.StatusError{ErrStatus: status}
+	case "BOOKMARK":
+		var o struct {
+			Metadata struct {
+				ResourceVersion string `json:"resourceVersion"`
+			} `json:"metadata"`
+		}
+		if err := json.Unmarshal(event.Object, &o); err != nil {
+			return frame{}, err
+		}
+		return bookmark(o.Metadata.ResourceVersion)
+	}
+	rd := f.rd
+	if rd.decoded++; rd.intern == nil || rd.decoded%mostDecoded == 0 {
+		rd.intern = manifest.NewInterner()
+	}
+	o, err := readObject(event.Object, rd.resource, rd.intern)
+	if err != nil {
+		return frame{}, err
+	}
+	return change(event.Type, o)
+}
