@@ -1,0 +1,31 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// credulous takes the 404 of a path that nobody serves for the absence of an object,
+// as the collector of Kubernetes does: a reference to a kind such as PodList is one
+// to an owner that is absent. Only engine.Upstream may be run over it.
+//
+// Upstream: client-go turns any 404 into reason NotFound, and isDangling looks no
+// further. (semantics.md Q7, safety.md 0.2)
+type credulous struct{ *kube.Client }
+
+// Get reads the object, or finds it absent.
+func (c credulous) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	o, err := c.Client.Get(ctx, ref)
+	if unserved, ok := errors.AsType[*kube.UnservedPathError](err); ok {
+		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet,
+			schema.GroupResource{Group: object.GroupOf(ref.APIVersion), Resource: ref.Kind}, ref.Name, unserved.Answer, 0, true)
+	}
+	return o, err
+}

@@ -1,0 +1,51 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+func event(kind object.EventType, uid, version string) object.Event {
+	return object.Event{Type: kind, Object: &object.Object{Ref: object.Ref{UID: types.UID(uid)}, ResourceVersion: version}}
+}
+
+// Only what a watch has shown to go is known to be gone.
+func TestGone(t *testing.T) {
+	g := &gone{}
+	ctx, cancel := context.WithCancel(t.Context())
+	in := make(chan object.Event)
+	out := g.through(ctx, in)
+	for _, c := range []struct {
+		event object.Event
+		want  bool
+	}{
+		{event(object.Added, "added", "1"), false},
+		{event(object.Modified, "modified", "2"), false},
+		{event(object.Deleted, "deleted", "3"), true},
+		{event(object.Deleted, "missing in a list", ""), false},
+	} {
+		in <- c.event
+		if got := <-out; got.Object != c.event.Object {
+			t.Errorf("%s is handed on as %v", c.event.Object.UID, got)
+		}
+		if got := g.has(c.event.Object.UID); got != c.want {
+			t.Errorf("%s counts as gone: %v", c.event.Object.UID, got)
+		}
+	}
+	cancel()
+	in <- event(object.Deleted, "late", "4") // it may be handed on or not
+	close(in)
+	for range out {
+	}
+	for i := range mostGone + 1 {
+		g.see(event(object.Deleted, fmt.Sprint(i), "5"))
+	}
+	if len(g.uids) > mostGone {
+		t.Errorf("%d are remembered", len(g.uids))
+	}
+}

@@ -1,0 +1,22 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestAskedIsBounded: owners that were refused once are not remembered for ever.
+func TestAskedIsBounded(t *testing.T) {
+	p := &promises{epoch: 2, asked: map[types.UID]bool{}}
+	for i := range 2*mostAsked + 1 {
+		uid := types.UID(fmt.Sprint(i))
+		if p.again(uid) || !p.again(uid) {
+			t.Fatal("the first is to be refused, and the second not")
+		}
+		if len(p.asked) > mostAsked {
+			t.Fatalf("%d are remembered", len(p.asked))
+		}
+	}
+}
