@@ -1,0 +1,192 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Delete carries out the plan of a delete: one DELETE for each target, pinned to the
+// version that the plan rests on, one after the other. What follows is the
+// cluster's own doing; with Wait it is followed to its end and compared with the
+// plan.
+//
+// The error is a *RefusedError, or a failure, when nothing was written. After the
+// first write there is always a report.
+func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy, o Options) (*report.Run, error) {
+	r := newRun(ctx, client, snap, result, o)
+	for _, t := range result.Plan.Seed.Targets {
+		r.plan(plan.Write{Object: object.Ref(t), Deletes: true, Removes: true})
+	}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.rehearseTargets(ctx, policy); err != nil {
+		return nil, r.abandon(err)
+	}
+	end := r.deleteTargets(ctx, policy)
+	if end != nil || !o.Wait {
+		if end == nil {
+			end = errDone
+		}
+		out, err := r.finish(ctx, end)
+		if out != nil && out.State == report.Complete {
+			// What has not come to its end yet is no drift.
+			out.State, out.Drift, out.Summary.Drifted, out.Summary.Compared = report.NotAwaited, []report.Drift{}, 0, 0
+		}
+		return out, err
+	}
+	return r.follow(ctx)
+}
+
+// deleteTargets sends the deletes. The first one that is not done ends it.
+func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
+	api := &journalled{API: r.client, journal: r.journal, done: r.note}
+	for _, p := range r.order {
+		ref := p.write.Object
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if r.backup.gone[ref] {
+			continue
+		}
+		if r.backup.changed[ref] {
+			return fmt.Errorf("%s has changed since the plan was made", ref)
+		}
+		err := api.Delete(context.WithoutCancel(ctx), ref, r.deleteOptions(ref, policy))
+		if _, broken := errors.AsType[*JournalError](err); broken {
+			return err
+		}
+		if p.last.Outcome == bundle.Confirmed || ResultOf(err).Code == http.StatusNotFound {
+			continue
+		}
+		return err
+	}
+	return nil
+}
+
+// pinned is the resourceVersion that a DELETE names. An API server refuses every
+// version of an object whose only finalizers are those that the policy strips:
+// there the uid has to be enough.
+//
+// Upstream: store.go Delete, semantics.md §2.6, S020.
+func pinned(o *object.Object, policy engine.Policy) string {
+	keeps := map[engine.Policy]string{engine.ForegroundPolicy: object.Foreground, engine.OrphanPolicy: object.Orphan}[policy]
+	strips := func(f string) bool { return f != keeps && (f == object.Foreground || f == object.Orphan) }
+	f := o.Finalizers()
+	if keeps == "" && len(f) > 0 && !slices.ContainsFunc(f, func(f string) bool { return !strips(f) }) {
+		return ""
+	}
+	return o.ResourceVersion
+}
+
+// The times between two looks at a cascade.
+const (
+	firstLook = 100 * time.Millisecond
+	nextLook  = 2 * time.Second
+)
+
+// follow looks at what was predicted to go until it is gone, and reports.
+func (r *run) follow(ctx context.Context) (*report.Run, error) {
+	within := ctx
+	if r.o.Timeout > 0 {
+		var stop context.CancelFunc
+		within, stop = context.WithTimeout(ctx, r.o.Timeout)
+		defer stop()
+	}
+	state, message := r.await(within)
+	if ctx.Err() != nil {
+		return r.finish(ctx, ctx.Err())
+	}
+	out, err := r.finish(ctx, errDone)
+	if out.State == report.Complete {
+		out.State, out.Message = state, message
+	}
+	return out, err
+}
+
+// await returns when everything that was predicted to change has, when nobody
+// collects, or when the context has ended.
+func (r *run) await(ctx context.Context) (report.RunState, string) {
+	awaited := r.awaited()
+	after := r.after()
+	last, moved, pause := "", r.o.Now(), firstLook
+	for {
+		now := look(ctx, r.client, awaited)
+		left, waiting := r.left(now, after)
+		shape := shapeOf(left, waiting)
+		if shape != last && ctx.Err() == nil {
+			last, moved, pause = shape, r.o.Now(), firstLook
+			r.tell(Progress{Stage: Following, Done: len(awaited) - len(left), Total: len(awaited), Waiting: waiting})
+		}
+		switch {
+		case len(left) == 0:
+			return report.Complete, ""
+		case ctx.Err() != nil:
+			return report.TimedOut, "not everything that goes is gone yet"
+		case r.o.Now().Sub(moved) > r.o.patience():
+			if why := r.uncollected(ctx, left, now); why != "" {
+				return report.NotCollected, why
+			}
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return report.TimedOut, "not everything that goes is gone yet"
+		case <-timer.C:
+		}
+		pause = min(pause*2, nextLook)
+	}
+}
+
+// awaited are the objects that go or change.
+func (r *run) awaited() []object.Ref {
+	var refs []object.Ref
+	for _, e := range r.effects {
+		if e.predicted() && (e.takes() || e.changes()) {
+			refs = append(refs, object.Ref(e.Object))
+		}
+	}
+	return refs
+}
+
+// left are the objects that have not changed as predicted yet, and those of them
+// that are on their way. What is predicted to be held is waited for as well: who
+// holds it may let go.
+func (r *run) left(now map[object.Ref]sight, after map[object.Ref]*object.Object) (left []object.Ref, waiting []report.Pending) {
+	for _, e := range r.effects {
+		ref := object.Ref(e.Object)
+		s, looked := now[ref]
+		if !looked || s.gone() || e.changes() && s.o != nil && after[ref] != nil && alike(s.o, after[ref]) {
+			continue
+		}
+		left = append(left, ref)
+		if s.o != nil && s.o.BeingDeleted() {
+			waiting = append(waiting, pending(e, s.o))
+		}
+	}
+	return left, waiting
+}
+
+// shapeOf is a text that changes when what is left changes, or what holds it.
+func shapeOf(left []object.Ref, waiting []report.Pending) string {
+	var b strings.Builder
+	fmt.Fprint(&b, left)
+	for _, w := range waiting {
+		fmt.Fprint(&b, w.Object, w.Finalizers)
+	}
+	return b.String()
+}

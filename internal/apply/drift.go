@@ -1,0 +1,106 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// compare says where the cluster is not as predicted. After is the predicted world.
+// What is on its way out and should be gone is pending, which is no drift: it takes
+// time.
+func compare(run *report.Run, all effects, now map[object.Ref]sight, after map[object.Ref]*object.Object) {
+	for _, e := range all {
+		ref := object.Ref(e.Object)
+		s, looked := now[ref]
+		if !looked || s.err != nil || !e.predicted() {
+			continue
+		}
+		run.Summary.Compared++
+		if e.Outcome == report.Deleted && s.gone() {
+			run.Summary.Gone++
+			continue
+		}
+		if s.o != nil && s.o.BeingDeleted() && e.takes() {
+			run.Pending = append(run.Pending, pending(e, s.o))
+		}
+		if reason, text := differs(e, s, after[ref]); reason != "" {
+			run.Drift = append(run.Drift, report.Drift{Object: e.Object, Predicted: e.Outcome, Reason: reason, Message: text})
+		}
+	}
+	run.Summary.Pending, run.Summary.Drifted = len(run.Pending), len(run.Drift)
+}
+
+func pending(e effect, o *object.Object) report.Pending {
+	p := report.Pending{Object: e.Object, Finalizers: slices.Clone(o.Finalizers())}
+	if e.BlockedBy != nil {
+		p.Dependents = e.BlockedBy.Dependents
+	}
+	return p
+}
+
+// differs compares one object with its prediction.
+func differs(e effect, s sight, want *object.Object) (report.DriftReason, string) {
+	switch {
+	case e.Outcome == report.Deleted:
+		if s.o.BeingDeleted() {
+			return "", ""
+		}
+		return report.Survived, "it is there, and nobody deletes it" + heldBy(s.o)
+	case s.gone():
+		return report.GoneInstead, "it is gone"
+	case e.stays() && !s.o.BeingDeleted():
+		return report.Survived, "it is there, and nobody deletes it" + heldBy(s.o)
+	case !e.stays() && s.o.BeingDeleted():
+		return report.GoneInstead, "it is being deleted" + heldBy(s.o)
+	case want == nil:
+		return "", ""
+	case e.stays() && !slices.Equal(sorted(s.o.Finalizers()), sorted(want.Finalizers())):
+		return report.OtherFinalizers, fmt.Sprintf("it has the finalizers %s, predicted were %s", words(s.o.Finalizers()), words(want.Finalizers()))
+	case !slices.Equal(owners(s.o), owners(want)):
+		return report.OtherReferences, fmt.Sprintf("it refers to %s, predicted was %s", ownerNames(s.o), ownerNames(want))
+	}
+	return "", ""
+}
+
+func heldBy(o *object.Object) string {
+	if len(o.Finalizers()) == 0 {
+		return ""
+	}
+	return " (finalizers " + words(o.Finalizers()) + ")"
+}
+
+func sorted(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return list
+}
+
+func words(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+func owners(o *object.Object) []types.UID {
+	list := make([]types.UID, len(o.Owners))
+	for i, ref := range o.Owners {
+		list[i] = ref.UID
+	}
+	slices.Sort(list)
+	return list
+}
+
+func ownerNames(o *object.Object) string {
+	list := make([]string, len(o.Owners))
+	for i, ref := range o.Owners {
+		list[i] = ref.Kind + " " + ref.Name
+	}
+	return words(list)
+}

@@ -1,0 +1,97 @@
+package apply
+
+import (
+	"errors"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+var web = object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
+
+// like is an object with finalizers and owners; deleted tells that it is being
+// deleted.
+func like(deleted bool, finalizers []string, owners ...types.UID) *object.Object {
+	o := &object.Object{Ref: web, ResourceVersion: "7"}
+	for _, uid := range owners {
+		o.Owners = append(o.Owners, object.OwnerReference{Kind: "ReplicaSet", Name: string(uid), UID: uid})
+	}
+	if deleted || len(finalizers) > 0 {
+		rare := o.Edit()
+		rare.Finalizers = finalizers
+		if deleted {
+			rare.DeletionTimestamp = 1
+		}
+	}
+	return o
+}
+
+func TestCompare(t *testing.T) {
+	lock := []string{"example.com/lock"}
+	for name, x := range map[string]struct {
+		predicted report.Outcome
+		now       sight
+		want      *object.Object
+		drift     report.DriftReason
+		pending   bool
+		gone      int
+	}{
+		"deleted":                   {predicted: report.Deleted, gone: 1},
+		"deleted, on its way":       {predicted: report.Deleted, now: sight{o: like(true, nil)}, pending: true},
+		"deleted, untouched":        {predicted: report.Deleted, now: sight{o: like(false, nil)}, drift: report.Survived},
+		"deleted, not seen":         {predicted: report.Deleted, now: sight{err: errors.New("reset")}},
+		"blocked":                   {predicted: report.Blocked, now: sight{o: like(true, lock)}, want: like(true, lock), pending: true},
+		"blocked, by another":       {predicted: report.Blocked, now: sight{o: like(true, []string{"x"})}, want: like(true, lock), pending: true, drift: report.OtherFinalizers},
+		"blocked, gone":             {predicted: report.Blocked, drift: report.GoneInstead},
+		"blocked, untouched":        {predicted: report.Blocked, now: sight{o: like(false, lock)}, drift: report.Survived},
+		"kept":                      {predicted: report.Kept, now: sight{o: like(false, nil, "a")}, want: like(false, nil, "a")},
+		"kept, gone":                {predicted: report.Kept, drift: report.GoneInstead},
+		"kept, on its way":          {predicted: report.Kept, now: sight{o: like(true, nil)}, drift: report.GoneInstead},
+		"orphaned":                  {predicted: report.Orphaned, now: sight{o: like(false, nil)}, want: like(false, nil)},
+		"orphaned, owned":           {predicted: report.Orphaned, now: sight{o: like(false, nil, "a")}, want: like(false, nil), drift: report.OtherReferences},
+		"pruned, in another order":  {predicted: report.Pruned, now: sight{o: like(false, nil, "a", "b")}, want: like(false, nil, "b", "a")},
+		"unknown is never compared": {predicted: report.Unknown},
+		"unknown, on its way":       {predicted: report.Unknown, now: sight{o: like(true, nil)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var run report.Run
+			e := effect{&report.Effect{Object: report.RefOf(web), Outcome: x.predicted}}
+			compare(&run, effects{e}, map[object.Ref]sight{web: x.now}, map[object.Ref]*object.Object{web: x.want})
+			var got report.DriftReason
+			if len(run.Drift) > 0 {
+				got = run.Drift[0].Reason
+			}
+			if got != x.drift || (len(run.Pending) > 0) != x.pending || run.Summary.Gone != x.gone {
+				t.Errorf("got %q, %d pending, %d gone; want %q, %t, %d: %+v", got, len(run.Pending), run.Summary.Gone, x.drift, x.pending, x.gone, run.Drift)
+			}
+		})
+	}
+}
+
+// TestPinned names the version, except where a server refuses every one. (S020)
+func TestPinned(t *testing.T) {
+	both := []string{object.Orphan, object.Foreground}
+	for _, x := range []struct {
+		finalizers []string
+		policy     engine.Policy
+		want       string
+	}{
+		{nil, engine.Background, "7"},
+		{[]string{"example.com/lock"}, engine.Background, "7"},
+		{[]string{object.Orphan}, engine.Background, ""},
+		{[]string{object.Foreground}, engine.Background, ""},
+		{both, engine.Background, ""},
+		{[]string{object.Orphan, "example.com/lock"}, engine.Background, "7"},
+		{[]string{object.Orphan}, engine.OrphanPolicy, "7"},
+		{[]string{object.Orphan}, engine.ForegroundPolicy, "7"},
+		{[]string{object.Foreground}, engine.OrphanPolicy, "7"},
+	} {
+		if got := pinned(like(false, x.finalizers), x.policy); got != x.want {
+			t.Errorf("%v %s: pinned to %q, want %q", x.finalizers, x.policy, got, x.want)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// lastLook is how long the look at the end of a run may take.
+const lastLook = time.Minute
+
+// finish closes the bundle, looks at everything that was predicted, and says what
+// became of it. The cause is why the run ended.
+func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
+	looking, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	defer stop()
+	now := look(looking, r.client, r.watched())
+	after := r.after()
+	out := r.report(now, after)
+	compare(out, r.effects, now, after)
+	done := out.Summary.Confirmed+out.Summary.AlreadyDone == len(r.order)
+	switch {
+	case done && (errors.Is(cause, errDone) || errors.Is(cause, errNoProgress)):
+	case errors.Is(cause, errDone):
+		out.State, out.Message = report.Partial, "not everything that was planned is done"
+	case errors.Is(cause, context.Canceled):
+		out.State, out.Message = report.Interrupted, "interrupted; what was under way was finished"
+	default:
+		out.State, out.Message = report.Partial, cause.Error()
+	}
+	if out.State != report.Complete && out.State != report.Interrupted && out.Summary.Confirmed+out.Summary.Unknown == 0 {
+		out.State = report.NothingWritten
+	}
+	return out, r.backup.writer.Close(r.o.Now())
+}
+
+// watched are the objects whose fate is of interest: all that is predicted.
+func (r *run) watched() []object.Ref {
+	var refs []object.Ref
+	have := map[object.Ref]bool{}
+	for _, e := range r.effects {
+		if ref := object.Ref(e.Object); e.predicted() && !have[ref] {
+			have[ref] = true
+			refs = append(refs, ref)
+		}
+	}
+	for _, p := range r.order {
+		if !have[p.write.Object] {
+			have[p.write.Object] = true
+			refs = append(refs, p.write.Object)
+		}
+	}
+	return refs
+}
+
+// after is the predicted world, as far as it is of interest.
+func (r *run) after() map[object.Ref]*object.Object {
+	wanted := map[object.Ref]bool{}
+	for _, e := range r.effects {
+		wanted[object.Ref(e.Object)] = true
+	}
+	world := map[object.Ref]*object.Object{}
+	for _, o := range r.result.After() {
+		if wanted[o.Ref] {
+			world[o.Ref] = o
+		}
+	}
+	return world
+}
+
+// report says what became of every planned write.
+func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Object) *report.Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.result.Plan
+	out := &report.Run{
+		APIVersion: report.APIVersion, Kind: "Run", Source: p.Source, Seed: p.Seed, Digest: p.Digest,
+		Bundle: r.backup.writer.Path(), State: report.Complete,
+		Writes: make([]report.RunWrite, len(r.order)), Surprises: r.surprises, Drift: []report.Drift{},
+	}
+	for i, w := range r.order {
+		state, why := r.stateOf(w, now[w.write.Object], after[w.write.Object])
+		verb := verbPatch
+		if w.write.Deletes {
+			verb = verbDelete
+		}
+		out.Writes[i] = report.RunWrite{Object: report.RefOf(w.write.Object), Verb: verb, State: state, Message: why}
+		*out.Summary.Of(state)++
+	}
+	return out
+}
+
+// stateOf is what became of a planned write: what the server has answered, and
+// where that says nothing, what a fresh look shows.
+func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteState, string) {
+	ref := p.write.Object
+	switch {
+	case p.last != nil && p.last.Outcome == bundle.Confirmed:
+		return report.Confirmed, ""
+	case now.gone() && p.last != nil && p.last.Outcome == bundle.Unknown:
+		return report.Confirmed, "the request was not answered, and the object is gone"
+	case now.gone():
+		return report.AlreadyDone, "somebody else was faster"
+	case p.write.Deletes && now.o != nil && now.o.BeingDeleted() && p.last == nil:
+		return report.AlreadyDone, "somebody else has deleted it"
+	case !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
+		return report.AlreadyDone, "somebody else has changed it like that"
+	case r.backup.changed[ref]:
+		return report.Contended, "it has changed since the plan was made, so it was left alone"
+	case p.last == nil:
+		return report.NotDone, p.why
+	case p.last.Outcome == bundle.Unknown:
+		return report.UnknownWrite, p.last.Err.Error()
+	case ResultOf(p.last.Err).Code == 409:
+		return report.Contended, p.last.Err.Error()
+	default:
+		return report.Refused, p.last.Err.Error()
+	}
+}
+
+// alike tells whether two objects have the same owners and finalizers.
+func alike(a, b *object.Object) bool {
+	return slices.Equal(owners(a), owners(b)) && slices.Equal(sorted(a.Finalizers()), sorted(b.Finalizers()))
+}

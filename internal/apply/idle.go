@@ -1,0 +1,63 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// uncollected says that nobody seems to collect in the cluster; empty when that
+// cannot be said. It is asked when nothing has moved for a while: something has to
+// be left for a collector to do, and the controller manager, in which it runs, must
+// not be known to be alive.
+func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object.Ref]sight) string {
+	waits := func(ref object.Ref) bool {
+		o := now[ref].o
+		return o != nil && (!o.BeingDeleted() || o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan))
+	}
+	if !slices.ContainsFunc(left, waits) {
+		return ""
+	}
+	alive, why := r.controllerManager(ctx)
+	if alive {
+		return ""
+	}
+	return fmt.Sprintf("nobody seems to collect in this cluster: nothing has moved for %s, and %s", r.o.patience(), why)
+}
+
+// lease is what of the controller manager's Lease says whether it is alive.
+type lease struct {
+	Spec struct {
+		HolderIdentity       string    `json:"holderIdentity"`
+		LeaseDurationSeconds int       `json:"leaseDurationSeconds"`
+		RenewTime            time.Time `json:"renewTime"`
+	} `json:"spec"`
+}
+
+// controllerManager tells whether a kube-controller-manager is known to be alive.
+// One that does not elect a leader cannot be told from none.
+func (r *run) controllerManager(ctx context.Context) (alive bool, why string) {
+	ref := object.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}
+	raw, _, err := r.client.Raw(ctx, ref)
+	switch _, unknown := errors.AsType[*object.UnknownKindError](err); {
+	case apierrors.IsNotFound(err) || unknown:
+		return false, "there is no Lease of a kube-controller-manager"
+	case err != nil:
+		return false, "the Lease of the kube-controller-manager cannot be read"
+	}
+	var l lease
+	if err := json.Unmarshal(raw, &l); err != nil || l.Spec.RenewTime.IsZero() || l.Spec.HolderIdentity == "" {
+		return false, "nobody holds the Lease of the kube-controller-manager"
+	}
+	if age := r.o.Now().Sub(l.Spec.RenewTime); age > 4*time.Duration(l.Spec.LeaseDurationSeconds)*time.Second {
+		return false, fmt.Sprintf("the Lease of the kube-controller-manager was renewed last %s ago", age.Round(time.Second))
+	}
+	return true, ""
+}

@@ -1,0 +1,200 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// The verbs of intents.
+const (
+	verbDelete = "DELETE"
+	verbPatch  = "PATCH"
+)
+
+// settling is how long it may take to find out what became of a request that was
+// not answered.
+const settling = 10 * time.Second
+
+// Journal writes down every request before it is sent and what became of it
+// after. Nothing is sent that could not be written down. It is safe for concurrent
+// use.
+type Journal struct {
+	writer *bundle.Writer
+	// Look reads an object afresh, to find out what became of a request that was
+	// not answered.
+	look func(context.Context, object.Ref) (*object.Object, error)
+	now  func() time.Time
+	// Points are told of every point at which a run may be killed; nil for nobody.
+	// Begun counts the writes, to name the points.
+	points func(string)
+	begun  atomic.Int64
+}
+
+// NewJournal returns a journal into a sealed bundle. Look reads the metadata of an
+// object afresh; now is the clock.
+func NewJournal(w *bundle.Writer, look func(context.Context, object.Ref) (*object.Object, error), now func() time.Time) *Journal {
+	return &Journal{writer: w, look: look, now: now}
+}
+
+// JournalError says that a request could not be written down, or its result not:
+// no further one may be sent.
+type JournalError struct{ Err error }
+
+// Error says what could not be written.
+func (e *JournalError) Error() string { return "the journal: " + e.Err.Error() }
+
+// Unwrap is what could not be written.
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// Do writes the intent down, sends, and writes down what became of it. The outcome
+// is Unknown only when nothing that the server says afterwards proves that the
+// request was carried out. Err is the answer of send, or a *JournalError.
+func (j *Journal) Do(ctx context.Context, i bundle.Intent, send func(context.Context) error) (bundle.Outcome, error) {
+	i.Time = j.now()
+	n := j.begun.Add(1)
+	j.at("before-intent", n)
+	seq, err := j.writer.Intent(i)
+	if err != nil {
+		return bundle.Refused, &JournalError{err}
+	}
+	j.at("before-write", n)
+	err = send(ctx)
+	j.at("after-write", n)
+	r := ResultOf(err)
+	if r.Outcome == bundle.Unknown {
+		r.Outcome = j.settle(ctx, i)
+	}
+	r.Time = j.now()
+	j.at("before-journal-result", n)
+	if failed := j.writer.Result(seq, r); failed != nil {
+		return r.Outcome, &JournalError{errors.Join(failed, err)}
+	}
+	j.at("after-journal-result", n)
+	return r.Outcome, err
+}
+
+func (j *Journal) at(point string, n int64) {
+	if j.points != nil {
+		j.points(fmt.Sprintf("%s-%d", point, n))
+	}
+}
+
+// settle looks at an object whose DELETE was not answered. That it is gone, or is
+// being deleted, proves that it was carried out, by us or by somebody who wished
+// the same. That it stands there proves nothing: the request may still be under
+// way. (safety.md 4.2)
+func (j *Journal) settle(ctx context.Context, i bundle.Intent) bundle.Outcome {
+	if i.Verb != verbDelete || j.look == nil {
+		return bundle.Unknown
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), settling)
+	defer stop()
+	o, err := j.look(ctx, i.Object)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && (o.UID != i.Object.UID || o.BeingDeleted()):
+		return bundle.Confirmed
+	default:
+		return bundle.Unknown
+	}
+}
+
+// ResultOf classifies the answer to a write, without the time. A server that
+// answers that it did nothing, and a request that never left this machine, are
+// refusals; silence, an answer that nobody understands, and a failure of the
+// server itself say nothing of what was done.
+func ResultOf(err error) bundle.Result {
+	if err == nil {
+		return bundle.Result{Outcome: bundle.Confirmed}
+	}
+	r := bundle.Result{Outcome: bundle.Unknown, Message: err.Error()}
+	var status apierrors.APIStatus
+	var unserved *kube.UnservedPathError
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &status):
+		r.Code = int(status.Status().Code)
+		if r.Code >= http.StatusBadRequest && r.Code < http.StatusInternalServerError {
+			r.Outcome = bundle.Refused
+		}
+	case errors.As(err, &unserved):
+		r.Code, r.Outcome = http.StatusNotFound, bundle.Refused
+	case errors.As(err, &dial) && dial.Op == "dial", neverSent(err):
+		r.Outcome = bundle.Refused
+	}
+	return r
+}
+
+// neverSent tells whether no request could even be made.
+func neverSent(err error) bool {
+	var kind *object.UnknownKindError
+	var namespace *object.NamespaceRequiredError
+	var uncovered *object.UncoveredError
+	return errors.As(err, &kind) || errors.As(err, &namespace) || errors.As(err, &uncovered)
+}
+
+// Journalled is an API whose writes go through a journal.
+func Journalled(api engine.API, j *Journal) engine.API { return &journalled{API: api, journal: j} }
+
+type journalled struct {
+	engine.API
+	journal *Journal
+	// save keeps the version of an object that a DELETE pins when the backup has
+	// another one; nil: such a DELETE is not sent.
+	save func(context.Context, object.Ref, string) error
+	// done is told what became of a write; nil for nobody.
+	done func(Write)
+}
+
+// Delete deletes, and says so before and after.
+func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	i := bundle.Intent{Object: ref, Verb: verbDelete}
+	if p := o.Preconditions; p != nil && p.ResourceVersion != nil {
+		i.ResourceVersion = *p.ResourceVersion
+	}
+	var err error
+	if i.Body, err = json.Marshal(&o); err != nil {
+		return err
+	}
+	if a.save != nil {
+		if err := a.save(ctx, ref, i.ResourceVersion); err != nil {
+			return err
+		}
+	}
+	return a.send(ctx, i, func(ctx context.Context) error { return a.API.Delete(ctx, ref, o) })
+}
+
+// Patch patches, and says so before and after.
+func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	i := bundle.Intent{Object: ref, Verb: verbPatch, ResourceVersion: p.ResourceVersion, Body: p.Body()}
+	return a.send(ctx, i, func(ctx context.Context) error { return a.API.Patch(ctx, ref, p) })
+}
+
+func (a *journalled) send(ctx context.Context, i bundle.Intent, send func(context.Context) error) error {
+	outcome, err := a.journal.Do(ctx, i, send)
+	if a.done != nil {
+		a.done(Write{Object: i.Object, Verb: i.Verb, Outcome: outcome, Err: err})
+	}
+	return err
+}
+
+// Write is a request that was sent, and what became of it.
+type Write struct {
+	Object  object.Ref
+	Verb    string
+	Outcome bundle.Outcome
+	Err     error
+}

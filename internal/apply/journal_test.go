@@ -1,0 +1,143 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var pods = schema.GroupResource{Resource: "pods"}
+
+func TestResultOf(t *testing.T) {
+	for _, x := range []struct {
+		err  error
+		want bundle.Outcome
+		code int
+	}{
+		{nil, bundle.Confirmed, 0},
+		{apierrors.NewConflict(pods, "web", errors.New("other")), bundle.Refused, 409},
+		{apierrors.NewNotFound(pods, "web"), bundle.Refused, 404},
+		{fmt.Errorf("web: %w", apierrors.NewForbidden(pods, "web", nil)), bundle.Refused, 403},
+		{apierrors.NewTooManyRequests("later", 1), bundle.Refused, 429},
+		{apierrors.NewInternalError(errors.New("etcd")), bundle.Unknown, 500},
+		{apierrors.NewTimeoutError("slow", 1), bundle.Unknown, 504},
+		{apierrors.NewServiceUnavailable("down"), bundle.Unknown, 503},
+		{&kube.UnservedPathError{About: "pods"}, bundle.Refused, 404},
+		{&kube.UnexpectedAnswerError{About: "pods"}, bundle.Unknown, 0},
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, bundle.Refused, 0},
+		{&net.OpError{Op: "read", Err: errors.New("reset")}, bundle.Unknown, 0},
+		{context.DeadlineExceeded, bundle.Unknown, 0},
+		{context.Canceled, bundle.Unknown, 0},
+		{&object.UnknownKindError{}, bundle.Refused, 0},
+	} {
+		if got := ResultOf(x.err); got.Outcome != x.want || got.Code != x.code {
+			t.Errorf("%v: got %s %d, want %s %d", x.err, got.Outcome, got.Code, x.want, x.code)
+		}
+	}
+}
+
+// answering is an API whose writes have one answer.
+type answering struct {
+	engine.API
+	err  error
+	sent int
+}
+
+func (a *answering) Patch(context.Context, object.Ref, object.Patch) error {
+	a.sent++
+	return a.err
+}
+
+// TestJournalSettles tries what becomes of a delete without an answer.
+func TestJournalSettles(t *testing.T) {
+	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
+	deleting := &object.Object{Ref: ref}
+	deleting.Edit().DeletionTimestamp = 1
+	other := &object.Object{Ref: ref}
+	other.UID = "2"
+	for name, x := range map[string]struct {
+		o    *object.Object
+		err  error
+		want bundle.Outcome
+	}{
+		"gone":          {nil, apierrors.NewNotFound(pods, "web"), bundle.Confirmed},
+		"path unserved": {nil, &kube.UnservedPathError{}, bundle.Unknown},
+		"another":       {other, nil, bundle.Confirmed},
+		"being deleted": {deleting, nil, bundle.Confirmed},
+		"untouched":     {&object.Object{Ref: ref}, nil, bundle.Unknown},
+		"not readable":  {nil, errors.New("reset"), bundle.Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sealedBundle(t, ref)
+			look := func(context.Context, object.Ref) (*object.Object, error) { return x.o, x.err }
+			j := NewJournal(w, look, func() time.Time { return time.Unix(1, 0) })
+			sent := errors.New("reset")
+			got, err := j.Do(t.Context(), bundle.Intent{Object: ref, Verb: verbDelete, ResourceVersion: "7"},
+				func(context.Context) error { return sent })
+			if got != x.want || !errors.Is(err, sent) {
+				t.Errorf("got %s %v, want %s and the answer itself", got, err, x.want)
+			}
+			if last := closed(t, w)[2]; last.Kind != bundle.Answered || last.Result.Outcome != x.want {
+				t.Errorf("the journal has %+v, want %s", last, x.want)
+			}
+		})
+	}
+}
+
+// TestJournalFirst sends nothing that could not be written down.
+func TestJournalFirst(t *testing.T) {
+	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
+	w := sealedBundle(t, ref)
+	api := &answering{}
+	written := Journalled(api, NewJournal(w, nil, func() time.Time { return time.Unix(1, 0) }))
+	if err := written.Patch(t.Context(), ref, object.Patch{UID: "1"}); err != nil || api.sent != 1 {
+		t.Fatalf("sent %d, %v", api.sent, err)
+	}
+	closed(t, w)
+	var journal *JournalError
+	if err := written.Patch(t.Context(), ref, object.Patch{UID: "1"}); !errors.As(err, &journal) || api.sent != 1 {
+		t.Errorf("with a closed bundle %d were sent, %v", api.sent, err)
+	}
+}
+
+func sealedBundle(t *testing.T, ref object.Ref) *bundle.Writer {
+	t.Helper()
+	digest := "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	w, err := bundle.Create(t.TempDir(), bundle.Head{Command: "collect", PlanDigest: digest, Created: time.Unix(1, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := fmt.Sprintf(`{"metadata":{"namespace":%q,"name":%q,"uid":%q,"resourceVersion":"7"}}`, ref.Namespace, ref.Name, ref.UID)
+	if _, err := w.Add(ref, bundle.Deleted, []byte(raw)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// closed closes a bundle and returns its journal.
+func closed(t *testing.T, w *bundle.Writer) []bundle.Record {
+	t.Helper()
+	if err := w.Close(time.Unix(2, 0)); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Open(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	return b.Journal
+}

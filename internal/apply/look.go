@@ -1,0 +1,166 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// fewInPlace is how many objects of one place are read one by one; for more, the
+// place is listed.
+const fewInPlace = 5
+
+// sight is what a fresh look shows of one object.
+type sight struct {
+	// o is the object, nil when it is gone: nothing of its uid is there.
+	o *object.Object
+	// err is why that is not known.
+	err error
+}
+
+func (s sight) gone() bool { return s.o == nil && s.err == nil }
+
+// unserved tells whether the kind was not served in the version that was asked for.
+func (s sight) unserved() bool {
+	_, path := errors.AsType[*kube.UnservedPathError](s.err)
+	_, kind := errors.AsType[*object.UnknownKindError](s.err)
+	return path || kind
+}
+
+// lookout looks at objects of one moment.
+type lookout struct {
+	client *kube.Client
+	// rediscover discovers once, when a kind seems not to be served any more.
+	rediscover func() (*kube.Discovery, error)
+}
+
+// look looks at objects afresh. Nothing that is written rests on what it says.
+func look(ctx context.Context, client *kube.Client, refs []object.Ref) map[object.Ref]sight {
+	l := lookout{client, sync.OnceValues(func() (*kube.Discovery, error) { return client.Discover(ctx) })}
+	places := map[string][]object.Ref{}
+	var order []string
+	for _, ref := range refs {
+		key := ref.APIVersion + "\x00" + ref.Kind + "\x00" + ref.Namespace
+		if places[key] == nil {
+			order = append(order, key)
+		}
+		places[key] = append(places[key], ref)
+	}
+	all := make(map[object.Ref]sight, len(refs))
+	var mu sync.Mutex
+	_ = each(ctx, len(order), func(ctx context.Context, i int) error {
+		found := l.lookIn(ctx, places[order[i]])
+		mu.Lock()
+		defer mu.Unlock()
+		for j, ref := range places[order[i]] {
+			all[ref] = found[j]
+		}
+		return nil
+	})
+	for _, ref := range refs {
+		if _, ok := all[ref]; !ok {
+			all[ref] = sight{err: ctx.Err()}
+		}
+	}
+	return all
+}
+
+// lookIn looks at objects of one place. A kind that is not served in the version
+// that was seen may be served in another one.
+func (l lookout) lookIn(ctx context.Context, refs []object.Ref) []sight {
+	found := l.asNamed(ctx, refs)
+	if !slices.ContainsFunc(found, sight.unserved) {
+		return found
+	}
+	version, err := l.servedAs(refs[0])
+	switch {
+	case err != nil:
+		return fill(found, sight{err: err})
+	case version == "":
+		return fill(found, sight{})
+	case version == refs[0].APIVersion:
+		return found
+	}
+	other := slices.Clone(refs)
+	for i := range other {
+		other[i].APIVersion = version
+	}
+	return l.asNamed(ctx, other)
+}
+
+func fill(all []sight, s sight) []sight {
+	for i := range all {
+		all[i] = s
+	}
+	return all
+}
+
+// servedAs is an apiVersion in which the kind of an object is served, and empty if
+// the whole group is known and does not have the kind.
+func (l lookout) servedAs(ref object.Ref) (string, error) {
+	d, err := l.rediscover()
+	if err != nil {
+		return "", err
+	}
+	for _, r := range d.Resources.All() {
+		if r.Group == object.GroupOf(ref.APIVersion) && r.Kind == ref.Kind {
+			return r.APIVersion(), nil
+		}
+	}
+	if why, ok := d.MissingGroup(object.GroupOf(ref.APIVersion)); ok {
+		return "", &object.UncoveredError{Ref: ref, Why: "discovery failed: " + why}
+	}
+	return "", nil
+}
+
+// asNamed looks at objects of one place, in the version that they are named with.
+func (l lookout) asNamed(ctx context.Context, refs []object.Ref) []sight {
+	found := make([]sight, len(refs))
+	if len(refs) <= fewInPlace {
+		for i, ref := range refs {
+			o, err := l.client.Get(ctx, ref)
+			found[i] = seen(ref, o, err)
+		}
+		return found
+	}
+	byName, err := l.list(ctx, refs[0])
+	for i, ref := range refs {
+		if err != nil {
+			found[i] = sight{err: err}
+		} else if o := byName[ref.Name]; o != nil {
+			found[i] = seen(ref, o, nil)
+		}
+	}
+	return found
+}
+
+func (l lookout) list(ctx context.Context, of object.Ref) (map[string]*object.Object, error) {
+	r, err := l.client.Resource(of.APIVersion, of.Kind)
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]*object.Object{}
+	_, err = l.client.List(ctx, kube.Place{Resource: r, Namespace: of.Namespace}, kube.Selection{}, kube.Listing{
+		Object:  func(o *object.Object) error { byName[o.Name] = o; return nil },
+		Restart: func() { clear(byName) },
+	})
+	return byName, err
+}
+
+// seen is what an answer shows of an object. The 404 of a path that nobody serves
+// shows nothing.
+func seen(ref object.Ref, o *object.Object, err error) sight {
+	switch {
+	case apierrors.IsNotFound(err), err == nil && o.UID != ref.UID:
+		return sight{}
+	case err != nil:
+		return sight{err: err}
+	}
+	return sight{o: o}
+}

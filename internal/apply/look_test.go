@@ -1,0 +1,92 @@
+package apply
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/facade"
+)
+
+// TestLookAtUnserved looks at an object whose kind the server does not serve any
+// more as it did when the client discovered it. It is gone only if discovery is
+// whole and knows the kind in no version.
+func TestLookAtUnserved(t *testing.T) {
+	named := func(version string) object.Resource {
+		return object.Resource{
+			Group: "example.com", Version: version, Name: "widgets", Kind: "Widget", Namespaced: true,
+			Verbs: object.Get | object.List | object.Watch | object.Delete | object.PatchVerb, Custom: true,
+		}
+	}
+	config := object.Resource{Version: "v1", Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: object.Get | object.List}
+	widget := object.Ref{APIVersion: "example.com/v1beta1", Kind: "Widget", Namespace: "shop", Name: "w", UID: "w"}
+
+	for _, tt := range []struct {
+		name string
+		// served are the paths that answer, said what discovery says of them.
+		served, said []object.Resource
+		stale        []string
+		objects      []*object.Object
+		gone, known  bool
+	}{
+		{name: "the kind is gone", served: []object.Resource{config}, said: []object.Resource{config}, gone: true, known: true},
+		{name: "its path fails, and discovery has it", served: []object.Resource{config}, said: []object.Resource{config, named("v1beta1")}},
+		{name: "its group cannot be discovered", served: []object.Resource{config}, said: []object.Resource{config, named("v1")}, stale: []string{"example.com/v1"}},
+		{
+			name: "it is there in another version", served: []object.Resource{config, named("v1")}, said: []object.Resource{config, named("v1")},
+			objects: []*object.Object{{Ref: object.Ref{APIVersion: "example.com/v1", Kind: "Widget", Namespace: "shop", Name: "w", UID: "w"}}}, known: true,
+		},
+		{
+			name: "it is gone in another version", served: []object.Resource{config, named("v1")}, said: []object.Resource{config, named("v1")},
+			gone: true, known: true,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var now atomic.Pointer[facade.Server]
+			now.Store(facade.New(nil, resources(config, named("v1beta1")), facade.Documents([]object.Resource{config, named("v1beta1")})))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().ServeHTTP(w, r) }))
+			defer server.Close()
+			client := connected(t, server.URL)
+			if _, err := client.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			now.Store(facade.New(tt.objects, resources(tt.served...), facade.Documents(tt.said, tt.stale...)))
+
+			s := look(t.Context(), client, []object.Ref{widget})[widget]
+			if s.gone() != tt.gone || (s.err == nil) != tt.known {
+				t.Errorf("gone: %v, want %v; error: %v", s.gone(), tt.gone, s.err)
+			}
+		})
+	}
+}
+
+func resources(list ...object.Resource) *object.Resources {
+	rs := &object.Resources{}
+	for _, r := range list {
+		rs.Add(r)
+	}
+	return rs
+}
+
+// connected is a client of a server.
+func connected(t *testing.T, url string) *kube.Client {
+	t.Helper()
+	flags := genericclioptions.NewConfigFlags(false)
+	nothing := t.TempDir() + "/kubeconfig"
+	if err := os.WriteFile(nothing, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flags.KubeConfig, flags.APIServer = &nothing, &url
+	client, err := kube.Connect(flags, kube.Options{Version: "test", Command: "look"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}

@@ -1,0 +1,65 @@
+package apply
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// rehearse has the server do all but delete, so that what denies the delete is known
+// before the first one. It is refused when the server says no to the request itself;
+// that the object has changed or gone is found out later, and a webhook that cannot
+// rehearse says nothing.
+//
+// The request carries its wish in the body: with a body, a server does not look for
+// it in the URL. (semantics.md §2.6)
+func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	resource, err := r.client.Resource(ref.APIVersion, ref.Kind)
+	if err != nil || !rehearses(resource) || r.backup.gone[ref] || r.backup.changed[ref] {
+		return nil //nolint:nilerr // the delete itself gets the same answer
+	}
+	o.DryRun = []string{metav1.DryRunAll}
+	err = r.client.Delete(ctx, ref, o)
+	switch ResultOf(err).Code {
+	case http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusMethodNotAllowed:
+		return &RefusedError{Why: "the server would not delete " + ref.String() + ": " + err.Error()}
+	}
+	return ctx.Err()
+}
+
+// rehearses tells whether a resource is served by Kubernetes itself. An extension
+// server that is old enough knows no rehearsal and would delete.
+func rehearses(r object.Resource) bool {
+	return r.Custom || !strings.Contains(r.Group, ".") || strings.HasSuffix(r.Group, ".k8s.io")
+}
+
+// rehearseTargets rehearses the deletes of all targets.
+func (r *run) rehearseTargets(ctx context.Context, policy engine.Policy) error {
+	for _, p := range r.order {
+		if err := r.rehearse(ctx, p.write.Object, r.deleteOptions(p.write.Object, policy)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteOptions are those of the DELETE of a target.
+func (r *run) deleteOptions(ref object.Ref, policy engine.Policy) metav1.DeleteOptions {
+	seen := r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	return engine.DeleteOptions(policy, ref.UID, pinned(seen, policy))
+}
+
+// rehearseCanary rehearses the first delete of a collection.
+func (r *run) rehearseCanary(ctx context.Context) error {
+	for _, p := range r.order {
+		if p.write.Deletes {
+			return r.rehearse(ctx, p.write.Object, r.deleteOptions(p.write.Object, engine.Background))
+		}
+	}
+	return nil
+}

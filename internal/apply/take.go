@@ -1,0 +1,232 @@
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// RemoveFinalizers carries out the plan of a removal: off each target exactly the
+// finalizers of the seed, and off no version but the one that was judged last. What
+// follows is the cluster's own doing; with Wait it is followed to its end and
+// compared with the plan.
+//
+// The error is a *RefusedError, or a failure, when nothing was written. After the
+// first write there is always a report.
+func RemoveFinalizers(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, allow finalizer.Allow, o Options) (*report.Run, error) {
+	r := newRun(ctx, client, snap, result, o)
+	for _, t := range result.Plan.Seed.Targets {
+		r.plan(plan.Write{Object: object.Ref(t), Removes: true})
+	}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	t := &taking{run: r, names: result.Plan.Seed.Finalizers, allow: allow}
+	end := t.all(ctx)
+	if end == nil && o.Wait {
+		return r.follow(ctx)
+	}
+	if end == nil {
+		end = errDone
+	}
+	out, err := r.finish(ctx, end)
+	if out != nil && out.State == report.Complete {
+		// What has not come to its end yet is no drift.
+		out.State, out.Drift, out.Summary.Drifted, out.Summary.Compared = report.NotAwaited, []report.Drift{}, 0, 0
+	}
+	return out, err
+}
+
+// taking is a run that takes finalizers off.
+type taking struct {
+	*run
+	names []string
+	allow finalizer.Allow
+}
+
+// all goes through the targets. One that is left alone is no reason to leave the
+// others; a journal that cannot be written is.
+func (t *taking) all(ctx context.Context) error {
+	for _, p := range t.order {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err := t.one(context.WithoutCancel(ctx), p)
+		if _, broken := errors.AsType[*JournalError](err); broken {
+			return err
+		}
+		if err != nil && p.last == nil {
+			p.why = err.Error()
+		}
+	}
+	return nil
+}
+
+// takings is how often an object is read and judged afresh. (safety.md, Decisions)
+const takings = 5
+
+// one takes the finalizers off one object. It judges what it has just read, writes
+// to that version alone, and reads again after every answer that leaves a doubt.
+// Two requests may be due: the spec of a namespace has one of its own.
+func (t *taking) one(ctx context.Context, p *planned) error {
+	ref := p.write.Object
+	refusedAt := "" // the version to which the server said no
+	var last error
+	for range takings {
+		raw, o, err := t.client.Raw(ctx, ref)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && o.UID != ref.UID:
+			t.settled(p)
+			return nil
+		case err != nil:
+			return err
+		}
+		present := slices.DeleteFunc(slices.Clone(t.names), func(name string) bool { has, _ := finalizer.Has(o, name); return !has })
+		if len(present) == 0 {
+			t.settled(p)
+			return nil
+		}
+		if refusedAt == o.ResourceVersion {
+			return last // nobody has changed it since: the server means what it said
+		}
+		if err := t.judge(ctx, o, present); err != nil {
+			return err
+		}
+		outcome, err := t.send(ctx, o, raw, present)
+		switch {
+		case err == nil:
+			continue // until a fresh look shows that nothing is left to do
+		case outcome != bundle.Unknown && !tellsChange(err):
+			return err
+		case outcome != bundle.Unknown:
+			refusedAt = o.ResourceVersion
+		}
+		last = err
+	}
+	if last == nil {
+		last = errors.New("it got the finalizer back again and again")
+	}
+	return last
+}
+
+// settled notes that a fresh look shows the object without the finalizers. If we had
+// sent a request, it was that.
+func (t *taking) settled(p *planned) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p.last != nil && p.last.Outcome == bundle.Unknown {
+		p.last.Outcome, p.last.Err = bundle.Confirmed, nil
+		t.done++
+	}
+	if p.last != nil && p.last.Outcome == bundle.Refused {
+		p.last = nil
+	}
+}
+
+// tellsChange tells whether an answer says that the object is not what was judged:
+// 409, 404, and 422 for a test of a JSON patch that does not hold.
+func tellsChange(err error) bool {
+	switch ResultOf(err).Code {
+	case http.StatusConflict, http.StatusNotFound, http.StatusUnprocessableEntity:
+		return true
+	default:
+		return false
+	}
+}
+
+// judge lists afresh what the judgement rests on: since the plan was made, a pod may
+// have come to use the claim.
+func (t *taking) judge(ctx context.Context, o *object.Object, names []string) error {
+	snap, err := t.look(ctx, finalizer.Looks(o, names))
+	if err != nil {
+		return fmt.Errorf("to judge it once more: %w", err)
+	}
+	refusals := finalizer.Judge(snap, o, names, t.allow)
+	if len(refusals) == 0 {
+		return nil
+	}
+	texts := make([]string, len(refusals))
+	for i := range refusals {
+		texts[i] = refusals[i].Finalizer + ": " + refusals[i].Why()
+	}
+	return errors.New("it is not as it was planned: " + strings.Join(texts, "; "))
+}
+
+// look takes a snapshot of what is asked for. An empty namespace among the questions
+// asks for all of them, one without kinds for all that is in a namespace.
+func (t *taking) look(ctx context.Context, looks []finalizer.Look) (*snapshot.Snapshot, error) {
+	if len(looks) == 0 {
+		return snapshot.New(nil, t.client.Discovered().Resources, nil, snapshot.Source{})
+	}
+	var scope kube.Scope
+	namespaces, kinds := true, true
+	for _, l := range looks {
+		namespaces = namespaces && l.Namespace != ""
+		kinds = kinds && len(l.Kinds) > 0
+		scope.Namespaces = append(scope.Namespaces, l.Namespace)
+		scope.Include = append(scope.Include, l.Kinds...)
+	}
+	slices.Sort(scope.Namespaces)
+	scope.Namespaces = slices.Compact(scope.Namespaces)
+	if !namespaces {
+		scope.Namespaces = nil
+	}
+	if !kinds {
+		scope.Include = nil
+	}
+	return t.client.Snapshot(ctx, scope, nil)
+}
+
+// send sends one request: the patch of metadata, or else that of a namespace's
+// spec.
+func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present []string) (bundle.Outcome, error) {
+	if err := t.backup.version(o, raw); err != nil {
+		return bundle.Refused, err
+	}
+	p := object.TakeFinalizers(o, present)
+	i := bundle.Intent{Object: o.Ref, Verb: verbPatch, ResourceVersion: o.ResourceVersion, Body: p.Body()}
+	write := func(ctx context.Context) error { return t.client.Patch(ctx, o.Ref, p) }
+	if len(p.TakeFinalizers) == 0 {
+		body, err := withoutTokens(raw, present)
+		if err != nil {
+			return bundle.Refused, err
+		}
+		i.Verb, i.Body = verbPut, body
+		write = func(ctx context.Context) error { return t.client.Finalize(ctx, o.Ref, body) }
+	}
+	outcome, err := t.journal.Do(ctx, i, write)
+	t.note(Write{Object: o.Ref, Verb: i.Verb, Outcome: outcome, Err: err})
+	return outcome, err
+}
+
+// version keeps the bytes of a version that is about to be written to, unless the
+// backup has it.
+func (b *backup) version(o *object.Object, raw []byte) error {
+	b.mu.Lock()
+	have, fate, changed := b.saved[o.Ref], b.fates[o.Ref], b.changed[o.Ref]
+	b.mu.Unlock()
+	if have == o.ResourceVersion && !changed || b.unsaved {
+		return nil
+	}
+	if _, err := b.writer.Add(o.Ref, fate, raw); err != nil {
+		return &JournalError{err}
+	}
+	b.note(subject{ref: o.Ref, fate: fate}, o.ResourceVersion)
+	b.mu.Lock()
+	delete(b.changed, o.Ref)
+	b.mu.Unlock()
+	return nil
+}
