@@ -1,0 +1,92 @@
+package operate
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	typed "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+const component = "kubectl-gc"
+
+// Bounds of events. Events are a courtesy: what does not fit is dropped, and none is
+// ever waited for.
+const (
+	// eventBurst and eventQPS are about one object; the rate of all of them is that
+	// of the client.
+	eventBurst = 5
+	eventQPS   = 1.0 / 300
+	// mostTold bounds what is remembered of events that were sent.
+	mostTold = 1 << 14
+)
+
+// events tells objects what the collector thinks of them.
+type events struct {
+	broadcaster record.EventBroadcaster
+	recorder    record.EventRecorder
+	// told holds what was said of an object last: to say it again is noise.
+	told map[object.Ref]string
+}
+
+func newEvents(client typed.EventsGetter) *events {
+	b := record.NewBroadcaster(record.WithCorrelatorOptions(record.CorrelatorOptions{BurstSize: eventBurst, QPS: eventQPS}))
+	b.StartRecordingToSink(&typed.EventSinkImpl{Interface: client.Events("")})
+	return &events{
+		broadcaster: b,
+		recorder:    b.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: component}),
+		told:        map[object.Ref]string{},
+	}
+}
+
+func (e *events) stop() { e.broadcaster.Shutdown() }
+
+// warn is upstream's only event, word for word.
+//
+// Upstream: graph_builder.go reportInvalidNamespaceOwnerRef, semantics.md §3.13.
+func (e *events) warn(w engine.Warning) {
+	o := w.Owner
+	e.recorder.Eventf(about(w.Dependent), corev1.EventTypeWarning, "OwnerRefInvalidNamespace",
+		"ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
+		o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID, w.Dependent.Namespace)
+}
+
+// kept tells an object that a request about it was decided and not sent. It is called
+// from one goroutine.
+func (e *events) kept(r engine.Request, decided engine.Reason, why *Refusal) {
+	text := fmt.Sprintf("%s %s Not sent: %s.", intent(r), decided.Text(), why.Text)
+	if e.told[r.Ref] == text {
+		return
+	}
+	if len(e.told) >= mostTold {
+		clear(e.told)
+	}
+	e.told[r.Ref] = text
+	reason := decided.String()
+	if why.Reason != Observing {
+		reason = why.Reason
+	}
+	e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, reason, text)
+}
+
+// intent is a request as a sentence.
+func intent(r engine.Request) string {
+	switch r.Verb {
+	case engine.DeleteObject:
+		return "Would be deleted (" + r.Policy.String() + ")."
+	case engine.RemoveOwners:
+		return fmt.Sprintf("Would lose %d of its owner references.", len(r.UIDs))
+	case engine.Unblock:
+		return "Would stop blocking the deletion of its owners."
+	default:
+		return "Would lose the finalizer " + r.Finalizer + "."
+	}
+}
+
+func about(r object.Ref) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name, UID: r.UID}
+}

@@ -1,0 +1,142 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+)
+
+// The reasons of refusals beside those of package protect.
+const (
+	// Observing: the mode is observe, which never writes.
+	Observing = "Observing"
+	// NotLeading: the lease was not renewed in time.
+	NotLeading = "NotLeading"
+	// FuseBlown: more was about to be deleted than anybody expected; nothing is written
+	// until a person has looked.
+	FuseBlown = "FuseBlown"
+	// Gathering: it was found to be garbage just now, and more may be found yet.
+	Gathering = "Gathering"
+)
+
+// Refusal is why a request was not sent.
+type Refusal struct{ Reason, Text string }
+
+// Error is the text.
+func (r *Refusal) Error() string { return r.Text }
+
+var (
+	errObserving  = &Refusal{Observing, "the controller observes, it does not write"}
+	errNotLeading = &Refusal{NotLeading, "the lease was not renewed in time, so somebody else may lead"}
+	errFuseBlown  = &Refusal{FuseBlown, "the fuse has blown, and nothing is written until a person has looked"}
+	errGathering  = &Refusal{Gathering, "it was found to be garbage just now, and more may be found yet"}
+)
+
+// hold is how long a request is not asked about again that was refused for a reason
+// that does not pass by itself.
+const hold = 10 * time.Minute
+
+// holdBack is engine.RunOptions.Hold.
+func holdBack(r *engine.RefusedError) time.Duration {
+	switch refusal, _ := errors.AsType[*Refusal](r); refusal {
+	case nil, errNotLeading:
+		return 0
+	case errGathering:
+		return gathering
+	default:
+		return hold
+	}
+}
+
+// gate decides about requests before they are sent.
+type gate struct {
+	enforce bool
+	policy  protect.Policy
+	fuse    *fuse
+	// storm counts garbage; nil for no such count.
+	storm  *storm
+	tenure *tenure
+	// deletes limits deletes alone; nil for no limit.
+	deletes flowcontrol.RateLimiter
+}
+
+// before is engine.RunOptions.Before. What lasts longest is looked at first, so that
+// a refusal names the reason that would remain.
+func (g *gate) before(ctx context.Context, r engine.Request) error {
+	if r.Verb == engine.DeleteObject {
+		if refusal := g.protected(r); refusal != nil {
+			return refusal
+		}
+	}
+	switch {
+	case !g.enforce:
+		return errObserving
+	case g.fuse.isBlown():
+		return errFuseBlown
+	}
+	if r.Verb == engine.DeleteObject {
+		if err := g.bounded(ctx, r); err != nil {
+			return err
+		}
+	}
+	if !g.tenure.holds() {
+		return errNotLeading
+	}
+	return nil
+}
+
+// bounded holds a delete against how many there are.
+func (g *gate) bounded(ctx context.Context, r engine.Request) error {
+	if g.storm != nil {
+		settled, why, err := g.storm.see(ctx, r.Ref.UID)
+		switch {
+		case err != nil:
+			return err
+		case why != "":
+			g.fuse.blow(GarbageShare, why)
+			return errFuseBlown
+		case !settled:
+			return errGathering
+		}
+	}
+	if g.deletes != nil {
+		if err := g.deletes.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	if !g.fuse.take() {
+		return errFuseBlown
+	}
+	return nil
+}
+
+// protected refuses the delete of an object that must not go, or of which nobody
+// knows whether it may.
+func (g *gate) protected(r engine.Request) error {
+	if r.Live == nil {
+		return &Refusal{string(protect.Annotation), "it was never seen, so it may be protected"}
+	}
+	if why, ok := g.policy.Check(r.Live); ok {
+		return &Refusal{string(why), "it is protected: " + string(why)}
+	}
+	return nil
+}
+
+// wire is the last look before a write starts, whatever it is.
+func (g *gate) wire() error {
+	switch {
+	case !g.enforce:
+		return errObserving
+	case g.fuse.isBlown():
+		return errFuseBlown
+	case !g.tenure.holds():
+		return errNotLeading
+	default:
+		return nil
+	}
+}

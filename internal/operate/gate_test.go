@@ -1,0 +1,178 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+)
+
+func deleting(kind string) engine.Request {
+	o := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: kind, Namespace: "ns", Name: "n", UID: "u"}}
+	return engine.Request{Verb: engine.DeleteObject, Ref: o.Ref, Live: o}
+}
+
+// Each gate refuses with its own reason, and the one that lasts longest comes first.
+func TestGate(t *testing.T) {
+	whole := func() *fuse { return newFuse(0, time.Now) }
+	broken := newFuse(1, time.Now)
+	broken.take()
+	broken.take()
+	lost := newTenure(time.Second)
+	patch := engine.Request{Verb: engine.RemoveOwners, Ref: deleting("Pod").Ref}
+	unseen := deleting("Pod")
+	unseen.Live = nil
+	claim := schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	for _, c := range []struct {
+		name    string
+		gate    gate
+		request engine.Request
+		want    string // empty: it may go
+	}{
+		{"a delete", gate{enforce: true, fuse: whole()}, deleting("Pod"), ""},
+		{"a patch", gate{enforce: true, fuse: whole()}, patch, ""},
+		{"a patch of what is protected is no delete", gate{enforce: true, fuse: whole()},
+			engine.Request{Verb: engine.RemoveFinalizer, Ref: deleting(claim.Kind).Ref}, ""},
+		{"observing", gate{fuse: whole()}, deleting("Pod"), Observing},
+		{"observing a patch", gate{fuse: whole()}, patch, Observing},
+		{"protected", gate{enforce: true, fuse: whole()}, deleting(claim.Kind), string(protect.Kind)},
+		{"protected, observing", gate{fuse: whole()}, deleting(claim.Kind), string(protect.Kind)},
+		{"allowed", gate{enforce: true, fuse: whole(), policy: protect.Policy{Allow: map[schema.GroupKind]bool{claim: true}}}, deleting(claim.Kind), ""},
+		{"never seen", gate{enforce: true, fuse: whole()}, unseen, string(protect.Annotation)},
+		{"blown", gate{enforce: true, fuse: broken}, deleting("Pod"), FuseBlown},
+		{"blown, a patch", gate{enforce: true, fuse: broken}, patch, FuseBlown},
+		{"not leading", gate{enforce: true, fuse: whole(), tenure: lost}, deleting("Pod"), NotLeading},
+	} {
+		err := c.gate.before(t.Context(), c.request)
+		got := ""
+		if refusal, ok := errors.AsType[*Refusal](err); ok {
+			got = refusal.Reason
+		} else if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if got != c.want {
+			t.Errorf("%s: refused as %q, want %q", c.name, got, c.want)
+		}
+		switch c.want {
+		case Observing, FuseBlown, NotLeading:
+			if !errors.Is(c.gate.wire(), err) {
+				t.Errorf("%s: the wire says %v", c.name, c.gate.wire())
+			}
+		case "":
+			if err := c.gate.wire(); err != nil {
+				t.Errorf("%s: the wire says %v", c.name, err)
+			}
+		}
+	}
+}
+
+// A fuse counts any minute, not those of the clock, and stays blown.
+func TestFuse(t *testing.T) {
+	now := time.Unix(0, 0)
+	f := newFuse(3, func() time.Time { return now })
+	for i, c := range []struct {
+		after time.Duration
+		want  bool
+	}{
+		{0, true}, {30 * time.Second, true}, {0, true},
+		{30 * time.Second, true}, // the first one is a minute ago
+		{29 * time.Second, false},
+		{time.Hour, false},
+	} {
+		now = now.Add(c.after)
+		if got := f.take(); got != c.want {
+			t.Errorf("delete %d: %v, want %v", i, got, c.want)
+		}
+	}
+	f.blow(GarbageShare, "too late")
+	if cause, why := f.state(); cause != DeletesPerMinute || why != "one delete more than the 3 that are allowed in a minute" || !closed(f.blowing) {
+		t.Errorf("blown by %s: %s", cause, why)
+	}
+	none := newFuse(0, time.Now)
+	for range 10_000 {
+		if !none.take() {
+			t.Fatal("refused without a fuse")
+		}
+	}
+	none.blow(GarbageShare, "a storm")
+	if none.take() || !none.isBlown() {
+		t.Error("without a number of deletes nothing else blows it")
+	}
+	if huge := newFuse(math.MaxInt, time.Now); !huge.take() || len(huge.last) != 1 {
+		t.Error("a fuse for many deletes costs as much before the first one")
+	}
+}
+
+// A tenure lasts from the moment a renewal was sent, and when it is over it is over.
+func TestTenure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newTenure(10 * time.Second)
+		defer l.end()
+		if l.holds() {
+			t.Error("it holds before it was taken")
+		}
+		sent := l.now()
+		wait(t, 4*time.Second) // the answer was slow
+		l.renewed(sent)
+		wait(t, 5*time.Second)
+		if !l.holds() {
+			t.Error("it does not hold 9 s after the renewal was sent")
+		}
+		l.renewed(l.now())
+		wait(t, 9*time.Second)
+		if !l.holds() || l.lost.Err() != nil {
+			t.Error("a renewal does not prolong it")
+		}
+		wait(t, time.Second)
+		synctest.Wait()
+		if l.lost.Err() == nil {
+			t.Error("nobody is told that it is lost")
+		}
+		l.renewed(l.now())
+		if l.holds() {
+			t.Error("it begins again")
+		}
+	})
+}
+
+// A tenure is over when either clock says so: a machine that sleeps stops the one, and
+// the other is set by anybody.
+func TestTenureOnBothClocks(t *testing.T) {
+	began := instant{time.Second, time.Unix(1000, 0)}
+	for _, c := range []struct {
+		name          string
+		process, wall time.Duration
+		holds         bool
+	}{
+		{"both go on", 9 * time.Second, 9 * time.Second, true},
+		{"the machine slept", 2 * time.Second, time.Hour, false},
+		{"the clock was set forward", 2 * time.Second, 10 * time.Second, false},
+		{"the clock was set back", 9 * time.Second, -time.Hour, true},
+		{"the clock was set back and time is over", 10 * time.Second, -time.Hour, false},
+	} {
+		l := newTenure(10 * time.Second)
+		now := began
+		l.now = func() instant { return now }
+		l.renewed(began)
+		now = instant{began.process + c.process, began.wall.Add(c.wall)}
+		if got := l.holds(); got != c.holds || (l.lost.Err() == nil) != c.holds {
+			t.Errorf("%s: it holds %v, %v", c.name, got, l.lost.Err())
+		}
+		l.end()
+	}
+}
+
+func wait(t *testing.T, d time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	<-ctx.Done()
+}

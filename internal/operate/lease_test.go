@@ -1,0 +1,178 @@
+package operate
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	api "k8s.io/api/coordination/v1"
+)
+
+var ours = Lease{
+	Namespace: "gc", Name: "kubectl-gc", Identity: "us",
+	Duration: 15 * time.Second, Renew: 10 * time.Second, Retry: 2 * time.Second,
+}
+
+// leading is a process that stands for a lease.
+type leading struct {
+	tenure *tenure
+	// works is closed when it leads; ended has what lead returns.
+	works chan struct{}
+	ended chan error
+	// idle is when the work was told to end; the work itself takes another 3 s.
+	idle time.Time
+	service
+}
+
+// told is what it knows of whether the lease can be asked for.
+func (p *leading) told() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.barred
+}
+
+func stand(ctx context.Context, l *leases, lease Lease) *leading {
+	p := &leading{tenure: newTenure(lease.Renew), works: make(chan struct{}), ended: make(chan error, 1)}
+	go func() {
+		p.ended <- lead(ctx, l, lease, p.tenure, p.bar, func(ctx context.Context) error {
+			close(p.works)
+			<-ctx.Done()
+			p.idle = time.Now()
+			finished, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
+			defer cancel()
+			<-finished.Done()
+			return nil
+		})
+	}()
+	return p
+}
+
+// A leader whose renewals fail stops writing, and works no longer, 10 s after the last
+// one that did not; then it ends, and does not give back what may be somebody else's.
+func TestLeaseLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &leases{}
+		p := stand(t.Context(), l, ours)
+		<-p.works
+		wait(t, time.Minute)
+		if !p.tenure.holds() {
+			t.Fatal("it is lost while the server answers")
+		}
+		l.fail(errDown)
+		renewed, writes := l.now().Spec.RenewTime.Time, l.writes
+		if err := <-p.ended; !errors.Is(err, errLost) {
+			t.Errorf("it ends with %v", err)
+		}
+		if at := p.idle.Sub(renewed); at > ours.Renew {
+			t.Errorf("it works until %v after its last renewal", at)
+		}
+		l.fail(nil)
+		if p.tenure.holds() || l.writes != writes {
+			t.Errorf("it holds %v, and wrote the lease %d times", p.tenure.holds(), l.writes-writes)
+		}
+	})
+}
+
+// A leader of which the lease was taken does not write a moment longer than its last
+// renewal allows, and ends.
+func TestLeaseTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &leases{}
+		p := stand(t.Context(), l, ours)
+		<-p.works
+		wait(t, 30*time.Second)
+		other := "them"
+		renewed := l.now().Spec.RenewTime.Time
+		l.touch(func(lease *api.Lease) { lease.Spec.HolderIdentity = &other })
+		if err := <-p.ended; !errors.Is(err, errLost) {
+			t.Errorf("it ends with %v", err)
+		}
+		if at := p.idle.Sub(renewed); at > ours.Renew {
+			t.Errorf("it works until %v after its last renewal", at)
+		}
+		if holder := *l.now().Spec.HolderIdentity; holder != other {
+			t.Errorf("%q holds the lease", holder)
+		}
+	})
+}
+
+// A leader that is told to end renews until its work is done, gives the lease back, and
+// the next one leads at once.
+func TestLeaseGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &leases{}
+		ctx, end := context.WithCancel(t.Context())
+		first := stand(ctx, l, ours)
+		<-first.works
+		l.touch(func(lease *api.Lease) { lease.Annotations = map[string]string{FuseAnnotation: "blown"} })
+		theirs := ours
+		theirs.Identity = "them"
+		later, stop := context.WithCancel(t.Context())
+		second := stand(later, l, theirs)
+		wait(t, time.Minute)
+		end()
+		if err := <-first.ended; err != nil {
+			t.Error(err)
+		}
+		began := time.Now()
+		<-second.works
+		if took := time.Since(began); took > 3*ours.Retry {
+			t.Errorf("the next one leads after %v", took)
+		}
+		if why := l.now().Annotations[FuseAnnotation]; why != "blown" {
+			t.Errorf("the lease says %q of the fuse", why)
+		}
+		stop()
+		if err := <-second.ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Who cannot ask for the lease knows it, and who has to wait for it is not barred.
+func TestLeaseBarred(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &leases{fails: errDown}
+		ctx, end := context.WithCancel(t.Context())
+		p := stand(ctx, l, ours)
+		wait(t, 10*time.Second)
+		if err := p.told(); !errors.Is(err, errDown) {
+			t.Errorf("it says %v", err)
+		}
+		l.fail(nil)
+		<-p.works
+		theirs := ours
+		theirs.Identity = "them"
+		second := stand(ctx, l, theirs)
+		wait(t, 10*time.Second)
+		if p.told() != nil || second.told() != nil {
+			t.Errorf("they say %v and %v", p.told(), second.told())
+		}
+		end()
+		for _, p := range []*leading{p, second} {
+			if err := <-p.ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// Who is told to end in the moment in which it gets the lease gives it back, whether or
+// not it has begun to work.
+func TestLeaseTakenAtTheEnd(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, end := context.WithCancel(t.Context())
+			l := &leases{taken: end}
+			p := stand(ctx, l, ours)
+			if err := <-p.ended; err != nil {
+				t.Error(err)
+			}
+			if holder := *l.now().Spec.HolderIdentity; holder != "" {
+				t.Errorf("%q still holds the lease", holder)
+			}
+		})
+	}
+}

@@ -1,0 +1,256 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	typed "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
+)
+
+// Options say how the collector is operated.
+type Options struct {
+	// Rules and Quarantine say how absence is judged.
+	Rules      engine.Rules
+	Quarantine time.Duration
+	// Enforce has requests sent; otherwise they are told of.
+	Enforce bool
+	// Allow lifts the protection of kinds.
+	Allow map[schema.GroupKind]bool
+	// Workers is the number of attempts under way, SyncPeriod how often discovery is
+	// repeated.
+	Workers    int
+	SyncPeriod time.Duration
+	// DeleteQPS limits the deletes; 0 for no limit. The fuse blows when more is deleted
+	// within a minute than MaxDeletesPerMinute, or when, under strict rules, more than
+	// MaxGarbagePercent of all objects are found to be garbage; 0 for neither.
+	DeleteQPS           float32
+	MaxDeletesPerMinute int
+	MaxGarbagePercent   int
+	// Lease has one of several replicas lead; nil for one without others.
+	Lease *Lease
+	// CheckFor has a collector looked for that is not ours, for so long, in this
+	// namespace, before anything is written; 0 for no look.
+	CheckFor       time.Duration
+	CheckNamespace string
+	// Address is where questions are answered; empty for nowhere.
+	Address string
+	// Config is for the lease, the events and the look for another collector.
+	Config *rest.Config
+	// Connect makes the client of the collector, which has to send what it sends
+	// through what it is given.
+	Connect func(wrap func(http.RoundTripper) http.RoundTripper) (*kube.Client, error)
+	Log     *slog.Logger
+}
+
+// state is what a process is doing.
+type state string
+
+// The states, as /readyz says them.
+const (
+	starting   state = "starting"
+	waiting    state = "waiting for the lease"
+	shutOut    state = "the lease cannot be read or written"
+	syncing    state = "reading the cluster"
+	collecting state = "collecting"
+	blown      state = "the fuse has blown"
+)
+
+// graceAlone is how long a request under way may go on when the process ends.
+const graceAlone = 5 * time.Second
+
+// errIdle says that this process does not collect, at present.
+var errIdle = errors.New("this replica does not collect")
+
+// service is one run.
+type service struct {
+	o      Options
+	client *kube.Client
+	// core is for events, and for the look for another collector; leases has a
+	// client of its own, which never waits for an event.
+	core   typed.CoreV1Interface
+	leases coordination.LeasesGetter
+	gate   *gate
+	events *events
+	// questions are what others ask the collector.
+	questions chan func(*engine.Collector)
+
+	mu   sync.Mutex
+	lead bool // or stands for it
+	// barred is why the lease could not be asked for the last time; nil if it could.
+	barred error
+	feed   *kube.Feed
+	// running is closed when the run ends; nil while there is none.
+	running chan struct{}
+}
+
+// Run operates the collector until the context ends, which is no error, or until the
+// lease is lost, which is one.
+func Run(ctx context.Context, o Options) error {
+	register()
+	s := &service{o: o, questions: make(chan func(*engine.Collector))}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	defer s.client.Close()
+	s.events = newEvents(s.core)
+	defer s.events.stop()
+	if o.Address != "" {
+		at, stop, err := s.listen(ctx, o.Address)
+		if err != nil {
+			return fmt.Errorf("--address: %w", err)
+		}
+		defer stop()
+		o.Log.Info("answering", "address", at)
+	}
+	o.Log.Info("starting", "rules", o.Rules.String(), "enforce", o.Enforce, "quarantine", o.Quarantine)
+	if o.Enforce && o.CheckFor > 0 {
+		if err := s.lookForAnother(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	if o.Lease == nil {
+		return s.collect(ctx)
+	}
+	s.mu.Lock()
+	s.lead = true
+	s.mu.Unlock()
+	o.Log.Info("waiting for the lease", "namespace", o.Lease.Namespace, "name", o.Lease.Name, "identity", o.Lease.Identity)
+	err := lead(ctx, s.leases, *o.Lease, s.gate.tenure, s.bar, s.collect)
+	if errors.Is(err, errLost) {
+		o.Log.Error("the lease was lost", "identity", o.Lease.Identity)
+	}
+	return err
+}
+
+// prepare makes the gate and the clients. Nothing is sent yet.
+func (s *service) prepare() error {
+	s.gate = &gate{enforce: s.o.Enforce, policy: protect.Policy{Allow: s.o.Allow}}
+	s.gate.fuse = newFuse(s.o.MaxDeletesPerMinute, time.Now)
+	if s.o.MaxGarbagePercent > 0 && s.o.Rules == engine.Strict {
+		s.gate.storm = newStorm(s.o.MaxGarbagePercent, time.Now, s.objects)
+	}
+	if s.o.DeleteQPS > 0 {
+		s.gate.deletes = flowcontrol.NewTokenBucketRateLimiter(s.o.DeleteQPS, max(1, int(s.o.DeleteQPS)))
+	}
+	if s.o.Lease != nil {
+		s.gate.tenure = newTenure(s.o.Lease.Renew)
+	}
+	var err error
+	s.client, err = s.o.Connect(func(next http.RoundTripper) http.RoundTripper {
+		return &transport{next: next, gate: s.gate}
+	})
+	if err != nil {
+		return err
+	}
+	if s.core, err = typed.NewForConfig(s.o.Config); err != nil || s.o.Lease == nil {
+		return err
+	}
+	config := rest.CopyConfig(s.o.Config)
+	config.QPS, config.Timeout = -1, s.o.Lease.Renew/2
+	s.leases, err = coordination.NewForConfig(config)
+	return err
+}
+
+// collect is the run of a leader.
+func (s *service) collect(ctx context.Context) error {
+	if err := s.recall(ctx); err != nil {
+		return err
+	}
+	running := make(chan struct{})
+	s.mu.Lock()
+	s.running = running
+	s.mu.Unlock()
+	defer close(running)
+	watching, stop := context.WithCancel(ctx)
+	var guard sync.WaitGroup
+	guard.Go(func() { s.watchFuse(watching) })
+	defer guard.Wait()
+	defer stop()
+	s.o.Log.Info("collecting")
+	grace := graceAlone
+	if l := s.o.Lease; l != nil {
+		grace = min(cmp.Or(l.Duration-l.Renew, grace), grace)
+	}
+	err := reconcile.Run(ctx, s.client, reconcile.Options{
+		Rules: s.o.Rules, Quarantine: s.o.Quarantine, SyncPeriod: s.o.SyncPeriod, Kind: s.kind,
+		Follow: func(f *kube.Feed) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.feed = f
+		},
+		Run: engine.RunOptions{
+			Workers: s.o.Workers, Before: s.gate.before, Hold: holdBack, Record: s.record, Warn: s.events.warn,
+			Do: s.questions, Grace: grace,
+		},
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// objects counts what the collector has observed.
+func (s *service) objects(ctx context.Context) (n int, err error) {
+	err = s.look(ctx, func(c *engine.Collector) {
+		g := c.Graph()
+		for id := range g.All {
+			if !g.Virtual(id) {
+				n++
+			}
+		}
+	})
+	return n, err
+}
+
+// bar takes note of whether the lease can be asked for.
+func (s *service) bar(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.barred = err
+}
+
+// state tells what this process is doing.
+func (s *service) state() state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.gate.fuse.isBlown():
+		return blown
+	case s.running == nil && s.lead && s.barred != nil:
+		return shutOut
+	case s.running == nil && s.lead:
+		return waiting
+	case s.running == nil:
+		return starting
+	case s.feed == nil:
+		return syncing
+	}
+	if closed(s.feed.Synced()) {
+		return collecting
+	}
+	return syncing
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
