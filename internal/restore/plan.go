@@ -1,0 +1,126 @@
+package restore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/undo"
+)
+
+// Undo is an undo that is planned and not begun.
+type Undo struct {
+	client *kube.Client
+	head   bundle.Head
+	path   string
+	plan   *undo.Plan
+	out    *report.Undo
+}
+
+// Document is the plan, and after Run what became of it.
+func (u *Undo) Document() *report.Undo { return u.out }
+
+// Plan opens the bundle in a directory and plans how to undo what was done on the
+// strength of it. A bundle that is damaged, was never finished, or is of another
+// cluster, is an error.
+func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string) (u *Undo, err error) {
+	b, err := bundle.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closed := b.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if err := b.CheckCluster(id.ClusterUID); err != nil {
+		return nil, err
+	}
+	if _, err := client.Discover(ctx); err != nil {
+		return nil, err
+	}
+	look := lookup{ctx: ctx, from: client.Proven(kube.ProofOptions{})}
+	again, err := madeBefore(ctx, client, dir)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := savedIn(b)
+	if err != nil {
+		return nil, err
+	}
+	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, look.find, again)}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	u.out = document(u.plan)
+	u.out.Bundle = dir
+	u.out.Source = report.Source{Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version}
+	u.out.Digest = digest(b, u.plan)
+	return u, nil
+}
+
+// savedIn are the objects of a bundle.
+func savedIn(b *bundle.Bundle) ([]undo.Saved, error) {
+	saved := make([]undo.Saved, len(b.Entries))
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		raw, err := b.Raw(e)
+		if err != nil {
+			return nil, err
+		}
+		saved[i] = undo.Saved{Object: e.Object, Raw: raw, Changed: e.Fate == bundle.Changed}
+	}
+	return saved, nil
+}
+
+// lookup asks the cluster. Only a proven absence is one.
+type lookup struct {
+	ctx  context.Context
+	from *kube.Proven
+}
+
+func (l lookup) find(ref object.Ref) (*object.Object, error) {
+	r, err := l.from.Resource(ref.APIVersion, ref.Kind)
+	if err == nil && !r.Namespaced {
+		ref.Namespace = ""
+	}
+	o, err := l.from.Get(l.ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return o, err
+}
+
+// digest identifies an undo: the bytes that were kept, and what is done with them.
+func digest(b *bundle.Bundle, p *undo.Plan) string {
+	h := sha256.New()
+	write := func(values ...any) {
+		for _, v := range values {
+			text := fmt.Sprint(v)
+			fmt.Fprintf(h, "%d:%s,", len(text), text)
+		}
+		fmt.Fprintln(h)
+	}
+	write("undo v1", b.Head.Cluster.UID, b.Head.PlanDigest, b.Head.Created.UTC().UnixNano())
+	for i := range b.Entries {
+		write("entry", b.Entries[i].Object, b.Entries[i].Object.UID, b.Entries[i].SHA256)
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		write("step", s.Verb, s.Object, s.Object.UID)
+		for _, r := range s.References {
+			write("owner", r.APIVersion, r.Kind, r.Name, r.UID, r.Made)
+		}
+		if live := s.Live(); live != nil {
+			write("live", live.UID, live.ResourceVersion)
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,233 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/undo"
+)
+
+// The verbs of intents.
+const (
+	verbPost  = "POST"
+	verbPatch = "PATCH"
+)
+
+// Options say how an undo is carried out.
+type Options struct {
+	// Tool is the version of the program.
+	Tool string
+	// Now is the clock of the records.
+	Now func() time.Time
+	// Between is called before every request; an error ends the run as a kill would.
+	// Nil for nothing.
+	Between func(step int) error
+}
+
+// running is an undo under way.
+type running struct {
+	*Undo
+	o       Options
+	writer  *bundle.Writer
+	mapping undo.Mapping
+	proven  *kube.Proven
+	// stop is why no further step is taken.
+	stop error
+}
+
+// Run takes the steps. What the server refuses is left, and what refers to it is made
+// without that reference. The document says what became of every step; the error is
+// about the journal alone, without which nothing is sent.
+func (u *Undo) Run(ctx context.Context, o Options) (*report.Undo, error) {
+	w, err := bundle.Create(filepath.Join(u.path, journals), bundle.Head{
+		Tool: o.Tool, Command: "undo", PlanDigest: u.out.Digest, Cluster: u.head.Cluster, Created: o.Now(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Seal(); err != nil {
+		return nil, errors.Join(err, w.Close(o.Now()))
+	}
+	u.out.Journal = w.Path()
+	r := &running{Undo: u, o: o, writer: w, proven: u.client.Proven(kube.ProofOptions{})}
+	for i := range u.plan.Steps {
+		if r.stop == nil && ctx.Err() != nil {
+			r.stop = ctx.Err()
+		}
+		if r.stop == nil && o.Between != nil {
+			if r.stop = o.Between(i + 1); r.stop != nil {
+				return nil, r.stop // killed: no end is written
+			}
+		}
+		if r.stop != nil {
+			u.out.Steps[i].State = report.StepNotDone
+			continue
+		}
+		// What was begun is finished: an undo that is interrupted knows what it made.
+		r.take(context.WithoutCancel(ctx), &u.plan.Steps[i], &u.out.Steps[i])
+	}
+	return u.out, r.end(w.Close(o.Now()))
+}
+
+// end says how it went.
+func (r *running) end(closing error) error {
+	out := r.out
+	count(out)
+	sum := out.Summary
+	broken, isBroken := errors.AsType[*apply.JournalError](r.stop)
+	switch {
+	case isBroken:
+		out.State, out.Message = report.Partial, r.stop.Error()
+		return errors.Join(broken, closing)
+	case r.stop != nil:
+		out.State, out.Message = report.Interrupted, "interrupted; what was under way was finished, and the same command goes on"
+	case sum.Failed+sum.Unknown > 0 && sum.Made+sum.Restored == 0 && sum.Unknown == 0:
+		out.State, out.Message = report.Partial, "nothing was made"
+	case sum.Failed+sum.Unknown > 0:
+		out.State, out.Message = report.Partial, "not everything was made; the same command tries the rest once more"
+	default:
+		out.State = report.Complete
+	}
+	return closing
+}
+
+// take takes one step.
+func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	r.ownersNow(ctx, s, out)
+	if s.Verb == undo.Create {
+		r.create(ctx, s, out)
+		return
+	}
+	patch, late, err := s.Patch(&r.mapping)
+	out.Dropped = append(out.Dropped, dropped(s.Object, late)...)
+	if err == nil && len(late) == len(s.References) {
+		err = errors.New("none of its owners is there any more")
+	}
+	if err != nil {
+		out.State, out.Message = report.StepRefused, err.Error()
+		return
+	}
+	i := bundle.Intent{Object: s.Object, Verb: verbPatch, ResourceVersion: patch.ResourceVersion, Body: patch.Body()}
+	result, err := r.journalled(i, func() (string, error) { return "", r.client.Patch(ctx, placeOf(s), patch) })
+	out.State = stateOf(result, report.StepRestored)
+	if result.Code == http.StatusConflict || result.Code == http.StatusUnprocessableEntity {
+		out.State = report.StepContended
+	}
+	if err != nil {
+		out.Message = err.Error()
+	}
+}
+
+// ownersNow drops the references to owners that were there when the undo was planned
+// and are not any more: the collector would take the object right away. (W16, N32)
+func (r *running) ownersNow(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	look := lookup{ctx: ctx, from: r.proven}
+	s.References = slices.DeleteFunc(slices.Clone(s.References), func(ref undo.Reference) bool {
+		if ref.Made {
+			return false
+		}
+		why := undo.Missing(look.find, ref.In(s.Object.Namespace))
+		if why != "" {
+			out.Dropped = append(out.Dropped, dropped(s.Object, []undo.Dropped{{Reference: ref.OwnerReference, Reason: why}})...)
+		}
+		return why != ""
+	})
+}
+
+func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	_, late, err := s.Body(&r.mapping)
+	out.Dropped = append(out.Dropped, dropped(s.Object, late)...)
+	var body []byte
+	if err == nil {
+		body, err = bodyOf(s, &r.mapping)
+	}
+	if err != nil {
+		out.State, out.Message = report.StepRefused, err.Error()
+		r.mapping.Failed(s)
+		return
+	}
+	result, err := r.journalled(bundle.Intent{Object: s.Object, Verb: verbPost, Body: journalBody(s, body)}, func() (string, error) {
+		made, err := r.client.Create(ctx, s.Object, body, false)
+		if err != nil {
+			return "", err
+		}
+		out.UID = made.UID
+		r.mapping.Made(s, made.UID)
+		return madeAs + string(made.UID), nil
+	})
+	out.State = stateOf(result, report.StepMade)
+	if err == nil {
+		return
+	}
+	out.Message = err.Error()
+	if apierrors.IsAlreadyExists(err) {
+		out.State = report.StepTaken
+	}
+	if out.State == report.StepUnknown {
+		r.settle(ctx, s, out)
+	}
+	if out.State != report.StepMade {
+		r.mapping.Failed(s)
+	}
+}
+
+// settle looks whether a creation that was not answered was carried out.
+func (r *running) settle(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	uid, err := restoredAs(ctx, r.client, s.Object)
+	if err != nil || uid == "" {
+		return
+	}
+	out.State, out.UID, out.Message = report.StepMade, uid, "the request was not answered; the object is there"
+	r.mapping.Made(s, uid)
+}
+
+// journalBody is what the journal keeps of a creation: of a Secret only that there
+// was one, for the journal is no place for its content.
+func journalBody(s *undo.Step, body []byte) []byte {
+	const most = 1 << 20
+	if s.Object.Kind == "Secret" && s.Object.Group() == "" || len(body) > most {
+		return nil
+	}
+	return body
+}
+
+// journalled writes the intent down, sends, and writes down what became of it.
+func (r *running) journalled(i bundle.Intent, send func() (string, error)) (bundle.Result, error) {
+	i.Time = r.o.Now()
+	seq, err := r.writer.Intent(i)
+	if err != nil {
+		r.stop = &apply.JournalError{Err: err}
+		return bundle.Result{Outcome: bundle.Refused}, r.stop
+	}
+	message, err := send()
+	result := apply.ResultOf(err)
+	result.Time = r.o.Now()
+	if err == nil {
+		result.Message = message
+	}
+	if failed := r.writer.Result(seq, result); failed != nil {
+		r.stop = &apply.JournalError{Err: failed}
+	}
+	return result, err
+}
+
+func stateOf(result bundle.Result, confirmed report.StepState) report.StepState {
+	switch result.Outcome {
+	case bundle.Confirmed:
+		return confirmed
+	case bundle.Unknown:
+		return report.StepUnknown
+	default:
+		return report.StepRefused
+	}
+}

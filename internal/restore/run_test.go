@@ -1,0 +1,141 @@
+package restore
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+var deleteOptions = metav1.DeleteOptions{}
+
+var clock = Options{Tool: "test", Now: func() time.Time { return time.Unix(3, 0) }}
+
+// An owner that was there when the undo was planned may have gone when it is carried
+// out: nothing is hung onto it, whether it is made anew or gets references back.
+func TestOwnerGoesMeanwhile(t *testing.T) {
+	owner := one("v1", "ConfigMap", "owner")
+	stays := one("v1", "ConfigMap", "stays")
+	lost, live := one("v1", "ConfigMap", "lost", to(owner), to(stays)), one("v1", "ConfigMap", "live", to(owner))
+	now := one("v1", "ConfigMap", "live")
+	s, client := cluster(t, owner, stays, now)
+	dir := backup(t, map[*object.Object]bundle.Fate{lost: bundle.Deleted, live: bundle.Changed})
+	u := planned(t, client, dir)
+	if d := u.Document(); len(d.Steps) != 2 || d.Summary.Dropped != 0 {
+		t.Fatalf("the plan: %+v", d)
+	}
+	s.remove(t, owner)
+	out, err := u.Run(t.Context(), clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.stored) != 1 || !strings.HasPrefix(s.stored[0], "create configmaps lost ") ||
+		strings.Contains(s.stored[0], "u-owner") || !strings.Contains(s.stored[0], "u-stays") {
+		t.Errorf("stored: %q", s.stored)
+	}
+	if out.Steps[0].State != report.StepMade || len(out.Steps[0].Dropped) != 1 || out.Steps[0].Dropped[0].Reason != "OwnerGone" {
+		t.Errorf("what is made: %+v", out.Steps[0])
+	}
+	if out.Steps[1].State != report.StepRefused || out.Summary.Restored != 0 || out.State != report.Partial {
+		t.Errorf("what gets nothing back: %+v, %s", out.Steps[1], out.State)
+	}
+}
+
+// Before the first step is taken the server has been asked about all of them: what can
+// be tried is tried, and for the rest there is the right.
+func TestTry(t *testing.T) {
+	owner := one("v1", "ConfigMap", "owner")
+	lost, live := one("v1", "ConfigMap", "lost"), one("v1", "ConfigMap", "live", to(owner))
+	thing := one("old.example.com/v1", "Thing", "thing")
+	for _, tt := range []struct {
+		name      string
+		forbidden []string
+		says      string
+	}{
+		{"everything is allowed", nil, ""},
+		{"creations are forbidden", []string{"create configmaps"}, "you may not create configmaps"},
+		{"patches are forbidden", []string{"patch configmaps"}, "you may not patch configmaps"},
+		{"those of an extension server are forbidden", []string{"create things"}, "we may not create things.old.example.com"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, client := cluster(t, owner, one("v1", "ConfigMap", "live"))
+			u := planned(t, client, backup(t, map[*object.Object]bundle.Fate{lost: bundle.Deleted, live: bundle.Changed, thing: bundle.Deleted}))
+			s.forbidden = tt.forbidden
+			err := u.Try(t.Context())
+			refused, ok := errors.AsType[*TryError](err)
+			if tt.says == "" && err != nil || tt.says != "" && (!ok || len(refused.Refused) != 1 || !strings.Contains(err.Error(), tt.says)) {
+				t.Errorf("it says %v, want %q", err, tt.says)
+			}
+			// A server of extensions may store what it is asked to try.
+			if len(s.stored) != 0 || strings.Contains(strings.Join(s.tried, "\n"), "things") {
+				t.Errorf("stored %q, tried %q", s.stored, s.tried)
+			}
+			if tt.says == "" && len(s.tried) != 2 {
+				t.Errorf("tried %q", s.tried)
+			}
+		})
+	}
+}
+
+// What comes after its namespace cannot be tried; the right is asked for all the same.
+func TestTryInANewNamespace(t *testing.T) {
+	space := one("v1", "Namespace", "annex")
+	space.Namespace = ""
+	inside := one("v1", "ConfigMap", "inside")
+	inside.Namespace = "annex"
+	s, client := cluster(t)
+	u := planned(t, client, backup(t, map[*object.Object]bundle.Fate{space: bundle.Deleted, inside: bundle.Deleted}))
+	if err := u.Try(t.Context()); err != nil {
+		t.Error(err)
+	}
+	s.forbidden = []string{"create configmaps"}
+	if err := u.Try(t.Context()); err == nil || !strings.Contains(err.Error(), "we may not create configmaps") {
+		t.Errorf("it says %v", err)
+	}
+	if len(s.stored) != 0 {
+		t.Errorf("stored %q", s.stored)
+	}
+}
+
+// The name of an owner is free text: one that leads elsewhere is asked for nowhere.
+func TestNamesThatLeadElsewhere(t *testing.T) {
+	for _, name := range []string{".", "..", "a/b", "a%2fb", ""} {
+		s, client := cluster(t)
+		lost := one("v1", "ConfigMap", "lost", object.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: "u"})
+		u := planned(t, client, backup(t, map[*object.Object]bundle.Fate{lost: bundle.Deleted}))
+		d := u.Document()
+		if len(d.Steps) != 1 || len(d.Steps[0].Dropped) != 1 || d.Steps[0].Dropped[0].Reason != "OwnerUnknown" {
+			t.Errorf("%q: %+v", name, d)
+		}
+		odd := one("v1", "ConfigMap", name)
+		if d := planned(t, client, backup(t, map[*object.Object]bundle.Fate{odd: bundle.Deleted})).Document(); len(d.Steps) != 0 || d.Skipped[0].Reason != "CannotTell" {
+			t.Errorf("an object of the name %q: %+v", name, d)
+		}
+		for _, path := range s.asked {
+			if strings.HasPrefix(path, "/api/v1/") && path != "/api/v1/namespaces/shop/configmaps/lost" && path != "/api/v1/namespaces/shop/configmaps" {
+				t.Errorf("%q: %s was asked for", name, path)
+			}
+		}
+	}
+}
+
+// The journals of earlier undos are those in the backup, not where a link leads.
+func TestJournalsElsewhere(t *testing.T) {
+	_, client := cluster(t)
+	dir := backup(t, map[*object.Object]bundle.Fate{one("v1", "ConfigMap", "lost"): bundle.Deleted})
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, journals)); err != nil {
+		t.Fatal(err)
+	}
+	u, err := planWith(t, client, dir)
+	if err == nil || !strings.Contains(err.Error(), "no directory of the backup") {
+		t.Errorf("planned %v, %v", u, err)
+	}
+}
