@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs name them
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 )

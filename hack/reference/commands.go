@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
@@ -25,6 +26,9 @@ func addPages(pages map[string][]byte, c *cobra.Command) error {
 	var page bytes.Buffer
 	if err := doc.GenMarkdownCustom(c, &page, fileOf); err != nil {
 		return err
+	}
+	if !c.HasParent() { // the flags of all commands stand on the first page
+		c.PersistentFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 	}
 	pages["docs/commands/"+fileOf(c.CommandPath())+".md"] = page.Bytes()
 	for _, sub := range c.Commands() {

@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/undo"
 )
 
 // reasonsPage is docs/reasons.md.
@@ -26,6 +29,20 @@ func reasonsPage() []byte {
 	}
 	section(&b, "Reasons of an explanation", "beside those of the collector")
 	row(&b, explain.OwnerIsGarbage, "The owner still exists and is garbage itself: the object goes after it.")
+	section(&b, "Reasons not to take a finalizer off", "in the refusals of remove-finalizer")
+	for _, r := range finalizer.Reasons() {
+		row(&b, string(r.Reason), r.Text)
+	}
+	section(&b, "Reasons of an undo", "in what `undo` leaves alone, in references that it drops, and in its notes")
+	for _, r := range undo.SkipReasons() {
+		row(&b, string(r), sentence(r.Text()))
+	}
+	for _, r := range undo.DropReasons() {
+		row(&b, string(r), sentence(r.Text()))
+	}
+	for _, n := range undo.Notes() {
+		row(&b, string(n), sentence(n.Text()))
+	}
 	section(&b, "Reasons of a gap", "in front of the colon of `why`")
 	for _, r := range snapshot.Reasons() {
 		row(&b, string(r.Reason), r.Text)
@@ -40,5 +57,8 @@ func reasonsPage() []byte {
 func section(b *bytes.Buffer, title, where string) {
 	fmt.Fprintf(b, "\n## %s\n\nFound %s.\n\n| reason | meaning |\n|---|---|\n", title, where)
 }
+
+// sentence is a text as a sentence of its own.
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
 
 func row(b *bytes.Buffer, name, text string) { fmt.Fprintf(b, "| `%s` | %s |\n", name, text) }

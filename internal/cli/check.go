@@ -2,6 +2,7 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
@@ -9,14 +10,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-func newCheck(streams genericiooptions.IOStreams) *cobra.Command {
+func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from            source
+		from            = newSource(config)
 		out             output
 		requireComplete bool
 	)
 	c := &cobra.Command{
-		Use:   "check --from DUMP",
+		Use:   "check [--from DUMP]",
 		Short: "List owner references that are wrong or put their object at risk",
 		Long: text(`
 			List owner references that are wrong or put their object at risk: owners that do
@@ -24,17 +25,17 @@ func newCheck(streams genericiooptions.IOStreams) *cobra.Command {
 			API server will refuse, cycles, two controllers, and references exposed when a
 			version stops being served.
 
-			What the dump does not contain is a warning, never an error. Exits with 3 when
+			What was not seen is a warning, never an error. Exits with 3 when
 			there is an error.`),
 		Example: templates.Examples(`
 			kubectl gc check --from examples/cluster.yaml`),
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			snap, err := from.read(c, streams.In, streams.ErrOut)
+			w, err := from.read(c, streams, nil)
 			if err != nil {
 				return err
 			}
-			d, err := diagnose.Check(c.Context(), snap)
+			d, err := diagnose.Check(c.Context(), w.Snapshot)
 			if err != nil {
 				return err
 			}

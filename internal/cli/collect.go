@@ -3,87 +3,212 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-func newCollect(streams genericiooptions.IOStreams) *cobra.Command {
-	var (
-		from            source
-		out             output
-		fail            failOn
-		rules, to       string
-		steps, reads    bool
-		requireComplete bool
-	)
-	c := &cobra.Command{
-		Use:   "collect --from DUMP",
-		Short: "Show what is garbage and what waits; write the world afterwards",
-		Long: text(`
-			Show what is garbage and what waits, and write the world as it would be
-			afterwards (--to).
+// collection is `collect`: of a dump it shows what would go, of a cluster it also
+// does it.
+type collection struct {
+	streams       genericiooptions.IOStreams
+	from          source
+	output        output
+	fail          failOn
+	writing       writing
+	namespace     string
+	allNamespaces bool
+	// only are the namespaces to collect in; empty for all.
+	only            []string
+	rules, to       string
+	steps, reads    bool
+	patience        time.Duration
+	requireComplete bool
+}
 
-			Strict rules, the default, are those under which kubectl gc itself would delete:
-			an owner is absent only if that is proven. Upstream rules show what the collector
-			of Kubernetes does with the same world.`),
+func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	l := &collection{streams: streams, from: newSource(config)}
+	c := &cobra.Command{
+		Use:   "collect (-n NAMESPACE | -A | --from DUMP)",
+		Short: "Delete what is garbage; of a dump, show what would go",
+		Long: text(`
+			Delete what is garbage in a cluster, as its collector would, and more carefully. Of
+			a dump, show what would go, and write the world as it would be afterwards (--to).
+
+			The plan comes first. You confirm it, and a copy of all that goes or changes is
+			kept. Then every owner is proven absent again, and every request names the uid and
+			the version that was judged. It begins with one; then come five, then twenty-five,
+			as long as nothing is other than planned. What the plan does not have is not done.
+			It may be interrupted, or killed, and run again at any point.
+
+			Protected objects stay, with all that they own, and the plan says so: the kinds that
+			--allow-protected names, what is annotated kubectl-gc.io/protect or
+			helm.sh/resource-policy: keep, and the namespaces of the system. With -n nothing
+			outside of the namespace is touched, objects without a namespace neither.
+
+			Strict rules, the default, and the only ones under which anything is deleted: an
+			owner is absent only if that is proven. Upstream rules show what the collector of
+			Kubernetes does with the same world.
+
+			Exit codes: 0 done; 3 done, and something is not as predicted; 5 refused, nothing
+			was written; 6 partly done.`),
 		Example: templates.Examples(`
 			# What is garbage?
 			kubectl gc collect --from examples/garbage.yaml
 
 			# The world afterwards, for further questions
-			kubectl gc collect --from examples/garbage.yaml --to /tmp/after.gz`),
+			kubectl gc collect --from examples/garbage.yaml --to /tmp/after.gz
+
+			# The garbage of a namespace: the plan, and the command that carries it out
+			kubectl gc collect -n shop --dry-run
+
+			# Of a whole cluster
+			kubectl gc collect -A`),
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			options := plan.Options{Reads: reads, NoSteps: out.forPeople() && !steps}
-			switch rules {
-			case "strict":
-				options.Rules = engine.Strict
-			case "upstream":
-			default:
-				return usageErrorf(c, "--rules=%s: must be strict or upstream", rules)
-			}
-			if err := fail.parse(); err != nil {
-				return usageErrorf(c, "%w", err)
-			}
-			snap, err := from.read(c, streams.In, streams.ErrOut)
-			if err != nil {
-				return err
-			}
-			result, err := plan.Simulate(c.Context(), snap, plan.CollectSeed(), options)
-			if err != nil {
-				return err
-			}
-			if to != "" {
-				if err := writeSnapshot(snap.With(result.After()), to, snapshot.Gzip); err != nil {
-					return err
-				}
-			}
-			if err := showPlan(c, &out, streams, result.Plan, steps); err != nil {
-				return err
-			}
-			if met := fail.match(result.Plan); len(met) > 0 {
-				return &exit{code: exitFindings, message: "--fail-on: " + strings.Join(met, ", ")}
-			}
-			return incomplete(requireComplete, result.Plan.Complete)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return l.run(c, args) },
 	}
 	f := c.Flags()
-	from.addFlags(f)
-	out.addFlags(f)
-	f.StringVar(&rules, "rules", "strict", "The rules of absence: strict or upstream.")
-	f.StringVar(&to, "to", "", "Write the world as it would be afterwards to this file.")
-	f.BoolVar(&steps, "steps", false, "Show the requests in their order.")
-	f.BoolVar(&reads, "reads", false, "Count reads among the steps.")
-	f.StringSliceVar(&fail.conditions, "fail-on", nil, failOnUsage)
-	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that the dump does not contain.")
+	l.from.addFlags(f)
+	l.output.addFlags(f)
+	l.writing.addFlags(f)
+	f.StringVarP(&l.namespace, "namespace", "n", "", "Of a cluster: collect in this namespace.")
+	f.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "Of a cluster: collect everywhere, objects without a namespace included.")
+	f.StringVar(&l.rules, "rules", "strict", "The rules of absence: strict or upstream.")
+	f.StringVar(&l.to, "to", "", "Write the world as it would be afterwards to this file; nothing is deleted.")
+	f.BoolVar(&l.steps, "steps", false, "Show the requests in their order.")
+	f.BoolVar(&l.reads, "reads", false, "Count reads among the steps.")
+	f.StringSliceVar(&l.fail.conditions, "fail-on", nil, failOnUsage+" Nothing is collected then.")
+	f.DurationVar(&l.patience, "patience", 15*time.Second, "Give up what has not come when nothing has happened for so long.")
+	f.BoolVar(&l.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen; nothing is deleted.")
 	return c
+}
+
+func (l *collection) run(c *cobra.Command, args []string) error {
+	options := plan.Options{Reads: l.reads, NoSteps: l.output.forPeople() && !l.steps}
+	if err := l.check(c, &options); err != nil {
+		return err
+	}
+	w, err := l.from.read(c, l.streams, nil)
+	if err != nil {
+		return err
+	}
+	if w.client != nil && options.Rules == engine.Strict {
+		options.Keep = l.keeper()
+	}
+	result, err := plan.Simulate(c.Context(), w.Snapshot, plan.CollectSeed(), options)
+	if err != nil {
+		return err
+	}
+	if l.to != "" {
+		if err := writeSnapshot(w.With(result.After()), l.to, snapshot.Gzip); err != nil {
+			return err
+		}
+	}
+	met := l.fail.match(result.Plan)
+	writes := w.client != nil && l.to == "" && len(met) == 0 && options.Rules == engine.Strict
+	if !writes || l.output.forPeople() || l.writing.onlyShows() {
+		if err := showPlan(c, &l.output, l.streams, result.Plan, l.steps); err != nil {
+			return err
+		}
+	}
+	if len(met) > 0 {
+		return &exit{code: exitFindings, message: "--fail-on: " + strings.Join(met, ", ")}
+	}
+	if err := incomplete(l.requireComplete, result.Plan.Complete); err != nil || !writes {
+		return err
+	}
+	return l.collect(c, args, w, result, options.Keep)
+}
+
+// check reads the flags.
+func (l *collection) check(c *cobra.Command, options *plan.Options) error {
+	live := len(l.from.from) == 0
+	switch l.rules {
+	case "strict":
+		options.Rules = engine.Strict
+	case "upstream":
+		if live && !l.writing.onlyShows() && l.to == "" {
+			return usageErrorf(c, "--rules=upstream only shows what the cluster's own collector does: give --dry-run")
+		}
+	default:
+		return usageErrorf(c, "--rules=%s: must be strict or upstream", l.rules)
+	}
+	if err := l.fail.parse(); err != nil {
+		return usageErrorf(c, "%w", err)
+	}
+	if err := l.writing.check(c); err != nil {
+		return err
+	}
+	scope := &l.from.cluster.scope
+	if l.namespace != "" {
+		scope.Namespaces = append(scope.Namespaces, l.namespace)
+	}
+	switch {
+	case !live && (l.namespace != "" || l.allNamespaces || l.writing.digest != ""):
+		return usageErrorf(c, "-n, -A and --confirm are about a cluster: a dump is shown as a whole")
+	case live && l.allNamespaces && len(scope.Namespaces) > 0:
+		return usageErrorf(c, "-A and -n exclude each other")
+	case live && !l.allNamespaces && len(scope.Namespaces) == 0:
+		return usageErrorf(c, "where? Give -n NAMESPACE, or -A for all of the cluster")
+	}
+	if err := scope.Check(); err != nil {
+		return usageErrorf(c, "%w", err)
+	}
+	l.only = scope.Namespaces
+	if options.Rules == engine.Strict {
+		// An owner that lives in another namespace keeps its dependent: it has to be seen.
+		scope.Namespaces = nil
+	}
+	return nil
+}
+
+// keeper says what is left alone: what is protected, and what is outside of the
+// namespaces.
+func (l *collection) keeper() plan.Keeper {
+	policy, namespaces := l.writing.policy, l.only
+	return func(o *object.Object, removes bool) plan.Reason {
+		if len(namespaces) > 0 && !slices.Contains(namespaces, o.Namespace) {
+			return plan.NotAskedFor
+		}
+		if _, protected := policy.Check(o); protected && removes {
+			return plan.Protected
+		}
+		return ""
+	}
+}
+
+// collect asks, and carries the plan out.
+func (l *collection) collect(c *cobra.Command, args []string, w world, result *plan.Result, keep plan.Keeper) error {
+	if len(result.Writes()) == 0 {
+		fmt.Fprintln(l.streams.ErrOut, "There is nothing to collect.")
+		if l.output.forPeople() || l.writing.onlyShows() {
+			return nil
+		}
+		return showPlan(c, &l.output, l.streams, result.Plan, l.steps)
+	}
+	if err := l.writing.askFor(c, args, l.streams, "collect garbage", w, result); err != nil {
+		return err
+	}
+	tell, done := tellRun(l.streams.ErrOut)
+	o, err := l.writing.options(tell)
+	if err != nil {
+		return err
+	}
+	o.Keep, o.Patience = keep, l.patience
+	run, err := apply.Collect(c.Context(), w.client, w.Snapshot, result, o)
+	done()
+	return summary(c, &l.output, l.streams, run, err)
 }
 
 func noArguments(c *cobra.Command, args []string) error {

@@ -5,21 +5,24 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-func newDryRun(streams genericiooptions.IOStreams) *cobra.Command {
+func newDryRun(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "dry-run",
 		Short: "Show what a command would do, without sending anything",
 	})
-	c.AddCommand(newDryRunDelete(streams))
+	c.AddCommand(newDryRunDelete(streams, config))
 	return c
 }
 
@@ -37,19 +40,20 @@ type dryRunDelete struct {
 	requireComplete bool
 }
 
-func newDryRunDelete(streams genericiooptions.IOStreams) *cobra.Command {
-	d := &dryRunDelete{streams: streams}
+func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	d := &dryRunDelete{streams: streams, source: newSource(config)}
 	c := &cobra.Command{
-		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) --from DUMP",
+		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) [--from DUMP]",
 		Short: "Show what a delete would take, orphan, keep, or get stuck on",
 		Long: text(`
 			Show what a delete would take, orphan, keep, or get stuck on.
 
 			The API server and the garbage collector of Kubernetes are run over a copy of the
-			dump, request by request. No request is sent anywhere, not even a dry one.
+			cluster or the dump, request by request. No write is sent anywhere, not even a dry
+			one.
 
 			What was garbage before the delete is listed apart. An object whose fate rests on
-			something that the dump does not contain is Unknown, never Deleted.`),
+			something that was not seen is Unknown, never Deleted.`),
 		Example: templates.Examples(`
 			# What goes with the Deployment web?
 			kubectl gc dry-run delete deployment/web -n shop --from examples/shop.yaml
@@ -66,7 +70,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	f := c.Flags()
 	d.source.addFlags(f)
-	d.targets.addFlags(f, true)
+	d.targets.addFlags(f)
 	d.output.addFlags(f)
 	f.StringVar(&d.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.")
 	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
@@ -74,7 +78,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams) *cobra.Command {
 	f.IntVar(&d.explore, "explore", 0, "Try this many other schedules and mark what depends on timing.")
 	f.Uint64Var(&d.exploreSeed, "seed", 1, "Where the schedules of --explore start.")
 	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage)
-	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that the dump does not contain.")
+	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
 	return c
 }
 
@@ -95,15 +99,7 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 	if err := d.targets.check(c, args); err != nil {
 		return err
 	}
-	snap, err := d.source.read(c, d.streams.In, d.streams.ErrOut)
-	if err != nil {
-		return err
-	}
-	refs, err := d.targets.find(c, snap, args)
-	if err != nil {
-		return err
-	}
-	result, err := plan.Simulate(c.Context(), snap, plan.DeleteSeed(policy, refs...), plan.Options{
+	_, result, err := foretell(c, &d.source, d.streams, &d.targets, args, policy, plan.Options{
 		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.forPeople() && !d.steps,
 	})
 	if err != nil {
@@ -113,6 +109,21 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	return d.verdict(result.Plan)
+}
+
+// foretell plans a delete, and returns the world that the plan is of. Of a delete in the
+// background one namespace may say everything.
+func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams, t *targets, args []string, policy engine.Policy, o plan.Options) (of world, result *plan.Result, err error) {
+	mayBeEnough := policy == engine.Background && o.Explore == 0
+	err = from.answer(c, streams, t, args, mayBeEnough, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
+		var err error
+		of = w
+		if result, err = plan.Simulate(c.Context(), w.Snapshot, plan.DeleteSeed(policy, refs...), o); err != nil || part == nil {
+			return "", err
+		}
+		return part.Plan(result.Plan), nil
+	})
+	return of, result, err
 }
 
 func policyNamed(name string) (engine.Policy, error) {
@@ -157,7 +168,7 @@ func (d *dryRunDelete) verdict(p *report.Plan) error {
 // incomplete is the error of an answer that rests on gaps, if that matters.
 func incomplete(required, complete bool) error {
 	if required && !complete {
-		return &exit{code: exitIncomplete, message: "--require-complete: the answer rests on something that the dump does not contain"}
+		return &exit{code: exitIncomplete, message: "--require-complete: the answer rests on something that was not seen"}
 	}
 	return nil
 }

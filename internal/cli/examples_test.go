@@ -34,18 +34,39 @@ func TestExamples(t *testing.T) {
 				continue
 			}
 			total++
-			t.Run(strings.TrimSpace(line), func(t *testing.T) { runs(t, strings.TrimSpace(line)) })
+			t.Run(strings.TrimSpace(line), func(t *testing.T) { works(t, strings.TrimSpace(line)) })
 		}
 	})
 	for _, page := range pages(t) {
 		for _, line := range shellLines(t, page) {
 			total++
-			t.Run(page+"/"+line, func(t *testing.T) { runs(t, line) })
+			t.Run(page+"/"+line, func(t *testing.T) { works(t, line) })
 		}
 	}
 	if total < 15 {
 		t.Errorf("only %d examples found", total)
 	}
+}
+
+// works runs a line, or where a cluster is needed, sees that its command and flags
+// exist.
+func works(t *testing.T, line string) {
+	t.Helper()
+	root := cli.NewCommand("kubectl gc", genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
+	c, rest, err := root.Find(commandLine(line)[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ParseFlags(rest); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	if from := c.Flag("from"); c.Annotations[cli.Live] != "" || from != nil && !from.Changed {
+		if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		return
+	}
+	runs(t, line)
 }
 
 // TestShownOutputs compares what pages show below a command with what the command

@@ -18,6 +18,8 @@ const (
 	exitUsage       = 2
 	exitFindings    = 3
 	exitIncomplete  = 4
+	exitRefused     = 5
+	exitPartial     = 6
 	exitInterrupted = 130
 )
 

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -22,10 +25,10 @@ type graphCommand struct {
 	upstream                 bool
 }
 
-func newGraph(streams genericiooptions.IOStreams) *cobra.Command {
-	g := &graphCommand{streams: streams, output: output{own: []string{"tree", "dot"}}}
+func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	g := &graphCommand{streams: streams, source: newSource(config), output: output{own: []string{"tree", "dot"}}}
 	c := &cobra.Command{
-		Use:   "graph [TYPE NAME | TYPE/NAME] --from DUMP",
+		Use:   "graph [TYPE NAME | TYPE/NAME] [--from DUMP]",
 		Short: "Show owners and dependents as a tree, as DOT or as JSON",
 		Long: text(`
 			Show owners and dependents as a tree, as DOT (for Graphviz) or as JSON. Without an
@@ -43,7 +46,7 @@ func newGraph(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	f := c.Flags()
 	g.source.addFlags(f)
-	g.targets.addFlags(f, true)
+	g.targets.addFlags(f)
 	g.output.addFlags(f)
 	f.BoolVar(&g.owners, "owners", false, "Follow owner references upwards.")
 	f.BoolVar(&g.dependents, "dependents", false, "Follow dependents downwards; the default.")
@@ -72,23 +75,38 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	snap, err := g.source.read(c, g.streams.In, g.streams.ErrOut)
-	if err != nil {
-		return err
-	}
-	if len(args) > 0 || !g.targets.files.empty() {
-		if options.Roots, err = g.targets.find(c, snap, args); err != nil {
-			return err
-		}
-	}
 	if g.upstream {
 		options.Direction, options.Depth = graph.Both, 0
 	}
-	doc, err := explain.Graph(c.Context(), snap, options)
+	doc, err := g.draw(c, args, options)
 	if err != nil {
 		return err
 	}
 	return g.show(c, doc)
+}
+
+// draw reads the world and makes the graph. Owners are in the namespace of their
+// dependents or in none; a dependent, even one that names its owner in vain, may be
+// anywhere.
+func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
+	if len(args) == 0 && g.targets.files.empty() {
+		w, err := g.source.read(c, g.streams, &g.targets)
+		if err != nil {
+			return nil, err
+		}
+		return explain.Graph(c.Context(), w.Snapshot, options)
+	}
+	var doc *report.Graph
+	owners := options.Direction == graph.ToOwners
+	err := g.source.answer(c, g.streams, &g.targets, args, owners, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
+		var err error
+		options.Roots = refs
+		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
+			return "", err
+		}
+		return part.Owners(doc), nil
+	})
+	return doc, err
 }
 
 func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {

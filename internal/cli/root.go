@@ -49,10 +49,11 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 
 			kubectl gc runs the garbage collector of Kubernetes over a copy of what it
 			sees, and shows what would be deleted, orphaned, kept or blocked, and why. It
-			reads dumps (--from): a kubectl list, a cluster-info dump, a sonobuoy tarball, a
-			must-gather, a support bundle, or its own snapshot.
+			sees the cluster of your context, of which it reads metadata, or a dump (--from):
+			a kubectl list, a cluster-info dump, a sonobuoy tarball, a must-gather, a support
+			bundle, or its own snapshot. No kubeconfig is read beside a dump.
 
-			What a dump does not contain is unknown, never absent.`),
+			What it could not see is unknown, never absent.`),
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: name},
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -62,13 +63,23 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageErrorf(c, "%w", err) })
+	config := newConfig()
+	config.AddFlags(root.PersistentFlags())
+	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
+	root.SetUsageTemplate(usage)
 	root.AddCommand(
-		newDryRun(streams),
-		newExplain(streams),
-		newCollect(streams),
-		newCheck(streams),
-		newGraph(streams),
-		newSnapshot(streams),
+		newDryRun(streams, config),
+		newExplain(streams, config),
+		newCollect(streams, config),
+		newDelete(streams, config),
+		newRemoveFinalizer(streams, config),
+		newUndo(streams, config),
+		newCheck(streams, config),
+		newGraph(streams, config),
+		newSnapshot(streams, config),
+		newController(streams, config),
+		newRBAC(streams, config),
+		newOptions(streams),
 		newVersion(streams),
 	)
 	root.RunE = func(c *cobra.Command, args []string) error {

@@ -6,25 +6,26 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-func newSnapshot(streams genericiooptions.IOStreams) *cobra.Command {
+func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from        source
+		from        = newSource(config)
 		to, compact string
 	)
 	c := &cobra.Command{
 		Use:   "snapshot --from DUMP --to FILE",
-		Short: "Write a dump in our own compact format",
+		Short: "Write what deletion needs of a cluster or a dump to one small file",
 		Long: text(`
-			Write what deletion needs of a dump in our own format: identities, owner
-			references, finalizers and deletion times; no spec, no status, no Secret's data.
-			What the dump did not contain is written down as well, so that every answer from
-			the snapshot is the answer from the dump.`),
+			Write what deletion needs of a cluster or a dump in our own format: identities,
+			owner references, finalizers and deletion times; no spec, no status, no Secret's
+			data. What was not seen is written down as well, so that every answer from the
+			file is the answer that the cluster or the dump gives.`),
 		Example: templates.Examples(`
 			kubectl gc snapshot --from examples/cluster.yaml --to /tmp/cluster.gz`),
 		Args: noArguments,
@@ -36,21 +37,21 @@ func newSnapshot(streams genericiooptions.IOStreams) *cobra.Command {
 			if to == "" {
 				return usageErrorf(c, "where to? Give --to FILE, or --to - for standard output")
 			}
-			snap, err := from.read(c, streams.In, streams.ErrOut)
+			w, err := from.read(c, streams, nil)
 			if err != nil {
 				return err
 			}
 			if to == "-" {
-				return snap.Write(streams.Out, compression)
+				return w.Write(streams.Out, compression)
 			}
-			if err := writeSnapshot(snap, to, compression); err != nil {
+			if err := writeSnapshot(w.Snapshot, to, compression); err != nil {
 				return err
 			}
 			info, err := os.Stat(to)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(streams.ErrOut, "%s: %d objects, %d gaps, %d bytes\n", to, len(snap.Objects), len(snap.Gaps), info.Size())
+			fmt.Fprintf(streams.ErrOut, "%s: %d objects, %d gaps, %d bytes\n", to, len(w.Objects), len(w.Gaps), info.Size())
 			return nil
 		},
 	}

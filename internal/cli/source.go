@@ -7,41 +7,97 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// source says where the world comes from.
+// source says where the world comes from: a dump, or a cluster.
 type source struct {
 	from          []string
 	allowPartial  bool
 	missingAbsent bool
+	cluster       cluster
+}
+
+// world is what a command looks at.
+type world struct {
+	*snapshot.Snapshot
+	// client is the cluster that the snapshot shows; nil for a dump.
+	client *kube.Client
+}
+
+func newSource(config *genericclioptions.ConfigFlags) source {
+	return source{cluster: cluster{config: config}}
 }
 
 func (s *source) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.from, "from", nil,
-		"Read a dump: a file, directory, tar, tar.gz or zip, or - for standard input. Repeat it to read several as one.")
+		"Read a dump instead of a cluster: a file, directory, tar, tar.gz or zip, or - for standard input. Repeat it to read several as one.")
 	f.BoolVar(&s.allowPartial, "allow-partial", false,
 		"Go on when a file of the dump is truncated or broken; what it would have shown counts as unknown.")
 	f.BoolVar(&s.missingAbsent, "treat-missing-as-absent", false,
 		"Take everything that the dump does not contain for absent. Wrong answers follow if that is not so.")
+	s.cluster.addFlags(f)
 }
 
 // usesStdin tells whether a dump comes from standard input.
 func (s *source) usesStdin() bool { return slices.Contains(s.from, "-") }
 
-// read reads the snapshot and reports its problems on stderr.
-func (s *source) read(c *cobra.Command, in io.Reader, errOut io.Writer) (*snapshot.Snapshot, error) {
+// read reads the world and reports its problems on stderr. The targets are told
+// which cluster they are in; nil where a command has none.
+func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, t *targets) (world, error) {
+	w := world{}
+	var err error
 	if len(s.from) == 0 {
-		return nil, usageErrorf(c, "no source: give a dump with --from; this version does not read live clusters")
+		w, err = s.readCluster(c, streams.ErrOut, t)
+	} else {
+		w.Snapshot, err = s.readDump(streams.In)
 	}
-	snap, err := snapshot.ReadFiles(s.from, snapshot.Options{
+	if err != nil {
+		return world{}, err
+	}
+	s.remark(w.Snapshot, streams.ErrOut)
+	return w, nil
+}
+
+// readDump reads files. It never looks at a kubeconfig.
+func (s *source) readDump(in io.Reader) (*snapshot.Snapshot, error) {
+	return snapshot.ReadFiles(s.from, snapshot.Options{
 		Stdin: in, AllowPartial: s.allowPartial, TreatMissingAsAbsent: s.missingAbsent,
 	})
+}
+
+func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (world, error) {
+	client, err := s.open(c, t)
 	if err != nil {
-		return nil, err
+		return world{}, err
 	}
+	snap, err := s.cluster.read(c.Context(), client, s.cluster.scope, errOut)
+	return world{snap, client}, err
+}
+
+// open connects to the cluster and tells the targets which one it is.
+func (s *source) open(c *cobra.Command, t *targets) (*kube.Client, error) {
+	if s.allowPartial || s.missingAbsent {
+		return nil, usageErrorf(c, "--allow-partial and --treat-missing-as-absent are about dumps: give one with --from")
+	}
+	if t != nil {
+		s.cluster.config.Namespace = &t.namespace
+	}
+	client, err := s.cluster.connect(c)
+	if err != nil || t == nil {
+		return client, err
+	}
+	t.fallback, _, err = s.cluster.config.ToRawKubeConfigLoader().Namespace()
+	return client, err
+}
+
+// remark prints what is remarkable about the input.
+func (s *source) remark(snap *snapshot.Snapshot, errOut io.Writer) {
 	const most = 10
 	for i, p := range snap.Problems {
 		if i == most {
@@ -56,5 +112,4 @@ func (s *source) read(c *cobra.Command, in io.Reader, errOut io.Writer) (*snapsh
 	if len(snap.Objects) == 0 {
 		fmt.Fprintln(errOut, "warning: the input holds no objects")
 	}
-	return snap, nil
 }

@@ -8,14 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// defaultNamespace is where kubectl looks when nothing else is said. Dumps have
-// no context that could say it.
+// defaultNamespace is where kubectl looks when nothing else is said, not even by
+// the context of a kubeconfig. Dumps have none.
 const defaultNamespace = "default"
 
 // targets says which objects are meant, as for kubectl.
@@ -23,27 +25,39 @@ type targets struct {
 	namespace     string
 	allNamespaces bool
 	selector      string
+	fields        string
 	all           bool
 	files         manifests
+	// fallback is the namespace of the kubeconfig's context.
+	fallback string
 }
 
-func (t *targets) addFlags(f *pflag.FlagSet, several bool) {
-	f.StringVarP(&t.namespace, "namespace", "n", "", "The namespace of the objects (default \"default\").")
-	if !several {
-		return
-	}
+func (t *targets) addFlags(f *pflag.FlagSet) {
+	f.StringVarP(&t.namespace, "namespace", "n", "", "The namespace of the objects (default: that of the context, \"default\" for a dump).")
 	f.BoolVarP(&t.allNamespaces, "all-namespaces", "A", false, "The objects of all namespaces.")
 	f.StringVarP(&t.selector, "selector", "l", "", "The objects with these labels, as app=web,tier!=db.")
+	f.StringVar(&t.fields, "field-selector", "", "Of a cluster: the objects with these fields, as metadata.name!=web.")
 	f.BoolVar(&t.all, "all", false, "All objects of the type in the namespace.")
 	t.files.addFlags(f)
 }
 
-// find resolves the arguments against the snapshot: TYPE NAME…, TYPE/NAME…, TYPE
+// find resolves the arguments against the world: TYPE NAME…, TYPE/NAME…, TYPE
 // with -l or --all, or -f manifests. The result is never empty.
-func (t *targets) find(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
+func (t *targets) find(c *cobra.Command, w world, args []string) ([]object.Ref, error) {
 	if err := t.check(c, args); err != nil {
 		return nil, err
 	}
+	if w.client != nil {
+		return t.resolve(c, w, args)
+	}
+	if t.fields != "" {
+		return nil, usageErrorf(c, "--field-selector needs a cluster: a dump is not asked, it is read")
+	}
+	return t.lookUp(c, w.Snapshot, args)
+}
+
+// lookUp finds the objects in the snapshot.
+func (t *targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
 	if !t.files.empty() {
 		return t.files.find(snap, t.namespaceOrDefault())
 	}
@@ -68,13 +82,49 @@ func (t *targets) find(c *cobra.Command, snap *snapshot.Snapshot, args []string)
 	return refs, nil
 }
 
+// resolve has the cluster say which objects are meant, as kubectl does.
+func (t *targets) resolve(c *cobra.Command, w world, args []string) ([]object.Ref, error) {
+	found, err := w.client.Resolve(c.Context(), t.asked(args))
+	if err != nil && (apierrors.IsNotFound(err) || strings.Contains(err.Error(), "doesn't have a resource type")) {
+		// The snapshot knows what else could be meant.
+		if _, local := t.lookUp(c, w.Snapshot, args); local != nil {
+			return nil, local
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var refs []object.Ref
+	for _, o := range found {
+		seen := w.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
+		switch {
+		case seen == nil:
+			return nil, fmt.Errorf("%s is not in the snapshot of the cluster: it is new, or its kind was left out or could not be listed", o.Ref)
+		case seen.UID != o.UID:
+			return nil, fmt.Errorf("%s was deleted and made anew while the cluster was read: try again", o.Ref)
+		}
+		refs = append(refs, seen.Ref)
+	}
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.where())
+	}
+	return refs, nil
+}
+
+// asked is what a cluster is asked for.
+func (t *targets) asked(args []string) kube.Targets {
+	return kube.Targets{
+		Args: args, Files: t.files.FilenameOptions, Labels: t.selector, Fields: t.fields, All: t.all, AllNamespaces: t.allNamespaces,
+	}
+}
+
 // given tells whether some flag says that single objects are meant.
 func (t *targets) given() bool {
-	return t.namespace != "" || t.allNamespaces || t.selector != "" || t.all || !t.files.empty()
+	return t.namespace != "" || t.allNamespaces || t.selector != "" || t.fields != "" || t.all || !t.files.empty()
 }
 
 func (t *targets) check(c *cobra.Command, args []string) error {
-	many := t.selector != "" || t.all
+	many := t.selector != "" || t.fields != "" || t.all
 	switch {
 	case !t.files.empty() && (len(args) > 0 || many):
 		return usageErrorf(c, "-f and -k name the objects: no arguments, -l or --all beside them")
@@ -153,7 +203,7 @@ func (t *targets) named(snap *snapshot.Snapshot, r object.Resource, name string)
 }
 
 func (t *targets) namespaceOrDefault() string {
-	return cmp.Or(t.namespace, defaultNamespace)
+	return cmp.Or(t.namespace, t.fallback, defaultNamespace)
 }
 
 func (t *targets) where() string {

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/term"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// confirm is what stands between a plan and its first write. A person at a
+// terminal reads the plan and says yes; a script names the digest of the plan that
+// it has seen. There is no way to say yes to a plan that nobody has seen.
+// (safety.md, "Decisions in force")
+type confirm struct {
+	digest     string
+	dryRun     string
+	maxDeletes int
+	allow      []string
+	policy     protect.Policy
+}
+
+func (k *confirm) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&k.digest, "confirm", "",
+		"Go on without asking, if this is the digest of the plan. --dry-run prints the digest.")
+	f.StringVar(&k.dryRun, "dry-run", "none",
+		"none, or client: show the plan, its digest and the command that carries it out, and write nothing.")
+	f.Lookup("dry-run").NoOptDefVal = "client"
+	f.IntVar(&k.maxDeletes, "max-deletes", protect.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
+	f.StringSliceVar(&k.allow, "allow-protected", nil,
+		"Treat the objects of this protected kind as any other: Namespace, PersistentVolumeClaim, …")
+}
+
+// check reads the flags.
+func (k *confirm) check(c *cobra.Command) error {
+	if k.dryRun != "none" && k.dryRun != "client" {
+		return usageErrorf(c, "--dry-run=%s: must be none or client", k.dryRun)
+	}
+	if k.maxDeletes < 0 {
+		return usageErrorf(c, "--max-deletes=%d: must not be negative", k.maxDeletes)
+	}
+	k.policy.Allow = map[schema.GroupKind]bool{}
+	for _, name := range k.allow {
+		kind, err := protect.ParseKind(name)
+		if err != nil {
+			return usageErrorf(c, "--allow-protected: %w", err)
+		}
+		k.policy.Allow[kind] = true
+	}
+	return nil
+}
+
+// onlyShows tells whether nothing is to be written.
+func (k *confirm) onlyShows() bool { return k.dryRun == "client" }
+
+// question is what has to be said yes to: where, as whom, and what a plan does.
+func question(verb string, id kube.Identity, p *report.Plan, deletes []report.Ref) report.Confirmation {
+	q := report.Confirmation{
+		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
+		Deletes: len(deletes), Digest: p.Digest,
+	}
+	for _, n := range p.Summary.ByKind {
+		if n.Outcome != report.Kept {
+			q.Counts = append(q.Counts, n)
+		}
+	}
+	for _, r := range deletes {
+		if protect.Data(object.Ref(r)) {
+			q.Data = append(q.Data, r)
+		}
+	}
+	return q
+}
+
+// ask returns nil if the plan may be carried out. The error of everything else is
+// an *exit that says why not: a code of 5 when it was refused, 0 when it was only
+// to be shown. Nothing is written before it returns. The arguments are those of
+// the command line.
+func (k *confirm) ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
+	refused := func(format string, a ...any) error {
+		return &exit{code: exitRefused, message: "refused, nothing was written: " + fmt.Sprintf(format, a...)}
+	}
+	switch {
+	case k.onlyShows():
+		fmt.Fprintf(streams.ErrOut, "Nothing was written. To carry out exactly this plan:\n  %s\n", k.command(c, args, q.Digest))
+		return &exit{code: exitOK}
+	case q.Deletes > k.maxDeletes:
+		return refused("the plan deletes %d objects, at most %d are allowed: see --max-deletes", q.Deletes, k.maxDeletes)
+	case k.digest == q.Digest:
+		return nil
+	case k.digest != "":
+		return refused("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
+	case !atTerminal(streams.In):
+		return refused("nobody can be asked without a terminal: give --confirm=%s, once you have seen that plan", q.Digest)
+	}
+	return k.askPerson(c.Context(), streams, q, refused)
+}
+
+// askPerson shows what a person has to know, and waits for the answer.
+func (k *confirm) askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation, refused func(string, ...any) error) error {
+	style := render.Style{ASCII: !utf8Locale()}
+	if size := (term.TTY{Out: streams.ErrOut}).GetSize(); size != nil {
+		style.Width = int(size.Width)
+	}
+	fmt.Fprintln(streams.ErrOut)
+	if err := render.ConfirmationText(streams.ErrOut, style, &q); err != nil {
+		return err
+	}
+	prompt, want := "Go on? (y/N) ", "y"
+	if len(q.Data) > 0 || q.Deletes > protect.DefaultMaxDeletes {
+		prompt, want = "Type "+render.Escape(q.Name())+" to go on: ", q.Name()
+	}
+	fmt.Fprint(streams.ErrOut, "\n"+prompt)
+	answer, err := readLine(ctx, streams.In)
+	switch {
+	case err != nil:
+		fmt.Fprintln(streams.ErrOut)
+		return err
+	case answer == want, want == "y" && strings.EqualFold(answer, "yes"), want == "y" && answer == "Y":
+		return nil
+	}
+	return refused("the answer was not %s", render.Escape(want))
+}
+
+// atTerminal tells whether a person can be asked. A reader that is no file may say
+// so itself.
+func atTerminal(in io.Reader) bool {
+	if person, ok := in.(interface{ AtTerminal() bool }); ok {
+		return person.AtTerminal()
+	}
+	return term.TTY{In: in}.IsTerminalIn()
+}
+
+// readLine reads one line, or gives up with the context. Input that ends without
+// an answer is an empty one.
+func readLine(ctx context.Context, in io.Reader) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(in).ReadString('\n')
+		read <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case l := <-read:
+		if l.err != nil && !errors.Is(l.err, io.EOF) {
+			return "", l.err
+		}
+		return strings.TrimSpace(l.text), nil
+	}
+}
+
+// command is the command line that carries the plan out: the one that was given,
+// with the digest instead of --dry-run.
+func (k *confirm) command(c *cobra.Command, args []string, digest string) string {
+	words := strings.Fields(c.CommandPath())
+	for _, a := range args {
+		words = append(words, quoteWord(a))
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		value := f.Value.String()
+		switch f.Name {
+		case "dry-run", "confirm":
+			return
+		case "token", "password":
+			words = append(words, "--"+f.Name+"=…") // not for a log
+			return
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		words = append(words, "--"+f.Name+"="+quoteWord(value))
+	})
+	return strings.Join(append(words, "--confirm="+digest), " ")
+}
+
+// quoteWord writes a word so that a shell reads it as one.
+func quoteWord(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

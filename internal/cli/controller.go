@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"cmp"
+	"log/slog"
+	"math"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/operate"
+	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+)
+
+// The times of the lease, as those of the control plane of Kubernetes.
+const (
+	leaseDuration = 15 * time.Second
+	leaseRenew    = 10 * time.Second
+	leaseRetry    = 2 * time.Second
+	leaseName     = "kubectl-gc"
+)
+
+// mostWorkers is more than any server answers at the same time.
+const mostWorkers = 1000
+
+// controller is `controller`.
+type controller struct {
+	streams        genericiooptions.IOStreams
+	cluster        cluster
+	o              operate.Options
+	rules, mode    string
+	elect          bool
+	leaseNamespace string
+	check          bool
+	allowed        []string
+	verbosity      int
+}
+
+func newController(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	k := &controller{streams: streams, cluster: cluster{config: config}}
+	c := &cobra.Command{
+		Use:   "controller",
+		Short: "Collect garbage for as long as it runs, or tell what it would collect",
+		Long: text(`
+			Collect garbage for as long as it runs, or tell what it would collect.
+
+			It watches the whole cluster. In the mode observe, the default, it sends no write
+			about any object but events: what it would do is in its events, metrics and logs.
+			In the mode enforce it does it.
+
+			Strict rules, the default, delete only what is proven to be garbage. Upstream
+			rules do what the collector of Kubernetes does, for API servers that have none.
+
+			Several replicas need --leader-elect. Who loses the lease ends. See
+			docs/controller.md.`),
+		Example: templates.Examples(`
+			# What would be collected, and why?
+			kubectl gc controller -v 2
+
+			# The collector of an API server that has none
+			kubectl gc controller --rules upstream --mode enforce --leader-elect`),
+		Args:        noArguments,
+		Annotations: map[string]string{Live: "true"},
+		RunE:        func(c *cobra.Command, _ []string) error { return k.run(c) },
+	}
+	k.addFlags(c.Flags())
+	return c
+}
+
+func (k *controller) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&k.rules, "rules", "strict", "The rules of absence: strict or upstream.")
+	f.StringVar(&k.mode, "mode", "observe", "observe tells what would be done, enforce does it.")
+	f.BoolVar(&k.elect, "leader-elect", false, "Have one of several replicas collect: the one that holds the lease kubectl-gc.")
+	f.StringVar(&k.leaseNamespace, "leader-elect-namespace", "", "The namespace of the lease; by default the one of the context.")
+	f.IntVar(&k.o.Workers, "workers", 20, "How many objects are judged at the same time.")
+	f.Float32Var(&k.cluster.qps, "qps", 0, "Send the cluster no more than this many requests a second; 0 for no limit of our own.")
+	f.IntVar(&k.cluster.burst, "burst", 10, "With --qps: so many requests may go at once.")
+	f.Float32Var(&k.o.DeleteQPS, "delete-qps", 0, "Send no more than this many deletes a second; 0 for no limit of our own.")
+	f.IntVar(&k.o.MaxDeletesPerMinute, "max-deletes-per-minute", 1000,
+		"One delete more within a minute blows the fuse: nothing is written until a person has looked; 0 for no such limit.")
+	f.IntVar(&k.o.MaxGarbagePercent, "max-garbage-percent", 10,
+		"Under strict rules: more than this share of all objects becoming garbage within a minute blows the fuse, before any of them is deleted; 0 for no such limit.")
+	f.DurationVar(&k.o.SyncPeriod, "sync-period", 30*time.Second, "How often to ask which kinds there are.")
+	f.DurationVar(&k.o.Quarantine, "quarantine", 40*time.Second, "Under strict rules: how long an owner has to stay absent before that counts.")
+	f.StringSliceVar(&k.allowed, "allow-protected", nil, "Delete objects of this kind although it is protected.")
+	f.BoolVar(&k.check, "check-collector", true,
+		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
+	f.StringVar(&k.o.Address, "address", "127.0.0.1:8080", "Where to answer /healthz, /readyz, /metrics and /debug/graph; empty for nowhere.")
+	f.IntVarP(&k.verbosity, "v", "v", 0, "What to log: 2 for each request, 4 for each decision.")
+}
+
+func (k *controller) run(c *cobra.Command) error {
+	if err := k.parse(c); err != nil {
+		return err
+	}
+	config, err := k.cluster.config.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	k.o.Config = rest.CopyConfig(config)
+	k.o.Config.UserAgent = "kubectl-gc/" + version() + " (" + c.CommandPath() + ")"
+	namespace, _, err := k.cluster.config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return err
+	}
+	namespace = cmp.Or(k.leaseNamespace, namespace)
+	if k.elect {
+		host, err := os.Hostname()
+		if err != nil {
+			return err
+		}
+		k.o.Lease = &operate.Lease{
+			Namespace: namespace, Name: leaseName, Identity: host + "_" + string(uuid.NewUUID()),
+			Duration: leaseDuration, Renew: leaseRenew, Retry: leaseRetry,
+		}
+	}
+	if k.check && k.o.Rules == engine.Upstream {
+		k.o.CheckFor, k.o.CheckNamespace = 2*k.o.SyncPeriod, namespace
+	}
+	k.o.Connect = func(wrap func(http.RoundTripper) http.RoundTripper) (*kube.Client, error) {
+		return kube.Connect(wrapped{k.cluster.config, wrap}, kube.Options{
+			Version: version(), Command: c.CommandPath(), QPS: k.cluster.qps, Burst: k.cluster.burst,
+		})
+	}
+	return operate.Run(c.Context(), k.o)
+}
+
+// parse makes options of flags.
+func (k *controller) parse(c *cobra.Command) error {
+	switch k.rules {
+	case "strict":
+		k.o.Rules = engine.Strict
+	case "upstream":
+	default:
+		return usageErrorf(c, "--rules=%s: must be strict or upstream", k.rules)
+	}
+	switch k.mode {
+	case "enforce":
+		k.o.Enforce = true
+	case "observe":
+	default:
+		return usageErrorf(c, "--mode=%s: must be observe or enforce", k.mode)
+	}
+	for _, b := range []struct {
+		flag string
+		bad  bool
+	}{
+		{"workers", k.o.Workers < 1 || k.o.Workers > mostWorkers}, {"qps", !isRate(k.cluster.qps)}, {"delete-qps", !isRate(k.o.DeleteQPS)},
+		{"max-deletes-per-minute", k.o.MaxDeletesPerMinute < 0}, {"max-garbage-percent", k.o.MaxGarbagePercent < 0 || k.o.MaxGarbagePercent > 100},
+		{"quarantine", k.o.Quarantine < 0}, {"sync-period", k.o.SyncPeriod <= 0},
+	} {
+		if b.bad {
+			return usageErrorf(c, "--%s=%s: is too small or too large", b.flag, c.Flag(b.flag).Value)
+		}
+	}
+	k.o.Allow = map[schema.GroupKind]bool{}
+	for _, name := range k.allowed {
+		kind, err := protect.ParseKind(name)
+		if err != nil {
+			return usageErrorf(c, "--allow-protected: %w", err)
+		}
+		k.o.Allow[kind] = true
+	}
+	if !k.cluster.known() {
+		return usageErrorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")
+	}
+	k.o.Log = k.logger()
+	return nil
+}
+
+// isRate tells whether a number is one that can be a limit: what is no number would
+// be none.
+func isRate(qps float32) bool { return qps >= 0 && qps <= math.MaxFloat32 }
+
+// logger writes to stderr, for the libraries of Kubernetes, too.
+func (k *controller) logger() *slog.Logger {
+	level := slog.LevelInfo
+	switch {
+	case k.verbosity >= 4:
+		level = operate.LevelDecisions
+	case k.verbosity >= 2:
+		level = operate.LevelRequests
+	}
+	log := slog.New(slog.NewTextHandler(k.streams.ErrOut, &slog.HandlerOptions{Level: level}))
+	klog.SetSlogLogger(log)
+	return log
+}
+
+// wrapped is a cluster whose requests go through something.
+type wrapped struct {
+	genericclioptions.RESTClientGetter
+	wrap func(http.RoundTripper) http.RoundTripper
+}
+
+// ToRESTConfig is the configuration of the client.
+func (w wrapped) ToRESTConfig() (*rest.Config, error) {
+	config, err := w.RESTClientGetter.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.Wrap(w.wrap)
+	return config, nil
+}

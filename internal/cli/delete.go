@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// deletion is `delete`.
+type deletion struct {
+	streams         genericiooptions.IOStreams
+	cluster         source
+	targets         targets
+	output          output
+	writing         writing
+	cascade         string
+	wait            bool
+	timeout, stall  time.Duration
+	requireComplete bool
+}
+
+func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	d := &deletion{streams: streams, cluster: newSource(config)}
+	c := &cobra.Command{
+		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all)",
+		Short: "Delete, knowing what goes with it, and see that it does",
+		Long: text(`
+			Delete objects of a cluster, knowing what goes with them, and see that it does.
+
+			The plan comes first: what dry-run delete shows. You confirm it, a copy of all that
+			goes or changes is kept, and one DELETE is sent for each object that you named, for
+			exactly the version that the plan rests on. The cluster does the rest. It is
+			followed to its end and compared with the plan, object by object.
+
+			Refused as a whole, before anything is written: a plan above --max-deletes, and one
+			that takes something protected, be it with what you named.
+
+			Exit codes: 0 as planned; 3 gone, and something is not as predicted; 5 refused,
+			nothing was written; 6 deletes were sent and not all has come to its end.`),
+		Example: templates.Examples(`
+			# Delete a Deployment and follow what goes with it
+			kubectl gc delete deployment/web -n shop
+
+			# The plan, and the command that carries out exactly this plan
+			kubectl gc delete deployment/web -n shop --dry-run
+
+			# In the foreground, for no longer than a minute
+			kubectl gc delete statefulset db -n shop --cascade=foreground --timeout=1m`),
+		Annotations: map[string]string{Live: "yes"},
+		RunE:        func(c *cobra.Command, args []string) error { return d.run(c, args) },
+	}
+	f := c.Flags()
+	d.cluster.cluster.addFlags(f)
+	d.targets.addFlags(f)
+	d.output.addFlags(f)
+	d.writing.addFlags(f)
+	f.StringVar(&d.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.")
+	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
+	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
+	f.DurationVar(&d.stall, "patience", 15*time.Second, "Ask whether anybody collects in the cluster when nothing has moved for so long.")
+	f.BoolVar(&d.requireComplete, "require-complete", false, "Refuse with 4 when the plan rests on something that was not seen.")
+	return c
+}
+
+func (d *deletion) run(c *cobra.Command, args []string) error {
+	policy, err := policyNamed(d.cascade)
+	if err != nil {
+		return usageErrorf(c, "%w", err)
+	}
+	if err := d.writing.check(c); err != nil {
+		return err
+	}
+	if err := d.targets.check(c, args); err != nil {
+		return err
+	}
+	w, result, err := foretell(c, &d.cluster, d.streams, &d.targets, args, policy, plan.Options{NoSteps: true})
+	if err != nil {
+		return err
+	}
+	if err := d.sure(c, args, w, result); err != nil {
+		return err
+	}
+	return d.carryOut(c, w, result, policy)
+}
+
+// sure shows the plan and returns nil if it may be carried out.
+func (d *deletion) sure(c *cobra.Command, args []string, w world, result *plan.Result) error {
+	if d.output.forPeople() || d.writing.onlyShows() {
+		if err := showPlan(c, &d.output, d.streams, result.Plan, false); err != nil {
+			return err
+		}
+	}
+	if err := incomplete(d.requireComplete, result.Plan.Complete); err != nil {
+		return err
+	}
+	if err := d.writing.screen(w, result.Plan); err != nil {
+		return err
+	}
+	return d.writing.askFor(c, args, d.streams, "delete", w, result)
+}
+
+func (d *deletion) carryOut(c *cobra.Command, w world, result *plan.Result, policy engine.Policy) error {
+	tell, done := tellRun(d.streams.ErrOut)
+	o, err := d.writing.options(tell)
+	if err != nil {
+		return err
+	}
+	o.Wait, o.Timeout, o.Patience = d.wait, d.timeout, d.stall
+	run, err := apply.Delete(c.Context(), w.client, w.Snapshot, result, policy, o)
+	done()
+	if run != nil && run.State == report.NotCollected {
+		run.Message += ": kubectl gc collect does it"
+	}
+	return summary(c, &d.output, d.streams, run, err)
+}

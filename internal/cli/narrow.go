@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// judge answers a question about objects of a world. Of a world that is only a part of
+// a cluster it says why that is not enough for the answer; the part is nil for one that
+// is all there is.
+type judge func(w world, refs []object.Ref, part *narrow.Part) (rest string, err error)
+
+// answer has a question about single objects answered. Where that may be enough, it
+// reads of a cluster first the one namespace that they are in, and what is in none; and
+// everything when the judge says that it is not.
+func (s *source) answer(c *cobra.Command, streams genericiooptions.IOStreams, t *targets, args []string, mayBeEnough bool, judge judge) error {
+	if mayBeEnough && len(s.from) == 0 && s.cluster.scope.All() && !t.files.usesStdin() {
+		done, err := s.answerNarrowly(c, streams, t, args, judge)
+		if done || err != nil {
+			return err
+		}
+	}
+	w, err := s.read(c, streams, t)
+	if err != nil {
+		return err
+	}
+	refs, err := t.find(c, w, args)
+	if err != nil {
+		return err
+	}
+	_, err = judge(w, refs, nil)
+	return err
+}
+
+// answerNarrowly tells whether one namespace was enough.
+func (s *source) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, t *targets, args []string, judge judge) (done bool, err error) {
+	if err := t.check(c, args); err != nil {
+		return false, err
+	}
+	client, err := s.open(c, t)
+	if err != nil {
+		return false, err
+	}
+	namespace := t.oneNamespace(c.Context(), client, args)
+	if namespace == "" {
+		return false, nil
+	}
+	snap, err := s.cluster.read(c.Context(), client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
+	if err != nil {
+		return false, err
+	}
+	w := world{snap, client}
+	refs, err := t.find(c, w, args)
+	if err != nil {
+		return false, nil //nolint:nilerr // the whole cluster is asked, and says what is wrong
+	}
+	rest, err := judge(w, refs, narrow.Of(snap, namespace))
+	if rest != "" || err != nil {
+		return false, err
+	}
+	s.remark(snap, streams.ErrOut)
+	return true, nil
+}
+
+// oneNamespace is the namespace that all of the objects are in; empty if there is none.
+// What is wrong with them is said when they are looked for in what was read.
+func (t *targets) oneNamespace(ctx context.Context, client *kube.Client, args []string) string {
+	objects, err := client.Resolve(ctx, t.asked(args))
+	if err != nil || len(objects) == 0 {
+		return ""
+	}
+	for _, o := range objects {
+		if o.Namespace != objects[0].Namespace {
+			return ""
+		}
+	}
+	return objects[0].Namespace
+}

@@ -1,0 +1,119 @@
+package cli_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/facade"
+)
+
+// requests notes the lists of configmaps that a server was asked for.
+type requests struct {
+	http.Handler
+	mu    sync.Mutex
+	lists []string
+}
+
+func (r *requests) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	if strings.HasSuffix(q.URL.Path, "/configmaps") {
+		r.mu.Lock()
+		r.lists = append(r.lists, q.URL.Path)
+		r.mu.Unlock()
+	}
+	r.Handler.ServeHTTP(w, q)
+}
+
+const (
+	oneNamespace = "/api/v1/namespaces/shop/configmaps"
+	everywhere   = "/api/v1/configmaps"
+)
+
+// small is a world of two namespaces. In shop, leaf is owned by root, lost by nobody
+// that exists, and slow waits for its dependents; elsewhere, false names root.
+func small() []*object.Object {
+	one := func(namespace, name string, owners ...string) *object.Object {
+		o := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: name, UID: types.UID(name)}}
+		for _, owner := range owners {
+			o.Owners = append(o.Owners, object.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: owner, UID: types.UID(owner)})
+		}
+		return o
+	}
+	space := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "shop"}}
+	return []*object.Object{space, one("shop", "root"), one("shop", "leaf", "root"), one("shop", "lost", "nobody"), one("else", "false", "root")}
+}
+
+// TestNarrow: a command about one object reads its namespace alone where that is
+// enough, says so, and reads everything where it is not.
+func TestNarrow(t *testing.T) {
+	rs := &object.Resources{}
+	rs.Add(object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace", Verbs: object.AllVerbs})
+	rs.Add(object.Resource{Version: "v1", Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: object.AllVerbs})
+	for name, c := range map[string]struct {
+		args  string
+		lists []string
+		says  string
+	}{
+		"explain":                {"explain configmap/leaf -n shop", []string{oneNamespace}, "stays: its owner"},
+		"explain an owner":       {"explain configmap/root -n shop", []string{oneNamespace}, "1 dependent:"},
+		"explain garbage":        {"explain configmap/lost -n shop", []string{oneNamespace, everywhere}, "does not exist"},
+		"explain a namespace":    {"explain namespace/shop", []string{everywhere}, "namespace/shop"},
+		"explain with a scope":   {"explain configmap/leaf -n shop --include=*", []string{everywhere}, "stays: its owner"},
+		"background":             {"dry-run delete configmap/root -n shop", []string{oneNamespace}, "2 deleted"},
+		"a part of several":      {"dry-run delete configmap/root configmap/leaf -n shop", []string{oneNamespace}, "2 deleted"},
+		"foreground":             {"dry-run delete configmap/root -n shop --cascade=foreground", []string{everywhere}, "deleted"},
+		"orphan":                 {"dry-run delete configmap/root -n shop --cascade=orphan", []string{everywhere}, "orphaned"},
+		"other orders":           {"dry-run delete configmap/root -n shop --explore=2", []string{everywhere}, "deleted"},
+		"of all namespaces":      {"dry-run delete configmap --all -A", []string{everywhere}, "deleted"},
+		"delete":                 {"delete configmap/root -n shop --dry-run", []string{oneNamespace}, "2 deleted"},
+		"owners":                 {"graph configmap/leaf -n shop --owners", []string{oneNamespace}, "configmap/root"},
+		"dependents":             {"graph configmap/root -n shop", []string{everywhere}, "configmap/false"},
+		"nothing of that name":   {"explain configmap/leef -n shop", []string{everywhere}, "leaf"},
+		"collect":                {"collect -n else --dry-run", []string{everywhere}, "it is not proven that its owner configmap/root is absent"},
+		"collect by flag":        {"collect --namespaces=else --dry-run", []string{everywhere}, "it is not proven that its owner configmap/root is absent"},
+		"collect elsewhere":      {"collect -n shop --dry-run", []string{everywhere}, "1 deleted, 1 kept"},
+		"what is in a namespace": {"check --namespaces=shop", []string{oneNamespace}, "OwnerNotFound"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := &requests{Handler: facade.New(small(), rs, facade.Documents(rs.All()))}
+			h := httptest.NewServer(server)
+			defer h.Close()
+			dir := t.TempDir()
+			nothing := filepath.Join(dir, "kubeconfig")
+			if err := os.WriteFile(nothing, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("KUBECONFIG", nothing)
+			t.Setenv("XDG_STATE_HOME", dir)
+			var out bytes.Buffer
+			args := append([]string{"kubectl-gc"}, strings.Fields(c.args)...)
+			cli.Main(t.Context(), append(args, "--server="+h.URL, "--cache-dir="+dir),
+				genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &out})
+			lists := slices.Compact(slices.Clone(server.lists))
+			if !slices.Equal(lists, c.lists) {
+				t.Errorf("lists %v, want %v\n%s", lists, c.lists, out.String())
+			}
+			if !strings.Contains(out.String(), c.says) {
+				t.Errorf("%q is not said:\n%s", c.says, out.String())
+			}
+			alone := slices.Equal(c.lists, []string{oneNamespace})
+			if said := strings.Contains(out.String(), "Looked at: namespace shop and what is in none."); said != alone {
+				t.Errorf("that one namespace was looked at is said: %v\n%s", said, out.String())
+			}
+			if alone && strings.Contains(out.String(), "Incomplete") {
+				t.Errorf("what was left out makes it incomplete:\n%s", out.String())
+			}
+		})
+	}
+}

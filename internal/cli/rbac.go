@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/rights"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// rbac is `rbac`.
+type rbac struct {
+	streams        genericiooptions.IOStreams
+	cluster        cluster
+	from           []string
+	command, mode  string
+	leaseNamespace string
+	kinds          bool
+	owners         bool
+}
+
+func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	r := &rbac{streams: streams, cluster: cluster{config: config}}
+	c := &cobra.Command{
+		Use:   "rbac --for COMMAND",
+		Short: "Print the least rights that a command needs, as roles",
+		Long: text(`
+			Print the least rights that a command needs, as roles.
+
+			The commands are read, which stands for all that only look, delete, collect,
+			controller, remove-finalizer and undo. What every user of a cluster may do anyway
+			is left out.
+
+			A wildcard covers kinds that come later, and subresources, too. With --kinds the
+			kinds that the cluster serves, or a dump (--from), are named instead. Only metadata
+			of Secrets is read, but whoever may list them may read all of them: RBAC knows no
+			smaller right.`),
+		Example: templates.Examples(`
+			# A role for people who look
+			kubectl gc rbac --for read
+
+			# The controller, for the kinds of a dump
+			kubectl gc rbac --for controller --mode enforce --kinds --from examples/cluster.yaml`),
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return r.run(c) },
+	}
+	f := c.Flags()
+	f.StringVar(&r.command, "for", "", "The command: read, delete, collect, controller, remove-finalizer or undo.")
+	f.StringVar(&r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.")
+	f.StringVar(&r.leaseNamespace, "leader-elect-namespace", "kubectl-gc", "For the controller: the namespace of its lease.")
+	f.BoolVar(&r.owners, "owner-enforcement", false,
+		"The cluster has the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift has: an undo needs more rights there.")
+	f.BoolVar(&r.kinds, "kinds", false, "Name the kinds that the cluster serves, or a dump, instead of wildcards.")
+	f.StringArrayVar(&r.from, "from", nil, "With --kinds: read a dump instead of a cluster.")
+	return c
+}
+
+func (r *rbac) run(c *cobra.Command) error {
+	command, err := rights.Parse(r.command)
+	if err != nil {
+		return usageErrorf(c, "--for: %w", err)
+	}
+	if r.mode != "observe" && r.mode != "enforce" {
+		return usageErrorf(c, "--mode=%s: must be observe or enforce", r.mode)
+	}
+	if len(r.from) > 0 && !r.kinds {
+		return usageErrorf(c, "--from goes with --kinds")
+	}
+	o := rights.Options{Enforce: r.mode == "enforce", Namespace: r.leaseNamespace, OwnerEnforcement: r.owners}
+	if r.kinds {
+		if o.Kinds, err = r.served(c); err != nil {
+			return err
+		}
+	}
+	var documents strings.Builder
+	printer := printers.YAMLPrinter{}
+	if err := printer.PrintObj(rights.ClusterRole(command, o), &documents); err != nil {
+		return err
+	}
+	if role := rights.Role(command, o); role != nil {
+		if err := printer.PrintObj(runtime.Object(role), &documents); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprint(r.streams.Out, documents.String())
+	return err
+}
+
+// served are the kinds of a dump or a cluster.
+func (r *rbac) served(c *cobra.Command) ([]object.Resource, error) {
+	if len(r.from) > 0 {
+		snap, err := snapshot.ReadFiles(r.from, snapshot.Options{Stdin: r.streams.In})
+		if err != nil {
+			return nil, err
+		}
+		return snap.Resources.Sorted(), nil
+	}
+	client, err := r.cluster.connect(c)
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	d, err := client.Discover(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range d.Missing {
+		fmt.Fprintf(r.streams.ErrOut, "warning: %s could not be discovered, so that its kinds are not in the role: %s\n",
+			escapeLines(m.GroupVersion), escapeLines(m.Why))
+	}
+	return d.Resources.Sorted(), nil
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+)
+
+// removal is `remove-finalizer`.
+type removal struct {
+	streams         genericiooptions.IOStreams
+	source          source
+	targets         targets
+	output          output
+	writing         writing
+	allow           finalizer.Allow
+	steps           bool
+	wait            bool
+	timeout, stall  time.Duration
+	requireComplete bool
+}
+
+func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	r := &removal{streams: streams, source: newSource(config)}
+	c := &cobra.Command{
+		Use:   "remove-finalizer (TYPE/NAME | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
+		Short: "Free what is stuck, knowing what that releases",
+		Long: text(`
+			Take finalizers off objects that are being deleted, knowing what that releases.
+
+			The plan comes first: what becomes of the object, what goes with it, who should
+			have removed the finalizer, and what is lost when somebody else does. You confirm
+			it, and a copy of all that goes or changes is kept. Each object gets one request,
+			which names its uid, its version and the finalizer in its place: nothing else goes.
+			If the object has changed meanwhile, it is judged once more.
+
+			Finalizers are named one by one; there is no way to name all. Refused as a whole,
+			before anything is written, unless the flag is given that the refusal names:
+			objects that are not being deleted, the garbage collector's own finalizers, what
+			protects an object that is in use or may be, the clean-up of a definition that has
+			instances or may have, the spec of a namespace that is not proven to be empty, and
+			the last pointer to something outside of the cluster.
+
+			Of a dump the plan is shown, and nothing else happens.`),
+		Example: templates.Examples(`
+			# What would it release?
+			kubectl gc remove-finalizer configmap/orders-archive example.com/keep-archive -n payments --from examples/payments-stuck.yaml
+
+			# Free a stuck object, and see what the cluster's own collector then does
+			kubectl gc remove-finalizer database/orders databases.example.com/cleanup -n payments --wait
+
+			# All of a kind that are stuck: the list, and the command that carries it out
+			kubectl gc remove-finalizer databases databases.example.com/cleanup --all-of-kind -n payments --dry-run`),
+		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args) },
+	}
+	f := c.Flags()
+	r.source.addFlags(f)
+	r.output.addFlags(f)
+	r.writing.addFlags(f)
+	f.StringVarP(&r.targets.namespace, "namespace", "n", "", "The namespace of the objects (default: that of the context, \"default\" for a dump).")
+	f.BoolVarP(&r.targets.allNamespaces, "all-namespaces", "A", false, "The objects of all namespaces.")
+	f.StringVarP(&r.targets.selector, "selector", "l", "", "Of the type, the objects with these labels that are being deleted and have the finalizer.")
+	f.BoolVar(&r.targets.all, "all-of-kind", false, "Of the type, all objects that are being deleted and have the finalizer.")
+	f.BoolVar(&r.allow.Collector, "force-gc", false, "Take off orphan and foregroundDeletion.")
+	f.BoolVar(&r.allow.Protection, "force-protection", false, "Take off what protects an object that is in use, or may be.")
+	f.BoolVar(&r.allow.Cleanup, "force-cleanup", false, "Take off the clean-up of a definition that has instances, or may have.")
+	f.BoolVar(&r.allow.Namespace, "force-namespace", false, "Finalize a namespace that has content, or may have.")
+	f.BoolVar(&r.allow.Leak, "accept-leak", false, "Take off the last pointer to something outside of the cluster.")
+	f.BoolVar(&r.steps, "steps", false, "Show the requests in their order.")
+	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own collector then does, and compare it with the plan.")
+	f.DurationVar(&r.timeout, "timeout", time.Minute, "With --wait: how long.")
+	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: ask whether anybody collects in the cluster when nothing has moved for so long.")
+	f.BoolVar(&r.requireComplete, "require-complete", false, "Refuse with 4 when the plan rests on something that was not seen.")
+	return c
+}
+
+func (r *removal) run(c *cobra.Command, args []string) error {
+	names, err := r.check(c, args)
+	if err != nil {
+		return err
+	}
+	w, err := r.source.read(c, r.streams, &r.targets)
+	if err != nil {
+		return err
+	}
+	refs, err := r.targets.find(c, w, args[:1])
+	if err != nil {
+		return err
+	}
+	objects, err := r.choose(w, refs, names)
+	if err != nil {
+		return err
+	}
+	result, err := r.plan(c, w, objects, names)
+	if err != nil {
+		return err
+	}
+	if err := r.sure(c, args, w, result); err != nil || w.client == nil {
+		return err
+	}
+	return r.carryOut(c, w, result)
+}
+
+// carryOut sends the requests.
+func (r *removal) carryOut(c *cobra.Command, w world, result *plan.Result) error {
+	tell, done := tellRun(r.streams.ErrOut)
+	o, err := r.writing.options(tell)
+	if err != nil {
+		return err
+	}
+	o.Wait, o.Timeout, o.Patience = r.wait, r.timeout, r.stall
+	run, err := apply.RemoveFinalizers(c.Context(), w.client, w.Snapshot, result, r.allow, o)
+	done()
+	return summary(c, &r.output, r.streams, run, err)
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/restore"
+)
+
+// undoing is `undo`.
+type undoing struct {
+	streams     genericiooptions.IOStreams
+	cluster     cluster
+	output      output
+	confirm     confirm
+	skipRefused bool
+}
+
+func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	u := &undoing{streams: streams, cluster: cluster{config: config}}
+	c := &cobra.Command{
+		Use:   "undo BUNDLE",
+		Short: "Make again what a backup holds, owners first",
+		Long: text(`
+			Make again what delete, collect or remove-finalizer took, from the backup that they
+			made: the directory that their summary names.
+
+			Owners come first, and what refers to them gets their new uids. A reference to an
+			owner that is not there is left out and reported: the collector would take the
+			object for garbage. Nothing that is there is overwritten; objects that are still
+			there get back the references that they lost. What controllers make by themselves,
+			such as the pods of a ReplicaSet, is left to them.
+
+			The server tries every step before the first one is stored. What was made is
+			written down beside the backup: an undo that was interrupted goes on where it
+			stopped, and one that is done has nothing left to do.
+
+			What does not come back: the old uids, what was outside of the cluster, and Secrets
+			unless they were kept with --backup-secrets.`),
+		Example: templates.Examples(`
+			# What would come back, and the command that does it
+			kubectl gc undo ~/.local/state/kubectl-gc/backups/20261121T221724Z-1ac5b9a2 --dry-run
+
+			# Bring it back
+			kubectl gc undo ~/.local/state/kubectl-gc/backups/20261121T221724Z-1ac5b9a2`),
+		Annotations: map[string]string{Live: "yes"},
+		Args:        oneBundle,
+		RunE:        func(c *cobra.Command, args []string) error { return u.run(c, args) },
+	}
+	f := c.Flags()
+	u.output.addFlags(f)
+	f.StringVar(&u.confirm.digest, "confirm", "", "Go on without asking, if this is the digest of the plan. --dry-run prints the digest.")
+	f.StringVar(&u.confirm.dryRun, "dry-run", "none", "none, or client: show what would be done, and write nothing.")
+	f.Lookup("dry-run").NoOptDefVal = "client"
+	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
+	f.Float32Var(&u.cluster.qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
+	f.IntVar(&u.cluster.burst, "burst", 10, "With --qps: so many requests may go at once.")
+	return c
+}
+
+func oneBundle(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usageErrorf(c, "which backup? Give its directory")
+	}
+	return nil
+}
+
+func (u *undoing) run(c *cobra.Command, args []string) error {
+	if err := u.confirm.check(c); err != nil {
+		return err
+	}
+	client, err := u.cluster.connect(c)
+	if err != nil {
+		return err
+	}
+	id, err := client.Identity(c.Context())
+	if err != nil {
+		return err
+	}
+	planned, err := restore.Plan(c.Context(), client, id, args[0])
+	if err != nil {
+		return err
+	}
+	document := planned.Document()
+	nothing := len(document.Steps) == 0
+	if nothing || u.output.forPeople() || u.confirm.onlyShows() {
+		if err := u.show(c, document); err != nil || nothing {
+			return err
+		}
+	}
+	if err := u.confirm.ask(c, args, u.streams, asked(id, document)); err != nil {
+		return err
+	}
+	if err := u.try(c, planned); err != nil {
+		return err
+	}
+	done, err := planned.Run(c.Context(), restore.Options{Tool: version(), Now: time.Now})
+	if done == nil {
+		return err
+	}
+	if failed := errors.Join(err, u.show(c, done)); failed != nil {
+		return &exit{code: exitPartial, message: failed.Error()}
+	}
+	switch done.State {
+	case report.Complete:
+		return nil
+	case report.Interrupted:
+		return &exit{code: exitInterrupted, message: done.Message}
+	default:
+		return &exit{code: exitPartial, message: cmp.Or(done.Message, string(done.State))}
+	}
+}
+
+// try has the server try everything.
+func (u *undoing) try(c *cobra.Command, planned *restore.Undo) error {
+	err := planned.Try(c.Context())
+	refused, ok := errors.AsType[*restore.TryError](err)
+	switch {
+	case !ok:
+		return err
+	case u.skipRefused:
+		fmt.Fprintln(u.streams.ErrOut, "warning: "+escapeLines(refused.Error()))
+		return nil
+	}
+	return &exit{code: exitRefused, message: "refused, nothing was written: " + refused.Error() + "\n--skip-refused goes on without them"}
+}
+
+func (u *undoing) show(c *cobra.Command, document *report.Undo) error {
+	if done, err := u.output.print(c, u.streams.Out, document); done || err != nil {
+		return err
+	}
+	style, err := u.output.style(c, u.streams.Out)
+	if err != nil {
+		return err
+	}
+	return render.UndoText(u.streams.Out, style, document)
+}
+
+// asked is what a person says yes to.
+func asked(id kube.Identity, document *report.Undo) report.Confirmation {
+	q := report.Confirmation{
+		Verb: "undo", Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID, Digest: document.Digest,
+	}
+	for i := range document.Steps {
+		s := &document.Steps[i]
+		q.Counts = append(q.Counts, report.Count{
+			APIVersion: s.Object.APIVersion, Kind: s.Object.Kind, Namespace: s.Object.Namespace, Outcome: report.Outcome(s.Verb), Count: 1,
+		})
+	}
+	return q
+}
