@@ -22,6 +22,9 @@ type child struct {
 	err   error
 }
 
+// thrift spends memory to save processors: most of a short life is a heap that grows.
+var thrift = []string{"GOGC=400", "GOMEMLIMIT=1GiB"}
+
 func startChild(dir, name string, args ...string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -37,6 +40,7 @@ func startChild(dir, name string, args ...string) (*child, error) {
 	// A Ctrl-C is for the process that a person started; this one ends after it.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.cmd.Dir, c.cmd.Stdout, c.cmd.Stderr = dir, log, log
+	c.cmd.Env = append(os.Environ(), thrift...)
 	if c.input, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}

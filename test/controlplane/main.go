@@ -38,7 +38,7 @@ func main() {
 	case "up":
 		end(up(os.Args[1:]))
 	case "obey":
-		end(obey())
+		end(obey(os.Args[1:]))
 	case "kube-apiserver":
 		endWithInput()
 		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))

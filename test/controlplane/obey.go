@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,7 @@ type announcement struct {
 	CA         string `json:"ca"`
 	Kubeconfig string `json:"kubeconfig"`
 	Directory  string `json:"directory"`
+	Debug      string `json:"debug,omitempty"`
 }
 
 // obey starts etcd and an API server, says so, and then obeys one command a line
@@ -29,9 +31,21 @@ type announcement struct {
 //	controllers              stop the controller manager
 //	store KEY JSON           put an object into storage as it is, below /registry
 //	wipe PREFIX              remove everything below /registry that begins with this
+//	backup                   copy the storage; the API server is away meanwhile
+//	restore                  go back to that copy, in the same way
 //
 // Every command is answered by one line, `ok` or `error: …`.
-func obey() (err error) {
+//
+// The arguments choose a control plane that is not the usual one.
+func obey(args []string) (err error) {
+	var c choice
+	flags := flag.NewFlagSet("obey", flag.ContinueOnError)
+	flags.StringVar(&c.admission, "admission", "", "admission plugins to enable beside the usual ones")
+	flags.BoolVar(&c.debug, "debug", false, "let everybody on this machine read the debug endpoints of the controller manager")
+	flags.BoolVar(&c.cacheless, "cacheless", false, "have the API server answer from storage, without a watch cache")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 	signal.Ignore(syscall.SIGPIPE) // an answer that nobody reads any more is no reason not to clean up
 	ctx, stop := interruptible()
 	defer stop()
@@ -49,13 +63,13 @@ func obey() (err error) {
 			}
 		}
 	}()
-	p, err := newPlane(ctx)
+	p, err := newPlane(ctx, c)
 	defer func() { err = errors.Join(err, p.down()) }()
 	if err != nil {
 		return err
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(announcement{
-		URL: p.access.url, Token: p.access.admin, CA: p.access.ca, Kubeconfig: p.access.kubeconfig, Directory: p.dir,
+		URL: p.access.url, Token: p.access.admin, CA: p.access.ca, Kubeconfig: p.access.kubeconfig, Directory: p.dir, Debug: p.debugURL(),
 	}); err != nil {
 		return err
 	}
@@ -69,6 +83,8 @@ func (p *plane) obey(ctx context.Context, lines <-chan string, answers io.Writer
 			return nil
 		case <-p.server.ended:
 			return fmt.Errorf("kube-apiserver ended: %w", p.server.failure())
+		case <-p.managerEnded():
+			return fmt.Errorf("kube-controller-manager ended: %w", p.manager.failure())
 		case line, more := <-lines:
 			if !more {
 				return nil
@@ -88,19 +104,23 @@ func (p *plane) command(ctx context.Context, line string) error {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {
 	case "controllers":
-		return p.controllers(ctx, rest)
+		return p.controllers(rest)
 	case "store":
 		key, manifest, _ := strings.Cut(rest, " ")
 		return p.store(ctx, key, []byte(manifest))
 	case "wipe":
 		return p.wipe(ctx, rest)
+	case "backup":
+		return p.backup(ctx)
+	case "restore":
+		return p.restore(ctx)
 	default:
 		return fmt.Errorf("there is no command %q", verb)
 	}
 }
 
 // controllers replaces the controller manager. Without names there is none.
-func (p *plane) controllers(ctx context.Context, names string) error {
+func (p *plane) controllers(names string) error {
 	if p.manager != nil {
 		p.manager.stop()
 		p.manager = nil
@@ -108,5 +128,14 @@ func (p *plane) controllers(ctx context.Context, names string) error {
 	if names == "" {
 		return nil
 	}
-	return p.startManager(ctx, names)
+	return p.startManager(names)
+}
+
+// managerEnded is closed when the controller manager ends by itself; it never is
+// while there is none.
+func (p *plane) managerEnded() <-chan struct{} {
+	if p.manager == nil {
+		return nil
+	}
+	return p.manager.ended
 }

@@ -5,35 +5,45 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	manager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 )
 
-// patience is how long a part may take until it is ready.
-const patience = 2 * time.Minute
+// patience is how long a part may take until it is ready, on whatever machine.
+const patience = 5 * time.Minute
+
+// accounts is the one admission plugin of the usual ones that has to be asked for:
+// with it pods want the token of a service account that somebody has created.
+const accounts = "ServiceAccount"
 
 // start brings up etcd and the API server and returns when both are ready.
 func (p *plane) start(ctx context.Context) (err error) {
-	if p.etcd, err = startEtcd(ctx, filepath.Join(p.dir, "etcd")); err != nil {
+	if p.etcd, err = startEtcd(ctx, p.stored()); err != nil {
 		return fmt.Errorf("etcd: %w", err)
 	}
 	p.storage = v3client.New(p.etcd.Server)
-	port, err := freePort()
-	if err != nil {
+	if p.port, err = p.reserve(); err != nil {
 		return err
 	}
-	if p.access, err = newAccess(p.dir, port); err != nil {
+	if p.access, err = newAccess(p.dir, p.port); err != nil {
 		return err
 	}
-	return p.startServer(ctx, port)
+	if p.debug {
+		if p.debugPort, err = p.reserve(); err != nil {
+			return err
+		}
+	}
+	return p.startServer(ctx, p.port)
 }
 
 // startEtcd runs etcd in this process, on a port of its own choice.
@@ -68,58 +78,80 @@ func startEtcd(ctx context.Context, dir string) (*embed.Etcd, error) {
 }
 
 func (p *plane) startServer(ctx context.Context, port int) (err error) {
-	p.server, err = startChild(p.dir, "kube-apiserver",
-		"--etcd-servers=http://"+p.etcd.Clients[0].Addr().String(),
+	args := []string{
+		"--etcd-servers=http://" + p.etcd.Clients[0].Addr().String(),
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
-		"--secure-port="+strconv.Itoa(port),
-		"--cert-dir="+p.access.certificates,
-		"--token-auth-file="+p.access.tokens,
+		"--secure-port=" + strconv.Itoa(port),
+		"--permit-port-sharing=true", // with the reservation
+		"--cert-dir=" + p.access.certificates,
+		"--token-auth-file=" + p.access.tokens,
 		"--authorization-mode=RBAC",
 		"--anonymous-auth=false",
 		"--service-account-issuer=https://127.0.0.1",
-		"--service-account-key-file="+p.access.key,
-		"--service-account-signing-key-file="+p.access.key,
+		"--service-account-key-file=" + p.access.key,
+		"--service-account-signing-key-file=" + p.access.key,
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--endpoint-reconciler-type=none",
-		// Pods want no token of a service account that nobody created.
-		"--disable-admission-plugins=ServiceAccount",
 		// What is wanted is what happens, not fairness.
 		"--enable-priority-and-fairness=false",
 		"--max-requests-inflight=0",
 		"--max-mutating-requests-inflight=0",
 		"--delete-collection-workers=1",
 		"--profiling=false",
-	)
-	if err != nil {
+	}
+	if p.cacheless {
+		args = append(args, "--watch-cache=false")
+	}
+	if p.admission != "" {
+		args = append(args, "--enable-admission-plugins="+p.admission)
+	}
+	if !slices.Contains(strings.Split(p.admission, ","), accounts) {
+		args = append(args, "--disable-admission-plugins="+accounts)
+	}
+	if p.server, err = startChild(p.dir, "kube-apiserver", args...); err != nil {
 		return err
 	}
 	return p.ready(ctx)
 }
 
-func (p *plane) startManager(ctx context.Context, controllers string) (err error) {
-	p.manager, err = startChild(p.dir, "kube-controller-manager",
-		"--kubeconfig="+p.access.manager,
-		"--controllers="+controllers,
+// startManager starts a controller manager. What it says of its start it says in its
+// log: whoever relies on a controller waits for what it does.
+func (p *plane) startManager(controllers string) (err error) {
+	known := append(manager.KnownControllers(), "*")
+	for name := range strings.SplitSeq(controllers, ",") {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("there is no controller %q", name)
+		}
+	}
+	args := []string{
+		"--kubeconfig=" + p.access.manager,
+		"--controllers=" + controllers,
 		"--leader-elect=false",
 		"--kube-api-qps=2000",
 		"--kube-api-burst=4000",
-		"--secure-port=0",
+		"--secure-port=" + strconv.Itoa(p.debugPort), // 0 for none
+		"--permit-port-sharing=true",                 // with the reservation
 		"--bind-address=127.0.0.1",
-		"--service-account-private-key-file="+p.access.key,
+		"--service-account-private-key-file=" + p.access.key,
+		"--root-ca-file=" + p.access.ca,
 		"--profiling=false",
-	)
-	if err != nil {
-		return err
 	}
-	select {
-	case <-p.manager.ended:
-		return p.manager.failure()
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Second): // what it was given wrong, it says at once
-		return nil
+	if p.debug {
+		args = append(args, "--cert-dir="+filepath.Join(p.dir, "manager-certificates"),
+			"--authorization-always-allow-paths=/debug/controllers/*")
 	}
+	p.manager, err = startChild(p.dir, "kube-controller-manager", args...)
+	return err
+}
+
+// debugURL is where the controllers say something about themselves; empty when
+// they do not.
+func (p *plane) debugURL() string {
+	if !p.debug {
+		return ""
+	}
+	return fmt.Sprintf("https://127.0.0.1:%d/debug/controllers/", p.debugPort)
 }
 
 // ready waits until the API server says that it is.
@@ -166,12 +198,4 @@ func (p *plane) probe(ctx context.Context) error {
 		return fmt.Errorf("readyz: %s", answer.Status)
 	}
 	return nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }

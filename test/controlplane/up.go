@@ -11,16 +11,35 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
+	"golang.org/x/sys/unix"
 )
 
 // plane is a running control plane. It lives in one directory.
 type plane struct {
+	choice
 	dir     string
 	etcd    *embed.Etcd
 	storage *clientv3.Client // of etcd, within this process
 	server  *child
 	manager *child
 	access  access
+	// reserved are sockets that keep ports.
+	reserved []int
+	// port is where the API server serves.
+	port int
+	// debugPort is where the controller manager serves, if it does.
+	debugPort int
+}
+
+// choice is how a control plane differs from the usual one.
+type choice struct {
+	// admission are the plugins that the API server has beside its usual ones.
+	admission string
+	// debug lets everybody on this machine read what the controllers say about
+	// themselves.
+	debug bool
+	// cacheless has the API server answer from storage alone.
+	cacheless bool
 }
 
 // usual are the controllers that a person gets: what makes workloads and what
@@ -40,12 +59,12 @@ func up(args []string) (err error) {
 	if len(args) > 0 {
 		controllers = args[0]
 	}
-	p, err := newPlane(ctx)
+	p, err := newPlane(ctx, choice{})
 	defer func() { err = errors.Join(err, p.down()) }()
 	if err != nil {
 		return err
 	}
-	if err := p.startManager(ctx, controllers); err != nil {
+	if err := p.startManager(controllers); err != nil {
 		return err
 	}
 	fmt.Printf("export KUBECONFIG=%s\n", p.access.kubeconfig)
@@ -70,8 +89,8 @@ func interruptible() (context.Context, context.CancelFunc) {
 
 // newPlane starts etcd and the API server. What it returns has to be taken down,
 // also beside an error.
-func newPlane(ctx context.Context) (*plane, error) {
-	p := &plane{}
+func newPlane(ctx context.Context, c choice) (*plane, error) {
+	p := &plane{choice: c}
 	dir, err := os.MkdirTemp("", "controlplane-")
 	if err != nil {
 		return p, err
@@ -92,6 +111,9 @@ func (p *plane) down() error {
 	if p.etcd != nil {
 		_ = p.storage.Close()
 		p.etcd.Close()
+	}
+	for _, socket := range p.reserved {
+		_ = unix.Close(socket)
 	}
 	return os.RemoveAll(p.dir)
 }

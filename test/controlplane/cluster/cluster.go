@@ -37,6 +37,8 @@ type Cluster struct {
 	CA         string `json:"ca"`    // file
 	Kubeconfig string `json:"kubeconfig"`
 	Directory  string `json:"directory"`
+	// Debug is where controllers say something about themselves, with [Debug].
+	Debug string `json:"debug"`
 
 	cmd     *exec.Cmd
 	mu      sync.Mutex // one command at a time
@@ -46,13 +48,32 @@ type Cluster struct {
 	client  *http.Client
 }
 
-// Start starts a control plane without controllers and returns when it is ready.
-func Start() (*Cluster, error) {
+// Option chooses a control plane that is not the usual one.
+type Option string
+
+// Debug has the controller manager answer everybody on this machine who asks for
+// what its controllers say about themselves.
+const Debug Option = "-debug"
+
+// Cacheless has the API server answer from storage, without a watch cache.
+const Cacheless Option = "-cacheless"
+
+// Admission enables admission plugins beside the usual ones.
+func Admission(plugins ...string) Option {
+	return Option("-admission=" + strings.Join(plugins, ","))
+}
+
+// Start starts a control plane without controllers and returns when it is ready:
+// everything that is served is discovered and can be listed.
+func Start(options ...Option) (*Cluster, error) {
 	path, err := binary()
 	if err != nil {
 		return nil, err
 	}
 	c := &Cluster{cmd: exec.Command(path, "obey")}
+	for _, o := range options {
+		c.cmd.Args = append(c.cmd.Args, string(o))
+	}
 	c.cmd.Stderr = &c.errors
 	if c.input, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -65,7 +86,10 @@ func Start() (*Cluster, error) {
 	if err := c.cmd.Start(); err != nil {
 		return nil, err
 	}
-	if err := c.await(); err != nil {
+	if err = c.await(); err == nil {
+		err = c.whole(context.Background())
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
@@ -99,7 +123,7 @@ func (c *Cluster) Stop() error {
 	if c.client != nil {
 		c.client.CloseIdleConnections()
 	}
-	late := time.AfterFunc(30*time.Second, func() { _ = c.cmd.Process.Kill() })
+	late := time.AfterFunc(Patience, func() { _ = c.cmd.Process.Kill() })
 	_, _ = io.Copy(io.Discard, c.answers)
 	err := c.cmd.Wait()
 	if !late.Stop() {
@@ -145,6 +169,13 @@ func (c *Cluster) Wipe(prefixes ...string) error {
 	return c.Commands(lines...)
 }
 
+// Backup copies the storage as it is. The API server is away meanwhile.
+func (c *Cluster) Backup() error { return c.Commands("backup") }
+
+// Restore goes back to the last backup, revisions included. The API server is away
+// meanwhile, and then at the same address; a controller manager keeps running.
+func (c *Cluster) Restore() error { return c.Commands("restore") }
+
 // Commands sends commands to the control plane and waits for all the answers.
 func (c *Cluster) Commands(lines ...string) error {
 	c.mu.Lock()
@@ -173,18 +204,38 @@ func (c *Cluster) Log(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(c.Directory, name+".log"))
 }
 
+// Kubectl runs kubectl, the one in the control plane's binary, as administrator and
+// returns what it printed.
+func (c *Cluster) Kubectl(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	path, err := binary()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, path, append([]string{"kubectl", "--kubeconfig=" + c.Kubeconfig}, args...)...)
+	var out, errOut bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), &out, &errOut
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, errOut.Bytes())
+	}
+	return out.Bytes(), nil
+}
+
 // Client speaks to the API server; requests need the token.
 func (c *Cluster) Client() *http.Client { return c.client }
 
 // Do sends a request as administrator and returns the answer's body. An answer
 // that is no success is an *AnswerError.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType string, body []byte) ([]byte, error) {
+	return c.ask(ctx, method, path, "application/json", contentType, body)
+}
+
+func (c *Cluster) ask(ctx context.Context, method, path, accept, contentType string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+c.Token)
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept", accept)
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
@@ -229,20 +280,29 @@ func binary() (string, error) {
 	if path := os.Getenv(Binary); path != "" {
 		return path, nil
 	}
+	root, err := repository()
+	if err != nil {
+		return "", fmt.Errorf("%s is not set: %w", Binary, err)
+	}
+	path := filepath.Join(root, "bin", "controlplane")
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("there is no control plane to start: `make controlplane` builds it: %w", err)
+	}
+	return path, nil
+}
+
+// repository is the root of the repository.
+func repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "test", "controlplane", "go.mod")); err == nil {
-			path := filepath.Join(dir, "bin", "controlplane")
-			if _, err := os.Stat(path); err != nil {
-				return "", fmt.Errorf("there is no control plane to start: `make controlplane` builds it: %w", err)
-			}
-			return path, nil
+			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("not within the repository, and " + Binary + " is not set")
+			return "", errors.New("not within the repository")
 		}
 		dir = filepath.Dir(dir)
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,7 +11,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A control plane starts, answers, takes controllers, and leaves nothing behind.
@@ -19,9 +19,8 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Do(t.Context(), http.MethodGet, "/api/v1/namespaces/default", "", nil); err != nil {
-		t.Error(err)
-	}
+	t.Run("stored bytes", func(t *testing.T) { storedBytes(t, c) })
+	t.Run("backup", func(t *testing.T) { backup(t, c) })
 	if err := c.Controllers("garbage-collector-controller"); err != nil {
 		t.Error(err)
 	}
@@ -82,30 +81,15 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(30 * time.Second); ; <-tick.C {
-		if _, err := os.Stat(dir); os.IsNotExist(err) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s is still there", dir)
-		}
-	}
+	Until(t, dir+" is removed", func() bool {
+		_, err := os.Stat(dir)
+		return os.IsNotExist(err)
+	})
 }
 
 // What is put into storage is what the API server would have stored: to write it
 // again unchanged changes nothing, not even the resourceVersion.
-func TestStoredBytes(t *testing.T) {
-	c, err := Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+func storedBytes(t *testing.T, c *Cluster) {
 	const meta = `"metadata":{"name":"x","namespace":"default","uid":"given","creationTimestamp":"2030-01-01T00:00:00Z",
 "generation":1,
 "finalizers":["example.com/hold"],"deletionTimestamp":"2030-01-01T00:00:00Z","deletionGracePeriodSeconds":0}`
@@ -142,14 +126,15 @@ func TestStoredBytes(t *testing.T) {
 // get reads an object once the API server has noticed it.
 func get(t *testing.T, c *Cluster, path string) ([]byte, error) {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); ; <-tick.C {
-		text, err := c.Do(t.Context(), http.MethodGet, path, "", nil)
-		if Code(err) != http.StatusNotFound || time.Now().After(deadline) {
-			return text, err
+	var text []byte
+	err := Await(t.Context(), path+" is there", func(ctx context.Context) (ok bool, err error) {
+		text, err = c.Do(ctx, http.MethodGet, path, "", nil)
+		if Code(err) == http.StatusNotFound {
+			return false, nil
 		}
-	}
+		return true, err
+	})
+	return text, err
 }
 
 func version(t *testing.T, object []byte) string {

@@ -3,21 +3,30 @@ package cluster
 import (
 	"bytes"
 	"io"
+	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // Manager is a controller manager that serves an API server of somebody else's.
 type Manager struct {
 	cmd   *exec.Cmd
 	input io.Closer
-	log   bytes.Buffer
+	log   log
 }
 
 // StartManager starts a controller manager with these controllers against the API
 // server at a URL that takes requests from everybody. Like a cluster it ends with
 // the process that started it.
 func StartManager(url string, controllers ...string) (*Manager, error) {
+	return StartTalking(0, url, controllers...)
+}
+
+// StartTalking is StartManager with a verbosity of the log.
+func StartTalking(verbosity int, url string, controllers ...string) (*Manager, error) {
 	path, err := binary()
 	if err != nil {
 		return nil, err
@@ -25,8 +34,9 @@ func StartManager(url string, controllers ...string) (*Manager, error) {
 	m := &Manager{}
 	m.cmd = exec.Command(path, "kube-controller-manager", "--master="+url,
 		"--controllers="+strings.Join(controllers, ","), "--leader-elect=false", "--secure-port=0",
-		"--kube-api-qps=2000", "--kube-api-burst=4000")
+		"--kube-api-qps=2000", "--kube-api-burst=4000", "--v="+strconv.Itoa(verbosity))
 	m.cmd.Stdout, m.cmd.Stderr = &m.log, &m.log
+	m.cmd.Env = append(os.Environ(), "GOGC=400") // it lives for a short time, in which its heap grows
 	if m.input, err = m.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -41,5 +51,45 @@ func (m *Manager) Stop() []byte {
 	_ = m.cmd.Process.Kill() // it may have ended by itself
 	_ = m.cmd.Wait()         // with the error of a kill
 	_ = m.input.Close()
-	return m.log.Bytes()
+	return m.Log()
+}
+
+// Log is what the controller manager wrote so far.
+func (m *Manager) Log() []byte {
+	m.log.mu.Lock()
+	defer m.log.mu.Unlock()
+	return slices.Clone(m.log.text.Bytes())
+}
+
+// Logged are the lines so far of the log that contain a text.
+func (m *Manager) Logged(text string) []string {
+	m.log.mu.Lock()
+	defer m.log.mu.Unlock()
+	var lines []string
+	for rest := m.log.text.Bytes(); ; {
+		i := bytes.Index(rest, []byte(text))
+		if i < 0 {
+			return lines
+		}
+		begin := bytes.LastIndexByte(rest[:i], '\n') + 1
+		end := bytes.IndexByte(rest[i:], '\n')
+		if end < 0 {
+			return lines // the line is still being written
+		}
+		lines = append(lines, string(bytes.TrimSpace(rest[begin:i+end])))
+		rest = rest[i+end+1:]
+	}
+}
+
+// log is what a process writes, to be read while it runs.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write appends to the log.
+func (l *log) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
 }

@@ -3,6 +3,7 @@ package differential
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -14,9 +15,12 @@ const (
 	// what was not predicted has that long to happen.
 	dwell = 1500 * time.Millisecond
 	// patience is how long a world that is not as predicted may stay unchanged
-	// before that is a disagreement. The collector's retries back off, and all of
-	// them share ten a second.
-	patience = 30 * time.Second
+	// before that is a disagreement, beside the time that its collector had run when
+	// it changed last: whatever fails is tried again after twice the time that it
+	// waited before, so that the next attempt may be as far away as the first one. And
+	// all retries of a collector share ten a second, those of the references that never
+	// resolve first of all: of some hundred worlds they queue for minutes.
+	patience = 3 * time.Minute
 )
 
 // verdict is how a phase of a world ended.
@@ -24,17 +28,17 @@ type verdict uint8
 
 const (
 	undecided verdict = iota
-	// predicted: the state that a dry run shows.
+	// predicted: the state that a dry run shows, by the requests that it shows.
 	predicted
-	// contested: a state that the same world reaches under another schedule of
-	// the engine's exploring driver.
+	// contested: an end, state and requests, that the same world comes to under
+	// another schedule of the engine's exploring driver.
 	contested
 	// raced: the same, under a schedule as fine as single requests.
 	raced
-	// remembered: a state that is reached under some schedule by a collector that
+	// remembered: an end that comes about under some schedule of a collector that
 	// has seen the whole story; a dry run always begins with one that restarts.
 	remembered
-	// wrong: a state that no schedule reached.
+	// wrong: an end that no schedule came to.
 	wrong
 )
 
@@ -54,11 +58,16 @@ type trial struct {
 
 	first    []*object.Object // the world before the first phase, as the server showed it
 	before   []*object.Object // and before this one
-	expected string
-	now      string
+	expected end
+	now      end
+	// asked is the page on which now.requests stand.
+	asked    page
 	since    time.Time // now has been so
 	searched bool      // for schedules that lead to now
-	verdict  verdict
+	// silent: what the collector asked for is not compared.
+	silent  bool
+	verdict verdict
+	want    *sought // what the search has left
 	// announced: a dry run that explores says that this may happen.
 	announced bool
 }
@@ -74,6 +83,9 @@ type site interface {
 	rest() error
 	// fence returns when the collector has begun with everything enqueued before.
 	fence(ctx context.Context) error
+	// turn begins a phase, and page is what the collector has asked for since.
+	turn()
+	page(slot int) page
 	// worlds are the objects of every slot, under the names they were drawn with.
 	worlds(ctx context.Context) ([][]*object.Object, error)
 	act(ctx context.Context, slot int, a scenario.Act) error
@@ -86,6 +98,10 @@ type court struct {
 	site
 	resources *object.Resources
 	slots     int
+	// silent: only the states are compared, not how the collector came there.
+	silent bool
+	// began is when the collector was started.
+	began time.Time
 }
 
 // batch runs stories through a site, all at once. It tells done of every phase of
@@ -94,7 +110,7 @@ func (c *court) batch(ctx context.Context, stories []story, done func(*trial)) e
 	var objects []*object.Object
 	trials := make([]*trial, len(stories))
 	for slot, s := range stories {
-		trials[slot] = &trial{story: s, slot: slot}
+		trials[slot] = &trial{story: s, slot: slot, silent: c.silent}
 		for _, o := range s.objects {
 			objects = append(objects, placeOf(slot).put(o))
 		}
@@ -148,7 +164,9 @@ func (c *court) phase(ctx context.Context, trials []*trial, phase int) error {
 	if err != nil {
 		return err
 	}
+	c.turn()
 	if phase == 0 {
+		c.began = time.Now()
 		if err := c.collect(); err != nil {
 			return err
 		}
@@ -180,10 +198,13 @@ func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Re
 	}
 	t.phase, t.before, t.verdict = phase, world, undecided
 	t.acts = append(t.acts, acts)
-	t.now, t.since, t.announced = "", time.Time{}, false
+	t.now, t.since, t.announced = end{}, time.Time{}, false
 	t.expected, err = predict(ctx, world, rs, acts)
 	if err != nil {
 		return fmt.Errorf("seed %d: %w\n%s", t.seed, err, text(world))
+	}
+	if t.silent {
+		t.expected.requests = ""
 	}
 	return nil
 }
@@ -201,28 +222,36 @@ func (c *court) settle(ctx context.Context, trials []*trial) error {
 		}
 		busy := false
 		now := time.Now()
+		var resting []*trial
 		for _, t := range trials {
 			for _, pod := range graceful(worlds[t.slot]) {
 				if err := c.finish(ctx, placeOf(t.slot).ref(pod)); err != nil {
 					return err
 				}
 			}
-			if state := text(worlds[t.slot]); state != t.now || t.since.IsZero() {
-				t.now, t.since, t.searched, t.verdict = state, now, false, undecided
+			if !t.silent {
+				t.asked = c.page(t.slot)
 			}
-			rested := now.Sub(t.since)
-			if rested < dwell {
+			if e := (end{text(worlds[t.slot]), t.asked.text()}); e != t.now || t.since.IsZero() {
+				t.now, t.since, t.searched, t.verdict = e, now, false, undecided
+			}
+			if now.Sub(t.since) < dwell {
 				busy = true
 				continue
 			}
-			if err := t.judge(ctx, c.resources, rested); err != nil {
-				return err
-			}
-			busy = busy || t.verdict == undecided
+			resting = append(resting, t)
 		}
+		err = each(len(resting), func(i int) error {
+			t := resting[i]
+			return t.judge(ctx, c.resources, now.Sub(t.since) > patience+t.since.Sub(c.began))
+		})
+		if err != nil {
+			return err
+		}
+		busy = busy || slices.ContainsFunc(resting, func(t *trial) bool { return t.verdict == undecided })
 		if !busy {
 			for _, t := range trials {
-				t.states = append(t.states, t.now)
+				t.states = append(t.states, t.now.state)
 			}
 			return nil
 		}
@@ -244,8 +273,8 @@ func graceful(world []*object.Object) []object.Ref {
 	return pods
 }
 
-// judge compares the state in which a trial rests.
-func (t *trial) judge(ctx context.Context, rs *object.Resources, rested time.Duration) error {
+// judge compares how a trial rests. Over tells that nothing can be waited for any more.
+func (t *trial) judge(ctx context.Context, rs *object.Resources, over bool) error {
 	if t.now == t.expected {
 		t.verdict = predicted
 		return nil
@@ -257,28 +286,34 @@ func (t *trial) judge(ctx context.Context, rs *object.Resources, rested time.Dur
 			return fmt.Errorf("seed %d: %w", t.seed, err)
 		}
 		t.verdict = v
-		if v != undecided {
+		if v != undecided && t.now.state != t.expected.state {
 			if t.announced, err = announced(ctx, t, rs); err != nil {
 				return fmt.Errorf("seed %d: %w", t.seed, err)
 			}
 		}
 	}
-	if t.verdict == undecided && rested > patience {
+	if t.verdict == undecided && over {
 		t.verdict = wrong
 	}
 	return nil
 }
 
-// search looks for a schedule that leads to the state.
+// search looks for a schedule that leads to this end.
 func (t *trial) search(ctx context.Context, rs *object.Resources) (verdict, error) {
 	r := run{acts: t.acts[t.phase:], settled: t.phase > 0}
-	ok, err := possible(ctx, t.before, rs, r, []string{t.now}, t.seed)
+	want := newSought(t.now)
+	want.silent = t.silent
+	t.want = want
+	if want.found(t.expected) { // the dry run is a schedule, too
+		return contested, nil
+	}
+	ok, err := possible(ctx, t.before, rs, r, nil, want, t.seed)
 	if ok || err != nil {
 		return contested, err
 	}
 	r.fine = true
-	ok, err = possible(ctx, t.before, rs, r, []string{t.now}, t.seed)
-	if ok || err != nil {
+	ok, err = possible(ctx, t.before, rs, r, nil, want, t.seed)
+	if ok || err != nil || want.pieces() {
 		return raced, err
 	}
 	if t.phase == 0 {
@@ -286,7 +321,7 @@ func (t *trial) search(ctx context.Context, rs *object.Resources) (verdict, erro
 	}
 	for _, fine := range []bool{false, true} {
 		r := run{acts: t.acts, fine: fine}
-		ok, err = possible(ctx, t.first, rs, r, append(t.states[:len(t.states):len(t.states)], t.now), t.seed)
+		ok, err = possible(ctx, t.first, rs, r, t.states, want, t.seed)
 		if ok || err != nil {
 			return remembered, err
 		}

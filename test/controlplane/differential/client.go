@@ -18,8 +18,10 @@ import (
 )
 
 // client is a real API server as the engine sees it, and nothing more than that.
+// What it sends is noted in a book.
 type client struct {
 	*cluster.Cluster
+	*book
 	resources *object.Resources
 }
 
@@ -78,8 +80,7 @@ func (c client) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	if err != nil {
 		return err
 	}
-	_, err = c.send(ctx, http.MethodDelete, path, "application/json", body)
-	return err
+	return c.change(ctx, http.MethodDelete, ref, path, "application/json", body)
 }
 
 // Patch patches an object.
@@ -88,7 +89,13 @@ func (c client) Patch(ctx context.Context, ref object.Ref, p object.Patch) error
 	if err != nil {
 		return err
 	}
-	_, err = c.send(ctx, http.MethodPatch, path, p.Type.String(), p.Body())
+	return c.change(ctx, http.MethodPatch, ref, path, p.Type.String(), p.Body())
+}
+
+// change sends a request that changes something, and notes it.
+func (c client) change(ctx context.Context, method string, ref object.Ref, path, contentType string, body []byte) error {
+	_, err := c.send(ctx, method, path, contentType, body)
+	c.note(method, asSent(c.resources, ref), contentType, body, err == nil)
 	return err
 }
 

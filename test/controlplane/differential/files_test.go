@@ -49,5 +49,5 @@ func TestScenarioFiles(t *testing.T) {
 	for _, file := range slices.Sorted(maps.Keys(unfit)) {
 		t.Logf("%s: not here: %s", file, unfit[file])
 	}
-	t.Logf("%d worlds in %s\n%s", len(stories), time.Since(began).Round(time.Second), tally)
+	tally.close("%d worlds of the scenario files in %s", len(stories), time.Since(began).Round(time.Second))
 }

@@ -18,12 +18,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+	"github.com/kubectl-gc/kubectl-gc/test/facade"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
 // live is the real thing: a cluster that has room for many worlds.
 type live struct {
 	*cluster.Cluster
+	book
 	resources *object.Resources
 	// discovery are its discovery documents, by path.
 	discovery map[string][]byte
@@ -31,6 +33,9 @@ type live struct {
 	fences    int
 	// namespaces that were made.
 	namespaces map[string]bool
+	// server is what stands between the collector and the API server.
+	server  *http.Server
+	manager *cluster.Manager
 }
 
 // open starts a cluster with the kinds and namespaces of drawn worlds.
@@ -96,16 +101,13 @@ func (l *live) discover(ctx context.Context) error {
 	return nil
 }
 
-// discoveryType is the media type of discovery in one document.
-const discoveryType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-
 func (l *live) document(ctx context.Context, path string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.URL+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+l.Token)
-	request.Header.Set("Accept", discoveryType)
+	request.Header.Set("Accept", facade.DiscoveryType)
 	answer, err := l.Client().Do(request)
 	if err != nil {
 		return nil, err
@@ -138,9 +140,32 @@ func (l *live) worlds(ctx context.Context) ([][]*object.Object, error) {
 	return worlds, nil
 }
 
-// collect starts a collector, and rest ends it.
-func (l *live) collect() error { return l.Controllers("garbage-collector-controller") }
-func (l *live) rest() error    { return l.Controllers() }
+// collect starts a collector; what it sends goes through a recorder.
+func (l *live) collect() error {
+	proxy, err := l.proxy()
+	if err != nil {
+		return err
+	}
+	var url string
+	if l.server, url, err = serve(recorder{proxy, l.resources, &l.book}); err != nil {
+		return err
+	}
+	l.manager, err = cluster.StartManager(url, "garbage-collector-controller")
+	return err
+}
+
+// rest ends the collector.
+func (l *live) rest() error {
+	if l.manager == nil {
+		return nil
+	}
+	l.manager.Stop()
+	l.manager = nil
+	return l.server.Close()
+}
+
+// Stop ends the collector, if there is one, and the cluster.
+func (l *live) Stop() error { return errors.Join(l.rest(), l.Cluster.Stop()) }
 
 // put stores objects as they are.
 func (l *live) put(ctx context.Context, objects []*object.Object) error {
@@ -268,7 +293,10 @@ func (l *live) fence(ctx context.Context) error {
 			return nil
 		}
 		if err != nil {
-			log, _ := l.Log("kube-controller-manager")
+			if l.manager == nil {
+				return fmt.Errorf("the collector does not collect: %w", err)
+			}
+			log := l.manager.Stop()
 			return fmt.Errorf("the collector does not collect: %w\n%s", err, log[max(0, len(log)-4000):])
 		}
 		pause(ctx, 30*time.Millisecond)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
@@ -31,7 +30,7 @@ func (u *ours) collect() error {
 	ctx, stop := context.WithCancel(context.Background())
 	u.stop = stop
 	events := make(chan object.Event, 1<<16)
-	api := client{u.Cluster, u.resources}
+	api := client{u.Cluster, &u.book, u.resources}
 	var first []object.Event
 	for _, r := range u.resources.All() {
 		if !u.resources.Monitored(r) {
@@ -71,48 +70,17 @@ func (u *ours) rest() error {
 	return u.failed
 }
 
-// drive is a driver of the engine with workers: what they ask and send runs side
-// by side, what touches the collector runs here.
+// drive runs the collector: the very driver that serves a cluster.
 func drive(ctx context.Context, api engine.API, first []object.Event, events <-chan object.Event) error {
 	c := engine.New()
 	for _, e := range first {
 		c.Observe(e)
 	}
-	backOff := time.NewTicker(100 * time.Millisecond)
-	defer backOff.Stop()
-	looked := make(chan engine.Facts, workers)
-	acted := make(chan engine.Outcome, workers)
-	busy := 0
-	for {
-		for busy < workers && len(events) == 0 {
-			a, ok := c.Next()
-			if !ok {
-				break
-			}
-			busy++
-			go func() { looked <- engine.Lookup(ctx, api, engine.Upstream, a) }()
-		}
-		select {
-		case <-ctx.Done():
-			for ; busy > 0; busy-- { // whoever is under way ends with the context
-				select {
-				case <-looked:
-				case <-acted:
-				}
-			}
-			return nil
-		case e := <-events:
-			c.Observe(e)
-		case f := <-looked:
-			d := c.Decide(f)
-			go func() { acted <- engine.Act(ctx, api, engine.Upstream, d) }()
-		case out := <-acted:
-			busy--
-			c.Settle(out)
-		case <-backOff.C:
-			c.Wake()
-		}
+	err := engine.Run(ctx, c, api, events, engine.RunOptions{Workers: workers})
+	if ctx.Err() != nil {
+		return nil
 	}
+	return err
 }
 
 // watcher follows one kind.

@@ -19,7 +19,12 @@ func (t *trial) report() string {
 			fmt.Fprintf(&b, "\ndrain\n----\nreal server:\n%s", indent(t.states[phase]))
 		}
 	}
-	fmt.Fprintf(&b, "dry run:\n%s", indent(t.expected))
+	fmt.Fprintf(&b, "dry run:\n%s", indent(t.expected.state))
+	sides, _ := difference(t.now.requests, t.expected.requests)
+	fmt.Fprintf(&b, "requests of the collector:\n%s", indent(sides))
+	if t.verdict == wrong {
+		fmt.Fprintf(&b, "found under no schedule: %s\n", t.want.left())
+	}
 	return b.String()
 }
 

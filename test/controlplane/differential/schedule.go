@@ -72,6 +72,9 @@ func (s *schedule) run(ctx context.Context) error {
 		}
 		if len(moves) > 0 {
 			moves[s.random.IntN(len(moves))]()
+			if s.random.IntN(8) == 0 { // a back-off of milliseconds ends while others work
+				s.c.Wake()
+			}
 			continue
 		}
 		if !s.wake() && !s.idle() {

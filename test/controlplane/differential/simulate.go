@@ -18,30 +18,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// predict is what a dry run says of a world: the text of the state in which it
-// ends. Without acts it is what a collector does that starts over the world.
+// predict is what a dry run says of a world: in which state it ends, and what the
+// collector asks for until then. Without acts it is what a collector does that
+// starts over the world.
 //
 // A dry run knows deletes of one policy. Whatever else users do is simulated with
-// the same engine and server, in the same order.
-func predict(ctx context.Context, world []*object.Object, rs *object.Resources, acts []scenario.Act) (string, error) {
+// the same engine and server, in the same order. The steps of a dry run leave out
+// on which conditions a request is sent: what it says stems from that simulation,
+// too, and has to be what the steps say.
+func predict(ctx context.Context, world []*object.Object, rs *object.Resources, acts []scenario.Act) (end, error) {
 	seed, ok := seedOf(world, acts)
+	r := run{acts: [][]scenario.Act{acts}, settled: len(acts) > 0}
+	ends, err := r.do(ctx, world, rs, nil)
+	if err != nil {
+		return end{}, err
+	}
 	if !ok {
-		r := run{acts: [][]scenario.Act{acts}, settled: true}
-		states, err := r.do(ctx, world, rs, nil)
-		if err != nil {
-			return "", err
-		}
-		return states[0], nil
+		return ends[0], nil
 	}
 	snap, err := snapshot.New(clones(world), rs, snapshot.CoversEverything(), snapshot.Source{})
 	if err != nil {
-		return "", err
+		return end{}, err
 	}
-	result, err := plan.Simulate(ctx, snap, seed, plan.Options{NoSteps: true})
+	result, err := plan.Simulate(ctx, snap, seed, plan.Options{})
 	if err != nil {
-		return "", err
+		return end{}, err
 	}
-	return text(result.After()), nil
+	e := end{text(result.After()), ends[0].requests}
+	if e.state != ends[0].state {
+		return e, nil // a dry run counts on more than the collector and the server
+	}
+	steps, err := stepsOf(result.Plan, rs)
+	if err == nil && steps != unconditional(e.requests) {
+		err = fmt.Errorf("the steps of a dry run are\n%sbut the requests of the engine\n%s", steps, e.requests)
+	}
+	return e, err
 }
 
 // announced tells whether a dry run that explores marks every object as contested
@@ -65,7 +76,7 @@ func announced(ctx context.Context, t *trial, rs *object.Resources) (bool, error
 			contested[object.Ref(e.Object).String()] = true
 		}
 	}
-	now, expected := lines(t.now), lines(t.expected)
+	now, expected := lines(t.now.state), lines(t.expected.state)
 	for object, line := range now {
 		if expected[object] != line && !contested[object] {
 			return false, nil
@@ -116,15 +127,22 @@ type run struct {
 	// acts of each phase. The first phase of a run that is not settled has none:
 	// the collector starts.
 	acts [][]scenario.Act
-	// settled: the collector is at rest before the first phase.
+	// settled: the collector is at rest before the first phase. What it asks for
+	// until it is counts as asked for in that phase.
 	settled bool
 	// fine: schedules are as fine as single requests.
 	fine bool
 }
 
-// do runs the phases and returns the state after each of them. With random it is
-// one of many schedules; without it is the reference.
-func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resources, random *rand.Rand) ([]string, error) {
+// end is how a phase ends: the state, and what the collector asked for with
+// success.
+type end struct {
+	state, requests string
+}
+
+// do runs the phases and returns how each of them ends. With random it is one of
+// many schedules; without it is the reference.
+func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resources, random *rand.Rand) ([]end, error) {
 	m := &mirror{Server: apisim.New(clones(world), rs), resources: rs, random: random}
 	c := engine.New()
 	m.start(c, random, !r.settled)
@@ -133,7 +151,7 @@ func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resource
 			return nil, err
 		}
 	}
-	var states []string
+	var ends []end
 	for _, acts := range r.acts {
 		m.acts, m.haste = slices.Clone(acts), 1
 		if random != nil {
@@ -155,9 +173,10 @@ func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resource
 		if err != nil {
 			return nil, err
 		}
-		states = append(states, text(m.Objects()))
+		ends = append(ends, end{text(m.Objects()), m.page.text()})
+		m.page = page{}
 	}
-	return states, nil
+	return ends, nil
 }
 
 // mirror is a simulated server as the collector sees it, and the users beside it.
@@ -170,6 +189,22 @@ type mirror struct {
 	// collector, or the next one when the collector is at rest.
 	acts  []scenario.Act
 	haste int
+	// page is what the collector asked for.
+	page page
+}
+
+// Delete deletes in the name of the collector.
+func (m *mirror) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	err := m.Server.Delete(ctx, ref, o)
+	m.page.note(deleteLine("", asSent(m.resources, ref), o), err == nil)
+	return err
+}
+
+// Patch patches in the name of the collector.
+func (m *mirror) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	err := m.Server.Patch(ctx, ref, p)
+	m.page.note(patchLine("", asSent(m.resources, ref), p), err == nil)
+	return err
 }
 
 // act carries out the next act, if there is one.
@@ -190,7 +225,10 @@ func (m *mirror) act(ctx context.Context) bool {
 func (m *mirror) start(c *engine.Collector, random *rand.Rand, starting bool) {
 	var lists [][]object.Event
 	last := ""
-	for _, o := range m.Objects() {
+	objects := m.Objects()
+	// In this order a dry run sees them.
+	slices.SortFunc(objects, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	for _, o := range objects {
 		if !m.watched(o) {
 			continue
 		}
@@ -232,7 +270,7 @@ func (m *mirror) kubelet(ctx context.Context) bool {
 	pods := m.Lingering()
 	for _, ref := range pods {
 		// That it is gone meanwhile is what was wanted.
-		_ = m.Delete(ctx, ref, finished(ref.UID))
+		_ = m.Server.Delete(ctx, ref, finished(ref.UID))
 	}
 	return len(pods) > 0
 }
@@ -277,19 +315,27 @@ func clones(objects []*object.Object) []*object.Object {
 	return c
 }
 
-// explored is how many schedules are tried before a state counts as impossible.
-const explored = 3000
+// explored is how many schedules as fine as single requests are tried before an end
+// counts as impossible: on a busy machine ends come about that one in a thousand
+// leads to. The coarser ones come first because they are fewer, and find most ends.
+const explored, exploredCoarsely = 9000, 1000
 
-// possible tells whether a state can come about after one more phase. Before it
-// the world was as the server showed it, or the collector has seen the whole
-// story: then the states after the phases before must have come about, too.
-func possible(ctx context.Context, world []*object.Object, rs *object.Resources, r run, want []string, seed uint64) (bool, error) {
-	for i := range uint64(explored) {
-		states, err := r.do(ctx, world, rs, rand.New(rand.NewPCG(seed, i)))
+// possible tells whether one more phase can end so. Before it the world was as the
+// server showed it, or the collector has seen the whole story: then the states after
+// the phases before must have come about, too.
+func possible(ctx context.Context, world []*object.Object, rs *object.Resources, r run, before []string, want *sought, seed uint64) (bool, error) {
+	tries := uint64(exploredCoarsely)
+	if r.fine {
+		tries = explored
+	}
+	for i := range tries {
+		ends, err := r.do(ctx, world, rs, rand.New(rand.NewPCG(seed, i)))
 		if err != nil {
 			return false, fmt.Errorf("schedule %d: %w", i, err)
 		}
-		if slices.Equal(states, want) {
+		last := len(ends) - 1
+		same := slices.EqualFunc(ends[:last], before, func(e end, state string) bool { return e.state == state })
+		if same && want.found(ends[last]) {
 			return true, nil
 		}
 	}

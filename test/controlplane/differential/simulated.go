@@ -3,7 +3,6 @@ package differential
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+	"github.com/kubectl-gc/kubectl-gc/test/facade"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -21,7 +21,8 @@ type simulated struct {
 	discovery map[string][]byte
 	slots     int
 
-	facade  *facade
+	book
+	facade  *facade.Server
 	server  *http.Server
 	manager *cluster.Manager
 	fences  int
@@ -33,7 +34,7 @@ func (s *simulated) put(_ context.Context, objects []*object.Object) error {
 	home := &object.Object{} // of the fences
 	home.APIVersion, home.Kind, home.Name, home.UID = "v1", "Namespace", "default", "default"
 	home.Edit().Namespace = &object.Namespace{Phase: "Active", Finalizers: []string{"kubernetes"}}
-	s.facade = newFacade(append(objects, home), s.resources, s.discovery)
+	s.facade = facade.New(append(objects, home), s.resources, s.discovery)
 	return nil
 }
 
@@ -42,14 +43,12 @@ func (s *simulated) clear() error {
 	return nil
 }
 
-func (s *simulated) collect() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+func (s *simulated) collect() (err error) {
+	var url string
+	if s.server, url, err = serve(recorder{s.facade, s.resources, &s.book}); err != nil {
 		return err
 	}
-	s.server = &http.Server{Handler: s.facade, ReadHeaderTimeout: time.Minute}
-	go func() { _ = s.server.Serve(l) }() // ends with Close, and says so
-	s.manager, err = cluster.StartManager("http://"+l.Addr().String(), "garbage-collector-controller")
+	s.manager, err = cluster.StartManager(url, "garbage-collector-controller")
 	return err
 }
 
@@ -68,15 +67,15 @@ func (s *simulated) fence(ctx context.Context) error {
 	o.APIVersion, o.Kind, o.Namespace, o.Name = "v1", "ConfigMap", "default", fmt.Sprintf("fence-%d", s.fences)
 	o.Owners = []object.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: o.Name, UID: types.UID(o.Name)}}
 	o.UID = "is-" + o.Owners[0].UID
-	err := s.facade.change(func() error {
-		_, err := s.facade.sim.Create(ctx, o)
+	err := s.facade.Change(func() error {
+		_, err := s.facade.Sim.Create(ctx, o)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	for deadline := time.Now().Add(time.Minute); ; pause(ctx, 10*time.Millisecond) {
-		_, err := s.facade.sim.Get(ctx, o.Ref)
+		_, err := s.facade.Sim.Get(ctx, o.Ref)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -93,7 +92,7 @@ func (s *simulated) fence(ctx context.Context) error {
 
 func (s *simulated) worlds(context.Context) ([][]*object.Object, error) {
 	worlds := make([][]*object.Object, s.slots)
-	for _, o := range s.facade.sim.Objects() {
+	for _, o := range s.facade.Sim.Objects() {
 		sortIn(worlds, o)
 	}
 	return worlds, nil
@@ -101,15 +100,15 @@ func (s *simulated) worlds(context.Context) ([][]*object.Object, error) {
 
 func (s *simulated) act(ctx context.Context, slot int, a scenario.Act) error {
 	a.Ref = placeOf(slot).ref(a.Ref)
-	return s.facade.change(func() error {
-		a.Apply(ctx, s.facade.sim)
+	return s.facade.Change(func() error {
+		a.Apply(ctx, s.facade.Sim)
 		return nil
 	})
 }
 
 func (s *simulated) finish(ctx context.Context, pod object.Ref) error {
-	return s.facade.change(func() error {
-		_ = s.facade.sim.Delete(ctx, pod, finished(pod.UID)) // it may be gone
+	return s.facade.Change(func() error {
+		_ = s.facade.Sim.Delete(ctx, pod, finished(pod.UID)) // it may be gone
 		return nil
 	})
 }

@@ -3,10 +3,27 @@ package differential
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 )
+
+// closing is what the tests say once all of them are done.
+var closing []string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, text := range closing {
+		fmt.Println(text)
+	}
+	os.Exit(code)
+}
+
+// close adds a table to what is said at the end.
+func (c tally) close(format string, args ...any) {
+	closing = append(closing, fmt.Sprintf(format, args...)+"\n"+c.String())
+}
 
 // bench is a court at one of the cells.
 type bench struct {
@@ -34,7 +51,7 @@ func openCourts(t *testing.T, slots int) []bench {
 				t.Error(err)
 			}
 		})
-		list = append(list, bench{&court{s, l.resources, slots}, "C"})
+		list = append(list, bench{&court{site: s, resources: l.resources, slots: slots}, "C"})
 	}
 	if strings.Contains(*cells, "B") {
 		u := &ours{live: l}
@@ -43,10 +60,19 @@ func openCourts(t *testing.T, slots int) []bench {
 				t.Error(err)
 			}
 		})
-		list = append(list, bench{&court{u, l.resources, slots}, "B"})
+		list = append(list, bench{&court{site: u, resources: l.resources, slots: slots}, "B"})
+	}
+	if strings.Contains(*cells, "E") {
+		p := &production{live: l}
+		t.Cleanup(func() {
+			if err := p.rest(); err != nil {
+				t.Error(err)
+			}
+		})
+		list = append(list, bench{&court{site: p, resources: l.resources, slots: slots, silent: true}, "E"})
 	}
 	if strings.Contains(*cells, "D") {
-		list = append(list, bench{&court{l, l.resources, slots}, "D"})
+		list = append(list, bench{&court{site: l, resources: l.resources, slots: slots}, "D"})
 	}
 	return list
 }
@@ -57,11 +83,19 @@ type row struct{ cell, what string }
 // tally counts verdicts and objects.
 type tally map[row]map[verdict]int
 
-// Columns beside the verdicts: the objects that were compared, and of the phases
-// that did not end as predicted those of which a dry run that explores warns.
+// Columns beside the verdicts: the objects that were compared, those of them in
+// phases that ended in a state a dry run knows, and of the phases that did not end
+// as predicted those of which a dry run that explores warns.
 const (
 	objects verdict = 100 + iota
+	agreed
 	warned
+	// Of the requests of the collector: those that were compared, those that only
+	// the dry run or only the collector sent, and those that were not compared
+	// because they were refused or had been sent before.
+	asked
+	differing
+	ignored
 )
 
 func (c tally) add(cell string, t *trial) {
@@ -74,9 +108,16 @@ func (c tally) add(cell string, t *trial) {
 	}
 	c[r][t.verdict]++
 	c[r][objects] += len(t.before)
+	if t.verdict != wrong && t.verdict != undecided {
+		c[r][agreed] += len(t.before)
+	}
 	if t.announced {
 		c[r][warned]++
 	}
+	_, only := difference(t.now.requests, t.expected.requests)
+	c[r][asked] += len(t.asked.done)
+	c[r][differing] += only
+	c[r][ignored] += t.asked.repeated() + t.asked.refused
 }
 
 // policiesOf names what users did in a phase.
@@ -102,22 +143,22 @@ func policiesOf(t *trial) string {
 func (c tally) String() string {
 	var b strings.Builder
 	columns := []verdict{predicted, contested, raced, remembered, wrong}
-	fmt.Fprintf(&b, "%-5s %-12s %8s %8s", "cell", "", "phases", "objects")
+	fmt.Fprintf(&b, "%-4s %-10s %6s %7s", "cell", "", "phases", "objects")
 	for _, v := range columns {
-		fmt.Fprintf(&b, " %10s", v)
+		fmt.Fprintf(&b, " %s", v)
 	}
-	fmt.Fprintf(&b, " %10s", "(warned)")
-	rows := slices.SortedFunc(maps.Keys(c), func(a, b row) int { return strings.Compare(a.cell+a.what, b.cell+b.what) })
-	for _, r := range rows {
+	fmt.Fprintf(&b, " %s %s %s %s %s", "(warned)", "requests", "differing", "ignored", "agreement")
+	for _, r := range slices.SortedFunc(maps.Keys(c), func(a, b row) int { return strings.Compare(a.cell+a.what, b.cell+b.what) }) {
 		n := 0
 		for _, v := range columns {
 			n += c[r][v]
 		}
-		fmt.Fprintf(&b, "\n%-5s %-12s %8d %8d", r.cell, r.what, n, c[r][objects])
+		fmt.Fprintf(&b, "\n%-4s %-10s %6d %7d", r.cell, r.what, n, c[r][objects])
 		for _, v := range columns {
-			fmt.Fprintf(&b, " %10d", c[r][v])
+			fmt.Fprintf(&b, " %*d", len(v.String()), c[r][v])
 		}
-		fmt.Fprintf(&b, " %10d", c[r][warned])
+		fmt.Fprintf(&b, " %8d %8d %9d %7d %8.2f%%", c[r][warned], c[r][asked], c[r][differing], c[r][ignored],
+			100*float64(c[r][agreed])/float64(max(1, c[r][objects])))
 	}
 	return b.String()
 }

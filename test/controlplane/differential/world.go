@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -137,14 +138,16 @@ func (p place) put(o *object.Object) *object.Object {
 
 // take is the reverse of put. The object may be changed.
 func (p place) take(o *object.Object) *object.Object {
-	cut := func(s string) string { return strings.TrimPrefix(s, string(p)) }
-	o.Name, o.Namespace, o.UID = cut(o.Name), cut(o.Namespace), types.UID(cut(string(o.UID)))
+	o.Name, o.Namespace, o.UID = p.cut(o.Name), p.cut(o.Namespace), types.UID(p.cut(string(o.UID)))
 	for i := range o.Owners {
-		o.Owners[i].Name = cut(o.Owners[i].Name)
-		o.Owners[i].UID = types.UID(cut(string(o.Owners[i].UID)))
+		o.Owners[i].Name = p.cut(o.Owners[i].Name)
+		o.Owners[i].UID = types.UID(p.cut(string(o.Owners[i].UID)))
 	}
 	return o
 }
+
+// cut is a name, namespace or UID as it was drawn.
+func (p place) cut(s string) string { return strings.TrimPrefix(s, string(p)) }
 
 // sortIn puts an object into the world that it is of, under the name that it was
 // drawn with.
@@ -160,15 +163,16 @@ func sortIn(worlds [][]*object.Object, o *object.Object) {
 
 // slotOf finds out which world an object is of; false for what is none of ours.
 func slotOf(o *object.Object) (int, bool) {
-	slot, _, ok := strings.Cut(o.Name, "-")
-	if !ok || !strings.HasPrefix(slot, "w") || !strings.HasPrefix(string(o.UID), slot+"-") {
-		return 0, false
-	}
-	n := 0
-	if _, err := fmt.Sscanf(slot, "w%d", &n); err != nil {
-		return 0, false
-	}
-	return n, true
+	slot, ok := slotIn(o.Name)
+	return slot, ok && strings.HasPrefix(string(o.UID), string(placeOf(slot)))
+}
+
+// slotIn finds out of which world an object of a name is.
+func slotIn(name string) (int, bool) {
+	slot, _, ok := strings.Cut(name, "-")
+	digits, w := strings.CutPrefix(slot, "w")
+	n, err := strconv.Atoi(digits)
+	return n, ok && w && err == nil && n >= 0
 }
 
 // deletedAt is when objects of a drawn world that are being deleted were deleted.

@@ -7,16 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
 const (
-	configMaps  = "/api/v1/namespaces/default/configmaps"
-	secrets     = "/api/v1/namespaces/default/secrets"
 	definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 	collector   = "garbage-collector-controller"
 )
@@ -27,18 +25,20 @@ const (
 //
 // Covers H2.
 func TestVersionNoLongerServed(t *testing.T) {
-	s := start(t)
+	s := enter(t, "served")
 	s.must(http.MethodPost, definitions, definition(true))
-	s.until("the kind is served", func() bool { return s.code("/apis/example.com/v1/things") == http.StatusOK })
+	if err := s.Serves(t.Context(), "example.com", "things", "v1", "v2"); err != nil {
+		t.Fatal(err)
+	}
 	s.must(http.MethodPost, "/apis/example.com/v2/things", `{"apiVersion":"example.com/v2","kind":"Thing","metadata":{"name":"owner"}}`)
 	owner := s.uid("/apis/example.com/v2/things/owner")
 	t.Logf("Thing owner exists, uid %s; v1 and v2 are served, v2 is preferred", owner)
 
 	s.controllers(collector)
 	s.fence()
-	s.create(configMaps, "before", ref("example.com/v1", "Thing", "owner", owner))
+	s.create(s.configMaps(), "before", ref("example.com/v1", "Thing", "owner", owner))
 	s.fence()
-	if s.code(configMaps+"/before") != http.StatusOK {
+	if s.code(s.configMaps()+"/before") != http.StatusOK {
 		t.Fatal("before: a dependent through v1 was not kept while v1 was served")
 	}
 	t.Log("before: ConfigMap before refers to it through v1 and is kept")
@@ -46,11 +46,11 @@ func TestVersionNoLongerServed(t *testing.T) {
 	s.patch(definitions+"/things.example.com", definition(false))
 	s.until("v1 is not served", func() bool { return s.code("/apis/example.com/v1/things/owner") == http.StatusNotFound })
 	t.Log("spec.versions[v1].served is false now")
-	s.create(configMaps, "lost", ref("example.com/v1", "Thing", "owner", owner))
-	s.until("the dependent is gone", func() bool { return s.code(configMaps+"/lost") == http.StatusNotFound })
+	s.create(s.configMaps(), "lost", ref("example.com/v1", "Thing", "owner", owner))
+	s.until("the dependent is gone", func() bool { return s.code(s.configMaps()+"/lost") == http.StatusNotFound })
 	s.alive("/apis/example.com/v2/things/owner", owner)
 	t.Log("ConfigMap lost refers to it through v1 and was DELETED; the owner is alive")
-	if s.code(configMaps+"/before") != http.StatusOK {
+	if s.code(s.configMaps()+"/before") != http.StatusOK {
 		t.Error("ConfigMap before, which nothing made the collector look at, is gone too")
 	}
 }
@@ -61,30 +61,30 @@ func TestVersionNoLongerServed(t *testing.T) {
 //
 // Covers H1.
 func TestOwnerBackFromABackup(t *testing.T) {
-	s := start(t)
+	s := enter(t, "restored")
 	s.controllers(collector)
-	owner := cluster.Stored{Key: "configmaps/default/owner", Manifest: []byte(
-		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"owner","namespace":"default","uid":"owner-uid","creationTimestamp":"2026-01-01T00:00:00Z"}}`)}
+	owner := cluster.Stored{Key: "configmaps/restored/owner", Manifest: []byte(
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"owner","namespace":"restored","uid":"owner-uid","creationTimestamp":"2026-01-01T00:00:00Z"}}`)}
 	restore := func() {
 		if err := s.Store([]cluster.Stored{owner}); err != nil {
 			t.Fatal(err)
 		}
-		s.until("the owner is there", func() bool { return s.code(configMaps+"/owner") == http.StatusOK })
+		s.until("the owner is there", func() bool { return s.code(s.configMaps()+"/owner") == http.StatusOK })
 		s.fence()
 	}
 	// lose makes a dependent of the owner and of a Secret, deletes the Secret, and
 	// tells whether the dependent is kept.
 	lose := func(name string) bool {
-		s.create(secrets, name, "")
-		second := s.uid(secrets + "/" + name)
-		s.create(configMaps, name, ref("v1", "ConfigMap", "owner", "owner-uid")+","+ref("v1", "Secret", name, second))
+		s.create(s.secrets(), name, "")
+		second := s.uid(s.secrets() + "/" + name)
+		s.create(s.configMaps(), name, ref("v1", "ConfigMap", "owner", "owner-uid")+","+ref("v1", "Secret", name, second))
 		s.fence()
-		s.must(http.MethodDelete, secrets+"/"+name, `{"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"}`)
+		s.must(http.MethodDelete, s.secrets()+"/"+name, `{"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"}`)
 		s.until("the collector has judged the dependent", func() bool {
-			text, err := s.Do(t.Context(), http.MethodGet, configMaps+"/"+name, "", nil)
+			text, err := s.Do(t.Context(), http.MethodGet, s.configMaps()+"/"+name, "", nil)
 			return cluster.Code(err) == http.StatusNotFound || !strings.Contains(string(text), second)
 		})
-		return s.code(configMaps+"/"+name) == http.StatusOK
+		return s.code(s.configMaps()+"/"+name) == http.StatusOK
 	}
 
 	restore()
@@ -92,16 +92,16 @@ func TestOwnerBackFromABackup(t *testing.T) {
 		t.Fatal("before: the dependent of an owner that was never away was deleted")
 	}
 	t.Log("before: the dependent of a living owner loses another owner and is kept")
-	s.create(configMaps, "first", ref("v1", "ConfigMap", "owner", "owner-uid"))
+	s.create(s.configMaps(), "first", ref("v1", "ConfigMap", "owner", "owner-uid"))
 	s.fence()
-	s.must(http.MethodDelete, configMaps+"/owner", `{"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"}`)
-	s.until("its dependent is collected", func() bool { return s.code(configMaps+"/first") == http.StatusNotFound })
+	s.must(http.MethodDelete, s.configMaps()+"/owner", `{"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"}`)
+	s.until("its dependent is collected", func() bool { return s.code(s.configMaps()+"/first") == http.StatusNotFound })
 	restore()
 	t.Log("the owner was deleted, its dependents were collected, and it was restored with its uid")
 	if lose("lost") {
 		t.Error("the dependent was kept: the hazard is gone")
 	} else {
-		s.alive(configMaps+"/owner", "owner-uid")
+		s.alive(s.configMaps()+"/owner", "owner-uid")
 		t.Log("a dependent of the restored owner loses another owner and was DELETED; the owner is alive")
 	}
 	s.controllers(collector)
@@ -113,26 +113,28 @@ func TestOwnerBackFromABackup(t *testing.T) {
 	}
 }
 
-// stage is a cluster of one test.
+// plane is the control plane of all tests; each starts its collector anew.
+var plane *cluster.Cluster
+
+func TestMain(m *testing.M) { os.Exit(cluster.Main(m, &plane)) }
+
+// stage is a namespace of one test.
 type stage struct {
 	*cluster.Cluster
-	t      *testing.T
-	fences int
+	t         *testing.T
+	namespace string
+	fences    int
 }
 
-func start(t *testing.T) *stage {
+func enter(t *testing.T, namespace string) *stage {
 	t.Helper()
-	c, err := cluster.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &stage{Cluster: c, t: t}
+	s := &stage{Cluster: plane, t: t, namespace: namespace}
+	s.must(http.MethodPost, "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, namespace))
+	return s
 }
+
+func (s *stage) configMaps() string { return "/api/v1/namespaces/" + s.namespace + "/configmaps" }
+func (s *stage) secrets() string    { return "/api/v1/namespaces/" + s.namespace + "/secrets" }
 
 func (s *stage) controllers(names ...string) {
 	s.t.Helper()
@@ -205,19 +207,13 @@ func (s *stage) fence() {
 	s.t.Helper()
 	s.fences++
 	name := fmt.Sprintf("fence-%d", s.fences)
-	s.create(configMaps, name, ref("v1", "Secret", name, name))
-	s.until("the collector is there", func() bool { return s.code(configMaps+"/"+name) == http.StatusNotFound })
+	s.create(s.configMaps(), name, ref("v1", "Secret", name, name))
+	s.until("the collector is there", func() bool { return s.code(s.configMaps()+"/"+name) == http.StatusNotFound })
 }
 
 func (s *stage) until(what string, holds func() bool) {
 	s.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(25 * time.Second); !holds(); <-tick.C {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("it did not come true that %s", what)
-		}
-	}
+	cluster.Until(s.t, what, holds)
 }
 
 // definition is a kind with two versions, of which the older may not be served.

@@ -3,6 +3,9 @@ package replay
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/ledger"
 )
 
 // What the ledger says of package differential is what its test of the scenario
@@ -14,24 +17,24 @@ func TestLedgerOfDifferential(t *testing.T) {
 	}
 	var shown []string
 	for _, file := range files {
-		ok, err := whole(file)
+		ok, err := differential.Whole(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !ok {
 			continue
 		}
-		lines, err := claims("differential", file)
+		lines, err := ledger.Claims("differential", file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shown = append(shown, lines...)
 	}
-	wrong, err := disagreement("differential", shown)
+	wrong, err := ledger.Disagreement("differential", shown)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if wrong != "" {
-		t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger, wrong)
+		t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger.File, wrong)
 	}
 }

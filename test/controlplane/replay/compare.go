@@ -79,8 +79,7 @@ func (p *play) differences(ctx context.Context, d *datadriven.TestData, r reply,
 		if _, rest := resting[d.Cmd]; !rest {
 			return wrong, nil
 		}
-		objects, err := p.settle(ctx, d)
-		return append(wrong, objects...), err
+		return wrong, p.settle(ctx, d)
 	}
 	objects, err := p.compareWorld(ctx)
 	return append(wrong, objects...), err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -100,8 +99,6 @@ func (p *play) spend(ctx context.Context, r reply) error {
 const denied = "ValidatingAdmissionPolicy 'deny' with binding 'deny' denied request: "
 
 func (p *play) awaitPolicy(ctx context.Context, verb string, code int) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
 	if _, err := p.Do(ctx, http.MethodPost, "/api/v1/namespaces/default/secrets", "application/json", []byte(probeBody)); err != nil && cluster.Code(err) != http.StatusConflict {
 		return err
 	}
@@ -109,16 +106,14 @@ func (p *play) awaitPolicy(ctx context.Context, verb string, code int) error {
 	if verb == "UPDATE" {
 		method, body = http.MethodPut, probeBody
 	}
-	for {
+	return cluster.Await(ctx, "the policy of admission is in force, or is not", func(ctx context.Context) (bool, error) {
 		_, err := p.Do(ctx, method, probe+"?dryRun=All", "application/json", []byte(body))
-		if got := cluster.Code(err); got == code {
-			if code == 0 {
-				return err
-			}
-			return nil
+		if got := cluster.Code(err); got != code {
+			return false, nil
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return fmt.Errorf("the policy of admission does not follow: %w", err)
+		if code != 0 {
+			err = nil
 		}
-	}
+		return true, err
+	})
 }

@@ -150,6 +150,15 @@ func (p *play) isApart(d *datadriven.TestData, words []string) bool {
 	return err == nil && p.apart[ref.String()] != ""
 }
 
+// target is the object that a directive names, its address, and what else is said.
+func (p *play) target(words []string) (ref object.Ref, path string, rest []string, err error) {
+	if ref, rest, err = p.env.Target(words); err != nil {
+		return ref, "", nil, err
+	}
+	path, _, err = pathOf(p.env, ref)
+	return ref, path, rest, err
+}
+
 func (p *play) create(ctx context.Context, words []string) (reply, error) {
 	o, err := scenario.ParseObject(words, p.env.Names)
 	if err != nil {
@@ -221,11 +230,7 @@ func (p *play) put(ctx context.Context, path string, body map[string]any) (reply
 }
 
 func (p *play) finalize(ctx context.Context, words []string) (reply, error) {
-	ref, rest, err := p.env.Target(words)
-	if err != nil {
-		return reply{}, err
-	}
-	path, _, err := pathOf(p.env, ref)
+	ref, path, rest, err := p.target(words)
 	if err != nil {
 		return reply{}, err
 	}
@@ -279,11 +284,7 @@ func (p *play) patch(ctx context.Context, words []string) (reply, error) {
 }
 
 func (p *play) remove(ctx context.Context, words []string) (reply, error) {
-	ref, rest, err := p.env.Target(words)
-	if err != nil {
-		return reply{}, err
-	}
-	path, _, err := pathOf(p.env, ref)
+	ref, path, rest, err := p.target(words)
 	if err != nil {
 		return reply{}, err
 	}
@@ -327,11 +328,7 @@ func (p *play) delete(ctx context.Context, path string, ref object.Ref, o metav1
 }
 
 func (p *play) get(ctx context.Context, words []string) (reply, error) {
-	ref, _, err := p.env.Target(words)
-	if err != nil {
-		return reply{}, err
-	}
-	path, _, err := pathOf(p.env, ref)
+	_, path, _, err := p.target(words)
 	if err != nil {
 		return reply{}, err
 	}

@@ -6,10 +6,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/ledger"
 )
+
+// repository is the way to the root of the repository from here.
+const repository = "../../.."
 
 // served are the scenario files of the simulated API server.
 const served = "../../../internal/apisim/testdata/scenarios/*.txt"
@@ -17,6 +24,7 @@ const served = "../../../internal/apisim/testdata/scenarios/*.txt"
 // Every request of the scenario files is answered by a real API server as the files
 // say, and leaves the world as they say.
 func TestReplay(t *testing.T) {
+	t.Parallel() // beside the stages of TestRest
 	s, err := open()
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +56,7 @@ func TestReplay(t *testing.T) {
 				}
 			}()
 			datadriven.RunTest(t, file, p.run)
-			lines, err := claims("replay", file)
+			lines, err := ledger.Claims("replay", file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,12 +67,12 @@ func TestReplay(t *testing.T) {
 		})
 	}
 	if ran == fit {
-		wrong, err := disagreement("replay", shown)
+		wrong, err := ledger.Disagreement("replay", shown)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if wrong != "" {
-			t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger, wrong)
+			t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger.File, wrong)
 		}
 	}
 	t.Logf("%d files, %d directives, %d requests, %d comparisons of objects", ran, total.directives, total.requests, total.objects)
@@ -76,62 +84,98 @@ var controlled = []string{
 	repository + "/internal/engine/testdata/scenarios/*.txt",
 }
 
+// stages is how many control planes bring worlds to rest side by side: all of them
+// wait most of the time.
+const stages = 4
+
 // Worlds come to rest under real controllers where the scenario files say.
 func TestRest(t *testing.T) {
-	s, err := open()
+	t.Parallel()
+	var shown []string
+	var mu sync.Mutex
+	files, ran := 0, 0
+	t.Run("stages", func(t *testing.T) {
+		for _, part := range parts(t, stages) {
+			files += len(part)
+			t.Run("stage", func(t *testing.T) {
+				t.Parallel()
+				s, err := open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() {
+					if err := s.Stop(); err != nil {
+						t.Error(err)
+					}
+				}()
+				for _, f := range part {
+					t.Run(filepath.Base(f.path), func(t *testing.T) {
+						lines := f.play(t, s)
+						mu.Lock()
+						defer mu.Unlock()
+						ran++
+						shown = append(shown, lines...)
+					})
+				}
+			})
+		}
+	})
+	if ran != files {
+		return
+	}
+	wrong, err := ledger.Disagreement("rest", shown)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if wrong != "" {
+		t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger.File, wrong)
+	}
+}
+
+// restingFile is a file, and the directive that brings its worlds to rest.
+type restingFile struct{ path, by string }
+
+// play has the worlds of the file come to rest, and returns what that shows.
+func (f restingFile) play(t *testing.T, s *stage) []string {
+	t.Helper()
+	p := newRest(s, filepath.Base(f.path), f.by)
 	defer func() {
-		if err := s.Stop(); err != nil {
+		if err := p.dismiss(); err != nil {
 			t.Error(err)
 		}
 	}()
-	var shown []string
-	files, ran := 0, 0
+	datadriven.RunTest(t, f.path, p.run)
+	lines, err := ledger.Claims("rest", f.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// parts deals the files out.
+func parts(t *testing.T, n int) [][]restingFile {
+	t.Helper()
+	dealt := make([][]restingFile, n)
+	next := 0
 	for _, pattern := range controlled {
 		matches, err := filepath.Glob(pattern)
 		if err != nil || len(matches) == 0 {
 			t.Fatalf("%d files: %v", len(matches), err)
 		}
 		for _, file := range matches {
-			name := filepath.Base(file)
 			by, why, err := rests(file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if why != "" {
-				t.Logf("%s: not here: %s", name, why)
+				t.Logf("%s: not here: %s", filepath.Base(file), why)
 				continue
 			}
-			files++
-			t.Run(name, func(t *testing.T) {
-				ran++
-				p := newRest(s, name, by)
-				defer func() {
-					if err := p.dismiss(); err != nil {
-						t.Error(err)
-					}
-				}()
-				datadriven.RunTest(t, file, p.run)
-				lines, err := claims("rest", file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				shown = append(shown, lines...)
-			})
+			dealt[next%n] = append(dealt[next%n], restingFile{file, by})
+			next++
 		}
 	}
-	if ran != files {
-		return
-	}
-	wrong, err := disagreement("rest", shown)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if wrong != "" {
-		t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger, wrong)
-	}
+	return dealt
 }
 
 // rests says by which directive the worlds of a file come to rest, or why it does
@@ -140,7 +184,7 @@ func rests(file string) (by, why string, err error) {
 	if why, ok := unfit[filepath.Base(file)]; ok {
 		return "", why, nil
 	}
-	done, err := whole(file)
+	done, err := differential.Whole(file)
 	if err != nil || done {
 		return "", "package differential runs it", err
 	}

@@ -64,11 +64,9 @@ func comesToRest(file string) (by, why string, err error) {
 	return by, "", nil
 }
 
-// patience is how long controllers may take to bring a world to rest.
-const patience = 25 * time.Second
-
-// calm is how long a world has to stay as it is until it is at rest.
-const calm = 1500 * time.Millisecond
+// calm is how long a world has to stay as it is, after the collector was seen to have
+// begun with all that it knows, until it counts as being at rest.
+const calm = 500 * time.Millisecond
 
 // hire starts the controllers of a file, unless they work already, and returns when
 // the collector has seen the world.
@@ -80,27 +78,37 @@ func (p *play) hire(ctx context.Context) error {
 	if err := p.Controllers(resting[p.rest]...); err != nil {
 		return err
 	}
+	return p.fence(ctx)
+}
+
+// fence returns when the collector has begun with all that it was told before: it
+// collects dependents of what never was, of three kinds.
+func (p *play) fence(ctx context.Context) error {
 	p.fences++
 	name := fmt.Sprintf("fence-%d", p.fences)
-	const path = "/api/v1/namespaces/kube-node-lease/configmaps"
-	body := fmt.Sprintf(`{"metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":%q,"uid":%q}]}}`, name, name, name)
-	if _, err := p.Do(ctx, http.MethodPost, path, "application/json", []byte(body)); err != nil {
-		return err
+	refs := fmt.Sprintf(`"metadata":{"name":%q,"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":%q,"uid":%q}]}`, name, name, name)
+	bodies := map[string]string{
+		"configmaps": `{` + refs + `}`, "secrets": `{` + refs + `}`,
+		"pods": `{` + refs + `,"spec":{"containers":[{"name":"c","image":"i"}]}}`,
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
-		_, err := p.Do(ctx, http.MethodGet, path+"/"+name, "", nil)
-		if cluster.Code(err) == http.StatusNotFound {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("the collector does not collect: %w", err)
-		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+	const place = "/api/v1/namespaces/kube-node-lease/"
+	for kind, body := range bodies {
+		if _, err := p.Do(ctx, http.MethodPost, place+kind, "application/json", []byte(body)); err != nil {
 			return err
 		}
 	}
+	for kind := range bodies {
+		if err := cluster.Await(ctx, "the collector collects "+kind, func(ctx context.Context) (bool, error) {
+			_, err := p.Do(ctx, http.MethodGet, place+kind+"/"+name, "", nil)
+			if cluster.Code(err) == http.StatusNotFound {
+				return true, nil
+			}
+			return false, err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dismiss ends the controllers.
@@ -112,33 +120,43 @@ func (p *play) dismiss() error {
 	return p.Controllers()
 }
 
+// patience is how long a world may be another one than the file says. A file that is
+// wrong has to be noticed before all files together take too long.
+const patience = 2 * time.Minute
+
 // settle waits until the world is what the file says, and makes sure that it stays
-// so.
-func (p *play) settle(ctx context.Context, d *datadriven.TestData) ([]string, error) {
+// so. The error says what is wrong with one that does not come to that.
+func (p *play) settle(ctx context.Context, d *datadriven.TestData) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var wrong []string
 	finished := map[string]bool{}
-	began := time.Now()
-	since := time.Time{}
-	for {
+	look := func(ctx context.Context) (bool, error) {
 		if err := p.finish(ctx, d, finished); err != nil {
-			return nil, err
+			return false, err
 		}
-		wrong, err := p.compareWorld(ctx)
-		if err != nil {
-			return nil, err
+		now, err := p.compareWorld(ctx)
+		if err == nil {
+			wrong = now
 		}
-		switch {
-		case len(wrong) > 0:
-			since = time.Time{}
-		case since.IsZero():
-			since = time.Now()
-		}
-		if !since.IsZero() && time.Since(since) > calm || time.Since(began) > patience {
-			return wrong, nil
-		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
-			return nil, err
-		}
+		return len(wrong) == 0, err
 	}
+	err := cluster.Await(ctx, "the world comes to rest as the file says", func(ctx context.Context) (bool, error) {
+		if ok, err := look(ctx); !ok || err != nil {
+			return false, err
+		}
+		if err := p.fence(ctx); err != nil {
+			return false, err
+		}
+		if err := pause(ctx, calm); err != nil {
+			return false, err
+		}
+		return look(ctx)
+	})
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, strings.Join(wrong, "\n"))
+	}
+	return nil
 }
 
 // finish does to the pods what the file says that their kubelets do.

@@ -88,7 +88,31 @@ func (s *stage) set(ctx context.Context, objects []*object.Object, resources *ob
 			return err
 		}
 	}
+	for _, o := range objects {
+		if o.Kind == "Namespace" {
+			if err := s.noticed(ctx, o); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// noticed waits until admission, which knows namespaces from a watch, knows whether
+// one is being deleted.
+func (s *stage) noticed(ctx context.Context, namespace *object.Object) error {
+	want := 0
+	if n := namespace.NamespaceFacts(); n != nil && n.Phase == "Terminating" {
+		want = http.StatusForbidden
+	}
+	path := "/api/v1/namespaces/" + namespace.Name + "/configmaps?dryRun=All"
+	return cluster.Await(ctx, "admission knows namespace "+namespace.Name, func(ctx context.Context) (bool, error) {
+		_, err := s.Do(ctx, http.MethodPost, path, "application/json", []byte(`{"metadata":{"generateName":"probe-"}}`))
+		if code := cluster.Code(err); code != 0 || err == nil {
+			return code == want, nil
+		}
+		return false, err
+	})
 }
 
 // furnitureUID begins the UID of what no file speaks of.
@@ -132,17 +156,13 @@ func furniture(objects []*object.Object, define bool) []*object.Object {
 
 // await waits until a path is served.
 func (s *stage) await(ctx context.Context, path string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	for {
+	return cluster.Await(ctx, path+" is served", func(ctx context.Context) (bool, error) {
 		_, err := s.Do(ctx, http.MethodGet, path, "", nil)
-		if code := cluster.Code(err); code != http.StatusNotFound && code != http.StatusTooManyRequests {
-			return err
+		if code := cluster.Code(err); code == http.StatusNotFound || code == http.StatusTooManyRequests {
+			return false, nil
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
-			return fmt.Errorf("%s is not served: %w", path, err)
-		}
-	}
+		return true, err
+	})
 }
 
 // pause waits, as long as somebody waits for the outcome.

@@ -25,9 +25,6 @@ var apart = map[string]map[string]string{
 	"get.txt": {
 		"rbac.authorization.k8s.io/v1beta1 ClusterRole admin": beta,
 	},
-	"s050_pods_that_go_at_once.txt": {
-		"v1 Pod shop/unset": "a server gives every pod a period when it reads it from storage",
-	},
 	"s068_negative_grace.txt": {
 		"v1 Pod shop/spec": "a server turns a negative period into one second when it reads it from storage",
 	},

@@ -1,0 +1,204 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+const deployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      automountServiceAccountToken: false
+      containers: [{name: web, image: web}]
+`
+
+// TestDeleteDeployment deletes a Deployment with everything below it, under each
+// policy: what happens is what was predicted.
+func TestDeleteDeployment(t *testing.T) {
+	for _, policy := range []string{"background", "foreground", "orphan"} {
+		t.Run(policy, func(t *testing.T) {
+			s := enter(t, collector, deployments, replicas)
+			s.deployed()
+			a := s.confirmed("delete", "deployment/web", "-n", s.namespace, "--cascade="+policy, "-o", "json")
+			r := a.want(t, 0, "gone").run(t)
+			if r.State != report.Complete || len(r.Drift) > 0 || r.Summary.Confirmed != 1 {
+				t.Errorf("%+v", r)
+			}
+			left := len(s.names("Pod")) + len(s.names("ReplicaSet"))
+			if want := map[string]int{"orphan": 4}[policy]; left != want || len(s.names("Deployment")) > 0 {
+				t.Errorf("%d objects are left, want %d: %v", left, want, s.world())
+			}
+		})
+	}
+}
+
+// deployed makes the Deployment and waits until its controllers have written all that
+// they write: without a kubelet its pods never run. After that nothing of it changes,
+// and a plan stays as it is.
+func (s *stage) deployed() {
+	s.t.Helper()
+	s.create(deployment)
+	s.until("three pods, and both controllers have said so", func() bool {
+		return len(s.names("Pod")) == 3 &&
+			s.says("deployments", `{.items[*].metadata.generation}{.items[*].status.observedGeneration} {.items[*].status.replicas}{.items[*].status.updatedReplicas}{.items[*].status.unavailableReplicas} `+
+				`{.items[*].status.conditions[?(@.type=="Progressing")].reason}`) == "11 333 ReplicaSetUpdated" &&
+			s.says("replicasets", `{.items[*].metadata.generation}{.items[*].status.observedGeneration} {.items[*].status.replicas}{.items[*].status.fullyLabeledReplicas}`) == "11 33"
+	})
+}
+
+// TestDeleteHeld deletes what a finalizer holds: it says so, and gives up.
+func TestDeleteHeld(t *testing.T) {
+	s := enter(t, collector)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/lock]}}`)
+	a := s.confirmed("delete", "configmap/held", "-n", s.namespace, "--timeout=2s", "-o", "json")
+	r := a.want(t, 6, "configmap/held waits (finalizer example.com/lock)").run(t)
+	if r.State != report.TimedOut || len(r.Drift) > 0 || len(r.Pending) != 1 {
+		t.Errorf("%+v", r)
+	}
+	s.kubectl(nil, "patch", "configmap/held", "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+}
+
+// TestDeleteUncollected deletes where nobody collects: it says so, and who does.
+func TestDeleteUncollected(t *testing.T) {
+	s := enter(t)
+	s.configMap("below", "owner", s.configMap("owner", "", ""))
+	a := s.confirmed("delete", "configmap/owner", "-n", s.namespace, "--patience=1s")
+	a.want(t, 6, "nobody seems to collect in this cluster", "kubectl gc collect")
+	if diff := cmp.Diff([]string{"below"}, s.names("ConfigMap")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDeleteRefused tries everything for which a delete is refused: the server has
+// the same afterwards, to the resourceVersion.
+func TestDeleteRefused(t *testing.T) {
+	s := enter(t, collector)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: plain}}`)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: kept, annotations: {kubectl-gc.io/protect: "true"}}}`)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: helm, annotations: {helm.sh/resource-policy: keep}}}`)
+	before := s.world()
+	other := "--confirm=sha256:" + strings.Repeat("0", 64)
+	for name, x := range map[string]struct {
+		args  []string
+		typed string
+		says  string
+	}{
+		"nobody to ask":     {[]string{"configmap/plain"}, "", "without a terminal"},
+		"another digest":    {[]string{"configmap/plain", other}, "", "has the digest sha256:"},
+		"no":                {[]string{"configmap/plain"}, "n\n", "nothing was written"},
+		"yes to data":       {[]string{"configmap/plain"}, "y\n", "nothing was written"},
+		"too many":          {[]string{"configmap/plain", "--max-deletes=0"}, "y\n", "at most 0 are allowed"},
+		"annotation":        {[]string{"configmap/kept"}, "y\n", "ProtectedByAnnotation"},
+		"one of several":    {[]string{"configmap/plain", "configmap/kept"}, "y\n", "ProtectedByAnnotation"},
+		"helm":              {[]string{"configmap/helm"}, "y\n", "ProtectedByHelm"},
+		"a namespace":       {[]string{"namespace/" + s.namespace}, "y\n", "--allow-protected=Namespace"},
+		"system namespace":  {[]string{"namespace/kube-system", "--allow-protected=Namespace"}, "y\n", "ProtectedNamespace"},
+		"nothing but shown": {[]string{"configmap/plain", "--dry-run"}, "y\n", "Nothing was written"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"delete", "-n", s.namespace}, x.args...)
+			var a answer
+			if x.typed == "" {
+				a = s.gc(s.ctx, args...)
+			} else {
+				a = s.typed(s.ctx, person{strings.NewReader(x.typed)}, args...)
+			}
+			want := 5
+			if strings.Contains(name, "shown") {
+				want = 0
+			}
+			a.want(t, want, x.says)
+			if diff := cmp.Diff(before, s.world()); diff != "" {
+				t.Errorf("something was written:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDeleteByPerson has somebody type the name of the context.
+func TestDeleteByPerson(t *testing.T) {
+	s := enter(t, collector)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: plain}}`)
+	context := strings.TrimSpace(string(s.kubectl(nil, "config", "current-context")))
+	a := s.typed(s.ctx, person{strings.NewReader(context + "\n")}, "delete", "configmap/plain", "-n", s.namespace)
+	a.want(t, 0, "Type "+context+" to go on", "all as predicted", "Backup and journal")
+	if left := s.names("ConfigMap"); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestDeleteChanged changes the target between the plan and the delete: it is
+// another object then than the one that was confirmed.
+func TestDeleteChanged(t *testing.T) {
+	for _, point := range []string{"before-backup", "after-backup"} {
+		t.Run(point, func(t *testing.T) {
+			s := enter(t, collector)
+			s.configMap("plain", "", "")
+			dry := s.gc(s.ctx, "delete", "configmap/plain", "-n", s.namespace, "--dry-run").want(t, 0)
+			confirm := "--confirm=" + digests.FindStringSubmatch(dry.stderr)[1]
+			ctx := s.during(point, func() { s.label("plain") })
+			a := s.gc(ctx, "delete", "configmap/plain", "-n", s.namespace, confirm, "-o", "json").want(t, 5, "Contended")
+			if r := a.run(t); r.State != report.NothingWritten {
+				t.Errorf("%+v", r)
+			}
+			s.configMaps("plain")
+		})
+	}
+}
+
+// TestDeleteDenied has admission deny one of two deletes: neither is sent.
+func TestDeleteDenied(t *testing.T) {
+	s := enter(t, collector)
+	s.configMap("plain", "", "")
+	s.configMap("denied", "", "")
+	policy := `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: deny}
+spec:
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]}
+  validations: [{expression: "oldObject.metadata.name != 'denied'", message: not this one}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: deny}
+spec: {policyName: deny, validationActions: [Deny]}
+`
+	s.kubectl([]byte(policy), "create", "-f", "-")
+	defer s.kubectl([]byte(policy), "delete", "-f", "-")
+	s.until("the policy is in force", func() bool {
+		_, err := plane.Kubectl(s.ctx, nil, "delete", "configmap", "denied", "-n", s.namespace, "--dry-run=server")
+		return err != nil
+	})
+	before := s.world()
+	s.confirmed("delete", "configmap/plain", "configmap/denied", "-n", s.namespace).want(t, 5, "not this one", "nothing was written")
+	if diff := cmp.Diff(before, s.world()); diff != "" {
+		t.Errorf("something was written:\n%s", diff)
+	}
+}
+
+// TestDeleteSeveral deletes what a selector finds, without waiting.
+func TestDeleteSeveral(t *testing.T) {
+	s := enter(t, collector)
+	for _, name := range []string{"a", "b", "c"} {
+		s.configMap(name, "", "")
+	}
+	s.label("a")
+	s.label("b")
+	r := s.confirmed("delete", "configmap", "-l", "changed=yes", "-n", s.namespace, "--wait=false", "-o", "json").want(t, 0).run(t)
+	if r.State != report.NotAwaited || r.Summary.Confirmed != 2 {
+		t.Errorf("%+v", r)
+	}
+	s.configMaps("c")
+}
