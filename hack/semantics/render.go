@@ -18,8 +18,10 @@ test claims its number; see [testing.md](testing.md) for how to claim one.
 The last column says what was shown on a real control plane of that version: replay puts the
 requests of a scenario file to a real API server and compares every answer and every object;
 rest has real controllers bring the world of a file to where the file says; differential
-compares where a world comes to rest under a real collector with what a dry run says. Otherwise
-it says why not.
+compares where a world comes to rest under a real collector with what a dry run says; between
+and lived are tests written for one behaviour: between stands between a real collector and the
+API server, and holds, refuses and changes what they say to each other; lived has the real
+controllers act on what a test does to a cluster. Otherwise it says why not.
 
 `
 

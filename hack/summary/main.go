@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -79,10 +81,24 @@ func summarize(r io.Reader, w io.Writer) (counts, error) {
 		case "fail":
 			fmt.Fprint(w, strings.Join(pending[key], ""))
 			delete(pending, key)
+			if e.Test == "" {
+				unfinished(w, pending, key)
+			}
 			c.count(e)
 		}
 	}
 	return c, lines.Err()
+}
+
+// unfinished prints what tests of a package have said that never came to their end:
+// it timed out, or its process died.
+func unfinished(w io.Writer, pending map[string][]string, pkg string) {
+	for _, key := range slices.Sorted(maps.Keys(pending)) {
+		if strings.HasPrefix(key, pkg) {
+			fmt.Fprint(w, strings.Join(pending[key], ""))
+			delete(pending, key)
+		}
+	}
 }
 
 // packageLine drops the bare verdict that precedes each package's own line.

@@ -28,6 +28,14 @@ func TestSummarize(t *testing.T) {
 			"2 packages, 1 broken, 0s\nFAIL: 1 passed, 1 failed, 0 skipped", false,
 		},
 		{
+			"a test that never ended shows its output",
+			pass + `{"Action":"output","Package":"q","Test":"TestC","Output":"panic: timed out\n"}
+{"Action":"fail","Package":"q"}
+`,
+			"ok  \tp\t0.1s\npanic: timed out\n",
+			"2 packages, 1 broken, 0s\nFAIL: 1 passed, 0 failed, 0 skipped", false,
+		},
+		{
 			"a package that does not build is a failure",
 			pass + `{"Action":"build-output","ImportPath":"q","Output":"syntax error\n"}
 {"Action":"build-fail","ImportPath":"q"}
