@@ -28,8 +28,6 @@ type Options struct {
 	Unsaved bool
 	// Secrets keeps the bytes of Secrets, too.
 	Secrets bool
-	// Keep is the Keeper of the plan.
-	Keep plan.Keeper
 	// Workers is the largest number of requests under way; 0 for 20.
 	Workers int
 	// Patience is how long nothing may happen before what has not come is given

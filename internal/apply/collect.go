@@ -105,13 +105,11 @@ func (c *collecting) through(api engine.API) engine.API {
 	return &waves{API: newBounds(written, c.result, c.surprised), gate: c.gate, broken: c.broken}
 }
 
-// before lets a write through when the plan's Keeper does, when its object is what
+// before lets a write through when the plan does not withhold it, when its object is what
 // was backed up, and when the wave has room.
 func (c *collecting) before(ctx context.Context, q engine.Request) error {
-	if c.o.Keep != nil {
-		if why := c.o.Keep.Of(q); why != "" {
-			return fmt.Errorf("kept: %s", why)
-		}
+	if why := c.result.Withheld(q); why != "" {
+		return fmt.Errorf("kept: %s", why)
 	}
 	if c.backup.changed[q.Ref] {
 		return errors.New("it has changed since the plan was made")

@@ -128,7 +128,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	if err := incomplete(l.requireComplete, result.Plan.Complete); err != nil || !writes {
 		return err
 	}
-	return l.collect(c, args, w, result, options.Keep)
+	return l.collect(c, args, w, result)
 }
 
 // check reads the flags.
@@ -189,7 +189,7 @@ func (l *collection) keeper() plan.Keeper {
 }
 
 // collect asks, and carries the plan out.
-func (l *collection) collect(c *cobra.Command, args []string, w world, result *plan.Result, keep plan.Keeper) error {
+func (l *collection) collect(c *cobra.Command, args []string, w world, result *plan.Result) error {
 	if len(result.Writes()) == 0 {
 		fmt.Fprintln(l.streams.ErrOut, "There is nothing to collect.")
 		if l.output.forPeople() || l.writing.onlyShows() {
@@ -205,7 +205,7 @@ func (l *collection) collect(c *cobra.Command, args []string, w world, result *p
 	if err != nil {
 		return err
 	}
-	o.Keep, o.Patience = keep, l.patience
+	o.Patience = l.patience
 	run, err := apply.Collect(c.Context(), w.client, w.Snapshot, result, o)
 	done()
 	return summary(c, &l.output, l.streams, run, err)

@@ -54,6 +54,7 @@ func (s *simulation) fates() fates {
 	if s.seed.Verb == Collect {
 		s.addTerminating(all)
 		s.addUndecided(all)
+		s.addUnsure(all)
 	}
 	s.doubtDependents(all)
 	s.spreadWaiting(all)

@@ -13,7 +13,7 @@ import (
 // off it.
 //
 // It makes a plan of what this program does, which is less than what the collector
-// of Kubernetes does; who carries the plan out has to ask the same Keeper.
+// of Kubernetes does; who carries the plan out has to ask Result.Withheld.
 type Keeper func(o *object.Object, removes bool) Reason
 
 // errWithheld is the answer to a write that was withheld. To the collector it is a
@@ -50,9 +50,11 @@ type Write struct {
 
 // Writes lists the requests of the collector that the plan foresees, in their
 // order: what Guard lets through.
-func (r *Result) Writes() []Write {
+func (r *Result) Writes() []Write { return r.run.writes() }
+
+func (s *simulation) writes() []Write {
 	var list []Write
-	rec := r.run.recorder
+	rec := s.recorder
 	for _, step := range rec.records.all {
 		if rec.text(step.actor) != actorCollector || step.answer != 0 {
 			continue
@@ -67,15 +69,16 @@ func (r *Result) Writes() []Write {
 	return list
 }
 
-// Of says why an intent of the collector in a live run is withheld; an empty reason
-// lets it through. It is the question that the simulation asks.
-func (k Keeper) Of(r engine.Request) Reason {
-	o := r.Live
+// Withheld says why a request of the collector in a live run is not sent although it
+// may be in the plan; an empty reason lets it through. It is the question that the
+// simulation asks: the Keeper's, and whether the object's fate is unknown.
+func (r *Result) Withheld(q engine.Request) Reason {
+	o := q.Live
 	if o == nil {
-		o = r.Cached
+		o = q.Cached
 	}
 	if o == nil {
-		o = &object.Object{Ref: r.Ref}
+		o = &object.Object{Ref: q.Ref}
 	}
-	return k(o, r.Verb == engine.DeleteObject || r.Verb == engine.RemoveFinalizer)
+	return r.run.left.keep(r.run.options.Keep, o, q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer)
 }

@@ -155,7 +155,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == "UnknownOwnerKind":
 		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
 	case e.Reason == string(DependentUnknown):
-		return "waits for " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
+		return "goes only after " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
 	case e.Reason == string(OwnerUnknown):
 		return "goes or stays with its owner " + names(e.Because)
 	case e.Reason == string(SharedUID):

@@ -176,6 +176,43 @@ func TestNothingUnknownIsDeleted(t *testing.T) {
 	})
 }
 
+// TestCollectWritesToNothingUnknown: what this program itself collects is what its plan
+// says goes or loses references, and nothing of which the plan says that it is not
+// known. (safety.md I5)
+func TestCollectWritesToNothingUnknown(t *testing.T) {
+	writes, unknown := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap := drawSnapshot(t)
+		options := plan.Options{Rules: engine.Strict, Explore: rapid.IntRange(0, 2).Draw(t, "explore")}
+		result := simulate(t, snap, plan.CollectSeed(), options)
+		effects := map[object.Ref]report.Effect{}
+		for _, e := range result.Plan.Effects {
+			effects[object.Ref(e.Object)] = e
+			if e.Outcome == report.Unknown {
+				unknown++
+			}
+		}
+		for _, w := range result.Writes() {
+			writes++
+			if e, ok := effects[w.Object]; !ok || e.Outcome == report.Unknown {
+				t.Fatalf("the plan writes to %s, of which it says: %s %s", w.Object, e.Outcome, e.Reason)
+			}
+		}
+		after := map[object.Ref]*object.Object{}
+		for _, o := range result.After() {
+			after[o.Ref] = o
+		}
+		for _, o := range snap.Objects {
+			if e := effects[o.Ref]; e.Outcome == report.Unknown && !o.BeingDeleted() && (after[o.Ref] == nil || after[o.Ref].BeingDeleted()) {
+				t.Fatalf("%s: %s, and it has been deleted", o.Ref, e.Reason)
+			}
+		}
+	})
+	if writes == 0 || unknown == 0 {
+		t.Errorf("%d writes and %d unknown fates: the property shows nothing", writes, unknown)
+	}
+}
+
 // names tells whether a reference means the object that has its uid.
 func names(ref object.OwnerReference, owner *object.Object, namespace string) bool {
 	return ref.Name == owner.Name && strings.EqualFold(ref.Kind, owner.Kind) && ref.APIVersion == owner.APIVersion &&

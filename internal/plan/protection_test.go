@@ -60,10 +60,10 @@ func TestProtectedObjects(t *testing.T) {
 			"StatefulSet db: Blocked BlockingDependents waits for persistentvolumeclaim/data",
 			"PersistentVolumeClaim data: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/db-0"}},
 		{"pods not covered", set + claim, "Pod", []string{
-			"StatefulSet db: Unknown DependentUnknown waits for persistentvolumeclaim/data, of which it is not known whether it goes",
+			"StatefulSet db: Unknown DependentUnknown goes only after persistentvolumeclaim/data, of which it is not known whether it goes",
 			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
 		{"volumes not shown", set + claim + "\n" + pod, "", []string{
-			"StatefulSet db: Unknown DependentUnknown waits for persistentvolumeclaim/data, of which it is not known whether it goes",
+			"StatefulSet db: Unknown DependentUnknown goes only after persistentvolumeclaim/data, of which it is not known whether it goes",
 			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods do not all show their volumes: db-0"}},
 		{"somebody else holds the claim, too", set + strings.Replace(claim, "protection", "protection,x/y", 1) + "\n" + pod + "claims=data", "", []string{
 			"StatefulSet db: Blocked BlockingDependents waits for persistentvolumeclaim/data",
@@ -79,7 +79,7 @@ func TestProtectedObjects(t *testing.T) {
 			"Job j: Blocked BlockingDependents waits for pod/p",
 			"Pod p: Blocked LeftAlone held by finalizer batch.kubernetes.io/job-tracking: the Job controller leaves it alone: x.io/y manages Job j"}},
 		{"a Job that is not shown", "batch/v1 Job s/j\n" + job, "", []string{
-			"Job j: Unknown DependentUnknown waits for pod/p, of which it is not known whether it goes",
+			"Job j: Unknown DependentUnknown goes only after pod/p, of which it is not known whether it goes",
 			"Pod p: Unknown ProtectionUnknown whether finalizer batch.kubernetes.io/job-tracking goes is not known: who manages Job j is not in the snapshot"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

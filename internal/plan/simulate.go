@@ -45,25 +45,41 @@ func (r *Result) After() []*object.Object { return r.run.after() }
 // returns an error when a target is not in the snapshot, when the context ends,
 // or when the simulation does not end.
 func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
+	left := unsure{}
+	for {
+		s, fates, err := simulate(ctx, snap, seed, o, left)
+		if err != nil {
+			return nil, err
+		}
+		if !s.keepsUnknown() || !left.add(s, fates) {
+			return &Result{Plan: s.report(fates), run: s}, nil
+		}
+	}
+}
+
+// simulate runs a seed under every schedule, and judges what becomes of everything.
+func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options, left unsure) (*simulation, fates, error) {
 	s := newSimulation(snap, seed, o)
+	s.leave(left)
 	if err := s.run(ctx, nil); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fates := s.fates()
 	if seed.Verb == RemoveFinalizer {
 		if err := s.compare(ctx, fates); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	for i := range o.Explore {
 		other := newSimulation(snap, seed, Options{Rules: o.Rules, Keep: o.Keep, NoSteps: true})
+		other.leave(left)
 		random := rand.New(rand.NewPCG(o.Seed, uint64(i)))
 		if err := other.run(ctx, random); err != nil {
-			return nil, fmt.Errorf("schedule %d of seed %d: %w", i, o.Seed, err)
+			return nil, nil, fmt.Errorf("schedule %d of seed %d: %w", i, o.Seed, err)
 		}
 		fates.contest(other.fates())
 	}
-	return &Result{Plan: s.report(fates), run: s}, nil
+	return s, fates, nil
 }
 
 // EffectOn simulates a seed for the sake of one object and returns what becomes
@@ -88,6 +104,8 @@ type simulation struct {
 	collector *engine.Collector
 	tracks    tracks
 	rest      *restOfWorld
+	// left are the objects that are left alone because their fates are unknown.
+	left unsure
 	// partial: the rules look for owners everywhere, and something was not seen.
 	partial bool
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -37,7 +38,7 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 	if target.Kind != "Namespace" || target.APIVersion != "v1" {
 		return nil
 	}
-	facts := object.Namespace{Finalizers: []string{namespaceToken}}
+	facts := object.Namespace{Finalizers: []string{finalizer.NamespaceToken}}
 	if seen := target.NamespaceFacts(); seen != nil {
 		facts = *seen
 	}
@@ -56,11 +57,6 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 	_, err = s.recorder.Finalize(ctx, next)
 	return err
 }
-
-// namespaceToken is in spec.finalizers of every namespace.
-//
-// Upstream: core/v1 FinalizerKubernetes.
-const namespaceToken = "kubernetes"
 
 // takenFate is a target that is gone, or that was not being deleted.
 func (s *simulation) takenFate(f *fate) {

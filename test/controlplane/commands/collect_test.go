@@ -115,6 +115,30 @@ func TestCollectKeeps(t *testing.T) {
 	s.kubectl(nil, "patch", "pvc", "claim", "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 }
 
+// TestCollectLeavesTheUnknown does not begin a deletion of which it cannot tell where it
+// ends: below the object is one with an owner of a kind that nobody serves.
+func TestCollectLeavesTheUnknown(t *testing.T) {
+	s := enter(t)
+	s.garbage("a")
+	root := s.configMap("root", "", "")
+	middle := s.configMap("middle", "", "")
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: open, ownerReferences: [` +
+		`{apiVersion: v1, kind: ConfigMap, name: middle, uid: ` + middle + `, blockOwnerDeletion: true},` +
+		`{apiVersion: example.com/v1, kind: Unheard, name: other, uid: other}]}}`)
+	s.kubectl(nil, "patch", "configmap", "middle", "-n", s.namespace, "--type=merge", "-p",
+		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"root","uid":"`+root+`","blockOwnerDeletion":true}]}}`)
+	s.kubectl(nil, "delete", "configmap", "root", "-n", s.namespace, "--cascade=foreground", "--wait=false")
+	before := s.world()
+	s.confirmed("collect", "-n", s.namespace).want(t, 0, "of which it is not known whether it goes")
+	s.configMaps(append([]string{"root", "middle", "open"}, living...)...)
+	for _, name := range []string{"root", "middle", "open"} {
+		if was, is := before["ConfigMap/"+name], s.world()["ConfigMap/"+name]; was != is {
+			t.Errorf("%s was written to: resourceVersion %s, then %s", name, was, is)
+		}
+	}
+	s.kubectl(nil, "patch", "configmap", "root", "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+}
+
 // TestCollectRefused tries what is refused before anything is written.
 func TestCollectRefused(t *testing.T) {
 	s := enter(t)

@@ -1,0 +1,77 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// TestUnknownIsLeftAlone: of garbage whose end hangs on something unknown the collection
+// does not even begin the deletion, and so nothing follows from it.
+func TestUnknownIsLeftAlone(t *testing.T) {
+	const world = `apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: root, namespace: shop, uid: r, resourceVersion: "9",
+   deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, finalizers: [foregroundDeletion]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: garbage, namespace: shop, uid: a, resourceVersion: "1",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: root, uid: r, blockOwnerDeletion: true}]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: below, namespace: shop, uid: b, resourceVersion: "2",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: garbage, uid: a, blockOwnerDeletion: true}]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: open, namespace: shop, uid: c, resourceVersion: "3",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: garbage, uid: a, blockOwnerDeletion: true},
+                     {apiVersion: example.com/v1, kind: Unheard, name: other, uid: z}]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: certain, namespace: shop, uid: d, resourceVersion: "4",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: x}]}}
+`
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(world), TreatMissingAsAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		rules   engine.Rules
+		effects map[string]string
+		writes  []string
+	}{
+		{
+			engine.Strict,
+			map[string]string{
+				"root": "Unknown DependentUnknown", "garbage": "Unknown DependentUnknown",
+				"below": "Unknown OwnerUnknown", "open": "Unknown UnknownOwnerKind", "certain": "Deleted NoSolidOwner",
+			},
+			[]string{"certain"},
+		},
+		{ // the collector of Kubernetes begins it
+			engine.Upstream,
+			map[string]string{
+				"root": "Unknown DependentUnknown", "garbage": "Unknown DependentUnknown",
+				"below": "Deleted WaitingOwner", "open": "Unknown UnknownOwnerKind", "certain": "Deleted NoSolidOwner",
+			},
+			[]string{"garbage", "below", "certain"},
+		},
+	} {
+		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: tt.rules})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, e := range result.Plan.Effects {
+			got[e.Object.Name] = string(e.Outcome) + " " + e.Reason
+		}
+		if diff := cmp.Diff(tt.effects, got); diff != "" {
+			t.Errorf("%s: effects (-want +got):\n%s", tt.rules, diff)
+		}
+		var writes []string
+		for _, w := range result.Writes() {
+			writes = append(writes, w.Object.Name)
+		}
+		if diff := cmp.Diff(tt.writes, writes); diff != "" {
+			t.Errorf("%s: writes (-want +got):\n%s", tt.rules, diff)
+		}
+	}
+}
