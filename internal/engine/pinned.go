@@ -71,13 +71,8 @@ func sendRelease(ctx context.Context, api API, r Request) error {
 	live := r.Live
 	var err error
 	for range 1 + freshTries {
-		if live == nil || live.ResourceVersion == "" {
-			if live, err = api.Get(ctx, r.Ref); err != nil {
-				return err
-			}
-			if live.UID != r.Live.UID {
-				return nil // gone; the one that has its name is another object
-			}
+		if live, err = versioned(ctx, api, r, live); live == nil {
+			return err
 		}
 		left := object.WithoutOwners(live.Owners, r.UIDs)
 		if len(left) == len(live.Owners) {
@@ -98,13 +93,8 @@ func sendPinnedFinalizer(ctx context.Context, api API, a Attempt, r Request) err
 	live := r.Live
 	var err error
 	for range 1 + freshTries {
-		if live == nil || live.ResourceVersion == "" {
-			if live, err = api.Get(ctx, r.Ref); err != nil {
-				return err
-			}
-			if live.UID != r.Ref.UID {
-				return nil
-			}
+		if live, err = versioned(ctx, api, r, live); live == nil {
+			return err
 		}
 		if !live.HasFinalizer(r.Finalizer) {
 			return nil
@@ -119,6 +109,20 @@ func sendPinnedFinalizer(ctx context.Context, api API, a Attempt, r Request) err
 		live = nil
 	}
 	return err
+}
+
+// versioned is the object of a request in a version that it can be pinned to: what is
+// known of it, or what the server says. It is nil when the object has gone, the one
+// that has its name being another.
+func versioned(ctx context.Context, api API, r Request, live *object.Object) (*object.Object, error) {
+	if live != nil && live.ResourceVersion != "" {
+		return live, nil
+	}
+	live, err := api.Get(ctx, r.Ref)
+	if err != nil || live.UID != r.Ref.UID {
+		return nil, err
+	}
+	return live, nil
 }
 
 // custom tells whether a kind is known not to understand a strategic merge patch.

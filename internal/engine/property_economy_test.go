@@ -45,18 +45,7 @@ func TestPropertyEconomySafety(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild)
 		r := newRig(t, w, engine.WithEconomy())
-		for _, o := range w.Objects {
-			r.waited[o.UID] = o.WaitingForDependents()
-		}
-		r.judge = func(o *object.Object) string {
-			deletes++
-			judged := o.Clone()
-			judged.Owners = slices.DeleteFunc(slices.Clone(o.Owners), func(ref object.OwnerReference) bool { return r.waited[ref.UID] })
-			if len(o.Owners) > 0 && len(judged.Owners) == 0 {
-				return ""
-			}
-			return r.innocent(judged)
-		}
+		r.judgeWhileOverlapping(w, &deletes)
 		acts := scenario.DrawDeletes(t, w, scenario.Policies)
 		r.sync().act(acts...).explore(rapid.Uint64().Draw(t, "seed"))
 		r.act(scenario.DrawMeddling(t, w, acts)).explore(rapid.Uint64().Draw(t, "seed"))
@@ -78,16 +67,7 @@ func TestPropertyEconomyLiveness(t *testing.T) {
 		for range rapid.IntRange(0, 3).Draw(t, "meddling") {
 			r.act(scenario.DrawMeddling(t, w, acts)).explore(rapid.Uint64().Draw(t, "seed"))
 		}
-		later := r.collector.Deferred(engine.DeleteWork)
-		for _, o := range r.listed() {
-			if !r.garbageWithout(o, "") || r.givenUp(o) {
-				continue
-			}
-			garbage++
-			if !o.BeingDeleted() && !slices.Contains(later, o.Ref) {
-				r.fatalf("%s has no owner left and nobody looks at it", o.Ref)
-			}
-		}
+		garbage += r.lookedAfter()
 	})
 	if garbage == 0 {
 		t.Error("no object without an owner was ever left: the property says nothing")

@@ -19,22 +19,28 @@ func TestPropertySafetyWhileOverlapping(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild)
 		r := newRig(t, w)
-		for _, o := range w.Objects {
-			r.waited[o.UID] = o.WaitingForDependents()
-		}
-		r.judge = func(o *object.Object) string {
-			deletes++
-			judged := o.Clone()
-			judged.Owners = slices.DeleteFunc(slices.Clone(o.Owners), func(ref object.OwnerReference) bool { return r.waited[ref.UID] })
-			if len(o.Owners) > 0 && len(judged.Owners) == 0 {
-				return ""
-			}
-			return r.innocent(judged)
-		}
+		r.judgeWhileOverlapping(w, &deletes)
 		r.sync().act(scenario.DrawDeletes(t, w, scenario.Policies)...).explore(rapid.Uint64().Draw(t, "seed"))
 	})
 	if deletes == 0 {
 		t.Error("nothing was ever deleted: the property says nothing")
+	}
+}
+
+// judgeWhileOverlapping judges and counts every DELETE of attempts that overlap: that an
+// owner has waited is known to them for longer than it is so.
+func (r *rig) judgeWhileOverlapping(w scenario.World, deletes *int) {
+	for _, o := range w.Objects {
+		r.waited[o.UID] = o.WaitingForDependents()
+	}
+	r.judge = func(o *object.Object) string {
+		*deletes++
+		judged := o.Clone()
+		judged.Owners = slices.DeleteFunc(slices.Clone(o.Owners), func(ref object.OwnerReference) bool { return r.waited[ref.UID] })
+		if len(o.Owners) > 0 && len(judged.Owners) == 0 {
+			return ""
+		}
+		return r.innocent(judged)
 	}
 }
 
