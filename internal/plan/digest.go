@@ -48,7 +48,7 @@ func (s *simulation) concerned(f *fate) bool {
 	switch {
 	case f.track.target:
 		return true
-	case s.options.Keep != nil && s.options.Keep(f.track.first, false) == NotAskedFor:
+	case s.notAskedFor(f):
 		return false
 	default:
 		return !f.baseline

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -59,7 +60,22 @@ func (s *simulation) fates() fates {
 	s.doubtDependents(all)
 	s.spreadWaiting(all)
 	s.addKeptByBlocked(all)
+	maps.DeleteFunc(all, func(_ types.UID, f *fate) bool { return s.elsewhere(f) })
 	return all
+}
+
+// elsewhere tells whether an object is outside of where the collection was asked for,
+// and neither garbage nor changed: that it is stuck, or not known, is not the question.
+func (s *simulation) elsewhere(f *fate) bool {
+	if f.outcome != report.Unknown && f.outcome != report.Blocked || f.track.changed != 0 {
+		return false
+	}
+	return s.notAskedFor(f)
+}
+
+// notAskedFor tells whether the Keeper says so of an object.
+func (s *simulation) notAskedFor(f *fate) bool {
+	return s.options.Keep != nil && s.options.Keep(f.track.first, false) == NotAskedFor
 }
 
 // fateOf is nil for an object that nothing touched and whose prospects did not

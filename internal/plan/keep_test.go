@@ -61,3 +61,49 @@ func TestKeep(t *testing.T) {
 		t.Errorf("what is withheld on purpose is called stuck: %+v", result.Plan.Stuck)
 	}
 }
+
+// TestElsewhere: of a collection in one namespace the plan says nothing of what is stuck
+// or unknown in another one.
+func TestElsewhere(t *testing.T) {
+	const world = `apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: garbage, namespace: shop, uid: a, resourceVersion: "1",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: x}]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: garbage, namespace: other, uid: b, resourceVersion: "2",
+   ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: x}]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: stuck, namespace: other, uid: c, resourceVersion: "3",
+   deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, finalizers: [example.com/hold]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: unknown, namespace: other, uid: d, resourceVersion: "4",
+   ownerReferences: [{apiVersion: example.com/v1, kind: Unheard, name: it, uid: z}]}}
+`
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(world), TreatMissingAsAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func(o *object.Object, _ bool) plan.Reason {
+		if o.Namespace != "shop" {
+			return plan.NotAskedFor
+		}
+		return ""
+	}
+	for _, tt := range []struct {
+		keep plan.Keeper
+		want string
+	}{
+		{keep, "other/garbage Kept, shop/garbage Deleted"},
+		{nil, "other/garbage Deleted, other/stuck Blocked, other/unknown Unknown, shop/garbage Deleted"},
+	} {
+		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: engine.Strict, Keep: tt.keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range result.Plan.Effects {
+			got = append(got, e.Object.Namespace+"/"+e.Object.Name+" "+string(e.Outcome))
+		}
+		if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("effects (-want +got):\n%s", diff)
+		}
+	}
+}

@@ -137,6 +137,7 @@ func TestCollectLeavesTheUnknown(t *testing.T) {
 		}
 	}
 	s.kubectl(nil, "patch", "configmap", "root", "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+	s.kubectl(nil, "delete", "configmap", "middle", "open", "-n", s.namespace)
 }
 
 // TestCollectRefused tries what is refused before anything is written.
