@@ -48,7 +48,7 @@ func (s *simulation) concerned(f *fate) bool {
 	switch {
 	case f.track.target:
 		return true
-	case s.notAskedFor(f):
+	case s.notAskedFor(f.track.first):
 		return false
 	default:
 		return !f.baseline

@@ -70,12 +70,12 @@ func (s *simulation) elsewhere(f *fate) bool {
 	if f.outcome != report.Unknown && f.outcome != report.Blocked || f.track.changed != 0 {
 		return false
 	}
-	return s.notAskedFor(f)
+	return s.notAskedFor(f.track.first)
 }
 
 // notAskedFor tells whether the Keeper says so of an object.
-func (s *simulation) notAskedFor(f *fate) bool {
-	return s.options.Keep != nil && s.options.Keep(f.track.first, false) == NotAskedFor
+func (s *simulation) notAskedFor(o *object.Object) bool {
+	return s.options.Keep != nil && s.options.Keep(o, false) == NotAskedFor
 }
 
 // fateOf is nil for an object that nothing touched and whose prospects did not

@@ -81,6 +81,7 @@ items:
 	if err != nil {
 		t.Fatal(err)
 	}
+	snap.Source.Discovered = true // so that a kind that nobody serves is known to be that
 	keep := func(o *object.Object, _ bool) plan.Reason {
 		if o.Namespace != "shop" {
 			return plan.NotAskedFor
@@ -88,11 +89,12 @@ items:
 		return ""
 	}
 	for _, tt := range []struct {
-		keep plan.Keeper
-		want string
+		keep  plan.Keeper
+		want  string
+		stuck int
 	}{
-		{keep, "other/garbage Kept, shop/garbage Deleted"},
-		{nil, "other/garbage Deleted, other/stuck Blocked, other/unknown Unknown, shop/garbage Deleted"},
+		{keep, "other/garbage Kept, shop/garbage Deleted", 0},
+		{nil, "other/garbage Deleted, other/stuck Blocked, other/unknown Unknown, shop/garbage Deleted", 1},
 	} {
 		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: engine.Strict, Keep: tt.keep})
 		if err != nil {
@@ -104,6 +106,9 @@ items:
 		}
 		if diff := cmp.Diff(tt.want, strings.Join(got, ", ")); diff != "" {
 			t.Errorf("effects (-want +got):\n%s", diff)
+		}
+		if stuck := len(result.Plan.Stuck); stuck != tt.stuck {
+			t.Errorf("%d are tried again, want %d: %+v", stuck, tt.stuck, result.Plan.Stuck)
 		}
 	}
 }

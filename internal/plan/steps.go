@@ -73,6 +73,9 @@ func (s *simulation) stuck() []report.Stuck {
 			if _, withheld := s.recorder.kept[ref]; withheld {
 				continue
 			}
+			if ref.Namespace != "" && s.notAskedFor(&object.Object{Ref: ref}) {
+				continue
+			}
 			st := report.Stuck{Object: report.RefOf(ref)}
 			id, present := g.Find(ref.UID)
 			if present && g.Virtual(id) {
