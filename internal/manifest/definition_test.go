@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,5 +31,25 @@ func TestDefinitionWithoutConditionsIsEstablished(t *testing.T) {
 		if got == nil || got.Established != want {
 			t.Errorf("status %q: %+v, want established %v", status, got, want)
 		}
+	}
+}
+
+// The versions in which something may be stored are what a person has to know who
+// takes one of them away.
+func TestDefinitionTellsStoredVersions(t *testing.T) {
+	const text = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b"},
+		"spec":{"group":"b","names":{"kind":"A","plural":"as"},"scope":"Namespaced","versions":[]},"status":{"storedVersions":["v1","v2"]}}`
+	var got *object.Definition
+	err := Read(strings.NewReader(text), Options{File: "x"}, Handler{
+		Object: func(o *object.Object, _ bool, _ Position) error {
+			got = o.Definition()
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == nil || !slices.Equal(got.Stored, []string{"v1", "v2"}) {
+		t.Errorf("%+v, want v1 and v2", got)
 	}
 }

@@ -9,10 +9,13 @@ const (
 	definitionKind = "CustomResourceDefinition"
 	jobKind        = "Job"
 	volumeKind     = "PersistentVolume"
+	claimKind      = "ResourceClaim"
+	cidrKind       = "ServiceCIDR"
+	addressKind    = "IPAddress"
 )
 
 // factsKinds are these kinds.
-var factsKinds = []string{podKind, namespaceKind, definitionKind, jobKind, volumeKind}
+var factsKinds = []string{podKind, namespaceKind, definitionKind, jobKind, volumeKind, claimKind, cidrKind, addressKind}
 
 // factsKind is kind when something of its spec and status is kept in the group
 // of apiVersion, and empty otherwise.
@@ -28,6 +31,14 @@ func factsKind(apiVersion, kind string) string {
 		}
 	case jobKind:
 		if object.GroupOf(apiVersion) == "batch" {
+			return kind
+		}
+	case claimKind:
+		if object.GroupOf(apiVersion) == "resource.k8s.io" {
+			return kind
+		}
+	case cidrKind, addressKind:
+		if object.GroupOf(apiVersion) == "networking.k8s.io" {
 			return kind
 		}
 	}
@@ -60,6 +71,12 @@ func (l *lexer) spec(it *item, kind string, flat bool) error {
 			err = l.jobSpecField(it)
 		case volumeKind:
 			err = l.volumeSpecField(it, flat)
+		case cidrKind:
+			err = l.cidrSpecField(it)
+		case addressKind:
+			err = l.addressSpecField(it)
+		default:
+			err = l.skip()
 		}
 	}
 	return err
@@ -100,6 +117,7 @@ func (l *lexer) namespaceSpecField(it *item) error {
 // status reads what is kept of the status of kind.
 func (l *lexer) status(it *item, kind string, flat bool) error {
 	in, err := l.object("status")
+	it.facts.stated = in
 	for first := true; in && err == nil; first = false {
 		if in, err = l.member(first); !in || err != nil {
 			break
@@ -107,16 +125,35 @@ func (l *lexer) status(it *item, kind string, flat bool) error {
 		if flat {
 			lowerFirst(l.key)
 		}
-		switch {
-		case (kind == definitionKind || kind == jobKind) && string(l.key) == "conditions":
-			err = l.conditions(it)
-		case kind != definitionKind && kind != jobKind && string(l.key) == "phase":
-			err = l.fact(it, hasPhase, &it.facts.pod.Phase, "status.phase")
-		default:
-			err = l.skip()
-		}
+		err = l.statusField(it, kind)
 	}
 	return err
+}
+
+func (l *lexer) statusField(it *item, kind string) error {
+	switch kind {
+	case definitionKind, jobKind:
+		if string(l.key) == "conditions" {
+			return l.conditions(it)
+		}
+		if kind == definitionKind && string(l.key) == "storedVersions" {
+			if err := l.once(it, hasStoredVersions, "status.storedVersions"); err != nil {
+				return err
+			}
+			var err error
+			it.facts.definition.Stored, err = l.strings("status.storedVersions")
+			return err
+		}
+	case claimKind:
+		if string(l.key) == "reservedFor" {
+			return l.reservations(it)
+		}
+	case podKind, namespaceKind, volumeKind:
+		if string(l.key) == "phase" {
+			return l.fact(it, hasPhase, &it.facts.pod.Phase, "status.phase")
+		}
+	}
+	return l.skip()
 }
 
 // fact reads a string that many objects have in common.

@@ -114,6 +114,16 @@ func describe(o *object.Object) string {
 	if v := o.Volume(); v != nil {
 		show("volume", fmt.Sprintf("%+v", *v), true)
 	}
+	if c := o.ResourceClaim(); c != nil {
+		show("reserved", fmt.Sprint(c.Reserved), true)
+	}
+	if c := o.ServiceCIDR(); c != nil {
+		show("cidrs", fmt.Sprint(c.CIDRs), true)
+	}
+	if a := o.IPAddress(); a != nil {
+		show("parent", fmt.Sprintf("%+v", *a), true)
+	}
+	show("revision", fmt.Sprint(o.Revision()), o.Revision() != 0)
 	return b.String()
 }
 

@@ -32,6 +32,7 @@ type item struct {
 	labels                      []labelSpans
 	finalizers                  []span
 	protection                  object.Protection
+	revision                    uint32
 
 	// factsOf is the kind whose facts were read from spec and status. While the
 	// kind is not known, these are kept as they are.
@@ -51,8 +52,11 @@ type facts struct {
 	definition object.Definition
 	job        object.Job
 	volume     object.Volume
-	// specified tells that there was a spec.
-	specified bool
+	claim      object.ResourceClaim
+	cidr       object.ServiceCIDR
+	address    object.IPAddress
+	// specified tells that there was a spec, stated that there was a status.
+	specified, stated bool
 	// scoped tells that the definition has said its scope, conditioned that it
 	// has said its conditions.
 	scoped, conditioned bool
@@ -86,6 +90,7 @@ const (
 	hasMirror
 	hasProtect
 	hasResourcePolicy
+	hasRevision
 	hasNodeName
 	hasPodGrace
 	hasSpecFinalizers
@@ -96,9 +101,17 @@ const (
 	hasVersions
 	hasOldVersion
 	hasConditions
+	hasStoredVersions
 	hasVolumes
 	hasManagedBy
 	hasClaimRef
+	hasReclaimPolicy
+	hasCSI
+	hasProvisioner
+	hasMigratedTo
+	hasReserved
+	hasCIDRs
+	hasParent
 
 	hasGraceValue // deletionGracePeriodSeconds is there and not null
 	hasFlatItems  // the fields of metadata are at the top

@@ -18,6 +18,9 @@ func (rd *reading) value(l *lexer, ls *listing) error {
 		}
 		it := &rd.items[depth]
 		it.reset(line)
+		if rd.captures(l) {
+			return rd.objectAndText(l, it, ls)
+		}
 		return rd.object(l, it, ls)
 	case ls != nil:
 		return l.mistyped("it", "an object")
@@ -96,6 +99,9 @@ func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing)
 		return nil, err
 	}
 	rd.recognised = true
+	if rd.h.Raw != nil {
+		l.mark = -1 // the text of a list is not kept, that of its items is
+	}
 	list = &listing{rd: rd, line: it.line, flat: flat}
 	if outer != nil {
 		list.depth = outer.depth + 1

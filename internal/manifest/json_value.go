@@ -157,10 +157,16 @@ func (l *lexer) skipKey() error {
 
 // capture appends the text of the value at the current position to dst.
 func (l *lexer) capture(dst []byte) ([]byte, error) {
-	l.mark = l.pos
+	marked := l.mark >= 0 // the object around it is being captured, too
+	if !marked {
+		l.mark = l.pos
+	}
+	from := l.pos - l.mark
 	err := l.skip()
-	dst = append(dst, l.buf[l.mark:l.pos]...)
-	l.mark = -1
+	dst = append(dst, l.buf[l.mark+from:l.pos]...)
+	if !marked {
+		l.mark = -1
+	}
 	return dst, err
 }
 

@@ -4,19 +4,21 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
 // keep says what of a YAML document goes on to the reader of JSON.
 type keep struct {
-	// fields are the keys of a mapping that are kept; any keeps every key.
+	// fields are the keys of a mapping that are kept; any keeps every other key.
 	fields map[string]*keep
 	any    *keep
 	// each is what is kept of each entry of a list.
 	each *keep
+	// loose leaves out keys that are no text; else they are a Problem.
+	loose bool
 }
 
 // below is what is kept under key; nil for nothing.
 func (k *keep) below(key string) *keep {
-	if k.any != nil {
-		return k.any
+	if b, ok := k.fields[key]; ok {
+		return b
 	}
-	return k.fields[key]
+	return k.any
 }
 
 var (
@@ -36,9 +38,10 @@ func keepFields(fields map[string]*keep, names ...string) *keep {
 
 // keepMetadata is what is kept of metadata.
 var keepMetadata = keepFields(map[string]*keep{
-	"labels":      {any: keepValue},
-	"finalizers":  keepStrings,
-	"annotations": keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation),
+	"labels":     {any: keepValue},
+	"finalizers": keepStrings,
+	"annotations": keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
+		object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -53,6 +56,12 @@ var keepVolumes = &keep{each: keepFields(map[string]*keep{
 	"ephemeral":             keepFields(nil),
 }, "name")}
 
+// keepReservations is what is kept of the users of a ResourceClaim.
+var keepReservations = &keep{each: keepFields(nil, "apiGroup", "resource", "name", "uid")}
+
+// keepParent is what is kept of what an IPAddress goes with.
+var keepParent = keepFields(nil, "group", "resource", "namespace", "name")
+
 var keepClaimRef = keepFields(nil, "namespace", "name", "uid")
 
 // keepSpec and keepStatus are what is kept for any of the kinds that matter.
@@ -65,19 +74,21 @@ var keepSpec = keepFields(map[string]*keep{
 	"volumes":    keepVolumes,
 	"containers": keepEntries,
 	"claimRef":   keepClaimRef,
-}, "nodeName", "terminationGracePeriodSeconds", "group", "scope", "version", "managedBy")
+	"csi":        keepFields(nil),
+	"cidrs":      keepStrings,
+	"parentRef":  keepParent,
+}, "nodeName", "terminationGracePeriodSeconds", "group", "scope", "version", "managedBy", "persistentVolumeReclaimPolicy")
 
 var keepStatus = keepFields(map[string]*keep{
-	"conditions": {each: keepFields(nil, "type", "status")},
+	"conditions":     {each: keepFields(nil, "type", "status")},
+	"reservedFor":    keepReservations,
+	"storedVersions": keepStrings,
 }, "phase")
 
 // keepObject is what is kept of an object or list.
 var keepObject = withItems(keepFields(map[string]*keep{
 	"metadata": keepMetadata, "spec": keepSpec, "status": keepStatus,
 }, "apiVersion", "kind"))
-
-// keepObjects is what is kept of a document that is a list of objects.
-var keepObjects = &keep{each: keepObject}
 
 // keepItems is what is kept of the items of a list.
 var keepItems = keepObject.fields["items"]
@@ -96,16 +107,23 @@ var (
 		kindNamespace:  keepFields(map[string]*keep{"finalizers": keepStrings}),
 		kindDefinition: keepSpec,
 		kindJob:        keepFields(nil, "managedBy"),
-		kindVolume:     keepFields(map[string]*keep{"claimRef": keepClaimRef}),
-		kindOther:      nil,
+		kindVolume: keepFields(map[string]*keep{"claimRef": keepClaimRef, "csi": keepFields(nil)},
+			"persistentVolumeReclaimPolicy"),
+		kindClaim: keepFields(nil),
+		kindCIDR:  keepFields(map[string]*keep{"cidrs": keepStrings}),
+		kindIP:    keepFields(map[string]*keep{"parentRef": keepParent}),
+		kindOther: nil,
 	}
 	statusOf = [...]*keep{
 		kindUnseen:     keepStatus,
 		kindPod:        keepFields(nil, "phase"),
 		kindNamespace:  keepFields(nil, "phase"),
-		kindDefinition: keepFields(map[string]*keep{"conditions": keepStatus.fields["conditions"]}),
+		kindDefinition: keepStatus,
 		kindJob:        keepFields(map[string]*keep{"conditions": keepStatus.fields["conditions"]}),
 		kindVolume:     keepFields(nil, "phase"),
+		kindClaim:      keepFields(map[string]*keep{"reservedFor": keepReservations}),
+		kindCIDR:       keepFields(nil),
+		kindIP:         keepFields(nil),
 		kindOther:      nil,
 	}
 )

@@ -29,6 +29,8 @@ type waiting struct {
 	o     *object.Object
 	line  int
 	index int
+	// text is that of the whole item, if texts are wanted.
+	text []byte
 	// facts are what its spec and status say if it is of a kind that matters.
 	facts map[string]conditional
 }
@@ -147,5 +149,8 @@ func (ls *listing) release(w waiting) error {
 	case ok:
 		ls.rd.in.setFacts(o, o.Kind, &c.facts)
 	}
-	return ls.rd.hand(o, true, w.line)
+	if err := ls.rd.hand(o, true, w.line); err != nil {
+		return err
+	}
+	return ls.rd.giveText(w.text, nil, 0)
 }

@@ -79,6 +79,12 @@ type Handler struct {
 	Object func(o *object.Object, inList bool, at Position) error
 	// List is called at the end of each list, after its items.
 	List func(List) error
+	// Raw is called with the JSON text of each object that Wants asks for, or of all
+	// without it, some time after Object. The text is the handler's only until it
+	// returns; it is empty where it cannot be had. With Raw, memory grows with the
+	// largest of these objects, and with a list that says its kind last.
+	Wants func(o *object.Object) bool
+	Raw   func(o *object.Object, text []byte) error
 	// Foreign is called for a document that is no Kubernetes object at all, such
 	// as a JSON value without apiVersion, kind and metadata.
 	Foreign func(at Position, what string) error

@@ -162,6 +162,14 @@ func (l *lexer) annotations(it *item) error {
 			err = l.protection(it, hasProtect, object.ProtectAnnotation)
 		case object.ResourcePolicyAnnotation:
 			err = l.protection(it, hasResourcePolicy, object.ResourcePolicyAnnotation)
+		case object.ProvisionerAnnotation:
+			err = l.fact(it, hasProvisioner, &it.facts.volume.Provisioner, "metadata.annotations["+object.ProvisionerAnnotation+"]")
+		case object.MigratedToAnnotation:
+			err = l.fact(it, hasMigratedTo, &it.facts.volume.MigratedTo, "metadata.annotations["+object.MigratedToAnnotation+"]")
+		case object.RevisionAnnotation:
+			var value span
+			err = l.metadataString(it, hasRevision, &value, "metadata.annotations["+object.RevisionAnnotation+"]")
+			it.revision = object.RevisionBy(string(it.bytes(value)))
 		default:
 			err = l.skip()
 		}

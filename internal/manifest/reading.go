@@ -30,6 +30,10 @@ type reading struct {
 	fullOnly bool
 	// yaml tells that the document is YAML; last that the input ends with it.
 	yaml, last bool
+	// shown is the object that was handed over last, if its text is wanted. scanned
+	// tells that what is being read is the part of a YAML text that a scan kept.
+	shown   *object.Object
+	scanned bool
 	// recognised tells that the current document has a key of an object or list.
 	recognised bool
 }
@@ -45,6 +49,7 @@ func (rd *reading) problem(line int, message string, cause error) error {
 // hand tells the handler of an object.
 func (rd *reading) hand(o *object.Object, inList bool, line int) error {
 	rd.handed++
+	rd.shows(o)
 	if rd.h.Object == nil {
 		return nil
 	}

@@ -38,8 +38,8 @@ func TestListKeepsWhatDeletionNeeds(t *testing.T) {
 
 func TestDefinitionsOfBothVersions(t *testing.T) {
 	wantLines(t, fixture(t, "definitions.json"), Options{},
-		"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com uid=u-crd definition={Group:example.com Kind:Widget Plural:widgets Singular:widget ShortNames:[wd] Categories:[all] Namespaced:true Versions:[{Name:v2 Served:true Storage:true} {Name:v1 Served:false Storage:false}] Established:true Terminating:true}",
-		"apiextensions.k8s.io/v1beta1 CustomResourceDefinition gadgets.example.com uid=u-old definition={Group:example.com Kind:Gadget Plural:gadgets Singular:gadget ShortNames:[] Categories:[] Namespaced:false Versions:[{Name:v1alpha1 Served:true Storage:true}] Established:false Terminating:false}")
+		"apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com uid=u-crd definition={Group:example.com Kind:Widget Plural:widgets Singular:widget ShortNames:[wd] Categories:[all] Namespaced:true Versions:[{Name:v2 Served:true Storage:true} {Name:v1 Served:false Storage:false}] Stored:[] Established:true Terminating:true}",
+		"apiextensions.k8s.io/v1beta1 CustomResourceDefinition gadgets.example.com uid=u-old definition={Group:example.com Kind:Gadget Plural:gadgets Singular:gadget ShortNames:[] Categories:[] Namespaced:false Versions:[{Name:v1alpha1 Served:true Storage:true}] Stored:[] Established:false Terminating:false}")
 }
 
 func TestArrayTakesItsKindFromTheOptions(t *testing.T) {

@@ -25,6 +25,7 @@ type rareKey struct {
 	hasGrace   bool
 	grace      int64
 	protection object.Protection
+	revision   uint32
 }
 
 // build makes the object that was read, without kind and facts. Name, UID and
@@ -128,12 +129,12 @@ func (it *item) sameOwners(refs []object.OwnerReference) bool {
 func (in *Interner) rare(it *item) *object.Rare {
 	finalizers, key := in.finalizers(it)
 	if it.deleted == 0 && it.seen&hasGraceValue == 0 {
-		if key == "" && it.protection == 0 {
+		if key == "" && it.protection == 0 && it.revision == 0 {
 			return nil
 		}
-		return in.shared(rareKey{finalizers: key, protection: it.protection}, finalizers)
+		return in.shared(rareKey{finalizers: key, protection: it.protection, revision: it.revision}, finalizers)
 	}
-	r := &object.Rare{Finalizers: finalizers, DeletionTimestamp: it.deleted, Protection: it.protection}
+	r := &object.Rare{Finalizers: finalizers, DeletionTimestamp: it.deleted, Protection: it.protection, Revision: it.revision}
 	if it.seen&hasGraceValue != 0 {
 		r.GracePeriod = in.number(it.grace)
 	}
@@ -177,7 +178,7 @@ func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
 	if ok {
 		return r
 	}
-	r = &object.Rare{Finalizers: finalizers, Protection: key.protection}
+	r = &object.Rare{Finalizers: finalizers, Protection: key.protection, Revision: key.revision}
 	if key.pod {
 		r.Pod = &object.Pod{NodeName: key.node, Phase: key.phase, Mirror: key.mirror, VolumesKnown: key.volumes}
 		if key.hasGrace {
@@ -193,14 +194,14 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 	if kind == podKind && len(f.pod.Claims) == 0 && (o.Rare == nil || o.Rare.DeletionTimestamp == 0 && o.Rare.GracePeriod == nil) {
 		key := rareKey{
 			pod: true, node: f.pod.NodeName, phase: f.pod.Phase, mirror: f.pod.Mirror, volumes: f.pod.VolumesKnown,
-			hasGrace: f.hasGrace, grace: f.grace, protection: o.Protection(),
+			hasGrace: f.hasGrace, grace: f.grace, protection: o.Protection(), revision: o.Revision(),
 		}
 		key.finalizers = joined(o.Finalizers())
 		o.Rare = in.shared(key, o.Finalizers())
 		return
 	}
 	definition := f.finish()
-	if kind == definitionKind && definition == nil || kind == jobKind && !f.specified {
+	if kind == definitionKind && definition == nil || (kind == jobKind || kind == cidrKind || kind == addressKind) && !f.specified || kind == claimKind && !f.stated {
 		return
 	}
 	rare := o.Edit()
@@ -223,6 +224,15 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 		volume := f.volume
 		volume.Phase = f.pod.Phase
 		rare.Volume = &volume
+	case claimKind:
+		claim := f.claim
+		rare.Seldom = &object.Seldom{ResourceClaim: &claim}
+	case cidrKind:
+		cidr := f.cidr
+		rare.Seldom = &object.Seldom{ServiceCIDR: &cidr}
+	case addressKind:
+		address := f.address
+		rare.Seldom = &object.Seldom{IPAddress: &address}
 	}
 }
 

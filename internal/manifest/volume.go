@@ -120,13 +120,26 @@ func (l *lexer) jobSpecField(it *item) error {
 
 // volumeSpecField reads a field of the spec of a PersistentVolume.
 func (l *lexer) volumeSpecField(it *item, flat bool) error {
-	if string(l.key) != "claimRef" {
-		return l.skip()
-	}
-	if err := l.once(it, hasClaimRef, "spec.claimRef"); err != nil {
-		return err
-	}
 	v := &it.facts.volume
+	switch string(l.key) {
+	case "claimRef":
+		if err := l.once(it, hasClaimRef, "spec.claimRef"); err != nil {
+			return err
+		}
+		return l.claimRef(v, flat)
+	case "persistentVolumeReclaimPolicy":
+		return l.fact(it, hasReclaimPolicy, &v.ReclaimPolicy, "spec.persistentVolumeReclaimPolicy")
+	case "csi", "cSI":
+		if err := l.once(it, hasCSI, "spec.csi"); err != nil {
+			return err
+		}
+		v.CSI = l.token() != 'n'
+	}
+	return l.skip()
+}
+
+// claimRef reads which claim a volume belongs to.
+func (l *lexer) claimRef(v *object.Volume, flat bool) error {
 	in, err := l.object("spec.claimRef")
 	for first := true; in && err == nil; first = false {
 		if in, err = l.member(first); !in || err != nil {
@@ -141,7 +154,7 @@ func (l *lexer) volumeSpecField(it *item, flat bool) error {
 		case "name":
 			err = l.own(&v.ClaimName, "spec.claimRef.name")
 		case "uid", "uID":
-			var uid string
+			uid := string(v.ClaimUID)
 			err = l.own(&uid, "spec.claimRef.uid")
 			v.ClaimUID = types.UID(uid)
 		default:

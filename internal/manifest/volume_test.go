@@ -24,6 +24,16 @@ const whoUses = `{"kind":"List","apiVersion":"v1","items":[
 {"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"unseen"},"status":{"conditions":[]}},
 {"apiVersion":"example.com/v1","kind":"Job","metadata":{"name":"other"},"spec":{"managedBy":{}}},
 {"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"pv"},"spec":{"claimRef":{"kind":"PersistentVolumeClaim","namespace":"shop","name":"data-db-0","uid":"u-c"}},"status":{"phase":"Bound"}},
+{"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"fast","annotations":{"pv.kubernetes.io/provisioned-by":"csi.example.com","pv.kubernetes.io/migrated-to":"other.example.com"}},"spec":{"persistentVolumeReclaimPolicy":"Delete","csi":{"driver":"csi.example.com"}},"status":{"phase":"Released"}},
+{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"rc"},"spec":{"devices":{}},"status":{"allocation":{"devices":{}},"reservedFor":[{"resource":"pods","name":"p","uid":"u-p"},{"apiGroup":"x.io","resource":"gadgets","name":"g","uid":"u-g"}]}},
+{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"new"},"spec":{"devices":{}},"status":{}},
+{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"part"},"spec":{"devices":{}}},
+{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"two"},"spec":{"cidrs":["10.0.0.0/24","fd00::/112"]},"status":{"conditions":[{"type":"Ready"}]}},
+{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"part"},"status":{}},
+{"apiVersion":"networking.k8s.io/v1","kind":"IPAddress","metadata":{"name":"10.0.0.7"},"spec":{"parentRef":{"group":"","resource":"services","namespace":"shop","name":"web"}}},
+{"apiVersion":"networking.k8s.io/v1","kind":"IPAddress","metadata":{"name":"10.0.0.8"}},
+{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"web-7f","annotations":{"deployment.kubernetes.io/revision":"3"}},"spec":{"replicas":1}},
+{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"odd","annotations":{"deployment.kubernetes.io/revision":"third"}}},
 {"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"free"},"spec":{"capacity":{}}}
 ]}`
 
@@ -40,9 +50,19 @@ func TestWhatProtects(t *testing.T) {
 		"batch/v1 Job failed uid= job={Finished:true ManagedBy:} in list",
 		"batch/v1 Job unseen uid= in list",
 		"example.com/v1 Job other uid= in list",
-		"v1 PersistentVolume pv uid= volume={Phase:Bound ClaimNamespace:shop ClaimName:data-db-0 ClaimUID:u-c} in list",
-		"v1 PersistentVolume free uid= volume={Phase: ClaimNamespace: ClaimName: ClaimUID:} in list",
-		`list "v1" "List" 10 partial=false`,
+		"v1 PersistentVolume pv uid= volume={Phase:Bound ClaimNamespace:shop ClaimName:data-db-0 ClaimUID:u-c ReclaimPolicy: Provisioner: MigratedTo: CSI:false} in list",
+		"v1 PersistentVolume fast uid= volume={Phase:Released ClaimNamespace: ClaimName: ClaimUID: ReclaimPolicy:Delete Provisioner:csi.example.com MigratedTo:other.example.com CSI:true} in list",
+		"resource.k8s.io/v1 ResourceClaim rc uid= reserved=[{ pods p u-p} {x.io gadgets g u-g}] in list",
+		"resource.k8s.io/v1 ResourceClaim new uid= reserved=[] in list",
+		"resource.k8s.io/v1 ResourceClaim part uid= in list",
+		"networking.k8s.io/v1 ServiceCIDR two uid= cidrs=[10.0.0.0/24 fd00::/112] in list",
+		"networking.k8s.io/v1 ServiceCIDR part uid= in list",
+		"networking.k8s.io/v1 IPAddress 10.0.0.7 uid= parent={Group: Resource:services Namespace:shop Name:web} in list",
+		"networking.k8s.io/v1 IPAddress 10.0.0.8 uid= in list",
+		"apps/v1 ReplicaSet web-7f uid= revision=3 in list",
+		"apps/v1 ReplicaSet odd uid= in list",
+		"v1 PersistentVolume free uid= volume={Phase: ClaimNamespace: ClaimName: ClaimUID: ReclaimPolicy: Provisioner: MigratedTo: CSI:false} in list",
+		`list "v1" "List" 20 partial=false`,
 	}
 	wantLines(t, whoUses, Options{}, want...)
 	text, err := yaml.JSONToYAML([]byte(whoUses))
@@ -100,9 +120,18 @@ func TestProtectionFaults(t *testing.T) {
 		pod(`"volumes":[{"persistentVolumeClaim":"x"}]`):                              "spec.volumes.persistentVolumeClaim is a string; it must be a mapping",
 		pod(`"volumes":[{"persistentVolumeClaim":{"claimName":[]}}]`):                 "spec.volumes.persistentVolumeClaim.claimName is a list; it must be a string",
 		pod(`"volumes":[{"persistentVolumeClaim":{"claimName":"a","claimName":""}}]`): "spec.volumes.persistentVolumeClaim has claimName twice",
-		volume(`"claimRef":{},"claimRef":{}`):                                         "spec.claimRef is there twice",
-		volume(`"claimRef":{"name":"a","name":"b"}`):                                  "spec.claimRef.name is there twice",
-		volume(`"claimRef":{"uid":7}`):                                                "spec.claimRef.uid is a number; it must be a string",
+		`{"apiVersion":"networking.k8s.io/v1","kind":"IPAddress","metadata":{"name":"a"},"spec":{"parentRef":{},"parentRef":{}}}`:       "spec.parentRef is there twice",
+		`{"apiVersion":"networking.k8s.io/v1","kind":"IPAddress","metadata":{"name":"a"},"spec":{"parentRef":{"name":"a","name":"b"}}}`: "spec.parentRef.name is there twice",
+		volume(`"csi":{},"csi":{}`):                  "spec.csi is there twice",
+		volume(`"persistentVolumeReclaimPolicy":{}`): "spec.persistentVolumeReclaimPolicy is a mapping; it must be a string",
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":{}}}`:                      "status.reservedFor is a mapping; it must be a list",
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[1]}}`:                     "an entry of status.reservedFor is a number; it must be a mapping",
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[],"reservedFor":[]}}`:     "status.reservedFor is there twice",
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[{"uid":"a","uid":"b"}]}}`: "status.reservedFor.uid is there twice",
+		`{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"a"},"spec":{"cidrs":[7]}}`:                             "an entry of spec.cidrs is a number; it must be a string",
+		volume(`"claimRef":{},"claimRef":{}`):        "spec.claimRef is there twice",
+		volume(`"claimRef":{"name":"a","name":"b"}`): "spec.claimRef.name is there twice",
+		volume(`"claimRef":{"uid":7}`):               "spec.claimRef.uid is a number; it must be a string",
 	} {
 		if _, err := find(input, Options{}); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s\n\tgot %v\n\twant %s", input, err, want)

@@ -166,11 +166,11 @@ func (rd *reading) whole(text []byte, line int, last bool) error {
 }
 
 func (rd *reading) wholeDocument(n *yaml.Node, line int, last bool) error {
-	k := keepObject
+	k := rd.ofObject()
 	switch n.Kind {
 	case yaml.MappingNode:
 	case yaml.SequenceNode:
-		k = keepObjects
+		k = &keep{each: k}
 	default:
 		if n.ShortTag() == "!!null" {
 			return nil

@@ -91,7 +91,7 @@ func (k *keep) keptBelow(key *yaml.Node) (*keep, error) {
 	if key.Kind == yaml.ScalarNode && isText(key) {
 		return k.below(key.Value), nil
 	}
-	if k.any == nil {
+	if k.any == nil || k.loose {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("the key %q of a label is not a string", key.Value)

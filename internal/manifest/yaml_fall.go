@@ -53,7 +53,7 @@ func (d *yamlDocument) oneItem() (bool, error) {
 // handNode hands over an item that the full parser has read.
 func (d *yamlDocument) handNode(n *yaml.Node) error {
 	c := converter{rd: d.rd, shift: d.line - 2}
-	if err := c.node(n, keepObject); err != nil {
+	if err := c.node(n, d.rd.ofObject()); err != nil {
 		return err
 	}
 	return d.list.item(d.rd.convert(&c))

@@ -120,7 +120,14 @@ func (d *yamlDocument) endItem() error {
 	if len(d.s.c.out) == 0 {
 		return nil
 	}
-	return d.list.item(d.rd.convert(&d.s.c))
+	before := d.list.waitingItems()
+	d.rd.scanned = true
+	err := d.list.item(d.rd.convert(&d.s.c))
+	d.rd.scanned = false
+	if err != nil {
+		return err
+	}
+	return d.rd.scannedText(d.l.buf[d.l.mark:d.l.pos], d.line, d.list, before)
 }
 
 // end is called behind the last line of the document.
@@ -132,7 +139,13 @@ func (d *yamlDocument) end(more bool) (bool, error) {
 	}
 	if d.list == nil {
 		d.s.finish()
-		return more, d.rd.value(d.rd.convert(&d.s.c), nil)
+		d.rd.scanned = true
+		err := d.rd.value(d.rd.convert(&d.s.c), nil)
+		d.rd.scanned = false
+		if err != nil {
+			return more, err
+		}
+		return more, d.rd.scannedText(d.l.buf[d.l.mark:d.l.pos], d.line, nil, 0)
 	}
 	if !d.behind {
 		if err := d.endItem(); err != nil {

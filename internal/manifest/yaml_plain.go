@@ -116,6 +116,9 @@ const (
 	kindDefinition
 	kindJob
 	kindVolume
+	kindClaim
+	kindCIDR
+	kindIP
 	kindOther
 )
 
@@ -135,6 +138,12 @@ func (k *kindSeen) narrow(key string, all *keep, rest []byte) *keep {
 			*k = kindJob
 		case volumeKind:
 			*k = kindVolume
+		case claimKind:
+			*k = kindClaim
+		case cidrKind:
+			*k = kindCIDR
+		case addressKind:
+			*k = kindIP
 		default:
 			*k = kindUnseen
 			if allLetters(rest) && string(rest) != partialKind {

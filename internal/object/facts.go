@@ -51,6 +51,8 @@ type Definition struct {
 	Categories []string
 	Namespaced bool
 	Versions   []DefinitionVersion
+	// Stored are status.storedVersions: in each of them something may be stored.
+	Stored []string
 	// Established and Terminating are conditions of the status.
 	Established bool
 	Terminating bool
@@ -90,6 +92,72 @@ type Volume struct {
 	ClaimNamespace string
 	ClaimName      string
 	ClaimUID       types.UID
+	// ReclaimPolicy is the spec's; empty when the dump does not show it.
+	ReclaimPolicy string
+	// Provisioner is who has made the storage, MigratedTo the driver that has taken
+	// it over: both are annotations, and empty without.
+	Provisioner string
+	MigratedTo  string
+	// CSI tells that a CSI driver serves the volume.
+	CSI bool
+}
+
+// The annotations that say who deletes the storage behind a PersistentVolume.
+//
+// Upstream: component-helpers/storage/volume AnnDynamicallyProvisioned,
+// AnnMigratedTo.
+const (
+	ProvisionerAnnotation = "pv.kubernetes.io/provisioned-by"
+	MigratedToAnnotation  = "pv.kubernetes.io/migrated-to"
+)
+
+// Seldom holds the facts of kinds of which there are few, so that they cost the
+// others nothing.
+type Seldom struct {
+	ResourceClaim *ResourceClaim
+	ServiceCIDR   *ServiceCIDR
+	IPAddress     *IPAddress
+}
+
+// ResourceClaim is what the deletion of a ResourceClaim depends on (semantics.md
+// §7.1).
+type ResourceClaim struct {
+	// Reserved are status.reservedFor: who uses the claim.
+	Reserved []Reservation
+}
+
+// Reservation is one user of a ResourceClaim, in its namespace.
+type Reservation struct {
+	Group    string
+	Resource string
+	Name     string
+	UID      types.UID
+}
+
+// ServiceCIDR is what the deletion of a ServiceCIDR depends on (semantics.md §7.1).
+type ServiceCIDR struct {
+	// CIDRs are spec.cidrs as they are written.
+	CIDRs []string
+}
+
+// IPAddress is with what an IPAddress goes: spec.parentRef.
+type IPAddress struct {
+	Group     string
+	Resource  string
+	Namespace string
+	Name      string
+}
+
+func equalSeldom(a, b *Seldom) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if (a.ResourceClaim == nil) != (b.ResourceClaim == nil) || (a.ServiceCIDR == nil) != (b.ServiceCIDR == nil) {
+		return false
+	}
+	return (a.ResourceClaim == nil || slices.Equal(a.ResourceClaim.Reserved, b.ResourceClaim.Reserved)) &&
+		(a.ServiceCIDR == nil || slices.Equal(a.ServiceCIDR.CIDRs, b.ServiceCIDR.CIDRs)) &&
+		equalPointees(a.IPAddress, b.IPAddress)
 }
 
 // Bound tells whether the volume belongs to a claim.
@@ -118,5 +186,5 @@ func equalDefinitions(a, b *Definition) bool {
 	return a.Group == b.Group && a.Kind == b.Kind && a.Plural == b.Plural && a.Singular == b.Singular &&
 		a.Namespaced == b.Namespaced && a.Established == b.Established && a.Terminating == b.Terminating &&
 		slices.Equal(a.ShortNames, b.ShortNames) && slices.Equal(a.Categories, b.Categories) &&
-		slices.Equal(a.Versions, b.Versions)
+		slices.Equal(a.Versions, b.Versions) && slices.Equal(a.Stored, b.Stored)
 }

@@ -45,6 +45,9 @@ type Rare struct {
 	GracePeriod *int64
 	// Protection is what the annotations ask for.
 	Protection Protection
+	// Revision is the number that the Deployment controller has written on a
+	// Deployment and on each of its ReplicaSets; 0 when there is none.
+	Revision uint32
 
 	// What single kinds add: nil for every other kind.
 	Pod        *Pod
@@ -52,6 +55,7 @@ type Rare struct {
 	Definition *Definition
 	Job        *Job
 	Volume     *Volume
+	Seldom     *Seldom
 }
 
 var none Rare
@@ -97,12 +101,41 @@ func (o *Object) NamespaceFacts() *Namespace { return o.rare().Namespace }
 // Definition is nil unless the object is a CustomResourceDefinition.
 func (o *Object) Definition() *Definition { return o.rare().Definition }
 
+// Revision tells which ReplicaSet is the current one of its Deployment: the two have
+// the same. It is 0 when it is not known.
+func (o *Object) Revision() uint32 { return o.rare().Revision }
+
 // Job is nil unless the object is a Job whose dump showed the spec.
 func (o *Object) Job() *Job { return o.rare().Job }
 
 // Volume is nil unless the object is a PersistentVolume whose dump showed spec or
 // status.
 func (o *Object) Volume() *Volume { return o.rare().Volume }
+
+// ResourceClaim is nil unless the object is a ResourceClaim whose dump showed the
+// status.
+func (o *Object) ResourceClaim() *ResourceClaim {
+	if s := o.rare().Seldom; s != nil {
+		return s.ResourceClaim
+	}
+	return nil
+}
+
+// ServiceCIDR is nil unless the object is a ServiceCIDR whose dump showed the spec.
+func (o *Object) ServiceCIDR() *ServiceCIDR {
+	if s := o.rare().Seldom; s != nil {
+		return s.ServiceCIDR
+	}
+	return nil
+}
+
+// IPAddress is nil unless the object is an IPAddress whose dump showed the spec.
+func (o *Object) IPAddress() *IPAddress {
+	if s := o.rare().Seldom; s != nil {
+		return s.IPAddress
+	}
+	return nil
+}
 
 // Controller returns the reference with controller: true, if there is one.
 func (o *Object) Controller() (OwnerReference, bool) {
@@ -147,9 +180,9 @@ func Equal(a, b *Object) bool {
 		slices.Equal(a.Owners, b.Owners) &&
 		slices.Equal(x.Finalizers, y.Finalizers) &&
 		x.DeletionTimestamp == y.DeletionTimestamp && equalPointees(x.GracePeriod, y.GracePeriod) &&
-		x.Protection == y.Protection &&
+		x.Protection == y.Protection && x.Revision == y.Revision &&
 		equalPods(x.Pod, y.Pod) && equalNamespaces(x.Namespace, y.Namespace) && equalDefinitions(x.Definition, y.Definition) &&
-		equalPointees(x.Job, y.Job) && equalPointees(x.Volume, y.Volume)
+		equalPointees(x.Job, y.Job) && equalPointees(x.Volume, y.Volume) && equalSeldom(x.Seldom, y.Seldom)
 }
 
 func equalPointees[T comparable](a, b *T) bool {

@@ -1,6 +1,9 @@
 package object
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Protection is the set of annotations by which the owner of an object asks that
 // it be left alone. An annotation can only protect, never permit.
@@ -19,6 +22,20 @@ const (
 	ProtectAnnotation        = "kubectl-gc.io/protect"
 	ResourcePolicyAnnotation = "helm.sh/resource-policy"
 )
+
+// RevisionAnnotation holds the revision of a Deployment and of its ReplicaSets.
+//
+// Upstream: deployment/util RevisionAnnotation.
+const RevisionAnnotation = "deployment.kubernetes.io/revision"
+
+// RevisionBy reads the value of RevisionAnnotation; 0 for anything but a number.
+func RevisionBy(value string) uint32 {
+	n, err := strconv.ParseUint(value, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return uint32(n)
+}
 
 // ProtectionBy is what the annotation asks for; 0 for one that does not protect.
 //

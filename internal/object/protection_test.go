@@ -41,3 +41,11 @@ func TestProtectionIsContent(t *testing.T) {
 		t.Errorf("%b and %b are equal", a.Protection(), b.Protection())
 	}
 }
+
+func TestRevisionBy(t *testing.T) {
+	for value, want := range map[string]uint32{"": 0, "7": 7, "0": 0, "-1": 0, "4294967295": 4294967295, "4294967296": 0, "+7": 0, "7x": 0, "x": 0} {
+		if got := RevisionBy(value); got != want {
+			t.Errorf("%q: %d, want %d", value, got, want)
+		}
+	}
+}

@@ -88,6 +88,15 @@ func (r Resource) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: r.Group, Resource: r.Name}
 }
 
+// Undiscovered is an API version whose resources a server has not named.
+type Undiscovered struct {
+	APIVersion string
+	// Why is a text for people.
+	Why string
+	// Hidden tells that only the one who asked was refused: others may be told.
+	Hidden bool
+}
+
 // Resources are the served resources of a server: what discovery says. The zero
 // value is empty and ready. It is not safe for concurrent writing; once filled
 // it may be read from many goroutines.

@@ -17,6 +17,8 @@ const (
 	Forbidden Reason = "Forbidden"
 	// ListFailed: the list was tried and failed for another reason.
 	ListFailed Reason = "ListFailed"
+	// NotServed: the server names the resource and answers 404 to a list of it.
+	NotServed Reason = "NotServed"
 	// Truncated: the file that holds the list is broken.
 	Truncated Reason = "Truncated"
 	// LeftOut: it was not looked at, by choice: of a live cluster only what an answer

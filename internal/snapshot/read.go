@@ -24,6 +24,12 @@ type Options struct {
 	TreatMissingAsAbsent bool
 	// Limits bound the inputs.
 	Limits Limits
+	// Raw, if it is not nil, is given the JSON text of each object that Wants asks for,
+	// or of all without it, in the version in which it was found; the text is good until
+	// Raw returns, and empty where it cannot be had. A snapshot that this program wrote
+	// has no texts.
+	Wants func(o *object.Object) bool
+	Raw   func(o *object.Object, text []byte) error
 }
 
 // ReadFiles reads files, directories and archives into one snapshot; "-" is the
@@ -133,7 +139,9 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 			options.Namespace = ""
 		}
 	}
-	err := manifest.Read(content, options, manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign})
+	err := manifest.Read(content, options, manifest.Handler{
+		Object: f.object, List: f.list, Foreign: f.foreign, Wants: r.options.Wants, Raw: r.options.Raw,
+	})
 	if err != nil {
 		f.broken(err)
 		return err

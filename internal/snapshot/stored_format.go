@@ -141,6 +141,11 @@ type storedObject struct {
 	Definition     *storedDefinition `json:"crd,omitzero"`
 	Job            *storedJob        `json:"job,omitzero"`
 	Volume         *storedVolume     `json:"pv,omitzero"`
+	// These are missing from older files: nothing is known then.
+	Revision      uint32               `json:"r,omitzero"`
+	ResourceClaim *storedResourceClaim `json:"rc,omitzero"`
+	ServiceCIDR   *storedServiceCIDR   `json:"cidr,omitzero"`
+	IPAddress     *storedIPAddress     `json:"ip,omitzero"`
 }
 
 type storedOwner struct {
@@ -177,6 +182,33 @@ type storedVolume struct {
 	ClaimNamespace string    `json:"s,omitzero"`
 	ClaimName      string    `json:"n,omitzero"`
 	ClaimUID       types.UID `json:"u,omitzero"`
+	// These are missing from older files: nothing is known then.
+	ReclaimPolicy string `json:"reclaim,omitzero"`
+	Provisioner   string `json:"by,omitzero"`
+	MigratedTo    string `json:"to,omitzero"`
+	CSI           bool   `json:"csi,omitzero"`
+}
+
+type storedResourceClaim struct {
+	Reserved []storedReservation `json:"for,omitempty"`
+}
+
+type storedReservation struct {
+	Group    string    `json:"g,omitzero"`
+	Resource string    `json:"r"`
+	Name     string    `json:"n"`
+	UID      types.UID `json:"u,omitzero"`
+}
+
+type storedServiceCIDR struct {
+	CIDRs []string `json:"cidrs,omitempty"`
+}
+
+type storedIPAddress struct {
+	Group     string `json:"g,omitzero"`
+	Resource  string `json:"r,omitzero"`
+	Namespace string `json:"s,omitzero"`
+	Name      string `json:"n,omitzero"`
 }
 
 type storedNamespace struct {
@@ -193,6 +225,7 @@ type storedDefinition struct {
 	Categories  []string                  `json:"categories,omitempty"`
 	Namespaced  bool                      `json:"namespaced,omitzero"`
 	Versions    []storedDefinitionVersion `json:"versions,omitempty"`
+	Stored      []string                  `json:"stored,omitempty"`
 	Established bool                      `json:"established,omitzero"`
 	Terminating bool                      `json:"terminating,omitzero"`
 }

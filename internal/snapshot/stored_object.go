@@ -17,7 +17,7 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 		Type: typeIndex, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
 		ResourceVersion: o.ResourceVersion, Owners: owners, Labels: o.Labels, Created: o.Created, Generation: o.Generation,
 		Finalizers: o.Finalizers(), DeletionTimestamp: o.DeletionTimestamp(), GracePeriod: o.GracePeriod(),
-		Protection: o.Protection(),
+		Protection: o.Protection(), Revision: o.Revision(),
 	}
 	if p := o.Pod(); p != nil {
 		s.Pod = storedPodOf(p)
@@ -36,6 +36,19 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 	if v := o.Volume(); v != nil {
 		volume := storedVolume(*v)
 		s.Volume = &volume
+	}
+	if c := o.ResourceClaim(); c != nil {
+		s.ResourceClaim = &storedResourceClaim{}
+		for _, r := range c.Reserved {
+			s.ResourceClaim.Reserved = append(s.ResourceClaim.Reserved, storedReservation(r))
+		}
+	}
+	if c := o.ServiceCIDR(); c != nil {
+		s.ServiceCIDR = &storedServiceCIDR{CIDRs: c.CIDRs}
+	}
+	if a := o.IPAddress(); a != nil {
+		address := storedIPAddress(*a)
+		s.IPAddress = &address
 	}
 }
 
@@ -66,7 +79,7 @@ func storedDefinitionOf(d *object.Definition) *storedDefinition {
 	s := &storedDefinition{
 		Group: d.Group, Kind: d.Kind, Plural: d.Plural, Singular: d.Singular,
 		ShortNames: d.ShortNames, Categories: d.Categories, Namespaced: d.Namespaced,
-		Established: d.Established, Terminating: d.Terminating,
+		Established: d.Established, Terminating: d.Terminating, Stored: d.Stored,
 	}
 	for _, v := range d.Versions {
 		s.Versions = append(s.Versions, storedDefinitionVersion(v))
@@ -97,11 +110,13 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 
 func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 &&
-		s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil && s.Job == nil && s.Volume == nil {
+		s.Revision == 0 && s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil && s.Job == nil && s.Volume == nil &&
+		s.ResourceClaim == nil && s.ServiceCIDR == nil && s.IPAddress == nil {
 		return nil
 	}
 	rare := &object.Rare{
 		DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers, Protection: s.Protection,
+		Revision: s.Revision, Seldom: s.seldom(intern),
 	}
 	for i, f := range rare.Finalizers {
 		rare.Finalizers[i] = intern.String(f)
@@ -125,11 +140,32 @@ func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 		rare.Definition = &object.Definition{
 			Group: d.Group, Kind: d.Kind, Plural: d.Plural, Singular: d.Singular,
 			ShortNames: d.ShortNames, Categories: d.Categories, Namespaced: d.Namespaced,
-			Established: d.Established, Terminating: d.Terminating,
+			Established: d.Established, Terminating: d.Terminating, Stored: d.Stored,
 		}
 		for _, v := range d.Versions {
 			rare.Definition.Versions = append(rare.Definition.Versions, object.DefinitionVersion(v))
 		}
 	}
 	return rare
+}
+
+func (s *storedObject) seldom(intern *manifest.Interner) *object.Seldom {
+	switch {
+	case s.ResourceClaim != nil:
+		claim := &object.ResourceClaim{}
+		for _, r := range s.ResourceClaim.Reserved {
+			r.Group, r.Resource = intern.String(r.Group), intern.String(r.Resource)
+			claim.Reserved = append(claim.Reserved, object.Reservation(r))
+		}
+		return &object.Seldom{ResourceClaim: claim}
+	case s.ServiceCIDR != nil:
+		return &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: s.ServiceCIDR.CIDRs}}
+	case s.IPAddress != nil:
+		a := *s.IPAddress
+		a.Group, a.Resource, a.Namespace = intern.String(a.Group), intern.String(a.Resource), intern.String(a.Namespace)
+		address := object.IPAddress(a)
+		return &object.Seldom{IPAddress: &address}
+	default:
+		return nil
+	}
 }

@@ -43,7 +43,8 @@ func genObject(t *rapid.T) *object.Object {
 		r.DeletionTimestamp = rapid.Int64Range(-5, 5).Draw(t, "deleted")
 		r.GracePeriod = grace.Draw(t, "grace")
 		r.Protection = object.Protection(rapid.IntRange(0, 3).Draw(t, "protection"))
-		switch rapid.IntRange(0, 5).Draw(t, "facts") {
+		r.Revision = rapid.Uint32Range(0, 3).Draw(t, "revision")
+		switch rapid.IntRange(0, 8).Draw(t, "facts") {
 		case 1:
 			r.Pod = &object.Pod{NodeName: word.Draw(t, "node"), Phase: word.Draw(t, "phase"),
 				TerminationGracePeriod: grace.Draw(t, "spec grace"), Mirror: rapid.Bool().Draw(t, "mirror"),
@@ -55,12 +56,25 @@ func genObject(t *rapid.T) *object.Object {
 			r.Namespace = &object.Namespace{Phase: word.Draw(t, "phase"), Finalizers: []string{"kubernetes"}}
 		case 3:
 			r.Definition = &object.Definition{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
-				ShortNames: []string{"c"}, Versions: []object.DefinitionVersion{{Name: "v1", Served: true, Storage: true}, {Name: "v2"}}}
+				ShortNames: []string{"c"}, Versions: []object.DefinitionVersion{{Name: "v1", Served: true, Storage: true}, {Name: "v2"}},
+				Stored: []string{"v1", "v0"}}
 		case 4:
 			r.Job = &object.Job{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: word.Draw(t, "manager")}
 		case 5:
 			r.Volume = &object.Volume{Phase: word.Draw(t, "phase"), ClaimNamespace: word.Draw(t, "claim ns"),
-				ClaimName: word.Draw(t, "claim"), ClaimUID: types.UID(word.Draw(t, "claim uid"))}
+				ClaimName: word.Draw(t, "claim"), ClaimUID: types.UID(word.Draw(t, "claim uid")),
+				ReclaimPolicy: word.Draw(t, "policy"), Provisioner: word.Draw(t, "by"), MigratedTo: word.Draw(t, "to"), CSI: rapid.Bool().Draw(t, "csi")}
+		case 6:
+			r.Seldom = &object.Seldom{ResourceClaim: &object.ResourceClaim{}}
+			for range rapid.IntRange(0, 2).Draw(t, "users") {
+				r.Seldom.ResourceClaim.Reserved = append(r.Seldom.ResourceClaim.Reserved, object.Reservation{
+					Group: word.Draw(t, "group"), Resource: word.Draw(t, "resource"), Name: word.Draw(t, "user"), UID: types.UID(word.Draw(t, "user uid"))})
+			}
+		case 8:
+			r.Seldom = &object.Seldom{IPAddress: &object.IPAddress{Group: word.Draw(t, "group"), Resource: word.Draw(t, "resource"),
+				Namespace: word.Draw(t, "parent ns"), Name: word.Draw(t, "parent")}}
+		case 7:
+			r.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: rapid.SliceOfN(word, 0, 2).Draw(t, "cidrs")}}
 		}
 	}
 	return o

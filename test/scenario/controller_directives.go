@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -35,7 +36,10 @@ func Control(e *Env) {
 // office is where the controllers of a scenario work.
 type office struct {
 	machine *machine
-	list    []controllers.Controller
+	// all are the controllers of the world at, list those that worked last.
+	at   *apisim.Server
+	all  []controllers.Controller
+	list []controllers.Controller
 }
 
 // run lets the collector and the controllers act in turns.
@@ -80,10 +84,18 @@ func (o *office) run(ctx context.Context, d *datadriven.TestData) (string, error
 	return orNone(b.String()), failed
 }
 
-// appoint makes the controllers anew: they remember nothing.
+// appoint picks the controllers that work. They remember what they have seen of this
+// world.
 func (o *office) appoint(only []string) error {
+	if o.at != o.machine.server {
+		var coverage controllers.Coverage = o.machine.server
+		if seen := o.machine.env.seen; seen != nil {
+			coverage = *seen
+		}
+		o.at, o.all = o.machine.server, controllers.All(coverage)
+	}
 	o.list = nil
-	for _, c := range controllers.All(o.machine.server) {
+	for _, c := range o.all {
 		if len(only) == 0 || slices.Contains(only, c.Name()) {
 			o.list = append(o.list, c)
 		}

@@ -25,8 +25,14 @@
 //	finished managed=x/y
 //	                    facts of a Job; finished=false is one that runs, and a
 //	                    Job with neither has no facts
-//	phase=Bound claim=shop/c:u
-//	                    facts of a PersistentVolume, with the UID of its claim
+//	phase=Bound claim=shop/c:u reclaim=Delete by=driver to=driver csi
+//	                    facts of a PersistentVolume, with the UID of its claim, its
+//	                    reclaim policy, who has provisioned it and who has taken it
+//	                    over, and that a CSI driver serves it
+//	revision=3          the revision of a Deployment or ReplicaSet
+//	reserved=pods:p:u   facts of a ResourceClaim: its users by resource, name and UID
+//	of=shop/web         facts of an IPAddress: the Service that has it
+//	cidrs=10.9.0.0/24   facts of a ServiceCIDR
 //	phase=Active spec=kubernetes
 //	                    facts of a namespace; spec is spec.finalizers
 //	defines=example.com/v1:Widget:widgets scope=Cluster established terminating

@@ -24,6 +24,8 @@ type Env struct {
 	Resources *object.Resources
 	Names     Names
 
+	// seen is what the scenario says was seen of its world; nil for all.
+	seen     *coverage
 	faults   *apisim.Faults
 	denials  *apisim.Rules
 	unseen   []object.Event
@@ -79,7 +81,7 @@ func (e *Env) reset(objects []*object.Object, resources *object.Resources, names
 	opts = append([]apisim.Option{
 		apisim.WithClock(Start), apisim.WithGivenUIDs(), apisim.WithAdmission(e.denials.Check),
 	}, opts...)
-	e.Resources, e.Names, e.unseen = resources, names, nil
+	e.Resources, e.Names, e.unseen, e.seen = resources, names, nil, nil
 	e.Server = apisim.New(objects, resources, opts...)
 	e.faults = apisim.Faulty(e.Server)
 }

@@ -77,6 +77,33 @@ func setFact(o *object.Object, key, value string) (err error) {
 			return nil
 		case "claim":
 			return setClaim(rare.Volume, value)
+		case "reclaim":
+			rare.Volume.ReclaimPolicy = value
+			return nil
+		case "by":
+			rare.Volume.Provisioner = value
+			return nil
+		case "to":
+			rare.Volume.MigratedTo = value
+			return nil
+		case "csi":
+			rare.Volume.CSI = true
+			return nil
+		}
+	case "ResourceClaim":
+		if key == "reserved" {
+			rare.Seldom, err = reserved(value)
+			return err
+		}
+	case "IPAddress":
+		if namespace, name, ok := strings.Cut(value, "/"); key == "of" && ok {
+			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddress{Resource: "services", Namespace: namespace, Name: name}}
+			return nil
+		}
+	case "ServiceCIDR":
+		if key == "cidrs" {
+			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: list(value)}}
+			return nil
 		}
 	}
 	return fmt.Errorf("there is no attribute %q", key)
@@ -124,4 +151,17 @@ func setClaim(v *object.Volume, value string) error {
 	}
 	v.ClaimNamespace, v.ClaimName, v.ClaimUID = namespace, name, types.UID(uid)
 	return nil
+}
+
+// reserved reads resource:name:uid, several with commas.
+func reserved(value string) (*object.Seldom, error) {
+	claim := &object.ResourceClaim{}
+	for _, user := range list(value) {
+		words := strings.Split(user, ":")
+		if len(words) != 3 {
+			return nil, fmt.Errorf("reserved=%s: want resource:name:uid", value)
+		}
+		claim.Reserved = append(claim.Reserved, object.Reservation{Resource: words[0], Name: words[1], UID: types.UID(words[2])})
+	}
+	return &object.Seldom{ResourceClaim: claim}, nil
 }

@@ -50,6 +50,9 @@ func format(o *object.Object, names Names, uid bool) string {
 	if len(o.Finalizers()) > 0 {
 		add("fin=[%s]", strings.Join(o.Finalizers(), ","))
 	}
+	if o.Revision() != 0 {
+		add("revision=%d", o.Revision())
+	}
 	words = append(words, formatFacts(o)...)
 	if o.Generation != 0 {
 		add("gen=%d", o.Generation)
@@ -107,6 +110,33 @@ func formatFacts(o *object.Object) []string {
 		if v.ClaimName != "" {
 			words = append(words, fmt.Sprintf("claim=%s/%s:%s", v.ClaimNamespace, v.ClaimName, v.ClaimUID))
 		}
+		words = append(words, formatReclaim(v)...)
+	}
+	if c := o.ResourceClaim(); c != nil {
+		var users []string
+		for _, r := range c.Reserved {
+			users = append(users, r.Resource+":"+r.Name+":"+string(r.UID))
+		}
+		words = append(words, "reserved=["+strings.Join(users, ",")+"]")
+	}
+	if a := o.IPAddress(); a != nil {
+		words = append(words, "of="+a.Namespace+"/"+a.Name)
+	}
+	if c := o.ServiceCIDR(); c != nil {
+		words = append(words, "cidrs=["+strings.Join(c.CIDRs, ",")+"]")
+	}
+	return words
+}
+
+func formatReclaim(v *object.Volume) []string {
+	var words []string
+	for _, x := range []struct{ key, value string }{{"reclaim", v.ReclaimPolicy}, {"by", v.Provisioner}, {"to", v.MigratedTo}} {
+		if x.value != "" {
+			words = append(words, x.key+"="+x.value)
+		}
+	}
+	if v.CSI {
+		words = append(words, "csi")
 	}
 	return words
 }

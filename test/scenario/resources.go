@@ -44,7 +44,10 @@ rbac.authorization.k8s.io/v1beta1 Role roles
 coordination.k8s.io/v1 Lease leases
 discovery.k8s.io/v1 EndpointSlice endpointslices
 events.k8s.io/v1 Event events
+networking.k8s.io/v1 IPAddress ipaddresses cluster
+networking.k8s.io/v1 ServiceCIDR servicecidrs cluster
 policy/v1 PodDisruptionBudget poddisruptionbudgets
+resource.k8s.io/v1 ResourceClaim resourceclaims
 scheduling.k8s.io/v1 PriorityClass priorityclasses cluster
 storage.k8s.io/v1 CSINode csinodes cluster
 apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions cluster
@@ -88,6 +91,8 @@ func parseResource(words []string) (object.Resource, error) {
 			r.Verbs &^= object.Watch
 		case "nodelete":
 			r.Verbs &^= object.Delete | object.DeleteCollection
+		case "terminating": // what discovery says of instances whose definition is being deleted
+			r.Verbs &^= object.Create | object.PatchVerb | object.Update
 		case "createonly":
 			r.Verbs = object.Create
 		case "guessed":

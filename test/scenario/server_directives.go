@@ -37,7 +37,9 @@ var serverDirectives = map[string]Handler{
 }
 
 // cluster starts over with the world of its input. `resources=` adds kinds,
-// `uncovered=` makes places unknown, `gc=off` is the server flag.
+// `uncovered=` makes places unknown, `unserved=` ones that answer 404 to a list,
+// `undiscovered=` names API versions that discovery fails for, `gc=off` is the server
+// flag.
 func cluster(e *Env, d *datadriven.TestData) (string, error) {
 	names := Names{}
 	objects, err := ParseWorld(d.Input, names)
@@ -63,6 +65,14 @@ func cluster(e *Env, d *datadriven.TestData) (string, error) {
 					return "", err
 				}
 			}
+		case "undiscovered":
+			gaps.undiscovered = append(gaps.undiscovered, arg.Vals...)
+		case "unserved":
+			for _, text := range arg.Vals {
+				if err := gaps.addUnserved(text); err != nil {
+					return "", err
+				}
+			}
 		case "gc":
 			opts = append(opts, apisim.WithoutGarbageCollection())
 		default:
@@ -76,6 +86,7 @@ func cluster(e *Env, d *datadriven.TestData) (string, error) {
 		gaps.namespaces = gaps.namespaces || o.APIVersion == "v1" && o.Kind == "Namespace"
 	}
 	e.reset(objects, resources, names, append(opts, apisim.WithCoverage(gaps))...)
+	e.seen = &gaps
 	return "ok", nil
 }
 

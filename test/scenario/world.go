@@ -108,7 +108,7 @@ func setAttributes(o *object.Object, words []string, names Names) error {
 }
 
 // flags are the attributes that may stand without a value.
-var flags = map[string]bool{"deleting": true, "mirror": true, "established": true, "terminating": true, "finished": true}
+var flags = map[string]bool{"deleting": true, "mirror": true, "established": true, "terminating": true, "finished": true, "csi": true}
 
 func setAttribute(o *object.Object, key, value string, names Names) (err error) {
 	switch key {
@@ -130,6 +130,8 @@ func setAttribute(o *object.Object, key, value string, names Names) (err error) 
 			offset, err = parseNumber(key, value)
 		}
 		o.Edit().DeletionTimestamp = Start + offset
+	case "revision":
+		o.Edit().Revision = object.RevisionBy(value)
 	case "grace":
 		o.Edit().GracePeriod, err = parseOptional(key, value)
 	default:

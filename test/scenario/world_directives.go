@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
@@ -83,24 +84,56 @@ func addRule(rules *apisim.Rules, d *datadriven.TestData) (string, error) {
 // coverage knows the places that a scenario calls unknown. Namespaces are also
 // unknown in a world that lists none, so that worlds need not mention them.
 type coverage struct {
-	namespaces bool
-	gaps       []gap
+	namespaces   bool
+	gaps         []gap
+	unserved     []gap
+	undiscovered []string
 }
 
 type gap struct{ apiVersion, kind, namespace string }
 
 // add reads `apiVersion:Kind` or `apiVersion:Kind:namespace`.
 func (c *coverage) add(text string) error {
+	g, err := parseGap(text)
+	c.gaps = append(c.gaps, g)
+	return err
+}
+
+// addUnserved reads the same of a place that answers 404: it is not covered either.
+func (c *coverage) addUnserved(text string) error {
+	g, err := parseGap(text)
+	c.gaps, c.unserved = append(c.gaps, g), append(c.unserved, g)
+	return err
+}
+
+func parseGap(text string) (gap, error) {
 	words := strings.Split(text, ":")
 	if len(words) < 2 || len(words) > 3 {
-		return fmt.Errorf("uncovered=%s: want apiVersion:Kind or apiVersion:Kind:namespace", text)
+		return gap{}, fmt.Errorf("%s: want apiVersion:Kind or apiVersion:Kind:namespace", text)
 	}
 	g := gap{apiVersion: words[0], kind: words[1]}
 	if len(words) == 3 {
 		g.namespace = words[2]
 	}
-	c.gaps = append(c.gaps, g)
-	return nil
+	return g, nil
+}
+
+func (g gap) has(r object.Resource, namespace string) bool {
+	return object.GroupOf(g.apiVersion) == r.Group && g.kind == r.Kind && (g.namespace == "" || g.namespace == namespace)
+}
+
+// Undiscovered implements controllers.Discovery.
+func (c coverage) Undiscovered() []object.Undiscovered {
+	var list []object.Undiscovered
+	for _, apiVersion := range c.undiscovered {
+		list = append(list, object.Undiscovered{APIVersion: apiVersion, Why: "the scenario says so"})
+	}
+	return list
+}
+
+// Unserved implements controllers.Discovery.
+func (c coverage) Unserved(r object.Resource, namespace string) bool {
+	return slices.ContainsFunc(c.unserved, func(g gap) bool { return g.has(r, namespace) })
 }
 
 // Covers implements apisim.Coverage.
@@ -108,12 +141,7 @@ func (c coverage) Covers(r object.Resource, namespace string) bool {
 	if r.Kind == "Namespace" && r.Group == "" && !c.namespaces {
 		return false
 	}
-	for _, g := range c.gaps {
-		if object.GroupOf(g.apiVersion) == r.Group && g.kind == r.Kind && (g.namespace == "" || g.namespace == namespace) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.gaps, func(g gap) bool { return g.has(r, namespace) })
 }
 
 // Why implements apisim.Coverage.

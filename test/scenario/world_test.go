@@ -24,13 +24,14 @@ func TestFormatRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := &object.Object{ResourceVersion: "7", Generation: rapid.Int64Range(0, 3).Draw(t, "gen")}
 		o.Ref = object.Ref{
-			APIVersion: "v1", Kind: rapid.SampledFrom([]string{"Pod", "Namespace", "CustomResourceDefinition", "ConfigMap", "Job", "PersistentVolume"}).Draw(t, "kind"),
+			APIVersion: "v1", Kind: rapid.SampledFrom([]string{"Pod", "Namespace", "CustomResourceDefinition", "ConfigMap", "Job", "PersistentVolume", "ResourceClaim", "ServiceCIDR", "IPAddress"}).Draw(t, "kind"),
 			Namespace: rapid.SampledFrom([]string{"", "shop"}).Draw(t, "namespace"), Name: name.Draw(t, "name"), UID: "me",
 		}
 		o.Owners = rapid.SliceOfN(owner, 0, 3).Draw(t, "owners")
 		o.Labels = object.LabelsOf(rapid.MapOfN(name, rapid.SampledFrom([]string{"", "v", "a=b"}), 0, 2).Draw(t, "labels"))
 		rare := o.Edit()
 		rare.Finalizers = rapid.SliceOfN(rapid.SampledFrom([]string{"x/y", "orphan"}), 0, 2).Draw(t, "fin")
+		rare.Revision = rapid.Uint32Range(0, 2).Draw(t, "revision")
 		rare.GracePeriod = rapid.OneOf(rapid.Just[*int64](nil), grace).Draw(t, "grace")
 		if rapid.Bool().Draw(t, "deleting") {
 			rare.DeletionTimestamp = Start + rapid.Int64Range(-1, 1).Draw(t, "when")
@@ -47,7 +48,14 @@ func TestFormatRoundTrip(t *testing.T) {
 		case o.Kind == "Job" && rapid.Bool().Draw(t, "facts"):
 			rare.Job = &object.Job{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: rapid.SampledFrom([]string{"", "x.io/y"}).Draw(t, "managed")}
 		case o.Kind == "PersistentVolume" && rapid.Bool().Draw(t, "facts"):
-			rare.Volume = rapid.SampledFrom([]*object.Volume{{}, {Phase: "Bound", ClaimNamespace: "shop", ClaimName: "c", ClaimUID: "u"}}).Draw(t, "volume")
+			rare.Volume = rapid.SampledFrom([]*object.Volume{{}, {Phase: "Bound", ClaimNamespace: "shop", ClaimName: "c", ClaimUID: "u"},
+				{ReclaimPolicy: "Delete", Provisioner: "a.b", MigratedTo: "c.d", CSI: true}}).Draw(t, "volume")
+		case o.Kind == "ResourceClaim" && rapid.Bool().Draw(t, "facts"):
+			rare.Seldom = &object.Seldom{ResourceClaim: &object.ResourceClaim{Reserved: rapid.SampledFrom([][]object.Reservation{nil, {{Resource: "pods", Name: "p", UID: "u"}, {Resource: "x", Name: "y"}}}).Draw(t, "users")}}
+		case o.Kind == "IPAddress" && rapid.Bool().Draw(t, "facts"):
+			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddress{Resource: "services", Namespace: "shop", Name: "web"}}
+		case o.Kind == "ServiceCIDR" && rapid.Bool().Draw(t, "facts"):
+			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: rapid.SampledFrom([][]string{nil, {"10.0.0.0/8", "fd00::/112"}}).Draw(t, "cidrs")}}
 		case o.Kind == "Namespace" && rapid.Bool().Draw(t, "facts"):
 			rare.Namespace = &object.Namespace{Phase: "Active", Finalizers: rapid.SampledFrom([][]string{nil, {"kubernetes", "a/b"}}).Draw(t, "spec")}
 		case o.Kind == "CustomResourceDefinition":

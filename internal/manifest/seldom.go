@@ -1,0 +1,93 @@
+package manifest
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// reservations reads who uses a ResourceClaim.
+func (l *lexer) reservations(it *item) error {
+	if err := l.once(it, hasReserved, "status.reservedFor"); err != nil {
+		return err
+	}
+	in, err := l.array("status.reservedFor")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		if l.token() != '{' {
+			return l.mistyped("an entry of status.reservedFor", "a mapping")
+		}
+		var r object.Reservation
+		err = l.reservation(&r)
+		it.facts.claim.Reserved = append(it.facts.claim.Reserved, r)
+	}
+	return err
+}
+
+func (l *lexer) reservation(r *object.Reservation) error {
+	in, err := l.object("an entry of status.reservedFor")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		switch string(l.key) {
+		case "apiGroup":
+			err = l.repeated(&r.Group, "status.reservedFor.apiGroup")
+		case "resource":
+			err = l.repeated(&r.Resource, "status.reservedFor.resource")
+		case "name":
+			err = l.own(&r.Name, "status.reservedFor.name")
+		case "uid":
+			uid := string(r.UID)
+			err = l.own(&uid, "status.reservedFor.uid")
+			r.UID = types.UID(uid)
+		default:
+			err = l.skip()
+		}
+	}
+	return err
+}
+
+// cidrSpecField reads a field of the spec of a ServiceCIDR.
+func (l *lexer) cidrSpecField(it *item) error {
+	if string(l.key) != "cidrs" {
+		return l.skip()
+	}
+	err := l.once(it, hasCIDRs, "spec.cidrs")
+	if err == nil {
+		it.facts.cidr.CIDRs, err = l.strings("spec.cidrs")
+	}
+	return err
+}
+
+// addressSpecField reads a field of the spec of an IPAddress.
+func (l *lexer) addressSpecField(it *item) error {
+	if string(l.key) != "parentRef" {
+		return l.skip()
+	}
+	if err := l.once(it, hasParent, "spec.parentRef"); err != nil {
+		return err
+	}
+	a := &it.facts.address
+	in, err := l.object("spec.parentRef")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		switch string(l.key) {
+		case "group":
+			err = l.repeated(&a.Group, "spec.parentRef.group")
+		case "resource":
+			err = l.repeated(&a.Resource, "spec.parentRef.resource")
+		case "namespace":
+			err = l.repeated(&a.Namespace, "spec.parentRef.namespace")
+		case "name":
+			err = l.own(&a.Name, "spec.parentRef.name")
+		default:
+			err = l.skip()
+		}
+	}
+	return err
+}
