@@ -40,4 +40,53 @@ type Finding struct {
 	Message   string   `json:"message"`
 	Evidence  string   `json:"evidence,omitempty"`
 	Remedy    string   `json:"remedy,omitempty"`
+
+	// What stuck says beside. Since is when the deletion began, in RFC 3339, and
+	// ForSeconds how long that was before the world was looked at; absent where the time
+	// of that is not known.
+	Since      string `json:"since,omitempty"`
+	ForSeconds *int   `json:"forSeconds,omitempty"`
+	// Chain is a sequence: from the object over what it waits for to what has to move.
+	Chain []WaitLink `json:"chain,omitempty"`
+	// More counts further ends of the same kind that the object waits for.
+	More int `json:"more,omitempty"`
+	// Finalizer is the one at the end of the chain, Verdict whether anybody removes it.
+	Finalizer string         `json:"finalizer,omitempty"`
+	Verdict   RemoverVerdict `json:"verdict,omitempty"`
+	// Proof is what was seen, and what was not, in the order of its weight.
+	Proof []Proof `json:"proof,omitempty"`
+	// Remedies are commands that would end the waiting, the mildest first.
+	Remedies []Remedy `json:"remedies,omitempty"`
+}
+
+// RemoverVerdict says whether those who remove a finalizer are at work.
+type RemoverVerdict string
+
+// The verdicts on removers.
+const (
+	// RemoverAlive: one who removes it runs, and could do so now.
+	RemoverAlive RemoverVerdict = "Alive"
+	// RemoverSlow: one who removes it is there, and does not get it done.
+	RemoverSlow RemoverVerdict = "Slow"
+	// RemoverGone: all who could remove it were looked for in what was completely
+	// read, and none runs.
+	RemoverGone RemoverVerdict = "Gone"
+	// RemoverUnknown: not enough was seen to say.
+	RemoverUnknown RemoverVerdict = "Unknown"
+)
+
+// WaitLink is one step on the way to what has to move.
+type WaitLink struct {
+	Ref
+	// Waits is why the object waits for the next one: a CamelCase reason of
+	// docs/reasons.md. The last link has the code of the finding.
+	Waits string `json:"waits"`
+}
+
+// Proof is one thing that was seen, or could not be.
+type Proof struct {
+	// Reason is a CamelCase reason of docs/reasons.md.
+	Reason  string `json:"reason"`
+	Object  *Ref   `json:"object,omitempty"`
+	Message string `json:"message"`
 }

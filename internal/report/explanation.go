@@ -42,8 +42,22 @@ type Explanation struct {
 	// Chain is a sequence: from the object over its owners to the solid root, or
 	// to what is absent.
 	Chain []ChainLink `json:"chain"`
-	// TakenBy lists single deletes that would take the object.
-	TakenBy  []Taker  `json:"takenBy"`
+	// TakenBy is a sequence: the single deletes that would take the object, nearest
+	// first, each under the mildest policy that does, or under all that do.
+	TakenBy []Taker `json:"takenBy"`
+	// TakersUntried counts the objects further away whose delete was not tried.
+	TakersUntried int `json:"takersUntried,omitempty"`
+	// Deadlock is set when nothing that runs by itself ever ends the deletion.
+	Deadlock *Deadlock `json:"deadlock,omitempty"`
+	// Events are the last events of a live cluster about the object, those of type
+	// Warning first.
+	Events []EventFinding `json:"events,omitempty"`
+	// EventsUnknown is why no events were read; empty when they were, or of a dump.
+	EventsUnknown string `json:"eventsUnknown,omitempty"`
+	// WaitsFor is, of an object that is being deleted, one finding of stuck for each end
+	// that it waits for, in the order of their codes.
+	WaitsFor []Finding `json:"waitsFor,omitempty"`
+	// Remedies are, of such an object, those of stuck first, each once.
 	Remedies []Remedy `json:"remedies"`
 	Complete bool     `json:"complete"`
 	Gaps     []Gap    `json:"gaps"`
@@ -74,6 +88,10 @@ type FinalizerFinding struct {
 	State    string `json:"state"`
 	Evidence string `json:"evidence,omitempty"`
 	Remedy   string `json:"remedy,omitempty"`
+	// Verdict says whether anybody removes it, and Proof what was seen of that; absent
+	// where the object does not wait for it.
+	Verdict RemoverVerdict `json:"verdict,omitempty"`
+	Proof   []Proof        `json:"proof,omitempty"`
 }
 
 // ChainLink is one step of the way to what decides.
@@ -86,10 +104,39 @@ type ChainLink struct {
 type Taker struct {
 	Object Ref    `json:"object"`
 	Policy string `json:"policy"`
+	// Unknown marks a delete that may take the object, or may not: that rests on
+	// something that was not seen.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // Remedy is a command that would change the verdict, and what it does.
 type Remedy struct {
 	Command string `json:"command"`
 	Effect  string `json:"effect"`
+	// Cost is what is lost or left behind; empty for nothing.
+	Cost string `json:"cost,omitempty"`
+}
+
+// Deadlock is a wait that never ends by itself.
+type Deadlock struct {
+	// Reason is a CamelCase reason of docs/reasons.md, Rule the number of the quirk of
+	// Kubernetes' collector behind it.
+	Reason string `json:"reason"`
+	Rule   string `json:"rule"`
+	// Path is a sequence: from the object over what it waits for to where that ends.
+	Path    []Ref  `json:"path"`
+	Message string `json:"message"`
+}
+
+// EventFinding is one event about the object.
+type EventFinding struct {
+	// Type is Normal or Warning.
+	Type    string `json:"type"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	// Count is how often it was seen, Last when it was seen last, as an RFC 3339 text.
+	Count int    `json:"count"`
+	Last  string `json:"last,omitempty"`
+	// From is the component that says so.
+	From string `json:"from,omitempty"`
 }

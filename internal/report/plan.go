@@ -40,6 +40,9 @@ type Plan struct {
 	Digest  string   `json:"digest"`
 	Summary Summary  `json:"summary"`
 	Effects []Effect `json:"effects"`
+	// Storage is what becomes of the storage behind the claims and volumes that the
+	// seed takes, in the order of the effects.
+	Storage []Storage `json:"storage,omitempty"`
 	// Steps is a sequence in time.
 	Steps []Step `json:"steps"`
 	// Stuck lists attempts that are repeated for ever without effect.
@@ -81,6 +84,8 @@ type Count struct {
 	Namespace  string  `json:"namespace,omitempty"`
 	Outcome    Outcome `json:"outcome"`
 	Count      int     `json:"count"`
+	// Data says what data such objects hold; empty for most kinds.
+	Data Data `json:"data,omitempty"`
 }
 
 // Effect is what becomes of one object, and why.
@@ -100,14 +105,19 @@ type Effect struct {
 	// Contested marks an object whose fate depends on timing.
 	Contested   bool     `json:"contested,omitempty"`
 	Assumptions []string `json:"assumptions,omitempty"`
-	RecreatedBy *Ref     `json:"recreatedBy,omitempty"`
-	Message     string   `json:"message"`
+	// Recreator is the controller that creates the object again, RecreatedBy the
+	// object for whose sake it does so, where there is one.
+	Recreator   string `json:"recreator,omitempty"`
+	RecreatedBy *Ref   `json:"recreatedBy,omitempty"`
+	Message     string `json:"message"`
 }
 
 // BlockedBy says what holds a terminating object.
 type BlockedBy struct {
 	Finalizers []string `json:"finalizers,omitempty"`
 	Dependents []Ref    `json:"dependents,omitempty"`
+	// Conditions are those by which a namespace says what it waits for.
+	Conditions []string `json:"conditions,omitempty"`
 	// Node is the node whose kubelet has to finish the pod.
 	Node string `json:"node,omitempty"`
 }

@@ -16,7 +16,7 @@ var Scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{})
+	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{}, &Exposure{}, &Risk{}, &Checkup{})
 	return s
 }
 
@@ -68,6 +68,21 @@ func (r *Run) DeepCopyObject() runtime.Object {
 // GetObjectKind gives printers the apiVersion and kind.
 func (u *Undo) GetObjectKind() schema.ObjectKind { return typeFields{&u.APIVersion, &u.Kind} }
 
+// GetObjectKind gives printers the apiVersion and kind.
+func (r *Risk) GetObjectKind() schema.ObjectKind { return typeFields{&r.APIVersion, &r.Kind} }
+
+// DeepCopyObject returns a copy that shares no memory that can be written.
+func (r *Risk) DeepCopyObject() runtime.Object {
+	c := *r
+	c.Source = r.Source.clone()
+	c.Items = cloneEach(r.Items, func(i RiskItem) RiskItem {
+		i.ByKind = slices.Clone(i.ByKind)
+		return i
+	})
+	c.Gaps = slices.Clone(r.Gaps)
+	return &c
+}
+
 // DeepCopyObject returns a copy that shares no memory that can be written.
 func (u *Undo) DeepCopyObject() runtime.Object {
 	c := *u
@@ -93,6 +108,7 @@ func (p *Plan) DeepCopyObject() runtime.Object {
 	c.Seed.Targets = slices.Clone(p.Seed.Targets)
 	c.Summary.ByKind = slices.Clone(p.Summary.ByKind)
 	c.Effects = cloneEach(p.Effects, Effect.clone)
+	c.Storage = cloneEach(p.Storage, Storage.clone)
 	c.Steps = slices.Clone(p.Steps)
 	c.Stuck = cloneEach(p.Stuck, Stuck.clone)
 	c.Gaps = slices.Clone(p.Gaps)
@@ -107,9 +123,16 @@ func (e *Explanation) DeepCopyObject() runtime.Object {
 	c.Source = e.Source.clone()
 	c.Owners = slices.Clone(e.Owners)
 	c.Dependents = slices.Clone(e.Dependents)
-	c.Finalizers = slices.Clone(e.Finalizers)
+	c.Finalizers = cloneEach(e.Finalizers, FinalizerFinding.clone)
+	c.WaitsFor = cloneEach(e.WaitsFor, Finding.clone)
 	c.Chain = slices.Clone(e.Chain)
 	c.TakenBy = slices.Clone(e.TakenBy)
+	c.Events = slices.Clone(e.Events)
+	if e.Deadlock != nil {
+		d := *e.Deadlock
+		d.Path = slices.Clone(d.Path)
+		c.Deadlock = &d
+	}
 	c.Remedies = slices.Clone(e.Remedies)
 	c.Gaps = slices.Clone(e.Gaps)
 	return &c
@@ -135,6 +158,22 @@ func (g *Graph) DeepCopyObject() runtime.Object {
 	return &c
 }
 
+// GetObjectKind gives printers the apiVersion and kind.
+func (c *Checkup) GetObjectKind() schema.ObjectKind { return typeFields{&c.APIVersion, &c.Kind} }
+
+// DeepCopyObject returns a copy that shares no memory that can be written.
+func (c *Checkup) DeepCopyObject() runtime.Object {
+	d := *c
+	d.Source = c.Source.clone()
+	d.Reasons = slices.Clone(c.Reasons)
+	if c.Graph != nil {
+		d.Graph = new(*c.Graph)
+	}
+	d.Findings = cloneEach(c.Findings, Finding.clone)
+	d.Gaps = slices.Clone(c.Gaps)
+	return &d
+}
+
 func (s Source) clone() Source {
 	s.Files, s.Namespaces = slices.Clone(s.Files), slices.Clone(s.Namespaces)
 	return s
@@ -142,15 +181,20 @@ func (s Source) clone() Source {
 
 func (e Effect) clone() Effect {
 	e.Because = slices.Clone(e.Because)
-	if e.BlockedBy != nil {
-		e.BlockedBy = new(*e.BlockedBy)
-		e.BlockedBy.Finalizers = slices.Clone(e.BlockedBy.Finalizers)
-		e.BlockedBy.Dependents = slices.Clone(e.BlockedBy.Dependents)
-	}
+	e.BlockedBy = e.BlockedBy.clone()
 	e.RemovedReferences = slices.Clone(e.RemovedReferences)
 	e.Assumptions = slices.Clone(e.Assumptions)
 	e.RecreatedBy = cloneRef(e.RecreatedBy)
 	return e
+}
+
+func (b *BlockedBy) clone() *BlockedBy {
+	if b == nil {
+		return nil
+	}
+	c := *b
+	c.Finalizers, c.Dependents, c.Conditions = slices.Clone(b.Finalizers), slices.Clone(b.Dependents), slices.Clone(b.Conditions)
+	return &c
 }
 
 func (s Stuck) clone() Stuck {
@@ -160,7 +204,22 @@ func (s Stuck) clone() Stuck {
 
 func (f Finding) clone() Finding {
 	f.Reference = cloneRef(f.Reference)
+	if f.ForSeconds != nil {
+		f.ForSeconds = new(*f.ForSeconds)
+	}
+	f.Chain, f.Remedies = slices.Clone(f.Chain), slices.Clone(f.Remedies)
+	f.Proof = cloneEach(f.Proof, Proof.clone)
 	return f
+}
+
+func (f FinalizerFinding) clone() FinalizerFinding {
+	f.Proof = cloneEach(f.Proof, Proof.clone)
+	return f
+}
+
+func (p Proof) clone() Proof {
+	p.Object = cloneRef(p.Object)
+	return p
 }
 
 func (n Node) clone() Node {

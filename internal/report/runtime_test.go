@@ -12,7 +12,7 @@ import (
 )
 
 func documents() []runtime.Object {
-	return []runtime.Object{&report.Plan{}, &report.Explanation{}, &report.Diagnosis{}, &report.Graph{}, &report.Run{}, &report.Undo{}}
+	return []runtime.Object{&report.Plan{}, &report.Explanation{}, &report.Diagnosis{}, &report.Graph{}, &report.Run{}, &report.Undo{}, &report.Exposure{}, &report.Risk{}, &report.Checkup{}}
 }
 
 // fill sets every field below v to something that is not zero, so that a field
@@ -33,7 +33,7 @@ func fill(v reflect.Value, n *int) {
 		fill(v.Index(1), n)
 	case reflect.String:
 		v.SetString("\xff" + strconv.Itoa(*n))
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(*n))
 	case reflect.Bool:
 		v.SetBool(true)
