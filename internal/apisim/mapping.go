@@ -104,7 +104,7 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 	if !v.resource.Served() {
 		return nil, "", noPath()
 	}
-	if !v.resource.Verbs.Has(verb) {
+	if !v.resource.Verbs.Has(verb) && !s.changeable(v, verb) {
 		if verb != object.Create && v.resource.Verbs&named == 0 {
 			return nil, "", noPath()
 		}
@@ -112,4 +112,14 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 	}
 	namespace := v.placeOf(ref.Namespace)
 	return v, namespace, nil
+}
+
+// changeable tells whether a request to create or change an instance is taken although
+// discovery does not say so: it leaves these verbs out as long as the definition is
+// being deleted.
+//
+// Upstream: apiextensions customresource_discovery_controller.go sync; the handler in
+// customresource_handler.go serveResource refuses nothing but to create. (S193)
+func (s *Server) changeable(v *view, verb object.Verbs) bool {
+	return verb&(object.Create|object.Update|object.PatchVerb) != 0 && v.resource.Custom && s.definitionTerminates(v)
 }

@@ -83,6 +83,9 @@ func keepFacts(old, next *object.Object, finalize bool) {
 	if rare.Volume == nil {
 		rare.Volume = old.Volume()
 	}
+	if rare.Seldom == nil && old.Rare != nil {
+		rare.Seldom = old.Rare.Seldom
+	}
 	if asked := rare.Namespace; asked == nil {
 		rare.Namespace = old.NamespaceFacts()
 	} else {
