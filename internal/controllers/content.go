@@ -30,6 +30,7 @@ func (c *content) deleteAll() bool {
 		}
 		c.deleteOf(r)
 	}
+	c.checkDiscovery()
 	c.checkKinds()
 	return !c.open && c.ctx.Err() == nil
 }
@@ -53,7 +54,7 @@ func contentOf(rs *object.Resources) []object.Resource {
 //
 // Upstream: deleteAllContentForGroupVersionResource.
 func (c *content) deleteOf(r object.Resource) (left int) {
-	if !c.coverage.Covers(r, c.namespace.Name) {
+	if !c.coverage.Covers(r, c.namespace.Name) && !c.unserved(r) {
 		c.leave(Wait{Object: c.namespace.Ref, Reason: NotCovered, Resource: r, Why: c.coverage.Why(r, c.namespace.Name)})
 	}
 	if len(c.of(r)) == 0 {
@@ -112,6 +113,31 @@ func (c *content) of(r object.Resource) []*object.Object {
 func (c *content) leave(w Wait) {
 	c.open = true
 	c.wait(w)
+}
+
+// unserved tells whether the server knows no such path: then the namespace has none of
+// the resource, as far as it is emptied. (S213)
+func (c *content) unserved(r object.Resource) bool {
+	d, ok := c.coverage.(Discovery)
+	return ok && d.Unserved(r, c.namespace.Name)
+}
+
+// checkDiscovery looks for API versions of which the server cannot say what they
+// serve: while there is one the namespace stays, whether or not it has anything of it.
+//
+// Upstream: deleteAllContent keeps the error of discovery to its end. (S212)
+func (c *content) checkDiscovery() {
+	d, ok := c.coverage.(Discovery)
+	if !ok {
+		return
+	}
+	for _, u := range d.Undiscovered() {
+		w := Wait{Object: c.namespace.Ref, Reason: DiscoveryFails, Why: u.APIVersion + ": " + u.Why}
+		if u.Hidden {
+			w.Reason = NotCovered
+		}
+		c.leave(w)
+	}
 }
 
 // checkKinds looks for content that deleteOf cannot see: objects of kinds that no

@@ -25,7 +25,10 @@ apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=exa
 example.com/v1 Widget s/w
 v1 Pod s/j node=n1 phase=Running fin=batch.kubernetes.io/job-tracking
 v1 PersistentVolumeClaim s/c fin=kubernetes.io/pvc-protection deleting
-v1 PersistentVolume v phase=Released fin=kubernetes.io/pv-protection deleting`
+v1 PersistentVolume v phase=Released fin=kubernetes.io/pv-protection deleting
+v1 Service s/web fin=service.kubernetes.io/load-balancer-cleanup deleting
+resource.k8s.io/v1 ResourceClaim s/d reserved= fin=resource.kubernetes.io/delete-protection deleting
+networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/service-cidr-finalizer deleting`
 	for _, c := range controllers.All(nil) {
 		t.Run(c.Name(), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -61,6 +64,10 @@ func TestContextEndsInAPass(t *testing.T) {
 			"v1 PersistentVolumeClaim s/b deleting fin=kubernetes.io/pvc-protection"},
 		{controllers.VolumeProtection(nil), "v1 PersistentVolume a phase=Released deleting fin=kubernetes.io/pv-protection\n" +
 			"v1 PersistentVolume b phase=Released deleting fin=kubernetes.io/pv-protection"},
+		{controllers.DeviceClaims(nil), "resource.k8s.io/v1 ResourceClaim s/a deleting reserved= fin=resource.kubernetes.io/delete-protection\n" +
+			"resource.k8s.io/v1 ResourceClaim s/b deleting reserved= fin=resource.kubernetes.io/delete-protection"},
+		{controllers.ServiceCIDRs(nil), "networking.k8s.io/v1 ServiceCIDR a cidrs=10.8.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer\n" +
+			"networking.k8s.io/v1 ServiceCIDR b cidrs=10.9.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer"},
 		{controllers.PodGC(nil), "v1 Pod s/a node= deleting fin=x/y\nv1 Pod s/b node= deleting fin=x/y"},
 	} {
 		t.Run(test.controller.Name(), func(t *testing.T) {

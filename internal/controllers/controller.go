@@ -66,8 +66,8 @@ type Releaser interface {
 // stands for a world that is complete.
 func All(c Coverage) []Controller {
 	return []Controller{
-		DefinitionController(c), JobTracking(c), ClaimProtection(c), VolumeProtection(c),
-		NamespaceController(c), Kubelet(), PodGC(c),
+		DefinitionController(c), AutoRegister(c), JobTracking(c), ClaimProtection(c), DeviceClaims(c), VolumeReclaim(), VolumeProtection(c),
+		ServiceCIDRs(c), ServiceCleanup(), EndpointsOfServices(), AddressesOfServices(), NamespaceController(c), Kubelet(), PodGC(c),
 	}
 }
 

@@ -12,6 +12,17 @@ type Coverage interface {
 	Why(r object.Resource, namespace string) string
 }
 
+// Discovery is a Coverage that knows of what a server names and what it serves, which
+// are not always the same.
+type Discovery interface {
+	// Undiscovered lists the API versions whose resources the server has not named, in
+	// their order.
+	Undiscovered() []object.Undiscovered
+	// Unserved tells whether the server names the resource and answers 404 to a list
+	// of it.
+	Unserved(r object.Resource, namespace string) bool
+}
+
 // complete is the coverage of a world in which nothing is missing.
 type complete struct{}
 

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -131,7 +129,7 @@ func setTerminating(o *object.Object, yes bool) {
 // the definition, it is taken for an established one.
 func (i *instances) counts() bool {
 	switch i.resource.GroupResource() {
-	case definitionResource, schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}:
+	case definitionResource, apiServiceResource:
 		return false
 	}
 	facts := i.definition.Definition()

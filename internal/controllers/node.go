@@ -14,6 +14,12 @@ var (
 	volumeResource     = schema.GroupResource{Resource: "persistentvolumes"}
 	jobResource        = schema.GroupResource{Group: "batch", Resource: "jobs"}
 	namespaceResource  = schema.GroupResource{Resource: "namespaces"}
+	endpointsResource  = schema.GroupResource{Resource: "endpoints"}
+	serviceResource    = schema.GroupResource{Resource: "services"}
+	deviceResource     = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
+	cidrResource       = schema.GroupResource{Group: "networking.k8s.io", Resource: "servicecidrs"}
+	addressResource    = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
+	apiServiceResource = schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}
 	definitionResource = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 )
 
@@ -24,6 +30,8 @@ var (
 	everyNode   = object.Resource{Version: "v1", Name: nodeResource.Resource, Kind: "Node"}
 	everyClaim  = object.Resource{Version: "v1", Name: claimResource.Resource, Kind: "PersistentVolumeClaim", Namespaced: true}
 	everyJob    = object.Resource{Group: jobResource.Group, Version: "v1", Name: jobResource.Resource, Kind: jobKind, Namespaced: true}
+	everyCIDR   = object.Resource{Group: cidrResource.Group, Version: "v1", Name: cidrResource.Resource, Kind: "ServiceCIDR"}
+	everyIP     = object.Resource{Group: addressResource.Group, Version: "v1", Name: addressResource.Resource, Kind: "IPAddress"}
 	definitions = object.Resource{
 		Group: definitionResource.Group, Version: "v1", Name: definitionResource.Resource, Kind: "CustomResourceDefinition",
 	}

@@ -33,13 +33,16 @@ func drawWorld(t *rapid.T) string {
 		fmt.Fprintf(&b, " deleting fin=%s", cleanup)
 	}
 	b.WriteString("\n")
-	kinds := []string{"v1 Pod", "v1 ConfigMap", "v1 Event", "apps/v1 Deployment", "v1 PersistentVolumeClaim", "batch/v1 Job", "example.com/v1 Widget", "example.org/v1 Unserved"}
+	kinds := []string{"v1 Pod", "v1 ConfigMap", "v1 Event", "apps/v1 Deployment", "v1 PersistentVolumeClaim", "batch/v1 Job", "v1 Service", "resource.k8s.io/v1 ResourceClaim", "example.com/v1 Widget", "example.org/v1 Unserved"}
 	for i := range rapid.IntRange(0, 12).Draw(t, "objects") {
 		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
 		fmt.Fprintf(&b, "%s %s/o%d", kind, rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace"), i)
 		finalizers := append([]string{"", "", "x/y", "orphan", "foregroundDeletion"}, protectors[kind]...)
 		if fin := rapid.SampledFrom(finalizers).Draw(t, "finalizer"); fin != "" {
 			b.WriteString(" fin=" + fin)
+		}
+		if kind == "resource.k8s.io/v1 ResourceClaim" {
+			b.WriteString(rapid.SampledFrom([]string{"", " reserved=", " reserved=pods:o0:o0", " reserved=pods:o1:older,pods:o2:o2"}).Draw(t, "reserved"))
 		}
 		if kind == "v1 Pod" {
 			b.WriteString(rapid.SampledFrom([]string{"", " claims=", " claims=o0,o1,o2", " claims=~o3,o4"}).Draw(t, "claims"))
@@ -50,14 +53,21 @@ func drawWorld(t *rapid.T) string {
 			b.WriteString(rapid.SampledFrom([]string{" deleting grace=0", " deleting=+30 grace=30"}).Draw(t, "grace"))
 		}
 		b.WriteString("\n")
+		if kind == "v1 PersistentVolumeClaim" && rapid.Bool().Draw(t, "volume") {
+			fmt.Fprintf(&b, "v1 PersistentVolume v%d phase=Bound claim=%s/o%[1]d:o%[1]d fin=kubernetes.io/pv-protection%s\n", i,
+				rapid.SampledFrom([]string{"a", "b"}).Draw(t, "claim in"),
+				rapid.SampledFrom([]string{"", " reclaim=Retain", " reclaim=Delete by=csi.example.com", " reclaim=Delete", " deleting"}).Draw(t, "policy"))
+		}
 	}
 	return b.String()
 }
 
 // protectors are the finalizers that controllers take off, by kind.
 var protectors = map[string][]string{
-	"v1 Pod":                   {"batch.kubernetes.io/job-tracking"},
-	"v1 PersistentVolumeClaim": {"kubernetes.io/pvc-protection", "kubernetes.io/pvc-protection,x/y"},
+	"v1 Pod":                           {"batch.kubernetes.io/job-tracking"},
+	"v1 PersistentVolumeClaim":         {"kubernetes.io/pvc-protection", "kubernetes.io/pvc-protection,x/y"},
+	"v1 Service":                       {"service.kubernetes.io/load-balancer-cleanup"},
+	"resource.k8s.io/v1 ResourceClaim": {"resource.kubernetes.io/delete-protection"},
 }
 
 // TestControllersRest: whatever the world, the controllers come to rest, and do
@@ -91,7 +101,8 @@ func TestControllersRest(t *testing.T) {
 		for o := range w.List {
 			facts := o.NamespaceFacts()
 			held := facts != nil && len(facts.Finalizers) > 0 || o.HasFinalizer(cleanup) ||
-				o.HasFinalizer("kubernetes.io/pvc-protection") || o.HasFinalizer("batch.kubernetes.io/job-tracking")
+				o.HasFinalizer("kubernetes.io/pvc-protection") || o.HasFinalizer("batch.kubernetes.io/job-tracking") ||
+				o.HasFinalizer("resource.kubernetes.io/delete-protection")
 			if o.BeingDeleted() && held && !waited[o.Ref] {
 				t.Fatalf("%s stays, and nobody says why, in\n%s", o.Ref, text)
 			}
@@ -126,6 +137,12 @@ func judge(t *rapid.T, w *apisim.Server, e object.Event, coverage partly) {
 		if e.Object.HasFinalizer("kubernetes.io/pvc-protection") && mayUse(o, e.Object) {
 			t.Fatalf("%s ended while %s may use it", e.Object.Ref, o.Ref)
 		}
+		if v := e.Object.Volume(); v != nil && o.UID == v.ClaimUID && o.Namespace == v.ClaimNamespace {
+			t.Fatalf("%s ended before its claim %s", e.Object.Ref, o.Ref)
+		}
+		if c := e.Object.ResourceClaim(); c != nil && e.Object.HasFinalizer("resource.kubernetes.io/delete-protection") && reserves(o, e.Object.Namespace, c) {
+			t.Fatalf("%s ended while %s reserves it", e.Object.Ref, o.Ref)
+		}
 		if e.Object.Kind == "Namespace" && o.Namespace == e.Object.Name {
 			t.Fatalf("%s ended with %s in it", e.Object.Ref, o.Ref)
 		}
@@ -155,4 +172,12 @@ func mayUse(o, claim *object.Object) bool {
 		return true
 	}
 	return pod.NodeName != "" && slices.Contains(pod.Claims, object.Claim{Name: claim.Name})
+}
+
+// reserves tells whether a pod that may yet run reserves a device.
+func reserves(o *object.Object, namespace string, c *object.ResourceClaim) bool {
+	pod := o.Pod()
+	return o.Kind == "Pod" && o.Namespace == namespace &&
+		slices.ContainsFunc(c.Reserved, func(r object.Reservation) bool { return r.UID == o.UID }) &&
+		(pod == nil || !pod.Finished() && (pod.NodeName != "" || !o.BeingDeleted()))
 }

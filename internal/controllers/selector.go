@@ -31,3 +31,13 @@ func objectsThat(w World, gr schema.GroupResource, match func(*object.Object) bo
 	}
 	return list
 }
+
+// numberOf counts the objects of a resource, which costs less than to list them.
+func numberOf(w World, gr schema.GroupResource) int {
+	n := 0
+	objectsThat(w, gr, func(*object.Object) bool {
+		n++
+		return false
+	})
+	return n
+}

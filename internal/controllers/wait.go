@@ -25,6 +25,9 @@ const (
 	// TokensRemain: the content of a namespace has gone, but spec.finalizers
 	// holds what others have to remove. (§5.2, S207)
 	TokensRemain Reason = "TokensRemain"
+	// DiscoveryFails: the content of a namespace has gone as far as the server can name
+	// it, and there are API versions of which it cannot. (§5.3, S212)
+	DiscoveryFails Reason = "DiscoveryFails"
 	// Refused: the server refused a request.
 	Refused Reason = "Refused"
 	// NotCovered: the snapshot does not show whether anything is there.
@@ -43,7 +46,7 @@ const (
 	NotShown Reason = "NotShown"
 )
 
-// Wait is one thing that keeps an object which is being deleted.
+// Wait is one thing that keeps an object which is being deleted, or would be.
 type Wait struct {
 	// Controller is the name of the controller that waits.
 	Controller string

@@ -1,0 +1,87 @@
+package controllers
+
+import (
+	"context"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// AutoRegisterName is the name of the part of the API server that registers the APIs of
+// definitions.
+const AutoRegisterName = "autoregister"
+
+// AutoRegisterAssumption is what the end of an APIService rests on.
+const AutoRegisterAssumption = "the API server takes down the APIService of a version that no definition has served any more"
+
+// AutoRegister returns the part of the API server that deletes an APIService which it
+// has made for a definition, when no definition has that version served any more. A
+// definition that is being deleted counts until it has gone.
+//
+// Only definitions that go before its eyes count: what is there without one from the
+// start is there for a reason that nobody knows. A nil coverage stands for a world that
+// is complete.
+//
+// Upstream: crdregistration_controller.go handleVersionUpdate, kube-aggregator
+// autoregister_controller.go checkAPIService.
+func AutoRegister(c Coverage) Controller {
+	return &registrar{coverage: orComplete(c), served: map[string]bool{}}
+}
+
+type registrar struct {
+	coverage Coverage
+	// served are the APIServices for which there was a definition in an earlier pass.
+	served map[string]bool
+	waits  []Wait
+}
+
+func (*registrar) Name() string       { return AutoRegisterName }
+func (*registrar) Assumption() string { return AutoRegisterAssumption }
+func (r *registrar) Waiting() []Wait  { return r.waits }
+
+// Step deletes the APIServices without a definition.
+func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
+	p := begin(ctx, w, AutoRegisterName)
+	made := objectsThat(w, apiServiceResource, func(o *object.Object) bool {
+		return o.Labels.Get(autoManaged) == "true" && !o.BeingDeleted()
+	})
+	if len(made) == 0 {
+		return p.end(&r.waits)
+	}
+	there := servedBy(w.ObjectsOf(definitionResource, ""))
+	for _, o := range made {
+		_, group, _ := strings.Cut(o.Name, ".")
+		switch {
+		case ctx.Err() != nil:
+			return p.end(&r.waits)
+		case there[o.Name] || there["."+group]:
+			r.served[o.Name] = true
+		case r.served[o.Name] && r.coverage.Covers(definitions, ""):
+			err := w.Delete(ctx, o.Ref, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &o.UID}})
+			p.refused(o.Ref, object.Resource{}, err)
+		}
+	}
+	return p.end(&r.waits)
+}
+
+// servedBy are the names of the APIServices that definitions need; a dot and the group
+// stands for all of a definition of which nothing is known.
+func servedBy(list []*object.Object) map[string]bool {
+	names := map[string]bool{}
+	for _, o := range list {
+		facts := o.Definition()
+		if facts == nil {
+			_, group, _ := strings.Cut(o.Name, ".")
+			names["."+group] = true
+			continue
+		}
+		for _, v := range facts.Versions {
+			if v.Served {
+				names[v.Name+"."+facts.Group] = true
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,149 @@
+package controllers
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// CIDRName is the name of the controller that protects ranges of addresses.
+const CIDRName = "service-cidr-controller"
+
+// CIDRAssumption is what the end of a ServiceCIDR rests on.
+const CIDRAssumption = "the ServiceCIDR controller runs, and no Service takes an address of the range in the ten seconds that it waits"
+
+const cidrProtection = "networking.k8s.io/service-cidr-finalizer"
+
+// ServiceCIDRs returns the controller that takes its finalizer off a ServiceCIDR which
+// is being deleted, as soon as every address that is in use in its ranges is in one of
+// another ServiceCIDR, too, or all of its ranges are. The ten seconds that it waits
+// then are left out.
+//
+// The finalizer stays as long as the ranges, the other ServiceCIDRs or the addresses
+// are not known. Of an address without the Service that has it, that is not known any more
+// once a Service has gone. A nil coverage stands for a world that is complete.
+//
+// Upstream: servicecidrs/servicecidrs_controller.go canDeleteCIDR, api/servicecidr
+// PrefixContainsIP, semantics.md §7.1, S241.
+func ServiceCIDRs(c Coverage) Releaser { return &cidrs{coverage: orComplete(c), services: -1} }
+
+type cidrs struct {
+	coverage Coverage
+	// services is their number in the first pass.
+	services int
+	waits    []Wait
+}
+
+func (*cidrs) Name() string       { return CIDRName }
+func (*cidrs) Finalizer() string  { return cidrProtection }
+func (*cidrs) Assumption() string { return CIDRAssumption }
+func (c *cidrs) Waiting() []Wait  { return c.waits }
+
+// Step releases the ServiceCIDRs that no address needs.
+func (c *cidrs) Step(ctx context.Context, w World) (bool, error) {
+	p := beginHolding(ctx, w, c)
+	list := objectsThat(w, cidrResource, func(o *object.Object) bool { return o.HasFinalizer(cidrProtection) })
+	if len(list) == 0 {
+		return p.end(&c.waits)
+	}
+	if c.services < 0 {
+		c.services = numberOf(w, serviceResource)
+	}
+	for _, o := range list {
+		if ctx.Err() != nil {
+			break
+		}
+		if o.BeingDeleted() && c.free(p, o) {
+			p.release(o)
+		}
+	}
+	return p.end(&c.waits)
+}
+
+// free tells whether no address needs the ServiceCIDR, and notes a wait otherwise.
+func (c *cidrs) free(p *pass, o *object.Object) bool {
+	own, known := prefixesOf(o)
+	if !known {
+		p.wait(Wait{Object: o.Ref, Reason: NotShown, Why: "its ranges are not in the snapshot"})
+		return false
+	}
+	if p.uncovered(c.coverage, o.Ref, everyCIDR, "") {
+		return false
+	}
+	var others []netip.Prefix
+	for _, x := range p.w.ObjectsOf(cidrResource, "") {
+		ranges, shown := prefixesOf(x)
+		if known = known && shown; x.UID != o.UID {
+			others = append(others, ranges...)
+		}
+	}
+	if !known {
+		p.wait(Wait{Object: o.Ref, Reason: NotShown, Why: "the ranges of the others are not all in the snapshot"})
+		return false
+	}
+	if !slices.ContainsFunc(own, func(r netip.Prefix) bool { return !within(r, others) }) {
+		return true
+	}
+	if p.uncovered(c.coverage, o.Ref, everyIP, "") {
+		return false
+	}
+	users := c.addresses(p.w, own, others)
+	switch {
+	case len(users) == 0:
+		return true
+	case slices.ContainsFunc(users, unclaimed) && numberOf(p.w, serviceResource) < c.services:
+		p.wait(Wait{Object: o.Ref, Reason: NotShown, Why: "which addresses Services have given back is not in the snapshot"})
+	default:
+		p.wait(remaining(o.Ref, ClaimInUse, everyIP, users))
+	}
+	return false
+}
+
+// unclaimed tells whether it is not known which Service has an address.
+func unclaimed(address *object.Object) bool { return address.IPAddress() == nil }
+
+// within tells whether one of the ranges contains the range.
+func within(r netip.Prefix, ranges []netip.Prefix) bool {
+	return slices.ContainsFunc(ranges, func(x netip.Prefix) bool { return x.Overlaps(r) && x.Bits() <= r.Bits() })
+}
+
+// addresses are those of Services that only the ranges of its own contain.
+func (c *cidrs) addresses(w World, own, others []netip.Prefix) []*object.Object {
+	return objectsThat(w, addressResource, func(o *object.Object) bool {
+		if o.Labels.Get(addressManager) != addressAllocator {
+			return false
+		}
+		at, err := netip.ParseAddr(o.Name)
+		contains := func(r netip.Prefix) bool { return holds(r, at) }
+		return err == nil && slices.ContainsFunc(own, contains) && !slices.ContainsFunc(others, contains)
+	})
+}
+
+// holds tells whether a Service can have the address of the range: its first one
+// belongs to nobody, nor does the last one of IPv4.
+func holds(r netip.Prefix, at netip.Addr) bool {
+	if !r.Contains(at) || r.Masked().Addr() == at {
+		return false
+	}
+	next := at.Next()
+	return !at.Is4() || next.IsValid() && r.Contains(next)
+}
+
+// prefixesOf are the ranges of a ServiceCIDR, as far as they are known.
+func prefixesOf(o *object.Object) ([]netip.Prefix, bool) {
+	facts := o.ServiceCIDR()
+	if facts == nil || len(facts.CIDRs) == 0 {
+		return nil, false
+	}
+	var list []netip.Prefix
+	for _, text := range facts.CIDRs {
+		r, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, false
+		}
+		list = append(list, r)
+	}
+	return list, true
+}

@@ -1,0 +1,105 @@
+package controllers
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// ResourceClaimName is the name of the controller that gives devices back.
+const ResourceClaimName = "resourceclaim-controller"
+
+// ResourceClaimAssumption is what the end of a ResourceClaim rests on.
+const ResourceClaimAssumption = "the ResourceClaim controller runs, and no other pod reserves the claim"
+
+const deviceProtection = "resource.kubernetes.io/delete-protection"
+
+// DeviceClaims returns the controller that takes its finalizer off a ResourceClaim
+// which is being deleted, as soon as no pod reserves it: a reservation ends with its
+// pod, or when the pod has run to its end, or is being deleted and was never
+// scheduled. A reservation of anything but a pod stays for ever.
+//
+// The finalizer stays as long as the reservations or their pods are not known. A nil
+// coverage stands for a world that is complete.
+//
+// Upstream: resourceclaim/controller.go syncClaim, isPodDone, semantics.md §7.1, S240.
+func DeviceClaims(c Coverage) Releaser {
+	return &devices{coverage: orComplete(c), seen: map[types.UID]bool{}}
+}
+
+type devices struct {
+	coverage Coverage
+	// seen are the pods with a reservation that were there in an earlier pass.
+	seen  map[types.UID]bool
+	waits []Wait
+}
+
+func (*devices) Name() string       { return ResourceClaimName }
+func (*devices) Finalizer() string  { return deviceProtection }
+func (*devices) Assumption() string { return ResourceClaimAssumption }
+func (d *devices) Waiting() []Wait  { return d.waits }
+
+// Step releases the claims that nobody reserves.
+func (d *devices) Step(ctx context.Context, w World) (bool, error) {
+	p := beginHolding(ctx, w, d)
+	for _, claim := range objectsThat(w, deviceResource, func(o *object.Object) bool { return o.HasFinalizer(deviceProtection) }) {
+		if ctx.Err() != nil {
+			break
+		}
+		users, why := d.users(w, claim)
+		if !claim.BeingDeleted() {
+			continue
+		}
+		switch {
+		case len(users) > 0:
+			p.wait(remaining(claim.Ref, ClaimInUse, pods, users))
+		case why.Reason != "":
+			why.Object = claim.Ref
+			p.wait(why)
+		default:
+			p.release(claim)
+		}
+	}
+	return p.end(&d.waits)
+}
+
+// users are the pods that reserve the claim; without any, why it is reserved all the
+// same or may be.
+func (d *devices) users(w World, claim *object.Object) (users []*object.Object, why Wait) {
+	facts := claim.ResourceClaim()
+	if facts == nil {
+		return nil, Wait{Reason: NotShown, Why: "who reserves it is not in the snapshot"}
+	}
+	if len(facts.Reserved) == 0 {
+		return nil, Wait{}
+	}
+	there := w.ObjectsOf(podResource, claim.Namespace)
+	for _, r := range facts.Reserved {
+		if r.Group != "" || r.Resource != podResource.Resource {
+			why = Wait{Reason: ManagedElsewhere, Why: "reserved for " + r.Name + " of " + r.Resource + ", which the controller does not know"}
+			continue
+		}
+		i := slices.IndexFunc(there, func(o *object.Object) bool { return o.Name == r.Name })
+		switch {
+		case i < 0 && !d.seen[r.UID] && !d.coverage.Covers(pods, claim.Namespace):
+			if why.Reason == "" {
+				why = Wait{Reason: NotCovered, Resource: pods, Why: d.coverage.Why(pods, claim.Namespace)}
+			}
+		case i < 0 || there[i].UID != r.UID:
+		case podDone(there[i]):
+		default:
+			d.seen[r.UID] = true
+			users = append(users, there[i])
+		}
+	}
+	return users, why
+}
+
+// podDone tells whether a pod will not run any more.
+func podDone(pod *object.Object) bool {
+	facts := pod.Pod()
+	return facts != nil && (facts.Finished() || pod.BeingDeleted() && facts.NodeName == "")
+}

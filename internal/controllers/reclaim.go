@@ -1,0 +1,141 @@
+package controllers
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// ReclaimName is the name of the controller that releases volumes and what their
+// reclaim policy asks for.
+const ReclaimName = "persistentvolume-binder-controller"
+
+// ReclaimAssumption is what the end of a volume rests on whose claim has gone.
+const ReclaimAssumption = "the PV controller runs, and the driver that provisioned the volume runs and can delete the storage behind it"
+
+// The reclaim policies of volumes.
+const (
+	ReclaimDelete  = "Delete"
+	ReclaimRetain  = "Retain"
+	ReclaimRecycle = "Recycle"
+)
+
+const (
+	volumeBound    = "Bound"
+	volumeReleased = "Released"
+	// provisionerFinalizer is on volumes whose driver has to delete the storage first.
+	provisionerFinalizer = "external-provisioner.volume.kubernetes.io/finalizer"
+)
+
+// VolumeReclaim returns what releases a bound volume when its claim goes: the PV
+// controller, and for a volume with the policy Delete the driver that provisioned it,
+// which deletes the storage and then the volume. With the policies Retain and Recycle
+// the volume stays.
+//
+// Only claims that go before its eyes count, and nothing is created meanwhile. A volume that was released earlier is
+// still there for a reason that nobody knows, and a claim may be missing because it is
+// younger than the list of claims. A volume whose policy is not known is left as it
+// is, and so is one of which it is not known who deletes its storage: that no external
+// driver has provisioned, or that one within Kubernetes has which is gone by now.
+//
+// Upstream: persistentvolume/pv_controller.go syncVolume, reclaimVolume,
+// findDeletablePlugin; sig-storage-lib-external-provisioner shouldDelete.
+func VolumeReclaim() Controller { return &reclaim{seen: map[types.UID]bool{}} }
+
+type reclaim struct {
+	// seen are the claims that were there in an earlier pass, claims their number in
+	// the last one that left nothing to do.
+	seen   map[types.UID]bool
+	claims int
+	waits  []Wait
+}
+
+func (*reclaim) Name() string       { return ReclaimName }
+func (*reclaim) Assumption() string { return ReclaimAssumption }
+func (r *reclaim) Waiting() []Wait  { return r.waits }
+
+// Step releases the volumes whose claims have gone.
+func (r *reclaim) Step(ctx context.Context, w World) (bool, error) {
+	p := begin(ctx, w, ReclaimName)
+	n := numberOf(w, claimResource)
+	if n == r.claims {
+		return false, ctx.Err() // no claim has gone since nothing was left to do
+	}
+	bound := objectsThat(w, volumeResource, func(o *object.Object) bool {
+		v := o.Volume()
+		return v != nil && v.Phase == volumeBound && v.ClaimUID != ""
+	})
+	there := claimsOf(w)
+	for _, volume := range bound {
+		if ctx.Err() != nil {
+			break
+		}
+		facts := volume.Volume()
+		claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
+		switch {
+		case claim != nil && claim.UID == facts.ClaimUID:
+			r.seen[claim.UID] = true
+		case r.seen[facts.ClaimUID]:
+			p.reclaim(volume, facts)
+		}
+	}
+	if ctx.Err() == nil && len(p.waits) == 0 {
+		r.claims = n
+	}
+	return p.end(&r.waits)
+}
+
+// reclaim does what the policy of a volume asks for.
+func (p *pass) reclaim(volume *object.Object, facts *object.Volume) {
+	unknown := func(why string) {
+		if !volume.BeingDeleted() {
+			p.wait(Wait{Object: volume.Ref, Reason: NotShown, Why: why})
+		}
+	}
+	switch facts.ReclaimPolicy {
+	case ReclaimRetain, ReclaimRecycle:
+		p.setReleased(volume, nil)
+	case ReclaimDelete:
+		if driverOf(facts) == "" {
+			unknown("who deletes the storage behind it is not known")
+			return
+		}
+		if !p.setReleased(volume, []string{provisionerFinalizer}) || volume.BeingDeleted() || p.ctx.Err() != nil {
+			return
+		}
+		err := p.w.Delete(p.ctx, volume.Ref, metav1.DeleteOptions{})
+		p.refused(volume.Ref, object.Resource{}, err)
+	default:
+		unknown("its reclaim policy is not known")
+	}
+}
+
+// driverOf is the external driver that deletes the storage of a volume; empty where
+// that is not known.
+func driverOf(facts *object.Volume) string {
+	by := cmp.Or(facts.MigratedTo, facts.Provisioner)
+	if strings.HasPrefix(by, "kubernetes.io/") {
+		return ""
+	}
+	return by
+}
+
+// setReleased puts a volume into the phase Released, takes finalizers off it that have
+// served, and tells whether that was done.
+func (p *pass) setReleased(volume *object.Object, without []string) bool {
+	next := volume.Clone()
+	rare := next.Edit()
+	facts := *volume.Volume()
+	facts.Phase = volumeReleased
+	rare.Volume = &facts
+	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return slices.Contains(without, name) })
+	_, err := p.w.Update(p.ctx, next)
+	p.refused(volume.Ref, object.Resource{}, err)
+	return err == nil
+}

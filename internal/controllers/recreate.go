@@ -1,0 +1,241 @@
+package controllers
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Recreation says that an object does not stay away once it has gone.
+type Recreation struct {
+	// Controller is the name of who creates it again.
+	Controller string
+	// For is the object for whose sake that happens: the ReplicaSet of a pod, the
+	// namespace of a default ServiceAccount. It has no name where there is none, and
+	// no UID where it is not in the snapshot.
+	For object.Ref
+	// Assumption is what has to hold for that, as a sentence without a full stop.
+	Assumption string
+}
+
+// Standing is what is known of an object at the end of a simulation.
+type Standing uint8
+
+// The standings.
+const (
+	// Unseen: the snapshot does not show whether the object is there.
+	Unseen Standing = iota
+	// Gone: it is not there, or it is being deleted.
+	Gone
+	// Lives: it is there, and nobody deletes it.
+	Lives
+)
+
+// Outlook is the world at the end of a simulation.
+type Outlook interface {
+	// Find looks an object up by its coordinates. The object is nil unless it lives.
+	Find(ref object.Ref) (*object.Object, Standing)
+	// Definition is the CustomResourceDefinition that has an API version served; the
+	// Ref has no name where none is known that lives.
+	Definition(apiVersion string) object.Ref
+}
+
+// ComesBack tells whether somebody creates an object again after it has gone, as far
+// as that is known of Kubernetes itself; operators and whoever else watches over
+// objects are not known. The object is the one that was there at first.
+//
+// Nobody is named whose own ground goes, too: a pod of a ReplicaSet that is being
+// deleted stays away. Where the ground was not seen, it counts as being there: that
+// an object stays away must not be a guess.
+//
+// Upstream: the controllers that are named, semantics.md §9, S065, S242.
+func ComesBack(w Outlook, o *object.Object) (Recreation, bool) {
+	switch kind := (schema.GroupKind{Group: o.Group(), Kind: o.Kind}); kind {
+	case schema.GroupKind{Kind: "Pod"}:
+		return podComesBack(w, o)
+	case schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}:
+		return replicaSetComesBack(w, o)
+	case schema.GroupKind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}, schema.GroupKind{Kind: "Endpoints"}:
+		return endpointsComeBack(w, o)
+	case schema.GroupKind{Kind: "PersistentVolumeClaim"}, schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}:
+		return claimComesBack(w, o)
+	case schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, schema.GroupKind{Group: "storage.k8s.io", Kind: "CSINode"}, schema.GroupKind{Kind: "Node"}:
+		return nodeComesBack(w, o)
+	case schema.GroupKind{Kind: "ServiceAccount"}, schema.GroupKind{Kind: "ConfigMap"}:
+		return namespaceFillsUp(w, o)
+	default:
+		return serverBringsBack(w, kind, o)
+	}
+}
+
+// controllerOf is the owner that controls the object, of one kind of one group,
+// unless it goes.
+func controllerOf(w Outlook, o *object.Object, group, kind string) (owner *object.Object, ref object.Ref, ok bool) {
+	by, controlled := o.Controller()
+	if !controlled || by.Kind != kind || object.GroupOf(by.APIVersion) != group {
+		return nil, ref, false
+	}
+	ref = by.In(o.Namespace)
+	owner, standing := w.Find(ref)
+	if standing == Gone || standing == Lives && owner.UID != by.UID {
+		return nil, ref, false
+	}
+	return owner, ref, true
+}
+
+// workload is a kind of object that keeps up pods.
+type workload struct {
+	group, kind, controller string
+	// alike: a pod comes back under its own name. Who makes pods with new names has
+	// made them already for those that are being deleted or have run to their end.
+	alike      bool
+	assumption string
+}
+
+var workloads = []workload{
+	{"apps", "ReplicaSet", "replicaset-controller", false, "the ReplicaSet controller runs, and the ReplicaSet still wants as many pods"},
+	{"", "ReplicationController", "replicationcontroller-controller", false, "the ReplicationController controller runs, and still wants as many pods"},
+	{"apps", "StatefulSet", "statefulset-controller", true, "the StatefulSet controller runs, and the StatefulSet still wants as many pods"},
+	{"apps", "DaemonSet", "daemonset-controller", true, "the DaemonSet controller runs, and the node still fits the pod"},
+	{"batch", jobKind, JobName, false, "the Job controller runs, and the Job still wants the pod and has not failed too often"},
+}
+
+// podComesBack is about pods of workloads and mirror pods. What is created is another
+// pod, under the same name or not.
+func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
+	facts := o.Pod()
+	if facts != nil && facts.Mirror {
+		return ofKubelet(w, facts.NodeName, "the kubelet of the node runs and still has the manifest of the pod")
+	}
+	for _, x := range workloads {
+		owner, ref, ok := controllerOf(w, o, x.group, x.kind)
+		switch {
+		case !ok:
+			continue
+		case !x.alike && (o.BeingDeleted() || facts != nil && facts.Finished()):
+			return Recreation{}, false
+		case x.kind == "DaemonSet" && facts != nil && facts.NodeName != "" && goes(w, nodeNamed(facts.NodeName)):
+			return Recreation{}, false
+		case owner != nil && owner.Job() != nil && (owner.Job().Finished || owner.Job().Elsewhere()):
+			return Recreation{}, false
+		}
+		return Recreation{Controller: x.controller, For: ref, Assumption: x.assumption}, true
+	}
+	return Recreation{}, false
+}
+
+// replicaSetComesBack is about the ReplicaSet of a Deployment's current revision: the
+// older ones are history that nobody brings back. Where the revision of either was
+// not seen, it may be the current one.
+//
+// Upstream: deployment/sync.go getNewReplicaSet.
+func replicaSetComesBack(w Outlook, o *object.Object) (Recreation, bool) {
+	owner, ref, ok := controllerOf(w, o, "apps", "Deployment")
+	if !ok {
+		return Recreation{}, false
+	}
+	again := Recreation{Controller: "deployment-controller", For: ref, Assumption: "the Deployment controller runs, and the Deployment is not paused"}
+	switch {
+	case owner == nil || owner.Revision() == 0 || o.Revision() == 0:
+		again.Assumption = "the ReplicaSet is that of the current revision, the Deployment controller runs, and the Deployment is not paused"
+	case owner.Revision() != o.Revision():
+		return Recreation{}, false
+	}
+	return again, true
+}
+
+// The labels by which endpoints say who keeps them.
+const (
+	sliceManager     = "endpointslice.kubernetes.io/managed-by"
+	endpointsManager = "endpoints.kubernetes.io/managed-by"
+)
+
+// endpointsComeBack is about EndpointSlices and Endpoints that a controller keeps for
+// a Service. What people or others made for it stays away.
+func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
+	const assumption = "the controller runs, and the Service still has a selector"
+	if o.Namespace == "default" && o.Name == "kubernetes" {
+		return ofServer("kube-apiserver runs")
+	}
+	if o.Kind == "Endpoints" {
+		service := object.Ref{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name}
+		if o.Labels.Get(endpointsManager) != "endpoint-controller" {
+			return Recreation{}, false
+		}
+		return sake(w, service, "endpoints-controller", assumption)
+	}
+	switch o.Labels.Get(sliceManager) {
+	case "endpointslice-controller.k8s.io":
+		if _, ref, ok := controllerOf(w, o, "", "Service"); ok {
+			return Recreation{Controller: "endpointslice-controller", For: ref, Assumption: assumption}, true
+		}
+	case "endpointslicemirroring-controller.k8s.io":
+		if _, ref, ok := controllerOf(w, o, "", "Endpoints"); ok {
+			return Recreation{Controller: "endpointslice-mirroring-controller", For: ref, Assumption: "the controller runs"}, true
+		}
+	}
+	return Recreation{}, false
+}
+
+// claimComesBack is about claims that are made for a single pod, which lives on.
+func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
+	pod, ref, ok := controllerOf(w, o, "", "Pod")
+	if !ok || pod != nil && pod.Pod() != nil && pod.Pod().Finished() {
+		return Recreation{}, false
+	}
+	controller := "ephemeral-volume-controller"
+	if o.Kind == "ResourceClaim" {
+		controller = ResourceClaimName
+	}
+	return Recreation{Controller: controller, For: ref, Assumption: "the controller runs, and the pod does not end"}, true
+}
+
+// nodeComesBack is about what the kubelet of a node keeps: the lease and the CSINode
+// of the same name, and the node, which it registers when it starts.
+func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
+	switch {
+	case o.Kind == "Node":
+		return Recreation{Controller: KubeletName, Assumption: "the kubelet of the node is started again and registers it"}, true
+	case o.Kind == "CSINode", o.Namespace == "kube-node-lease":
+		return ofKubelet(w, o.Name, "the kubelet of the node runs")
+	case o.Namespace == "kube-system" && o.Labels.Get("apiserver.kubernetes.io/identity") != "":
+		return ofServer("the API server whose lease it is runs")
+	}
+	return Recreation{}, false
+}
+
+// namespaceFillsUp is about what every namespace has as long as it is active.
+func namespaceFillsUp(w Outlook, o *object.Object) (Recreation, bool) {
+	namespace := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}
+	switch {
+	case o.Kind == "ServiceAccount" && o.Name == "default":
+		return sake(w, namespace, "serviceaccount-controller", "the ServiceAccount controller runs, and the namespace is active")
+	case o.Kind == "ConfigMap" && o.Name == "kube-root-ca.crt":
+		return sake(w, namespace, "root-ca-certificate-publisher-controller", "the controller that publishes the root certificate runs, and the namespace is active")
+	}
+	return Recreation{}, false
+}
+
+func nodeNamed(name string) object.Ref { return object.Ref{APIVersion: "v1", Kind: "Node", Name: name} }
+
+func goes(w Outlook, ref object.Ref) bool {
+	_, standing := w.Find(ref)
+	return standing == Gone
+}
+
+// sake names who keeps something up for an object, unless that goes.
+func sake(w Outlook, ref object.Ref, controller, assumption string) (Recreation, bool) {
+	o, standing := w.Find(ref)
+	switch standing {
+	case Gone:
+		return Recreation{}, false
+	case Lives:
+		ref = o.Ref
+	case Unseen:
+	}
+	return Recreation{Controller: controller, For: ref, Assumption: assumption}, true
+}
+
+func ofKubelet(w Outlook, node, assumption string) (Recreation, bool) {
+	return sake(w, nodeNamed(node), KubeletName, assumption)
+}

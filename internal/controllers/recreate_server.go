@@ -1,0 +1,72 @@
+package controllers
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// autoManaged is the label of the APIServices that API servers register by themselves.
+const autoManaged = "kube-aggregator.kubernetes.io/automanaged"
+
+const (
+	serverName   = "kube-apiserver"
+	serverRuns   = "kube-apiserver runs"
+	serverStarts = "kube-apiserver is started again"
+)
+
+// keptByServer are the objects that an API server creates whenever they are missing,
+// by kind and name. All but the Service are cluster-scoped.
+//
+// Upstream: controlplane/controller systemnamespaces, kubernetesservice and
+// defaultservicecidr, apis/flowcontrol/bootstrap default.go.
+var keptByServer = map[schema.GroupKind][]string{
+	{Kind: "Namespace"}: {"default", "kube-node-lease", "kube-public", "kube-system"},
+	{Kind: "Service"}:   {"kubernetes"},
+	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}: {"kubernetes"},
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}: {
+		"catch-all", "exempt", "global-default", "leader-election", "node-high", "system", "workload-high", "workload-low",
+	},
+	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}: {
+		"catch-all", "exempt", "global-default", "kube-controller-manager", "kube-scheduler", "kube-system-service-accounts",
+		"probes", "service-accounts", "system-leader-election", "system-node-high", "system-nodes",
+	},
+}
+
+// serverBringsBack is about what API servers keep, or create when they start.
+func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recreation, bool) {
+	switch {
+	case slices.Contains(keptByServer[kind], o.Name) && (o.Namespace == "" || o.Namespace == "default"):
+		return ofServer(serverRuns)
+	case kind.Group == "rbac.authorization.k8s.io" && o.Labels.Get("kubernetes.io/bootstrapping") == "rbac-defaults":
+		return ofServer(serverStarts)
+	case kind == (schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}):
+		return apiServiceComesBack(w, o)
+	}
+	return Recreation{}, false
+}
+
+// apiServiceComesBack is about APIServices that API servers register by themselves:
+// those of custom resources as long as a definition has the version served, those of
+// their own when they start. One that somebody else made has no label.
+//
+// Upstream: kube-aggregator autoregister_controller.go checkAPIService.
+func apiServiceComesBack(w Outlook, o *object.Object) (Recreation, bool) {
+	version, group, _ := strings.Cut(o.Name, ".")
+	switch o.Labels.Get(autoManaged) {
+	case "onstart":
+		return ofServer(serverStarts)
+	case "true":
+		if definition := w.Definition(group + "/" + version); definition.Name != "" {
+			return Recreation{Controller: serverName, For: definition, Assumption: serverRuns}, true
+		}
+	}
+	return Recreation{}, false
+}
+
+func ofServer(assumption string) (Recreation, bool) {
+	return Recreation{Controller: serverName, Assumption: assumption}, true
+}

@@ -1,0 +1,57 @@
+package controllers
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ServiceName is the name of the controller that takes load balancers down.
+const ServiceName = "service-lb-controller"
+
+// ServiceAssumption is what the end of a Service with a load balancer rests on.
+const ServiceAssumption = "the cloud controller manager runs and can take the load balancer down"
+
+const serviceCleanup = "service.kubernetes.io/load-balancer-cleanup"
+
+// ServiceCleanup returns the part of the cloud controller manager that takes the load
+// balancer of a Service down when the Service is being deleted, and then its finalizer
+// off.
+//
+// A Service that was being deleted from the start has shown that this takes its time
+// or does not work: its finalizer stays.
+//
+// Upstream: cloud-provider/controllers/service controller.go syncLoadBalancerIfNeeded,
+// removeFinalizer, semantics.md §7.1, §7.3, S237.
+func ServiceCleanup() Releaser { return &services{} }
+
+type services struct {
+	// late are the Services that were being deleted in the first pass; nil before it.
+	late  map[types.UID]bool
+	waits []Wait
+}
+
+func (*services) Name() string       { return ServiceName }
+func (*services) Finalizer() string  { return serviceCleanup }
+func (*services) Assumption() string { return ServiceAssumption }
+func (s *services) Waiting() []Wait  { return s.waits }
+
+// Step lets go of the Services whose load balancers are taken down.
+func (s *services) Step(ctx context.Context, w World) (bool, error) {
+	p := beginHolding(ctx, w, s)
+	first := s.late == nil
+	if first {
+		s.late = map[types.UID]bool{}
+	}
+	for _, o := range objectsThat(w, serviceResource, held(serviceCleanup)) {
+		switch {
+		case ctx.Err() != nil:
+			return p.end(&s.waits)
+		case first:
+			s.late[o.UID] = true
+		case !s.late[o.UID]:
+			p.release(o)
+		}
+	}
+	return p.end(&s.waits)
+}

@@ -1,0 +1,105 @@
+package controllers
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// The names of who deletes what belongs to a Service without referring to it.
+const (
+	EndpointsName = "endpoints-controller"
+	AllocatorName = "ipallocator"
+)
+
+// What the ends of these objects rest on.
+const (
+	EndpointsAssumption = "the Endpoints controller runs"
+	AllocatorAssumption = "the API server gives the addresses of a Service back that goes"
+)
+
+// The label of addresses that API servers give to Services.
+const (
+	addressManager   = "ipaddress.kubernetes.io/managed-by"
+	addressAllocator = "ipallocator.k8s.io"
+)
+
+// EndpointsOfServices returns the controller that deletes the Endpoints of the name of a
+// Service which goes, whoever made them.
+//
+// Upstream: endpoint/endpoints_controller.go syncService.
+func EndpointsOfServices() Controller {
+	return &follower{name: EndpointsName, assumption: EndpointsAssumption, gr: endpointsResource, of: func(o *object.Object) coordinates {
+		return coordinates{o.Namespace, o.Name}
+	}}
+}
+
+// AddressesOfServices returns the part of the API server that deletes the IPAddresses of
+// a Service which goes. One of which it is not known who has it stays.
+//
+// Upstream: registry/core/service/storage afterDelete, ipallocator Release.
+func AddressesOfServices() Controller {
+	return &follower{name: AllocatorName, assumption: AllocatorAssumption, gr: addressResource, of: func(o *object.Object) coordinates {
+		a := o.IPAddress()
+		if a == nil || a.Group != "" || a.Resource != serviceResource.Resource || o.Labels.Get(addressManager) != addressAllocator {
+			return coordinates{}
+		}
+		return coordinates{a.Namespace, a.Name}
+	}}
+}
+
+// follower deletes objects of one resource when their Service has gone before its eyes.
+type follower struct {
+	name, assumption string
+	gr               schema.GroupResource
+	// of is the Service of an object; empty for none.
+	of func(*object.Object) coordinates
+	// there are the Services of the last pass, gone those that were there before.
+	there, gone map[coordinates]bool
+}
+
+func (f *follower) Name() string       { return f.name }
+func (f *follower) Assumption() string { return f.assumption }
+func (*follower) Waiting() []Wait      { return nil }
+
+// Step deletes what belongs to the Services that have gone.
+func (f *follower) Step(ctx context.Context, w World) (bool, error) {
+	p := begin(ctx, w, f.name)
+	if numberOf(w, serviceResource) != len(f.there) {
+		f.look(w.ObjectsOf(serviceResource, ""))
+	}
+	if len(f.gone) > 0 {
+		for _, o := range objectsThat(w, f.gr, func(o *object.Object) bool { return f.gone[f.of(o)] && !o.BeingDeleted() }) {
+			if ctx.Err() != nil {
+				break
+			}
+			// A refusal ends nothing: the object stays, as its Service would have it.
+			_ = w.Delete(ctx, o.Ref, metav1.DeleteOptions{})
+		}
+	}
+	var waits []Wait
+	return p.end(&waits)
+}
+
+// look notes which Services have gone since the last pass. One that is there again
+// keeps what belongs to it.
+func (f *follower) look(services []*object.Object) {
+	there := make(map[coordinates]bool, len(services))
+	for _, o := range services {
+		at := coordinates{o.Namespace, o.Name}
+		there[at] = true
+		delete(f.gone, at)
+	}
+	for at := range f.there {
+		if !there[at] {
+			if f.gone == nil {
+				f.gone = map[coordinates]bool{}
+			}
+			f.gone[at] = true
+		}
+	}
+	f.there = there
+}
