@@ -230,25 +230,6 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	seen := map[string]bool{}
-	for _, k := range finalizer.Table() {
-		if k.Class == "" || k.Class == finalizer.Unknown || k.On == "" || k.RemovedBy == "" || k.When == "" || k.Without == "" {
-			t.Errorf("%s: something is not said: %+v", k.Name, k)
-		}
-		if seen[k.Name] {
-			t.Errorf("%s is there twice", k.Name)
-		}
-		seen[k.Name] = true
-		if found, ok := finalizer.Of(strings.TrimSuffix(k.Name, "*")); !ok || found.Name != k.Name {
-			t.Errorf("%s is found as %q", k.Name, found.Name)
-		}
-	}
-	if len(seen) < 30 {
-		t.Errorf("only %d finalizers are known", len(seen))
-	}
-}
-
 func TestClassIn(t *testing.T) {
 	served := snapshot.BuiltinResources()
 	served.Add(object.Resource{Group: "db.example.com", Version: "v1", Name: "databases", Kind: "Database", Verbs: object.AllVerbs, Custom: true})

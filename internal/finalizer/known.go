@@ -1,7 +1,6 @@
 package finalizer
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -32,7 +31,7 @@ const (
 
 // Known is what is known of a finalizer.
 type Known struct {
-	// Name is the finalizer. One that ends in `*` stands for all that begin like it.
+	// Name is the finalizer. A `*` in it stands for any text.
 	Name  string
 	Class Class
 	// On says which objects have it.
@@ -42,19 +41,6 @@ type Known struct {
 	// Without says what is lost or left behind when somebody else takes it off.
 	Without string
 }
-
-// Of is what is known of a finalizer; false when nothing is.
-func Of(name string) (Known, bool) {
-	for _, k := range known {
-		if prefix, all := strings.CutSuffix(k.Name, "*"); name == k.Name || all && strings.HasPrefix(name, prefix) {
-			return k, true
-		}
-	}
-	return Known{}, false
-}
-
-// Table lists all that is known, in the order of the classes.
-func Table() []Known { return slices.Clone(known) }
 
 // ClassIn is the class of a finalizer in a cluster that serves the resources: one
 // that is not known, and bears the domain of a custom resource, is an operator's.

@@ -1,6 +1,11 @@
 package finalizer
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // The finalizers of which more is known than what stands in the table.
 const (
@@ -13,12 +18,90 @@ const (
 	jobTracking       = "batch.kubernetes.io/job-tracking"
 )
 
-// known are the finalizers of Kubernetes itself, and those of others that people
-// most often find on what is stuck.
+// Field is a part of the table: finalizers that people look for together.
+type Field struct {
+	Name       string
+	Finalizers []Known
+}
+
+// The parts of the table. The string of each finalizer was found in the source or the
+// documentation of its project: one that could not be found there is not known. What
+// is said of it follows the project's documentation where that says it, and otherwise
+// what its controller is for.
+var fields = []Field{
+	{"Kubernetes", ofKubernetes},
+	{"Clouds and load balancers", ofClouds},
+	{"Machines and clusters", ofMachines},
+	{"Networks and gateways", ofNetworks},
+	{"Volumes, snapshots and backups", ofStorage},
+	{"Databases and messages", ofDatabases},
+	{"Delivery and infrastructure as code", ofDelivery},
+	{"Frameworks for operators", ofFrameworks},
+	{"Platforms and many clusters", ofPlatforms},
+	{"Virtual machines, batch and learning", ofWorkloads},
+	{"Secrets, policies and monitoring", ofCare},
+}
+
+// exact are the finalizers with a whole name, patterns those with a `*`. A whole
+// name says more than a pattern, and patterns do not overlap.
+var exact, patterns = index()
+
+func index() (exact map[string]Known, patterns []Known) {
+	exact = map[string]Known{}
+	for _, k := range Table() {
+		if strings.Contains(k.Name, "*") {
+			patterns = append(patterns, k)
+		} else {
+			exact[k.Name] = k
+		}
+	}
+	return exact, patterns
+}
+
+// Of is what is known of a finalizer; false when nothing is.
+func Of(name string) (Known, bool) {
+	if k, ok := exact[name]; ok {
+		return k, true
+	}
+	for _, k := range patterns {
+		if fits(k.Name, name) {
+			return k, true
+		}
+	}
+	return Known{}, false
+}
+
+// fits tells whether a name is one of those that a pattern stands for. `*` is any
+// text, and none.
+func fits(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	last := len(parts) - 1
+	name, ok := strings.CutPrefix(name, parts[0])
+	for _, part := range parts[1:last] {
+		if !ok {
+			return false
+		}
+		_, name, ok = strings.Cut(name, part)
+	}
+	return ok && strings.HasSuffix(name, parts[last])
+}
+
+// Fields lists the parts of the table.
+func Fields() []Field { return slices.Clone(fields) }
+
+// Table lists all that is known, part by part.
+func Table() []Known {
+	var all []Known
+	for _, f := range fields {
+		all = append(all, f.Finalizers...)
+	}
+	return all
+}
+
+// ofKubernetes are the finalizers of Kubernetes itself and of its side projects.
 //
-// Upstream: semantics.md §7.1 for Kubernetes; the constants of each project for the
-// others.
-var known = []Known{
+// Upstream: semantics.md §7.1.
+var ofKubernetes = []Known{
 	{object.Foreground, Collector, "any object", "the garbage collector", "when no blocking dependent is left",
 		"the owner goes at once, and its dependents are collected in the background or stay with finalizers of their own"},
 	{object.Orphan, Collector, "any object", "the garbage collector", "when the references of all dependents are removed",
@@ -38,18 +121,8 @@ var known = []Known{
 		"Services have addresses that may be given to others"},
 	{"scheduling.k8s.io/podgroup-protection", Protection, "PodGroup", "the PodGroup protection controller", "when no unfinished pod refers to the group",
 		"pods refer to a group that is no more"},
-	{"snapshot.storage.kubernetes.io/pvc-as-source-protection", Protection, "PersistentVolumeClaim", "the snapshot controller", "when no snapshot is being taken of the claim",
-		"a snapshot that is being taken loses its source"},
-	{"snapshot.storage.kubernetes.io/volumesnapshot-as-source-protection", Protection, "VolumeSnapshot", "the snapshot controller", "when no claim is being made from the snapshot",
-		"a claim that is being made from the snapshot loses its source"},
-	{"snapshot.storage.kubernetes.io/volumesnapshot-bound-protection", Protection, "VolumeSnapshot", "the snapshot controller", "when its content is gone or kept",
-		"the VolumeSnapshotContent and the snapshot in the storage stay behind"},
 	{"gateway-exists-finalizer.gateway.networking.k8s.io", Protection, "GatewayClass", "the implementation of the gateway", "when no Gateway uses the class",
 		"Gateways name a class that is no more"},
-	{"kueue.x-k8s.io/resource-in-use", Protection, "Workload, ClusterQueue, ResourceFlavor", "Kueue", "when no workload uses it",
-		"quota stays reserved, or running workloads lose theirs"},
-	{"cnrm.cloud.google.com/deletion-defender", Protection, "kinds of Config Connector", "Config Connector", "when its deletion was properly begun",
-		"what is in the cloud may be deleted by accident"},
 
 	{definitionCleanup, Cleanup, "CustomResourceDefinition", "the API server", "when all instances of the definition are gone",
 		"the instances stay in etcd, where nobody sees them, and come back when the definition does"},
@@ -58,79 +131,6 @@ var known = []Known{
 
 	{"kubernetes.io/pv-controller", Cloud, "PersistentVolume", "the PV controller", "when the storage behind the volume is deleted",
 		"the storage behind the volume"},
-	{"external-provisioner.volume.kubernetes.io/finalizer", Cloud, "PersistentVolume", "the CSI driver's external-provisioner", "when the storage behind the volume is deleted",
-		"the storage behind the volume"},
-	{"external-attacher/*", Cloud, "PersistentVolume, VolumeAttachment", "the CSI driver's external-attacher", "when the volume is detached from the node",
-		"the volume may stay attached to its node, and cannot be attached to another one"},
-	{"snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection", Cloud, "VolumeSnapshotContent", "the CSI driver's external-snapshotter", "when the snapshot in the storage is deleted",
-		"the snapshot in the storage"},
 	{"service.kubernetes.io/load-balancer-cleanup", Cloud, "Service", "the cloud controller manager", "when the cloud load balancer is deleted",
 		"the load balancer, its address and its firewall rules"},
-	{"service.k8s.aws/resources", Cloud, "Service", "the AWS load balancer controller", "when the load balancer is deleted",
-		"the load balancer, its target groups and security groups"},
-	{"ingress.k8s.aws/resources", Cloud, "Ingress", "the AWS load balancer controller", "when the load balancer is deleted",
-		"the load balancer, its target groups and security groups"},
-	{"group.ingress.k8s.aws/*", Cloud, "Ingress", "the AWS load balancer controller", "when the Ingress has left the group's load balancer",
-		"rules of the load balancer, or all of it"},
-	{"elbv2.k8s.aws/resources", Cloud, "TargetGroupBinding", "the AWS load balancer controller", "when the targets are deregistered",
-		"targets that stay registered"},
-	{"networking.gke.io/ingress-finalizer*", Cloud, "Ingress", "the GKE ingress controller", "when the load balancer is deleted",
-		"the load balancer, its forwarding rules and certificates"},
-	{"networking.gke.io/neg-finalizer", Cloud, "ServiceNetworkEndpointGroup", "the GKE NEG controller", "when the network endpoint group is deleted",
-		"the network endpoint group"},
-	{"gke.networking.io/l4-*", Cloud, "Service", "the GKE load balancer controller", "when the load balancer is deleted",
-		"the load balancer, its forwarding and firewall rules"},
-	{"karpenter.sh/termination", Cloud, "Node, NodeClaim", "Karpenter", "when the node is drained and its machine is terminated",
-		"the machine, which goes on running"},
-	{"karpenter.k8s.aws/termination", Cloud, "EC2NodeClass", "Karpenter", "when no node uses the class",
-		"instance profiles and launch templates"},
-	{"finalizer.managedresource.crossplane.io", Cloud, "managed resources of Crossplane", "the Crossplane provider", "when what it stands for is deleted",
-		"what it stands for in the cloud"},
-	{"cnrm.cloud.google.com/finalizer", Cloud, "kinds of Config Connector", "Config Connector", "when what it stands for is deleted",
-		"what it stands for in Google Cloud"},
-	{"serviceoperator.azure.com/finalizer", Cloud, "kinds of Azure Service Operator", "Azure Service Operator", "when what it stands for is deleted",
-		"what it stands for in Azure"},
-	{"machine.cluster.x-k8s.io", Cloud, "Machine", "Cluster API", "when the machine is deleted",
-		"the machine, which goes on running"},
-	{"cluster.cluster.x-k8s.io", Cloud, "Cluster", "Cluster API", "when machines and infrastructure are deleted",
-		"the machines and the network of a whole cluster"},
-
-	{"resources-finalizer.argocd.argoproj.io*", Operator, "Application, AppProject", "Argo CD", "when what the application has deployed is deleted",
-		"everything that the application has deployed"},
-	{"finalizers.fluxcd.io", Operator, "kinds of Flux", "Flux", "when what it has applied is pruned",
-		"what it has applied"},
-	{"composite.apiextensions.crossplane.io", Operator, "composite resources of Crossplane", "Crossplane", "when what it is composed of is deleted",
-		"what it is composed of"},
-	{"defined.apiextensions.crossplane.io", Operator, "CompositeResourceDefinition", "Crossplane", "when its composite resources and their definition are gone",
-		"the definition and the composite resources"},
-	{"ceph.rook.io/disaster-protection", Operator, "Secret and ConfigMap of Rook", "a person", "by hand, when the data of the Ceph cluster may be lost",
-		"the keys and the addresses without which a Ceph cluster cannot be reached"},
-	{"cephcluster.ceph.rook.io", Operator, "CephCluster", "Rook", "when no other Ceph object depends on the cluster",
-		"the data on the disks of the nodes"},
-	{"longhorn.io", Operator, "kinds of Longhorn", "Longhorn", "when replicas and engines are gone",
-		"data on the disks of the nodes"},
-	{"finalizer.acme.cert-manager.io", Operator, "Challenge", "cert-manager", "when the solver and its DNS record are gone",
-		"the DNS record or the pod of the challenge"},
-	{"acme.cert-manager.io/finalizer", Operator, "Challenge", "cert-manager", "when the solver and its DNS record are gone",
-		"the DNS record or the pod of the challenge"},
-	{"restores.velero.io/external-resources-finalizer", Operator, "Restore", "Velero", "when logs and results in the object store are deleted",
-		"logs and results in the object store"},
-	{"strimzi.io/topic-operator", Operator, "KafkaTopic", "the topic operator of Strimzi", "when the topic is deleted in Kafka",
-		"the topic in Kafka"},
-	{"kubevirt.io/virtualMachineControllerFinalize", Operator, "VirtualMachine", "KubeVirt", "when its instance is gone",
-		"a virtual machine that may go on running"},
-	{"foregroundDeleteVirtualMachine", Operator, "VirtualMachineInstance", "KubeVirt", "when its pod is gone",
-		"a virtual machine that may go on running"},
-	{"controller.cattle.io/namespace-auth", Operator, "Namespace", "Rancher", "when its roles are tidied up",
-		"roles and bindings of Rancher"},
-	{"operators.coreos.com/csv-cleanup", Operator, "ClusterServiceVersion", "the Operator Lifecycle Manager", "when webhooks and definitions are tidied up",
-		"webhook configurations and API services of the operator"},
-	{"workflows.argoproj.io/artifact-gc", Operator, "Workflow", "Argo Workflows", "when its artifacts are deleted",
-		"artifacts in the object store"},
-	{"chains.tekton.dev*", Operator, "PipelineRun, TaskRun", "Tekton Chains", "when the run is signed",
-		"nothing but an unsigned run"},
-	{"istio-finalizer.install.istio.io", Operator, "IstioOperator", "the operator of Istio", "when the control plane is removed",
-		"the control plane of Istio"},
-	{"tigera.io/operator-cleanup", Operator, "Installation", "the Tigera operator", "when Calico is removed",
-		"parts of the network of the cluster"},
 }

@@ -1,0 +1,71 @@
+package finalizer
+
+// ofWorkloads are finalizers of virtual machines, of functions, and of batch and
+// learning.
+var ofWorkloads = []Known{
+	// KubeVirt.
+	{"kubevirt.io/virtualMachineControllerFinalize", Operator, "VirtualMachine", "KubeVirt", "when its instance is gone",
+		"a virtual machine that may go on running"},
+	{"foregroundDeleteVirtualMachine", Operator, "VirtualMachineInstance", "KubeVirt", "when its pod is gone",
+		"a virtual machine that may go on running"},
+	{"kubevirt.io/foregroundDeleteVirtualMachine", Operator, "VirtualMachineInstance", "KubeVirt", "when its pod is gone",
+		"a virtual machine that may go on running"},
+	{"foregroundDeleteKubeVirt", Operator, "KubeVirt", "the operator of KubeVirt", "when KubeVirt is uninstalled",
+		"definitions, webhook configurations and daemons of KubeVirt"},
+	{"kubevirt.io/foregroundDeleteKubeVirt", Operator, "KubeVirt", "the operator of KubeVirt", "when KubeVirt is uninstalled",
+		"definitions, webhook configurations and daemons of KubeVirt"},
+	{"snapshot.kubevirt.io/snapshot-source-protection", Protection, "VirtualMachine", "KubeVirt", "when no snapshot is being taken of the machine",
+		"a snapshot that is being taken loses its source"},
+	{"snapshot.kubevirt.io/vmsnapshot-protection", Operator, "VirtualMachineSnapshot", "KubeVirt", "when its content is deleted or kept, as its deletion policy says",
+		"VirtualMachineSnapshotContents and their VolumeSnapshots"},
+	{"snapshot.kubevirt.io/vmsnapshotcontent-protection", Operator, "VirtualMachineSnapshotContent", "KubeVirt", "when its snapshot is gone",
+		"VolumeSnapshots that nobody deletes"},
+	{"cdi.kubevirt.io/dataImportCronFinalizer", Operator, "DataImportCron", "the data importer of KubeVirt", "when the CronJob that looks for new images is deleted",
+		"the CronJob in the namespace of CDI, which goes on looking for new images"},
+	{"cdi.kubevirt.io/cloneSource", Operator, "PersistentVolumeClaim that a clone is written to", "the data importer of KubeVirt", "when the pod that reads the source is deleted",
+		"the pod that reads the source, in another namespace perhaps"},
+	{"kubevirt.io/hyperconverged", Operator, "HyperConverged", "the operator of HyperConverged", "when its parts are uninstalled",
+		"KubeVirt, its importer and its networks, in an order that nobody controls"},
+
+	// Functions and events.
+	{"*.serving.knative.dev", Operator, "Route and other kinds of Knative Serving", "Knative Serving", "when what it was made of is deleted",
+		"ingresses and marks on revisions"},
+	{"*.networking.internal.knative.dev", Operator, "Ingress and other internal kinds of Knative", "the network layer of Knative", "when its routes and certificates are deleted",
+		"routes and certificates in the namespace of the gateway"},
+	{"*.eventing.knative.dev", Operator, "Broker, Trigger", "the broker of Knative Eventing", "when queues and subscriptions of it are deleted",
+		"topics, queues and subscriptions of the broker"},
+	{"*.sources.knative.dev", Operator, "sources of Knative Eventing", "the source's controller", "when what sends the events is deleted",
+		"something that goes on sending events"},
+
+	// Scaling and queues.
+	{"finalizer.keda.sh", Operator, "ScaledObject, ScaledJob, TriggerAuthentication", "KEDA", "when it has stopped scaling and replicas are as before, if it was asked to",
+		"replicas as they were scaled last"},
+	{"httpscaledobject.http.keda.sh", Operator, "HTTPScaledObject", "the HTTP add-on of KEDA", "when its ScaledObject is deleted",
+		"the ScaledObject, which goes on scaling"},
+	{"kueue.x-k8s.io/resource-in-use", Protection, "Workload, ClusterQueue, ResourceFlavor", "Kueue", "when no workload uses it",
+		"quota stays reserved, or running workloads lose theirs"},
+	{"kueue.x-k8s.io/managed", Operator, "Pod that Kueue admits", "Kueue", "when the pod is counted",
+		"quota of a pod that is no more"},
+
+	// Batch and learning.
+	{"ray.io/rayjob-finalizer", Operator, "RayJob", "KubeRay", "when the job is stopped in the Ray cluster",
+		"a job that goes on in a Ray cluster"},
+	{"ray.io/gcs-ft-redis-cleanup-finalizer", Operator, "RayCluster", "KubeRay", "when its data in Redis is deleted",
+		"the state of the cluster in Redis"},
+	{"flinkdeployments.flink.apache.org/finalizer", Operator, "FlinkDeployment", "the Flink operator", "when the job is cancelled and the cluster is deleted",
+		"the order of the end: the job is cut off, and what is kept for its recovery may stay"},
+	{"inferenceservice.finalizers", Operator, "InferenceService", "KServe", "when its TrainedModels are deleted",
+		"TrainedModels of a service that is no more"},
+	{"trainedmodel.finalizer", Operator, "TrainedModel", "KServe", "when the model is taken out of its server",
+		"a model that stays loaded"},
+	{"trainer.kubeflow.org/resource-in-use", Protection, "TrainingRuntime, ClusterTrainingRuntime", "Kubeflow Trainer", "when no TrainJob uses the runtime",
+		"TrainJobs name a runtime that is no more"},
+	{"update-prometheus-metrics", Operator, "Experiment, Trial of Katib", "Katib", "when its metrics are updated",
+		"nothing but a number in the metrics"},
+
+	// Chaos.
+	{"chaos-mesh/records", Operator, "experiments of Chaos Mesh", "Chaos Mesh", "when the fault is taken back everywhere",
+		"the fault, which goes on: lost packets, full disks, a wrong clock"},
+	{"chaosengine.litmuschaos.io/finalizer", Operator, "ChaosEngine", "Litmus", "when the pods of its experiments are deleted",
+		"pods of experiments, which go on"},
+}
