@@ -80,13 +80,20 @@ func (s *simulation) blockedByRest(f *fate, o *object.Object) {
 		f.protected(w)
 		return
 	}
-	f.blocked.Dependents = append(f.blocked.Dependents, w.remaining...)
-	f.detail, f.open = w.detail, w.unknown
+	for _, r := range w.remaining { // what blocks a namespace may be in it
+		if !slices.Contains(f.blocked.Dependents, r) {
+			f.blocked.Dependents = append(f.blocked.Dependents, r)
+		}
+	}
+	f.detail, f.open, f.blocked.Conditions = w.detail, w.unknown, w.conditions
 	if w.unknown && len(w.remaining) == 0 {
 		f.doubt(ContentNotCovered)
 		return
 	}
 	f.reason = string(ContentRemains)
+	if w.broken && len(w.remaining) == 0 {
+		f.reason = string(DiscoveryFails)
+	}
 }
 
 // protected says why a finalizer stays that is removed when it has served. Another

@@ -33,7 +33,9 @@ func (s *simulation) digest(p *report.Plan, all fates) string {
 		if !s.concerned(f) {
 			continue
 		}
-		touched[f.track.first.Namespace] = true
+		if !staysReleased(f.reason) {
+			touched[f.track.first.Namespace] = true
+		}
 		f.identify(h)
 	}
 	for _, g := range RelevantGaps(s.snap, func(ns string) bool { return touched[ns] }) {

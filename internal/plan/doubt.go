@@ -79,6 +79,11 @@ func (s *simulation) doubtDependents(all fates) {
 			open = append(open, f)
 		}
 	}
+	s.doubtFrom(all, open)
+}
+
+// doubtFrom follows Unknown down from these.
+func (s *simulation) doubtFrom(all fates, open []*fate) {
 	if len(open) == 0 {
 		return
 	}
@@ -135,17 +140,25 @@ func (s *simulation) blameOwners(all fates, kept []*fate) {
 	}
 }
 
-// takers lists who was deleted because of owners, by the uid of the owner; empty
-// unless it is in doubt who is whose owner.
+// takers lists who was deleted because of owners, or after it had lost a reference to
+// them, by the uid of the owner; empty unless it is in doubt who is whose owner.
 func (all fates) takers(open []*fate) map[types.UID][]*fate {
 	if !slices.ContainsFunc(open, func(f *fate) bool { return f.reason == string(SharedUID) || f.reason == string(MissingUID) }) {
 		return nil
 	}
 	byOwner := map[types.UID][]*fate{}
 	for _, f := range all {
-		if f.outcome == report.Deleted {
-			for _, owner := range f.because {
-				byOwner[owner.UID] = append(byOwner[owner.UID], f)
+		if f.outcome != report.Deleted {
+			continue
+		}
+		for _, owner := range f.because {
+			byOwner[owner.UID] = append(byOwner[owner.UID], f)
+		}
+		// A reference that was dropped before would have kept it.
+		judged := f.track.removal().live
+		for _, ref := range f.track.first.Owners {
+			if judged != nil && !judged.RefersTo(ref.UID) {
+				byOwner[ref.UID] = append(byOwner[ref.UID], f)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -59,6 +60,7 @@ func (s *simulation) fates() fates {
 	}
 	s.doubtDependents(all)
 	s.spreadWaiting(all)
+	s.doubtVolumes(all)
 	s.addKeptByBlocked(all)
 	maps.DeleteFunc(all, func(_ types.UID, f *fate) bool { return s.elsewhere(f) })
 	return all
@@ -195,6 +197,9 @@ func (s *simulation) deletedFate(f *fate) {
 	default:
 		f.reason = string(DeletedByRest)
 		f.because = s.containers(tr.first)
+		if tr.reclaimed {
+			f.reason, f.because = string(VolumeReclaimed), s.claimOf(tr.first)
+		}
 	}
 	s.assume(f)
 }
@@ -208,11 +213,18 @@ func (s *simulation) assume(f *fate) {
 			f.assumptions = append(f.assumptions, text)
 		}
 	}
+	if f.track.reclaimed && !slices.Contains(f.assumptions, controllers.ReclaimAssumption) {
+		f.assumptions = append(f.assumptions, controllers.ReclaimAssumption)
+	}
 }
 
 // changedFate is an object that survives with other references.
 func (s *simulation) changedFate(f *fate) {
 	tr := f.track
+	if released(tr) {
+		s.releasedFate(f)
+		return
+	}
 	j := tr.decision
 	if j.undecided() && j.live != nil && slices.Equal(j.live.Owners, tr.last.Owners) {
 		s.consideredFate(f)
@@ -223,6 +235,9 @@ func (s *simulation) changedFate(f *fate) {
 	if tr.orphanedBy != nil && slices.ContainsFunc(f.removed, func(r object.Ref) bool { return r.UID == tr.orphanedBy.UID }) {
 		f.outcome, f.reason = report.Orphaned, engine.OrphanDependents.String()
 		f.because = []object.Ref{tr.orphanedBy.Ref}
+		if s.mayBeAdopted(tr.last) {
+			f.assumptions = append(f.assumptions, controllers.AdoptionAssumption)
+		}
 		return
 	}
 	f.outcome, f.reason = report.Pruned, engine.DanglingReferences.String()

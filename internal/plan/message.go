@@ -22,6 +22,9 @@ func (m messenger) message(e *report.Effect, detail string) string {
 	if detail != "" {
 		text += ": " + detail
 	}
+	if b := e.BlockedBy; b != nil && len(b.Conditions) > 0 {
+		text += "; condition " + strings.Join(b.Conditions, ", ")
+	}
 	if e.Contested {
 		text += " (depends on timing)"
 	}
@@ -53,6 +56,8 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "nothing else holds it"
 	case e.Reason == string(AlreadyGone):
 		return "gone already before the request"
+	case e.Reason == string(VolumeReclaimed):
+		return "goes with its claim " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
 	case e.Reason == string(DeletedByRest) && len(e.Because) > 0:
 		return "goes with " + names(e.Because)
 	case e.Reason == string(DeletedByRest):
@@ -84,6 +89,10 @@ func keptSentence(e *report.Effect) string {
 		return "the API server refuses to delete it"
 	case e.Reason == string(FinalizerTaken):
 		return "loses the finalizer and stays, for it is not being deleted"
+	case e.Reason == string(VolumeRetained):
+		return "stays with its data: its claim " + names(e.Because) + " goes, and its reclaim policy is Retain"
+	case e.Reason == string(VolumeRecycled):
+		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
 	case e.Reason == string(Protected):
 		return "garbage, and protected: it stays"
 	case e.Reason == string(NotAskedFor):
@@ -120,6 +129,8 @@ func blockedSentence(e *report.Effect) string {
 			return "waits"
 		}
 		return "waits for its content: " + names(b.Dependents)
+	case DiscoveryFails:
+		return "stays until the API server can name all resources, or the API that it cannot is removed"
 	case InUse:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": in use by " + names(b.Dependents)
 	case LeftAlone:
@@ -164,6 +175,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "an owner has no uid in the snapshot: which object is meant is not known"
 	case e.Reason == string(ProtectionUnknown):
 		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
+	case e.Reason == string(VolumeUnknown):
+		return "what becomes of it without its claim " + names(e.Because) + " is not known"
 	case e.Reason == string(ContentNotCovered):
 		return "not all of its content is known"
 	case len(e.Because) > 0:

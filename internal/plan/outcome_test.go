@@ -54,6 +54,12 @@ func TestOutcomes(t *testing.T) {
 			want: "Blocked FinalizerRemains a; Unknown SharedUID c",
 		},
 		{
+			name:    "a reference to what may have stayed was dropped before its owner went",
+			world:   "v1 ConfigMap n/a\nv1 Secret n/x uid=s\nv1 Service n/y uid=s\nv1 ConfigMap n/g owners=v1:Secret:gone:s\nv1 Secret n/d owners=g,a",
+			targets: "a", policy: engine.Background,
+			want: "Deleted Requested a; Unknown OwnerUnknown d; Unknown SharedUID g (before)",
+		},
+		{
 			name:    "an owner that is waited for by nobody goes, its dependent of two owners is unknown",
 			world:   "v1 ConfigMap n/a\nv1 Secret n/b owners=a,apps/v1:StatefulSet:w:w\nv1 Secret n/c owners=b\nv1 Secret n/d owners=b,e\nv1 Secret n/e",
 			targets: "a", policy: engine.ForegroundPolicy,

@@ -16,6 +16,7 @@ const (
 	OrphaningFails     Reason = "OrphaningFails"
 	GracePeriodRuns    Reason = "GracePeriodRuns"
 	ContentRemains     Reason = "ContentRemains"
+	DiscoveryFails     Reason = "DiscoveryFails"
 	ContentNotCovered  Reason = "ContentNotCovered"
 	DependentUnknown   Reason = "DependentUnknown"
 	OwnerUnknown       Reason = "OwnerUnknown"
@@ -30,6 +31,10 @@ const (
 	Protected          Reason = "Protected"
 	NotAskedFor        Reason = "NotAskedFor"
 	FinalizerTaken     Reason = "FinalizerTaken"
+	VolumeReclaimed    Reason = "VolumeReclaimed"
+	VolumeRetained     Reason = "VolumeRetained"
+	VolumeRecycled     Reason = "VolumeRecycled"
+	VolumeUnknown      Reason = "VolumeUnknown"
 )
 
 // ReasonText is one documented reason.
@@ -51,13 +56,14 @@ func Reasons() []ReasonText {
 		{OrphaningFails, "The Orphan policy cannot finish because a dependent cannot be patched."},
 		{GracePeriodRuns, "The grace period of the pod runs, and nobody is known to finish it."},
 		{ContentRemains, "The namespace or custom resource definition still has content."},
+		{DiscoveryFails, "The API server cannot name the resources of an API version, so that the namespace cannot be shown to be empty."},
 		{ContentNotCovered, "The snapshot does not show all of the content of the namespace or custom resource definition."},
 		{DependentUnknown, "The object waits for a dependent whose own fate is unknown."},
 		{OwnerUnknown, "Only an owner whose own fate is unknown decides about the object."},
 		{DeletionMissed, "The collector has missed the start of this deletion and will not look again until it restarts."},
 		{SharedUID, "Several objects claim the same uid, so that owners cannot be told apart."},
 		{MissingUID, "The object has no uid in the snapshot, so that nothing can be said about who refers to it."},
-		{InUse, "A finalizer of Kubernetes protects the object: a pod on a node uses the claim, or a claim has the volume."},
+		{InUse, "A finalizer of Kubernetes protects the object: a pod on a node uses the claim, a pod reserves the device, a claim has the volume, or Services have addresses of the range."},
 		{ProtectionUnknown, "The snapshot does not show whether a finalizer of Kubernetes stays: who uses the claim or the volume, or who manages the Job."},
 		{LeftAlone, "The object has a finalizer that the controller of Kubernetes which knows it does not remove from this object."},
 		{Released, "A controller of Kubernetes takes off the finalizer with which it protects or counts the object."},
@@ -65,5 +71,9 @@ func Reasons() []ReasonText {
 		{Protected, "The object is garbage, and this program does not delete it: its kind, its name or an annotation protects it."},
 		{NotAskedFor, "The object is garbage, and outside of the namespaces in which this program was told to collect."},
 		{FinalizerTaken, "A finalizer is taken off on request."},
+		{VolumeReclaimed, "The claim of the volume goes, and its reclaim policy is Delete: the volume goes, and the storage behind it."},
+		{VolumeRetained, "The claim of the volume goes, and its reclaim policy is Retain: the volume stays with its data, and no claim gets it."},
+		{VolumeRecycled, "The claim of the volume goes, and its reclaim policy is Recycle: the volume stays, and its data is erased."},
+		{VolumeUnknown, "The claim of the volume goes or may go, and what then becomes of the volume is not known."},
 	}
 }

@@ -33,6 +33,7 @@ func (s *simulation) report(all fates) *report.Plan {
 		p.Seed.Targets = append(p.Seed.Targets, report.RefOf(ref))
 	}
 	p.Summary = summarise(p.Effects)
+	s.data(p)
 	p.Gaps = append(p.Gaps, s.relevantGaps(p)...)
 	p.Complete = p.Summary.Unknown == 0 && len(p.Gaps) == 0
 	p.Digest = s.digest(p, all)
@@ -72,6 +73,9 @@ func (s *simulation) effects(all fates) []report.Effect {
 			effects[i].BlockedBy = b
 		}
 		effects[i].Message = m.message(&effects[i], f.detail)
+		if f.outcome == report.Deleted {
+			s.comesBack(&effects[i], f)
+		}
 	}
 	return effects
 }
@@ -138,14 +142,25 @@ func SourceOf(snap *snapshot.Snapshot) report.Source {
 }
 
 // relevantGaps are the gaps in which dependents of what goes could hide, or an
-// owner that would have decided.
+// owner that would have decided. Of a target that the server does not delete nothing
+// goes.
 func (s *simulation) relevantGaps(p *report.Plan) []report.Gap {
-	namespaces := map[string]bool{}
+	namespaces, refused := map[string]bool{}, map[report.Ref]bool{}
 	for i := range p.Effects {
-		namespaces[p.Effects[i].Object.Namespace] = true
+		switch e := &p.Effects[i]; {
+		case e.Reason == string(RequestRefused):
+			refused[e.Object] = true
+		case !staysReleased(e.Reason):
+			namespaces[e.Object.Namespace] = true
+		}
 	}
 	for _, t := range p.Seed.Targets {
-		namespaces[t.Namespace] = true
+		if !refused[t] {
+			namespaces[t.Namespace] = true
+		}
+	}
+	if len(refused) > 0 && len(namespaces) == 0 {
+		return nil
 	}
 	return RelevantGaps(s.snap, func(ns string) bool { return namespaces[ns] })
 }

@@ -16,6 +16,8 @@ import (
 type restOfWorld struct {
 	recorder    *recorder
 	controllers []controllers.Controller
+	// haste is nil for the reference schedule.
+	haste *haste
 }
 
 // wait is what a namespace, definition, pod, claim or volume waits for.
@@ -24,6 +26,9 @@ type wait struct {
 	detail    string
 	// holds is the finalizer that stays because of it, if it is one of Kubernetes.
 	holds string
+	// conditions are those of a namespace. broken: discovery fails.
+	conditions []string
+	broken     bool
 	// used: remaining are those that use the object. alone: the controller that
 	// removes the finalizer does not remove this one.
 	used, alone bool
@@ -39,14 +44,25 @@ func newRestOfWorld(r *recorder, snap *snapshot.Snapshot) *restOfWorld {
 // act lets the controllers act until one of them has changed something. The
 // collector has the first word each time.
 func (w *restOfWorld) act(ctx context.Context) bool {
-	for _, c := range w.controllers {
+	if w.haste.act(ctx, w) {
+		return true
+	}
+	return w.pass(ctx, w.controllers, w.recorder)
+}
+
+// pass lets controllers act in their order until one of them has changed something.
+func (w *restOfWorld) pass(ctx context.Context, list []controllers.Controller, world controllers.World) bool {
+	for _, c := range list {
 		acted, reason := false, DeletedByRest
 		if _, releases := c.(controllers.Releaser); releases {
 			reason = Released
 		}
+		if c.Name() == controllers.ReclaimName {
+			reason = VolumeReclaimed
+		}
 		w.recorder.as(c.Name(), string(reason), func() {
 			// The only error is the context's, which the driver sees itself.
-			acted, _ = c.Step(ctx, w.recorder)
+			acted, _ = c.Step(ctx, world)
 		})
 		if acted {
 			return true
@@ -65,8 +81,19 @@ func (w *restOfWorld) assumption(actor string) (string, bool) {
 	return "", false
 }
 
-// containers are the namespace and the definition with which an object goes, as far
-// as they go.
+// serviceOf is the Service that takes an object along which does not refer to it.
+func serviceOf(o *object.Object) (object.Ref, bool) {
+	ref := object.Ref{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name}
+	if a := o.IPAddress(); a != nil {
+		ref.Namespace, ref.Name = a.Namespace, a.Name
+		return ref, true
+	}
+	return ref, o.Kind == "Endpoints" && o.Group() == ""
+}
+
+// containers are the namespace and the definition with which an object goes, the
+// Service with which what belongs to it does, and the definitions with which an
+// APIService does, as far as they go.
 func (s *simulation) containers(o *object.Object) []object.Ref {
 	var refs []object.Ref
 	add := func(container *object.Object) {
@@ -80,8 +107,22 @@ func (s *simulation) containers(o *object.Object) []object.Ref {
 	if o.Namespace != "" {
 		add(s.snap.Find("v1", "Namespace", "", o.Namespace))
 	}
-	if r, err := s.recorder.Resource(o.APIVersion, o.Kind); err == nil && r.Group != "" {
+	definition := func(r object.Resource) {
 		add(s.snap.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", r.Name+"."+r.Group))
+	}
+	if r, err := s.recorder.Resource(o.APIVersion, o.Kind); err == nil && r.Group != "" {
+		definition(r)
+	}
+	if service, ok := serviceOf(o); ok && len(refs) == 0 {
+		add(s.snap.Find(service.APIVersion, service.Kind, service.Namespace, service.Name))
+	}
+	if o.Kind == "APIService" && o.Group() == "apiregistration.k8s.io" {
+		version, group, _ := strings.Cut(o.Name, ".")
+		for _, r := range s.snap.Resources.All() {
+			if r.Group == group && r.Version == version {
+				definition(r)
+			}
+		}
 	}
 	return refs
 }
@@ -91,10 +132,13 @@ func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 	var found wait
 	var details, gaps []string
 	known := false
+	var waits []controllers.Wait
 	for _, x := range controllers.Waiting(w.controllers) {
 		if x.Object != ref {
 			continue
 		}
+		waits = append(waits, x)
+		found.broken = found.broken || x.Reason == controllers.DiscoveryFails
 		found.unknown = found.unknown || x.Unknown()
 		for _, r := range x.Remaining {
 			found.remaining = append(found.remaining, report.RefOf(r))
@@ -106,18 +150,21 @@ func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 		switch {
 		case x.Unknown():
 			gaps = append(gaps, waitText(x))
+		case x.Reason == controllers.PodsRemain:
+			details = append(details, "pods go first, and while there are any its conditions say that all has been removed")
 		case x.Reason == controllers.Refused || len(x.Remaining) == 0:
 			details = append(details, waitText(x))
 		}
 	}
-	if len(found.remaining) == 0 {
+	if len(found.remaining) == 0 && !found.broken {
 		details = append(details, gaps...)
 	}
 	const most = 4
 	if len(details) > most {
 		details = append(details[:most], fmt.Sprintf("and %d more", len(details)-most))
 	}
-	found.unknown = found.unknown && len(found.remaining) == 0
+	found.conditions = controllers.ConditionsOf(waits)
+	found.unknown = found.unknown && len(found.remaining) == 0 && !found.broken
 	found.detail = strings.Join(details, "; ")
 	return found, known
 }
@@ -134,7 +181,7 @@ func waitText(w controllers.Wait) string {
 			names[i] = f.Name
 		}
 		return "spec.finalizers has " + strings.Join(names, ", ")
-	case w.Reason == controllers.NotCovered:
+	case w.Reason == controllers.NotCovered && what != "":
 		return strings.TrimSpace(what + ": " + plainWhy(w.Why))
 	case w.Why != "":
 		return strings.TrimSpace(what + " " + w.Why)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -104,6 +105,7 @@ type simulation struct {
 	collector *engine.Collector
 	tracks    tracks
 	rest      *restOfWorld
+	adoption  adoption
 	// left are the objects that are left alone because their fates are unknown.
 	left unsure
 	// partial: the rules look for owners everywhere, and something was not seen.
@@ -121,7 +123,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	s.partial = o.Rules == engine.Strict && len(RelevantGaps(snap, func(string) bool { return true })) > 0
 	s.recorder.withhold(o.Keep)
 	s.rest = newRestOfWorld(s.recorder, snap)
-	s.tracks.collector = s.recorder.word(actorCollector)
+	s.tracks.collector, s.tracks.reclaim = s.recorder.word(actorCollector), s.recorder.word(controllers.ReclaimName)
 	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.word(s.recorder.actor)) }
 	return s
 }
@@ -147,7 +149,7 @@ func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 		return err
 	}
 	s.tracks.phase = afterSeed
-	if err := s.plant(ctx); err != nil {
+	if err := s.plant(ctx, random); err != nil {
 		return err
 	}
 	return s.drain(ctx, random)
@@ -163,7 +165,19 @@ func (s *simulation) watch(objects []*object.Object) {
 }
 
 func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
-	follow := engine.Follow{
+	follow := s.follow()
+	follow.Idle = func() bool { return s.rest.act(ctx) }
+	if random != nil {
+		s.rest.haste = newHaste(random)
+		world := hasty{s.recorder, func() { s.rest.haste.meanwhile(ctx, s.rest) }}
+		return engine.Explore(ctx, s.collector, world, follow, random)
+	}
+	return engine.Drain(ctx, s.collector, s.recorder, follow)
+}
+
+// follow takes note of what the collector does.
+func (s *simulation) follow() engine.Follow {
+	return engine.Follow{
 		Decided: func(d engine.Decision) {
 			s.recorder.reason, s.recorder.attempt = d.Reason.String(), d.Attempt.Observed
 			s.tracks.decided(d)
@@ -172,18 +186,19 @@ func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
 			}
 		},
 		Settled: func(engine.Outcome) { s.recorder.reason, s.recorder.attempt = "", nil },
-		Idle:    func() bool { return s.rest.act(ctx) },
 	}
-	if random != nil {
-		return engine.Explore(ctx, s.collector, s.recorder, follow, random)
-	}
-	return engine.Drain(ctx, s.collector, s.recorder, follow)
 }
 
-// plant sends the user's requests.
-func (s *simulation) plant(ctx context.Context) error {
+// plant sends the user's requests. With random the collector may be through with one
+// of them before the next one comes.
+func (s *simulation) plant(ctx context.Context, random *rand.Rand) error {
 	policy := metav1.DeletionPropagation(s.seed.Policy.String())
-	for _, ref := range s.seed.Targets {
+	for i, ref := range s.seed.Targets {
+		if i > 0 && random != nil && random.IntN(2) == 0 {
+			if err := engine.Explore(ctx, s.collector, s.recorder, s.follow(), random); err != nil {
+				return err
+			}
+		}
 		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 		if target == nil {
 			return fmt.Errorf("%s is not in the snapshot", ref)

@@ -32,6 +32,8 @@ type track struct {
 	// resumed tells that the collector ended a deletion for which it had a
 	// finalizer in the snapshot.
 	resumed bool
+	// reclaimed tells that a volume was deleted because its claim went.
+	reclaimed bool
 }
 
 // phases are the parts of a simulation in which something happened.
@@ -149,11 +151,11 @@ func (t *track) decided(j judgement) {
 // tracks are the objects that something touched or considered, by UID. Objects that
 // share a UID have keys of their own (twin).
 type tracks struct {
-	// collector is the word for it as an actor.
-	collector word
-	shared    map[types.UID]bool
-	byUID     map[types.UID]*track
-	phase     phases
+	// collector and reclaim are the words for these actors.
+	collector, reclaim word
+	shared             map[types.UID]bool
+	byUID              map[types.UID]*track
+	phase              phases
 }
 
 func (t *tracks) of(o *object.Object) *track {
@@ -189,6 +191,7 @@ func (t *tracks) event(e object.Event, actor word) {
 	if !counted(before, e) {
 		tr.changed |= t.phase
 	}
+	tr.reclaimed = tr.reclaimed || actor == t.reclaim && e.Object.BeingDeleted() && !before.BeingDeleted() || actor == t.reclaim && e.Type == object.Deleted
 	tr.resumed = tr.resumed || actor == t.collector && ended(tr.first, before, e)
 	switch {
 	case e.Type == object.Deleted:

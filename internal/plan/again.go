@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// outlook is the end of a simulation, for whoever asks what comes back.
+type outlook struct{ *simulation }
+
+// Find looks up what the snapshot has at the coordinates, and what has become of it.
+func (s outlook) Find(ref object.Ref) (*object.Object, controllers.Standing) {
+	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	if o == nil {
+		if r, err := s.recorder.Resource(ref.APIVersion, ref.Kind); err == nil && s.snap.Covers(r, ref.Namespace) {
+			return nil, controllers.Gone
+		}
+		return nil, controllers.Unseen
+	}
+	if tr := s.tracks.byUID[s.tracks.key(o.Ref)]; tr != nil {
+		o = tr.last
+	}
+	if o == nil || o.BeingDeleted() {
+		return nil, controllers.Gone
+	}
+	return o, controllers.Lives
+}
+
+// Definition finds the definition that has an API version served.
+func (s outlook) Definition(apiVersion string) object.Ref {
+	for _, r := range s.snap.Resources.All() {
+		if r.APIVersion() != apiVersion || r.Group == "" {
+			continue
+		}
+		ref := object.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: r.Name + "." + r.Group}
+		if o, standing := s.Find(ref); standing == controllers.Lives {
+			return o.Ref
+		}
+	}
+	return object.Ref{}
+}
+
+// comesBack adds to the effect on an object that goes who creates it again.
+func (s *simulation) comesBack(e *report.Effect, f *fate) {
+	again, ok := controllers.ComesBack(outlook{s}, f.track.first)
+	if !ok {
+		return
+	}
+	e.Recreator = again.Controller
+	if again.For.Name != "" {
+		ref := report.RefOf(again.For)
+		e.RecreatedBy = &ref
+	}
+	e.Assumptions = append(slices.Clip(e.Assumptions), "for what comes back, "+again.Assumption)
+}

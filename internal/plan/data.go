@@ -1,0 +1,186 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// data marks the kinds that hold data, and says what becomes of storage.
+func (s *simulation) data(p *report.Plan) {
+	for i := range p.Summary.ByKind {
+		c := &p.Summary.ByKind[i]
+		c.Data = s.dataOf(c.APIVersion, c.Kind)
+	}
+	p.Storage = s.storage(p.Effects)
+}
+
+func (s *simulation) dataOf(apiVersion, kind string) report.Data {
+	if object.GroupOf(apiVersion) == "" {
+		switch kind {
+		case claimKind, volumeKind:
+			return report.VolumeData
+		case "Secret":
+			return report.SecretData
+		}
+	}
+	if r, err := s.snap.Resources.For(apiVersion, kind); err == nil && r.Custom {
+		return report.CustomData
+	}
+	return ""
+}
+
+const (
+	claimKind  = "PersistentVolumeClaim"
+	volumeKind = "PersistentVolume"
+)
+
+// storage says what becomes of the storage behind the claims and volumes that the
+// seed takes, or may take. A claim without a volume has none.
+func (s *simulation) storage(effects []report.Effect) []report.Storage {
+	var going []*report.Effect
+	for i := range effects {
+		if e := &effects[i]; s.takes(e) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
+			going = append(going, e)
+		}
+	}
+	if len(going) == 0 {
+		return nil
+	}
+	all := s.volumes(effects)
+	ofClaim, named := map[*report.Effect]report.Storage{}, map[report.Ref]bool{}
+	for _, e := range going {
+		if e.Object.Kind != claimKind {
+			continue
+		}
+		if found, some := all.behind(e.Object); some {
+			ofClaim[e] = found
+			if found.Volume != nil {
+				named[*found.Volume] = true
+			}
+		}
+	}
+	var list []report.Storage
+	for _, e := range going {
+		switch found, isClaim := ofClaim[e]; {
+		case isClaim:
+			list = append(list, found)
+		case e.Object.Kind == volumeKind && !named[e.Object]:
+			list = append(list, all.alone(e.Object))
+		}
+	}
+	return list
+}
+
+// takes tells whether the seed deletes the object, or may.
+func (s *simulation) takes(e *report.Effect) bool {
+	switch e.Outcome {
+	case report.Deleted, report.Blocked, report.Unknown:
+		return !e.Baseline || s.seed.Verb == Collect
+	default:
+		return false
+	}
+}
+
+// seenVolumes are the PersistentVolumes of a snapshot.
+type seenVolumes struct {
+	byClaim map[[2]string][]*object.Object
+	byRef   map[report.Ref]*object.Object
+	// doubted has the volumes of which it is not known what becomes of them.
+	doubted map[report.Ref]*report.Effect
+	// unseen says what speaks against there being no other volumes.
+	unseen string
+}
+
+func (s *simulation) volumes(effects []report.Effect) seenVolumes {
+	all := seenVolumes{
+		byClaim: map[[2]string][]*object.Object{}, byRef: map[report.Ref]*object.Object{}, doubted: map[report.Ref]*report.Effect{},
+	}
+	for i := range effects {
+		if e := &effects[i]; e.Reason == string(VolumeUnknown) {
+			all.doubted[e.Object] = e
+		}
+	}
+	for _, o := range s.snap.Objects {
+		if o.Kind != volumeKind || o.Group() != "" {
+			continue
+		}
+		all.byRef[report.RefOf(o.Ref)] = o
+		if v := o.Volume(); v != nil {
+			at := [2]string{v.ClaimNamespace, v.ClaimName}
+			all.byClaim[at] = append(all.byClaim[at], o)
+		} else {
+			all.unseen = "the dump does not show what the volumes are bound to"
+		}
+	}
+	if !s.snap.Covers(volumes, "") {
+		all.unseen = "persistentvolumes: " + s.snap.Why(volumes, "")
+	}
+	return all
+}
+
+// behind is the storage behind a claim; false when there is none. What the claim
+// itself says of its volume does not count: the volume has the last word.
+//
+// Upstream: pv_controller.go syncVolume, reclaimVolume.
+func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
+	for _, o := range all.byClaim[[2]string{claim.Namespace, claim.Name}] {
+		v := o.Volume()
+		if v.ClaimUID != "" && claim.UID != "" && v.ClaimUID != claim.UID {
+			continue
+		}
+		volume := report.RefOf(o.Ref)
+		found := report.Storage{Claim: &claim, Volume: &volume, ReclaimPolicy: v.ReclaimPolicy}
+		switch doubt := all.doubted[volume]; {
+		case doubt != nil:
+			found.Fate, found.Message = report.Unknown, plainWhy(doubt.Message)
+		case v.ReclaimPolicy == controllers.ReclaimDelete:
+			found.Fate, found.Message = report.Deleted, "deleted with the claim"
+		case v.ReclaimPolicy == controllers.ReclaimRecycle:
+			found.Fate, found.Message = report.Deleted, "wiped when the claim is gone"
+		case v.ReclaimPolicy == controllers.ReclaimRetain:
+			found.Fate, found.Message = report.Kept, "stays when the claim is gone"
+		default:
+			found.Fate, found.Message = report.Unknown, policyUnknown(v.ReclaimPolicy)
+		}
+		return found, true
+	}
+	if all.unseen != "" {
+		return report.Storage{Claim: &claim, Fate: report.Unknown, Message: "not known, nor whether there is any: " + all.unseen}, true
+	}
+	return report.Storage{}, false
+}
+
+// alone is the storage behind a volume that goes, and whose claim does not.
+// Whoever has the storage deleted is seen by the finalizer that waits for it.
+//
+// Upstream: KEP-2644, semantics.md §7.1.
+func (all seenVolumes) alone(volume report.Ref) report.Storage {
+	found := report.Storage{Volume: &volume, Fate: report.Unknown}
+	o := all.byRef[volume]
+	if o == nil || o.Volume() == nil {
+		found.Message = policyUnknown("")
+		return found
+	}
+	found.ReclaimPolicy = o.Volume().ReclaimPolicy
+	switch {
+	case found.ReclaimPolicy == controllers.ReclaimRetain:
+		found.Fate, found.Message = report.Kept, "stays when the volume is gone"
+	case found.ReclaimPolicy != controllers.ReclaimDelete:
+		found.Message = policyUnknown(found.ReclaimPolicy)
+	case o.HasFinalizer("external-provisioner.volume.kubernetes.io/finalizer") || o.HasFinalizer("kubernetes.io/pv-controller"):
+		found.Fate, found.Message = report.Deleted, "deleted before the volume is gone"
+	default:
+		found.Message = "not known: no finalizer of the volume says that somebody deletes it"
+	}
+	return found
+}
+
+func policyUnknown(policy string) string {
+	if policy == "" {
+		return "not known: the reclaim policy of the volume is not shown"
+	}
+	return fmt.Sprintf("not known: the reclaim policy %q is none of Kubernetes", policy)
+}
