@@ -1,0 +1,86 @@
+package evidence
+
+import "encoding/json"
+
+// Condition is a condition of a status.
+type Condition struct {
+	Type, Status, Reason, Message string
+	// Since is the last transition, in seconds since 1970; 0 when not shown.
+	Since int64
+}
+
+// True tells whether the condition holds.
+func (c Condition) True() bool { return c.Status == "True" }
+
+// Find returns the condition of a type.
+func Find(list []Condition, typ string) (Condition, bool) {
+	for _, c := range list {
+		if c.Type == typ {
+			return c, true
+		}
+	}
+	return Condition{}, false
+}
+
+type condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Since   stamp  `json:"lastTransitionTime"`
+}
+
+func conditions(list []condition) []Condition {
+	var kept []Condition
+	for _, c := range list {
+		kept = append(kept, Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, Since: c.Since.seconds})
+	}
+	return kept
+}
+
+type conditioned struct {
+	Status struct {
+		Conditions []condition `json:"conditions"`
+	} `json:"status"`
+}
+
+func (w *World) takeNamespace(b *body, raw []byte) error {
+	var d conditioned
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	w.Namespaces = append(w.Namespaces, Conditioned{b.ref(), conditions(d.Status.Conditions)})
+	return nil
+}
+
+// takeTerminating keeps what every object shows that is being deleted. A custom
+// resource may have a status of any form: what is not one of the usual is left out.
+func (w *World) takeTerminating(b *body, raw []byte) {
+	var d struct {
+		Status struct {
+			Conditions json.RawMessage `json:"conditions"`
+		} `json:"status"`
+	}
+	t := Terminating{Ref: b.ref(), Writers: writers(b.Metadata.ManagedFields)}
+	var list []condition
+	if decode(raw, &d) == nil && decode(d.Status.Conditions, &list) == nil {
+		t.Conditions = conditions(list)
+	}
+	w.Terminating = append(w.Terminating, t)
+}
+
+// Node is a machine of the cluster.
+type Node struct {
+	Name  string
+	Ready Condition
+}
+
+func (w *World) takeNode(b *body, raw []byte) error {
+	var d conditioned
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	ready, _ := Find(conditions(d.Status.Conditions), "Ready")
+	w.Nodes = append(w.Nodes, Node{b.Metadata.Name, ready})
+	return nil
+}

@@ -1,0 +1,71 @@
+package evidence
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Event is what somebody has said about an object.
+type Event struct {
+	About        object.Ref
+	Warning      bool
+	Reason, Note string
+	From         string
+	// Last is when it was said last, in seconds since 1970; 0 when not shown.
+	Last int64
+}
+
+type involved struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Namespace  string    `json:"namespace"`
+	Name       string    `json:"name"`
+	UID        types.UID `json:"uid"`
+}
+
+// takeEvent reads events of both API groups.
+func (w *World) takeEvent(_ *body, raw []byte) error {
+	var d struct {
+		Metadata struct {
+			Created stamp `json:"creationTimestamp"`
+		} `json:"metadata"`
+		Involved  involved `json:"involvedObject"`
+		Regarding involved `json:"regarding"`
+		Type      string   `json:"type"`
+		Reason    string   `json:"reason"`
+		Message   string   `json:"message"`
+		Note      string   `json:"note"`
+		Last      stamp    `json:"lastTimestamp"`
+		OldLast   stamp    `json:"deprecatedLastTimestamp"`
+		At        stamp    `json:"eventTime"`
+		Series    struct {
+			Last stamp `json:"lastObservedTime"`
+		} `json:"series"`
+		Source struct {
+			Component string `json:"component"`
+		} `json:"source"`
+		From string `json:"reportingComponent"`
+		By   string `json:"reportingController"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	about := d.Involved
+	if about.Kind == "" {
+		about = d.Regarding
+	}
+	e := Event{About: object.Ref(about), Warning: d.Type == "Warning", Reason: d.Reason, Note: d.Message + d.Note}
+	for _, from := range []string{d.By, d.From, d.Source.Component} {
+		if e.From == "" {
+			e.From = from
+		}
+	}
+	for _, at := range []stamp{d.Series.Last, d.Last, d.OldLast, d.At, d.Metadata.Created} {
+		if e.Last == 0 {
+			e.Last = at.seconds
+		}
+	}
+	w.Events = append(w.Events, e)
+	return nil
+}

@@ -1,0 +1,26 @@
+package evidence
+
+// Lease is the lock by which the copies of a controller agree on who works, or by
+// which a node says that it lives.
+type Lease struct {
+	Namespace, Name string
+	Holder          string
+	// Renewed is when the holder showed itself last, in seconds since 1970; 0 when not
+	// shown. The lease ends Duration seconds later.
+	Renewed, Duration int64
+}
+
+func (w *World) takeLease(b *body, raw []byte) error {
+	var d struct {
+		Spec struct {
+			Holder   string `json:"holderIdentity"`
+			Renewed  stamp  `json:"renewTime"`
+			Duration int64  `json:"leaseDurationSeconds"`
+		} `json:"spec"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	w.Leases = append(w.Leases, Lease{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Holder, d.Spec.Renewed.seconds, d.Spec.Duration})
+	return nil
+}

@@ -1,0 +1,58 @@
+package evidence
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Writer is an entry of managedFields that owns a finalizer: who put it there.
+type Writer struct {
+	// Name is how the client calls itself: by default the name of its program.
+	Name string
+	// Operation is Apply or Update.
+	Operation   string
+	Subresource string
+	// Time is when it wrote last, in seconds since 1970; 0 when not shown.
+	Time int64
+	// Finalizers are those that it owns, sorted.
+	Finalizers []string
+}
+
+type managed struct {
+	Manager     string          `json:"manager"`
+	Operation   string          `json:"operation"`
+	Subresource string          `json:"subresource"`
+	Time        stamp           `json:"time"`
+	Fields      json.RawMessage `json:"fieldsV1"`
+}
+
+// writers are the entries that own finalizers.
+//
+// Upstream: structured-merge-diff fieldpath, serialize-pe.go: an element of a set
+// is the key `v:` and its value as JSON.
+func writers(entries []managed) []Writer {
+	var list []Writer
+	for _, e := range entries {
+		var fields struct {
+			Metadata struct {
+				Finalizers map[string]json.RawMessage `json:"f:finalizers"`
+			} `json:"f:metadata"`
+		}
+		if decode(e.Fields, &fields) != nil {
+			continue
+		}
+		owned := map[string]bool{}
+		for key := range fields.Metadata.Finalizers {
+			text, isValue := strings.CutPrefix(key, "v:")
+			var name string
+			if isValue && json.Unmarshal([]byte(text), &name) == nil {
+				owned[name] = true
+			}
+		}
+		if len(owned) > 0 {
+			list = append(list, Writer{Name: e.Manager, Operation: e.Operation, Subresource: e.Subresource,
+				Time: e.Time.seconds, Finalizers: keys(owned)})
+		}
+	}
+	return list
+}

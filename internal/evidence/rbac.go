@@ -1,0 +1,65 @@
+package evidence
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+// Role is a Role or a ClusterRole.
+type Role struct {
+	Ref   object.Ref
+	Rules []Rule
+}
+
+// Rule grants verbs on resources. Rules on paths that are no resources are left out.
+type Rule struct {
+	Verbs     []string `json:"verbs"`
+	Groups    []string `json:"apiGroups"`
+	Resources []string `json:"resources"`
+	// Names are the only objects that it is about; empty for all.
+	Names []string `json:"resourceNames"`
+}
+
+// Binding is a RoleBinding or a ClusterRoleBinding.
+type Binding struct {
+	Ref object.Ref
+	// RoleKind is Role or ClusterRole; a Role is in the namespace of the binding.
+	RoleKind, RoleName string
+	Subjects           []Subject
+}
+
+// Subject is to whom a role is given: a ServiceAccount, a User or a Group.
+type Subject struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+func (w *World) takeRole(b *body, raw []byte) error {
+	var d struct {
+		Rules []Rule `json:"rules"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	r := Role{Ref: b.ref()}
+	for _, rule := range d.Rules {
+		if len(rule.Resources) > 0 {
+			r.Rules = append(r.Rules, rule)
+		}
+	}
+	w.Roles = append(w.Roles, r)
+	return nil
+}
+
+func (w *World) takeBinding(b *body, raw []byte) error {
+	var d struct {
+		RoleRef struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+		} `json:"roleRef"`
+		Subjects []Subject `json:"subjects"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	w.Bindings = append(w.Bindings, Binding{Ref: b.ref(), RoleKind: d.RoleRef.Kind, RoleName: d.RoleRef.Name, Subjects: d.Subjects})
+	return nil
+}

@@ -1,0 +1,156 @@
+package evidence
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Service is a Service of the cluster.
+type Service struct {
+	Namespace, Name string
+	// External tells that its type is ExternalName: it has no endpoints here.
+	External bool
+}
+
+// Backend is an EndpointSlice or an Endpoints object of a service.
+type Backend struct {
+	Namespace, Service string
+	// Ready counts the endpoints that take requests.
+	Ready int
+	// Legacy tells that it is an Endpoints object.
+	Legacy bool
+}
+
+// ServiceRef is the service that an API server calls.
+type ServiceRef struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// APIService says who serves a group and version.
+type APIService struct {
+	Name, Group, Version string
+	// Service is nil when the API server serves it itself.
+	Service   *ServiceRef
+	Available Condition
+}
+
+func (w *World) takeService(b *body, raw []byte) error {
+	var d struct {
+		Spec struct {
+			Type string `json:"type"`
+		} `json:"spec"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	w.Services = append(w.Services, Service{b.Metadata.Namespace, b.Metadata.Name, d.Spec.Type == "ExternalName"})
+	return nil
+}
+
+func (w *World) takeEndpoints(b *body, raw []byte) error {
+	var d struct {
+		Subsets []struct {
+			Addresses []struct{} `json:"addresses"`
+		} `json:"subsets"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	e := Backend{Namespace: b.Metadata.Namespace, Service: b.Metadata.Name, Legacy: true}
+	for _, s := range d.Subsets {
+		e.Ready += len(s.Addresses)
+	}
+	w.Backends = append(w.Backends, e)
+	return nil
+}
+
+// takeSlice counts endpoints. One that does not say whether it is ready counts as
+// ready.
+//
+// Upstream: discovery/v1 EndpointConditions.Ready.
+func (w *World) takeSlice(b *body, raw []byte) error {
+	var d struct {
+		Endpoints []struct {
+			Addresses  []string `json:"addresses"`
+			Conditions struct {
+				Ready *bool `json:"ready"`
+			} `json:"conditions"`
+		} `json:"endpoints"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	e := Backend{Namespace: b.Metadata.Namespace, Service: b.Metadata.Labels["kubernetes.io/service-name"]}
+	for _, point := range d.Endpoints {
+		if point.Conditions.Ready == nil || *point.Conditions.Ready {
+			e.Ready++
+		}
+	}
+	w.Backends = append(w.Backends, e)
+	return nil
+}
+
+func (w *World) takeAPIService(b *body, raw []byte) error {
+	var d struct {
+		Spec struct {
+			Group   string      `json:"group"`
+			Version string      `json:"version"`
+			Service *ServiceRef `json:"service"`
+		} `json:"spec"`
+		Status struct {
+			Conditions []condition `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	available, _ := Find(conditions(d.Status.Conditions), "Available")
+	w.APIServices = append(w.APIServices, APIService{b.Metadata.Name, d.Spec.Group, d.Spec.Version, d.Spec.Service, available})
+	return nil
+}
+
+// Definition is what a CustomResourceDefinition shows beside what a snapshot keeps.
+type Definition struct {
+	Ref object.Ref
+	// Group and Plural name its resource.
+	Group, Plural string
+	// Conversion is the webhook that converts its versions; nil without one.
+	Conversion *Client
+	// Versions counts its versions: with one, nothing is ever converted.
+	Versions   int
+	Conditions []Condition
+}
+
+func (w *World) takeDefinition(b *body, raw []byte) error {
+	var d struct {
+		Spec struct {
+			Group string `json:"group"`
+			Names struct {
+				Plural string `json:"plural"`
+			} `json:"names"`
+			Versions   []struct{} `json:"versions"`
+			Conversion struct {
+				Strategy string `json:"strategy"`
+				Webhook  struct {
+					Client *Client `json:"clientConfig"`
+				} `json:"webhook"`
+				// Of v1beta1.
+				Client *Client `json:"webhookClientConfig"`
+			} `json:"conversion"`
+		} `json:"spec"`
+		Status struct {
+			Conditions []condition `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	one := Definition{Ref: b.ref(), Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions)}
+	if c := &d.Spec.Conversion; c.Strategy == "Webhook" {
+		if one.Conversion = c.Webhook.Client; one.Conversion == nil {
+			one.Conversion = c.Client
+		}
+	}
+	w.Definitions = append(w.Definitions, one)
+	return nil
+}

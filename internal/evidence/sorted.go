@@ -1,0 +1,48 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Sorted is the same evidence with every list sorted, so that nothing that follows
+// from it depends on the order in which it came. The lists are its own, what is in
+// them is shared. It is nil for nil.
+func (w *World) Sorted() *World {
+	if w == nil {
+		return nil
+	}
+	s := *w
+	s.Namespaces = byRef(w.Namespaces, func(x *Conditioned) object.Ref { return x.Ref })
+	s.Definitions = byRef(w.Definitions, func(x *Definition) object.Ref { return x.Ref })
+	s.Pods = byRef(w.Pods, func(x *Pod) object.Ref { return x.Ref })
+	s.Workloads = byRef(w.Workloads, func(x *Workload) object.Ref { return x.Ref })
+	s.Roles = byRef(w.Roles, func(x *Role) object.Ref { return x.Ref })
+	s.Bindings = byRef(w.Bindings, func(x *Binding) object.Ref { return x.Ref })
+	s.Terminating = byRef(w.Terminating, func(x *Terminating) object.Ref { return x.Ref })
+	s.Nodes = byNames(w.Nodes, func(x *Node) []string { return []string{x.Name} })
+	s.Services = byNames(w.Services, func(x *Service) []string { return []string{x.Namespace, x.Name} })
+	s.Leases = byNames(w.Leases, func(x *Lease) []string { return []string{x.Namespace, x.Name} })
+	s.APIServices = byNames(w.APIServices, func(x *APIService) []string { return []string{x.Name} })
+	s.Webhooks = byNames(w.Webhooks, func(x *Webhook) []string { return []string{x.Kind, x.Configuration, x.Name} })
+	s.Events = slices.Clone(w.Events)
+	slices.SortStableFunc(s.Events, func(a, b Event) int {
+		return cmp.Or(object.Compare(a.About, b.About), cmp.Compare(b.Last, a.Last), strings.Compare(a.Reason, b.Reason), strings.Compare(a.Note, b.Note))
+	})
+	return &s
+}
+
+func byRef[T any](list []T, ref func(*T) object.Ref) []T {
+	c := slices.Clone(list)
+	slices.SortStableFunc(c, func(a, b T) int { return object.Compare(ref(&a), ref(&b)) })
+	return c
+}
+
+func byNames[T any](list []T, names func(*T) []string) []T {
+	c := slices.Clone(list)
+	slices.SortStableFunc(c, func(a, b T) int { return slices.Compare(names(&a), names(&b)) })
+	return c
+}

@@ -1,0 +1,17 @@
+package evidence_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// What could not be read is there, with the reason, and nobody has written it.
+func TestUnread(t *testing.T) {
+	w := &evidence.World{}
+	w.Unread(object.Ref{Kind: "Widget", Name: "a"}, "forbidden")
+	if len(w.Terminating) != 1 || w.Terminating[0].Unread != "forbidden" || w.Terminating[0].Writers != nil {
+		t.Errorf("%+v", w.Terminating)
+	}
+}

@@ -1,0 +1,101 @@
+package evidence
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Client is whom an API server calls: a service of the cluster, or a URL.
+type Client struct {
+	Service *ServiceRef `json:"service"`
+	URL     string      `json:"url"`
+}
+
+// Webhook is one webhook of a validating or mutating configuration.
+type Webhook struct {
+	// Configuration is the object that it stands in, Kind its kind.
+	Kind, Configuration string
+	Name                string
+	Client              Client
+	// Ignored tells that a failure to call it is ignored.
+	Ignored bool
+	Rules   []WebhookRule
+	// Namespaces and Objects are the selectors; empty ones take all.
+	Namespaces, Objects metav1.LabelSelector
+	// Conditional tells that conditions decide, too, which nobody evaluates here.
+	Conditional bool
+}
+
+// Selects tells whether the selectors take an object in a namespace, which is nil
+// where it was not seen. It is sure only when nothing else could decide otherwise.
+//
+// Upstream: apiserver webhook/predicates namespace and object matchers: an object
+// without namespace is taken by every namespace selector, a namespace by its own
+// labels.
+func (h *Webhook) Selects(o, namespace *object.Object) (takes, sure bool) {
+	takes, sure = selected(&h.Objects, o)
+	if !takes && sure {
+		return false, true
+	}
+	in, known := namespace, sure
+	switch {
+	case o.Kind == "Namespace" && o.Group() == "":
+		in = o
+	case o.Namespace == "":
+		return takes, known && !h.Conditional
+	}
+	takes, sure = selected(&h.Namespaces, in)
+	if !takes && sure {
+		return false, true
+	}
+	return takes, sure && known && !h.Conditional
+}
+
+// selected tells whether a selector takes the labels of an object; not sure where it
+// was not seen, or the selector is none.
+func selected(s *metav1.LabelSelector, o *object.Object) (takes, sure bool) {
+	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+		return true, true
+	}
+	match, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil || o == nil {
+		return true, false
+	}
+	return match.Matches(o.Labels), true
+}
+
+// WebhookRule says what a webhook is called for.
+type WebhookRule struct {
+	Operations []string `json:"operations"`
+	Groups     []string `json:"apiGroups"`
+	Versions   []string `json:"apiVersions"`
+	Resources  []string `json:"resources"`
+	// Scope is Cluster, Namespaced, or * or empty for both.
+	Scope string `json:"scope"`
+}
+
+func (w *World) takeWebhooks(b *body, raw []byte) error {
+	var d struct {
+		Webhooks []struct {
+			Name          string               `json:"name"`
+			ClientConfig  Client               `json:"clientConfig"`
+			FailurePolicy string               `json:"failurePolicy"`
+			Rules         []WebhookRule        `json:"rules"`
+			Namespaces    metav1.LabelSelector `json:"namespaceSelector"`
+			Objects       metav1.LabelSelector `json:"objectSelector"`
+			Conditions    []struct{}           `json:"matchConditions"`
+		} `json:"webhooks"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	for _, h := range d.Webhooks {
+		w.Webhooks = append(w.Webhooks, Webhook{
+			Kind: b.Kind, Configuration: b.Metadata.Name, Name: h.Name, Client: h.ClientConfig, Rules: h.Rules,
+			Ignored:    h.FailurePolicy == "Ignore",
+			Namespaces: h.Namespaces, Objects: h.Objects, Conditional: len(h.Conditions) > 0,
+		})
+	}
+	return nil
+}

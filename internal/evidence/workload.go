@@ -1,0 +1,152 @@
+package evidence
+
+import (
+	"path"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Workload is a Deployment, StatefulSet or DaemonSet.
+type Workload struct {
+	Ref            object.Ref
+	ServiceAccount string
+	// Wanted and Ready count pods.
+	Wanted, Ready int
+	BeingDeleted  bool
+	// Programs are the names by which its containers may call themselves.
+	Programs []string
+}
+
+// Pod is a pod in the eyes of who looks for a controller.
+type Pod struct {
+	Ref            object.Ref
+	ServiceAccount string
+	// Controller is the owner that made it; empty without one.
+	Controller object.Ref
+	Node       string
+	Phase      string
+	Ready      bool
+	// Waiting is why a container does not run, as CrashLoopBackOff; empty when none
+	// waits.
+	Waiting      string
+	BeingDeleted bool
+	// Mirror marks the mirror pod of a static pod.
+	Mirror   bool
+	Programs []string
+}
+
+// Running tells whether its containers may be at work.
+func (p Pod) Running() bool { return p.Phase == "Running" }
+
+type podSpec struct {
+	ServiceAccountName string      `json:"serviceAccountName"`
+	ServiceAccount     string      `json:"serviceAccount"`
+	NodeName           string      `json:"nodeName"`
+	Containers         []container `json:"containers"`
+}
+
+type container struct {
+	Name    string   `json:"name"`
+	Image   string   `json:"image"`
+	Command []string `json:"command"`
+}
+
+// account is the service account that the pods run as.
+func (s *podSpec) account() string {
+	switch {
+	case s.ServiceAccountName != "":
+		return s.ServiceAccountName
+	case s.ServiceAccount != "":
+		return s.ServiceAccount
+	}
+	return "default"
+}
+
+// programs are the names of containers, images and commands, sorted.
+func (s *podSpec) programs() []string {
+	names := map[string]bool{}
+	for _, c := range s.Containers {
+		names[c.Name] = true
+		image, _, _ := strings.Cut(path.Base(c.Image), "@")
+		image, _, _ = strings.Cut(image, ":")
+		names[image] = true
+		if len(c.Command) > 0 {
+			names[path.Base(c.Command[0])] = true
+		}
+	}
+	for _, none := range []string{"", ".", "/"} {
+		delete(names, none)
+	}
+	return keys(names)
+}
+
+func (w *World) takeWorkload(b *body, raw []byte) error {
+	var d struct {
+		Spec struct {
+			Replicas *int `json:"replicas"`
+			Template struct {
+				Spec podSpec `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+		Status struct {
+			ReadyReplicas int `json:"readyReplicas"`
+			NumberReady   int `json:"numberReady"`
+			Desired       int `json:"desiredNumberScheduled"`
+		} `json:"status"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	one := Workload{
+		Ref: b.ref(), ServiceAccount: d.Spec.Template.Spec.account(), BeingDeleted: b.Metadata.DeletionTimestamp != nil,
+		Wanted: 1, Ready: d.Status.ReadyReplicas, Programs: d.Spec.Template.Spec.programs(),
+	}
+	if d.Spec.Replicas != nil {
+		one.Wanted = *d.Spec.Replicas
+	}
+	if b.Kind == "DaemonSet" {
+		one.Wanted, one.Ready = d.Status.Desired, d.Status.NumberReady
+	}
+	w.Workloads = append(w.Workloads, one)
+	return nil
+}
+
+func (w *World) takePod(b *body, raw []byte) error {
+	var d struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+		Spec   podSpec `json:"spec"`
+		Status struct {
+			Phase      string            `json:"phase"`
+			Conditions []condition       `json:"conditions"`
+			Containers []containerStatus `json:"containerStatuses"`
+			Init       []containerStatus `json:"initContainerStatuses"`
+		} `json:"status"`
+	}
+	if err := decode(raw, &d); err != nil {
+		return err
+	}
+	ready, _ := Find(conditions(d.Status.Conditions), "Ready")
+	p := Pod{
+		Ref: b.ref(), ServiceAccount: d.Spec.account(), Controller: b.controller(), Node: d.Spec.NodeName,
+		Phase: d.Status.Phase, Ready: ready.True(), BeingDeleted: b.Metadata.DeletionTimestamp != nil, Programs: d.Spec.programs(),
+	}
+	_, p.Mirror = d.Metadata.Annotations["kubernetes.io/config.mirror"]
+	for _, s := range append(d.Status.Init, d.Status.Containers...) {
+		if p.Waiting == "" {
+			p.Waiting = s.State.Waiting.Reason
+		}
+	}
+	w.Pods = append(w.Pods, p)
+	return nil
+}
+
+type containerStatus struct {
+	State struct {
+		Waiting struct {
+			Reason string `json:"reason"`
+		} `json:"waiting"`
+	} `json:"state"`
+}
