@@ -1,0 +1,98 @@
+package reach
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Who goes with what without referring to it, and is in none of it: a volume with its
+// claim, what belongs to a Service with the Service, and the APIService of a version
+// with the definitions that have it served. (internal/controllers says who deletes them)
+
+const (
+	// madeForDefinition is the label of APIServices that come with definitions.
+	madeForDefinition = "kube-aggregator.kubernetes.io/automanaged"
+	// givenBy is the label of addresses that an API server gives to Services.
+	givenBy   = "ipaddress.kubernetes.io/managed-by"
+	allocator = "ipallocator.k8s.io"
+	// retain is the policy of volumes that stay when their claim goes.
+	retain = "Retain"
+)
+
+// follow pairs the objects that go with others with these.
+func (m *Map) follow() {
+	serving := m.serving()
+	for _, o := range m.snap.Objects {
+		leaders := m.leadersOf(o, serving)
+		if len(leaders) > 0 {
+			m.leaders[o] = leaders
+		}
+		for _, leader := range leaders {
+			m.followers[leader] = append(m.followers[leader], o)
+		}
+	}
+}
+
+// leadersOf are the objects with which one goes; of several, with the last.
+func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) []*object.Object {
+	switch {
+	case o.Volume() != nil && o.Volume().ReclaimPolicy != retain:
+		return m.claimOf(o)
+	case is(o, "", "Endpoints"):
+		return m.find("Service", o.Namespace, o.Name)
+	case isAddress(o):
+		if a := o.IPAddress(); a != nil && a.Group == "" && a.Resource == "services" {
+			return m.find("Service", a.Namespace, a.Name)
+		}
+	case is(o, "apiregistration.k8s.io", "APIService") && o.Labels.Get(madeForDefinition) == "true":
+		_, group, _ := strings.Cut(o.Name, ".")
+		return slices.Concat(serving[o.Name], serving["."+group])
+	}
+	return nil
+}
+
+// serving are the definitions by the names of the APIServices that they need; a dot and
+// the group stands for all of a definition of which nothing is known.
+func (m *Map) serving() map[string][]*object.Object {
+	names := map[string][]*object.Object{}
+	for _, o := range m.everywhere {
+		if !isDefinition(o) {
+			continue
+		}
+		facts := o.Definition()
+		if facts == nil {
+			_, group, _ := strings.Cut(o.Name, ".")
+			names["."+group] = append(names["."+group], o)
+			continue
+		}
+		for _, v := range facts.Versions {
+			if v.Served {
+				at := v.Name + "." + facts.Group
+				names[at] = append(names[at], o)
+			}
+		}
+	}
+	return names
+}
+
+// Leads tells whether somebody goes with the object who has owners of his own, and goes
+// though these stay.
+func (m *Map) Leads(o *object.Object) bool {
+	return slices.ContainsFunc(m.followers[o], func(f *object.Object) bool { return len(f.Owners) > 0 })
+}
+
+// find is an object of a core kind, alone or not at all.
+func (m *Map) find(kind, namespace, name string) []*object.Object {
+	if o := m.snap.Find("v1", kind, namespace, name); o != nil {
+		return []*object.Object{o}
+	}
+	return nil
+}
+
+func isAddress(o *object.Object) bool {
+	return is(o, "networking.k8s.io", "IPAddress") && o.Labels.Get(givenBy) == allocator
+}
+
+func is(o *object.Object, group, kind string) bool { return o.Kind == kind && o.Group() == group }

@@ -1,0 +1,99 @@
+package reach
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// holders are those that may keep a claim, a volume or a range of addresses by using it,
+// and those that tell whether somebody does. (semantics.md §7.1)
+func (m *Map) holders(o *object.Object) []*object.Object {
+	switch {
+	case isClaim(o):
+		return slices.Concat(m.users[place{o.Namespace, o.Name}], m.users[hidden(o.Namespace)])
+	case o.Volume() != nil:
+		return m.claimOf(o)
+	case o.ResourceClaim() != nil:
+		var pods []*object.Object
+		for _, r := range o.ResourceClaim().Reserved {
+			pods = append(pods, m.find("Pod", o.Namespace, r.Name)...)
+		}
+		return pods
+	case isRange(o):
+		return slices.Concat(m.ranges, m.addresses, m.owed)
+	}
+	return nil
+}
+
+// held are the claims, volumes and ranges that an object may keep by using them.
+func (m *Map) held(o *object.Object) []*object.Object {
+	switch {
+	case isPod(o):
+		return append(m.claimsOf(o), m.reserved[place{o.Namespace, o.Name}]...)
+	case isClaim(o):
+		return m.volumes[place{o.Namespace, o.Name}]
+	case isRange(o), isAddress(o), isService(o) && len(m.owed) > 0:
+		return m.ranges
+	}
+	return nil
+}
+
+// claimsOf are the claims that a pod may use.
+func (m *Map) claimsOf(pod *object.Object) []*object.Object {
+	var found []*object.Object
+	facts := pod.Pod()
+	if facts == nil || !facts.VolumesKnown {
+		for _, x := range m.content[pod.Namespace] {
+			if isClaim(x) {
+				found = append(found, x)
+			}
+		}
+		return found
+	}
+	for _, c := range facts.Claims {
+		found = append(found, m.find("PersistentVolumeClaim", pod.Namespace, c.Name)...)
+	}
+	return found
+}
+
+// claimOf is the claim of a volume.
+func (m *Map) claimOf(volume *object.Object) []*object.Object {
+	facts := volume.Volume()
+	if facts.ClaimName == "" {
+		return nil
+	}
+	return m.find("PersistentVolumeClaim", facts.ClaimNamespace, facts.ClaimName)
+}
+
+// enterUse notes what keeps claims of devices and ranges of addresses.
+func (m *Map) enterUse(o *object.Object) {
+	switch {
+	case o.ResourceClaim() != nil:
+		for _, r := range o.ResourceClaim().Reserved {
+			pod := place{o.Namespace, r.Name}
+			m.reserved[pod] = append(m.reserved[pod], o)
+		}
+	case isRange(o):
+		m.ranges = append(m.ranges, o)
+	case isAddress(o):
+		m.addresses = append(m.addresses, o)
+	}
+}
+
+// owe notes the Services if there are addresses of which it is not known who has them:
+// with each Service that goes one of them may.
+func (m *Map) owe() {
+	unclaimed := func(o *object.Object) bool { return o.IPAddress() == nil }
+	if len(m.ranges) == 0 || !slices.ContainsFunc(m.addresses, unclaimed) {
+		return
+	}
+	for _, o := range m.snap.Objects {
+		if isService(o) {
+			m.owed = append(m.owed, o)
+		}
+	}
+}
+
+func isRange(o *object.Object) bool   { return is(o, "networking.k8s.io", "ServiceCIDR") }
+func isService(o *object.Object) bool { return is(o, "", "Service") }

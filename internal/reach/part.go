@@ -1,0 +1,101 @@
+package reach
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Part is the snapshot reduced to what can decide about what deletes of these objects
+// do, and about the objects themselves. It is the whole snapshot where objects share
+// a uid.
+func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
+	if m.shared {
+		return m.snap
+	}
+	p := part{Map: m, depth: map[*object.Object]depth{}}
+	for _, o := range objects {
+		p.visit(o, reached)
+	}
+	for _, o := range m.everywhere {
+		if isNode(o) { // whether it stays decides about pods that have lost theirs
+			p.visit(o, decides)
+		}
+	}
+	for len(p.open) > 0 {
+		o := p.open[len(p.open)-1]
+		p.open = p.open[:len(p.open)-1]
+		p.spread(o)
+	}
+	for _, o := range m.everywhere {
+		if p.depth[o] == 0 {
+			p.depth[o] = decides
+		}
+	}
+	list := make([]*object.Object, 0, len(p.depth))
+	if len(p.depth) > len(m.snap.Objects)/8 {
+		for _, o := range m.snap.Objects {
+			if p.depth[o] != 0 {
+				list = append(list, o)
+			}
+		}
+		return m.snap.With(list)
+	}
+	for o := range p.depth {
+		list = append(list, o)
+	}
+	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return m.snap.With(list)
+}
+
+// depth says why an object is in a part.
+type depth uint8
+
+const (
+	// decides: whether it is there decides about others.
+	decides depth = iota + 1
+	// reached: something may happen to it.
+	reached
+)
+
+// part are the objects of a part while it grows.
+type part struct {
+	*Map
+	depth map[*object.Object]depth
+	open  []*object.Object
+}
+
+func (p *part) visit(o *object.Object, d depth) {
+	if p.restless[o] {
+		d = reached
+	}
+	if p.depth[o] < d {
+		p.depth[o] = d
+		p.open = append(p.open, o)
+	}
+}
+
+func (p *part) spread(o *object.Object) {
+	for _, x := range p.owners(o) {
+		p.visit(x, decides)
+	}
+	for _, x := range p.containers(o) {
+		p.visit(x, decides)
+	}
+	if p.depth[o] != reached {
+		return
+	}
+	for _, x := range p.siblings(o) {
+		p.visit(x, reached)
+	}
+	for _, x := range p.dependents(o) {
+		p.visit(x, reached)
+	}
+	for _, x := range p.held(o) {
+		p.visit(x, decides)
+	}
+	for _, x := range p.holders(o) {
+		p.visit(x, decides)
+	}
+}

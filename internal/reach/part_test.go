@@ -1,0 +1,110 @@
+package reach_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+func parsed(t *testing.T, text string) *snapshot.Snapshot {
+	t.Helper()
+	objects, err := scenario.ParseWorld(text, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// inside tells which objects are in a part, by name.
+func inside(snap *snapshot.Snapshot) map[string]bool {
+	names := map[string]bool{}
+	for _, o := range snap.Objects {
+		names[o.Name] = true
+	}
+	return names
+}
+
+// TestParts: a part has what decides, and leaves out what does not: siblings, and what
+// else there is below an owner that just stays.
+func TestParts(t *testing.T) {
+	snap := parsed(t, `
+v1 Namespace n
+v1 ConfigMap n/root uid=root
+v1 ConfigMap n/sibling owners=root
+v1 ConfigMap n/target owners=root
+v1 ConfigMap n/leaf owners=target,keeper
+v1 ConfigMap n/keeper uid=keeper
+v1 ConfigMap n/kept owners=keeper
+v1 ConfigMap n/other`)
+	m := mapped(snap)
+	names := inside(m.Part(snap.Find("v1", "ConfigMap", "n", "target")))
+	for name, want := range map[string]bool{
+		"n": true, "root": true, "target": true, "leaf": true, "keeper": true, "sibling": false, "kept": false, "other": false,
+	} {
+		if names[name] != want {
+			t.Errorf("%s in the part: %v, want %v", name, names[name], want)
+		}
+	}
+	if all := m.Part(snap.Find("v1", "Namespace", "", "n")); len(all.Objects) != len(snap.Objects) {
+		t.Errorf("%d objects are in the part of their namespace, want all %d", len(all.Objects), len(snap.Objects))
+	}
+}
+
+// TestPartsThatStir: of an owner of which it is not sure that it stays, all that may go
+// with it is in the part, and who else speaks of an owner that was not seen.
+func TestPartsThatStir(t *testing.T) {
+	snap := parsed(t, `
+v1 ConfigMap n/root uid=root owners=v1:ConfigMap:ghost:ghost
+v1 ConfigMap n/sibling owners=root
+v1 ConfigMap n/target owners=root
+v1 ConfigMap m/far owners=v1:Secret:ghost:ghost
+v1 ConfigMap n/other`)
+	names := inside(mapped(snap).Part(snap.Find("v1", "ConfigMap", "n", "target")))
+	for name, want := range map[string]bool{"root": true, "sibling": true, "far": true, "other": false} {
+		if names[name] != want {
+			t.Errorf("%s in the part: %v, want %v", name, names[name], want)
+		}
+	}
+}
+
+// TestPartsOfNodes: whether any node stays decides whether a pod has lost its own, and
+// the owner of a node decides about that.
+func TestPartsOfNodes(t *testing.T) {
+	snap := parsed(t, `
+v1 Node n1 owners=role
+rbac.authorization.k8s.io/v1 ClusterRole role uid=role
+v1 Pod n/lost node=n2 phase=Running`)
+	if names := inside(mapped(snap).Part(snap.Find("v1", "Pod", "n", "lost"))); !names["n1"] || !names["role"] {
+		t.Errorf("the part is %v", names)
+	}
+}
+
+// TestAbove: what a delete may come from is listed the nearest first.
+func TestAbove(t *testing.T) {
+	snap := parsed(t, `
+v1 Namespace n
+v1 Node n1
+apps/v1 Deployment n/web uid=web
+apps/v1 ReplicaSet n/web-1 uid=web-1 owners=web
+v1 Pod n/web-1-x owners=web-1 node=n1
+v1 Pod n/web-1-y owners=web-1 node=n1
+v1 ConfigMap n/other`)
+	var got []string
+	for _, o := range mapped(snap).Above(snap.Find("v1", "Pod", "n", "web-1-x")) {
+		got = append(got, o.Kind)
+	}
+	want := []string{"ReplicaSet", "Namespace", "Node", "Deployment"}
+	if len(got) != len(want) {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	}
+}

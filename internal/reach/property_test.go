@@ -1,0 +1,135 @@
+package reach_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+var policies = []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
+
+// draw draws a snapshot that covers all of its world, or some of it.
+func draw(t *rapid.T) *snapshot.Snapshot {
+	variety := scenario.Wild
+	if rapid.Bool().Draw(t, "tame") {
+		variety = scenario.Cycles | scenario.Graceful | scenario.ForeignFinalizers | scenario.RepeatedOwners
+	}
+	w := scenario.DrawCluster(t, variety)
+	coverage := &snapshot.Coverage{}
+	if rapid.Bool().Draw(t, "whole") {
+		coverage = snapshot.CoversEverything()
+	} else {
+		for _, r := range scenario.Resources().All() {
+			if rapid.IntRange(0, 6).Draw(t, "covered") > 0 {
+				coverage.Add(r.GroupResource(), "")
+			}
+		}
+	}
+	snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
+	if err != nil {
+		t.Skip("the objects are of two clusters")
+	}
+	return snap
+}
+
+func mapped(snap *snapshot.Snapshot) *reach.Map {
+	collector, _ := plan.Open(snap, engine.Upstream)
+	return reach.New(snap, collector.Graph())
+}
+
+// caused are the outcomes that a delete is the cause of, by object.
+func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine.Policy) map[report.Ref]report.Outcome {
+	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, o.Ref), plan.Options{NoSteps: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := collected(t, snap)
+	outcomes := map[report.Ref]report.Outcome{}
+	for _, e := range result.Plan.Effects {
+		if !e.Baseline && e.Outcome != report.Kept && (e.Outcome == report.Deleted || e.Outcome != before[e.Object]) {
+			outcomes[e.Object] = e.Outcome
+		}
+	}
+	return outcomes
+}
+
+// collected are the outcomes of what happens when nobody deletes anything.
+func collected(t *rapid.T, snap *snapshot.Snapshot) map[report.Ref]report.Outcome {
+	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{NoSteps: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := map[report.Ref]report.Outcome{}
+	for _, e := range result.Plan.Effects {
+		outcomes[e.Object] = e.Outcome
+	}
+	return outcomes
+}
+
+// TestPartDecides: a delete does in a part what it does in the whole world, and it
+// concerns only objects that the part has; and it takes nothing above which it is not.
+func TestPartDecides(t *testing.T) {
+	smaller := 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap := draw(t)
+		m := mapped(snap)
+		o := rapid.SampledFrom(snap.Objects).Draw(t, "target")
+		part := m.Part(o)
+		if len(part.Objects) < len(snap.Objects) {
+			smaller++
+		}
+		for _, policy := range policies {
+			whole := caused(t, snap, o, policy)
+			if diff := cmp.Diff(whole, caused(t, part, o, policy)); diff != "" {
+				t.Fatalf("%s delete of %s (-whole +part):\n%s\nin\n%s\npart\n%s", policy, o.Ref, diff, text(snap), text(part))
+			}
+			for _, x := range snap.Objects {
+				outcome := whole[report.RefOf(x.Ref)]
+				concerned := outcome == report.Deleted || outcome == report.Unknown
+				if concerned && x != o && !slices.Contains(m.Above(x), o) {
+					t.Fatalf("a %s delete of %s concerns %s, which it is not above, in\n%s", policy, o.Ref, x.Ref, text(snap))
+				}
+			}
+		}
+	})
+	if smaller == 0 {
+		t.Error("no part was smaller than the whole")
+	}
+}
+
+// TestPolicyOfContainers: of a container that nobody refers to, everything else goes the
+// same way under every policy.
+func TestPolicyOfContainers(t *testing.T) {
+	met := 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap := draw(t)
+		m := mapped(snap)
+		for _, o := range snap.Objects {
+			if !m.Indifferent(o) {
+				continue
+			}
+			met++
+			background := caused(t, snap, o, engine.Background)
+			for _, policy := range policies[1:] {
+				if diff := cmp.Diff(background, caused(t, snap, o, policy)); diff != "" {
+					t.Fatalf("delete of %s (-Background +%s):\n%s\nin\n%s", o.Ref, policy, diff, text(snap))
+				}
+			}
+		}
+	})
+	if met == 0 {
+		t.Error("there was no such container")
+	}
+}
+
+func text(snap *snapshot.Snapshot) string { return scenario.World{Objects: snap.Objects}.String() }

@@ -1,0 +1,333 @@
+package reach
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Map is a snapshot with the paths along which deletes go. It is for one goroutine.
+type Map struct {
+	snap  *snapshot.Snapshot
+	graph *graph.Graph
+	// content are the objects of a namespace, instances those of a definition.
+	content   map[string][]*object.Object
+	instances map[*object.Object][]*object.Object
+	// pods are those on a node, users those that use a claim, volumes those of a claim.
+	pods    map[string][]*object.Object
+	users   map[place][]*object.Object
+	volumes map[place][]*object.Object
+	// reserved are the claims of devices by the pods that reserve them. ranges are the
+	// ServiceCIDRs, addresses those of Services; owed are the Services, where one of
+	// them may have an address that does not say so.
+	reserved                map[place][]*object.Object
+	ranges, addresses, owed []*object.Object
+	// leaders are those with which an object goes that does not refer to them, and
+	// followers the other way round: see follow.
+	leaders, followers map[*object.Object][]*object.Object
+	// definitions are those of a kind, as far as the snapshot has them.
+	definitions map[kind]*object.Object
+	// everywhere are the objects that the deleters of a cluster look at whatever is
+	// deleted.
+	everywhere []*object.Object
+	nodes      map[string]bool
+	restless   map[*object.Object]bool
+	// shared tells that objects share a uid: nobody knows who refers to whom. Twins are
+	// those objects.
+	shared bool
+	twins  map[types.UID][]*object.Object
+}
+
+// place is where an object is, among those of its kind.
+type place struct{ namespace, name string }
+
+type kind struct{ apiVersion, kind string }
+
+// New maps a snapshot; the graph is that of a collector which has seen all of it and
+// done nothing.
+func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
+	m := &Map{
+		snap: snap, graph: g,
+		content: map[string][]*object.Object{}, instances: map[*object.Object][]*object.Object{},
+		pods: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
+		reserved: map[place][]*object.Object{}, leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
+		definitions: map[kind]*object.Object{}, nodes: map[string]bool{}, restless: map[*object.Object]bool{},
+		twins: map[types.UID][]*object.Object{},
+	}
+	for _, o := range snap.Objects {
+		m.enter(o)
+	}
+	m.owe()
+	m.follow()
+	m.pair()
+	m.unsettle()
+	return m
+}
+
+func (m *Map) enter(o *object.Object) {
+	if o.Namespace != "" {
+		m.content[o.Namespace] = append(m.content[o.Namespace], o)
+	}
+	if d := m.definitionOf(o.APIVersion, o.Kind); d != nil {
+		m.instances[d] = append(m.instances[d], o)
+	}
+	switch {
+	case isDefinition(o), isNamespace(o):
+		m.everywhere = append(m.everywhere, o)
+	case isNode(o):
+		m.everywhere = append(m.everywhere, o)
+		m.nodes[o.Name] = true
+	case isPod(o):
+		m.enterPod(o)
+	case o.Volume() != nil && o.Volume().ClaimName != "":
+		claim := place{o.Volume().ClaimNamespace, o.Volume().ClaimName}
+		m.volumes[claim] = append(m.volumes[claim], o)
+	default:
+		m.enterUse(o)
+	}
+}
+
+// pair finds the objects that share a uid.
+func (m *Map) pair() {
+	for _, p := range m.snap.Problems {
+		if p.Kind == snapshot.DuplicateUID {
+			m.shared = true
+			m.twins[p.Object.UID] = nil
+		}
+	}
+	if !m.shared {
+		return
+	}
+	for _, o := range m.snap.Objects {
+		if list, ok := m.twins[o.UID]; ok {
+			m.twins[o.UID] = append(list, o)
+		}
+	}
+}
+
+// hidden is the claim of the pods of which it is not known what they use. No claim has
+// an empty name.
+func hidden(namespace string) place { return place{namespace, ""} }
+
+func (m *Map) enterPod(o *object.Object) {
+	facts := o.Pod()
+	if facts == nil || !facts.VolumesKnown {
+		m.users[hidden(o.Namespace)] = append(m.users[hidden(o.Namespace)], o)
+	}
+	if facts == nil {
+		return
+	}
+	if facts.NodeName != "" {
+		m.pods[facts.NodeName] = append(m.pods[facts.NodeName], o)
+	}
+	for _, c := range facts.Claims {
+		claim := place{o.Namespace, c.Name}
+		m.users[claim] = append(m.users[claim], o)
+	}
+}
+
+// definitionOf is the CustomResourceDefinition of a kind; nil if the snapshot has none.
+func (m *Map) definitionOf(apiVersion, name string) *object.Object {
+	key := kind{apiVersion, name}
+	d, known := m.definitions[key]
+	if !known {
+		d = m.findDefinition(apiVersion, name)
+		m.definitions[key] = d
+	}
+	return d
+}
+
+func (m *Map) findDefinition(apiVersion, name string) *object.Object {
+	group := object.GroupOf(apiVersion)
+	if group == "" {
+		return nil
+	}
+	if r, err := m.snap.Resources.For(apiVersion, name); err == nil {
+		if d := m.snap.Find(definitionVersion, definitionKind, "", r.Name+"."+r.Group); d != nil {
+			return d
+		}
+	}
+	for _, o := range m.snap.Objects {
+		if d := o.Definition(); d != nil && d.Group == group && d.Kind == name {
+			return o
+		}
+	}
+	return nil
+}
+
+const (
+	definitionVersion = "apiextensions.k8s.io/v1"
+	definitionKind    = "CustomResourceDefinition"
+)
+
+func isDefinition(o *object.Object) bool { return is(o, "apiextensions.k8s.io", definitionKind) }
+func isNamespace(o *object.Object) bool  { return is(o, "", "Namespace") }
+func isNode(o *object.Object) bool       { return is(o, "", "Node") }
+func isPod(o *object.Object) bool        { return is(o, "", "Pod") }
+func isClaim(o *object.Object) bool      { return is(o, "", "PersistentVolumeClaim") }
+
+// Container tells whether more goes with the object than what refers to it: it is a
+// namespace or a definition.
+func Container(o *object.Object) bool { return isNamespace(o) || isDefinition(o) }
+
+// Indifferent tells whether it makes no difference to others under which policy the
+// object is deleted: it is a container which is not being deleted, its content goes
+// anyway, and nobody refers to it. (semantics.md §5.1, §6.1)
+func (m *Map) Indifferent(o *object.Object) bool {
+	if !Container(o) || o.BeingDeleted() || m.shared {
+		return false
+	}
+	id, ok := m.graph.Find(o.UID)
+	return ok && m.graph.DependentCount(id) == 0
+}
+
+// Below lists the objects that go with an object, if nothing keeps them: those that
+// refer to it or follow it, and its content. One may be listed twice.
+func (m *Map) Below(o *object.Object) []*object.Object { return m.dependents(o) }
+
+// Owners lists the objects that all have to go before a settled object goes, unless what
+// contains it does or somebody leads it: those that own it, each once; of one without
+// owners, those that it follows.
+func (m *Map) Owners(o *object.Object) []*object.Object {
+	if len(o.Owners) == 0 {
+		return m.leaders[o]
+	}
+	id, ok := m.graph.Find(o.UID)
+	if !ok {
+		return nil
+	}
+	var owners []*object.Object
+	for _, owner := range m.graph.OwnersOf(id) {
+		owners = append(owners, m.object(owner))
+	}
+	return owners
+}
+
+// Settled tells whether nothing happens to the object unless somebody deletes
+// something: see unsettle.
+func (m *Map) Settled(o *object.Object) bool { return !m.shared && !m.restless[o] }
+
+// owners are the objects that the references of an object may mean: those with their
+// uids, and those under their names, whatever their uids.
+func (m *Map) owners(o *object.Object) []*object.Object {
+	var owners []*object.Object
+	for _, ref := range o.Owners {
+		if id, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(id) {
+			owners = append(owners, m.object(id))
+		}
+		if x := m.named(ref, o.Namespace); x != nil {
+			owners = append(owners, x)
+		}
+		owners = append(owners, m.twins[ref.UID]...)
+	}
+	return owners
+}
+
+// object is the object of the snapshot that a node stands for. The graph makes an object
+// of its own of several that share a uid.
+func (m *Map) object(id graph.ID) *object.Object {
+	o := m.graph.Object(id)
+	if _, twin := m.twins[o.UID]; !twin {
+		return o
+	}
+	return m.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
+}
+
+// siblings are the objects that refer to an owner of the object which was not seen: what
+// they say of it decides where it is looked for. (semantics.md §3.6.4)
+func (m *Map) siblings(o *object.Object) []*object.Object {
+	var found []*object.Object
+	for _, ref := range o.Owners {
+		if id, ok := m.graph.Find(ref.UID); ok && m.graph.Virtual(id) {
+			m.graph.EachDependent(id, func(d graph.ID) bool {
+				found = append(found, m.object(d))
+				return true
+			})
+		}
+	}
+	return found
+}
+
+// named is the object that stands under the name of a reference, whatever its uid.
+func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object {
+	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return nil
+	}
+	if !r.Namespaced {
+		namespace = ""
+	}
+	preferred, ok := m.snap.Resources.Preferred(r.GroupResource())
+	if !ok {
+		return nil
+	}
+	return m.snap.Find(preferred.APIVersion(), preferred.Kind, namespace, ref.Name)
+}
+
+// containers are what an object goes with: its namespace, its definition, its node, the
+// definitions of the kinds that it names as owners, and what it follows.
+func (m *Map) containers(o *object.Object) []*object.Object {
+	var found []*object.Object
+	add := func(x *object.Object) {
+		if x != nil && x != o {
+			found = append(found, x)
+		}
+	}
+	if o.Namespace != "" {
+		add(m.snap.Find("v1", "Namespace", "", o.Namespace))
+	}
+	add(m.definitionOf(o.APIVersion, o.Kind))
+	for _, ref := range o.Owners {
+		add(m.definitionOf(ref.APIVersion, ref.Kind))
+	}
+	if facts := o.Pod(); facts != nil && facts.NodeName != "" {
+		add(m.snap.Find("v1", "Node", "", facts.NodeName))
+	}
+	return append(found, m.leaders[o]...)
+}
+
+// dependents are the objects that go with an object: those that refer to it or follow
+// it, and its content.
+func (m *Map) dependents(o *object.Object) []*object.Object {
+	var found []*object.Object
+	if id, ok := m.graph.Find(o.UID); ok {
+		m.graph.EachDependent(id, func(d graph.ID) bool {
+			found = append(found, m.object(d))
+			return true
+		})
+	}
+	switch {
+	case isNamespace(o):
+		found = append(found, m.content[o.Name]...)
+	case isDefinition(o):
+		found = append(found, m.instances[o]...)
+	case isNode(o):
+		found = append(found, m.pods[o.Name]...)
+	}
+	return append(found, m.followers[o]...)
+}
+
+// solid tells whether an owner is there just as a reference of the object says.
+func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
+	id, ok := m.graph.Find(ref.UID)
+	if !ok || m.graph.Virtual(id) {
+		return false
+	}
+	owner := m.graph.Identity(id)
+	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Group() != object.GroupOf(ref.APIVersion) ||
+		owner.Namespace != "" && owner.Namespace != o.Namespace {
+		return false
+	}
+	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
+	return err == nil && r.GroupResource() == m.resource(owner)
+}
+
+func (m *Map) resource(ref object.Ref) schema.GroupResource {
+	r, _ := m.snap.Resources.For(ref.APIVersion, ref.Kind)
+	return r.GroupResource()
+}

@@ -1,0 +1,42 @@
+package reach
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+// unsettle finds the objects of which it is not sure that nothing happens to them as
+// long as nobody deletes anything: they are being deleted, or would be in the foreground,
+// an owner is not there just as they say, or their pod has lost its node; and
+// everything that may go with one of these.
+//
+// A cycle of owners without any of that rests on itself.
+func (m *Map) unsettle() {
+	var open []*object.Object
+	for _, o := range m.snap.Objects {
+		if m.stirs(o) {
+			m.restless[o] = true
+			open = append(open, o)
+		}
+	}
+	for len(open) > 0 {
+		o := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, d := range m.dependents(o) {
+			if !m.restless[d] {
+				m.restless[d] = true
+				open = append(open, d)
+			}
+		}
+	}
+}
+
+func (m *Map) stirs(o *object.Object) bool {
+	if o.BeingDeleted() || o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan) {
+		return true
+	}
+	for _, ref := range o.Owners {
+		if !m.solid(ref, o) {
+			return true
+		}
+	}
+	facts := o.Pod()
+	return facts != nil && facts.NodeName != "" && len(m.nodes) > 0 && !m.nodes[facts.NodeName]
+}

@@ -1,0 +1,41 @@
+package reach
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Above lists the objects whose delete may reach this one, nearest first and without
+// the object itself: its owners and their owners, what it and these are contained in,
+// and, where one of them waits already, those for which it waits.
+func (m *Map) Above(o *object.Object) []*object.Object {
+	met := map[*object.Object]bool{o: true}
+	var found []*object.Object
+	ring := []*object.Object{o}
+	for len(ring) > 0 {
+		var next []*object.Object
+		for _, x := range ring {
+			for _, a := range m.Sources(x) {
+				if !met[a] {
+					met[a] = true
+					next = append(next, a)
+				}
+			}
+		}
+		slices.SortFunc(next, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+		found = append(found, next...)
+		ring = next
+	}
+	return found
+}
+
+// Sources lists the objects from which a delete may come to this one in one step. One
+// may be listed twice.
+func (m *Map) Sources(o *object.Object) []*object.Object {
+	found := append(m.owners(o), m.containers(o)...)
+	if m.Settled(o) {
+		return found
+	}
+	return slices.Concat(found, m.dependents(o), m.holders(o), m.twins[o.UID])
+}

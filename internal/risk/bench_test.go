@@ -1,0 +1,67 @@
+package risk_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/risk"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// file writes a cluster of 100,000 objects to a snapshot file.
+func file(b *testing.B) string {
+	b.Helper()
+	snap, err := snapshot.New(scenario.LargeCluster(100_000), scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var buffer bytes.Buffer
+	if err := snap.Write(&buffer, snapshot.Zstd); err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), "cluster.zst")
+	if err := os.WriteFile(path, buffer.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+func read(b *testing.B, path string) *snapshot.Snapshot {
+	b.Helper()
+	snap, err := snapshot.ReadFiles([]string{path}, snapshot.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return snap
+}
+
+// BenchmarkRankFile ranks a cluster of 100,000 objects from a snapshot file.
+func BenchmarkRankFile(b *testing.B) {
+	path := file(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := risk.Rank(b.Context(), read(b, path), risk.Options{Top: 10})
+		if err != nil || len(r.Items) != 10 || r.Untried > 0 {
+			b.Fatal(r, err)
+		}
+	}
+}
+
+// BenchmarkTakersFile explains a pod of a cluster of 100,000 objects from a snapshot
+// file.
+func BenchmarkTakersFile(b *testing.B) {
+	path := file(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		pod := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "team-07", Name: "app-42-3"}
+		e, err := explain.Object(b.Context(), read(b, path), pod, explain.Options{AllPolicies: true})
+		if err != nil || len(e.TakenBy) == 0 || e.TakersUntried > 0 {
+			b.Fatal(e, err)
+		}
+	}
+}

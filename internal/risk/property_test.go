@@ -1,0 +1,119 @@
+package risk_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/risk"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+func draw(t *rapid.T) *snapshot.Snapshot {
+	variety := scenario.Wild
+	if rapid.Bool().Draw(t, "tame") {
+		variety = scenario.Cycles | scenario.Graceful | scenario.ForeignFinalizers | scenario.RepeatedOwners
+	}
+	w := scenario.DrawCluster(t, variety)
+	coverage := &snapshot.Coverage{}
+	if rapid.Bool().Draw(t, "whole") {
+		coverage = snapshot.CoversEverything()
+	} else {
+		for _, r := range scenario.Resources().All() {
+			if rapid.IntRange(0, 5).Draw(t, "covered") > 0 {
+				coverage.Add(r.GroupResource(), "")
+			}
+		}
+	}
+	snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
+	if err != nil {
+		t.Skip("the objects are of two clusters")
+	}
+	return snap
+}
+
+// tolls are what the plans of all single deletes take, the greatest first, without those
+// that take nothing but their target.
+func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskItem {
+	items := []report.RiskItem{}
+	for _, o := range snap.Objects {
+		if namespace != "" && o.Namespace != namespace && (o.Kind != "Namespace" || o.Name != namespace) {
+			continue
+		}
+		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		item, others := report.RiskItem{Object: report.RefOf(o.Ref)}, 0
+		for _, e := range result.Plan.Effects {
+			if e.Outcome != report.Deleted || e.Baseline {
+				continue
+			}
+			item.Takes.Objects++
+			switch e.Object.Kind {
+			case "Secret", "PersistentVolumeClaim", "PersistentVolume", "Widget", "Gadget":
+				item.Takes.Data++
+			case "Pod", "ReplicaSet":
+				item.Takes.Workloads++
+			default:
+				item.Takes.Rest++
+			}
+			if e.Object != item.Object {
+				others++
+			}
+		}
+		if others > 0 {
+			items = append(items, item)
+		}
+	}
+	slices.SortFunc(items, func(a, b report.RiskItem) int {
+		return cmp.Or(cmp.Compare(b.Takes.Data, a.Takes.Data), cmp.Compare(b.Takes.Workloads, a.Takes.Workloads),
+			cmp.Compare(b.Takes.Rest, a.Takes.Rest), object.Compare(object.Ref(a.Object), object.Ref(b.Object)))
+	})
+	return items
+}
+
+// TestRank: the ranking is that of the plans of all single deletes, number by number.
+func TestRank(t *testing.T) {
+	ranked := 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap := draw(t)
+		top := rapid.IntRange(1, 8).Draw(t, "top")
+		namespace := rapid.SampledFrom([]string{"", "", "n"}).Draw(t, "namespace")
+		r, err := risk.Rank(t.Context(), snap, risk.Options{Top: top, Namespace: namespace})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Untried > 0 {
+			t.Fatalf("%d were not tried", r.Untried)
+		}
+		want := tolls(t, snap, namespace)
+		want = want[:min(top, len(want))]
+		got := []report.RiskItem{}
+		for _, item := range r.Items {
+			sum := 0
+			for _, k := range item.ByKind {
+				sum += k.Count
+			}
+			if sum != item.Takes.Objects || item.Takes.Data+item.Takes.Workloads+item.Takes.Rest != sum {
+				t.Fatalf("the counts do not add up: %+v", item)
+			}
+			got = append(got, report.RiskItem{Object: item.Object, Takes: item.Takes})
+		}
+		ranked += len(got)
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Fatalf("top %d of %q (-plans +ranking):\n%s\nin\n%s", top, namespace, diff, scenario.World{Objects: snap.Objects})
+		}
+	})
+	if ranked == 0 {
+		t.Error("nothing was ever ranked")
+	}
+}

@@ -1,0 +1,197 @@
+package risk
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Options say what to rank.
+type Options struct {
+	// Top is how many objects are wanted.
+	Top int
+	// Namespace is the only one whose objects are compared, with itself; empty for all.
+	// What they take may be anywhere.
+	Namespace string
+}
+
+// patience bounds the simulated objects, all simulations together: so many times the
+// snapshot, and more.
+const (
+	patience = 10
+	more     = 200_000
+)
+
+// Rank compares the objects of a snapshot by what the delete of each alone takes, in
+// the background: data first, then workloads, then the rest. It returns an error when
+// a simulation does not end.
+func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk, error) {
+	collector, _ := plan.Open(snap, engine.Upstream)
+	r := &ranking{snap: snap, options: o, reach: reach.New(snap, collector.Graph())}
+	doc := &report.Risk{
+		APIVersion: report.APIVersion, Kind: "Risk", Source: plan.SourceOf(snap), Policy: engine.Background.String(),
+		Items: []report.RiskItem{}, Gaps: []report.Gap{},
+	}
+	candidates := r.candidates()
+	doc.Objects = r.compared
+	for i, c := range candidates {
+		if r.enough(c) {
+			break
+		}
+		if r.cost > patience*len(snap.Objects)+more {
+			doc.Untried = r.above(candidates[i:])
+			break
+		}
+		if err := r.try(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	doc.Items = append(doc.Items, r.items[:min(o.Top, len(r.items))]...)
+	doc.Gaps = append(doc.Gaps, plan.RelevantGaps(snap, func(string) bool { return true })...)
+	doc.Complete = doc.Untried == 0 && len(doc.Gaps) == 0 &&
+		!slices.ContainsFunc(doc.Items, func(i report.RiskItem) bool { return i.Unknown > 0 })
+	return doc, nil
+}
+
+// ranking is a ranking while it is made.
+type ranking struct {
+	snap    *snapshot.Snapshot
+	options Options
+	reach   *reach.Map
+	items   []report.RiskItem
+	// compared counts the objects that were looked at, cost those that were simulated.
+	compared, cost int
+}
+
+// candidate is an object and what its delete takes at most.
+type candidate struct {
+	object  *object.Object
+	ceiling report.Toll
+}
+
+// candidates lists the objects that may take others with them, the highest ceiling
+// first.
+func (r *ranking) candidates() []candidate {
+	ceilings := newCeilings(r.reach, r.snap.Objects, r.snap.Resources)
+	var list []candidate
+	for i, o := range r.snap.Objects {
+		if !r.wanted(o) {
+			continue
+		}
+		r.compared++
+		if ceiling := ceilings.of(i); ceiling.Objects > ceilings.own[i].Objects {
+			list = append(list, candidate{o, ceiling})
+		}
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		return cmp.Or(-compare(a.ceiling, b.ceiling), object.Compare(a.object.Ref, b.object.Ref))
+	})
+	return list
+}
+
+func (r *ranking) wanted(o *object.Object) bool {
+	ns := r.options.Namespace
+	return ns == "" || o.Namespace == ns || o.Kind == "Namespace" && o.Group() == "" && o.Name == ns
+}
+
+// enough tells whether a candidate, and all after it, come after the last that is
+// wanted.
+func (r *ranking) enough(c candidate) bool {
+	if len(r.items) < r.options.Top {
+		return false
+	}
+	return order(r.items[r.options.Top-1], report.RiskItem{Object: report.RefOf(c.object.Ref), Takes: c.ceiling}) < 0
+}
+
+// above counts the candidates that may come before the last that is wanted.
+func (r *ranking) above(rest []candidate) int {
+	n := 0
+	for _, c := range rest {
+		if !r.enough(c) {
+			n++
+		}
+	}
+	return n
+}
+
+// order puts the greatest toll first.
+func order(a, b report.RiskItem) int {
+	return cmp.Or(-compare(a.Takes, b.Takes), object.Compare(object.Ref(a.Object), object.Ref(b.Object)))
+}
+
+// try simulates a delete and enters what it takes, if that is more than the object
+// itself.
+func (r *ranking) try(ctx context.Context, c candidate) error {
+	part := r.reach.Part(c.object)
+	r.cost += len(part.Objects)
+	item, others, err := r.item(ctx, part, c.object)
+	if err != nil || others == 0 {
+		return err
+	}
+	at, _ := slices.BinarySearchFunc(r.items, item, order)
+	r.items = slices.Insert(r.items, at, item)
+	return nil
+}
+
+// item says what the delete of an object takes, and how many others.
+func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.Object) (item report.RiskItem, others int, err error) {
+	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true})
+	if err != nil {
+		return item, 0, err
+	}
+	item = report.RiskItem{Object: report.RefOf(o.Ref), ByKind: []report.KindCount{}}
+	kinds := map[report.KindCount]int{}
+	var unknown []report.Ref
+	for i := range result.Plan.Effects {
+		e := &result.Plan.Effects[i]
+		switch {
+		case e.Baseline:
+		case e.Outcome == report.Deleted:
+			add(&item.Takes, weigh(classOf(object.Ref(e.Object), r.snap.Resources)))
+			kinds[report.KindCount{APIVersion: e.Object.APIVersion, Kind: e.Object.Kind}]++
+			if e.Object != item.Object {
+				others++
+			}
+		case e.Outcome == report.Blocked:
+			item.Blocked++
+		case e.Outcome == report.Unknown:
+			unknown = append(unknown, e.Object)
+		}
+	}
+	for k, n := range kinds {
+		k.Count = n
+		item.ByKind = append(item.ByKind, k)
+	}
+	slices.SortFunc(item.ByKind, func(a, b report.KindCount) int {
+		return cmp.Or(strings.Compare(a.APIVersion, b.APIVersion), strings.Compare(a.Kind, b.Kind))
+	})
+	item.Unknown, err = r.madeUnknown(ctx, part, unknown)
+	return item, others, err
+}
+
+// madeUnknown counts those of which something would be known without the delete.
+func (r *ranking) madeUnknown(ctx context.Context, part *snapshot.Snapshot, unknown []report.Ref) (int, error) {
+	if len(unknown) == 0 {
+		return 0, nil
+	}
+	r.cost += len(part.Objects)
+	result, err := plan.Simulate(ctx, part, plan.CollectSeed(), plan.Options{NoSteps: true})
+	if err != nil {
+		return 0, err
+	}
+	before := map[report.Ref]bool{}
+	for i := range result.Plan.Effects {
+		if e := &result.Plan.Effects[i]; e.Outcome == report.Unknown {
+			before[e.Object] = true
+		}
+	}
+	return len(slices.DeleteFunc(unknown, func(ref report.Ref) bool { return before[ref] })), nil
+}
