@@ -1,0 +1,247 @@
+package unserve
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Options say what to answer.
+type Options struct {
+	// Fix adds the patches that migrate references to another version.
+	Fix bool
+}
+
+// question is one definition in one snapshot.
+type question struct {
+	snap      *snapshot.Snapshot
+	subject   *subject
+	collector *engine.Collector
+	world     engine.World
+	// dependents are all objects with references through the version.
+	dependents map[object.Ref]*dependent
+	doc        *report.Exposure
+}
+
+// Judge says what the collector may delete or prune when a version of a definition
+// stops being served; with an empty version, when the definition is deleted. It returns
+// an *UnknownVersionError for a version that the definition does not have.
+//
+// It is pure: nothing is asked for and nothing is sent.
+func Judge(ctx context.Context, snap *snapshot.Snapshot, definition *object.Object, version string, o Options) (*report.Exposure, error) {
+	s, err := newSubject(snap, definition, version)
+	if err != nil {
+		return nil, err
+	}
+	q := &question{snap: snap, subject: s, dependents: map[object.Ref]*dependent{}, doc: newDocument(snap, s)}
+	q.collector, q.world = plan.Open(snap, engine.Upstream)
+	q.find(ctx)
+	if s.isServed() {
+		err = q.expose(ctx)
+	} else {
+		q.notServed()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.Fix {
+		err = q.patches()
+	}
+	q.finish()
+	return q.doc, err
+}
+
+func newDocument(snap *snapshot.Snapshot, s *subject) *report.Exposure {
+	return &report.Exposure{
+		APIVersion: report.APIVersion, Kind: "Exposure", Source: plan.SourceOf(snap),
+		Definition: report.RefOf(s.object.Ref), Version: s.report(snap),
+		Conditions: []report.ExposureCondition{}, Dependents: []report.ExposedDependent{},
+		Consequences: []report.ExposureConsequence{}, Owners: []report.ExposedOwner{},
+		Safe: []report.SafeDependent{}, Notes: []report.ExposureNote{}, Gaps: []report.Gap{},
+	}
+}
+
+// find collects the dependents of the kind. Those that name another version that stays
+// are safe.
+func (q *question) find(ctx context.Context) {
+	left := q.subject.remaining()
+	for _, o := range q.snap.Objects {
+		var others []report.Ref
+		through := false
+		for _, ref := range o.Owners {
+			through = through || q.subject.through(ref)
+			if version, ok := q.subject.named(ref); ok && slices.Contains(left, version) {
+				others = append(others, report.RefOf(ref.In(o.Namespace)))
+			}
+		}
+		switch {
+		case through:
+			q.dependents[o.Ref] = q.examine(ctx, o)
+		case len(others) > 0:
+			q.safe(o, OtherVersion, others)
+		}
+	}
+}
+
+func (q *question) safe(o *object.Object, reason Reason, because []report.Ref) {
+	q.doc.Safe = append(q.doc.Safe, report.SafeDependent{Object: report.RefOf(o.Ref), Reason: string(reason), Because: because})
+}
+
+// notServed is about a version that nobody could stop serving.
+func (q *question) notServed() {
+	for _, d := range q.dependents {
+		var named []engine.OwnerFact
+		for _, f := range d.facts {
+			if q.subject.through(f.Reference) {
+				named = append(named, f)
+			}
+		}
+		q.safe(d.Object, VersionNotServed, refs(refsOf(named)))
+	}
+}
+
+// expose runs the worlds and sorts the dependents by what becomes of them.
+func (q *question) expose(ctx context.Context) error {
+	base, err := run(ctx, q.snap)
+	if err != nil {
+		return err
+	}
+	look, err := run(ctx, q.lookedAt())
+	if err != nil {
+		return err
+	}
+	worst, err := q.worst(ctx, base, look)
+	if err != nil {
+		return err
+	}
+	exposed := map[report.Ref]bool{}
+	for r, d := range q.dependents {
+		ref := report.RefOf(r)
+		if reason, because := q.whySafe(d, base, look); reason != "" {
+			q.safe(d.Object, reason, because)
+			continue
+		}
+		exposed[ref] = true
+		q.doc.Dependents = append(q.doc.Dependents, q.exposed(d, look[ref], worst.outcome(ref)))
+	}
+	q.consequences(base, look, worst, exposed)
+	q.owners()
+	return nil
+}
+
+// whySafe is empty for a dependent that is exposed.
+func (q *question) whySafe(d *dependent, base, lookedAt ends) (Reason, []report.Ref) {
+	ref := report.RefOf(d.Ref)
+	anyway, look := base.outcome(ref), lookedAt[ref]
+	switch {
+	case d.BeingDeleted():
+		return AlreadyDeleted, nil
+	case len(d.through) == 0 && len(unresolved(d.facts)) > 0:
+		return OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
+	case len(d.through) == 0:
+		return OwnerNotLiving, nil
+	case anyway == report.Deleted || anyway == report.Blocked:
+		return AlreadyGarbage, nil
+	case anyway == report.Pruned && !lookedAt.differs(base, ref):
+		return OwnerNotLiving, nil
+	case look != nil && look.Reason == engine.UnknownOwnerKind.String() && q.snap.KnowsAllKinds():
+		return OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
+	case look != nil && look.Outcome != report.Kept:
+		return "", nil
+	case !q.watched(d.Object):
+		return NotWatched, nil
+	default:
+		return OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
+	}
+}
+
+func unresolved(facts []engine.OwnerFact) []engine.OwnerFact {
+	return slices.DeleteFunc(slices.Clone(facts), func(f engine.OwnerFact) bool { return f.Class != engine.Unresolved })
+}
+
+func (q *question) exposed(d *dependent, look *report.Effect, worst report.Outcome) report.ExposedDependent {
+	x := report.ExposedDependent{
+		Object: report.RefOf(d.Ref), References: refs(refsOf(d.throughFacts())), Outcome: look.Outcome, Reason: look.Reason,
+		BlockedBy: look.BlockedBy, KeptBy: refs(refsOf(d.keepers)), When: q.when(d, look.Outcome, worst),
+	}
+	x.Message = message(&x)
+	return x
+}
+
+// consequences adds what becomes of others that does not happen in the base: when the
+// dependents are looked at, and in the end.
+func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]bool) {
+	known := maps.Clone(exposed)
+	for _, tier := range []struct {
+		ends      ends
+		condition Condition
+	}{{look, LookedAt}, {worst, InTheEnd}} {
+		for r, x := range tier.ends {
+			if known[r] || x.Outcome == report.Kept || !tier.ends.differs(base, r) {
+				continue
+			}
+			known[r] = true
+			c := report.ExposureConsequence{Object: r, Outcome: x.Outcome, Condition: string(tier.condition), Because: q.actual(x.Because)}
+			if x.Outcome == report.Pruned || x.Outcome == report.Orphaned {
+				c.Because = q.actual(x.RemovedReferences)
+			}
+			if end := worst.outcome(r); end != x.Outcome {
+				c.InTheEnd = end
+			}
+			q.doc.Consequences = append(q.doc.Consequences, c)
+		}
+	}
+}
+
+// actual are objects as they are in the snapshot, and not as the references of another
+// world name them.
+func (q *question) actual(list []report.Ref) []report.Ref {
+	var refs []report.Ref
+	for _, r := range list {
+		if id, ok := q.collector.Graph().Find(r.UID); ok && !q.collector.Graph().Virtual(id) {
+			r = report.RefOf(q.collector.Graph().Identity(id))
+		}
+		refs = append(refs, r)
+	}
+	slices.SortFunc(refs, func(a, b report.Ref) int { return object.Compare(object.Ref(a), object.Ref(b)) })
+	return slices.Compact(refs)
+}
+
+// owners lists whom dependents name through the version, each as the collector knows
+// it. A new dependent is looked at because its reference disagrees with what the
+// collector watches; where it watches the kind in this very version, it is not.
+func (q *question) owners() {
+	counts := map[object.Ref]int{}
+	for _, d := range q.dependents {
+		var owners []object.Ref
+		for _, f := range d.throughFacts() {
+			if r := q.identity(f); !slices.Contains(owners, r) {
+				owners = append(owners, r)
+				counts[r]++
+			}
+		}
+	}
+	fate := report.Deleted
+	if q.subject.whole() || q.subject.preferred(q.snap) {
+		fate = report.Kept
+	}
+	for r, n := range counts {
+		q.doc.Owners = append(q.doc.Owners, report.ExposedOwner{Object: report.RefOf(r), Dependents: n, New: fate})
+	}
+}
+
+// identity is the owner of a reference in the version that the collector watches.
+func (q *question) identity(f engine.OwnerFact) object.Ref {
+	r := f.Ref
+	r.Kind = q.subject.Kind
+	if p, ok := q.snap.Resources.Preferred(q.subject.resource()); ok {
+		r.APIVersion = p.APIVersion()
+	}
+	return r
+}
