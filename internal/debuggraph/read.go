@@ -1,0 +1,342 @@
+package debuggraph
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// longestLine bounds a line. The longest is a label, with one name, one namespace and
+// one kind in it.
+const longestLine = 1 << 20
+
+// The lines that do not vary.
+const (
+	firstLine   = "strict digraph full {"
+	nodesFollow = "  // Node definitions."
+	edgesFollow = "  // Edge definitions."
+	endOfNode   = "  ];"
+	lastLine    = "}"
+)
+
+// Read reads one graph, to the end of the input, which has to be the end of the graph.
+// What is wrong with the text is a *SyntaxError.
+func Read(in io.Reader) (*Graph, error) {
+	r := &reader{
+		lines: bufio.NewScanner(in), at: map[types.UID]int{}, words: map[string]string{}, versions: map[[2]string]string{},
+		graph: &Graph{Nodes: []Node{}, Edges: []Edge{}},
+	}
+	r.lines.Buffer(make([]byte, 0, 1<<16), longestLine)
+	err := r.read()
+	// What was read before the input failed is half a line, and no mistake of the text.
+	if failed := r.lines.Err(); failed != nil && !errors.Is(failed, bufio.ErrTooLong) {
+		err = fmt.Errorf("after line %d: %w", r.n, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.graph, nil
+}
+
+type reader struct {
+	lines *bufio.Scanner
+	// line is the one at hand, without its end; valid until the next one.
+	line  []byte
+	n     int
+	graph *Graph
+	// at are the places of nodes by UID.
+	at map[types.UID]int
+	// words are values that many nodes share, by how they are quoted, and versions
+	// apiVersions by group and version.
+	words    map[string]string
+	versions map[[2]string]string
+}
+
+func (r *reader) read() error {
+	if err := r.next("the graph"); err != nil {
+		return err
+	}
+	if !r.is(firstLine) {
+		return r.wrong("the graph of a collector begins with %q, not with %s", firstLine, shorten(r.line))
+	}
+	for section := ""; ; {
+		if err := r.next("the closing }"); err != nil {
+			return err
+		}
+		var err error
+		switch {
+		case r.is(lastLine):
+			return r.end()
+		case r.is(nodesFollow) && section == "":
+			section = nodesFollow
+		case r.is(edgesFollow) && section == nodesFollow:
+			section = edgesFollow
+		case section == nodesFollow:
+			err = r.node()
+		case section == edgesFollow:
+			err = r.edge()
+		default:
+			err = r.wrong("expected the definitions of nodes, not %s", shorten(r.line))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// next goes to the next line, in which something is expected.
+func (r *reader) next(expected string) error {
+	if r.lines.Scan() {
+		r.n++
+		r.line = r.lines.Bytes()
+		return nil
+	}
+	r.n++
+	if r.lines.Err() != nil {
+		return r.wrong("longer than %d bytes", longestLine)
+	}
+	return r.wrong("the text ends before %s: it was cut off", expected)
+}
+
+func (r *reader) is(text string) bool { return string(r.line) == text }
+
+func (r *reader) wrong(format string, args ...any) error {
+	return &SyntaxError{Line: r.n, What: fmt.Sprintf(format, args...)}
+}
+
+// end makes sure that nothing follows.
+func (r *reader) end() error {
+	for r.lines.Scan() {
+		r.n++
+		if r.line = r.lines.Bytes(); len(bytes.TrimSpace(r.line)) > 0 {
+			return r.wrong("something follows the end of the graph: %s", shorten(r.line))
+		}
+	}
+	if r.lines.Err() != nil {
+		r.n++
+		return r.wrong("longer than %d bytes", longestLine)
+	}
+	return nil
+}
+
+// attributes of a node, in the order in which they stand.
+var attributes = [...]string{
+	"label", "group", "version", "kind", "namespace", "name", "uid",
+	"missing", "beingDeleted", "deletingDependents", "virtual",
+}
+
+// node reads one node whose first line is at hand.
+func (r *reader) node() error {
+	id, ok := bytes.CutPrefix(r.line, []byte("  "))
+	if ok {
+		id, ok = bytes.CutSuffix(id, []byte(" ["))
+	}
+	if !ok {
+		return r.wrong("expected a node, not %s", shorten(r.line))
+	}
+	uid, err := r.unquote(id)
+	if err != nil {
+		return err
+	}
+	begin := r.n
+	var n Node
+	group, version := "", ""
+	for i := range attributes {
+		if err := r.next("the attribute " + attributes[i]); err != nil {
+			return err
+		}
+		switch attributes[i] {
+		case "label": // says nothing that the others do not
+			_, err = r.value(attributes[i])
+		case "group":
+			group, err = r.word(attributes[i])
+		case "version":
+			version, err = r.word(attributes[i])
+		case "kind":
+			n.Ref.Kind, err = r.word(attributes[i])
+		case "namespace":
+			n.Ref.Namespace, err = r.word(attributes[i])
+		case "name":
+			n.Ref.Name, err = r.value(attributes[i])
+		case "uid":
+			var text string
+			text, err = r.value(attributes[i])
+			if n.Ref.UID = types.UID(text); err == nil && text != uid {
+				return r.wrong("the uid is %s, and the node is called %s", shorten([]byte(text)), shorten([]byte(uid)))
+			}
+		case "missing":
+			n.Missing, err = r.flag(attributes[i])
+		case "beingDeleted":
+			n.BeingDeleted, err = r.flag(attributes[i])
+		case "deletingDependents":
+			n.WaitingForDependents, err = r.flag(attributes[i])
+		case "virtual":
+			n.Virtual, err = r.flag(attributes[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if n.Ref.APIVersion, err = r.apiVersion(group, version); err != nil {
+		return err
+	}
+	if err := r.next("the end of the node"); err != nil {
+		return err
+	}
+	if !r.is(endOfNode) {
+		return r.wrong("expected the end of the node, not %s", shorten(r.line))
+	}
+	return r.add(n, begin)
+}
+
+// apiVersion puts group and version together. Both are empty for an apiVersion that
+// does not parse.
+func (r *reader) apiVersion(group, version string) (string, error) {
+	if group == "" {
+		return version, nil
+	}
+	key := [2]string{group, version}
+	if have, ok := r.versions[key]; ok {
+		return have, nil
+	}
+	text := group + "/" + version
+	if g, v := object.SplitAPIVersion(text); g != group || v != version {
+		return "", r.wrong("group %s and version %s are no apiVersion", shorten([]byte(group)), shorten([]byte(version)))
+	}
+	if len(r.versions) < mostWords {
+		r.versions[key] = text
+	}
+	return text, nil
+}
+
+// add takes a node in. A missing owner may stand there once for each of its
+// dependents.
+func (r *reader) add(n Node, line int) error {
+	i, twice := r.at[n.Ref.UID]
+	switch {
+	case !twice:
+		r.at[n.Ref.UID] = len(r.graph.Nodes)
+		r.graph.Nodes = append(r.graph.Nodes, n)
+	case n.Missing: // what is known says at least as much
+	case r.graph.Nodes[i].Missing:
+		r.graph.Nodes[i] = n
+	default:
+		return &SyntaxError{Line: line, What: "a second node " + shorten([]byte(n.Ref.UID))}
+	}
+	return nil
+}
+
+// edge reads the edge at hand.
+func (r *reader) edge() error {
+	text, ok := bytes.CutPrefix(r.line, []byte("  "))
+	if ok {
+		text, ok = bytes.CutSuffix(text, []byte(";"))
+	}
+	from, err := strconv.QuotedPrefix(string(text))
+	to, arrow := bytes.CutPrefix(text[min(len(from), len(text)):], []byte(" -> "))
+	if !ok || err != nil || !arrow {
+		return r.wrong("expected an edge, not %s", shorten(r.line))
+	}
+	var e Edge
+	for _, end := range []struct {
+		text []byte
+		uid  *types.UID
+	}{{[]byte(from), &e.Dependent}, {to, &e.Owner}} {
+		uid, err := r.unquote(end.text)
+		if err != nil {
+			return err
+		}
+		i, known := r.at[types.UID(uid)]
+		if !known {
+			return r.wrong("there is no node %s", shorten([]byte(uid)))
+		}
+		*end.uid = r.graph.Nodes[i].Ref.UID
+	}
+	r.graph.Edges = append(r.graph.Edges, e)
+	return nil
+}
+
+// value is that of the attribute at hand.
+func (r *reader) value(key string) (string, error) {
+	text, err := r.quoted(key)
+	if err != nil {
+		return "", err
+	}
+	return r.unquote(text)
+}
+
+// word is value for texts that repeat.
+func (r *reader) word(key string) (string, error) {
+	text, err := r.quoted(key)
+	if err != nil {
+		return "", err
+	}
+	if have, ok := r.words[string(text)]; ok {
+		return have, nil
+	}
+	value, err := r.unquote(text)
+	if err == nil && len(r.words) < mostWords {
+		r.words[string(text)] = value
+	}
+	return value, err
+}
+
+func (r *reader) flag(key string) (bool, error) {
+	text, err := r.quoted(key)
+	if err != nil {
+		return false, err
+	}
+	switch string(text) {
+	case `"true"`:
+		return true, nil
+	case `"false"`:
+		return false, nil
+	}
+	return false, r.wrong("%s is %s, which is neither true nor false", key, shorten(text))
+}
+
+// quoted is the value of the attribute at hand as it stands there.
+func (r *reader) quoted(key string) ([]byte, error) {
+	text, ok := bytes.CutPrefix(r.line, []byte("    "))
+	if ok {
+		text, ok = bytes.CutPrefix(text, []byte(key))
+	}
+	if ok {
+		text, ok = bytes.CutPrefix(text, []byte("="))
+	}
+	if !ok {
+		return nil, r.wrong("expected the attribute %s, not %s", key, shorten(r.line))
+	}
+	return text, nil
+}
+
+// unquote reads a string in the syntax of Go, double quotes only.
+func (r *reader) unquote(text []byte) (string, error) {
+	if len(text) >= 2 && text[0] == '"' {
+		if s, err := strconv.Unquote(string(text)); err == nil {
+			return s, nil
+		}
+	}
+	return "", r.wrong("%s is no string in quotes", shorten(text))
+}
+
+// mostWords bounds what is remembered of texts: kinds and namespaces repeat, but a
+// hostile graph need not.
+const mostWords = 1 << 16
+
+// shorten is foreign text for a message: short and without control characters.
+func shorten(text []byte) string {
+	const most = 60
+	if len(text) > most {
+		return strconv.QuoteToASCII(strings.ToValidUTF8(string(text[:most]), "")) + "…"
+	}
+	return strconv.QuoteToASCII(string(text))
+}

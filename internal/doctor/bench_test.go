@@ -1,0 +1,43 @@
+package doctor_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
+	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// BenchmarkExamine100000 judges a cluster of owners with nine dependents each, and
+// compares it with a graph that is the same.
+func BenchmarkExamine100000(b *testing.B) {
+	var objects []*object.Object
+	g := &debuggraph.Graph{}
+	for i := range 100_000 {
+		x := thing{name: fmt.Sprintf("object-%06d", i), created: old}
+		if owner := i - i%10; owner != i {
+			x.owners = []string{fmt.Sprintf("object-%06d", owner)}
+		}
+		o := x.object()
+		objects = append(objects, o)
+		g.Nodes = append(g.Nodes, debuggraph.Node{Ref: o.Ref})
+		for _, ref := range o.Owners {
+			g.Edges = append(g.Edges, debuggraph.Edge{Dependent: o.UID, Owner: ref.UID})
+		}
+	}
+	s, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{Discovered: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c, err := doctor.Examine(b.Context(), s, doctor.Options{At: now, Patience: patience, Graph: &doctor.Belief{Read: []*debuggraph.Graph{g, g}, Live: true}})
+		if err != nil || c.Verdict != report.CollectorWorking {
+			b.Fatal(c, err)
+		}
+	}
+}

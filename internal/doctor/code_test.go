@@ -1,0 +1,29 @@
+package doctor_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
+)
+
+// TestEveryCodeIsShown: the tables of these tests bring about each code.
+func TestEveryCodeIsShown(t *testing.T) {
+	shown := ""
+	for _, name := range []string{"examine_test.go", "compare_test.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown += string(text)
+	}
+	for _, c := range doctor.Codes() {
+		if !strings.Contains(shown, `"`+string(c.Code)+" ") {
+			t.Errorf("no finding %s", c.Code)
+		}
+		if !strings.HasSuffix(c.Text, ".") {
+			t.Errorf("%s: no sentence: %s", c.Code, c.Text)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Belief is the graph of a cluster's collector.
+type Belief struct {
+	// Read are all the times that it was read, at least one. A difference counts if all
+	// of them show it: with one before the snapshot and one after it, what changed
+	// meanwhile is none.
+	Read []*debuggraph.Graph
+	// From names the file or URL.
+	From string
+	// Live: it was read from the running collector, now. A file may be old.
+	Live bool
+}
+
+// settling is how many seconds a running collector may need until a change is in its
+// graph: its watches are that far behind at most, and a kind that is new waits for the
+// next sync. (semantics.md §3.1)
+const settling = 60
+
+// compare looks for differences between what the collector believes and the snapshot.
+func (e *examiner) compare() {
+	b := e.options.Graph
+	last := b.Read[len(b.Read)-1]
+	e.comparison = &report.GraphComparison{From: b.From, Nodes: len(last.Nodes), Edges: len(last.Edges)}
+	settled := int64(settling)
+	if !b.Live {
+		settled = max(settled, e.options.Patience)
+	}
+	var common []difference
+	for i, read := range b.Read {
+		c := comparer{sight: e.now, theirs: indexed(read)}
+		if e.options.At != 0 {
+			c.newest = e.options.At - settled
+		}
+		found := c.all()
+		if i > 0 {
+			found = slices.DeleteFunc(found, func(d difference) bool {
+				return !slices.ContainsFunc(common, func(x difference) bool { return x.code == d.code && x.about == d.about })
+			})
+		}
+		common = found
+		e.comparison.Compared = c.compared
+	}
+	e.comparison.Different = len(common)
+	for _, d := range common {
+		e.add(d.code, d.about, d.message, d.evidence)
+	}
+}
+
+// difference is a finding before it is known whether all readings have it.
+type difference struct {
+	code              Code
+	about             object.Ref
+	message, evidence string
+}
+
+// theirGraph is what a collector believes, ready for questions.
+type theirGraph struct {
+	*debuggraph.Graph
+	at         map[types.UID]int
+	owners     map[types.UID][]types.UID
+	dependents map[types.UID]int
+	// lost: some owner is missing, and edges may lead astray.
+	lost bool
+}
+
+func indexed(g *debuggraph.Graph) *theirGraph {
+	t := &theirGraph{
+		Graph: g, at: make(map[types.UID]int, len(g.Nodes)),
+		owners: map[types.UID][]types.UID{}, dependents: map[types.UID]int{},
+	}
+	for i, n := range g.Nodes {
+		t.at[n.Ref.UID] = i
+		t.lost = t.lost || n.Missing
+	}
+	for _, e := range g.Edges {
+		t.owners[e.Dependent] = append(t.owners[e.Dependent], e.Owner)
+		t.dependents[e.Owner]++
+	}
+	return t
+}
+
+// find is a node; false if there is none.
+func (t *theirGraph) find(uid types.UID) (debuggraph.Node, bool) {
+	i, ok := t.at[uid]
+	if !ok {
+		return debuggraph.Node{}, false
+	}
+	return t.Nodes[i], true
+}
+
+// missing tells whether the node is a missing owner.
+func (t *theirGraph) missing(uid types.UID) bool {
+	n, ok := t.find(uid)
+	return ok && n.Missing
+}
+
+// comparer compares one reading with the snapshot.
+type comparer struct {
+	*sight
+	theirs *theirGraph
+	// newest is the time, in seconds since 1970, since which a change may not be in the
+	// graph yet; 0 for no such time.
+	newest   int64
+	compared int
+	found    []difference
+}
+
+func (c *comparer) all() []difference {
+	g := c.collector.Graph()
+	unseen := map[schema.GroupKind][]object.Ref{}
+	seen := map[schema.GroupKind]bool{}
+	var ids []graph.ID
+	for id := range g.All {
+		if !g.Virtual(id) {
+			ids = append(ids, id)
+		}
+	}
+	g.Sort(ids)
+	for _, id := range ids {
+		o := g.Object(id)
+		kind := schema.GroupKind{Group: o.Group(), Kind: o.Kind}
+		n, known := c.theirs.find(o.UID)
+		switch {
+		case known && n.Observed():
+			seen[kind] = true
+			c.compared++
+			c.both(o, n)
+		case (len(o.Owners) > 0 || g.DependentCount(id) > 0) && !c.young(o.Created):
+			unseen[kind] = append(unseen[kind], o.Ref)
+		}
+	}
+	c.unseen(unseen, seen)
+	c.gone()
+	return c.found
+}
+
+// young tells whether something happened so late that it may not be in the graph. What
+// nobody dated is not young.
+func (c *comparer) young(at int64) bool { return c.newest != 0 && at > c.newest }
+
+// both compares an object that the collector knows.
+func (c *comparer) both(o *object.Object, n debuggraph.Node) {
+	if !c.sameOwners(o) && !c.young(o.Created) {
+		c.add(GraphOwnersDiffer, o.Ref, "the collector knows "+plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
+			" of it, and it has "+plural(len(distinct(ownersOf(o))), "owner"), "")
+	}
+	if c.young(o.DeletionTimestamp()) {
+		return
+	}
+	switch {
+	case o.BeingDeleted() && !n.BeingDeleted:
+		c.add(GraphStateDiffers, o.Ref, "the collector does not know that it is being deleted", "")
+	case o.WaitingForDependents() && !n.WaitingForDependents && !o.HasFinalizer(object.Orphan):
+		c.add(GraphStateDiffers, o.Ref, "the collector does not know that it waits for its dependents", "")
+	}
+}
+
+func (c *comparer) add(code Code, about object.Ref, message, evidence string) {
+	c.found = append(c.found, difference{code, about, message, evidence})
+}
+
+func ownersOf(o *object.Object) []types.UID {
+	uids := make([]types.UID, len(o.Owners))
+	for i := range o.Owners {
+		uids[i] = o.Owners[i].UID
+	}
+	return uids
+}
+
+func distinct(uids []types.UID) []types.UID {
+	return slices.Compact(slices.Sorted(slices.Values(uids)))
+}
+
+// sameOwners compares the owners that an object has with those that the collector
+// knows. An edge that upstream's way of writing missing owners leads astray is no
+// difference: it points to the missing owner of the owner.
+func (c *comparer) sameOwners(o *object.Object) bool {
+	have, believed := distinct(ownersOf(o)), distinct(c.theirs.owners[o.UID])
+	if slices.Equal(have, believed) {
+		return true
+	}
+	if !c.theirs.lost {
+		return false
+	}
+	for _, uid := range believed {
+		if !slices.Contains(have, uid) && !c.theirs.missing(uid) {
+			return false
+		}
+	}
+	for _, uid := range have {
+		if !slices.Contains(believed, uid) && !slices.ContainsFunc(c.theirs.owners[uid], c.theirs.missing) {
+			return false
+		}
+	}
+	return true
+}
+
+// unseen reports objects that the collector does not know: as one finding where it
+// knows none of their kind.
+func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[schema.GroupKind]bool) {
+	kinds := make([]schema.GroupKind, 0, len(unseen))
+	for kind := range unseen {
+		kinds = append(kinds, kind)
+	}
+	slices.SortFunc(kinds, func(a, b schema.GroupKind) int { return strings.Compare(a.String(), b.String()) })
+	for _, kind := range kinds {
+		refs := unseen[kind]
+		if !seen[kind] {
+			about := object.Ref{APIVersion: refs[0].APIVersion, Kind: refs[0].Kind}
+			c.add(GraphKindUnknown, about, "the collector knows none of "+plural(len(refs), "object")+" with owners or dependents", "such as "+place(refs[0]))
+			continue
+		}
+		for _, ref := range refs {
+			c.add(GraphObject, ref, "the collector does not know it, or not with its owners and dependents", "")
+		}
+	}
+}
+
+// gone reports objects that the collector takes for living and that the snapshot, which
+// would show them, does not have.
+func (c *comparer) gone() {
+	g := c.collector.Graph()
+	for _, n := range c.theirs.Nodes {
+		if !n.Observed() {
+			continue
+		}
+		if id, ok := g.Find(n.Ref.UID); ok && !g.Virtual(id) {
+			continue
+		}
+		r, err := c.snap.Resources.For(n.Ref.APIVersion, n.Ref.Kind)
+		if err != nil || !c.snap.Resources.Monitored(r) || !c.snap.Covers(r, n.Ref.Namespace) {
+			continue // whether it exists is not known
+		}
+		c.add(GraphNodeGone, n.Ref, "it does not exist, and the collector takes it for living", plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
+	}
+}

@@ -1,0 +1,117 @@
+package doctor
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// kinds looks for kinds that the collector cannot see, or could not see if it were to
+// start now.
+func (e *examiner) kinds() {
+	told := map[object.Ref]bool{}
+	for _, g := range e.now.snap.Gaps {
+		switch {
+		case g.Resource == snapshot.EveryResource:
+			e.add(GroupUndiscovered, apiService(g.APIVersion), "what it serves is not known", text(g.Why))
+		case g.Reason() == snapshot.ListFailed:
+			kind := e.kindOf(g)
+			if !told[kind] {
+				told[kind] = true
+				e.add(KindUnlisted, kind, "it cannot be listed: "+e.atRestart(), text(g.Why))
+			}
+		}
+	}
+	e.unwatched()
+}
+
+// text is the part of the reason of a gap that is for people.
+func text(why string) string {
+	if _, after, ok := strings.Cut(why, ": "); ok {
+		return after
+	}
+	return why
+}
+
+// apiService is what registers a group version.
+func apiService(groupVersion string) object.Ref {
+	group, version := object.SplitAPIVersion(groupVersion)
+	return object.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: version + "." + group}
+}
+
+// kindOf is the definition of the resource of a gap, where there is one, else the kind.
+func (e *examiner) kindOf(g snapshot.Gap) object.Ref {
+	gr := schema.GroupResource{Group: object.GroupOf(g.APIVersion), Resource: g.Resource}
+	if o := e.now.snap.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", gr.String()); o != nil {
+		return o.Ref
+	}
+	r, _ := e.now.snap.Resources.Preferred(gr)
+	return object.Ref{APIVersion: g.APIVersion, Kind: r.Kind}
+}
+
+// firstBounded is the minor version since which a collector that starts waits for no
+// kind longer than 30 s. (semantics.md §3.1)
+const firstBounded = 32
+
+// atRestart says what a kind that cannot be listed does to a collector that starts.
+func (e *examiner) atRestart() string {
+	minor, ok := minorOf(e.now.snap.Source.KubernetesVersion)
+	switch {
+	case !ok:
+		return "a collector that starts now is blind for it, and before Kubernetes 1.32 does not start at all"
+	case minor < firstBounded:
+		return "a collector that starts now does not start at all"
+	default:
+		return "a collector that starts now is blind for it"
+	}
+}
+
+// minorOf is 36 for v1.36.3.
+func minorOf(version string) (int, bool) {
+	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(parts) < 2 || parts[0] != "1" {
+		return 0, false
+	}
+	digits := parts[1]
+	if i := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		digits = digits[:i]
+	}
+	minor, err := strconv.Atoi(digits)
+	return minor, err == nil
+}
+
+// unwatched names kinds without the verbs that the collector needs, where that matters:
+// where users create objects of the kind, or where references lead from or to it.
+func (e *examiner) unwatched() {
+	matters := map[schema.GroupResource]bool{}
+	for _, o := range e.now.snap.Objects {
+		if len(o.Owners) == 0 {
+			continue
+		}
+		e.mark(matters, o.APIVersion, o.Kind)
+		for _, ref := range o.Owners {
+			e.mark(matters, ref.APIVersion, ref.Kind)
+		}
+	}
+	rs := e.now.snap.Resources
+	for _, r := range rs.Sorted() {
+		p, _ := rs.Preferred(r.GroupResource())
+		needed := object.Delete | object.List | object.Watch
+		if r.Guessed || r.Version != p.Version || r.Verbs.Has(needed) || !matters[r.GroupResource()] && !r.Verbs.Has(object.Create|object.List) {
+			continue
+		}
+		missing := slices.DeleteFunc(needed.Names(), func(verb string) bool { return r.Verbs.Has(object.VerbsOf([]string{verb})) })
+		e.add(KindUnwatched, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind}, "it cannot be collected: it lacks "+strings.Join(missing, " and "), "")
+	}
+}
+
+func (e *examiner) mark(set map[schema.GroupResource]bool, apiVersion, kind string) {
+	if r, err := e.now.snap.Resources.For(apiVersion, kind); err == nil && r.Served() {
+		set[r.GroupResource()] = true
+	}
+}

@@ -1,0 +1,59 @@
+package doctor
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+// LeaseState says what came of looking for a lease.
+type LeaseState uint8
+
+// The states of a lease.
+const (
+	// LeaseRead: it is there, and was read.
+	LeaseRead LeaseState = iota
+	// LeaseNotThere: the server says that there is none.
+	LeaseNotThere
+	// LeaseNotRead: the server did not say.
+	LeaseNotRead
+)
+
+// Lease is that of kube-controller-manager: who holds it runs the controllers.
+type Lease struct {
+	State LeaseState
+	// Holder is who has it.
+	Holder string
+	// Renewed is when it was last renewed, and Read when that was read, in seconds since
+	// 1970 by the clocks of the holder and of the server.
+	Renewed, Read int64
+	// Duration is for how many seconds it holds.
+	Duration int64
+	// Why is why it was not read.
+	Why string
+}
+
+// ManagerLease is where the lease stands.
+var ManagerLease = object.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}
+
+// expired is for how long nobody renews the lease. Clocks differ: a lease counts as
+// given up a minute after its end.
+func (l *Lease) expired() (int64, bool) {
+	const clocks = 60
+	late := l.Read - l.Renewed - l.Duration
+	return l.Read - l.Renewed, l.State == LeaseRead && l.Renewed != 0 && late > clocks
+}
+
+func (e *examiner) lease() {
+	l := e.options.Lease
+	if l == nil {
+		return
+	}
+	switch l.State {
+	case LeaseNotThere:
+		e.add(LeaseAbsent, ManagerLease, "there is none", "")
+	case LeaseNotRead:
+		e.add(LeaseUnread, ManagerLease, "it could not be read", l.Why)
+	case LeaseRead:
+		// Who answers is running, whatever a lease from other days says.
+		if ago, expired := l.expired(); expired && (e.options.Graph == nil || !e.options.Graph.Live) {
+			e.add(LeaseExpired, ManagerLease, "nobody has renewed it for "+span(ago), "the last holder was "+l.Holder)
+		}
+	}
+}

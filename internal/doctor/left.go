@@ -1,0 +1,175 @@
+package doctor
+
+import (
+	"context"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+)
+
+// object looks at what the collector has left undone about one object.
+func (e *examiner) object(ctx context.Context, o *object.Object) {
+	switch {
+	case !o.BeingDeleted() && len(o.Owners) > 0:
+		e.garbage(ctx, o)
+	case !o.BeingDeleted():
+	case o.HasFinalizer(object.Orphan) && o.HasFinalizer(object.Foreground):
+		e.both(o)
+	case o.HasFinalizer(object.Orphan):
+		e.orphan(o)
+	case o.HasFinalizer(object.Foreground):
+		e.foreground(ctx, o)
+	}
+}
+
+// garbage looks for objects that the collector would delete now because no owner is
+// left. An object whose owner is garbage itself is not its turn yet.
+func (e *examiner) garbage(ctx context.Context, o *object.Object) {
+	d, ok := e.now.next(ctx, o)
+	if !ok || d.Reason != engine.NoSolidOwner {
+		e.unseen = e.unseen || ok && d.Reason == engine.OwnerNotCovered
+		return
+	}
+	since, why := e.ownerlessSince(o, d)
+	if e.before != nil {
+		if then := e.before.same(o); then != nil {
+			if d, ok := e.before.next(ctx, then); ok && d.Reason == engine.NoSolidOwner {
+				since, why = earliest(since, why, e.options.EarlierAt, "the earlier dump shows it as garbage")
+			}
+		}
+	}
+	code := GarbageLeft
+	message := ownerless(o)
+	if least, known := e.age(since); known && least >= e.options.Patience {
+		e.add(GarbageOld, o.Ref, message+", for at least "+span(least), why)
+		return
+	}
+	if most, known := e.age(o.Created); known && most < e.options.Patience {
+		code = GarbageYoung
+	}
+	e.add(code, o.Ref, message, e.created(o))
+}
+
+// ownerlessSince is since when, at the latest, no owner is left: each name is taken by
+// an object that is younger than this one. 0 if that does not say it.
+//
+// An object of that name that is older proves nothing: the owner may have come after
+// it, between two lists.
+func (e *examiner) ownerlessSince(o *object.Object, d engine.Decision) (since int64, why string) {
+	for i := range d.Owners {
+		live := d.Owners[i].Live
+		if d.Owners[i].Evidence != engine.OtherUID || live == nil || live.Created == 0 || o.Created == 0 || live.Created < o.Created {
+			return 0, ""
+		}
+		if live.Created > since {
+			since, why = live.Created, name(live.Ref)+" was created again"
+		}
+	}
+	return since, why
+}
+
+// earliest is the earlier of two times that are known.
+func earliest(a int64, whyA string, b int64, whyB string) (since int64, why string) {
+	if a != 0 && a <= b {
+		return a, whyA
+	}
+	return b, whyB
+}
+
+// orphan looks at an object that waits for its dependents to be released. The collector
+// starts with that when the object is deleted.
+func (e *examiner) orphan(o *object.Object) {
+	if !e.watched(o) {
+		return
+	}
+	if least, known := e.age(o.DeletionTimestamp()); known && least >= e.options.Patience {
+		e.add(OrphanStuck, o.Ref, "its dependents were to be released when it was deleted, "+span(least)+" ago", "the finalizer orphan is still there")
+	}
+}
+
+// both looks at an object with both finalizers of the collector. (semantics.md Q20)
+func (e *examiner) both(o *object.Object) {
+	if !e.watched(o) {
+		return
+	}
+	if least, known := e.age(o.DeletionTimestamp()); known && least >= e.options.Patience {
+		e.add(DeletionMissed, o.Ref, "it has the finalizers orphan and foregroundDeletion, and was deleted "+span(least)+" ago", "")
+	}
+}
+
+// foreground looks at an object that waits for its dependents to go.
+func (e *examiner) foreground(ctx context.Context, o *object.Object) {
+	d, ok := e.now.next(ctx, o)
+	waits, known := e.age(o.DeletionTimestamp())
+	if !ok || !known || waits < e.options.Patience {
+		return
+	}
+	if d.Reason == engine.NoBlockingDependents {
+		e.unblocked(ctx, o, waits)
+		return
+	}
+	oldest, since, patched := e.blockers(ctx, o, d)
+	if oldest != nil {
+		if least, known := e.age(since); known && least >= e.options.Patience {
+			e.add(ForegroundStuck, o.Ref, "it waits for "+name(oldest.Ref)+", which the collector has not even begun to delete for at least "+span(least),
+				"deleted "+span(waits)+" ago")
+		}
+		return
+	}
+	if patched != nil {
+		e.add(ForegroundWaits, o.Ref, "it waits for "+name(patched.Ref)+", whose reference to it the collector has to remove", "deleted "+span(waits)+" ago")
+	}
+}
+
+// blockers looks at what a foreground deletion waits for: the dependent that the
+// collector should have begun to delete first, and since when; and one that it has to
+// patch, which may be refused for ever and is then not its fault (Q23).
+func (e *examiner) blockers(ctx context.Context, o *object.Object, d engine.Decision) (oldest *object.Object, since int64, patched *object.Object) {
+	g := e.now.collector.Graph()
+	for _, id := range d.Blockers {
+		b := g.Object(id)
+		if g.Virtual(id) || b.BeingDeleted() || b.Created == 0 {
+			continue
+		}
+		next, ok := e.now.next(ctx, b)
+		switch {
+		case !ok || len(next.Requests) == 0:
+		case next.Requests[0].Verb != engine.DeleteObject:
+			patched = b
+		default:
+			if began := max(o.DeletionTimestamp(), b.Created); oldest == nil || began < since {
+				oldest, since = b, began
+			}
+		}
+	}
+	return oldest, since, patched
+}
+
+// unblocked looks at an object that nothing blocks any more: the collector has only to
+// take the finalizer off. When the last dependent went nobody wrote down.
+func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64) {
+	if gaps := plan.RelevantGaps(e.now.snap, func(ns string) bool { return ns == o.Namespace }); len(gaps) > 0 {
+		e.unseen = true // a dependent may be there
+		return
+	}
+	message := "nothing blocks it any more, and the finalizer foregroundDeletion is still there"
+	if e.before != nil {
+		then := e.before.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
+		if then != nil && then.UID == o.UID && then.WaitingForDependents() {
+			if d, ok := e.before.next(ctx, then); ok && d.Reason == engine.NoBlockingDependents {
+				if least, known := e.age(e.options.EarlierAt); known && least >= e.options.Patience {
+					e.add(ForegroundStuck, o.Ref, message+", for at least "+span(least), "the earlier dump shows it like that")
+					return
+				}
+			}
+		}
+	}
+	e.add(ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
+}
+
+// watched tells whether the collector watches the kind of the object.
+func (e *examiner) watched(o *object.Object) bool {
+	id, ok := e.now.collector.Graph().Find(o.UID)
+	return ok && !e.now.collector.Graph().Virtual(id)
+}
