@@ -142,14 +142,23 @@ func (c *Client) list(ctx context.Context, at Place, by Selection, to Listing, l
 // errIdle ends a list that has stopped to arrive.
 var errIdle = errors.New("nothing arrived for too long")
 
+// pageReader reads the pages of one list.
+type pageReader interface {
+	// live has a function called whenever something arrives.
+	live(func())
+	page(*answer) (listMeta, error)
+	// wrap says what could not be read.
+	wrap(error) error
+}
+
 // page asks for one page and reads it. It gives up when nothing arrives any more.
-func (c *Client) page(ctx context.Context, r request, rd *listReader) (listMeta, time.Time, error) {
+func (c *Client) page(ctx context.Context, r request, rd pageReader) (listMeta, time.Time, error) {
 	bound, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(c.idle, func() { cancel(errIdle) })
 	defer timer.Stop()
 	r.alive = func() { timer.Reset(c.idle) }
-	rd.alive = r.alive
+	rd.live(r.alive)
 	var page listMeta
 	a, err := c.send(bound, r)
 	if err == nil {
@@ -218,15 +227,21 @@ func newListReader(at Place, to Listing) *listReader {
 	return &listReader{at: at, to: to, whole: manifest.HasFacts(at.Resource.APIVersion(), at.Resource.Kind)}
 }
 
+func (rd *listReader) live(alive func()) { rd.alive = alive }
+
 // wrap says what could not be read.
-func (rd *listReader) wrap(err error) error {
+func (rd *listReader) wrap(err error) error { return notTheList(err, rd.at, rd.objects) }
+
+// notTheList says of which list something could not be read, and after how many
+// objects.
+func notTheList(err error, at Place, objects int) error {
 	if _, ok := errors.AsType[refusal](err); ok {
 		return err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errShort) || errors.Is(err, manifest.ErrTruncated) {
-		return fmt.Errorf("%s: the answer broke off after %d objects: %w", rd.at.subject(), rd.objects, err)
+		return fmt.Errorf("%s: the answer broke off after %d objects: %w", at.subject(), objects, err)
 	}
-	return fmt.Errorf("%s: not the list that was asked for: %w", rd.at.subject(), err)
+	return fmt.Errorf("%s: not the list that was asked for: %w", at.subject(), err)
 }
 
 // page reads one page.

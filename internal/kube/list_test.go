@@ -161,6 +161,21 @@ func TestListIsTold(t *testing.T) {
 	}
 }
 
+// A kind that is not ready to be read is waited for, but not for ever: one whose
+// objects cannot be converted never is.
+func TestListNotReady(t *testing.T) {
+	for wait, want := range map[int32]int{1: 9, 7: 2, 30: 0} {
+		s, c := serve(t)
+		s.on(configMapsPath, refuse(429, metav1.StatusReasonTooManyRequests, after(wait)))
+		if _, _, err := listed(c, configMaps); !apierrors.IsTooManyRequests(err) {
+			t.Errorf("%d s: %v", wait, err)
+		}
+		if len(s.waited) != want {
+			t.Errorf("%d s: waited %v", wait, s.waited)
+		}
+	}
+}
+
 // TestSlowList: a list that stops to arrive is given up, and the caller's context
 // ends every other one.
 func TestSlowList(t *testing.T) {

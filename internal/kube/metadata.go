@@ -19,6 +19,7 @@ type metadata struct {
 	grace                         int64
 	hasGrace                      bool
 	protection                    object.Protection
+	revision                      uint32
 	labels                        []pair
 	owners                        []ownerParts
 	finalizers                    [][]byte
@@ -202,6 +203,8 @@ func (m *metadata) annotation(w *wire) error {
 		m.protection = m.protection&^object.Protect | object.ProtectionBy(object.ProtectAnnotation, string(p.value))
 	case object.ResourcePolicyAnnotation:
 		m.protection = m.protection&^object.HelmKeep | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
+	case object.RevisionAnnotation:
+		m.revision = object.RevisionBy(string(p.value))
 	case corev1.MirrorPodAnnotationKey:
 		if m.pod != nil {
 			m.pod.mirror = true

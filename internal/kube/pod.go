@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"encoding/binary"
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -123,6 +124,7 @@ func (s *shared) pod(m *metadata, rare *object.Rare) *object.Rare {
 		m.scratch = append(append(append(append(m.scratch, 0xff), p.node...), 0), p.phase...)
 		m.scratch = append(m.scratch, 0, bit(p.mirror), bit(p.whole), bit(p.hasGrace), byte(m.protection))
 		m.scratch = append(strconv.AppendInt(m.scratch, p.grace, 10), 0)
+		m.scratch = binary.BigEndian.AppendUint32(m.scratch, m.revision)
 		for _, f := range m.finalizers {
 			m.scratch = append(append(m.scratch, f...), 0)
 		}

@@ -23,8 +23,8 @@ func drawPod(t *rapid.T) corev1.Pod {
 	for i := range p.OwnerReferences {
 		p.OwnerReferences[i].APIVersion, p.OwnerReferences[i].Kind, p.OwnerReferences[i].Name = "apps/v1", "ReplicaSet", "web"
 	}
-	p.Annotations = rapid.MapOfN(rapid.SampledFrom([]string{"x", object.ProtectAnnotation, object.ResourcePolicyAnnotation}),
-		rapid.SampledFrom([]string{"", "keep", "false"}), 0, 3).Draw(t, "podAnnotations")
+	p.Annotations = rapid.MapOfN(rapid.SampledFrom([]string{"x", object.ProtectAnnotation, object.ResourcePolicyAnnotation, object.RevisionAnnotation}),
+		rapid.SampledFrom([]string{"", "keep", "false", "3", "4"}), 0, 3).Draw(t, "podAnnotations")
 	p.ManagedFields, p.GenerateName, p.UID = nil, "", "u"
 	if rapid.Bool().Draw(t, "mirror") {
 		p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x", object.ProtectAnnotation: "yes"}

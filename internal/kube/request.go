@@ -61,12 +61,18 @@ type answer struct {
 // patience is how often a request is sent while the server says "not now".
 const patience = 10
 
+// unready is for how long in all a read waits for a single resource that is not ready
+// to be read. One whose objects cannot be converted never is, and the server, whose
+// watch cache tries less and less often, asks for waits of up to 30 seconds.
+const unready = 15 * time.Second
+
 // send sends a request, and again while the server answers that it has too much
 // to do. A write is repeated only on 429, which says that nothing was done; a
 // read also on 5xx with a Retry-After. Everything but 2xx is an error.
 //
 // Upstream: client-go rest/with_retry.go repeats writes on 5xx, too.
 func (c *Client) send(ctx context.Context, r request) (*answer, error) {
+	var waited time.Duration
 	for try := 1; ; try++ {
 		if err := c.hold(ctx); err != nil {
 			return nil, err
@@ -89,7 +95,10 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 			return nil, err
 		case response.StatusCode == http.StatusTooManyRequests && overloaded(err):
 			c.pause.extend(c.now().Add(after)) // for everybody: see hold
+		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > unready:
+			return nil, err
 		default:
+			waited += after
 			c.wait(ctx.Done(), after)
 		}
 		if ctx.Err() != nil {

@@ -108,11 +108,12 @@ func objectOf(m metav1.Object, apiVersion, kind string) *object.Object {
 	}
 	deleted, grace := m.GetDeletionTimestamp(), m.GetDeletionGracePeriodSeconds()
 	protection := object.ProtectionOf(m.GetAnnotations())
-	if len(m.GetFinalizers()) == 0 && protection == 0 && deleted == nil && grace == nil {
+	revision := object.RevisionBy(m.GetAnnotations()[object.RevisionAnnotation])
+	if len(m.GetFinalizers()) == 0 && protection == 0 && revision == 0 && deleted == nil && grace == nil {
 		return o
 	}
 	rare := o.Edit()
-	rare.Finalizers, rare.GracePeriod, rare.Protection = m.GetFinalizers(), grace, protection
+	rare.Finalizers, rare.GracePeriod, rare.Protection, rare.Revision = m.GetFinalizers(), grace, protection, revision
 	if deleted != nil {
 		rare.DeletionTimestamp = deleted.Unix()
 	}

@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"encoding/binary"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -157,18 +159,18 @@ func (s *shared) rare(m *metadata) *object.Rare {
 }
 
 func (s *shared) metaRare(m *metadata) *object.Rare {
-	if len(m.finalizers) == 0 && m.protection == 0 && m.deleted == 0 && !m.hasGrace {
+	if len(m.finalizers) == 0 && m.protection == 0 && m.revision == 0 && m.deleted == 0 && !m.hasGrace {
 		return nil
 	}
 	from := len(m.scratch)
-	m.scratch = append(m.scratch, byte(m.protection))
+	m.scratch = binary.BigEndian.AppendUint32(append(m.scratch, byte(m.protection)), m.revision)
 	for _, f := range m.finalizers {
 		m.scratch = append(append(m.scratch, f...), 0)
 	}
 	key := m.scratch[from:]
 	r, ok := s.rares[string(key)]
 	if !ok {
-		r = &object.Rare{Protection: m.protection}
+		r = &object.Rare{Protection: m.protection, Revision: m.revision}
 		for _, f := range m.finalizers {
 			r.Finalizers = append(r.Finalizers, s.string(f))
 		}
@@ -177,7 +179,7 @@ func (s *shared) metaRare(m *metadata) *object.Rare {
 	if m.deleted == 0 && !m.hasGrace {
 		return r
 	}
-	own := &object.Rare{Finalizers: r.Finalizers, Protection: m.protection, DeletionTimestamp: m.deleted}
+	own := &object.Rare{Finalizers: r.Finalizers, Protection: m.protection, Revision: m.revision, DeletionTimestamp: m.deleted}
 	if m.hasGrace {
 		own.GracePeriod = new(m.grace)
 	}

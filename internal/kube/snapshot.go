@@ -141,6 +141,8 @@ func reasonOf(err error) snapshot.Reason {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return snapshot.Forbidden
+	case isUnserved(err):
+		return snapshot.NotServed
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errShort), errors.Is(err, manifest.ErrTruncated):
 		return snapshot.Truncated
 	default:

@@ -68,7 +68,7 @@ func TestSnapshotGaps(t *testing.T) {
 	}{
 		"forbidden": {refuse(403, metav1.StatusReasonForbidden), snapshot.Forbidden},
 		"broken":    {refuse(500, metav1.StatusReasonInternalError), snapshot.ListFailed},
-		"unserved":  {http.NotFound, snapshot.ListFailed},
+		"unserved":  {http.NotFound, snapshot.NotServed},
 		"truncated": {answer200(protobufType, listBody("5", "", "w")[:30]), snapshot.Truncated},
 		"a page":    {answer200("text/html", nil), snapshot.ListFailed},
 	} {
@@ -85,6 +85,9 @@ func TestSnapshotGaps(t *testing.T) {
 			if snap.Covers(widgets, "shop") || !snap.Covers(configMaps, "shop") {
 				t.Error("covered is what was not listed, or the other way round")
 			}
+			if snap.Unserved(widgets, "shop") != (c.reason == snapshot.NotServed) || snap.Unserved(configMaps, "shop") {
+				t.Error("unserved is what is served, or the other way round")
+			}
 		})
 	}
 }
@@ -99,6 +102,9 @@ func TestStaleGroup(t *testing.T) {
 	}
 	if len(snap.Gaps) != 1 || snap.Gaps[0].APIVersion != "metrics.k8s.io/v1beta1" || snap.Gaps[0].Resource != snapshot.EveryResource {
 		t.Errorf("gaps %v", snap.Gaps)
+	}
+	if u := snap.Undiscovered(); len(u) != 1 || u[0].APIVersion != "metrics.k8s.io/v1beta1" || u[0].Hidden || u[0].Why == "" {
+		t.Errorf("not discovered: %+v", u)
 	}
 	if snap.KnowsAllKinds() || !snap.Covers(widgets, "shop") {
 		t.Error("one group has cost others, or nothing")

@@ -27,8 +27,8 @@ func drawMeta(t *rapid.T) metav1.ObjectMeta {
 		ResourceVersion: rapid.StringMatching(`[0-9]{0,6}`).Draw(t, "version"), Generation: rapid.Int64().Draw(t, "generation"),
 		Labels: rapid.MapOfN(rapid.StringMatching(`[a-z/.]{0,4}`), rapid.StringMatching(`[a-z]{0,3}`), 0, 4).Draw(t, "labels"),
 		Annotations: rapid.MapOfN(
-			rapid.OneOf(text, rapid.SampledFrom([]string{object.ProtectAnnotation, object.ResourcePolicyAnnotation})),
-			rapid.OneOf(text, rapid.SampledFrom([]string{"keep", "false", "true"})), 0, 3).Draw(t, "annotations"),
+			rapid.OneOf(text, rapid.SampledFrom([]string{object.ProtectAnnotation, object.ResourcePolicyAnnotation, object.RevisionAnnotation})),
+			rapid.OneOf(text, rapid.SampledFrom([]string{"keep", "false", "true", "7"})), 0, 3).Draw(t, "annotations"),
 		Finalizers: rapid.SliceOfN(rapid.SampledFrom([]string{"orphan", "foregroundDeletion", "example.com/x"}), 0, 3).Draw(t, "finalizers"),
 	}
 	second := rapid.Int64Range(1, 4e9)

@@ -24,7 +24,11 @@ type Command string
 // The commands.
 const (
 	// Read is every command that only looks: check, explain, graph, dry-run, snapshot.
-	Read            Command = "read"
+	Read Command = "read"
+	// Stuck looks, too: at workloads, roles, webhooks and the like whole, and at single
+	// objects that are being deleted, for who has put their finalizers on.
+	Stuck           Command = "stuck"
+	Doctor          Command = "doctor"
 	Delete          Command = "delete"
 	Collect         Command = "collect"
 	Controller      Command = "controller"
@@ -34,7 +38,7 @@ const (
 
 // Commands lists the commands.
 func Commands() []Command {
-	return []Command{Read, Delete, Collect, Controller, RemoveFinalizer, Undo}
+	return []Command{Read, Stuck, Doctor, Delete, Collect, Controller, RemoveFinalizer, Undo}
 }
 
 // Parse reads the name of a command.
@@ -87,6 +91,11 @@ func verbs(c Command, o Options) []string {
 	}
 }
 
+// CollectorGraph is the path of the debug endpoint of kube-controller-manager at which
+// its collector shows its graph. Whoever asks there needs the right to, although it is
+// no path of the API server.
+const CollectorGraph = "/debug/controllers/garbage-collector-controller/graph"
+
 // ClusterRole are the rights of a command in the whole cluster.
 func ClusterRole(c Command, o Options) *rbac.ClusterRole {
 	role := &rbac.ClusterRole{
@@ -100,6 +109,8 @@ func ClusterRole(c Command, o Options) *rbac.ClusterRole {
 		role.Rules = named(o.Kinds, verbs(c, o), finalizers)
 	}
 	switch {
+	case c == Doctor:
+		role.Rules = append(role.Rules, rbac.PolicyRule{NonResourceURLs: []string{CollectorGraph}, Verbs: []string{"get"}})
 	case c == Controller:
 		role.Rules = append(role.Rules, rule("", []string{"events"}, "create", "patch"))
 	case c == RemoveFinalizer:

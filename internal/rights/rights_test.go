@@ -18,6 +18,8 @@ func TestVerbs(t *testing.T) {
 		want    []string
 	}{
 		{Read, false, []string{"get", "list"}},
+		{Doctor, false, []string{"get", "list"}},
+		{Stuck, false, []string{"get", "list"}},
 		{Delete, false, []string{"get", "list", "watch", "delete"}},
 		{Collect, false, []string{"get", "list", "watch", "delete", "patch"}},
 		{Controller, false, []string{"get", "list", "watch"}},
@@ -66,6 +68,8 @@ func TestKinds(t *testing.T) {
 
 // What the admission of owner references asks for is for clusters that have it, and for
 // nobody but who makes references.
+//
+// Covers: S244, S245
 func TestOwnerEnforcement(t *testing.T) {
 	kinds := []object.Resource{{Group: "apps", Version: "v1", Name: "deployments", Kind: "Deployment", Verbs: object.AllVerbs}}
 	deployments := func(verbs ...string) rbac.PolicyRule { return rule("apps", []string{"deployments"}, verbs...) }
@@ -93,6 +97,20 @@ func TestOwnerEnforcement(t *testing.T) {
 		if diff := cmp.Diff(ClusterRole(c, Options{}), ClusterRole(c, Options{OwnerEnforcement: true})); diff != "" {
 			t.Errorf("%s: -without +with\n%s", c, diff)
 		}
+	}
+}
+
+// The graph of the collector is a path of its own.
+func TestCollectorGraph(t *testing.T) {
+	for _, c := range Commands() {
+		i := slices.IndexFunc(ClusterRole(c, Options{}).Rules, func(r rbac.PolicyRule) bool { return len(r.NonResourceURLs) > 0 })
+		if (i >= 0) != (c == Doctor) {
+			t.Errorf("%s: rule %d is about a path", c, i)
+		}
+	}
+	want := rbac.PolicyRule{NonResourceURLs: []string{"/debug/controllers/garbage-collector-controller/graph"}, Verbs: []string{"get"}}
+	if diff := cmp.Diff(want, ClusterRole(Doctor, Options{}).Rules[1]); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 

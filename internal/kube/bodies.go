@@ -1,0 +1,179 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// bodies lists the whole objects of a place in pages, and hands each over as JSON
+// while the rest still arrives; the bytes are the receiver's. Without an error it was
+// all of them. A list that expires in its middle starts from the front: the receiver
+// gets objects twice then, and may have got one that is gone.
+func (c *Client) bodies(ctx context.Context, at Place, by Selection, take func([]byte) error) error {
+	for try := 1; ; try++ {
+		err := c.bodiesOnce(ctx, at, by, take)
+		if refusal, ok := errors.AsType[refusal](err); ok {
+			return refusal.error
+		}
+		if err == nil || !expired(err) || try == listTries || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take func([]byte) error) error {
+	limit := c.chunk
+	if limit == 0 {
+		limit = pageSize
+	}
+	rd := &bodyReader{at: at, take: take}
+	token := ""
+	for {
+		r := listRequest(at, by, limit, token, true)
+		r.accept = jsonType // pods, too
+		page, _, err := c.page(ctx, r, rd)
+		if err != nil {
+			return err
+		}
+		switch page.more {
+		case "":
+			return nil
+		case token:
+			return &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
+		}
+		token = page.more
+	}
+}
+
+// bodyReader reads the pages of a list of whole objects.
+type bodyReader struct {
+	at      Place
+	take    func([]byte) error
+	objects int
+	alive   func()
+}
+
+func (rd *bodyReader) live(alive func()) { rd.alive = alive }
+
+func (rd *bodyReader) wrap(err error) error { return notTheList(err, rd.at, rd.objects) }
+
+// page reads one page. The kind of the list has to be said, before its items or
+// after them, and has to be the one that was asked for.
+func (rd *bodyReader) page(a *answer) (listMeta, error) {
+	if a.media != jsonType {
+		return listMeta{}, fmt.Errorf("its type is %s", quote(a.media))
+	}
+	d := json.NewDecoder(&counted{a.body, func(int) { rd.alive() }})
+	if err := expect(d, '{'); err != nil {
+		return listMeta{}, err
+	}
+	var list struct {
+		kind, apiVersion string
+		meta             struct {
+			ResourceVersion string `json:"resourceVersion"`
+			Continue        string `json:"continue"`
+		}
+		items bool
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return listMeta{}, early(err)
+		}
+		switch key {
+		case "kind":
+			err = d.Decode(&list.kind)
+		case "apiVersion":
+			err = d.Decode(&list.apiVersion)
+		case "metadata":
+			err = d.Decode(&list.meta)
+		case "items":
+			list.items = true
+			err = rd.items(d)
+		default:
+			var other json.RawMessage
+			err = d.Decode(&other)
+		}
+		if err != nil {
+			return listMeta{}, early(err)
+		}
+	}
+	if err := expect(d, '}'); err != nil {
+		return listMeta{}, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return listMeta{}, errors.Join(err, errors.New("something follows the list"))
+	}
+	if r := rd.at.Resource; list.kind != r.Kind+"List" || list.apiVersion != r.APIVersion() || !list.items {
+		return listMeta{}, fmt.Errorf("it is a %s of %s", quote(list.kind), quote(list.apiVersion))
+	}
+	return listMeta{resourceVersion: list.meta.ResourceVersion, more: list.meta.Continue}, nil
+}
+
+// items reads the items; null stands for none, as in lists of Go.
+func (rd *bodyReader) items(d *json.Decoder) error {
+	start, err := d.Token()
+	if err != nil || start == nil {
+		return err
+	}
+	if start != json.Delim('[') {
+		return fmt.Errorf("its items are no list, but begin with %s", quote(fmt.Sprint(start)))
+	}
+	for d.More() {
+		var item json.RawMessage
+		if err := d.Decode(&item); err != nil {
+			return err
+		}
+		if err := rd.item(item); err != nil {
+			return err
+		}
+	}
+	return expect(d, ']')
+}
+
+// item hands over one object, if it may stand in this list. The server leaves kind
+// and apiVersion out within lists of its own kinds.
+func (rd *bodyReader) item(raw []byte) error {
+	var o struct {
+		Kind, APIVersion string
+		Metadata         struct{ Namespace string }
+	}
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return err
+	}
+	r := rd.at.Resource
+	if o.Kind != "" && o.Kind != r.Kind || o.APIVersion != "" && o.APIVersion != r.APIVersion() {
+		return fmt.Errorf("it holds a %s of %s", quote(o.Kind), quote(o.APIVersion))
+	}
+	if rd.at.Namespace != "" && o.Metadata.Namespace != rd.at.Namespace {
+		return fmt.Errorf("it holds an object of namespace %s", quote(o.Metadata.Namespace))
+	}
+	rd.objects++
+	if err := rd.take(raw); err != nil {
+		return refusal{err}
+	}
+	return nil
+}
+
+// expect reads a bracket.
+func expect(d *json.Decoder, want json.Delim) error {
+	got, err := d.Token()
+	if err != nil {
+		return early(err)
+	}
+	if got != want {
+		return fmt.Errorf("it has %s where %s belongs", quote(fmt.Sprint(got)), want)
+	}
+	return nil
+}
+
+// early says of an end in the middle that it is one.
+func early(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

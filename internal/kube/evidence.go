@@ -1,0 +1,252 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// alike is how many objects of one kind are looked at one by one. Where there are more,
+// the whole kind is read, which is cheaper, and events are read of the first alone.
+const alike = 20
+
+// Evidence reads what tells who holds up objects that are being deleted: whole
+// objects of few kinds, and only those that can matter for what these objects wait
+// for. Nothing is read for objects that are not being deleted. What cannot be read is
+// marked in the world, with the reason. It fails only with the context.
+func (c *Client) Evidence(ctx context.Context, about []*object.Object) (*evidence.World, error) {
+	w := &witness{client: c, about: deleting(about)}
+	if len(w.about) == 0 {
+		return &w.world, ctx.Err()
+	}
+	var tasks []func()
+	for _, s := range w.scenes() {
+		tasks = append(tasks, func() { w.part(ctx, s) })
+	}
+	for _, some := range w.groups() {
+		for _, o := range some[:min(alike, len(some))] {
+			tasks = append(tasks, func() { w.events(ctx, o) })
+		}
+		if part, ok := evidence.PartOf(some[0].APIVersion, some[0].Kind); !ok || !w.listed(part) {
+			tasks = append(tasks, w.whole(ctx, some)...)
+		}
+	}
+	besides(tasks)
+	tasks = nil
+	for _, s := range w.called() {
+		tasks = append(tasks, func() { w.part(ctx, s) })
+	}
+	besides(tasks)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return w.world.Sorted(), nil
+}
+
+func deleting(all []*object.Object) []*object.Object {
+	var some []*object.Object
+	for _, o := range all {
+		if o.BeingDeleted() {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+// besides does all tasks, a bounded number at a time.
+func besides(tasks []func()) {
+	next := make(chan func())
+	var running sync.WaitGroup
+	for range min(inFlight, len(tasks)) {
+		running.Go(func() {
+			for do := range next {
+				do()
+			}
+		})
+	}
+	for _, do := range tasks {
+		next <- do
+	}
+	close(next)
+	running.Wait()
+}
+
+// witness gathers evidence.
+type witness struct {
+	client *Client
+	about  []*object.Object
+	mu     sync.Mutex // of the world
+	world  evidence.World
+}
+
+// scene is a part of the evidence in one namespace or, with an empty one, everywhere.
+type scene struct {
+	part      evidence.Part
+	namespace string
+}
+
+// unfinished leaves out pods that have ended: nobody works in them.
+const unfinished = "status.phase!=Succeeded,status.phase!=Failed"
+
+// part reads a part, and says how far.
+func (w *witness) part(ctx context.Context, s scene) {
+	at := Place{evidence.ResourceOf(s.part), s.namespace}
+	var by Selection
+	if s.part == evidence.Pods {
+		by.Fields = unfinished
+	}
+	err := w.client.bodies(ctx, at, by, func(raw []byte) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		// What cannot be read of one object, the world remembers for its part.
+		_ = w.world.Add(at.Resource.APIVersion(), at.Resource.Kind, raw)
+		return nil
+	})
+	w.mark(s, err)
+}
+
+func (w *witness) mark(s scene, err error) {
+	why := ""
+	if err != nil {
+		why = err.Error()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.world.Mark(s.part, s.namespace, why)
+}
+
+// whole are the requests that read objects of one kind whole.
+func (w *witness) whole(ctx context.Context, some []*object.Object) []func() {
+	if len(some) > alike && !isData(some[0]) {
+		return []func(){func() { w.kind(ctx, some) }}
+	}
+	var tasks []func()
+	for i, o := range some {
+		if i < alike {
+			tasks = append(tasks, func() { w.object(ctx, o) })
+		} else {
+			w.unread(o, fmt.Sprintf("there are %d of them, of which %d were looked at", len(some), alike))
+		}
+	}
+	return tasks
+}
+
+// kind reads some objects of a kind by reading all of them, in their namespace if they
+// have it in common.
+func (w *witness) kind(ctx context.Context, some []*object.Object) {
+	wanted := make(map[types.UID]*object.Object, len(some))
+	for _, o := range some {
+		wanted[o.UID] = o
+	}
+	at, err := w.client.locate(some[0].Ref)
+	if slices.ContainsFunc(some, func(o *object.Object) bool { return o.Namespace != at.Namespace }) {
+		at.Namespace = ""
+	}
+	if err == nil {
+		err = w.client.bodies(ctx, at, Selection{}, func(raw []byte) error {
+			var m metav1.PartialObjectMetadata
+			if err := json.Unmarshal(raw, &m); err != nil {
+				return err
+			}
+			o := wanted[m.UID]
+			if o == nil {
+				return nil
+			}
+			delete(wanted, m.UID)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.world.Add(o.APIVersion, o.Kind, raw)
+		})
+	}
+	if err == nil {
+		return // those that did not come are gone by now
+	}
+	for _, o := range some {
+		if wanted[o.UID] != nil {
+			w.unread(o, err.Error())
+		}
+	}
+}
+
+func (w *witness) unread(o *object.Object, why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.world.Unread(o.Ref, why)
+}
+
+// object reads one object whole. One that is gone by now is no evidence.
+func (w *witness) object(ctx context.Context, o *object.Object) {
+	raw, err := w.read(ctx, o)
+	if apierrors.IsNotFound(err) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err == nil {
+		err = w.world.Add(o.APIVersion, o.Kind, raw)
+	}
+	if err != nil {
+		w.world.Unread(o.Ref, err.Error())
+	}
+}
+
+// isData tells whether an object holds what is nobody's business.
+func isData(o *object.Object) bool {
+	return o.Group() == "" && (o.Kind == "Secret" || o.Kind == "ConfigMap")
+}
+
+// read reads one object: all of it, for its conditions, but of Secrets and ConfigMaps
+// only metadata.
+func (w *witness) read(ctx context.Context, o *object.Object) ([]byte, error) {
+	if !isData(o) {
+		raw, _, err := w.client.Raw(ctx, o.Ref)
+		return raw, err
+	}
+	at, err := w.client.locate(o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	var m struct {
+		metav1.TypeMeta `json:",inline"`
+		Metadata        json.RawMessage `json:"metadata"`
+	}
+	about := subject{resource: at.Resource, namespace: at.Namespace, name: o.Name}
+	err = w.client.exchange(ctx, request{verb: http.MethodGet, path: append(at.path(), o.Name), accept: jsonType + metadataOnly, about: about}, &m)
+	if err != nil {
+		return nil, err
+	}
+	if m.Kind != partialKind {
+		return nil, &UnexpectedAnswerError{About: about.String(), What: "it is a " + quote(m.Kind)}
+	}
+	m.APIVersion, m.Kind = o.APIVersion, o.Kind
+	return json.Marshal(&m)
+}
+
+// events reads what was said about one object. That of objects without namespace is
+// said in the namespace default.
+//
+// Upstream: client-go tools/record, makeEvent.
+func (w *witness) events(ctx context.Context, o *object.Object) {
+	at := Place{evidence.ResourceOf(evidence.Events), o.Namespace}
+	if at.Namespace == "" {
+		at.Namespace = "default"
+	}
+	err := w.client.bodies(ctx, at, Selection{Fields: "involvedObject.uid=" + string(o.UID)}, func(raw []byte) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.world.Add(at.Resource.APIVersion(), at.Resource.Kind, raw)
+	})
+	if err != nil {
+		w.mark(scene{evidence.Events, at.Namespace}, fmt.Errorf("events about %s: %w", subject{resource: object.Resource{Name: o.Kind}, namespace: o.Namespace, name: o.Name}, err))
+	}
+}

@@ -1,0 +1,108 @@
+package kube
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// scenes are the parts that matter for what the objects wait for.
+func (w *witness) scenes() []scene {
+	all := func(parts ...evidence.Part) []scene {
+		var scenes []scene
+		for _, p := range parts {
+			scenes = append(scenes, scene{part: p})
+		}
+		return scenes
+	}
+	scenes := all(evidence.APIServices, evidence.ValidatingWebhooks, evidence.MutatingWebhooks, evidence.Leases, evidence.Namespaces)
+	if w.any(mayBeConverted) {
+		scenes = append(scenes, all(evidence.Definitions)...)
+	}
+	if w.any(func(o *object.Object) bool { return o.Kind == "Pod" }) {
+		scenes = append(scenes, all(evidence.Nodes)...)
+	}
+	if w.any(waitsForSomebody) {
+		return append(scenes, all(
+			evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
+			evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings,
+		)...)
+	}
+	return scenes
+}
+
+// waitsForSomebody tells whether an object waits for a controller, and not only for a
+// kubelet, as pods do all day.
+func waitsForSomebody(o *object.Object) bool {
+	return len(o.Finalizers()) > 0 || o.Kind == "Namespace" && o.Group() == ""
+}
+
+func (w *witness) any(is func(*object.Object) bool) bool { return slices.ContainsFunc(w.about, is) }
+
+// listed tells whether all objects of a part are read anyway. Of pods those are left
+// out that have ended.
+func (w *witness) listed(p evidence.Part) bool {
+	return p != evidence.Pods && slices.Contains(w.scenes(), scene{part: p})
+}
+
+// mayBeConverted tells whether definitions of custom resources may matter: for what
+// is one, or has one below it.
+func mayBeConverted(o *object.Object) bool {
+	if o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan) {
+		return true
+	}
+	switch group := o.Group(); group {
+	case "":
+		return o.Kind == "Namespace"
+	case "apps", "batch", "policy", "autoscaling", "extensions":
+		return false
+	default:
+		return true
+	}
+}
+
+// groups are the objects by their kind, in the order of the first of each.
+func (w *witness) groups() [][]*object.Object {
+	type kind struct{ apiVersion, kind string }
+	at := map[kind]int{}
+	var groups [][]*object.Object
+	for _, o := range w.about {
+		k := kind{o.APIVersion, o.Kind}
+		i, ok := at[k]
+		if !ok {
+			i = len(groups)
+			at[k], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], o)
+	}
+	return groups
+}
+
+// called are the services in those namespaces in which the API server calls one, and
+// their endpoints.
+func (w *witness) called() []scene {
+	var namespaces []string
+	add := func(s *evidence.ServiceRef) {
+		if s != nil {
+			namespaces = append(namespaces, s.Namespace)
+		}
+	}
+	for _, a := range w.world.APIServices {
+		add(a.Service)
+	}
+	for _, h := range w.world.Webhooks {
+		add(h.Client.Service)
+	}
+	for _, d := range w.world.Definitions {
+		if d.Conversion != nil {
+			add(d.Conversion.Service)
+		}
+	}
+	slices.Sort(namespaces)
+	var scenes []scene
+	for _, ns := range slices.Compact(namespaces) {
+		scenes = append(scenes, scene{evidence.Services, ns}, scene{evidence.Slices, ns})
+	}
+	return scenes
+}

@@ -1,0 +1,370 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// whole is a list of whole objects, as the server writes lists of its own kinds.
+func whole(r object.Resource, token string, items ...any) http.HandlerFunc {
+	return answerJSON(map[string]any{
+		"kind": r.Kind + "List", "apiVersion": r.APIVersion(),
+		"metadata": map[string]any{"resourceVersion": "7", "continue": token}, "items": items,
+	})
+}
+
+type manifestOf = map[string]any
+
+func item(name string) manifestOf {
+	return manifestOf{"metadata": manifestOf{"namespace": "shop", "name": name}}
+}
+
+// What is not a whole list of whole objects is an error, and never an empty list.
+func TestBodiesFaults(t *testing.T) {
+	at := Place{Resource: pods, Namespace: "shop"}
+	const path = "/api/v1/namespaces/shop/pods"
+	good := `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[{"metadata":{"namespace":"shop","name":"a"}}]}`
+	text := func(s string) http.HandlerFunc { return answer200(jsonType, []byte(s)) }
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"a page of a proxy":         {answer200("text/html", []byte("<html>ok</html>")), `its type is "text/html"`},
+		"protobuf":                  {answer200(protobufType, []byte("k8s\x00")), "its type is"},
+		"nothing":                   {text(""), "broke off"},
+		"null":                      {text("null"), "not the list"},
+		"an array":                  {text("[]"), "not the list"},
+		"an empty object":           {text("{}"), `it is a "" of ""`},
+		"no items":                  {text(`{"kind":"PodList","apiVersion":"v1","metadata":{}}`), `it is a "PodList"`},
+		"items that are none":       {text(`{"kind":"PodList","apiVersion":"v1","items":{}}`), "no list"},
+		"an item that is none":      {text(`{"kind":"PodList","apiVersion":"v1","items":[3]}`), "not the list"},
+		"another kind":              {text(`{"kind":"SecretList","apiVersion":"v1","items":[]}`), `it is a "SecretList"`},
+		"a list of metadata":        {text(`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`), "it is a"},
+		"an item of another kind":   {text(`{"kind":"PodList","apiVersion":"v1","items":[{"kind":"Secret","apiVersion":"v1","metadata":{"namespace":"shop","name":"a"}}]}`), `it holds a "Secret"`},
+		"an item from elsewhere":    {text(strings.Replace(good, `"shop"`, `"other"`, 1)), `namespace "other"`},
+		"a list that ends early":    {text(good[:len(good)-2]), "broke off after 1 objects"},
+		"an item that ends early":   {text(good[:len(good)-9]), "broke off after 0 objects"},
+		"more than a list":          {text(good + good), "something follows"},
+		"a connection that breaks":  {cutOff(jsonType, []byte(good[:len(good)-3])), "broke off"},
+		"the same page for ever":    {whole(pods, "more", item("a")), "the next page is the same"},
+		"forbidden":                 {refuse(403, metav1.StatusReasonForbidden), "Forbidden it is"},
+		"a path that is not served": {http.NotFound, "does not serve this path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := serve(t)
+			s.on(path, c.answer)
+			err := client.bodies(context.Background(), at, Selection{}, func([]byte) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if asked := s.requests(path); len(asked) > 2 {
+				t.Errorf("what fails is asked for again: %q", asked)
+			}
+		})
+	}
+}
+
+// Whole objects come in pages, page by page, and from the front when the server has
+// forgotten the first one.
+func TestBodiesPages(t *testing.T) {
+	s, c := serve(t)
+	s.on("/api/v1/pods", whole(pods, "t1", item("a")), refuse(410, metav1.StatusReasonExpired), whole(pods, "t2", item("b")), whole(pods, "", item("c")))
+	var names []string
+	err := c.bodies(context.Background(), Place{Resource: pods}, Selection{Fields: "spec.nodeName=n"}, func(raw []byte) error {
+		var o metav1.PartialObjectMetadata
+		if err := json.Unmarshal(raw, &o); err != nil {
+			return err
+		}
+		names = append(names, o.Name)
+		return nil
+	})
+	if err != nil || !slices.Equal(names, []string{"a", "b", "c"}) {
+		t.Errorf("%v, %v", names, err)
+	}
+	const all = "GET /api/v1/pods?"
+	want := []string{
+		all + "fieldSelector=spec.nodeName%3Dn&limit=500", all + "continue=t1&fieldSelector=spec.nodeName%3Dn&limit=500",
+		all + "fieldSelector=spec.nodeName%3Dn&limit=500", all + "continue=t2&fieldSelector=spec.nodeName%3Dn&limit=500",
+	}
+	if diff := cmp.Diff(want, s.requests("pods")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// terminating is an object that waits for finalizers.
+func terminating(r object.Resource, namespace, name string, finalizers ...string) *object.Object {
+	o := &object.Object{Ref: object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace, Name: name, UID: types.UID("uid-" + name)}}
+	rare := o.Edit()
+	rare.DeletionTimestamp, rare.Finalizers = 1, finalizers
+	return o
+}
+
+// servesEvidence has a server list every part, empty.
+func servesEvidence(s *scripted) {
+	for _, p := range evidence.Parts() {
+		r := evidence.ResourceOf(p)
+		s.on(pathOf(p, ""), whole(r, ""))
+		if r.Namespaced {
+			for _, ns := range []string{"shop", "ops", "kube-system", "default"} {
+				s.on(pathOf(p, ns), whole(r, ""))
+			}
+		}
+	}
+}
+
+func pathOf(p evidence.Part, namespace string) string {
+	return "/" + strings.Join(Place{evidence.ResourceOf(p), namespace}.path(), "/")
+}
+
+// gather reads evidence of a server that has been discovered.
+func gather(t *testing.T, c *Client, about ...*object.Object) *evidence.World {
+	t.Helper()
+	if _, err := c.Discover(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Evidence(context.Background(), about)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// asked are the paths of the lists that were read, without selectors.
+func (s *scripted) listed() []string {
+	var paths []string
+	for _, r := range s.requests("limit=") {
+		path, _, _ := strings.Cut(strings.TrimPrefix(r, "GET "), "?")
+		paths = append(paths, path)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// Only what can matter is read.
+func TestEvidenceIsLittle(t *testing.T) {
+	always := []evidence.Part{evidence.APIServices, evidence.ValidatingWebhooks, evidence.MutatingWebhooks, evidence.Leases, evidence.Namespaces}
+	actors := []evidence.Part{evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
+		evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings}
+	alive := terminating(configMaps, "shop", "alive")
+	alive.Edit().DeletionTimestamp = 0
+	for name, c := range map[string]struct {
+		about []*object.Object
+		parts []evidence.Part
+		// events are the namespace in which events are read.
+		events string
+	}{
+		"nothing":            {nil, nil, ""},
+		"nothing is deleted": {[]*object.Object{alive}, nil, ""},
+		"a finalizer":        {[]*object.Object{terminating(configMaps, "shop", "a", "kubernetes.io/pvc-protection")}, slices.Concat(always, actors), "shop"},
+		"the collector's":    {[]*object.Object{terminating(configMaps, "shop", "a", "orphan")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
+		"a pod":              {[]*object.Object{terminating(pods, "shop", "a")}, append(always, evidence.Nodes), "shop"},
+		"a pod's finalizer":  {[]*object.Object{terminating(pods, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Nodes}), "shop"},
+		"a custom resource":  {[]*object.Object{terminating(widgets, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
+		"a namespace":        {[]*object.Object{terminating(namespaces, "", "shop")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "default"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := serve(t)
+			servesEvidence(s)
+			w := gather(t, client, c.about...)
+			var want []string
+			if c.events != "" {
+				want = append(want, pathOf(evidence.Events, c.events))
+			}
+			for _, p := range c.parts {
+				want = append(want, pathOf(p, ""))
+				if !w.Sight(p, "").Whole {
+					t.Errorf("%s is not whole", p)
+				}
+			}
+			slices.Sort(want)
+			if diff := cmp.Diff(want, s.listed()); diff != "" {
+				t.Errorf("-want +asked\n%s", diff)
+			}
+			if len(c.parts) == 0 && w.Sight(evidence.Leases, "").Whole {
+				t.Error("what nobody asked for counts as read")
+			}
+		})
+	}
+}
+
+// What cannot be read is not known, and says why; the rest is there.
+func TestEvidenceForbidden(t *testing.T) {
+	s, c := serve(t)
+	servesEvidence(s)
+	s.on(pathOf(evidence.Roles, ""), refuse(403, metav1.StatusReasonForbidden))
+	s.on(pathOf(evidence.Events, "shop"), refuse(403, metav1.StatusReasonForbidden))
+	s.on(pathOf(evidence.Leases, ""), answer200(jsonType, []byte(`{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","items":[`)))
+	s.on("/apis/example.com/v1/namespaces/shop/widgets/a", refuse(403, metav1.StatusReasonForbidden))
+	s.on("/apis/example.com/v1/namespaces/shop/widgets/gone", missing(widgets, "gone"))
+	w := gather(t, c, terminating(widgets, "shop", "a", "example.com/x"), terminating(widgets, "shop", "gone", "example.com/x"))
+	for _, c := range []struct {
+		part      evidence.Part
+		namespace string
+		why       string
+	}{
+		{evidence.Roles, "", "Forbidden it is"}, {evidence.Leases, "", "broke off"}, {evidence.Events, "shop", "Forbidden it is"}, {evidence.Slices, "shop", evidence.NotRead},
+	} {
+		if got := w.Sight(c.part, c.namespace); got.Whole || !strings.Contains(got.Why, c.why) {
+			t.Errorf("%s: %+v, want %q", c.part, got, c.why)
+		}
+	}
+	if !w.Sight(evidence.ClusterRoles, "").Whole {
+		t.Error("the cluster roles were read, and do not count")
+	}
+	if len(w.Terminating) != 1 || w.Terminating[0].Ref.Name != "a" || !strings.Contains(w.Terminating[0].Unread, "Forbidden it is") {
+		t.Errorf("%+v", w.Terminating)
+	}
+}
+
+// Of Secrets and ConfigMaps nothing but metadata is asked for, and nothing else taken.
+func TestEvidenceOfSecrets(t *testing.T) {
+	const path = "/api/v1/namespaces/shop/configmaps/a"
+	meta := manifestOf{"namespace": "shop", "name": "a", "uid": "uid-a", "deletionTimestamp": "2026-01-01T00:00:00Z",
+		"managedFields": []any{manifestOf{"manager": "op", "operation": "Update", "fieldsV1": manifestOf{"f:metadata": manifestOf{"f:finalizers": manifestOf{`v:"example.com/x"`: manifestOf{}}}}}}}
+	s, c := serve(t)
+	servesEvidence(s)
+	var accepts []string
+	kind := partialKind
+	s.on(path, func(w http.ResponseWriter, r *http.Request) {
+		accepts = append(accepts, r.Header.Get("Accept"))
+		answerJSON(manifestOf{"apiVersion": metaVersion, "kind": kind, "metadata": meta})(w, r)
+	})
+	o := terminating(configMaps, "shop", "a", "example.com/x")
+	w := gather(t, c, o)
+	if len(w.Terminating) != 1 || w.Terminating[0].Ref != o.Ref || len(w.Terminating[0].Writers) != 1 {
+		t.Errorf("%+v", w.Terminating)
+	}
+	if !slices.Equal(accepts, []string{jsonType + metadataOnly}) {
+		t.Errorf("asked for %q", accepts)
+	}
+	kind = "ConfigMap"
+	if w := gather(t, c, o); len(w.Terminating) != 1 || !strings.Contains(w.Terminating[0].Unread, `it is a "ConfigMap"`) {
+		t.Errorf("a whole one is taken: %+v", w.Terminating)
+	}
+}
+
+// A pod that has ended is not among those that are listed; who has put a finalizer on
+// it stands in it.
+func TestEvidenceOfFinishedPods(t *testing.T) {
+	s, c := serve(t)
+	servesEvidence(s)
+	s.on("/api/v1/namespaces/shop/pods/p", answerJSON(manifestOf{"apiVersion": "v1", "kind": "Pod", "metadata": manifestOf{
+		"namespace": "shop", "name": "p", "uid": "uid-p", "deletionTimestamp": "2026-01-01T00:00:00Z",
+	}}))
+	w := gather(t, c, terminating(pods, "shop", "p", "example.com/x"))
+	if len(w.Terminating) != 1 || w.Terminating[0].Unread != "" {
+		t.Errorf("%+v", w.Terminating)
+	}
+}
+
+// Many of a kind are read at once, and nobody is left out.
+func TestEvidenceOfMany(t *testing.T) {
+	s, c := serve(t)
+	servesEvidence(s)
+	var about []*object.Object
+	var items []any
+	for i := range 100 {
+		name := fmt.Sprintf("a%02d", i)
+		about = append(about, terminating(widgets, "shop", name, "example.com/a"), terminating(configMaps, "shop", name, "example.com/a"))
+		if i != 7 { // it is gone by now
+			items = append(items, manifestOf{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": manifestOf{"namespace": "shop", "name": name, "uid": "uid-" + name, "deletionTimestamp": "2026-01-01T00:00:00Z"}})
+		}
+	}
+	items = append(items, manifestOf{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": manifestOf{"namespace": "shop", "name": "alive", "uid": "uid-alive"}})
+	s.on("/apis/example.com/v1/namespaces/shop/widgets", whole(widgets, "", items...))
+	w := gather(t, c, about...)
+	read, unread := 0, map[string]int{}
+	for _, o := range w.Terminating {
+		if o.Unread == "" {
+			read++
+		} else {
+			unread[o.Ref.Kind]++
+		}
+	}
+	// Of ConfigMaps the first are asked for one by one, and not served here.
+	if read != 99 || unread["Widget"] != 0 || unread["ConfigMap"] != 100 {
+		t.Errorf("%d were read, %v not", read, unread)
+	}
+	if n, data := len(s.requests("/widgets")), s.requests("/configmaps"); n != 1 || len(data) != alike || strings.Contains(data[0], "?") {
+		t.Errorf("%d requests for widgets, %d for ConfigMaps, as %q", n, len(data), data[0])
+	}
+	if n := len(s.requests("involvedObject.uid")); n != 2*alike {
+		t.Errorf("%d times events were read", n)
+	}
+
+	// In several namespaces they are read everywhere.
+	about = append(about, terminating(widgets, "other", "o", "example.com/a"))
+	s.on("/apis/example.com/v1/widgets", whole(widgets, "more", items[:3]...), refuse(403, metav1.StatusReasonForbidden))
+	w = gather(t, c, about...)
+	read = 0
+	seen := map[object.Ref]bool{}
+	for _, o := range w.Terminating {
+		if seen[o.Ref] {
+			t.Errorf("twice: %v", o.Ref)
+		}
+		seen[o.Ref] = true
+		if o.Ref.Kind == "Widget" && o.Unread == "" {
+			read++
+		} else if o.Ref.Kind == "Widget" && !strings.Contains(o.Unread, "Forbidden it is") {
+			t.Errorf("%+v", o)
+		}
+	}
+	if read != 3 {
+		t.Errorf("%d were read", read)
+	}
+}
+
+// Who has put a finalizer on, what was said, which services have nobody behind them:
+// all in an order of its own.
+func TestEvidenceGathered(t *testing.T) {
+	s, c := serve(t)
+	servesEvidence(s)
+	s.on("/apis/example.com/v1/namespaces/shop/widgets/a", answerJSON(manifestOf{"apiVersion": "example.com/v1", "kind": "Widget", "metadata": manifestOf{
+		"namespace": "shop", "name": "a", "uid": "uid-a", "deletionTimestamp": "2026-01-01T00:00:00Z",
+		"managedFields": []any{manifestOf{"manager": "op", "operation": "Update", "fieldsV1": manifestOf{"f:metadata": manifestOf{"f:finalizers": manifestOf{`v:"example.com/x"`: manifestOf{}}}}}},
+	}}))
+	s.on(pathOf(evidence.Events, "shop"), whole(evidence.ResourceOf(evidence.Events), "", manifestOf{
+		"metadata": manifestOf{"namespace": "shop", "name": "e"}, "involvedObject": manifestOf{"kind": "Widget", "namespace": "shop", "name": "a", "uid": "uid-a"}, "reason": "Failed",
+	}))
+	s.on(pathOf(evidence.ValidatingWebhooks, ""), whole(evidence.ResourceOf(evidence.ValidatingWebhooks), "", manifestOf{
+		"metadata": manifestOf{"name": "hooks"}, "webhooks": []any{manifestOf{"name": "h", "clientConfig": manifestOf{"service": manifestOf{"namespace": "ops", "name": "hook"}}}},
+	}))
+	account := func(name string) manifestOf {
+		return manifestOf{"metadata": manifestOf{"namespace": "ops", "name": name}, "spec": manifestOf{"template": manifestOf{"spec": manifestOf{"serviceAccountName": name}}}}
+	}
+	s.on(pathOf(evidence.StatefulSets, ""), whole(evidence.ResourceOf(evidence.StatefulSets), "", account("s")))
+	s.on(pathOf(evidence.Deployments, ""), whole(evidence.ResourceOf(evidence.Deployments), "", account("d")))
+	s.on(pathOf(evidence.DaemonSets, ""), whole(evidence.ResourceOf(evidence.DaemonSets), "", account("x")))
+	w := gather(t, c, terminating(widgets, "shop", "a", "example.com/x"))
+	if len(w.Terminating) != 1 || len(w.Terminating[0].Writers) != 1 || w.Terminating[0].Writers[0].Name != "op" {
+		t.Errorf("%+v", w.Terminating)
+	}
+	if len(w.Events) != 1 || w.Events[0].Reason != "Failed" {
+		t.Errorf("%+v", w.Events)
+	}
+	var accounts []string
+	for _, o := range w.Workloads {
+		accounts = append(accounts, o.Ref.Kind+" "+o.ServiceAccount)
+	}
+	if diff := cmp.Diff([]string{"DaemonSet x", "Deployment d", "StatefulSet s"}, accounts); diff != "" {
+		t.Error(diff)
+	}
+	if !w.Sight(evidence.Slices, "ops").Whole || w.Sight(evidence.Slices, "shop").Whole {
+		t.Error("the endpoints of the webhook, and no others, have to be read")
+	}
+	if asked := s.requests("/pods?"); len(asked) != 1 || !strings.Contains(asked[0], "phase%21%3DSucceeded") {
+		t.Errorf("finished pods are read: %q", asked)
+	}
+}
