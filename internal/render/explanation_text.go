@@ -30,17 +30,21 @@ func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 	if e.Next != "" {
 		w.prose("Next: the collector sends "+s.text(e.Next)+".", 2)
 	}
+	explainSince(w, e.WaitsFor)
+	explainDeadlock(w, e.Deadlock)
 	explainOwners(w, e)
 	explainChain(w, e.Chain)
 	explainDependents(w, e.Dependents)
 	explainFinalizers(w, e.Finalizers)
+	explainWaits(w, e)
 	explainTakers(w, e)
+	explainEvents(w, e)
 	if len(e.Remedies) > 0 {
 		w.section("What would change it")
 		for _, r := range e.Remedies {
 			w.prose("  "+s.text(r.Command), 4)
-			if r.Effect != "" {
-				w.prose("      "+s.text(r.Effect), 6)
+			if text := effectText(s, r); text != "" {
+				w.prose("      "+text, 6)
 			}
 		}
 	}
@@ -218,6 +222,10 @@ func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
 	s := w.style
 	w.section("Finalizers")
 	t := &table{headers: []string{"FINALIZER", "STATE", "REMOVED BY"}, indent: 2}
+	weighed := slices.ContainsFunc(finalizers, func(f report.FinalizerFinding) bool { return f.Verdict != "" })
+	if weighed {
+		t.headers = slices.Insert(t.headers, 2, "REMOVER")
+	}
 	for _, f := range finalizers {
 		by := s.text(f.RemovedBy)
 		if by == "" {
@@ -229,31 +237,60 @@ func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
 		if f.Remedy != "" {
 			by += s.pick(" → ", " -> ") + s.text(f.Remedy)
 		}
-		t.add("", s.text(f.Name), s.text(f.State), by)
+		row := []string{s.text(f.Name), s.text(f.State), by}
+		if weighed {
+			row = slices.Insert(row, 2, s.text(string(f.Verdict)))
+		}
+		t.add("", row...)
 	}
 	w.table(t)
 }
 
 func explainTakers(w *writer, e *report.Explanation) {
-	if len(e.TakenBy) == 0 {
+	if len(e.TakenBy) == 0 && e.TakersUntried == 0 {
 		return
 	}
 	s := w.style
 	w.section("A delete of any of these takes it")
-	shown := e.TakenBy
+	objects, policies := takersByObject(e.TakenBy)
+	shown := objects
 	if !s.Wide && len(shown) > manyDependents {
 		shown = shown[:manyDependents]
 	}
 	t := &table{headers: []string{"OBJECT", "POLICY"}, indent: 2}
-	for _, x := range shown {
-		object := s.name(x.Object)
-		if x.Object.Namespace != e.Object.Namespace {
-			object = s.place(x.Object)
+	for _, ref := range shown {
+		object := s.name(ref)
+		if ref.Namespace != e.Object.Namespace {
+			object = s.place(ref)
 		}
-		t.add("", object, s.text(x.Policy))
+		t.add("", object, s.text(policies[ref]))
 	}
-	w.table(t)
-	if left := len(e.TakenBy) - len(shown); left > 0 {
+	if len(shown) > 0 {
+		w.table(t)
+	}
+	if left := len(objects) - len(shown); left > 0 {
 		w.line("  and ", strconv.Itoa(left), " more")
 	}
+	if e.TakersUntried > 0 {
+		w.prose("  "+plural(e.TakersUntried, "object")+" further away not tried", 2)
+	}
+}
+
+// takersByObject lists who takes an object, once each, with the policies that do, or
+// may do.
+func takersByObject(takers []report.Taker) (objects []report.Ref, policies map[report.Ref]string) {
+	policies = map[report.Ref]string{}
+	for _, x := range takers {
+		policy := x.Policy
+		if x.Unknown {
+			policy += " (not certain)"
+		}
+		if have, ok := policies[x.Object]; ok {
+			policies[x.Object] = have + ", " + policy
+			continue
+		}
+		objects = append(objects, x.Object)
+		policies[x.Object] = policy
+	}
+	return objects, policies
 }

@@ -57,6 +57,12 @@ func documentOf(kind string) runtime.Object {
 		return &report.Graph{}
 	case "Run":
 		return &report.Run{}
+	case "Exposure":
+		return &report.Exposure{}
+	case "Risk":
+		return &report.Risk{}
+	case "Checkup":
+		return &report.Checkup{}
 	}
 	return nil
 }
@@ -91,23 +97,35 @@ func renderAs(t *testing.T, command string, s Style, doc runtime.Object) string 
 	var err error
 	switch command {
 	case "table":
-		if plan, ok := doc.(*report.Plan); ok {
-			err = PlanTable(&b, s, plan)
-		} else {
+		switch doc := doc.(type) {
+		case *report.Plan:
+			err = PlanTable(&b, s, doc)
+		case *report.Risk:
+			err = RiskTable(&b, s, doc)
+		default:
 			err = DiagnosisTable(&b, s, doc.(*report.Diagnosis))
 		}
 	case "steps":
 		err = PlanSteps(&b, s, doc.(*report.Plan))
 	case "text":
-		if run, ok := doc.(*report.Run); ok {
-			err = RunText(&b, s, run)
-		} else {
+		switch doc := doc.(type) {
+		case *report.Run:
+			err = RunText(&b, s, doc)
+		case *report.Checkup:
+			err = CheckupText(&b, s, doc)
+		case *report.Diagnosis:
+			err = StuckText(&b, s, doc)
+		default:
 			err = ExplanationText(&b, s, doc.(*report.Explanation))
 		}
 	case "tree":
 		err = GraphTree(&b, s, doc.(*report.Graph))
 	case "dot":
 		err = GraphDOT(&b, s, doc.(*report.Graph))
+	case "exposure":
+		err = ExposureText(&b, s, doc.(*report.Exposure))
+	case "patches":
+		err = ExposurePatches(&b, s, doc.(*report.Exposure))
 	case "upstream":
 		err = UpstreamDOT(&b, s, doc.(*report.Graph))
 	default:
@@ -178,11 +196,15 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		"plan steps":  func(w io.Writer) error { return PlanSteps(w, full, &report.Plan{}) },
 		"explanation": func(w io.Writer) error { return ExplanationText(w, full, &report.Explanation{}) },
 		"diagnosis":   func(w io.Writer) error { return DiagnosisTable(w, full, &report.Diagnosis{}) },
+		"risk":        func(w io.Writer) error { return RiskTable(w, full, &report.Risk{}) },
+		"checkup":     func(w io.Writer) error { return CheckupText(w, full, &report.Checkup{}) },
 		"tree":        func(w io.Writer) error { return GraphTree(w, full, &report.Graph{}) },
 		"dot":         func(w io.Writer) error { return GraphDOT(w, full, &report.Graph{}) },
 		"run":         func(w io.Writer) error { return RunText(w, full, &report.Run{}) },
 		"question":    func(w io.Writer) error { return ConfirmationText(w, full, &report.Confirmation{}) },
 		"upstream":    func(w io.Writer) error { return UpstreamDOT(w, full, &report.Graph{}) },
+		"exposure":    func(w io.Writer) error { return ExposureText(w, full, &report.Exposure{}) },
+		"patches":     func(w io.Writer) error { return ExposurePatches(w, full, &report.Exposure{}) },
 	} {
 		if err := render(closed{}); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%s: %v, want %v", name, err, io.ErrClosedPipe)

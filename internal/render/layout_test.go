@@ -42,7 +42,18 @@ func realisticPlan(t *rapid.T) *report.Plan {
 		Seed:    report.Seed{Verb: "delete", Policy: "Foreground", Targets: rapid.SliceOfN(ref, 1, 5).Draw(t, "targets")},
 		Effects: rapid.SliceOfN(effect, 1, 20).Draw(t, "effects"),
 	}
+	if rapid.Bool().Draw(t, "of a namespace") {
+		p.Seed.Targets = []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}
+	}
+	p.Summary.ByKind = []report.Count{
+		{APIVersion: "v1", Kind: "PersistentVolumeClaim", Data: report.VolumeData},
+		{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization", Data: report.CustomData},
+	}
 	for i, e := range p.Effects {
+		if e.Object.Kind == "PersistentVolumeClaim" && rapid.Bool().Draw(t, "bound") {
+			volume := report.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: name.Draw(t, "volume")}
+			p.Storage = append(p.Storage, report.Storage{Claim: &e.Object, Volume: &volume, ReclaimPolicy: "Delete", Fate: report.Deleted, Message: "deleted with the claim"})
+		}
 		p.Steps = append(p.Steps, report.Step{N: i + 1, Actor: "namespace-controller", Verb: "DELETE", Object: e.Object, Policy: "Background", Reason: e.Reason, Cause: i})
 	}
 	return p

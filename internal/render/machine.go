@@ -124,6 +124,20 @@ func namedBy(doc runtime.Object) ([]report.Ref, error) {
 		for _, f := range doc.Findings {
 			refs = append(refs, f.Object)
 		}
+	case *report.Exposure:
+		for i := range doc.Dependents {
+			refs = append(refs, doc.Dependents[i].Object)
+		}
+	case *report.Risk:
+		for _, i := range doc.Items {
+			refs = append(refs, i.Object)
+		}
+	case *report.Checkup:
+		for _, f := range doc.Findings {
+			if f.Object.Name != "" {
+				refs = append(refs, f.Object)
+			}
+		}
 	case *report.Graph:
 		for _, n := range doc.Nodes {
 			if !n.Virtual && !n.Missing {

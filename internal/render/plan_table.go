@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// manyEffects is the number of effects above which they are counted by kind.
-	manyEffects = 12
 	// manyRows is the number of effects of one outcome that a narrow table shows.
 	manyRows = 100
 	// manyTargets is the number of targets that the headline names.
 	manyTargets = 3
 )
 
-// PlanTable is a plan for people: a headline, counts by kind when there are
-// many effects, the effects by outcome, what was garbage before, and what the
-// answer rests on.
+// PlanTable is a plan for people: a headline; counts by kind and namespace, and the
+// data that goes, when there are many effects or a namespace or a definition is
+// deleted; the effects by outcome, what was garbage before, and what the answer rests
+// on.
 func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	caused, before := splitBaseline(p)
 	w.prose(planHeadline(s, p, caused, before), 2)
-	if len(caused) > manyEffects {
+	if counted(p, caused) {
 		w.line()
 		w.table(countTable(s, caused))
+		w.data(p, caused)
 	}
 	if len(caused) > 0 {
 		w.line()
@@ -90,6 +90,8 @@ func planHeadline(s Style, p *report.Plan, caused, before []report.Effect) strin
 	}
 	b.WriteString(": ")
 	switch {
+	case len(caused) > 0 && !slices.ContainsFunc(caused, func(e report.Effect) bool { return e.Reason != "RequestRefused" }):
+		b.WriteString(s.paint(outcomeColour(report.Kept), "refused by the API server, nothing goes"))
 	case len(caused) > 0:
 		b.WriteString(countText(s, caused))
 	case p.Complete:
@@ -133,38 +135,6 @@ func countText(s Style, effects []report.Effect) string {
 		start = end
 	}
 	return strings.Join(parts, ", ")
-}
-
-// countTable counts effects by kind and outcome; outcomes that do not occur
-// have no column.
-func countTable(s Style, effects []report.Effect) *table {
-	var outcomes []report.Outcome
-	counts := map[string]map[report.Outcome]int{}
-	var kinds []string
-	for _, e := range effects {
-		if !slices.Contains(outcomes, e.Outcome) {
-			outcomes = append(outcomes, e.Outcome)
-		}
-		kind := report.KubectlKind(e.Object.APIVersion, e.Object.Kind)
-		if counts[kind] == nil {
-			counts[kind] = map[report.Outcome]int{}
-			kinds = append(kinds, kind)
-		}
-		counts[kind][e.Outcome]++
-	}
-	slices.Sort(kinds)
-	t := &table{headers: []string{"KIND"}}
-	for _, o := range outcomes {
-		t.headers = append(t.headers, s.text(strings.ToUpper(string(o))))
-	}
-	for _, kind := range kinds {
-		row := []string{s.text(kind)}
-		for _, o := range outcomes {
-			row = append(row, strconv.Itoa(counts[kind][o]))
-		}
-		t.add("", row...)
-	}
-	return t
 }
 
 // effects shows a table of effects. Of each outcome a narrow one shows the first
@@ -255,10 +225,17 @@ func because(s Style, e report.Effect) string {
 
 // recreated warns of an object that does not stay away.
 func recreated(s Style, e report.Effect) string {
-	if e.RecreatedBy == nil {
+	by := s.text(e.Recreator)
+	switch {
+	case e.RecreatedBy == nil && by == "":
 		return ""
+	case e.RecreatedBy == nil:
+		return "; comes back: " + by + " creates it again"
+	case by == "":
+		return "; comes back: created again for " + s.name(*e.RecreatedBy)
+	default:
+		return "; comes back: " + by + " creates it again for " + s.name(*e.RecreatedBy)
 	}
-	return "; " + s.name(*e.RecreatedBy) + " creates it again"
 }
 
 // holds says what holds a terminating object.

@@ -64,6 +64,15 @@ var sentences = map[string]string{
 	"ManagedElsewhere":    "no controller of Kubernetes removes the finalizer",
 	"Released":            "a finalizer that protects it has served",
 	"DeletedByController": "another controller deletes it",
+
+	// Why a version that is not served any more takes nothing.
+	"OtherVersion":        "they name the owner through a version that stays",
+	"VersionNotServed":    "the version is not served already; they are never collected",
+	"OwnerNotLiving":      "the owner is absent or on its way out today",
+	"AlreadyGarbage":      "they are garbage today, and go anyway",
+	"AlreadyBeingDeleted": "they are being deleted already",
+	"OwnerUnresolved":     "another reference cannot be resolved",
+	"NotWatched":          "the collector does not watch the kind",
 }
 
 // Sentence says in a few words what a reason means. A reason that it does not

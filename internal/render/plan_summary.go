@@ -1,0 +1,242 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+const (
+	// manyEffects is the number of effects above which they are counted.
+	manyEffects = 12
+	// manyCounts is the number of kinds and namespaces above which a narrow table
+	// counts by kind alone.
+	manyCounts = 40
+	// manyDataRows is the number of rows of data that a narrow table shows.
+	manyDataRows = 20
+	// manyNames is the number of objects that a row of data names.
+	manyNames = 3
+)
+
+// counted tells whether the effects are to be counted first: there are many of them,
+// or a delete takes whatever is in a namespace, or of a definition.
+func counted(p *report.Plan, caused []report.Effect) bool {
+	return len(caused) > manyEffects ||
+		len(caused) > 1 && p.Seed.Verb == "delete" && slices.ContainsFunc(p.Seed.Targets, isContainer)
+}
+
+func isContainer(r report.Ref) bool {
+	kind := report.KubectlKind(r.APIVersion, r.Kind)
+	return kind == "namespace" || kind == "customresourcedefinition.apiextensions.k8s.io"
+}
+
+// place is where effects are counted: a kind in a namespace.
+type place struct{ kind, namespace string }
+
+// tally is the number of effects by place and outcome.
+type tally map[place]map[report.Outcome]int
+
+func (t tally) add(at place, o report.Outcome, n int) {
+	if t[at] == nil {
+		t[at] = map[report.Outcome]int{}
+	}
+	t[at][o] += n
+}
+
+// byKind adds up the namespaces of each kind, and says how many there are.
+func (t tally) byKind() tally {
+	spaces, sums := map[string]int{}, tally{}
+	for at := range t {
+		spaces[at.kind]++
+	}
+	for at, counts := range t {
+		if n := spaces[at.kind]; n > 1 {
+			at.namespace = plural(n, "namespace")
+		}
+		for o, n := range counts {
+			sums.add(at, o, n)
+		}
+	}
+	return sums
+}
+
+// countTable counts effects by kind, namespace and outcome; outcomes that do not
+// occur have no column, and one namespace has none either. Where there are very many
+// namespaces, a narrow table counts them, too.
+func countTable(s Style, effects []report.Effect) *table {
+	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	counts := tally{}
+	for i := range effects {
+		e := &effects[i]
+		counts.add(place{report.KubectlKind(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}, e.Outcome, 1)
+	}
+	if len(counts) > manyCounts && !s.Wide {
+		counts = counts.byKind()
+	}
+	rows := make([]place, 0, len(counts))
+	for at := range counts {
+		rows = append(rows, at)
+	}
+	slices.SortFunc(rows, func(a, b place) int {
+		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.namespace, b.namespace))
+	})
+	outcomes := outcomesOf(effects)
+	t := &table{headers: countRow(several, "KIND", "NAMESPACE")}
+	for _, o := range outcomes {
+		t.headers = append(t.headers, s.text(strings.ToUpper(string(o))))
+	}
+	for _, at := range rows {
+		row := countRow(several, s.text(at.kind), s.text(at.namespace))
+		for _, o := range outcomes {
+			row = append(row, strconv.Itoa(counts[at][o]))
+		}
+		t.add("", row...)
+	}
+	return t
+}
+
+func countRow(several bool, kind, namespace string) []string {
+	if several {
+		return []string{kind, namespace}
+	}
+	return []string{kind}
+}
+
+// outcomesOf lists the outcomes that occur, in the order of showing: effects are
+// sorted by them.
+func outcomesOf(effects []report.Effect) []report.Outcome {
+	var outcomes []report.Outcome
+	for _, e := range effects {
+		if !slices.Contains(outcomes, e.Outcome) {
+			outcomes = append(outcomes, e.Outcome)
+		}
+	}
+	return outcomes
+}
+
+// data shows the data that goes, or may go: claims and volumes with what becomes of
+// the storage, Secrets, and custom resources.
+func (w *writer) data(p *report.Plan, effects []report.Effect) {
+	_, several := namespaces(effects, func(e *report.Effect) report.Ref { return e.Object })
+	rows := dataRows(w.style, p, effects)
+	if len(rows) == 0 {
+		return
+	}
+	t := &table{headers: dataRow{"OUTCOME", "NAMESPACE", "DATA", "DETAIL"}.cells(several)}
+	shown := rows
+	if !w.style.Wide {
+		shown = rows[:min(len(rows), manyDataRows)]
+	}
+	for _, r := range shown {
+		t.add(outcomeColour(report.Outcome(r.outcome)), r.cells(several)...)
+	}
+	w.line()
+	w.prose(w.style.paint(bold, "Data")+" that goes, or may go:", 2)
+	w.line()
+	w.table(t)
+	if left := len(rows) - len(shown); left > 0 {
+		w.line()
+		w.prose(plural(left, "more line")+" of data: -o wide has them all.", 2)
+	}
+}
+
+// dataRow is a line of the block of data; its text is escaped.
+type dataRow struct{ outcome, namespace, data, detail string }
+
+func (r dataRow) cells(several bool) []string {
+	if several {
+		return []string{r.outcome, r.namespace, r.data, r.detail}
+	}
+	return []string{r.outcome, r.data, r.detail}
+}
+
+// dataRows has a line for each claim and volume, then one for the Secrets of each
+// namespace and outcome, and then for each kind of custom resource.
+func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
+	holds := map[[2]string]report.Data{}
+	for _, c := range p.Summary.ByKind {
+		holds[[2]string{c.APIVersion, c.Kind}] = c.Data
+	}
+	var rows []dataRow
+	storage := storageText(s, p.Storage)
+	var secrets, custom grouping
+	for i := range effects {
+		e := &effects[i]
+		if e.Outcome != report.Deleted && e.Outcome != report.Blocked && e.Outcome != report.Unknown {
+			continue
+		}
+		switch holds[[2]string{e.Object.APIVersion, e.Object.Kind}] {
+		case report.VolumeData:
+			detail, known := storage[e.Object]
+			if !known {
+				detail = "no volume is bound to it"
+			}
+			rows = append(rows, dataRow{s.text(string(e.Outcome)), s.text(e.Object.Namespace), s.name(e.Object), detail})
+		case report.SecretData:
+			secrets.add(e)
+		case report.CustomData:
+			custom.add(e)
+		}
+	}
+	return append(append(rows, secrets.rows(s)...), custom.rows(s)...)
+}
+
+// group is the objects of one kind and namespace with one outcome.
+type group struct {
+	outcome         report.Outcome
+	kind, namespace string
+}
+
+// grouping counts groups, in the order in which they turn up, and keeps the first
+// names of each.
+type grouping struct {
+	order []group
+	count map[group]int
+	names map[group][]string
+}
+
+func (g *grouping) add(e *report.Effect) {
+	if g.count == nil {
+		g.count, g.names = map[group]int{}, map[group][]string{}
+	}
+	of := group{e.Outcome, report.KubectlKind(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}
+	if g.count[of] == 0 {
+		g.order = append(g.order, of)
+	}
+	if g.count[of]++; g.count[of] <= manyNames {
+		g.names[of] = append(g.names[of], e.Object.Name)
+	}
+}
+
+func (g *grouping) rows(s Style) []dataRow {
+	rows := make([]dataRow, len(g.order))
+	for i, of := range g.order {
+		names := make([]string, len(g.names[of]))
+		for j, name := range g.names[of] {
+			names[j] = s.text(name)
+		}
+		n := g.count[of]
+		rows[i] = dataRow{s.text(string(of.outcome)), s.text(of.namespace), s.text(of.kind) + " (" + strconv.Itoa(n) + ")", enumerate(names, n)}
+	}
+	return rows
+}
+
+// storageText says of each claim and volume what becomes of the storage behind it.
+func storageText(s Style, all []report.Storage) map[report.Ref]string {
+	text := map[report.Ref]string{}
+	for _, x := range all {
+		what := "storage"
+		if x.Claim != nil && x.Volume != nil {
+			what = "volume " + s.text(x.Volume.Name)
+			text[*x.Volume] = "of " + s.place(*x.Claim)
+		}
+		if x.ReclaimPolicy != "" {
+			what += " (" + s.text(x.ReclaimPolicy) + ")"
+		}
+		text[x.Of()] = what + ": " + s.text(x.Message)
+	}
+	return text
+}

@@ -1,0 +1,234 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// manyWaiting is the number of objects that are named of those that wait for one
+// end, and manyAlike of those of one kind that the table shows, unless it is wide.
+const (
+	manyWaiting = 3
+	manyAlike   = 5
+)
+
+// StuckText lists everything that is being deleted and what it waits for in the end:
+// a table of the objects first, then each end once, with what was seen and what would
+// move it.
+func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
+	w := &writer{Writer: bufio.NewWriter(out), style: s}
+	if len(d.Findings) > 0 {
+		t, left := waitingTable(s, d.Findings)
+		w.table(t)
+		if left > 0 {
+			w.prose("and "+strconv.Itoa(left)+" more of the same kinds: see -o wide", 2)
+		}
+		for _, e := range endsOf(s, d.Findings) {
+			writeEnd(w, e)
+		}
+		w.line()
+	}
+	w.prose(stuckSummary(s, d), 2)
+	writeNotes(w, completeness(s, d.Source, d.Complete, d.Gaps))
+	return w.done()
+}
+
+// waitingTable has one row for each finding, of many of a kind the first few; left
+// counts the others.
+func waitingTable(s Style, findings []report.Finding) (t *table, left int) {
+	t = &table{headers: []string{"SEVERITY", "NAMESPACE", "OBJECT", "FOR", "CODE", "REMOVER", "WAITS FOR"}}
+	type kind struct{ apiVersion, kind, namespace, code, finalizer string }
+	seen := map[kind]int{}
+	for _, f := range bySeverity(findings) {
+		k := kind{f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Code, f.Finalizer}
+		if seen[k]++; seen[k] > manyAlike && !s.Wide {
+			left++
+			continue
+		}
+		t.add(severityColour(f.Severity), s.text(string(f.Severity)), s.text(f.Object.Namespace), s.name(f.Object),
+			span(f.ForSeconds), s.text(f.Code), s.text(string(f.Verdict)), endText(s, f))
+	}
+	return t, left
+}
+
+func bySeverity(findings []report.Finding) []*report.Finding {
+	sorted := make([]*report.Finding, len(findings))
+	for i := range findings {
+		sorted[i] = &findings[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *report.Finding) int {
+		return cmp.Compare(severityRank(a.Severity), severityRank(b.Severity))
+	})
+	return sorted
+}
+
+// endText names what has to move.
+func endText(s Style, f *report.Finding) string {
+	var parts []string
+	if last := lastLink(f); last != f.Object {
+		parts = append(parts, s.place(last))
+	}
+	if f.Finalizer != "" {
+		parts = append(parts, s.text(f.Finalizer))
+	}
+	if f.More > 0 {
+		parts = append(parts, "and "+strconv.Itoa(f.More)+" more")
+	}
+	return strings.Join(parts, " ")
+}
+
+func lastLink(f *report.Finding) report.Ref {
+	if len(f.Chain) == 0 {
+		return f.Object
+	}
+	return f.Chain[len(f.Chain)-1].Ref
+}
+
+// span is a time as kubectl shows an age: its greatest unit, or two.
+func span(seconds *int) string {
+	if seconds == nil {
+		return ""
+	}
+	n := *seconds
+	const minute, hour, day = 60, 3600, 86400
+	switch {
+	case n < 2*minute:
+		return strconv.Itoa(n) + "s"
+	case n < 2*hour:
+		return strconv.Itoa(n/minute) + "m"
+	case n < 2*day:
+		return strconv.Itoa(n/hour) + "h"
+	}
+	return strconv.Itoa(n/day) + "d"
+}
+
+// ending is one end, and the findings that have it: the one with the longest chain
+// stands for them.
+type ending struct {
+	longest *report.Finding
+	// own is the finding of the object at the end itself, whose words fit best.
+	own     *report.Finding
+	waiting []report.Ref
+}
+
+// endsOf groups the findings by their ends, in the order of the table.
+func endsOf(s Style, findings []report.Finding) []*ending {
+	type key struct {
+		end             report.Ref
+		code, finalizer string
+	}
+	var list []*ending
+	found := map[key]*ending{}
+	for _, f := range bySeverity(findings) {
+		k := key{end: lastLink(f), code: f.Code, finalizer: f.Finalizer}
+		e := found[k]
+		if e == nil {
+			e = &ending{longest: f}
+			found[k] = e
+			list = append(list, e)
+		}
+		if f.Object == k.end {
+			e.own = f
+		} else {
+			e.waiting = append(e.waiting, f.Object)
+		}
+		if len(f.Chain) > len(e.longest.Chain) {
+			e.longest = f
+		}
+	}
+	return shortened(s, list)
+}
+
+// shortened leaves out ends that look like others, unless everything is asked for.
+func shortened(s Style, list []*ending) []*ending {
+	type kind struct{ apiVersion, kind, namespace, code, finalizer string }
+	seen := map[kind]int{}
+	return slices.DeleteFunc(list, func(e *ending) bool {
+		f := e.longest
+		last := lastLink(f)
+		k := kind{last.APIVersion, last.Kind, last.Namespace, f.Code, f.Finalizer}
+		seen[k]++
+		return seen[k] > 1 && len(e.waiting) == 0 && !s.Wide
+	})
+}
+
+// writeEnd says what is at an end, what was seen of it, and what would move it.
+func writeEnd(w *writer, e *ending) {
+	s := w.style
+	f := e.longest
+	told := f
+	if e.own != nil {
+		told = e.own
+	}
+	w.line()
+	w.prose(s.paint(severityColour(f.Severity), s.place(told.Object))+": "+s.text(told.Message), 2)
+	if len(f.Chain) > 1 {
+		writeChain(w, f.Chain)
+	}
+	if len(e.waiting) > 1 {
+		w.prose("  waiting for it: "+s.some(e.waiting, manyWaiting), 4)
+	}
+	for _, p := range told.Proof {
+		w.prose("  "+s.pick("· ", "* ")+s.text(p.Message), 4)
+	}
+	for _, r := range f.Remedies {
+		w.prose("  $ "+s.text(r.Command), 6)
+		w.prose("      "+effectText(s, r), 6)
+	}
+}
+
+// effectText is what a remedy does, and what that costs.
+func effectText(s Style, r report.Remedy) string {
+	text := s.text(r.Effect)
+	if r.Cost != "" {
+		text += s.pick(" — ", " - ") + "costs: " + s.text(r.Cost)
+	}
+	return text
+}
+
+// writeChain writes the way to the end on one line; the width breaks it.
+func writeChain(w *writer, chain []report.WaitLink) { w.prose("  "+waitText(w.style, chain), 4) }
+
+func waitText(s Style, chain []report.WaitLink) string {
+	var links []string
+	for i, l := range chain {
+		if i > 1 && i < len(chain)-2 && len(chain) > manyLinks && !s.Wide {
+			if i == 2 {
+				links = append(links, s.pick("…", "..."))
+			}
+			continue
+		}
+		links = append(links, s.name(l.Ref))
+	}
+	return strings.Join(links, s.pick(" → ", " -> "))
+}
+
+func stuckSummary(s Style, d *report.Diagnosis) string {
+	n := d.Summary
+	if n.Objects == 0 {
+		return "Nothing is being deleted."
+	}
+	verb := " are being deleted"
+	if n.Objects == 1 {
+		verb = " is being deleted"
+	}
+	var parts []string
+	for _, c := range []struct {
+		severity report.Severity
+		n        int
+		text     string
+	}{
+		{report.Error, n.Errors, "that will not end without you"}, {report.Warning, n.Warnings, "that may not end without you"}, {report.Info, n.Infos, "under way"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, s.paint(severityColour(c.severity), strconv.Itoa(c.n)+" "+c.text))
+		}
+	}
+	return plural(n.Objects, "object") + verb + ", with " + plural(len(d.Findings), "reason") + ": " + strings.Join(parts, ", ") + "."
+}
