@@ -22,7 +22,7 @@ func newDryRun(streams genericiooptions.IOStreams, config *genericclioptions.Con
 		Use:   "dry-run",
 		Short: "Show what a command would do, without sending anything",
 	})
-	c.AddCommand(newDryRunDelete(streams, config))
+	c.AddCommand(newDryRunDelete(streams, config), newDryRunUnserve(streams, config))
 	return c
 }
 
@@ -51,6 +51,10 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 			The API server and the garbage collector of Kubernetes are run over a copy of the
 			cluster or the dump, request by request. No write is sent anywhere, not even a dry
 			one.
+
+			The delete of a namespace, of a CustomResourceDefinition, or of much starts with counts
+			by kind and namespace, and with the data that goes: claims with the reclaim policy of
+			their volumes, Secrets, custom resources.
 
 			What was garbage before the delete is listed apart. An object whose fate rests on
 			something that was not seen is Unknown, never Deleted.`),

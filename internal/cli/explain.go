@@ -1,25 +1,35 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// explanation is `explain`.
+type explanation struct {
+	streams         genericiooptions.IOStreams
+	source          source
+	targets         targets
+	output          output
+	options         explain.Options
+	waiting         waiting
+	requireComplete bool
+}
+
 func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	var (
-		from            = newSource(config)
-		which           targets
-		out             output
-		requireComplete bool
-	)
+	k := &explanation{streams: streams, source: newSource(config)}
 	c := &cobra.Command{
 		Use:   "explain (TYPE NAME | TYPE/NAME) [--from DUMP]",
 		Short: "Say why an object stays, why it goes, or on whom it waits",
@@ -27,44 +37,112 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			Say why an object stays, why it goes, or on whom it waits: the rule that decides,
 			what each owner reference counts as and on what evidence, the dependents and
 			finalizers, the chain to the owner that keeps it or to what is absent, which
-			single deletes would take it, and what would change the verdict.`),
+			single deletes would take it, and what would change the verdict. Those deletes are
+			of its owners and their owners, of its namespace, of its definition, and of what it
+			waits for.
+
+			Of an object that is being deleted it says what stuck says: what it waits for in the
+			end, who removes its finalizers and on what evidence, and what would free it at what
+			cost. One that never goes by itself has its deadlock named, and what a second delete
+			would cost. Of a cluster it shows the last events about the object.`),
 		Example: templates.Examples(`
 			# Why is this pod here?
 			kubectl gc explain pod/web-66db7fc774-bt7b5 -n shop --from examples/shop.yaml
 
 			# Why does this database not go away?
 			kubectl gc explain database/orders -n payments --from examples/payments-stuck.yaml`),
-		RunE: func(c *cobra.Command, args []string) error {
-			var e *report.Explanation
-			err := from.answer(c, streams, &which, args, true, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
-				if len(refs) > 1 {
-					return "", usageErrorf(c, "explain is about one object, %d were named", len(refs))
-				}
-				var err error
-				if e, err = explain.Object(c.Context(), w.Snapshot, refs[0]); err != nil || part == nil {
-					return "", err
-				}
-				return part.Explanation(e), nil
-			})
-			if err != nil {
-				return err
-			}
-			if done, err := out.print(c, streams.Out, e); done || err != nil {
-				return err
-			}
-			style, err := out.style(c, streams.Out)
-			if err != nil {
-				return err
-			}
-			if err := render.ExplanationText(streams.Out, style, e); err != nil {
-				return err
-			}
-			return incomplete(requireComplete, e.Complete)
-		},
+		RunE: func(c *cobra.Command, args []string) error { return k.run(c, args) },
 	}
-	from.addFlags(c.Flags())
-	which.addFlags(c.Flags())
-	out.addFlags(c.Flags())
-	c.Flags().BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
+	f := c.Flags()
+	k.source.addFlags(f)
+	k.targets.addFlags(f)
+	k.output.addFlags(f)
+	k.waiting.addFlags(f)
+	f.BoolVar(&k.options.AllPolicies, "all-policies", false,
+		"Of the deletes that would take it, list those under every policy, not only under the mildest that takes it.")
+	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
 	return c
+}
+
+func (k *explanation) run(c *cobra.Command, args []string) error {
+	if err := k.waiting.from(c, &k.source); err != nil {
+		return err
+	}
+	var e *report.Explanation
+	var client *kube.Client
+	err := k.source.answer(c, k.streams, &k.targets, args, !k.options.AllPolicies, func(w world, refs []object.Ref, part *narrow.Part) (rest string, err error) {
+		if len(refs) > 1 {
+			return "", usageErrorf(c, "explain is about one object, %d were named", len(refs))
+		}
+		client = w.client
+		e, rest, err = k.explain(c, w, refs[0], part)
+		return rest, err
+	})
+	if err != nil {
+		return err
+	}
+	if client != nil {
+		addEvents(c.Context(), client, e)
+	}
+	return k.print(c, e)
+}
+
+// explain explains one object. Of one that is being deleted it says what it waits for in
+// the end, as stuck does; for others nothing more is read. The rest is why a part of a
+// cluster is not enough for that.
+func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *narrow.Part) (e *report.Explanation, rest string, err error) {
+	now, err := k.waiting.moment(c, w)
+	if err != nil {
+		return nil, "", err
+	}
+	if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
+		return nil, "", err
+	}
+	if part != nil {
+		if rest = part.Explanation(e); rest != "" {
+			return e, rest, nil
+		}
+	}
+	if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o == nil || !o.BeingDeleted() {
+		return e, "", nil
+	}
+	d, err := k.waiting.judge(c.Context(), w, diagnose.Question{Now: now, Objects: []object.Ref{ref}})
+	if err != nil {
+		return nil, "", err
+	}
+	diagnose.Complete(e, d)
+	if part != nil {
+		rest = part.Waits(e)
+	}
+	return e, rest, nil
+}
+
+func (k *explanation) print(c *cobra.Command, e *report.Explanation) error {
+	if done, err := k.output.print(c, k.streams.Out, e); done || err != nil {
+		return err
+	}
+	style, err := k.output.style(c, k.streams.Out)
+	if err != nil {
+		return err
+	}
+	if err := render.ExplanationText(k.streams.Out, style, e); err != nil {
+		return err
+	}
+	return incomplete(k.requireComplete, e.Complete)
+}
+
+// manyEvents is the number of events that an explanation shows.
+const manyEvents = 10
+
+// addEvents adds what was noted about the object in a cluster. That it cannot be read is
+// said, and changes nothing about the answer.
+func addEvents(ctx context.Context, client *kube.Client, e *report.Explanation) {
+	events, err := client.Events(ctx, object.Ref(e.Object), manyEvents)
+	if err != nil {
+		e.EventsUnknown = err.Error()
+		return
+	}
+	for _, x := range events {
+		e.Events = append(e.Events, report.EventFinding(x))
+	}
 }

@@ -19,17 +19,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
-// requests notes the lists of configmaps that a server was asked for.
+// requests notes the lists of configmaps that a server was asked for, and the lists of
+// pods, which are evidence alone.
 type requests struct {
 	http.Handler
 	mu    sync.Mutex
 	lists []string
+	pods  int
 }
 
 func (r *requests) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if strings.HasSuffix(q.URL.Path, "/configmaps") {
 		r.mu.Lock()
 		r.lists = append(r.lists, q.URL.Path)
+		r.mu.Unlock()
+	}
+	if strings.HasSuffix(q.URL.Path, "/pods") {
+		r.mu.Lock()
+		r.pods++
 		r.mu.Unlock()
 	}
 	r.Handler.ServeHTTP(w, q)
@@ -41,7 +48,7 @@ const (
 )
 
 // small is a world of two namespaces. In shop, leaf is owned by root, lost by nobody
-// that exists, and slow waits for its dependents; elsewhere, false names root.
+// that exists, and held waits for somebody; elsewhere, false names root.
 func small() []*object.Object {
 	one := func(namespace, name string, owners ...string) *object.Object {
 		o := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: name, UID: types.UID(name)}}
@@ -50,8 +57,11 @@ func small() []*object.Object {
 		}
 		return o
 	}
+	held := one("shop", "held")
+	rare := held.Edit()
+	rare.DeletionTimestamp, rare.Finalizers = 1, []string{"example.com/keep"}
 	space := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "shop"}}
-	return []*object.Object{space, one("shop", "root"), one("shop", "leaf", "root"), one("shop", "lost", "nobody"), one("else", "false", "root")}
+	return []*object.Object{space, one("shop", "root"), one("shop", "leaf", "root"), one("shop", "lost", "nobody"), one("else", "false", "root"), held}
 }
 
 // TestNarrow: a command about one object reads its namespace alone where that is
@@ -67,6 +77,7 @@ func TestNarrow(t *testing.T) {
 	}{
 		"explain":                {"explain configmap/leaf -n shop", []string{oneNamespace}, "stays: its owner"},
 		"explain an owner":       {"explain configmap/root -n shop", []string{oneNamespace}, "1 dependent:"},
+		"explain a finalizer":    {"explain configmap/held -n shop", []string{oneNamespace}, "(FinalizerRemoverUnknown)"},
 		"explain garbage":        {"explain configmap/lost -n shop", []string{oneNamespace, everywhere}, "does not exist"},
 		"explain a namespace":    {"explain namespace/shop", []string{everywhere}, "namespace/shop"},
 		"explain with a scope":   {"explain configmap/leaf -n shop --include=*", []string{everywhere}, "stays: its owner"},
@@ -82,7 +93,7 @@ func TestNarrow(t *testing.T) {
 		"nothing of that name":   {"explain configmap/leef -n shop", []string{everywhere}, "leaf"},
 		"collect":                {"collect -n else --dry-run", []string{everywhere}, "it is not proven that its owner configmap/root is absent"},
 		"collect by flag":        {"collect --namespaces=else --dry-run", []string{everywhere}, "it is not proven that its owner configmap/root is absent"},
-		"collect elsewhere":      {"collect -n shop --dry-run", []string{everywhere}, "1 deleted, 1 kept"},
+		"collect elsewhere":      {"collect -n shop --dry-run", []string{everywhere}, "1 deleted, 1 blocked, 1 kept"},
 		"what is in a namespace": {"check --namespaces=shop", []string{oneNamespace}, "OwnerNotFound"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,11 +118,14 @@ func TestNarrow(t *testing.T) {
 			if !strings.Contains(out.String(), c.says) {
 				t.Errorf("%q is not said:\n%s", c.says, out.String())
 			}
+			if asked := server.pods > 0; asked != (name == "explain a finalizer") {
+				t.Errorf("pods were asked for %d times", server.pods)
+			}
 			alone := slices.Equal(c.lists, []string{oneNamespace})
 			if said := strings.Contains(out.String(), "Looked at: namespace shop and what is in none."); said != alone {
 				t.Errorf("that one namespace was looked at is said: %v\n%s", said, out.String())
 			}
-			if alone && strings.Contains(out.String(), "Incomplete") {
+			if alone && server.pods == 0 && strings.Contains(out.String(), "Incomplete") {
 				t.Errorf("what was left out makes it incomplete:\n%s", out.String())
 			}
 		})

@@ -21,6 +21,8 @@ type source struct {
 	allowPartial  bool
 	missingAbsent bool
 	cluster       cluster
+	// bodies are filled from a dump, where a command needs more than a snapshot.
+	bodies *bodies
 }
 
 // world is what a command looks at.
@@ -66,9 +68,11 @@ func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, t *t
 
 // readDump reads files. It never looks at a kubeconfig.
 func (s *source) readDump(in io.Reader) (*snapshot.Snapshot, error) {
-	return snapshot.ReadFiles(s.from, snapshot.Options{
-		Stdin: in, AllowPartial: s.allowPartial, TreatMissingAsAbsent: s.missingAbsent,
-	})
+	o := snapshot.Options{Stdin: in, AllowPartial: s.allowPartial, TreatMissingAsAbsent: s.missingAbsent}
+	if s.bodies != nil {
+		o.Wants, o.Raw = s.bodies.wants, s.bodies.add
+	}
+	return snapshot.ReadFiles(s.from, o)
 }
 
 func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (world, error) {

@@ -113,15 +113,24 @@ func taken(w world, result *plan.Result) []report.Ref {
 	return refs
 }
 
+// released tells whether a protected object goes with a finalizer of another one, for
+// somebody has deleted it before: what its kind stands for was decided then. An
+// annotation holds all the same.
+func released(p *report.Plan, r protect.Refusal, seen *object.Object) bool {
+	return p.Seed.Verb == string(plan.RemoveFinalizer) && r.Why == protect.Kind && seen != nil && seen.BeingDeleted() &&
+		!slices.Contains(p.Seed.Targets, report.RefOf(r.Object))
+}
+
 // screen refuses a plan that takes protected objects, all of it.
 func (w *writing) screen(world world, p *report.Plan) error {
-	refusals := w.policy.Screen(p, func(ref object.Ref) *object.Object {
+	find := func(ref object.Ref) *object.Object {
 		return world.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-	})
+	}
+	refusals := slices.DeleteFunc(w.policy.Screen(p, find), func(r protect.Refusal) bool { return released(p, r, find(r.Object)) })
 	for _, t := range p.Seed.Targets {
 		ref := object.Ref(t)
 		named := func(r protect.Refusal) bool { return r.Object == ref }
-		seen := world.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		seen := find(ref)
 		if seen == nil || slices.ContainsFunc(refusals, named) {
 			continue
 		}

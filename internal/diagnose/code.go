@@ -65,9 +65,11 @@ func Codes() []CodeText {
 }
 
 func severityOf(code Code) report.Severity {
-	for _, c := range Codes() {
-		if c.Code == code {
-			return c.Severity
+	for _, list := range [][]CodeText{Codes(), StuckCodes()} {
+		for _, c := range list {
+			if c.Code == code {
+				return c.Severity
+			}
 		}
 	}
 	return report.Error

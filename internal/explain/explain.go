@@ -3,10 +3,14 @@ package explain
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -24,13 +28,16 @@ type question struct {
 	attempt   engine.Attempt
 	facts     engine.Facts
 	decision  engine.Decision
+	reach     *reach.Map
+	// near is the part of the snapshot that decides about the object.
+	near *snapshot.Snapshot
 	// users are those that protect the object, being deleted, from its end.
 	users []report.Ref
 }
 
 // Object explains one object. It returns an error when the object is not in the
 // snapshot or when a simulation does not end.
-func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref) (*report.Explanation, error) {
+func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Options) (*report.Explanation, error) {
 	target := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if target == nil {
 		return nil, fmt.Errorf("%s is not in the snapshot", ref)
@@ -47,15 +54,24 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref) (*repo
 		e.Message = fmt.Sprintf("the collector does not watch the kind %s: it never touches this object", target.Kind)
 		return e, nil
 	}
-	if q.shares(func(p snapshot.Problem) bool { return p.Object.UID == target.UID }) {
+	if shared(snap, target.UID) {
 		e.Verdict, e.Reason = report.Undecidable, string(plan.SharedUID)
 		e.Message = "another object has the same uid: the collector cannot tell them apart"
 		return e, nil
 	}
-	if err := q.answer(ctx, q.neighbourhood(), e); err != nil {
+	q.reach = reach.New(snap, q.collector.Graph())
+	q.near = q.reach.Part(target)
+	if err := q.answer(ctx, o, e); err != nil {
 		return nil, err
 	}
 	return e, nil
+}
+
+// shared tells whether several objects of the snapshot have the uid.
+func shared(snap *snapshot.Snapshot, uid types.UID) bool {
+	return slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool {
+		return p.Kind == snapshot.DuplicateUID && p.Object.UID == uid
+	})
 }
 
 // ask has the engine look up and decide, as it would next.
@@ -70,8 +86,8 @@ func (q *question) ask(ctx context.Context) bool {
 	return true
 }
 
-func (q *question) answer(ctx context.Context, near *snapshot.Snapshot, e *report.Explanation) error {
-	fate, err := q.fate(ctx, near)
+func (q *question) answer(ctx context.Context, o Options, e *report.Explanation) error {
+	fate, err := q.fate(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,12 +97,15 @@ func (q *question) answer(ctx context.Context, near *snapshot.Snapshot, e *repor
 	e.Dependents = append(e.Dependents, q.dependents()...)
 	e.Finalizers = append(e.Finalizers, finalizers(q.target)...)
 	e.Chain = append(e.Chain, q.chain(ctx)...)
-	takers, err := q.takenBy(ctx, near, fate)
+	takers, untried, err := q.takenBy(ctx, o, fate)
 	if err != nil {
 		return err
 	}
-	e.TakenBy = append(e.TakenBy, takers...)
-	remedies, err := q.remedies(ctx, near, e)
+	e.TakenBy, e.TakersUntried = append(e.TakenBy, takers...), untried
+	if e.Deadlock, err = q.deadlock(ctx, fate); err != nil {
+		return err
+	}
+	remedies, err := q.remedies(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -97,8 +116,8 @@ func (q *question) answer(ctx context.Context, near *snapshot.Snapshot, e *repor
 }
 
 // fate is what the collector makes of the object when nobody does anything.
-func (q *question) fate(ctx context.Context, near *snapshot.Snapshot) (report.Effect, error) {
-	return plan.EffectOn(ctx, near, plan.CollectSeed(), q.target)
+func (q *question) fate(ctx context.Context) (report.Effect, error) {
+	return plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target)
 }
 
 func nextRequest(d engine.Decision) string {

@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,6 +66,33 @@ func TestTakersOfClaims(t *testing.T) {
 	}
 }
 
+// TestTakersOfWhatWaits: what is being deleted and waits is taken by a delete of that for
+// which it waits, also over several of them.
+func TestTakersOfWhatWaits(t *testing.T) {
+	const top = "v1 ConfigMap n/top uid=top fin=foregroundDeletion deleting grace=0\n"
+	for _, test := range []struct{ name, world, want string }{
+		{"for a dependent", top + "rbac.authorization.k8s.io/v1 ClusterRole role uid=role owners=top!", "role"},
+		{
+			"for a dependent of a dependent", top + "v1 ConfigMap n/middle uid=middle owners=top! fin=foregroundDeletion deleting grace=0\n" +
+				"rbac.authorization.k8s.io/v1 ClusterRole role uid=role owners=middle!", "middle role",
+		},
+		{
+			"for a pod", "v1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection deleting grace=0\n" +
+				"v1 Pod s/p node=n1 phase=Running claims=data owners=set\nv1 ConfigMap s/set uid=set\nv1 Node n1", "p set",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var names []string
+			for _, taker := range protectedObject(t, test.world).TakenBy {
+				names = append(names, taker.Object.Name)
+			}
+			if got := strings.Join(names, " "); got != test.want {
+				t.Errorf("taken by %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 // protectedObject explains the first object of a world of which all is known.
 func protectedObject(t *testing.T, text string) *report.Explanation {
 	t.Helper()
@@ -77,7 +105,7 @@ func protectedObject(t *testing.T, text string) *report.Explanation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := explain.Object(t.Context(), snap, ref)
+	e, err := explain.Object(t.Context(), snap, ref, explain.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,18 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // remedies are commands that would change the verdict. They are suggestions to
 // a person: nothing is run. What a delete would do is simulated first.
-func (q *question) remedies(ctx context.Context, near *snapshot.Snapshot, e *report.Explanation) ([]report.Remedy, error) {
+func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	switch e.Verdict {
 	case report.WaitingForDependents:
-		return q.releaseForeground(ctx, near, e)
+		return q.releaseForeground(ctx, e)
 	case report.HeldByFinalizer:
 		switch plan.Reason(e.Reason) {
 		case plan.InUse:
@@ -25,6 +23,10 @@ func (q *question) remedies(ctx context.Context, near *snapshot.Snapshot, e *rep
 			return nil, nil
 		default:
 			return q.repairFinalizers(), nil
+		}
+	case report.BeingDeleted:
+		if heldByCollector(q.target) && (e.Reason == string(plan.DeletionMissed) || e.Reason == string(plan.OrphaningFails)) {
+			return q.redelete(ctx, e)
 		}
 	case report.Garbage:
 		return q.keepGarbage(e), nil
@@ -40,36 +42,23 @@ func (q *question) remedies(ctx context.Context, near *snapshot.Snapshot, e *rep
 	return nil, nil
 }
 
-// releaseForeground is about an object that waits for its dependents: another
-// policy ends the waiting, but not what finalizers of others hold.
-func (q *question) releaseForeground(ctx context.Context, near *snapshot.Snapshot, e *report.Explanation) ([]report.Remedy, error) {
+// releaseForeground is about an object that waits for its dependents: a second delete
+// under another policy ends the waiting, but not what finalizers of others hold.
+func (q *question) releaseForeground(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	var remedies []report.Remedy
 	for _, d := range e.Dependents {
 		if d.Blocking && d.State == "BeingDeleted" && len(remedies) < 3 {
 			remedies = append(remedies, report.Remedy{
-				Command: "kubectl gc explain " + argument(d.Ref),
+				Command: AgainCommand(d.Ref),
 				Effect:  "says what holds the dependent that is waited for",
 			})
 		}
 	}
-	for _, x := range []struct {
-		policy engine.Policy
-		effect string
-	}{
-		{engine.Background, "ends the waiting and lets the object go now; its dependents are collected afterwards"},
-		{engine.OrphanPolicy, "ends the waiting and lets the object go; dependents that are not being deleted yet are kept"},
-	} {
-		gone, err := q.takes(ctx, near, q.target, x.policy)
-		if err != nil {
-			return nil, err
-		}
-		if gone {
-			remedies = append(remedies, report.Remedy{
-				Command: "kubectl delete " + argument(e.Object) + " --cascade=" + strings.ToLower(x.policy.String()),
-				Effect:  x.effect,
-			})
-		}
+	again, err := q.redelete(ctx, e)
+	if err != nil {
+		return nil, err
 	}
+	remedies = append(remedies, again...)
 	if len(q.foreignFinalizers()) > 0 {
 		remedies = append(remedies, q.repairFinalizers()...)
 	}
@@ -81,17 +70,25 @@ func (q *question) lookAtUsers() []report.Remedy {
 	var remedies []report.Remedy
 	for _, r := range q.users[:min(3, len(q.users))] {
 		remedies = append(remedies, report.Remedy{
-			Command: "kubectl gc explain " + argument(r),
+			Command: AgainCommand(r),
 			Effect:  "says what would take it: the finalizer comes off when it has gone",
 		})
 	}
 	return remedies
 }
 
+// WritersCommand shows who wrote the finalizers of an object.
+func WritersCommand(r report.Ref) string {
+	return "kubectl get " + argument(r) + " -o jsonpath='{.metadata.managedFields}'"
+}
+
+// AgainCommand explains another object.
+func AgainCommand(r report.Ref) string { return "kubectl gc explain " + argument(r) }
+
 // repairFinalizers leads to whoever has to remove the finalizers.
 func (q *question) repairFinalizers() []report.Remedy {
 	return []report.Remedy{{
-		Command: "kubectl get " + argument(report.RefOf(q.target.Ref)) + " -o jsonpath='{.metadata.managedFields}'",
+		Command: WritersCommand(report.RefOf(q.target.Ref)),
 		Effect: "shows who wrote " + strings.Join(q.foreignFinalizers(), ", ") +
 			": repair that controller, it removes the finalizer when its own clean-up is done",
 	}}

@@ -120,7 +120,7 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 	}
 	foreign := q.foreignFinalizers()
 	switch {
-	case len(foreign) == 0, fate.Outcome == report.Deleted, fate.Reason == string(plan.ContentRemains):
+	case len(foreign) == 0, fate.Outcome == report.Deleted, fate.Reason == string(plan.ContentRemains), fate.Reason == string(plan.DiscoveryFails):
 	case protected(fate):
 		e.Verdict = report.HeldByFinalizer
 		if fate.BlockedBy != nil {

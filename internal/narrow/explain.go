@@ -2,6 +2,7 @@ package narrow
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -28,15 +29,45 @@ func (p *Part) Explanation(e *report.Explanation) string {
 	if why := p.foreground(e); why != "" {
 		return why
 	}
+	if why := p.contained(p.watched[e.Object.UID]); why != "" {
+		return why
+	}
 	for _, o := range p.around(p.watched[e.Object.UID]) {
 		if why := p.dangles(o); why != "" {
 			return why
 		}
-		if v := o.Volume(); v != nil && v.ClaimName != "" && v.ClaimNamespace != p.namespace {
-			return fmt.Sprintf("%s belongs to a claim in namespace %s", o.Ref, v.ClaimNamespace)
+		if why := follows(o); why != "" {
+			return why
 		}
 	}
 	return chosen(e.Gaps)
+}
+
+// Waits is why what the explained object waits for in the end may not be what the whole
+// shows; empty if it is. Who removes finalizers does not follow from the part: it is
+// asked of the whole cluster. What the chains lead over has to be in the part like the
+// object itself, and of ends that are only counted it is not known what leads to them.
+func (p *Part) Waits(e *report.Explanation) string {
+	for i := range e.WaitsFor {
+		f := &e.WaitsFor[i]
+		if f.More > 0 {
+			return fmt.Sprintf("%s waits for several objects", object.Ref(e.Object))
+		}
+		for _, l := range f.Chain {
+			if l.Namespace == "" {
+				continue // all of these are in the part
+			}
+			if why := p.connected(object.Ref(l.Ref)); why != "" {
+				return why
+			}
+			for _, o := range p.around(p.watched[l.UID]) {
+				if why := p.dangles(o); why != "" {
+					return why
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // foreground is why a delete in the foreground was tried, of an owner or its owner: of
@@ -45,7 +76,7 @@ func (p *Part) Explanation(e *report.Explanation) string {
 func (p *Part) foreground(e *report.Explanation) string {
 	taken := map[types.UID]bool{e.Object.UID: true}
 	for _, t := range e.TakenBy {
-		taken[t.Object.UID] = t.Policy == "Background"
+		taken[t.Object.UID] = t.Policy == "Background" && !t.Unknown
 	}
 	open := []*object.Object{p.watched[e.Object.UID]}
 	met := map[*object.Object]bool{open[0]: true}
@@ -61,6 +92,33 @@ func (p *Part) foreground(e *report.Explanation) string {
 		}
 	}
 	return ""
+}
+
+// contained is why the end of a namespace or definition matters and not only the delete
+// of one: of a definition it comes when the last of its objects has gone, wherever that
+// is.
+func (p *Part) contained(o *object.Object) string {
+	groups := map[string]bool{}
+	for _, x := range p.around(o) {
+		groups[x.Group()] = true
+		for _, ref := range x.Owners {
+			groups[object.GroupOf(ref.APIVersion)] = true
+			if owner := p.watched[ref.UID]; owner != nil && container(owner) {
+				return fmt.Sprintf("%s goes with %s, at its end", x.Ref, owner.Ref)
+			}
+		}
+	}
+	for _, x := range p.snap.Objects {
+		_, group, _ := strings.Cut(x.Name, ".")
+		if container(x) && len(x.Owners) > 0 && (x.Name == p.namespace || groups[group]) {
+			return fmt.Sprintf("%s has owners, and goes with them", x.Ref)
+		}
+	}
+	return ""
+}
+
+func container(o *object.Object) bool {
+	return o.Kind == "CustomResourceDefinition" || o.Kind == "Namespace" && o.Group() == ""
 }
 
 // Owners is why a graph of objects of the part and their owners may not be the one of

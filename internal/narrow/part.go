@@ -148,7 +148,8 @@ func (p *Part) dangles(o *object.Object) string {
 	return ""
 }
 
-// around are the objects that are connected with one over references, itself included.
+// around are the objects that are connected with one over references or beside them,
+// itself included.
 func (p *Part) around(o *object.Object) []*object.Object {
 	dependents := map[types.UID][]*object.Object{}
 	for _, d := range p.snap.Objects {
@@ -159,7 +160,7 @@ func (p *Part) around(o *object.Object) []*object.Object {
 	met := map[*object.Object]bool{o: true}
 	open := []*object.Object{o}
 	for i := 0; i < len(open); i++ {
-		near := dependents[open[i].UID]
+		near := append(p.beside(open[i]), dependents[open[i].UID]...)
 		for _, ref := range open[i].Owners {
 			if owner := p.watched[ref.UID]; owner != nil {
 				near = append(near, owner)

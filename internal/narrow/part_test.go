@@ -66,7 +66,7 @@ func TestRest(t *testing.T) {
 				t.Fatal(err)
 			}
 			says(t, "plan", part.Plan(result.Plan), c.planned)
-			e, err := explain.Object(t.Context(), snap, leaf.Ref)
+			e, err := explain.Object(t.Context(), snap, leaf.Ref, explain.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,5 +79,37 @@ func says(t *testing.T, what, got, want string) {
 	t.Helper()
 	if (got == "") != (want == "") || !strings.Contains(got, want) {
 		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// TestFollowers: objects without a namespace that go with others, or wait for them, make
+// a part not enough for what they own, and so does an owner that was not seen of who
+// stands beside an object.
+func TestFollowers(t *testing.T) {
+	for world, want := range map[string]string{
+		"v1 ConfigMap n/x": "",
+		"v1 ConfigMap n/x owners=v\nv1 PersistentVolume v phase=Bound claim=n/c:c\nv1 PersistentVolumeClaim n/c":             "belongs to a claim",
+		"v1 ConfigMap n/x owners=ip\nnetworking.k8s.io/v1 IPAddress 10.0.0.5 uid=ip":                                         "goes with a Service",
+		"v1 ConfigMap n/x owners=r\nnetworking.k8s.io/v1 ServiceCIDR r":                                                      "waits for the addresses",
+		"v1 ConfigMap n/x owners=api\napiregistration.k8s.io/v1 APIService v1.example.com uid=api":                           "goes with definitions",
+		"v1 Endpoints n/x\nv1 Service n/x uid=s":                                                                             "",
+		"v1 Endpoints n/x\nv1 Service n/x uid=s owners=a,v1:Secret:ghost:ghost\nv1 Secret n/a":                               "was not seen",
+		"v1 Service n/x\nv1 Endpoints n/x uid=e owners=a,v1:Secret:ghost:ghost\nv1 Secret n/a":                               "was not seen",
+		"resource.k8s.io/v1 ResourceClaim n/x deleting fin=a.io/b\nv1 Pod n/p owners=a,v1:Secret:ghost:ghost\nv1 Secret n/a": "was not seen",
+	} {
+		objects, err := scenario.ParseWorld(world, scenario.Names{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := objects[0].Ref
+		snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := explain.Object(t.Context(), snap, target, explain.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		says(t, world, narrow.Of(snap, "n").Explanation(e), want)
 	}
 }

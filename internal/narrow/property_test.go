@@ -28,7 +28,7 @@ type drawn struct {
 // draw draws a world in which some kinds cannot be listed. A uid is given once: see
 // the contract of the package.
 func draw(t *rapid.T, allowed scenario.Variety) drawn {
-	w := scenario.DrawWorld(t, allowed&^scenario.RepeatedUIDs)
+	w := scenario.DrawCluster(t, allowed&^scenario.RepeatedUIDs)
 	whole, part := &snapshot.Coverage{}, &snapshot.Coverage{}
 	refused := map[string]bool{}
 	for _, r := range scenario.Resources().All() {
@@ -160,7 +160,7 @@ func TestExplanation(t *testing.T) {
 		})
 		whole.Gaps, whole.Complete = part.Gaps, part.Complete
 		if diff := cmp.Diff(whole, part); diff != "" {
-			t.Fatalf("(-whole +part):\n%s", diff)
+			t.Fatalf("of %s (-whole +part):\n%s\nin\n%s", d.target, diff, scenario.World{Objects: d.whole.Objects})
 		}
 	})
 	t.Logf("enough in %d worlds", enough)
@@ -170,7 +170,7 @@ func TestExplanation(t *testing.T) {
 }
 
 func explained(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) *report.Explanation {
-	e, err := explain.Object(t.Context(), snap, ref)
+	e, err := explain.Object(t.Context(), snap, ref, explain.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestOwners(t *testing.T) {
 		}
 		whole.Gaps, whole.Complete = part.Gaps, part.Complete
 		if diff := cmp.Diff(whole, part); diff != "" {
-			t.Fatalf("(-whole +part):\n%s", diff)
+			t.Fatalf("of %s (-whole +part):\n%s\nin\n%s", d.target, diff, scenario.World{Objects: d.whole.Objects})
 		}
 	})
 	t.Logf("enough in %d worlds", enough)

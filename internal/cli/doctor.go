@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// defaultPatience is longer than the collector waits before it tries again, which is
+// 1000 s at most. (semantics.md §3.1)
+const defaultPatience = 20 * time.Minute
+
+// doctorCommand is `doctor`.
+type doctorCommand struct {
+	streams         genericiooptions.IOStreams
+	source          source
+	output          output
+	graph           beliefs
+	before          []string
+	takenAt         string
+	beforeTakenAt   string
+	patience        time.Duration
+	requireComplete bool
+}
+
+func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	d := &doctorCommand{streams: streams, source: newSource(config)}
+	c := &cobra.Command{
+		Use:   "doctor [--from DUMP] [--graph FILE|URL|-]",
+		Short: "Say whether the cluster's own collector works",
+		Long: text(`
+			Say whether the cluster's own collector works: Working, NotWorking, NoSign or
+			Unknown, and why.
+
+			It looks for garbage that is still there, for foreground deletes and orphanings
+			without progress, for kinds that the collector cannot see, and on a cluster at the
+			lease and the command line of kube-controller-manager. With --graph it reads what
+			the collector itself believes, from its debug endpoint, and says what differs.
+
+			Nothing records since when an object is garbage. Unless something proves it, as
+			an earlier dump does (--before), garbage leaves the verdict Unknown. Exits with 3
+			when there is an error.`),
+		Example: templates.Examples(`
+			# A dump that does not say when it was taken
+			kubectl gc doctor --from examples/garbage.yaml --taken-at 2026-04-01T12:00:00Z
+
+			# A cluster, and what its collector believes, through kubectl port-forward
+			kubectl gc doctor --graph https://127.0.0.1:10257/debug/controllers/garbage-collector-controller/graph --graph-token-file token`),
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error { return d.run(c) },
+	}
+	f := c.Flags()
+	d.source.addFlags(f)
+	d.output.addFlags(f)
+	d.graph.addFlags(f)
+	f.StringArrayVar(&d.before, "before", nil, "An earlier dump of the same cluster: what it shows as left behind has been so since then. Repeat it to read several as one.")
+	f.StringVar(&d.takenAt, "taken-at", "", "When the dump of --from was taken, such as 2026-11-22T09:00:00Z, if it does not say so itself.")
+	f.StringVar(&d.beforeTakenAt, "before-taken-at", "", "When the dump of --before was taken, if it does not say so itself.")
+	f.DurationVar(&d.patience, "patience", defaultPatience, "How long the collector may leave work undone.")
+	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when not everything could be looked at.")
+	return c
+}
+
+func (d *doctorCommand) run(c *cobra.Command) error {
+	if err := d.check(c); err != nil {
+		return err
+	}
+	checkup, err := d.examine(c)
+	if err != nil {
+		return err
+	}
+	done, err := d.output.print(c, d.streams.Out, checkup)
+	if err != nil {
+		return err
+	}
+	if !done {
+		style, err := d.output.style(c, d.streams.Out)
+		if err != nil {
+			return err
+		}
+		if err := render.CheckupText(d.streams.Out, style, checkup); err != nil {
+			return err
+		}
+	}
+	if checkup.Summary.Errors > 0 {
+		return &exit{code: exitFindings}
+	}
+	return incomplete(d.requireComplete, checkup.Complete)
+}
+
+func (d *doctorCommand) check(c *cobra.Command) error {
+	switch {
+	case d.patience < 0:
+		return usageErrorf(c, "--patience=%s: must not be negative", d.patience)
+	case d.takenAt != "" && len(d.source.from) == 0:
+		return usageErrorf(c, "--taken-at goes with --from: a cluster says itself what time it is")
+	case d.beforeTakenAt != "" && len(d.before) == 0:
+		return usageErrorf(c, "--before-taken-at goes with --before")
+	case d.stdins() > 1:
+		return usageErrorf(c, "only one of --from, --before and --graph can be standard input")
+	}
+	if _, err := secondsOf(d.takenAt); err != nil {
+		return usageErrorf(c, "--taken-at: %w", err)
+	}
+	if _, err := secondsOf(d.beforeTakenAt); err != nil {
+		return usageErrorf(c, "--before-taken-at: %w", err)
+	}
+	return d.graph.check(c)
+}
+
+// examine reads everything there is to read. The graph of a running collector is read
+// before the snapshot and after it: what changes meanwhile is no difference.
+func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
+	ctx := c.Context()
+	o := doctor.Options{Patience: int64(d.patience / time.Second)}
+	live := len(d.source.from) == 0
+	var client *kube.Client
+	if live {
+		var err error
+		if client, err = d.source.open(c, nil); err != nil {
+			return nil, err
+		}
+		defer client.Close()
+	}
+	graph, err := d.graph.first(ctx, client, d.streams.In, live)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := d.read(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	if graph != nil {
+		if o.Graph, err = d.graph.again(ctx, client, graph); err != nil {
+			return nil, err
+		}
+	}
+	if o.At, err = secondsOf(snap.Source.TakenAt); err != nil {
+		return nil, err
+	}
+	if err := d.lookBack(&o); err != nil {
+		return nil, err
+	}
+	if live {
+		o.Lease, o.Manager = leaseOf(ctx, client), managersOf(ctx, client)
+	}
+	return doctor.Examine(ctx, snap, o)
+}
+
+// read reads the dump, or the cluster if there is a client.
+func (d *doctorCommand) read(ctx context.Context, client *kube.Client) (*snapshot.Snapshot, error) {
+	var snap *snapshot.Snapshot
+	var err error
+	if client != nil {
+		snap, err = d.source.cluster.read(ctx, client, d.source.cluster.scope, d.streams.ErrOut)
+	} else {
+		snap, err = d.source.readDump(d.streams.In)
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.source.remark(snap, d.streams.ErrOut)
+	if d.takenAt != "" {
+		snap.Source.TakenAt = d.takenAt
+	}
+	return snap, nil
+}
+
+// lookBack reads the earlier dump, if there is one.
+func (d *doctorCommand) lookBack(o *doctor.Options) error {
+	if len(d.before) == 0 {
+		return nil
+	}
+	var err error
+	if o.Earlier, err = snapshot.ReadFiles(d.before, snapshot.Options{Stdin: d.streams.In, AllowPartial: d.source.allowPartial}); err != nil {
+		return err
+	}
+	if d.beforeTakenAt != "" {
+		o.Earlier.Source.TakenAt = d.beforeTakenAt
+	}
+	o.EarlierAt, err = secondsOf(o.Earlier.Source.TakenAt)
+	return err
+}
+
+// stdins is how many of the inputs are standard input.
+func (d *doctorCommand) stdins() int {
+	n := 0
+	for _, name := range slices.Concat(d.source.from, d.before, []string{d.graph.from}) {
+		if name == "-" {
+			n++
+		}
+	}
+	return n
+}
+
+// secondsOf reads a time; an empty one is 0.
+func secondsOf(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0, err
+	}
+	return t.Unix(), nil
+}
+
+// leaseOf reads the lease of kube-controller-manager. That it cannot be read is an
+// answer, too.
+func leaseOf(ctx context.Context, client *kube.Client) *doctor.Lease {
+	l, err := client.Lease(ctx, doctor.ManagerLease.Namespace, doctor.ManagerLease.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return &doctor.Lease{State: doctor.LeaseNotThere}
+	case err != nil:
+		return &doctor.Lease{State: doctor.LeaseNotRead, Why: err.Error()}
+	case l.Renewed.IsZero() || l.Read.IsZero():
+		return &doctor.Lease{State: doctor.LeaseNotRead, Why: "it does not say when it was renewed"}
+	}
+	return &doctor.Lease{
+		Holder: l.Holder, Renewed: l.Renewed.Unix(), Read: l.Read.Unix(), Duration: int64(l.Duration / time.Second),
+	}
+}
+
+// managersOf reads the command lines of the controller managers that run in pods.
+// Where there are none, or where they may not be seen, that says nothing.
+func managersOf(ctx context.Context, client *kube.Client) []doctor.Process {
+	lines, err := client.CommandLines(ctx, doctor.ManagerLease.Namespace, "component=kube-controller-manager")
+	if err != nil {
+		return nil
+	}
+	var managers []doctor.Process
+	for _, l := range lines {
+		managers = append(managers, doctor.Process{Pod: l.Pod, Args: l.Args})
+	}
+	return managers
+}

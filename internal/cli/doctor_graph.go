@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
+	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+)
+
+// beliefs says where the graph of the cluster's collector comes from.
+type beliefs struct {
+	from      string
+	tokenFile string
+	caFile    string
+	// at is the URL; nil for a file.
+	at *url.URL
+}
+
+func (b *beliefs) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&b.from, "graph", "",
+		"What the collector itself believes: a file with what its debug endpoint wrote, - for standard input, or the URL of the endpoint.")
+	f.StringVar(&b.tokenFile, "graph-token-file", "", "With a URL of --graph: send the bearer token in this file.")
+	f.StringVar(&b.caFile, "graph-ca-file", "",
+		"With a URL of --graph: the certificates to verify it by. Without them a certificate on this machine's loopback is not verified.")
+}
+
+func (b *beliefs) check(c *cobra.Command) error {
+	if strings.HasPrefix(b.from, "http://") || strings.HasPrefix(b.from, "https://") {
+		u, err := url.Parse(b.from)
+		if err != nil || u.Host == "" || u.User != nil { // it may hold a password: it is not repeated
+			return usageErrorf(c, "--graph: not a URL that can be asked; there may be no user in it, give a token with --graph-token-file")
+		}
+		b.at = u
+		return nil
+	}
+	if b.tokenFile != "" || b.caFile != "" {
+		return usageErrorf(c, "--graph-token-file and --graph-ca-file go with a URL of --graph")
+	}
+	return nil
+}
+
+// first reads the graph before the snapshot is taken; nil if none was asked for.
+func (b *beliefs) first(ctx context.Context, client *kube.Client, in io.Reader, live bool) (*doctor.Belief, error) {
+	if b.from == "" {
+		return nil, nil //nolint:nilnil // no graph is no mistake
+	}
+	g, err := b.read(ctx, client, in)
+	if err != nil {
+		return nil, err
+	}
+	return &doctor.Belief{Read: []*debuggraph.Graph{g}, From: b.from, Live: live && b.at != nil}, nil
+}
+
+// again reads the graph of a running collector once more.
+func (b *beliefs) again(ctx context.Context, client *kube.Client, have *doctor.Belief) (*doctor.Belief, error) {
+	if !have.Live {
+		return have, nil
+	}
+	g, err := b.read(ctx, client, nil)
+	if err != nil {
+		return nil, err
+	}
+	have.Read = append(have.Read, g)
+	return have, nil
+}
+
+func (b *beliefs) read(ctx context.Context, client *kube.Client, in io.Reader) (*debuggraph.Graph, error) {
+	text, err := b.open(ctx, client, in)
+	if err != nil {
+		return nil, fmt.Errorf("the collector's graph: %w", err)
+	}
+	defer func() { _ = text.Close() }()
+	g, err := debuggraph.Read(text)
+	if err != nil {
+		return nil, fmt.Errorf("the collector's graph: %s: %w", b.from, err)
+	}
+	return g, nil
+}
+
+func (b *beliefs) open(ctx context.Context, client *kube.Client, in io.Reader) (io.ReadCloser, error) {
+	switch {
+	case b.from == "-":
+		return io.NopCloser(in), nil
+	case b.at == nil:
+		return os.Open(b.from)
+	case client != nil && client.Serves(b.at):
+		return client.Text(ctx, b.at)
+	}
+	return b.ask(ctx)
+}
+
+// slowest is how long the endpoint may take to write its graph.
+const slowest = 5 * time.Minute
+
+// ask reads from the endpoint itself. It follows no redirect, which would take the
+// token along.
+func (b *beliefs) ask(ctx context.Context) (io.ReadCloser, error) {
+	config, err := b.trust()
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.at.String(), http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	if b.tokenFile != "" {
+		token, err := os.ReadFile(b.tokenFile)
+		if err != nil {
+			return nil, err
+		}
+		request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	}
+	client := &http.Client{
+		Timeout:       slowest,
+		Transport:     &http.Transport{TLSClientConfig: config, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		_ = answer.Body.Close()
+		return nil, refusalOf(b.from, answer.StatusCode)
+	}
+	return answer.Body, nil
+}
+
+// trust is how the certificate of the endpoint is verified. By default
+// kube-controller-manager makes up its own, which nobody can verify; on loopback, as
+// behind a forwarded port, that is taken.
+func (b *beliefs) trust() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if b.caFile == "" {
+		config.InsecureSkipVerify = loopback(b.at.Hostname())
+		return config, nil
+	}
+	pem, err := os.ReadFile(b.caFile)
+	if err != nil {
+		return nil, err
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, errors.New(b.caFile + ": no certificate in it")
+	}
+	return config, nil
+}
+
+func loopback(host string) bool {
+	at, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && at.Unmap().IsLoopback()
+}
+
+// refusalOf says what to do about an answer that is no graph.
+func refusalOf(from string, status int) error {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("%s: refused (%d): give a token with --graph-token-file; `kubectl gc rbac --for doctor` prints the rights it needs", from, status)
+	case http.StatusNotFound:
+		return fmt.Errorf("%s: not found: the path ends in /debug/controllers/garbage-collector-controller/graph, and only the replica that holds the lease answers", from)
+	default:
+		return fmt.Errorf("%s: answered %d %s", from, status, http.StatusText(status))
+	}
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/risk"
+)
+
+func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	var (
+		from            = newSource(config)
+		out             output
+		options         risk.Options
+		allNamespaces   bool
+		requireComplete bool
+	)
+	c := &cobra.Command{
+		Use:   "risk [--top N] [-n NAMESPACE | -A] [--from DUMP]",
+		Short: "Rank objects by what a delete of each alone would take",
+		Long: text(`
+			Rank objects by what a delete of each alone would take, in the background, as
+			kubectl deletes: data first, which is PersistentVolumeClaims, PersistentVolumes,
+			Secrets and custom resources; then workloads; then the rest. Namespaces and custom
+			resource definitions take their content.
+
+			Each number is that of the plan that dry-run delete shows. Objects that take
+			nothing but themselves are left out. What a claim holds outside of the cluster is
+			not seen.`),
+		Example: templates.Examples(`
+			# What should nobody delete by mistake?
+			kubectl gc risk --top 5 --from examples/cluster.yaml
+
+			# In one namespace, itself included
+			kubectl gc risk -n shop --from examples/shop.yaml`),
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if options.Top < 1 {
+				return usageErrorf(c, "--top=%d: must be 1 or more", options.Top)
+			}
+			if allNamespaces && options.Namespace != "" {
+				return usageErrorf(c, "--namespace and --all-namespaces exclude each other")
+			}
+			w, err := from.read(c, streams, nil)
+			if err != nil {
+				return err
+			}
+			r, err := risk.Rank(c.Context(), w.Snapshot, options)
+			if err != nil {
+				return err
+			}
+			if done, err := out.print(c, streams.Out, r); done || err != nil {
+				return err
+			}
+			style, err := out.style(c, streams.Out)
+			if err != nil {
+				return err
+			}
+			if err := render.RiskTable(streams.Out, style, r); err != nil {
+				return err
+			}
+			return incomplete(requireComplete, r.Complete)
+		},
+	}
+	f := c.Flags()
+	from.addFlags(f)
+	out.addFlags(f)
+	f.IntVar(&options.Top, "top", 10, "List so many objects.")
+	f.StringVarP(&options.Namespace, "namespace", "n", "", "Rank only the objects of this namespace, and itself.")
+	f.BoolVarP(&allNamespaces, "all-namespaces", "A", false, "Rank all objects, which is the default.")
+	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen or not tried.")
+	return c
+}

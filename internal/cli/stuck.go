@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// stuck is `stuck`.
+type stuck struct {
+	streams         genericiooptions.IOStreams
+	source          source
+	targets         targets
+	output          output
+	waiting         waiting
+	requireComplete bool
+}
+
+func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
+	k := &stuck{streams: streams, source: newSource(config)}
+	c := &cobra.Command{
+		Use:   "stuck [TYPE/NAME…] [-n NAMESPACE | -A] [--from DUMP]",
+		Short: "Say what holds up everything that is being deleted, and what would free it",
+		Long: text(`
+			Say of everything that is being deleted how long that lasts, and what is at the end
+			of each chain of waiting: a finalizer and who removes it, a blocking dependent, what
+			uses a claim or volume, a node, a condition of a namespace, an API service or a
+			webhook that does not answer, a deadlock, or the collector itself.
+
+			For a finalizer it weighs what was seen of its remover: Alive, Slow, Gone or
+			Unknown. Nobody is called gone before everything that could show somebody was read
+			whole, and never for age alone. Rights are those that RBAC gives.
+
+			Each finding ends with the command that would free the object, and what that costs.
+			Nothing is written. Without objects or a namespace, everything is looked at. Exits
+			with 3 when something will not end without you.`),
+		Example: templates.Examples(`
+			# What is stuck, and why?
+			kubectl gc stuck --from examples/payments-stuck.yaml --at 2026-11-22T12:00:00Z
+
+			# Why does this namespace not go away?
+			kubectl gc stuck namespace/payments --from examples/payments-stuck.yaml`),
+		RunE: func(c *cobra.Command, args []string) error { return k.run(c, args) },
+	}
+	f := c.Flags()
+	k.source.addFlags(f)
+	k.output.addFlags(f)
+	f.StringVarP(&k.targets.namespace, "namespace", "n", "", "Look at this namespace and its content only; of named objects, the namespace that they are in.")
+	f.BoolVarP(&k.targets.allNamespaces, "all-namespaces", "A", false, "Look at all namespaces, which is what happens without -n too.")
+	k.waiting.addFlags(f)
+	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when something rests on what was not seen.")
+	return c
+}
+
+func (k *stuck) run(c *cobra.Command, args []string) error {
+	if len(args) == 0 && k.targets.namespace != "" && k.targets.allNamespaces {
+		return usageErrorf(c, "-n and -A exclude each other")
+	}
+	if err := k.waiting.from(c, &k.source); err != nil {
+		return err
+	}
+	w, err := k.source.read(c, k.streams, &k.targets)
+	if err != nil {
+		return err
+	}
+	q, err := k.question(c, w, args)
+	if err != nil {
+		return err
+	}
+	d, err := k.waiting.judge(c.Context(), w, q)
+	if err != nil {
+		return err
+	}
+	return k.print(c, d)
+}
+
+func (k *stuck) question(c *cobra.Command, w world, args []string) (diagnose.Question, error) {
+	now, err := k.waiting.moment(c, w)
+	q := diagnose.Question{Now: now, Namespace: k.targets.namespace}
+	if err != nil {
+		return q, err
+	}
+	if len(args) == 0 {
+		return q, nil
+	}
+	refs, err := k.targets.find(c, w, args)
+	if err != nil {
+		return q, err
+	}
+	q.Objects = refs
+	notBeingDeleted(k.streams.ErrOut, w, refs)
+	return q, nil
+}
+
+// notBeingDeleted tells of the objects that were named for nothing.
+func notBeingDeleted(errOut io.Writer, w world, refs []object.Ref) {
+	for _, ref := range refs {
+		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !o.BeingDeleted() {
+			fmt.Fprintln(errOut, "note: "+render.Escape(report.RefOf(ref).KubectlName())+" is not being deleted")
+		}
+	}
+}
+
+func (k *stuck) print(c *cobra.Command, d *report.Diagnosis) error {
+	done, err := k.output.print(c, k.streams.Out, d)
+	if err != nil {
+		return err
+	}
+	if !done {
+		style, err := k.output.style(c, k.streams.Out)
+		if err != nil {
+			return err
+		}
+		if err := render.StuckText(k.streams.Out, style, d); err != nil {
+			return err
+		}
+	}
+	if d.Summary.Errors > 0 {
+		return &exit{code: exitFindings}
+	}
+	return incomplete(k.requireComplete, d.Complete)
+}

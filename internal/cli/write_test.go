@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// TestReleased: a finalizer that is taken off may free what is protected by its kind
+// only where somebody has deleted that before, and it is not what was named.
+func TestReleased(t *testing.T) {
+	namespace := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u"}
+	living := &object.Object{Ref: namespace}
+	deleted := living.Clone()
+	deleted.Edit().DeletionTimestamp = 1
+	if living.BeingDeleted() || !deleted.BeingDeleted() {
+		t.Fatal("the objects are not what they are meant to be")
+	}
+	other := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "held"}
+	for _, test := range []struct {
+		name   string
+		verb   plan.Verb
+		target object.Ref
+		why    protect.Reason
+		seen   *object.Object
+		want   bool
+	}{
+		{"it was deleted before", plan.RemoveFinalizer, other, protect.Kind, deleted, true},
+		{"it lives", plan.RemoveFinalizer, other, protect.Kind, living, false},
+		{"nobody has seen it", plan.RemoveFinalizer, other, protect.Kind, nil, false},
+		{"it is named itself", plan.RemoveFinalizer, namespace, protect.Kind, deleted, false},
+		{"an annotation holds it", plan.RemoveFinalizer, other, protect.Annotation, deleted, false},
+		{"a namespace of the system", plan.RemoveFinalizer, other, protect.Namespace, deleted, false},
+		{"a delete", plan.Delete, other, protect.Kind, deleted, false},
+	} {
+		p := &report.Plan{Seed: report.Seed{Verb: string(test.verb), Targets: []report.Ref{report.RefOf(test.target)}}}
+		if got := released(p, protect.Refusal{Object: namespace, Why: test.why}, test.seen); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}

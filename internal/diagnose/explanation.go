@@ -1,0 +1,125 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Complete adds to the explanation of an object that is being deleted what Stuck says
+// of it: the ends that it waits for, whether anybody removes its finalizers, and what
+// would end the waiting. Findings about other objects are left out; of an object
+// without any, nothing changes.
+func Complete(e *report.Explanation, d *report.Diagnosis) {
+	for i := range d.Findings {
+		if f := &d.Findings[i]; f.Object == e.Object {
+			e.WaitsFor = append(e.WaitsFor, *f)
+			e.Complete = e.Complete && !unsure(f)
+		}
+	}
+	if len(e.WaitsFor) == 0 {
+		return
+	}
+	for i := range e.Finalizers {
+		judged(&e.Finalizers[i], e.WaitsFor)
+	}
+	e.Remedies = remediesOf(e)
+}
+
+// unsure tells whether a finding rests on something that was not seen, for Stuck too.
+func unsure(f *report.Finding) bool {
+	return Code(f.Code) == EndNotSeen || Code(f.Code) == FinalizerRemoverUnknown
+}
+
+// judged gives a finalizer of the explained object its verdict.
+func judged(x *report.FinalizerFinding, findings []report.Finding) {
+	for i := range findings {
+		if f := &findings[i]; f.Finalizer == x.Name && ownFinalizer(f) {
+			x.Verdict, x.Proof = f.Verdict, f.Proof
+			return
+		}
+	}
+}
+
+// ownFinalizer tells whether the finalizer of a finding is one of the object itself, and
+// not one of those that it waits for. Behind its own there may still be a webhook that
+// has to be asked before it can come off.
+func ownFinalizer(f *report.Finding) bool {
+	if len(f.Chain) == 1 {
+		return true
+	}
+	switch Code(f.Chain[0].Waits) {
+	case FinalizerRemoverAlive, FinalizerRemoverSlow, FinalizerRemoverGone, FinalizerRemoverUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// remediesOf are commands that would change something: those of the findings, and then those of the explanation that do not
+// lead to what the findings already say. First of all comes the one that only looks.
+func remediesOf(e *report.Explanation) []report.Remedy {
+	said := map[string]bool{explain.AgainCommand(e.Object): true}
+	for i := range e.WaitsFor {
+		if Code(e.WaitsFor[i].Code) == StillInUse {
+			continue // what would take a user that stays, the finding does not say
+		}
+		for _, l := range e.WaitsFor[i].Chain {
+			said[explain.AgainCommand(l.Ref)] = true
+		}
+	}
+	if writersShown(e) {
+		said[explain.WritersCommand(e.Object)] = true
+	}
+	all, own := []report.Remedy{}, []report.Remedy{}
+	for _, r := range e.Remedies {
+		switch {
+		case said[r.Command]:
+		case r.Command == explain.WritersCommand(e.Object):
+			all = append(all, r)
+		default:
+			// Of two that only differ in waiting, the explanation says more.
+			said[r.Command+notWaiting] = true
+			own = append(own, r)
+		}
+	}
+	for i := range e.WaitsFor {
+		f := &e.WaitsFor[i]
+		for _, r := range f.Remedies {
+			if !said[r.Command] && !goes(f) {
+				said[r.Command] = true
+				all = append(all, r)
+			}
+		}
+	}
+	all = append(all, own...)
+	slices.SortStableFunc(all, func(a, b report.Remedy) int { return cmp.Compare(harshness(a), harshness(b)) })
+	return all
+}
+
+// harshness puts last what takes a finalizer off in the place of its remover.
+func harshness(r report.Remedy) int {
+	if strings.HasPrefix(r.Command, takingOff) {
+		return 1
+	}
+	return 0
+}
+
+// goes tells of an end that it needs nobody: to wait for it changes nothing.
+func goes(f *report.Finding) bool { return Code(f.Code) == UnderWay || Code(f.Code) == GracePeriod }
+
+// writersShown tells whether the proofs of all finalizers that wait for somebody say
+// who wrote them.
+func writersShown(e *report.Explanation) bool {
+	for _, x := range e.Finalizers {
+		if x.Verdict != "" && !slices.ContainsFunc(x.Proof, func(p report.Proof) bool {
+			return p.Reason == string(WrittenBy) || p.Reason == string(WrittenByTool)
+		}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,226 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// patience is how long, in seconds, deleters that need no one else may take before
+// they count as not working: the collector takes seconds, the back-off of the
+// namespace controller a few minutes.
+const patience = 300
+
+// Question says what Stuck is asked.
+type Question struct {
+	// Now is when the world was looked at, in seconds since 1970; 0 when not known.
+	// Nothing is then said to take long.
+	Now int64
+	// Objects are those that are asked for; empty for all that is being deleted.
+	Objects []object.Ref
+	// Namespace restricts what is looked for to one namespace and its content; empty
+	// for all.
+	Namespace string
+}
+
+// Stuck says of everything that is being deleted what it waits for in the end, and
+// what would end that. The collector is asked by a simulation; who removes the
+// finalizers of others follows from the evidence, which may be nil.
+func Stuck(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
+	i := &inquiry{ctx: ctx, snap: snap, seen: seen.Sorted(), now: q.Now, ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
+	targets, err := i.targets(q)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.simulate(); err != nil {
+		return nil, err
+	}
+	i.index()
+	d := &checker{snap: snap}
+	d.summary.Objects = len(targets)
+	for _, o := range targets {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for _, e := range i.endsOf(o) {
+			d.findings = append(d.findings, i.finding(o, e))
+			d.uncovered = d.uncovered || e.code == EndNotSeen || e.code == FinalizerRemoverUnknown
+		}
+	}
+	if err := i.sureRemedies(d.findings); err != nil {
+		return nil, err
+	}
+	return d.diagnosis(), nil
+}
+
+// inquiry is one Stuck.
+type inquiry struct {
+	ctx  context.Context
+	snap *snapshot.Snapshot
+	seen *evidence.World
+	now  int64
+
+	effects map[object.Ref]*report.Effect
+	stuck   map[object.Ref]report.Stuck
+	graph   *graph.Graph
+	content map[string][]*object.Object
+	// nodes tells that there is one: a world without any says nothing about nodes.
+	nodes  bool
+	shown  map[object.Ref]*evidence.Terminating
+	reach  *reach
+	rights *rights
+	// programs, events and ready are the evidence by what it is about.
+	programs *programs
+	events   map[about][]*evidence.Event
+	ready    map[string]evidence.Condition
+
+	// ends are those found already; open marks the objects on the way.
+	ends map[object.Ref][]end
+	open map[object.Ref]bool
+}
+
+// targets are the objects that are asked for, as far as they are being deleted.
+func (i *inquiry) targets(q Question) ([]*object.Object, error) {
+	if len(q.Objects) == 0 {
+		var list []*object.Object
+		for _, o := range i.snap.Objects {
+			if o.BeingDeleted() && (q.Namespace == "" || o.Namespace == q.Namespace || isNamespace(o) && o.Name == q.Namespace) {
+				list = append(list, o)
+			}
+		}
+		return list, nil
+	}
+	var list []*object.Object
+	for _, ref := range q.Objects {
+		o := i.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+		switch {
+		case o == nil:
+			return nil, fmt.Errorf("%s is not in the snapshot", ref)
+		case o.BeingDeleted() && !slices.Contains(list, o):
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}
+
+// simulate has the collector and its neighbours run to their end when nobody else
+// does anything.
+func (i *inquiry) simulate() error {
+	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{NoSteps: true})
+	if err != nil {
+		return err
+	}
+	i.effects = make(map[object.Ref]*report.Effect, len(r.Plan.Effects))
+	for n := range r.Plan.Effects {
+		i.effects[object.Ref(r.Plan.Effects[n].Object)] = &r.Plan.Effects[n]
+	}
+	i.stuck = map[object.Ref]report.Stuck{}
+	for _, s := range r.Plan.Stuck {
+		i.stuck[object.Ref(s.Object)] = s
+	}
+	collector, _ := plan.Open(i.snap, engine.Upstream)
+	i.graph = collector.Graph()
+	return nil
+}
+
+func (i *inquiry) index() {
+	i.content = map[string][]*object.Object{}
+	for _, o := range i.snap.Objects {
+		i.nodes = i.nodes || o.Kind == everyNode.Kind && o.Group() == ""
+		if o.BeingDeleted() {
+			i.content[o.Namespace] = append(i.content[o.Namespace], o)
+		}
+	}
+	i.shown = map[object.Ref]*evidence.Terminating{}
+	if i.seen != nil {
+		for n := range i.seen.Terminating {
+			t := &i.seen.Terminating[n]
+			i.shown[i.known(t.Ref)] = t
+		}
+	}
+	i.reach = newReach(i.seen)
+	i.rights = newRights(i.seen)
+	i.programs = newPrograms(i.seen)
+	i.events, i.ready = map[about][]*evidence.Event{}, map[string]evidence.Condition{}
+	if i.seen == nil {
+		return
+	}
+	for n := range i.seen.Events {
+		e := &i.seen.Events[n]
+		k := about{e.About.Kind, e.About.Namespace, e.About.Name}
+		i.events[k] = append(i.events[k], e)
+	}
+	for _, n := range i.seen.Nodes {
+		i.ready[n.Name] = n.Ready
+	}
+}
+
+// about is what an event names: mostly there is no more.
+type about struct{ kind, namespace, name string }
+
+// known is the reference that the snapshot has for an object: the evidence may have
+// been read in another version.
+func (i *inquiry) known(ref object.Ref) object.Ref {
+	r, err := i.snap.Resources.For(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return ref
+	}
+	if p, ok := i.snap.Resources.Preferred(r.GroupResource()); ok {
+		ref.APIVersion = p.APIVersion()
+	}
+	if o := i.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+		return o.Ref
+	}
+	return ref
+}
+
+// finding is the document's form of one end that an object waits for.
+func (i *inquiry) finding(o *object.Object, e end) report.Finding {
+	f := report.Finding{
+		Code: string(e.code), Severity: severityOf(e.code), Object: report.RefOf(o.Ref),
+		Message: e.message(), Chain: e.chain, More: e.more,
+		Finalizer: e.finalizer, Verdict: e.verdict, Proof: e.proof, Remedies: e.remedies,
+		Since: metav1.Unix(o.DeletionTimestamp(), 0).UTC().Format("2006-01-02T15:04:05Z"),
+	}
+	if len(e.chain) > 1 && e.chain[0].Waits == string(plan.BlockingDependents) && e.code != LiveDependentBlocks {
+		// The trap of the second delete (S028): another policy ends this waiting.
+		i.redelete(o, &e, "lets it go now; what it owns is collected afterwards, or stays as long as it is held itself")
+		f.Remedies = slices.Clone(e.remedies)
+	}
+	if len(e.remedies) > 0 {
+		f.Remedy = e.remedies[0].Command
+	}
+	if i.now != 0 {
+		f.ForSeconds = new(int(max(i.age(o), 0)))
+	}
+	return f
+}
+
+// age is how long an object has been being deleted, in seconds; negative while a
+// grace period runs, and 0 where the time is not known, or the object is yet to be
+// deleted.
+func (i *inquiry) age(o *object.Object) int64 {
+	if i.now == 0 || !o.BeingDeleted() {
+		return 0
+	}
+	return i.now - o.DeletionTimestamp()
+}
+
+// overdue tells whether whoever needs no one else should long have been done.
+func (i *inquiry) overdue(o *object.Object) bool { return i.age(o) > patience }
+
+func isNamespace(o *object.Object) bool { return o.Kind == "Namespace" && o.Group() == "" }
+func isPod(o *object.Object) bool       { return o.Kind == "Pod" && o.Group() == "" }
+func isDefinition(o *object.Object) bool {
+	return o.Kind == "CustomResourceDefinition" && o.Group() == "apiextensions.k8s.io"
+}

@@ -1,0 +1,351 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// find derives the ends of an object from what the simulation makes of it. It is
+// never empty for an object that is being deleted.
+func (i *inquiry) find(o *object.Object) []end {
+	var ends []end
+	if i.unserved(o) {
+		ends = append(ends, i.notServed(o))
+	} else {
+		ends = i.simulated(o)
+	}
+	if len(ends) == 0 {
+		ends = append(ends, i.underWay(o)...)
+	}
+	return ends
+}
+
+// unserved tells whether no request can reach the object.
+func (i *inquiry) unserved(o *object.Object) bool {
+	_, err := i.snap.Resources.For(o.APIVersion, o.Kind)
+	return err != nil && i.snap.KnowsAllKinds()
+}
+
+func (i *inquiry) simulated(o *object.Object) []end {
+	e := i.effects[o.Ref]
+	switch {
+	case e == nil:
+		return i.foreign(o, o.Finalizers())
+	case e.Outcome == report.Blocked:
+		return i.blocked(o, e)
+	case e.Outcome == report.Unknown:
+		return i.doubtful(o, e)
+	}
+	// It goes if others do their part: are they at work?
+	return i.pending(o)
+}
+
+// blocked is about an object that the simulation leaves behind.
+func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
+	var names []string
+	var dependents []report.Ref
+	if b := e.BlockedBy; b != nil {
+		names, dependents = b.Finalizers, b.Dependents
+	}
+	switch plan.Reason(e.Reason) {
+	case plan.WaitsForItself:
+		return []end{i.deadlock(o, SelfBlock, nil)}
+	case plan.CycleOfWaiting:
+		return append(i.foreign(o, names), i.deadlock(o, WaitingCycle, dependents))
+	case plan.OrphaningFails:
+		return append(i.foreign(o, names), i.orphaning(o, dependents))
+	case plan.DeletionMissed:
+		return []end{i.forgotten(o)}
+	case plan.GracePeriodRuns:
+		return append(i.foreign(o, names), i.pod(o)...)
+	case plan.InUse:
+		return i.inUse(o, names, dependents)
+	case plan.LeftAlone:
+		return i.leftAlone(o, e, names)
+	case plan.ContentRemains, plan.DiscoveryFails:
+		return i.contained(o, e, names, dependents)
+	default:
+		ends := i.foreign(o, names)
+		return append(ends, i.follow(o, string(plan.BlockingDependents), dependents, func(d report.Ref) (end, bool) {
+			return i.liveDependent(o, d), true
+		})...)
+	}
+}
+
+// doubtful is about an object whose future the snapshot does not decide.
+func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
+	var names []string
+	var ends []end
+	if b := e.BlockedBy; b != nil {
+		names = b.Finalizers
+		ends = i.follow(o, e.Reason, b.Dependents, func(d report.Ref) (end, bool) {
+			if i.neverJudged(d) {
+				return i.liveDependent(o, d), true
+			}
+			return end{}, false
+		})
+	}
+	if plan.Reason(e.Reason) != plan.ProtectionUnknown {
+		ends = append(ends, i.foreign(o, names)...)
+	}
+	if isNamespace(o) {
+		ends = append(ends, i.namespace(o)...)
+		ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
+	}
+	if isDefinition(o) {
+		ends = append(ends, i.definition(o)...)
+		ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
+	}
+	if len(ends) > 0 {
+		return ends
+	}
+	if isDefinition(o) && i.overdue(o) {
+		return i.underWay(o)
+	}
+	return []end{i.notSeen(o, e)}
+}
+
+// neverJudged tells of a dependent that it has an owner of a kind that is known not to
+// be served: the collector never decides about it. (Q4)
+func (i *inquiry) neverJudged(d report.Ref) bool {
+	x := i.effects[object.Ref(d)]
+	return x != nil && x.Reason == engine.UnknownOwnerKind.String() && i.snap.KnowsAllKinds()
+}
+
+// notSeen is about an object of which the snapshot does not show what it waits for.
+// The namespace controller may have said it.
+func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
+	e := endAt(o, EndNotSeen)
+	e.prove(SimulationSays, nil, x.Message)
+	if isNamespace(o) {
+		i.remaining(o, &e)
+	}
+	e.remedy(explain.AgainCommand(report.RefOf(o.Ref)), "says what was not seen of it", "")
+	return e
+}
+
+// foreign are the ends that finalizers of others are.
+func (i *inquiry) foreign(o *object.Object, names []string) []end {
+	var ends []end
+	seen := map[string]bool{}
+	for _, name := range names {
+		if name == object.Foreground || name == object.Orphan || name == definitionCleanup || seen[name] {
+			continue
+		}
+		seen[name] = true
+		ends = append(ends, i.held(o, name))
+	}
+	return ends
+}
+
+// inUse is about a claim or a volume that somebody uses: what goes is followed.
+func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []end {
+	used := endAt(o, StillInUse)
+	if len(names) > 0 {
+		used.finalizer = names[0]
+	}
+	ends := i.follow(o, string(plan.InUse), users, func(u report.Ref) (end, bool) {
+		used.others = append(used.others, u)
+		return end{}, false
+	})
+	if len(used.others) == 0 {
+		return ends
+	}
+	used.chain = append(used.chain[:0],
+		report.WaitLink{Ref: report.RefOf(o.Ref), Waits: string(plan.InUse)},
+		report.WaitLink{Ref: used.others[0], Waits: string(StillInUse)})
+	used.more = len(used.others) - 1
+	i.freeConsumer(o, &used)
+	return append(ends, used)
+}
+
+// leftAlone is about a finalizer of Kubernetes that its controller leaves to others.
+func (i *inquiry) leftAlone(o *object.Object, e *report.Effect, names []string) []end {
+	var ends []end
+	for _, name := range names {
+		x := i.heldBy(o, name, true)
+		x.prove(SimulationSays, nil, e.Message)
+		ends = append(ends, x)
+	}
+	return ends
+}
+
+// contained is about a namespace or a definition that still has content.
+func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, content []report.Ref) []end {
+	// The clean-up of a definition waits for its instances as a namespace does for its
+	// content.
+	ends := i.foreign(o, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == definitionCleanup }))
+	if isNamespace(o) {
+		ends = append(ends, i.namespace(o)...)
+	}
+	if isDefinition(o) {
+		ends = append(ends, i.definition(o)...)
+	}
+	for _, x := range i.follow(o, string(plan.ContentRemains), content, func(r report.Ref) (end, bool) {
+		if d := i.at(object.Ref(r)); d != nil && i.unserved(d) {
+			return i.notServed(d), true
+		}
+		return end{}, false
+	}) {
+		ends = merge(ends, x)
+	}
+	ends = append(ends, i.tokens(o)...)
+	if len(ends) == 0 {
+		return []end{i.notSeen(o, e)}
+	}
+	return ends
+}
+
+// pending is about an object that goes once others have done their part: those whom
+// it waits for now, and whoever takes it then.
+func (i *inquiry) pending(o *object.Object) []end {
+	var ends []end
+	switch {
+	case isPod(o) && waitsForKubelet(o):
+		return i.pod(o)
+	case isNamespace(o):
+		ends = i.namespace(o)
+		if len(ends) == 0 && i.overdue(o) && i.untouched(o) {
+			ends = i.underWay(o)
+		}
+		ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
+	case isDefinition(o):
+		ends = i.definition(o)
+		ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
+	}
+	if o.HasFinalizer(object.Foreground) {
+		ends = i.moving(ends, o, string(plan.BlockingDependents), i.blockers(o))
+	}
+	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
+		switch {
+		case r.Reason != finalizer.ConsumerExists:
+		case !i.overdue(o): // those who use it go as well, and may have yet to
+			ends = i.moving(ends, o, string(plan.InUse), r.Because)
+		default:
+			for _, e := range i.inUse(o, []string{r.Finalizer}, refsOf(i.holding(r.Because))) {
+				if e.code != UnderWay {
+					ends = merge(ends, e)
+				}
+			}
+		}
+	}
+	return ends
+}
+
+// waitsForKubelet tells whether anything but finalizers holds a pod.
+func waitsForKubelet(o *object.Object) bool {
+	grace := o.GracePeriod()
+	return len(o.Finalizers()) == 0 || grace != nil && *grace > 0
+}
+
+// moving adds the ends of those that an object waits for now, but for what is under
+// way.
+func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []object.Ref) []end {
+	for _, e := range i.follow(o, waits, refsOf(others), func(report.Ref) (end, bool) { return end{}, false }) {
+		if e.code != UnderWay {
+			ends = merge(ends, e)
+		}
+	}
+	return ends
+}
+
+// holding are those of the users of an object that may hold it until they go, in a
+// world in which it goes: they are being deleted, or will be. A pod that is on no node
+// holds nothing. (semantics.md §7.1)
+func (i *inquiry) holding(users []object.Ref) []object.Ref {
+	return slices.DeleteFunc(slices.Clone(users), func(ref object.Ref) bool {
+		o, e := i.at(ref), i.effects[ref]
+		if o == nil || o.Pod() != nil && o.Pod().NodeName == "" {
+			return true
+		}
+		return !o.BeingDeleted() && (e == nil || e.Outcome != report.Deleted)
+	})
+}
+
+func refsOf(list []object.Ref) []report.Ref {
+	refs := make([]report.Ref, len(list))
+	for n, r := range list {
+		refs[n] = report.RefOf(r)
+	}
+	return refs
+}
+
+// untouched tells whether the namespace controller has not begun: pods go first, and
+// everything else once there are none.
+func (i *inquiry) untouched(ns *object.Object) bool {
+	pods, begun := 0, true
+	for _, o := range i.snap.Objects {
+		if o.Namespace != ns.Name {
+			continue
+		}
+		if isPod(o) {
+			pods++
+			if !o.BeingDeleted() {
+				return true
+			}
+			continue
+		}
+		if r, err := i.snap.Resources.For(o.APIVersion, o.Kind); err == nil && !o.BeingDeleted() && i.snap.Resources.Monitored(r) {
+			begun = false
+		}
+	}
+	return pods == 0 && !begun
+}
+
+// contentOf is what is being deleted in a namespace.
+func (i *inquiry) contentOf(ns *object.Object) []object.Ref {
+	var refs []object.Ref
+	for _, o := range i.content[ns.Name] {
+		refs = append(refs, o.Ref)
+	}
+	return refs
+}
+
+// instancesOf is what is being deleted of a definition.
+func (i *inquiry) instancesOf(definition *object.Object) []object.Ref {
+	d := definition.Definition()
+	if d == nil {
+		return nil
+	}
+	var refs []object.Ref
+	for _, o := range i.snap.Objects {
+		if o.BeingDeleted() && o.Kind == d.Kind && o.Group() == d.Group {
+			refs = append(refs, o.Ref)
+		}
+	}
+	return refs
+}
+
+// dependents are all that refer to an object.
+func (i *inquiry) dependents(o *object.Object) []object.Ref {
+	id, ok := i.graph.Find(o.UID)
+	if !ok {
+		return nil
+	}
+	var refs []object.Ref
+	for _, d := range i.graph.Dependents(id) {
+		refs = append(refs, i.graph.Identity(d))
+	}
+	slices.SortFunc(refs, object.Compare)
+	return refs
+}
+
+// blockers are the dependents that hold up a foreground deletion now.
+func (i *inquiry) blockers(o *object.Object) []object.Ref {
+	id, ok := i.graph.Find(o.UID)
+	if !ok {
+		return nil
+	}
+	var refs []object.Ref
+	for _, d := range i.graph.BlockingDependents(id) {
+		refs = append(refs, i.graph.Identity(d))
+	}
+	slices.SortFunc(refs, object.Compare)
+	return refs
+}

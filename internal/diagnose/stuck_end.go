@@ -1,0 +1,151 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// end is the last link of a chain of waiting: the one thing that has to move.
+type end struct {
+	code Code
+	// at is the object that the end is about.
+	at        report.Ref
+	finalizer string
+	verdict   report.RemoverVerdict
+	proof     []report.Proof
+	remedies  []report.Remedy
+	// others are further objects that the text names.
+	others []report.Ref
+	// detail is the word of a server or of a simulation.
+	detail string
+	chain  []report.WaitLink
+	// more counts ends of the same kind that are left out.
+	more int
+}
+
+func endAt(o *object.Object, code Code) end {
+	at := report.RefOf(o.Ref)
+	return end{code: code, at: at, chain: []report.WaitLink{{Ref: at, Waits: string(code)}}}
+}
+
+// prove adds what was seen, unless it says nothing or is there already.
+func (e *end) prove(reason ProofReason, about *report.Ref, message string) {
+	if message == "" {
+		return
+	}
+	p := report.Proof{Reason: string(reason), Object: about, Message: clip(message)}
+	same := func(q report.Proof) bool { return q.Reason == p.Reason && q.Message == p.Message }
+	if !slices.ContainsFunc(e.proof, same) {
+		e.proof = append(e.proof, p)
+	}
+}
+
+func (e *end) remedy(command, effect, cost string) {
+	if slices.ContainsFunc(e.remedies, func(r report.Remedy) bool { return r.Command == command }) {
+		return
+	}
+	e.remedies = append(e.remedies, report.Remedy{Command: command, Effect: effect, Cost: cost})
+}
+
+// clip brings foreign text onto one line, and cuts what nobody would read to its end.
+func clip(text string) string {
+	const most = 400
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// like tells whether two ends are of the same kind, so that naming one is enough.
+func (e *end) like(x *end) bool {
+	return e.code == x.code && e.finalizer == x.finalizer && e.verdict == x.verdict &&
+		e.at.Kind == x.at.Kind && e.at.APIVersion == x.at.APIVersion && e.at.Namespace == x.at.Namespace
+}
+
+// endsOf are the ends of all chains that begin at an object, one of each kind.
+func (i *inquiry) endsOf(o *object.Object) []end {
+	if found, ok := i.ends[o.Ref]; ok {
+		return found
+	}
+	if i.open[o.Ref] {
+		return nil // the chain closes; whoever else is waited for has the end
+	}
+	i.open[o.Ref] = true
+	found := i.find(o)
+	delete(i.open, o.Ref)
+	slices.SortStableFunc(found, compareEnds)
+	i.ends[o.Ref] = found
+	return found
+}
+
+// compareEnds puts first what does not move by itself.
+func compareEnds(a, b end) int {
+	return cmp.Or(
+		cmp.Compare(rank(severityOf(a.code)), rank(severityOf(b.code))),
+		strings.Compare(string(a.code), string(b.code)),
+		object.Compare(object.Ref(a.at), object.Ref(b.at)),
+		strings.Compare(a.finalizer, b.finalizer),
+	)
+}
+
+func rank(s report.Severity) int {
+	return slices.Index([]report.Severity{report.Error, report.Warning, report.Info}, s)
+}
+
+// follow takes the ends of those that an object waits for as its own.
+func (i *inquiry) follow(o *object.Object, waits string, others []report.Ref, alive func(report.Ref) (end, bool)) []end {
+	var all []end
+	for _, ref := range others {
+		next := i.at(object.Ref(ref))
+		if next == nil || next.Ref == o.Ref {
+			continue
+		}
+		ends := i.ends[next.Ref]
+		if next.BeingDeleted() || i.hangs(next.Ref) {
+			ends = i.endsOf(next)
+		} else if e, ok := alive(ref); ok {
+			ends = []end{e}
+		}
+		for n := range ends {
+			all = merge(all, ends[n].behind(o, waits))
+		}
+	}
+	return all
+}
+
+// behind is the end seen from an object that waits for the first of its chain.
+func (e end) behind(o *object.Object, waits string) end {
+	link := report.WaitLink{Ref: report.RefOf(o.Ref), Waits: waits}
+	e.chain = append([]report.WaitLink{link}, e.chain...)
+	return e
+}
+
+func merge(all []end, e end) []end {
+	for n := range all {
+		if all[n].like(&e) {
+			all[n].more += 1 + e.more
+			return all
+		}
+	}
+	return append(all, e)
+}
+
+// at is the object of the snapshot.
+func (i *inquiry) at(ref object.Ref) *object.Object {
+	o := i.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	if o == nil || ref.UID != "" && o.UID != ref.UID {
+		return nil
+	}
+	return o
+}
+
+// hangs tells of an object that may be yet to be deleted whether it will be, and stay.
+func (i *inquiry) hangs(ref object.Ref) bool {
+	e := i.effects[ref]
+	return e != nil && e.Outcome == report.Blocked
+}

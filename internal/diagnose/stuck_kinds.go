@@ -1,0 +1,326 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// deadlock is about objects that the collector never frees.
+func (i *inquiry) deadlock(o *object.Object, code Code, others []report.Ref) end {
+	e := endAt(o, code)
+	e.others = others
+	i.proveSimulation(o, &e)
+	i.redelete(o, &e, "frees it: the collector no longer waits, and takes what it owns afterwards")
+	return e
+}
+
+// liveDependent is about a dependent that blocks a foreground deletion and stays.
+func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
+	if x := i.effects[object.Ref(d)]; x != nil && x.Outcome == report.Unknown && !i.neverJudged(d) {
+		if dependent := i.at(object.Ref(d)); dependent != nil {
+			return i.notSeen(dependent, x)
+		}
+	}
+	e := endAt(o, LiveDependentBlocks)
+	e.at, e.others = d, []report.Ref{d}
+	e.chain = []report.WaitLink{{Ref: d, Waits: string(LiveDependentBlocks)}}
+	if x := i.effects[object.Ref(d)]; x != nil {
+		e.prove(SimulationSays, &d, x.Message)
+	}
+	if s, ok := i.stuck[object.Ref(d)]; ok {
+		e.prove(SimulationSays, &d, s.Message)
+	}
+	i.redelete(o, &e, "frees it; the dependent stays as it is")
+	return e
+}
+
+func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
+	e := endAt(o, OrphaningStuck)
+	e.others = dependents
+	if s, ok := i.stuck[o.Ref]; ok {
+		e.prove(SimulationSays, nil, s.Message)
+	}
+	i.proveSimulation(o, &e)
+	if len(dependents) > 0 {
+		e.chain = append(e.chain, report.WaitLink{Ref: dependents[0], Waits: string(OrphaningStuck)})
+		e.chain[0].Waits = string(plan.OrphaningFails)
+		e.more = len(dependents) - 1
+		e.remedy("kubectl edit "+argumentOf(dependents[0]), "repairs the metadata for which the API server refuses to change the dependent", "")
+	}
+	i.redelete(o, &e, "frees it, but its dependents are deleted and not orphaned")
+	e.remedies[len(e.remedies)-1].Cost = "the dependents that were to be kept"
+	return e
+}
+
+// forgotten is about a deletion whose start the collector has missed.
+func (i *inquiry) forgotten(o *object.Object) end {
+	e := endAt(o, DeletionForgotten)
+	i.proveSimulation(o, &e)
+	e.verdict = i.managerVerdict(&e)
+	e.remedy(restartCommand, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	i.redelete(o, &e, "ends the waiting; what it owns is collected afterwards")
+	return e
+}
+
+const restartCommand = "kubectl delete pod -n kube-system -l component=kube-controller-manager"
+
+func (i *inquiry) proveSimulation(o *object.Object, e *end) {
+	if x := i.effects[o.Ref]; x != nil {
+		e.prove(SimulationSays, nil, x.Message)
+	}
+	i.proveEvents(o.Ref, e)
+}
+
+// redelete proposes a second delete, which sureRemedies tries before it is shown.
+func (i *inquiry) redelete(o *object.Object, e *end, effect string) {
+	e.remedy("kubectl delete "+argument(o)+redeletion, effect, "")
+}
+
+const (
+	redeletion = " --cascade=background" + notWaiting
+	notWaiting = " --wait=false"
+)
+
+// notServed is about an object that no request reaches.
+func (i *inquiry) notServed(o *object.Object) end {
+	e := endAt(o, KindNotServed)
+	if len(o.Finalizers()) > 0 {
+		e.finalizer = o.Finalizers()[0]
+	}
+	e.prove(SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
+	e.remedy("kubectl get crd", "shows whether its definition is there; a definition that serves the version again makes the object reachable", "")
+	return e
+}
+
+// tokens are the finalizers in the spec of a namespace beside the one of Kubernetes.
+func (i *inquiry) tokens(o *object.Object) []end {
+	var ends []end
+	if facts := o.NamespaceFacts(); facts != nil && isNamespace(o) {
+		for _, name := range facts.Finalizers {
+			if name != finalizer.NamespaceToken {
+				ends = append(ends, i.held(o, name))
+			}
+		}
+	}
+	return ends
+}
+
+// namespace asks what the namespace controller itself says, and what it needs.
+//
+// Upstream: namespace_conditions.go; semantics.md §5.4.
+func (i *inquiry) namespace(o *object.Object) []end {
+	list, shown := i.conditions(o)
+	var ends []end
+	discovery, told := evidence.Find(list, "NamespaceDeletionDiscoveryFailure")
+	if !told || discovery.True() {
+		ends = append(ends, i.brokenAPIs(o, discovery)...)
+		if discovery.True() && len(ends) == 0 {
+			ends = append(ends, i.failing(o, NamespaceDeletionFails, discovery))
+		}
+	}
+	if c, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure"); c.True() {
+		ends = append(ends, i.failing(o, NamespaceDeletionFails, c))
+	}
+	if c, _ := evidence.Find(list, "NamespaceDeletionContentFailure"); c.True() && shown && !onlyRemains(c.Message) {
+		if broken := i.brokenWebhooks(o, c.Message); len(broken) > 0 {
+			ends = append(ends, broken...)
+		} else {
+			ends = append(ends, i.failing(o, NamespaceDeletionFails, c))
+		}
+	}
+	return ends
+}
+
+// onlyRemains tells whether the failures that a condition lists say no more than that
+// content was still there when it was looked for again, as it is while it goes.
+//
+// Upstream: namespaced_resources_deleter.go deleteAllContentForGroupVersionResource;
+// namespace_conditions.go joins the errors.
+func onlyRemains(message string) bool {
+	_, errors, found := strings.Cut(message, " remaining: ")
+	if !found {
+		return false
+	}
+	for e := range strings.SplitSeq(errors, ", unexpected ") {
+		if e = strings.TrimPrefix(e, "unexpected "); !strings.HasPrefix(e, "items still remain in namespace: ") || strings.Count(e, ", ") > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// remaining adds what the namespace controller says of the content.
+func (i *inquiry) remaining(o *object.Object, e *end) {
+	list, _ := i.conditions(o)
+	for _, typ := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
+		if c, _ := evidence.Find(list, typ); c.True() {
+			e.prove(ConditionSays, nil, c.Type+": "+c.Message)
+		}
+	}
+}
+
+// conditions are those of a namespace; false when it was not seen.
+func (i *inquiry) conditions(o *object.Object) ([]evidence.Condition, bool) {
+	if i.seen != nil {
+		for _, ns := range i.seen.Namespaces {
+			if ns.Ref.Name == o.Name {
+				return ns.Conditions, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// failing is an end of which only the condition is known that reports it.
+func (i *inquiry) failing(o *object.Object, code Code, c evidence.Condition) end {
+	e := endAt(o, code)
+	e.detail = clip(c.Message)
+	e.prove(ConditionSays, nil, c.Type+": "+c.Message)
+	e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what fails: repair that, the deletion is tried again by itself", "")
+	return e
+}
+
+// definition asks what the API server says of the instances of a definition.
+//
+// Upstream: crd_finalizer.go; semantics.md §6.2.
+func (i *inquiry) definition(o *object.Object) []end {
+	if i.seen == nil {
+		return nil
+	}
+	for n := range i.seen.Definitions {
+		d := &i.seen.Definitions[n]
+		if d.Ref.Name != o.Name {
+			continue
+		}
+		c, _ := evidence.Find(d.Conditions, "Terminating")
+		fails := c.True() && c.Reason == "InstanceDeletionFailed"
+		if why, broken := i.reach.broken(d.Conversion); broken && (fails || i.overdue(o)) {
+			return []end{i.conversionEnd(o, d, why)}
+		}
+		if fails {
+			return []end{i.failing(o, DefinitionCleanupFails, c)}
+		}
+	}
+	return nil
+}
+
+// underWay is about an object that nothing holds but those who need no one else.
+func (i *inquiry) underWay(o *object.Object) []end {
+	if !o.BeingDeleted() {
+		return nil // whoever is to delete it has not: that is for those who wait for it
+	}
+	e := endAt(o, UnderWay)
+	if x := i.effects[o.Ref]; x != nil {
+		e.detail = x.Message
+		e.prove(SimulationSays, nil, x.Message)
+	}
+	if isNamespace(o) {
+		i.remaining(o, &e)
+	}
+	if !i.overdue(o) {
+		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
+		return []end{e}
+	}
+	i.proveEvents(o.Ref, &e)
+	switch {
+	case isDefinition(o):
+		e.code = DefinitionCleanupFails
+		i.cleanup(o, &e)
+		e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what the API server says of its instances", "")
+	case o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan):
+		return []end{i.collectorBehind(o, e)}
+	default:
+		e.code = ControllerNotWorking
+		e.verdict = i.managerVerdict(&e)
+		if name := remover(o); name != "" {
+			e.detail = name
+		}
+		e.remedy(restartCommand, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
+	}
+	e.chain[0].Waits = string(e.code)
+	return []end{e}
+}
+
+// cleanup adds what the API server says of the instances of a definition.
+func (i *inquiry) cleanup(o *object.Object, e *end) {
+	if i.seen == nil {
+		return
+	}
+	for n := range i.seen.Definitions {
+		if d := &i.seen.Definitions[n]; d.Ref.Name == o.Name {
+			if c, _ := evidence.Find(d.Conditions, "Terminating"); c.True() {
+				e.prove(ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
+			}
+		}
+	}
+}
+
+// remover is the controller of Kubernetes that an object waits for.
+func remover(o *object.Object) string {
+	if isNamespace(o) {
+		return "the namespace controller"
+	}
+	for _, name := range o.Finalizers() {
+		if k, ok := finalizer.Of(name); ok {
+			return k.RemovedBy
+		}
+	}
+	return ""
+}
+
+// collectorBehind is about what only the collector has to do, and has not done.
+func (i *inquiry) collectorBehind(o *object.Object, e end) end {
+	if refused, ok := i.collectorRefused(o); ok {
+		return refused
+	}
+	e.code = CollectorNotWorking
+	e.verdict = i.managerVerdict(&e)
+	if e.verdict == report.RemoverAlive || e.verdict == report.RemoverSlow {
+		e.code = DeletionForgotten
+	}
+	e.remedy(restartCommand, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	if o.HasFinalizer(object.Foreground) {
+		i.redelete(o, &e, "ends the waiting without the collector; what it owns stays until one works")
+	}
+	e.chain[0].Waits = string(e.code)
+	return e
+}
+
+// collectorRefused looks for a webhook without endpoints that keeps the collector from
+// its next request: to delete a blocking dependent, to take the reference off one that
+// is to be orphaned, or to take its finalizer off the object.
+func (i *inquiry) collectorRefused(o *object.Object) (end, bool) {
+	operation, waits, others := update, string(plan.OrphaningFails), i.dependents(o)
+	if o.HasFinalizer(object.Foreground) {
+		operation, waits, others = remove, string(plan.BlockingDependents), i.blockers(o)
+	}
+	for _, ref := range others {
+		d := i.at(ref)
+		if d == nil || operation == remove && d.BeingDeleted() {
+			continue
+		}
+		if surely, _ := i.stops(operation, d); len(surely) > 0 {
+			u, _ := i.reach.broken(&surely[0].Client)
+			e := i.admissionEnd(d, surely[0], u)
+			e.chain[0].Waits = string(WebhookUnreachable)
+			return e.behind(o, waits), true
+		}
+	}
+	if surely, _ := i.stops(update, o); len(surely) > 0 && len(others) == 0 {
+		u, _ := i.reach.broken(&surely[0].Client)
+		e := i.admissionEnd(o, surely[0], u)
+		e.chain[0].Waits = string(WebhookUnreachable)
+		return e, true
+	}
+	return end{}, false
+}
+
+// policyOf is how the second delete of a remedy is done.
+const policyOf = engine.Background

@@ -1,0 +1,63 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ofManager are the finalizers that kube-controller-manager removes. (semantics.md
+// §7.1)
+var ofManager = map[string]bool{
+	"kubernetes.io/pvc-protection":             true,
+	"kubernetes.io/pv-protection":              true,
+	"kubernetes.io/vac-protection":             true,
+	"kubernetes.io/pv-controller":              true,
+	"batch.kubernetes.io/job-tracking":         true,
+	"resource.kubernetes.io/delete-protection": true,
+	"networking.k8s.io/service-cidr-finalizer": true,
+	"scheduling.k8s.io/podgroup-protection":    true,
+	"kubernetes":                               true,
+}
+
+// hosted tells whether a finalizer belongs to a controller that providers of
+// clusters run where their customers see no pod of it.
+func hosted(name string) bool {
+	return slices.ContainsFunc([]string{
+		"service.kubernetes.io/", "external-attacher/", "external-provisioner.volume.kubernetes.io/", "snapshot.storage.kubernetes.io/",
+		"service.k8s.aws/", "ingress.k8s.aws/", "group.ingress.k8s.aws/", "elbv2.k8s.aws/", "networking.k8s.aws/", "vpcresources.k8s.aws/",
+		"karpenter.sh/", "karpenter.k8s.aws/", "eks.amazonaws.com/",
+		"networking.gke.io/", "gke.networking.io/", "cloud.google.com/", "kubernetes.azure.com/",
+	}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// tool tells whether a writer is a tool by which people, or what applies their
+// manifests, write objects: that says nothing about who removes what they wrote.
+func tool(writer string) bool {
+	lower := strings.ToLower(writer)
+	return writer == "" || slices.ContainsFunc([]string{
+		"kubectl", "oc", "helm", "k9s", "lens", "freelens", "mozilla", "curl", "terraform", "pulumi", "kapp", "kustomize", "argocd", "flux",
+		"before-first-apply", "unknown", "ansible", "openapi-generator", "python", "go-http-client", "node-fetch", "okhttp",
+	}, func(name string) bool {
+		rest, ok := strings.CutPrefix(lower, name)
+		return ok && (rest == "" || !letter(rest[0]))
+	})
+}
+
+func letter(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// common tells whether many programs have the name, so that one of that name need
+// not be the one that is meant.
+func common(program string) bool {
+	return slices.Contains([]string{"manager", "controller", "operator", "main", "server", "app", "controller-manager", "java", "node", "bash", "sh"},
+		strings.ToLower(program))
+}
+
+// stampText is " at …" for a time that is known.
+func stampText(seconds int64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return " at " + metav1.Unix(seconds, 0).UTC().Format("2006-01-02T15:04:05Z")
+}

@@ -1,0 +1,152 @@
+package diagnose_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// drawBodies draws what could be seen of removers: workloads, pods, rights, leases,
+// and managedFields of the objects of a world.
+func drawBodies(t *rapid.T, objects []*object.Object) []string {
+	account := rapid.SampledFrom([]string{"op", "other", "default"})
+	group := rapid.SampledFrom([]string{"*", "", "example.com", "apps"})
+	verb := rapid.SampledFrom([]string{"*", "update", "get", "patch"})
+	program := rapid.SampledFrom([]string{"manager", "operator-x", "kubectl-edit"})
+	bodies := []string{`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"cluster-admin"},"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]}]}`}
+	for i := range rapid.IntRange(0, 3).Draw(t, "roles") {
+		bodies = append(bodies,
+			fmt.Sprintf(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"r%d"},"rules":[{"verbs":[%q],"apiGroups":[%q],"resources":["*"]}]}`,
+				i, verb.Draw(t, "verb"), group.Draw(t, "group")),
+			fmt.Sprintf(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRoleBinding","metadata":{"name":"r%d"},"roleRef":{"kind":"ClusterRole","name":"r%d"},"subjects":[{"kind":%q,"namespace":"ops","name":%q}]}`,
+				i, i, rapid.SampledFrom([]string{"ServiceAccount", "User", "Group"}).Draw(t, "subject"), account.Draw(t, "account")))
+	}
+	for i := range rapid.IntRange(0, 3).Draw(t, "pods") {
+		bodies = append(bodies, fmt.Sprintf(
+			`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"ops","name":"p%d"},"spec":{"serviceAccountName":%q,"containers":[{"name":%q}]},"status":{"phase":%q}}`,
+			i, account.Draw(t, "account"), program.Draw(t, "program"), rapid.SampledFrom([]string{"Running", "Pending", "Failed"}).Draw(t, "phase")))
+	}
+	for i := range rapid.IntRange(0, 2).Draw(t, "workloads") {
+		bodies = append(bodies, fmt.Sprintf(
+			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":"ops","name":"d%d"},"spec":{"replicas":%d,"template":{"spec":{"serviceAccountName":%q,"containers":[{"name":%q}]}}}}`,
+			i, rapid.IntRange(0, 1).Draw(t, "replicas"), account.Draw(t, "account"), program.Draw(t, "program")))
+	}
+	if rapid.Bool().Draw(t, "lease") {
+		bodies = append(bodies, fmt.Sprintf(
+			`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"namespace":"kube-system","name":"kube-controller-manager"},"spec":{"holderIdentity":"m","renewTime":%q,"leaseDurationSeconds":15}}`,
+			rapid.SampledFrom([]string{"2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z"}).Draw(t, "renewed")))
+	}
+	for _, o := range objects {
+		if o.BeingDeleted() && len(o.Finalizers()) > 0 {
+			fields, _ := json.Marshal(map[string]any{"f:metadata": map[string]any{"f:finalizers": map[string]any{fmt.Sprintf("v:%q", o.Finalizers()[0]): map[string]any{}}}})
+			bodies = append(bodies, fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"namespace":%q,"name":%q,"uid":%q,"deletionTimestamp":"2026-05-01T00:00:00Z","managedFields":[{"manager":%q,"operation":"Update","fieldsV1":%s}]}}`,
+				o.APIVersion, o.Kind, o.Namespace, o.Name, o.UID, program.Draw(t, "writer"), fields))
+		}
+	}
+	return bodies
+}
+
+func seenOf(bodies []string, unread []evidence.Part) *evidence.World {
+	seen := &evidence.World{}
+	for _, b := range bodies {
+		_ = seen.Add("", "", []byte(b)) // a part that cannot be read is not whole
+	}
+	for _, p := range evidence.Parts() {
+		why := ""
+		if slices.Contains(unread, p) {
+			why = "forbidden"
+		}
+		seen.Mark(p, "", why)
+	}
+	return seen
+}
+
+// neededParts are those of which one unread forbids the verdict Gone.
+var neededParts = []evidence.Part{
+	evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
+	evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings, evidence.Leases,
+}
+
+// TestStuckOfDrawnWorlds: every object that is being deleted has an end; codes are
+// documented and have their severity; chains begin at the object and end in the code;
+// what was not read makes nobody gone; and neither the order in which the evidence
+// came nor a second run changes a byte.
+func TestStuckOfDrawnWorlds(t *testing.T) {
+	severity := map[string]report.Severity{}
+	for _, c := range diagnose.StuckCodes() {
+		severity[string(c.Code)] = c.Severity
+	}
+	reasons := map[string]bool{}
+	for _, r := range diagnose.ProofReasons() {
+		reasons[string(r.Reason)] = true
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		w := scenario.DrawWorld(t, scenario.Wild)
+		coverage := snapshot.CoversEverything()
+		if rapid.Bool().Draw(t, "blind") {
+			coverage = &snapshot.Coverage{}
+		}
+		snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
+		if err != nil {
+			t.Skip("the objects are of two clusters")
+		}
+		// Drawn deletions begin with the year 2030.
+		now := 1893456000 + rapid.SampledFrom([]int64{-10, 60, 400, 4000}).Draw(t, "after")
+		bodies := drawBodies(t, snap.Objects)
+		unread := rapid.SliceOfN(rapid.SampledFrom(neededParts), 0, 2).Draw(t, "unread")
+		d, err := diagnose.Stuck(t.Context(), snap, seenOf(bodies, unread), diagnose.Question{Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := map[object.Ref]bool{}
+		for _, f := range d.Findings {
+			ended[object.Ref(f.Object)] = true
+			assertFinding(t, f, severity, reasons)
+			if f.Verdict == report.RemoverGone && len(unread) > 0 {
+				t.Fatalf("%v were not read, and yet: %+v", unread, f)
+			}
+		}
+		for _, o := range snap.Objects {
+			if o.BeingDeleted() != ended[o.Ref] {
+				t.Fatalf("%s: being deleted %v, in the findings %v", o.Ref, o.BeingDeleted(), ended[o.Ref])
+			}
+		}
+		shuffled := slices.Clone(bodies)
+		rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed"))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		again, err := diagnose.Stuck(t.Context(), snap, seenOf(shuffled, unread), diagnose.Question{Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := json.Marshal(d)
+		b, _ := json.Marshal(again)
+		if !bytes.Equal(a, b) {
+			t.Fatalf("the order of the evidence matters:\n%s\n%s", a, b)
+		}
+	})
+}
+
+func assertFinding(t *rapid.T, f report.Finding, severity map[string]report.Severity, reasons map[string]bool) {
+	if severity[f.Code] != f.Severity || f.Message == "" || len(f.Remedies) == 0 || f.Since == "" || f.ForSeconds == nil {
+		t.Fatalf("not whole: %+v", f)
+	}
+	if len(f.Chain) == 0 || f.Chain[0].Ref != f.Object || f.Chain[len(f.Chain)-1].Waits != f.Code {
+		t.Fatalf("the chain of %s: %+v", f.Code, f.Chain)
+	}
+	for _, p := range f.Proof {
+		if !reasons[p.Reason] || p.Message == "" {
+			t.Fatalf("the proof %+v", p)
+		}
+	}
+}

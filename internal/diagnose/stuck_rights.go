@@ -1,0 +1,247 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// account is a service account.
+type account struct{ namespace, name string }
+
+// rights trace permissions back to those who have them.
+type rights struct {
+	seen *evidence.World
+	// cluster and local are the rules by the roles' names, the local ones with the
+	// namespace before the name.
+	cluster, local map[string][]evidence.Rule
+	// single tells that some rule is about single objects.
+	single func(object.Resource) bool
+	traced map[tracedFor]*writers
+}
+
+// tracedFor is for what rights were traced; the name only where rules are about single
+// objects.
+type tracedFor struct{ group, resource, namespace, name string }
+
+// writers are those who may write an object.
+type writers struct {
+	// accounts have rights that name the resource; powerful ones may write everything
+	// of the group or the cluster.
+	accounts, powerful map[account]bool
+	// outside are the users and groups with such rights that are no service accounts.
+	outside []string
+	// everyone tells that all service accounts may.
+	everyone bool
+
+	// named and mighty are the pods at work under the accounts of the two kinds, and
+	// workloads those under accounts that have rights that name the resource.
+	named, mighty []*evidence.Pod
+	workloads     []*evidence.Workload
+}
+
+// may tells whether an account may write the object.
+func (w *writers) may(a account) bool { return w.everyone || w.accounts[a] || w.powerful[a] }
+
+func newRights(seen *evidence.World) *rights {
+	r := &rights{seen: seen, cluster: map[string][]evidence.Rule{}, local: map[string][]evidence.Rule{}, traced: map[tracedFor]*writers{}}
+	if seen == nil {
+		return r
+	}
+	for _, role := range seen.Roles {
+		if role.Ref.Kind == "ClusterRole" {
+			r.cluster[role.Ref.Name] = role.Rules
+		} else {
+			r.local[role.Ref.Namespace+"/"+role.Ref.Name] = role.Rules
+		}
+	}
+	r.single = singles(seen.Roles)
+	return r
+}
+
+// singles tells of which resources rules name single objects.
+func singles(roles []evidence.Role) func(object.Resource) bool {
+	named := map[[2]string]bool{}
+	for _, role := range roles {
+		for _, rule := range role.Rules {
+			if len(rule.Names) == 0 {
+				continue
+			}
+			for _, group := range rule.Groups {
+				for _, x := range rule.Resources {
+					kind, _, _ := strings.Cut(x, "/")
+					named[[2]string{group, kind}] = true
+				}
+			}
+		}
+	}
+	return func(r object.Resource) bool {
+		return named[[2]string{r.Group, r.Name}] || named[[2]string{r.Group, "*"}] || named[[2]string{"*", r.Name}] || named[[2]string{"*", "*"}]
+	}
+}
+
+// writersOf are those who may update or patch the object or a part of it.
+func (r *rights) writersOf(o *object.Object, resource object.Resource) *writers {
+	key := tracedFor{group: resource.Group, resource: resource.Name, namespace: o.Namespace}
+	if r.seen != nil && r.single(resource) {
+		key.name = o.Name
+	}
+	if w, ok := r.traced[key]; ok {
+		return w
+	}
+	w := &writers{accounts: map[account]bool{}, powerful: map[account]bool{}}
+	r.traced[key] = w
+	if r.seen == nil {
+		return w
+	}
+	for n := range r.seen.Bindings {
+		b := &r.seen.Bindings[n]
+		if b.Ref.Kind == "RoleBinding" && b.Ref.Namespace != o.Namespace {
+			continue
+		}
+		if named, powerful := allows(r.rulesOf(b), resource, o.Name); named || powerful {
+			w.grant(b, named)
+		}
+	}
+	slices.Sort(w.outside)
+	w.outside = slices.Compact(w.outside)
+	w.atWork(r.seen)
+	return w
+}
+
+// atWork finds who runs under the accounts.
+func (w *writers) atWork(seen *evidence.World) {
+	for n := range seen.Pods {
+		p := &seen.Pods[n]
+		switch a := (account{p.Ref.Namespace, p.ServiceAccount}); {
+		case finished(p):
+		case w.accounts[a]:
+			w.named = append(w.named, p)
+		case w.powerful[a]:
+			w.mighty = append(w.mighty, p)
+		}
+	}
+	for n := range seen.Workloads {
+		if x := &seen.Workloads[n]; w.accounts[account{x.Ref.Namespace, x.ServiceAccount}] {
+			w.workloads = append(w.workloads, x)
+		}
+	}
+}
+
+func finished(p *evidence.Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
+
+// programs are pods at work and workloads by the names that they may call themselves.
+type programs struct {
+	pods      map[string][]*evidence.Pod
+	workloads map[string][]*evidence.Workload
+}
+
+func newPrograms(seen *evidence.World) *programs {
+	p := &programs{pods: map[string][]*evidence.Pod{}, workloads: map[string][]*evidence.Workload{}}
+	if seen == nil {
+		return p
+	}
+	for n := range seen.Pods {
+		if pod := &seen.Pods[n]; !finished(pod) {
+			for _, name := range lowered(pod.Programs) {
+				p.pods[name] = append(p.pods[name], pod)
+			}
+		}
+	}
+	for n := range seen.Workloads {
+		for _, name := range lowered(seen.Workloads[n].Programs) {
+			p.workloads[name] = append(p.workloads[name], &seen.Workloads[n])
+		}
+	}
+	return p
+}
+
+func lowered(names []string) []string {
+	low := make([]string, len(names))
+	for n, name := range names {
+		low[n] = strings.ToLower(name)
+	}
+	slices.Sort(low)
+	return slices.Compact(low)
+}
+
+// told tells whether RBAC says who may do what: an API server that uses it makes the
+// role of administrators itself.
+//
+// Upstream: rbac/bootstrappolicy/policy.go ClusterRoles.
+func (r *rights) told() bool {
+	_, ok := r.cluster["cluster-admin"]
+	return ok
+}
+
+func (r *rights) rulesOf(b *evidence.Binding) []evidence.Rule {
+	if b.RoleKind == "ClusterRole" {
+		return r.cluster[b.RoleName]
+	}
+	return r.local[b.Ref.Namespace+"/"+b.RoleName]
+}
+
+// allows tells whether rules let somebody write an object, and whether one of them
+// names its resource. What is about a subresource counts: the status of some kinds
+// takes finalizers along.
+//
+// Upstream: rbac/v1 evaluation helpers VerbMatches, APIGroupMatches, ResourceMatches.
+func allows(rules []evidence.Rule, resource object.Resource, name string) (named, powerful bool) {
+	for _, rule := range rules {
+		if !containsAny(rule.Verbs, "*", "update", "patch") || !containsAny(rule.Groups, "*", resource.Group) ||
+			len(rule.Names) > 0 && !slices.Contains(rule.Names, name) {
+			continue
+		}
+		for _, x := range rule.Resources {
+			kind, sub, _ := strings.Cut(x, "/")
+			switch {
+			case kind == resource.Name && slices.Contains(rule.Groups, resource.Group):
+				named = true
+			case kind == resource.Name, kind == "*" && (sub == "" || sub == "*" || sub == "finalizers" || sub == "status"):
+				powerful = true
+			}
+		}
+	}
+	return named, powerful
+}
+
+func containsAny(list []string, wanted ...string) bool {
+	return slices.ContainsFunc(wanted, func(w string) bool { return slices.Contains(list, w) })
+}
+
+// grant gives the rights of a binding to its subjects. Those of the control plane
+// that may write everything are no news: they remove finalizers of Kubernetes only.
+func (w *writers) grant(b *evidence.Binding, named bool) {
+	for _, s := range b.Subjects {
+		namespace, name, isAccount := accountOf(s, b.Ref.Namespace)
+		system := strings.HasPrefix(s.Name, "system:") || s.Name == "kubeadm:cluster-admins"
+		switch {
+		case isAccount && named:
+			w.accounts[account{namespace, name}] = true
+		case isAccount:
+			w.powerful[account{namespace, name}] = true
+		case s.Kind == "Group" && (s.Name == "system:serviceaccounts" || s.Name == "system:authenticated" || strings.HasPrefix(s.Name, "system:serviceaccounts:")):
+			w.everyone = true
+		case named || !system:
+			w.outside = append(w.outside, strings.ToLower(s.Kind)+" "+s.Name)
+		}
+	}
+}
+
+// accountOf reads a subject as a service account, in either spelling.
+func accountOf(s evidence.Subject, namespace string) (in, name string, ok bool) {
+	if s.Kind == "ServiceAccount" {
+		if s.Namespace != "" {
+			namespace = s.Namespace
+		}
+		return namespace, s.Name, true
+	}
+	rest, ok := strings.CutPrefix(s.Name, "system:serviceaccount:")
+	if s.Kind != "User" || !ok {
+		return "", "", false
+	}
+	in, name, ok = strings.Cut(rest, ":")
+	return in, name, ok
+}

@@ -1,0 +1,119 @@
+package explain
+
+import (
+	"context"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// deadlock names what keeps a deletion from ever ending by itself, when that is not a
+// finalizer: the wait is followed from dependent to dependent to the one at its end.
+//
+// Upstream: semantics.md §3.16, Q1–Q4, Q20.
+func (q *question) deadlock(ctx context.Context, fate report.Effect) (*report.Deadlock, error) {
+	if !q.target.BeingDeleted() || fate.Outcome != report.Blocked && fate.Outcome != report.Unknown {
+		return nil, nil
+	}
+	result, err := plan.Simulate(ctx, q.near, plan.CollectSeed(), plan.Options{NoSteps: true})
+	if err != nil {
+		return nil, err
+	}
+	effects := map[report.Ref]*report.Effect{}
+	for i := range result.Plan.Effects {
+		effects[result.Plan.Effects[i].Object] = &result.Plan.Effects[i]
+	}
+	start := report.RefOf(q.target.Ref)
+	from := map[report.Ref]report.Ref{start: start}
+	open := []report.Ref{start}
+	for i := 0; i < len(open); i++ {
+		at := open[i]
+		if d := q.end(ctx, at, effects[at]); d != nil {
+			d.Path = pathTo(from, at)
+			return d, nil
+		}
+		if e := effects[at]; e != nil && e.BlockedBy != nil && waitsForDependents(e) {
+			for _, next := range e.BlockedBy.Dependents {
+				if _, met := from[next]; !met {
+					from[next] = at
+					open = append(open, next)
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// waitsForDependents tells whether an object is there because of dependents, and not of
+// content or users.
+func waitsForDependents(e *report.Effect) bool {
+	switch plan.Reason(e.Reason) {
+	case plan.BlockingDependents, plan.CycleOfWaiting, plan.WaitsForItself, plan.DependentUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// end says why a wait ends at an object; nil if it does not, or not without remedy.
+func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *report.Deadlock {
+	name := at.KubectlName()
+	if e != nil && e.Outcome == report.Blocked {
+		switch plan.Reason(e.Reason) {
+		case plan.WaitsForItself:
+			return &report.Deadlock{Reason: e.Reason, Rule: "Q1", Message: name + " is its own owner and blocks its own deletion"}
+		case plan.CycleOfWaiting:
+			return &report.Deadlock{Reason: e.Reason, Rule: "Q2", Message: name + " and " + names(e.BlockedBy.Dependents) +
+				" are all being deleted in the foreground and wait for one another"}
+		case plan.DeletionMissed:
+			return &report.Deadlock{Reason: e.Reason, Rule: "Q20", Message: "the collector has missed that the deletion of " + name +
+				" began and does not look again until it restarts"}
+		default:
+			return nil
+		}
+	}
+	a, ok := q.collector.Inspect(at.UID)
+	if !ok || a.BeingDeleted {
+		return nil
+	}
+	d := q.collector.Decide(engine.Lookup(ctx, q.world, engine.Upstream, a))
+	switch {
+	case d.Reason == engine.OwnerRefInvalidNamespace:
+		return &report.Deadlock{Reason: d.Reason.String(), Rule: "Q3", Message: name +
+			" blocks, is in no namespace and names an owner in one: the collector gives up on it, so that it never goes"}
+	case d.Reason == engine.UnknownOwnerKind && q.snap.KnowsAllKinds():
+		return &report.Deadlock{Reason: d.Reason.String(), Rule: "Q4", Message: name +
+			" blocks, and names another owner of a kind that is not served: the collector decides nothing about it, so that it never goes"}
+	}
+	return nil
+}
+
+// names lists a few objects.
+func names(refs []report.Ref) string {
+	const most = 3
+	var list []string
+	for _, r := range refs[:min(most, len(refs))] {
+		list = append(list, r.KubectlName())
+	}
+	if len(refs) > most {
+		list = append(list, "others")
+	}
+	return strings.Join(list, ", ")
+}
+
+func pathTo(from map[report.Ref]report.Ref, at report.Ref) []report.Ref {
+	path := []report.Ref{at}
+	for from[at] != at {
+		at = from[at]
+		path = append([]report.Ref{at}, path...)
+	}
+	return path
+}
+
+// heldByCollector tells whether the object has a finalizer of the collector.
+func heldByCollector(o *object.Object) bool {
+	return o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan)
+}

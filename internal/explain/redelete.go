@@ -1,0 +1,88 @@
+package explain
+
+import (
+	"context"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// redelete offers to delete an object again that is being deleted and stuck: the policy
+// of the second request replaces that of the first. What that costs is simulated.
+//
+// Upstream: store.go deletionFinalizersForGarbageCollection, semantics.md §2.7, S028,
+// S029.
+func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
+	var remedies []report.Remedy
+	for _, policy := range []engine.Policy{engine.Background, engine.OrphanPolicy} {
+		result, err := plan.Simulate(ctx, q.near, plan.DeleteSeed(policy, q.target.Ref), plan.Options{NoSteps: true})
+		if err != nil {
+			return nil, err
+		}
+		c := q.costOf(result.Plan, e.Object)
+		if !c.ends {
+			continue
+		}
+		remedies = append(remedies, report.Remedy{
+			Command: "kubectl delete " + argument(e.Object) + " --cascade=" + strings.ToLower(policy.String()),
+			Effect:  c.text(policy, q.target),
+		})
+	}
+	return remedies, nil
+}
+
+// cost is what a second delete does beside ending the object.
+type cost struct {
+	ends                           bool
+	taken, stuck, orphaned, doubts []report.Ref
+}
+
+func (q *question) costOf(p *report.Plan, target report.Ref) cost {
+	var c cost
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		switch {
+		case e.Object == target:
+			c.ends = e.Outcome == report.Deleted && !e.Baseline
+		case e.Baseline:
+		case e.Outcome == report.Deleted:
+			c.taken = append(c.taken, e.Object)
+		case e.Outcome == report.Blocked && !q.beingDeleted(e.Object):
+			c.stuck = append(c.stuck, e.Object)
+		case e.Outcome == report.Orphaned:
+			c.orphaned = append(c.orphaned, e.Object)
+		case e.Outcome == report.Unknown:
+			c.doubts = append(c.doubts, e.Object)
+		}
+	}
+	return c
+}
+
+// beingDeleted tells whether the snapshot shows an object as being deleted.
+func (q *question) beingDeleted(r report.Ref) bool {
+	o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name)
+	return o != nil && o.BeingDeleted()
+}
+
+func (c cost) text(policy engine.Policy, target *object.Object) string {
+	text := "ends the waiting and lets the object go now; its dependents are collected afterwards"
+	switch {
+	case policy == engine.OrphanPolicy:
+		text = "ends the waiting and lets the object go; dependents that are not being deleted yet are kept"
+	case target.HasFinalizer(object.Orphan):
+		text = "lets the object go now, and releases nobody: the dependents that were to be kept are collected"
+	}
+	add := func(what string, refs []report.Ref) {
+		if len(refs) > 0 {
+			text += "; " + what + " " + names(refs)
+		}
+	}
+	add("these go, too:", c.taken)
+	add("these stay, without this owner:", c.orphaned)
+	add("these are deleted, and held:", c.stuck)
+	add("not known of", c.doubts)
+	return text
+}
