@@ -13,16 +13,22 @@ var mayImport = map[string][]string{
 	"report":      {},
 	"manifest":    {},
 	"graph":       {},
+	"evidence":    {},
 	"controllers": {},
 	"apisim":      {}, // never engine, graph, snapshot: a second opinion has to be independent
 	"snapshot":    {"manifest"},
 	"engine":      {"graph"},
-	"kube":        {"snapshot", "manifest"},
+	"kube":        {"snapshot", "manifest", "evidence"},
 	"finalizer":   {"report", "snapshot"},
 	"plan":        {"report", "engine", "graph", "apisim", "controllers", "snapshot", "finalizer"},
-	"explain":     {"report", "engine", "graph", "apisim", "snapshot", "plan"},
+	"reach":       {"graph", "snapshot"},
+	"explain":     {"report", "engine", "graph", "apisim", "snapshot", "plan", "reach"},
+	"risk":        {"report", "engine", "snapshot", "plan", "reach"},
 	"narrow":      {"report", "snapshot"},
-	"diagnose":    {"report", "engine", "graph", "apisim", "snapshot", "plan", "explain"},
+	"diagnose":    {"report", "engine", "graph", "apisim", "snapshot", "plan", "explain", "finalizer", "evidence"},
+	"unserve":     {"report", "engine", "graph", "snapshot", "plan"},
+	"debuggraph":  {},
+	"doctor":      {"report", "engine", "graph", "snapshot", "plan", "debuggraph"},
 	"render":      {"report"},
 	"protect":     {"report"},
 	"undo":        {},
@@ -39,6 +45,7 @@ var mayImport = map[string][]string{
 // Apimachinery is for everybody and not repeated.
 var libraries = map[string][]string{
 	"report":   {"k8s.io/apimachinery"},
+	"evidence": {"sigs.k8s.io/json"},
 	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
 	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "go.yaml.in/yaml", "sigs.k8s.io/yaml"},
 	"render": {
