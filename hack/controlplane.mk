@@ -5,6 +5,8 @@
 
 N    ?= 300
 SEED ?= 1
+# Worlds with namespaces and definitions, of which 40 take a minute and a half.
+CONTAINERS ?= 40
 # More for the comparison: -cells BCD -batch 100 -shrink 5
 DIFFERENTIAL ?=
 
@@ -22,9 +24,10 @@ kube-up: bin/controlplane ## start a control plane for a person; it ends with Ct
 	@bin/controlplane up
 
 .PHONY: differential
-differential: bin/controlplane ## compare N random worlds from SEED with a real control plane
+differential: bin/controlplane ## compare N random worlds from SEED, and CONTAINERS with namespaces, with a real control plane
 	cd $(CONTROLPLANE) && $(GO) test ./cluster
-	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 4h -v ./differential -args -worlds $(N) -seed $(SEED) $(DIFFERENTIAL)
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 4h -v ./differential -args -worlds $(N) -seed $(SEED) \
+	  -containers $(CONTAINERS) -containers-phases 3 $(DIFFERENTIAL)
 
 .PHONY: hazards
 hazards: bin/controlplane ## lose objects of living owners to the collector of Kubernetes, and not to ours

@@ -104,16 +104,18 @@ type ownerManifest struct {
 }
 
 type metadata struct {
-	Name                       string          `json:"name"`
-	Namespace                  string          `json:"namespace,omitempty"`
-	UID                        string          `json:"uid"`
-	ResourceVersion            string          `json:"resourceVersion,omitempty"`
-	Generation                 int             `json:"generation,omitempty"`
-	CreationTimestamp          string          `json:"creationTimestamp"`
-	DeletionTimestamp          string          `json:"deletionTimestamp,omitempty"`
-	DeletionGracePeriodSeconds *int64          `json:"deletionGracePeriodSeconds,omitempty"`
-	Finalizers                 []string        `json:"finalizers,omitempty"`
-	OwnerReferences            []ownerManifest `json:"ownerReferences,omitempty"`
+	Name                       string            `json:"name"`
+	Namespace                  string            `json:"namespace,omitempty"`
+	UID                        string            `json:"uid"`
+	ResourceVersion            string            `json:"resourceVersion,omitempty"`
+	Generation                 int               `json:"generation,omitempty"`
+	CreationTimestamp          string            `json:"creationTimestamp"`
+	DeletionTimestamp          string            `json:"deletionTimestamp,omitempty"`
+	DeletionGracePeriodSeconds *int64            `json:"deletionGracePeriodSeconds,omitempty"`
+	Finalizers                 []string          `json:"finalizers,omitempty"`
+	OwnerReferences            []ownerManifest   `json:"ownerReferences,omitempty"`
+	Labels                     map[string]string `json:"labels,omitempty"`
+	Annotations                map[string]string `json:"annotations,omitempty"`
 }
 
 // stored is an object in the form in which it goes into storage.

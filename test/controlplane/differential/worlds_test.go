@@ -13,9 +13,10 @@ var (
 	count = flag.Int("worlds", 300, "the number of worlds")
 	seed  = flag.Uint64("seed", 1, "the seed of the first world")
 	most  = flag.Int("batch", 300, "the number of worlds at a time")
-	cells = flag.String("cells", "BCDE",
+	cells = flag.String("cells", "BCDEF",
 		"where worlds are tried: B, our engine over a real API server; C, the collector of Kubernetes over our server; "+
-			"D, a real control plane; E, our collector as it is shipped, over a real API server")
+			"D, a real control plane; E, our collector as it is shipped, over a real API server; "+
+			"F, a real control plane with everybody who deletes, for worlds of its own")
 	small = flag.Int("shrink", 0, "the number of rounds in which a disagreement is made smaller")
 )
 

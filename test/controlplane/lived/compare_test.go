@@ -105,6 +105,9 @@ func (s *story) text(o, said *object.Object) string {
 	if said.Generation == 0 {
 		c.Generation = 0
 	}
+	if said.Revision() == 0 && c.Revision() != 0 {
+		c.Edit().Revision = 0
+	}
 	labels := map[string]string{}
 	for k, v := range o.Labels.All {
 		if said.Labels.Has(k) {

@@ -1,0 +1,272 @@
+package differential
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+const (
+	// round is how long a world in which something is being deleted has to stay as it
+	// is: longer than the namespace controller waits for content that finalizers hold,
+	// eight seconds, and than the API server for instances, five.
+	round = 9 * time.Second
+	// endurance is how long a world may be another one than was foretold: longer than
+	// the minute for which a worker of the API server waits for instances.
+	endurance = 100 * time.Second
+)
+
+// deletion is a story on its way through a real control plane.
+type deletion struct {
+	story
+	place
+	slot  int
+	phase int
+	acts  [][]scenario.Act
+	// states in which the phases before ended.
+	states []map[string]string
+	before []*object.Object
+	// resources are the kinds that were served before this phase.
+	resources *object.Resources
+	foretold  forecast
+	now       seen
+	text      string // of now
+	since     time.Time
+	explored  bool
+	wrong     []string
+	verdict   verdict
+}
+
+// batch runs stories through the stage, all at once, and tells done of every phase of
+// every story. First is the number of the first world: no two of a stage have one.
+func (s *stage) batch(ctx context.Context, first int, stories []story, done func(*deletion)) error {
+	var all []*deletion
+	var places []place
+	for i, w := range stories {
+		d := &deletion{story: w, place: placeOf(first + i), slot: i}
+		all, places = append(all, d), append(places, d.place)
+	}
+	if err := s.set(ctx, places, stories); err != nil {
+		return err
+	}
+	for phase := 0; len(all) > 0; phase++ {
+		under, err := s.phase(ctx, all, phase)
+		if err != nil {
+			return err
+		}
+		var more []*deletion
+		for _, d := range under {
+			done(d)
+		}
+		for _, d := range all {
+			if d.phase < len(d.phases) && d.verdict != wrong {
+				more = append(more, d)
+			}
+		}
+		all = more
+	}
+	return s.strike(ctx)
+}
+
+// phase carries out one phase of all stories and judges those in which something is
+// left to do.
+func (s *stage) phase(ctx context.Context, all []*deletion, phase int) ([]*deletion, error) {
+	worlds, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.discover(ctx); err != nil {
+		return nil, err
+	}
+	var under []*deletion
+	for _, d := range all {
+		ok, err := d.begin(ctx, worlds[d.slot].objects, s.resourcesOf(d.place), phase)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			under = append(under, d)
+		}
+	}
+	if phase == 0 {
+		if err := s.Controllers(deleters...); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.fence(ctx); err != nil {
+		return nil, err
+	}
+	err = each(len(under), func(i int) error {
+		for _, a := range under[i].acts[phase] {
+			if err := s.carryOut(ctx, under[i].place, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return under, s.settle(ctx, under)
+}
+
+// begin notes the world before a phase and what a dry run says of it. It tells
+// whether there is anything to do in this phase.
+func (d *deletion) begin(ctx context.Context, world []*object.Object, rs *object.Resources, phase int) (bool, error) {
+	var acts []scenario.Act
+	if phase > 0 {
+		acts = possibleActs(world, d.phases[phase-1])
+	}
+	d.phase, d.before, d.verdict, d.acts = phase, world, undecided, append(d.acts, acts)
+	d.text, d.since, d.explored, d.wrong = "", time.Time{}, false, nil
+	if phase > 0 && len(acts) == 0 {
+		d.states, d.verdict = append(d.states, stateOf(world)), predicted
+		return false, nil
+	}
+	if phase == 0 {
+		drawn, held := stateOf(d.objects), stateOf(world)
+		if !maps.Equal(drawn, held) {
+			return false, fmt.Errorf("seed %d: the server does not hold the world that was drawn\n%v\n%v", d.seed, drawn, held)
+		}
+	}
+	var err error
+	if d.foretold, err = foretell(ctx, world, rs, acts, 0); err != nil {
+		return false, fmt.Errorf("seed %d, phase %d: %w", d.seed, phase, err)
+	}
+	d.resources = rs
+	return true, nil
+}
+
+// possibleActs leaves out the acts on objects that have gone, or that have lost what
+// was to be taken off.
+func possibleActs(world []*object.Object, acts []scenario.Act) []scenario.Act {
+	var list []scenario.Act
+	for _, a := range acts {
+		i := slices.IndexFunc(world, func(o *object.Object) bool { return o.Ref == a.Ref })
+		if i < 0 {
+			continue
+		}
+		facts := world[i].NamespaceFacts()
+		if a.Drop == "" || world[i].HasFinalizer(a.Drop) || facts != nil && slices.Contains(facts.Finalizers, a.Drop) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// settle watches the worlds until each has a verdict and nothing moves any more: all
+// have stayed as they are for a round, and the collector and the namespace controller
+// have been through with everything that came before a fence, which came after the
+// last change.
+func (s *stage) settle(ctx context.Context, under []*deletion) error {
+	var fenced time.Time
+	for {
+		if err := s.fence(ctx); err != nil {
+			return err
+		}
+		worlds, err := s.look(ctx)
+		if err != nil {
+			return err
+		}
+		now, last := time.Now(), time.Time{}
+		busy := false
+		for _, d := range under {
+			if err := s.kubelet(ctx, d, worlds[d.slot].objects); err != nil {
+				return err
+			}
+			d.see(worlds[d.slot], now)
+			if d.since.After(last) {
+				last = d.since
+			}
+			if now.Sub(d.since) < d.calm() {
+				busy = true
+				continue
+			}
+			if err := d.judge(ctx, now.Sub(d.since) > endurance); err != nil {
+				return err
+			}
+			busy = busy || d.verdict == undecided
+		}
+		emptied, err := s.hasEmptied(ctx)
+		if err != nil {
+			return err
+		}
+		if emptied && fenced.Before(last) {
+			fenced, emptied = time.Now(), false
+			if err := s.empty(ctx); err != nil {
+				return err
+			}
+		}
+		if emptied && !busy {
+			for _, d := range under {
+				d.states = append(d.states, stateOf(d.now.objects))
+			}
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		pause(ctx, 500*time.Millisecond)
+	}
+}
+
+// kubelet finishes the pods of a world whose grace period runs.
+func (s *stage) kubelet(ctx context.Context, d *deletion, world []*object.Object) error {
+	for _, pod := range graceful(world) {
+		path, err := d.address(pod)
+		if err != nil {
+			return err
+		}
+		if err := s.remove(ctx, path, finished(d.refIn(pod).UID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// see takes up what the world looks like now.
+func (d *deletion) see(w seen, now time.Time) {
+	text := fmt.Sprint(stateOf(w.objects), w.conditions)
+	if text != d.text || d.since.IsZero() {
+		d.now, d.text, d.since, d.explored, d.verdict = w, text, now, false, undecided
+	}
+}
+
+// calm is how long the world has to stay as it is.
+func (d *deletion) calm() time.Duration {
+	if slices.ContainsFunc(d.now.objects, func(o *object.Object) bool {
+		return o.BeingDeleted() && (o.NamespaceFacts() != nil || o.Definition() != nil)
+	}) {
+		return round
+	}
+	return dwell
+}
+
+// judge compares how a world rests with what was foretold. Over tells that nothing can
+// be waited for any more.
+func (d *deletion) judge(ctx context.Context, over bool) error {
+	d.wrong = d.foretold.misses(d.now)
+	if len(d.wrong) == 0 {
+		d.verdict = predicted
+		return nil
+	}
+	if !d.explored {
+		d.explored = true
+		f, err := foretell(ctx, d.before, d.resources, d.acts[d.phase], 200)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(d.wrong, func(name string) bool { return !f.contested[name] }) {
+			d.verdict = contested
+		}
+	}
+	if d.verdict == undecided && over {
+		d.verdict = wrong
+	}
+	return nil
+}

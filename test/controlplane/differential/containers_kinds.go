@@ -1,0 +1,183 @@
+package differential
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+)
+
+// containerKinds are the kinds of worlds with containers that every world shares.
+// What an object of a kind without a body needs beside its metadata is in bodyOf.
+var containerKinds = append(shared("ConfigMap", "Secret", "Pod", "ReplicaSet", "ServiceAccount", "Node", "Role", "ClusterRole", "Job", "PersistentVolume"),
+	kind{"v1", "Namespace", "/api/v1", "namespaces", "namespaces", false, ""},
+	kind{"v1", "PersistentVolumeClaim", "/api/v1", "persistentvolumeclaims", "persistentvolumeclaims", true, ""},
+	kind{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "/apis/apiextensions.k8s.io/v1", "customresourcedefinitions",
+		"apiextensions.k8s.io/customresourcedefinitions", false, ""},
+)
+
+// shared are kinds that other worlds have, too.
+func shared(names ...string) []kind {
+	var list []kind
+	for _, k := range kinds {
+		if slices.Contains(names, k.name) {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// pluralOf is the plural of a kind of a drawn definition.
+func pluralOf(kind string) string { return strings.ToLower(kind) + "s" }
+
+// group is where the kinds of the world's definitions are served: each world has a
+// group of its own.
+func (p place) group() string { return strings.TrimSuffix(string(p), "-") + "." + drawnGroup }
+
+// instance is the kind of a world's definition.
+func (p place) instance(k drawnKind) kind {
+	plural := pluralOf(k.kind)
+	return kind{p.group() + "/v1", k.kind, "/apis/" + p.group() + "/v1", plural, p.group() + "/" + plural, !k.clusterScoped, ""}
+}
+
+// kindIn is the kind of an object under the names of the real server.
+func (p place) kindIn(r object.Ref) (kind, error) {
+	list := append(slices.Clone(containerKinds), p.instance(namespacedInstance), p.instance(clusterInstance))
+	for _, k := range list {
+		if k.apiVersion == r.APIVersion && k.name == r.Kind {
+			return k, nil
+		}
+	}
+	return kind{}, fmt.Errorf("%s: no world with containers has this kind", r)
+}
+
+// enter is an object with all its names as they are on the real server: its own
+// ones, those of its owners, and those of what its facts speak of.
+func (p place) enter(o *object.Object) *object.Object {
+	c := p.put(o)
+	c.Ref = p.refIn(o.Ref)
+	for i := range c.Owners {
+		at := p.refIn(object.Ref{APIVersion: o.Owners[i].APIVersion, Kind: o.Owners[i].Kind, Name: o.Owners[i].Name})
+		c.Owners[i].APIVersion, c.Owners[i].Name = at.APIVersion, at.Name
+	}
+	p.rename(c, func(s string) string { return string(p) + s }, p.group())
+	return c
+}
+
+// leave is the reverse of enter.
+func (p place) leave(o *object.Object) *object.Object {
+	c := o.Clone()
+	c.Owners = slices.Clone(o.Owners)
+	p.take(c)
+	c.APIVersion, c.Name = p.drawn(c.APIVersion), p.drawn(c.Name)
+	for i := range c.Owners {
+		c.Owners[i].APIVersion, c.Owners[i].Name = p.drawn(c.Owners[i].APIVersion), p.drawn(c.Owners[i].Name)
+	}
+	p.rename(c, p.cut, drawnGroup)
+	return c
+}
+
+// refIn is a reference as it is on the real server. The name of a definition ends in
+// its group.
+func (p place) refIn(r object.Ref) object.Ref {
+	in := p.ref(r)
+	if r.Kind == "CustomResourceDefinition" {
+		in.Name = strings.Replace(r.Name, drawnGroup, p.group(), 1)
+	}
+	in.APIVersion = strings.Replace(r.APIVersion, drawnGroup, p.group(), 1)
+	return in
+}
+
+// drawn is a name or a version with the group that was drawn.
+func (p place) drawn(s string) string { return strings.Replace(s, p.group(), drawnGroup, 1) }
+
+// rename renames what the facts of an object speak of.
+func (p place) rename(o *object.Object, to func(string) string, group string) {
+	if o.Rare == nil {
+		return
+	}
+	rare := o.Edit()
+	if f := rare.Pod; f != nil {
+		pod := *f
+		if pod.NodeName != "" {
+			pod.NodeName = to(pod.NodeName)
+		}
+		pod.Claims = slices.Clone(f.Claims)
+		for i := range pod.Claims {
+			pod.Claims[i].Name = to(pod.Claims[i].Name)
+		}
+		rare.Pod = &pod
+	}
+	if f := rare.Volume; f != nil && f.ClaimName != "" {
+		volume := *f
+		volume.ClaimNamespace, volume.ClaimName = to(f.ClaimNamespace), to(f.ClaimName)
+		volume.ClaimUID = types.UID(to(string(f.ClaimUID)))
+		rare.Volume = &volume
+	}
+	if f := rare.Definition; f != nil {
+		definition := *f
+		definition.Group = group
+		rare.Definition = &definition
+	}
+}
+
+// keep is an object of a world, under its real names, in the form in which it goes
+// into storage. Volumes tells the volumes of the claims, by the uid of the claim.
+func (p place) keep(o *object.Object, volumes map[string]string) (cluster.Stored, error) {
+	k, err := p.kindIn(o.Ref)
+	if err != nil {
+		return cluster.Stored{}, err
+	}
+	m := metadata{
+		Name: o.Name, Namespace: o.Namespace, UID: string(o.UID), Finalizers: o.Finalizers(), Generation: generationOf(o),
+		CreationTimestamp: "2026-01-01T00:00:00Z", DeletionGracePeriodSeconds: o.GracePeriod(), OwnerReferences: ownersOf(o),
+	}
+	if o.BeingDeleted() {
+		m.DeletionTimestamp = time.Unix(deletedAt, 0).UTC().Format(time.RFC3339)
+	}
+	volume := volumes[string(o.UID)]
+	if volume != "" {
+		m.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+	}
+	for key, value := range o.Labels.All {
+		m.Labels = map[string]string{key: string(p) + value}
+	}
+	meta, err := json.Marshal(m)
+	if err != nil {
+		return cluster.Stored{}, err
+	}
+	body := k.body
+	switch o.Kind {
+	case "Pod":
+		body = podWithVolumes(o)
+	case "Namespace":
+		body = namespaceBody(o.NamespaceFacts())
+	case "PersistentVolume":
+		body = volumeBody(o.Volume())
+	case "PersistentVolumeClaim":
+		body = claimBody(volume)
+	case "CustomResourceDefinition":
+		body = definitionBody(o.Definition())
+	case "Job":
+		body = jobBody(o.Name)
+	}
+	if body != "" {
+		body = "," + body
+	}
+	text := fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":%s%s}`, k.apiVersion, k.name, meta, body)
+	return cluster.Stored{Key: k.key + "/" + strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"), Manifest: text}, nil
+}
+
+func generationOf(o *object.Object) int {
+	switch o.Kind {
+	case "ReplicaSet", "Pod", "Job", "CustomResourceDefinition", namespacedInstance.kind, clusterInstance.kind:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,156 @@
+package stuck
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// situation is something that is stuck: how it comes about, and what the program has
+// to say of it. In all texts $NS is its namespace, which bears its name, and $G an
+// API group of its own.
+type situation struct {
+	Name string `json:"name"`
+	// Tells says in a sentence what has happened.
+	Tells string `json:"tells"`
+	// Quiet ones are asked about before any controller runs, broken ones are built
+	// last, because they disturb the whole cluster.
+	Quiet  bool `json:"quiet"`
+	Broken bool `json:"broken"`
+	// WithoutNamespace ones make their namespace themselves.
+	WithoutNamespace bool `json:"without-namespace"`
+	// Made is what is done before controllers run, Then what is done while they do,
+	// or still do not.
+	Made []step `json:"made"`
+	Then []step `json:"then"`
+	// After is what is done when the question has been asked.
+	After []step `json:"after"`
+	// Until says what has to be so before somebody asks.
+	Until []state `json:"until"`
+	// Ask are the objects that are asked about; As is who asks, if not the
+	// administrator.
+	Ask   []string  `json:"ask"`
+	As    string    `json:"as"`
+	Finds []finding `json:"finds"`
+	// Young ones have only just begun to be deleted; the others have an hour ago.
+	Young bool `json:"young"`
+
+	// About is the theme, the file's name.
+	About string `json:"-"`
+	// places and uids are those of the objects, by kind and name.
+	places, uids map[string]string
+	answer       *answer
+}
+
+// step is one thing that is done. Exactly one of the pointers and names is set.
+type step struct {
+	Create   map[string]any `json:"create"`
+	Define   string         `json:"define"`
+	Unserve  string         `json:"unserve"`
+	Convert  string         `json:"convert"`
+	Operator *operator      `json:"operator"`
+	Webhook  *webhook       `json:"webhook"`
+	Reader   *reader        `json:"reader"`
+	Claim    string         `json:"claim"`
+	Pod      *pod           `json:"pod"`
+	Node     *node          `json:"node"`
+	Patch    string         `json:"patch"`
+	Delete   string         `json:"delete"`
+	Store    string         `json:"store"`
+
+	// With is the body of a patch, Object what is stored.
+	With   map[string]any `json:"with"`
+	Object map[string]any `json:"object"`
+	// Manager is who writes, for managedFields.
+	Manager string `json:"manager"`
+	// Policy and Grace are those of a delete.
+	Policy string `json:"policy"`
+	Grace  *int   `json:"grace"`
+	// Volume and Finalizers are those of a claim.
+	Volume     string   `json:"volume"`
+	Finalizers []string `json:"finalizers"`
+}
+
+// state is what an object has to look like.
+type state struct {
+	Object string `json:"object"`
+	// Has and Lacks are texts of its JSON.
+	Has   string `json:"has"`
+	Lacks string `json:"lacks"`
+	Gone  bool   `json:"gone"`
+}
+
+// finding is what has to be found; an empty field is not looked at.
+type finding struct {
+	Object string `json:"object"`
+	// Code and Severity are those of the finding.
+	Code     string `json:"code"`
+	Severity string `json:"severity"`
+	// Leaf is what stands at the end of the chain of waiting.
+	Leaf      string `json:"leaf"`
+	Finalizer string `json:"finalizer"`
+	Verdict   string `json:"verdict"`
+	// Remedy is a part of a command.
+	Remedy string `json:"remedy"`
+}
+
+var only = flag.String("only", "", "the situations to build, as a regular expression")
+
+// situations reads all of them, in the order of their files and names.
+func situations(t testing.TB) []*situation {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no situations", err)
+	}
+	var all []*situation
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range read(t, file, text) {
+			if ok, err := regexp.MatchString(*only, s.Name); err != nil || !ok {
+				continue
+			}
+			s.About = strings.TrimSuffix(filepath.Base(file), ".yaml")
+			if slices.ContainsFunc(all, func(o *situation) bool { return o.Name == s.Name }) {
+				t.Fatalf("%s: two situations %s", file, s.Name)
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func read(t testing.TB, file string, text []byte) []*situation {
+	t.Helper()
+	var raw []map[string]any
+	if err := yaml.Unmarshal(text, &raw); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	var list []*situation
+	for _, one := range raw {
+		name := fmt.Sprint(one["name"])
+		text, err := yaml.ToJSON(marshal(t, one))
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		text = bytes.ReplaceAll(text, []byte("$NS"), []byte(name))
+		text = bytes.ReplaceAll(text, []byte("$G"), []byte(name+".example.com"))
+		s := &situation{places: map[string]string{}, uids: map[string]string{}}
+		if err := strictly(text, s); err != nil {
+			t.Fatalf("%s: %s: %v", file, name, err)
+		}
+		list = append(list, s)
+	}
+	return list
+}
