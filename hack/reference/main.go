@@ -1,6 +1,7 @@
-// Command reference writes docs/commands/ and docs/reasons.md from the code: the
-// command tree, and the reasons and codes that documents carry. With -check it
-// writes nothing and fails when a file is not what it would write.
+// Command reference writes docs/commands/, docs/reasons.md and
+// docs/known-finalizers.md from the code: the command tree, the reasons and codes
+// that documents carry, and the table of finalizers. With -check it writes nothing
+// and fails when a file is not what it would write.
 package main
 
 import (
@@ -27,6 +28,7 @@ func run(check bool) error {
 		return err
 	}
 	pages["docs/reasons.md"] = reasonsPage()
+	pages["docs/known-finalizers.md"] = finalizersPage()
 	if err := removeStale(pages, check); err != nil {
 		return err
 	}

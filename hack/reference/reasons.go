@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/internal/undo"
+	"github.com/kubectl-gc/kubectl-gc/internal/unserve"
 )
 
 // reasonsPage is docs/reasons.md.
@@ -43,19 +45,48 @@ func reasonsPage() []byte {
 	for _, n := range undo.Notes() {
 		row(&b, string(n), sentence(n.Text()))
 	}
+	section(&b, "Conditions of an exposure", "in what `dry-run unserve` says of when something is lost")
+	for _, c := range unserve.Conditions() {
+		row(&b, string(c.Condition), c.Text)
+	}
+	section(&b, "Reasons of an exposure", "in the dependents that `dry-run unserve` calls safe")
+	for _, r := range unserve.Reasons() {
+		row(&b, string(r.Reason), r.Text)
+	}
+	section(&b, "Notes of an exposure", "in the notes of `dry-run unserve`")
+	for _, n := range unserve.Notes() {
+		row(&b, string(n.Note), n.Text)
+	}
 	section(&b, "Reasons of a gap", "in front of the colon of `why`")
 	for _, r := range snapshot.Reasons() {
 		row(&b, string(r.Reason), r.Text)
 	}
-	b.WriteString("\n## Codes of check\n\n| code | severity | meaning |\n|---|---|---|\n")
-	for _, c := range diagnose.Codes() {
+	section(&b, "Reasons of a proof", "in the findings of stuck")
+	for _, r := range diagnose.ProofReasons() {
+		row(&b, string(r.Reason), r.Text)
+	}
+	codes(&b, "check", diagnose.Codes())
+	codes(&b, "stuck", diagnose.StuckCodes())
+	b.WriteString("\n## Codes of doctor\n\n| code | severity | meaning |\n|---|---|---|\n")
+	for _, c := range doctor.Codes() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Code, c.Severity, c.Text)
+	}
+	section(&b, "Reasons of a verdict of doctor", "beside the codes of its findings")
+	for _, r := range doctor.Reasons() {
+		row(&b, string(r.Code), r.Text)
 	}
 	return b.Bytes()
 }
 
 func section(b *bytes.Buffer, title, where string) {
 	fmt.Fprintf(b, "\n## %s\n\nFound %s.\n\n| reason | meaning |\n|---|---|\n", title, where)
+}
+
+func codes(b *bytes.Buffer, command string, list []diagnose.CodeText) {
+	fmt.Fprintf(b, "\n## Codes of %s\n\n| code | severity | meaning |\n|---|---|---|\n", command)
+	for _, c := range list {
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", c.Code, c.Severity, c.Text)
+	}
 }
 
 // sentence is a text as a sentence of its own.
