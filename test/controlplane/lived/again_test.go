@@ -1,6 +1,7 @@
 package lived
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -19,7 +20,11 @@ func comesBack(t *testing.T, path string, old types.UID) {
 		if r.code != http.StatusOK {
 			return path + " is not there"
 		}
-		if o := read[metav1.PartialObjectMetadata](t, path); o.UID == old {
+		var o metav1.PartialObjectMetadata
+		if err := json.Unmarshal(r.body, &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.UID == old {
 			return path + " is the old one"
 		}
 		return ""
