@@ -1,0 +1,96 @@
+// Package picture places the objects of a document on a plane: boxes for objects,
+// areas for namespaces, arrows for owner references. What it makes is numbers and
+// plain words; how that becomes SVG or a page is the business of others.
+//
+// Owners are on the left, their dependents on the right. The same document always
+// gives the same scene.
+package picture
+
+import "github.com/kubectl-gc/kubectl-gc/internal/report"
+
+// Scene is a drawing before it has a format. Lengths are in CSS pixels, y grows
+// downwards. Strings are raw: whoever writes them escapes them.
+type Scene struct {
+	Title  string `json:"title"`
+	Width  int    `json:"width"`
+	Height int    `json:"height"`
+	// Areas are sorted by namespace; the first is what is in none, if anything is.
+	Areas []Area `json:"areas"`
+	// Boxes are in the order in which a person reads them: by area, from top to
+	// bottom, an owner before its dependents.
+	Boxes  []Box   `json:"boxes"`
+	Arrows []Arrow `json:"arrows"`
+	// Legend explains the looks that occur, in a fixed order.
+	Legend []Entry `json:"legend"`
+}
+
+// Rect is a place on the plane.
+type Rect struct {
+	X int `json:"x"`
+	Y int `json:"y"`
+	W int `json:"w"`
+	H int `json:"h"`
+}
+
+// Area is a namespace.
+type Area struct {
+	Rect
+	// Namespace is empty for objects that are in none.
+	Namespace string `json:"namespace"`
+}
+
+// Box is an object, or several alike that are drawn as one: "Pod ×48".
+type Box struct {
+	Rect
+	// Refs are the objects, at least one, sorted.
+	Refs []report.Ref `json:"refs"`
+	// Look says how the box is drawn.
+	Look Look `json:"look"`
+	// Target marks what the user has asked about.
+	Target bool `json:"target,omitempty"`
+	// Note is what is remarkable, in a few words: "held by finalizer a/b".
+	Note string `json:"note,omitempty"`
+}
+
+// Look is why a box is drawn as it is: an outcome of a plan, or the state of an object
+// in a graph.
+type Look string
+
+// The looks beside the outcomes of a plan, which have their own names.
+const (
+	Plain        Look = "Plain"
+	BeingDeleted Look = "BeingDeleted"
+	// Waiting: being deleted, and waits for its dependents.
+	Waiting Look = "WaitingForDependents"
+	// Absent: an owner that does not exist.
+	Absent Look = "Absent"
+	// Unseen: an owner of which nothing is known.
+	Unseen Look = "Unseen"
+)
+
+// Arrow is an owner reference, drawn from the owner to its dependent.
+type Arrow struct {
+	// Owner and Dependent are indexes of boxes.
+	Owner     int `json:"owner"`
+	Dependent int `json:"dependent"`
+	// Controller and Blocks are true if that is so for every reference that the arrow
+	// stands for.
+	Controller bool         `json:"controller,omitempty"`
+	Blocks     bool         `json:"blocks,omitempty"`
+	Class      report.Class `json:"class,omitempty"`
+	// Path is a polyline with at least two points, around the boxes between them.
+	Path []Point `json:"path"`
+}
+
+// Point is a point on the plane.
+type Point struct {
+	X int `json:"x"`
+	Y int `json:"y"`
+}
+
+// Entry is a line of the legend.
+type Entry struct {
+	Look  Look   `json:"look"`
+	Words string `json:"words"`
+	Count int    `json:"count"`
+}
