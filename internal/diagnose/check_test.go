@@ -29,10 +29,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 		if whole {
 			coverage = snapshot.CoversEverything()
 		}
-		snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
-		if err != nil {
-			t.Skip("the objects are of two clusters")
-		}
+		snap := w.Snapshot(t, coverage)
 		d, err := diagnose.Check(t.Context(), snap)
 		if err != nil {
 			t.Fatal(err)

@@ -98,10 +98,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 		if rapid.Bool().Draw(t, "blind") {
 			coverage = &snapshot.Coverage{}
 		}
-		snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
-		if err != nil {
-			t.Skip("the objects are of two clusters")
-		}
+		snap := w.Snapshot(t, coverage)
 		// Drawn deletions begin with the year 2030.
 		now := 1893456000 + rapid.SampledFrom([]int64{-10, 60, 400, 4000}).Draw(t, "after")
 		bodies := drawBodies(t, snap.Objects)

@@ -18,22 +18,7 @@ import (
 )
 
 func drawSnapshot(t *rapid.T, v scenario.Variety) *snapshot.Snapshot {
-	w := scenario.DrawWorld(t, v)
-	coverage := &snapshot.Coverage{}
-	if rapid.Bool().Draw(t, "whole") {
-		coverage = snapshot.CoversEverything()
-	} else {
-		for _, r := range scenario.Resources().All() {
-			if rapid.Bool().Draw(t, "covered") {
-				coverage.Add(r.GroupResource(), "")
-			}
-		}
-	}
-	snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
-	if err != nil {
-		t.Skip("the objects are of two clusters")
-	}
-	return snap
+	return scenario.DrawWorld(t, v).DrawSnapshot(t, 2)
 }
 
 func explained(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) *report.Explanation {
@@ -92,26 +77,7 @@ func request(d engine.Decision) string {
 
 // drawCluster draws a snapshot with namespaces, definitions, nodes and storage.
 func drawCluster(t *rapid.T) *snapshot.Snapshot {
-	variety := scenario.Wild
-	if rapid.Bool().Draw(t, "tame") {
-		variety = scenario.Cycles | scenario.Graceful | scenario.ForeignFinalizers
-	}
-	w := scenario.DrawCluster(t, variety)
-	coverage := &snapshot.Coverage{}
-	if rapid.Bool().Draw(t, "whole") {
-		coverage = snapshot.CoversEverything()
-	} else {
-		for _, r := range scenario.Resources().All() {
-			if rapid.IntRange(0, 5).Draw(t, "covered") > 0 {
-				coverage.Add(r.GroupResource(), "")
-			}
-		}
-	}
-	snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
-	if err != nil {
-		t.Skip("the objects are of two clusters")
-	}
-	return snap
+	return scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 6)
 }
 
 // TestTakenBy: the deletes that are said to take an object are all those that do, of
@@ -121,11 +87,14 @@ func TestTakenBy(t *testing.T) {
 	certain, unknown := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawCluster(t)
-		o := rapid.SampledFrom(snap.Objects).Draw(t, "object")
-		r, err := snap.Resources.For(o.APIVersion, o.Kind)
-		if err != nil || !snap.Resources.Monitored(r) || repeated(snap, o) {
-			t.Skip("nothing is said of such an object")
+		asked := slices.DeleteFunc(slices.Clone(snap.Objects), func(o *object.Object) bool {
+			r, err := snap.Resources.For(o.APIVersion, o.Kind)
+			return err != nil || !snap.Resources.Monitored(r) || repeated(snap, o)
+		})
+		if len(asked) == 0 {
+			return // nothing is said of any of them
 		}
+		o := rapid.SampledFrom(asked).Draw(t, "object")
 		e, err := explain.Object(t.Context(), snap, o.Ref, explain.Options{AllPolicies: true})
 		if err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func TestPlanOverHTTP(t *testing.T) {
 			}
 		}
 		if len(inside) == 0 {
-			rt.Skip("nothing in namespace n")
+			return
 		}
 		client, closed := serve(t, world.Objects)
 		defer closed()

@@ -34,11 +34,7 @@ func drawSnapshot(t *rapid.T) *snapshot.Snapshot {
 			}
 		}
 	}
-	snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
-	if err != nil {
-		t.Skip("the objects are of two clusters")
-	}
-	return snap
+	return w.Snapshot(t, coverage)
 }
 
 // drawSeed draws what is asked for, in a world that is not empty.

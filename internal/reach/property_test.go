@@ -20,26 +20,7 @@ var policies = []engine.Policy{engine.Background, engine.ForegroundPolicy, engin
 
 // draw draws a snapshot that covers all of its world, or some of it.
 func draw(t *rapid.T) *snapshot.Snapshot {
-	variety := scenario.Wild
-	if rapid.Bool().Draw(t, "tame") {
-		variety = scenario.Cycles | scenario.Graceful | scenario.ForeignFinalizers | scenario.RepeatedOwners
-	}
-	w := scenario.DrawCluster(t, variety)
-	coverage := &snapshot.Coverage{}
-	if rapid.Bool().Draw(t, "whole") {
-		coverage = snapshot.CoversEverything()
-	} else {
-		for _, r := range scenario.Resources().All() {
-			if rapid.IntRange(0, 6).Draw(t, "covered") > 0 {
-				coverage.Add(r.GroupResource(), "")
-			}
-		}
-	}
-	snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
-	if err != nil {
-		t.Skip("the objects are of two clusters")
-	}
-	return snap
+	return scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
 }
 
 func mapped(snap *snapshot.Snapshot) *reach.Map {

@@ -18,26 +18,7 @@ import (
 )
 
 func draw(t *rapid.T) *snapshot.Snapshot {
-	variety := scenario.Wild
-	if rapid.Bool().Draw(t, "tame") {
-		variety = scenario.Cycles | scenario.Graceful | scenario.ForeignFinalizers | scenario.RepeatedOwners
-	}
-	w := scenario.DrawCluster(t, variety)
-	coverage := &snapshot.Coverage{}
-	if rapid.Bool().Draw(t, "whole") {
-		coverage = snapshot.CoversEverything()
-	} else {
-		for _, r := range scenario.Resources().All() {
-			if rapid.IntRange(0, 5).Draw(t, "covered") > 0 {
-				coverage.Add(r.GroupResource(), "")
-			}
-		}
-	}
-	snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
-	if err != nil {
-		t.Skip("the objects are of two clusters")
-	}
-	return snap
+	return scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 6)
 }
 
 // tolls are what the plans of all single deletes take, the greatest first, without those
