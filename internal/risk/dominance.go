@@ -1,6 +1,9 @@
 package risk
 
-import "github.com/kubectl-gc/kubectl-gc/internal/report"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
 
 // dominance is the tree of dominators of the owner graph of the settled objects: above
 // an object stands who has to go for it to go. Objects that own one another in a circle
@@ -23,21 +26,13 @@ func (d *dominance) follows(i int) bool { return d.contains[d.circle[i]] }
 func (d *dominance) toll(i int) report.Toll { return d.tolls[d.circle[i]] }
 
 func dominate(c *ceilings) *dominance {
-	f := findCircles(c)
-	d := &dominance{
-		circle: f.circle, above: make([]int, f.circles+1), depth: make([]int, f.circles+1),
-		tolls: make([]report.Toll, f.circles+1), contains: make([]bool, f.circles+1),
+	circle, members := circles(c)
+	n := len(members)
+	d := &dominance{circle: circle, above: make([]int, n), depth: make([]int, n), tolls: make([]report.Toll, n), contains: make([]bool, n)}
+	for n := 1; n < len(members); n++ {
+		d.place(n, members[n], c.ownersOf)
 	}
-	members := make([][]int, f.circles+1)
-	for i, n := range d.circle {
-		if n > 0 {
-			members[n] = append(members[n], i)
-		}
-	}
-	for n := 1; n <= f.circles; n++ {
-		d.place(n, members[n], f.owners)
-	}
-	for n := f.circles; n > 0; n-- {
+	for n := len(members) - 1; n > 0; n-- {
 		for _, i := range members[n] {
 			add(&d.tolls[n], c.own[i])
 			for _, g := range c.touched[i] {
@@ -81,85 +76,32 @@ func (d *dominance) meet(a, b int) int {
 	return a
 }
 
-// circles are found with Tarjan's algorithm, without recursion: a chain of a million
-// owners must not overflow the stack.
-type circles struct {
-	*ceilings
-	circle, number, low []int
-	onStack             []bool
-	stack               []int
-	met, circles        int
+// circles are the sets of settled objects that own one another, by number, and the number
+// of each object's. Nobody is in the first.
+func circles(c *ceilings) (circle []int, members [][]int) {
+	circle, members = make([]int, len(c.objects)), make([][]int, 1)
+	graph.Components(len(c.objects), c.settled, c.ownersOf, func(found []int) {
+		for _, i := range found {
+			circle[i] = len(members)
+		}
+		members = append(members, found)
+	})
+	return circle, members
 }
 
-type frame struct {
-	i      int
-	owners []int
-	next   int
-}
-
-func findCircles(c *ceilings) *circles {
-	n := len(c.objects)
-	f := &circles{ceilings: c, circle: make([]int, n), number: make([]int, n), low: make([]int, n), onStack: make([]bool, n)}
+func (c *ceilings) settled(yield func(int) bool) {
 	for i, o := range c.objects {
-		if f.number[i] == 0 && c.reach.Settled(o) {
-			f.from(i)
-		}
-	}
-	return f
-}
-
-// owners are the owners of a settled object; they are settled, too.
-func (f *circles) owners(i int) []int {
-	var owners []int
-	for _, o := range f.reach.Owners(f.objects[i]) {
-		owners = append(owners, f.index[o])
-	}
-	return owners
-}
-
-func (f *circles) from(root int) {
-	frames := []frame{f.enter(root)}
-	for len(frames) > 0 {
-		top := &frames[len(frames)-1]
-		if top.next < len(top.owners) {
-			owner := top.owners[top.next]
-			top.next++
-			if f.number[owner] == 0 {
-				frames = append(frames, f.enter(owner))
-			} else if f.onStack[owner] {
-				f.low[top.i] = min(f.low[top.i], f.number[owner])
-			}
-			continue
-		}
-		i := top.i
-		frames = frames[:len(frames)-1]
-		if len(frames) > 0 {
-			below := frames[len(frames)-1].i
-			f.low[below] = min(f.low[below], f.low[i])
-		}
-		if f.low[i] == f.number[i] {
-			f.leave(i)
-		}
-	}
-}
-
-func (f *circles) enter(i int) frame {
-	f.met++
-	f.number[i], f.low[i] = f.met, f.met
-	f.onStack[i] = true
-	f.stack = append(f.stack, i)
-	return frame{i: i, owners: f.owners(i)}
-}
-
-func (f *circles) leave(i int) {
-	f.circles++
-	for {
-		top := f.stack[len(f.stack)-1]
-		f.stack = f.stack[:len(f.stack)-1]
-		f.onStack[top] = false
-		f.circle[top] = f.circles
-		if top == i {
+		if c.reach.Settled(o) && !yield(i) {
 			return
 		}
 	}
+}
+
+// ownersOf are the owners of a settled object; they are settled, too.
+func (c *ceilings) ownersOf(i int) []int {
+	var owners []int
+	for _, o := range c.reach.Owners(c.objects[i]) {
+		owners = append(owners, c.index[o])
+	}
+	return owners
 }

@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"plan":        {"report", "engine", "graph", "apisim", "controllers", "snapshot", "finalizer"},
 	"reach":       {"graph", "snapshot"},
 	"explain":     {"report", "engine", "graph", "apisim", "snapshot", "plan", "reach"},
-	"risk":        {"report", "engine", "snapshot", "plan", "reach"},
+	"risk":        {"report", "engine", "graph", "snapshot", "plan", "reach"},
 	"narrow":      {"report", "snapshot"},
 	"diagnose":    {"report", "engine", "graph", "apisim", "snapshot", "plan", "explain", "finalizer", "evidence"},
 	"unserve":     {"report", "engine", "graph", "snapshot", "plan"},

@@ -1,0 +1,83 @@
+package graph
+
+import "iter"
+
+// Components finds the sets of vertices that can all be reached from one another over
+// owners, of all that can be reached from the roots. Vertices are numbers below n. Each
+// set is found after those that it can reach, and so owners come first; the slice is the
+// callee's to keep.
+//
+// It is Tarjan's algorithm without recursion: a chain of a million owners must not
+// overflow the stack.
+func Components[V ~int | ~uint32](n int, roots iter.Seq[V], owners func(V) []V, found func([]V)) {
+	t := tarjan[V]{number: make([]int, n), low: make([]int, n), onStack: make([]bool, n), owners: owners, found: found}
+	for v := range roots {
+		if t.number[v] == 0 {
+			t.from(v)
+		}
+	}
+}
+
+type tarjan[V ~int | ~uint32] struct {
+	// number is when a vertex was met, from 1; 0 for not yet.
+	number, low []int
+	onStack     []bool
+	stack       []V
+	met         int
+	owners      func(V) []V
+	found       func([]V)
+}
+
+type frame[V ~int | ~uint32] struct {
+	vertex V
+	owners []V
+	next   int
+}
+
+func (t *tarjan[V]) from(root V) {
+	frames := []frame[V]{t.enter(root)}
+	for len(frames) > 0 {
+		f := &frames[len(frames)-1]
+		if f.next < len(f.owners) {
+			owner := f.owners[f.next]
+			f.next++
+			if t.number[owner] == 0 {
+				frames = append(frames, t.enter(owner))
+			} else if t.onStack[owner] {
+				t.low[f.vertex] = min(t.low[f.vertex], t.number[owner])
+			}
+			continue
+		}
+		v := f.vertex
+		frames = frames[:len(frames)-1]
+		if len(frames) > 0 {
+			below := frames[len(frames)-1].vertex
+			t.low[below] = min(t.low[below], t.low[v])
+		}
+		if t.low[v] == t.number[v] {
+			t.leave(v)
+		}
+	}
+}
+
+func (t *tarjan[V]) enter(v V) frame[V] {
+	t.met++
+	t.number[v], t.low[v] = t.met, t.met
+	t.onStack[v] = true
+	t.stack = append(t.stack, v)
+	return frame[V]{vertex: v, owners: t.owners(v)}
+}
+
+func (t *tarjan[V]) leave(v V) {
+	var component []V
+	for {
+		top := t.stack[len(t.stack)-1]
+		t.stack = t.stack[:len(t.stack)-1]
+		t.onStack[top] = false
+		component = append(component, top)
+		if top == v {
+			break
+		}
+	}
+	t.found(component)
+}
