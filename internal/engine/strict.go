@@ -19,7 +19,6 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 //     shows that the owner is gone (§3.18 H1, safety L23).
 //  5. A DELETE refused because the object changed is never repeated without its
 //     resourceVersion (Act; §3.12.1, Q13).
-//
 //  6. An owner that a watch has said to be gone and that a GET finds is joined to its
 //     dependent again (Settle; safety L23, L27).
 //
