@@ -27,9 +27,10 @@ type drawn struct {
 }
 
 // draw draws a world. A reference that cannot be resolved keeps its object safe as long
-// as it is there; so that nobody takes it off, it has no uid of another object. Of objects with one uid the collector knows one, and which of them
-// is a matter of order; with an owner named twice the references of one may go with
-// those of the other. Both are left out.
+// as it is there; so that nobody takes it off, it has no uid of another object. Of
+// objects with one uid the collector knows one, and which of them is a matter of order;
+// with an owner named twice the references of one may go with those of the other. Both
+// are left out.
 func draw(t *rapid.T, variety scenario.Variety) drawn {
 	w := scenario.DrawWorld(t, variety&^(scenario.RepeatedUIDs|scenario.RepeatedOwners))
 	namespaced := rapid.Bool().Draw(t, "namespaced")
