@@ -25,6 +25,8 @@ type GraphOptions struct {
 	Direction graph.Direction
 	// Depth bounds the distance from the roots; 0 for no bound.
 	Depth int
+	// Among are the only objects that are wanted, with their owners, when it is not nil.
+	Among []object.Ref
 }
 
 // Graph is a part of the graph of owners and dependents as a document.
@@ -75,13 +77,16 @@ type graphBuilder struct {
 func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 	g := b.collector.Graph()
 	var ids []graph.ID
-	if len(o.Roots) == 0 {
+	switch {
+	case o.Among != nil:
+		ids = b.among(o.Among)
+	case len(o.Roots) == 0:
 		for id := range g.All {
 			if g.DependentCount(id) > 0 || len(g.Owners(id)) > 0 {
 				ids = append(ids, id)
 			}
 		}
-	} else {
+	default:
 		var roots []graph.ID
 		for _, ref := range o.Roots {
 			id, ok := g.Find(ref.UID)
@@ -99,6 +104,30 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 		b.in[g.Identity(id).UID] = true
 	}
 	return ids, nil
+}
+
+// among lists the nodes of objects and of their owners. What the collector does not watch
+// has none.
+func (b *graphBuilder) among(refs []object.Ref) []graph.ID {
+	g, have := b.collector.Graph(), map[graph.ID]bool{}
+	var ids []graph.ID
+	add := func(id graph.ID) {
+		if !have[id] {
+			have[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, ref := range refs {
+		id, ok := g.Find(ref.UID)
+		if !ok || ref.UID == "" {
+			continue
+		}
+		add(id)
+		for _, owner := range g.OwnersOf(id) {
+			add(owner)
+		}
+	}
+	return ids
 }
 
 func (b *graphBuilder) node(id graph.ID) report.Node {
