@@ -95,6 +95,9 @@ func (s *simulation) stuck() []report.Stuck {
 					st.Because = []report.Ref{report.RefOf(unresolved.Ref)}
 				}
 			}
+			if st.Reason == "" { // it was never decided upon by itself: another has its uid
+				st.Reason, st.Message = string(SharedUID), "several objects have its uid: they cannot be told apart"
+			}
 			switch st.Reason {
 			case engine.ObjectNotCovered.String(), engine.OwnerNotCovered.String(), engine.NotObserved.String(), engine.AbsenceNotProven.String():
 				continue
