@@ -1,0 +1,168 @@
+package layout
+
+import "slices"
+
+// page is the areas on the plane. Like the boxes of an area they stand in columns, between
+// gutters.
+type page struct {
+	*router
+	// wide is the width of each gutter of the units, x the left side of each column, from
+	// the left side of the unit; the last is that of the gutter at the right border.
+	wide []int
+	x    []int
+	// unitWidth, unitX, unitY and pageColumn are of each unit.
+	unitWidth, unitX, unitY []int
+	pageColumn              []int32
+	// broad is the width of each column of the page, gutterX where its gutters begin.
+	broad, gutterX []int
+	height         int
+}
+
+func newPage(f *forest, r *router) *page {
+	p := &page{
+		router: r, wide: make([]int, r.pages), x: make([]int, r.pages),
+		unitWidth: make([]int, len(f.units)), unitX: make([]int, len(f.units)), unitY: make([]int, len(f.units)),
+		pageColumn: make([]int32, len(f.units)),
+	}
+	p.widen()
+	p.arrange()
+	p.cross()
+	return p
+}
+
+// widen gives gutters the room that their lines need, and columns their places.
+func (p *page) widen() {
+	count := p.lanes(p.spans(func(b bend) bool { return b.gutter != none }), p.pages)
+	broadest := make([]int, p.pages)
+	for i, b := range p.Boxes {
+		g := p.left(i)
+		broadest[g] = max(broadest[g], b.W)
+	}
+	for u := range p.units {
+		x := 0
+		for c := range p.columns[u] + 1 {
+			g := p.first[u] + c
+			p.wide[g] = gutterWidth(count[g], c == 0, c == p.columns[u])
+			p.x[g] = x + p.wide[g]
+			x = p.x[g] + broadest[g]
+		}
+		p.unitWidth[u] = x
+	}
+}
+
+func gutterWidth(lanes int32, first, last bool) int {
+	switch {
+	case lanes == 0 && (first || last):
+		return areaPad
+	case first:
+		return areaPad + int(lanes)*laneStep + laneEnd
+	case last:
+		return laneStart + int(lanes)*laneStep + areaPad
+	}
+	return laneStart + int(max(lanes-1, 0))*laneStep + laneEnd
+}
+
+// spans lists the parts of gutters that lines take, of the bends that are wanted.
+func (p *page) spans(wanted func(bend) bool) []span {
+	var spans []span
+	for i, e := range p.Edges {
+		y := p.absolute(p.unitOf(int32(e.Owner)), p.anchor(e.Owner))
+		for k := p.begin[i]; k < p.begin[i+1]; k++ {
+			b := p.bends[k]
+			to := p.absolute(b.unit, b.y)
+			if wanted(b) && y != to {
+				spans = append(spans, span{
+					gutter: b.gutter, owner: int32(e.Owner), bend: k, tree: b.tree, low: min(y, to), high: max(y, to),
+				})
+			}
+			y = to
+		}
+	}
+	return spans
+}
+
+// absolute is a height on the page. Before there is a page, heights of one unit can be
+// compared.
+func (p *page) absolute(unit int32, y int) int {
+	if unit == none {
+		return y
+	}
+	return p.unitY[unit] + y
+}
+
+// arrange puts the units into columns: those further to the right behind the others, and
+// of those that may stand beside each other as many below each other as look well.
+func (p *page) arrange() {
+	columns := make([][]int32, slices.Max(p.column)+1)
+	for u, c := range p.column {
+		columns[c] = append(columns[c], int32(u))
+	}
+	for _, units := range columns {
+		slices.SortFunc(units, func(a, b int32) int { return int(p.units[a][0] - p.units[b][0]) })
+		items := make([]item, len(units))
+		for i, u := range units {
+			items[i] = item{width: p.unitWidth[u], height: p.unitHeight[u], gap: areaGap}
+		}
+		from := 0
+		for _, end := range fold(items, areaGap) {
+			p.stand(units[from:end])
+			from = end
+		}
+	}
+	p.height += margin
+}
+
+// stand puts units below each other. They get one width.
+func (p *page) stand(units []int32) {
+	y, broad := margin, 0
+	for _, u := range units {
+		p.pageColumn[u] = int32(len(p.broad))
+		p.unitY[u] = y
+		y += p.unitHeight[u] + areaGap
+		broad = max(broad, p.unitWidth[u])
+	}
+	p.broad = append(p.broad, broad)
+	p.height = max(p.height, y-areaGap)
+}
+
+// cross leads lines from area to area along the gutters of the page: where these are
+// not the same, by way of the upper margin.
+func (p *page) cross() {
+	for i, e := range p.Edges {
+		if p.graph.within(int32(i)) {
+			continue
+		}
+		out, in := &p.bends[p.begin[i]+1], &p.bends[p.begin[i]+2]
+		out.gutter = p.pages + p.pageColumn[p.unitOf(int32(e.Owner))] + 1
+		in.gutter = p.pages + p.pageColumn[p.unitOf(int32(e.Dependent))]
+		if out.gutter == in.gutter {
+			out.unit, out.y = in.unit, in.y
+		} else {
+			out.y = p.apart(e.Owner, none, margin/2)
+		}
+	}
+	gutters := p.pages + int32(len(p.broad)) + 1
+	count := p.lanes(p.spans(func(b bend) bool { return b.gutter >= p.pages }), gutters)[p.pages:]
+	p.gutterX = make([]int, len(p.broad)+1)
+	x := 0
+	for c := range p.gutterX {
+		p.gutterX[c] = x
+		if last := len(p.broad); c == 0 || c == last {
+			x += max(margin, pageLane+int(count[c])*laneStep)
+		} else {
+			x += max(areaGap, 2*pageLane+int(count[c]-1)*laneStep)
+		}
+		if c < len(p.broad) {
+			for u, column := range p.pageColumn {
+				if int(column) == c {
+					p.unitX[u] = x
+				}
+			}
+			x += p.broad[c]
+		}
+	}
+	p.gutterX = append(p.gutterX, x)
+}
+
+// pageLane is the room between an area and a line beside it.
+const pageLane = 12

@@ -1,0 +1,178 @@
+package layout
+
+import "slices"
+
+// graph is the input as numbers: which edges are turned back because they close a cycle,
+// which groups have to share their columns, and how far to the right each box has to be.
+type graph struct {
+	Input
+	// owned has the edges of each owner, in order: owned[first[i]:first[i+1]].
+	owned, first []int32
+	// closes marks edges that close a cycle.
+	closes []bool
+	// topological has owners before dependents, but for edges that close a cycle.
+	topological []int32
+	// unit is the unit of each group, units the groups of each in ascending order. Groups
+	// that own each other's boxes in both directions are one unit.
+	unit  []int32
+	units [][]int32
+	// column is, of each unit, the number of units to the left of it at least.
+	column []int32
+	// rank is, of each box, the number of boxes of its unit to the left of it at least.
+	rank []int32
+}
+
+func newGraph(in Input) *graph {
+	g := &graph{Input: in, closes: make([]bool, len(in.Edges))}
+	g.index()
+	g.sort()
+	g.unite()
+	g.order()
+	g.rank = make([]int32, len(in.Boxes))
+	for _, i := range g.topological {
+		for _, e := range g.edgesOf(i) {
+			d := int32(in.Edges[e].Dependent)
+			if !g.closes[e] && g.unitOf(d) == g.unitOf(i) {
+				g.rank[d] = max(g.rank[d], g.rank[i]+1)
+			}
+		}
+	}
+	return g
+}
+
+func (g *graph) unitOf(box int32) int32 { return g.unit[g.Boxes[box].Group] }
+
+func (g *graph) edgesOf(owner int32) []int32 { return g.owned[g.first[owner]:g.first[owner+1]] }
+
+// within tells whether both ends of an edge are in one group.
+func (g *graph) within(e int32) bool {
+	return g.Boxes[g.Edges[e].Owner].Group == g.Boxes[g.Edges[e].Dependent].Group
+}
+
+func (g *graph) index() {
+	g.first = make([]int32, len(g.Boxes)+1)
+	for _, e := range g.Edges {
+		g.first[e.Owner+1]++
+	}
+	for i := range g.Boxes {
+		g.first[i+1] += g.first[i]
+	}
+	next := slices.Clone(g.first)
+	g.owned = make([]int32, len(g.Edges))
+	for i, e := range g.Edges {
+		g.owned[next[e.Owner]] = int32(i)
+		next[e.Owner]++
+	}
+}
+
+// sort finds a topological order, depth first, and the edges that forbid one.
+func (g *graph) sort() {
+	const open, done = 1, 2
+	state := make([]uint8, len(g.Boxes))
+	after := make([]int32, 0, len(g.Boxes))
+	var visit func(int32)
+	visit = func(i int32) {
+		state[i] = open
+		for _, e := range g.edgesOf(i) {
+			switch d := int32(g.Edges[e].Dependent); state[d] {
+			case open:
+				g.closes[e] = true
+			case done:
+			default:
+				visit(d)
+			}
+		}
+		state[i] = done
+		after = append(after, i)
+	}
+	for i := range g.Boxes {
+		if state[i] == 0 {
+			visit(int32(i))
+		}
+	}
+	slices.Reverse(after)
+	g.topological = after
+}
+
+// unite finds the units: the strongly connected components of groups (Tarjan). They turn
+// up with dependents first.
+func (g *graph) unite() {
+	next := g.groupEdges()
+	g.unit = slices.Repeat([]int32{none}, g.Groups)
+	var (
+		number, low = make([]int32, g.Groups), make([]int32, g.Groups)
+		count       int32
+		stack       []int32
+		visit       func(int32)
+	)
+	visit = func(i int32) {
+		count++
+		number[i], low[i] = count, count
+		stack = append(stack, i)
+		for _, d := range next[i] {
+			if number[d] == 0 {
+				visit(d)
+			}
+			if g.unit[d] == none {
+				low[i] = min(low[i], low[d])
+			}
+		}
+		if low[i] != number[i] {
+			return
+		}
+		start := slices.Index(stack, i)
+		groups := slices.Clone(stack[start:])
+		stack = stack[:start]
+		slices.Sort(groups)
+		for _, d := range groups {
+			g.unit[d] = int32(len(g.units))
+		}
+		g.units = append(g.units, groups)
+	}
+	for i := range next {
+		if number[i] == 0 {
+			visit(int32(i))
+		}
+	}
+}
+
+// groupEdges lists, for each group, the other groups with dependents of its boxes.
+func (g *graph) groupEdges() [][]int32 {
+	next := make([][]int32, g.Groups)
+	for i, e := range g.Edges {
+		if !g.within(int32(i)) {
+			from := g.Boxes[e.Owner].Group
+			next[from] = append(next[from], int32(g.Boxes[e.Dependent].Group))
+		}
+	}
+	for i := range next {
+		slices.Sort(next[i])
+		next[i] = slices.Compact(next[i])
+	}
+	return next
+}
+
+// order puts the units into columns: owners to the left of dependents, and what has to do
+// with no other unit on the right.
+func (g *graph) order() {
+	g.column = make([]int32, len(g.units))
+	linked := make([]bool, len(g.units))
+	next := g.groupEdges()
+	last := int32(0)
+	for u := len(g.units) - 1; u >= 0; u-- {
+		for _, group := range g.units[u] {
+			for _, d := range next[group] {
+				if v := g.unit[d]; v != int32(u) {
+					g.column[v] = max(g.column[v], g.column[u]+1)
+					linked[u], linked[v] = true, true
+					last = max(last, g.column[v])
+				}
+			}
+		}
+	}
+	for u := range g.units {
+		if !linked[u] {
+			g.column[u] = last
+		}
+	}
+}
