@@ -25,7 +25,21 @@ type Style struct {
 	NoHeaders bool
 	// Width is the number of columns to stay within; 0 for no limit.
 	Width int
+	// manner is how foreign text is written.
+	manner manner
 }
+
+// manner is what foreign text is made safe for.
+type manner uint8
+
+const (
+	// Without a manner everything is shown, and nothing acts on a terminal.
+	_ manner = iota
+	// verbatim leaves text as it is, for whoever escapes it later.
+	verbatim
+	// marked is for Markdown, in which it means nothing.
+	marked
+)
 
 // limit is the number of columns to stay within; 0 for no limit.
 func (s Style) limit() int {
@@ -36,17 +50,34 @@ func (s Style) limit() int {
 }
 
 // text is foreign text as it may be shown.
-func (s Style) text(raw string) string { return escape(raw, s.ASCII) }
+func (s Style) text(raw string) string {
+	switch s.manner {
+	case verbatim:
+		return raw
+	case marked:
+		return inertWords(escape(raw, s.ASCII))
+	default:
+		return escape(raw, s.ASCII)
+	}
+}
 
 // name is the object as kubectl names it, as it may be shown.
-func (s Style) name(r report.Ref) string { return s.text(r.KubectlName()) }
+func (s Style) name(r report.Ref) string { return s.object(r.KubectlName()) }
+
+// object is the name of something, which Markdown sets apart from words.
+func (s Style) object(raw string) string {
+	if s.manner == marked {
+		return inertName(escape(raw, s.ASCII))
+	}
+	return s.text(raw)
+}
 
 // place is the object with the namespace that it is in.
 func (s Style) place(r report.Ref) string {
 	if r.Namespace == "" {
 		return s.name(r)
 	}
-	return s.name(r) + " -n " + s.text(r.Namespace)
+	return s.object(r.KubectlName() + " -n " + r.Namespace)
 }
 
 // pick chooses between a sign and its ASCII spelling.
@@ -135,4 +166,12 @@ func verdictColour(v report.Verdict) string {
 		return magenta
 	}
 	return ""
+}
+
+// star marks what depends on timing.
+func (s Style) star() string {
+	if s.manner == marked {
+		return `\*`
+	}
+	return "*"
 }

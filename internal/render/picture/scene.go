@@ -8,6 +8,12 @@ package picture
 
 import "github.com/kubectl-gc/kubectl-gc/internal/report"
 
+// Options say how a scene is made.
+type Options struct {
+	// Fold draws objects that cannot be told apart but by their names as one box.
+	Fold bool
+}
+
 // Scene is a drawing before it has a format. Lengths are in CSS pixels, y grows
 // downwards. Strings are raw: whoever writes them escapes them.
 type Scene struct {
@@ -17,11 +23,14 @@ type Scene struct {
 	// Areas are sorted by namespace; the first is what is in none, if anything is.
 	Areas []Area `json:"areas"`
 	// Boxes are in the order in which a person reads them: by area, from top to
-	// bottom, an owner before its dependents.
+	// bottom, then the next columns; beside which owner a box stands, that comes before
+	// it.
 	Boxes  []Box   `json:"boxes"`
 	Arrows []Arrow `json:"arrows"`
 	// Legend explains the looks that occur, in a fixed order.
 	Legend []Entry `json:"legend"`
+	// Notes are what the picture rests on, and does not show.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Rect is a place on the plane.
@@ -44,12 +53,19 @@ type Box struct {
 	Rect
 	// Refs are the objects, at least one, sorted.
 	Refs []report.Ref `json:"refs"`
+	// Kind and Name are what is written in it: "Pod ×48" and "web-66db7fc774-…".
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Area is the number of the area that it is in.
+	Area int `json:"area"`
 	// Look says how the box is drawn.
 	Look Look `json:"look"`
 	// Target marks what the user has asked about.
 	Target bool `json:"target,omitempty"`
-	// Note is what is remarkable, in a few words: "held by finalizer a/b".
+	// Note is what is remarkable, in a few words: "held by a/b".
 	Note string `json:"note,omitempty"`
+	// Why is a sentence that explains the look.
+	Why string `json:"why,omitempty"`
 }
 
 // Look is why a box is drawn as it is: an outcome of a plan, or the state of an object
@@ -68,6 +84,15 @@ const (
 	Unseen Look = "Unseen"
 )
 
+// Looks lists all looks in the order in which they are shown.
+func Looks() []Look {
+	var looks []Look
+	for _, o := range report.Outcomes() {
+		looks = append(looks, Look(o))
+	}
+	return append(looks, BeingDeleted, Waiting, Absent, Unseen, Plain)
+}
+
 // Arrow is an owner reference, drawn from the owner to its dependent.
 type Arrow struct {
 	// Owner and Dependent are indexes of boxes.
@@ -78,6 +103,8 @@ type Arrow struct {
 	Controller bool         `json:"controller,omitempty"`
 	Blocks     bool         `json:"blocks,omitempty"`
 	Class      report.Class `json:"class,omitempty"`
+	// Removed marks a reference that the plan takes off.
+	Removed bool `json:"removed,omitempty"`
 	// Path is a polyline with at least two points, around the boxes between them.
 	Path []Point `json:"path"`
 }
@@ -92,5 +119,6 @@ type Point struct {
 type Entry struct {
 	Look  Look   `json:"look"`
 	Words string `json:"words"`
-	Count int    `json:"count"`
+	// Count is the number of objects, not of boxes.
+	Count int `json:"count"`
 }

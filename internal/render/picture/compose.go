@@ -1,0 +1,118 @@
+package picture
+
+import (
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/render/layout"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Sizes of a box, in pixels.
+const (
+	leastWidth = 136
+	mostWidth  = 320
+	boxHeight  = 46
+	noteHeight = 18
+	// Inset is from the border of a box to its text, Anchor from its top to its arrows.
+	Inset  = 12
+	Anchor = 23
+	// Header is the room for the name of an area.
+	Header = 32
+)
+
+// compose gives everything a place.
+func compose(title string, f *figures, words func(Look) string, o Options) *Scene {
+	if o.Fold {
+		f.fold()
+	}
+	s := &Scene{Title: title, Areas: []Area{}, Boxes: []Box{}, Arrows: []Arrow{}, Legend: f.legend(words)}
+	area := map[string]int{}
+	in := layout.Input{Header: Header, Anchor: Anchor, Boxes: make([]layout.Box, len(f.list)), Edges: make([]layout.Edge, len(f.lines))}
+	boxes := make([]Box, len(f.list))
+	spaces := f.namespaces()
+	for i, ns := range spaces {
+		area[ns] = i
+	}
+	for i := range f.list {
+		boxes[i] = boxOf(&f.list[i])
+		boxes[i].Area = area[boxes[i].Refs[0].Namespace]
+		in.Boxes[i] = layout.Box{W: boxes[i].W, H: boxes[i].H, Group: boxes[i].Area}
+	}
+	for i, l := range f.lines {
+		in.Edges[i] = layout.Edge{Owner: l.owner, Dependent: l.dependent}
+	}
+	in.Groups = len(spaces)
+	d := layout.Arrange(in)
+	s.Width, s.Height = d.Width, d.Height
+	for i, ns := range spaces {
+		s.Areas = append(s.Areas, Area{Rect: Rect(d.Groups[i]), Namespace: ns})
+	}
+	number := make([]int, len(boxes))
+	for n, i := range d.Order {
+		number[i] = n
+		boxes[i].Rect = Rect(d.Boxes[i])
+		s.Boxes = append(s.Boxes, boxes[i])
+	}
+	for i, l := range f.lines {
+		s.Arrows = append(s.Arrows, Arrow{
+			Owner: number[l.owner], Dependent: number[l.dependent],
+			Controller: l.controller, Blocks: l.blocks, Class: l.class, Removed: l.removed, Path: pathOf(d.Routes[i]),
+		})
+	}
+	return s
+}
+
+func pathOf(route []layout.Point) []Point {
+	path := make([]Point, len(route))
+	for i, p := range route {
+		path[i] = Point(p)
+	}
+	return path
+}
+
+// namespaces lists those that occur, sorted.
+func (f *figures) namespaces() []string {
+	list := make([]string, len(f.list))
+	for i := range f.list {
+		list[i] = f.list[i].refs[0].Namespace
+	}
+	return sortedSet(list)
+}
+
+func boxOf(x *figure) Box {
+	r := x.refs[0]
+	b := Box{Refs: x.refs, Kind: r.Kind, Name: r.Name, Look: x.look, Target: x.target, Note: x.note, Why: x.why}
+	if r.Kind == "" && r.Name == "" {
+		b.Kind, b.Name = "uid", string(r.UID)
+	}
+	if n := len(x.refs); n > 1 {
+		b.Kind += " ×" + strconv.Itoa(n)
+		b.Name = sharedName(x.refs)
+	}
+	width := max(NameWidth(render.Escape(b.Name)), SmallWidth(render.Escape(b.Kind)+"  "+Word(b.Look))+18, SmallWidth(render.Escape(b.Note)))
+	b.W, b.H = min(max(width+2*Inset, leastWidth), mostWidth), boxHeight
+	if b.Note != "" {
+		b.H += noteHeight
+	}
+	return b
+}
+
+// sharedName is what the names of many objects have in common.
+func sharedName(refs []report.Ref) string {
+	names := make([]string, len(refs))
+	for i, r := range refs {
+		names[i] = r.Name
+	}
+	const short = 2
+	if p := prefix(names); len(p) > short {
+		return p + "…"
+	}
+	return names[0] + ", …"
+}
+
+// noting adds what the picture rests on and does not show.
+func (s *Scene) noting(src report.Source, complete bool, gaps []report.Gap) *Scene {
+	s.Notes = render.Completeness(src, complete, gaps)
+	return s
+}

@@ -1,0 +1,90 @@
+package picture
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Word is the look in one word or two, as it is written into a box; what is as usual has
+// none.
+func Word(l Look) string {
+	switch l {
+	case Look(report.Deleted):
+		return "deleted"
+	case Look(report.Blocked):
+		return "blocked"
+	case Look(report.Orphaned):
+		return "orphaned"
+	case Look(report.Pruned):
+		return "pruned"
+	case Look(report.Kept):
+		return "kept"
+	case Look(report.Unknown):
+		return "unknown"
+	case BeingDeleted:
+		return "being deleted"
+	case Waiting:
+		return "waiting"
+	case Absent:
+		return "absent"
+	case Unseen:
+		return "not seen"
+	default:
+		return ""
+	}
+}
+
+// wordsOf explains a look in a picture of the given source.
+func wordsOf(src report.Source, plain string) func(Look) string {
+	return func(l Look) string {
+		switch l {
+		case Look(report.Deleted):
+			return "deleted"
+		case Look(report.Blocked):
+			return "blocked: being deleted, and still there in the end"
+		case Look(report.Orphaned):
+			return "orphaned: stays, without its owner"
+		case Look(report.Pruned):
+			return "pruned: stays, and loses a reference"
+		case Look(report.Kept):
+			return "kept"
+		case Look(report.Unknown):
+			return "unknown: rests on what was not seen"
+		case BeingDeleted:
+			return "being deleted"
+		case Waiting:
+			return "being deleted, waits for its dependents"
+		case Absent:
+			return "absent: does not exist"
+		case Unseen:
+			if src.Type == "cluster" {
+				return "not read from the cluster"
+			}
+			return "not in the dump"
+		default:
+			return plain
+		}
+	}
+}
+
+// legend counts the objects of each look.
+func (f *figures) legend(words func(Look) string) []Entry {
+	count := map[Look]int{}
+	for i := range f.list {
+		count[f.list[i].look] += len(f.list[i].refs)
+	}
+	entries := []Entry{}
+	for _, l := range Looks() {
+		if count[l] > 0 {
+			entries = append(entries, Entry{Look: l, Words: words(l), Count: count[l]})
+		}
+	}
+	return entries
+}
+
+// sortedSet sorts and removes what is there twice.
+func sortedSet(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
