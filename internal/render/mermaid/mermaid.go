@@ -1,0 +1,132 @@
+// Package mermaid writes a scene as a Mermaid flowchart, which the pages of code hosts
+// show in place: where things stand is left to Mermaid. There are no links and no
+// directives, and names mean nothing but themselves.
+package mermaid
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Write writes the scene.
+func Write(out io.Writer, s *picture.Scene) error {
+	w := bufio.NewWriter(out)
+	w.WriteString("%% " + inert(s.Title) + "\nflowchart LR\n")
+	next := 0
+	for i := range s.Areas {
+		w.WriteString("  subgraph n" + strconv.Itoa(i) + `["` + areaLabel(s.Areas[i].Namespace) + "\"]\n")
+		for ; next < len(s.Boxes) && s.Boxes[next].Area == i; next++ {
+			w.WriteString("    " + vertex(next, &s.Boxes[next]) + "\n")
+		}
+		w.WriteString("  end\n")
+	}
+	for i := range s.Arrows {
+		w.WriteString("  " + edge(&s.Arrows[i]) + "\n")
+	}
+	if len(s.Notes) > 0 {
+		notes := make([]string, len(s.Notes))
+		for i, n := range s.Notes {
+			notes[i] = inert(n)
+		}
+		w.WriteString("  notes[\"" + strings.Join(notes, "<br>") + "\"]:::notes\n  classDef notes fill:none,stroke:none\n")
+	}
+	for _, e := range s.Legend {
+		w.WriteString("  " + classDef(e.Look) + "\n")
+	}
+	return w.Flush()
+}
+
+func areaLabel(namespace string) string {
+	if namespace == "" {
+		return "in no namespace"
+	}
+	return "namespace " + inert(namespace)
+}
+
+// vertex is a box, doubly framed if it is what the user asks about.
+func vertex(i int, b *picture.Box) string {
+	lines := []string{inert(b.Kind), "<b>" + inert(b.Name) + "</b>"}
+	if word := picture.Word(b.Look); word != "" {
+		lines = append(lines, word)
+	}
+	if b.Note != "" {
+		lines = append(lines, inert(b.Note))
+	}
+	label := `"` + strings.Join(lines, "<br>") + `"`
+	if b.Target {
+		label = "[" + label + "]"
+	}
+	return "b" + strconv.Itoa(i) + "[" + label + "]:::" + class(b.Look)
+}
+
+// edge is an arrow: thick where it blocks, dotted for owners that are no controllers, and
+// with a word where it is not as usual.
+func edge(a *picture.Arrow) string {
+	line := "-.->"
+	switch {
+	case a.Blocks:
+		line = "==>"
+	case a.Controller:
+		line = "-->"
+	}
+	if word := wordOf(a); word != "" {
+		line += "|" + word + "|"
+	}
+	return "b" + strconv.Itoa(a.Owner) + " " + line + " b" + strconv.Itoa(a.Dependent)
+}
+
+func wordOf(a *picture.Arrow) string {
+	switch {
+	case a.Removed:
+		return "removed"
+	case a.Class == report.Dangling:
+		return "dangling"
+	case a.Class == report.Waiting:
+		return "waiting"
+	case a.Class == report.UnknownClass:
+		return "unknown"
+	}
+	return ""
+}
+
+func class(l picture.Look) string { return string(picture.AppearanceOf(l).Look) }
+
+// dark is the colour of text: boxes are light in every theme.
+const dark = "#1f2328"
+
+func classDef(l picture.Look) string {
+	a := picture.AppearanceOf(l)
+	text := "classDef " + string(a.Look) + " fill:" + a.Fill.Light + ",stroke:" + a.Ink.Light + ",color:" + dark
+	if a.Dash != "" {
+		text += ",stroke-dasharray:" + a.Dash
+	}
+	return text
+}
+
+// inert is foreign text as Mermaid shows it and does nothing else with it. All but
+// letters, digits and a few signs become entities; Mermaid writes them as #35;.
+func inert(raw string) string {
+	var b strings.Builder
+	for _, r := range render.Escape(raw) {
+		if harmless(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString("#" + strconv.Itoa(int(r)) + ";")
+		}
+	}
+	return b.String()
+}
+
+func harmless(r rune) bool {
+	switch {
+	case r >= 0x80, 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return true
+	}
+	return strings.ContainsRune(" .,-/", r)
+}

@@ -1,0 +1,130 @@
+package svg
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// bendRadius is how round the bends of arrows are, headSize how big their heads.
+const (
+	bendRadius = 6
+	headSize   = 5
+)
+
+// longWay is the number of points from which on an arrow is a link to its owner, which may
+// be far away.
+const longWay = 5
+
+// arrow draws an owner reference.
+func (w *writer) arrow(a *picture.Arrow) {
+	far := len(a.Path) >= longWay
+	if far {
+		w.raw(`<a href="#box-`).num(a.Owner).raw(`">`)
+	}
+	w.raw(`<path class="a`)
+	for _, c := range classes(a) {
+		w.raw(" ").raw(c)
+	}
+	w.raw(`" d="`)
+	w.path(a.Path)
+	if !dashed(a) {
+		w.tip(a.Path[len(a.Path)-1])
+	}
+	w.raw(`"><title>`).text(w.names[a.Owner]).raw(" → ").text(w.names[a.Dependent]).raw(words(a)).raw("</title></path>")
+	if dashed(a) {
+		w.raw(`<path class="a whole `).raw(strings.Join(classes(a), " ")).raw(`" d="`)
+		w.tip(a.Path[len(a.Path)-1])
+		w.raw(`"/>`)
+	}
+	if far {
+		w.raw("</a>")
+	}
+	w.raw("\n")
+}
+
+func (w *writer) path(points []picture.Point) {
+	w.raw("M").point(points[0])
+	for i := 1; i+1 < len(points); i++ {
+		w.bend(points[i-1], points[i], points[i+1])
+	}
+	w.raw("L").point(points[len(points)-1])
+}
+
+// tip draws the head of an arrow.
+func (w *writer) tip(at picture.Point) {
+	w.raw("M").point(picture.Point{X: at.X - headSize, Y: at.Y - headSize + 1}).raw("L").point(at)
+	w.raw("L").point(picture.Point{X: at.X - headSize, Y: at.Y + headSize - 1})
+}
+
+// dashed tells whether the line has gaps; its head should not.
+func dashed(a *picture.Arrow) bool {
+	return slices.ContainsFunc(classes(a), func(c string) bool { return c != blocks })
+}
+
+// blocks is the class of an arrow that is drawn whole.
+const blocks = "blocks"
+
+func (w *writer) point(p picture.Point) *writer { return w.num(p.X).raw(" ").num(p.Y) }
+
+// bend draws a round corner, as round as the pieces before and after it let it be.
+func (w *writer) bend(before, at, after picture.Point) {
+	r := min(bendRadius, length(before, at)/2, length(at, after)/2)
+	w.raw("L").point(towards(at, before, r)).raw("Q").point(at).raw(" ").point(towards(at, after, r))
+}
+
+func length(a, b picture.Point) int { return max(a.X-b.X, b.X-a.X) + max(a.Y-b.Y, b.Y-a.Y) }
+
+// towards is the point r away from a on the way to b.
+func towards(a, b picture.Point, r int) picture.Point {
+	step := func(from, to int) int { return from + min(max(to-from, -r), r) }
+	return picture.Point{X: step(a.X, b.X), Y: step(a.Y, b.Y)}
+}
+
+// classes are how an arrow is drawn; each differs from the others in its dashes or its
+// weight, too.
+func classes(a *picture.Arrow) []string {
+	var list []string
+	if a.Blocks {
+		list = append(list, blocks)
+	}
+	switch {
+	case a.Removed:
+		return append(list, "cut")
+	case a.Class == report.Dangling:
+		return append(list, "dangling")
+	case a.Class == report.Waiting:
+		return append(list, "waits")
+	case a.Class == report.UnknownClass:
+		return append(list, "doubt")
+	case !a.Controller:
+		return append(list, "second")
+	}
+	return list
+}
+
+// words say the same.
+func words(a *picture.Arrow) string {
+	text := ""
+	if a.Controller {
+		text += ", controller"
+	}
+	if a.Blocks {
+		text += ", blocks its deletion in the foreground"
+	}
+	switch a.Class {
+	case report.Dangling:
+		text += ", dangling: the owner does not exist"
+	case report.Waiting:
+		text += ", the owner waits for its dependents"
+	case report.UnknownClass:
+		text += ", nothing is known of the owner"
+	case report.Solid:
+	}
+	if a.Removed {
+		text += ", the reference is removed"
+	}
+	return text
+}

@@ -1,0 +1,117 @@
+// Package svg writes a scene as an SVG document that stands by itself: no script, no
+// font, nothing from elsewhere, links to its own boxes only. It is readable where dark
+// is preferred and where such preferences are not known, and says nothing by colour
+// alone.
+package svg
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+)
+
+// Write writes the scene.
+func Write(out io.Writer, s *picture.Scene) error {
+	w := &writer{Writer: bufio.NewWriterSize(out, 1<<16), scene: s}
+	h := newHead(s)
+	w.raw(`<svg xmlns="http://www.w3.org/2000/svg" class="gc" viewBox="0 0 `).num(h.width).raw(` `).num(h.height + s.Height + h.foot)
+	w.raw(`" width="`).num(h.width).raw(`" height="`).num(h.height + s.Height + h.foot).raw(`" role="img" aria-labelledby="gc-title">` + "\n")
+	w.raw(`<title id="gc-title">`).text(render.Escape(s.Title)).raw("</title>\n")
+	w.raw("<style>\n" + stylesheet + "</style>\n")
+	w.raw(`<rect class="paper" width="100%" height="100%"/>` + "\n")
+	w.head(h)
+	w.raw(`<g transform="translate(0 `).num(h.height).raw(`)">` + "\n")
+	for i := range s.Areas {
+		w.area(&s.Areas[i])
+	}
+	w.name()
+	for i := range s.Arrows {
+		w.arrow(&s.Arrows[i])
+	}
+	for i := range s.Boxes {
+		w.box(i)
+	}
+	w.raw("</g>\n")
+	w.feet(h)
+	w.raw("</svg>\n")
+	return w.Flush()
+}
+
+// writer writes markup and text. Its first error sticks, as bufio.Writer's does.
+type writer struct {
+	*bufio.Writer
+	scene *picture.Scene
+	// names are those of the boxes, as they are said in tooltips.
+	names []string
+	digit [20]byte
+}
+
+// raw writes markup, which is never foreign.
+func (w *writer) raw(markup string) *writer {
+	w.WriteString(markup)
+	return w
+}
+
+func (w *writer) num(n int) *writer {
+	_, _ = w.Write(strconv.AppendInt(w.digit[:0], int64(n), 10))
+	return w
+}
+
+// text writes text that was made visible: what is left are characters that XML allows,
+// and of these the ones that mean something are replaced.
+func (w *writer) text(shown string) *writer {
+	from := 0
+	for i := range len(shown) {
+		entity := ""
+		switch shown[i] {
+		case '&':
+			entity = "&amp;"
+		case '<':
+			entity = "&lt;"
+		case '>':
+			entity = "&gt;"
+		default:
+			continue
+		}
+		w.WriteString(shown[from:i])
+		w.WriteString(entity)
+		from = i + 1
+	}
+	w.WriteString(shown[from:])
+	return w
+}
+
+// area draws a namespace.
+func (w *writer) area(a *picture.Area) {
+	w.raw(`<rect class="area" x="`).num(a.X).raw(`" y="`).num(a.Y).raw(`" width="`).num(a.W).raw(`" height="`).num(a.H).raw(`" rx="10"/>`)
+	w.raw(`<text class="place" x="`).num(a.X + areaInset).raw(`" y="`).num(a.Y + areaLine).raw(`">`)
+	if a.Namespace == "" {
+		w.raw(`in no namespace</text>` + "\n")
+		return
+	}
+	const label = "namespace "
+	w.raw(label + `<tspan class="ns">`)
+	w.text(picture.FitName(a.Namespace, a.W-2*areaInset-picture.SmallWidth(label)))
+	w.raw("</tspan></text>\n")
+}
+
+const (
+	areaInset = 18
+	areaLine  = 25
+)
+
+// name prepares what tooltips say of boxes.
+func (w *writer) name() {
+	w.names = make([]string, len(w.scene.Boxes))
+	for i := range w.scene.Boxes {
+		b := &w.scene.Boxes[i]
+		if n := len(b.Refs); n > 1 {
+			w.names[i] = render.Escape(b.Kind)
+		} else {
+			w.names[i] = render.Escape(b.Refs[0].KubectlName())
+		}
+	}
+}
