@@ -1,0 +1,56 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"unicode"
+	"unicode/utf16"
+)
+
+// packFrom is the size from which data is compressed: a smaller page can be read with
+// an editor.
+const packFrom = 1 << 20
+
+// encode makes JSON that may stand within a script element: `<`, `>`, `&` and the
+// separators of lines are escaped. Large data is compressed, as a JSON string in base64.
+func encode(p *payload) (plain, packed template.JS, err error) {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", "", err
+	}
+	if len(text) < packFrom {
+		return template.JS(inked(text)), "", nil
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write(text); err != nil {
+		return "", "", err
+	}
+	if err := z.Close(); err != nil {
+		return "", "", err
+	}
+	return "", template.JS(`"` + base64.StdEncoding.EncodeToString(b.Bytes()) + `"`), nil
+}
+
+// inked is JSON in which everything that an editor would not show, or that would turn a
+// line around, is written as a sequence.
+func inked(text []byte) []byte {
+	var b bytes.Buffer
+	b.Grow(len(text))
+	for _, r := range string(text) {
+		switch {
+		case r < unicode.MaxASCII || unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
+}

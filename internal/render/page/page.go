@@ -1,0 +1,87 @@
+package page
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+var (
+	//go:embed web/dist/app.js
+	script string
+	//go:embed web/dist/app.css
+	style string
+	//go:embed page.html
+	frame string
+)
+
+var pageTemplate = template.Must(template.New("page").Parse(frame))
+
+// Document is what a page shows.
+type Document struct {
+	// Scene places each object in a box of its own.
+	Scene *picture.Scene
+	// Graph adds what a scene does not say: finalizers, and the state of objects
+	// before a plan begins. It may be nil.
+	Graph *report.Graph
+	// Plan brings its steps and what becomes of each object; nil for a mere graph.
+	Plan *report.Plan
+	// Still is the drawing as SVG, for readers without scripts; empty for none.
+	Still []byte
+}
+
+// LargestStill is the number of boxes up to which readers without scripts see a drawing.
+const LargestStill = 500
+
+// Write writes a page.
+func Write(w io.Writer, d Document) error {
+	data, err := payloadOf(d)
+	if err != nil {
+		return err
+	}
+	plain, packed, err := encode(data)
+	if err != nil {
+		return err
+	}
+	values := struct {
+		Policy, Title, Source, Counts string
+		Style                         template.CSS
+		Script, Data, Packed          template.JS
+		Still                         template.URL
+	}{
+		Policy: policy(), Title: render.Escape(d.Scene.Title), Source: render.Escape(data.Source), Counts: counts(d.Scene),
+		Style: template.CSS(style), Script: template.JS(script), Data: plain, Packed: packed,
+	}
+	if len(d.Scene.Boxes) <= LargestStill && len(d.Still) > 0 {
+		values.Still = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(d.Still))
+	}
+	return pageTemplate.Execute(w, values)
+}
+
+// policy lets the embedded script and style run, and nothing else.
+func policy() string {
+	return fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
+		hash(script), hash(style))
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// counts is the legend as a line, for readers without scripts.
+func counts(s *picture.Scene) string {
+	parts := make([]string, len(s.Legend))
+	for i, e := range s.Legend {
+		parts[i] = fmt.Sprintf("%s: %d", e.Look, e.Count)
+	}
+	return strings.Join(parts, ", ")
+}

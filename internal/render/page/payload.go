@@ -1,0 +1,274 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// payload is what the script reads; web/src/document.ts has the same fields. Objects
+// are columns, because keys that are said 50,000 times make a file that nobody sends.
+type payload struct {
+	Title      string            `json:"title"`
+	Source     string            `json:"source"`
+	From       []string          `json:"from,omitempty"`
+	Width      int               `json:"width"`
+	Height     int               `json:"height"`
+	Kinds      []kind            `json:"kinds"`
+	Namespaces []string          `json:"namespaces"`
+	Looks      []string          `json:"looks"`
+	Classes    []string          `json:"classes"`
+	Areas      []area            `json:"areas"`
+	Boxes      boxes             `json:"boxes"`
+	Arrows     arrows            `json:"arrows"`
+	Legend     []entry           `json:"legend"`
+	Plan       *report.Plan      `json:"plan,omitempty"`
+	Sentences  map[string]string `json:"sentences"`
+}
+
+type kind struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Type       string `json:"type"`
+}
+
+type area struct {
+	Namespace int    `json:"namespace"`
+	Rect      [4]int `json:"rect"`
+}
+
+type boxes struct {
+	Rects     []int       `json:"rects"`
+	Kind      []int       `json:"kind"`
+	Namespace []int       `json:"namespace"`
+	Look      []int       `json:"look"`
+	State     []int       `json:"state"`
+	Name      []string    `json:"name"`
+	UID       []types.UID `json:"uid"`
+	Targets   []int       `json:"targets,omitempty"`
+	// Note and Why are what the drawing says of an object, by its number.
+	Note       map[string]string   `json:"note,omitempty"`
+	Why        map[string]string   `json:"why,omitempty"`
+	Finalizers map[string][]string `json:"finalizers,omitempty"`
+}
+
+type arrows struct {
+	Owner     []int `json:"owner"`
+	Dependent []int `json:"dependent"`
+	Flags     []int `json:"flags"`
+	Class     []int `json:"class"`
+	Paths     []int `json:"paths"`
+	Bends     []int `json:"bends"`
+}
+
+type entry struct {
+	Look  int    `json:"look"`
+	Words string `json:"words"`
+	Count int    `json:"count"`
+}
+
+// The flags of an arrow.
+const (
+	controllerFlag = 1
+	blocksFlag     = 2
+	removedFlag    = 4
+)
+
+// numbers gives each distinct value a number, in the order in which they turn up.
+type numbers[T comparable] struct {
+	list []T
+	of   map[T]int
+}
+
+func (n *numbers[T]) number(v T) int {
+	if i, ok := n.of[v]; ok {
+		return i
+	}
+	if n.of == nil {
+		n.of = map[T]int{}
+	}
+	n.of[v] = len(n.list)
+	n.list = append(n.list, v)
+	return len(n.list) - 1
+}
+
+// shelf is a payload that is being filled.
+type shelf struct {
+	payload
+
+	kinds      numbers[kind]
+	namespaces numbers[string]
+	looks      numbers[string]
+	classes    numbers[string]
+	nodes      map[types.UID]*report.Node
+}
+
+func payloadOf(d Document) (*payload, error) {
+	s := &shelf{nodes: nodesOf(d.Graph)}
+	s.Title, s.Width, s.Height = d.Scene.Title, d.Scene.Width, d.Scene.Height
+	s.Plan, s.Sentences = d.Plan, sentences(d.Plan)
+	s.Source, s.From = sourceOf(d)
+	s.Areas, s.Legend = []area{}, []entry{}
+	s.Boxes = emptyBoxes(len(d.Scene.Boxes))
+	s.Arrows = emptyArrows(len(d.Scene.Arrows))
+	for _, e := range d.Scene.Legend {
+		s.Legend = append(s.Legend, entry{Look: s.looks.number(string(e.Look)), Words: e.Words, Count: e.Count})
+	}
+	for i := range d.Scene.Areas {
+		a := &d.Scene.Areas[i]
+		s.Areas = append(s.Areas, area{s.namespaces.number(a.Namespace), [4]int{a.X, a.Y, a.W, a.H}})
+	}
+	for i := range d.Scene.Boxes {
+		if err := s.addBox(&d.Scene.Boxes[i]); err != nil {
+			return nil, fmt.Errorf("box %d: %w", i, err)
+		}
+	}
+	for i := range d.Scene.Arrows {
+		s.addArrow(&d.Scene.Arrows[i])
+	}
+	s.Kinds, s.Namespaces, s.Looks, s.Classes = s.kinds.list, s.namespaces.list, s.looks.list, s.classes.list
+	return &s.payload, nil
+}
+
+func emptyBoxes(n int) boxes {
+	return boxes{
+		Rects: make([]int, 0, 4*n), Kind: make([]int, 0, n), Namespace: make([]int, 0, n), Look: make([]int, 0, n),
+		State: make([]int, 0, n), Name: make([]string, 0, n), UID: make([]types.UID, 0, n),
+		Note: map[string]string{}, Why: map[string]string{}, Finalizers: map[string][]string{},
+	}
+}
+
+func emptyArrows(n int) arrows {
+	return arrows{
+		Owner: make([]int, 0, n), Dependent: make([]int, 0, n), Flags: make([]int, 0, n), Class: make([]int, 0, n),
+		Paths: make([]int, 0, 8*n), Bends: make([]int, 0, n),
+	}
+}
+
+func nodesOf(g *report.Graph) map[types.UID]*report.Node {
+	nodes := map[types.UID]*report.Node{}
+	if g != nil {
+		for i := range g.Nodes {
+			nodes[g.Nodes[i].Ref.UID] = &g.Nodes[i]
+		}
+	}
+	return nodes
+}
+
+func (s *shelf) addBox(b *picture.Box) error {
+	if len(b.Refs) != 1 {
+		return fmt.Errorf("it stands for %d objects: a page shows each by itself", len(b.Refs))
+	}
+	ref, n := b.Refs[0], len(s.Boxes.Name)
+	node := s.nodes[ref.UID]
+	s.Boxes.Rects = append(s.Boxes.Rects, b.X, b.Y, b.W, b.H)
+	s.Boxes.Kind = append(s.Boxes.Kind, s.kinds.number(kind{ref.APIVersion, ref.Kind, report.KubectlKind(ref.APIVersion, ref.Kind)}))
+	s.Boxes.Namespace = append(s.Boxes.Namespace, s.namespaces.number(ref.Namespace))
+	s.Boxes.Look = append(s.Boxes.Look, s.looks.number(string(b.Look)))
+	s.Boxes.State = append(s.Boxes.State, s.looks.number(string(before(b.Look, node))))
+	s.Boxes.Name = append(s.Boxes.Name, ref.Name)
+	s.Boxes.UID = append(s.Boxes.UID, ref.UID)
+	if b.Target {
+		s.Boxes.Targets = append(s.Boxes.Targets, n)
+	}
+	if b.Note != "" {
+		s.Boxes.Note[strconv.Itoa(n)] = b.Note
+	}
+	if b.Why != "" {
+		s.Boxes.Why[strconv.Itoa(n)] = b.Why
+	}
+	if node != nil && len(node.Finalizers) > 0 {
+		s.Boxes.Finalizers[strconv.Itoa(n)] = node.Finalizers
+	}
+	return nil
+}
+
+// before is the look of an object before a plan begins.
+func before(look picture.Look, n *report.Node) picture.Look {
+	switch {
+	case !slices.Contains(report.Outcomes(), report.Outcome(look)):
+		return look
+	case n != nil && n.WaitingForDependents:
+		return picture.Waiting
+	case n != nil && n.BeingDeleted:
+		return picture.BeingDeleted
+	default:
+		return picture.Plain
+	}
+}
+
+func (s *shelf) addArrow(a *picture.Arrow) {
+	flags := 0
+	if a.Controller {
+		flags |= controllerFlag
+	}
+	if a.Blocks {
+		flags |= blocksFlag
+	}
+	if a.Removed {
+		flags |= removedFlag
+	}
+	s.Arrows.Owner = append(s.Arrows.Owner, a.Owner)
+	s.Arrows.Dependent = append(s.Arrows.Dependent, a.Dependent)
+	s.Arrows.Flags = append(s.Arrows.Flags, flags)
+	s.Arrows.Class = append(s.Arrows.Class, s.classes.number(string(a.Class)))
+	s.Arrows.Bends = append(s.Arrows.Bends, len(a.Path))
+	for _, p := range a.Path {
+		s.Arrows.Paths = append(s.Arrows.Paths, p.X, p.Y)
+	}
+}
+
+// sentences says what the reasons of a plan mean.
+func sentences(p *report.Plan) map[string]string {
+	words := map[string]string{}
+	if p == nil {
+		return words
+	}
+	add := func(reason string) {
+		if s := render.Sentence(reason); s != reason {
+			words[reason] = s
+		}
+	}
+	for i := range p.Effects {
+		add(p.Effects[i].Reason)
+	}
+	for i := range p.Steps {
+		add(p.Steps[i].Reason)
+	}
+	return words
+}
+
+// sourceOf says in words what the drawing was made from, and with which files a
+// command reads the same.
+func sourceOf(d Document) (words string, files []string) {
+	var source report.Source
+	complete := true
+	switch {
+	case d.Plan != nil:
+		source, complete = d.Plan.Source, d.Plan.Complete
+	case d.Graph != nil:
+		source, complete = d.Graph.Source, d.Graph.Complete
+	}
+	var parts []string
+	add := func(before, what string) {
+		if what != "" {
+			parts = append(parts, before+what)
+		}
+	}
+	add("From ", strings.Join(source.Files, ", "))
+	add("Context ", source.Context)
+	add("", source.Server)
+	add("Kubernetes ", source.KubernetesVersion)
+	add("as of ", source.TakenAt)
+	if !complete {
+		parts = append(parts, "Incomplete: some of this rests on what was not seen")
+	}
+	return strings.Join(parts, " · "), source.Files
+}

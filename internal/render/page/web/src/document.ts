@@ -1,0 +1,105 @@
+// What is embedded in the page: columns of a drawing, made by payload.go beside this
+// directory, and the plan as `-o json` prints it.
+
+export interface Ref {
+  apiVersion: string;
+  kind: string;
+  namespace?: string;
+  name: string;
+  uid: string;
+}
+
+export interface Effect {
+  object: Ref;
+  outcome: string;
+  reason: string;
+  because?: Ref[];
+  blockedBy?: { finalizers?: string[]; dependents?: Ref[]; conditions?: string[]; node?: string };
+  removedReferences?: Ref[];
+  baseline?: boolean;
+  contested?: boolean;
+  assumptions?: string[];
+  recreator?: string;
+  recreatedBy?: Ref;
+  message: string;
+}
+
+export interface Step {
+  n: number;
+  actor: string;
+  verb: string;
+  object: Ref;
+  policy?: string;
+  reason: string;
+  cause?: number;
+  patch?: string;
+  answer?: number;
+  waits?: string;
+}
+
+export interface Plan {
+  effects: Effect[] | null;
+  steps: Step[] | null;
+}
+
+export interface Kind {
+  apiVersion: string;
+  kind: string;
+  /** type is the kind as kubectl takes it: deployment.apps. */
+  type: string;
+}
+
+export interface Payload {
+  title: string;
+  /** source is what the drawing was made from, in words. */
+  source: string;
+  width: number;
+  height: number;
+  /** from are the arguments by which a command reads the same dump; absent for a cluster. */
+  from?: string[];
+  kinds: Kind[];
+  namespaces: string[];
+  looks: string[];
+  areas: { namespace: number; rect: [number, number, number, number] }[];
+  boxes: {
+    /** rects has x, y, width and height of each box, one after the other. */
+    rects: number[];
+    kind: number[];
+    namespace: number[];
+    look: number[];
+    /** state is the look that the object has before anything happens. */
+    state: number[];
+    name: string[];
+    uid: string[];
+    targets?: number[];
+    note?: Record<string, string>;
+    why?: Record<string, string>;
+    finalizers?: Record<string, string[]>;
+  };
+  arrows: {
+    owner: number[];
+    dependent: number[];
+    /** flags: 1 controller, 2 blocks, 4 removed by the plan. */
+    flags: number[];
+    class: number[];
+    /** paths has x and y of all points of all arrows, bends the number of points of each. */
+    paths: number[];
+    bends: number[];
+  };
+  classes: string[];
+  legend: { look: number; words: string; count: number }[];
+  plan?: Plan;
+  /** sentences says what the reasons of the plan mean. */
+  sentences: Record<string, string>;
+}
+
+/** payload reads what is embedded; large ones are compressed. */
+export async function payload(): Promise<Payload> {
+  const plain = document.getElementById("data");
+  if (plain) return JSON.parse(plain.textContent ?? "") as Payload;
+  const packed = atob(JSON.parse(document.getElementById("packed-data")?.textContent ?? "") as string);
+  const bytes = new Uint8Array(packed.length);
+  for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(unpacked).json()) as Payload;
+}

@@ -1,0 +1,25 @@
+// The one way in which elements come into being. Text is text: nothing here, and
+// nothing that uses it, ever reads markup.
+
+type Attributes = Record<string, string | number | boolean | undefined>;
+
+/** element makes an element with attributes and with text or other elements inside. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...inside: (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined && value !== false) made.setAttribute(name, value === true ? "" : String(value));
+  }
+  made.append(...inside);
+  return made;
+}
+
+/** need finds an element of the page by its id. */
+export function need<T extends HTMLElement = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found as T;
+}

@@ -1,0 +1,107 @@
+// The cascade, step by step.
+import { element, need } from "./element.ts";
+import { makeRows } from "./rows.ts";
+import type { Scene } from "./scene.ts";
+import { actorOf, counted, stepReason, stepTitle, stepWords } from "./words.ts";
+
+const height = 52;
+const pace = 900; // milliseconds for a step
+
+export interface Player {
+  readonly there: boolean;
+  toggle(): void;
+  step(by: number): void;
+}
+
+export function makePlayer(scene: Scene, focus: (object: number) => void): Player {
+  const { world, cascade } = scene;
+  const last = cascade.length;
+  if (last === 0) return { there: false, toggle() {}, step() {} };
+  need("player").hidden = false;
+  need("steps-panel").hidden = false;
+  const slider = need<HTMLInputElement>("slider");
+  const play = need("play");
+  const ending = need("outcome");
+  const host = need("steps");
+  slider.max = String(last);
+  let timer = 0;
+
+  const rows = makeRows(host, height, (row) => {
+    const step = world.steps[row]!;
+    const current = !scene.outcome && cascade.at === row + 1;
+    const reason = stepReason(world, step);
+    const why = [actorOf(step), step.cause ? `after step ${step.cause}` : "", reason].filter(Boolean).join(" · ");
+    const item = element(
+      "div",
+      {
+        role: "listitem",
+        class: "step",
+        "aria-current": current ? "step" : undefined,
+        "aria-setsize": last,
+        "aria-posinset": row + 1,
+        "data-step": row + 1,
+        title: `${stepWords(step)}\n${why}`,
+        "data-done": !scene.outcome && cascade.at > row ? true : undefined,
+      },
+      element("span", { class: "n" }, String(step.n)),
+      element("span", { class: "words" }, stepTitle(step)),
+      element("span", { class: "why" }, why),
+    );
+    item.addEventListener("click", () => go(row + 1));
+    return item;
+  });
+  rows.set(last);
+
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    play.setAttribute("aria-label", "Play");
+    play.dataset.playing = "false";
+  };
+  const go = (step: number) => {
+    scene.goTo(step);
+    const object = cascade.at > 0 ? world.find(world.steps[cascade.at - 1]!.object) : -1;
+    if (object >= 0) focus(object);
+    if (cascade.at >= last) stop();
+  };
+  const toggle = () => {
+    if (timer) return stop();
+    if (scene.outcome || cascade.at >= last) go(0);
+    play.setAttribute("aria-label", "Pause");
+    play.dataset.playing = "true";
+    timer = window.setInterval(() => go(cascade.at + 1), pace);
+  };
+  const step = (by: number) => {
+    stop();
+    go(scene.outcome ? (by > 0 ? 1 : last - 1) : cascade.at + by);
+  };
+
+  const show = () => {
+    slider.value = String(scene.outcome ? last : cascade.at);
+    const now = world.steps[cascade.at - 1];
+    const words = scene.outcome ? "The outcome, after all steps" : now ? stepWords(now) : "Before the first step";
+    need("position").textContent = scene.outcome ? counted(last, "step") : `${cascade.at.toLocaleString("en")} / ${last.toLocaleString("en")}`;
+    need("step-words").textContent = words;
+    need("step-why").textContent = scene.outcome || !now ? "" : stepReason(world, now);
+    slider.setAttribute("aria-valuetext", scene.outcome ? words : `Step ${cascade.at} of ${last}: ${words}`);
+    ending.setAttribute("aria-pressed", String(scene.outcome));
+    if (!scene.outcome && cascade.at > 0) rows.reveal(cascade.at - 1);
+    else rows.refresh();
+  };
+  scene.listen((what) => {
+    if (what === "step") show();
+  });
+  slider.addEventListener("input", () => {
+    stop();
+    go(Number(slider.value));
+  });
+  play.addEventListener("click", toggle);
+  need("previous").addEventListener("click", () => step(-1));
+  need("next").addEventListener("click", () => step(1));
+  ending.addEventListener("click", () => {
+    stop();
+    scene.showOutcome();
+  });
+  show();
+  return { there: true, toggle, step };
+}

@@ -1,0 +1,107 @@
+// What the page shows at the moment. Whoever changes it calls changed, and whoever shows
+// a part of it listens.
+import { arrange } from "./arrange.ts";
+import { makeCascade, type Cascade } from "./cascade.ts";
+import { makeForest, type Forest } from "./forest.ts";
+import { makeGrid, type Grid } from "./grid.ts";
+import type { World } from "./world.ts";
+
+/** Change says what has changed: objects shown, matches, the selection or the step. */
+export type Change = "shown" | "matches" | "selection" | "step";
+
+export interface Scene {
+  readonly world: World;
+  readonly forest: Forest;
+  readonly cascade: Cascade;
+  readonly grid: Grid;
+  /** shown and matching have 1 for each object that is. */
+  readonly shown: Uint8Array;
+  readonly matching: Uint8Array;
+  readonly collapsed: ReadonlySet<number>;
+  readonly selected: number;
+  /** outcome: the picture shows the end; otherwise the step at which the cascade is. */
+  readonly outcome: boolean;
+  /** lookOf is an index of the world's looks. */
+  lookOf(object: number): number;
+  select(object: number): void;
+  collapse(object: number, yes: boolean): void;
+  match(matches: (object: number) => boolean, hideRest: boolean): void;
+  goTo(step: number): void;
+  showOutcome(): void;
+  listen(to: (what: Change) => void): void;
+}
+
+export function makeScene(world: World): Scene {
+  const forest = makeForest(world);
+  const cascade = makeCascade(world);
+  const shown = new Uint8Array(world.count).fill(1);
+  const matching = new Uint8Array(world.count).fill(1);
+  const collapsed = new Set<number>();
+  const listeners: ((what: Change) => void)[] = [];
+  const changed = (what: Change) => listeners.forEach((listener) => listener(what));
+  let grid = makeGrid(world, shown);
+  let selected = -1;
+  let outcome = true;
+  let hideRest = false;
+
+  const show = () => {
+    for (let k = 0; k < world.count; ) {
+      const i = forest.order[k]!;
+      shown[i] = hideRest && !matching[i] ? 0 : 1;
+      const end = collapsed.has(i) ? k + forest.size[i]! + 1 : ++k;
+      for (; k < end; k++) if (forest.order[k] !== i) shown[forest.order[k]!] = 0;
+    }
+    arrange(world, shown);
+    grid = makeGrid(world, shown);
+    changed("shown");
+  };
+
+  return {
+    world,
+    forest,
+    cascade,
+    get grid() {
+      return grid;
+    },
+    shown,
+    matching,
+    collapsed,
+    get selected() {
+      return selected;
+    },
+    get outcome() {
+      return outcome;
+    },
+    lookOf: (object) => (outcome ? world.payload.boxes.look[object]! : cascade.states[object]!),
+    select(object) {
+      for (let i = object < 0 ? -1 : forest.above[object]!; i >= 0; i = forest.above[i]!) {
+        if (collapsed.delete(i)) show();
+      }
+      selected = object;
+      changed("selection");
+    },
+    collapse(object, yes) {
+      if (forest.size[object] === 0 || collapsed.has(object) === yes) return;
+      if (yes) collapsed.add(object);
+      else collapsed.delete(object);
+      show();
+    },
+    match(matches, hide) {
+      for (let i = 0; i < world.count; i++) matching[i] = matches(i) ? 1 : 0;
+      const again = hide || hideRest;
+      hideRest = hide;
+      if (again) show();
+      changed("matches");
+    },
+    goTo(step) {
+      outcome = false;
+      cascade.goTo(step);
+      changed("step");
+    },
+    showOutcome() {
+      outcome = true;
+      changed("step");
+    },
+    listen: (to) => void listeners.push(to),
+  };
+}
