@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what scripts expect")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"kubectl-gc": main})
+	testscript.Main(m, map[string]func(){"kubectl-gc": main, "kubectl_complete-gc": main})
 }
 
 // TestScripts is the command line as a user meets it. Each script is a dump or
@@ -33,7 +33,9 @@ func TestScripts(t *testing.T) {
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
-			return nil
+			program, err := exec.LookPath("kubectl-gc") // this test, under the name of the program
+			e.Setenv("KUBECTL_GC", program)
+			return err
 		},
 	})
 }

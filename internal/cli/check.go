@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -13,7 +15,7 @@ import (
 func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
 		from            = newSource(config)
-		out             output
+		out             = output{own: markdownFormat}
 		requireComplete bool
 	)
 	c := &cobra.Command{
@@ -35,22 +37,15 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err != nil {
 				return err
 			}
+			judging := begin(c, streams.ErrOut, "judging owner references")
 			d, err := diagnose.Check(c.Context(), w.Snapshot)
+			judging.end()
 			if err != nil {
 				return err
 			}
-			done, err := out.print(c, streams.Out, d)
-			if err != nil {
+			text := func(w io.Writer, s render.Style) error { return render.DiagnosisTable(w, s, d) }
+			if err := out.show(c, streams.Out, d, text, markdown(render.DiagnosisMarkdown, d)); err != nil {
 				return err
-			}
-			if !done {
-				style, err := out.style(c, streams.Out)
-				if err != nil {
-					return err
-				}
-				if err := render.DiagnosisTable(streams.Out, style, d); err != nil {
-					return err
-				}
 			}
 			if d.Summary.Errors > 0 {
 				return &exit{code: exitFindings}
@@ -60,6 +55,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	}
 	from.addFlags(c.Flags())
 	out.addFlags(c.Flags())
+	out.addSortFlag(c.Flags())
 	c.Flags().BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged.")
 	return c
 }

@@ -1,17 +1,14 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -58,6 +55,9 @@ func (k *cluster) connect(c *cobra.Command) (*kube.Client, error) {
 	if err := k.scope.Check(); err != nil {
 		return nil, usageErrorf(c, "%w", err)
 	}
+	if !k.known() && c.Flag("from") == nil {
+		return nil, usageErrorf(c, "no cluster: name one with --kubeconfig, --server or $KUBECONFIG")
+	}
 	if !k.known() {
 		return nil, usageErrorf(c, "no source: give a dump with --from, or a cluster with --kubeconfig, --server or $KUBECONFIG")
 	}
@@ -76,40 +76,12 @@ func (k *cluster) known() bool {
 	return err != nil || len(raw.Clusters) > 0 // what is wrong with it, connecting says
 }
 
-// read takes a snapshot, telling a terminal how far it is.
-func (k *cluster) read(ctx context.Context, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
-	told := progress{out: errOut}
-	var tell func(kube.Progress)
-	if printers.IsTerminal(errOut) {
-		tell = told.tell
-	}
-	snap, err := client.Snapshot(ctx, scope, tell)
-	told.clear()
-	return snap, err
-}
-
-// progress is one line on a terminal, written over and over.
-type progress struct {
-	out  io.Writer
-	last time.Time
-}
-
-// blink is how often the line changes at most.
-const blink = 100 * time.Millisecond
-
-const clearLine = "\r\x1b[K"
-
-func (p *progress) tell(state kube.Progress) {
-	if time.Since(p.last) < blink {
-		return
-	}
-	p.last = time.Now()
-	size := resource.NewQuantity(state.Bytes, resource.BinarySI)
-	fmt.Fprintf(p.out, "%sreading the cluster: %d of %d kinds, %d objects, %sB", clearLine, state.Done, state.Kinds, state.Objects, size)
-}
-
-func (p *progress) clear() {
-	if !p.last.IsZero() {
-		fmt.Fprint(p.out, clearLine)
-	}
+// read takes a snapshot.
+func (k *cluster) read(c *cobra.Command, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
+	s := begin(c, errOut, "reading the cluster")
+	defer s.end()
+	return client.Snapshot(c.Context(), scope, func(p kube.Progress) {
+		size := resource.NewQuantity(p.Bytes, resource.BinarySI)
+		s.tell(fmt.Sprintf("reading the cluster: %d of %d kinds, %d objects, %sB", p.Done, p.Kinds, p.Objects, size))
+	})
 }

@@ -38,7 +38,7 @@ type collection struct {
 }
 
 func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	l := &collection{streams: streams, from: newSource(config)}
+	l := &collection{streams: streams, from: newSource(config), output: output{own: planFormats}}
 	c := &cobra.Command{
 		Use:   "collect (-n NAMESPACE | -A | --from DUMP)",
 		Short: "Delete what is garbage; of a dump, show what would go",
@@ -81,6 +81,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	f := c.Flags()
 	l.from.addFlags(f)
 	l.output.addFlags(f)
+	l.output.addSortFlag(f)
 	l.writing.addFlags(f)
 	f.StringVarP(&l.namespace, "namespace", "n", "", "Of a cluster: collect in this namespace.")
 	f.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "Of a cluster: collect everywhere, objects without a namespace included.")
@@ -106,7 +107,9 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	if w.client != nil && options.Rules == engine.Strict {
 		options.Keep = l.keeper()
 	}
+	simulating := begin(c, l.streams.ErrOut, "simulating the collector")
 	result, err := plan.Simulate(c.Context(), w.Snapshot, plan.CollectSeed(), options)
+	simulating.end()
 	if err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	met := l.fail.match(result.Plan)
 	writes := w.client != nil && l.to == "" && len(met) == 0 && options.Rules == engine.Strict
 	if !writes || l.output.forPeople() || l.writing.onlyShows() {
-		if err := showPlan(c, &l.output, l.streams, result.Plan, l.steps); err != nil {
+		if err := showPlan(c, &l.output, l.streams, w, result.Plan, l.steps); err != nil {
 			return err
 		}
 	}
@@ -134,6 +137,9 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 // check reads the flags.
 func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 	live := len(l.from.from) == 0
+	if err := oneOf(c, "rules", l.rules, choices["rules"]...); err != nil {
+		return err
+	}
 	switch l.rules {
 	case "strict":
 		options.Rules = engine.Strict
@@ -141,8 +147,6 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 		if live && !l.writing.onlyShows() && l.to == "" {
 			return usageErrorf(c, "--rules=upstream only shows what the cluster's own collector does: give --dry-run")
 		}
-	default:
-		return usageErrorf(c, "--rules=%s: must be strict or upstream", l.rules)
 	}
 	if err := l.fail.parse(); err != nil {
 		return usageErrorf(c, "%w", err)
@@ -161,6 +165,9 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 		return usageErrorf(c, "-A and -n exclude each other")
 	case live && !l.allNamespaces && len(scope.Namespaces) == 0:
 		return usageErrorf(c, "where? Give -n NAMESPACE, or -A for all of the cluster")
+	}
+	if err := l.output.showsPlan(c, live && !l.writing.onlyShows() && l.to == ""); err != nil {
+		return err
 	}
 	if err := scope.Check(); err != nil {
 		return usageErrorf(c, "%w", err)
@@ -195,12 +202,12 @@ func (l *collection) collect(c *cobra.Command, args []string, w world, result *p
 		if l.output.forPeople() || l.writing.onlyShows() {
 			return nil
 		}
-		return showPlan(c, &l.output, l.streams, result.Plan, l.steps)
+		return showPlan(c, &l.output, l.streams, w, result.Plan, l.steps)
 	}
 	if err := l.writing.askFor(c, args, l.streams, "collect garbage", w, result); err != nil {
 		return err
 	}
-	tell, done := tellRun(l.streams.ErrOut)
+	tell, done := tellRun(c, l.streams.ErrOut)
 	o, err := l.writing.options(tell)
 	if err != nil {
 		return err

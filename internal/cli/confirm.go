@@ -46,8 +46,8 @@ func (k *confirm) addFlags(f *pflag.FlagSet) {
 
 // check reads the flags.
 func (k *confirm) check(c *cobra.Command) error {
-	if k.dryRun != "none" && k.dryRun != "client" {
-		return usageErrorf(c, "--dry-run=%s: must be none or client", k.dryRun)
+	if err := oneOf(c, "dry-run", k.dryRun, choices["dry-run"]...); err != nil {
+		return err
 	}
 	if k.maxDeletes < 0 {
 		return usageErrorf(c, "--max-deletes=%d: must not be negative", k.maxDeletes)
@@ -124,6 +124,7 @@ func (k *confirm) askPerson(ctx context.Context, streams genericiooptions.IOStre
 		prompt, want = "Type "+render.Escape(q.Name())+" to go on: ", q.Name()
 	}
 	fmt.Fprint(streams.ErrOut, "\n"+prompt)
+	defer asking(ctx)()
 	answer, err := readLine(ctx, streams.In)
 	switch {
 	case err != nil:

@@ -139,20 +139,16 @@ func (k *controller) run(c *cobra.Command) error {
 
 // parse makes options of flags.
 func (k *controller) parse(c *cobra.Command) error {
-	switch k.rules {
-	case "strict":
+	if err := oneOf(c, "rules", k.rules, choices["rules"]...); err != nil {
+		return err
+	}
+	if err := oneOf(c, "mode", k.mode, choices["mode"]...); err != nil {
+		return err
+	}
+	if k.rules == "strict" {
 		k.o.Rules = engine.Strict
-	case "upstream":
-	default:
-		return usageErrorf(c, "--rules=%s: must be strict or upstream", k.rules)
 	}
-	switch k.mode {
-	case "enforce":
-		k.o.Enforce = true
-	case "observe":
-	default:
-		return usageErrorf(c, "--mode=%s: must be observe or enforce", k.mode)
-	}
+	k.o.Enforce = k.mode == "enforce"
 	for _, b := range []struct {
 		flag string
 		bad  bool

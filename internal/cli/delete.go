@@ -61,6 +61,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	d.cluster.cluster.addFlags(f)
 	d.targets.addFlags(f)
 	d.output.addFlags(f)
+	d.output.addSortFlag(f)
 	d.writing.addFlags(f)
 	f.StringVar(&d.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.")
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
@@ -71,9 +72,9 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 }
 
 func (d *deletion) run(c *cobra.Command, args []string) error {
-	policy, err := policyNamed(d.cascade)
+	policy, err := policyNamed(c, d.cascade)
 	if err != nil {
-		return usageErrorf(c, "%w", err)
+		return err
 	}
 	if err := d.writing.check(c); err != nil {
 		return err
@@ -94,7 +95,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 // sure shows the plan and returns nil if it may be carried out.
 func (d *deletion) sure(c *cobra.Command, args []string, w world, result *plan.Result) error {
 	if d.output.forPeople() || d.writing.onlyShows() {
-		if err := showPlan(c, &d.output, d.streams, result.Plan, false); err != nil {
+		if err := showPlan(c, &d.output, d.streams, w, result.Plan, false); err != nil {
 			return err
 		}
 	}
@@ -108,7 +109,7 @@ func (d *deletion) sure(c *cobra.Command, args []string, w world, result *plan.R
 }
 
 func (d *deletion) carryOut(c *cobra.Command, w world, result *plan.Result, policy engine.Policy) error {
-	tell, done := tellRun(d.streams.ErrOut)
+	tell, done := tellRun(c, d.streams.ErrOut)
 	o, err := d.writing.options(tell)
 	if err != nil {
 		return err

@@ -64,6 +64,7 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	f := c.Flags()
 	d.source.addFlags(f)
 	d.output.addFlags(f)
+	d.output.addSortFlag(f)
 	d.graph.addFlags(f)
 	f.StringArrayVar(&d.before, "before", nil, "An earlier dump of the same cluster: what it shows as left behind has been so since then. Repeat it to read several as one.")
 	f.StringVar(&d.takenAt, "taken-at", "", "When the dump of --from was taken, such as 2026-11-22T09:00:00Z, if it does not say so itself.")
@@ -138,7 +139,7 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap, err := d.read(ctx, client)
+	snap, err := d.read(c, client)
 	if err != nil {
 		return nil, err
 	}
@@ -150,23 +151,24 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	if o.At, err = secondsOf(snap.Source.TakenAt); err != nil {
 		return nil, err
 	}
-	if err := d.lookBack(&o); err != nil {
+	if err := d.lookBack(c, &o); err != nil {
 		return nil, err
 	}
 	if live {
 		o.Lease, o.Manager = leaseOf(ctx, client), managersOf(ctx, client)
 	}
+	defer begin(c, d.streams.ErrOut, "examining the collector").end()
 	return doctor.Examine(ctx, snap, o)
 }
 
 // read reads the dump, or the cluster if there is a client.
-func (d *doctorCommand) read(ctx context.Context, client *kube.Client) (*snapshot.Snapshot, error) {
+func (d *doctorCommand) read(c *cobra.Command, client *kube.Client) (*snapshot.Snapshot, error) {
 	var snap *snapshot.Snapshot
 	var err error
 	if client != nil {
-		snap, err = d.source.cluster.read(ctx, client, d.source.cluster.scope, d.streams.ErrOut)
+		snap, err = d.source.cluster.read(c, client, d.source.cluster.scope, d.streams.ErrOut)
 	} else {
-		snap, err = d.source.readDump(d.streams.In)
+		snap, err = d.source.readDump(c, d.streams)
 	}
 	if err != nil {
 		return nil, err
@@ -179,12 +181,13 @@ func (d *doctorCommand) read(ctx context.Context, client *kube.Client) (*snapsho
 }
 
 // lookBack reads the earlier dump, if there is one.
-func (d *doctorCommand) lookBack(o *doctor.Options) error {
+func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
 	if len(d.before) == 0 {
 		return nil
 	}
+	earlier := source{from: d.before, allowPartial: d.source.allowPartial}
 	var err error
-	if o.Earlier, err = snapshot.ReadFiles(d.before, snapshot.Options{Stdin: d.streams.In, AllowPartial: d.source.allowPartial}); err != nil {
+	if o.Earlier, err = earlier.readDump(c, d.streams); err != nil {
 		return err
 	}
 	if d.beforeTakenAt != "" {

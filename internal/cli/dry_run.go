@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,7 +43,7 @@ type dryRunDelete struct {
 }
 
 func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &dryRunDelete{streams: streams, source: newSource(config)}
+	d := &dryRunDelete{streams: streams, source: newSource(config), output: output{own: planFormats}}
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) [--from DUMP]",
 		Short: "Show what a delete would take, orphan, keep, or get stuck on",
@@ -57,7 +59,9 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 			their volumes, Secrets, custom resources.
 
 			What was garbage before the delete is listed apart. An object whose fate rests on
-			something that was not seen is Unknown, never Deleted.`),
+			something that was not seen is Unknown, never Deleted.
+
+			-o svg and -o mermaid draw it, -o markdown is for a pull request.`),
 		Example: templates.Examples(`
 			# What goes with the Deployment web?
 			kubectl gc dry-run delete deployment/web -n shop --from examples/shop.yaml
@@ -68,6 +72,9 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 			# Fail a pipeline when claims would go or something would get stuck
 			kubectl gc dry-run delete statefulset --all -n shop --fail-on=blocked,kind=Secret --from examples/shop.yaml
 
+			# What a reviewer should see
+			kubectl gc dry-run delete deployment/web -n shop -o markdown --from examples/shop.yaml
+
 			# Does the end depend on timing? Try 20 schedules
 			kubectl gc dry-run delete deployment/web -n shop --cascade=orphan --explore=20 --from examples/shop.yaml`),
 		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
@@ -76,6 +83,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	d.source.addFlags(f)
 	d.targets.addFlags(f)
 	d.output.addFlags(f)
+	d.output.addSortFlag(f)
 	f.StringVar(&d.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.")
 	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
 	f.BoolVar(&d.reads, "reads", false, "Count reads among the steps.")
@@ -87,9 +95,9 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 }
 
 func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
-	policy, err := policyNamed(d.cascade)
+	policy, err := policyNamed(c, d.cascade)
 	if err != nil {
-		return usageErrorf(c, "%w", err)
+		return err
 	}
 	if err := d.failOn.parse(); err != nil {
 		return usageErrorf(c, "%w", err)
@@ -103,13 +111,13 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 	if err := d.targets.check(c, args); err != nil {
 		return err
 	}
-	_, result, err := foretell(c, &d.source, d.streams, &d.targets, args, policy, plan.Options{
+	w, result, err := foretell(c, &d.source, d.streams, &d.targets, args, policy, plan.Options{
 		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.forPeople() && !d.steps,
 	})
 	if err != nil {
 		return err
 	}
-	if err := d.show(c, result.Plan); err != nil {
+	if err := showPlan(c, &d.output, d.streams, w, result.Plan, d.steps); err != nil {
 		return err
 	}
 	return d.verdict(result.Plan)
@@ -120,6 +128,8 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams, t *targets, args []string, policy engine.Policy, o plan.Options) (of world, result *plan.Result, err error) {
 	mayBeEnough := policy == engine.Background && o.Explore == 0
 	err = from.answer(c, streams, t, args, mayBeEnough, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
+		simulating := begin(c, streams.ErrOut, simulated(o.Explore))
+		defer simulating.end()
 		var err error
 		of = w
 		if result, err = plan.Simulate(c.Context(), w.Snapshot, plan.DeleteSeed(policy, refs...), o); err != nil || part == nil {
@@ -130,36 +140,36 @@ func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams
 	return of, result, err
 }
 
-func policyNamed(name string) (engine.Policy, error) {
-	switch name {
-	case "background":
-		return engine.Background, nil
-	case "foreground":
-		return engine.ForegroundPolicy, nil
-	case "orphan":
-		return engine.OrphanPolicy, nil
-	default:
-		return 0, fmt.Errorf("--cascade=%s: must be background, foreground or orphan", name)
+// simulated is the text of a stage that simulates.
+func simulated(schedules int) string {
+	if schedules == 0 {
+		return "simulating the delete"
 	}
+	return fmt.Sprintf("simulating the delete, and %d other schedules", schedules)
 }
 
-func (d *dryRunDelete) show(c *cobra.Command, p *report.Plan) error {
-	return showPlan(c, &d.output, d.streams, p, d.steps)
+// cascades are the values of --cascade, with their policies.
+var (
+	cascades = []string{"background", "foreground", "orphan"}
+	policies = []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
+)
+
+func policyNamed(c *cobra.Command, name string) (engine.Policy, error) {
+	if err := oneOf(c, "cascade", name, cascades...); err != nil {
+		return 0, err
+	}
+	return policies[slices.Index(cascades, name)], nil
 }
 
-// showPlan prints a plan in the format that was asked for.
-func showPlan(c *cobra.Command, o *output, streams genericiooptions.IOStreams, p *report.Plan, steps bool) error {
-	if done, err := o.print(c, streams.Out, p); done || err != nil {
-		return err
+// showPlan prints the plan of a world in the format that was asked for.
+func showPlan(c *cobra.Command, o *output, streams genericiooptions.IOStreams, w world, p *report.Plan, steps bool) error {
+	text := func(out io.Writer, s render.Style) error {
+		if steps {
+			return render.PlanSteps(out, s, p)
+		}
+		return render.PlanTable(out, s, p)
 	}
-	style, err := o.style(c, streams.Out)
-	if err != nil {
-		return err
-	}
-	if steps {
-		return render.PlanSteps(streams.Out, style, p)
-	}
-	return render.PlanTable(streams.Out, style, p)
+	return o.show(c, streams.Out, p, text, drawn(planScene(c.Context(), w.Snapshot, p)), markdown(render.PlanMarkdown, p))
 }
 
 func (d *dryRunDelete) verdict(p *report.Plan) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -29,7 +30,7 @@ type explanation struct {
 }
 
 func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &explanation{streams: streams, source: newSource(config)}
+	k := &explanation{streams: streams, source: newSource(config), output: output{own: planFormats}}
 	c := &cobra.Command{
 		Use:   "explain (TYPE NAME | TYPE/NAME) [--from DUMP]",
 		Short: "Say why an object stays, why it goes, or on whom it waits",
@@ -69,22 +70,22 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	var e *report.Explanation
-	var client *kube.Client
+	var of world
 	err := k.source.answer(c, k.streams, &k.targets, args, !k.options.AllPolicies, func(w world, refs []object.Ref, part *narrow.Part) (rest string, err error) {
 		if len(refs) > 1 {
 			return "", usageErrorf(c, "explain is about one object, %d were named", len(refs))
 		}
-		client = w.client
+		of = w
 		e, rest, err = k.explain(c, w, refs[0], part)
 		return rest, err
 	})
 	if err != nil {
 		return err
 	}
-	if client != nil {
-		addEvents(c.Context(), client, e)
+	if of.client != nil {
+		addEvents(c.Context(), of.client, e)
 	}
-	return k.print(c, e)
+	return k.print(c, of, e)
 }
 
 // explain explains one object. Of one that is being deleted it says what it waits for in
@@ -95,6 +96,7 @@ func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *n
 	if err != nil {
 		return nil, "", err
 	}
+	defer begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).KubectlName()).end()
 	if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
 		return nil, "", err
 	}
@@ -117,15 +119,10 @@ func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *n
 	return e, rest, nil
 }
 
-func (k *explanation) print(c *cobra.Command, e *report.Explanation) error {
-	if done, err := k.output.print(c, k.streams.Out, e); done || err != nil {
-		return err
-	}
-	style, err := k.output.style(c, k.streams.Out)
+func (k *explanation) print(c *cobra.Command, w world, e *report.Explanation) error {
+	text := func(out io.Writer, s render.Style) error { return render.ExplanationText(out, s, e) }
+	err := k.output.show(c, k.streams.Out, e, text, drawn(explanationScene(c.Context(), w.Snapshot, e)), markdown(render.ExplanationMarkdown, e))
 	if err != nil {
-		return err
-	}
-	if err := render.ExplanationText(k.streams.Out, style, e); err != nil {
 		return err
 	}
 	return incomplete(k.requireComplete, e.Complete)

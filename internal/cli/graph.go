@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -26,13 +28,16 @@ type graphCommand struct {
 }
 
 func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	g := &graphCommand{streams: streams, source: newSource(config), output: output{own: []string{"tree", "dot"}}}
+	g := &graphCommand{streams: streams, source: newSource(config), output: output{own: append([]string{"tree", "dot"}, drawnFormats...)}}
 	c := &cobra.Command{
 		Use:   "graph [TYPE NAME | TYPE/NAME] [--from DUMP]",
-		Short: "Show owners and dependents as a tree, as DOT or as JSON",
+		Short: "Show owners and dependents as a tree, as a picture or as JSON",
 		Long: text(`
-			Show owners and dependents as a tree, as DOT (for Graphviz) or as JSON. Without an
-			object the whole graph is shown, without the objects that have neither.
+			Show owners and dependents as a tree, as a picture or as JSON. Without an object the
+			whole graph is shown, without the objects that have neither.
+
+			Pictures are SVG, which any browser shows, Mermaid, which code hosts show in place,
+			and DOT for Graphviz. Objects that differ in nothing but their names are one box.
 
 			With -o dot --upstream the output has the format of the debug endpoint of
 			kube-controller-manager, so that the two can be compared.`),
@@ -40,7 +45,10 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			# Who goes with this Deployment?
 			kubectl gc graph deployment/web -n shop --from examples/shop.yaml
 
-			# A picture of everything
+			# A picture for a pull request
+			kubectl gc graph deployment/web -n shop -o mermaid --from examples/shop.yaml
+
+			# Everything, for Graphviz
 			kubectl gc graph -o dot --from examples/cluster.yaml`),
 		RunE: func(c *cobra.Command, args []string) error { return g.run(c, args) },
 	}
@@ -94,11 +102,13 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 		if err != nil {
 			return nil, err
 		}
+		defer begin(c, g.streams.ErrOut, "drawing the graph").end()
 		return explain.Graph(c.Context(), w.Snapshot, options)
 	}
 	var doc *report.Graph
 	owners := options.Direction == graph.ToOwners
 	err := g.source.answer(c, g.streams, &g.targets, args, owners, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
+		defer begin(c, g.streams.ErrOut, "drawing the graph").end()
 		var err error
 		options.Roots = refs
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
@@ -110,19 +120,13 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 }
 
 func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {
-	if done, err := g.output.print(c, g.streams.Out, doc); done || err != nil {
-		return err
-	}
-	style, err := g.output.style(c, g.streams.Out)
-	if err != nil {
-		return err
-	}
-	switch {
-	case g.upstream:
-		return render.UpstreamDOT(g.streams.Out, style, doc)
-	case g.output.format == "dot":
-		return render.GraphDOT(g.streams.Out, style, doc)
-	default:
-		return render.GraphTree(g.streams.Out, style, doc)
-	}
+	text := func(out io.Writer, s render.Style) error { return render.GraphTree(out, s, doc) }
+	return g.output.show(c, g.streams.Out, doc, text, formats{
+		"dot": func(out io.Writer, s render.Style) error {
+			if g.upstream {
+				return render.UpstreamDOT(out, s, doc)
+			}
+			return render.GraphDOT(out, s, doc)
+		},
+	}, drawn(graphScene(doc)))
 }

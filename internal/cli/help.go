@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
@@ -28,10 +31,13 @@ const usage = `Usage:{{if .Runnable}}
   {{.CommandPath}} [command]{{end}}{{if .HasExample}}
 
 Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
+{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
 
-Available Commands:{{range .Commands}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+Available Commands:{{range $cmds}}{{if (or .IsAvailableCommand (eq .Name "help"))}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{else}}{{range $group := .Groups}}
+
+{{.Title}}{{range $cmds}}{{if (and (eq .GroupID $group.ID) (or .IsAvailableCommand (eq .Name "help")))}}
+  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
 {{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
@@ -39,6 +45,55 @@ Flags:
 Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
 Use "{{.Root.CommandPath}} options" for the flags that choose a cluster; every command has them.
 `
+
+// commandGroups are the groups of the commands, as help lists them.
+var commandGroups = []*cobra.Group{
+	{ID: "see", Title: "See what would happen, and why:"},
+	{ID: "find", Title: "Find what is wrong:"},
+	{ID: "write", Title: "Delete and bring back, after a plan:"},
+	{ID: "keep", Title: "Dumps, and running in a cluster:"},
+	{ID: "other", Title: "Other commands:"},
+}
+
+// grouped says which commands are in which group.
+var grouped = map[string][]string{
+	"see":   {"dry-run", "explain", "graph", "risk"},
+	"find":  {"stuck", "check", "doctor"},
+	"write": {"delete", "collect", "remove-finalizer", "undo"},
+	"keep":  {"snapshot", "controller", "rbac"},
+}
+
+// sortIntoGroups gives every command its group; what has none is among the others.
+func sortIntoGroups(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		c.GroupID = "other"
+		for id, names := range grouped {
+			if slices.Contains(names, c.Name()) {
+				c.GroupID = id
+			}
+		}
+	}
+	root.SetHelpCommandGroupID("other")
+}
+
+// flagError says what is wrong with a flag, and which one could be meant.
+func flagError(c *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok || len(unknown.GetSpecifiedName()) < 2 {
+		return usageErrorf(c, "%w", err)
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	near := nearest(unknown.GetSpecifiedName(), names)
+	for i := range near {
+		near[i] = "--" + near[i]
+	}
+	return usageErrorf(c, "%w%s", err, didYouMean(near))
+}
 
 // newOptions is the command that lists the flags of all commands.
 func newOptions(streams genericiooptions.IOStreams) *cobra.Command {

@@ -51,7 +51,7 @@ func (s *source) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStr
 	if namespace == "" {
 		return false, nil
 	}
-	snap, err := s.cluster.read(c.Context(), client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
+	snap, err := s.cluster.read(c, client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
 	if err != nil {
 		return false, err
 	}

@@ -21,6 +21,8 @@ type output struct {
 	noHeaders bool
 	ascii     bool
 	colour    string
+	sortBy    string
+	templates templateFlags
 	// own are the formats of the command beside those of every machine printer.
 	own []string
 }
@@ -33,8 +35,10 @@ func (o *output) addFlags(f *pflag.FlagSet) {
 		own = strings.Join(o.own, ", ") + ", "
 	}
 	f.StringVarP(&o.format, "output", "o", "", "Output format: wide, "+own+machineFormats+".")
+	_ = f.SetAnnotation("output", formatsOf, o.formats()) // it was added just now
 	f.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the line of column names.")
 	f.BoolVar(&o.ascii, "ascii", false, "Draw with ASCII characters only.")
+	o.templates.addFlags(f)
 	f.StringVar(&o.colour, "color", "auto", "Colour: auto, always or never.")
 }
 
@@ -45,10 +49,10 @@ func (o *output) style(c *cobra.Command, out io.Writer) (render.Style, error) {
 	case "always":
 		s.Colour = true
 	case "auto":
-		s.Colour = printers.AllowsColorOutput(out)
+		s.Colour = printers.AllowsColorOutput(out) || colourForced()
 	case "never":
 	default:
-		return s, usageErrorf(c, "--color=%s: must be auto, always or never", o.colour)
+		return s, oneOf(c, "color", o.colour, colours...)
 	}
 	if size := (term.TTY{Out: out}).GetSize(); size != nil {
 		s.Width = int(size.Width)
@@ -69,20 +73,58 @@ func utf8Locale() bool {
 }
 
 // forPeople tells whether the format is one that leaves things out.
-func (o *output) forPeople() bool { return o.format == "" || o.format == "wide" || o.format == "name" }
+func (o *output) forPeople() bool {
+	format := o.templates.complete(o.format)
+	return format == "" || format == "wide" || format == "name"
+}
 
 // print writes a document in a machine format. It returns false when the format
 // is one for people.
 func (o *output) print(c *cobra.Command, out io.Writer, document runtime.Object) (bool, error) {
+	if err := o.sort(c, document); err != nil {
+		return true, err
+	}
+	o.format = o.templates.complete(o.format)
 	if o.format == "" || o.format == "wide" || slices.Contains(o.own, o.format) {
 		return false, nil
 	}
-	printer, ok, err := render.MachinePrinter(o.format)
+	if k, ok, err := columnsOf(o.format, o.noHeaders); ok {
+		if err != nil {
+			return true, usageErrorf(c, "output format %q: %w", o.format, err)
+		}
+		return true, k.PrintObj(document, out)
+	}
+	printer, ok, err := render.MachinePrinter(o.format, o.templates.allowMissing)
 	if err != nil {
 		return true, usageErrorf(c, "%w", err)
 	}
 	if !ok {
-		return true, usageErrorf(c, "--output=%s: unknown format", o.format)
+		return true, o.unknownFormat(c)
 	}
-	return true, printer.PrintObj(document, out)
+	return true, templateError(printer.PrintObj(document, out))
+}
+
+// format writes a document in one way.
+type format func(io.Writer, render.Style) error
+
+// formats are the formats of a command beside those of every machine printer, by the names
+// that output.own lists.
+type formats map[string]format
+
+// show writes a document: in the format of machines that was asked for, in one of the
+// command's own, or as text for people.
+func (o *output) show(c *cobra.Command, out io.Writer, document runtime.Object, text format, own ...formats) error {
+	if done, err := o.print(c, out, document); done || err != nil {
+		return err
+	}
+	style, err := o.style(c, out)
+	if err != nil {
+		return err
+	}
+	for _, table := range own {
+		if write, ok := table[o.format]; ok {
+			return write(out, style)
+		}
+	}
+	return text(out, style)
 }

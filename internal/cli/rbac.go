@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -13,7 +15,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/rights"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // rbac is `rbac`.
@@ -23,6 +24,7 @@ type rbac struct {
 	from           []string
 	command, mode  string
 	leaseNamespace string
+	output         output
 	kinds          bool
 	owners         bool
 }
@@ -53,6 +55,7 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c) },
 	}
 	f := c.Flags()
+	r.output.addFlags(f)
 	f.StringVar(&r.command, "for", "", "The command: read, stuck, doctor, delete, collect, controller, remove-finalizer or undo.")
 	f.StringVar(&r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.")
 	f.StringVar(&r.leaseNamespace, "leader-elect-namespace", "kubectl-gc", "For the controller: the namespace of its lease.")
@@ -68,8 +71,8 @@ func (r *rbac) run(c *cobra.Command) error {
 	if err != nil {
 		return usageErrorf(c, "--for: %w", err)
 	}
-	if r.mode != "observe" && r.mode != "enforce" {
-		return usageErrorf(c, "--mode=%s: must be observe or enforce", r.mode)
+	if err := oneOf(c, "mode", r.mode, choices["mode"]...); err != nil {
+		return err
 	}
 	if len(r.from) > 0 && !r.kinds {
 		return usageErrorf(c, "--from goes with --kinds")
@@ -80,24 +83,47 @@ func (r *rbac) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	var documents strings.Builder
-	printer := printers.YAMLPrinter{}
-	if err := printer.PrintObj(rights.ClusterRole(command, o), &documents); err != nil {
+	roles := []runtime.Object{rights.ClusterRole(command, o)}
+	if role := rights.Role(command, o); role != nil {
+		roles = append(roles, role)
+	}
+	return r.print(c, roles)
+}
+
+// print prints roles as documents, as kubectl apply takes them; for what looks into them
+// several are one list.
+func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
+	var printer printers.ResourcePrinter = &printers.YAMLPrinter{}
+	switch r.output.templates.complete(r.output.format) {
+	case "", "wide", "yaml":
+	case "name":
+		printer = &printers.NamePrinter{}
+	default:
+		answer := roles[0]
+		if len(roles) > 1 {
+			list := &corev1.List{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "List"}}
+			for _, role := range roles {
+				list.Items = append(list.Items, runtime.RawExtension{Object: role})
+			}
+			answer = list
+		}
+		_, err := r.output.print(c, r.streams.Out, answer)
 		return err
 	}
-	if role := rights.Role(command, o); role != nil {
-		if err := printer.PrintObj(runtime.Object(role), &documents); err != nil {
+	var documents strings.Builder
+	for _, role := range roles {
+		if err := printer.PrintObj(role, &documents); err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprint(r.streams.Out, documents.String())
+	_, err := fmt.Fprint(r.streams.Out, documents.String())
 	return err
 }
 
 // served are the kinds of a dump or a cluster.
 func (r *rbac) served(c *cobra.Command) ([]object.Resource, error) {
 	if len(r.from) > 0 {
-		snap, err := snapshot.ReadFiles(r.from, snapshot.Options{Stdin: r.streams.In})
+		snap, err := (&source{from: r.from}).readDump(c, r.streams)
 		if err != nil {
 			return nil, err
 		}

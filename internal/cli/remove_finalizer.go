@@ -28,7 +28,7 @@ type removal struct {
 }
 
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &removal{streams: streams, source: newSource(config)}
+	r := &removal{streams: streams, source: newSource(config), output: output{own: planFormats}}
 	c := &cobra.Command{
 		Use:   "remove-finalizer (TYPE/NAME | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
@@ -63,6 +63,7 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	f := c.Flags()
 	r.source.addFlags(f)
 	r.output.addFlags(f)
+	r.output.addSortFlag(f)
 	r.writing.addFlags(f)
 	f.StringVarP(&r.targets.namespace, "namespace", "n", "", "The namespace of the objects (default: that of the context, \"default\" for a dump).")
 	f.BoolVarP(&r.targets.allNamespaces, "all-namespaces", "A", false, "The objects of all namespaces.")
@@ -110,7 +111,7 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 
 // carryOut sends the requests.
 func (r *removal) carryOut(c *cobra.Command, w world, result *plan.Result) error {
-	tell, done := tellRun(r.streams.ErrOut)
+	tell, done := tellRun(c, r.streams.ErrOut)
 	o, err := r.writing.options(tell)
 	if err != nil {
 		return err

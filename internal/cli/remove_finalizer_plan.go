@@ -41,6 +41,9 @@ func (r *removal) check(c *cobra.Command, args []string) (names []string, err er
 			names = append(names, name)
 		}
 	}
+	if err := r.output.showsPlan(c, len(r.source.from) == 0 && !r.writing.onlyShows()); err != nil {
+		return nil, err
+	}
 	return names, r.writing.check(c)
 }
 
@@ -94,6 +97,7 @@ func (r *removal) plan(c *cobra.Command, w world, objects []*object.Object, name
 		}
 		refusals = append(refusals, finalizer.Judge(w.Snapshot, o, asked, r.allow)...)
 	}
+	defer begin(c, r.streams.ErrOut, "simulating the removal").end()
 	result, err := plan.Simulate(c.Context(), w.Snapshot, plan.RemoveFinalizerSeed(names, refs...), plan.Options{
 		NoSteps: r.output.forPeople() && !r.steps,
 	})
@@ -117,7 +121,7 @@ func (r *removal) sure(c *cobra.Command, args []string, w world, result *plan.Re
 		r.output.format = "wide"
 	}
 	if w.client == nil || len(p.Refusals) > 0 || r.output.forPeople() || r.writing.onlyShows() {
-		if err := showPlan(c, &r.output, r.streams, p, r.steps); err != nil {
+		if err := showPlan(c, &r.output, r.streams, w, p, r.steps); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -13,7 +15,7 @@ import (
 func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
 		from            = newSource(config)
-		out             output
+		out             = output{own: markdownFormat}
 		options         risk.Options
 		allNamespaces   bool
 		requireComplete bool
@@ -48,18 +50,15 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			if err != nil {
 				return err
 			}
+			noteNamespace(streams.ErrOut, w.Snapshot, options.Namespace)
+			ranking := begin(c, streams.ErrOut, "simulating the delete of each object")
 			r, err := risk.Rank(c.Context(), w.Snapshot, options)
+			ranking.end()
 			if err != nil {
 				return err
 			}
-			if done, err := out.print(c, streams.Out, r); done || err != nil {
-				return err
-			}
-			style, err := out.style(c, streams.Out)
-			if err != nil {
-				return err
-			}
-			if err := render.RiskTable(streams.Out, style, r); err != nil {
+			text := func(w io.Writer, s render.Style) error { return render.RiskTable(w, s, r) }
+			if err := out.show(c, streams.Out, r, text, markdown(render.RiskMarkdown, r)); err != nil {
 				return err
 			}
 			return incomplete(requireComplete, r.Complete)
@@ -68,6 +67,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f := c.Flags()
 	from.addFlags(f)
 	out.addFlags(f)
+	out.addSortFlag(f)
 	f.IntVar(&options.Top, "top", 10, "List so many objects.")
 	f.StringVarP(&options.Namespace, "namespace", "n", "", "Rank only the objects of this namespace, and itself.")
 	f.BoolVarP(&allNamespaces, "all-namespaces", "A", false, "Rank all objects, which is the default.")

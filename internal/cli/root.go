@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -17,14 +18,19 @@ import (
 // Main runs one command line, args[0] being the name of the program, and returns
 // the exit code.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+	typed := args[1:]
+	if asked, ok := completionArgs(args[0], typed); ok {
+		typed, streams.ErrOut = asked, io.Discard
+	}
 	root := NewCommand(displayName(args[0]), streams)
-	root.SetArgs(args[1:])
+	root.SetArgs(typed)
+	ctx, doing := recorded(ctx)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
 	}
 	code := exitCode(ctx, err)
-	if message := err.Error(); message != "" {
+	if message := doing.messageOf(code, err); message != "" {
 		fmt.Fprintln(streams.ErrOut, "error: "+escapeLines(message))
 	}
 	return code
@@ -33,6 +39,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 // displayName is `kubectl gc` when kubectl runs us, else the program's name.
 func displayName(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
+	base = strings.Replace(base, completing, "kubectl-", 1)
 	if command, ok := strings.CutPrefix(base, "kubectl-"); ok {
 		return "kubectl " + command
 	}
@@ -54,19 +61,21 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 			bundle, or its own snapshot. No kubeconfig is read beside a dump.
 
 			What it could not see is unknown, never absent.`),
-		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: name},
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageErrorf(c, "%w", err) })
+	root.SetFlagErrorFunc(flagError)
 	config := newConfig()
 	config.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
+	root.PersistentFlags().Var(&choice{value: "auto", known: progresses}, "progress",
+		"How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.")
 	root.SetUsageTemplate(usage)
+	root.AddGroup(commandGroups...)
 	root.AddCommand(
 		newDryRun(streams, config),
 		newExplain(streams, config),
@@ -82,9 +91,11 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 		newSnapshot(streams, config),
 		newController(streams, config),
 		newRBAC(streams, config),
+		newCompletion(streams),
 		newOptions(streams),
 		newVersion(streams),
 	)
+	sortIntoGroups(root)
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return unknownCommand(c, args[0])
@@ -92,6 +103,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 		return c.Help()
 	}
 	root.Args = cobra.ArbitraryArgs
+	complete(root, config)
 	return root
 }
 

@@ -57,7 +57,7 @@ func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, t *t
 	if len(s.from) == 0 {
 		w, err = s.readCluster(c, streams.ErrOut, t)
 	} else {
-		w.Snapshot, err = s.readDump(streams.In)
+		w.Snapshot, err = s.readDump(c, streams)
 	}
 	if err != nil {
 		return world{}, err
@@ -67,12 +67,13 @@ func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, t *t
 }
 
 // readDump reads files. It never looks at a kubeconfig.
-func (s *source) readDump(in io.Reader) (*snapshot.Snapshot, error) {
-	o := snapshot.Options{Stdin: in, AllowPartial: s.allowPartial, TreatMissingAsAbsent: s.missingAbsent}
+func (s *source) readDump(c *cobra.Command, streams genericiooptions.IOStreams) (*snapshot.Snapshot, error) {
+	o := snapshot.Options{Stdin: streams.In, AllowPartial: s.allowPartial, TreatMissingAsAbsent: s.missingAbsent}
 	if s.bodies != nil {
 		o.Wants, o.Raw = s.bodies.wants, s.bodies.add
 	}
-	return snapshot.ReadFiles(s.from, o)
+	defer begin(c, streams.ErrOut, reading(s.from)).end()
+	return unlessInterrupted(c.Context(), func() (*snapshot.Snapshot, error) { return snapshot.ReadFiles(s.from, o) })
 }
 
 func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (world, error) {
@@ -80,7 +81,7 @@ func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (wo
 	if err != nil {
 		return world{}, err
 	}
-	snap, err := s.cluster.read(c.Context(), client, s.cluster.scope, errOut)
+	snap, err := s.cluster.read(c, client, s.cluster.scope, errOut)
 	return world{snap, client}, err
 }
 

@@ -26,7 +26,7 @@ type stuck struct {
 }
 
 func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &stuck{streams: streams, source: newSource(config)}
+	k := &stuck{streams: streams, source: newSource(config), output: output{own: markdownFormat}}
 	c := &cobra.Command{
 		Use:   "stuck [TYPE/NAME…] [-n NAMESPACE | -A] [--from DUMP]",
 		Short: "Say what holds up everything that is being deleted, and what would free it",
@@ -54,6 +54,7 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f := c.Flags()
 	k.source.addFlags(f)
 	k.output.addFlags(f)
+	k.output.addSortFlag(f)
 	f.StringVarP(&k.targets.namespace, "namespace", "n", "", "Look at this namespace and its content only; of named objects, the namespace that they are in.")
 	f.BoolVarP(&k.targets.allNamespaces, "all-namespaces", "A", false, "Look at all namespaces, which is what happens without -n too.")
 	k.waiting.addFlags(f)
@@ -76,7 +77,9 @@ func (k *stuck) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	judging := begin(c, k.streams.ErrOut, "following what everything waits for")
 	d, err := k.waiting.judge(c.Context(), w, q)
+	judging.end()
 	if err != nil {
 		return err
 	}
@@ -90,6 +93,7 @@ func (k *stuck) question(c *cobra.Command, w world, args []string) (diagnose.Que
 		return q, err
 	}
 	if len(args) == 0 {
+		noteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
 		return q, nil
 	}
 	refs, err := k.targets.find(c, w, args)
@@ -111,18 +115,9 @@ func notBeingDeleted(errOut io.Writer, w world, refs []object.Ref) {
 }
 
 func (k *stuck) print(c *cobra.Command, d *report.Diagnosis) error {
-	done, err := k.output.print(c, k.streams.Out, d)
-	if err != nil {
+	text := func(w io.Writer, s render.Style) error { return render.StuckText(w, s, d) }
+	if err := k.output.show(c, k.streams.Out, d, text, markdown(render.StuckMarkdown, d)); err != nil {
 		return err
-	}
-	if !done {
-		style, err := k.output.style(c, k.streams.Out)
-		if err != nil {
-			return err
-		}
-		if err := render.StuckText(k.streams.Out, style, d); err != nil {
-			return err
-		}
 	}
 	if d.Summary.Errors > 0 {
 		return &exit{code: exitFindings}

@@ -2,36 +2,49 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// findResource resolves a type as kubectl does: plural, singular, kind or short
-// name, optionally followed by a group, or by a version and a group. Of several
-// it takes the first one that the snapshot has objects of.
-func findResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) {
+// typeSet are the types that can be named, and which of them there are objects of.
+type typeSet struct {
+	*object.Resources
+	holds func(object.Resource) bool
+}
+
+// find resolves a type as kubectl does: plural, singular, kind or short name,
+// optionally followed by a group, or by a version and a group. Of several it takes the
+// first one that there are objects of.
+func (s typeSet) find(arg string) (object.Resource, bool) {
 	name, rest, dotted := strings.Cut(strings.ToLower(arg), ".")
-	var found []object.Resource
-	for _, r := range snap.Resources.All() {
+	var all []object.Resource
+	for _, r := range s.All() {
 		if !r.Served() || !answersTo(r, name) || dotted && !answersToGroup(r, rest) {
 			continue
 		}
-		if p, ok := snap.Resources.Preferred(r.GroupResource()); ok && !slices.ContainsFunc(found, sameStorage(p)) {
-			found = append(found, p)
+		if p, ok := s.Preferred(r.GroupResource()); ok && !slices.ContainsFunc(all, sameStorage(p)) {
+			all = append(all, p)
 		}
 	}
-	for _, r := range found {
-		if len(objectsOf(snap, r)) > 0 {
-			return r, nil
-		}
+	if len(all) == 0 {
+		return object.Resource{}, false
 	}
-	if len(found) > 0 {
-		return found[0], nil
+	return all[max(0, slices.IndexFunc(all, s.holds))], true
+}
+
+// findResource finds the type that an argument names in a snapshot.
+func findResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) {
+	known := typeSet{snap.Resources, func(r object.Resource) bool { return len(objectsOf(snap, r)) > 0 }}
+	if r, ok := known.find(arg); ok {
+		return r, nil
 	}
 	return object.Resource{}, fmt.Errorf("the dump knows no resource type %q%s", arg, didYouMean(nearest(strings.ToLower(arg), typeNames(snap))))
 }
@@ -79,6 +92,11 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	if r.Namespaced {
 		where = fmt.Sprintf(" in namespace %q", namespace)
 	}
+	if r.Namespaced && noSuchNamespace(snap, namespace) {
+		near := append(nearest(namespace, namespaceNames(snap)), elsewhere...)
+		slices.Sort(near)
+		return fmt.Errorf("%s %q not found: there is no namespace %q%s", r.Name, name, namespace, didYouMean(slices.Compact(near)))
+	}
 	text := fmt.Sprintf("%s %q not found%s", r.Name, name, where)
 	switch {
 	case len(elsewhere) > 0:
@@ -89,6 +107,38 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 		text += didYouMean(nearest(name, names))
 	}
 	return fmt.Errorf("%s", text)
+}
+
+var namespaceType = object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace"}
+
+// noSuchNamespace tells whether a namespace is proven not to exist.
+func noSuchNamespace(snap *snapshot.Snapshot, name string) bool {
+	return snap.Covers(namespaceType, "") && snap.Find("v1", "Namespace", "", name) == nil
+}
+
+// noteNamespace tells of a namespace that was asked about and is not there.
+func noteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
+	if name != "" && noSuchNamespace(snap, name) {
+		fmt.Fprintf(errOut, "note: there is no namespace %q%s\n", name, render.Escape(didYouMean(nearest(name, namespaceNames(snap)))))
+	}
+}
+
+func namespaceNames(snap *snapshot.Snapshot) []string {
+	var names []string
+	for _, o := range objectsOf(snap, namespaceType) {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// oneOf is nil if a flag has one of the values that it knows.
+func oneOf(c *cobra.Command, flag, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	last := len(known) - 1
+	return usageErrorf(c, "--%s=%s: must be %s or %s%s", flag, value, strings.Join(known[:last], ", "), known[last],
+		didYouMean(nearest(strings.ToLower(value), known)))
 }
 
 func sameLetters(a, b string) bool {

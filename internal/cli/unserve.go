@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ type dryRunUnserve struct {
 }
 
 func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &dryRunUnserve{streams: streams, source: newSource(config)}
+	d := &dryRunUnserve{streams: streams, source: newSource(config), output: output{own: planFormats}}
 	c := &cobra.Command{
 		Use:   "unserve DEFINITION [VERSION] [--fix] [--from DUMP]",
 		Short: "Show who is lost when a version of a custom resource stops being served",
@@ -58,6 +59,7 @@ func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericcliopti
 	f := c.Flags()
 	d.source.addFlags(f)
 	d.output.addFlags(f)
+	d.output.addSortFlag(f)
 	f.BoolVar(&d.fix, "fix", false, "Print the patches that migrate the references to another version. Nothing is sent.")
 	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
 	return c
@@ -77,6 +79,9 @@ func (d *dryRunUnserve) run(c *cobra.Command, args []string) error {
 	default:
 		return usageErrorf(c, "one definition and one version at a time; %d words were given", len(args))
 	}
+	if d.fix && slices.Contains(planFormats, d.output.format) {
+		return usageErrorf(c, "--fix prints patches, and --output=%s shows who is exposed: one at a time", d.output.format)
+	}
 	w, err := d.source.read(c, d.streams, nil)
 	if err != nil {
 		return err
@@ -89,7 +94,7 @@ func (d *dryRunUnserve) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.show(c, doc); err != nil {
+	if err := d.show(c, w, doc); err != nil {
 		return err
 	}
 	if doc.Summary.Exposed > 0 && !d.fix {
@@ -103,25 +108,23 @@ func (d *dryRunUnserve) judge(c *cobra.Command, snap *snapshot.Snapshot, definit
 	if facts := definition.Definition(); facts != nil {
 		version = strings.TrimPrefix(version, facts.Group+"/")
 	}
+	judging := begin(c, d.streams.ErrOut, "judging who is exposed")
 	doc, err := unserve.Judge(c.Context(), snap, definition, version, unserve.Options{Fix: d.fix})
+	judging.end()
 	if unknown, ok := errors.AsType[*unserve.UnknownVersionError](err); ok {
 		return nil, fmt.Errorf("%w%s", err, didYouMean(nearest(version, unknown.Versions)))
 	}
 	return doc, err
 }
 
-func (d *dryRunUnserve) show(c *cobra.Command, doc *report.Exposure) error {
-	if done, err := d.output.print(c, d.streams.Out, doc); done || err != nil {
-		return err
+func (d *dryRunUnserve) show(c *cobra.Command, w world, doc *report.Exposure) error {
+	text := func(out io.Writer, s render.Style) error {
+		if d.fix {
+			return render.ExposurePatches(out, s, doc)
+		}
+		return render.ExposureText(out, s, doc)
 	}
-	style, err := d.output.style(c, d.streams.Out)
-	if err != nil {
-		return err
-	}
-	if d.fix {
-		return render.ExposurePatches(d.streams.Out, style, doc)
-	}
-	return render.ExposureText(d.streams.Out, style, doc)
+	return d.output.show(c, d.streams.Out, doc, text, drawn(exposureScene(c.Context(), w.Snapshot, doc)), markdown(render.ExposureMarkdown, doc))
 }
 
 // findDefinition finds a definition by its name, or by what its instances are called.

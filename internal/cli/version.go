@@ -2,11 +2,19 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // Version is set by the release build.
@@ -16,17 +24,58 @@ var Version = ""
 const semanticsVersion = "v1.36.3"
 
 func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version, and that of the Kubernetes rules",
-		Example: `  kubectl gc version`,
-		Args:    noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(streams.Out, "kubectl-gc %s\nrules of Kubernetes %s\n%s %s/%s\n",
-				version(), semanticsVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+	var out output
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, that of the Kubernetes rules, and which file runs",
+		Long: text(`
+			Print the version, that of the Kubernetes rules, and which file runs. Files of PATH
+			that kubectl would run instead of this one are listed, too: for kubectl gc explain
+			it takes a kubectl-gc-explain first.`),
+		Example: templates.Examples(`
+			kubectl gc version
+
+			kubectl gc version -o json`),
+		Args: noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			v := thisVersion()
+			if done, err := out.print(c, streams.Out, v); done || err != nil {
+				return err
+			}
+			fmt.Fprintf(streams.Out, "kubectl-gc %s\nrules of Kubernetes %s\n%s %s\n%s\n", v.Version, v.Rules, v.Go, v.Platform, render.Escape(v.Path))
+			for _, path := range v.Shadows {
+				fmt.Fprintf(streams.ErrOut, "warning: kubectl may run %s instead\n", render.Escape(path))
+			}
+			return nil
 		},
 	}
+	out.addFlags(c.Flags())
+	return c
+}
+
+func thisVersion() *report.Version {
+	v := &report.Version{
+		APIVersion: report.APIVersion, Kind: "Version", Version: version(), Rules: semanticsVersion,
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Shadows: []string{},
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return v
+	}
+	v.Path = self
+	for _, dir := range pathDirectories() {
+		found, err := filepath.Glob(filepath.Join(dir, "kubectl-gc*"))
+		if err != nil {
+			continue
+		}
+		for _, path := range found {
+			name := strings.TrimSuffix(filepath.Base(path), ".exe")
+			if (name == "kubectl-gc" || strings.HasPrefix(name, "kubectl-gc-")) && !sameFile(path, self) && !slices.Contains(v.Shadows, path) {
+				v.Shadows = append(v.Shadows, path)
+			}
+		}
+	}
+	return v
 }
 
 func version() string {

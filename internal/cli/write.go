@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/cli-runtime/pkg/printers"
-	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -206,26 +204,21 @@ func verdictOf(run *report.Run) error {
 
 // tellRun shows how far a run is: one changing line on a terminal, else a line for
 // each change of what is waited for.
-func tellRun(errOut io.Writer) (tell func(apply.Progress), wipe func()) {
+func tellRun(c *cobra.Command, errOut io.Writer) (tell func(apply.Progress), wipe func()) {
 	style := render.Style{ASCII: !utf8Locale()}
-	if !printers.IsTerminal(errOut) {
+	following := begin(c, errOut, "carrying out the plan")
+	if following.manner != animated {
+		quiet := c.Flag("progress").Value.String() == "none"
 		return func(p apply.Progress) {
-			if p.Stage == apply.Following {
+			if p.Stage == apply.Following && !quiet {
 				fmt.Fprintln(errOut, render.RunProgress(style, string(p.Stage), p.Done, p.Total, p.Waiting))
 			}
-		}, func() {}
+		}, following.end
 	}
-	if size := (term.TTY{Out: errOut}).GetSize(); size != nil {
-		style.Width = int(size.Width) - 1
-	}
-	line := progress{out: errOut}
+	style.Width = max(0, following.width-1)
 	return func(p apply.Progress) {
-		if time.Since(line.last) < blink && p.Done < p.Total {
-			return
-		}
-		line.last = time.Now()
-		fmt.Fprint(errOut, clearLine+render.RunProgress(style, string(p.Stage), p.Done, p.Total, p.Waiting))
-	}, line.clear
+		following.tell(render.RunProgress(style, string(p.Stage), p.Done, p.Total, p.Waiting))
+	}, following.end
 }
 
 // askFor asks about the plan of a world.

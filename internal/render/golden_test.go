@@ -139,7 +139,7 @@ func renderAs(t *testing.T, command string, s Style, doc runtime.Object) string 
 
 func printed(t *testing.T, format string, doc runtime.Object) string {
 	t.Helper()
-	p, ok, err := MachinePrinter(format)
+	p, ok, err := MachinePrinter(format, true)
 	if err != nil {
 		return "error: " + err.Error()
 	}

@@ -42,116 +42,134 @@ func FuzzTable(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, a, b string, width uint8, flag bool) {
 		s := hostileStyle(width, flag)
-		x, y := hostileRef(b, a), hostileRef(a, b)
-		plan := &report.Plan{
-			Source: report.Source{Type: a},
-			Rules:  b, Digest: a,
-			Seed: report.Seed{Verb: b, Policy: a, Finalizers: []string{a, b}, Targets: []report.Ref{x, y}},
-			Effects: []report.Effect{
-				{Object: x, Outcome: report.Deleted, Reason: a, Because: []report.Ref{y}, Message: b, RecreatedBy: &y},
-				{Object: y, Outcome: report.Outcome(a), Reason: "NoOwners", Message: a, Contested: true, Assumptions: []string{b}},
-				{Object: y, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{a}, Dependents: []report.Ref{x}, Node: b}},
-				{Object: x, Outcome: report.Kept, Baseline: true},
-			},
-			Steps: []report.Step{{N: 1, Actor: a, Verb: b, Object: x, Policy: a, Reason: b, Patch: a, Waits: b, Answer: 409}},
-			Stuck: []report.Stuck{{Object: y, Reason: a, Message: b}, {Object: x, Reason: b, Because: []report.Ref{y}}},
-			Gaps:  []report.Gap{{Resource: a, Namespace: b}, {Resource: b, Namespace: a}},
-		}
-		namespace := *plan
-		namespace.Seed = report.Seed{Verb: "delete", Targets: []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: a}}}
-		namespace.Summary.ByKind = []report.Count{
-			{APIVersion: x.APIVersion, Kind: x.Kind, Data: report.VolumeData},
-			{APIVersion: y.APIVersion, Kind: y.Kind, Data: report.CustomData},
-		}
-		namespace.Effects = slices.Clone(plan.Effects)
-		namespace.Effects[1].Outcome = report.Unknown
-		namespace.Storage = []report.Storage{
-			{Claim: &x, Volume: &y, ReclaimPolicy: a, Message: b}, {Volume: &y, Message: a}, {Claim: &x, Message: a},
-		}
-		explanation := &report.Explanation{
-			Object: x, Verdict: report.Verdict(a), Reason: b, Message: a, Next: b,
-			Owners:     []report.OwnerFinding{{Ref: y, Class: report.Class(b), Evidence: a, Controller: true, BlockOwnerDeletion: true}},
-			Dependents: []report.DependentFinding{{Ref: x, State: a}, {Ref: y, State: b}},
-			Finalizers: []report.FinalizerFinding{{Name: a, RemovedBy: b, State: a, Evidence: b, Remedy: a, Verdict: report.RemoverVerdict(b), Proof: []report.Proof{{Reason: a, Message: b}}}},
-			Chain:      []report.ChainLink{{Ref: x}, {Ref: y, Class: report.Class(a)}},
-			TakenBy:    []report.Taker{{Object: y, Policy: a}, {Object: y, Policy: b, Unknown: true}},
-			Remedies:   []report.Remedy{{Command: a, Effect: b, Cost: a}},
-			Deadlock:   &report.Deadlock{Reason: a, Rule: b, Path: []report.Ref{x, y}, Message: a},
-			WaitsFor: []report.Finding{
-				{
-					Code: a, Severity: report.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
-					Chain: []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
-					Proof: []report.Proof{{Reason: a, Object: &y, Message: b + "!"}, {Reason: "NotRead", Message: a + "!"}, {Reason: "NotRead", Message: a + "!"}},
-				},
-				{Code: b, Severity: report.Severity(b), Object: x, Message: a, Since: b},
-			},
-			Events: []report.EventFinding{{Type: a, Reason: b, Message: a, Last: b, From: a}, {Type: "Warning", Message: b}}, EventsUnknown: a,
-		}
-		checkup := &report.Checkup{
-			Verdict: report.CollectorVerdict(a), Reasons: []report.CheckupReason{{Code: b, Count: 2, Message: a}, {Code: a, Message: b}},
-			Graph: &report.GraphComparison{From: a, Different: len(b)}, EarlierTakenAt: b,
-			Findings: []report.Finding{
-				{Code: a, Severity: report.Error, Object: x, Message: b, Evidence: a, Remedy: b},
-				{Code: b, Severity: report.Severity(a), Object: report.Ref{APIVersion: a, Kind: b}, Message: a},
-			},
-		}
-		diagnosis := &report.Diagnosis{Findings: []report.Finding{
-			{Code: a, Severity: report.Severity(b), Object: x, Reference: &y, Message: a, Evidence: b, Remedy: a},
-			{Code: b, Severity: report.Error, Object: y, Message: b},
-			{
-				Code: a, Severity: report.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
-				Chain:    []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
-				Proof:    []report.Proof{{Reason: a, Object: &y, Message: b}},
-				Remedies: []report.Remedy{{Command: a, Effect: b, Cost: a}},
-			},
-		}}
-		risk := &report.Risk{Policy: a, Items: []report.RiskItem{
-			{Object: x, ByKind: []report.KindCount{{APIVersion: a, Kind: b, Count: 2}, {APIVersion: b, Kind: a, Count: 3}}, Unknown: 1, Blocked: 2}, {Object: y},
-		}}
-		run := &report.Run{
-			Seed: plan.Seed, State: report.RunState(a), Message: b, Bundle: a, Summary: report.RunSummary{Confirmed: 1, Compared: 2},
-			Writes:    []report.RunWrite{{Object: x, Verb: a, State: report.WriteState(b), Message: a}, {Object: y, State: report.Confirmed}},
-			Surprises: []report.Surprise{{Object: y, Verb: b, Message: a}},
-			Pending:   []report.Pending{{Object: x, Finalizers: []string{a, b}, Dependents: []report.Ref{y}}, {Object: y}},
-			Drift:     []report.Drift{{Object: x, Predicted: report.Outcome(a), Reason: report.DriftReason(b), Message: a}},
-		}
-		question := &report.Confirmation{
-			Verb: a, Context: b, Server: a, User: b, ClusterUID: types.UID(a), Digest: b, Data: []report.Ref{x, y}, Notes: []string{a, b},
-			Counts: []report.Count{{APIVersion: a, Kind: b, Outcome: report.Outcome(a), Count: 2}},
-		}
-		exposure := &report.Exposure{
-			Definition: x, Version: report.UnservedVersion{Name: a, Group: b, Target: a}, Summary: report.ExposureSummary{Exposed: 2, Pruned: 1, Safe: 1},
-			Conditions: []report.ExposureCondition{{Condition: a, Objects: 1, Message: b}},
-			Dependents: []report.ExposedDependent{
-				{Object: x, References: []report.Ref{y}, Outcome: report.Outcome(a), Message: b, When: []report.Exposed{{Condition: b, Outcome: report.Outcome(b)}}},
-				{Object: y, Outcome: report.Pruned, Message: a},
-			},
-			Consequences: []report.ExposureConsequence{{Object: y, Outcome: report.Outcome(b), Condition: a, InTheEnd: report.Outcome(a), Because: []report.Ref{x}}},
-			Owners:       []report.ExposedOwner{{Object: y, Dependents: 1, New: report.Deleted}},
-			Safe:         []report.SafeDependent{{Object: x, Reason: a}, {Object: y, Reason: b}},
-			Notes:        []report.ExposureNote{{Note: "NotMigrated", Message: b}},
-			Patches:      []report.ReferencePatch{{Object: x}},
-		}
+		h := hostileDocuments(a, b)
 		for _, wide := range []bool{false, true} {
 			s.Wide = wide
-			assertRendered(t, s, func(w io.Writer) error { return ExposureText(w, s, exposure) })
-			assertRendered(t, Style{ASCII: flag}, func(w io.Writer) error { return ExposurePatches(w, Style{ASCII: flag}, exposure) })
-			assertRendered(t, s, func(w io.Writer) error { return RunText(w, s, run) })
-			assertRendered(t, s, func(w io.Writer) error { return ConfirmationText(w, s, question) })
+			assertRendered(t, s, func(w io.Writer) error { return ExposureText(w, s, h.exposure) })
+			assertRendered(t, Style{ASCII: flag}, func(w io.Writer) error { return ExposurePatches(w, Style{ASCII: flag}, h.exposure) })
+			assertRendered(t, s, func(w io.Writer) error { return RunText(w, s, h.run) })
+			assertRendered(t, s, func(w io.Writer) error { return ConfirmationText(w, s, h.question) })
 			assertRendered(t, s, func(w io.Writer) error {
-				_, err := io.WriteString(w, RunProgress(s, "gone", 1, 2, run.Pending)+"\n")
+				_, err := io.WriteString(w, RunProgress(s, "gone", 1, 2, h.run.Pending)+"\n")
 				return err
 			})
-			assertRendered(t, s, func(w io.Writer) error { return PlanTable(w, s, plan) })
-			assertRendered(t, s, func(w io.Writer) error { return PlanTable(w, s, &namespace) })
-			assertRendered(t, s, func(w io.Writer) error { return PlanSteps(w, s, plan) })
-			assertRendered(t, s, func(w io.Writer) error { return ExplanationText(w, s, explanation) })
-			assertRendered(t, s, func(w io.Writer) error { return DiagnosisTable(w, s, diagnosis) })
-			assertRendered(t, s, func(w io.Writer) error { return RiskTable(w, s, risk) })
-			assertRendered(t, s, func(w io.Writer) error { return CheckupText(w, s, checkup) })
-			assertRendered(t, s, func(w io.Writer) error { return StuckText(w, s, diagnosis) })
+			assertRendered(t, s, func(w io.Writer) error { return PlanTable(w, s, h.plan) })
+			assertRendered(t, s, func(w io.Writer) error { return PlanTable(w, s, h.namespace) })
+			assertRendered(t, s, func(w io.Writer) error { return PlanSteps(w, s, h.plan) })
+			assertRendered(t, s, func(w io.Writer) error { return ExplanationText(w, s, h.explanation) })
+			assertRendered(t, s, func(w io.Writer) error { return DiagnosisTable(w, s, h.diagnosis) })
+			assertRendered(t, s, func(w io.Writer) error { return RiskTable(w, s, h.risk) })
+			assertRendered(t, s, func(w io.Writer) error { return CheckupText(w, s, h.checkup) })
+			assertRendered(t, s, func(w io.Writer) error { return StuckText(w, s, h.diagnosis) })
 		}
 	})
+}
+
+// documents are one of each kind.
+type documents struct {
+	plan, namespace *report.Plan
+	explanation     *report.Explanation
+	checkup         *report.Checkup
+	diagnosis       *report.Diagnosis
+	risk            *report.Risk
+	run             *report.Run
+	question        *report.Confirmation
+	exposure        *report.Exposure
+}
+
+// hostileDocuments are documents with two texts wherever there may be foreign text.
+func hostileDocuments(a, b string) documents {
+	x, y := hostileRef(b, a), hostileRef(a, b)
+	plan := &report.Plan{
+		Source: report.Source{Type: a},
+		Rules:  b, Digest: a,
+		Seed: report.Seed{Verb: b, Policy: a, Finalizers: []string{a, b}, Targets: []report.Ref{x, y}},
+		Effects: []report.Effect{
+			{Object: x, Outcome: report.Deleted, Reason: a, Because: []report.Ref{y}, Message: b, RecreatedBy: &y},
+			{Object: y, Outcome: report.Outcome(a), Reason: "NoOwners", Message: a, Contested: true, Assumptions: []string{b}},
+			{Object: y, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{a}, Dependents: []report.Ref{x}, Node: b}},
+			{Object: x, Outcome: report.Kept, Baseline: true},
+		},
+		Steps: []report.Step{{N: 1, Actor: a, Verb: b, Object: x, Policy: a, Reason: b, Patch: a, Waits: b, Answer: 409}},
+		Stuck: []report.Stuck{{Object: y, Reason: a, Message: b}, {Object: x, Reason: b, Because: []report.Ref{y}}},
+		Gaps:  []report.Gap{{Resource: a, Namespace: b}, {Resource: b, Namespace: a}},
+	}
+	namespace := *plan
+	namespace.Seed = report.Seed{Verb: "delete", Targets: []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: a}}}
+	namespace.Summary.ByKind = []report.Count{
+		{APIVersion: x.APIVersion, Kind: x.Kind, Data: report.VolumeData},
+		{APIVersion: y.APIVersion, Kind: y.Kind, Data: report.CustomData},
+	}
+	namespace.Effects = slices.Clone(plan.Effects)
+	namespace.Effects[1].Outcome = report.Unknown
+	namespace.Storage = []report.Storage{
+		{Claim: &x, Volume: &y, ReclaimPolicy: a, Message: b}, {Volume: &y, Message: a}, {Claim: &x, Message: a},
+	}
+	explanation := &report.Explanation{
+		Object: x, Verdict: report.Verdict(a), Reason: b, Message: a, Next: b,
+		Owners:     []report.OwnerFinding{{Ref: y, Class: report.Class(b), Evidence: a, Controller: true, BlockOwnerDeletion: true}},
+		Dependents: []report.DependentFinding{{Ref: x, State: a}, {Ref: y, State: b}},
+		Finalizers: []report.FinalizerFinding{{Name: a, RemovedBy: b, State: a, Evidence: b, Remedy: a, Verdict: report.RemoverVerdict(b), Proof: []report.Proof{{Reason: a, Message: b}}}},
+		Chain:      []report.ChainLink{{Ref: x}, {Ref: y, Class: report.Class(a)}},
+		TakenBy:    []report.Taker{{Object: y, Policy: a}, {Object: y, Policy: b, Unknown: true}},
+		Remedies:   []report.Remedy{{Command: a, Effect: b, Cost: a}},
+		Deadlock:   &report.Deadlock{Reason: a, Rule: b, Path: []report.Ref{x, y}, Message: a},
+		WaitsFor: []report.Finding{
+			{
+				Code: a, Severity: report.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
+				Chain: []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
+				Proof: []report.Proof{{Reason: a, Object: &y, Message: b + "!"}, {Reason: "NotRead", Message: a + "!"}, {Reason: "NotRead", Message: a + "!"}},
+			},
+			{Code: b, Severity: report.Severity(b), Object: x, Message: a, Since: b},
+		},
+		Events: []report.EventFinding{{Type: a, Reason: b, Message: a, Last: b, From: a}, {Type: "Warning", Message: b}}, EventsUnknown: a,
+	}
+	checkup := &report.Checkup{
+		Verdict: report.CollectorVerdict(a), Reasons: []report.CheckupReason{{Code: b, Count: 2, Message: a}, {Code: a, Message: b}},
+		Graph: &report.GraphComparison{From: a, Different: len(b)}, EarlierTakenAt: b,
+		Findings: []report.Finding{
+			{Code: a, Severity: report.Error, Object: x, Message: b, Evidence: a, Remedy: b},
+			{Code: b, Severity: report.Severity(a), Object: report.Ref{APIVersion: a, Kind: b}, Message: a},
+		},
+	}
+	diagnosis := &report.Diagnosis{Findings: []report.Finding{
+		{Code: a, Severity: report.Severity(b), Object: x, Reference: &y, Message: a, Evidence: b, Remedy: a},
+		{Code: b, Severity: report.Error, Object: y, Message: b},
+		{
+			Code: a, Severity: report.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
+			Chain:    []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
+			Proof:    []report.Proof{{Reason: a, Object: &y, Message: b}},
+			Remedies: []report.Remedy{{Command: a, Effect: b, Cost: a}},
+		},
+	}}
+	risk := &report.Risk{Policy: a, Items: []report.RiskItem{
+		{Object: x, ByKind: []report.KindCount{{APIVersion: a, Kind: b, Count: 2}, {APIVersion: b, Kind: a, Count: 3}}, Unknown: 1, Blocked: 2}, {Object: y},
+	}}
+	run := &report.Run{
+		Seed: plan.Seed, State: report.RunState(a), Message: b, Bundle: a, Summary: report.RunSummary{Confirmed: 1, Compared: 2},
+		Writes:    []report.RunWrite{{Object: x, Verb: a, State: report.WriteState(b), Message: a}, {Object: y, State: report.Confirmed}},
+		Surprises: []report.Surprise{{Object: y, Verb: b, Message: a}},
+		Pending:   []report.Pending{{Object: x, Finalizers: []string{a, b}, Dependents: []report.Ref{y}}, {Object: y}},
+		Drift:     []report.Drift{{Object: x, Predicted: report.Outcome(a), Reason: report.DriftReason(b), Message: a}},
+	}
+	question := &report.Confirmation{
+		Verb: a, Context: b, Server: a, User: b, ClusterUID: types.UID(a), Digest: b, Data: []report.Ref{x, y}, Notes: []string{a, b},
+		Counts: []report.Count{{APIVersion: a, Kind: b, Outcome: report.Outcome(a), Count: 2}},
+	}
+	exposure := &report.Exposure{
+		Definition: x, Version: report.UnservedVersion{Name: a, Group: b, Target: a}, Summary: report.ExposureSummary{Exposed: 2, Pruned: 1, Safe: 1},
+		Conditions: []report.ExposureCondition{{Condition: a, Objects: 1, Message: b}},
+		Dependents: []report.ExposedDependent{
+			{Object: x, References: []report.Ref{y}, Outcome: report.Outcome(a), Message: b, When: []report.Exposed{{Condition: b, Outcome: report.Outcome(b)}}},
+			{Object: y, Outcome: report.Pruned, Message: a},
+		},
+		Consequences: []report.ExposureConsequence{{Object: y, Outcome: report.Outcome(b), Condition: a, InTheEnd: report.Outcome(a), Because: []report.Ref{x}}},
+		Owners:       []report.ExposedOwner{{Object: y, Dependents: 1, New: report.Deleted}},
+		Safe:         []report.SafeDependent{{Object: x, Reason: a}, {Object: y, Reason: b}},
+		Notes:        []report.ExposureNote{{Note: "NotMigrated", Message: b}},
+		Patches:      []report.ReferencePatch{{Object: x}},
+	}
+	return documents{plan, &namespace, explanation, checkup, diagnosis, risk, run, question, exposure}
 }
 
 func assertRendered(t *testing.T, s Style, render func(io.Writer) error) string {

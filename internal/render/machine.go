@@ -1,41 +1,30 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
-	"k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // MachinePrinter returns the printer of a machine-readable format: json, yaml,
-// kyaml, name, and the jsonpath, go-template and custom-columns families with
+// kyaml, name, and the jsonpath and go-template families with
 // their arguments, as kubectl has them. It reports false for any other format,
 // which is then one for people or none at all, and an error for a format whose
-// argument is wrong.
-func MachinePrinter(format string) (printers.ResourcePrinter, bool, error) {
+// argument is wrong. Unless missing keys are allowed, a field that is not there is an
+// error in a template.
+func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, bool, error) {
 	if format == "name" {
 		return printers.ResourcePrinterFunc(printNames), true, nil
 	}
-	if strings.HasPrefix(format, "custom-columns") {
-		p, err := get.NewCustomColumnsPrintFlags().ToPrinter(format)
-		if genericclioptions.IsNoCompatiblePrinterError(err) {
-			return nil, false, nil
-		}
-		if err != nil {
-			return nil, true, fmt.Errorf("output format %q: %w", format, err)
-		}
-		return columnsPrinter{p}, true, nil
-	}
 	flags := genericclioptions.NewPrintFlags("").WithTypeSetter(report.Scheme).WithDefaultOutput(format)
 	flags.NamePrintFlags = nil
+	*flags.TemplatePrinterFlags.AllowMissingKeys = missingKeys
 	p, err := flags.ToPrinter()
 	if genericclioptions.IsNoCompatiblePrinterError(err) {
 		return nil, false, nil
@@ -46,37 +35,19 @@ func MachinePrinter(format string) (printers.ResourcePrinter, bool, error) {
 	return p, true, nil
 }
 
-// columnsPrinter shows kubectl's columns the document as its JSON is. Left to
-// itself it would look at Go's fields, and at names with all their controls.
-type columnsPrinter struct{ printers.ResourcePrinter }
-
-// PrintObj prints one row of columns.
-func (p columnsPrinter) PrintObj(doc runtime.Object, w io.Writer) error {
-	raw, err := json.Marshal(doc)
-	if err != nil {
-		return err
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return err
-	}
-	escapeStrings(fields)
-	return p.ResourcePrinter.PrintObj(&unstructured.Unstructured{Object: fields}, w)
-}
-
-// escapeStrings escapes all strings within v, which is what encoding/json
+// EscapeStrings escapes all strings within v, which is what encoding/json
 // decodes into.
-func escapeStrings(v any) any {
+func EscapeStrings(v any) any {
 	switch v := v.(type) {
 	case string:
 		return Escape(v)
 	case []any:
 		for i := range v {
-			v[i] = escapeStrings(v[i])
+			v[i] = EscapeStrings(v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = escapeStrings(v[k])
+			v[k] = EscapeStrings(v[k])
 		}
 	}
 	return v
@@ -124,6 +95,10 @@ func namedBy(doc runtime.Object) ([]report.Ref, error) {
 		for _, f := range doc.Findings {
 			refs = append(refs, f.Object)
 		}
+	case *report.Undo:
+		for i := range doc.Steps {
+			refs = append(refs, doc.Steps[i].Object)
+		}
 	case *report.Exposure:
 		for i := range doc.Dependents {
 			refs = append(refs, doc.Dependents[i].Object)
@@ -145,7 +120,7 @@ func namedBy(doc runtime.Object) ([]report.Ref, error) {
 			}
 		}
 	default:
-		return nil, fmt.Errorf("no names are known of a %T", doc)
+		return nil, fmt.Errorf("--output=name: a %s names no objects", doc.GetObjectKind().GroupVersionKind().Kind)
 	}
 	return refs, nil
 }

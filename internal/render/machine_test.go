@@ -17,16 +17,16 @@ func TestMachinePrinterKnowsItsFormats(t *testing.T) {
 	for format, want := range map[string]bool{
 		"json": true, "yaml": true, "kyaml": true, "name": true,
 		"jsonpath={.kind}": true, "jsonpath-as-json={.kind}": true,
-		"go-template={{.kind}}": true, "template={{.kind}}": true, "custom-columns=K:.kind": true,
+		"go-template={{.kind}}": true, "template={{.kind}}": true, "custom-columns=K:.kind": false,
 		"": false, "wide": false, "table": false, "tree": false, "dot": false, "names": false, "custom-columnsx": false, "jsonpathx": false,
 	} {
-		p, got, err := MachinePrinter(format)
+		p, got, err := MachinePrinter(format, true)
 		if err != nil || got != want || (p != nil) != want {
 			t.Errorf("%q: %v, %v, %v; want %v", format, p, got, err, want)
 		}
 	}
-	for _, format := range []string{"jsonpath", "jsonpath={", "go-template={{", "custom-columns", "custom-columns=a", "jsonpath-file=/does/not/exist"} {
-		if _, ok, err := MachinePrinter(format); err == nil || !ok || !strings.Contains(err.Error(), "output format") {
+	for _, format := range []string{"jsonpath", "jsonpath={", "go-template={{", "jsonpath-file=/does/not/exist"} {
+		if _, ok, err := MachinePrinter(format, true); err == nil || !ok || !strings.Contains(err.Error(), "output format") {
 			t.Errorf("%q: %v, %v; want an error that names the format", format, ok, err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestMachinePrinterKnowsItsFormats(t *testing.T) {
 
 func printWith(t *testing.T, format string, doc runtime.Object) string {
 	t.Helper()
-	p, ok, err := MachinePrinter(format)
+	p, ok, err := MachinePrinter(format, true)
 	if err != nil || !ok {
 		t.Fatalf("%q: %v, %v", format, ok, err)
 	}

@@ -10,11 +10,12 @@ import (
 )
 
 // planNotes says what the answer rests on, each thing once.
-func planNotes(w *writer, p *report.Plan) {
-	s := w.style
+func planNotes(w *writer, p *report.Plan) { writeNotes(w, planRemarks(w.style, p)) }
+
+func planRemarks(s Style, p *report.Plan) []string {
 	var notes []string
 	if slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return e.Contested }) {
-		notes = append(notes, "* depends on timing: another order of the same events ends differently.")
+		notes = append(notes, s.star()+" depends on timing: another order of the same events ends differently.")
 	} else if p.Explored > 0 {
 		notes = append(notes, plural(p.Explored, "other order")+" of events tried: all end the same.")
 	}
@@ -32,7 +33,7 @@ func planNotes(w *writer, p *report.Plan) {
 	if p.Digest != "" {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
-	writeNotes(w, notes)
+	return notes
 }
 
 // writeNotes sets the notes apart from what is above them.

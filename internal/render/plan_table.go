@@ -186,7 +186,7 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 	for _, e := range effects {
 		outcome := s.text(string(e.Outcome))
 		if e.Contested {
-			outcome += "*"
+			outcome += s.star()
 		}
 		row := []string{outcome}
 		if t.headers[1] == "NAMESPACE" {

@@ -1,0 +1,109 @@
+package render
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// PlanMarkdown is a plan for a pull request: what it comes to, what deserves a second
+// look, the data that goes, and folded away every object with its why.
+func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
+	m := newMarkdown(out, style)
+	s := m.style
+	caused, before := splitBaseline(p)
+	m.heading(planHeadline(s, p, caused, before))
+	m.list(planWarnings(s, p, caused))
+	if len(p.Refusals) > 0 {
+		m.paragraph("**Refused**, so that nothing would be written:")
+		m.table(refusalTable(s, p.Refusals))
+	}
+	if len(caused) > 1 {
+		m.table(countTable(s, caused))
+	}
+	m.data(p, caused)
+	m.effects(plural(len(caused), "object")+", and why", p, caused)
+	m.effects(plural(len(before), "object")+" beside: garbage, or being deleted already", p, before)
+	if len(p.Stuck) > 0 {
+		m.details(plural(len(p.Stuck), "attempt")+" of the collector without effect, again and again", func() { m.table(stuckTable(s, p.Stuck)) })
+	}
+	m.list(planRemarks(s, p))
+	return m.done()
+}
+
+// planWarnings are what a person should not overlook.
+func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
+	var blocked, unknown, contested, back []report.Ref
+	for i := range caused {
+		e := &caused[i]
+		switch e.Outcome {
+		case report.Blocked:
+			blocked = append(blocked, e.Object)
+		case report.Unknown:
+			unknown = append(unknown, e.Object)
+		default:
+		}
+		if e.Contested {
+			contested = append(contested, e.Object)
+		}
+		if e.RecreatedBy != nil || e.Recreator != "" {
+			back = append(back, e.Object)
+		}
+	}
+	var points []string
+	for _, w := range []struct {
+		refs []report.Ref
+		text string
+	}{
+		{blocked, "**Gets stuck:** "}, {unknown, "**Not known what becomes of:** "},
+		{contested, "**Depends on timing:** "}, {back, "**Comes back:** "},
+	} {
+		if len(w.refs) > 0 {
+			points = append(points, w.text+s.some(w.refs, manyTargets))
+		}
+	}
+	for _, f := range p.Finalizers {
+		points = append(points, "**Finalizer** "+s.object(f.Name)+" ("+s.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+keeper(s, f)+".")
+	}
+	return points
+}
+
+// data is a table of the data that goes, or may go.
+func (m *markdown) data(p *report.Plan, caused []report.Effect) {
+	rows := dataRows(m.style, p, caused)
+	if len(rows) == 0 {
+		return
+	}
+	_, several := namespaces(caused, func(e *report.Effect) report.Ref { return e.Object })
+	t := &table{headers: dataRow{"OUTCOME", "NAMESPACE", "DATA", "DETAIL"}.cells(several)}
+	shown := rows
+	if !m.style.Wide {
+		shown = rows[:min(len(rows), manyDataRows)]
+	}
+	for _, r := range shown {
+		t.add("", r.cells(several)...)
+	}
+	m.paragraph("**Data** that goes, or may go:")
+	m.table(t)
+	if left := len(rows) - len(shown); left > 0 {
+		m.paragraph("and " + plural(left, "more line") + " of data")
+	}
+}
+
+// effects folds away a table of effects, of each outcome the first hundred.
+func (m *markdown) effects(summary string, p *report.Plan, effects []report.Effect) {
+	if len(effects) == 0 {
+		return
+	}
+	shown, left := effects, 0
+	if !m.style.Wide {
+		shown, left = firstOfEach(effects, manyRows)
+	}
+	m.details(summary, func() {
+		m.table(effectTable(m.style, p, shown))
+		if left > 0 {
+			m.paragraph(strconv.Itoa(left) + " more are not listed here.")
+		}
+	})
+}

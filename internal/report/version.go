@@ -1,0 +1,35 @@
+package report
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Version says which program answers.
+type Version struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Version    string `json:"version"`
+	// Rules is the version of Kubernetes whose rules are reproduced.
+	Rules string `json:"rules"`
+	Go    string `json:"go"`
+	// Platform is the operating system and the architecture, as linux/amd64.
+	Platform string `json:"platform"`
+	// Path is the file that runs.
+	Path string `json:"path"`
+	// Shadows are other files of PATH that kubectl runs instead of this one for some of
+	// its commands, or that are hidden by this one.
+	Shadows []string `json:"shadows"`
+}
+
+// GetObjectKind gives printers the apiVersion and kind.
+func (v *Version) GetObjectKind() schema.ObjectKind { return typeFields{&v.APIVersion, &v.Kind} }
+
+// DeepCopyObject returns a copy that shares no memory that can be written.
+func (v *Version) DeepCopyObject() runtime.Object {
+	c := *v
+	c.Shadows = slices.Clone(v.Shadows)
+	return &c
+}
