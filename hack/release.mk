@@ -1,0 +1,52 @@
+# How a release is made; docs/releasing.md says when. Goreleaser is a module of its
+# own, built once into bin/.
+
+# The version that krew.yaml installs; a new one is named once: make krew VERSION=v0.2.0
+VERSION ?= $(shell sed -n 's/^  version: //p' krew.yaml)
+
+# The time that every file of an archive bears: that of the last commit that changed
+# something which goes into one. krew.yaml, with the hashes of the archives, does not.
+SHIPPED := cmd internal docs/man go.mod go.sum LICENSE README.md THIRD_PARTY_NOTICES .goreleaser.yaml hack/release
+LAST    := git log -1 --date=iso-strict-local
+
+# A release sets PUBLISH_TOKEN; a snapshot publishes nothing.
+GORELEASER = VERSION=$(VERSION) GORELEASER_CURRENT_TAG=$(VERSION) PUBLISH_TOKEN="$${PUBLISH_TOKEN-}" \
+  SOURCE_DATE_EPOCH="$$($(LAST) --format=%ct -- $(SHIPPED))" \
+  SOURCE_DATE_RFC3339="$$(TZ=UTC $(LAST) --format=%cd -- $(SHIPPED))" bin/goreleaser
+
+bin/goreleaser: tools/release/go.mod tools/release/go.sum
+	mkdir -p bin
+	cd tools/release && nice $(GO) build -trimpath -ldflags '-s -w' -o $(CURDIR)/$@ github.com/goreleaser/goreleaser/v2
+
+.PHONY: release-check
+release-check: bin/goreleaser ## .goreleaser.yaml is what goreleaser understands
+	$(GORELEASER) check
+
+.PHONY: release-snapshot
+release-snapshot: bin/goreleaser ## all archives of VERSION into dist/, unsigned
+	$(GORELEASER) release --snapshot --clean --skip=sign,publish
+
+# What the workflow does for a tag; not for a person's machine.
+.PHONY: release
+release: bin/goreleaser
+	$(GORELEASER) release --clean
+
+.PHONY: source-date
+source-date:
+	@$(LAST) --format=epoch=%ct -- $(SHIPPED)
+
+.PHONY: release-verify
+release-verify: ## judge the archives in dist/, and run the one of this machine
+	$(GO) run ./hack/release verify dist
+
+.PHONY: krew
+krew: ## fill krew.yaml from the archives in dist/
+	$(GO) run ./hack/krew -version $(VERSION) -dist dist
+
+.PHONY: krew-check
+krew-check: ## krew.yaml is of the archives in dist/
+	$(GO) run ./hack/krew -version $(VERSION) -dist dist -check
+
+.PHONY: reproducible
+reproducible: bin/goreleaser ## build HEAD twice, in two directories, and compare
+	hack/reproducible $(VERSION)

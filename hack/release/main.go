@@ -1,0 +1,43 @@
+// Command release prepares and judges the archives of a release.
+//
+//	release stage DIR               write what goes into the archives beside the
+//	                                binary: completion scripts
+//	release verify DIR              check the archives in DIR: checksums, content,
+//	                                krew.yaml; run the one of this machine
+//	release sum DIR                 print the hash of each archive in DIR
+//	release sbom ARCHIVE FILE       write what the program in an archive is made of
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	if len(args) == 3 && args[0] == "sbom" {
+		return sbom(args[1], args[2])
+	}
+	if len(args) != 2 {
+		return errors.New("usage: release stage|verify|sum DIR, or release sbom ARCHIVE FILE")
+	}
+	switch verb, dir := args[0], args[1]; verb {
+	case "stage":
+		return stage(ctx, dir)
+	case "verify":
+		return verify(ctx, dir, out)
+	case "sum":
+		return sum(dir, out)
+	default:
+		return fmt.Errorf("unknown verb %q", verb)
+	}
+}
