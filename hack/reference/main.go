@@ -1,13 +1,15 @@
-// Command reference writes docs/commands/, docs/reasons.md and
-// docs/known-finalizers.md from the code: the command tree, the reasons and codes
-// that documents carry, and the table of finalizers. With -check it writes nothing
-// and fails when a file is not what it would write.
+// Command reference writes docs/commands/, docs/man/, docs/schema/, docs/reasons.md and
+// docs/known-finalizers.md from the code: the command tree, the documents that
+// commands answer with, the reasons and codes that these carry, and the table of
+// finalizers. With -check it writes nothing and fails when a file is not what it would
+// write.
 package main
 
 import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +31,16 @@ func run(check bool) error {
 	}
 	pages["docs/reasons.md"] = reasonsPage()
 	pages["docs/known-finalizers.md"] = finalizersPage()
+	schemas, err := schemaPages()
+	if err != nil {
+		return err
+	}
+	maps.Copy(pages, schemas)
+	manuals, err := manPages()
+	if err != nil {
+		return err
+	}
+	maps.Copy(pages, manuals)
 	if err := removeStale(pages, check); err != nil {
 		return err
 	}
@@ -50,18 +62,22 @@ func run(check bool) error {
 	return nil
 }
 
-// removeStale takes away pages of commands that are no more.
+// removeStale takes away pages of commands and schemas of documents that are no more.
 func removeStale(pages map[string][]byte, check bool) error {
-	have, err := filepath.Glob("docs/commands/*.md")
-	if err != nil {
-		return err
+	var have []string
+	for _, form := range []string{"docs/commands/*.md", schemaDirectory + "/*.json", manDirectory + "/*.1"} {
+		found, err := filepath.Glob(form)
+		if err != nil {
+			return err
+		}
+		have = append(have, found...)
 	}
 	for _, name := range have {
 		if pages[filepath.ToSlash(name)] != nil {
 			continue
 		}
 		if check {
-			return fmt.Errorf("%s belongs to no command: run make docs", name)
+			return fmt.Errorf("%s is of something that is no more: run make docs", name)
 		}
 		if err := os.Remove(name); err != nil {
 			return err

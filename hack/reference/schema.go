@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// schemaDirectory is where the schemas of documents are.
+const schemaDirectory = "docs/schema"
+
+// node is a JSON Schema, as far as documents need it.
+type node struct {
+	Schema      string     `json:"$schema,omitempty"`
+	ID          string     `json:"$id,omitempty"`
+	Ref         string     `json:"$ref,omitempty"`
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Type        string     `json:"type,omitempty"`
+	Format      string     `json:"format,omitempty"`
+	Const       string     `json:"const,omitempty"`
+	Enum        []string   `json:"enum,omitempty"`
+	Pattern     string     `json:"pattern,omitempty"`
+	AnyOf       []*node    `json:"anyOf,omitempty"`
+	Items       *node      `json:"items,omitempty"`
+	Required    []string   `json:"required,omitempty"`
+	Properties  properties `json:"properties,omitempty"`
+	Defs        properties `json:"$defs,omitempty"`
+}
+
+// properties keep their order.
+type properties []property
+
+type property struct {
+	name string
+	node *node
+}
+
+// MarshalJSON writes an object.
+func (p properties) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, one := range p {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		value, err := marshal(one.node)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%q:%s", one.name, value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// marshal leaves < and > as they are.
+func marshal(n *node) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(n)
+	return b.Bytes(), err
+}
+
+// schemaPages are the schemas of all documents, by file name.
+func schemaPages() (map[string][]byte, error) {
+	source, err := readSource("internal/report")
+	if err != nil {
+		return nil, err
+	}
+	words := vocabulary()
+	used := map[string]bool{}
+	pages := map[string][]byte{}
+	for kind, t := range report.Scheme.KnownTypes(report.GroupVersion) {
+		b := builder{source: source, words: words, used: used, defs: map[string]*node{}}
+		raw, err := marshal(b.document(kind, t))
+		if err != nil {
+			return nil, err
+		}
+		var page bytes.Buffer
+		if err := json.Indent(&page, raw, "", "  "); err != nil {
+			return nil, err
+		}
+		pages[schemaDirectory+"/"+strings.ToLower(kind)+".json"] = page.Bytes()
+	}
+	for field := range words {
+		if !used[field] {
+			return nil, fmt.Errorf("no document has a field %s, of which the words are listed", field)
+		}
+	}
+	return pages, nil
+}
+
+// builder makes the schema of one document.
+type builder struct {
+	source source
+	words  map[string]wording
+	used   map[string]bool
+	defs   map[string]*node
+}
+
+func (b *builder) document(kind string, t reflect.Type) *node {
+	n := b.object(t)
+	n.Schema = "https://json-schema.org/draft/2020-12/schema"
+	n.ID = "urn:kubectl-gc.io:v1alpha1:" + strings.ToLower(kind)
+	n.Title = kind
+	for _, p := range n.Properties {
+		switch p.name {
+		case "apiVersion":
+			*p.node = node{Const: report.APIVersion}
+		case "kind":
+			*p.node = node{Const: kind}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.defs)) {
+		n.Defs = append(n.Defs, property{name, b.defs[name]})
+	}
+	return n
+}
+
+// object is a struct. What it embeds has its fields in it, as JSON has.
+func (b *builder) object(t reflect.Type) *node {
+	n := &node{Description: b.source.types[t.Name()], Type: "object"}
+	b.fields(n, t)
+	return n
+}
+
+func (b *builder) fields(n *node, t reflect.Type) {
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			b.fields(n, f.Type)
+			continue
+		}
+		value := b.value(f.Type)
+		if w, ok := b.words[t.Name()+"."+name]; ok {
+			b.used[t.Name()+"."+name] = true
+			w.say(value)
+		}
+		value.Description = b.source.fields[t.Name()+"."+f.Name]
+		n.Properties = append(n.Properties, property{name, value})
+		if options != "omitempty" {
+			n.Required = append(n.Required, name)
+		}
+	}
+}
+
+// value is a type wherever it occurs; structs and enumerations have one definition.
+func (b *builder) value(t reflect.Type) *node {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return b.value(t.Elem())
+	case reflect.Slice:
+		return &node{Type: "array", Items: b.value(t.Elem())}
+	case reflect.Bool:
+		return &node{Type: "boolean"}
+	case reflect.Int, reflect.Int64:
+		return &node{Type: "integer"}
+	case reflect.String:
+		if values := b.source.constants[t.Name()]; len(values) > 0 {
+			return b.define(t.Name(), func() *node {
+				return &node{Description: b.source.types[t.Name()], Type: "string", Enum: values}
+			})
+		}
+		return &node{Type: "string"}
+	case reflect.Struct:
+		return b.define(t.Name(), func() *node { return b.object(t) })
+	default:
+		panic("reference: a document has a field of kind " + t.Kind().String())
+	}
+}
+
+func (b *builder) define(name string, as func() *node) *node {
+	if _, ok := b.defs[name]; !ok {
+		b.defs[name] = nil // it may refer to itself
+		b.defs[name] = as()
+	}
+	return &node{Ref: "#/$defs/" + name}
+}
