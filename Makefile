@@ -18,6 +18,10 @@ export CGO_ENABLED := 0
 RACY := ./internal/apisim/... ./internal/engine/... ./internal/kube/... ./internal/operate/... ./internal/reconcile/...
 RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_ENABLED=1 $(GO) test -race,$(GO) test)
 
+# These need a browser or npm. Where they are missing, the closing lines of `make test`
+# say so; with CI=true that is a failure. Go's cache of results knows nothing of browsers.
+BROWSER := ./test/browser ./test/bundle
+
 # Tests and compilers live briefly: collecting their memory less often takes a third
 # of the processors' time off them.
 ROOMY := 400
@@ -40,8 +44,9 @@ build: ## bin/kubectl-gc
 test: ## vet and every test: the race detector where it matters, a real control plane for the truth
 	$(GO) vet ./...
 	@{ s=0; export GOGC=$(ROOMY); \
-	  $(GO) test -json $$($(GO) list ./... | grep -vE '/internal/(apisim|engine|kube|operate|reconcile)(/|$$)') || s=1; \
+	  $(GO) test -json $$($(GO) list ./... | grep -vE '/internal/(apisim|engine|kube|operate|reconcile)(/|$$)|/test/(browser|bundle)$$') || s=1; \
 	  $(RACE) -json $(RACY) || s=1; \
+	  $(GO) test -json -count=1 $(BROWSER) || s=1; \
 	  $(MAKE) --no-print-directory controlplane || s=1; \
 	  cd $(CONTROLPLANE) && $(GO) vet ./... || s=1; \
 	  $(GO) test -json -count=1 -p 4 -timeout 30m -ldflags='-s -w' ./... || s=1; \
@@ -56,8 +61,17 @@ lint: ## golangci-lint as .golangci.yml says
 	$(TOOL) golangci-lint run ./...
 
 .PHONY: vuln
-vuln: ## known vulnerabilities that the program can reach
-	$(TOOL) govulncheck ./...
+vuln: ## known vulnerabilities that the program can reach; fails where they cannot be looked up
+	$(GO) run ./hack/vuln -required
+
+.PHONY: licences
+licences: ## THIRD_PARTY_NOTICES from what is linked into the program
+	cd hack/licences && $(GO) run .
+
+.PHONY: chart
+chart: ## the chart installs what kustomize installs
+	@# the cache of tests does not see files outside of their module
+	cd test/release/chart && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 .PHONY: golden
 golden: ## rewrite scenario files and goldens; the diff is the review
@@ -65,7 +79,7 @@ golden: ## rewrite scenario files and goldens; the diff is the review
 	  $(GO) test "./$$d" -rewrite; done
 	@for d in $$(git grep -lE --untracked 'flag\.Bool\("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u); do \
 	  $(GO) test "./$$d" -update; done
-	git diff --stat -- '*testdata*'
+	git diff --stat -- '*testdata*' '*.md' docs/shots
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for T each
@@ -88,19 +102,38 @@ mutate: ## break one rule at a time; fails if no scenario notices; ONLY=S104 for
 mutate-all: ## change PKG in small ways; list the changes that no test notices
 	$(GO) run ./hack/mutate -max $(MAX) $(PKG)
 
+.PHONY: web
+web: ## rebuild the script of the HTML page, after a change of its sources
+	cd internal/render/page/web && npm ci && npm run check && npm run build
+
+.PHONY: browser
+browser: ## the tests of the HTML page, in Chromium
+	$(GO) test -count=1 $(BROWSER)
+
+.PHONY: screenshots
+screenshots: build ## write docs/pictures/*.png anew; CLUSTERS is where dumps of real clusters are
+	cd test/browser && npm ci && CLUSTERS='$(abspath $(CLUSTERS))' node screenshots.mjs
+
+CLUSTERS ?= ../shared/data/clusters
+
 .PHONY: docs
 docs: ## regenerate what is generated
 	$(GO) run ./hack/semantics
 	$(GO) run ./hack/reference
 
 .PHONY: verify
-verify: ## generated files are up to date, formatting and go.mod are clean
+verify: ## generated files are up to date, formatting and go.mod are clean, licences allowed
 	$(GO) run ./hack/semantics -check
 	$(GO) run ./hack/reference -check
 	@out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	  [ -z "$$out" ] || { echo "gofmt needed:"; echo "$$out"; exit 1; }
 	$(GO) mod verify >/dev/null
 	$(GO) mod tidy -diff
+	cd hack/licences && $(GO) mod tidy -diff && $(GO) test -count=1 ./... && $(GO) run . -check
+	$(MAKE) --no-print-directory chart
+	$(GO) run ./hack/vuln
 	@echo 'verify: everything is up to date'
 
 include hack/controlplane.mk
+
+include hack/release.mk

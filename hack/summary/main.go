@@ -1,7 +1,8 @@
 // Command summary reads the stream of `go test -json` and prints what `go test`
 // would have printed, with the output of passing tests left out, and a last
-// line that counts what was executed. It exits with an error when something
-// failed, or when nothing ran at all: an empty run is no success.
+// line that counts what was executed. Before it stands what tests have said that
+// could not run on this machine. It exits with an error when something failed, or
+// when nothing ran at all: an empty run is no success.
 package main
 
 import (
@@ -27,7 +28,12 @@ type event struct {
 // counts is what the last line says.
 type counts struct {
 	packages, passed, failed, skipped, broken int
+	// notRun are the lines of tests that a machine without some program cannot run.
+	notRun []string
 }
+
+// notRun begins such a line; see test/programs.
+const notRun = "NOT RUN: "
 
 func main() {
 	start := time.Now()
@@ -51,8 +57,8 @@ func (c counts) line(took time.Duration) string {
 	if !c.ok() {
 		verdict = "FAIL"
 	}
-	return fmt.Sprintf("%d packages, %d broken, %.0fs\n%s: %d passed, %d failed, %d skipped",
-		c.packages, c.broken, took.Seconds(), verdict, c.passed, c.failed, c.skipped)
+	return fmt.Sprintf("%s%d packages, %d broken, %.0fs\n%s: %d passed, %d failed, %d skipped",
+		strings.Join(c.notRun, ""), c.packages, c.broken, took.Seconds(), verdict, c.passed, c.failed, c.skipped)
 }
 
 // summarize copies what matters from r to w and counts.
@@ -70,9 +76,12 @@ func summarize(r io.Reader, w io.Writer) (counts, error) {
 		key := e.Package + "\x00" + e.Test
 		switch e.Action {
 		case "output", "build-output":
-			if e.Test == "" {
+			switch {
+			case strings.HasPrefix(e.Output, notRun):
+				c.notRun = append(c.notRun, strings.TrimSuffix(e.Output, "\n")+"\n")
+			case e.Test == "":
 				fmt.Fprint(w, packageLine(e.Output))
-			} else {
+			default:
 				pending[key] = append(pending[key], e.Output)
 			}
 		case "pass", "skip":

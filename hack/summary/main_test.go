@@ -17,6 +17,14 @@ func TestSummarize(t *testing.T) {
 		ok                  bool
 	}{
 		{"pass", pass, "ok  \tp\t0.1s\n", "1 packages, 0 broken, 0s\nPASS: 1 passed, 0 failed, 0 skipped", true},
+		{
+			"what could not run is said last",
+			`{"Action":"output","Package":"q","Output":"NOT RUN: the browser tests: there is no chromium on this machine\n"}
+{"Action":"pass","Package":"q"}
+` + pass,
+			"ok  \tp\t0.1s\n",
+			"NOT RUN: the browser tests: there is no chromium on this machine\n2 packages, 0 broken, 0s\nPASS: 1 passed, 0 failed, 0 skipped", true,
+		},
 		{"nothing ran", "", "", "0 packages, 0 broken, 0s\nFAIL: 0 passed, 0 failed, 0 skipped", false},
 		{
 			"a failure shows its output",

@@ -1,0 +1,5 @@
+// Every test, in one process: a browser takes longer to start than a test to run.
+await import("./reading.test.mjs");
+await import("./playing.test.mjs");
+await import("./keys.test.mjs");
+await import("./safety.test.mjs");

@@ -1,0 +1,102 @@
+package browser
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// writePages has the command write each page, and the document that it shows.
+func writePages(t *testing.T, dir string) {
+	t.Helper()
+	hostile, err := filepath.Abs("testdata/hostile.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string][]string{
+		"cluster":      {"graph", "--from", "examples/cluster.yaml"},
+		"plan":         {"dry-run", "delete", "deployment/web", "-n", "shop", "--cascade=foreground", "--from", "examples/shop.yaml"},
+		"orphan":       {"dry-run", "delete", "deployment/web", "-n", "shop", "--cascade=orphan", "--from", "examples/shop.yaml"},
+		"namespace":    {"dry-run", "delete", "namespace/shop", "--from", "examples/shop.yaml"},
+		"collect":      {"collect", "--from", "examples/garbage.yaml"},
+		"hostile":      {"graph", "--from", hostile},
+		"hostile-plan": {"dry-run", "delete", "configmap", "--all", "-A", "--from", hostile},
+	}
+	for _, n := range []int{10_000, 50_000} {
+		name := fmt.Sprintf("many-%d", n)
+		dump := filepath.Join(dir, name+"-dump.json")
+		writeDump(t, dump, scenario.LargeCluster(n*6/5)) // a graph leaves out who has no owner and no dependent
+		pages[name] = []string{"graph", "--from", dump}
+	}
+	t.Chdir("../..")
+	for name, args := range pages {
+		for _, format := range []string{"html", "json"} {
+			output(t, filepath.Join(dir, name+"."+format), append(args, "-o", format))
+		}
+	}
+}
+
+// output runs a command line of kubectl gc, and keeps what it prints.
+func output(t *testing.T, file string, args []string) {
+	t.Helper()
+	var out, errors bytes.Buffer
+	code := cli.Main(t.Context(), append([]string{"kubectl-gc"}, args...), genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errors})
+	if code != 0 || out.Len() == 0 {
+		t.Fatalf("kubectl gc %q: exit code %d, %d bytes: %s", args, code, out.Len(), errors.String())
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type item struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Metadata   metadata `json:"metadata"`
+}
+
+type metadata struct {
+	Name            string      `json:"name"`
+	Namespace       string      `json:"namespace,omitempty"`
+	UID             string      `json:"uid"`
+	ResourceVersion string      `json:"resourceVersion"`
+	OwnerReferences []reference `json:"ownerReferences,omitempty"`
+}
+
+type reference struct {
+	APIVersion         string `json:"apiVersion"`
+	Kind               string `json:"kind"`
+	Name               string `json:"name"`
+	UID                string `json:"uid"`
+	Controller         bool   `json:"controller"`
+	BlockOwnerDeletion bool   `json:"blockOwnerDeletion"`
+}
+
+// writeDump writes what a metadata-only list would have.
+func writeDump(t *testing.T, file string, objects []*object.Object) {
+	t.Helper()
+	items := make([]item, 0, len(objects))
+	for _, o := range objects {
+		m := metadata{Name: o.Name, Namespace: o.Namespace, UID: string(o.UID), ResourceVersion: o.ResourceVersion}
+		for _, r := range o.Owners {
+			m.OwnerReferences = append(m.OwnerReferences, reference{r.APIVersion, r.Kind, r.Name, string(r.UID), true, true})
+		}
+		items = append(items, item{o.APIVersion, o.Kind, m})
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,100 @@
+// One browser for all tests, and pages that tell what they should not have done.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+/** pages is the directory with the pages, and the documents that they were made of. */
+export const pages = process.env.PAGES;
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"],
+});
+after(() => browser.close());
+
+/** document reads what `-o json` has printed. */
+export const document = async (name) => JSON.parse(await readFile(`${pages}/${name}.json`, "utf8"));
+
+/**
+ * onPage is a test of a page. Whatever the page does beyond itself fails it: requests,
+ * dialogs, errors, and what the policy has kept it from doing.
+ */
+export function onPage(title, name, options, body) {
+  test(title, async (t) => {
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      permissions: ["clipboard-read", "clipboard-write"],
+      ...options,
+    });
+    try {
+      const page = await context.newPage();
+      const url = pathToFileURL(`${pages}/${name}.html`).href + (options.hash ?? "");
+      const trouble = watch(page, url.replace(/#.*/, ""), options.mayLog ?? /(?!)/);
+      if (options.clock) await page.clock.install();
+      await page.goto(url);
+      if (options.javaScriptEnabled !== false) await page.waitForSelector("html[data-drawn]");
+      await body(page, t);
+      assert.deepEqual(trouble, []);
+    } finally {
+      await context.close();
+    }
+  });
+}
+
+// The tests read canvases, which draw for people and not for tests.
+const ours = /willReadFrequently/;
+
+function watch(page, url, mayLog) {
+  const trouble = [];
+  page.on("request", (r) => {
+    if (r.url().replace(/#.*/, "") !== url && !r.url().startsWith("data:image/svg+xml;base64,")) trouble.push(`request: ${r.url()}`);
+  });
+  page.on("dialog", (d) => {
+    trouble.push(`dialog: ${d.message()}`);
+    void d.dismiss();
+  });
+  page.on("pageerror", (e) => trouble.push(`error: ${e}`));
+  page.on("console", (m) => {
+    if (["error", "warning"].includes(m.type()) && !ours.test(m.text()) && !mayLog.test(m.text())) trouble.push(`console: ${m.text()}`);
+  });
+  return trouble;
+}
+
+/** data is what is embedded in a page. */
+export const data = (page) => page.evaluate(() => JSON.parse(globalThis.document.getElementById("data").textContent));
+
+/** rows are the objects that are listed: those in view, unless the window is high. */
+export const rows = (page) =>
+  page.$$eval("#objects [role=treeitem]", (all) => all.map((row) => ({ uid: row.dataset.uid, look: row.dataset.look, label: row.getAttribute("aria-label") })));
+
+/** row is the element of an object in the list. */
+export const row = (page, uid) => page.locator(`#objects [data-uid="${uid}"]`);
+
+export const text = (page, selector) => page.locator(selector).innerText();
+
+/** spot is where on the screen the middle of a box is. */
+export async function spot(page, uid) {
+  const { boxes } = await data(page);
+  const [x, y, w, h] = boxes.rects.slice(4 * boxes.uid.indexOf(uid));
+  return page.locator("#canvas").evaluate(
+    (canvas, { x, y }) => {
+      const { k, x: left, y: top } = canvas.__zoom;
+      const at = canvas.getBoundingClientRect();
+      return { x: at.left + x * k + left, y: at.top + y * k + top };
+    },
+    { x: x + w / 2, y: y + h / 2 },
+  );
+}
+
+/** colours counts the colours of a canvas. */
+export const colours = (page, selector = "#canvas") =>
+  page.locator(selector).evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+
+/** pixel is the colour of a canvas at a point, or of what a style says. */
+export const pixel = (page, x, y) =>
+  page.locator("#canvas").evaluate((canvas, [x, y]) => [...canvas.getContext("2d").getImageData(x, y, 1, 1).data], [x, y]);
