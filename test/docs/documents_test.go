@@ -1,0 +1,148 @@
+package docs
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli"
+)
+
+// begins is where a document begins in a text, as JSON or as YAML.
+var begins = regexp.MustCompile(`(?m)^(\{\n +"apiVersion": "|apiVersion: )kubectl-gc\.io/`)
+
+// documentsIn are the documents that a text shows, as JSON.
+func documentsIn(t *testing.T, text string) [][]byte {
+	t.Helper()
+	var found [][]byte
+	for _, place := range begins.FindAllStringIndex(text, -1) {
+		rest := text[place[0]:]
+		var raw json.RawMessage
+		if strings.HasPrefix(rest, "{") {
+			if err := json.NewDecoder(strings.NewReader(rest)).Decode(&raw); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			end := regexp.MustCompile(`(?m)^(-- |----|---$|$|\x60\x60\x60)`).FindStringIndex(rest)
+			if end == nil {
+				end = []int{len(rest)}
+			}
+			var err error
+			if raw, err = yaml.YAMLToJSON([]byte(rest[:end[0]])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found = append(found, raw)
+	}
+	return found
+}
+
+// TestDocumentsShown: what scripts and pages show of documents is valid. (Those in the
+// goldens of internal/render are made up to try printers, and are no answers.)
+func TestDocumentsShown(t *testing.T) {
+	files, err := filepath.Glob(root + "/cmd/kubectl-gc/testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages(t) {
+		files = append(files, filepath.Join(root, p.path))
+	}
+	shown := 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, document := range documentsIn(t, string(raw)) {
+			shown++
+			known, err := strict()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := known.check(document); err != nil {
+				t.Errorf("%s: %v\n%s", file, err, document)
+			}
+		}
+	}
+	const least = 5 // what there was when this was written
+	if shown < least {
+		t.Errorf("only %d documents are shown", shown)
+	}
+}
+
+// TestDocumentsOfExamples: every command that a page or a help text gives a dump
+// answers with a valid document.
+func TestDocumentsOfExamples(t *testing.T) {
+	var lines []call
+	for _, p := range pages(t) {
+		for _, b := range p.blocks() {
+			if steps, err := b.steps(); err == nil && b.isShell() && b.marker.kind == "" {
+				for _, s := range steps {
+					lines = append(lines, s.calls...)
+				}
+			}
+		}
+	}
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		list, err := statements("bash", c.Example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list {
+			lines = append(lines, s.calls...)
+		}
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit(tree())
+	seen := map[string]int{}
+	t.Chdir(root)
+	for _, line := range lines {
+		args, ours := line.ofProgram()
+		if !ours || line.needsCluster() || !slices.ContainsFunc(args, isExample) {
+			continue
+		}
+		if document := answer(t, args); document != nil {
+			seen[valid(t, strict, document)]++
+		}
+	}
+	for _, kind := range []string{"Plan", "Explanation", "Diagnosis", "Graph", "Exposure", "Risk", "Checkup"} {
+		if seen[kind] == 0 {
+			t.Errorf("no example answers with a %s; %v", kind, seen)
+		}
+	}
+}
+
+func isExample(arg string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(arg, "--from="), "examples/")
+}
+
+// answer is what a command answers with for a machine; nil for what is none of our
+// documents.
+func answer(t *testing.T, args []string) []byte {
+	t.Helper()
+	command, _, err := find(args)
+	if err != nil || command.Flag("output") == nil {
+		return nil
+	}
+	var out bytes.Buffer
+	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}
+	code := cli.Main(t.Context(), slices.Concat([]string{"kubectl-gc"}, args, []string{"--output=json"}), streams)
+	// What needs the files that the lines before it make is run by TestCommands alone.
+	if code == 1 || !begins.Match(out.Bytes()) {
+		return nil
+	}
+	return out.Bytes()
+}
