@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/risk"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -23,7 +22,10 @@ import (
 // documents are valid.
 func TestDocumentsOfDrawnWorlds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		snap := drawSnapshot(t)
+		snap := scenario.DrawWorld(t, scenario.Wild).DrawSnapshot(t, 2)
+		if len(snap.Objects) == 0 {
+			return // there is nothing to ask about
+		}
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target").Ref
 		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
 		check := func(document runtime.Object, err error) {
@@ -51,26 +53,6 @@ func TestDocumentsOfDrawnWorlds(t *testing.T) {
 		check(doctor.Examine(t.Context(), snap, doctor.Options{}))
 		check(risk.Rank(t.Context(), snap, risk.Options{Top: 3}))
 	})
-}
-
-// drawSnapshot draws a world that is not empty, and what of it is covered.
-func drawSnapshot(t *rapid.T) *snapshot.Snapshot {
-	w := scenario.DrawWorld(t, scenario.Wild)
-	coverage := &snapshot.Coverage{}
-	if rapid.Bool().Draw(t, "whole") {
-		coverage = snapshot.CoversEverything()
-	} else {
-		for _, r := range scenario.Resources().All() {
-			if rapid.Bool().Draw(t, "covered") {
-				coverage.Add(r.GroupResource(), "")
-			}
-		}
-	}
-	snap, err := snapshot.New(w.Objects, scenario.Resources(), coverage, snapshot.Source{})
-	if err != nil || len(snap.Objects) == 0 {
-		t.Skip("no objects, or those of two clusters")
-	}
-	return snap
 }
 
 // TestRunAndUndo: the documents of what was written, which no dump answers with.
