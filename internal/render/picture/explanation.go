@@ -22,7 +22,7 @@ func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 			f.list[i].why = owner.Evidence
 		}
 	}
-	return compose(render.ExplanationCaption(e), f, wordsOf(e.Source, "live"), o).noting(e.Source, e.Complete, e.Gaps)
+	return compose(render.ExplanationCaption(e), f, wordsOf(e.Source, asSeen), o).noting(e.Source, e.Complete, e.Gaps)
 }
 
 // Concerned lists the objects that an explanation names: itself, its owners and theirs,

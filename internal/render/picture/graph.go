@@ -13,5 +13,5 @@ func OfGraph(g *report.Graph, o Options) *Scene {
 			f.list[i].target = true
 		}
 	}
-	return compose(render.GraphCaption(g), f, wordsOf(g.Source, "live"), o).noting(g.Source, g.Complete, g.Gaps)
+	return compose(render.GraphCaption(g), f, wordsOf(g.Source, asSeen), o).noting(g.Source, g.Complete, g.Gaps)
 }

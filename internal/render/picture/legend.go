@@ -35,6 +35,10 @@ func Word(l Look) string {
 	}
 }
 
+// asSeen explains what is as usual in a picture that judges nothing. It is not called
+// live: its owners may be absent.
+const asSeen = "seen, not being deleted"
+
 // wordsOf explains a look in a picture of the given source.
 func wordsOf(src report.Source, plain string) func(Look) string {
 	return func(l Look) string {

@@ -74,7 +74,7 @@ func TestLooksOfAGraph(t *testing.T) {
 	}
 	want := []Entry{
 		{BeingDeleted, "being deleted", 1}, {Waiting, "being deleted, waits for its dependents", 1},
-		{Absent, "absent: does not exist", 1}, {Unseen, "not in the dump", 2}, {Plain, "live", 1},
+		{Absent, "absent: does not exist", 1}, {Unseen, "not in the dump", 2}, {Plain, "seen, not being deleted", 1},
 	}
 	if diff := cmp.Diff(want, s.Legend); diff != "" {
 		t.Errorf("legend (-want +got):\n%s", diff)
