@@ -46,7 +46,7 @@ test: ## vet and every test: the race detector where it matters, a real control 
 	@{ s=0; export GOGC=$(ROOMY); \
 	  $(GO) test -json $$($(GO) list ./... | grep -vE '/internal/(apisim|engine|kube|operate|reconcile)(/|$$)|/test/(browser|bundle)$$') || s=1; \
 	  $(RACE) -json $(RACY) || s=1; \
-	  $(GO) test -json -count=1 $(BROWSER) || s=1; \
+	  $(GO) test -json -count=1 -timeout 30m $(BROWSER) || s=1; \
 	  $(MAKE) --no-print-directory controlplane || s=1; \
 	  cd $(CONTROLPLANE) && $(GO) vet ./... || s=1; \
 	  $(GO) test -json -count=1 -p 4 -timeout 30m -ldflags='-s -w' ./... || s=1; \
@@ -108,7 +108,7 @@ web: ## rebuild the script of the HTML page, after a change of its sources
 
 .PHONY: browser
 browser: ## the tests of the HTML page, in Chromium
-	$(GO) test -count=1 $(BROWSER)
+	$(GO) test -count=1 -timeout 30m $(BROWSER)
 
 .PHONY: screenshots
 screenshots: build ## write docs/pictures/*.png anew; CLUSTERS is where dumps of real clusters are
