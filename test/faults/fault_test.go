@@ -164,9 +164,10 @@ type watching struct {
 	resource string
 	end      context.CancelFunc
 
-	mu    sync.Mutex
-	muted bool
-	last  []byte
+	mu     sync.Mutex
+	opened bool // the client has seen the head of the answer
+	muted  bool
+	last   []byte
 }
 
 // Write sends frames on, unless the watch is muted.
@@ -184,6 +185,7 @@ func (w *watching) Flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ResponseWriter.(http.Flusher).Flush()
+	w.opened = true
 }
 
 // serve serves a watch so that it can be disturbed.
@@ -210,18 +212,22 @@ func (s *watches) disturb(resource string, do func(*watching)) int {
 	defer s.mu.Unlock()
 	n := 0
 	for w := range s.open {
-		if w.resource == resource {
-			w.mu.Lock()
+		if w.resource != resource {
+			continue
+		}
+		w.mu.Lock()
+		if w.opened {
 			do(w)
-			w.mu.Unlock()
 			n++
 		}
+		w.mu.Unlock()
 	}
 	return n
 }
 
 // expired ends a watch with the error 410.
 func expired(w *watching) {
+	w.opened = false
 	w.last = []byte(`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"too old resource version","reason":"Expired","code":410}}` + "\n")
 	w.end()

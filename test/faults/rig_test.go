@@ -221,6 +221,13 @@ func (c *rig) until(what string, reached func() bool) {
 	}
 }
 
+// disturb does something to the watches of a resource once one is open: a kind is
+// synced, and a fence behind it reached, before its watch is.
+func (c *rig) disturb(resource string, do func(*watching)) {
+	c.t.Helper()
+	c.until("a watch of "+resource+" is open", func() bool { return c.watches.disturb(resource, do) > 0 })
+}
+
 // fence waits until the collector has collected an object that is made now, and
 // whose kind and owner no fault touches.
 func (c *rig) fence() {
@@ -406,5 +413,5 @@ func (c *rig) pretend(event string, o *object.Object) {
 			"name": o.Name, "namespace": o.Namespace, "uid": o.UID, "resourceVersion": c.revision(),
 		},
 	}})
-	c.until("a watch of "+r.Name+" is open", func() bool { return c.disturb(r.Name, frames(frame)) > 0 })
+	c.disturb(r.Name, frames(frame))
 }

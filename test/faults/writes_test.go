@@ -189,7 +189,7 @@ func retryAfter(t *testing.T) {
 	}, nil)
 	c.collect(func(o *reconcile.Options) { o.Run.Workers, o.SyncPeriod = 1, time.Hour })
 	for _, r := range served {
-		c.until("it is watched", func() bool { return c.disturb(r.Name, func(*watching) {}) > 0 })
+		c.disturb(r.Name, func(*watching) {}) // wait until it is watched
 	}
 	c.fence() // nothing else is on its way
 	c.create(waste)
@@ -334,7 +334,7 @@ func restart(t *testing.T) {
 	for _, phase := range []answering{reset, refused(apierrors.NewServiceUnavailable("starting")), unserved} {
 		f := c.strike(0, everything, phase)
 		for _, r := range served {
-			c.disturb(r.Name, func(w *watching) { w.end() })
+			c.watches.disturb(r.Name, func(w *watching) { w.end() })
 		}
 		c.until("requests fail", func() bool { return f.struck.Load() > 10 })
 		f.lift()
