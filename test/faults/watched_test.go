@@ -89,15 +89,20 @@ func bookmarked(t *testing.T) {
 	c.collect()
 	c.fence()
 	for range 3 {
+		lists := c.strike(0, at("list", "configmaps", ""), func(w http.ResponseWriter, r *http.Request, server http.Handler) { server.ServeHTTP(w, r) })
+		bookmark := frames(compact(map[string]any{"type": "BOOKMARK", "object": map[string]any{
+			"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": map[string]any{"resourceVersion": c.revision()},
+		}}))
 		c.disturb("configmaps", func(w *watching) {
-			frames(compact(map[string]any{"type": "BOOKMARK", "object": map[string]any{
-				"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": map[string]any{"resourceVersion": "1000000"},
-			}}))(w)
+			bookmark(w)
 			expired(w)
 		})
+		c.until("it is listed again", func() bool { return lists.struck.Load() > 0 })
+		lists.lift()
 	}
-	waste := one("Secret", "waste", to(one("ConfigMap", "gone")))
+	waste := one("Secret", "waste", lost("ConfigMap", "gone"))
 	c.create(waste)
+	c.goes(waste)
 	c.stays(kept)
 }
 
