@@ -59,7 +59,7 @@ func TestPropertyEconomySafety(t *testing.T) {
 // exceptions.
 func TestPropertyEconomyLiveness(t *testing.T) {
 	garbage := 0
-	rapid.Check(t, func(t *rapid.T) {
+	scenario.CheckUntil(t, func() bool { return garbage > 0 }, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild&^(scenario.RepeatedUIDs|scenario.Unwatched))
 		r := newRig(t, w, engine.WithEconomy()).sync()
 		acts := scenario.DrawDeletes(t, w, scenario.Policies)
@@ -69,9 +69,6 @@ func TestPropertyEconomyLiveness(t *testing.T) {
 		}
 		garbage += r.lookedAfter()
 	})
-	if garbage == 0 {
-		t.Error("no object without an owner was ever left: the property says nothing")
-	}
 }
 
 // An object in a cycle that refers twice to its waiting owner cannot be told to stop
