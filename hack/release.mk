@@ -4,15 +4,10 @@
 # The version that krew.yaml installs; a new one is named once: make krew VERSION=v0.2.0
 VERSION ?= $(shell sed -n 's/^  version: //p' krew.yaml)
 
-# The time that every file of an archive bears: that of the last commit that changed
-# something which goes into one. krew.yaml, with the hashes of the archives, does not.
-SHIPPED := cmd internal docs/man go.mod go.sum LICENSE README.md THIRD_PARTY_NOTICES .goreleaser.yaml hack/release
-LAST    := git log -1 --date=iso-strict-local
-
-# A release sets PUBLISH_TOKEN; a snapshot publishes nothing.
-GORELEASER = VERSION=$(VERSION) GORELEASER_CURRENT_TAG=$(VERSION) PUBLISH_TOKEN="$${PUBLISH_TOKEN-}" \
-  SOURCE_DATE_EPOCH="$$($(LAST) --format=%ct -- $(SHIPPED))" \
-  SOURCE_DATE_RFC3339="$$(TZ=UTC $(LAST) --format=%cd -- $(SHIPPED))" bin/goreleaser
+# Every file of an archive bears the day of the version in CHANGELOG.md. A release sets
+# PUBLISH_TOKEN; a snapshot publishes nothing.
+GORELEASER = released=$$($(GO) run ./hack/release date $(VERSION)) && \
+  env $$released VERSION=$(VERSION) GORELEASER_CURRENT_TAG=$(VERSION) PUBLISH_TOKEN="$${PUBLISH_TOKEN-}" bin/goreleaser
 
 bin/goreleaser: tools/release/go.mod tools/release/go.sum
 	mkdir -p bin
@@ -33,7 +28,7 @@ release: bin/goreleaser
 
 .PHONY: source-date
 source-date:
-	@$(LAST) --format=epoch=%ct -- $(SHIPPED)
+	@released=$$($(GO) run ./hack/release date $(VERSION)) && env $$released bash -c 'echo "epoch=$$SOURCE_DATE_EPOCH"'
 
 .PHONY: release-verify
 release-verify: ## judge the archives in dist/, and run the one of this machine

@@ -5,6 +5,7 @@
 //	release verify DIR              check the archives in DIR: checksums, content,
 //	                                krew.yaml; run the one of this machine
 //	release sum DIR                 print the hash of each archive in DIR
+//	release date VERSION            print the time that the files of a version bear
 //	release sbom ARCHIVE FILE       write what the program in an archive is made of
 package main
 
@@ -28,9 +29,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return sbom(args[1], args[2])
 	}
 	if len(args) != 2 {
-		return errors.New("usage: release stage|verify|sum DIR, or release sbom ARCHIVE FILE")
+		return errors.New("usage: release stage|verify|sum DIR, release date VERSION, or release sbom ARCHIVE FILE")
 	}
 	switch verb, dir := args[0], args[1]; verb {
+	case "date":
+		return date(args[1], out)
 	case "stage":
 		return stage(ctx, dir)
 	case "verify":
