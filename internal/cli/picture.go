@@ -27,6 +27,8 @@ type drawing struct {
 	scene *picture.Scene
 	graph *report.Graph
 	plan  *report.Plan
+	// explanation is nil but in the drawing of one.
+	explanation *report.Explanation
 }
 
 // drawn are the formats of pictures, all of one drawing, which is made when one of them is
@@ -59,7 +61,7 @@ func (d *drawing) page(out io.Writer) error {
 			return err
 		}
 	}
-	return page.Write(out, page.Document{Scene: d.scene, Graph: d.graph, Plan: d.plan, Still: still.Bytes()})
+	return page.Write(out, page.Document{Scene: d.scene, Graph: d.graph, Plan: d.plan, Explanation: d.explanation, Still: still.Bytes()})
 }
 
 // around is the graph of the objects that a picture shows, and of their owners.
@@ -96,7 +98,7 @@ func explanationScene(ctx context.Context, snap *snapshot.Snapshot, e *report.Ex
 		if err != nil {
 			return nil, err
 		}
-		return &drawing{scene: picture.OfExplanation(e, g, o), graph: g}, nil
+		return &drawing{scene: picture.OfExplanation(e, g, o), graph: g, explanation: e}, nil
 	}
 }
 

@@ -88,3 +88,17 @@ func Place(r report.Ref) string { return raw.place(r) }
 func Completeness(src report.Source, complete bool, gaps []report.Gap) []string {
 	return completeness(raw, src, complete, gaps)
 }
+
+// Takers are the single deletes that take an explained object: each object once, with
+// the policies under which its delete does.
+func Takers(e *report.Explanation) []string {
+	objects, policies := takersByObject(e.TakenBy)
+	lines := make([]string, len(objects))
+	for i, ref := range objects {
+		lines[i] = raw.place(ref) + " (" + policies[ref] + ")"
+	}
+	return lines
+}
+
+// Consequence is what a remedy does, and what it costs.
+func Consequence(r report.Remedy) string { return effectText(raw, r) }

@@ -27,6 +27,7 @@ func writePages(t *testing.T, dir string) {
 		"plan":         {"dry-run", "delete", "deployment/web", "-n", "shop", "--cascade=foreground", "--from", "examples/shop.yaml"},
 		"orphan":       {"dry-run", "delete", "deployment/web", "-n", "shop", "--cascade=orphan", "--from", "examples/shop.yaml"},
 		"namespace":    {"dry-run", "delete", "namespace/shop", "--from", "examples/shop.yaml"},
+		"explained":    {"explain", "namespace/payments", "--from", "examples/trouble"},
 		"collect":      {"collect", "--from", "examples/garbage.yaml"},
 		"hostile":      {"graph", "--from", hostile},
 		"hostile-plan": {"dry-run", "delete", "configmap", "--all", "-A", "--from", hostile},
@@ -36,6 +37,7 @@ func writePages(t *testing.T, dir string) {
 		dump := filepath.Join(dir, name+"-dump.json")
 		writeDump(t, dump, scenario.LargeCluster(n*6/5)) // a graph leaves out who has no owner and no dependent
 		pages[name] = []string{"graph", "--from", dump}
+		pages[name+"-plan"] = []string{"dry-run", "delete", "deployments.apps,widgets.example.com,configmaps,persistentvolumeclaims", "--all", "-A", "--from", dump}
 	}
 	t.Chdir("../..")
 	for name, args := range pages {

@@ -54,6 +54,24 @@ onPage("finalizers and what holds an object are said", "collect", high, async (p
   }
 });
 
+onPage("an explanation says what would change it, of its object only", "explained", high, async (page) => {
+  const explanation = await document("explained");
+  await row(page, explanation.object.uid).click();
+  const said = await text(page, "#details-body");
+  assert.ok(explanation.remedies.length > 1 && explanation.waitsFor.length > 0);
+  for (const part of ["What it waits for in the end", explanation.waitsFor[0].message, "What would change it"]) {
+    assert.ok(said.includes(part), `the panel lacks ${part}:\n${said}`);
+  }
+  const lines = await page.$$eval(".command code", (all) => all.map((code) => code.textContent));
+  for (const { command, effect } of explanation.remedies) {
+    assert.ok(lines.includes(command), `${command} cannot be copied: ${lines}`);
+    assert.ok(said.includes(effect), `what ${command} does is not said`);
+  }
+  const other = (await rows(page)).find((r) => r.uid !== explanation.object.uid);
+  await row(page, other.uid).click();
+  assert.equal((await text(page, "#details-body")).includes("What would change it"), false);
+});
+
 onPage("commands can be copied", "plan", high, async (page) => {
   const plan = await document("plan");
   await row(page, plan.seed.targets[0].uid).click();

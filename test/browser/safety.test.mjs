@@ -46,6 +46,34 @@ onPage("the policy forbids what is not embedded", "cluster", { mayLog: /Content 
   assert.equal(await page.evaluate(() => globalThis.owned), undefined);
 });
 
+/** measure says how large a page is, and how fast it was there. */
+async function measure(page, t, name, what) {
+  const { size } = await stat(`${pages}/${name}.html`);
+  assert.ok(size <= 4 << 20, `the page has ${size} bytes`);
+  const { drawn, paint } = await page.evaluate(() => ({
+    drawn: performance.getEntriesByName("drawn")[0].startTime,
+    paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN,
+  }));
+  t.diagnostic(`measured: ${what}: ${(size / 1e6).toFixed(2)} MB, first contentful paint ${Math.round(paint)} ms, drawn ${Math.round(drawn)} ms`);
+}
+
+for (const [name, least] of [["many-10000-plan", 10_000], ["many-50000-plan", 50_000]]) {
+  onPage(`the delete of ${least.toLocaleString("en")} objects, step by step`, name, {}, async (page, t) => {
+    const { effects, steps } = await document(name);
+    assert.ok(effects.length >= least && steps.length > effects.length, `only ${effects.length} effects in ${steps.length} steps`);
+    await measure(page, t, name, `a plan of ${effects.length} effects in ${steps.length} steps`);
+    const { object } = steps.find((step) => step.verb === "REMOVED");
+    await page.fill("#search", object.uid);
+    await row(page, object.uid).waitFor();
+    const look = () => row(page, object.uid).getAttribute("data-look");
+    for (const [step, wanted] of [[steps.length, "Gone"], [0, "Plain"], [steps.findIndex((s) => s.verb === "REMOVED") + 1, "Gone"]]) {
+      await page.fill("#slider", String(step));
+      assert.equal(await text(page, "#position"), `${step.toLocaleString("en")} / ${steps.length.toLocaleString("en")}`);
+      assert.equal(await look(), wanted, `after step ${step}`);
+    }
+  });
+}
+
 for (const [name, least] of [["many-10000", 10_000], ["many-50000", 50_000]]) {
   onPage(`${least.toLocaleString("en")} objects`, name, {}, async (page, t) => {
     const graph = await document(name);
@@ -53,13 +81,7 @@ for (const [name, least] of [["many-10000", 10_000], ["many-50000", 50_000]]) {
     assert.equal(await text(page, "#count"), `${graph.nodes.length.toLocaleString("en")} objects`);
     assert.ok((await rows(page)).length < 100, "rows that nobody sees are elements");
     assert.ok((await colours(page)) > 3, "hardly anything is drawn");
-    const { size } = await stat(`${pages}/${name}.html`);
-    assert.ok(size <= 4 << 20, `the page has ${size} bytes`);
-    const { drawn, paint } = await page.evaluate(() => ({
-      drawn: performance.getEntriesByName("drawn")[0].startTime,
-      paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN,
-    }));
-    t.diagnostic(`measured: ${graph.nodes.length} objects: ${(size / 1e6).toFixed(2)} MB, first contentful paint ${Math.round(paint)} ms, drawn ${Math.round(drawn)} ms`);
+    await measure(page, t, name, `${graph.nodes.length} objects`);
 
     const { ref } = graph.nodes.at(-1);
     await page.fill("#search", ref.uid);

@@ -34,6 +34,9 @@ type Document struct {
 	Graph *report.Graph
 	// Plan brings its steps and what becomes of each object; nil for a mere graph.
 	Plan *report.Plan
+	// Explanation brings what else is known of one of the objects, and what would change
+	// its state; nil for a graph and a plan.
+	Explanation *report.Explanation
 	// Still is the drawing as SVG, for readers without scripts; empty for none.
 	Still []byte
 }

@@ -30,6 +30,7 @@ type payload struct {
 	Arrows     arrows            `json:"arrows"`
 	Legend     []entry           `json:"legend"`
 	Plan       *report.Plan      `json:"plan,omitempty"`
+	Explained  *explained        `json:"explained,omitempty"`
 	Sentences  map[string]string `json:"sentences"`
 }
 
@@ -115,6 +116,7 @@ func payloadOf(d Document) (*payload, error) {
 	s.Title, s.Width, s.Height = d.Scene.Title, d.Scene.Width, d.Scene.Height
 	s.Plan, s.Sentences = d.Plan, sentences(d.Plan)
 	s.Source, s.From = sourceOf(d)
+	s.Explained = explainedBy(d)
 	s.Areas, s.Legend = []area{}, []entry{}
 	s.Boxes = emptyBoxes(len(d.Scene.Boxes))
 	s.Arrows = emptyArrows(len(d.Scene.Arrows))

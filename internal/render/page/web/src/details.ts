@@ -1,6 +1,8 @@
 // What is known of the selected object, and what to type about it.
+import { commands } from "./commands.ts";
 import type { Ref } from "./document.ts";
-import { element, need } from "./element.ts";
+import { element, need, section } from "./element.ts";
+import { explained } from "./explained.ts";
 import { lookStyle, markIcon } from "./looks.ts";
 import type { Scene } from "./scene.ts";
 import { visible } from "./visible.ts";
@@ -38,6 +40,7 @@ function describe(scene: Scene, i: number, chosen: (object: number) => void): No
     const said = [boxes.why?.[i], boxes.note?.[i]].filter((text) => text !== undefined);
     nodes.push(...said.map((text) => element("p", { class: "message" }, visible(text))));
   }
+  nodes.push(...explained(world, i));
   const finalizers = boxes.finalizers?.[i] ?? [];
   if (finalizers.length > 0) {
     nodes.push(section("Finalizers", ...finalizers.map((f) => element("li", {}, element("code", {}, visible(f))))));
@@ -91,10 +94,6 @@ function fate(world: World, i: number, outcome: boolean): Node[] {
   return nodes;
 }
 
-function section(title: string, ...items: Node[]): HTMLElement {
-  return element("section", {}, element("h3", {}, title), element("ul", {}, ...items));
-}
-
 function references(title: string, arrows: readonly number[], item: (arrow: number) => Node): HTMLElement {
   const none = element("li", { class: "none" }, "none");
   const items: Node[] = arrows.slice(0, most).map(item);
@@ -119,46 +118,4 @@ function objectLink(scene: Scene, i: number, extra: string, chosen: (object: num
   const item = element("li", {}, button);
   if (extra) item.append(element("span", { class: "role" }, visible(extra)));
   return item;
-}
-
-// What a shell and kubectl take as it is. For anything else no command is offered: it
-// could do something else than it seems to.
-const harmless = /^[A-Za-z0-9][\w.:@%+=/-]*$/;
-
-function commands(world: World, i: number): Node[] {
-  const { boxes, kinds, namespaces, from } = world.payload;
-  const namespace = namespaces[boxes.namespace[i]!]!;
-  const object = `${kinds[boxes.kind[i]!]!.type}/${boxes.name[i]!}`;
-  if (![object, ...(namespace ? [namespace] : []), ...(from ?? [])].every((part) => harmless.test(part))) {
-    return [element("p", { class: "none" }, "The name is none that a shell takes as it is, so no commands are offered.")];
-  }
-  const scope = namespace ? ` -n ${namespace}` : "";
-  const dump = (from ?? []).map((file) => ` --from ${file}`).join("");
-  const lines = [
-    `kubectl get ${object}${scope} -o yaml`,
-    `kubectl describe ${object}${scope}`,
-    `kubectl gc explain ${object}${scope}${dump}`,
-    `kubectl gc dry-run delete ${object}${scope}${dump}`,
-  ];
-  return [section("Commands", ...lines.map(copyable))];
-}
-
-function copyable(line: string): HTMLElement {
-  const code = element("code", { tabindex: "0" }, line);
-  const button = element("button", { type: "button", class: "copy", "aria-label": `Copy: ${line}` }, "Copy");
-  button.addEventListener("click", async () => {
-    button.textContent = (await copy(line, code)) ? "Copied" : "Press Ctrl-C";
-  });
-  return element("li", { class: "command" }, code, button);
-}
-
-/** copy puts a text into the clipboard, or selects it where that is not allowed. */
-async function copy(text: string, shown: HTMLElement): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    getSelection()?.selectAllChildren(shown);
-    return false;
-  }
 }

@@ -42,6 +42,16 @@ export interface Plan {
   steps: Step[] | null;
 }
 
+/** What an explanation says beside its drawing, in sentences. */
+export interface Explained {
+  /** object is the number of the one that is explained. */
+  object: number;
+  waitsFor: string[];
+  takenBy: string[];
+  takersUntried?: number;
+  remedies: { command: string; effect: string }[];
+}
+
 export interface Kind {
   apiVersion: string;
   kind: string;
@@ -89,6 +99,7 @@ export interface Payload {
   classes: string[];
   legend: { look: number; words: string; count: number }[];
   plan?: Plan;
+  explained?: Explained;
   /** sentences says what the reasons of the plan mean. */
   sentences: Record<string, string>;
 }

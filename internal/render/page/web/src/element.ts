@@ -23,3 +23,8 @@ export function need<T extends HTMLElement = HTMLElement>(id: string): T {
   if (!found) throw new Error(`the page has no #${id}`);
   return found as T;
 }
+
+/** section is a titled list. */
+export function section(title: string, ...items: Node[]): HTMLElement {
+  return element("section", {}, element("h3", {}, title), element("ul", {}, ...items));
+}

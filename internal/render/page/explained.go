@@ -1,0 +1,45 @@
+package page
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+)
+
+// explained is what an explanation says beside its drawing.
+type explained struct {
+	// Object is the number of the box of the explained object.
+	Object int `json:"object"`
+	// WaitsFor and TakenBy are sentences; TakersUntried counts the deletes that nobody
+	// has tried.
+	WaitsFor      []string `json:"waitsFor"`
+	TakenBy       []string `json:"takenBy"`
+	TakersUntried int      `json:"takersUntried,omitempty"`
+	Remedies      []remedy `json:"remedies"`
+}
+
+type remedy struct {
+	Command string `json:"command"`
+	Effect  string `json:"effect"`
+}
+
+// explainedBy is nil where nothing is explained, and where the object is in no box.
+func explainedBy(d Document) *explained {
+	e := d.Explanation
+	if e == nil {
+		return nil
+	}
+	box := slices.IndexFunc(d.Scene.Boxes, func(b picture.Box) bool { return slices.Contains(b.Refs, e.Object) })
+	if box < 0 {
+		return nil
+	}
+	x := &explained{Object: box, WaitsFor: []string{}, TakenBy: render.Takers(e), TakersUntried: e.TakersUntried, Remedies: []remedy{}}
+	for i := range e.WaitsFor {
+		x.WaitsFor = append(x.WaitsFor, e.WaitsFor[i].Message)
+	}
+	for _, r := range e.Remedies {
+		x.Remedies = append(x.Remedies, remedy{r.Command, render.Consequence(r)})
+	}
+	return x
+}
