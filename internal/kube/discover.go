@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -59,9 +60,9 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	switch {
 	case err == nil || ok:
 	case isContext(err) && ctx.Err() == nil:
-		return nil, fmt.Errorf("discovery: %w", errSilent)
+		return nil, c.asked(errSilent)
 	default:
-		return nil, fmt.Errorf("discovery: %w", err)
+		return nil, c.asked(err)
 	}
 	if ok {
 		for gv, err := range failed.Groups {
@@ -75,6 +76,20 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	slices.SortFunc(d.Missing, func(a, b snapshot.Missing) int { return strings.Compare(a.GroupVersion, b.GroupVersion) })
 	c.discovery.Store(d)
 	return d, nil
+}
+
+// asked is an error of discovery. Where no answer came it says from whom, and what came
+// of it instead; the address of the one request says nothing more.
+func (c *Client) asked(err error) error {
+	failed, ok := errors.AsType[*url.Error](err)
+	switch {
+	case ok:
+		return fmt.Errorf("no answer from the API server %s: %w", c.config.Host, failed.Err)
+	case errors.Is(err, errSilent):
+		return fmt.Errorf("the API server %s: %w", c.config.Host, err)
+	default:
+		return fmt.Errorf("discovery: %w", err)
+	}
 }
 
 // Discovered is the result of the last Discover; nil before the first.
