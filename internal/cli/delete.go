@@ -52,6 +52,9 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 			# The plan, and the command that carries out exactly this plan
 			kubectl gc delete deployment/web -n shop --dry-run
 
+			# A namespace: it and the claims in it are protected kinds, each is named
+			kubectl gc delete namespace/shop --allow-protected=Namespace,PersistentVolumeClaim,PersistentVolume
+
 			# In the foreground, for no longer than a minute
 			kubectl gc delete statefulset db -n shop --cascade=foreground --timeout=1m`),
 		Annotations: map[string]string{Live: "yes"},
