@@ -1,11 +1,9 @@
 package snapshot
 
 import (
-	"bufio"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -15,16 +13,18 @@ import (
 )
 
 // Outline is what a dump names: enough to complete words by. Of a file of our own
-// format its first line is read, and for each question no more than the answer needs;
-// of any other dump everything. That a file is whole is not checked, so that nothing
+// format its first line is read, and for each question the parts that the answer is in,
+// or all before them where the file has no parts; of any other dump everything. That a file is whole is not checked, so that nothing
 // may be judged by an outline.
 type Outline struct {
 	// Resources are the types that can be named.
 	Resources *object.Resources
 
 	options Options
-	// path and types are of a file of our own format, whole is what was read of others.
+	// path, stat and types are of a file of our own format, whole is what was read of
+	// others.
 	path  string
+	stat  fs.FileInfo
 	types []typeName
 	whole *Snapshot
 }
@@ -33,7 +33,7 @@ type Outline struct {
 func ReadOutline(paths []string, o Options) (*Outline, error) {
 	if len(paths) == 1 && paths[0] != "-" {
 		l := &Outline{options: o, path: paths[0]}
-		if ours, err := l.readHeader(); ours || err != nil {
+		if err := l.readHeader(); !errors.Is(err, errForeign) {
 			return l, err
 		}
 	}
@@ -44,68 +44,22 @@ func ReadOutline(paths []string, o Options) (*Outline, error) {
 	return &Outline{Resources: whole.Resources, whole: whole}, nil
 }
 
-// readHeader tells whether the file is one of ours.
-func (l *Outline) readHeader() (ours bool, err error) {
-	err = l.open(func(lines *lineReader) error {
-		header, err := readHeader(lines)
-		if err != nil {
-			return err
-		}
-		l.Resources = header.snapshot().Resources
-		for _, t := range header.Types {
-			l.types = append(l.types, typeName{t[0], t[1]})
-		}
-		return nil
-	})
-	if errors.Is(err, errForeign) {
-		return false, nil
-	}
-	return true, err
-}
-
-// errForeign is the error of a file that is not of our own format.
-var errForeign = errors.New("not a snapshot")
-
-// open reads a file of our own format, compressed at most once, from its first line.
-func (l *Outline) open(read func(*lineReader) error) error {
-	limits, err := l.options.Limits.withDefaults()
+// readHeader reads the first line of a file of our own format; errForeign if the file
+// is of another one.
+func (l *Outline) readHeader() error {
+	f, err := openStored(l.path, l.options.Limits)
 	if err != nil {
 		return err
 	}
-	stat, err := os.Stat(l.path)
+	defer f.close()
+	header, err := f.header()
 	if err != nil {
 		return err
 	}
-	if !stat.Mode().IsRegular() {
-		return errForeign
-	}
-	f, err := os.Open(l.path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	in := &input{name: shownName(l.path), meter: meter{limits: limits, in: &counter{r: f}}}
-	content := bufio.NewReaderSize(in.meter.in, 64<<10)
-	start, err := content.Peek(tarBlock)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if k := formatOf(start); k == gzipped || k == zstandard {
-		unpacked, closer, err := in.unpack(content)
-		if err != nil {
-			return err
-		}
-		defer closer()
-		content = bufio.NewReaderSize(unpacked, 64<<10)
-		if start, err = content.Peek(len(formatMark)); err != nil {
-			return errForeign // what is wrong with it, reading it as a dump says
-		}
-	}
-	if !isStored(start) {
-		return errForeign
-	}
-	if err := read(&lineReader{r: content, hash: sha256.New()}); err != nil {
-		return fmt.Errorf("%s: %w", in.name, err)
+	l.stat = f.stat
+	l.Resources = header.snapshot().Resources
+	for _, t := range header.Types {
+		l.types = append(l.types, typeName{t[0], t[1]})
 	}
 	return nil
 }
@@ -155,7 +109,7 @@ func (l *Outline) Namespaces() ([]string, error) {
 		for _, o := range l.whole.Objects {
 			seen[o.Namespace] = true
 		}
-	} else if err := l.rows(func(at row, _ []byte) error {
+	} else if err := l.rows(row{}, func(at row, _ []byte) error {
 		seen[at.namespace] = true
 		return nil
 	}); err != nil {
@@ -213,8 +167,8 @@ func (l *Outline) eachRead(r object.Resource, q rowQuery, visit func(string, fun
 
 func (l *Outline) eachStored(q rowQuery, visit func(string, func() (*object.Object, error)) error) error {
 	intern := manifest.NewInterner()
-	return l.rows(func(at row, line []byte) error {
-		if at.number > q.number { // types are numbered in the order of their objects
+	return l.rows(q.first(), func(at row, line []byte) error {
+		if q.precedes(at) {
 			return errEnough
 		}
 		if at.number != q.number || !q.matches(at.namespace, at.name) {
@@ -224,26 +178,16 @@ func (l *Outline) eachStored(q rowQuery, visit func(string, func() (*object.Obje
 	})
 }
 
-// rows visits the lines of a file of our own format that are objects.
-func (l *Outline) rows(visit func(at row, line []byte) error) error {
-	return l.open(func(lines *lineReader) error {
-		header, err := readHeader(lines)
-		if err != nil {
-			return err
-		}
-		for range header.Objects {
-			line, err := lines.next()
-			if err != nil {
-				return err
-			}
-			at, ok := rowOf(line)
-			if !ok {
-				return fmt.Errorf("%w: a line is no object", errFormat)
-			}
-			if err := visit(at, line); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// rows visits the lines of a file of our own format that are objects, in their order.
+// Those before a place may be left out.
+func (l *Outline) rows(from row, visit func(at row, line []byte) error) error {
+	f, err := openStored(l.path, l.options.Limits)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	if !os.SameFile(f.stat, l.stat) || f.stat.Size() != l.stat.Size() || !f.stat.ModTime().Equal(l.stat.ModTime()) {
+		return fmt.Errorf("%s: the file changed while it was read", f.in.name)
+	}
+	return f.rows(from, visit)
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,6 +18,16 @@ type row struct {
 	namespace, name string
 }
 
+// compare orders rows as the objects of a file are ordered, for types are numbered in
+// the order of their objects.
+func (r row) compare(other row) int {
+	return cmp.Or(
+		cmp.Compare(r.number, other.number),
+		strings.Compare(r.namespace, other.namespace),
+		strings.Compare(r.name, other.name),
+	)
+}
+
 // rowQuery says which rows are asked for.
 type rowQuery struct {
 	number     int
@@ -27,6 +38,23 @@ type rowQuery struct {
 
 func (q rowQuery) matches(namespace, name string) bool {
 	return (!q.namespaced || namespace == q.namespace) && strings.HasPrefix(name, q.prefix)
+}
+
+// first is a place that no row that is asked for stands before.
+func (q rowQuery) first() row {
+	r := row{number: q.number, name: q.prefix}
+	if q.namespaced {
+		r.namespace = q.namespace
+	}
+	return r
+}
+
+// precedes tells whether all rows that are asked for stand before a row.
+func (q rowQuery) precedes(r row) bool {
+	if !q.namespaced || r.number != q.number {
+		return r.number > q.number
+	}
+	return r.compare(q.first()) > 0 && !q.matches(r.namespace, r.name)
 }
 
 // rowOf reads the start of a line as we write it, which is many times as fast as

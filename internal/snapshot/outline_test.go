@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,18 +14,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// TestOutlineIsTheSnapshot: whatever a snapshot holds, its outline names the same,
-// in every compression, and finds the same objects.
+// TestOutlineIsTheSnapshot: whatever a snapshot holds, its outline names the same and
+// finds the same objects, in every compression, in parts of any size, and in files that
+// were written before there were parts.
 func TestOutlineIsTheSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		s := genSnapshot(t)
 		path := filepath.Join(dir, "snapshot")
-		var file bytes.Buffer
-		if err := s.Write(&file, rapid.SampledFrom([]Compression{Uncompressed, Gzip, Zstd}).Draw(t, "compression")); err != nil {
-			t.Fatal(err)
+		c := rapid.SampledFrom([]Compression{Uncompressed, Gzip, Zstd}).Draw(t, "compression")
+		file := inOnePart(t, s, c)
+		if part := rapid.SampledFrom([]int{0, 1, 150, 1000, partSize}).Draw(t, "part"); part > 0 {
+			file = inParts(t, s, c, part)
 		}
-		if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		l, err := ReadOutline([]string{path}, Options{})
@@ -36,54 +37,32 @@ func TestOutlineIsTheSnapshot(t *testing.T) {
 		if l.whole != nil {
 			t.Fatal("the snapshot was read as a foreign dump")
 		}
-		agrees(t, s, l)
-		agrees(t, s, &Outline{Resources: s.Resources, whole: s})
+		prefix := rapid.SampledFrom([]string{"", "w", "lo", "x\n", "none"}).Draw(t, "prefix")
+		namespaced := rapid.Bool().Draw(t, "namespaced")
+		agrees(t, s, l, prefix, namespaced, "", "a", "ü", "x\ny", "zz")
+		agrees(t, s, &Outline{Resources: s.Resources, whole: s}, prefix, namespaced, "", "a", "ü", "x\ny", "zz")
 	})
 }
 
-// agrees compares all answers of an outline with a snapshot.
-func agrees(t *rapid.T, s *Snapshot, l *Outline) {
+// agrees compares the answers of an outline with a snapshot, in some namespaces.
+func agrees(t rapid.TB, s *Snapshot, l *Outline, prefix string, namespaced bool, in ...string) {
 	t.Helper()
-	prefix := rapid.SampledFrom([]string{"", "w", "lo", "x\n", "none"}).Draw(t, "prefix")
-	for _, kind := range [][2]string{{"v1", "Pod"}, {"v1", "Namespace"}, {"apps/v1", "Deployment"}, {"example.com/v1", "Cart"}, {"v1", "Absent"}} {
-		group, version, _ := strings.Cut(kind[0], "/")
-		if version == "" {
-			group, version = "", group
-		}
-		r := object.Resource{Group: group, Version: version, Kind: kind[1], Namespaced: rapid.Bool().Draw(t, "namespaced")}
-		for _, namespace := range []string{"", "a", "ü", "x\ny"} {
-			var want []string
-			holds := false
-			for _, o := range s.Objects {
-				if o.APIVersion != kind[0] || o.Kind != kind[1] {
-					continue
-				}
-				holds = true
-				if (!r.Namespaced || o.Namespace == namespace) && strings.HasPrefix(o.Name, prefix) {
-					want = append(want, o.Name)
-				}
-			}
-			if l.Holds(r) != holds {
-				t.Fatalf("%s: holds is %v", kind, !holds)
-			}
-			got, err := l.Names(r, namespace, prefix)
-			if diff := cmp.Diff(slices.Compact(want), got); err != nil || diff != "" {
-				t.Fatalf("%s in %q: %v\n%s", kind, namespace, err, diff)
-			}
-			for _, name := range got {
-				o, err := l.Find(r, namespace, name)
-				if err != nil || o == nil || o.Name != name || !slices.ContainsFunc(s.Objects, func(x *object.Object) bool {
-					return x.Ref == o.Ref && slices.Equal(x.Finalizers(), o.Finalizers())
-				}) {
-					t.Fatalf("%s %q: found %v, %v", kind, name, o, err)
-				}
-			}
-		}
-	}
+	kinds := [][2]string{{"v1", "Absent"}}
 	var namespaces []string
 	for _, o := range s.Objects {
+		kinds = append(kinds, [2]string{o.APIVersion, o.Kind})
 		if o.Namespace != "" {
 			namespaces = append(namespaces, o.Namespace)
+		}
+	}
+	for _, kind := range distinct(kinds) {
+		r := object.Resource{Kind: kind[1], Namespaced: namespaced}
+		r.Group, r.Version = object.SplitAPIVersion(kind[0])
+		if r.APIVersion() != kind[0] {
+			continue // no resource has it
+		}
+		for _, namespace := range in {
+			agreesOn(t, s, l, r, namespace, prefix)
 		}
 	}
 	slices.Sort(namespaces)
@@ -93,6 +72,47 @@ func agrees(t *rapid.T, s *Snapshot, l *Outline) {
 	if o, err := l.Find(object.Resource{Version: "v1", Kind: "Pod"}, "", "never"); o != nil || err != nil {
 		t.Fatalf("found %v, %v", o, err)
 	}
+}
+
+// agreesOn compares the answers about a type in a namespace.
+func agreesOn(t rapid.TB, s *Snapshot, l *Outline, r object.Resource, namespace, prefix string) {
+	t.Helper()
+	var want []string
+	holds := false
+	for _, o := range s.Objects {
+		if !ofType(o, r) {
+			continue
+		}
+		holds = true
+		if (!r.Namespaced || o.Namespace == namespace) && strings.HasPrefix(o.Name, prefix) {
+			want = append(want, o.Name)
+		}
+	}
+	if l.Holds(r) != holds {
+		t.Fatalf("%v: holds is %v", r, !holds)
+	}
+	got, err := l.Names(r, namespace, prefix)
+	if diff := cmp.Diff(slices.Compact(want), got); err != nil || diff != "" {
+		t.Fatalf("%v in %q: %v\n%s", r, namespace, err, diff)
+	}
+	for _, name := range got {
+		o, err := l.Find(r, namespace, name)
+		if err != nil || o == nil || o.Name != name || !slices.ContainsFunc(s.Objects, func(x *object.Object) bool {
+			return x.Ref == o.Ref && slices.Equal(x.Finalizers(), o.Finalizers())
+		}) {
+			t.Fatalf("%v %q: found %v, %v", r, name, o, err)
+		}
+	}
+}
+
+func distinct[T comparable](list []T) []T {
+	var seen []T
+	for _, v := range list {
+		if !slices.Contains(seen, v) {
+			seen = append(seen, v)
+		}
+	}
+	return seen
 }
 
 // FuzzRow: a line of ours is read by its start as it is read whole.
