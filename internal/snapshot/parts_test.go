@@ -102,7 +102,7 @@ func TestPartsAreOneStream(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer z.Close()
+			t.Cleanup(z.Close)
 			stream = z
 		}
 		if got, err := io.ReadAll(stream); err != nil || !bytes.Equal(got, want) {
@@ -120,7 +120,7 @@ func TestPartsEnd(t *testing.T) {
 		if len(starts) < 10 {
 			t.Fatalf("%d: parts at %v", c, starts)
 		}
-		ends := append(starts[1:], int64(len(file)))
+		ends := slices.Concat(starts[1:], []int64{int64(len(file))})
 		for i, start := range starts {
 			if _, err := readBytes(file[:start], Options{AllowPartial: true}); start > 0 && (err == nil || !strings.Contains(err.Error(), manifest.ErrTruncated.Error())) {
 				t.Errorf("%d: cut before part %d: %v", c, i, err)
