@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/undo"
 )
@@ -172,12 +173,33 @@ func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep
 	out.Message = err.Error()
 	if apierrors.IsAlreadyExists(err) {
 		out.State = report.StepTaken
+		r.byController(ctx, s, out)
 	}
 	if out.State == report.StepUnknown {
 		r.settle(ctx, s, out)
 	}
 	if out.State != report.StepMade {
 		r.mapping.Failed(s)
+	}
+}
+
+// byController looks whether it was the object's own controller that was faster: the
+// undo has made its owner again, and what a controller makes of that has the name that
+// it had before. So it is with every ReplicaSet of a Deployment.
+func (r *running) byController(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	_, there, err := r.client.Raw(ctx, s.Object)
+	if err != nil {
+		return // it has gone again, or nobody says whose it is
+	}
+	for _, ref := range s.References {
+		owner := r.mapping.Now(ref.UID)
+		if !ref.Made || ref.Controller != object.True || owner == "" {
+			continue
+		}
+		if slices.ContainsFunc(there.Owners, func(o object.OwnerReference) bool { return o.UID == owner && o.Controller == object.True }) {
+			out.State, out.UID, out.Message = report.StepMade, there.UID, "its controller was faster"
+			r.mapping.Made(s, there.UID)
+		}
 	}
 }
 

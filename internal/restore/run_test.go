@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -46,6 +47,54 @@ func TestOwnerGoesMeanwhile(t *testing.T) {
 	}
 	if out.Steps[1].State != report.StepRefused || out.Summary.Restored != 0 || out.State != report.Partial {
 		t.Errorf("what gets nothing back: %+v, %s", out.Steps[1], out.State)
+	}
+}
+
+// What has the name of an object when its step comes stays as it is. Was it made by the
+// controller of the object, whose owner the undo has just made, then it is what was to
+// be made, and what it owned is hung onto it.
+func TestControllerIsFaster(t *testing.T) {
+	for _, tt := range []struct {
+		name, owner string
+		state       report.StepState
+	}{
+		{"its controller", "new-web", report.StepMade},
+		{"somebody else", "u-other", report.StepTaken},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			web := one("v1", "ConfigMap", "web")
+			controlled := to(web)
+			controlled.Controller = object.True
+			set := one("v1", "ConfigMap", "web-1", controlled)
+			s, client := cluster(t)
+			u := planned(t, client, backup(t, map[*object.Object]bundle.Fate{
+				web: bundle.Deleted, set: bundle.Deleted, one("v1", "ConfigMap", "web-1-settings", to(set)): bundle.Deleted,
+			}))
+			controlled.UID = types.UID(tt.owner)
+			faster := one("v1", "ConfigMap", "web-1", controlled)
+			faster.UID, faster.ResourceVersion = "faster", ""
+			o := clock
+			o.Between = func(step int) error {
+				if step != 2 {
+					return nil
+				}
+				return s.Change(func() error {
+					_, err := s.Sim.Create(t.Context(), faster)
+					return err
+				})
+			}
+			out, err := u.Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made := tt.state == report.StepMade
+			if got := out.Steps[1]; got.State != tt.state || made != (got.UID == "faster") {
+				t.Errorf("%+v", got)
+			}
+			if made != (out.State == report.Complete) || made != strings.Contains(s.stored[len(s.stored)-1], "faster") {
+				t.Errorf("%s, stored: %q", out.State, s.stored)
+			}
+		})
 	}
 }
 

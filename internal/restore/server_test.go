@@ -107,6 +107,10 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if t.Name == "" {
 		t.Name = metadata["name"].(string)
 		metadata["uid"] = "new-" + t.Name
+		if _, err := s.Sim.Get(r.Context(), object.Ref{APIVersion: t.Resource.APIVersion(), Kind: t.Resource.Kind, Namespace: t.Namespace, Name: t.Name}); err == nil {
+			facade.Refuse(w, apierrors.NewAlreadyExists(t.Resource.GroupResource(), t.Name))
+			return
+		}
 	}
 	line := right + " " + t.Name + " " + string(body)
 	if r.URL.Query().Get("dryRun") == "All" {
@@ -161,7 +165,7 @@ func backup(t *testing.T, fates map[*object.Object]bundle.Fate) string {
 	for o, fate := range fates {
 		var owners []map[string]any
 		for _, r := range o.Owners {
-			owners = append(owners, map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "name": r.Name, "uid": r.UID})
+			owners = append(owners, map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "name": r.Name, "uid": r.UID, "controller": r.Controller == object.True})
 		}
 		raw, err := json.Marshal(map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": map[string]any{
 			"namespace": o.Namespace, "name": o.Name, "uid": o.UID, "resourceVersion": o.ResourceVersion, "ownerReferences": owners,

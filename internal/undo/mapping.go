@@ -24,6 +24,9 @@ func (m *Mapping) Made(s *Step, uid types.UID) { m.note(s, uid) }
 // made without that reference.
 func (m *Mapping) Failed(s *Step) { m.note(s, "") }
 
+// Now is the UID that an object with this old one got; empty when it was not made.
+func (m *Mapping) Now(old types.UID) types.UID { return m.uids[old] }
+
 func (m *Mapping) note(s *Step, uid types.UID) {
 	if m.uids == nil {
 		m.uids = map[types.UID]types.UID{}
