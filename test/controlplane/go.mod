@@ -6,6 +6,8 @@ godebug default=go1.26
 
 require (
 	github.com/cockroachdb/datadriven v1.0.2
+	github.com/creack/pty v1.1.24
+	github.com/itchyny/gojq v0.12.17
 	go.etcd.io/etcd/client/v3 v3.6.8
 	go.etcd.io/etcd/server/v3 v3.6.8
 	golang.org/x/sys v0.40.0
@@ -24,6 +26,7 @@ require (
 	github.com/emicklei/dot v1.11.0 // indirect
 	github.com/fatih/color v1.18.0 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
+	github.com/itchyny/timefmt-go v0.1.6 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/mattn/go-runewidth v0.0.31 // indirect
@@ -31,6 +34,8 @@ require (
 	github.com/olekukonko/errors v1.2.0 // indirect
 	github.com/olekukonko/ll v0.1.6 // indirect
 	github.com/olekukonko/tablewriter v1.1.5 // indirect
+	github.com/yuin/goldmark v1.8.7 // indirect
+	mvdan.cc/sh/v3 v3.11.0 // indirect
 )
 
 require (

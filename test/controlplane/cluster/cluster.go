@@ -87,7 +87,7 @@ func Start(options ...Option) (*Cluster, error) {
 		return nil, err
 	}
 	if err = c.await(); err == nil {
-		err = c.whole(context.Background())
+		err = c.Whole(context.Background())
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Stop())

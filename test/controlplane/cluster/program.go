@@ -35,3 +35,21 @@ func Program() (string, error) {
 	}
 	return path, nil
 }
+
+// Install puts kubectl and kubectl-gc into a directory, for a shell that has it on its
+// PATH: there `kubectl gc` is the plugin.
+func Install(dir string) error {
+	plane, err := binary()
+	if err != nil {
+		return err
+	}
+	program, err := Program()
+	if err != nil {
+		return err
+	}
+	script := "#!/bin/sh\nexec '" + plane + "' kubectl \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte(script), 0o755); err != nil {
+		return err
+	}
+	return os.Symlink(program, filepath.Join(dir, "kubectl-gc"))
+}

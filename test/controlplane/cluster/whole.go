@@ -35,9 +35,9 @@ var beginnings = []string{
 	"/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking",
 }
 
-// whole waits until everything that is served is discovered and can be listed, and
+// Whole waits until everything that is served is discovered and can be listed, and
 // what the API server makes by itself is there.
-func (c *Cluster) whole(ctx context.Context) error {
+func (c *Cluster) Whole(ctx context.Context) error {
 	listed := map[string]bool{}
 	return Await(ctx, "the API server serves everything", func(ctx context.Context) (bool, error) {
 		for _, path := range beginnings {

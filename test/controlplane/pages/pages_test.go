@@ -1,0 +1,119 @@
+// Package pages runs the commands of the pages of documentation that need a cluster,
+// as a reader does: in a shell at a terminal, with kubectl and its plugin on the
+// PATH, against a real control plane. What a page needs before that is in testdata.
+// The commands that need no cluster are run by test/docs.
+package pages
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gojq "github.com/itchyny/gojq/cli"
+
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
+)
+
+var (
+	update = flag.Bool("update", false, "rewrite what pages of documentation show")
+	// plane is the control plane of all pages.
+	plane *cluster.Cluster
+	// programs is a directory with what readers have on their PATH.
+	programs string
+)
+
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "jq" { // see install
+		os.Exit(gojq.Run())
+	}
+	flag.Parse()
+	dir, err := install()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	programs = dir
+	code := cluster.Main(m, &plane)
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// install makes the programs that pages use and that not every machine has. This one
+// is also a jq.
+func install() (string, error) {
+	dir, err := os.MkdirTemp("", "pages")
+	if err != nil {
+		return "", err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "jq")); err != nil {
+		return "", err
+	}
+	return dir, cluster.Install(dir)
+}
+
+// TestPages runs every command of every page that is marked live, one page after the
+// other on one control plane. What a page has left behind is removed before the next
+// one.
+func TestPages(t *testing.T) {
+	all, err := markdown.Pages(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]markdown.Page{}
+	for _, p := range all {
+		if slices.ContainsFunc(p.Blocks(), func(b markdown.Block) bool { return b.Marker.Kind == markdown.Live }) {
+			pages[p.Path] = p
+		}
+	}
+	once, err := plane.Content(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := stages(t)
+	commands, walked := 0, 0
+	for _, name := range inTurn(found) {
+		page, ok := pages[name]
+		if !ok {
+			t.Errorf("there is no page %s with commands for a cluster (any more), but there is a stage for it", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Cleanup(func() {
+				if err := plane.Strike(context.WithoutCancel(t.Context()), once); err != nil {
+					t.Error(err)
+				}
+			})
+			if err := found[name].enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w := &walk{session: sit(t), stage: found[name], page: page, names: newNames()}
+			w.through()
+			commands, walked = commands+w.commands, walked+1
+		})
+	}
+	t.Logf("%d commands of %d pages", commands, walked)
+}
+
+// inTurn are the pages in an order in which controllers are started anew as seldom as
+// possible.
+func inTurn(found map[string]stage) []string {
+	return slices.SortedFunc(maps.Keys(found), func(a, b string) int {
+		return cmp.Or(
+			cmp.Compare(len(found[a].Definitions), len(found[b].Definitions)),
+			cmp.Compare(strings.Join(found[a].Controllers, ","), strings.Join(found[b].Controllers, ",")),
+			cmp.Compare(a, b),
+		)
+	})
+}
