@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
 var targetForm = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
@@ -34,7 +36,7 @@ func targets() ([]string, error) {
 
 // builds says what is wrong with a call of make or go, which are never run here: a
 // target or a package that does not exist.
-func (c call) builds() error {
+func builds(c markdown.Call) error {
 	switch c[0] {
 	case "make":
 		known, err := targets()

@@ -3,13 +3,13 @@ package docs
 import (
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
 // TestCommands runs every command that a page shows, block after block in one copy
@@ -20,7 +20,7 @@ func TestCommands(t *testing.T) {
 	for _, p := range pages(t) {
 		if n := p.runnable(); n > 0 {
 			ran += n
-			t.Run(p.path, func(t *testing.T) {
+			t.Run(p.Path, func(t *testing.T) {
 				t.Parallel()
 				p.run(t)
 			})
@@ -35,8 +35,8 @@ func TestCommands(t *testing.T) {
 // runnable is the number of commands that are run.
 func (p page) runnable() int {
 	n := 0
-	for _, b := range p.blocks() {
-		if steps, err := b.steps(); err == nil && b.isShell() && b.marker.kind == "" {
+	for _, b := range p.Blocks() {
+		if steps, err := b.Steps(); err == nil && b.IsShell() && b.Marker.Kind == "" {
 			n += len(steps)
 		}
 	}
@@ -47,34 +47,34 @@ func (p page) run(t *testing.T) {
 	s := newShell(t)
 	var fresh strings.Builder
 	written := 0
-	for _, b := range p.blocks() {
-		if !b.isShell() || b.marker.kind != "" {
+	for _, b := range p.Blocks() {
+		if !b.IsShell() || b.Marker.Kind != "" {
 			continue
 		}
-		steps, err := b.steps()
+		steps, err := b.Steps()
 		if err != nil {
-			t.Fatalf("%s:%d: %v", p.path, b.line, err)
+			t.Fatalf("%s:%d: %v", p.Path, b.Line, err)
 		}
 		outputs := make([]string, len(steps))
-		for i, r := range s.run(t, b.language, steps) {
+		for i, r := range s.run(t, b.Language, steps) {
 			outputs[i] = r.output
-			if !steps[i].answered(r.code) {
-				t.Errorf("%s:%d: %s\nends with exit code %d:\n%s", p.path, b.line+steps[i].line, steps[i].text, r.code, r.output)
+			if !answered(steps[i], r.code) {
+				t.Errorf("%s:%d: %s\nends with exit code %d:\n%s", p.Path, b.Line+steps[i].Line, steps[i].Text, r.code, r.output)
 			}
 		}
-		if b.language == "console" {
-			fresh.Write(p.source[written:b.start])
-			fresh.WriteString(b.shows(steps, outputs))
-			written = b.end
+		if b.Language == "console" {
+			fresh.Write(p.Source[written:b.Start])
+			fresh.WriteString(b.Shows(steps, outputs))
+			written = b.End
 		}
 	}
-	fresh.Write(p.source[written:])
+	fresh.Write(p.Source[written:])
 	if *update && !t.Failed() {
-		if err := os.WriteFile(filepath.Join(root, p.path), []byte(fresh.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, p.Path), []byte(fresh.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if diff := cmp.Diff(string(p.source), fresh.String()); diff != "" {
-		t.Errorf("%s shows something else (-shown +printed); go test ./test/docs -update rewrites it:\n%s", p.path, diff)
+	} else if diff := cmp.Diff(string(p.Source), fresh.String()); diff != "" {
+		t.Errorf("%s shows something else (-shown +printed); go test ./test/docs -update rewrites it:\n%s", p.Path, diff)
 	}
 }
 
@@ -88,28 +88,28 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestNotRun compares the commands that no test here runs with testdata/not-run.txt:
-// one more is seen in a review.
+// TestNotRun compares the commands that no test runs with testdata/not-run.txt: one
+// more is seen in a review.
 func TestNotRun(t *testing.T) {
 	var list strings.Builder
-	list.WriteString("# The commands of pages that are not run here, and why. Written by go test ./test/docs -update.\n")
+	list.WriteString("# The commands of pages that no test runs, and why. Written by go test ./test/docs -update.\n")
 	for _, p := range pages(t) {
 		lines := ""
-		for _, b := range p.blocks() {
-			if !b.isShell() || b.marker.kind == "" {
+		for _, b := range p.Blocks() {
+			if !b.IsShell() || b.Marker.Kind != markdown.NotRun {
 				continue
 			}
-			steps, err := b.steps()
+			steps, err := b.Steps()
 			if err != nil {
-				t.Fatalf("%s:%d: %v", p.path, b.line, err)
+				t.Fatalf("%s:%d: %v", p.Path, b.Line, err)
 			}
-			lines += "  " + b.marker.kind + ": " + b.marker.reason + "\n"
+			lines += "  " + b.Marker.Kind + ": " + b.Marker.Reason + "\n"
 			for _, s := range steps {
-				lines += "    " + strings.ReplaceAll(strings.TrimSpace(s.text), "\n", "\n    ") + "\n"
+				lines += "    " + strings.ReplaceAll(strings.TrimSpace(s.Text), "\n", "\n    ") + "\n"
 			}
 		}
 		if lines != "" {
-			list.WriteString("\n" + p.path + "\n" + lines)
+			list.WriteString("\n" + p.Path + "\n" + lines)
 		}
 	}
 	golden(t, "testdata/not-run.txt", list.String())
@@ -133,33 +133,28 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// onceShown are pages with outputs that a control plane printed when they were
-// written, and that nothing compares since: what the commands do is tested by
-// test/controlplane/finalizers, what they print by internal/render.
-var onceShown = []string{"docs/finalizers.md", "docs/undo.md"}
+// stages is where it stands what a page with commands for a cluster needs.
+const stages = root + "/test/controlplane/pages/testdata"
 
-// TestShownLive: what is shown below a command that needs a cluster was printed by
-// one. The pages of TestWalk are compared with a real control plane; beside those of
-// onceShown no other page may show such a thing.
-func TestShownLive(t *testing.T) {
-	source, err := os.ReadFile(root + "/test/controlplane/commands/walk_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var walked []string
-	for _, found := range regexp.MustCompile(`walk\("\.\./\.\./\.\./(.*\.md)"\)`).FindAllStringSubmatch(string(source), -1) {
-		walked = append(walked, found[1])
-	}
-	if len(walked) == 0 {
-		t.Fatal("no page is walked on a control plane")
-	}
+// TestStages: each page with commands for a cluster has a stage, on which
+// test/controlplane/pages runs them. That one finds the stages without such a page.
+func TestStages(t *testing.T) {
+	live := 0
 	for _, p := range pages(t) {
-		for _, b := range p.blocks() {
-			if b.isShell() && b.language == "console" && b.marker.kind == live && !slices.Contains(walked, p.path) && !slices.Contains(onceShown, p.path) {
-				t.Errorf("%s:%d: a test walks through %s, not through this page: show the commands in ```sh, without outputs",
-					p.path, b.line, strings.Join(walked, " and "))
+		for _, b := range p.Blocks() {
+			if b.Marker.Kind != markdown.Live {
+				continue
+			}
+			live++
+			stage := filepath.Join(stages, filepath.FromSlash(p.Path), "stage.yaml")
+			if _, err := os.Stat(stage); err != nil {
+				t.Errorf("%s:%d: nothing says what this block needs, and so it is not run: %v", p.Path, b.Line, err)
 			}
 		}
+	}
+	const least = 40 // what there was when this was written
+	if live < least {
+		t.Errorf("only %d blocks are run on a cluster", live)
 	}
 }
 
@@ -176,25 +171,25 @@ func TestExamplesOfHelp(t *testing.T) {
 	s := newShell(t)
 	examples := 0
 	visit(tree(), func(c *cobra.Command) {
-		list, err := statements("bash", c.Example)
+		list, err := markdown.Statements("bash", c.Example)
 		if err != nil {
 			t.Errorf("%s: %v", c.CommandPath(), err)
 		}
 		for _, line := range list {
 			examples++
-			needsCluster := false
-			for _, call := range line.calls {
-				if err := call.parses(); err != nil {
-					t.Errorf("%s: %v", line.text, err)
+			live := false
+			for _, c := range line.Calls {
+				if err := parses(c); err != nil {
+					t.Errorf("%s: %v", line.Text, err)
 				}
-				needsCluster = needsCluster || call.needsCluster()
+				live = live || needsCluster(c)
 			}
-			if needsCluster {
+			if live {
 				continue
 			}
-			one := step{statement: line}
-			if r := s.run(t, "bash", []step{one})[0]; !one.answered(r.code) {
-				t.Errorf("%s\nends with exit code %d:\n%s", line.text, r.code, r.output)
+			one := markdown.Step{Statement: line}
+			if r := s.run(t, "bash", []markdown.Step{one})[0]; !answered(one, r.code) {
+				t.Errorf("%s\nends with exit code %d:\n%s", line.Text, r.code, r.output)
 			}
 		}
 	})

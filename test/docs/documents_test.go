@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
 // begins is where a document begins in a text, as JSON or as YAML.
@@ -55,7 +56,7 @@ func TestDocumentsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range pages(t) {
-		files = append(files, filepath.Join(root, p.path))
+		files = append(files, filepath.Join(root, p.Path))
 	}
 	shown := 0
 	for _, file := range files {
@@ -83,24 +84,24 @@ func TestDocumentsShown(t *testing.T) {
 // TestDocumentsOfExamples: every command that a page or a help text gives a dump
 // answers with a valid document.
 func TestDocumentsOfExamples(t *testing.T) {
-	var lines []call
+	var lines []markdown.Call
 	for _, p := range pages(t) {
-		for _, b := range p.blocks() {
-			if steps, err := b.steps(); err == nil && b.isShell() && b.marker.kind == "" {
+		for _, b := range p.Blocks() {
+			if steps, err := b.Steps(); err == nil && b.IsShell() && b.Marker.Kind == "" {
 				for _, s := range steps {
-					lines = append(lines, s.calls...)
+					lines = append(lines, s.Calls...)
 				}
 			}
 		}
 	}
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
-		list, err := statements("bash", c.Example)
+		list, err := markdown.Statements("bash", c.Example)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range list {
-			lines = append(lines, s.calls...)
+			lines = append(lines, s.Calls...)
 		}
 		for _, sub := range c.Commands() {
 			visit(sub)
@@ -110,8 +111,8 @@ func TestDocumentsOfExamples(t *testing.T) {
 	seen := map[string]int{}
 	t.Chdir(root)
 	for _, line := range lines {
-		args, ours := line.ofProgram()
-		if !ours || line.needsCluster() || !slices.ContainsFunc(args, isExample) {
+		args, ours := line.OfProgram()
+		if !ours || needsCluster(line) || !slices.ContainsFunc(args, isExample) {
 			continue
 		}
 		if document := answer(t, args); document != nil {

@@ -20,7 +20,7 @@ var (
 func TestHosts(t *testing.T) {
 	hosts := map[string]bool{}
 	for _, p := range pages(t) {
-		for _, found := range hostForm.FindAllSubmatch(p.source, -1) {
+		for _, found := range hostForm.FindAllSubmatch(p.Source, -1) {
 			hosts[string(found[1])] = true
 		}
 	}
@@ -31,8 +31,8 @@ func TestHosts(t *testing.T) {
 // TestOwnPaths: no page has a path of the machine that it was written on.
 func TestOwnPaths(t *testing.T) {
 	for _, p := range pages(t) {
-		for _, found := range ownPaths(string(p.source)) {
-			t.Errorf("%s: %s is a path of a machine", p.path, found)
+		for _, found := range ownPaths(string(p.Source)) {
+			t.Errorf("%s: %s is a path of a machine", p.Path, found)
 		}
 	}
 	if got := ownPaths("see /home/ann/x and (/home/bob/y) `/mnt/z` /rooted a/root"); !slices.Equal(got, []string{"/home/bob/y", "/mnt/z"}) {

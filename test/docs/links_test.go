@@ -23,7 +23,7 @@ func TestLinks(t *testing.T) {
 		for _, link := range p.links() {
 			links++
 			if problem := p.dead(link, all); problem != "" {
-				t.Errorf("%s: %s", p.path, problem)
+				t.Errorf("%s: %s", p.Path, problem)
 			}
 		}
 	}
@@ -39,9 +39,9 @@ var (
 	heardHTML = func(p page, n ast.Node) (text []byte, ok bool) {
 		switch n := n.(type) {
 		case *ast.HTMLBlock:
-			return n.Lines().Value(p.source), true
+			return n.Lines().Value(p.Source), true
 		case *ast.RawHTML:
-			return n.Segments.Value(p.source), true
+			return n.Segments.Value(p.Source), true
 		}
 		return nil, false
 	}
@@ -50,7 +50,7 @@ var (
 // links are where the page points to, with pictures.
 func (p page) links() []string {
 	var found []string
-	p.walk(func(n ast.Node) {
+	p.Walk(func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.Link:
 			found = append(found, string(n.Destination))
@@ -89,7 +89,7 @@ func (p page) dead(link string, all []page) string {
 		return ""
 	}
 	for _, other := range all {
-		if other.path == target && !slices.Contains(other.anchors(), u.Fragment) {
+		if other.Path == target && !slices.Contains(other.anchors(), u.Fragment) {
 			return fmt.Sprintf("%s has no heading #%s", target, u.Fragment)
 		}
 	}
@@ -99,16 +99,16 @@ func (p page) dead(link string, all []page) string {
 // target is the file of the repository that a link of the page is about.
 func (p page) target(u *url.URL) string {
 	if u.Path == "" {
-		return p.path
+		return p.Path
 	}
-	return path.Join(path.Dir(p.path), u.Path)
+	return path.Join(path.Dir(p.Path), u.Path)
 }
 
 // anchors are the names of headings as GitHub makes them, and those that are given.
 func (p page) anchors() []string {
 	var found []string
 	times := map[string]int{}
-	p.walk(func(n ast.Node) {
+	p.Walk(func(n ast.Node) {
 		if heading, ok := n.(*ast.Heading); ok {
 			name := slug(string(p.textOf(heading)))
 			times[name]++
@@ -149,10 +149,10 @@ func TestReachable(t *testing.T) {
 		}
 		seen[name] = true
 		for _, p := range all {
-			if path.Dir(p.path) == name && p.path != "README.md" {
-				visit(p.path) // a directory shows what is in it
+			if path.Dir(p.Path) == name && p.Path != "README.md" {
+				visit(p.Path) // a directory shows what is in it
 			}
-			if p.path != name {
+			if p.Path != name {
 				continue
 			}
 			for _, link := range p.links() {
@@ -164,31 +164,31 @@ func TestReachable(t *testing.T) {
 	}
 	visit("docs/README.md")
 	for _, p := range all {
-		if strings.HasPrefix(p.path, "docs/") && !seen[p.path] {
-			t.Errorf("%s: nobody who begins at docs/README.md comes here", p.path)
+		if strings.HasPrefix(p.Path, "docs/") && !seen[p.Path] {
+			t.Errorf("%s: nobody who begins at docs/README.md comes here", p.Path)
 		}
 	}
 }
 
 // TestDeadLinks: each way in which a link can be wrong is seen.
 func TestDeadLinks(t *testing.T) {
-	other := parsePage("docs/output.md", []byte("# A `code` title: twice!\n\n## Über_x y\n\n# A `code` title: twice!\n\n<a name=\"given\"></a>\n"))
+	other := parse("docs/output.md", "# A `code` title: twice!\n\n## Über_x y\n\n# A `code` title: twice!\n\n<a name=\"given\"></a>\n")
 	for link, dead := range map[string]bool{
 		"output.md#a-code-title-twice": false, "output.md#a-code-title-twice-1": false, "output.md#über_x-y": false, "output.md#given": false, "#here": false,
 		"../README.md": false, "commands": false, "https://example.com/x": false, "../examples/shop.yaml": false, "../LICENSE#x": false,
 		"output.md#a-code-title-twice-2": true, "#there": true, "nothing.md": true, "../../x": true, "/docs/stuck.md": true, "http://example.com": true, "file:///x": true,
 	} {
-		p := parsePage("docs/stuck.md", []byte("# Here\n\n[x]("+link+")\n"))
+		p := parse("docs/stuck.md", "# Here\n\n[x]("+link+")\n")
 		links := p.links()
 		if len(links) != 1 {
 			t.Fatalf("links of %s: %q", link, links)
 		}
-		got := p.dead(links[0], []page{p, other, parsePage("README.md", nil)})
+		got := p.dead(links[0], []page{p, other, parse("README.md", "")})
 		if got != "" != dead {
 			t.Errorf("%s: %q", link, got)
 		}
 	}
-	if got := parsePage("a.md", []byte("![x](x.svg)\n\n<picture><img src=\"y.svg\"></picture>\n\ntext <a href=\"z.md\">z</a>\n")).links(); !slices.Equal(got, []string{"x.svg", "y.svg", "z.md"}) {
+	if got := parse("a.md", "![x](x.svg)\n\n<picture><img src=\"y.svg\"></picture>\n\ntext <a href=\"z.md\">z</a>\n").links(); !slices.Equal(got, []string{"x.svg", "y.svg", "z.md"}) {
 		t.Errorf("links are %q", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/yuin/goldmark/ast"
+
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
 // TestMentions: a command in the middle of a sentence has the name and the flags of
@@ -14,14 +16,14 @@ import (
 func TestMentions(t *testing.T) {
 	mentions := 0
 	for _, p := range pages(t) {
-		p.walk(func(n ast.Node) {
+		p.Walk(func(n ast.Node) {
 			span, ok := n.(*ast.CodeSpan)
 			if !ok {
 				return
 			}
 			line := strings.ReplaceAll(string(p.textOf(span)), "\n", " ")
 			if err := mentioned(line, &mentions); err != nil {
-				t.Errorf("%s: `%s`: %v", p.path, line, err)
+				t.Errorf("%s: `%s`: %v", p.Path, line, err)
 			}
 		})
 	}
@@ -34,11 +36,11 @@ func TestMentions(t *testing.T) {
 // mentioned says what is wrong with the name or the flags of a command of ours, and
 // counts it.
 func mentioned(line string, count *int) error {
-	list, _ := statements("sh", line) // what does not parse is no command
-	if len(list) != 1 || len(list[0].calls) != 1 {
+	list, _ := markdown.Statements("sh", line) // what does not parse is no command
+	if len(list) != 1 || len(list[0].Calls) != 1 {
 		return nil
 	}
-	args, ours := list[0].calls[0].ofProgram()
+	args, ours := list[0].Calls[0].OfProgram()
 	if !ours || strings.Contains(line, "…") {
 		return nil
 	}
@@ -60,7 +62,7 @@ func (p page) textOf(n ast.Node) []byte {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.Text:
-			out = append(out, c.Value(p.source)...)
+			out = append(out, c.Value(p.Source)...)
 			if c.SoftLineBreak() {
 				out = append(out, '\n')
 			}

@@ -3,6 +3,8 @@ package docs
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
 // TestRulesCanFail: each rule is broken once, and says so; next to it is a page that
@@ -31,11 +33,11 @@ func TestRulesCanFail(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.rule, func(t *testing.T) {
-			found := strings.Join(parsePage("a.md", []byte(row.bad)).problems(), "\n")
+			found := strings.Join(parse("a.md", row.bad).problems(), "\n")
 			if !strings.Contains(found, row.want) {
 				t.Errorf("%s\nfound %q, want something with %q", row.bad, found, row.want)
 			}
-			if found := parsePage("a.md", []byte(row.good)).problems(); len(found) > 0 {
+			if found := parse("a.md", row.good).problems(); len(found) > 0 {
 				t.Errorf("%s\nfound %q", row.good, found)
 			}
 		})
@@ -69,13 +71,13 @@ func TestShell(t *testing.T) {
 		"curl example.com",
 		"echo $?",
 	}, "\n")
-	list, err := statements("sh", script)
+	list, err := markdown.Statements("sh", script)
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := make([]step, len(list))
+	steps := make([]markdown.Step, len(list))
 	for i, one := range list {
-		steps[i] = step{statement: one}
+		steps[i] = markdown.Step{Statement: one}
 	}
 	want := []struct {
 		code     int
@@ -83,8 +85,8 @@ func TestShell(t *testing.T) {
 	}{{0, true}, {0, true}, {0, true}, {3, true}, {1, false}, {1, false}, {127, false}, {0, true}}
 	results := s.run(t, "sh", steps)
 	for i, r := range results {
-		if r.code != want[i].code || steps[i].answered(r.code) != want[i].answered {
-			t.Errorf("%s: exit code %d, answered %v:\n%s", steps[i].text, r.code, steps[i].answered(r.code), r.output)
+		if r.code != want[i].code || answered(steps[i], r.code) != want[i].answered {
+			t.Errorf("%s: exit code %d, answered %v:\n%s", steps[i].Text, r.code, answered(steps[i], r.code), r.output)
 		}
 	}
 	if got := results[len(results)-1].output; got != "127\n" {

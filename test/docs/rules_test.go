@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
+
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
 // whyNot are the reasons for which a command of a page is never run by a test, and
@@ -34,62 +36,62 @@ var typed = []string{
 func (p page) problems() []string {
 	var bad []string
 	report := func(line int, format string, a ...any) {
-		bad = append(bad, fmt.Sprintf("%s:%d: ", p.path, line)+fmt.Sprintf(format, a...))
+		bad = append(bad, fmt.Sprintf("%s:%d: ", p.Path, line)+fmt.Sprintf(format, a...))
 	}
-	for _, b := range p.blocks() {
-		if !b.isShell() {
-			if first := b.hiddenCommand(); first != "" && !strings.HasPrefix(p.path, generated) {
-				report(b.line, "%q is a command in a block that is not of a shell: begin it with ```sh, or ```console if outputs are shown", first)
+	for _, b := range p.Blocks() {
+		if !b.IsShell() {
+			if first := hiddenCommand(b); first != "" && !strings.HasPrefix(p.Path, generated) {
+				report(b.Line, "%q is a command in a block that is not of a shell: begin it with ```sh, or ```console if outputs are shown", first)
 			}
-			if b.marker.kind != "" {
-				report(b.line, "<!-- %s --> belongs above a block of a shell", b.marker.kind)
+			if b.Marker.Kind != "" {
+				report(b.Line, "<!-- %s --> belongs above a block of a shell", b.Marker.Kind)
 			}
 			continue
 		}
-		steps, err := b.steps()
+		steps, err := b.Steps()
 		if err != nil {
-			report(b.line, "%v", err)
+			report(b.Line, "%v", err)
 			continue
 		}
 		if len(steps) == 0 {
-			report(b.line, "a block of a shell without a command")
+			report(b.Line, "a block of a shell without a command")
 		}
 		for _, s := range steps {
-			for _, c := range s.calls {
-				if err := c.parses(); err != nil {
-					report(b.line+s.line, "%s: %v", s.text, err)
+			for _, c := range s.Calls {
+				if err := parses(c); err != nil {
+					report(b.Line+s.Line, "%s: %v", s.Text, err)
 				}
 			}
 		}
-		if wrong := b.marker.wrong(steps); wrong != "" {
-			report(b.line, "%s", wrong)
+		if wrong := wrong(b.Marker, steps); wrong != "" {
+			report(b.Line, "%s", wrong)
 		}
 	}
 	return append(bad, p.loneMarkers()...)
 }
 
 // wrong says why the marker may not stand above these steps.
-func (m marker) wrong(steps []step) string {
-	var calls []call
+func wrong(m markdown.Marker, steps []markdown.Step) string {
+	var calls []markdown.Call
 	for _, s := range steps {
-		calls = append(calls, s.calls...)
+		calls = append(calls, s.Calls...)
 	}
-	switch m.kind {
-	case live:
-		if m.reason == "" {
+	switch m.Kind {
+	case markdown.Live:
+		if m.Reason == "" {
 			return "<!-- live: … --> has to say what it needs"
 		}
-		if !slices.ContainsFunc(calls, call.mayNeedCluster) {
+		if !slices.ContainsFunc(calls, mayNeedCluster) {
 			return "nothing in a block that is marked live needs a cluster: take the marker off"
 		}
-	case notRun:
-		programs, known := whyNot[m.reason]
+	case markdown.NotRun:
+		programs, known := whyNot[m.Reason]
 		if !known {
-			return fmt.Sprintf("<!-- not run: %s --> is none of the reasons of test/docs", m.reason)
+			return fmt.Sprintf("<!-- not run: %s --> is none of the reasons of test/docs", m.Reason)
 		}
 		for _, c := range calls {
 			if programs != nil && !slices.Contains(programs, c[0]) {
-				return fmt.Sprintf("<!-- not run: %s --> is no reason not to run %s", m.reason, c[0])
+				return fmt.Sprintf("<!-- not run: %s --> is no reason not to run %s", m.Reason, c[0])
 			}
 		}
 	}
@@ -97,8 +99,8 @@ func (m marker) wrong(steps []step) string {
 }
 
 // mayNeedCluster is true of kubectl, and of ours without a dump.
-func (c call) mayNeedCluster() bool {
-	args, ours := c.ofProgram()
+func mayNeedCluster(c markdown.Call) bool {
+	args, ours := c.OfProgram()
 	if !ours {
 		return c[0] == "kubectl" || c[0] == "helm"
 	}
@@ -106,14 +108,14 @@ func (c call) mayNeedCluster() bool {
 }
 
 // hiddenCommand is the first line of a block that a reader would type.
-func (b block) hiddenCommand() string {
-	if b.fenced && b.language != "" && b.language != "text" {
+func hiddenCommand(b markdown.Block) string {
+	if b.Fenced && b.Language != "" && b.Language != "text" {
 		return ""
 	}
-	for line := range strings.Lines(b.text) {
+	for line := range strings.Lines(b.Text) {
 		line = strings.TrimSpace(line)
 		first, _, _ := strings.Cut(line, " ")
-		if strings.HasPrefix(line, prompt) || b.language == "" && slices.Contains(typed, first) {
+		if strings.HasPrefix(line, markdown.Prompt) || b.Language == "" && slices.Contains(typed, first) {
 			return line
 		}
 	}
@@ -123,16 +125,16 @@ func (b block) hiddenCommand() string {
 // loneMarkers are the markers that stand above no block.
 func (p page) loneMarkers() []string {
 	var bad []string
-	p.walk(func(n ast.Node) {
+	p.Walk(func(n ast.Node) {
 		comment, ok := n.(*ast.HTMLBlock)
-		if !ok || p.markerOf(comment).kind == "" {
+		if !ok || p.MarkerOf(comment).Kind == "" {
 			return
 		}
 		switch n.NextSibling().(type) {
 		case *ast.FencedCodeBlock, *ast.CodeBlock:
 		default:
-			line := p.lineAt(comment.Lines().At(0).Start)
-			bad = append(bad, fmt.Sprintf("%s:%d: a marker has to stand right above a block", p.path, line))
+			line := p.LineAt(comment.Lines().At(0).Start)
+			bad = append(bad, fmt.Sprintf("%s:%d: a marker has to stand right above a block", p.Path, line))
 		}
 	})
 	return bad

@@ -3,14 +3,14 @@ package docs
 import (
 	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
 // shell runs what a page shows, in a copy of what a reader has before them. There
@@ -32,9 +32,6 @@ var machine = []string{
 // ours are the programs that TestMain makes.
 var ours = []string{"kubectl-gc", "kubectl", "go", "jq"}
 
-// code are the directories that a reader of pages has no use for.
-var code = []string{".git", "bin", "cmd", "dist", "hack", "internal", "test", "tools"}
-
 func newShell(t *testing.T) shell {
 	t.Helper()
 	s := shell{dir: filepath.Join(t.TempDir(), "kubectl-gc"), home: t.TempDir(), path: t.TempDir()}
@@ -51,15 +48,8 @@ func newShell(t *testing.T) shell {
 		}
 		link(t, file, filepath.Join(s.path, name))
 	}
-	tree := os.DirFS(root)
-	entries, err := fs.ReadDir(tree, ".")
-	if err != nil {
+	if err := markdown.Copy(root, s.dir); err != nil {
 		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if !slices.Contains(code, e.Name()) {
-			copyTree(t, tree, e.Name(), s.dir)
-		}
 	}
 	return s
 }
@@ -67,30 +57,6 @@ func newShell(t *testing.T) shell {
 func link(t *testing.T, file, name string) {
 	t.Helper()
 	if err := os.Symlink(file, name); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func copyTree(t *testing.T, tree fs.FS, name, to string) {
-	t.Helper()
-	err := fs.WalkDir(tree, name, func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, filepath.FromSlash(name))
-		if d.IsDir() {
-			return os.MkdirAll(target, 0o755)
-		}
-		raw, err := fs.ReadFile(tree, name)
-		if err != nil {
-			return err
-		}
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(target, raw, 0o644)
-	})
-	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -107,7 +73,7 @@ const mark = "\x1e"
 
 // run runs the steps of one block one after the other in one shell. Where a page
 // says /tmp it means a place of its own.
-func (s shell) run(t *testing.T, language string, steps []step) []result {
+func (s shell) run(t *testing.T, language string, steps []markdown.Step) []result {
 	t.Helper()
 	name := "sh"
 	if language == "bash" {
@@ -121,7 +87,7 @@ func (s shell) run(t *testing.T, language string, steps []step) []result {
 	for _, step := range steps {
 		// The next step sees the exit code of this one, as it does at a prompt.
 		fmt.Fprintf(&script, "%s\n__code=$?; printf '%s%%d%s' \"$__code\"; (exit \"$__code\")\n",
-			strings.ReplaceAll(step.text, "/tmp/", temporary+"/"), mark, mark)
+			strings.ReplaceAll(step.Text, "/tmp/", temporary+"/"), mark, mark)
 	}
 	var out bytes.Buffer
 	c := exec.CommandContext(t.Context(), name, "-c", script.String())
@@ -149,12 +115,12 @@ func (s shell) run(t *testing.T, language string, steps []step) []result {
 
 // answered tells whether the command did what it is there for. Findings, gaps and
 // refusals (3, 4, 5) are answers of ours; failures are not.
-func (s step) answered(code int) bool {
+func answered(s markdown.Step, code int) bool {
 	if code == 0 {
 		return true
 	}
-	for _, c := range s.calls {
-		if _, ours := c.ofProgram(); ours {
+	for _, c := range s.Calls {
+		if _, ours := c.OfProgram(); ours {
 			return code >= 3 && code <= 5
 		}
 	}
