@@ -41,7 +41,7 @@ var written = []struct {
 	// The port may be somebody else's on this machine: any other one will do. It looks for
 	// another collector twice as long as it waits before it looks for kinds again.
 	{regexp.MustCompile(`--address=127\.0\.0\.1:8080`), func(*walk) string { return "" }},
-	{regexp.MustCompile(`\bkubectl gc controller\b`), func(*walk) string { return "kubectl gc controller --address=127.0.0.1:0 --sync-period=2s" }},
+	{regexp.MustCompile(`\bkubectl gc controller\b`), func(*walk) string { return "kubectl gc controller --address=127.0.0.1:0 --sync-period=1s" }},
 }
 
 // changing is what else differs from one run to the next in what is printed.

@@ -1,7 +1,7 @@
 # Makes the cart orders, which its finalizer holds since somebody has deleted it, and
 # what it owns.
 set -eu
-kubectl get namespace payments >/dev/null 2>&1 || kubectl create namespace payments
+kubectl create namespace payments 2>/dev/null || true # it may be there already
 uid=$(kubectl create -o jsonpath='{.metadata.uid}' -f - <<'END'
 {apiVersion: db.example.com/v1, kind: Cart, metadata: {name: orders, namespace: payments, finalizers: [db.example.com/backup]}}
 END

@@ -3,8 +3,9 @@
 set -eu
 namespace=$1
 shift
-kubectl get namespace "$namespace" >/dev/null 2>&1 || kubectl create namespace "$namespace"
-kubectl create --field-manager=database-operator -f - <<END
+kubectl apply --server-side --field-manager=database-operator -f - <<END
+{apiVersion: v1, kind: Namespace, metadata: {name: $namespace}}
+---
 apiVersion: example.com/v1
 kind: Database
 metadata: {name: orders, namespace: $namespace, finalizers: [databases.example.com/cleanup]}

@@ -3,17 +3,15 @@
 set -eu
 namespace=$1
 shift
-kubectl get namespace "$namespace" >/dev/null 2>&1 || kubectl create namespace "$namespace"
 made() { # NAME [OWNER UID]
-  {
-    printf '{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: %s' "$1" "$namespace"
-    [ $# -eq 1 ] || printf ', ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: %s, uid: %s}]' "$2" "$3"
-    echo '}}'
-  } | kubectl create -f - -o jsonpath='{.metadata.uid}'
+  printf -- '---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: %s' "$1" "$namespace"
+  [ $# -eq 1 ] || printf ', ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: %s, uid: %s}]' "$2" "$3"
+  printf '}}\n'
 }
-uid=$(made alive)
-made below-alive alive "$uid" >/dev/null
-for name; do
-  uid=$(made "$name" owner 00000000-0000-4000-8000-000000000000)
-  made "below-$name" "$name" "$uid" >/dev/null
-done
+kubectl create namespace "$namespace" 2>/dev/null || true # it may be there already
+{
+  made alive
+  for name; do made "$name" owner 00000000-0000-4000-8000-000000000000; done
+} | kubectl create -f - -o go-template='{{.metadata.name}} {{.metadata.uid}}{{"\n"}}' |
+  while read -r name uid; do made "below-$name" "$name" "$uid"; done |
+  kubectl create -f -
