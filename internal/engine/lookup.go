@@ -124,8 +124,15 @@ func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Fact
 	for i, ref := range f.Item.Owners {
 		f.Owners[i].Reference = ref
 	}
+	// What refers to a cluster-scoped owner lends it a namespace until a watch shows it,
+	// and upstream looks for the owner's owners there. Strict rules do not.
+	namespace := a.Ref.Namespace
+	if rules == Strict {
+		namespace = f.Item.Namespace
+	}
 	for i := range f.Owners {
 		o := &f.Owners[i]
+		o.Ref = o.Reference.In(namespace)
 		classify(ctx, api, rules, a, o)
 		if o.Class == Unresolved && o.Evidence != NotCovered && !all {
 			break
@@ -135,10 +142,10 @@ func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Fact
 	return f
 }
 
-// classify decides whether one owner is solid, dangling or waiting.
+// classify decides whether one owner, which is sought at its Ref, is solid, dangling or
+// waiting.
 func classify(ctx context.Context, api API, rules Rules, a Attempt, o *OwnerFact) {
 	ref := o.Reference
-	o.Ref = ref.In(a.Ref.Namespace)
 	if a.known(a.absent, ref) {
 		o.Class, o.Evidence = Dangling, Remembered
 		return

@@ -53,6 +53,7 @@ func TestPropertyStrict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild&^(scenario.RepeatedUIDs|scenario.Unwatched))
 		r := newRig(t, w, engine.WithRules(engine.Strict))
+		r.strict = true
 		r.judge = func(o *object.Object) string {
 			deletes++
 			return r.protected(o)

@@ -21,8 +21,12 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 //     resourceVersion (Act; §3.12.1, Q13).
 //  6. An owner that a watch has said to be gone and that a GET finds is joined to its
 //     dependent again (Settle; safety L23, L27).
+//  7. A cluster-scoped object that was never observed has no namespace, whoever refers
+//     to it: a namespaced owner of it cannot be resolved, and is not sought where its
+//     dependent is (lookup; Q5).
 //
-// What strict rules keep carries the reason AbsenceNotProven.
+// What strict rules keep carries the reason AbsenceNotProven, that of the last one
+// OwnerRefInvalidNamespace.
 
 // noteObserved notes whether the UID of the i-th reference belongs to an observed
 // object, and whether that is one that the reference names.

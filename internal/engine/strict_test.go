@@ -45,3 +45,31 @@ func TestAnObservedOwnerIsNotAbsent(t *testing.T) {
 		}
 	}
 }
+
+// A cluster-scoped owner that no watch has shown is known by the reference of a
+// dependent alone, and bears its namespace. Upstream seeks the owner's owners there,
+// finds none, and deletes what it gives up on as soon as it has seen it (Q5).
+func TestAnUnseenOwnerHasNoNamespaceToLookIn(t *testing.T) {
+	node := &object.Object{
+		Ref:    object.Ref{APIVersion: "v1", Kind: "Node", Name: "node", UID: "node"},
+		Owners: []object.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "home", UID: "home"}},
+	}
+	home := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "elsewhere", Name: "home", UID: "home"}}
+	dependent := &object.Object{
+		Ref:    object.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "n", Name: "dependent", UID: "dependent"},
+		Owners: []object.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "node", UID: "node"}},
+	}
+	for rules, want := range map[Rules]Reason{Upstream: NoSolidOwner, Strict: OwnerRefInvalidNamespace} {
+		api := apisim.New([]*object.Object{node, home, dependent}, coreResources())
+		c := New(WithRules(rules))
+		c.Observe(object.Event{Type: object.Added, Object: dependent})
+		a, ok := c.Next()
+		if !ok || !a.Virtual || a.Ref.UID != node.UID || a.Ref.Namespace != "n" {
+			t.Fatalf("%s: the first attempt is about %s", rules, a.Ref)
+		}
+		d := c.Decide(Lookup(context.Background(), api, rules, a))
+		if d.Reason != want || rules == Strict && len(d.Requests) > 0 {
+			t.Errorf("%s: %s with %d requests, want %s", rules, d.Reason, len(d.Requests), want)
+		}
+	}
+}
