@@ -90,10 +90,10 @@ type run struct {
 	result *plan.Result
 	o      Options
 
-	effects effects
-	backup  backup
-	journal *Journal
-	points  func(string)
+	expected []expectation
+	backup   backup
+	journal  *Journal
+	points   func(string)
 
 	mu        sync.Mutex // guards what follows
 	order     []*planned
@@ -106,7 +106,7 @@ type run struct {
 
 func newRun(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, o Options) *run {
 	return &run{
-		client: client, snap: snap, result: result, o: o, effects: effectsOf(result.Plan),
+		client: client, snap: snap, result: result, o: o, expected: expectationsOf(result),
 		points: failpoints(ctx), byKey: map[plannedKey]*planned{},
 	}
 }
@@ -188,7 +188,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 		client: r.client, writer: w, unsaved: r.o.Unsaved, saved: map[object.Ref]string{}, fates: map[object.Ref]bundle.Fate{},
 		gone: map[object.Ref]bool{}, changed: map[object.Ref]bool{},
 	}
-	subjects := subjectsOf(r.snap, r.effects, r.written())
+	subjects := subjectsOf(r.result.Plan.Consequences, r.written())
 	r.tell(Progress{Stage: BackingUp, Total: len(subjects)})
 	if err := r.backup.take(ctx, r.snap, subjects); err != nil {
 		return errors.Join(err, w.Close(r.o.Now()))

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -39,31 +40,21 @@ type subject struct {
 	written bool
 }
 
-// subjectsOf are the objects to keep: what the plan gets rid of, what it changes,
-// and what it writes to. An object that is on its way out already, and which the
-// plan does not write to, is nobody's to keep.
-func subjectsOf(snap *snapshot.Snapshot, result effects, written []object.Ref) []subject {
+// subjectsOf are the objects to keep: all of the account, and what is written to.
+func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
 	fates, ours := map[object.Ref]bundle.Fate{}, map[object.Ref]bool{}
 	for _, ref := range written {
 		fates[ref], ours[ref] = bundle.Changed, true
 	}
-	var list []subject
-	for _, e := range result {
-		ref := object.Ref(e.Object)
-		if e.Baseline {
-			continue
-		}
-		switch {
-		case e.takes():
-			seen := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-			if !ours[ref] && seen != nil && seen.BeingDeleted() && e.stays() {
-				continue
-			}
+	for i := range account {
+		ref := object.Ref(account[i].Object)
+		if account[i].Change == report.ChangeDeleted {
 			fates[ref] = bundle.Deleted
-		case e.changes():
+		} else {
 			fates[ref] = bundle.Changed
 		}
 	}
+	var list []subject
 	for ref, fate := range fates {
 		list = append(list, subject{ref, fate, ours[ref]})
 	}

@@ -155,7 +155,7 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 // awaited are the objects that go or change.
 func (r *run) awaited() []object.Ref {
 	var refs []object.Ref
-	for _, e := range r.effects {
+	for _, e := range r.expected {
 		if e.predicted() && (e.takes() || e.changes()) {
 			refs = append(refs, object.Ref(e.Object))
 		}
@@ -167,7 +167,7 @@ func (r *run) awaited() []object.Ref {
 // that are on their way. What is predicted to be held is waited for as well: who
 // holds it may let go.
 func (r *run) left(now map[object.Ref]sight, after map[object.Ref]*object.Object) (left []object.Ref, waiting []report.Pending) {
-	for _, e := range r.effects {
+	for _, e := range r.expected {
 		ref := object.Ref(e.Object)
 		s, looked := now[ref]
 		if !looked || s.gone() || e.changes() && s.o != nil && after[ref] != nil && alike(s.o, after[ref]) {

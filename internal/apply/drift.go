@@ -14,7 +14,7 @@ import (
 // compare says where the cluster is not as predicted. After is the predicted world.
 // What is on its way out and should be gone is pending, which is no drift: it takes
 // time.
-func compare(run *report.Run, all effects, now map[object.Ref]sight, after map[object.Ref]*object.Object) {
+func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after map[object.Ref]*object.Object) {
 	for _, e := range all {
 		ref := object.Ref(e.Object)
 		s, looked := now[ref]
@@ -22,7 +22,7 @@ func compare(run *report.Run, all effects, now map[object.Ref]sight, after map[o
 			continue
 		}
 		run.Summary.Compared++
-		if e.Outcome == report.Deleted && s.gone() {
+		if e.mayGo() && s.gone() {
 			run.Summary.Gone++
 			continue
 		}
@@ -36,16 +36,18 @@ func compare(run *report.Run, all effects, now map[object.Ref]sight, after map[o
 	run.Summary.Pending, run.Summary.Drifted = len(run.Pending), len(run.Drift)
 }
 
-func pending(e effect, o *object.Object) report.Pending {
+func pending(e expectation, o *object.Object) report.Pending {
 	p := report.Pending{Object: e.Object, Finalizers: slices.Clone(o.Finalizers())}
-	if e.BlockedBy != nil {
-		p.Dependents = e.BlockedBy.Dependents
+	for _, r := range e.After {
+		if r.Object != e.Object && !slices.Contains(p.Dependents, r.Object) {
+			p.Dependents = append(p.Dependents, r.Object)
+		}
 	}
 	return p
 }
 
 // differs compares one object with its prediction.
-func differs(e effect, s sight, want *object.Object) (report.DriftReason, string) {
+func differs(e expectation, s sight, want *object.Object) (report.DriftReason, string) {
 	switch {
 	case e.Outcome == report.Deleted:
 		if s.o.BeingDeleted() {

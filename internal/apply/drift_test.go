@@ -46,7 +46,7 @@ func TestCompare(t *testing.T) {
 		"deleted, not seen":         {predicted: report.Deleted, now: sight{err: errors.New("reset")}},
 		"blocked":                   {predicted: report.Blocked, now: sight{o: like(true, lock)}, want: like(true, lock), pending: true},
 		"blocked, by another":       {predicted: report.Blocked, now: sight{o: like(true, []string{"x"})}, want: like(true, lock), pending: true, drift: report.OtherFinalizers},
-		"blocked, gone":             {predicted: report.Blocked, drift: report.GoneInstead},
+		"blocked, gone":             {predicted: report.Blocked, gone: 1}, // somebody took the finalizer off
 		"blocked, untouched":        {predicted: report.Blocked, now: sight{o: like(false, lock)}, drift: report.Survived},
 		"kept":                      {predicted: report.Kept, now: sight{o: like(false, nil, "a")}, want: like(false, nil, "a")},
 		"kept, gone":                {predicted: report.Kept, drift: report.GoneInstead},
@@ -59,8 +59,18 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var run report.Run
-			e := effect{&report.Effect{Object: report.RefOf(web), Outcome: x.predicted}}
-			compare(&run, effects{e}, map[object.Ref]sight{web: x.now}, map[object.Ref]*object.Object{web: x.want})
+			e := expectation{Consequence: report.Consequence{Object: report.RefOf(web), Outcome: x.predicted, Certainty: report.Sure}}
+			switch x.predicted {
+			case report.Unknown:
+				e.Change, e.Certainty = report.ChangeDeleted, report.Undecided
+			case report.Deleted, report.Blocked:
+				e.Change = report.ChangeDeleted
+			case report.Orphaned, report.Pruned:
+				e.Change = report.ChangeEdited
+			case report.Kept:
+				e.kept = true
+			}
+			compare(&run, []expectation{e}, map[object.Ref]sight{web: x.now}, map[object.Ref]*object.Object{web: x.want})
 			var got report.DriftReason
 			if len(run.Drift) > 0 {
 				got = run.Drift[0].Reason

@@ -22,7 +22,7 @@ func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	now := look(looking, r.client, r.watched())
 	after := r.after()
 	out := r.report(now, after)
-	compare(out, r.effects, now, after)
+	compare(out, r.expected, now, after)
 	done := out.Summary.Confirmed+out.Summary.AlreadyDone == len(r.order)
 	switch {
 	case done && (errors.Is(cause, errDone) || errors.Is(cause, errNoProgress)):
@@ -43,7 +43,7 @@ func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 func (r *run) watched() []object.Ref {
 	var refs []object.Ref
 	have := map[object.Ref]bool{}
-	for _, e := range r.effects {
+	for _, e := range r.expected {
 		if ref := object.Ref(e.Object); e.predicted() && !have[ref] {
 			have[ref] = true
 			refs = append(refs, ref)
@@ -61,7 +61,7 @@ func (r *run) watched() []object.Ref {
 // after is the predicted world, as far as it is of interest.
 func (r *run) after() map[object.Ref]*object.Object {
 	wanted := map[object.Ref]bool{}
-	for _, e := range r.effects {
+	for _, e := range r.expected {
 		wanted[object.Ref(e.Object)] = true
 	}
 	world := map[object.Ref]*object.Object{}

@@ -107,6 +107,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	if w.client != nil && options.Rules == engine.Strict {
 		options.Keep = l.keeper()
 	}
+	options.Guards = l.writing.guards()
 	simulating := begin(c, l.streams.ErrOut, "simulating the collector")
 	result, err := plan.Simulate(c.Context(), w.Snapshot, plan.CollectSeed(), options)
 	simulating.end()
@@ -120,6 +121,10 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	}
 	met := l.fail.match(result.Plan)
 	writes := w.client != nil && l.to == "" && len(met) == 0 && options.Rules == engine.Strict
+	var refused error
+	if writes {
+		refused = l.writing.refuse(w, result.Plan)
+	}
 	if !writes || l.output.forPeople() || l.writing.onlyShows() {
 		if err := showPlan(c, &l.output, l.streams, w, result.Plan, l.steps); err != nil {
 			return err
@@ -130,6 +135,9 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	}
 	if err := incomplete(l.requireComplete, result.Plan.Complete); err != nil || !writes {
 		return err
+	}
+	if refused != nil {
+		return refused
 	}
 	return l.collect(c, args, w, result)
 }

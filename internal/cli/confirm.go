@@ -66,16 +66,22 @@ func (k *confirm) check(c *cobra.Command) error {
 // onlyShows tells whether nothing is to be written.
 func (k *confirm) onlyShows() bool { return k.dryRun == "client" }
 
-// question is what has to be said yes to: where, as whom, and what a plan does.
-func question(verb string, id kube.Identity, p *report.Plan, deletes []report.Ref) report.Confirmation {
+// question is what has to be said yes to: where, as whom, and the account of the run.
+func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation {
+	deletes := protect.Deletes(p.Consequences)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
 		Deletes: len(deletes), Digest: p.Digest,
 	}
-	for _, n := range p.Summary.ByKind {
-		if n.Outcome != report.Kept {
-			q.Counts = append(q.Counts, n)
+	for i := range p.Consequences {
+		c := &p.Consequences[i]
+		n := report.ConsequenceCount{
+			APIVersion: c.Object.APIVersion, Kind: c.Object.Kind, Change: c.Change, When: c.When, Certainty: c.Certainty,
 		}
+		if n.When == report.ControllerActs {
+			n.When = report.AtOnce // who deletes it makes no difference to who is asked
+		}
+		q.Add(n)
 	}
 	for _, r := range deletes {
 		if protect.Data(object.Ref(r)) {
@@ -97,8 +103,6 @@ func (k *confirm) ask(c *cobra.Command, args []string, streams genericiooptions.
 	case k.onlyShows():
 		fmt.Fprintf(streams.ErrOut, "Nothing was written. To carry out exactly this plan:\n  %s\n", k.command(c, args, q.Digest))
 		return &exit{code: exitOK}
-	case q.Deletes > k.maxDeletes:
-		return refused("the plan deletes %d objects, at most %d are allowed: see --max-deletes", q.Deletes, k.maxDeletes)
 	case k.digest == q.Digest:
 		return nil
 	case k.digest != "":

@@ -43,8 +43,6 @@ func TestConfirm(t *testing.T) {
 		"the end":                 {typed: "\x04", deletes: []report.Ref{pod}, code: exitRefused, says: "nothing was written"},
 		"yes to data":             {typed: "y\n", deletes: []report.Ref{pod, secret}, code: exitRefused, says: "Type prod to go on"},
 		"the name to data":        {typed: "prod\n", deletes: []report.Ref{pod, secret}, code: -1},
-		"too many":                {typed: "prod\n", deletes: many, code: exitRefused, says: "1001 objects, at most 1000"},
-		"too many, digest":        {flags: []string{"--confirm=" + planDigest}, deletes: many, code: exitRefused, says: "--max-deletes"},
 		"many allowed, yes":       {flags: []string{"--max-deletes=2000"}, typed: "y\n", deletes: many, code: exitRefused},
 		"many allowed, name":      {flags: []string{"--max-deletes=2000"}, typed: "prod\n", deletes: many, code: -1},
 		"only shown":              {flags: []string{"--dry-run"}, typed: "y\n", deletes: many, code: exitOK, says: "gc delete 'a b' --namespace=shop --confirm=" + planDigest},
@@ -63,8 +61,11 @@ func TestConfirm(t *testing.T) {
 				if err := k.check(c); err != nil {
 					return err
 				}
-				q := question("delete", kube.Identity{Context: "prod", Server: "https://x", User: "ann"},
-					&report.Plan{Digest: planDigest}, x.deletes)
+				p := &report.Plan{Digest: planDigest}
+				for _, r := range x.deletes {
+					p.Consequences = append(p.Consequences, report.Consequence{Object: r, Change: report.ChangeDeleted})
+				}
+				q := question("delete", kube.Identity{Context: "prod", Server: "https://x", User: "ann"}, p)
 				if err := k.ask(c, args, streams, q); err != nil {
 					message, code = err.Error(), exitCode(c.Context(), err)
 				}

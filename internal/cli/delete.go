@@ -85,7 +85,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	if err := d.targets.check(c, args); err != nil {
 		return err
 	}
-	w, result, err := foretell(c, &d.cluster, d.streams, &d.targets, args, policy, plan.Options{NoSteps: true})
+	w, result, err := foretell(c, &d.cluster, d.streams, &d.targets, args, policy, plan.Options{NoSteps: true, Guards: d.writing.guards()})
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 
 // sure shows the plan and returns nil if it may be carried out.
 func (d *deletion) sure(c *cobra.Command, args []string, w world, result *plan.Result) error {
+	refused := d.writing.refuse(w, result.Plan)
 	if d.output.forPeople() || d.writing.onlyShows() {
 		if err := showPlan(c, &d.output, d.streams, w, result.Plan, false); err != nil {
 			return err
@@ -105,8 +106,8 @@ func (d *deletion) sure(c *cobra.Command, args []string, w world, result *plan.R
 	if err := incomplete(d.requireComplete, result.Plan.Complete); err != nil {
 		return err
 	}
-	if err := d.writing.screen(w, result.Plan); err != nil {
-		return err
+	if refused != nil {
+		return refused
 	}
 	return d.writing.askFor(c, args, d.streams, "delete", w, result)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/protect"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -55,8 +56,8 @@ func outcomeNamed(name string) (report.Outcome, bool) {
 	return "", false
 }
 
-// match lists the conditions that a plan meets. What was garbage already does not
-// count.
+// match lists the conditions that a plan meets. Kinds and numbers are those of the
+// account of the run: what goes at once, and what goes when finalizers come off.
 func (f *failOn) match(p *report.Plan) []string {
 	var met []string
 	counts := map[report.Outcome]int{}
@@ -71,9 +72,10 @@ func (f *failOn) match(p *report.Plan) []string {
 		if e.Contested {
 			contested++
 		}
-		if e.Outcome == report.Deleted {
-			kinds[strings.ToLower(e.Object.Kind)]++
-		}
+	}
+	deletes := protect.Deletes(p.Consequences)
+	for _, r := range deletes {
+		kinds[strings.ToLower(r.Kind)]++
 	}
 	for _, o := range f.outcomes {
 		if counts[o] > 0 {
@@ -88,8 +90,8 @@ func (f *failOn) match(p *report.Plan) []string {
 	if f.contested && contested > 0 {
 		met = append(met, fmt.Sprintf("%d contested", contested))
 	}
-	if f.hasCount && counts[report.Deleted] >= f.count {
-		met = append(met, fmt.Sprintf("%d deleted, the limit is %d", counts[report.Deleted], f.count))
+	if f.hasCount && len(deletes) >= f.count {
+		met = append(met, fmt.Sprintf("%d deleted, the limit is %d", len(deletes), f.count))
 	}
 	return met
 }

@@ -99,7 +99,7 @@ func (r *removal) plan(c *cobra.Command, w world, objects []*object.Object, name
 	}
 	defer begin(c, r.streams.ErrOut, "simulating the removal").end()
 	result, err := plan.Simulate(c.Context(), w.Snapshot, plan.RemoveFinalizerSeed(names, refs...), plan.Options{
-		NoSteps: r.output.forPeople() && !r.steps,
+		NoSteps: r.output.forPeople() && !r.steps, Guards: append(r.writing.guards(), r.allowed()...),
 	})
 	if err != nil {
 		return nil, err
@@ -117,6 +117,13 @@ const manyTargets = 100
 // be shown.
 func (r *removal) sure(c *cobra.Command, args []string, w world, result *plan.Result) error {
 	p := result.Plan
+	var refused error
+	if w.client != nil && len(p.Refusals) == 0 {
+		refused = r.refuse(w, p)
+	}
+	if len(p.Refusals) > 0 {
+		p.Digest = ""
+	}
 	if r.output.format == "" && len(p.Seed.Targets) > manyTargets {
 		r.output.format = "wide"
 	}
@@ -136,16 +143,15 @@ func (r *removal) sure(c *cobra.Command, args []string, w world, result *plan.Re
 	if err := incomplete(r.requireComplete, p.Complete); err != nil || w.client == nil {
 		return err
 	}
-	if err := r.screen(w, p); err != nil {
-		return err
+	if refused != nil {
+		return refused
 	}
 	id, err := w.client.Identity(c.Context())
 	if err != nil {
 		return err
 	}
-	deletes := taken(w, result)
-	q := question("remove finalizers", id, p, deletes)
-	q.Notes = append(r.writing.notes(p, deletes), r.warnings(p)...)
+	q := question("remove finalizers", id, p)
+	q.Notes = append(r.writing.notes(p), r.warnings(p)...)
 	return r.writing.ask(c, args, r.streams, q)
 }
 
@@ -160,21 +166,34 @@ func (r *removal) warnings(p *report.Plan) []string {
 	return notes
 }
 
-// screen refuses a plan that takes protected objects. The targets are being deleted
+// allowed are the flags that lift a refusal, for the digest.
+func (r *removal) allowed() []string {
+	var list []string
+	for name, is := range map[string]bool{
+		"force-gc": r.allow.Collector, "force-protection": r.allow.Protection, "force-cleanup": r.allow.Cleanup,
+		"force-namespace": r.allow.Namespace, "accept-leak": r.allow.Leak,
+	} {
+		if is {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// refuse refuses a plan that takes protected objects. The targets are being deleted
 // already, so that their kind does not protect them; what their owner or Helm has
 // written on them, does.
-func (r *removal) screen(w world, p *report.Plan) error {
-	rest := *p
-	rest.Effects, rest.Seed.Targets = nil, nil
-	for _, e := range p.Effects {
-		if !slices.Contains(p.Seed.Targets, e.Object) {
-			rest.Effects = append(rest.Effects, e)
+func (r *removal) refuse(w world, p *report.Plan) error {
+	for _, t := range p.Seed.Targets {
+		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)
+		if o == nil {
 			continue
 		}
-		o := w.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
 		if why, protected := r.writing.policy.Check(o); protected && why != protect.Kind {
+			p.Digest = ""
 			return &exit{code: exitRefused, message: fmt.Sprintf("refused, nothing was written: %s is protected: %s", o.Ref, why)}
 		}
 	}
-	return r.writing.screen(w, &rest)
+	return r.writing.refuse(w, p)
 }

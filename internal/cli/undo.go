@@ -153,8 +153,8 @@ func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 	}
 	for i := range document.Steps {
 		s := &document.Steps[i]
-		q.Counts = append(q.Counts, report.Count{
-			APIVersion: s.Object.APIVersion, Kind: s.Object.Kind, Namespace: s.Object.Namespace, Outcome: report.Outcome(s.Verb), Count: 1,
+		q.Add(report.ConsequenceCount{
+			APIVersion: s.Object.APIVersion, Kind: s.Object.Kind, Change: report.Change(s.Verb), Certainty: report.Sure,
 		})
 	}
 	return q

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -65,8 +66,9 @@ func (w *writing) options(tell func(apply.Progress)) (apply.Options, error) {
 
 // notes are what a person should know before saying yes: what the plan cannot say,
 // and what the backup will not have.
-func (w *writing) notes(p *report.Plan, deletes []report.Ref) []string {
+func (w *writing) notes(p *report.Plan) []string {
 	var notes []string
+	deletes := protect.Deletes(p.Consequences)
 	if !p.Complete {
 		notes = append(notes, "The plan rests on something that was not seen: more may go than it says, and of that there is no backup.")
 	}
@@ -85,38 +87,48 @@ func (w *writing) notes(p *report.Plan, deletes []report.Ref) []string {
 	return append(notes, fmt.Sprintf("%d of the objects are Secrets, which cannot be brought back: see --backup-secrets.", secrets))
 }
 
-// taken are the objects that a plan takes, by a request of ours or by what follows
-// from one. What is on its way already, and which we do not write to, is not taken
-// by us.
-func taken(w world, result *plan.Result) []report.Ref {
-	ours := map[object.Ref]bool{}
-	for _, x := range result.Writes() {
-		if x.Removes {
-			ours[x.Object] = true
-		}
-	}
-	var refs []report.Ref
-	for i := range result.Plan.Effects {
-		e := &result.Plan.Effects[i]
-		if e.Baseline || e.Outcome != report.Deleted && e.Outcome != report.Blocked {
-			continue
-		}
-		ref := object.Ref(e.Object)
-		seen := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-		if result.Plan.Seed.Verb == string(plan.Collect) && !ours[ref] && seen != nil && seen.BeingDeleted() {
-			continue
-		}
-		refs = append(refs, e.Object)
-	}
-	return refs
+// released tells whether the kind of an object does not protect it, for somebody has
+// deleted it before: what its kind stands for was decided then. An annotation holds all
+// the same.
+func released(p *report.Plan, why protect.Reason, seen *object.Object) bool {
+	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == protect.Kind && seen != nil && seen.BeingDeleted()
 }
 
-// released tells whether a protected object goes with a finalizer of another one, for
-// somebody has deleted it before: what its kind stands for was decided then. An
-// annotation holds all the same.
-func released(p *report.Plan, r protect.Refusal, seen *object.Object) bool {
-	return p.Seed.Verb == string(plan.RemoveFinalizer) && r.Why == protect.Kind && seen != nil && seen.BeingDeleted() &&
-		!slices.Contains(p.Seed.Targets, report.RefOf(r.Object))
+// guards are the flags that weaken a guard, or change what is kept, for the digest.
+func (w *writing) guards() []string {
+	var list []string
+	if w.maxDeletes > protect.DefaultMaxDeletes {
+		list = append(list, "max-deletes="+strconv.Itoa(w.maxDeletes))
+	}
+	if w.noBackup {
+		list = append(list, "no-backup")
+	}
+	if w.backupSecrets {
+		list = append(list, "backup-secrets")
+	}
+	var allowed []string
+	for kind, is := range w.policy.Allow {
+		if is {
+			allowed = append(allowed, "allow-protected="+kind.String())
+		}
+	}
+	slices.Sort(allowed)
+	return append(list, allowed...)
+}
+
+// refuse says why a run must not be, and takes the digest off its plan: nobody can
+// confirm it. It is nil for one that may.
+func (w *writing) refuse(world world, p *report.Plan) error {
+	err := w.screen(world, p)
+	if err == nil {
+		if r := (protect.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
+			err = &exit{code: exitRefused, message: "refused, nothing was written: " + r.Error() + ": see --max-deletes"}
+		}
+	}
+	if err != nil {
+		p.Digest = ""
+	}
+	return err
 }
 
 // screen refuses a plan that takes protected objects, all of it.
@@ -124,19 +136,7 @@ func (w *writing) screen(world world, p *report.Plan) error {
 	find := func(ref object.Ref) *object.Object {
 		return world.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	}
-	refusals := slices.DeleteFunc(w.policy.Screen(p, find), func(r protect.Refusal) bool { return released(p, r, find(r.Object)) })
-	for _, t := range p.Seed.Targets {
-		ref := object.Ref(t)
-		named := func(r protect.Refusal) bool { return r.Object == ref }
-		seen := find(ref)
-		if seen == nil || slices.ContainsFunc(refusals, named) {
-			continue
-		}
-		// What the server itself would refuse is no effect of the plan.
-		if why, protected := w.policy.Check(seen); protected {
-			refusals = append(refusals, protect.Refusal{Reason: protect.ProtectedObject, Object: ref, Why: why})
-		}
-	}
+	refusals := slices.DeleteFunc(w.policy.Screen(p.Consequences, find), func(r protect.Refusal) bool { return released(p, r.Why, find(r.Object)) })
 	if len(refusals) == 0 {
 		return nil
 	}
@@ -227,8 +227,7 @@ func (w *writing) askFor(c *cobra.Command, args []string, streams genericiooptio
 	if err != nil {
 		return err
 	}
-	deletes := taken(world, result)
-	q := question(verb, id, result.Plan, deletes)
-	q.Notes = w.notes(result.Plan, deletes)
+	q := question(verb, id, result.Plan)
+	q.Notes = w.notes(result.Plan)
 	return w.ask(c, args, streams, q)
 }

@@ -31,13 +31,13 @@ func TestReleased(t *testing.T) {
 		{"it was deleted before", plan.RemoveFinalizer, other, protect.Kind, deleted, true},
 		{"it lives", plan.RemoveFinalizer, other, protect.Kind, living, false},
 		{"nobody has seen it", plan.RemoveFinalizer, other, protect.Kind, nil, false},
-		{"it is named itself", plan.RemoveFinalizer, namespace, protect.Kind, deleted, false},
+		{"it is named itself", plan.RemoveFinalizer, namespace, protect.Kind, deleted, true},
 		{"an annotation holds it", plan.RemoveFinalizer, other, protect.Annotation, deleted, false},
 		{"a namespace of the system", plan.RemoveFinalizer, other, protect.Namespace, deleted, false},
 		{"a delete", plan.Delete, other, protect.Kind, deleted, false},
 	} {
 		p := &report.Plan{Seed: report.Seed{Verb: string(test.verb), Targets: []report.Ref{report.RefOf(test.target)}}}
-		if got := released(p, protect.Refusal{Object: namespace, Why: test.why}, test.seen); got != test.want {
+		if got := released(p, test.why, test.seen); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

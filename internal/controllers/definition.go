@@ -14,7 +14,9 @@ const DefinitionName = "crd-finalizer"
 // DefinitionAssumption is what the end of a definition rests on.
 const DefinitionAssumption = "the API server can read every stored instance, which may take a conversion webhook"
 
-const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
+// DefinitionCleanup is the finalizer of a definition, which comes off when no
+// instance is left.
+const DefinitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
 // DefinitionController returns the part of the API server that deletes the
 // instances of a CustomResourceDefinition which is being deleted, and then takes
@@ -47,7 +49,7 @@ func (d *definitionController) Step(ctx context.Context, w World) (bool, error) 
 		if ctx.Err() != nil {
 			break
 		}
-		if o.BeingDeleted() && o.HasFinalizer(definitionCleanup) {
+		if o.BeingDeleted() && o.HasFinalizer(DefinitionCleanup) {
 			i := instances{pass: p, coverage: d.coverage, definition: o, resource: instancesOf(w, o)}
 			i.cleanUp()
 		}
@@ -92,7 +94,7 @@ func (i *instances) cleanUp() {
 	}
 	next := i.definition.Clone()
 	rare := next.Edit()
-	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return name == definitionCleanup })
+	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return name == DefinitionCleanup })
 	setTerminating(next, false)
 	_, err := i.w.Update(i.ctx, next)
 	i.refused(i.definition.Ref, object.Resource{}, err)

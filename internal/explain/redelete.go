@@ -2,6 +2,7 @@ package explain
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -46,7 +47,7 @@ func (q *question) costOf(p *report.Plan, target report.Ref) cost {
 		e := &p.Effects[i]
 		switch {
 		case e.Object == target:
-			c.ends = e.Outcome == report.Deleted && !e.Baseline
+			c.ends = e.Outcome == report.Deleted && !anyway(p, target)
 		case e.Baseline:
 		case e.Outcome == report.Deleted:
 			c.taken = append(c.taken, e.Object)
@@ -59,6 +60,11 @@ func (q *question) costOf(p *report.Plan, target report.Ref) cost {
 		}
 	}
 	return c
+}
+
+// anyway tells whether an object goes without the request, too.
+func anyway(p *report.Plan, r report.Ref) bool {
+	return slices.ContainsFunc(p.Consequences, func(c report.Consequence) bool { return c.Object == r && c.Anyway })
 }
 
 // beingDeleted tells whether the snapshot shows an object as being deleted.

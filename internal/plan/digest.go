@@ -6,37 +6,40 @@ import (
 	"hash"
 	"strconv"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// digest identifies the plan: what was asked for, what becomes of every object
-// that the request concerns, in the version that was seen, and what was not known
-// of where these objects are. An object in the same version gets the same
-// requests. What would happen without the request, too, is not part of it: garbage
-// in another corner of a busy cluster is no reason to look at a plan again.
-func (s *simulation) digest(p *report.Plan, all fates) string {
+// digest identifies what a run does: what is asked for, the flags that weaken a guard,
+// the account, and what was not seen where its objects are. The version of an object
+// is not in it: every request is pinned to the one that is read right before, and of
+// what decides about deletion the account says what comes of it. So a status that
+// changes, an Event or a Lease is no reason to look at a plan again.
+func (s *simulation) digest(p *report.Plan) string {
 	h := sha256.New()
-	fields(h, "v2", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
-	if len(s.seed.Finalizers) > 0 {
-		fields(h, append([]string{"finalizers"}, s.seed.Finalizers...)...)
-	}
+	fields(h, "v3", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
+	fields(h, append([]string{"guards"}, s.options.Guards...)...)
+	fields(h, append([]string{"finalizers"}, s.seed.Finalizers...)...)
 	touched := map[string]bool{}
 	for _, t := range p.Seed.Targets {
 		touched[t.Namespace] = true
-		rv := ""
-		if o := s.snap.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil {
-			rv = o.ResourceVersion
-		}
-		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), rv)
+		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID))
 	}
-	for _, f := range s.sorted(all) {
-		if !s.concerned(f) {
+	for i := range p.Consequences {
+		c := &p.Consequences[i]
+		if passing(c.Object) {
 			continue
 		}
-		if !staysReleased(f.reason) {
-			touched[f.track.first.Namespace] = true
+		if !staysReleased(c.Reason) {
+			touched[c.Object.Namespace] = true
 		}
-		f.identify(h)
+		identify(h, c)
+		if o := s.snap.Find(c.Object.APIVersion, c.Object.Kind, c.Object.Namespace, c.Object.Name); o != nil {
+			fields(h, append([]string{"held", strconv.FormatBool(o.BeingDeleted())}, o.Finalizers()...)...)
+			for _, ref := range o.Owners {
+				fields(h, "owner", string(ref.UID), ref.Kind, ref.Name)
+			}
+		}
 	}
 	for _, g := range RelevantGaps(s.snap, func(ns string) bool { return touched[ns] }) {
 		fields(h, "gap", g.APIVersion, g.Resource, g.Namespace, g.Why)
@@ -44,43 +47,27 @@ func (s *simulation) digest(p *report.Plan, all fates) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// concerned tells whether the seed has to do with an object: it is asked for, and
-// what becomes of it does not happen anyway.
-func (s *simulation) concerned(f *fate) bool {
-	switch {
-	case f.track.target:
-		return true
-	case s.notAskedFor(f.track.first):
-		return false
+// passing tells whether objects of the kind come and go by the minute, and hold nothing
+// that anybody would miss.
+func passing(r report.Ref) bool {
+	switch object.GroupOf(r.APIVersion) {
+	case "", "events.k8s.io":
+		return r.Kind == "Event"
+	case "coordination.k8s.io":
+		return r.Kind == "Lease"
 	default:
-		return !f.baseline
+		return false
 	}
 }
 
-// identify writes what becomes of one object. The version of an object that gets no
-// request does not count: only that it stays, and why.
-func (f *fate) identify(h hash.Hash) {
-	o := f.track.first
-	rv := o.ResourceVersion
-	if f.outcome == report.Kept || f.outcome == report.Unknown {
-		rv = ""
+// identify writes one consequence.
+func identify(h hash.Hash, c *report.Consequence) {
+	o := c.Object
+	fields(h, "object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID),
+		string(c.Change), string(c.When), string(c.Certainty), string(c.Outcome), c.Reason)
+	for _, r := range c.After {
+		fields(h, "after", string(r.Object.UID), r.Object.Name, r.Finalizer, r.Controller, string(r.State))
 	}
-	var line [24]string
-	list := append(line[:0], "object", string(f.outcome), f.reason, strconv.FormatBool(f.contested),
-		o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), rv)
-	for _, r := range refs(f.because) {
-		list = append(list, "because", string(r.UID), r.Name)
-	}
-	for _, r := range refs(f.removed) {
-		list = append(list, "removed", string(r.UID), r.Name)
-	}
-	if b := f.blocked; b != nil {
-		list = append(append(list, "held", strconv.Itoa(len(b.Finalizers))), b.Finalizers...)
-		for _, d := range b.Dependents {
-			list = append(list, "waits", string(d.UID), d.Name)
-		}
-	}
-	fields(h, list...)
 }
 
 // fields writes values so that no two lists of values look alike.

@@ -27,8 +27,10 @@ type fate struct {
 	removed     []object.Ref
 	assumptions []string
 	baseline    bool
-	contested   bool
-	detail      string
+	// anyway: it would have happened without the seed, too, and follows from it.
+	anyway    bool
+	contested bool
+	detail    string
 	// open: something that is not in the snapshot may hold the object, too.
 	open bool
 }
@@ -83,9 +85,9 @@ func (s *simulation) notAskedFor(o *object.Object) bool {
 // fateOf is nil for an object that nothing touched and whose prospects did not
 // change.
 func (s *simulation) fateOf(tr *track) *fate {
-	f := &fate{track: tr, baseline: s.seed.Verb != Collect && tr.changed&afterSeed == 0 && !tr.target}
+	f := &fate{track: tr, baseline: s.seed.Verb != Collect && !tr.changed.bySeed() && !tr.target}
 	switch {
-	case tr.refused != nil && (tr.last == nil && tr.changed&afterSeed == 0 || tr.last != nil && !tr.last.BeingDeleted()):
+	case tr.refused != nil && (tr.last == nil && !tr.changed.bySeed() || tr.last != nil && !tr.last.BeingDeleted()):
 		s.refusedFate(f)
 	case tr.last == nil:
 		s.deletedFate(f)
@@ -95,14 +97,14 @@ func (s *simulation) fateOf(tr *track) *fate {
 		s.takenFate(f)
 	case tr.changed != 0:
 		s.changedFate(f)
-	case tr.decision.phase != afterSeed || s.asBefore(tr):
+	case !tr.decision.phase.bySeed() || s.asBefore(tr):
 		return nil
 	default:
 		s.consideredFate(f)
 	}
 	switch f.outcome {
 	case report.Blocked:
-		if f.baseline && tr.changed == 0 && (tr.decision.phase != afterSeed || s.asBefore(tr)) {
+		if f.baseline && tr.changed == 0 && (!tr.decision.phase.bySeed() || s.asBefore(tr)) {
 			return nil
 		}
 	case report.Unknown:
@@ -151,7 +153,7 @@ func (s *simulation) asBefore(tr *track) bool {
 	}
 	return !slices.ContainsFunc(tr.first.Owners, func(o object.OwnerReference) bool {
 		owner := s.tracks.byUID[o.UID]
-		return s.tracks.shared[o.UID] || owner != nil && owner.changed&afterSeed != 0
+		return s.tracks.shared[o.UID] || owner != nil && owner.changed.bySeed()
 	})
 }
 
@@ -170,7 +172,7 @@ func (s *simulation) unremarkable(tr *track) bool {
 func (s *simulation) refusedFate(f *fate) {
 	tr := f.track
 	if tr.last == nil {
-		f.outcome, f.reason, f.baseline = report.Deleted, string(AlreadyGone), true
+		f.outcome, f.reason, f.anyway = report.Deleted, string(Requested), true
 		s.assume(f)
 		return
 	}

@@ -58,7 +58,10 @@ type foreseen struct {
 func (r *Result) Guard(api engine.API) *Guard {
 	g := &Guard{api: api, foreseen: map[types.UID]*foreseen{}}
 	rec := r.run.recorder
-	for _, step := range rec.records.all {
+	for n, step := range rec.records.all {
+		if r.run.futures.over(n) {
+			break
+		}
 		if rec.text(step.actor) != actorCollector || step.answer != 0 {
 			continue
 		}

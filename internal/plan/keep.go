@@ -55,7 +55,10 @@ func (r *Result) Writes() []Write { return r.run.writes() }
 func (s *simulation) writes() []Write {
 	var list []Write
 	rec := s.recorder
-	for _, step := range rec.records.all {
+	for n, step := range rec.records.all {
+		if s.futures.over(n) {
+			break
+		}
 		if rec.text(step.actor) != actorCollector || step.answer != 0 {
 			continue
 		}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -54,8 +55,6 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "deleted as requested"
 	case e.Reason == string(FinalizerTaken):
 		return "nothing else holds it"
-	case e.Reason == string(AlreadyGone):
-		return "gone already before the request"
 	case e.Reason == string(VolumeReclaimed):
 		return "goes with its claim " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
 	case e.Reason == string(DeletedByRest) && len(e.Because) > 0:
@@ -74,6 +73,66 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	default:
 		return "is being deleted already, and nothing holds it any more"
 	}
+}
+
+// onceText says which finalizers have to come off first, and what was found out about
+// their controllers.
+func onceText(e *report.Effect, asked bool) string {
+	var runs, others []report.Release
+	for _, r := range e.Once {
+		if r.State == report.ControllerRuns {
+			runs = append(runs, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	text := ""
+	if e.AtOnce != "" && len(runs) > 0 {
+		text += ", once " + releaseText(e.Object, runs)
+	}
+	switch {
+	case e.Later == "" || len(others) == 0:
+		return text
+	case e.Outcome == report.Blocked:
+	case e.Later == report.Deleted:
+		text += "; goes when " + releaseText(e.Object, others)
+	case e.Later == report.Unknown:
+		text += "; not known what becomes of it when " + releaseText(e.Object, others)
+	case e.Later == report.Blocked:
+		text += "; is deleted when " + releaseText(e.Object, others)
+	default:
+		text += "; changes when " + releaseText(e.Object, others)
+	}
+	if !asked {
+		return text
+	}
+	return text + controllersText(others)
+}
+
+// releaseText names who takes which finalizer off what: the first of several.
+func releaseText(of report.Ref, list []report.Release) string {
+	r := list[0]
+	text := r.Finalizer
+	if r.Object != of {
+		text += " of " + r.Object.KubectlName()
+	}
+	if n := len(list) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more,", n)
+	}
+	if r.State == report.ControllerRuns {
+		return cmp.Or(r.Controller, "its controller") + " removes " + text
+	}
+	return text + " comes off"
+}
+
+// controllersText says what is known of the controllers of finalizers.
+func controllersText(list []report.Release) string {
+	for _, r := range list {
+		if r.State == report.ControllerUnknown {
+			return " (not known whether its controller runs)"
+		}
+	}
+	return " (its controller does not run)"
 }
 
 // went tells whether an owner was there at first, and has gone or is about to.

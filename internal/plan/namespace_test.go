@@ -83,6 +83,7 @@ func TestNamespaces(t *testing.T) {
 			"ConfigMap c: Deleted goes with namespace/shop",
 			"Namespace shop: Unknown not all of its content is known: widgets.example.com: it failed"}},
 		{"a pod stays", shop + "v1 Pod shop/p node= fin=x/y\nv1 ConfigMap shop/c", allBut("", ""), nil, nil, []string{
+			"ConfigMap c: Kept stays; goes when x/y of pod/p comes off",
 			"Namespace shop: Blocked waits for its content: pod/p: pods go first, and while there are any its conditions say that all has been removed",
 			"Pod p: Blocked held by finalizer x/y until its controller removes it"}},
 		{"somebody else has a token", "v1 Namespace shop phase=Active spec=kubernetes,example.com/z\n", allBut("", ""), nil, nil, []string{

@@ -39,7 +39,7 @@ func TestOutcomes(t *testing.T) {
 			name:    "a target that is garbage already",
 			world:   "v1 ConfigMap n/a\nv1 ConfigMap n/b owners=v1:ConfigMap:gone:g",
 			targets: "b", policy: engine.Background,
-			want: "Deleted AlreadyGone b (before)",
+			want: "Deleted Requested b",
 		},
 		{
 			name:    "two objects with one uid are two",

@@ -8,7 +8,6 @@ type Reason string
 const (
 	Requested          Reason = "Requested"
 	RequestRefused     Reason = "RequestRefused"
-	AlreadyGone        Reason = "AlreadyGone"
 	FinalizerRemains   Reason = "FinalizerRemains"
 	BlockingDependents Reason = "BlockingDependents"
 	WaitsForItself     Reason = "WaitsForItself"
@@ -35,6 +34,8 @@ const (
 	VolumeRetained     Reason = "VolumeRetained"
 	VolumeRecycled     Reason = "VolumeRecycled"
 	VolumeUnknown      Reason = "VolumeUnknown"
+	ReleasedLater      Reason = "FinalizerComesOff"
+	UntilReleased      Reason = "UntilFinalizerComesOff"
 )
 
 // ReasonText is one documented reason.
@@ -48,7 +49,6 @@ func Reasons() []ReasonText {
 	return []ReasonText{
 		{Requested, "The user asked for it."},
 		{RequestRefused, "The API server refuses the request."},
-		{AlreadyGone, "The object was garbage already and is gone before the request arrives."},
 		{FinalizerRemains, "A finalizer that the collector does not remove holds the object."},
 		{BlockingDependents, "The object is being deleted in the foreground and a blocking dependent stays."},
 		{WaitsForItself, "The object is being deleted in the foreground and blocks itself with its own owner reference: nothing ever frees it."},
@@ -75,5 +75,7 @@ func Reasons() []ReasonText {
 		{VolumeRetained, "The claim of the volume goes, and its reclaim policy is Retain: the volume stays with its data, and no claim gets it."},
 		{VolumeRecycled, "The claim of the volume goes, and its reclaim policy is Recycle: the volume stays, and its data is erased."},
 		{VolumeUnknown, "The claim of the volume goes or may go, and what then becomes of the volume is not known."},
+		{ReleasedLater, "The controller of a finalizer takes it off."},
+		{UntilReleased, "The object stays as long as a finalizer holds what it depends on."},
 	}
 }

@@ -24,6 +24,8 @@ const (
 	actorUser      = "user"
 	actorCollector = "collector"
 	actorServer    = "apiserver"
+	// actorReleaser is who takes a finalizer off whose controller is not known.
+	actorReleaser = "controller"
 )
 
 // The verbs of steps.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -10,8 +11,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// report writes the plan down.
-func (s *simulation) report(all fates) *report.Plan {
+// report writes the plan down, and goes on to the future in which every finalizer comes
+// off.
+func (s *simulation) report(ctx context.Context, all fates) (*report.Plan, error) {
+	s.claim(all)
 	p := &report.Plan{
 		APIVersion: report.APIVersion, Kind: "Plan",
 		Source:   SourceOf(s.snap),
@@ -32,12 +35,17 @@ func (s *simulation) report(all fates) *report.Plan {
 		}
 		p.Seed.Targets = append(p.Seed.Targets, report.RefOf(ref))
 	}
+	p.Gaps = append(p.Gaps, s.relevantGaps(p)...)
+	if err := s.goOn(ctx, all); err != nil {
+		return nil, err
+	}
+	p.Effects = s.withFutures(p.Effects, all)
 	p.Summary = summarise(p.Effects)
 	s.data(p)
-	p.Gaps = append(p.Gaps, s.relevantGaps(p)...)
 	p.Complete = p.Summary.Unknown == 0 && len(p.Gaps) == 0
-	p.Digest = s.digest(p, all)
-	return p
+	p.Consequences = s.consequences(p.Effects, all)
+	p.Digest = s.digest(p)
+	return p, nil
 }
 
 // sorted lists fates in object.Compare order. The objects of a snapshot have that

@@ -31,7 +31,16 @@ type Options struct {
 	// NoSteps leaves the steps out of the plan. A plan of a million objects has
 	// millions of them.
 	NoSteps bool
+	// Controller says who takes a finalizer off an object, and whether he runs. Nil
+	// knows nobody: whether a finalizer comes off is then not known.
+	Controller ControllerOf
+	// Guards are what the digest names beside the plan: each flag that changes what is
+	// done, or that weakens a guard.
+	Guards []string
 }
+
+// ControllerOf says who takes a finalizer off an object, and whether he runs.
+type ControllerOf func(o *object.Object, finalizer string) (name string, state report.ControllerState)
 
 // Result is a plan and the world in which it ends.
 type Result struct {
@@ -39,8 +48,14 @@ type Result struct {
 	run  *simulation
 }
 
-// After lists the objects at quiescence, in object.Compare order.
-func (r *Result) After() []*object.Object { return r.run.after() }
+// After lists the objects at quiescence, in object.Compare order. Finalizers of which
+// the plan does not expect that they come off are still there.
+func (r *Result) After() []*object.Object {
+	if r.run.futures.expected != nil {
+		return r.run.futures.expected
+	}
+	return r.run.after()
+}
 
 // Simulate puts a seed into a copy of the snapshot and runs it to quiescence. It
 // returns an error when a target is not in the snapshot, when the context ends,
@@ -52,9 +67,14 @@ func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 		if err != nil {
 			return nil, err
 		}
-		if !s.keepsUnknown() || !left.add(s, fates) {
-			return &Result{Plan: s.report(fates), run: s}, nil
+		if s.keepsUnknown() && left.add(s, fates) {
+			continue
 		}
+		p, err := s.report(ctx, fates)
+		if err != nil {
+			return nil, err
+		}
+		return &Result{Plan: p, run: s}, nil
 	}
 }
 
@@ -72,7 +92,7 @@ func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 		}
 	}
 	for i := range o.Explore {
-		other := newSimulation(snap, seed, Options{Rules: o.Rules, Keep: o.Keep, NoSteps: true})
+		other := newSimulation(snap, seed, Options{Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, NoSteps: true})
 		other.leave(left)
 		random := rand.New(rand.NewPCG(o.Seed, uint64(i)))
 		if err := other.run(ctx, random); err != nil {
@@ -106,6 +126,8 @@ type simulation struct {
 	tracks    tracks
 	rest      *restOfWorld
 	adoption  adoption
+	futures   futures
+	cause     cause
 	// left are the objects that are left alone because their fates are unknown.
 	left unsure
 	// partial: the rules look for owners everywhere, and something was not seen.
@@ -128,9 +150,18 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	return s
 }
 
-// run starts the collector as after a restart, lets it settle, and then applies
-// the seed. With random, what follows the seed runs under another schedule.
+// run starts the collector as after a restart, lets it settle, applies the seed, and
+// then has those finalizers come off whose controllers run. With random, what follows
+// the seed runs under another schedule.
 func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
+	if err := s.atOnce(ctx, random); err != nil {
+		return err
+	}
+	return s.expect(ctx, random)
+}
+
+// atOnce is what happens while nobody takes a finalizer of others off.
+func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
 	if s.seed.Verb == RemoveFinalizer {
 		s.tracks.phase = afterSeed
 		if err := s.takeFinalizers(ctx); err != nil {

@@ -53,7 +53,7 @@ func TestRemoveFinalizer(t *testing.T) {
 			name:    "dependents of what stays held stay",
 			world:   "v1 ConfigMap n/a fin=x/y,x/z" + deleting + "\nv1 Secret n/b owners=a",
 			targets: "a", finalizers: "x/y",
-			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; Kept SolidOwner b: kept by configmap/a",
+			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; Kept SolidOwner b: kept by configmap/a; goes when x/z of configmap/a comes off",
 		},
 		{
 			name:    "without orphan what was to be orphaned is collected, unless the collector is quicker (S138, Q8)",

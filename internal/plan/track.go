@@ -42,7 +42,14 @@ type phases uint8
 const (
 	inBaseline phases = 1 << iota
 	afterSeed
+	// afterRelease: finalizers came off that controllers which run take off.
+	afterRelease
+	// inLaterFuture: finalizers came off that may come off.
+	inLaterFuture
 )
+
+// bySeed tells whether something happened after the seed was put in.
+func (p phases) bySeed() bool { return p&^inBaseline != 0 }
 
 // judgement is what of a decision is worth keeping.
 type judgement struct {

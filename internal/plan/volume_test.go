@@ -41,6 +41,7 @@ func TestVolumes(t *testing.T) {
 		{"still attached", strings.Replace(volume("reclaim=Delete"+driver), "pv-protection", "pv-protection,external-attacher/x", 1), "", []string{
 			"PersistentVolume disk: Blocked FinalizerRemains held by finalizer external-attacher/x until the CSI driver's external-attacher removes it, when the volume is detached from the node", gone}},
 		{"the claim is in use", volume("reclaim=Delete"+driver) + user, "", []string{
+			"PersistentVolume disk: Kept UntilFinalizerComesOff stays; goes when kubernetes.io/pvc-protection of persistentvolumeclaim/c comes off",
 			"PersistentVolumeClaim c: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/p"}},
 		{"whether the claim is in use is not known", volume("reclaim=Delete" + driver), "Pod", []string{
 			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its claim persistentvolumeclaim/c is not known: whether its claim goes is not known",

@@ -59,42 +59,31 @@ func (r *Refusal) Error() string {
 	}
 }
 
-// Deletes is the number of objects that the plan deletes: those that it gets rid
-// of and those that it leaves terminating. What would go without it does not
-// count.
-func Deletes(p *report.Plan) int {
-	n := 0
-	for i := range p.Effects {
-		if deletes(&p.Effects[i]) {
-			n++
+// Deletes lists what of an account goes, or may go.
+func Deletes(account []report.Consequence) []report.Ref {
+	var list []report.Ref
+	for i := range account {
+		if c := &account[i]; c.Change == report.ChangeDeleted {
+			list = append(list, c.Object)
 		}
 	}
-	return n
+	return list
 }
 
-func deletes(e *report.Effect) bool {
-	return !e.Baseline && (e.Outcome == report.Deleted || e.Outcome == report.Blocked)
-}
-
-// Check refuses a plan that is above a limit; nil when it is not.
-func (l Limits) Check(p *report.Plan) *Refusal {
-	if n := Deletes(p); n > l.MaxDeletes {
+// Check refuses a run that is above a limit; nil when it is not.
+func (l Limits) Check(account []report.Consequence) *Refusal {
+	if n := len(Deletes(account)); n > l.MaxDeletes {
 		return &Refusal{Reason: TooManyDeletes, Planned: n, Limit: l.MaxDeletes}
 	}
 	return nil
 }
 
-// Screen lists everything in the plan that the policy forbids to delete, in the
-// order of the plan. Find returns an object as it was seen, nil for one that was
-// not.
-func (p Policy) Screen(plan *report.Plan, find func(object.Ref) *object.Object) []Refusal {
+// Screen lists everything in the account that the policy forbids to delete, in its
+// order. Find returns an object as it was seen, nil for one that was not.
+func (p Policy) Screen(account []report.Consequence, find func(object.Ref) *object.Object) []Refusal {
 	var list []Refusal
-	for i := range plan.Effects {
-		e := &plan.Effects[i]
-		if !deletes(e) {
-			continue
-		}
-		ref := object.Ref(e.Object)
+	for _, deleted := range Deletes(account) {
+		ref := object.Ref(deleted)
 		seen := find(ref)
 		if seen == nil {
 			seen = &object.Object{Ref: ref}

@@ -115,28 +115,25 @@ func TestData(t *testing.T) {
 	}
 }
 
-func planOf(effects ...report.Effect) *report.Plan { return &report.Plan{Effects: effects} }
-
-func effect(kind, name string, outcome report.Outcome, baseline bool) report.Effect {
-	return report.Effect{Object: report.Ref{APIVersion: "v1", Kind: kind, Name: name}, Outcome: outcome, Baseline: baseline}
+func consequence(kind, name string, change report.Change) report.Consequence {
+	return report.Consequence{Object: report.Ref{APIVersion: "v1", Kind: kind, Name: name}, Change: change}
 }
 
 func TestLimits(t *testing.T) {
-	p := planOf(
-		effect("Pod", "a", report.Deleted, false), effect("Pod", "b", report.Blocked, false),
-		effect("Pod", "c", report.Deleted, true), effect("Pod", "d", report.Orphaned, false),
-		effect("Pod", "e", report.Pruned, false), effect("Pod", "f", report.Kept, false), effect("Pod", "g", report.Unknown, false),
-	)
+	account := []report.Consequence{
+		consequence("Pod", "a", report.ChangeDeleted), consequence("Pod", "b", report.ChangeDeleted), consequence("Pod", "c", report.ChangeEdited),
+	}
+	account[1].Anyway, account[1].Certainty = true, report.Possible // it counts all the same
 	for limit, want := range map[int]*Refusal{
 		0: {Reason: TooManyDeletes, Planned: 2, Limit: 0},
 		1: {Reason: TooManyDeletes, Planned: 2, Limit: 1},
 		2: nil, DefaultMaxDeletes: nil,
 	} {
-		if diff := cmp.Diff(want, Limits{MaxDeletes: limit}.Check(p)); diff != "" {
+		if diff := cmp.Diff(want, Limits{MaxDeletes: limit}.Check(account)); diff != "" {
 			t.Errorf("at most %d: %s", limit, diff)
 		}
 	}
-	if r := (Limits{}).Check(planOf()); r != nil {
+	if r := (Limits{}).Check(nil); r != nil {
 		t.Errorf("a plan without deletes: %v", r)
 	}
 }
@@ -144,15 +141,15 @@ func TestLimits(t *testing.T) {
 // TestScreen: what is protected is found wherever the plan deletes it, and what
 // was not seen is not taken for unprotected.
 func TestScreen(t *testing.T) {
-	p := planOf(
-		effect("ConfigMap", "free", report.Deleted, false), effect("ConfigMap", "kept", report.Deleted, false),
-		effect("ConfigMap", "stays", report.Orphaned, false), effect("ConfigMap", "unseen", report.Blocked, false),
-		effect("Node", "unseen", report.Deleted, false), effect("Node", "going", report.Deleted, true),
-	)
+	account := []report.Consequence{
+		consequence("ConfigMap", "free", report.ChangeDeleted), consequence("ConfigMap", "kept", report.ChangeDeleted),
+		consequence("ConfigMap", "stays", report.ChangeEdited), consequence("ConfigMap", "unseen", report.ChangeDeleted),
+		consequence("Node", "unseen", report.ChangeDeleted),
+	}
 	seen := []*object.Object{of("v1", "ConfigMap", "free", 0), of("v1", "ConfigMap", "kept", object.HelmKeep),
 		of("v1", "ConfigMap", "stays", object.Protect)}
 	var got []string
-	for _, r := range (Policy{}).Screen(p, func(ref object.Ref) *object.Object {
+	for _, r := range (Policy{}).Screen(account, func(ref object.Ref) *object.Object {
 		if i := slices.IndexFunc(seen, func(o *object.Object) bool { return o.Ref == ref }); i >= 0 {
 			return seen[i]
 		}

@@ -3,7 +3,6 @@ package render
 import (
 	"bufio"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -51,24 +50,27 @@ func orUntold(text string) string {
 	return text
 }
 
-// confirmationCounts counts by kind and outcome over all namespaces.
-func confirmationCounts(s Style, counts []report.Count) *table {
-	var sums []report.Count
-	for _, c := range counts {
-		c.Namespace = ""
-		same := func(x report.Count) bool {
-			return x.APIVersion == c.APIVersion && x.Kind == c.Kind && x.Outcome == c.Outcome
-		}
-		if i := slices.IndexFunc(sums, same); i >= 0 {
-			sums[i].Count += c.Count
-		} else {
-			sums = append(sums, c)
-		}
-	}
+// confirmationCounts says of how many objects of which kind what becomes.
+func confirmationCounts(s Style, counts []report.ConsequenceCount) *table {
 	t := &table{headers: []string{"KIND", "OUTCOME", "COUNT"}}
-	for _, c := range sums {
-		t.add(outcomeColour(c.Outcome), s.text(report.KubectlKind(c.APIVersion, c.Kind)),
-			s.text(lower(string(c.Outcome))), strconv.Itoa(c.Count))
+	for i := range counts {
+		c := &counts[i]
+		t.add(outcomeColour(report.Outcome(c.Change)), s.text(report.KubectlKind(c.APIVersion, c.Kind)), s.text(consequenceText(c)), strconv.Itoa(c.Count))
 	}
 	return t
+}
+
+// consequenceText says in a few words what becomes of objects, and when.
+func consequenceText(c *report.ConsequenceCount) string {
+	what := lower(string(c.Change))
+	switch {
+	case c.When == report.FinalizerRemoved && c.Certainty == report.Sure:
+		return what + " once a controller removes its finalizer"
+	case c.When == report.FinalizerRemoved:
+		return what + " if a finalizer comes off"
+	case c.Certainty != report.Sure:
+		return "may be " + what
+	default:
+		return what
+	}
 }

@@ -154,7 +154,7 @@ func hostileDocuments(a, b string) documents {
 	}
 	question := &report.Confirmation{
 		Verb: a, Context: b, Server: a, User: b, ClusterUID: types.UID(a), Digest: b, Data: []report.Ref{x, y}, Notes: []string{a, b},
-		Counts: []report.Count{{APIVersion: a, Kind: b, Outcome: report.Outcome(a), Count: 2}},
+		Counts: []report.ConsequenceCount{{APIVersion: a, Kind: b, Change: report.Change(a), When: report.When(b), Count: 2}},
 	}
 	exposure := &report.Exposure{
 		Definition: x, Version: report.UnservedVersion{Name: a, Group: b, Target: a}, Summary: report.ExposureSummary{Exposed: 2, Pruned: 1, Safe: 1},

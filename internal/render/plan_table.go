@@ -93,7 +93,7 @@ func planHeadline(s Style, p *report.Plan, caused, before []report.Effect) strin
 	case len(caused) > 0 && !slices.ContainsFunc(caused, func(e report.Effect) bool { return e.Reason != "RequestRefused" }):
 		b.WriteString(s.paint(outcomeColour(report.Kept), "refused by the API server, nothing goes"))
 	case len(caused) > 0:
-		b.WriteString(countText(s, caused))
+		b.WriteString(countText(s, caused) + futureText(s, caused))
 	case p.Complete:
 		b.WriteString("nothing changes")
 	default:

@@ -13,9 +13,9 @@ type Confirmation struct {
 	// User and ClusterUID are empty where the server does not tell.
 	User       string
 	ClusterUID types.UID
-	// Counts are the changes by kind and outcome, in the order of Summary.ByKind.
-	Counts []Count
-	// Deletes is the number of objects that the plan deletes.
+	// Counts are the consequences by kind, change, time and certainty.
+	Counts []ConsequenceCount
+	// Deletes is the number of objects that go, or may go.
 	Deletes int
 	// Data are those of them that hold what nobody can make again.
 	Data []Ref
@@ -23,6 +23,28 @@ type Confirmation struct {
 	Notes []string
 	// Digest identifies the plan.
 	Digest string
+}
+
+// ConsequenceCount is the number of objects of one kind with consequences of one sort.
+type ConsequenceCount struct {
+	APIVersion, Kind string
+	Change           Change
+	When             When
+	Certainty        Certainty
+	Count            int
+}
+
+// Add counts one object.
+func (c *Confirmation) Add(n ConsequenceCount) {
+	for i := range c.Counts {
+		same := c.Counts[i]
+		if same.Count = n.Count; same == n {
+			c.Counts[i].Count++
+			return
+		}
+	}
+	n.Count = 1
+	c.Counts = append(c.Counts, n)
 }
 
 // Name is what a person types to say which cluster is meant: the context of the

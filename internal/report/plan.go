@@ -34,12 +34,15 @@ type Plan struct {
 	// Complete is false when some answer rests on something that the snapshot
 	// does not contain.
 	Complete bool `json:"complete"`
-	// Digest is "sha256:" and the hash of the seed, of the targets, of what becomes of
-	// each object that the seed concerns, in the version that was seen, and of the gaps
-	// where these objects are. What happens without the seed, too, is not in it.
+	// Digest is "sha256:" and the hash of the seed, of the flags that weaken a guard, of
+	// the consequences, and of the gaps where these objects are. It is empty for a plan
+	// that would be refused.
 	Digest  string   `json:"digest"`
 	Summary Summary  `json:"summary"`
 	Effects []Effect `json:"effects"`
+	// Consequences is the account of the run: every object that is changed or gone
+	// because of what we send, at once or later.
+	Consequences []Consequence `json:"consequences"`
 	// Storage is what becomes of the storage behind the claims and volumes that the
 	// seed takes, in the order of the effects.
 	Storage []Storage `json:"storage,omitempty"`
@@ -94,13 +97,21 @@ type Effect struct {
 	Outcome Outcome `json:"outcome"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
+	// AtOnce is the outcome before the finalizers of Once come off, if it is another
+	// one: their controllers run, so they are expected to.
+	AtOnce Outcome `json:"atOnce,omitempty"`
+	// Later is the outcome if those finalizers of Once come off of which that is not
+	// expected, if it is another one.
+	Later Outcome `json:"later,omitempty"`
+	// Once are the finalizers for AtOnce and Later.
+	Once []Release `json:"once,omitempty"`
 	// Because names the objects that decide: the owner that keeps it, the owner
 	// that takes it.
 	Because []Ref `json:"because,omitempty"`
 	// BlockedBy is set for Blocked.
 	BlockedBy         *BlockedBy `json:"blockedBy,omitempty"`
 	RemovedReferences []Ref      `json:"removedReferences,omitempty"`
-	// Baseline marks what would happen without the seed too.
+	// Baseline marks what would happen without the seed too, and is not because of it.
 	Baseline bool `json:"baseline,omitempty"`
 	// Contested marks an object whose fate depends on timing.
 	Contested   bool     `json:"contested,omitempty"`

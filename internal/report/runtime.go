@@ -108,6 +108,7 @@ func (p *Plan) DeepCopyObject() runtime.Object {
 	c.Seed.Targets = slices.Clone(p.Seed.Targets)
 	c.Summary.ByKind = slices.Clone(p.Summary.ByKind)
 	c.Effects = cloneEach(p.Effects, Effect.clone)
+	c.Consequences = cloneEach(p.Consequences, Consequence.clone)
 	c.Storage = cloneEach(p.Storage, Storage.clone)
 	c.Steps = slices.Clone(p.Steps)
 	c.Stuck = cloneEach(p.Stuck, Stuck.clone)
@@ -185,7 +186,13 @@ func (e Effect) clone() Effect {
 	e.RemovedReferences = slices.Clone(e.RemovedReferences)
 	e.Assumptions = slices.Clone(e.Assumptions)
 	e.RecreatedBy = cloneRef(e.RecreatedBy)
+	e.Once = slices.Clone(e.Once)
 	return e
+}
+
+func (c Consequence) clone() Consequence {
+	c.After = slices.Clone(c.After)
+	return c
 }
 
 func (b *BlockedBy) clone() *BlockedBy {

@@ -52,6 +52,19 @@ var rules = []rule{
 		},
 	},
 	{
+		"one account", oneAccount,
+		[]sample{
+			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
+			{"internal/protect/a.go", "package protect\nfunc f(e T) bool { return e.Baseline }"},
+			{"internal/cli/write.go", "package cli\nfunc f(e *report.Effect) {}"},
+		},
+		[]sample{
+			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Consequences) }"},
+			{"internal/cli/explain.go", "package cli\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
+			{"internal/protect/a_test.go", "package protect\nfunc f(e T) bool { return e.Baseline }"},
+		},
+	},
+	{
 		"no goroutine", goStatements,
 		[]sample{{"internal/engine/a.go", "package engine\nfunc f() { if true { go f() } }"}},
 		[]sample{

@@ -1,0 +1,118 @@
+package plan
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// consequences are the account of a run: what is changed or gone because of what we
+// send, in the order of the effects. It is the only place where that is decided.
+func (s *simulation) consequences(effects []report.Effect, all fates) []report.Consequence {
+	list := []report.Consequence{}
+	for i := range effects {
+		e := &effects[i]
+		f := s.fateIn(all, object.Ref(e.Object))
+		if f == nil {
+			f = s.fateIn(s.futures.last, object.Ref(e.Object))
+		}
+		if f == nil {
+			continue
+		}
+		tr := f.track
+		if !s.counts(e, tr) && !f.anyway || !s.seen(tr.first) {
+			continue
+		}
+		change, touched := changeOf(e, tr)
+		if !touched {
+			continue
+		}
+		c := report.Consequence{
+			Object: e.Object, Change: change, After: e.Once, Anyway: f.anyway, Outcome: e.Outcome, Reason: e.Reason,
+		}
+		c.When, c.Controller = s.when(e, tr)
+		c.Certainty = certaintyOf(e, &c)
+		list = append(list, c)
+	}
+	return list
+}
+
+// counts tells whether an effect follows from our requests.
+func (s *simulation) counts(e *report.Effect, tr *track) bool {
+	switch {
+	case tr.target:
+		return true
+	case s.seed.Verb == Collect && tr.changed != 0:
+		return s.caused(tr)
+	case s.seed.Verb == Collect:
+		return e.Outcome == report.Unknown && s.left[tr.first.Ref] == nil && s.reaches(tr.first)
+	default:
+		return !e.Baseline
+	}
+}
+
+// seen tells whether the snapshot has the object. What a controller makes in the
+// simulation is not there yet.
+func (s *simulation) seen(o *object.Object) bool {
+	return s.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name) != nil
+}
+
+// changeOf says what may happen to an object at most, and whether anything does.
+func changeOf(e *report.Effect, tr *track) (report.Change, bool) {
+	goes := func(o report.Outcome) bool { return o == report.Deleted || o == report.Blocked }
+	switch {
+	case e.Outcome == report.Unknown, e.Later == report.Unknown, tr.refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
+		return report.ChangeDeleted, true
+	case goes(e.Outcome), goes(e.AtOnce), goes(e.Later):
+		if tr.first.BeingDeleted() && !tr.target {
+			return report.ChangeEdited, tr.changed != 0
+		}
+		return report.ChangeDeleted, true
+	default:
+		return report.ChangeEdited, tr.changed != 0 || tr.target || e.Later != ""
+	}
+}
+
+// when says what has to happen before an object is touched.
+func (s *simulation) when(e *report.Effect, tr *track) (report.When, string) {
+	early := tr.changed & (inBaseline | afterSeed)
+	switch {
+	case tr.target:
+		return report.AtOnce, ""
+	case early == 0 && (tr.changed != 0 || e.Later != ""):
+		return report.FinalizerRemoved, ""
+	}
+	actor := s.recorder.text(tr.removedBy)
+	switch {
+	case e.Reason != string(DeletedByRest) && e.Reason != string(VolumeReclaimed) && e.Reason != string(Released):
+		return report.AtOnce, ""
+	case actor == "" || actor == actorUser || actor == actorCollector || actor == actorServer:
+		return report.ControllerActs, ""
+	default:
+		return report.ControllerActs, actor
+	}
+}
+
+func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
+	switch {
+	case e.Outcome == report.Unknown, e.Later == report.Unknown && e.Outcome == report.Kept:
+		return report.Undecided
+	case e.Contested, e.Reason == string(RequestRefused):
+		return report.Possible
+	case c.When == report.FinalizerRemoved && e.Outcome == report.Kept:
+		return report.Possible
+	default:
+		return report.Sure
+	}
+}
+
+// Stays lists what the plan expects to be kept although it was considered: what a run
+// is compared with beside its account.
+func (r *Result) Stays() []object.Ref {
+	var list []object.Ref
+	for i := range r.Plan.Effects {
+		if e := &r.Plan.Effects[i]; e.Outcome == report.Kept && e.Later == "" && !e.Baseline && !e.Contested {
+			list = append(list, object.Ref(e.Object))
+		}
+	}
+	return list
+}

@@ -1,0 +1,208 @@
+package plan_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// runs is a ControllerOf that knows these controllers, by finalizer: a name for one that
+// runs, "gone" for one that is proven gone.
+func runs(known map[string]string) plan.ControllerOf {
+	return func(_ *object.Object, finalizer string) (string, report.ControllerState) {
+		switch name, ok := known[finalizer]; {
+		case !ok:
+			return "", report.ControllerUnknown
+		case name == "gone":
+			return "", report.ControllerGone
+		default:
+			return name, report.ControllerRuns
+		}
+	}
+}
+
+// accountText writes an account in one line for each object.
+func accountText(p *report.Plan) string {
+	var lines []string
+	for _, c := range p.Consequences {
+		line := fmt.Sprintf("%s %s: %s %s %s, %s", c.Object.Kind, c.Object.Name, c.Certainty, c.Change, c.When, c.Outcome)
+		if c.Controller != "" {
+			line += " by " + c.Controller
+		}
+		for _, r := range c.After {
+			line += fmt.Sprintf(" after %s of %s (%s)", r.Finalizer, r.Object.Name, cmp.Or(r.Controller, string(r.State)))
+		}
+		if c.Anyway {
+			line += " anyway"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestAccount: everything that our requests change or take is in the account, at once
+// or later, and whether or not it would have gone anyway; and nothing else is.
+func TestAccount(t *testing.T) {
+	known := map[string]string{"x/runs": "operator", "x/gone": "gone"}
+	for _, tt := range []struct {
+		name, world string
+		seed        func(*snapshot.Snapshot) plan.Seed
+		want        string
+	}{
+		{
+			name:  "what goes at once, and what has nothing to do with it",
+			world: "v1 ConfigMap n/a\nv1 Secret n/b owners=a\nv1 Secret n/other\nv1 Secret m/garbage owners=v1:ConfigMap:gone:g",
+			seed:  deleting("a"),
+			want:  "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Deleted AtOnce, Deleted",
+		},
+		{
+			name:  "a target that is garbage already counts",
+			world: "v1 ConfigMap n/a owners=v1:ConfigMap:gone:g\nv1 Secret n/b owners=a",
+			seed:  deleting("a"),
+			want:  "ConfigMap a: Sure Deleted AtOnce, Deleted anyway\nSecret b: Sure Deleted AtOnce, Deleted anyway",
+		},
+		{
+			name:  "a namespace with a dangling owner takes its content along",
+			world: "v1 Namespace n owners=v1:Namespace:gone:g\nv1 ConfigMap n/protected",
+			seed:  deleting("n"),
+			want: "ConfigMap protected: Sure Deleted ControllerActs, Deleted by namespace-controller anyway\n" +
+				"Namespace n: Sure Deleted AtOnce, Deleted anyway",
+		},
+		{
+			name:  "a finalizer whose controller runs comes off",
+			world: "v1 ConfigMap n/a fin=x/runs\nv1 Secret n/b owners=a\nv1 Secret n/c owners=b",
+			seed:  deleting("a"),
+			want: "ConfigMap a: Sure Deleted AtOnce, Deleted after x/runs of a (operator)\n" +
+				"Secret b: Sure Deleted FinalizerRemoved, Deleted after x/runs of a (operator)\n" +
+				"Secret c: Sure Deleted FinalizerRemoved, Deleted after x/runs of a (operator)",
+		},
+		{
+			name:  "one whose controller is gone may come off all the same",
+			world: "v1 ConfigMap n/a fin=x/gone\nv1 Secret n/b owners=a",
+			seed:  deleting("a"),
+			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/gone of a (Gone)\n" +
+				"Secret b: Possible Deleted FinalizerRemoved, Kept after x/gone of a (Gone)",
+		},
+		{
+			name:  "one of whom nothing is known behind one that runs",
+			world: "v1 ConfigMap n/a fin=x/runs\nv1 Secret n/b owners=a fin=x/y\nv1 Secret n/c owners=b",
+			seed:  deleting("a"),
+			want: "ConfigMap a: Sure Deleted AtOnce, Deleted after x/runs of a (operator)\n" +
+				"Secret b: Sure Deleted FinalizerRemoved, Blocked after x/runs of a (operator) after x/y of b (Unknown)\n" +
+				"Secret c: Possible Deleted FinalizerRemoved, Kept after x/y of b (Unknown)",
+		},
+		{
+			name:  "orphaned is changed",
+			world: "v1 ConfigMap n/a\nv1 Secret n/b owners=a",
+			seed: func(s *snapshot.Snapshot) plan.Seed {
+				return plan.DeleteSeed(engine.OrphanPolicy, find(s, "a"))
+			},
+			want: "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Changed AtOnce, Orphaned",
+		},
+		{
+			name:  "a finalizer that we take off, and what was garbage behind it",
+			world: "v1 ConfigMap n/a fin=x/y deleting grace=0\nv1 Secret n/b owners=a\nv1 Secret m/garbage owners=v1:ConfigMap:gone:g",
+			seed: func(s *snapshot.Snapshot) plan.Seed {
+				return plan.RemoveFinalizerSeed([]string{"x/y"}, find(s, "a"))
+			},
+			want: "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Deleted AtOnce, Deleted",
+		},
+		{
+			name:  "of a collection what we write to and what follows, and no other deletion that goes on",
+			world: "v1 ConfigMap n/a owners=v1:ConfigMap:gone:g\nv1 Secret n/b owners=a\nv1 Node x\nv1 Pod m/p node=x phase=Running deleting grace=30",
+			seed:  func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() },
+			want:  "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Deleted AtOnce, Deleted",
+		},
+		{
+			name:  "what the snapshot does not decide counts",
+			world: "v1 ConfigMap n/a uid=a\nv1 Secret n/x uid=a\nv1 Secret n/b owners=a",
+			seed:  deleting("a"),
+			want:  "ConfigMap a: Unknown Deleted AtOnce, Unknown\nSecret b: Unknown Deleted AtOnce, Unknown",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			objects, err := scenario.ParseWorld(tt.world, scenario.Names{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("", ""), snapshot.Source{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := plan.Simulate(t.Context(), snap, tt.seed(snap), plan.Options{Controller: runs(known)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(tt.want, accountText(result.Plan)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func deleting(name string) func(*snapshot.Snapshot) plan.Seed {
+	return func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.Background, find(s, name)) }
+}
+
+func find(s *snapshot.Snapshot, name string) object.Ref {
+	i := slices.IndexFunc(s.Objects, func(o *object.Object) bool { return o.Name == name })
+	return s.Objects[i].Ref
+}
+
+// TestAccountIsWhole: whatever finalizers come off, nothing goes or changes that is not
+// in the account, and what nobody may touch is not.
+func TestAccountIsWhole(t *testing.T) {
+	later := 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
+		target := rapid.SampledFrom(snap.Objects).Draw(t, "target")
+		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
+		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target.Ref), plan.Options{NoSteps: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		account := map[report.Ref]report.Consequence{}
+		for _, c := range result.Plan.Consequences {
+			account[c.Object] = c
+		}
+		if _, ok := account[report.RefOf(target.Ref)]; !ok {
+			t.Fatalf("the target %s is not in the account", target.Ref)
+		}
+		// Every finalizer comes off by hand, one after the other, and nothing else is asked for.
+		all := runs(map[string]string{})
+		everything := func(o *object.Object, f string) (string, report.ControllerState) {
+			name, _ := all(o, f)
+			return name, report.ControllerRuns
+		}
+		released, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target.Ref), plan.Options{NoSteps: true, Controller: everything})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range released.Plan.Effects {
+			if e.Baseline || e.Outcome == report.Kept {
+				continue
+			}
+			if e.AtOnce != "" {
+				later++
+			}
+			if _, ok := account[e.Object]; !ok {
+				t.Fatalf("%s %s %s is not in the account of the delete of %s; in\n%s\n%s", e.Outcome, e.Reason, e.Object.KubectlName(), target.Ref, scenario.World{Objects: snap.Objects}.String(), accountText(result.Plan))
+			}
+		}
+	})
+	if later == 0 {
+		t.Error("no finalizer ever came off")
+	}
+}

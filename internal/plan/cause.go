@@ -1,0 +1,75 @@
+package plan
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
+)
+
+// cause tells what follows from our requests from what happens beside them. Most runs
+// never ask: only where something had changed before the seed, or others change
+// something while we collect.
+type cause struct {
+	// from is what deletes of the objects of our requests may touch; nil until somebody
+	// asks.
+	from map[object.Ref]bool
+}
+
+// caused tells whether what happened to an object follows from our requests, or may.
+// What would have happened anyway does, too, where it is on their way.
+func (s *simulation) caused(tr *track) bool {
+	switch {
+	case tr.target:
+		return true
+	case tr.changed == 0:
+		return false
+	case s.seed.Verb == Delete && tr.changed.bySeed():
+		return true
+	default:
+		return s.reaches(tr.first)
+	}
+}
+
+// reaches tells whether deletes of the objects of our requests may touch an object.
+func (s *simulation) reaches(o *object.Object) bool {
+	if s.cause.from == nil {
+		s.cause.from = s.fromRequests()
+	}
+	return s.cause.from[o.Ref]
+}
+
+func (s *simulation) fromRequests() map[object.Ref]bool {
+	var starts []*object.Object
+	add := func(ref object.Ref) {
+		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+			starts = append(starts, o)
+		}
+	}
+	for _, ref := range s.seed.Targets {
+		add(ref)
+	}
+	if s.seed.Verb == Collect {
+		for _, w := range s.writes() {
+			add(w.Object)
+		}
+	}
+	all := map[object.Ref]bool{}
+	if len(starts) == 0 {
+		return all
+	}
+	collector, _ := Open(s.snap, engine.Upstream)
+	for o := range reach.New(s.snap, collector.Graph()).From(starts...) {
+		all[o.Ref] = true
+	}
+	return all
+}
+
+// claim notes of what would have gone anyway that a request of ours takes it, too:
+// nobody knows who is faster, and it is gone afterwards.
+func (s *simulation) claim(all fates) {
+	for _, f := range all {
+		if f.baseline && s.caused(f.track) {
+			f.anyway = true
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package plan
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// futures are what follows when finalizers of others come off that hold what our
+// requests have left terminating. First those come off whose controllers run: that is
+// what the plan expects. Then all others do, for nobody can promise that they stay.
+type futures struct {
+	// first are the fates at once, and last those in the end.
+	first, last fates
+	// releases are the finalizers that came off, of those expected and of all others.
+	expectedReleases, otherReleases []report.Release
+	// tried are the finalizers that were taken off, or that the server has kept.
+	tried map[types.UID][]string
+	// expected is the world when everything expected has happened, and steps the number
+	// of requests until then; they are only set if it goes on after that.
+	expected []*object.Object
+	steps    int
+}
+
+// over tells whether a step belongs to the future that the plan does not expect.
+func (f *futures) over(step int) bool { return f.expected != nil && step > f.steps }
+
+func (f *futures) try(uid types.UID, names []string) {
+	if f.tried == nil {
+		f.tried = map[types.UID][]string{}
+	}
+	f.tried[uid] = append(f.tried[uid], names...)
+}
+
+// expect has those finalizers come off whose controllers run.
+func (s *simulation) expect(ctx context.Context, random *rand.Rand) error {
+	if s.options.Controller == nil {
+		return nil
+	}
+	runs := func(r report.Release) bool { return r.State == report.ControllerRuns }
+	if !s.anyHeld(runs) {
+		return nil
+	}
+	s.futures.first = s.fates()
+	s.tracks.phase = afterRelease
+	var err error
+	s.futures.expectedReleases, err = s.release(ctx, random, runs)
+	return err
+}
+
+// goOn has every finalizer come off that may, and notes in the tracks what follows.
+// What was expected is judged already.
+func (s *simulation) goOn(ctx context.Context, all fates) error {
+	any := func(report.Release) bool { return true }
+	if !s.anyHeld(any) {
+		return nil
+	}
+	if s.futures.first == nil {
+		s.futures.first = all
+	}
+	s.futures.expected, s.futures.steps = s.after(), s.recorder.records.len()
+	s.tracks.phase = inLaterFuture
+	var err error
+	if s.futures.otherReleases, err = s.release(ctx, nil, any); err != nil {
+		return err
+	}
+	s.futures.last = s.fates()
+	for _, f := range all {
+		// It may have happened anyway, and now it follows from our requests.
+		f.anyway = f.anyway || f.baseline && f.track.changed&inLaterFuture != 0
+	}
+	return nil
+}
+
+// release takes those finalizers off that are wanted, until nothing more follows.
+func (s *simulation) release(ctx context.Context, random *rand.Rand, wanted func(report.Release) bool) ([]report.Release, error) {
+	var done []report.Release
+	for {
+		list := s.held(wanted)
+		if len(list) == 0 {
+			return done, nil
+		}
+		for _, h := range list {
+			s.recorder.as(h.actor, string(ReleasedLater), func() {
+				// A refusal shows: the object is then as it was.
+				_ = s.recorder.Patch(ctx, h.object.Ref, object.TakeFinalizers(h.object, h.names))
+			})
+			s.futures.try(h.object.UID, h.names)
+			done = append(done, h.releases...)
+		}
+		if err := s.drain(ctx, random); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// holding is an object that finalizers of others hold.
+type holding struct {
+	object   *object.Object
+	names    []string
+	releases []report.Release
+	actor    string
+}
+
+func (s *simulation) anyHeld(wanted func(report.Release) bool) bool {
+	for _, tr := range s.tracks.byUID {
+		if h := s.holding(tr, wanted); len(h.names) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// held lists what finalizers of others hold of what follows from our requests, by
+// name.
+func (s *simulation) held(wanted func(report.Release) bool) []holding {
+	var list []holding
+	for _, tr := range s.tracks.byUID {
+		if h := s.holding(tr, wanted); len(h.names) > 0 {
+			list = append(list, h)
+		}
+	}
+	slices.SortFunc(list, func(a, b holding) int { return object.Compare(a.object.Ref, b.object.Ref) })
+	return list
+}
+
+func (s *simulation) holding(tr *track, wanted func(report.Release) bool) holding {
+	h := holding{object: tr.last}
+	if tr.last == nil || !tr.last.BeingDeleted() || len(tr.last.Finalizers()) == 0 || !s.caused(tr) {
+		return h
+	}
+	for _, r := range s.releasesOf(tr.last) {
+		if slices.Contains(s.futures.tried[tr.last.UID], r.Finalizer) || !wanted(r) {
+			continue
+		}
+		h.names, h.releases = append(h.names, r.Finalizer), append(h.releases, r)
+		h.actor = actorReleaser
+		if r.Controller != "" {
+			h.actor = r.Controller
+		}
+	}
+	return h
+}
+
+// releasesOf are the finalizers of others that hold an object. What the collector and
+// the clean-up of content take off, they take off by themselves; what a simulated
+// controller protects comes off when nobody uses it any more, and may do so later.
+func (s *simulation) releasesOf(o *object.Object) []report.Release {
+	var list []report.Release
+	for _, name := range o.Finalizers() {
+		if name == object.Foreground || name == object.Orphan || name == controllers.DefinitionCleanup {
+			continue
+		}
+		r := report.Release{Object: report.RefOf(o.Ref), Finalizer: name, State: report.ControllerUnknown}
+		if s.options.Controller != nil && !s.rest.releases(name) {
+			r.Controller, r.State = s.options.Controller(o, name)
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// releases tells whether a simulated controller takes the finalizer off.
+func (w *restOfWorld) releases(finalizer string) bool {
+	return slices.ContainsFunc(w.controllers, func(c controllers.Controller) bool {
+		r, ok := c.(controllers.Releaser)
+		return ok && r.Finalizer() == finalizer
+	})
+}
+
+// holds are the finalizers that have to come off before something happens to an
+// object, from what it waits for and is kept by at some time.
+type holds struct {
+	*simulation
+	fates fates
+	known map[types.UID][]report.Release
+}
+
+func (h holds) of(o *object.Object) []report.Release {
+	key := h.tracks.key(o.Ref)
+	if list, ok := h.known[key]; ok {
+		return list
+	}
+	h.known[key] = nil // who waits in a circle adds nothing
+	var list []report.Release
+	add := func(more []report.Release) {
+		for _, r := range more {
+			if !slices.Contains(list, r) {
+				list = append(list, r)
+			}
+		}
+	}
+	f := h.fates[key]
+	if f != nil && f.track.first.Ref != o.Ref {
+		f = nil
+	}
+	switch {
+	case f != nil && f.blocked != nil:
+		add(h.named(o, f.blocked.Finalizers))
+		for _, d := range f.blocked.Dependents {
+			add(h.at(object.Ref(d)))
+		}
+	case f != nil && f.outcome == report.Deleted:
+	default:
+		for _, ref := range o.Owners {
+			add(h.at(h.locate(ref, o.Namespace)))
+		}
+		if o.Namespace != "" && len(list) == 0 {
+			add(h.at(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))
+		}
+		if v := o.Volume(); v != nil {
+			for _, claim := range h.claimOf(o) {
+				add(h.at(claim))
+			}
+		}
+	}
+	h.known[key] = list
+	return list
+}
+
+// at are the holds of the object at some coordinates, if it is terminating.
+func (h holds) at(ref object.Ref) []report.Release {
+	o := h.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	if o == nil {
+		return nil
+	}
+	return h.of(o)
+}
+
+// named are the releases of these finalizers of an object.
+func (h holds) named(o *object.Object, names []string) []report.Release {
+	return slices.DeleteFunc(h.releasesOf(o), func(r report.Release) bool { return !slices.Contains(names, r.Finalizer) })
+}

@@ -1,0 +1,82 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// futureText says in a headline what waits for finalizers: what goes once controllers
+// that run take theirs off, and what would go if others came off, too.
+func futureText(s Style, caused []report.Effect) string {
+	var soon, held []report.Release
+	goSoon, goLater := 0, 0
+	for i := range caused {
+		e := &caused[i]
+		if e.AtOnce != "" {
+			goSoon++
+		}
+		if e.Later == report.Deleted && e.Outcome != report.Blocked {
+			goLater++
+		}
+		for _, r := range e.Once {
+			switch {
+			case r.State == report.ControllerRuns && e.AtOnce != "":
+				soon = addFinalizer(soon, r)
+			case r.State != report.ControllerRuns && e.Later == report.Deleted:
+				held = addFinalizer(held, r)
+			}
+		}
+	}
+	text := ""
+	if goSoon > 0 && len(soon) > 0 {
+		text += "; " + strconv.Itoa(goSoon) + " of that once " + removers(s, soon)
+	}
+	if len(held) == 0 {
+		return text
+	}
+	if goLater > 0 {
+		text += "; " + strconv.Itoa(goLater) + " more go when " + finalizerNames(s, held) + " comes off"
+	} else {
+		text += "; held by " + finalizerNames(s, held)
+	}
+	if gone := !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }); gone {
+		return text + " (its controller does not run)"
+	}
+	return text + " (not known whether its controller runs)"
+}
+
+// addFinalizer keeps one release for each finalizer and what is known of its controller.
+func addFinalizer(list []report.Release, r report.Release) []report.Release {
+	r.Object = report.Ref{}
+	if slices.Contains(list, r) {
+		return list
+	}
+	return append(list, r)
+}
+
+// manyFinalizers is how many finalizers a headline names.
+const manyFinalizers = 2
+
+func removers(s Style, list []report.Release) string {
+	who := "its controller"
+	if list[0].Controller != "" {
+		who = s.text(list[0].Controller)
+	}
+	return who + " removes " + finalizerNames(s, list)
+}
+
+func finalizerNames(s Style, list []report.Release) string {
+	text := ""
+	for i, r := range list {
+		switch {
+		case i == manyFinalizers:
+			return text + " and " + strconv.Itoa(len(list)-i) + " more"
+		case i > 0:
+			text += ", "
+		}
+		text += s.text(r.Finalizer)
+	}
+	return text
+}

@@ -1,0 +1,100 @@
+package report
+
+// Consequence is what a run does to one object, at once or later: the object is
+// changed or gone because of what we send. All consequences of a plan are the account
+// of a run: whoever guards, asks, counts, copies, waits or compares reads the account
+// and nothing else.
+type Consequence struct {
+	Object Ref    `json:"object"`
+	Change Change `json:"change"`
+	When   When   `json:"when"`
+	// After are the finalizers that have to come off before the object is gone. With
+	// FinalizerRemoved nothing happens to it before.
+	After []Release `json:"after,omitempty"`
+	// Controller is who acts, for ControllerActs.
+	Controller string    `json:"controller,omitempty"`
+	Certainty  Certainty `json:"certainty"`
+	// Anyway says that it would have happened without the request, too. It is for
+	// display: the object counts like any other.
+	Anyway bool `json:"anyway,omitempty"`
+	// Outcome is what the plan expects to become of the object, which may be less than
+	// Change.
+	Outcome Outcome `json:"outcome"`
+	// Reason is the one of the effect on the object.
+	Reason string `json:"reason"`
+}
+
+// Change is what may happen to an object at most.
+type Change string
+
+// The changes.
+const (
+	// ChangeDeleted: the object goes, or is marked for deletion, which nobody takes back.
+	ChangeDeleted Change = "Deleted"
+	// ChangeEdited: the object stays, with other owner references or finalizers.
+	ChangeEdited Change = "Changed"
+)
+
+// Changes lists the changes.
+func Changes() []Change { return []Change{ChangeDeleted, ChangeEdited} }
+
+// When is what has to happen before an object is touched.
+type When string
+
+// The times.
+const (
+	// AtOnce: by our request itself, or by the garbage collector following it.
+	AtOnce When = "AtOnce"
+	// ControllerActs: by another controller of the cluster, as the namespace controller.
+	ControllerActs When = "ControllerActs"
+	// FinalizerRemoved: not before somebody takes finalizers off other objects.
+	FinalizerRemoved When = "FinalizerRemoved"
+)
+
+// Whens lists the times.
+func Whens() []When { return []When{AtOnce, ControllerActs, FinalizerRemoved} }
+
+// Certainty is how sure it is that an object is touched.
+type Certainty string
+
+// The certainties.
+const (
+	// Sure: whatever happens in the cluster meanwhile, as far as the plan can see.
+	Sure Certainty = "Sure"
+	// Possible: it depends on timing, or on a finalizer of which it is not known
+	// whether it comes off.
+	Possible Certainty = "Possible"
+	// Undecided: the snapshot does not show what decides about it.
+	Undecided Certainty = "Unknown"
+)
+
+// Certainties lists the certainties.
+func Certainties() []Certainty { return []Certainty{Sure, Possible, Undecided} }
+
+// Release is a finalizer that has to come off an object, and what is known of the
+// controller that removes it.
+type Release struct {
+	Object    Ref    `json:"object"`
+	Finalizer string `json:"finalizer"`
+	// Controller is the name of who removes it; empty when nobody is known.
+	Controller string          `json:"controller,omitempty"`
+	State      ControllerState `json:"state"`
+}
+
+// ControllerState is what the evidence says of the controller of a finalizer.
+type ControllerState string
+
+// The states of controllers.
+const (
+	// ControllerRuns: it was seen to run, and removes the finalizer when it has done its work.
+	ControllerRuns ControllerState = "Running"
+	// ControllerGone: everything was read that could show it, and it is not there.
+	ControllerGone ControllerState = "Gone"
+	// ControllerUnknown: neither is shown.
+	ControllerUnknown ControllerState = "Unknown"
+)
+
+// ControllerStates lists the states.
+func ControllerStates() []ControllerState {
+	return []ControllerState{ControllerRuns, ControllerGone, ControllerUnknown}
+}
