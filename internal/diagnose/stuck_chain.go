@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // find derives the ends of an object from what the simulation makes of it. It is
@@ -122,7 +123,7 @@ func (i *inquiry) neverJudged(d report.Ref) bool {
 // The namespace controller may have said it.
 func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	e := endAt(o, EndNotSeen)
-	e.prove(SimulationSays, nil, x.Message)
+	e.prove(surroundings.SimulationSays, nil, x.Message)
 	if isNamespace(o) {
 		i.remaining(o, &e)
 	}
@@ -170,7 +171,7 @@ func (i *inquiry) leftAlone(o *object.Object, e *report.Effect, names []string) 
 	var ends []end
 	for _, name := range names {
 		x := i.heldBy(o, name, true)
-		x.prove(SimulationSays, nil, e.Message)
+		x.prove(surroundings.SimulationSays, nil, e.Message)
 		ends = append(ends, x)
 	}
 	return ends

@@ -1,4 +1,4 @@
-package diagnose
+package surroundings
 
 import (
 	"slices"
