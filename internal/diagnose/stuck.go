@@ -17,11 +17,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
-// patience is how long, in seconds, deleters that need no one else may take before
-// they count as not working: the collector takes seconds, the back-off of the
-// namespace controller a few minutes.
-const patience = 300
-
 // Question says what Stuck is asked.
 type Question struct {
 	// Now is when the world was looked at, in seconds since 1970; 0 when not known.
@@ -174,7 +169,7 @@ func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 }
 
 // overdue tells whether whoever needs no one else should long have been done.
-func (i *inquiry) overdue(o *object.Object) bool { return i.around.Age(o) > patience }
+func (i *inquiry) overdue(o *object.Object) bool { return i.around.Overdue(o) }
 
 func isNamespace(o *object.Object) bool { return o.Kind == "Namespace" && o.Group() == "" }
 func isPod(o *object.Object) bool       { return o.Kind == "Pod" && o.Group() == "" }

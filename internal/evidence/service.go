@@ -117,7 +117,10 @@ type Definition struct {
 	// Conversion is the webhook that converts its versions; nil without one.
 	Conversion *Client
 	// Versions counts its versions: with one, nothing is ever converted.
-	Versions   int
+	Versions int
+	// Stored are the versions in which instances may be stored, from the status; empty
+	// where it does not say.
+	Stored     []string
 	Conditions []Condition
 }
 
@@ -140,12 +143,13 @@ func (w *World) takeDefinition(b *body, raw []byte) error {
 		} `json:"spec"`
 		Status struct {
 			Conditions []condition `json:"conditions"`
+			Stored     []string    `json:"storedVersions"`
 		} `json:"status"`
 	}
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	one := Definition{Ref: b.ref(), Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions)}
+	one := Definition{Ref: b.ref(), Stored: d.Status.Stored, Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions)}
 	if c := &d.Spec.Conversion; c.Strategy == "Webhook" {
 		if one.Conversion = c.Webhook.Client; one.Conversion == nil {
 			one.Conversion = c.Client

@@ -175,6 +175,9 @@ func (s *simulation) refusedFate(f *fate) {
 		return
 	}
 	f.outcome, f.reason, f.detail = report.Kept, string(RequestRefused), tr.refused.Error()
+	if r, ok := s.neighbours.refused[tr.first.Ref]; ok && !r.Sure {
+		f.doubt(WebhookUnknown)
+	}
 }
 
 func (s *simulation) deletedFate(f *fate) {
@@ -209,7 +212,7 @@ func (s *simulation) deletedFate(f *fate) {
 func (s *simulation) assume(f *fate) {
 	for _, actor := range []word{f.track.releasedBy, f.track.removedBy} {
 		text, ok := s.rest.assumption(s.recorder.text(actor))
-		if ok && !slices.Contains(f.assumptions, text) {
+		if ok && !s.neighbours.shown(s.recorder.text(actor), f.track.first) && !slices.Contains(f.assumptions, text) {
 			f.assumptions = append(f.assumptions, text)
 		}
 	}
@@ -252,6 +255,9 @@ func (s *simulation) consideredFate(f *fate) {
 	j := f.track.decision
 	if why, ok := s.recorder.kept[f.track.first.Ref]; ok {
 		f.outcome, f.reason, f.because = report.Kept, string(why), s.owners(j, j.dangling|j.waiting)
+		return
+	}
+	if s.refusedWrite(f) {
 		return
 	}
 	f.outcome, f.reason = report.Kept, j.reason.String()

@@ -93,6 +93,8 @@ func keptSentence(e *report.Effect) string {
 		return "stays with its data: its claim " + names(e.Because) + " goes, and its reclaim policy is Retain"
 	case e.Reason == string(VolumeRecycled):
 		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
+	case e.Reason == string(WebhookUnreachable), e.Reason == string(ConversionFails):
+		return "stays: the API server refuses to change or delete it"
 	case e.Reason == string(Protected):
 		return "garbage, and protected: it stays"
 	case e.Reason == string(NotAskedFor):
@@ -131,6 +133,17 @@ func blockedSentence(e *report.Effect) string {
 		return "waits for its content: " + names(b.Dependents)
 	case DiscoveryFails:
 		return "stays until the API server can name all resources, or the API that it cannot is removed"
+	case APIServiceUnavailable:
+		return "stays until every aggregated API answers, or the one that does not is removed"
+	case WebhookUnreachable, ConversionFails:
+		if len(b.Dependents) == 0 {
+			return "stays: the API server refuses what would let it go"
+		}
+		return "waits for " + names(b.Dependents)
+	case NodeNotReady:
+		return "waits for the kubelet of node " + b.Node + ", which is not ready"
+	case NodeGone:
+		return "its node " + b.Node + " does not exist"
 	case InUse:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": in use by " + names(b.Dependents)
 	case LeftAlone:
@@ -177,6 +190,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
 	case e.Reason == string(VolumeUnknown):
 		return "what becomes of it without its claim " + names(e.Because) + " is not known"
+	case e.Reason == string(WebhookUnknown):
+		return "whether a webhook has to be asked that does not answer is not known"
 	case e.Reason == string(ContentNotCovered):
 		return "not all of its content is known"
 	case len(e.Because) > 0:

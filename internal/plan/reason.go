@@ -35,6 +35,13 @@ const (
 	VolumeRetained     Reason = "VolumeRetained"
 	VolumeRecycled     Reason = "VolumeRecycled"
 	VolumeUnknown      Reason = "VolumeUnknown"
+
+	NodeNotReady          Reason = "NodeNotReady"
+	NodeGone              Reason = "NodeGone"
+	APIServiceUnavailable Reason = "APIServiceUnavailable"
+	WebhookUnreachable    Reason = "WebhookUnreachable"
+	ConversionFails       Reason = "ConversionFails"
+	WebhookUnknown        Reason = "WebhookUnknown"
 )
 
 // ReasonText is one documented reason.
@@ -75,5 +82,11 @@ func Reasons() []ReasonText {
 		{VolumeRetained, "The claim of the volume goes, and its reclaim policy is Retain: the volume stays with its data, and no claim gets it."},
 		{VolumeRecycled, "The claim of the volume goes, and its reclaim policy is Recycle: the volume stays, and its data is erased."},
 		{VolumeUnknown, "The claim of the volume goes or may go, and what then becomes of the volume is not known."},
+		{NodeNotReady, "The node of the pod is not ready: its kubelet does not end the pod."},
+		{NodeGone, "The node of the pod does not exist, and pod GC has not removed the pod for minutes."},
+		{APIServiceUnavailable, "An aggregated API does not answer: no namespace can be emptied as long as discovery fails."},
+		{WebhookUnreachable, "A webhook has to admit a request without which the object stays, and it does not answer."},
+		{ConversionFails, "The webhook that converts the versions of the object does not answer, so that every request that needs it fails."},
+		{WebhookUnknown, "A webhook does not answer, and whether it has to be asked is not known."},
 	}
 }

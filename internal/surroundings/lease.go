@@ -104,6 +104,11 @@ func (s *Surroundings) Manager(o *object.Object) Judgement {
 	return j
 }
 
+// ManagerRuns tells whether the lease of kube-controller-manager was seen to be renewed.
+func (s *Surroundings) ManagerRuns() bool {
+	return s.managerVerdict(&object.Object{}, &Proofs{}) == report.RemoverAlive
+}
+
 // managerVerdict tells whether kube-controller-manager works, in which the collector
 // and the other controllers of Kubernetes run. Its lease is the proof.
 func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.RemoverVerdict {

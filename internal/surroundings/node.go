@@ -30,8 +30,8 @@ func (s *Surroundings) Node(name string) (NodeState, evidence.Condition) {
 		return NodeUnknown, evidence.Condition{}
 	case s.nodes && s.snap.Find("v1", everyNode.Kind, "", name) == nil && s.snap.Covers(everyNode, ""):
 		return NodeAbsent, evidence.Condition{}
-	case !known:
-		return NodeUnknown, evidence.Condition{}
+	case !known || ready.Status == "":
+		return NodeUnknown, ready
 	case ready.True():
 		return NodeReady, ready
 	}

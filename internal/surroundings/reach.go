@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -71,12 +70,6 @@ func (r *reach) broken(c *evidence.Client) (Unreachable, bool) {
 	return r.down(c.Service)
 }
 
-// The requests that a webhook may have to admit.
-const (
-	Update = "UPDATE"
-	Remove = "DELETE"
-)
-
 // Down tells whether a service is known to have nobody behind it. What was not read
 // whole proves nothing.
 func (s *Surroundings) Down(service *evidence.ServiceRef) (Unreachable, bool) {
@@ -86,50 +79,12 @@ func (s *Surroundings) Down(service *evidence.ServiceRef) (Unreachable, bool) {
 // Broken is Down for a webhook; one outside of the cluster is never known to be.
 func (s *Surroundings) Broken(c *evidence.Client) (Unreachable, bool) { return s.reach.broken(c) }
 
-// Webhooks lists the webhooks without endpoints that have to admit a request for the
-// object, as the update without which no finalizer comes off: those that surely do,
-// and those that may.
-func (s *Surroundings) Webhooks(operation string, o *object.Object) (surely, perhaps []*evidence.Webhook) {
-	if s.seen == nil {
-		return nil, nil
+// Discovered tells whether all aggregated APIs were seen to answer.
+func (s *Surroundings) Discovered() bool {
+	if ok, _, _ := s.seen.Whole(evidence.APIServices); !ok {
+		return false
 	}
-	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
-	if err != nil {
-		return nil, nil
-	}
-	for n := range s.seen.Webhooks {
-		h := &s.seen.Webhooks[n]
-		if _, broken := s.reach.broken(&h.Client); !broken || h.Ignored || !asks(h, operation, r) {
-			continue
-		}
-		takes, sure := h.Selects(o, s.snap.Find("v1", "Namespace", "", o.Namespace))
-		switch {
-		case takes && sure:
-			surely = append(surely, h)
-		case takes:
-			perhaps = append(perhaps, h)
-		}
-	}
-	return surely, perhaps
-}
-
-// Conversion is the definition of a custom resource whose conversion webhook does not
-// answer; nil when there is none. With a single version nothing is ever converted.
-func (s *Surroundings) Conversion(o *object.Object) (*evidence.Definition, Unreachable) {
-	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
-	if err != nil || s.seen == nil {
-		return nil, Unreachable{}
-	}
-	for n := range s.seen.Definitions {
-		d := &s.seen.Definitions[n]
-		if d.Group != r.Group || d.Plural != r.Name || d.Versions < 2 {
-			continue
-		}
-		if why, broken := s.reach.broken(d.Conversion); broken {
-			return d, why
-		}
-	}
-	return nil, Unreachable{}
+	return !slices.ContainsFunc(s.seen.APIServices, func(a evidence.APIService) bool { return !a.Available.True() })
 }
 
 // APIServices are the aggregated APIs that are known not to answer.
@@ -145,18 +100,4 @@ func (s *Surroundings) APIServices() []*evidence.APIService {
 		}
 	}
 	return list
-}
-
-// asks tells whether the rules of a webhook cover a request.
-//
-// Upstream: apiserver webhook/predicates/rules.
-func asks(h *evidence.Webhook, operation string, r object.Resource) bool {
-	has := func(list []string, want string) bool {
-		return slices.Contains(list, "*") || slices.Contains(list, want)
-	}
-	return slices.ContainsFunc(h.Rules, func(rule evidence.WebhookRule) bool {
-		scope := rule.Scope == "" || rule.Scope == "*" || (rule.Scope == "Namespaced") == r.Namespaced
-		return scope && has(rule.Operations, operation) && has(rule.Groups, r.Group) && has(rule.Versions, r.Version) &&
-			(has(rule.Resources, r.Name) || slices.Contains(rule.Resources, "*/*"))
-	})
 }

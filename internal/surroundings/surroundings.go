@@ -18,7 +18,11 @@ type Surroundings struct {
 	ready map[string]evidence.Condition
 	shown map[object.Ref]*evidence.Terminating
 
-	reach    *reach
+	reach *reach
+	// deaf are the webhooks that no one answers for, and whose failure counts.
+	deaf []*evidence.Webhook
+	// mute are the definitions whose conversion webhook nobody answers for.
+	mute     []*evidence.Definition
 	rights   *rights
 	programs *programs
 }
@@ -42,6 +46,7 @@ func New(snap *snapshot.Snapshot, seen *evidence.World, now int64) *Surroundings
 	if s.seen == nil {
 		return s
 	}
+	s.deaf, s.mute = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen)
 	for n := range s.seen.Terminating {
 		t := &s.seen.Terminating[n]
 		s.shown[s.Known(t.Ref)] = t
@@ -75,6 +80,15 @@ func (s *Surroundings) Known(ref object.Ref) object.Ref {
 // Shown is what an object that is being deleted shows of itself; nil when that was not
 // seen.
 func (s *Surroundings) Shown(o *object.Object) *evidence.Terminating { return s.shown[o.Ref] }
+
+// Patience is how long, in seconds, deleters that need no one else may take before they
+// count as not working: the collector takes seconds, the back-off of the namespace
+// controller a few minutes.
+const Patience = 300
+
+// Overdue tells whether whoever needs no one else should long have been done with an
+// object that is being deleted.
+func (s *Surroundings) Overdue(o *object.Object) bool { return s.Age(o) > Patience }
 
 // Age is how long an object has been being deleted, in seconds; negative while a grace
 // period runs, and 0 where the time is not known, or the object is yet to be deleted.

@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"surroundings": {"report", "snapshot", "finalizer", "evidence"},
 	"plan":         {"report", "engine", "graph", "apisim", "controllers", "snapshot", "finalizer", "surroundings"},
 	"reach":        {"graph", "snapshot"},
-	"explain":      {"report", "engine", "graph", "apisim", "snapshot", "plan", "reach"},
+	"explain":      {"report", "engine", "graph", "apisim", "snapshot", "plan", "reach", "surroundings"},
 	"risk":         {"report", "engine", "graph", "snapshot", "plan", "reach"},
 	"narrow":       {"report", "snapshot"},
 	"diagnose":     {"report", "engine", "graph", "apisim", "snapshot", "plan", "explain", "finalizer", "evidence", "surroundings"},

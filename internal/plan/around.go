@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"net/http"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+// neighbours are those who act beside the collector, as far as the surroundings show
+// whether they do their part. It is the coverage, the health and the admission of a
+// simulated world. Without surroundings nothing is known of them, and all is assumed.
+type neighbours struct {
+	*snapshot.Snapshot
+	around   *surroundings.Surroundings
+	recorder *recorder
+	// refused are the objects to which a write was refused, with the last reason.
+	refused map[object.Ref]surroundings.Refusal
+	// asked and runs remember whether kube-controller-manager was seen to run.
+	asked, runs bool
+}
+
+var (
+	_ controllers.Coverage  = (*neighbours)(nil)
+	_ controllers.Discovery = (*neighbours)(nil)
+	_ controllers.Health    = (*neighbours)(nil)
+)
+
+func newNeighbours(snap *snapshot.Snapshot, around *surroundings.Surroundings) *neighbours {
+	return &neighbours{Snapshot: snap, around: around, refused: map[object.Ref]surroundings.Refusal{}}
+}
+
+// server is a simulated API server with these neighbours. That webhooks are asked costs
+// time with every write, so that they are only where one is known not to answer.
+func (n *neighbours) server() *apisim.Server {
+	options := []apisim.Option{apisim.WithCoverage(n.Snapshot)}
+	if n.around != nil && n.around.Obstructed() {
+		options = append(options, apisim.WithAdmission(n.admit))
+	}
+	return apisim.New(n.Objects, n.Resources, options...)
+}
+
+// admit refuses a write that needs a webhook which does not answer.
+//
+// Upstream: admission/plugin/webhook/validating/dispatcher.go: a call that fails is an
+// internal error, unless its failure is ignored.
+func (n *neighbours) admit(verb object.Verbs, ref object.Ref) error {
+	w := surroundings.Write{Operation: surroundings.Update, Object: n.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)}
+	if verb == object.Delete {
+		w.Operation = surroundings.Remove
+	}
+	if w.Object == nil || verb == object.Create {
+		return nil
+	}
+	if verb != object.Delete {
+		w.Subresource = n.recorder.subresource()
+	}
+	r, refused := n.around.Refuses(w)
+	if !refused {
+		return nil
+	}
+	n.refused[w.Object.Ref] = r
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: r.Text(),
+	}}
+}
+
+// subresource is the part of an object that the actor at work updates.
+//
+// Upstream: namespaced_resources_deleter.go updateNamespaceStatusFunc and
+// finalizeNamespace, crd_finalizer.go sync, podgc/gc_controller.go
+// markFailedAndDeletePod.
+func (r *recorder) subresource() string {
+	switch {
+	case r.finalizing:
+		return "finalize"
+	case slices.Contains([]string{controllers.NamespaceName, controllers.DefinitionName, controllers.PodGCName}, r.actor):
+		return "status"
+	}
+	return ""
+}
+
+// Kubelet says why the kubelet of a node does not end pods.
+func (n *neighbours) Kubelet(node string) string {
+	if n.around == nil {
+		return ""
+	}
+	state, ready := n.around.Node(node)
+	if state != surroundings.NodeNotReady {
+		return ""
+	}
+	text := "Ready is " + ready.Status
+	if ready.Message != "" {
+		text += ": " + surroundings.Clip(ready.Message)
+	}
+	return text
+}
+
+// PodGC says why pod GC has not removed a pod whose node is missing.
+func (n *neighbours) PodGC(pod *object.Object) string {
+	if n.around == nil || !n.around.Overdue(pod) {
+		return ""
+	}
+	return "pod GC has not removed it for minutes"
+}
+
+// Undiscovered lists the API versions that the server cannot name: those of the
+// snapshot, and those behind an APIService that does not answer.
+func (n *neighbours) Undiscovered() []object.Undiscovered {
+	list := n.Snapshot.Undiscovered()
+	if n.around == nil {
+		return list
+	}
+	for _, a := range n.around.APIServices() {
+		version := object.Resource{Group: a.Group, Version: a.Version}.APIVersion()
+		list = slices.DeleteFunc(slices.Clone(list), func(u object.Undiscovered) bool { return u.APIVersion == version })
+		list = append(list, object.Undiscovered{APIVersion: version, Why: "APIService " + a.Name + " does not answer: " + surroundings.Clip(a.Available.Message)})
+	}
+	return list
+}
+
+// unanswered tells whether discovery fails because of an APIService that was seen.
+func (n *neighbours) unanswered() bool { return n.around != nil && len(n.around.APIServices()) > 0 }
+
+// managed tells whether kube-controller-manager was seen to run.
+func (n *neighbours) managed() bool {
+	if !n.asked && n.around != nil {
+		n.runs = n.around.ManagerRuns()
+	}
+	n.asked = true
+	return n.runs
+}
+
+// shown tells whether it was seen what a controller's part in the end of an object is
+// assumed to rest on.
+func (n *neighbours) shown(actor string, o *object.Object) bool {
+	if n.around == nil {
+		return false
+	}
+	switch actor {
+	case controllers.KubeletName:
+		if pod := o.Pod(); pod != nil {
+			state, _ := n.around.Node(pod.NodeName)
+			return state == surroundings.NodeReady
+		}
+	case controllers.NamespaceName:
+		return n.managed() && n.around.Discovered() && n.around.Admitted() && n.around.Converted()
+	case controllers.DefinitionName:
+		return n.around.Converted()
+	case controllers.JobName, controllers.EndpointsName:
+		return n.managed()
+	}
+	return false
+}
+
+// refusedReason is the reason of a write that was refused.
+func refusedReason(r surroundings.Refusal) Reason {
+	switch {
+	case !r.Sure:
+		return WebhookUnknown
+	case r.Webhook == nil:
+		return ConversionFails
+	}
+	return WebhookUnreachable
+}
+
+// refusedWrite is about an object that the collector has not managed to write to.
+func (s *simulation) refusedWrite(f *fate) bool {
+	ref, j := f.track.first.Ref, f.track.decision
+	r, refused := s.neighbours.refused[ref]
+	if !refused {
+		err := s.recorder.refused[ref]
+		if err != nil {
+			f.outcome, f.reason, f.because, f.detail = report.Kept, string(RequestRefused), s.owners(j, j.dangling|j.waiting), err.Error()
+		}
+		return err != nil
+	}
+	f.outcome, f.reason, f.because, f.detail = report.Kept, string(refusedReason(r)), s.owners(j, j.dangling|j.waiting), r.Text()
+	if !r.Sure {
+		f.doubt(WebhookUnknown)
+	}
+	return true
+}
+
+// blockedByRefusal names the webhook that keeps an object, or what is in it, from
+// going. Who else holds the object has been said.
+func (s *simulation) blockedByRefusal(f *fate, o *object.Object) {
+	r, refused := s.neighbours.refused[o.Ref]
+	switch Reason(f.reason) {
+	case ContentRemains, "":
+		for _, d := range f.blocked.Dependents {
+			if x, ok := s.neighbours.refused[object.Ref(d)]; ok && !refused && s.stands(object.Ref(d)) {
+				r, refused = x, true
+			}
+		}
+	case FinalizerRemains:
+		w, ok := s.rest.waits(o.Ref)
+		refused = refused && ok && w.holds != "" && len(f.blocked.Finalizers) == 1
+	default:
+		return
+	}
+	if !refused {
+		return
+	}
+	f.reason = string(refusedReason(r))
+	if f.detail == "" {
+		f.detail = r.Text()
+	}
+	if !r.Sure {
+		f.doubt(WebhookUnknown)
+	}
+}
+
+// stands tells whether nobody has deleted an object.
+func (s *simulation) stands(ref object.Ref) bool {
+	tr := s.tracks.byUID[ref.UID]
+	return tr == nil || tr.last != nil && !tr.last.BeingDeleted()
+}
