@@ -108,7 +108,7 @@ func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 // simulate has the collector and its neighbours run to their end when nobody else
 // does anything.
 func (i *inquiry) simulate() error {
-	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{NoSteps: true})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Surroundings: i.around, NoSteps: true})
 	if err != nil {
 		return err
 	}

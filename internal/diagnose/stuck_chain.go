@@ -63,14 +63,16 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 		return append(i.foreign(o, names), i.orphaning(o, dependents))
 	case plan.DeletionMissed:
 		return []end{i.forgotten(o)}
-	case plan.GracePeriodRuns:
+	case plan.GracePeriodRuns, plan.NodeNotReady, plan.NodeGone:
 		return append(i.foreign(o, names), i.pod(o)...)
 	case plan.InUse:
 		return i.inUse(o, names, dependents)
 	case plan.LeftAlone:
 		return i.leftAlone(o, e, names)
-	case plan.ContentRemains, plan.DiscoveryFails:
+	case plan.ContentRemains, plan.DiscoveryFails, plan.APIServiceUnavailable:
 		return i.contained(o, e, names, dependents)
+	case plan.WebhookUnreachable, plan.ConversionFails:
+		return i.refusedWrites(o, e, names, dependents)
 	default:
 		ends := i.foreign(o, names)
 		return append(ends, i.follow(o, string(plan.BlockingDependents), dependents, func(d report.Ref) (end, bool) {

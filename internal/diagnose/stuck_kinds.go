@@ -29,6 +29,11 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 			return i.notSeen(dependent, x)
 		}
 	}
+	if dependent := i.at(object.Ref(d)); dependent != nil && !dependent.BeingDeleted() && i.hindered(dependent) {
+		if refused, ok := i.refusal(dependent, surroundings.Remove); ok {
+			return refused
+		}
+	}
 	e := endAt(o, LiveDependentBlocks)
 	e.at, e.others = d, []report.Ref{d}
 	e.chain = []report.WaitLink{{Ref: d, Waits: string(LiveDependentBlocks)}}
@@ -42,7 +47,20 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 	return e
 }
 
+// hindered tells whether the collector would delete an object, and may not.
+func (i *inquiry) hindered(o *object.Object) bool {
+	e := i.effects[o.Ref]
+	return e != nil && (e.Reason == string(plan.WebhookUnreachable) || e.Reason == string(plan.ConversionFails))
+}
+
 func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
+	for _, ref := range dependents {
+		if d := i.at(object.Ref(ref)); d != nil {
+			if refused, ok := i.refusal(d, surroundings.Update); ok {
+				return refused.behind(o, string(plan.OrphaningFails))
+			}
+		}
+	}
 	e := endAt(o, OrphaningStuck)
 	e.others = dependents
 	if s, ok := i.stuck[o.Ref]; ok {
@@ -119,12 +137,11 @@ func (i *inquiry) tokens(o *object.Object) []end {
 func (i *inquiry) namespace(o *object.Object) []end {
 	list, shown := i.conditions(o)
 	var ends []end
-	discovery, told := evidence.Find(list, "NamespaceDeletionDiscoveryFailure")
-	if !told || discovery.True() {
-		ends = append(ends, i.brokenAPIs(o, discovery)...)
-		if discovery.True() && len(ends) == 0 {
-			ends = append(ends, i.failing(o, NamespaceDeletionFails, discovery))
-		}
+	discovery, _ := evidence.Find(list, "NamespaceDeletionDiscoveryFailure")
+	// What the condition said at the last try matters less than what the next one meets.
+	ends = append(ends, i.brokenAPIs(o, discovery)...)
+	if discovery.True() && len(ends) == 0 {
+		ends = append(ends, i.failing(o, NamespaceDeletionFails, discovery))
 	}
 	if c, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure"); c.True() {
 		ends = append(ends, i.failing(o, NamespaceDeletionFails, c))

@@ -29,10 +29,10 @@ func (i *inquiry) pod(o *object.Object) []end {
 	switch {
 	case node == "":
 		return nil
-	case state == surroundings.NodeAbsent:
+	case state == surroundings.NodeAbsent && i.overdue(o):
 		e.code = NodeGone
 		e.detail = node
-		e.prove(surroundings.NodeSays, nil, "there is no node "+node)
+		e.prove(surroundings.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
 		i.forceDelete(o, &e, "nothing, if the machine is gone for good; else its containers may still run")
 	case state == surroundings.NodeNotReady:
 		e.code = NodeNotReady

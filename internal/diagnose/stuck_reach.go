@@ -78,6 +78,45 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 	return ends
 }
 
+// refusedWrites is about an object that stays because a webhook does not answer which
+// has to be asked before it, or what it waits for, can go.
+func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []string, others []report.Ref) []end {
+	var ends []end
+	for _, ref := range others {
+		if d := i.at(object.Ref(ref)); d != nil && !d.BeingDeleted() {
+			if x, ok := i.refusal(d, surroundings.Remove); ok {
+				ends = merge(ends, x.behind(o, e.Reason))
+			}
+		}
+	}
+	if x, ok := i.refusal(o, surroundings.Update); ok && len(ends) == 0 {
+		ends = append(ends, x)
+	}
+	if isNamespace(o) || isDefinition(o) {
+		for _, x := range i.contained(o, e, names, others) {
+			if x.code != EndNotSeen || len(ends) == 0 {
+				ends = merge(ends, x)
+			}
+		}
+	}
+	return append(ends, i.foreign(o, names)...)
+}
+
+// refusal is the end of an object to which a webhook that does not answer refuses a
+// write for certain.
+func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
+	r, refused := i.around.Refuses(surroundings.Write{Operation: operation, Object: o})
+	switch {
+	case !refused || !r.Sure:
+		return end{}, false
+	case r.Webhook == nil:
+		return i.conversionEnd(o, r.Definition, r.Why), true
+	}
+	e := i.admissionEnd(o, r.Webhook, r.Why)
+	e.chain[0].Waits = string(WebhookUnreachable)
+	return e, true
+}
+
 // conversionEnd is about a webhook that converts custom resources.
 func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why surroundings.Unreachable) end {
 	e := endAt(o, WebhookUnreachable)

@@ -105,7 +105,7 @@ func (i *inquiry) sureRemedies(findings []report.Finding) error {
 		return nil
 	}
 	slices.SortFunc(targets, object.Compare)
-	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(policyOf, targets...), plan.Options{NoSteps: true})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(policyOf, targets...), plan.Options{Surroundings: i.around, NoSteps: true})
 	if err != nil {
 		return err
 	}
