@@ -118,6 +118,9 @@ type Definition struct {
 	Conversion *Client
 	// Versions counts its versions: with one, nothing is ever converted.
 	Versions int
+	// Storage is the version in which instances are stored when they are written; empty
+	// where that is not shown.
+	Storage string
 	// Stored are the versions in which instances may be stored, from the status; empty
 	// where it does not say.
 	Stored     []string
@@ -131,7 +134,10 @@ func (w *World) takeDefinition(b *body, raw []byte) error {
 			Names struct {
 				Plural string `json:"plural"`
 			} `json:"names"`
-			Versions   []struct{} `json:"versions"`
+			Versions []struct {
+				Name    string `json:"name"`
+				Storage bool   `json:"storage"`
+			} `json:"versions"`
 			Conversion struct {
 				Strategy string `json:"strategy"`
 				Webhook  struct {
@@ -150,6 +156,11 @@ func (w *World) takeDefinition(b *body, raw []byte) error {
 		return err
 	}
 	one := Definition{Ref: b.ref(), Stored: d.Status.Stored, Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions)}
+	for _, v := range d.Spec.Versions {
+		if v.Storage {
+			one.Storage = v.Name
+		}
+	}
 	if c := &d.Spec.Conversion; c.Strategy == "Webhook" {
 		if one.Conversion = c.Webhook.Client; one.Conversion == nil {
 			one.Conversion = c.Client

@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
@@ -68,9 +69,48 @@ func (n *neighbours) admit(verb object.Verbs, ref object.Ref) error {
 		return nil
 	}
 	n.refused[w.Object.Ref] = r
+	return internalError(r)
+}
+
+func internalError(r surroundings.Refusal) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: r.Text(),
 	}}
+}
+
+// watch takes note of who asks.
+func (n *neighbours) watch(r *recorder) {
+	n.recorder = r
+	if n.around != nil && n.around.Obstructed() {
+		r.unreadable = n.unreadable
+	}
+}
+
+// unreadable says why the stored instances of a definition cannot be read.
+func (n *neighbours) unreadable(gr schema.GroupResource) error {
+	o := n.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", gr.String())
+	if o == nil {
+		return nil
+	}
+	r, fails := n.around.Cleanup(o)
+	if !fails {
+		return nil
+	}
+	n.refused[o.Ref] = r
+	return internalError(r)
+}
+
+// hidden is why the content of a namespace or a definition could not be listed, where
+// that keeps it: its conversion fails for whoever asks.
+func (n *neighbours) hidden(o *object.Object) (surroundings.Refusal, bool) {
+	switch {
+	case n.around == nil:
+	case o.Kind == "Namespace" && o.Group() == "":
+		return n.around.Unreadable(o.Name)
+	case o.Definition() != nil:
+		return n.around.Cleanup(o)
+	}
+	return surroundings.Refusal{}, false
 }
 
 // subresource is the part of an object that the actor at work updates.
@@ -139,26 +179,34 @@ func (n *neighbours) managed() bool {
 	return n.runs
 }
 
-// shown tells whether it was seen what a controller's part in the end of an object is
-// assumed to rest on.
-func (n *neighbours) shown(actor string, o *object.Object) bool {
-	if n.around == nil {
-		return false
-	}
-	switch actor {
-	case controllers.KubeletName:
+// namespaceRuns is what is left to assume of the namespace controller where it was seen
+// what it needs, or that it has not got it.
+const namespaceRuns = "the namespace controller runs"
+
+// rest is what is left of the assumption on which a controller's part in the end of an
+// object rests; empty where all of it was seen.
+func (n *neighbours) rest(actor, assumption string, o *object.Object) string {
+	seen := false
+	switch {
+	case n.around == nil:
+	case actor == controllers.KubeletName:
 		if pod := o.Pod(); pod != nil {
 			state, _ := n.around.Node(pod.NodeName)
-			return state == surroundings.NodeReady
+			seen = state == surroundings.NodeReady
 		}
-	case controllers.NamespaceName:
-		return n.managed() && n.around.Discovered() && n.around.Admitted() && n.around.Converted()
-	case controllers.DefinitionName:
-		return n.around.Converted()
-	case controllers.JobName, controllers.EndpointsName:
-		return n.managed()
+	case actor == controllers.NamespaceName:
+		if n.unanswered() || n.around.Obstructed() || n.around.Discovered() && n.around.Admitted() && n.around.Converted() {
+			assumption, seen = namespaceRuns, n.managed()
+		}
+	case actor == controllers.DefinitionName:
+		seen = n.around.Converted()
+	case actor == controllers.JobName, actor == controllers.EndpointsName:
+		seen = n.managed()
 	}
-	return false
+	if seen {
+		return ""
+	}
+	return assumption
 }
 
 // refusedReason is the reason of a write that was refused.
@@ -195,11 +243,18 @@ func (s *simulation) refusedWrite(f *fate) bool {
 func (s *simulation) blockedByRefusal(f *fate, o *object.Object) {
 	r, refused := s.neighbours.refused[o.Ref]
 	switch Reason(f.reason) {
+	case OrphaningFails:
+		if x, ok := s.refusedOf(f.blocked.Dependents); ok {
+			f.detail = x.Text()
+		}
+		return
 	case ContentRemains, "":
-		for _, d := range f.blocked.Dependents {
-			if x, ok := s.neighbours.refused[object.Ref(d)]; ok && !refused && s.stands(object.Ref(d)) {
-				r, refused = x, true
-			}
+		if !refused {
+			r, refused = s.refusedOf(f.blocked.Dependents)
+		}
+	case ContentNotCovered:
+		if r, refused = s.neighbours.hidden(o); refused && r.Sure {
+			f.outcome = report.Blocked
 		}
 	case FinalizerRemains:
 		w, ok := s.rest.waits(o.Ref)
@@ -210,13 +265,20 @@ func (s *simulation) blockedByRefusal(f *fate, o *object.Object) {
 	if !refused {
 		return
 	}
-	f.reason = string(refusedReason(r))
-	if f.detail == "" {
-		f.detail = r.Text()
-	}
+	f.reason, f.detail = string(refusedReason(r)), r.Text()
 	if !r.Sure {
 		f.doubt(WebhookUnknown)
 	}
+}
+
+// refusedOf is why a write was refused to one of the objects that stand.
+func (s *simulation) refusedOf(list []report.Ref) (surroundings.Refusal, bool) {
+	for _, d := range list {
+		if r, ok := s.neighbours.refused[object.Ref(d)]; ok && s.stands(object.Ref(d)) {
+			return r, true
+		}
+	}
+	return surroundings.Refusal{}, false
 }
 
 // stands tells whether nobody has deleted an object.

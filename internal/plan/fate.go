@@ -212,7 +212,10 @@ func (s *simulation) deletedFate(f *fate) {
 func (s *simulation) assume(f *fate) {
 	for _, actor := range []word{f.track.releasedBy, f.track.removedBy} {
 		text, ok := s.rest.assumption(s.recorder.text(actor))
-		if ok && !s.neighbours.shown(s.recorder.text(actor), f.track.first) && !slices.Contains(f.assumptions, text) {
+		if ok {
+			text = s.neighbours.rest(s.recorder.text(actor), text, f.track.first)
+		}
+		if text != "" && !slices.Contains(f.assumptions, text) {
 			f.assumptions = append(f.assumptions, text)
 		}
 	}

@@ -70,6 +70,8 @@ type recorder struct {
 	words      []string
 	numbers    map[string]word
 	observed   func(e object.Event, cause int)
+	// unreadable says why stored objects of a resource cannot be read; nil where all can.
+	unreadable func(schema.GroupResource) error
 	// keep withholds writes of the collector; kept says why, of those it did.
 	keep Keeper
 	kept map[object.Ref]Reason
@@ -216,6 +218,11 @@ func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, na
 
 // DeleteStored deletes from storage as the server does.
 func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
+	if r.unreadable != nil {
+		if err := r.unreadable(gr); err != nil {
+			return err
+		}
+	}
 	before := r.server.Writes()
 	err := r.server.DeleteStored(ctx, gr, namespace)
 	res, _ := r.server.Resources().Preferred(gr)

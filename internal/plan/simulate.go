@@ -126,7 +126,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap)},
 	}
 	s.partial = o.Rules == engine.Strict && len(RelevantGaps(snap, func(string) bool { return true })) > 0
-	beside.recorder = s.recorder
+	beside.watch(s.recorder)
 	s.recorder.withhold(o.Keep)
 	s.rest = newRestOfWorld(s.recorder, beside)
 	s.tracks.collector, s.tracks.reclaim = s.recorder.word(actorCollector), s.recorder.word(controllers.ReclaimName)

@@ -79,12 +79,12 @@ func (s *Surroundings) Down(service *evidence.ServiceRef) (Unreachable, bool) {
 // Broken is Down for a webhook; one outside of the cluster is never known to be.
 func (s *Surroundings) Broken(c *evidence.Client) (Unreachable, bool) { return s.reach.broken(c) }
 
-// Discovered tells whether all aggregated APIs were seen to answer.
+// Discovered tells whether of every aggregated API it was seen whether it answers.
 func (s *Surroundings) Discovered() bool {
 	if ok, _, _ := s.seen.Whole(evidence.APIServices); !ok {
 		return false
 	}
-	return !slices.ContainsFunc(s.seen.APIServices, func(a evidence.APIService) bool { return !a.Available.True() })
+	return !slices.ContainsFunc(s.seen.APIServices, func(a evidence.APIService) bool { return a.Service != nil && a.Available.Status == "" })
 }
 
 // APIServices are the aggregated APIs that are known not to answer.

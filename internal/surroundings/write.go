@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -54,18 +56,16 @@ func (r Refusal) Text() string {
 	return "the conversion webhook of " + r.Definition.Plural + "." + r.Definition.Group + " does not answer: " + r.Why.Text()
 }
 
-// Admitted tells whether all webhooks of admission were seen, and there is none that is
-// known not to answer.
+// Admitted tells whether all webhooks of admission were seen.
 func (s *Surroundings) Admitted() bool {
 	ok, _, _ := s.seen.Whole(evidence.ValidatingWebhooks, evidence.MutatingWebhooks)
-	return ok && len(s.deaf) == 0
+	return ok
 }
 
-// Converted tells whether all definitions were seen, and there is none whose conversion
-// webhook is known not to answer.
+// Converted tells whether all definitions were seen.
 func (s *Surroundings) Converted() bool {
 	ok, _, _ := s.seen.Whole(evidence.Definitions)
-	return ok && len(s.mute) == 0
+	return ok
 }
 
 // Obstructed tells whether there is any webhook that could make a write fail.
@@ -124,6 +124,65 @@ func (s *Surroundings) webhooks(w Write) (surely, perhaps []*evidence.Webhook) {
 		}
 	}
 	return surely, perhaps
+}
+
+// Cleanup tells why the API server cannot read the instances of a definition to delete
+// them with it: those stored in another version than that of storage have to be
+// converted. It is sure when that was tried and failed.
+//
+// Upstream: crd_finalizer.go deleteInstances, customresource_handler.go
+// GetCustomResourceListerCollectionDeleter.
+func (s *Surroundings) Cleanup(definition *object.Object) (Refusal, bool) {
+	for _, d := range s.mute {
+		if d.Ref.Name != definition.Name || len(d.Stored) == 1 && d.Stored[0] == d.Storage {
+			continue
+		}
+		why, _ := s.reach.broken(d.Conversion)
+		c, _ := evidence.Find(d.Conditions, "Terminating")
+		r := Refusal{Definition: d, Why: why, Sure: c.True() && c.Reason == instancesFail}
+		if _, failed := s.unreadable(d, ""); failed && s.preferred(d) == d.Storage {
+			r.Sure = true
+		}
+		return r, true
+	}
+	return Refusal{}, false
+}
+
+// instancesFail is the reason of the condition Terminating of a definition whose
+// instances cannot be listed or deleted.
+const instancesFail = "InstanceDeletionFailed"
+
+// Unreadable tells why custom resources in a namespace cannot even be listed: whoever
+// has read the snapshot has tried, and their conversion has failed.
+func (s *Surroundings) Unreadable(namespace string) (Refusal, bool) {
+	for _, d := range s.mute {
+		if r, failed := s.unreadable(d, namespace); failed {
+			return r, true
+		}
+	}
+	return Refusal{}, false
+}
+
+// unreadable is about the instances of one definition, in one namespace or everywhere.
+// Which of them it is that cannot be converted a list does not say.
+func (s *Surroundings) unreadable(d *evidence.Definition, namespace string) (Refusal, bool) {
+	r, ok := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
+	if !ok || namespace != "" && !r.Namespaced {
+		return Refusal{}, false
+	}
+	for _, g := range s.snap.Gaps {
+		here := g.Namespace == namespace || namespace == ""
+		if here && g.Resource == r.Name && object.GroupOf(g.APIVersion) == r.Group && strings.Contains(g.Why, "conversion webhook for ") {
+			why, _ := s.reach.broken(d.Conversion)
+			return Refusal{Definition: d, Why: why, Sure: true}, true
+		}
+	}
+	return Refusal{}, false
+}
+
+func (s *Surroundings) preferred(d *evidence.Definition) string {
+	r, _ := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
+	return r.Version
 }
 
 // muteOf are the definitions whose conversion webhook has no endpoints.
