@@ -21,6 +21,9 @@ var ofManager = map[string]bool{
 	"kubernetes":                               true,
 }
 
+// OfManager tells whether kube-controller-manager removes a finalizer.
+func OfManager(name string) bool { return ofManager[name] }
+
 // hosted tells whether a finalizer belongs to a controller that providers of
 // clusters run where their customers see no pod of it.
 func hosted(name string) bool {
