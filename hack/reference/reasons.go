@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 	"github.com/kubectl-gc/kubectl-gc/internal/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/unserve"
 )
@@ -62,7 +63,7 @@ func reasonsPage() []byte {
 		row(&b, string(r.Reason), r.Text)
 	}
 	section(&b, "Reasons of a proof", "in the findings of stuck")
-	for _, r := range diagnose.ProofReasons() {
+	for _, r := range surroundings.ProofReasons() {
 		row(&b, string(r.Reason), r.Text)
 	}
 	codes(&b, "check", diagnose.Codes())

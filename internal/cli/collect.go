@@ -100,6 +100,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	if err := l.check(c, &options); err != nil {
 		return err
 	}
+	l.from.bodies = newBodies()
 	w, err := l.from.read(c, l.streams, nil)
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	}
 	options.Guards = l.writing.guards()
 	simulating := begin(c, l.streams.ErrOut, "simulating the collector")
-	result, err := plan.Simulate(c.Context(), w.Snapshot, plan.CollectSeed(), options)
+	result, err := planned(c.Context(), w, plan.CollectSeed(), options, nil)
 	simulating.end()
 	if err != nil {
 		return err

@@ -126,16 +126,21 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 // foretell plans a delete, and returns the world that the plan is of. Of a delete in the
 // background one namespace may say everything.
 func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams, t *targets, args []string, policy engine.Policy, o plan.Options) (of world, result *plan.Result, err error) {
+	from.bodies = newBodies()
 	mayBeEnough := policy == engine.Background && o.Explore == 0
 	err = from.answer(c, streams, t, args, mayBeEnough, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
 		simulating := begin(c, streams.ErrOut, simulated(o.Explore))
 		defer simulating.end()
-		var err error
 		of = w
-		if result, err = plan.Simulate(c.Context(), w.Snapshot, plan.DeleteSeed(policy, refs...), o); err != nil || part == nil {
-			return "", err
-		}
-		return part.Plan(result.Plan), nil
+		rest := ""
+		var err error
+		result, err = planned(c.Context(), w, plan.DeleteSeed(policy, refs...), o, func(p *report.Plan) bool {
+			if part != nil {
+				rest = part.Plan(p)
+			}
+			return rest != ""
+		})
+		return rest, err
 	})
 	return of, result, err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -10,12 +11,14 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // explanation is `explain`.
@@ -88,27 +91,37 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	return k.print(c, of, e)
 }
 
-// explain explains one object. Of one that is being deleted it says what it waits for in
-// the end, as stuck does; for others nothing more is read. The rest is why a part of a
-// cluster is not enough for that.
+// explain explains one object, with what is known of those who act beside the collector.
+// Of one that is being deleted it says what it waits for in the end, as stuck does. The
+// rest is why a part of a cluster is not enough for that.
 func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *narrow.Part) (e *report.Explanation, rest string, err error) {
 	now, err := k.waiting.moment(c, w)
 	if err != nil {
 		return nil, "", err
 	}
 	defer begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).KubectlName()).end()
-	if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
-		return nil, "", err
-	}
 	if part != nil {
+		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
+			return nil, "", err
+		}
 		if rest = part.Explanation(e); rest != "" {
 			return e, rest, nil
 		}
 	}
-	if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o == nil || !o.BeingDeleted() {
-		return e, "", nil
+	o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	if o == nil {
+		return nil, "", fmt.Errorf("%s is not in the snapshot", ref)
 	}
-	d, err := k.waiting.judge(c.Context(), w, diagnose.Question{Now: now, Objects: []object.Ref{ref}})
+	seen, err := k.seen(c.Context(), w, o)
+	if err != nil {
+		return nil, "", err
+	}
+	options := k.options
+	options.Surroundings = surroundings.New(w.Snapshot, seen, now)
+	if e, err = explain.Object(c.Context(), w.Snapshot, ref, options); err != nil || !o.BeingDeleted() {
+		return e, "", err
+	}
+	d, err := diagnose.Stuck(c.Context(), w.Snapshot, seen, diagnose.Question{Now: now, Objects: []object.Ref{ref}})
 	if err != nil {
 		return nil, "", err
 	}
@@ -117,6 +130,15 @@ func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *n
 		rest = part.Waits(e)
 	}
 	return e, rest, nil
+}
+
+// seen is the evidence about one object: for one that is being deleted what stuck reads,
+// for another one what matters when it is.
+func (k *explanation) seen(ctx context.Context, w world, o *object.Object) (*evidence.World, error) {
+	if w.client == nil || o.BeingDeleted() {
+		return k.waiting.evidence(ctx, w, []object.Ref{o.Ref})
+	}
+	return w.client.Neighbours(ctx, reachOfObject(o))
 }
 
 func (k *explanation) print(c *cobra.Command, w world, e *report.Explanation) error {

@@ -55,7 +55,7 @@ func (s *source) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStr
 	if err != nil {
 		return false, err
 	}
-	w := world{snap, client}
+	w := world{Snapshot: snap, client: client}
 	refs, err := t.find(c, w, args)
 	if err != nil {
 		return false, nil //nolint:nilerr // the whole cluster is asked, and says what is wrong

@@ -98,9 +98,9 @@ func (r *removal) plan(c *cobra.Command, w world, objects []*object.Object, name
 		refusals = append(refusals, finalizer.Judge(w.Snapshot, o, asked, r.allow)...)
 	}
 	defer begin(c, r.streams.ErrOut, "simulating the removal").end()
-	result, err := plan.Simulate(c.Context(), w.Snapshot, plan.RemoveFinalizerSeed(names, refs...), plan.Options{
+	result, err := planned(c.Context(), w, plan.RemoveFinalizerSeed(names, refs...), plan.Options{
 		NoSteps: r.output.forPeople() && !r.steps, Guards: append(r.writing.guards(), r.allowed()...),
-	})
+	}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,8 @@ type world struct {
 	*snapshot.Snapshot
 	// client is the cluster that the snapshot shows; nil for a dump.
 	client *kube.Client
+	// bodies are the evidence in a dump, where the command takes it.
+	bodies *bodies
 }
 
 func newSource(config *genericclioptions.ConfigFlags) source {
@@ -58,6 +60,7 @@ func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, t *t
 		w, err = s.readCluster(c, streams.ErrOut, t)
 	} else {
 		w.Snapshot, err = s.readDump(c, streams)
+		w.bodies = s.bodies
 	}
 	if err != nil {
 		return world{}, err
@@ -82,7 +85,7 @@ func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (wo
 		return world{}, err
 	}
 	snap, err := s.cluster.read(c, client, s.cluster.scope, errOut)
-	return world{snap, client}, err
+	return world{Snapshot: snap, client: client}, err
 }
 
 // open connects to the cluster and tells the targets which one it is.

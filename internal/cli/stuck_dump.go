@@ -25,7 +25,7 @@ func newBodies() *bodies { return &bodies{had: map[evidence.Part]map[place]bool{
 // wants tells whether the body of an object says anything.
 func (*bodies) wants(o *object.Object) bool {
 	_, ok := evidence.PartOf(o.APIVersion, o.Kind)
-	return ok || o.BeingDeleted()
+	return ok || o.BeingDeleted() || len(o.Finalizers()) > 0
 }
 
 // add takes in the body of an object. One that cannot be read makes its part
@@ -41,6 +41,14 @@ func (b *bodies) add(o *object.Object, text []byte) error {
 		b.had[part][place{o.Namespace, o.Name}] = true
 	}
 	return nil
+}
+
+// seen is the evidence of a dump; nil where none was taken.
+func (b *bodies) seen(snap *snapshot.Snapshot) *evidence.World {
+	if b == nil {
+		return nil
+	}
+	return b.evidence(snap)
 }
 
 const bodiesMissing = "the dump lists objects whose spec and status it does not show"

@@ -24,7 +24,7 @@ func crowd(b *testing.B, n int) *apisim.Server {
 // the collector pays whenever it is idle.
 func BenchmarkStepAtRest(b *testing.B) {
 	w := crowd(b, 10_000)
-	list := controllers.All(nil)
+	list := controllers.All(nil, nil)
 	for {
 		if acted, err := controllers.Step(b.Context(), w, list); err != nil {
 			b.Fatal(err)
@@ -45,7 +45,7 @@ func BenchmarkNamespace(b *testing.B) {
 	full := crowd(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		w, list := full.Clone(), controllers.All(nil)
+		w, list := full.Clone(), controllers.All(nil, nil)
 		for {
 			acted, err := controllers.Step(b.Context(), w, list)
 			if err != nil {

@@ -29,7 +29,7 @@ v1 PersistentVolume v phase=Released fin=kubernetes.io/pv-protection deleting
 v1 Service s/web fin=service.kubernetes.io/load-balancer-cleanup deleting
 resource.k8s.io/v1 ResourceClaim s/d reserved= fin=resource.kubernetes.io/delete-protection deleting
 networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/service-cidr-finalizer deleting`
-	for _, c := range controllers.All(nil) {
+	for _, c := range controllers.All(nil, nil) {
 		t.Run(c.Name(), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -58,7 +58,7 @@ func TestContextEndsInAPass(t *testing.T) {
 		{controllers.DefinitionController(nil), widgets + "defines=example.com/v1:Widget:widgets established terminating" + going +
 			"example.com/v1 Widget s/a\nexample.com/v1 Widget t/b"},
 		{controllers.DefinitionController(nil), widgets + "defines=example.com/v1:Widget:widgets established" + going},
-		{controllers.Kubelet(), "v1 Pod s/a node=n1 phase=Running deleting=+30 grace=30\nv1 Pod s/b node=n1 phase=Running deleting=+30 grace=30"},
+		{controllers.Kubelet(nil), "v1 Pod s/a node=n1 phase=Running deleting=+30 grace=30\nv1 Pod s/b node=n1 phase=Running deleting=+30 grace=30"},
 		{controllers.JobTracking(nil), "v1 Pod s/a node=n1 fin=batch.kubernetes.io/job-tracking\nv1 Pod s/b node=n1 fin=batch.kubernetes.io/job-tracking"},
 		{controllers.ClaimProtection(nil), "v1 PersistentVolumeClaim s/a deleting fin=kubernetes.io/pvc-protection\n" +
 			"v1 PersistentVolumeClaim s/b deleting fin=kubernetes.io/pvc-protection"},
@@ -68,7 +68,7 @@ func TestContextEndsInAPass(t *testing.T) {
 			"resource.k8s.io/v1 ResourceClaim s/b deleting reserved= fin=resource.kubernetes.io/delete-protection"},
 		{controllers.ServiceCIDRs(nil), "networking.k8s.io/v1 ServiceCIDR a cidrs=10.8.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer\n" +
 			"networking.k8s.io/v1 ServiceCIDR b cidrs=10.9.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer"},
-		{controllers.PodGC(nil), "v1 Pod s/a node= deleting fin=x/y\nv1 Pod s/b node= deleting fin=x/y"},
+		{controllers.PodGC(nil, nil), "v1 Pod s/a node= deleting fin=x/y\nv1 Pod s/b node= deleting fin=x/y"},
 	} {
 		t.Run(test.controller.Name(), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())

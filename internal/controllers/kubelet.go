@@ -23,13 +23,17 @@ const KubeletAssumption = "the node is ready and its kubelet stops the container
 // business. Mirror pods end the same way; that the kubelet creates them anew is
 // left out.
 //
-// Pods whose node is known to be missing are left to PodGC.
+// Pods whose node is known to be missing are left to PodGC, and those whose kubelet is
+// known not to work are left as they are. A nil health stands for kubelets that work.
 //
 // Upstream: kubelet status_manager.go syncPod, semantics.md §2.9, S051,
 // S060–S062.
-func Kubelet() Controller { return &kubelet{} }
+func Kubelet(h Health) Controller { return &kubelet{health: orHealthy(h)} }
 
-type kubelet struct{ waits []Wait }
+type kubelet struct {
+	health Health
+	waits  []Wait
+}
 
 func (*kubelet) Name() string       { return KubeletName }
 func (*kubelet) Assumption() string { return KubeletAssumption }
@@ -44,9 +48,21 @@ func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
 		if ctx.Err() != nil {
 			break
 		}
+		if why := k.fails(pod); why != "" {
+			p.wait(Wait{Object: pod.Ref, Reason: NodeNotReady, Why: why})
+			continue
+		}
 		p.finish(pod, &metav1.Preconditions{UID: &pod.UID})
 	}
 	return p.end(&k.waits)
+}
+
+// fails says why the kubelet of a pod does not end it.
+func (k *kubelet) fails(pod *object.Object) string {
+	if facts := pod.Pod(); facts != nil {
+		return k.health.Kubelet(facts.NodeName)
+	}
+	return ""
 }
 
 // waitsForKubelet tells whether a delete without grace changes anything: there is

@@ -19,14 +19,18 @@ const PodGCAssumption = "the node stays away for longer than the quarantine of p
 //
 // A node counts as missing when other nodes are in the world. A pod that nobody
 // has asked to delete is removed only where the coverage makes the nodes in the
-// world all there are; a nil coverage stands for a world that is complete.
+// world all there are; a nil coverage stands for a world that is complete. A pod that it
+// is known not to have removed stays; a nil health knows of none.
 //
 // Upstream: podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating,
 // semantics.md §2.9, S063, S064.
-func PodGC(c Coverage) Controller { return &podGC{coverage: orComplete(c)} }
+func PodGC(c Coverage, h Health) Controller {
+	return &podGC{coverage: orComplete(c), health: orHealthy(h)}
+}
 
 type podGC struct {
 	coverage Coverage
+	health   Health
 	waits    []Wait
 }
 
@@ -45,6 +49,10 @@ func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
 	for _, pod := range podsThat(w, alone) {
 		if ctx.Err() != nil {
 			break
+		}
+		if why := g.health.PodGC(pod); why != "" && waitsForKubelet(pod) && nodes.lost(pod) {
+			p.wait(Wait{Object: pod.Ref, Reason: NodeGone, Why: why})
+			continue
 		}
 		if p.fail(pod) {
 			p.finish(pod, nil)

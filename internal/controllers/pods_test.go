@@ -35,7 +35,7 @@ func TestKubeletPicksPods(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := server(t, test.world)
-			k := controllers.Kubelet()
+			k := controllers.Kubelet(nil)
 			acted, err := k.Step(t.Context(), w)
 			if err != nil {
 				t.Fatal(err)
@@ -59,7 +59,7 @@ func TestKubeletRequest(t *testing.T) {
 		sent = append(sent, o)
 		return nil
 	}
-	settle(t, controllers.Kubelet(), w)
+	settle(t, controllers.Kubelet(nil), w)
 	want := []metav1.DeleteOptions{*metav1.NewPreconditionDeleteOptions("u")}
 	want[0].GracePeriodSeconds = new(int64(0))
 	if diff := cmp.Diff(want, sent); diff != "" {
@@ -73,7 +73,7 @@ func TestKubeletIgnoresTheGone(t *testing.T) {
 	w.deletes = func(ref object.Ref, _ metav1.DeleteOptions) error {
 		return apierrors.NewNotFound(podResource, ref.Name)
 	}
-	k := controllers.Kubelet()
+	k := controllers.Kubelet(nil)
 	if n := settle(t, k, w); n != 0 || len(k.Waiting()) != 0 {
 		t.Errorf("acted %d times, waits %v", n, waits(k))
 	}
@@ -99,7 +99,7 @@ func TestPodGCPicksPods(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := server(t, test.world)
-			g := controllers.PodGC(test.coverage)
+			g := controllers.PodGC(test.coverage, nil)
 			settle(t, g, w)
 			_, err := w.Get(t.Context(), object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "s", Name: "p"})
 			if gone := apierrors.IsNotFound(err); gone != test.goes {
@@ -127,7 +127,7 @@ func TestPodGCMarksFirst(t *testing.T) {
 		}
 		return nil
 	}
-	g := controllers.PodGC(nil)
+	g := controllers.PodGC(nil, nil)
 	settle(t, g, w)
 	if diff := cmp.Diff([]string{"b"}, deleted); diff != "" {
 		t.Errorf("deleted (-want +got):\n%s", diff)

@@ -88,7 +88,7 @@ func TestControllersRest(t *testing.T) {
 		}
 		w := apisim.New(objects, scenario.Resources())
 		twin := w.Clone()
-		list, others := controllers.All(coverage), controllers.All(coverage)
+		list, others := controllers.All(coverage, nil), controllers.All(coverage, nil)
 		run(t, w, w, list, coverage)
 		run(t, twin, plain{twin}, others, coverage)
 		if a, b := fmt.Sprint(remains(w), controllers.Waiting(list)), fmt.Sprint(remains(twin), controllers.Waiting(others)); a != b {

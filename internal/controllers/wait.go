@@ -42,6 +42,11 @@ const (
 	// ManagedElsewhere: the finalizer is there, and it is not for the controller
 	// to remove it.
 	ManagedElsewhere Reason = "ManagedElsewhere"
+	// NodeNotReady: the kubelet of the pod's node is known not to work.
+	NodeNotReady Reason = "NodeNotReady"
+	// NodeGone: the pod's node is not there, and pod GC is known not to have removed
+	// the pod.
+	NodeGone Reason = "NodeGone"
 	// NotShown: an object is in the snapshot without the fields that decide.
 	NotShown Reason = "NotShown"
 )

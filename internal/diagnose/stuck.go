@@ -14,12 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
-
-// patience is how long, in seconds, deleters that need no one else may take before
-// they count as not working: the collector takes seconds, the back-off of the
-// namespace controller a few minutes.
-const patience = 300
 
 // Question says what Stuck is asked.
 type Question struct {
@@ -37,7 +33,8 @@ type Question struct {
 // what would end that. The collector is asked by a simulation; who removes the
 // finalizers of others follows from the evidence, which may be nil.
 func Stuck(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
-	i := &inquiry{ctx: ctx, snap: snap, seen: seen.Sorted(), now: q.Now, ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
+	around := surroundings.New(snap, seen, q.Now)
+	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
 	targets, err := i.targets(q)
 	if err != nil {
 		return nil, err
@@ -67,22 +64,17 @@ func Stuck(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q
 type inquiry struct {
 	ctx  context.Context
 	snap *snapshot.Snapshot
-	seen *evidence.World
-	now  int64
+	// around are those who act beside the collector, seen the evidence about them.
+	around *surroundings.Surroundings
+	seen   *evidence.World
+	now    int64
 
 	effects map[object.Ref]*report.Effect
 	stuck   map[object.Ref]report.Stuck
 	graph   *graph.Graph
 	content map[string][]*object.Object
-	// nodes tells that there is one: a world without any says nothing about nodes.
-	nodes  bool
-	shown  map[object.Ref]*evidence.Terminating
-	reach  *reach
-	rights *rights
-	// programs, events and ready are the evidence by what it is about.
-	programs *programs
-	events   map[about][]*evidence.Event
-	ready    map[string]evidence.Condition
+	// events are the evidence by what they are about.
+	events map[about][]*evidence.Event
 
 	// ends are those found already; open marks the objects on the way.
 	ends map[object.Ref][]end
@@ -116,7 +108,7 @@ func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 // simulate has the collector and its neighbours run to their end when nobody else
 // does anything.
 func (i *inquiry) simulate() error {
-	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{NoSteps: true})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.CollectSeed(), plan.Options{Surroundings: i.around, NoSteps: true})
 	if err != nil {
 		return err
 	}
@@ -136,22 +128,11 @@ func (i *inquiry) simulate() error {
 func (i *inquiry) index() {
 	i.content = map[string][]*object.Object{}
 	for _, o := range i.snap.Objects {
-		i.nodes = i.nodes || o.Kind == everyNode.Kind && o.Group() == ""
 		if o.BeingDeleted() {
 			i.content[o.Namespace] = append(i.content[o.Namespace], o)
 		}
 	}
-	i.shown = map[object.Ref]*evidence.Terminating{}
-	if i.seen != nil {
-		for n := range i.seen.Terminating {
-			t := &i.seen.Terminating[n]
-			i.shown[i.known(t.Ref)] = t
-		}
-	}
-	i.reach = newReach(i.seen)
-	i.rights = newRights(i.seen)
-	i.programs = newPrograms(i.seen)
-	i.events, i.ready = map[about][]*evidence.Event{}, map[string]evidence.Condition{}
+	i.events = map[about][]*evidence.Event{}
 	if i.seen == nil {
 		return
 	}
@@ -160,29 +141,10 @@ func (i *inquiry) index() {
 		k := about{e.About.Kind, e.About.Namespace, e.About.Name}
 		i.events[k] = append(i.events[k], e)
 	}
-	for _, n := range i.seen.Nodes {
-		i.ready[n.Name] = n.Ready
-	}
 }
 
 // about is what an event names: mostly there is no more.
 type about struct{ kind, namespace, name string }
-
-// known is the reference that the snapshot has for an object: the evidence may have
-// been read in another version.
-func (i *inquiry) known(ref object.Ref) object.Ref {
-	r, err := i.snap.Resources.For(ref.APIVersion, ref.Kind)
-	if err != nil {
-		return ref
-	}
-	if p, ok := i.snap.Resources.Preferred(r.GroupResource()); ok {
-		ref.APIVersion = p.APIVersion()
-	}
-	if o := i.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
-		return o.Ref
-	}
-	return ref
-}
 
 // finding is the document's form of one end that an object waits for.
 func (i *inquiry) finding(o *object.Object, e end) report.Finding {
@@ -201,23 +163,13 @@ func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 		f.Remedy = e.remedies[0].Command
 	}
 	if i.now != 0 {
-		f.ForSeconds = new(int(max(i.age(o), 0)))
+		f.ForSeconds = new(int(max(i.around.Age(o), 0)))
 	}
 	return f
 }
 
-// age is how long an object has been being deleted, in seconds; negative while a
-// grace period runs, and 0 where the time is not known, or the object is yet to be
-// deleted.
-func (i *inquiry) age(o *object.Object) int64 {
-	if i.now == 0 || !o.BeingDeleted() {
-		return 0
-	}
-	return i.now - o.DeletionTimestamp()
-}
-
 // overdue tells whether whoever needs no one else should long have been done.
-func (i *inquiry) overdue(o *object.Object) bool { return i.age(o) > patience }
+func (i *inquiry) overdue(o *object.Object) bool { return i.around.Overdue(o) }
 
 func isNamespace(o *object.Object) bool { return o.Kind == "Namespace" && o.Group() == "" }
 func isPod(o *object.Object) bool       { return o.Kind == "Pod" && o.Group() == "" }

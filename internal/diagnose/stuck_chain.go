@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // find derives the ends of an object from what the simulation makes of it. It is
@@ -62,14 +63,16 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 		return append(i.foreign(o, names), i.orphaning(o, dependents))
 	case plan.DeletionMissed:
 		return []end{i.forgotten(o)}
-	case plan.GracePeriodRuns:
+	case plan.GracePeriodRuns, plan.NodeNotReady, plan.NodeGone:
 		return append(i.foreign(o, names), i.pod(o)...)
 	case plan.InUse:
 		return i.inUse(o, names, dependents)
 	case plan.LeftAlone:
 		return i.leftAlone(o, e, names)
-	case plan.ContentRemains, plan.DiscoveryFails:
+	case plan.ContentRemains, plan.DiscoveryFails, plan.APIServiceUnavailable:
 		return i.contained(o, e, names, dependents)
+	case plan.WebhookUnreachable, plan.ConversionFails:
+		return i.refusedWrites(o, e, names, dependents)
 	default:
 		ends := i.foreign(o, names)
 		return append(ends, i.follow(o, string(plan.BlockingDependents), dependents, func(d report.Ref) (end, bool) {
@@ -122,7 +125,7 @@ func (i *inquiry) neverJudged(d report.Ref) bool {
 // The namespace controller may have said it.
 func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	e := endAt(o, EndNotSeen)
-	e.prove(SimulationSays, nil, x.Message)
+	e.prove(surroundings.SimulationSays, nil, x.Message)
 	if isNamespace(o) {
 		i.remaining(o, &e)
 	}
@@ -170,7 +173,7 @@ func (i *inquiry) leftAlone(o *object.Object, e *report.Effect, names []string) 
 	var ends []end
 	for _, name := range names {
 		x := i.heldBy(o, name, true)
-		x.prove(SimulationSays, nil, e.Message)
+		x.prove(surroundings.SimulationSays, nil, e.Message)
 		ends = append(ends, x)
 	}
 	return ends

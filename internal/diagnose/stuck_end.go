@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // end is the last link of a chain of waiting: the one thing that has to move.
@@ -16,7 +17,7 @@ type end struct {
 	at        report.Ref
 	finalizer string
 	verdict   report.RemoverVerdict
-	proof     []report.Proof
+	proof     surroundings.Proofs
 	remedies  []report.Remedy
 	// others are further objects that the text names.
 	others []report.Ref
@@ -33,15 +34,8 @@ func endAt(o *object.Object, code Code) end {
 }
 
 // prove adds what was seen, unless it says nothing or is there already.
-func (e *end) prove(reason ProofReason, about *report.Ref, message string) {
-	if message == "" {
-		return
-	}
-	p := report.Proof{Reason: string(reason), Object: about, Message: clip(message)}
-	same := func(q report.Proof) bool { return q.Reason == p.Reason && q.Message == p.Message }
-	if !slices.ContainsFunc(e.proof, same) {
-		e.proof = append(e.proof, p)
-	}
+func (e *end) prove(reason surroundings.ProofReason, about *report.Ref, message string) {
+	e.proof.Add(reason, about, message)
 }
 
 func (e *end) remedy(command, effect, cost string) {
@@ -49,16 +43,6 @@ func (e *end) remedy(command, effect, cost string) {
 		return
 	}
 	e.remedies = append(e.remedies, report.Remedy{Command: command, Effect: effect, Cost: cost})
-}
-
-// clip brings foreign text onto one line, and cuts what nobody would read to its end.
-func clip(text string) string {
-	const most = 400
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 // like tells whether two ends are of the same kind, so that naming one is enough.

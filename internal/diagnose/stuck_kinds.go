@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // deadlock is about objects that the collector never frees.
@@ -28,24 +29,42 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 			return i.notSeen(dependent, x)
 		}
 	}
+	if dependent := i.at(object.Ref(d)); dependent != nil && !dependent.BeingDeleted() && i.hindered(dependent) {
+		if refused, ok := i.refusal(dependent, surroundings.Remove); ok {
+			return refused
+		}
+	}
 	e := endAt(o, LiveDependentBlocks)
 	e.at, e.others = d, []report.Ref{d}
 	e.chain = []report.WaitLink{{Ref: d, Waits: string(LiveDependentBlocks)}}
 	if x := i.effects[object.Ref(d)]; x != nil {
-		e.prove(SimulationSays, &d, x.Message)
+		e.prove(surroundings.SimulationSays, &d, x.Message)
 	}
 	if s, ok := i.stuck[object.Ref(d)]; ok {
-		e.prove(SimulationSays, &d, s.Message)
+		e.prove(surroundings.SimulationSays, &d, s.Message)
 	}
 	i.redelete(o, &e, "frees it; the dependent stays as it is")
 	return e
 }
 
+// hindered tells whether the collector would delete an object, and may not.
+func (i *inquiry) hindered(o *object.Object) bool {
+	e := i.effects[o.Ref]
+	return e != nil && (e.Reason == string(plan.WebhookUnreachable) || e.Reason == string(plan.ConversionFails))
+}
+
 func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
+	for _, ref := range dependents {
+		if d := i.at(object.Ref(ref)); d != nil {
+			if refused, ok := i.refusal(d, surroundings.Update); ok {
+				return refused.behind(o, string(plan.OrphaningFails))
+			}
+		}
+	}
 	e := endAt(o, OrphaningStuck)
 	e.others = dependents
 	if s, ok := i.stuck[o.Ref]; ok {
-		e.prove(SimulationSays, nil, s.Message)
+		e.prove(surroundings.SimulationSays, nil, s.Message)
 	}
 	i.proveSimulation(o, &e)
 	if len(dependents) > 0 {
@@ -63,7 +82,7 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 func (i *inquiry) forgotten(o *object.Object) end {
 	e := endAt(o, DeletionForgotten)
 	i.proveSimulation(o, &e)
-	e.verdict = i.managerVerdict(&e)
+	e.verdict = i.manager(o, &e)
 	e.remedy(restartCommand, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
 	i.redelete(o, &e, "ends the waiting; what it owns is collected afterwards")
 	return e
@@ -73,7 +92,7 @@ const restartCommand = "kubectl delete pod -n kube-system -l component=kube-cont
 
 func (i *inquiry) proveSimulation(o *object.Object, e *end) {
 	if x := i.effects[o.Ref]; x != nil {
-		e.prove(SimulationSays, nil, x.Message)
+		e.prove(surroundings.SimulationSays, nil, x.Message)
 	}
 	i.proveEvents(o.Ref, e)
 }
@@ -94,7 +113,7 @@ func (i *inquiry) notServed(o *object.Object) end {
 	if len(o.Finalizers()) > 0 {
 		e.finalizer = o.Finalizers()[0]
 	}
-	e.prove(SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
+	e.prove(surroundings.SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
 	e.remedy("kubectl get crd", "shows whether its definition is there; a definition that serves the version again makes the object reachable", "")
 	return e
 }
@@ -118,12 +137,11 @@ func (i *inquiry) tokens(o *object.Object) []end {
 func (i *inquiry) namespace(o *object.Object) []end {
 	list, shown := i.conditions(o)
 	var ends []end
-	discovery, told := evidence.Find(list, "NamespaceDeletionDiscoveryFailure")
-	if !told || discovery.True() {
-		ends = append(ends, i.brokenAPIs(o, discovery)...)
-		if discovery.True() && len(ends) == 0 {
-			ends = append(ends, i.failing(o, NamespaceDeletionFails, discovery))
-		}
+	discovery, _ := evidence.Find(list, "NamespaceDeletionDiscoveryFailure")
+	// What the condition said at the last try matters less than what the next one meets.
+	ends = append(ends, i.brokenAPIs(o, discovery)...)
+	if discovery.True() && len(ends) == 0 {
+		ends = append(ends, i.failing(o, NamespaceDeletionFails, discovery))
 	}
 	if c, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure"); c.True() {
 		ends = append(ends, i.failing(o, NamespaceDeletionFails, c))
@@ -161,7 +179,7 @@ func (i *inquiry) remaining(o *object.Object, e *end) {
 	list, _ := i.conditions(o)
 	for _, typ := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
 		if c, _ := evidence.Find(list, typ); c.True() {
-			e.prove(ConditionSays, nil, c.Type+": "+c.Message)
+			e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Message)
 		}
 	}
 }
@@ -181,8 +199,8 @@ func (i *inquiry) conditions(o *object.Object) ([]evidence.Condition, bool) {
 // failing is an end of which only the condition is known that reports it.
 func (i *inquiry) failing(o *object.Object, code Code, c evidence.Condition) end {
 	e := endAt(o, code)
-	e.detail = clip(c.Message)
-	e.prove(ConditionSays, nil, c.Type+": "+c.Message)
+	e.detail = surroundings.Clip(c.Message)
+	e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Message)
 	e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what fails: repair that, the deletion is tried again by itself", "")
 	return e
 }
@@ -201,7 +219,7 @@ func (i *inquiry) definition(o *object.Object) []end {
 		}
 		c, _ := evidence.Find(d.Conditions, "Terminating")
 		fails := c.True() && c.Reason == "InstanceDeletionFailed"
-		if why, broken := i.reach.broken(d.Conversion); broken && (fails || i.overdue(o)) {
+		if why, broken := i.around.Broken(d.Conversion); broken && (fails || i.overdue(o)) {
 			return []end{i.conversionEnd(o, d, why)}
 		}
 		if fails {
@@ -219,7 +237,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	e := endAt(o, UnderWay)
 	if x := i.effects[o.Ref]; x != nil {
 		e.detail = x.Message
-		e.prove(SimulationSays, nil, x.Message)
+		e.prove(surroundings.SimulationSays, nil, x.Message)
 	}
 	if isNamespace(o) {
 		i.remaining(o, &e)
@@ -238,7 +256,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 		return []end{i.collectorBehind(o, e)}
 	default:
 		e.code = ControllerNotWorking
-		e.verdict = i.managerVerdict(&e)
+		e.verdict = i.manager(o, &e)
 		if name := remover(o); name != "" {
 			e.detail = name
 		}
@@ -256,7 +274,7 @@ func (i *inquiry) cleanup(o *object.Object, e *end) {
 	for n := range i.seen.Definitions {
 		if d := &i.seen.Definitions[n]; d.Ref.Name == o.Name {
 			if c, _ := evidence.Find(d.Conditions, "Terminating"); c.True() {
-				e.prove(ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
+				e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
 			}
 		}
 	}
@@ -281,7 +299,7 @@ func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 		return refused
 	}
 	e.code = CollectorNotWorking
-	e.verdict = i.managerVerdict(&e)
+	e.verdict = i.manager(o, &e)
 	if e.verdict == report.RemoverAlive || e.verdict == report.RemoverSlow {
 		e.code = DeletionForgotten
 	}
@@ -297,29 +315,38 @@ func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 // its next request: to delete a blocking dependent, to take the reference off one that
 // is to be orphaned, or to take its finalizer off the object.
 func (i *inquiry) collectorRefused(o *object.Object) (end, bool) {
-	operation, waits, others := update, string(plan.OrphaningFails), i.dependents(o)
+	operation, waits, others := surroundings.Update, string(plan.OrphaningFails), i.dependents(o)
 	if o.HasFinalizer(object.Foreground) {
-		operation, waits, others = remove, string(plan.BlockingDependents), i.blockers(o)
+		operation, waits, others = surroundings.Remove, string(plan.BlockingDependents), i.blockers(o)
 	}
 	for _, ref := range others {
 		d := i.at(ref)
-		if d == nil || operation == remove && d.BeingDeleted() {
+		if d == nil || operation == surroundings.Remove && d.BeingDeleted() {
 			continue
 		}
-		if surely, _ := i.stops(operation, d); len(surely) > 0 {
-			u, _ := i.reach.broken(&surely[0].Client)
+		if surely, _ := i.around.Webhooks(operation, d); len(surely) > 0 {
+			u, _ := i.around.Broken(&surely[0].Client)
 			e := i.admissionEnd(d, surely[0], u)
 			e.chain[0].Waits = string(WebhookUnreachable)
 			return e.behind(o, waits), true
 		}
 	}
-	if surely, _ := i.stops(update, o); len(surely) > 0 && len(others) == 0 {
-		u, _ := i.reach.broken(&surely[0].Client)
+	if surely, _ := i.around.Webhooks(surroundings.Update, o); len(surely) > 0 && len(others) == 0 {
+		u, _ := i.around.Broken(&surely[0].Client)
 		e := i.admissionEnd(o, surely[0], u)
 		e.chain[0].Waits = string(WebhookUnreachable)
 		return e, true
 	}
 	return end{}, false
+}
+
+// manager adds whether kube-controller-manager works.
+func (i *inquiry) manager(o *object.Object, e *end) report.RemoverVerdict {
+	found := i.around.Manager(o)
+	for _, p := range found.Proof {
+		e.prove(surroundings.ProofReason(p.Reason), p.Object, p.Message)
+	}
+	return found.State
 }
 
 // policyOf is how the second delete of a remedy is done.

@@ -6,9 +6,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
-
-var everyNode = object.Resource{Version: "v1", Name: "nodes", Kind: "Node"}
 
 // pod is about a pod whose containers have to stop.
 func (i *inquiry) pod(o *object.Object) []end {
@@ -21,39 +20,39 @@ func (i *inquiry) pod(o *object.Object) []end {
 		return i.sealed(e)
 	}
 	if facts.Mirror {
-		e.prove(StaticPod, nil, "its kubelet makes it anew as long as the manifest is on node "+facts.NodeName)
+		e.prove(surroundings.StaticPod, nil, "its kubelet makes it anew as long as the manifest is on node "+facts.NodeName)
 	}
 	node := facts.NodeName
 	there := i.snap.Find("v1", "Node", "", node)
-	ready, known := i.readiness(node)
+	state, ready := i.around.Node(node)
 	i.proveEvents(o.Ref, &e)
 	switch {
 	case node == "":
 		return nil
-	case there == nil && i.nodes && i.snap.Covers(everyNode, ""):
+	case state == surroundings.NodeAbsent && i.overdue(o):
 		e.code = NodeGone
 		e.detail = node
-		e.prove(NodeSays, nil, "there is no node "+node)
+		e.prove(surroundings.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
 		i.forceDelete(o, &e, "nothing, if the machine is gone for good; else its containers may still run")
-	case known && ready.Status != "True":
+	case state == surroundings.NodeNotReady:
 		e.code = NodeNotReady
 		e.detail = node
 		about := report.Ref{APIVersion: "v1", Kind: "Node", Name: node}
 		if there != nil {
 			about = report.RefOf(there.Ref)
 		}
-		e.prove(NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
+		e.prove(surroundings.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
 		e.remedy("kubectl describe node "+quote(node), "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
-	case i.now != 0 && i.age(o) < 0:
+	case i.now != 0 && i.around.Age(o) < 0:
 		e.code = GracePeriod
 		e.detail = node
 		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
 	case i.overdue(o):
 		e.code = PodNotFinished
 		e.detail = node
-		if s := i.seen.Sight(evidence.Nodes, ""); !known && !s.Whole {
-			e.prove(NotRead, nil, "not read: nodes: "+s.Why)
+		if s := i.around.Evidence().Sight(evidence.Nodes, ""); state == surroundings.NodeUnknown && !s.Whole {
+			e.prove(surroundings.NotRead, nil, "not read: nodes: "+s.Why)
 		}
 		e.remedy("kubectl describe "+argument(o), "shows what its kubelet says", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
@@ -70,12 +69,6 @@ func (i *inquiry) pod(o *object.Object) []end {
 func (i *inquiry) sealed(e end) []end {
 	e.chain[len(e.chain)-1].Waits = string(e.code)
 	return []end{e}
-}
-
-// readiness is the condition Ready of a node; false where it was not seen.
-func (i *inquiry) readiness(node string) (evidence.Condition, bool) {
-	c, ok := i.ready[node]
-	return c, ok
 }
 
 func (i *inquiry) forceDelete(o *object.Object, e *end, cost string) {
@@ -95,7 +88,7 @@ func (i *inquiry) proveEvents(ref object.Ref, e *end) {
 	told := 0
 	for _, x := range i.events[about{ref.Kind, ref.Namespace, ref.Name}] {
 		if x.Warning && (x.About.UID == "" || x.About.UID == ref.UID) && told < most {
-			e.prove(EventSays, nil, x.Reason+": "+x.Note)
+			e.prove(surroundings.EventSays, nil, x.Reason+": "+x.Note)
 			told++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 func argument(o *object.Object) string     { return explain.Argument(report.RefOf(o.Ref)) }
@@ -25,26 +26,27 @@ func slashed(r report.Ref) string {
 	return word
 }
 
-// remedies end the waiting for a finalizer: the remover first, and last its removal
-// by hand, with what that leaks.
-func (s *search) remedies() {
+// wake ends the waiting for a finalizer: the remover first, and last its removal by
+// hand, with what that leaks.
+func (i *inquiry) wake(o *object.Object, found surroundings.Judgement, e *end) {
 	const most = 2
-	for n, w := range s.asleep {
+	for _, a := range found.Powerless {
+		e.remedy("kubectl auth can-i --list -n "+quote(o.Namespace)+" --as="+quote("system:serviceaccount:"+a.Namespace+":"+a.Name),
+			"shows what it may do: give it the right to update the object, and it goes on by itself", "")
+	}
+	for n, w := range found.Asleep {
 		if n < most {
-			s.e.remedy("kubectl scale "+slashed(report.RefOf(w.Ref))+" --replicas=1", "starts what removes it", "")
+			e.remedy("kubectl scale "+slashed(w)+" --replicas=1", "starts what removes it", "")
 		}
 	}
-	for n, p := range s.suspects {
-		if n < 1 && s.e.verdict != report.RemoverGone {
-			s.e.remedy("kubectl logs "+slashed(report.RefOf(p.Ref)), "shows what the remover does about it", "")
-		}
+	if len(found.Suspects) > 0 && found.State != report.RemoverGone {
+		e.remedy("kubectl logs "+slashed(found.Suspects[0]), "shows what the remover does about it", "")
 	}
-	if s.e.verdict == report.RemoverAlive {
-		s.e.remedy("kubectl wait --for=delete "+argumentWord(s.o)+" --timeout=10m", "waits for it", "")
+	if found.State == report.RemoverAlive {
+		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=10m", "waits for it", "")
 		return
 	}
-	i := s.inquiry
-	i.takeOff(s.o, s.name, s.e)
+	i.takeOff(o, e.finalizer, e)
 }
 
 // takingOff begins the command that takes a finalizer off.
@@ -103,7 +105,7 @@ func (i *inquiry) sureRemedies(findings []report.Finding) error {
 		return nil
 	}
 	slices.SortFunc(targets, object.Compare)
-	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(policyOf, targets...), plan.Options{NoSteps: true})
+	r, err := plan.Simulate(i.ctx, i.snap, plan.DeleteSeed(policyOf, targets...), plan.Options{Surroundings: i.around, NoSteps: true})
 	if err != nil {
 		return err
 	}

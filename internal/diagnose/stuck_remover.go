@@ -1,25 +1,13 @@
 package diagnose
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
-	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
-// long is after how many seconds a deletion takes long, whoever is at work.
-const long = 600
-
-// needed are the parts without which nobody is ever called gone: whoever could
-// remove a finalizer may be in any of them.
-var needed = []evidence.Part{
-	evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
-	evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings, evidence.Leases,
-}
+const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 
 // held is about a finalizer of somebody else: who removes it, and is he there?
 func (i *inquiry) held(o *object.Object, name string) end { return i.heldBy(o, name, false) }
@@ -29,25 +17,29 @@ func (i *inquiry) held(o *object.Object, name string) end { return i.heldBy(o, n
 func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	e := endAt(o, FinalizerRemoverUnknown)
 	e.finalizer = name
-	s := search{inquiry: i, o: o, name: name, e: &e, elsewhere: elsewhere}
-	e.verdict = s.verdict()
-	surely, perhaps := i.stops(update, o)
+	judge := i.around.Controller
+	if elsewhere {
+		judge = i.around.OtherController
+	}
+	found := judge(o, name)
+	e.verdict, e.proof = found.State, found.Proof
+	surely, perhaps := i.around.Webhooks(surroundings.Update, o)
 	if len(surely) > 0 {
 		return i.refusedBy(o, e, surely[0])
 	}
-	if d, why := i.conversionOf(o); d != nil {
+	if d, why := i.around.Conversion(o); d != nil {
 		return i.unconverted(o, e, d, why)
 	}
 	for _, h := range perhaps {
-		if u, broken := i.reach.broken(&h.Client); broken {
-			e.prove(u.reason, &u.service, unansweredText(h, u))
+		if u, broken := i.around.Broken(&h.Client); broken {
+			e.prove(u.Reason, &u.Service, unansweredText(h, u))
 		}
 	}
 	e.code = codeOf(e.verdict)
 	e.chain[0].Waits = string(e.code)
 	i.proveConditions(o, &e)
 	i.proveEvents(o.Ref, &e)
-	s.remedies()
+	i.wake(o, found, &e)
 	return e
 }
 
@@ -66,7 +58,7 @@ func codeOf(v report.RemoverVerdict) Code {
 
 // refusedBy is about a finalizer that nobody can take off before a webhook answers.
 func (i *inquiry) refusedBy(o *object.Object, held end, h *evidence.Webhook) end {
-	u, _ := i.reach.broken(&h.Client)
+	u, _ := i.around.Broken(&h.Client)
 	e := i.admissionEnd(o, h, u)
 	e.finalizer, e.verdict = held.finalizer, held.verdict
 	e.chain[0].Waits = string(codeOf(held.verdict))
@@ -74,26 +66,7 @@ func (i *inquiry) refusedBy(o *object.Object, held end, h *evidence.Webhook) end
 	return e
 }
 
-// conversionOf is the definition of a custom resource whose conversion webhook does
-// not answer. With a single version nothing is ever converted.
-func (i *inquiry) conversionOf(o *object.Object) (*evidence.Definition, unreachable) {
-	r, err := i.snap.Resources.For(o.APIVersion, o.Kind)
-	if err != nil || i.seen == nil {
-		return nil, unreachable{}
-	}
-	for n := range i.seen.Definitions {
-		d := &i.seen.Definitions[n]
-		if d.Group != r.Group || d.Plural != r.Name || d.Versions < 2 {
-			continue
-		}
-		if why, broken := i.reach.broken(d.Conversion); broken {
-			return d, why
-		}
-	}
-	return nil, unreachable{}
-}
-
-func (i *inquiry) unconverted(o *object.Object, held end, d *evidence.Definition, why unreachable) end {
+func (i *inquiry) unconverted(o *object.Object, held end, d *evidence.Definition, why surroundings.Unreachable) end {
 	e := i.conversionEnd(o, d, why)
 	e.finalizer, e.verdict = held.finalizer, held.verdict
 	e.chain[0].Waits = string(codeOf(held.verdict))
@@ -103,7 +76,7 @@ func (i *inquiry) unconverted(o *object.Object, held end, d *evidence.Definition
 
 // proveConditions adds what the object's controller says itself.
 func (i *inquiry) proveConditions(o *object.Object, e *end) {
-	t := i.shown[o.Ref]
+	t := i.around.Shown(o)
 	if t == nil || isNamespace(o) {
 		return // of a namespace the conditions say what fails, and False is good
 	}
@@ -111,277 +84,8 @@ func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	told := 0
 	for _, c := range t.Conditions {
 		if c.Status == "False" && c.Message != "" && told < most {
-			e.prove(ConditionSays, nil, c.Type+" is False: "+c.Reason+": "+c.Message)
+			e.prove(surroundings.ConditionSays, nil, c.Type+" is False: "+c.Reason+": "+c.Message)
 			told++
 		}
 	}
-}
-
-// search looks for who removes one finalizer of one object.
-type search struct {
-	*inquiry
-	o    *object.Object
-	name string
-	e    *end
-	// elsewhere: the controller in the table leaves this one to somebody else.
-	elsewhere bool
-
-	writers *writers
-	// program is how the one who wrote the finalizer calls itself; empty when that is
-	// not known, or says nothing about who removes it.
-	program string
-	// suspects are those who may be the remover, the likeliest first.
-	suspects []*evidence.Pod
-	asleep   []*evidence.Workload
-}
-
-func (s *search) verdict() report.RemoverVerdict {
-	s.wrote()
-	k, known := finalizer.Of(s.name)
-	if known && !s.elsewhere {
-		s.e.prove(RemovedBy, nil, k.RemovedBy+" removes it "+k.When)
-	}
-	switch {
-	case ofManager[s.name] && !s.elsewhere:
-		return s.managerVerdict(s.e)
-	case known && k.RemovedBy == byHand:
-		return report.RemoverUnknown
-	}
-	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
-	if err != nil {
-		s.e.prove(NotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's rights can be told")
-		return report.RemoverUnknown
-	}
-	s.writers = s.rights.writersOf(s.o, r)
-	s.sleepers()
-	if s.present() {
-		return s.pace()
-	}
-	return s.gone()
-}
-
-const (
-	definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
-	byHand            = "a person"
-)
-
-// wrote looks at managedFields for who put the finalizer there.
-func (s *search) wrote() {
-	t := s.shown[s.o.Ref]
-	found := false
-	if t != nil {
-		for _, w := range t.Writers {
-			if !slices.Contains(w.Finalizers, s.name) {
-				continue
-			}
-			found = true
-			if tool(w.Name) {
-				s.e.prove(WrittenByTool, nil, "written by "+w.Name+stampText(w.Time)+": a person, or a manifest that was applied")
-				continue
-			}
-			s.program = w.Name
-			s.e.prove(WrittenBy, nil, "written by "+w.Name+stampText(w.Time))
-		}
-	}
-	if !found {
-		s.e.prove(WriterNotShown, nil, "who wrote it is not shown")
-	}
-}
-
-// sleepers are the workloads that would run such a remover, and are scaled to 0.
-func (s *search) sleepers() {
-	for _, w := range s.candidates() {
-		if w.Wanted == 0 && w.Ref.Kind != "DaemonSet" {
-			s.asleep = append(s.asleep, w)
-		}
-	}
-	for _, w := range s.asleep {
-		ref := report.RefOf(w.Ref)
-		s.e.prove(ScaledToZero, &ref, ref.KubectlName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
-	}
-}
-
-// candidates are the workloads under accounts whose rights name the resource, and
-// those that call themselves as the writer did and may write the object.
-func (s *search) candidates() []*evidence.Workload {
-	list := s.writers.workloads
-	for _, w := range s.programs.workloads[strings.ToLower(s.program)] {
-		if a := (account{w.Ref.Namespace, w.ServiceAccount}); !s.writers.accounts[a] && s.writers.may(a) {
-			list = append(slices.Clip(list), w)
-		}
-	}
-	return list
-}
-
-// called are the pods that call themselves as the writer did.
-func (s *search) called() []*evidence.Pod {
-	if s.program == "" {
-		return nil
-	}
-	return s.programs.pods[strings.ToLower(s.program)]
-}
-
-// present looks for pods under accounts whose rights name the resource, those first
-// that call themselves as the writer did.
-func (s *search) present() bool {
-	for _, p := range s.called() {
-		if s.writers.may(account{p.Ref.Namespace, p.ServiceAccount}) {
-			s.suspects = append(s.suspects, p)
-		}
-	}
-	if len(s.suspects) == 0 {
-		s.suspects = s.writers.named
-	}
-	return len(s.suspects) > 0
-}
-
-// pace tells whether a remover that is there gets on.
-func (s *search) pace() report.RemoverVerdict {
-	healthy := false
-	const most = 3
-	for n, p := range s.suspects {
-		ref := report.RefOf(p.Ref)
-		ok := p.Running() && p.Ready && p.Waiting == "" && !p.BeingDeleted
-		healthy = healthy || ok
-		if n >= most {
-			continue
-		}
-		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object", ref.KubectlName(), ref.Namespace, p.ServiceAccount)
-		if ok {
-			s.e.prove(RemoverRuns, &ref, "runs: "+who)
-		} else {
-			s.e.prove(RemoverNotReady, &ref, "not ready"+because(p)+": "+who)
-		}
-	}
-	slow := !healthy || s.leases() == expired
-	if s.age(s.o) > long {
-		slow = true
-		s.e.prove(TakesLong, nil, "it has been waited for for more than ten minutes, and the remover is there")
-	}
-	if slow {
-		return report.RemoverSlow
-	}
-	return report.RemoverAlive
-}
-
-func because(p *evidence.Pod) string {
-	switch {
-	case p.Waiting != "":
-		return " (" + p.Waiting + ")"
-	case p.Phase != "":
-		return " (" + p.Phase + ")"
-	}
-	return ""
-}
-
-// gone weighs whether there can be a remover that was not found.
-func (s *search) gone() report.RemoverVerdict {
-	certain := true
-	doubt := func(reason ProofReason, about *report.Ref, message string) {
-		certain = false
-		s.e.prove(reason, about, message)
-	}
-	for _, text := range s.unread() {
-		doubt(NotRead, nil, text)
-	}
-	if t := s.shown[s.o.Ref]; t != nil && t.Unread != "" {
-		doubt(NotRead, nil, "the object itself was not read whole: "+t.Unread)
-	}
-	if s.mayBeALock() {
-		certain = false
-	}
-	if s.seen.Sight(evidence.ClusterRoles, "").Whole && !s.rights.told() {
-		doubt(RightsNotTold, nil, "there is no ClusterRole cluster-admin: somebody else than RBAC may say who may do what")
-	}
-	if hosted(s.name) {
-		doubt(RunsOutside, nil, "the provider of the cluster runs the remover, where no pod may show it")
-	}
-	switch s.leases() {
-	case renewed:
-		certain = false
-	case expired, none:
-	}
-	if s.seen != nil {
-		s.powers(doubt)
-		if s.idle(doubt) {
-			return report.RemoverSlow
-		}
-	}
-	if s.writers.everyone {
-		doubt(RunsWithAllRights, nil, "every service account may write the object")
-	}
-	for _, subject := range s.writers.outside {
-		doubt(MayFromOutside, nil, subject+" may write the object")
-	}
-	if !certain {
-		return report.RemoverUnknown
-	}
-	s.e.prove(RemoverAbsent, nil, "no pod runs under a service account that may write the object")
-	return report.RemoverGone
-}
-
-// unread lists the needed parts that were not read whole, those together that have
-// the same reason.
-func (i *inquiry) unread() []string {
-	var whys []string
-	parts := map[string][]string{}
-	for _, p := range needed {
-		if sight := i.seen.Sight(p, ""); !sight.Whole {
-			if parts[sight.Why] == nil {
-				whys = append(whys, sight.Why)
-			}
-			parts[sight.Why] = append(parts[sight.Why], string(p))
-		}
-	}
-	for n, why := range whys {
-		whys[n] = "not read: " + strings.Join(parts[why], ", ") + ": " + why
-	}
-	return whys
-}
-
-// mayBeALock tells whether a person may be the remover: nobody knows the finalizer, no
-// program is known to have written it, and it does not bear the domain of the kinds
-// that the cluster has.
-func (s *search) mayBeALock() bool {
-	if _, known := finalizer.Of(s.name); known || s.program != "" {
-		return false
-	}
-	return s.writtenByTool() || finalizer.ClassIn(s.name, s.snap.Resources) != finalizer.Operator
-}
-
-func (s *search) writtenByTool() bool {
-	return slices.ContainsFunc(s.e.proof, func(p report.Proof) bool { return p.Reason == string(WrittenByTool) })
-}
-
-// powers are the pods that may write everything: each of them may be the remover.
-func (s *search) powers(doubt func(ProofReason, *report.Ref, string)) {
-	const most = 3
-	for n, p := range s.writers.mighty {
-		if ref := report.RefOf(p.Ref); n < most {
-			doubt(RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write everything", ref.KubectlName(), ref.Namespace, p.ServiceAccount))
-		}
-	}
-}
-
-// idle looks for those who would be the remover and cannot be now: workloads whose
-// pods do not come up, and programs of the writer's name without the right.
-func (s *search) idle(doubt func(ProofReason, *report.Ref, string)) bool {
-	slow := false
-	for _, w := range s.candidates() {
-		if ref := report.RefOf(w.Ref); w.Wanted > 0 {
-			doubt(RemoverNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.KubectlName(), ref.Namespace, w.Wanted))
-			slow = true
-		}
-	}
-	rightsRead, _, _ := s.seen.Whole(evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings)
-	for _, p := range s.called() {
-		a := account{p.Ref.Namespace, p.ServiceAccount}
-		if ref := report.RefOf(p.Ref); rightsRead && !common(s.program) && !s.writers.may(a) {
-			doubt(RemoverMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.KubectlName(), ref.Namespace, s.program, p.ServiceAccount))
-			s.e.remedy("kubectl auth can-i --list -n "+quote(s.o.Namespace)+" --as="+quote("system:serviceaccount:"+p.Ref.Namespace+":"+p.ServiceAccount),
-				"shows what it may do: give it the right to update the object, and it goes on by itself", "")
-			slow = true
-		}
-	}
-	return slow
 }

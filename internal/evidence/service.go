@@ -117,7 +117,13 @@ type Definition struct {
 	// Conversion is the webhook that converts its versions; nil without one.
 	Conversion *Client
 	// Versions counts its versions: with one, nothing is ever converted.
-	Versions   int
+	Versions int
+	// Storage is the version in which instances are stored when they are written; empty
+	// where that is not shown.
+	Storage string
+	// Stored are the versions in which instances may be stored, from the status; empty
+	// where it does not say.
+	Stored     []string
 	Conditions []Condition
 }
 
@@ -128,7 +134,10 @@ func (w *World) takeDefinition(b *body, raw []byte) error {
 			Names struct {
 				Plural string `json:"plural"`
 			} `json:"names"`
-			Versions   []struct{} `json:"versions"`
+			Versions []struct {
+				Name    string `json:"name"`
+				Storage bool   `json:"storage"`
+			} `json:"versions"`
 			Conversion struct {
 				Strategy string `json:"strategy"`
 				Webhook  struct {
@@ -140,12 +149,18 @@ func (w *World) takeDefinition(b *body, raw []byte) error {
 		} `json:"spec"`
 		Status struct {
 			Conditions []condition `json:"conditions"`
+			Stored     []string    `json:"storedVersions"`
 		} `json:"status"`
 	}
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
-	one := Definition{Ref: b.ref(), Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions)}
+	one := Definition{Ref: b.ref(), Stored: d.Status.Stored, Group: d.Spec.Group, Plural: d.Spec.Names.Plural, Versions: len(d.Spec.Versions), Conditions: conditions(d.Status.Conditions)}
+	for _, v := range d.Spec.Versions {
+		if v.Storage {
+			one.Storage = v.Name
+		}
+	}
 	if c := &d.Spec.Conversion; c.Strategy == "Webhook" {
 		if one.Conversion = c.Webhook.Client; one.Conversion == nil {
 			one.Conversion = c.Client

@@ -23,6 +23,9 @@ type Webhook struct {
 	Rules   []WebhookRule
 	// Namespaces and Objects are the selectors; empty ones take all.
 	Namespaces, Objects metav1.LabelSelector
+	// Exact tells that only requests of the very versions of its rules count, and not
+	// those of other versions of the resource.
+	Exact bool
 	// Conditional tells that conditions decide, too, which nobody evaluates here.
 	Conditional bool
 }
@@ -81,6 +84,7 @@ func (w *World) takeWebhooks(b *body, raw []byte) error {
 			Name          string               `json:"name"`
 			ClientConfig  Client               `json:"clientConfig"`
 			FailurePolicy string               `json:"failurePolicy"`
+			MatchPolicy   string               `json:"matchPolicy"`
 			Rules         []WebhookRule        `json:"rules"`
 			Namespaces    metav1.LabelSelector `json:"namespaceSelector"`
 			Objects       metav1.LabelSelector `json:"objectSelector"`
@@ -93,7 +97,7 @@ func (w *World) takeWebhooks(b *body, raw []byte) error {
 	for _, h := range d.Webhooks {
 		w.Webhooks = append(w.Webhooks, Webhook{
 			Kind: b.Kind, Configuration: b.Metadata.Name, Name: h.Name, Client: h.ClientConfig, Rules: h.Rules,
-			Ignored:    h.FailurePolicy == "Ignore",
+			Ignored: h.FailurePolicy == "Ignore", Exact: h.MatchPolicy == "Exact",
 			Namespaces: h.Namespaces, Objects: h.Objects, Conditional: len(h.Conditions) > 0,
 		})
 	}

@@ -27,8 +27,8 @@ type World struct {
 	APIServices []APIService
 	Webhooks    []Webhook
 	Events      []Event
-	// Terminating has one entry for each object, of whatever kind, that is being
-	// deleted and was added.
+	// Terminating has one entry for each object, of whatever kind, that was added and is
+	// being deleted, or has finalizers that will matter when it is.
 	Terminating []Terminating
 
 	sights map[Part]map[string]Sight
@@ -44,8 +44,8 @@ type Conditioned struct {
 	Conditions []Condition
 }
 
-// Terminating is what an object that is being deleted shows beside what a snapshot
-// keeps.
+// Terminating is what an object that is being deleted, or will be held by a finalizer
+// then, shows beside what a snapshot keeps.
 type Terminating struct {
 	Ref object.Ref
 	// Writers are those who own a finalizer, from managedFields.
@@ -87,7 +87,7 @@ func (w *World) Add(apiVersion, kind string, raw []byte) error {
 	if err == nil && isPart {
 		err = s.take(w, &b, raw)
 	}
-	if err == nil && b.Metadata.DeletionTimestamp != nil {
+	if err == nil && (b.Metadata.DeletionTimestamp != nil || len(b.Metadata.Finalizers) > 0) {
 		w.takeTerminating(&b, raw)
 	}
 	if err != nil {
@@ -125,6 +125,7 @@ type body struct {
 		UID               types.UID         `json:"uid"`
 		Labels            map[string]string `json:"labels"`
 		DeletionTimestamp *stamp            `json:"deletionTimestamp"`
+		Finalizers        []string          `json:"finalizers"`
 		OwnerReferences   []owner           `json:"ownerReferences"`
 		ManagedFields     []managed         `json:"managedFields"`
 	} `json:"metadata"`

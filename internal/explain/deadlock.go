@@ -18,7 +18,7 @@ func (q *question) deadlock(ctx context.Context, fate report.Effect) (*report.De
 	if !q.target.BeingDeleted() || fate.Outcome != report.Blocked && fate.Outcome != report.Unknown {
 		return nil, nil
 	}
-	result, err := plan.Simulate(ctx, q.near, plan.CollectSeed(), plan.Options{NoSteps: true})
+	result, err := plan.Simulate(ctx, q.near, plan.CollectSeed(), plan.Options{Surroundings: q.around, NoSteps: true})
 	if err != nil {
 		return nil, err
 	}

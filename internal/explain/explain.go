@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // OwnerIsGarbage is the reason of an object whose owner still exists and is
@@ -33,6 +34,8 @@ type question struct {
 	near *snapshot.Snapshot
 	// users are those that protect the object, being deleted, from its end.
 	users []report.Ref
+	// around are the surroundings; nil for nothing known.
+	around *surroundings.Surroundings
 }
 
 // Object explains one object. It returns an error when the object is not in the
@@ -42,7 +45,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	if target == nil {
 		return nil, fmt.Errorf("%s is not in the snapshot", ref)
 	}
-	q := &question{snap: snap, target: target}
+	q := &question{snap: snap, target: target, around: o.Surroundings}
 	q.collector, q.world = plan.Open(snap, engine.Upstream)
 	e := &report.Explanation{
 		APIVersion: report.APIVersion, Kind: "Explanation", Source: plan.SourceOf(snap), Object: report.RefOf(target.Ref),
@@ -117,14 +120,17 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 
 // fate is what the collector makes of the object when nobody does anything.
 func (q *question) fate(ctx context.Context) (report.Effect, error) {
-	return plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target)
+	return plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target, q.around)
 }
+
+// deletes begins the next request about an object that the collector deletes.
+const deletes = "DELETE "
 
 func nextRequest(d engine.Decision) string {
 	for _, r := range d.Requests {
 		switch r.Verb {
 		case engine.DeleteObject:
-			return "DELETE " + r.Policy.String()
+			return deletes + r.Policy.String()
 		case engine.RemoveOwners:
 			return "PATCH ownerReferences"
 		case engine.RemoveFinalizer:

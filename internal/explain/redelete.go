@@ -19,7 +19,7 @@ import (
 func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	var remedies []report.Remedy
 	for _, policy := range []engine.Policy{engine.Background, engine.OrphanPolicy} {
-		result, err := plan.Simulate(ctx, q.near, plan.DeleteSeed(policy, q.target.Ref), plan.Options{NoSteps: true})
+		result, err := plan.Simulate(ctx, q.near, plan.DeleteSeed(policy, q.target.Ref), plan.Options{Surroundings: q.around, NoSteps: true})
 		if err != nil {
 			return nil, err
 		}

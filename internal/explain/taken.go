@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // mostTried bounds the simulated objects, all simulations together, when the deletes
@@ -22,6 +23,9 @@ type Options struct {
 	// AllPolicies lists the deletes that take the object under each policy, not only
 	// under the mildest that does.
 	AllPolicies bool
+	// Surroundings are what is known of those who act beside the collector; nil for
+	// nothing.
+	Surroundings *surroundings.Surroundings
 }
 
 // taking looks for the single deletes after which an object is gone.
@@ -70,7 +74,7 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 	var takers []report.Taker
 	for _, policy := range policies {
 		t.cost += len(part.Objects)
-		effect, err := plan.EffectOn(ctx, part, plan.DeleteSeed(policy, x.Ref), t.target)
+		effect, err := plan.EffectOn(ctx, part, plan.DeleteSeed(policy, x.Ref), t.target, t.around)
 		if err != nil {
 			return nil, err
 		}

@@ -30,6 +30,10 @@ func (q *question) verdict(e *report.Explanation, fate report.Effect) {
 			e.Reason = OwnerIsGarbage
 			e.Message = "its owner still exists and is garbage itself; the object goes after it"
 		}
+	case fate.Outcome == report.Kept && strings.HasPrefix(nextRequest(q.decision), deletes):
+		// It is garbage, and stays: whoever reads "live" would not look for what is wrong.
+		e.Verdict, e.Reason = report.Garbage, fate.Reason
+		e.Message = q.garbageMessage(fate) + "; it " + fate.Message
 	case fate.Outcome == report.Unknown:
 		e.Verdict, e.Reason, e.Message = report.Undecidable, fate.Reason, fate.Message
 	case q.decision.Err != nil && q.decision.Reason != engine.OwnerRefInvalidNamespace:
@@ -120,7 +124,7 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 	}
 	foreign := q.foreignFinalizers()
 	switch {
-	case len(foreign) == 0, fate.Outcome == report.Deleted, fate.Reason == string(plan.ContentRemains), fate.Reason == string(plan.DiscoveryFails):
+	case len(foreign) == 0, fate.Outcome == report.Deleted, slices.Contains(notHeld, plan.Reason(fate.Reason)):
 	case protected(fate):
 		e.Verdict = report.HeldByFinalizer
 		if fate.BlockedBy != nil {
@@ -134,6 +138,11 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 		}
 		e.Message = strings.Join(foreign, ", ") + verb + ", and the collector leaves it alone"
 	}
+}
+
+// notHeld are the reasons of objects that something else holds than their finalizers.
+var notHeld = []plan.Reason{
+	plan.ContentRemains, plan.DiscoveryFails, plan.APIServiceUnavailable, plan.WebhookUnreachable, plan.ConversionFails, plan.WebhookUnknown,
 }
 
 // protected tells whether nothing but a finalizer of Kubernetes holds the object,

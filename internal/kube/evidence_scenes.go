@@ -24,10 +24,19 @@ func (w *witness) scenes() []scene {
 		scenes = append(scenes, all(evidence.Nodes)...)
 	}
 	if w.any(waitsForSomebody) {
-		return append(scenes, all(
-			evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
-			evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings,
-		)...)
+		return append(scenes, removers()...)
+	}
+	return scenes
+}
+
+// removers are the parts in which whoever removes a finalizer may be, without leases.
+func removers() []scene {
+	var scenes []scene
+	for _, p := range []evidence.Part{
+		evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
+		evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings,
+	} {
+		scenes = append(scenes, scene{part: p})
 	}
 	return scenes
 }
@@ -82,6 +91,11 @@ func (w *witness) groups() [][]*object.Object {
 // called are the services in those namespaces in which the API server calls one, and
 // their endpoints.
 func (w *witness) called() []scene {
+	return w.calledFor(func(*evidence.Webhook) bool { return true })
+}
+
+// calledFor is called, of the webhooks of admission only those that matter.
+func (w *witness) calledFor(matters func(*evidence.Webhook) bool) []scene {
 	var namespaces []string
 	add := func(s *evidence.ServiceRef) {
 		if s != nil {
@@ -91,8 +105,10 @@ func (w *witness) called() []scene {
 	for _, a := range w.world.APIServices {
 		add(a.Service)
 	}
-	for _, h := range w.world.Webhooks {
-		add(h.Client.Service)
+	for n := range w.world.Webhooks {
+		if h := &w.world.Webhooks[n]; matters(h) {
+			add(h.Client.Service)
+		}
 	}
 	for _, d := range w.world.Definitions {
 		if d.Conversion != nil {

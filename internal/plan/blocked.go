@@ -24,6 +24,7 @@ func (s *simulation) blockedFate(f *fate) {
 	}
 	s.blockedByDependents(f, o)
 	s.blockedByRest(f, o)
+	s.blockedByRefusal(f, o)
 	if f.reason == "" {
 		f.reason = string(DeletionMissed)
 		f.blocked.Finalizers = slices.Clone(o.Finalizers())
@@ -76,6 +77,13 @@ func (s *simulation) blockedByRest(f *fate, o *object.Object) {
 	if !ok {
 		return
 	}
+	if w.pod != "" {
+		f.detail = w.detail
+		if f.reason == "" || f.reason == string(GracePeriodRuns) {
+			f.reason = string(w.pod)
+		}
+		return
+	}
 	if w.holds != "" {
 		f.protected(w)
 		return
@@ -93,6 +101,9 @@ func (s *simulation) blockedByRest(f *fate, o *object.Object) {
 	f.reason = string(ContentRemains)
 	if w.broken && len(w.remaining) == 0 {
 		f.reason = string(DiscoveryFails)
+		if s.neighbours.unanswered() {
+			f.reason = string(APIServiceUnavailable)
+		}
 	}
 }
 

@@ -177,6 +177,9 @@ func (s *simulation) refusedFate(f *fate) {
 		return
 	}
 	f.outcome, f.reason, f.detail = report.Kept, string(RequestRefused), tr.refused.Error()
+	if r, ok := s.neighbours.refused[tr.first.Ref]; ok && !r.Sure {
+		f.doubt(WebhookUnknown)
+	}
 }
 
 func (s *simulation) deletedFate(f *fate) {
@@ -211,7 +214,10 @@ func (s *simulation) deletedFate(f *fate) {
 func (s *simulation) assume(f *fate) {
 	for _, actor := range []word{f.track.releasedBy, f.track.removedBy} {
 		text, ok := s.rest.assumption(s.recorder.text(actor))
-		if ok && !slices.Contains(f.assumptions, text) {
+		if ok {
+			text = s.neighbours.rest(s.recorder.text(actor), text, f.track.first)
+		}
+		if text != "" && !slices.Contains(f.assumptions, text) {
 			f.assumptions = append(f.assumptions, text)
 		}
 	}
@@ -254,6 +260,9 @@ func (s *simulation) consideredFate(f *fate) {
 	j := f.track.decision
 	if why, ok := s.recorder.kept[f.track.first.Ref]; ok {
 		f.outcome, f.reason, f.because = report.Kept, string(why), s.owners(j, j.dangling|j.waiting)
+		return
+	}
+	if s.refusedWrite(f) {
 		return
 	}
 	f.outcome, f.reason = report.Kept, j.reason.String()

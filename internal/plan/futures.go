@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // futures are what follows when finalizers of others come off that hold what our
@@ -20,6 +21,8 @@ type futures struct {
 	first, last fates
 	// releases are the finalizers that came off, of those expected and of all others.
 	expectedReleases, otherReleases []report.Release
+	// judged are the finalizers that were asked about.
+	judged map[report.Release]report.Release
 	// tried are the finalizers that were taken off, or that the server has kept.
 	tried map[types.UID][]string
 	// expected is the world when everything expected has happened, and steps the number
@@ -54,11 +57,12 @@ func (s *simulation) expect(ctx context.Context, random *rand.Rand) error {
 	return err
 }
 
-// goOn has every finalizer come off that may, and notes in the tracks what follows.
-// What was expected is judged already.
+// goOn has every finalizer come off that may, in surroundings that all work again, and
+// notes in the tracks what follows. What was expected is judged already.
 func (s *simulation) goOn(ctx context.Context, all fates) error {
 	any := func(report.Release) bool { return true }
-	if !s.anyHeld(any) {
+	heals := s.neighbours.around != nil && all.waitForSurroundings()
+	if !heals && !s.anyHeld(any) {
 		return nil
 	}
 	if s.futures.first == nil {
@@ -66,6 +70,12 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 	}
 	s.futures.expected, s.futures.steps = s.after(), s.recorder.records.len()
 	s.tracks.phase = inLaterFuture
+	if heals {
+		s.heal()
+		if err := s.drain(ctx, nil); err != nil {
+			return err
+		}
+	}
 	var err error
 	if s.futures.otherReleases, err = s.release(ctx, nil, any); err != nil {
 		return err
@@ -76,6 +86,31 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 		f.anyway = f.anyway || f.baseline && f.track.changed&inLaterFuture != 0
 	}
 	return nil
+}
+
+// waitForSurroundings tells whether something stays that may go when nodes, APIs and
+// webhooks answer again.
+func (all fates) waitForSurroundings() bool {
+	for _, f := range all {
+		switch {
+		case f.outcome == report.Blocked:
+			return true
+		case f.outcome == report.Kept || f.outcome == report.Unknown:
+			switch Reason(f.reason) {
+			case WebhookUnreachable, ConversionFails, WebhookUnknown, RequestRefused:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// heal has everybody answer from now on.
+func (s *simulation) heal() {
+	s.neighbours.around = nil
+	clear(s.neighbours.refused)
+	clear(s.recorder.refused)
+	s.collector.Wake()
 }
 
 // release takes those finalizers off that are wanted, until nothing more follows.
@@ -158,12 +193,49 @@ func (s *simulation) releasesOf(o *object.Object) []report.Release {
 			continue
 		}
 		r := report.Release{Object: report.RefOf(o.Ref), Finalizer: name, State: report.ControllerUnknown}
-		if s.options.Controller != nil && !s.rest.releases(name) {
-			r.Controller, r.State = s.options.Controller(o, name)
-		}
-		list = append(list, r)
+		list = append(list, s.judged(o, r))
 	}
 	return list
+}
+
+// judged says who takes a finalizer off, and whether he runs.
+func (s *simulation) judged(o *object.Object, r report.Release) report.Release {
+	if s.options.Controller == nil || s.rest.releases(r.Finalizer) {
+		return r
+	}
+	if known, ok := s.futures.judged[r]; ok {
+		return known
+	}
+	judged := r
+	judged.Controller, judged.State = s.options.Controller(o, r.Finalizer)
+	if s.futures.judged == nil {
+		s.futures.judged = map[report.Release]report.Release{}
+	}
+	s.futures.judged[r] = judged
+	return judged
+}
+
+// controllerOf asks the surroundings. One that is there and does not get on is neither
+// running nor gone.
+func controllerOf(around *surroundings.Surroundings) ControllerOf {
+	if around == nil {
+		return nil
+	}
+	return func(o *object.Object, finalizer string) (string, report.ControllerState) {
+		j := around.Controller(o, finalizer)
+		name := j.Name
+		if name == "" && j.Controller.Name != "" {
+			name = j.Controller.KubectlName()
+		}
+		switch j.State {
+		case report.RemoverAlive:
+			return name, report.ControllerRuns
+		case report.RemoverGone:
+			return name, report.ControllerGone
+		default:
+			return name, report.ControllerUnknown
+		}
+	}
 }
 
 // releases tells whether a simulated controller takes the finalizer off.

@@ -75,9 +75,9 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	}
 }
 
-// onceText says which finalizers have to come off first, and what was found out about
-// their controllers.
-func onceText(e *report.Effect, asked bool) string {
+// onceText says which finalizers have to come off first, and that their controllers do
+// not run where that is so.
+func onceText(e *report.Effect) string {
 	var runs, others []report.Release
 	for _, r := range e.Once {
 		if r.State == report.ControllerRuns {
@@ -91,7 +91,11 @@ func onceText(e *report.Effect, asked bool) string {
 		text += ", once " + releaseText(e.Object, runs)
 	}
 	switch {
-	case e.Later == "" || len(others) == 0:
+	case e.Later == "":
+		return text
+	case len(others) == 0 && e.Outcome == report.Kept:
+		return text + "; goes once what does not answer works again"
+	case len(others) == 0:
 		return text
 	case e.Outcome == report.Blocked:
 	case e.Later == report.Deleted:
@@ -103,10 +107,11 @@ func onceText(e *report.Effect, asked bool) string {
 	default:
 		text += "; changes when " + releaseText(e.Object, others)
 	}
-	if !asked {
+	if e.Outcome == report.Blocked && e.Reason != string(FinalizerRemains) ||
+		slices.ContainsFunc(others, func(r report.Release) bool { return r.State != report.ControllerGone }) {
 		return text
 	}
-	return text + controllersText(others)
+	return text + " (its controller does not run)"
 }
 
 // releaseText names who takes which finalizer off what: the first of several.
@@ -123,16 +128,6 @@ func releaseText(of report.Ref, list []report.Release) string {
 		return cmp.Or(r.Controller, "its controller") + " removes " + text
 	}
 	return text + " comes off"
-}
-
-// controllersText says what is known of the controllers of finalizers.
-func controllersText(list []report.Release) string {
-	for _, r := range list {
-		if r.State == report.ControllerUnknown {
-			return " (not known whether its controller runs)"
-		}
-	}
-	return " (its controller does not run)"
 }
 
 // went tells whether an owner was there at first, and has gone or is about to.
@@ -152,6 +147,8 @@ func keptSentence(e *report.Effect) string {
 		return "stays with its data: its claim " + names(e.Because) + " goes, and its reclaim policy is Retain"
 	case e.Reason == string(VolumeRecycled):
 		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
+	case e.Reason == string(WebhookUnreachable), e.Reason == string(ConversionFails):
+		return "stays: the API server refuses to change or delete it"
 	case e.Reason == string(Protected):
 		return "garbage, and protected: it stays"
 	case e.Reason == string(NotAskedFor):
@@ -190,6 +187,17 @@ func blockedSentence(e *report.Effect) string {
 		return "waits for its content: " + names(b.Dependents)
 	case DiscoveryFails:
 		return "stays until the API server can name all resources, or the API that it cannot is removed"
+	case APIServiceUnavailable:
+		return "stays until every aggregated API answers, or the one that does not is removed"
+	case WebhookUnreachable, ConversionFails:
+		if len(b.Dependents) == 0 {
+			return "stays: the API server refuses what would let it go"
+		}
+		return "waits for " + names(b.Dependents)
+	case NodeNotReady:
+		return "waits for the kubelet of node " + b.Node + ", which is not ready"
+	case NodeGone:
+		return "its node " + b.Node + " does not exist"
 	case InUse:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": in use by " + names(b.Dependents)
 	case LeftAlone:
@@ -236,6 +244,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
 	case e.Reason == string(VolumeUnknown):
 		return "what becomes of it without its claim " + names(e.Because) + " is not known"
+	case e.Reason == string(WebhookUnknown):
+		return "whether a webhook has to be asked that does not answer is not known"
 	case e.Reason == string(ContentNotCovered):
 		return "not all of its content is known"
 	case len(e.Because) > 0:

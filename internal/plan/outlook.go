@@ -87,5 +87,5 @@ func (s *simulation) addFutures(e *report.Effect, tr *track, h twoHolds) {
 	if e.Later == "" {
 		e.Once = slices.DeleteFunc(slices.Clone(e.Once), func(r report.Release) bool { return r.State != report.ControllerRuns })
 	}
-	e.Message += onceText(e, s.options.Controller != nil)
+	e.Message += onceText(e)
 }

@@ -36,6 +36,13 @@ const (
 	VolumeUnknown      Reason = "VolumeUnknown"
 	ReleasedLater      Reason = "FinalizerComesOff"
 	UntilReleased      Reason = "UntilFinalizerComesOff"
+
+	NodeNotReady          Reason = "NodeNotReady"
+	NodeGone              Reason = "NodeGone"
+	APIServiceUnavailable Reason = "APIServiceUnavailable"
+	WebhookUnreachable    Reason = "WebhookUnreachable"
+	ConversionFails       Reason = "ConversionFails"
+	WebhookUnknown        Reason = "WebhookUnknown"
 )
 
 // ReasonText is one documented reason.
@@ -77,5 +84,11 @@ func Reasons() []ReasonText {
 		{VolumeUnknown, "The claim of the volume goes or may go, and what then becomes of the volume is not known."},
 		{ReleasedLater, "The controller of a finalizer takes it off."},
 		{UntilReleased, "The object stays as long as a finalizer holds what it depends on."},
+		{NodeNotReady, "The node of the pod is not ready: its kubelet does not end the pod."},
+		{NodeGone, "The node of the pod does not exist, and pod GC has not removed the pod for minutes."},
+		{APIServiceUnavailable, "An aggregated API does not answer: no namespace can be emptied as long as discovery fails."},
+		{WebhookUnreachable, "A webhook has to admit a request without which the object stays, and it does not answer."},
+		{ConversionFails, "The webhook that converts the versions of the object does not answer, so that every request that needs it fails."},
+		{WebhookUnknown, "A webhook does not answer, and whether it has to be asked is not known."},
 	}
 }

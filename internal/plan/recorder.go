@@ -62,17 +62,23 @@ type recorder struct {
 	monitored map[schema.GroupVersionKind]bool
 	reads     bool
 
-	actor    string
-	reason   string
-	attempt  *object.Object // of the decision under way
-	pending  []object.Event
-	records  records
-	words    []string
-	numbers  map[string]word
-	observed func(e object.Event, cause int)
+	actor  string
+	reason string
+	// finalizing tells that the spec.finalizers of a namespace are being replaced.
+	finalizing bool
+	attempt    *object.Object // of the decision under way
+	pending    []object.Event
+	records    records
+	words      []string
+	numbers    map[string]word
+	observed   func(e object.Event, cause int)
+	// unreadable says why stored objects of a resource cannot be read; nil where all can.
+	unreadable func(schema.GroupResource) error
 	// keep withholds writes of the collector; kept says why, of those it did.
 	keep Keeper
 	kept map[object.Ref]Reason
+	// refused are the answers to writes of the collector that the server refused.
+	refused map[object.Ref]error
 }
 
 var _ engine.World = (*recorder)(nil)
@@ -155,6 +161,7 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 		return err
 	}
 	r.add(verbDelete, record{object: target, policy: r.word(policyIn(o)), answer: answerOf(err)})
+	r.note(ref, err)
 	return err
 }
 
@@ -166,7 +173,25 @@ func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) er
 	target := r.named(ref)
 	err := r.server.Patch(ctx, ref, p)
 	r.add(verbPatch, record{object: target, patch: &p, answer: answerOf(err)})
+	r.note(ref, err)
 	return err
+}
+
+// note keeps the answer to a write of the collector that it will only try again: not
+// one that says that the object is another one by now, or gone.
+func (r *recorder) note(ref object.Ref, err error) {
+	if r.actor != actorCollector {
+		return
+	}
+	var status apierrors.APIStatus
+	if err == nil || !errors.As(err, &status) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		delete(r.refused, ref)
+		return
+	}
+	if r.refused == nil {
+		r.refused = map[object.Ref]error{}
+	}
+	r.refused[ref] = err
 }
 
 // Update replaces as the server does.
@@ -178,7 +203,9 @@ func (r *recorder) Update(ctx context.Context, o *object.Object) (*object.Object
 
 // Finalize replaces a namespace's spec.finalizers as the server does.
 func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
+	r.finalizing = true
 	stored, err := r.server.Finalize(ctx, o)
+	r.finalizing = false
 	r.add(verbPut, record{object: o, answer: answerOf(err)})
 	return stored, err
 }
@@ -193,6 +220,11 @@ func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, na
 
 // DeleteStored deletes from storage as the server does.
 func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
+	if r.unreadable != nil {
+		if err := r.unreadable(gr); err != nil {
+			return err
+		}
+	}
 	before := r.server.Writes()
 	err := r.server.DeleteStored(ctx, gr, namespace)
 	res, _ := r.server.Resources().Preferred(gr)

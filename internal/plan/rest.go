@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // restOfWorld is who else deletes in a cluster, beside the collector.
@@ -32,13 +31,15 @@ type wait struct {
 	// used: remaining are those that use the object. alone: the controller that
 	// removes the finalizer does not remove this one.
 	used, alone bool
+	// pod is why nobody ends a pod; empty for other waits.
+	pod Reason
 	// unknown: what is in the way may not exist. It does not count when
 	// something is in the way that does.
 	unknown bool
 }
 
-func newRestOfWorld(r *recorder, snap *snapshot.Snapshot) *restOfWorld {
-	return &restOfWorld{recorder: r, controllers: controllers.All(snap)}
+func newRestOfWorld(r *recorder, beside *neighbours) *restOfWorld {
+	return &restOfWorld{recorder: r, controllers: controllers.All(beside, beside)}
 }
 
 // act lets the controllers act until one of them has changed something. The
@@ -146,6 +147,13 @@ func (w *restOfWorld) waits(ref object.Ref) (wait, bool) {
 		known = true
 		found.holds = cmp.Or(found.holds, x.Holds)
 		found.used = found.used || x.Reason == controllers.ClaimInUse || x.Reason == controllers.VolumeBound
+		switch x.Reason {
+		case controllers.NodeNotReady:
+			found.pod = NodeNotReady
+		case controllers.NodeGone:
+			found.pod = NodeGone
+		default:
+		}
 		found.alone = found.alone || x.Reason == controllers.ManagedElsewhere
 		switch {
 		case x.Unknown():

@@ -8,12 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // Options say how to simulate.
@@ -28,11 +28,14 @@ type Options struct {
 	// Keep withholds the writes of our own collector from objects; nil withholds
 	// none. See Keeper.
 	Keep Keeper
+	// Surroundings are what is known of those who act beside the collector; nil for
+	// nothing, so that they are assumed to do their part.
+	Surroundings *surroundings.Surroundings
 	// NoSteps leaves the steps out of the plan. A plan of a million objects has
 	// millions of them.
 	NoSteps bool
-	// Controller says who takes a finalizer off an object, and whether he runs. Nil
-	// knows nobody: whether a finalizer comes off is then not known.
+	// Controller says who takes a finalizer off an object, and whether he runs; nil asks
+	// the surroundings. Where there are none either, nothing is known of anybody.
 	Controller ControllerOf
 	// Guards are what the digest names beside the plan: each flag that changes what is
 	// done, or that weakens a guard.
@@ -92,7 +95,7 @@ func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 		}
 	}
 	for i := range o.Explore {
-		other := newSimulation(snap, seed, Options{Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, NoSteps: true})
+		other := newSimulation(snap, seed, Options{Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true})
 		other.leave(left)
 		random := rand.New(rand.NewPCG(o.Seed, uint64(i)))
 		if err := other.run(ctx, random); err != nil {
@@ -104,9 +107,9 @@ func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 }
 
 // EffectOn simulates a seed for the sake of one object and returns what becomes
-// of it: Kept if nothing touches it.
-func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object) (report.Effect, error) {
-	s := newSimulation(snap, seed, Options{NoSteps: true})
+// of it: Kept if nothing touches it. The surroundings may be nil.
+func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *surroundings.Surroundings) (report.Effect, error) {
+	s := newSimulation(snap, seed, Options{Surroundings: around, NoSteps: true})
 	if err := s.run(ctx, nil); err != nil {
 		return report.Effect{}, err
 	}
@@ -125,9 +128,11 @@ type simulation struct {
 	collector *engine.Collector
 	tracks    tracks
 	rest      *restOfWorld
-	adoption  adoption
 	futures   futures
 	cause     cause
+	// neighbours are those who act beside the collector, as far as they were seen.
+	neighbours *neighbours
+	adoption   adoption
 	// left are the objects that are left alone because their fates are unknown.
 	left unsure
 	// partial: the rules look for owners everywhere, and something was not seen.
@@ -135,16 +140,20 @@ type simulation struct {
 }
 
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
-	server := apisim.New(snap.Objects, snap.Resources, apisim.WithCoverage(snap))
+	if o.Controller == nil {
+		o.Controller = controllerOf(o.Surroundings)
+	}
+	beside := newNeighbours(snap, o.Surroundings)
 	s := &simulation{
-		snap: snap, seed: seed, options: o,
-		recorder:  newRecorder(server, snap, o.Reads),
+		snap: snap, seed: seed, options: o, neighbours: beside,
+		recorder:  newRecorder(beside.server(), snap, o.Reads),
 		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects))),
 		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap)},
 	}
 	s.partial = o.Rules == engine.Strict && len(RelevantGaps(snap, func(string) bool { return true })) > 0
+	beside.watch(s.recorder)
 	s.recorder.withhold(o.Keep)
-	s.rest = newRestOfWorld(s.recorder, snap)
+	s.rest = newRestOfWorld(s.recorder, beside)
 	s.tracks.collector, s.tracks.reclaim = s.recorder.word(actorCollector), s.recorder.word(controllers.ReclaimName)
 	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.word(s.recorder.actor)) }
 	return s

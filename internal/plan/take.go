@@ -74,7 +74,7 @@ func (s *simulation) takenFate(f *fate) {
 // it would be. Where the request takes a finalizer from the collector, what goes
 // because of it is contested: the collector may have been quicker.
 func (s *simulation) compare(ctx context.Context, all fates) error {
-	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, NoSteps: true})
+	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, Surroundings: s.options.Surroundings, NoSteps: true})
 	if err := other.run(ctx, nil); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (o *office) appoint(only []string) error {
 		if seen := o.machine.env.seen; seen != nil {
 			coverage = *seen
 		}
-		o.at, o.all = o.machine.server, controllers.All(coverage)
+		o.at, o.all = o.machine.server, controllers.All(coverage, nil)
 	}
 	o.list = nil
 	for _, c := range o.all {

@@ -184,6 +184,11 @@ func (s *situation) remove(ctx context.Context, p *step) error {
 	if err != nil {
 		return err
 	}
+	if len(p.Foretell) > 0 {
+		if err := s.foretell(p); err != nil {
+			return err
+		}
+	}
 	options := body{"apiVersion": "v1", "kind": "DeleteOptions"}
 	if p.Policy != "" {
 		options["propagationPolicy"] = p.Policy

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // situation is something that is stuck: how it comes about, and what the program has
@@ -48,6 +50,7 @@ type situation struct {
 	// places and uids are those of the objects, by kind and name.
 	places, uids map[string]string
 	answer       *answer
+	foretold     []report.Effect
 }
 
 // step is one thing that is done. Exactly one of the pointers and names is set.
@@ -73,6 +76,9 @@ type step struct {
 	Manager string `json:"manager"`
 	// Policy and Grace are those of a delete.
 	Policy string `json:"policy"`
+	// Foretell is what dry-run has to say before a delete, by kind and name: an outcome
+	// and its reason. All that it says has to come about.
+	Foretell map[string]string `json:"foretell"`
 	Grace  *int   `json:"grace"`
 	// Volume and Finalizers are those of a claim.
 	Volume     string   `json:"volume"`

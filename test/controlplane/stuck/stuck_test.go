@@ -52,6 +52,9 @@ func TestSituations(t *testing.T) {
 	}
 	s.askAll(usual)
 	phase("asked")
+	for _, one := range append(quiet, usual...) {
+		s.cameAbout(one)
+	}
 	for _, one := range broken {
 		alone := []*situation{one}
 		s.each(alone, made)
@@ -59,6 +62,7 @@ func TestSituations(t *testing.T) {
 		s.each(alone, wait)
 		s.each(alone, age)
 		s.ask(one, true)
+		s.cameAbout(one)
 		s.each(alone, func(ctx context.Context, one *situation) error { return one.do(ctx, one.After) })
 	}
 	phase("broken")

@@ -1,4 +1,4 @@
-package diagnose
+package surroundings
 
 import (
 	"slices"
@@ -20,6 +20,9 @@ var ofManager = map[string]bool{
 	"scheduling.k8s.io/podgroup-protection":    true,
 	"kubernetes":                               true,
 }
+
+// OfManager tells whether kube-controller-manager removes a finalizer.
+func OfManager(name string) bool { return ofManager[name] }
 
 // hosted tells whether a finalizer belongs to a controller that providers of
 // clusters run where their customers see no pod of it.

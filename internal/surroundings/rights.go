@@ -1,4 +1,4 @@
-package diagnose
+package surroundings
 
 import (
 	"slices"
@@ -7,9 +7,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
-
-// account is a service account.
-type account struct{ namespace, name string }
 
 // rights trace permissions back to those who have them.
 type rights struct {
@@ -30,7 +27,7 @@ type tracedFor struct{ group, resource, namespace, name string }
 type writers struct {
 	// accounts have rights that name the resource; powerful ones may write everything
 	// of the group or the cluster.
-	accounts, powerful map[account]bool
+	accounts, powerful map[Account]bool
 	// outside are the users and groups with such rights that are no service accounts.
 	outside []string
 	// everyone tells that all service accounts may.
@@ -43,7 +40,7 @@ type writers struct {
 }
 
 // may tells whether an account may write the object.
-func (w *writers) may(a account) bool { return w.everyone || w.accounts[a] || w.powerful[a] }
+func (w *writers) may(a Account) bool { return w.everyone || w.accounts[a] || w.powerful[a] }
 
 func newRights(seen *evidence.World) *rights {
 	r := &rights{seen: seen, cluster: map[string][]evidence.Rule{}, local: map[string][]evidence.Rule{}, traced: map[tracedFor]*writers{}}
@@ -91,7 +88,7 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *writers 
 	if w, ok := r.traced[key]; ok {
 		return w
 	}
-	w := &writers{accounts: map[account]bool{}, powerful: map[account]bool{}}
+	w := &writers{accounts: map[Account]bool{}, powerful: map[Account]bool{}}
 	r.traced[key] = w
 	if r.seen == nil {
 		return w
@@ -115,7 +112,7 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *writers 
 func (w *writers) atWork(seen *evidence.World) {
 	for n := range seen.Pods {
 		p := &seen.Pods[n]
-		switch a := (account{p.Ref.Namespace, p.ServiceAccount}); {
+		switch a := (Account{p.Ref.Namespace, p.ServiceAccount}); {
 		case finished(p):
 		case w.accounts[a]:
 			w.named = append(w.named, p)
@@ -124,7 +121,7 @@ func (w *writers) atWork(seen *evidence.World) {
 		}
 	}
 	for n := range seen.Workloads {
-		if x := &seen.Workloads[n]; w.accounts[account{x.Ref.Namespace, x.ServiceAccount}] {
+		if x := &seen.Workloads[n]; w.accounts[Account{x.Ref.Namespace, x.ServiceAccount}] {
 			w.workloads = append(w.workloads, x)
 		}
 	}
@@ -219,9 +216,9 @@ func (w *writers) grant(b *evidence.Binding, named bool) {
 		system := strings.HasPrefix(s.Name, "system:") || s.Name == "kubeadm:cluster-admins"
 		switch {
 		case isAccount && named:
-			w.accounts[account{namespace, name}] = true
+			w.accounts[Account{namespace, name}] = true
 		case isAccount:
-			w.powerful[account{namespace, name}] = true
+			w.powerful[Account{namespace, name}] = true
 		case s.Kind == "Group" && (s.Name == "system:serviceaccounts" || s.Name == "system:authenticated" || strings.HasPrefix(s.Name, "system:serviceaccounts:")):
 			w.everyone = true
 		case named || !system:

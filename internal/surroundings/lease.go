@@ -1,4 +1,4 @@
-package diagnose
+package surroundings
 
 import (
 	"fmt"
@@ -26,10 +26,10 @@ const (
 )
 
 // pulseOf is what a lease says at the time of the question.
-func (i *inquiry) pulseOf(l evidence.Lease) pulse {
-	over := i.now - l.Renewed - l.Duration
+func (s *Surroundings) pulseOf(l evidence.Lease) pulse {
+	over := s.now - l.Renewed - l.Duration
 	switch {
-	case i.now == 0 || l.Renewed == 0:
+	case s.now == 0 || l.Renewed == 0:
 		return none
 	case over > surelyExpired:
 		return expired
@@ -62,10 +62,10 @@ func (s *search) leases() pulse {
 		about := report.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: l.Namespace, Name: l.Name}
 		switch p {
 		case renewed:
-			s.e.prove(LeaseRenewed, &about, leaseText(l, p))
+			s.found.Proof.Add(LeaseRenewed, &about, leaseText(l, p))
 			found = renewed
 		case expired:
-			s.e.prove(LeaseExpired, &about, leaseText(l, p))
+			s.found.Proof.Add(LeaseExpired, &about, leaseText(l, p))
 			if found == none {
 				found = expired
 			}
@@ -97,43 +97,55 @@ func (s *search) owns(l evidence.Lease) bool {
 	return about(domain) || about(group) || s.program != "" && !common(s.program) && (l.Name == s.program || strings.HasPrefix(l.Holder, s.program+"-"))
 }
 
+// Manager tells whether kube-controller-manager works, for which the object waits.
+func (s *Surroundings) Manager(o *object.Object) Judgement {
+	j := Judgement{Name: "kube-controller-manager"}
+	j.State = s.managerVerdict(o, &j.Proof)
+	return j
+}
+
+// ManagerRuns tells whether the lease of kube-controller-manager was seen to be renewed.
+func (s *Surroundings) ManagerRuns() bool {
+	return s.managerVerdict(&object.Object{}, &Proofs{}) == report.RemoverAlive
+}
+
 // managerVerdict tells whether kube-controller-manager works, in which the collector
 // and the other controllers of Kubernetes run. Its lease is the proof.
-func (i *inquiry) managerVerdict(e *end) report.RemoverVerdict {
+func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.RemoverVerdict {
 	const name = "kube-controller-manager"
-	if i.seen != nil {
-		for _, l := range i.seen.Leases {
+	if s.seen != nil {
+		for _, l := range s.seen.Leases {
 			if l.Namespace != "kube-system" || l.Name != name {
 				continue
 			}
 			about := report.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: l.Namespace, Name: l.Name}
-			switch p := i.pulseOf(l); p {
+			switch p := s.pulseOf(l); p {
 			case renewed:
-				e.prove(LeaseRenewed, &about, leaseText(l, p))
-				if i.age(i.at(object.Ref(e.chain[0].Ref))) > long {
+				proof.Add(LeaseRenewed, &about, leaseText(l, p))
+				if s.Age(o) > long {
 					return report.RemoverSlow
 				}
 				return report.RemoverAlive
 			case expired:
-				e.prove(LeaseExpired, &about, leaseText(l, p))
-				unread := i.unread()
+				proof.Add(LeaseExpired, &about, leaseText(l, p))
+				unread := s.unread()
 				for _, text := range unread {
-					e.prove(NotRead, nil, text)
+					proof.Add(NotRead, nil, text)
 				}
 				if len(unread) > 0 {
 					return report.RemoverUnknown
 				}
 				return report.RemoverGone
 			case none:
-				e.prove(LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
+				proof.Add(LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
 				return report.RemoverUnknown
 			}
 		}
 	}
-	if s := i.seen.Sight(evidence.Leases, "kube-system"); !s.Whole {
-		e.prove(NotRead, nil, "leases in kube-system: "+s.Why)
+	if sight := s.seen.Sight(evidence.Leases, "kube-system"); !sight.Whole {
+		proof.Add(NotRead, nil, "leases in kube-system: "+sight.Why)
 	} else {
-		e.prove(LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")
+		proof.Add(LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")
 	}
 	return report.RemoverUnknown
 }

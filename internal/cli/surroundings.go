@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+// planned simulates a seed with what is known of those who act beside the collector. A
+// dump shows it. Of a cluster it is read once it is known how far the seed reaches, and
+// nothing but what can matter there; enough may say first that what was simulated
+// without is all that is wanted.
+func planned(ctx context.Context, w world, seed plan.Seed, o plan.Options, enough func(*report.Plan) bool) (*plan.Result, error) {
+	if w.client == nil {
+		o.Surroundings = w.surroundings(w.bodies.seen(w.Snapshot))
+		return plan.Simulate(ctx, w.Snapshot, seed, o)
+	}
+	first := o
+	first.Explore = 0
+	result, err := plan.Simulate(ctx, w.Snapshot, seed, first)
+	if err != nil || enough != nil && enough(result.Plan) {
+		return result, err
+	}
+	seen, err := w.client.Neighbours(ctx, reachOf(w, result.Plan))
+	if err != nil {
+		return nil, err
+	}
+	o.Surroundings = w.surroundings(seen)
+	return plan.Simulate(ctx, w.Snapshot, seed, o)
+}
+
+// surroundings are those of the world as the evidence shows them, which may be nil.
+func (w world) surroundings(seen *evidence.World) *surroundings.Surroundings {
+	at := int64(0)
+	if t, err := time.Parse(time.RFC3339, w.Source.TakenAt); err == nil {
+		at = t.Unix()
+	}
+	return surroundings.New(w.Snapshot, seen, at)
+}
+
+// reachOf is what a plan writes to, and what finalizers of others hold then.
+func reachOf(w world, p *report.Plan) kube.Reach {
+	var r kube.Reach
+	for i := range p.Consequences {
+		c := &p.Consequences[i].Object
+		o := w.Find(c.APIVersion, c.Kind, c.Namespace, c.Name)
+		if o == nil {
+			continue
+		}
+		r.Written = append(r.Written, o)
+		if slices.ContainsFunc(o.Finalizers(), ofOthers) {
+			r.Held = append(r.Held, o)
+		}
+	}
+	return r
+}
+
+// ofOthers tells whether a finalizer is removed by somebody else than Kubernetes.
+func ofOthers(name string) bool {
+	return name != object.Foreground && name != object.Orphan && !surroundings.OfManager(name)
+}
+
+// reachOfObject is what the fate of a single object rests on.
+func reachOfObject(o *object.Object) kube.Reach {
+	r := kube.Reach{Written: []*object.Object{o}}
+	if slices.ContainsFunc(o.Finalizers(), ofOthers) {
+		r.Held = r.Written
+	}
+	return r
+}

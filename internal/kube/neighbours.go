@@ -1,0 +1,117 @@
+package kube
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Reach is what a request may reach.
+type Reach struct {
+	// Written are the objects that are deleted or changed.
+	Written []*object.Object
+	// Held are those of them that stay until somebody removes a finalizer, other than
+	// the controllers of Kubernetes.
+	Held []*object.Object
+}
+
+// fewNodes is how many nodes are read one by one. Where there are more, all are listed.
+const fewNodes = 5
+
+// Neighbours reads what tells whether those do their part who act beside the collector
+// when these objects are deleted or changed: no more than can matter for them. What
+// cannot be read is marked in the world, with the reason. It fails only with the
+// context.
+func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, error) {
+	w := &witness{client: c, about: r.Held}
+	if len(r.Written) == 0 {
+		return &w.world, ctx.Err()
+	}
+	var tasks []func()
+	read := func(scenes ...scene) {
+		for _, s := range scenes {
+			tasks = append(tasks, func() { w.part(ctx, s) })
+		}
+	}
+	read(scene{part: evidence.ValidatingWebhooks}, scene{part: evidence.MutatingWebhooks})
+	if slices.ContainsFunc(r.Written, contains) {
+		read(scene{part: evidence.APIServices})
+	}
+	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || mayBeConverted(o) }) {
+		read(scene{part: evidence.Definitions})
+	}
+	if nodes := nodesOf(r.Written); len(nodes) > fewNodes {
+		read(scene{part: evidence.Nodes})
+	} else {
+		for _, name := range nodes {
+			tasks = append(tasks, func() { w.single(ctx, object.Ref{APIVersion: "v1", Kind: "Node", Name: name}) })
+		}
+	}
+	switch {
+	case len(r.Held) > 0:
+		read(removers()...)
+		read(scene{part: evidence.Leases})
+		for _, some := range w.groups() {
+			tasks = append(tasks, w.whole(ctx, some)...)
+		}
+	case slices.ContainsFunc(r.Written, contains):
+		tasks = append(tasks, func() {
+			w.single(ctx, object.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"})
+		})
+	}
+	besides(tasks)
+	tasks = nil
+	read(w.calledFor(func(h *evidence.Webhook) bool { return !h.Ignored && mayAsk(h, r.Written) })...)
+	besides(tasks)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return w.world.Sorted(), nil
+}
+
+// contains tells whether an object has content that goes with it.
+func contains(o *object.Object) bool {
+	return o.Kind == "Namespace" && o.Group() == "" || o.Definition() != nil
+}
+
+// nodesOf are the nodes of the pods among the objects, sorted.
+func nodesOf(objects []*object.Object) []string {
+	var names []string
+	for _, o := range objects {
+		if pod := o.Pod(); pod != nil && pod.NodeName != "" {
+			names = append(names, pod.NodeName)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// mayAsk tells whether a webhook may have to admit the delete or change of one of the
+// objects. Resources are not looked at: two services more cost less than an error here.
+func mayAsk(h *evidence.Webhook, objects []*object.Object) bool {
+	for _, rule := range h.Rules {
+		if !slices.ContainsFunc(rule.Operations, func(op string) bool {
+			return op == "*" || strings.EqualFold(op, "DELETE") || strings.EqualFold(op, "UPDATE")
+		}) {
+			continue
+		}
+		if slices.Contains(rule.Groups, "*") || slices.ContainsFunc(objects, func(o *object.Object) bool { return contains(o) || slices.Contains(rule.Groups, o.Group()) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// single reads one object. Of one that cannot be read nothing is known.
+func (w *witness) single(ctx context.Context, ref object.Ref) {
+	raw, _, err := w.client.Raw(ctx, ref)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_ = w.world.Add(ref.APIVersion, ref.Kind, raw)
+}

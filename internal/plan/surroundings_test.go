@@ -1,0 +1,119 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+// TestSurroundings reads worlds as YAML, and plans with what they show of those who act
+// beside the collector: `delete Kind/name [cascade=…]` or `collect`. The parts of the
+// evidence in `unread` were not read; with `blind` none was.
+func TestSurroundings(t *testing.T) {
+	datadriven.RunTest(t, "testdata/surroundings", func(t *testing.T, d *datadriven.TestData) string {
+		snap, seen := seenWorld(t, d)
+		seed := plan.CollectSeed()
+		if d.Cmd == "delete" {
+			seed = deleteSeed(t, d, snap)
+		}
+		result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Surroundings: surroundings.New(snap, seen, noon.Unix())})
+		if err != nil {
+			return "error: " + err.Error()
+		}
+		var b strings.Builder
+		for _, e := range result.Plan.Effects {
+			fmt.Fprintf(&b, "%s %s %s: %s\n", e.Object.KubectlName(), e.Outcome, e.Reason, e.Message)
+			for _, a := range e.Assumptions {
+				fmt.Fprintf(&b, "  assumed: %s\n", a)
+			}
+		}
+		return b.String()
+	})
+}
+
+func seenWorld(t *testing.T, d *datadriven.TestData) (*snapshot.Snapshot, *evidence.World) {
+	t.Helper()
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(d.Input), TreatMissingAsAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.HasArg("blind") {
+		return snap, nil
+	}
+	var unread []string
+	if d.HasArg("unread") {
+		d.ScanArgs(t, "unread", &unread)
+	}
+	seen := &evidence.World{}
+	for doc := range strings.SplitSeq(d.Input, "\n---\n") {
+		raw, err := yaml.YAMLToJSON([]byte(doc))
+		if err == nil {
+			err = seen.Add("", "", raw)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", d.Pos, err)
+		}
+	}
+	for _, p := range evidence.Parts() {
+		why := ""
+		if slices.Contains(unread, string(p)) {
+			why = "Forbidden: not for you"
+		}
+		seen.Mark(p, "", why)
+	}
+	return snap, seen
+}
+
+func deleteSeed(t *testing.T, d *datadriven.TestData, snap *snapshot.Snapshot) plan.Seed {
+	t.Helper()
+	policy := engine.Background
+	if d.HasArg("cascade") {
+		name := ""
+		d.ScanArgs(t, "cascade", &name)
+		policy = map[string]engine.Policy{"foreground": engine.ForegroundPolicy, "orphan": engine.OrphanPolicy}[name]
+	}
+	var refs []object.Ref
+	for _, o := range snap.Objects {
+		if slices.ContainsFunc(d.CmdArgs, func(a datadriven.CmdArg) bool { return a.Key == o.Kind+"/"+o.Name }) {
+			refs = append(refs, o.Ref)
+		}
+	}
+	if len(refs) == 0 {
+		t.Fatalf("%s: nothing is deleted", d.Pos)
+	}
+	return plan.DeleteSeed(policy, refs...)
+}
+
+// TestNothingKnown: where nothing is known of the surroundings, what they do is assumed,
+// and the plan says so.
+func TestNothingKnown(t *testing.T) {
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{TreatMissingAsAbsent: true, Stdin: strings.NewReader(
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"web","uid":"u"},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, around := range map[string]*surroundings.Surroundings{"none": nil, "blind": surroundings.New(snap, nil, 0), "empty": surroundings.New(snap, &evidence.World{}, 0)} {
+		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, snap.Objects[0].Ref), plan.Options{Surroundings: around})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := result.Plan.Effects[0]; e.Outcome != report.Deleted || len(e.Assumptions) != 1 {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}

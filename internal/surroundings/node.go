@@ -1,0 +1,39 @@
+package surroundings
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var everyNode = object.Resource{Version: "v1", Name: "nodes", Kind: "Node"}
+
+// NodeState says whether the kubelet of a node can end a pod.
+type NodeState string
+
+// The states of nodes.
+const (
+	// NodeUnknown: not enough was seen to say.
+	NodeUnknown NodeState = "Unknown"
+	// NodeReady: its kubelet reports to the API server.
+	NodeReady NodeState = "Ready"
+	// NodeNotReady: its kubelet does not report, or reports that it cannot work.
+	NodeNotReady NodeState = "NotReady"
+	// NodeAbsent: all nodes were seen, and it is none of them.
+	NodeAbsent NodeState = "Absent"
+)
+
+// Node tells the state of a node, with the condition Ready as far as it was seen.
+func (s *Surroundings) Node(name string) (NodeState, evidence.Condition) {
+	ready, known := s.ready[name]
+	switch {
+	case name == "":
+		return NodeUnknown, evidence.Condition{}
+	case s.nodes && s.snap.Find("v1", everyNode.Kind, "", name) == nil && s.snap.Covers(everyNode, ""):
+		return NodeAbsent, evidence.Condition{}
+	case !known || ready.Status == "":
+		return NodeUnknown, ready
+	case ready.True():
+		return NodeReady, ready
+	}
+	return NodeNotReady, ready
+}

@@ -1,0 +1,350 @@
+package surroundings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// long is after how many seconds a deletion takes long, whoever is at work.
+const long = 600
+
+// needed are the parts without which nobody is ever called gone: whoever could
+// remove a finalizer may be in any of them.
+var needed = []evidence.Part{
+	evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
+	evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings, evidence.Leases,
+}
+
+// Account is a service account.
+type Account struct{ Namespace, Name string }
+
+// Judgement says whether the one who removes a finalizer is at work.
+type Judgement struct {
+	State report.RemoverVerdict
+	// Controller is the pod that would remove it, or else the workload of such pods;
+	// the zero Ref when none was found.
+	Controller report.Ref
+	// Name is how the one who removes it is called: as the table of finalizers has it,
+	// or else the program that wrote the finalizer. Empty when nobody is known.
+	Name  string
+	Proof Proofs
+
+	// Suspects are the pods that may be the one, the likeliest first.
+	Suspects []report.Ref
+	// Asleep are workloads that would run the one and are scaled to 0.
+	Asleep []report.Ref
+	// Powerless are accounts of the right program that may not write the object.
+	Powerless []Account
+}
+
+// Controller judges whether the one runs who removes the finalizer from the object,
+// which need not be being deleted yet. Who has written the finalizer, the rights, the
+// table of finalizers, the programs that run and their leases decide. It is Gone only
+// when everything was read whole in which such a one could be.
+func (s *Surroundings) Controller(o *object.Object, name string) Judgement {
+	return s.search(o, name, false)
+}
+
+// OtherController is Controller for a finalizer that the controller of the table leaves
+// on this object to somebody else.
+func (s *Surroundings) OtherController(o *object.Object, name string) Judgement {
+	return s.search(o, name, true)
+}
+
+func (s *Surroundings) search(o *object.Object, name string, elsewhere bool) Judgement {
+	x := search{Surroundings: s, o: o, name: name, elsewhere: elsewhere}
+	x.found.State = x.verdict()
+	x.identify()
+	return x.found
+}
+
+// search looks for who removes one finalizer of one object.
+type search struct {
+	*Surroundings
+	o     *object.Object
+	name  string
+	found Judgement
+	// elsewhere: the controller in the table leaves this one to somebody else.
+	elsewhere bool
+
+	writers *writers
+	// program is how the one who wrote the finalizer calls itself; empty when that is
+	// not known, or says nothing about who removes it.
+	program string
+	// suspects are those who may be the remover, the likeliest first.
+	suspects []*evidence.Pod
+	asleep   []*evidence.Workload
+}
+
+func (s *search) verdict() report.RemoverVerdict {
+	s.wrote()
+	k, known := finalizer.Of(s.name)
+	if known && !s.elsewhere {
+		s.found.Name = k.RemovedBy
+		s.found.Proof.Add(RemovedBy, nil, k.RemovedBy+" removes it "+k.When)
+	}
+	switch {
+	case ofManager[s.name] && !s.elsewhere:
+		return s.managerVerdict(s.o, &s.found.Proof)
+	case known && k.RemovedBy == byHand:
+		return report.RemoverUnknown
+	}
+	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
+	if err != nil {
+		s.found.Proof.Add(NotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's rights can be told")
+		return report.RemoverUnknown
+	}
+	s.writers = s.rights.writersOf(s.o, r)
+	s.sleepers()
+	if s.present() {
+		return s.pace()
+	}
+	return s.gone()
+}
+
+const byHand = "a person"
+
+// identify names the likeliest one.
+func (s *search) identify() {
+	for _, p := range s.suspects {
+		s.found.Suspects = append(s.found.Suspects, report.RefOf(p.Ref))
+	}
+	for _, w := range s.asleep {
+		s.found.Asleep = append(s.found.Asleep, report.RefOf(w.Ref))
+	}
+	switch {
+	case len(s.found.Suspects) > 0:
+		s.found.Controller = s.found.Suspects[0]
+	case len(s.found.Asleep) > 0:
+		s.found.Controller = s.found.Asleep[0]
+	}
+	if s.found.Name == "" {
+		s.found.Name = s.program
+	}
+}
+
+// wrote looks at managedFields for who put the finalizer there.
+func (s *search) wrote() {
+	t := s.shown[s.o.Ref]
+	found := false
+	if t != nil {
+		for _, w := range t.Writers {
+			if !slices.Contains(w.Finalizers, s.name) {
+				continue
+			}
+			found = true
+			if tool(w.Name) {
+				s.found.Proof.Add(WrittenByTool, nil, "written by "+w.Name+stampText(w.Time)+": a person, or a manifest that was applied")
+				continue
+			}
+			s.program = w.Name
+			s.found.Proof.Add(WrittenBy, nil, "written by "+w.Name+stampText(w.Time))
+		}
+	}
+	if !found {
+		s.found.Proof.Add(WriterNotShown, nil, "who wrote it is not shown")
+	}
+}
+
+// sleepers are the workloads that would run such a remover, and are scaled to 0.
+func (s *search) sleepers() {
+	for _, w := range s.candidates() {
+		if w.Wanted == 0 && w.Ref.Kind != "DaemonSet" {
+			s.asleep = append(s.asleep, w)
+		}
+	}
+	for _, w := range s.asleep {
+		ref := report.RefOf(w.Ref)
+		s.found.Proof.Add(ScaledToZero, &ref, ref.KubectlName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
+	}
+}
+
+// candidates are the workloads under accounts whose rights name the resource, and
+// those that call themselves as the writer did and may write the object.
+func (s *search) candidates() []*evidence.Workload {
+	list := s.writers.workloads
+	for _, w := range s.programs.workloads[strings.ToLower(s.program)] {
+		if a := (Account{w.Ref.Namespace, w.ServiceAccount}); !s.writers.accounts[a] && s.writers.may(a) {
+			list = append(slices.Clip(list), w)
+		}
+	}
+	return list
+}
+
+// called are the pods that call themselves as the writer did.
+func (s *search) called() []*evidence.Pod {
+	if s.program == "" {
+		return nil
+	}
+	return s.programs.pods[strings.ToLower(s.program)]
+}
+
+// present looks for pods under accounts whose rights name the resource, those first
+// that call themselves as the writer did.
+func (s *search) present() bool {
+	for _, p := range s.called() {
+		if s.writers.may(Account{p.Ref.Namespace, p.ServiceAccount}) {
+			s.suspects = append(s.suspects, p)
+		}
+	}
+	if len(s.suspects) == 0 {
+		s.suspects = s.writers.named
+	}
+	return len(s.suspects) > 0
+}
+
+// pace tells whether a remover that is there gets on.
+func (s *search) pace() report.RemoverVerdict {
+	healthy := false
+	const most = 3
+	for n, p := range s.suspects {
+		ref := report.RefOf(p.Ref)
+		ok := p.Running() && p.Ready && p.Waiting == "" && !p.BeingDeleted
+		healthy = healthy || ok
+		if n >= most {
+			continue
+		}
+		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object", ref.KubectlName(), ref.Namespace, p.ServiceAccount)
+		if ok {
+			s.found.Proof.Add(RemoverRuns, &ref, "runs: "+who)
+		} else {
+			s.found.Proof.Add(RemoverNotReady, &ref, "not ready"+because(p)+": "+who)
+		}
+	}
+	slow := !healthy || s.leases() == expired
+	if s.Age(s.o) > long {
+		slow = true
+		s.found.Proof.Add(TakesLong, nil, "it has been waited for for more than ten minutes, and the remover is there")
+	}
+	if slow {
+		return report.RemoverSlow
+	}
+	return report.RemoverAlive
+}
+
+func because(p *evidence.Pod) string {
+	switch {
+	case p.Waiting != "":
+		return " (" + p.Waiting + ")"
+	case p.Phase != "":
+		return " (" + p.Phase + ")"
+	}
+	return ""
+}
+
+// gone weighs whether there can be a remover that was not found.
+func (s *search) gone() report.RemoverVerdict {
+	certain := true
+	doubt := func(reason ProofReason, about *report.Ref, message string) {
+		certain = false
+		s.found.Proof.Add(reason, about, message)
+	}
+	for _, text := range s.unread() {
+		doubt(NotRead, nil, text)
+	}
+	if t := s.shown[s.o.Ref]; t != nil && t.Unread != "" {
+		doubt(NotRead, nil, "the object itself was not read whole: "+t.Unread)
+	}
+	if s.mayBeALock() {
+		certain = false
+	}
+	if s.seen.Sight(evidence.ClusterRoles, "").Whole && !s.rights.told() {
+		doubt(RightsNotTold, nil, "there is no ClusterRole cluster-admin: somebody else than RBAC may say who may do what")
+	}
+	if hosted(s.name) {
+		doubt(RunsOutside, nil, "the provider of the cluster runs the remover, where no pod may show it")
+	}
+	switch s.leases() {
+	case renewed:
+		certain = false
+	case expired, none:
+	}
+	if s.seen != nil {
+		s.powers(doubt)
+		if s.idle(doubt) {
+			return report.RemoverSlow
+		}
+	}
+	if s.writers.everyone {
+		doubt(RunsWithAllRights, nil, "every service account may write the object")
+	}
+	for _, subject := range s.writers.outside {
+		doubt(MayFromOutside, nil, subject+" may write the object")
+	}
+	if !certain {
+		return report.RemoverUnknown
+	}
+	s.found.Proof.Add(RemoverAbsent, nil, "no pod runs under a service account that may write the object")
+	return report.RemoverGone
+}
+
+// unread lists the needed parts that were not read whole, those together that have
+// the same reason.
+func (s *Surroundings) unread() []string {
+	var whys []string
+	parts := map[string][]string{}
+	for _, p := range needed {
+		if sight := s.seen.Sight(p, ""); !sight.Whole {
+			if parts[sight.Why] == nil {
+				whys = append(whys, sight.Why)
+			}
+			parts[sight.Why] = append(parts[sight.Why], string(p))
+		}
+	}
+	for n, why := range whys {
+		whys[n] = "not read: " + strings.Join(parts[why], ", ") + ": " + why
+	}
+	return whys
+}
+
+// mayBeALock tells whether a person may be the remover: nobody knows the finalizer, no
+// program is known to have written it, and it does not bear the domain of the kinds
+// that the cluster has.
+func (s *search) mayBeALock() bool {
+	if _, known := finalizer.Of(s.name); known || s.program != "" {
+		return false
+	}
+	return s.writtenByTool() || finalizer.ClassIn(s.name, s.snap.Resources) != finalizer.Operator
+}
+
+func (s *search) writtenByTool() bool {
+	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(WrittenByTool) })
+}
+
+// powers are the pods that may write everything: each of them may be the remover.
+func (s *search) powers(doubt func(ProofReason, *report.Ref, string)) {
+	const most = 3
+	for n, p := range s.writers.mighty {
+		if ref := report.RefOf(p.Ref); n < most {
+			doubt(RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write everything", ref.KubectlName(), ref.Namespace, p.ServiceAccount))
+		}
+	}
+}
+
+// idle looks for those who would be the remover and cannot be now: workloads whose
+// pods do not come up, and programs of the writer's name without the right.
+func (s *search) idle(doubt func(ProofReason, *report.Ref, string)) bool {
+	slow := false
+	for _, w := range s.candidates() {
+		if ref := report.RefOf(w.Ref); w.Wanted > 0 {
+			doubt(RemoverNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.KubectlName(), ref.Namespace, w.Wanted))
+			slow = true
+		}
+	}
+	rightsRead, _, _ := s.seen.Whole(evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings)
+	for _, p := range s.called() {
+		a := Account{p.Ref.Namespace, p.ServiceAccount}
+		if ref := report.RefOf(p.Ref); rightsRead && !common(s.program) && !s.writers.may(a) {
+			doubt(RemoverMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.KubectlName(), ref.Namespace, s.program, p.ServiceAccount))
+			s.found.Powerless = append(s.found.Powerless, a)
+			slow = true
+		}
+	}
+	return slow
+}

@@ -1,0 +1,100 @@
+package surroundings
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Surroundings are what is known of those who act beside the collector. They remember
+// what they have judged: use them from one goroutine at a time.
+type Surroundings struct {
+	snap *snapshot.Snapshot
+	seen *evidence.World
+	now  int64
+
+	// nodes tells that there is one: a world without any says nothing about nodes.
+	nodes bool
+	ready map[string]evidence.Condition
+	shown map[object.Ref]*evidence.Terminating
+
+	reach *reach
+	// deaf are the webhooks that no one answers for, and whose failure counts.
+	deaf []*evidence.Webhook
+	// mute are the definitions whose conversion webhook nobody answers for.
+	mute     []*evidence.Definition
+	rights   *rights
+	programs *programs
+}
+
+// New are the surroundings of a snapshot as the evidence shows them, which may be nil:
+// nothing is known then. The evidence must not change while they are in use. now is
+// when it was looked at, in seconds since 1970, and 0 when that is not known: nothing
+// is said then to have expired or to take long.
+func New(snap *snapshot.Snapshot, seen *evidence.World, now int64) *Surroundings {
+	s := &Surroundings{
+		snap: snap, seen: seen.Sorted(), now: now,
+		ready: map[string]evidence.Condition{}, shown: map[object.Ref]*evidence.Terminating{},
+	}
+	for _, o := range snap.Objects {
+		if o.Kind == everyNode.Kind && o.Group() == "" {
+			s.nodes = true
+			break
+		}
+	}
+	s.reach, s.rights, s.programs = newReach(s.seen), newRights(s.seen), newPrograms(s.seen)
+	if s.seen == nil {
+		return s
+	}
+	s.deaf, s.mute = s.reach.deafOf(s.seen), s.reach.muteOf(s.seen)
+	for n := range s.seen.Terminating {
+		t := &s.seen.Terminating[n]
+		s.shown[s.Known(t.Ref)] = t
+	}
+	for _, n := range s.seen.Nodes {
+		s.ready[n.Name] = n.Ready
+	}
+	return s
+}
+
+// Evidence is what they are judged from, sorted; nil when there is none. It must not
+// be changed.
+func (s *Surroundings) Evidence() *evidence.World { return s.seen }
+
+// Known is the reference that the snapshot has for an object: the evidence may have
+// been read in another version.
+func (s *Surroundings) Known(ref object.Ref) object.Ref {
+	r, err := s.snap.Resources.For(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return ref
+	}
+	if p, ok := s.snap.Resources.Preferred(r.GroupResource()); ok {
+		ref.APIVersion = p.APIVersion()
+	}
+	if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+		return o.Ref
+	}
+	return ref
+}
+
+// Shown is what an object that is being deleted shows of itself; nil when that was not
+// seen.
+func (s *Surroundings) Shown(o *object.Object) *evidence.Terminating { return s.shown[o.Ref] }
+
+// Patience is how long, in seconds, deleters that need no one else may take before they
+// count as not working: the collector takes seconds, the back-off of the namespace
+// controller a few minutes.
+const Patience = 300
+
+// Overdue tells whether whoever needs no one else should long have been done with an
+// object that is being deleted.
+func (s *Surroundings) Overdue(o *object.Object) bool { return s.Age(o) > Patience }
+
+// Age is how long an object has been being deleted, in seconds; negative while a grace
+// period runs, and 0 where the time is not known, or the object is yet to be deleted.
+func (s *Surroundings) Age(o *object.Object) int64 {
+	if s.now == 0 || !o.BeingDeleted() {
+		return 0
+	}
+	return s.now - o.DeletionTimestamp()
+}

@@ -1,0 +1,265 @@
+package surroundings
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// The operations that a webhook may have to admit.
+const (
+	Update = "UPDATE"
+	Remove = "DELETE"
+)
+
+// Write is a request that changes an object.
+type Write struct {
+	// Operation is Update or Remove.
+	Operation string
+	Object    *object.Object
+	// Subresource is the part of the object that it is about, as status; empty for the
+	// object itself.
+	Subresource string
+}
+
+// Refusal is why a write fails: an admission or a conversion webhook has to be asked,
+// and nobody answers.
+type Refusal struct {
+	// Webhook has to admit it; nil when it is about a conversion.
+	Webhook *evidence.Webhook
+	// Definition is of the kind that has to be converted; nil when it is about admission.
+	Definition *evidence.Definition
+	Why        Unreachable
+	// Sure tells that the webhook is asked for certain. What its selectors look at may
+	// not have been seen, or the version in which the object is stored.
+	Sure bool
+}
+
+// Source is the object with the webhook in it: a configuration, or a definition.
+func (r Refusal) Source() report.Ref {
+	if r.Webhook != nil {
+		return report.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: r.Webhook.Kind, Name: r.Webhook.Configuration}
+	}
+	return report.RefOf(r.Definition.Ref)
+}
+
+// Text says who does not answer, and why.
+func (r Refusal) Text() string {
+	if r.Webhook != nil {
+		return "webhook " + r.Webhook.Name + " has to admit it and does not answer: " + r.Why.Text()
+	}
+	return "the conversion webhook of " + r.Definition.Plural + "." + r.Definition.Group + " does not answer: " + r.Why.Text()
+}
+
+// Admitted tells whether all webhooks of admission were seen.
+func (s *Surroundings) Admitted() bool {
+	ok, _, _ := s.seen.Whole(evidence.ValidatingWebhooks, evidence.MutatingWebhooks)
+	return ok
+}
+
+// Converted tells whether all definitions were seen.
+func (s *Surroundings) Converted() bool {
+	ok, _, _ := s.seen.Whole(evidence.Definitions)
+	return ok
+}
+
+// Obstructed tells whether there is any webhook that could make a write fail.
+func (s *Surroundings) Obstructed() bool {
+	return len(s.deaf)+len(s.mute) > 0
+}
+
+// Refuses tells why a write fails, as far as that is known; what fails for certain
+// comes first.
+func (s *Surroundings) Refuses(w Write) (Refusal, bool) {
+	surely, perhaps := s.webhooks(w)
+	for _, h := range surely {
+		u, _ := s.reach.broken(&h.Client)
+		return Refusal{Webhook: h, Why: u, Sure: true}, true
+	}
+	d, u, sure := s.conversion(w.Object)
+	if sure {
+		return Refusal{Definition: d, Why: u, Sure: true}, true
+	}
+	for _, h := range perhaps {
+		u, _ := s.reach.broken(&h.Client)
+		return Refusal{Webhook: h, Why: u}, true
+	}
+	return Refusal{Definition: d, Why: u}, d != nil
+}
+
+// Webhooks lists the webhooks without endpoints that have to admit a request for the
+// object, as the update without which no finalizer comes off: those that surely do,
+// and those that may.
+func (s *Surroundings) Webhooks(operation string, o *object.Object) (surely, perhaps []*evidence.Webhook) {
+	return s.webhooks(Write{Operation: operation, Object: o})
+}
+
+// webhooks is Webhooks of any write. Configurations of admission pass without.
+//
+// Upstream: apiserver webhook/predicates/rules IsExemptAdmissionConfigurationResource.
+func (s *Surroundings) webhooks(w Write) (surely, perhaps []*evidence.Webhook) {
+	o := w.Object
+	if len(s.deaf) == 0 || o.Group() == "admissionregistration.k8s.io" {
+		return nil, nil
+	}
+	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
+	if err != nil {
+		return nil, nil
+	}
+	for _, h := range s.deaf {
+		if !s.asks(h, w, r) {
+			continue
+		}
+		takes, sure := h.Selects(o, s.snap.Find("v1", "Namespace", "", o.Namespace))
+		switch {
+		case takes && sure:
+			surely = append(surely, h)
+		case takes:
+			perhaps = append(perhaps, h)
+		}
+	}
+	return surely, perhaps
+}
+
+// Cleanup tells why the API server cannot read the instances of a definition to delete
+// them with it: those stored in another version than that of storage have to be
+// converted. It is sure when that was tried and failed.
+//
+// Upstream: crd_finalizer.go deleteInstances, customresource_handler.go
+// GetCustomResourceListerCollectionDeleter.
+func (s *Surroundings) Cleanup(definition *object.Object) (Refusal, bool) {
+	for _, d := range s.mute {
+		if d.Ref.Name != definition.Name || len(d.Stored) == 1 && d.Stored[0] == d.Storage {
+			continue
+		}
+		why, _ := s.reach.broken(d.Conversion)
+		c, _ := evidence.Find(d.Conditions, "Terminating")
+		r := Refusal{Definition: d, Why: why, Sure: c.True() && c.Reason == instancesFail}
+		if _, failed := s.unreadable(d, ""); failed && s.preferred(d) == d.Storage {
+			r.Sure = true
+		}
+		return r, true
+	}
+	return Refusal{}, false
+}
+
+// instancesFail is the reason of the condition Terminating of a definition whose
+// instances cannot be listed or deleted.
+const instancesFail = "InstanceDeletionFailed"
+
+// Unreadable tells why custom resources in a namespace cannot even be listed: whoever
+// has read the snapshot has tried, and their conversion has failed.
+func (s *Surroundings) Unreadable(namespace string) (Refusal, bool) {
+	for _, d := range s.mute {
+		if r, failed := s.unreadable(d, namespace); failed {
+			return r, true
+		}
+	}
+	return Refusal{}, false
+}
+
+// unreadable is about the instances of one definition, in one namespace or everywhere.
+// Which of them it is that cannot be converted a list does not say.
+func (s *Surroundings) unreadable(d *evidence.Definition, namespace string) (Refusal, bool) {
+	r, ok := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
+	if !ok || namespace != "" && !r.Namespaced {
+		return Refusal{}, false
+	}
+	for _, g := range s.snap.Gaps {
+		here := g.Namespace == namespace || namespace == ""
+		if here && g.Resource == r.Name && object.GroupOf(g.APIVersion) == r.Group && strings.Contains(g.Why, "conversion webhook for ") {
+			why, _ := s.reach.broken(d.Conversion)
+			return Refusal{Definition: d, Why: why, Sure: true}, true
+		}
+	}
+	return Refusal{}, false
+}
+
+func (s *Surroundings) preferred(d *evidence.Definition) string {
+	r, _ := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
+	return r.Version
+}
+
+// muteOf are the definitions whose conversion webhook has no endpoints.
+func (r *reach) muteOf(seen *evidence.World) []*evidence.Definition {
+	var list []*evidence.Definition
+	for n := range seen.Definitions {
+		d := &seen.Definitions[n]
+		if _, broken := r.broken(d.Conversion); broken && d.Versions > 1 {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// deafOf are the webhooks without endpoints whose failure is not ignored.
+func (r *reach) deafOf(seen *evidence.World) []*evidence.Webhook {
+	var list []*evidence.Webhook
+	for n := range seen.Webhooks {
+		h := &seen.Webhooks[n]
+		if _, broken := r.broken(&h.Client); broken && !h.Ignored {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// asks tells whether the rules of a webhook cover a write. A rule for another version
+// of the resource covers it, too, unless only exact matches count.
+//
+// Upstream: apiserver webhook/predicates/rules; generic/webhook.go ShouldCallHook.
+func (s *Surroundings) asks(h *evidence.Webhook, w Write, r object.Resource) bool {
+	if covers(h, w, r) {
+		return true
+	}
+	return !h.Exact && slices.ContainsFunc(s.snap.Resources.All(), func(x object.Resource) bool {
+		return x.GroupResource() == r.GroupResource() && x.Version != r.Version && covers(h, w, x)
+	})
+}
+
+func covers(h *evidence.Webhook, w Write, r object.Resource) bool {
+	has := func(list []string, want string) bool {
+		return slices.Contains(list, "*") || slices.Contains(list, want)
+	}
+	return slices.ContainsFunc(h.Rules, func(rule evidence.WebhookRule) bool {
+		scope := rule.Scope == "" || rule.Scope == "*" || (rule.Scope == "Namespaced") == r.Namespaced
+		return scope && has(rule.Operations, w.Operation) && has(rule.Groups, r.Group) && has(rule.Versions, r.Version) &&
+			slices.ContainsFunc(rule.Resources, func(x string) bool {
+				resource, sub, _ := strings.Cut(x, "/")
+				return (resource == "*" || resource == r.Name) && (sub == "*" || sub == w.Subresource)
+			})
+	})
+}
+
+// Conversion is the definition of a custom resource whose conversion webhook does not
+// answer; nil when there is none, or when nothing has to be converted.
+func (s *Surroundings) Conversion(o *object.Object) (*evidence.Definition, Unreachable) {
+	d, why, _ := s.conversion(o)
+	return d, why
+}
+
+// conversion is Conversion, and whether it is asked for certain: an object may be
+// stored in the very version of the request. With a single version, or when all are
+// stored in that of the request, nothing is ever converted.
+func (s *Surroundings) conversion(o *object.Object) (d *evidence.Definition, why Unreachable, sure bool) {
+	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
+	if err != nil || len(s.mute) == 0 {
+		return nil, Unreachable{}, false
+	}
+	if p, ok := s.snap.Resources.Preferred(r.GroupResource()); ok {
+		r = p
+	}
+	for _, d := range s.mute {
+		if d.Group != r.Group || d.Plural != r.Name || len(d.Stored) == 1 && d.Stored[0] == r.Version {
+			continue
+		}
+		why, _ := s.reach.broken(d.Conversion)
+		return d, why, len(d.Stored) > 0 && !slices.Contains(d.Stored, r.Version)
+	}
+	return nil, Unreachable{}, false
+}
