@@ -66,7 +66,7 @@ func identify(h hash.Hash, c *report.Consequence) {
 	fields(h, "object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID),
 		string(c.Change), string(c.When), string(c.Certainty), string(c.Outcome), c.Reason)
 	for _, r := range c.After {
-		fields(h, "after", string(r.Object.UID), r.Object.Name, r.Finalizer, r.Controller, string(r.State))
+		fields(h, "after", string(r.Object.UID), r.Object.Name, r.Finalizer, string(r.State))
 	}
 }
 

@@ -30,7 +30,11 @@ func futureText(s Style, caused []report.Effect) string {
 		}
 	}
 	text := ""
-	if goSoon > 0 && len(soon) > 0 {
+	switch {
+	case len(soon) == 0:
+	case goSoon == len(caused):
+		text += ", once " + removers(s, soon)
+	default:
 		text += "; " + strconv.Itoa(goSoon) + " of that once " + removers(s, soon)
 	}
 	if len(held) == 0 {
