@@ -28,6 +28,8 @@ type targets struct {
 	fields        string
 	all           bool
 	files         manifests
+	// takes says that the command takes away what is meant, or would.
+	takes bool
 	// fallback is the namespace of the kubeconfig's context.
 	fallback string
 }
@@ -42,14 +44,28 @@ func (t *targets) addFlags(f *pflag.FlagSet) {
 }
 
 // find resolves the arguments against the world: TYPE NAME…, TYPE/NAME…, TYPE
-// with -l or --all, or -f manifests. The result is never empty.
+// with -l or --all, or -f manifests. The result is never empty, and has each object
+// once, in the order in which they were named.
 func (t *targets) find(c *cobra.Command, w world, args []string) ([]object.Ref, error) {
 	if err := t.check(c, args); err != nil {
 		return nil, err
 	}
-	if w.client != nil {
-		return t.resolve(c, w, args)
+	if err := t.checkTypes(c, w.Snapshot, args); err != nil {
+		return nil, err
 	}
+	find := t.lookUpIn
+	if w.client != nil {
+		find = t.resolve
+	}
+	refs, err := find(c, w, args)
+	if err != nil {
+		return nil, err
+	}
+	return distinct(refs), t.checkFound(c, refs)
+}
+
+// lookUpIn finds the objects in a dump.
+func (t *targets) lookUpIn(c *cobra.Command, w world, args []string) ([]object.Ref, error) {
 	if t.fields != "" {
 		return nil, usageErrorf(c, "--field-selector needs a cluster: a dump is not asked, it is read")
 	}
@@ -124,7 +140,7 @@ func (t *targets) given() bool {
 }
 
 func (t *targets) check(c *cobra.Command, args []string) error {
-	many := t.selector != "" || t.fields != "" || t.all
+	many := t.many()
 	switch {
 	case !t.files.empty() && (len(args) > 0 || many):
 		return usageErrorf(c, "-f and -k name the objects: no arguments, -l or --all beside them")
