@@ -113,6 +113,20 @@ func (w *witness) part(ctx context.Context, s scene) {
 		return nil
 	})
 	w.mark(s, err)
+	switch {
+	case s.namespace != "" || !apierrors.IsForbidden(err):
+	case at.Resource.Namespaced:
+		// Who works may be beside what waits. That nobody does, this cannot show.
+		for _, ns := range w.namespaces() {
+			w.part(ctx, scene{s.part, ns})
+		}
+	case s.part == evidence.Namespaces:
+		for _, o := range w.about {
+			if o.Kind == at.Resource.Kind && o.Group() == "" {
+				w.object(ctx, o)
+			}
+		}
+	}
 }
 
 func (w *witness) mark(s scene, err error) {
