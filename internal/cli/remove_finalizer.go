@@ -87,6 +87,7 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	r.source.single = true
 	w, err := r.source.read(c, r.streams, &r.targets)
 	if err != nil {
 		return err

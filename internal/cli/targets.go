@@ -115,7 +115,7 @@ func (t *targets) resolve(c *cobra.Command, w world, args []string) ([]object.Re
 		seen := w.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 		switch {
 		case seen == nil:
-			return nil, fmt.Errorf("%s is not in the snapshot of the cluster: it is new, or its kind was left out or could not be listed", o.Ref)
+			return nil, notSnapped(w.Snapshot, o)
 		case seen.UID != o.UID:
 			return nil, fmt.Errorf("%s was deleted and made anew while the cluster was read: try again", o.Ref)
 		}
@@ -125,6 +125,17 @@ func (t *targets) resolve(c *cobra.Command, w world, args []string) ([]object.Re
 		return nil, fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.where())
 	}
 	return refs, nil
+}
+
+// notSnapped is the error about an object that the server has and the snapshot of it does
+// not.
+func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
+	if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil {
+		if why := snap.Why(r, o.Namespace); why != "" {
+			return fmt.Errorf("%s is there, and what is around it could not be read: %s", o.Ref, why)
+		}
+	}
+	return fmt.Errorf("%s is not in the snapshot of the cluster: it is new, or its kind was left out", o.Ref)
 }
 
 // asked is what a cluster is asked for.
