@@ -122,7 +122,7 @@ func (i *inquiry) namespace(o *object.Object) []end {
 	if !told || discovery.True() {
 		ends = append(ends, i.brokenAPIs(o, discovery)...)
 		if discovery.True() && len(ends) == 0 {
-			ends = append(ends, i.failing(o, NamespaceDeletionFails, discovery))
+			ends = append(ends, i.discoveryFailed(o, discovery))
 		}
 	}
 	if c, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure"); c.True() {
