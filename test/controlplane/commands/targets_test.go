@@ -45,7 +45,7 @@ func TestSelectionIsConfined(t *testing.T) {
 		"together": {"configmaps,csidrivers", "--all"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			shown := s.gc(s.ctx, append([]string{"delete", "csidrivers", "-l", "of=" + s.namespace, "--dry-run"})...).want(t, 0)
+			shown := s.gc(s.ctx, "delete", "csidrivers", "-l", "of="+s.namespace, "--dry-run").want(t, 0)
 			confirm := "--confirm=" + digests.FindStringSubmatch(shown.stderr)[1]
 			args = append(args, "-n", s.namespace)
 			s.gc(s.ctx, append(append([]string{"delete"}, args...), "--wait=false", confirm)...).want(t, 2, "csidrivers are cluster-scoped: -n "+s.namespace)
