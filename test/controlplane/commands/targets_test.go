@@ -3,9 +3,11 @@ package commands
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
@@ -94,6 +96,47 @@ func TestNamedTwice(t *testing.T) {
 				t.Errorf("%d requests in the journal", len(sent))
 			}
 		})
+	}
+}
+
+// TestInterruptedUndoTellsOnce interrupts an undo that is under way.
+func TestInterruptedUndoTellsOnce(t *testing.T) {
+	s := enter(t)
+	var names []string
+	for i := range 20 {
+		names = append(names, fmt.Sprintf("made-%02d", i))
+	}
+	s.garbage(names...)
+	s.confirmed("collect", "-n", s.namespace).want(t, 0)
+	s.configMap("owner", "", "") // another one: the references to it are not written again
+	backups, err := filepath.Glob(filepath.Join(s.state, "kubectl-gc", "backups", "*"))
+	if err != nil || len(backups) != 1 {
+		t.Fatal(backups, err)
+	}
+	dry := s.gc(s.ctx, "undo", backups[0], "--dry-run").want(t, 0)
+	confirm := "--confirm=" + digests.FindStringSubmatch(dry.stderr)[1]
+	before := len(s.world())
+	ctx, stop := context.WithCancel(s.ctx)
+	defer stop()
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		s.until("something is made again", func() bool { return ctx.Err() != nil || len(s.world()) > before })
+		stop()
+	})
+	a := s.gc(ctx, "undo", backups[0], confirm, "--qps=5", "--burst=1").want(t, 130)
+	stop()
+	watching.Wait()
+	_, account, ok := strings.Cut(a.stdout, ": interrupted; ")
+	if !ok {
+		t.Fatalf("no account:\n%s%s", a.stdout, a.stderr)
+	}
+	for _, name := range names {
+		if n := len(regexp.MustCompile(`(?m)^\d+ +\S+ +configmap/`+name+`\b`).FindAllString(account, -1)); n != 1 || strings.Count(account, "\nconfigmap/"+name) > 0 {
+			t.Errorf("%s is told %d times as a step, and perhaps again below:\n%s", name, n, account)
+		}
+	}
+	if strings.Count(a.stdout+a.stderr, "what was under way was finished") != 1 {
+		t.Errorf("that it was interrupted is told more than once:\n%s%s", a.stdout, a.stderr)
 	}
 }
 
