@@ -149,8 +149,8 @@ func (c *collecting) halt(err error) {
 // record keeps why a planned write was not sent.
 func (c *collecting) record(rec engine.Record) {
 	a := rec.Decision.Attempt
-	if a.Work != engine.DeleteWork || rec.Decision.Reason == engine.NotFound {
-		return
+	if a.Work != engine.DeleteWork || rec.Decision.Reason == engine.NotFound || errors.Is(rec.Err, context.Canceled) {
+		return // that the run was interrupted is said of the run
 	}
 	text := rec.Decision.Reason.Text()
 	if rec.Err != nil {

@@ -13,12 +13,22 @@ import (
 
 // compare says where the cluster is not as predicted. After is the predicted world.
 // What is on its way out and should be gone is pending, which is no drift: it takes
-// time.
+// time. Nor is it drift that something is as it was which nothing was sent for: the
+// account of the writes says that already, and of a run that was interrupted it holds
+// for what was to follow, too.
 func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after map[object.Ref]*object.Object) {
+	unsent := unsent(run)
 	for _, e := range all {
 		ref := object.Ref(e.Object)
 		s, looked := now[ref]
-		if !looked || s.err != nil || !e.predicted() {
+		if !looked || s.err != nil || !e.predicted() || unsent[e.Object] {
+			continue
+		}
+		reason, text := report.DriftReason(""), ""
+		if !s.gone() || e.Outcome != report.Deleted {
+			reason, text = differs(e, s, after[ref])
+		}
+		if run.State == report.Interrupted && reason != "" && reason != report.GoneInstead {
 			continue
 		}
 		run.Summary.Compared++
@@ -29,11 +39,22 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after
 		if s.o != nil && s.o.BeingDeleted() && e.takes() {
 			run.Pending = append(run.Pending, pending(e, s.o))
 		}
-		if reason, text := differs(e, s, after[ref]); reason != "" {
+		if reason != "" {
 			run.Drift = append(run.Drift, report.Drift{Object: e.Object, Predicted: e.Outcome, Reason: reason, Message: text})
 		}
 	}
 	run.Summary.Pending, run.Summary.Drifted = len(run.Pending), len(run.Drift)
+}
+
+// unsent are the objects that were to be written to, and were not.
+func unsent(run *report.Run) map[report.Ref]bool {
+	refs := map[report.Ref]bool{}
+	for _, w := range run.Writes {
+		if w.State != report.Confirmed && w.State != report.AlreadyDone {
+			refs[w.Object] = true
+		}
+	}
+	return refs
 }
 
 func pending(e expectation, o *object.Object) report.Pending {

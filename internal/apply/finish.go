@@ -22,7 +22,6 @@ func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	now := look(looking, r.client, r.watched())
 	after := r.after()
 	out := r.report(now, after)
-	compare(out, r.expected, now, after)
 	done := out.Summary.Confirmed+out.Summary.AlreadyDone == len(r.order)
 	switch {
 	case done && (errors.Is(cause, errDone) || errors.Is(cause, errNoProgress)):
@@ -36,6 +35,7 @@ func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	if out.State != report.Complete && out.State != report.Interrupted && out.Summary.Confirmed+out.Summary.Unknown == 0 {
 		out.State = report.NothingWritten
 	}
+	compare(out, r.expected, now, after)
 	return out, r.backup.writer.Close(r.o.Now())
 }
 

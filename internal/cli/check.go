@@ -16,10 +16,12 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	var (
 		from            = newSource(config)
 		out             = output{own: markdownFormat}
+		namespace       string
+		allNamespaces   bool
 		requireComplete bool
 	)
 	c := &cobra.Command{
-		Use:   "check [--from DUMP]",
+		Use:   "check [-n NAMESPACE | -A] [--from DUMP]",
 		Short: "List owner references that are wrong or put their object at risk",
 		Long: text(`
 			List owner references that are wrong or put their object at risk: owners that do
@@ -33,12 +35,19 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			kubectl gc check --from examples/cluster.yaml`),
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if allNamespaces && namespace != "" {
+				return usageErrorf(c, "-n and -A exclude each other")
+			}
+			if namespace != "" {
+				from.about = []string{namespace}
+			}
 			w, err := from.read(c, streams, nil)
 			if err != nil {
 				return err
 			}
+			noteNamespace(streams.ErrOut, w.Snapshot, namespace)
 			judging := begin(c, streams.ErrOut, "judging owner references")
-			d, err := diagnose.Check(c.Context(), w.Snapshot)
+			d, err := diagnose.Check(c.Context(), w.Snapshot, namespace)
 			judging.end()
 			if err != nil {
 				return err
@@ -56,6 +65,9 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	from.addFlags(c.Flags())
 	out.addFlags(c.Flags())
 	out.addSortFlag(c.Flags())
-	c.Flags().BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged.")
+	f := c.Flags()
+	f.StringVarP(&namespace, "namespace", "n", "", "Check only the references of the objects of this namespace.")
+	f.BoolVarP(&allNamespaces, "all-namespaces", "A", false, "Check all references, which is the default.")
+	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged, or not everything could be read.")
 	return c
 }

@@ -181,7 +181,7 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 	if err := scope.Check(); err != nil {
 		return usageErrorf(c, "%w", err)
 	}
-	l.only = scope.Namespaces
+	l.only, l.from.about = scope.Namespaces, scope.Namespaces
 	if options.Rules == engine.Strict {
 		// An owner that lives in another namespace keeps its dependent: it has to be seen.
 		scope.Namespaces = nil

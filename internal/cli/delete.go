@@ -28,7 +28,7 @@ type deletion struct {
 }
 
 func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &deletion{streams: streams, cluster: newSource(config)}
+	d := &deletion{streams: streams, cluster: newSource(config), targets: targets{takes: true}}
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all)",
 		Short: "Delete, knowing what goes with it, and see that it does",

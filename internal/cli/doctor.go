@@ -166,7 +166,9 @@ func (d *doctorCommand) read(c *cobra.Command, client *kube.Client) (*snapshot.S
 	var snap *snapshot.Snapshot
 	var err error
 	if client != nil {
-		snap, err = d.source.cluster.read(c, client, d.source.cluster.scope, d.streams.ErrOut)
+		if snap, err = d.source.cluster.read(c, client, d.source.cluster.scope, d.streams.ErrOut); err == nil {
+			err = d.source.unread(c, snap)
+		}
 	} else {
 		snap, err = d.source.readDump(c, d.streams)
 	}

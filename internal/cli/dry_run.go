@@ -43,7 +43,7 @@ type dryRunDelete struct {
 }
 
 func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &dryRunDelete{streams: streams, source: newSource(config), output: output{own: planFormats}}
+	d := &dryRunDelete{streams: streams, source: newSource(config), targets: targets{takes: true}, output: output{own: planFormats}}
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) [--from DUMP]",
 		Short: "Show what a delete would take, orphan, keep, or get stuck on",

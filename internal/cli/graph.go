@@ -25,6 +25,7 @@ type graphCommand struct {
 	owners, dependents, both bool
 	depth                    int
 	upstream                 bool
+	requireComplete          bool
 }
 
 func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -61,6 +62,7 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.BoolVar(&g.both, "both", false, "Follow both.")
 	f.IntVar(&g.depth, "depth", 0, "Go no further than this from the object; 0 for no bound.")
 	f.BoolVar(&g.upstream, "upstream", false, "With -o dot: the format of kube-controller-manager's debug endpoint.")
+	f.BoolVar(&g.requireComplete, "require-complete", false, "Exit with 4 when the graph rests on something that was not seen.")
 	return c
 }
 
@@ -90,7 +92,10 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return g.show(c, doc)
+	if err := g.show(c, doc); err != nil {
+		return err
+	}
+	return incomplete(g.requireComplete, doc.Complete)
 }
 
 // draw reads the world and makes the graph. Owners are in the namespace of their

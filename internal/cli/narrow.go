@@ -26,6 +26,7 @@ func (s *source) answer(c *cobra.Command, streams genericiooptions.IOStreams, t 
 			return err
 		}
 	}
+	s.single = true
 	w, err := s.read(c, streams, t)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ type removal struct {
 }
 
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &removal{streams: streams, source: newSource(config), output: output{own: planFormats}}
+	r := &removal{streams: streams, source: newSource(config), targets: targets{takes: true}, output: output{own: planFormats}}
 	c := &cobra.Command{
 		Use:   "remove-finalizer (TYPE/NAME | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
@@ -88,6 +88,7 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	r.source.bodies = newBodies()
+	r.source.single = true
 	w, err := r.source.read(c, r.streams, &r.targets)
 	if err != nil {
 		return err

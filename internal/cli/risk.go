@@ -46,6 +46,9 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			if allNamespaces && options.Namespace != "" {
 				return usageErrorf(c, "--namespace and --all-namespaces exclude each other")
 			}
+			if options.Namespace != "" {
+				from.about = []string{options.Namespace}
+			}
 			w, err := from.read(c, streams, nil)
 			if err != nil {
 				return err

@@ -21,6 +21,11 @@ type source struct {
 	allowPartial  bool
 	missingAbsent bool
 	cluster       cluster
+	// about are the namespaces that the question is about; empty for all of them.
+	about []string
+	// single tells that the question is about the targets: of a cluster of which we may
+	// not read everything, their namespace is read.
+	single bool
 	// bodies are filled from a dump, where a command needs more than a snapshot.
 	bodies *bodies
 }
@@ -84,7 +89,15 @@ func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (wo
 	if err != nil {
 		return world{}, err
 	}
-	snap, err := s.cluster.read(c, client, s.cluster.scope, errOut)
+	scope := s.cluster.scope
+	scope.Instead = s.about
+	if s.single && !t.allNamespaces {
+		scope.Instead = []string{t.namespaceOrDefault()}
+	}
+	snap, err := s.cluster.read(c, client, scope, errOut)
+	if err == nil {
+		err = s.unread(c, snap)
+	}
 	return world{Snapshot: snap, client: client}, err
 }
 

@@ -69,6 +69,10 @@ func (k *stuck) run(c *cobra.Command, args []string) error {
 	if err := k.waiting.from(c, &k.source); err != nil {
 		return err
 	}
+	k.source.single = len(args) > 0
+	if !k.source.single && k.targets.namespace != "" {
+		k.source.about = []string{k.targets.namespace}
+	}
 	w, err := k.source.read(c, k.streams, &k.targets)
 	if err != nil {
 		return err

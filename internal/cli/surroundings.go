@@ -59,6 +59,13 @@ func reachOf(w world, p *report.Plan) kube.Reach {
 			r.Held = append(r.Held, o)
 		}
 	}
+	for i := range p.Effects { // who holds what was deleted before is said, too
+		e := &p.Effects[i]
+		o := w.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
+		if o != nil && e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers) && !slices.Contains(r.Held, o) {
+			r.Written, r.Held = append(r.Written, o), append(r.Held, o)
+		}
+	}
 	return r
 }
 

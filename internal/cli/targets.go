@@ -28,6 +28,8 @@ type targets struct {
 	fields        string
 	all           bool
 	files         manifests
+	// takes says that the command takes away what is meant, or would.
+	takes bool
 	// fallback is the namespace of the kubeconfig's context.
 	fallback string
 }
@@ -42,14 +44,28 @@ func (t *targets) addFlags(f *pflag.FlagSet) {
 }
 
 // find resolves the arguments against the world: TYPE NAME…, TYPE/NAME…, TYPE
-// with -l or --all, or -f manifests. The result is never empty.
+// with -l or --all, or -f manifests. The result is never empty, and has each object
+// once, in the order in which they were named.
 func (t *targets) find(c *cobra.Command, w world, args []string) ([]object.Ref, error) {
 	if err := t.check(c, args); err != nil {
 		return nil, err
 	}
-	if w.client != nil {
-		return t.resolve(c, w, args)
+	if err := t.checkTypes(c, w.Snapshot, args); err != nil {
+		return nil, err
 	}
+	find := t.lookUpIn
+	if w.client != nil {
+		find = t.resolve
+	}
+	refs, err := find(c, w, args)
+	if err != nil {
+		return nil, err
+	}
+	return distinct(refs), t.checkFound(c, refs)
+}
+
+// lookUpIn finds the objects in a dump.
+func (t *targets) lookUpIn(c *cobra.Command, w world, args []string) ([]object.Ref, error) {
 	if t.fields != "" {
 		return nil, usageErrorf(c, "--field-selector needs a cluster: a dump is not asked, it is read")
 	}
@@ -99,7 +115,7 @@ func (t *targets) resolve(c *cobra.Command, w world, args []string) ([]object.Re
 		seen := w.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 		switch {
 		case seen == nil:
-			return nil, fmt.Errorf("%s is not in the snapshot of the cluster: it is new, or its kind was left out or could not be listed", o.Ref)
+			return nil, notSnapped(w.Snapshot, o)
 		case seen.UID != o.UID:
 			return nil, fmt.Errorf("%s was deleted and made anew while the cluster was read: try again", o.Ref)
 		}
@@ -109,6 +125,17 @@ func (t *targets) resolve(c *cobra.Command, w world, args []string) ([]object.Re
 		return nil, fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.where())
 	}
 	return refs, nil
+}
+
+// notSnapped is the error about an object that the server has and the snapshot of it does
+// not.
+func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
+	if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil {
+		if why := snap.Why(r, o.Namespace); why != "" {
+			return fmt.Errorf("%s is there, and what is around it could not be read: %s", o.Ref, why)
+		}
+	}
+	return fmt.Errorf("%s is not in the snapshot of the cluster: it is new, or its kind was left out", o.Ref)
 }
 
 // asked is what a cluster is asked for.
@@ -124,7 +151,7 @@ func (t *targets) given() bool {
 }
 
 func (t *targets) check(c *cobra.Command, args []string) error {
-	many := t.selector != "" || t.fields != "" || t.all
+	many := t.many()
 	switch {
 	case !t.files.empty() && (len(args) > 0 || many):
 		return usageErrorf(c, "-f and -k name the objects: no arguments, -l or --all beside them")

@@ -111,14 +111,17 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if failed := errors.Join(err, u.show(c, done)); failed != nil {
 		return &exit{code: exitPartial, message: failed.Error()}
 	}
-	switch done.State {
-	case report.Complete:
+	code, message := exitPartial, cmp.Or(done.Message, string(done.State))
+	switch {
+	case done.State == report.Complete:
 		return nil
-	case report.Interrupted:
-		return &exit{code: exitInterrupted, message: done.Message}
-	default:
-		return &exit{code: exitPartial, message: cmp.Or(done.Message, string(done.State))}
+	case done.State == report.Interrupted:
+		code = exitInterrupted
 	}
+	if u.output.forPeople() && done.Message != "" {
+		message = "" // it stands in what was printed
+	}
+	return &exit{code: code, message: message}
 }
 
 // try has the server try everything.

@@ -22,19 +22,25 @@ type checker struct {
 	world     engine.World
 	findings  []report.Finding
 	summary   report.FindingSummary
+	// namespace is the one that the question is about; empty for all.
+	namespace string
 	// uncovered: some reference could not be judged.
 	uncovered bool
 }
 
 // Check lists every owner reference that the collector would not understand as it
 // was meant, or that puts its object at risk. What the snapshot does not contain
-// is a warning, never an error.
-func Check(ctx context.Context, snap *snapshot.Snapshot) (*report.Diagnosis, error) {
-	c := &checker{snap: snap}
+// is a warning, never an error. The references are those of the objects of a namespace,
+// or with an empty one of all.
+func Check(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*report.Diagnosis, error) {
+	c := &checker{snap: snap, namespace: namespace, uncovered: len(snap.Unread(namespace)) > 0}
 	c.collector, c.world = plan.Open(snap, engine.Upstream)
 	for _, o := range snap.Objects {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if !c.wanted(o.Ref) {
+			continue
 		}
 		c.summary.Objects++
 		c.summary.References += len(o.Owners)
@@ -64,9 +70,14 @@ func (c *checker) diagnosis() *report.Diagnosis {
 	if d.Findings == nil {
 		d.Findings = []report.Finding{}
 	}
-	d.Gaps = append(d.Gaps, plan.RelevantGaps(c.snap, func(string) bool { return true })...)
+	d.Gaps = append(d.Gaps, c.gaps()...)
 	d.Complete = !c.uncovered
 	return d
+}
+
+// wanted reports whether the question is about an object.
+func (c *checker) wanted(ref object.Ref) bool {
+	return c.namespace == "" || ref.Namespace == c.namespace
 }
 
 func compareFindings(a, b report.Finding) int {
@@ -145,6 +156,9 @@ func (c *checker) problems() {
 		default:
 			continue
 		}
+		if !c.wanted(p.Object) {
+			continue
+		}
 		c.findings = append(c.findings, report.Finding{
 			Code: string(code), Severity: severityOf(code), Object: report.RefOf(p.Object), Message: p.Message,
 		})
@@ -155,7 +169,7 @@ func (c *checker) problems() {
 func (c *checker) cycles() {
 	g := c.collector.Graph()
 	for _, members := range g.Cycles() {
-		if len(members) < 2 {
+		if len(members) < 2 || !c.wanted(g.Identity(members[0])) {
 			continue
 		}
 		uids := map[types.UID]bool{}

@@ -30,7 +30,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 			coverage = snapshot.CoversEverything()
 		}
 		snap := w.Snapshot(t, coverage)
-		d, err := diagnose.Check(t.Context(), snap)
+		d, err := diagnose.Check(t.Context(), snap, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 		if counts[report.Error] != d.Summary.Errors || counts[report.Warning] != d.Summary.Warnings || counts[report.Info] != d.Summary.Infos {
 			t.Fatalf("counts %v, summary %+v", counts, d.Summary)
 		}
-		again, err := diagnose.Check(t.Context(), snap)
+		again, err := diagnose.Check(t.Context(), snap, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,6 +44,9 @@ func Stuck(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q
 	}
 	i.index()
 	d := &checker{snap: snap}
+	if len(q.Objects) == 0 {
+		d.namespace, d.uncovered = q.Namespace, len(snap.Unread(q.Namespace)) > 0
+	}
 	d.summary.Objects = len(targets)
 	for _, o := range targets {
 		if err := ctx.Err(); err != nil {

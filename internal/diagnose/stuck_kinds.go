@@ -141,7 +141,7 @@ func (i *inquiry) namespace(o *object.Object) []end {
 	// What the condition said at the last try matters less than what the next one meets.
 	ends = append(ends, i.brokenAPIs(o, discovery)...)
 	if discovery.True() && len(ends) == 0 {
-		ends = append(ends, i.failing(o, NamespaceDeletionFails, discovery))
+		ends = append(ends, i.discoveryFailed(o, discovery))
 	}
 	if c, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure"); c.True() {
 		ends = append(ends, i.failing(o, NamespaceDeletionFails, c))

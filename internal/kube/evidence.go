@@ -98,21 +98,42 @@ type scene struct {
 // unfinished leaves out pods that have ended: nobody works in them.
 const unfinished = "status.phase!=Succeeded,status.phase!=Failed"
 
-// part reads a part, and says how far.
+// part reads a part, and says how far. What is refused everywhere is read beside what
+// waits: who works may be there. That nobody does, this cannot show.
 func (w *witness) part(ctx context.Context, s scene) {
+	err := w.gather(ctx, s)
+	w.mark(s, err)
+	switch {
+	case s.namespace != "" || !apierrors.IsForbidden(err):
+	case s.part == evidence.Namespaces:
+		for _, o := range w.about {
+			if o.Kind == "Namespace" && o.Group() == "" {
+				w.object(ctx, o)
+			}
+		}
+	case evidence.ResourceOf(s.part).Namespaced:
+		for _, ns := range w.namespaces() {
+			if near := (scene{s.part, ns}); w.gather(ctx, near) == nil {
+				w.mark(near, nil)
+			}
+		}
+	}
+}
+
+// gather reads a part.
+func (w *witness) gather(ctx context.Context, s scene) error {
 	at := Place{evidence.ResourceOf(s.part), s.namespace}
 	var by Selection
 	if s.part == evidence.Pods {
 		by.Fields = unfinished
 	}
-	err := w.client.bodies(ctx, at, by, func(raw []byte) error {
+	return w.client.bodies(ctx, at, by, func(raw []byte) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		// What cannot be read of one object, the world remembers for its part.
 		_ = w.world.Add(at.Resource.APIVersion(), at.Resource.Kind, raw)
 		return nil
 	})
-	w.mark(s, err)
 }
 
 func (w *witness) mark(s scene, err error) {

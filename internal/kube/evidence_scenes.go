@@ -47,6 +47,24 @@ func waitsForSomebody(o *object.Object) bool {
 	return len(o.Finalizers()) > 0 || o.Kind == "Namespace" && o.Group() == ""
 }
 
+// nearby is how many namespaces are looked at one by one where all of them are refused.
+const nearby = 5
+
+// namespaces are the first namespaces that the objects are in, or are.
+func (w *witness) namespaces() []string {
+	var names []string
+	for _, o := range w.about {
+		name := o.Namespace
+		if o.Kind == "Namespace" && o.Group() == "" {
+			name = o.Name
+		}
+		if name != "" && !slices.Contains(names, name) && len(names) < nearby {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (w *witness) any(is func(*object.Object) bool) bool { return slices.ContainsFunc(w.about, is) }
 
 // listed tells whether all objects of a part are read anyway. Of pods those are left

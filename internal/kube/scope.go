@@ -3,6 +3,7 @@ package kube
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -18,6 +19,10 @@ type Scope struct {
 	// `deployments.apps`, `*.example.com` or `configmaps`. Without Include every
 	// kind is listed; Exclude beats it.
 	Include, Exclude []string
+	// Instead are the namespaces in which a namespaced kind is listed that we may not
+	// list in all of them: whoever has rights in one namespace can be told about that
+	// one. They limit nothing.
+	Instead []string
 }
 
 // All tells whether nothing is left out.
@@ -30,7 +35,7 @@ func (s Scope) Check() error {
 			return fmt.Errorf("%q is not a pattern for resource.group", pattern)
 		}
 	}
-	for _, ns := range s.Namespaces {
+	for _, ns := range slices.Concat(s.Namespaces, s.Instead) {
 		if err := checkSegment("namespace", ns); err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progre
 	if len(scope.Namespaces) > 0 {
 		coverage.LeaveOut("only some namespaces were looked at")
 	}
-	snap, err := c.SnapshotOf(ctx, d, places, coverage, progress)
+	snap, err := c.snapshot(ctx, d, places, scope.Instead, coverage, progress)
 	if snap != nil {
 		snap.Source.Namespaces = slices.Compact(slices.Sorted(slices.Values(scope.Namespaces)))
 	}
@@ -60,6 +60,11 @@ func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progre
 // caller knows of other places; nil for nothing. A place that is not among them is
 // not covered.
 func (c *Client) SnapshotOf(ctx context.Context, d *Discovery, places []Place, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
+	return c.snapshot(ctx, d, places, nil, coverage, progress)
+}
+
+// snapshot lists places, and what is refused there in the namespaces instead.
+func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, instead []string, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
 	if coverage == nil {
 		coverage = &snapshot.Coverage{}
 	}
@@ -77,16 +82,22 @@ func (c *Client) SnapshotOf(ctx context.Context, d *Discovery, places []Place, c
 	if err := g.unauthorized(); err != nil {
 		return nil, err
 	}
-	var objects []*object.Object
-	n := 0
+	places, err = c.gatherInstead(ctx, places, instead, g, coverage)
+	if err != nil {
+		return nil, err
+	}
+	n := len(g.named)
 	for i := range g.results {
 		n += len(g.results[i].objects)
 	}
-	objects = make([]*object.Object, 0, n)
+	objects := append(make([]*object.Object, 0, n), g.named...)
 	for i := range g.results {
 		got := &g.results[i]
 		gr := places[i].Resource.GroupResource()
-		if got.err != nil {
+		switch {
+		case got.replaced:
+			continue
+		case got.err != nil:
 			coverage.Fail(gr, places[i].Namespace, reasonOf(got.err), got.err.Error())
 			continue
 		}
@@ -155,11 +166,16 @@ type gathered struct {
 	objects []*object.Object
 	listed  Listed
 	err     error
+	// replaced tells that the list was refused, and made in single namespaces.
+	replaced bool
 }
 
 // gathering is a set of lists under way.
 type gathering struct {
-	results  []gathered
+	results []gathered
+	// named are the namespaces that were read one by one, since no list of them was
+	// allowed.
+	named    []*object.Object
 	progress func(Progress)
 	mu       sync.Mutex
 	state    Progress

@@ -211,7 +211,10 @@ func waitText(s Style, chain []report.WaitLink) string {
 
 func stuckSummary(s Style, d *report.Diagnosis) string {
 	n := d.Summary
-	if n.Objects == 0 {
+	switch {
+	case n.Objects == 0 && !d.Complete:
+		return "Nothing that could be read is being deleted."
+	case n.Objects == 0:
 		return "Nothing is being deleted."
 	}
 	verb := " are being deleted"

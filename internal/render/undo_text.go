@@ -27,7 +27,10 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.line()
 		w.table(skipTable(s, u.Skipped))
 	}
-	if rows := droppedTable(s, u); len(rows.rows) > 0 {
+	// Of an undo that was interrupted each object is told once: what is not said here, the
+	// next one says.
+	interrupted := u.State == report.Interrupted
+	if rows := droppedTable(s, u); !interrupted && len(rows.rows) > 0 {
 		w.line()
 		w.prose("References that are not written again:", 2)
 		w.line()
@@ -35,6 +38,9 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	}
 	var notes []string
 	for _, step := range u.Steps {
+		if interrupted {
+			break
+		}
 		for _, n := range step.Notes {
 			notes = append(notes, s.name(step.Object)+": "+s.text(n.Message)+".")
 		}

@@ -69,6 +69,16 @@ func (c *Coverage) Fail(gr schema.GroupResource, namespace string, reason Reason
 	}
 }
 
+// others stands among the failures of a resource for all namespaces but those that were
+// listed one by one. No namespace has this name.
+const others = "*"
+
+// FailOthers says why a resource was listed in no more namespaces than those that are
+// added: all of them could not be listed at once.
+func (c *Coverage) FailOthers(gr schema.GroupResource, reason Reason, text string) {
+	c.Fail(gr, others, reason, text)
+}
+
 // LeaveOut says why resources were listed in no more namespaces than they were: by
 // choice.
 func (c *Coverage) LeaveOut(text string) { c.elsewhere = why(LeftOut, text) }
@@ -126,6 +136,20 @@ func (c *Coverage) singly(gr schema.GroupResource) bool {
 	return !failed && len(p.failures) > 0
 }
 
+// alone reports whether a resource was listed in single namespaces because it could not
+// be listed in all of them.
+func (c *Coverage) alone(gr schema.GroupResource) bool { return c.failed(gr, others) }
+
+// failed reports whether a list of the resource in the namespace is known to have failed.
+func (c *Coverage) failed(gr schema.GroupResource, namespace string) bool {
+	p := c.places[Storage(gr)]
+	if p == nil {
+		return false
+	}
+	_, failed := p.failures[namespace]
+	return failed
+}
+
 // why is the reason of a gap; empty for what is covered.
 func (c *Coverage) why(gr schema.GroupResource, namespace string) string {
 	if c.covers(gr, namespace) {
@@ -137,6 +161,9 @@ func (c *Coverage) why(gr schema.GroupResource, namespace string) string {
 			return text
 		}
 		if text, ok := p.failures[namespace]; ok && namespace != "" {
+			return text
+		}
+		if text, ok := p.failures[others]; ok {
 			return text
 		}
 	}

@@ -30,7 +30,8 @@ const (
 )
 
 // Gap is one thing that a snapshot does not cover. Namespace is empty when it is
-// not covered anywhere.
+// not covered anywhere, or only in namespaces that were listed one by one, since all of
+// them could not be listed at once.
 type Gap struct {
 	APIVersion string
 	Resource   string
@@ -75,7 +76,7 @@ func reasonOf(message string) Reason {
 
 // gapsOf lists what the coverage leaves open: for each monitored resource one
 // gap if nothing of it is covered, else one for each known namespace in which it
-// is not. Resources that the collector does not watch are no gaps; a question
+// is not, or one for all of them if they could not be listed at once. Resources that the collector does not watch are no gaps; a question
 // about one of them still answers "not covered".
 func (s *Snapshot) gapsOf() []Gap {
 	if s.coverage.everything {
@@ -102,8 +103,13 @@ func (s *Snapshot) gapsOf() []Gap {
 			gaps = append(gaps, open)
 			continue
 		}
+		alone := s.coverage.alone(gr)
+		if alone {
+			open.Why = s.coverage.why(gr, "")
+			gaps = append(gaps, open)
+		}
 		for _, ns := range known {
-			if !s.coverage.covers(gr, ns) {
+			if !s.coverage.covers(gr, ns) && (!alone || s.coverage.failed(gr, ns)) {
 				open.Namespace, open.Why = ns, s.coverage.why(gr, ns)
 				gaps = append(gaps, open)
 			}
@@ -135,6 +141,7 @@ func (s *Snapshot) knownNamespaces() []string {
 		}
 	}
 	delete(set, "")
+	delete(set, others)
 	names := make([]string, 0, len(set))
 	for ns := range set {
 		names = append(names, ns)

@@ -31,6 +31,7 @@ const (
 	NotRead           ProofReason = "NotRead"
 	TakesLong         ProofReason = "TakesLong"
 	ConditionSays     ProofReason = "ConditionSays"
+	DiscoveryWorks    ProofReason = "DiscoveryWorks"
 	EventSays         ProofReason = "EventSays"
 	NoEndpoints       ProofReason = "NoEndpoints"
 	ServiceAbsent     ProofReason = "ServiceAbsent"
@@ -67,6 +68,7 @@ func ProofReasons() []ProofText {
 		{NotRead, "A part of the evidence was not read: nothing in it counts as absent."},
 		{TakesLong, "The deletion has lasted long. That alone never means that nobody is at work."},
 		{ConditionSays, "A condition of the object's status."},
+		{DiscoveryWorks, "Discovery failed when the condition was written, and does not fail any more."},
 		{EventSays, "A warning event about the object."},
 		{NoEndpoints, "The service has no endpoint that is ready."},
 		{ServiceAbsent, "The service does not exist."},

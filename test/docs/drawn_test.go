@@ -48,7 +48,7 @@ func TestDocumentsOfDrawnWorlds(t *testing.T) {
 		}
 		check(explain.Object(t.Context(), snap, target, explain.Options{}))
 		check(explain.Graph(t.Context(), snap, explain.GraphOptions{}))
-		check(diagnose.Check(t.Context(), snap))
+		check(diagnose.Check(t.Context(), snap, ""))
 		check(diagnose.Stuck(t.Context(), snap, &evidence.World{}, diagnose.Question{}))
 		check(doctor.Examine(t.Context(), snap, doctor.Options{}))
 		check(risk.Rank(t.Context(), snap, risk.Options{Top: 3}))

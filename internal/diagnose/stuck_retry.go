@@ -1,0 +1,59 @@
+package diagnose
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+// retryText is how long the namespace controller waits at most until it tries again what
+// has failed.
+//
+// Upstream: namespace_controller.go nsControllerRateLimiter; its worker retries whatever
+// fails, discovery included.
+const retryText = "60s"
+
+// discoveryFailed is about a namespace of which the controller said last that discovery
+// failed, while no API is known to be down. A condition is of the last try: if discovery
+// works now, the next one goes on, and nobody has to do anything but the controller.
+func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
+	if !i.discoveryWorks() {
+		return i.failing(o, NamespaceDeletionFails, c)
+	}
+	const retries = "at the next retry of the namespace controller"
+	e := endAt(o, UnderWay)
+	manager := i.around.Manager(o)
+	e.verdict, e.proof = manager.State, append(e.proof, manager.Proof...)
+	e.prove(surroundings.ConditionSays, nil, c.Type+sinceText(c.Since)+": "+c.Message)
+	e.prove(surroundings.DiscoveryWorks, nil, "every group is discovered now, and no aggregated API is known to be down")
+	switch e.verdict {
+	case report.RemoverAlive, report.RemoverSlow:
+		e.detail = "it ends by itself, " + retries + ", within " + retryText + ": discovery, which failed before, works again"
+		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
+	case report.RemoverGone:
+		e.code, e.detail = ControllerNotWorking, "the namespace controller"
+		e.remedy(restartCommand, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
+	case report.RemoverUnknown:
+		e.code = EndNotSeen
+		e.detail = "discovery works again, and the namespace controller tries again within " + retryText + " if it runs"
+		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it: without an end, nobody tries", "")
+	}
+	e.chain[0].Waits = string(e.code)
+	return e
+}
+
+// sinceText is " since …" for a time that is known.
+func sinceText(seconds int64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return " since " + metav1.Unix(seconds, 0).UTC().Format("2006-01-02T15:04:05Z")
+}
+
+// discoveryWorks reports whether everything that is served is known to be discovered now.
+func (i *inquiry) discoveryWorks() bool {
+	return i.snap.KnowsAllKinds() && i.seen.Sight(evidence.APIServices, "").Whole
+}

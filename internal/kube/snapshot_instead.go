@@ -1,0 +1,58 @@
+package kube
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// gatherInstead lists in single namespaces what may not be listed in all of them, and
+// reads these namespaces by their names if they may not be listed. It returns the places
+// of all results; of a list that was refused and made in single namespaces the coverage
+// is told why the others are missing.
+func (c *Client) gatherInstead(ctx context.Context, places []Place, namespaces []string, g *gathering, coverage *snapshot.Coverage) ([]Place, error) {
+	if len(namespaces) == 0 {
+		return places, nil
+	}
+	var again []Place
+	var refused []int // the results that the new ones stand for
+	for i, p := range places {
+		switch {
+		case p.Namespace != "" || !apierrors.IsForbidden(g.results[i].err):
+		case p.Resource.Namespaced:
+			g.results[i].replaced = true
+			coverage.FailOthers(p.Resource.GroupResource(), snapshot.Forbidden, g.results[i].err.Error())
+			for _, ns := range namespaces {
+				again, refused = append(again, Place{p.Resource, ns}), append(refused, i)
+			}
+		case p.Resource.Kind == "Namespace" && p.Resource.Group == "":
+			c.nameNamespaces(ctx, namespaces, g)
+		}
+	}
+	second := &gathering{progress: g.progress, results: make([]gathered, len(again)), state: g.state}
+	second.state.Kinds += len(again)
+	if err := c.gather(ctx, again, second); err != nil {
+		return nil, err
+	}
+	for i := range again {
+		if err := second.results[i].err; err != nil && len(namespaces) == 1 {
+			// Nothing of the resource was listed: the refusal in the namespace says more.
+			g.results[refused[i]].replaced, g.results[refused[i]].err = false, err
+		}
+	}
+	g.results = append(g.results, second.results...)
+	g.state = second.state
+	return append(places, again...), nil
+}
+
+// nameNamespaces reads the namespaces themselves. One that cannot be read stays a gap.
+func (c *Client) nameNamespaces(ctx context.Context, names []string, g *gathering) {
+	for _, name := range names {
+		if _, o, err := c.Raw(ctx, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}); err == nil {
+			g.named = append(g.named, o)
+		}
+	}
+}
