@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -189,12 +188,20 @@ func (m *metered) Read(p []byte) (int, error) {
 
 // readAll reads a file that is needed whole, up to a limit.
 func readAll(r io.Reader, limit int, what string) ([]byte, error) {
-	var b bytes.Buffer // which grows twofold, and makes less garbage than io.ReadAll
-	_, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1))
-	if err != nil {
-		return nil, err
+	var content []byte // grows twofold up to the limit, which makes less garbage than io.ReadAll
+	for len(content) <= limit {
+		if len(content) == cap(content) {
+			content = append(make([]byte, 0, min(max(2*cap(content), 64<<10), limit+1)), content...)
+		}
+		n, err := r.Read(content[len(content):cap(content)])
+		content = content[:len(content)+n]
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	content := b.Bytes()
 	if len(content) > limit {
 		return nil, above(limit, what)
 	}
