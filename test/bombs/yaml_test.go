@@ -42,7 +42,7 @@ func TestYAML(t *testing.T) {
 		{name: "a list in brackets", write: inside("apiVersion: v1\nkind: List\nitems: [{}", ",{}", 40*mib, "]\n"), want: oddYAML},
 		{name: "dashes", write: inside("", "- ", 60*mib, "a\n"), want: oddYAML},
 		{name: "deep brackets", write: inside("a: ", "[", 60*mib, "\n"), want: oddYAML},
-		{name: "documents without end", write: inside("", "---\n{}\n", 60*mib, ""), want: "no Kubernetes objects"},
+		{name: "documents without end", write: inside("", "---\n{}\n", mib, ""), want: "no Kubernetes objects"},
 		{name: "arrays without end", write: inside("", "---\n[]\n", 20*mib, ""), want: memory},
 		{name: "aliases of a long text", write: func(w io.Writer) {
 			put(w, "x: &x "+strings.Repeat("x", mib)+"\napiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n")
@@ -67,7 +67,7 @@ func TestYAML(t *testing.T) {
 		}, want: "expand without bounds"},
 		{name: "braces as many as are read", write: inside(yamlPod+"data: {a", ",a", 400<<10, "}\n"), objects: 1},
 		{name: "brackets as many as are read", write: inside(yamlPod+"data: [a", ",[]", 400<<10, "]\n"), objects: 1},
-		{name: "question marks as many as are read", write: inside(yamlPod+"data:\n", "  ?\n", 400<<10, ""), want: "already defined"},
+		{name: "question marks as many as are read", write: inside(yamlPod+"data:\n", "  ?\n", 400<<10, ""), objects: 1},
 		{name: "dashes as many as are read", write: inside(yamlPod+"data:\n", "- - - - - - - - - - - -\n", 900<<10, ""), objects: 1},
 		{name: "many anchors", write: numbered(yamlPod+"data:\n", 2_000_000, "  a%[1]d: &a%[1]d b\n", ""), want: oddYAML},
 		{name: "half a million pods", write: numbered("apiVersion: v1\nkind: List\nitems:\n", 500_000, yamlItem, ""), objects: 500_000},
