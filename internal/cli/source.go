@@ -20,6 +20,7 @@ type source struct {
 	from          []string
 	allowPartial  bool
 	missingAbsent bool
+	limits        dumpLimits
 	cluster       cluster
 	// about are the namespaces that the question is about; empty for all of them.
 	about []string
@@ -50,6 +51,7 @@ func (s *source) addFlags(f *pflag.FlagSet) {
 		"Go on when a file of the dump is truncated or broken; what it would have shown counts as unknown.")
 	f.BoolVar(&s.missingAbsent, "treat-missing-as-absent", false,
 		"Take everything that the dump does not contain for absent. Wrong answers follow if that is not so.")
+	s.limits.addFlags(f)
 	s.cluster.addFlags(f)
 }
 
@@ -76,12 +78,20 @@ func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, t *t
 
 // readDump reads files. It never looks at a kubeconfig.
 func (s *source) readDump(c *cobra.Command, streams genericiooptions.IOStreams) (*snapshot.Snapshot, error) {
-	o := snapshot.Options{Stdin: streams.In, AllowPartial: s.allowPartial, TreatMissingAsAbsent: s.missingAbsent}
+	memory := newDumpMemory()
+	defer memory.end()
+	o := snapshot.Options{
+		Stdin: streams.In, AllowPartial: s.allowPartial, TreatMissingAsAbsent: s.missingAbsent,
+		Limits: s.limits.limits(), Memory: memory.room,
+	}
 	if s.bodies != nil {
 		o.Wants, o.Raw = s.bodies.wants, s.bodies.add
 	}
 	defer begin(c, streams.ErrOut, reading(s.from)).end()
-	return unlessInterrupted(c.Context(), func() (*snapshot.Snapshot, error) { return snapshot.ReadFiles(s.from, o) })
+	return unlessInterrupted(c.Context(), func() (*snapshot.Snapshot, error) {
+		snap, err := snapshot.ReadFiles(s.from, o)
+		return snap, liftLimit(err)
+	})
 }
 
 func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (world, error) {

@@ -31,6 +31,10 @@ func (*bodies) wants(o *object.Object) bool {
 // add takes in the body of an object. One that cannot be read makes its part
 // incomplete, which is all that follows from it.
 func (b *bodies) add(o *object.Object, text []byte) error {
+	if len(text) == 0 {
+		b.miss(o)
+		return nil
+	}
 	if err := b.world.Add(o.APIVersion, o.Kind, text); err != nil {
 		return nil //nolint:nilerr // the part says so itself
 	}
@@ -49,6 +53,17 @@ func (b *bodies) seen(snap *snapshot.Snapshot) *evidence.World {
 		return nil
 	}
 	return b.evidence(snap)
+}
+
+// miss says that the body of an object could not be had.
+func (b *bodies) miss(o *object.Object) {
+	const why = "the dump holds an object that is too large, or of a form that cannot be read in part"
+	if part, ok := evidence.PartOf(o.APIVersion, o.Kind); ok {
+		b.world.Mark(part, o.Namespace, why)
+	}
+	if o.BeingDeleted() {
+		b.world.Unread(o.Ref, why)
+	}
 }
 
 const bodiesMissing = "the dump lists objects whose spec and status it does not show"

@@ -80,7 +80,9 @@ func (l *lexer) definitionVersions(d *object.Definition) error {
 			return l.mistyped("an entry of spec.versions", "a mapping")
 		}
 		var v object.DefinitionVersion
-		err = l.definitionVersion(&v)
+		if err = l.charge(entryBytes); err == nil {
+			err = l.definitionVersion(&v)
+		}
 		d.Versions = append(d.Versions, v)
 	}
 	return err

@@ -14,9 +14,6 @@ const (
 	addressKind    = "IPAddress"
 )
 
-// factsKinds are these kinds.
-var factsKinds = []string{podKind, namespaceKind, definitionKind, jobKind, volumeKind, claimKind, cidrKind, addressKind}
-
 // factsKind is kind when something of its spec and status is kept in the group
 // of apiVersion, and empty otherwise.
 func factsKind(apiVersion, kind string) string {
@@ -181,7 +178,9 @@ func (l *lexer) strings(name string) ([]string, error) {
 			return nil, l.mistyped("an entry of "+name, "a string")
 		}
 		var text []byte
-		text, err = l.appendString(nil)
+		if text, err = l.appendString(nil); err == nil {
+			err = l.charge(len(text) + entryBytes)
+		}
 		list = append(list, l.rd.in.Bytes(text))
 	}
 	return list, err

@@ -44,10 +44,7 @@ func (rd *reading) specField(l *lexer, it *item, outer *listing) error {
 	}
 	kind, known := rd.factsNow(it, outer)
 	if !known {
-		it.specAt = l.here()
-		var err error
-		it.spec, err = l.capture(it.spec)
-		return err
+		return it.spec.value(l, keepSpec, outer != nil && outer.flat)
 	}
 	if kind == "" {
 		return l.skip()
@@ -62,10 +59,7 @@ func (rd *reading) statusField(l *lexer, it *item, outer *listing) error {
 	}
 	kind, known := rd.factsNow(it, outer)
 	if !known {
-		it.statusAt = l.here()
-		var err error
-		it.status, err = l.capture(it.status)
-		return err
+		return it.status.value(l, keepStatus, outer != nil && outer.flat)
 	}
 	if kind == "" {
 		return l.skip()
@@ -98,17 +92,7 @@ func (rd *reading) complete(it *item, outer *listing) error {
 		if o.Name == "" {
 			return rd.problem(it.line, understood(o)+"metadata.name is missing", nil)
 		}
-		w := waiting{o: o, line: it.line, index: outer.count}
-		for _, kind := range factsKinds {
-			if len(it.spec) > 0 || len(it.status) > 0 {
-				if w.facts == nil {
-					w.facts = map[string]conditional{}
-				}
-				f, err := rd.keptFacts(*it, kind, outer.flat)
-				w.facts[kind] = conditional{f, err}
-			}
-		}
-		outer.waiting = append(outer.waiting, w)
+		outer.wait(o, it)
 		return nil
 	}
 	if err := rd.checkIdentity(o, it.line); err != nil {
@@ -133,7 +117,7 @@ func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) (*fact
 	if kind == "" || it.seen&(hasSpec|hasStatus) == 0 {
 		return nil, nil
 	}
-	if len(it.spec) > 0 || len(it.status) > 0 {
+	if it.hasKept() {
 		f, err := rd.keptFacts(*it, kind, outer != nil && outer.flat)
 		return &f, err
 	}
@@ -146,14 +130,14 @@ func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) (*fact
 func (rd *reading) keptFacts(it item, kind string, flat bool) (facts, error) {
 	rd.kept.rd = rd
 	it.text = append([]byte(nil), it.text...)
-	if len(it.spec) > 0 {
-		rd.kept.over(it.spec, it.specAt, nil)
+	if !it.spec.empty() {
+		rd.kept.over(it.spec.json, 0, it.spec.marks)
 		if err := rd.kept.spec(&it, kind, flat); err != nil {
 			return facts{}, err
 		}
 	}
-	if len(it.status) > 0 {
-		rd.kept.over(it.status, it.statusAt, nil)
+	if !it.status.empty() {
+		rd.kept.over(it.status.json, 0, it.status.marks)
 		if err := rd.kept.status(&it, kind, flat); err != nil {
 			return facts{}, err
 		}

@@ -35,12 +35,11 @@ type item struct {
 	revision                    uint32
 
 	// factsOf is the kind whose facts were read from spec and status. While the
-	// kind is not known, these are kept as they are.
-	factsOf          string
-	factsRead        bool
-	facts            facts
-	spec, status     []byte
-	specAt, statusAt int
+	// kind is not known, of these is kept what any of the kinds would need.
+	factsOf      string
+	factsRead    bool
+	facts        facts
+	spec, status keptText
 }
 
 // facts are what spec, status and annotations say of the kinds that matter.
@@ -121,9 +120,12 @@ func (it *item) reset(line int) {
 	*it = item{
 		line: line,
 		text: it.text[:0], owners: it.owners[:0], labels: it.labels[:0], finalizers: it.finalizers[:0],
-		spec: it.spec[:0], status: it.status[:0],
+		spec: it.spec.again(), status: it.status.again(),
 	}
 }
+
+// hasKept tells whether there is a spec or status whose kind was not known.
+func (it *item) hasKept() bool { return !it.spec.empty() || !it.status.empty() }
 
 func (it *item) bytes(s span) []byte { return it.text[s.from:s.to] }
 

@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -37,6 +38,9 @@ type lexer struct {
 	// open are the brackets around the current position.
 	open []byte
 	key  []byte
+	// held is how much has been kept of the object that is being read, unasked how much
+	// input came since memory was asked for.
+	held, unasked int
 	// marks give the lines of text that was converted to JSON.
 	marks []lineMark
 }
@@ -52,7 +56,7 @@ func newLexer(rd *reading, source io.Reader) *lexer {
 func (l *lexer) over(text []byte, line int, marks []lineMark) {
 	l.buf, l.pos, l.end, l.mark = text, 0, len(text), -1
 	l.ended, l.failed, l.line, l.counted = true, nil, line, 0
-	l.open, l.marks = l.open[:0], marks
+	l.open, l.marks, l.held = l.open[:0], marks, 0
 }
 
 // fill makes more input available after buf[pos:end]. It returns false at the
@@ -74,11 +78,18 @@ func (l *lexer) fill() bool {
 		}
 	}
 	if l.end == len(l.buf) {
-		l.buf = append(l.buf, make([]byte, len(l.buf))...)
+		if err := l.widen(); err != nil {
+			l.ended, l.failed = true, err
+			return false
+		}
 	}
 	for range 100 {
 		n, err := l.source.Read(l.buf[l.end:])
 		l.end += n
+		if l.unasked += n; l.unasked >= reserveEach && err == nil {
+			l.unasked = 0
+			err = l.rd.reserve(0)
+		}
 		if err != nil {
 			l.ended = true
 			if err != io.EOF {
@@ -91,6 +102,24 @@ func (l *lexer) fill() bool {
 	}
 	l.ended, l.failed = true, io.ErrNoProgress
 	return false
+}
+
+// widen makes the buffer larger, for what has to stay in it.
+func (l *lexer) widen() error {
+	most := max(l.rd.limits.ValueBytes, bufferSize)
+	size := min(2*len(l.buf), most)
+	if size <= len(l.buf) {
+		return aboveLimit(most, "one value or line")
+	}
+	if size > 1<<20 {
+		if err := l.rd.reserve(size); err != nil {
+			return err
+		}
+	}
+	wide := make([]byte, size)
+	copy(wide, l.buf[:l.end])
+	l.buf = wide
+	return nil
 }
 
 // count moves the line count forward to offset.
@@ -123,6 +152,9 @@ func (l *lexer) wrong(format string, args ...any) error {
 func (l *lexer) unexpected(wanted string) error {
 	if l.pos < l.end {
 		return l.wrong("%s is expected here, not %s", wanted, quoteStart(l.buf[l.pos:l.end]))
+	}
+	if errors.Is(l.failed, ErrLimit) {
+		return l.above(l.failed)
 	}
 	if l.failed != nil {
 		return l.rd.problem(l.here(), "reading ends early: "+l.failed.Error(), l.failed)
@@ -215,6 +247,9 @@ func (l *lexer) appendString(dst []byte) ([]byte, error) {
 		n := plainRun(l.buf[l.pos:l.end])
 		dst = append(dst, l.buf[l.pos:l.pos+n]...)
 		l.pos += n
+		if len(dst) > l.rd.limits.ObjectBytes {
+			return nil, l.above(aboveLimit(l.rd.limits.ObjectBytes, "what is kept of one object"))
+		}
 		if l.pos < l.end && l.buf[l.pos] == '"' {
 			l.pos++
 			return dst, nil

@@ -18,6 +18,7 @@ func (rd *reading) value(l *lexer, ls *listing) error {
 		}
 		it := &rd.items[depth]
 		it.reset(line)
+		l.held = 0
 		if rd.captures(l) {
 			return rd.objectAndText(l, it, ls)
 		}

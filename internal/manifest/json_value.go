@@ -155,21 +155,6 @@ func (l *lexer) skipKey() error {
 	return nil
 }
 
-// capture appends the text of the value at the current position to dst.
-func (l *lexer) capture(dst []byte) ([]byte, error) {
-	marked := l.mark >= 0 // the object around it is being captured, too
-	if !marked {
-		l.mark = l.pos
-	}
-	from := l.pos - l.mark
-	err := l.skip()
-	dst = append(dst, l.buf[l.mark+from:l.pos]...)
-	if !marked {
-		l.mark = -1
-	}
-	return dst, err
-}
-
 // scalar consumes a number, true, false or null and returns its text, which is
 // good until more input is read.
 func (l *lexer) scalar() ([]byte, error) {
@@ -290,7 +275,12 @@ func (l *lexer) null() (bool, error) {
 // text appends the string at the current position to dst; null is empty.
 func (l *lexer) text(dst []byte, field string) ([]byte, error) {
 	if l.token() == '"' {
-		return l.appendString(dst)
+		from := len(dst)
+		dst, err := l.appendString(dst)
+		if err != nil {
+			return nil, err
+		}
+		return dst, l.charge(len(dst) - from)
 	}
 	if null, err := l.null(); null || err != nil {
 		return dst, err

@@ -62,7 +62,11 @@ var keepReservations = &keep{each: keepFields(nil, "apiGroup", "resource", "name
 // keepParent is what is kept of what an IPAddress goes with.
 var keepParent = keepFields(nil, "group", "resource", "namespace", "name")
 
-var keepClaimRef = keepFields(nil, "namespace", "name", "uid")
+// keepClaimRef and keepCSI know the names of Go fields, too.
+var (
+	keepClaimRef = keepFields(nil, "namespace", "name", "uid", "uID")
+	keepCSI      = keepFields(nil)
+)
 
 // keepSpec and keepStatus are what is kept for any of the kinds that matter.
 var keepSpec = keepFields(map[string]*keep{
@@ -74,7 +78,8 @@ var keepSpec = keepFields(map[string]*keep{
 	"volumes":    keepVolumes,
 	"containers": keepEntries,
 	"claimRef":   keepClaimRef,
-	"csi":        keepFields(nil),
+	"csi":        keepCSI,
+	"cSI":        keepCSI,
 	"cidrs":      keepStrings,
 	"parentRef":  keepParent,
 }, "nodeName", "terminationGracePeriodSeconds", "group", "scope", "version", "managedBy", "persistentVolumeReclaimPolicy")

@@ -31,15 +31,33 @@ type waiting struct {
 	index int
 	// text is that of the whole item, if texts are wanted.
 	text []byte
-	// facts are what its spec and status say if it is of a kind that matters.
-	facts map[string]conditional
+	// rest is what else was read of it, if it has a spec or status.
+	rest *waitingRest
 }
 
-// conditional are the facts of an object if it turns out to be of some kind, or
-// what is wrong with them then.
-type conditional struct {
-	facts facts
-	err   error
+// waitingRest is what the facts of an object follow from once its kind is known.
+type waitingRest struct {
+	spec, status            keptText
+	seen                    field
+	provisioner, migratedTo string
+}
+
+// wait lets an object wait for the kind of the list.
+func (ls *listing) wait(o *object.Object, it *item) {
+	w := waiting{o: o, line: it.line, index: ls.count}
+	if it.hasKept() {
+		v := &it.facts.volume
+		w.rest = &waitingRest{it.spec.copied(), it.status.copied(), it.seen, v.Provisioner, v.MigratedTo}
+	}
+	ls.rd.waiting++
+	ls.waiting = append(ls.waiting, w)
+}
+
+// item is what waits as it was when it was read, as far as facts follow from it.
+func (r *waitingRest) item() item {
+	it := item{spec: r.spec, status: r.status, seen: r.seen}
+	it.facts.volume.Provisioner, it.facts.volume.MigratedTo = r.provisioner, r.migratedTo
+	return it
 }
 
 // place names the item that is being read.
@@ -100,7 +118,9 @@ func (ls *listing) end(it *item) error {
 		return err
 	}
 	ls.known = true
-	for _, w := range ls.waiting {
+	for i := range ls.waiting {
+		w := ls.waiting[i]
+		ls.waiting[i] = waiting{} // what it holds is not needed twice
 		if err := ls.release(w); err != nil {
 			return within(func() string { return ls.place(w.index) }, err)
 		}
@@ -142,12 +162,13 @@ func (ls *listing) release(w waiting) error {
 	if err := ls.rd.checkIdentity(o, w.line); err != nil {
 		return err
 	}
-	c, ok := w.facts[factsKind(o.APIVersion, o.Kind)]
-	switch {
-	case c.err != nil:
-		return c.err
-	case ok:
-		ls.rd.in.setFacts(o, o.Kind, &c.facts)
+	ls.rd.waiting--
+	if kind := factsKind(o.APIVersion, o.Kind); kind != "" && w.rest != nil {
+		f, err := ls.rd.keptFacts(w.rest.item(), kind, ls.flat)
+		if err != nil {
+			return err
+		}
+		ls.rd.in.setFacts(o, o.Kind, &f)
 	}
 	if err := ls.rd.hand(o, true, w.line); err != nil {
 		return err

@@ -1,7 +1,8 @@
 // Package manifest reads Kubernetes objects from text: JSON and YAML in every
 // shape that kubectl and its relatives write. It streams: memory grows with the
 // number of objects, never with the bytes of the input, and nothing but what
-// deletion needs (see object.Object) is kept.
+// deletion needs (see object.Object) is kept. What has to be held for a while has
+// Limits.
 //
 // It knows nothing of files, archives or clusters; package snapshot does.
 package manifest
@@ -104,4 +105,6 @@ type Options struct {
 	// Interner shares repeated strings between several reads; nil for one of
 	// its own.
 	Interner *Interner
+	// Limits bound the memory that reading takes.
+	Limits Limits
 }

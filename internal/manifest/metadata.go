@@ -113,7 +113,9 @@ func (l *lexer) finalizers(it *item) error {
 			return l.mistyped("an entry of metadata.finalizers", "a string")
 		}
 		var s span
-		err = l.string(it, &s, "")
+		if err = l.charge(entryBytes); err == nil {
+			err = l.string(it, &s, "")
+		}
 		it.finalizers = append(it.finalizers, s)
 	}
 	return err
@@ -131,7 +133,9 @@ func (l *lexer) labels(it *item) error {
 		from := len(it.text)
 		it.text = append(it.text, l.key...)
 		label := labelSpans{key: span{from, len(it.text)}}
-		err = l.string(it, &label.value, "a value of metadata.labels")
+		if err = l.charge(len(l.key) + entryBytes); err == nil {
+			err = l.string(it, &label.value, "a value of metadata.labels")
+		}
 		it.labels = append(it.labels, label)
 	}
 	if err != nil {
@@ -200,7 +204,9 @@ func (l *lexer) owners(it *item) error {
 			return l.mistyped("an entry of metadata.ownerReferences", "a mapping")
 		}
 		var owner ownerSpans
-		err = l.owner(it, &owner)
+		if err = l.charge(2 * entryBytes); err == nil {
+			err = l.owner(it, &owner)
+		}
 		it.owners = append(it.owners, owner)
 	}
 	return err

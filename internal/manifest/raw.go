@@ -81,7 +81,7 @@ func (rd *reading) giveText(text []byte, ls *listing, before int) error {
 
 // scannedText hands over as JSON what a scan has read of an object, which begins at
 // line and is the item of a list or a document of its own. A text that the full
-// parser refuses is empty.
+// parser refuses, or would need too much memory for, is empty.
 func (rd *reading) scannedText(text []byte, line int, ls *listing, before int) error {
 	waits := ls != nil && len(ls.waiting) > before
 	if rd.h.Raw == nil || rd.shown == nil && !waits {

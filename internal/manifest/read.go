@@ -14,7 +14,7 @@ func Read(r io.Reader, o Options, h Handler) error {
 }
 
 func newReading(o Options, h Handler) *reading {
-	rd := &reading{o: o, h: h, in: o.Interner}
+	rd := &reading{o: o, h: h, in: o.Interner, limits: o.Limits.withDefaults()}
 	if rd.in == nil {
 		rd.in = NewInterner()
 	}

@@ -14,10 +14,14 @@ type reading struct {
 	o  Options
 	h  Handler
 	in *Interner
+	// limits are those of the options, none of them zero.
+	limits Limits
 	// document counts from 1.
 	document int
 	// handed counts the objects and lists that the handler has been told of.
 	handed int
+	// waiting is the number of objects that wait for the kind of their list.
+	waiting int
 	// items has one item for each list that can be open, and one for the
 	// document itself.
 	items [maxLists + 1]item

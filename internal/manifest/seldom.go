@@ -20,7 +20,9 @@ func (l *lexer) reservations(it *item) error {
 			return l.mistyped("an entry of status.reservedFor", "a mapping")
 		}
 		var r object.Reservation
-		err = l.reservation(&r)
+		if err = l.charge(2 * entryBytes); err == nil {
+			err = l.reservation(&r)
+		}
 		it.facts.claim.Reserved = append(it.facts.claim.Reserved, r)
 	}
 	return err

@@ -38,6 +38,9 @@ func (rd *reading) skipLog(l *lexer) error {
 	line := l.here()
 	l.mark = l.pos
 	l.skipLine()
+	if l.failed != nil {
+		return l.unexpected("the end of a line")
+	}
 	end := append([]byte(nil), logEnd...)
 	end = append(end, bytes.TrimRight(l.buf[l.mark+len(logStart):l.pos], "\r\n")...)
 	l.mark = -1

@@ -20,7 +20,9 @@ func (l *lexer) podVolumes(it *item, flat bool) error {
 		if l.token() != '{' {
 			return l.mistyped("an entry of spec.volumes", "a mapping")
 		}
-		err = l.podVolume(it, flat)
+		if err = l.charge(entryBytes); err == nil {
+			err = l.podVolume(it, flat)
+		}
 	}
 	return err
 }

@@ -2,14 +2,11 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// maxWhole is the size at which a text is refused that only the full parser
-// understands: it needs some thirty times the memory of the text.
-const maxWhole = 64 << 20
 
 // nextLine returns the line at the current position with its end and does not
 // consume it. It is empty at the end of the input, and good until the next call.
@@ -22,6 +19,9 @@ func (l *lexer) nextLine() []byte {
 		}
 		from = len(b)
 		if !l.fill() {
+			if errors.Is(l.failed, ErrLimit) {
+				l.pos = l.end // half a line is none
+			}
 			return l.buf[l.pos:l.end]
 		}
 	}
@@ -141,8 +141,8 @@ func (rd *reading) gather(l *lexer) (more bool, err error) {
 			return false, l.wrong("there is text behind the end of a document")
 		}
 		l.pos += len(line)
-		if l.pos-l.mark > maxWhole {
-			return false, rd.tooLong(l)
+		if l.pos-l.mark > rd.maxOdd() {
+			return false, rd.oddYAML(l.here())
 		}
 	}
 }
@@ -199,9 +199,4 @@ func (rd *reading) convert(c *converter) *lexer {
 	rd.converted.rd = rd
 	rd.converted.over(c.out, 0, c.marks)
 	return &rd.converted
-}
-
-// tooLong is the Problem of YAML that only the full parser could read.
-func (rd *reading) tooLong(l *lexer) error {
-	return l.wrong("more than %d MiB of YAML are not in the form that kubectl writes, and too much to be read in one piece", maxWhole>>20)
 }

@@ -21,6 +21,9 @@ func (c *converter) mark(line int) {
 	c.marks = append(c.marks, lineMark{len(c.out), line + c.shift})
 }
 
+// size is the memory that the JSON takes.
+func (c *converter) size() int { return len(c.out) + 16*len(c.marks) }
+
 // follow returns what an alias stands for.
 func follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
@@ -32,6 +35,10 @@ func follow(n *yaml.Node) *yaml.Node {
 // node appends n, as far as k keeps it.
 func (c *converter) node(n *yaml.Node, k *keep) error {
 	n = follow(n)
+	if len(c.out)+len(n.Value) > c.rd.limits.ObjectBytes {
+		err := aboveLimit(c.rd.limits.ObjectBytes, "what is kept of one object")
+		return c.rd.problem(n.Line+c.shift, err.Error(), err)
+	}
 	c.mark(n.Line)
 	switch n.Kind {
 	case yaml.MappingNode:

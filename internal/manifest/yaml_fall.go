@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -35,6 +36,9 @@ func (d *yamlDocument) oneItem() (bool, error) {
 	}
 	text := append([]byte("items:\n"), d.l.buf[d.l.mark:d.l.pos]...)
 	documents, err := d.rd.parseYAML(text, d.line-1)
+	if errors.Is(err, ErrLimit) {
+		return false, err
+	}
 	if err != nil || len(documents) != 1 || len(documents[0].Content) != 2 {
 		return false, nil //nolint:nilerr // the error may come from the cut; then the whole rest is read
 	}
@@ -82,8 +86,8 @@ func (d *yamlDocument) gatherItem() error {
 			return nil
 		}
 		d.l.pos += len(line)
-		if d.l.pos-d.l.mark > maxWhole {
-			return d.rd.tooLong(d.l)
+		if d.l.pos-d.l.mark > d.rd.maxOdd() {
+			return d.rd.oddYAML(d.l.here())
 		}
 	}
 }

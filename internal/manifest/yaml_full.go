@@ -20,6 +20,9 @@ func (rd *reading) parseYAML(text []byte, line int) (documents []*yaml.Node, err
 			err = rd.problem(line, fmt.Sprintf("the YAML parser gives up: %v", r), nil)
 		}
 	}()
+	if err := rd.checkOdd(text, line); err != nil {
+		return nil, err
+	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var root yaml.Node

@@ -10,8 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 )
 
 // input is one of the paths that the user named.
@@ -20,7 +24,7 @@ type input struct {
 	meter meter
 	// sightings are the lists of this input; its directories decide what those
 	// prove.
-	sightings []sighting
+	sightings []*sighting
 	// files counts what stands in a directory or archive, and ignored how much of
 	// it was passed over.
 	files, ignored int
@@ -62,7 +66,7 @@ func (r *reader) openInput(in *input, path string) error {
 	}
 	switch {
 	case stat.IsDir():
-		return r.readDirectory(in, path)
+		return r.readDirectory(in, path, "")
 	case stat.Mode()&fs.ModeDevice != 0:
 		return fmt.Errorf("%s: a device is no dump", in.name)
 	}
@@ -116,28 +120,70 @@ func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader)
 	return nil
 }
 
-// readDirectory reads the files of a directory in the order of their names.
+// readDirectory reads the files of a directory, which is inside of the input, in the
+// order of their names.
 // Links, pipes and devices are left alone: they can lead anywhere or nowhere.
-func (r *reader) readDirectory(in *input, root string) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return r.tolerate(shownName(path), err)
+func (r *reader) readDirectory(in *input, root, inside string) error {
+	names, err := r.namesIn(in, root)
+	if err != nil {
+		return r.tolerate(shownName(root), err)
+	}
+	for _, name := range names {
+		path, below := filepath.Join(root, name.text), path.Join(inside, name.text)
+		if name.directory {
+			if err := r.readDirectory(in, path, below); err != nil {
+				return err
+			}
+			continue
 		}
-		if d.IsDir() || !d.Type().IsRegular() {
-			return nil
-		}
-		relative, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		name := filepath.ToSlash(relative)
-		err = r.readPath(in, path, func(_ *os.File, content io.Reader) error {
-			return r.readEntry(in, name, func() (io.Reader, error) {
+		err := r.readPath(in, path, func(_ *os.File, content io.Reader) error {
+			return r.readEntry(in, below, func() (io.Reader, error) {
 				return &metered{r: content, m: &in.meter, whole: true}, nil
 			})
 		})
-		return r.tolerate(shownName(path), err)
-	})
+		if err := r.tolerate(shownName(path), err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileName is a name in a directory.
+type fileName struct {
+	text      string
+	directory bool
+}
+
+// namesIn are the names of the files and directories of a directory, sorted.
+func (r *reader) namesIn(in *input, path string) (names []fileName, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	for {
+		const some = 1 << 10
+		entries, err := f.ReadDir(some)
+		for _, d := range entries {
+			if d.IsDir() || d.Type().IsRegular() {
+				names = append(names, fileName{d.Name(), d.IsDir()})
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && in.meter.entries+len(names) > r.limits.Entries {
+			err = in.meter.tooMany()
+		}
+		if err == nil {
+			err = r.reserve(0, 0)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", shownName(path), err)
+		}
+	}
+	slices.SortFunc(names, func(a, b fileName) int { return strings.Compare(a.text, b.text) })
+	return names, nil
 }
 
 // tolerate turns an error into a problem where the user allows it.
@@ -157,6 +203,11 @@ func (r *reader) readEntry(in *input, name string, open func() (io.Reader, error
 	name = cleanName(name)
 	l := locate(name)
 	in.files++
+	if in.files%(1<<10) == 0 {
+		if err := r.reserve(0, 0); err != nil {
+			return fmt.Errorf("%s: %w", in.name, err)
+		}
+	}
 	if l.role == foreign {
 		r.ignore(in)
 		return nil
@@ -167,7 +218,7 @@ func (r *reader) readEntry(in *input, name string, open func() (io.Reader, error
 	}
 	file := in.name + ": " + shownName(name)
 	if strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst") {
-		unpacked, closer, err := in.unpack(bufio.NewReader(content))
+		unpacked, closer, err := in.unpack(bufio.NewReader(content), 1)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -179,12 +230,13 @@ func (r *reader) readEntry(in *input, name string, open func() (io.Reader, error
 }
 
 func (r *reader) readTar(in *input, content io.Reader) error {
-	archive := tar.NewReader(content)
+	stream := &counter{r: content}
+	archive := tar.NewReader(stream)
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			// The checksum of the compression around stands after the archive.
-			_, err = io.Copy(io.Discard, content)
+			_, err = io.Copy(io.Discard, stream)
 		}
 		if err == nil && header == nil {
 			return nil
@@ -198,13 +250,34 @@ func (r *reader) readTar(in *input, content io.Reader) error {
 			}
 			continue
 		}
-		if header.Size > r.limits.EntryBytes {
-			return fmt.Errorf("%s: %s: %w: %d bytes", in.name, shownName(header.Name), ErrLimit, header.Size)
-		}
-		if err := r.readEntry(in, header.Name, func() (io.Reader, error) { return archive, nil }); err != nil {
+		entry := &tarEntry{archive: archive, around: stream, m: &in.meter}
+		if err := r.readEntry(in, header.Name, func() (io.Reader, error) { return entry, nil }); err != nil {
 			return err
 		}
 	}
+}
+
+// tarEntry is one file of a tar archive. What comes through the archive has been
+// metered; the holes of a sparse file come from nowhere.
+type tarEntry struct {
+	archive io.Reader
+	around  *counter
+	m       *meter
+	read    int64
+}
+
+func (t *tarEntry) Read(p []byte) (int, error) {
+	before := t.around.n
+	n, err := t.archive.Read(p)
+	if t.read += int64(n); t.read > t.m.limits.EntryBytes {
+		return 0, fmt.Errorf("%w: a file has more than %s", ErrSize, manifest.Size(t.m.limits.EntryBytes))
+	}
+	if hole := int64(n) - (t.around.n - before); hole > 0 {
+		if grown := t.m.grow(hole); grown != nil {
+			return 0, grown
+		}
+	}
+	return n, err
 }
 
 // sized is a file that can be read in place.
@@ -213,15 +286,52 @@ type sized struct {
 	size int64
 }
 
+// zipFile is a zip archive as a file. What is read of it counts as input, and while its
+// directory is read, which is made of as many files as it lists, that has a limit.
+type zipFile struct {
+	sized
+	in *counter
+	// left is how much of the directory may still be read; -1 once it is read.
+	left int64
+}
+
+var errDirectory = errors.New("the directory is too large")
+
+func (z *zipFile) ReadAt(p []byte, at int64) (int, error) {
+	n, err := z.sized.ReadAt(p, at)
+	if z.in != nil {
+		z.in.n += int64(n)
+	}
+	if z.left >= 0 {
+		if z.left -= int64(n); z.left < 0 {
+			z.left = 0
+			return 0, errDirectory
+		}
+	}
+	return n, err
+}
+
+// endOfZip is where the end of the directory of a zip archive is looked for: a record and
+// a comment, 64 KiB at most.
+const endOfZip = 128 << 10
+
 func (r *reader) readZip(in *input, content io.Reader, file *sized) error {
+	z := &zipFile{in: in.meter.in, left: int64(r.limits.directoryBytes()) + endOfZip}
 	if file == nil {
-		held, err := readAll(content, r.limits.MemoryBytes)
+		held, err := readAll(content, r.limits.valueBytes(), "a zip archive that is not a file")
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
-		file = &sized{bytes.NewReader(held), int64(len(held))}
+		z.sized = sized{bytes.NewReader(held), int64(len(held))}
+		z.in = nil // all of it has been counted
+	} else {
+		z.sized = *file
 	}
-	archive, err := zip.NewReader(file, file.size)
+	archive, err := zip.NewReader(z, z.size)
+	if errors.Is(err, errDirectory) {
+		return fmt.Errorf("%s: %w", in.name, above(r.limits.directoryBytes(), "the directory of a zip archive"))
+	}
+	z.left = -1
 	if err != nil {
 		return fmt.Errorf("%s: not a whole zip archive: %w", in.name, err)
 	}
@@ -244,7 +354,6 @@ func (r *reader) readZipEntry(in *input, f *zip.File) error {
 			return nil, fmt.Errorf("%s: %s: %w", in.name, shownName(f.Name), err)
 		}
 		closer = content
-		in.meter.in.n += int64(min(f.CompressedSize64, 1<<62))
 		return &metered{r: content, m: &in.meter, whole: true}, nil
 	})
 	if closer != nil {

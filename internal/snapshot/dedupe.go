@@ -18,23 +18,31 @@ func (s *Snapshot) deduplicate() error {
 		sortInOrder(s.Objects)
 	}
 	kept := s.Objects[:0]
+	replaced := 0
 	for start := 0; start < len(s.Objects); {
 		end := start + 1
 		for end < len(s.Objects) && sameCoordinates(s.Objects[start].Ref, s.Objects[end].Ref) {
 			end++
 		}
-		newest, err := s.newest(s.Objects[start:end])
+		newest, err := s.newest(s.Objects[start:end], &replaced)
 		if err != nil {
 			return err
 		}
 		kept = append(kept, newest)
 		start = end
 	}
+	if replaced > mostReplaced {
+		s.Problems = append(s.Problems, Problem{Kind: Replaced,
+			Message: fmt.Sprintf("%d more objects were seen with several uids; the newest one was kept of each", replaced-mostReplaced)})
+	}
 	clear(s.Objects[len(kept):])
 	s.Objects = kept
-	s.reportDuplicateUIDs()
-	return nil
+	return s.reportDuplicateUIDs()
 }
+
+// mostAlike is how many objects may have the uid of another one. Each is doubtful by
+// itself, and remembered.
+const mostAlike = 100_000
 
 // sortInOrder sorts objects, and leaves equal ones in the order of reading. A
 // stable sort in place takes several times as long for a million objects.
@@ -58,9 +66,14 @@ func sortInOrder(objects []*object.Object) {
 	}
 }
 
+// mostReplaced is how many objects with several uids are remarked on one by one: nothing
+// follows from these remarks.
+const mostReplaced = 1000
+
 // newest picks one of several objects with the same coordinates. They stand in
 // the order of their uids, and of reading within one uid.
-func (s *Snapshot) newest(same []*object.Object) (*object.Object, error) {
+// Of those that were replaced by one with another uid it adds to the count.
+func (s *Snapshot) newest(same []*object.Object, replaced *int) (*object.Object, error) {
 	best := same[0]
 	for _, o := range same[1:] {
 		if o.UID != best.UID {
@@ -73,8 +86,10 @@ func (s *Snapshot) newest(same []*object.Object) (*object.Object, error) {
 				}
 				continue
 			}
-			s.Problems = append(s.Problems, Problem{Kind: Replaced, Object: o.Ref,
-				Message: fmt.Sprintf("%s was seen with uid %q and %q; the newer one was kept", printable(o.Ref), best.UID, o.UID)})
+			if *replaced++; *replaced <= mostReplaced {
+				s.Problems = append(s.Problems, Problem{Kind: Replaced, Object: o.Ref,
+					Message: fmt.Sprintf("%s was seen with uid %q and %q; the newer one was kept", printable(o.Ref), best.UID, o.UID)})
+			}
 		}
 		if compareVersions(o.ResourceVersion, best.ResourceVersion) >= 0 {
 			best = o
@@ -121,7 +136,7 @@ func isNumber(s string) bool {
 // reportDuplicateUIDs finds different objects with the same uid. Both stay: which
 // of them the collector would see is not known. It sorts hashes instead of
 // filling a map, which for a million objects costs a tenth of the memory.
-func (s *Snapshot) reportDuplicateUIDs() {
+func (s *Snapshot) reportDuplicateUIDs() error {
 	type hashed struct {
 		hash  uint64
 		index int32
@@ -141,6 +156,7 @@ func (s *Snapshot) reportDuplicateUIDs() {
 			return int(a.index) - int(b.index)
 		}
 	})
+	alike := 0
 	for start := 0; start < len(all); {
 		end := start + 1
 		for end < len(all) && all[end].hash == all[start].hash {
@@ -150,6 +166,9 @@ func (s *Snapshot) reportDuplicateUIDs() {
 			for j := start; j < i; j++ {
 				first, second := s.Objects[all[j].index], s.Objects[all[i].index]
 				if first.UID == second.UID {
+					if alike++; alike > mostAlike {
+						return fmt.Errorf("more than %d objects have the uid of another object, %q among them: that is no dump of one cluster", mostAlike, second.UID)
+					}
 					s.Problems = append(s.Problems, Problem{Kind: DuplicateUID, Object: second.Ref,
 						Message: fmt.Sprintf("%s has the uid %q of %s", printable(second.Ref), second.UID, printable(first.Ref))})
 					break
@@ -158,4 +177,5 @@ func (s *Snapshot) reportDuplicateUIDs() {
 		}
 		start = end
 	}
+	return nil
 }

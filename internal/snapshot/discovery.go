@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -110,8 +111,14 @@ func looksLikeDiscovery(start []byte) bool {
 
 // readDocument reads one of the small documents that are not objects.
 func (r *reader) readDocument(in *input, l location, content io.Reader) error {
-	raw, err := readAll(content, r.limits.MemoryBytes)
+	raw, err := readAll(content, r.limits.documentBytes(), "a document that is no list of objects")
 	if err != nil {
+		return err
+	}
+	if err := r.limits.checkDecoding(raw); err != nil {
+		return err
+	}
+	if err := r.reserve(manifest.Weight(raw), 0); err != nil {
 		return err
 	}
 	switch l.role {

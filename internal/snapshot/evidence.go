@@ -231,8 +231,8 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	}
 	resources := resourcesOf(discovered, r.source.Discovered, r.objects, r.seen)
 	j := &judge{resources: resources, coverage: coverage, problems: &r.problems}
-	for i := range r.sightings {
-		j.list(&r.sightings[i])
+	for _, list := range r.sightings {
+		j.list(list)
 	}
 	for _, f := range r.failed {
 		j.failure(f)

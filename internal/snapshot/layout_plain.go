@@ -70,11 +70,11 @@ var clusterInfoNames = []string{"daemonsets", "deployments", "events", "pods", "
 //     lists show two namespaces or more; with fewer it may be one namespace.
 //   - In any other directory a list covers what it shows: such files are also
 //     what `kubectl get -n` leaves behind.
-func decideDirectories(sightings []sighting, discoveries map[string]bool) {
+func decideDirectories(sightings []*sighting, discoveries map[string]bool) {
 	directories := map[string][]*sighting{}
-	for i := range sightings {
-		if sightings[i].scope == byDirectory {
-			directories[sightings[i].directory] = append(directories[sightings[i].directory], &sightings[i])
+	for _, list := range sightings {
+		if list.scope == byDirectory {
+			directories[list.directory] = append(directories[list.directory], list)
 		}
 	}
 	for dir, lists := range directories {

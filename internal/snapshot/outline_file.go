@@ -75,12 +75,17 @@ func (f *storedFile) from(offset int64, read func(*bufio.Reader) error) error {
 	if f.packing != gzipped && f.packing != zstandard {
 		return read(content)
 	}
-	unpacked, closer, err := f.in.unpack(content)
+	unpacked, closer, err := f.in.unpack(content, 0)
 	if err != nil {
 		return err
 	}
 	defer closer()
 	return read(bufio.NewReaderSize(unpacked, 64<<10))
+}
+
+// lines are the lines that the file holds.
+func (f *storedFile) lines(content *bufio.Reader) *lineReader {
+	return &lineReader{r: content, hash: sha256.New(), limits: f.in.meter.limits}
 }
 
 // header reads the first line; errForeign if it is none of ours.
@@ -89,7 +94,7 @@ func (f *storedFile) header() (header *storedHeader, err error) {
 		if start, err := content.Peek(len(formatMark)); err != nil || !isStored(start) {
 			return errForeign // what is wrong with it, reading it as a dump says
 		}
-		header, err = readHeader(&lineReader{r: content, hash: sha256.New()})
+		header, err = readHeader(f.lines(content))
 		return err
 	})
 	return header, f.named(err)
@@ -108,7 +113,7 @@ func (f *storedFile) named(err error) error {
 func (f *storedFile) rows(from row, visit func(at row, line []byte) error) error {
 	start := f.startBefore(from)
 	return f.named(f.from(start, func(content *bufio.Reader) error {
-		lines := &lineReader{r: content}
+		lines := f.lines(content)
 		if start == 0 {
 			if _, err := lines.next(); err != nil { // the header
 				return err
@@ -173,7 +178,7 @@ const mostFirst = 4 << 20
 // counts as one behind all others.
 func (f *storedFile) firstRow(offset int64) (first row, ok bool) {
 	_ = f.from(offset, func(content *bufio.Reader) error { // what cannot be read is no row
-		lines := &lineReader{r: bufio.NewReaderSize(io.LimitReader(content, mostFirst), 4<<10)}
+		lines := f.lines(bufio.NewReaderSize(io.LimitReader(content, mostFirst), 4<<10))
 		line, err := lines.next()
 		if err != nil {
 			return err

@@ -26,10 +26,14 @@ type Options struct {
 	Limits Limits
 	// Raw, if it is not nil, is given the JSON text of each object that Wants asks for,
 	// or of all without it, in the version in which it was found; the text is good until
-	// Raw returns, and empty where it cannot be had. A snapshot that this program wrote
+	// Raw returns, and empty where it cannot be had, be it for its size. A snapshot that this program wrote
 	// has no texts.
 	Wants func(o *object.Object) bool
 	Raw   func(o *object.Object, text []byte) error
+	// Memory, if it is not nil, is called as inputs are read, and before much memory is
+	// taken, with how many bytes that is, with the number of objects that were read so
+	// far, and with the limits. Its error, which is an ErrLimit, ends the reading.
+	Memory func(bytes int64, objects int, limits Limits) error
 }
 
 // ReadFiles reads files, directories and archives into one snapshot; "-" is the
@@ -62,12 +66,22 @@ type reader struct {
 
 	objects   []*object.Object
 	seen      map[typeName]*kindSeen
-	sightings []sighting
+	sightings []*sighting
 	failed    []failure
 	documents documents
 	source    Source
 	problems  []Problem
 	stored    []*Snapshot
+	// readBack counts the objects of stored.
+	readBack int
+}
+
+// reserve asks for memory, where so many objects wait that were not handed over yet.
+func (r *reader) reserve(bytes int64, waiting int) error {
+	if r.options.Memory == nil {
+		return nil
+	}
+	return r.options.Memory(bytes, len(r.objects)+r.readBack+waiting, r.limits)
 }
 
 // inputError names a file whose name is foreign text.
@@ -101,11 +115,12 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 		return err
 	}
 	if isStored(start) {
-		s, err := readStored(content, r.intern)
+		s, err := readStored(r.lines(content), r.intern)
 		if err != nil {
 			return err
 		}
 		r.stored = append(r.stored, s)
+		r.readBack += len(s.Objects)
 		return nil
 	}
 	switch l.role {
@@ -132,16 +147,18 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 // readObjects reads a file of objects and remembers its lists.
 func (r *reader) readObjects(in *input, file string, l location, content io.Reader, start []byte) error {
 	f := &fileReading{reader: r, location: l, file: file}
-	options := manifest.Options{File: file, Interner: r.intern, SkipText: isClusterInfoStream(start), Namespace: l.namespace}
+	options := manifest.Options{File: file, Interner: r.intern, Limits: r.limits.reading(r.reserve), SkipText: isClusterInfoStream(start), Namespace: l.namespace}
 	if known, ok := builtinNames().resource(l); ok {
 		options.APIVersion, options.Kind = known.APIVersion(), known.Kind
 		if !known.Namespaced {
 			options.Namespace = ""
 		}
 	}
-	err := manifest.Read(content, options, manifest.Handler{
-		Object: f.object, List: f.list, Foreign: f.foreign, Wants: r.options.Wants, Raw: r.options.Raw,
-	})
+	h := manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign, Wants: r.options.Wants}
+	if r.options.Raw != nil {
+		h.Raw = r.raw
+	}
+	err := manifest.Read(content, options, h)
 	if err != nil {
 		f.broken(err)
 		return err
@@ -157,6 +174,19 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	}
 	in.sightings = append(in.sightings, f.lists...)
 	return nil
+}
+
+// raw hands over the text of an object, or none where decoding it could take too much.
+func (r *reader) raw(o *object.Object, text []byte) error {
+	if len(text) > 4<<10 && r.limits.checkDecoding(text) != nil {
+		text = nil
+	}
+	if len(text) >= reserveEach {
+		if err := r.reserve(manifest.Weight(text), 0); err != nil {
+			return fmt.Errorf("%s: %w", printable(o.Ref), err)
+		}
+	}
+	return r.options.Raw(o, text)
 }
 
 // isClusterInfoStream recognises `kubectl cluster-info dump` on standard output,
@@ -177,7 +207,7 @@ type fileReading struct {
 	location location
 	file     string
 
-	lists []sighting
+	lists []*sighting
 	// shown are the spots of the list under way, in order and as a set; last is
 	// the spot of the item before.
 	shown []spot
@@ -220,7 +250,7 @@ func (f *fileReading) show(at spot, inList bool) {
 
 func (f *fileReading) list(l manifest.List) error {
 	f.documents++
-	f.lists = append(f.lists, sighting{location: f.location, file: f.file, list: l, shown: f.shown})
+	f.lists = append(f.lists, &sighting{location: f.location, file: f.file, list: l, shown: f.shown})
 	f.shown, f.known, f.last = nil, nil, spot{}
 	return nil
 }

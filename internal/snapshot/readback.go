@@ -25,24 +25,78 @@ var errFormat = errors.New("not a whole snapshot")
 // isStored recognises our own format.
 func isStored(start []byte) bool { return bytes.HasPrefix(start, []byte(formatMark)) }
 
-// lineReader reads lines of any length and hashes them.
+// lineReader reads lines and hashes them.
 type lineReader struct {
 	r    *bufio.Reader
 	hash hash.Hash
 	line []byte
+	// number is that of the current line, objects how many were read before it.
+	number, objects int
+	limits          Limits
+	// reserve asks for memory, with how many objects were read here; nil where nobody
+	// counts it. unasked is how much was read since.
+	reserve func(bytes int64, objects int) error
+	unasked int
+}
+
+// lines are the lines of a file of our own format.
+func (r *reader) lines(content *bufio.Reader) *lineReader {
+	return &lineReader{r: content, hash: sha256.New(), limits: r.limits, reserve: r.reserve}
+}
+
+// reserveEach is how much is read between two questions for memory.
+const reserveEach = 128 << 10
+
+// check asks whether the current line may be decoded.
+func (l *lineReader) check() error {
+	weight := int64(0)
+	if len(l.line) > 4<<10 {
+		if err := l.limits.checkDecoding(l.line); err != nil {
+			return l.at(err)
+		}
+		weight = manifest.Weight(l.line)
+	}
+	return l.ask(len(l.line), weight)
+}
+
+// ask asks for memory behind so many more bytes of the file.
+func (l *lineReader) ask(read int, memory int64) error {
+	if l.unasked += read; l.reserve == nil || memory+int64(l.unasked) < reserveEach {
+		return nil
+	}
+	l.unasked = 0
+	return l.at(l.reserve(memory, l.objects))
+}
+
+// at says in which line something is wrong.
+func (l *lineReader) at(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("line %d: %w", l.number, err)
 }
 
 // next returns the next line without its end. The line is valid until the next
 // call.
 func (l *lineReader) next() ([]byte, error) {
 	l.line = l.line[:0]
+	l.number++
 	for {
 		part, err := l.r.ReadSlice('\n')
+		if most := l.limits.valueBytes(); len(l.line)+len(part) > most {
+			return nil, l.at(above(most, "one value or line"))
+		}
+		if cap(l.line)-len(l.line) < len(part) {
+			l.line = slices.Grow(l.line, max(len(l.line), len(part))) // twofold makes less garbage
+		}
 		l.line = append(l.line, part...)
 		switch {
 		case err == nil:
 			return l.line[:len(l.line)-1], nil
 		case errors.Is(err, bufio.ErrBufferFull):
+			if err := l.ask(len(part), int64(len(l.line))); err != nil {
+				return nil, err
+			}
 		case errors.Is(err, io.EOF):
 			return nil, fmt.Errorf("%w: it ends before its last line: %w", errFormat, manifest.ErrTruncated)
 		default:
@@ -57,8 +111,7 @@ func (l *lineReader) take() {
 }
 
 // readStored reads a snapshot in our own format, and checks that it is whole.
-func readStored(r *bufio.Reader, intern *manifest.Interner) (*Snapshot, error) {
-	lines := &lineReader{r: r, hash: sha256.New()}
+func readStored(lines *lineReader, intern *manifest.Interner) (*Snapshot, error) {
 	header, err := readHeader(lines)
 	if err != nil {
 		return nil, err
@@ -78,6 +131,9 @@ func readStored(r *bufio.Reader, intern *manifest.Interner) (*Snapshot, error) {
 
 func readHeader(lines *lineReader) (*storedHeader, error) {
 	line, err := lines.next()
+	if err == nil {
+		err = lines.check()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +180,10 @@ func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest
 	objects := make([]*object.Object, 0, min(header.Objects, 1<<16))
 	for n := range header.Objects {
 		line, err := lines.next()
+		if err == nil {
+			lines.objects = n
+			err = lines.check()
+		}
 		if err != nil {
 			return nil, err
 		}

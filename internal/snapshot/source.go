@@ -110,7 +110,7 @@ func (r *reader) readStream(in *input, name string, content io.Reader, file *siz
 		if depth == maxNesting {
 			return fmt.Errorf("%s: compressed more than %d times", in.name, maxNesting)
 		}
-		unpacked, closer, err := in.unpack(buffered)
+		unpacked, closer, err := in.unpack(buffered, depth)
 		if err != nil {
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
@@ -135,19 +135,18 @@ func nameHint(name string) location {
 	return l
 }
 
-// maxWindow bounds the memory that a zstd stream may ask for.
-const maxWindow = 128 << 20
-
-// unpack starts to decompress a gzip or zstd stream, on the account of the input.
-func (in *input) unpack(content *bufio.Reader) (*metered, func(), error) {
+// unpack starts to decompress a gzip or zstd stream, on the account of the input, in
+// which so many others are open.
+func (in *input) unpack(content *bufio.Reader, depth int) (*metered, func(), error) {
 	start, _ := content.Peek(4)
 	if formatOf(start) == zstandard {
+		window := in.meter.limits.windowBytes(depth)
 		z, err := zstd.NewReader(content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderMaxMemory(maxWindow))
+			zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderMaxMemory(uint64(window)))
 		if err != nil {
 			return nil, nil, fmt.Errorf("zstd: %w", err)
 		}
-		return &metered{r: z, m: &in.meter}, z.Close, nil
+		return &metered{r: z, m: &in.meter, window: window}, z.Close, nil
 	}
 	z, err := gzip.NewReader(content)
 	if err != nil {

@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// dumpLimits are the flags that say how much reading a dump may cost.
+type dumpLimits struct{ memory, input quantity }
+
+func (l *dumpLimits) addFlags(f *pflag.FlagSet) {
+	f.Var(&l.memory, "max-memory",
+		"Memory that reading a dump may take, beside 1 KB for each object (default 300M). It raises the limits for single values in proportion.")
+	f.Var(&l.input, "max-input",
+		"How large a dump may become when it is decompressed (default 8Gi, and 400 times the file).")
+}
+
+// limits are those of the flags. Who says how large an input may become expects it to grow.
+func (l *dumpLimits) limits() snapshot.Limits {
+	limits := snapshot.Limits{MemoryBytes: int64(l.memory), TotalBytes: int64(l.input), EntryBytes: int64(l.input)}
+	if l.input > 0 {
+		limits.Ratio = math.MaxInt64
+	}
+	return limits
+}
+
+// quantity is a flag with a size in bytes, as Kubernetes writes quantities.
+type quantity int64
+
+// String is empty for a flag that was not given.
+func (q *quantity) String() string {
+	if *q == 0 {
+		return ""
+	}
+	return resource.NewQuantity(int64(*q), resource.DecimalSI).String()
+}
+
+// Set takes 500M, 2Gi or a number of bytes.
+func (q *quantity) Set(text string) error {
+	parsed, err := resource.ParseQuantity(text)
+	if err != nil || parsed.Sign() <= 0 || parsed.Value() == math.MaxInt64 {
+		return fmt.Errorf("%q is not a size like 500M or 2Gi", text)
+	}
+	*q = quantity(parsed.Value())
+	return nil
+}
+
+// Type is what help calls the value.
+func (*quantity) Type() string { return "size" }
+
+// liftLimit says behind an error of a limit how to lift it.
+func liftLimit(err error) error {
+	switch {
+	case errors.Is(err, snapshot.ErrSize):
+		return fmt.Errorf("%w; --max-input=SIZE allows more", err)
+	case errors.Is(err, snapshot.ErrLimit) && !errors.Is(err, snapshot.ErrFiles):
+		return fmt.Errorf("%w; --max-memory=SIZE allows more", err)
+	default:
+		return err
+	}
+}
+
+// dumpMemory keeps the memory of the process within what reading a dump may take. While it
+// reads, garbage is collected early enough; where what is in use is too much, reading ends.
+type dumpMemory struct {
+	sample []metrics.Sample
+	// usual is the memory limit of the runtime before, now the one that was set last.
+	usual, now int64
+}
+
+func newDumpMemory() *dumpMemory {
+	return &dumpMemory{
+		sample: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}},
+		usual:  debug.SetMemoryLimit(-1),
+	}
+}
+
+// Parts of the limit. The program itself has some 30 MB of pages in memory that the runtime
+// does not count. Between what may be in use and where the runtime works hard to stay there is
+// room for garbage.
+const (
+	inUsePart   = 0.6
+	runtimePart = 0.84
+)
+
+// room is an error if so many bytes more are too much.
+func (m *dumpMemory) room(bytes int64, objects int, limits snapshot.Limits) error {
+	most := float64(objects)*snapshot.ObjectMemory + float64(limits.MemoryBytes)
+	if limit := min(m.usual, int64(most-(1-runtimePart)*float64(limits.MemoryBytes))); limit != m.now && (m.now == 0 || limit > m.now+m.now/16) {
+		debug.SetMemoryLimit(limit)
+		m.now = limit
+	}
+	if m.inUse()+bytes <= int64(inUsePart*most) {
+		return nil
+	}
+	runtime.GC()
+	if m.inUse()+bytes <= int64(inUsePart*most) {
+		return nil
+	}
+	return fmt.Errorf("%w: reading on takes more than %s and %d bytes for each of %d objects, the limit for memory",
+		snapshot.ErrLimit, resource.NewQuantity(limits.MemoryBytes, resource.DecimalSI), snapshot.ObjectMemory, objects)
+}
+
+// inUse are the bytes of the heap that are in use, and those that were and have not been
+// collected yet.
+func (m *dumpMemory) inUse() int64 {
+	metrics.Read(m.sample)
+	return int64(m.sample[0].Value.Uint64())
+}
+
+// end lets the runtime do as it did before.
+func (m *dumpMemory) end() {
+	if m.now != 0 {
+		debug.SetMemoryLimit(m.usual)
+	}
+}

@@ -1,0 +1,117 @@
+package manifest
+
+// keptText is what is kept of a spec or status whose kind is not known yet: the JSON of
+// the fields that any of the kinds that matter has a use for, and their lines.
+type keptText struct {
+	json  []byte
+	marks []lineMark
+}
+
+func (k *keptText) empty() bool { return len(k.json) == 0 }
+
+// again is the room of the text for the next one.
+func (k *keptText) again() keptText { return keptText{k.json[:0], k.marks[:0]} }
+
+// copied is the text for as long as somebody wants it.
+func (k *keptText) copied() keptText {
+	if k.empty() {
+		return keptText{}
+	}
+	return keptText{append([]byte(nil), k.json...), append([]lineMark(nil), k.marks...)}
+}
+
+func (k *keptText) mark(l *lexer) {
+	k.marks = append(k.marks, lineMark{len(k.json), l.here()})
+}
+
+// value appends what is kept of the value at the current position.
+func (k *keptText) value(l *lexer, keeps *keep, flat bool) error {
+	c := l.token()
+	k.mark(l)
+	if err := l.charge(2 * entryBytes); err != nil {
+		return err
+	}
+	switch c {
+	case '{':
+		return k.mapping(l, keeps, flat)
+	case '[':
+		return k.list(l, keeps, flat)
+	case '"':
+		return k.text(l)
+	}
+	text, err := l.scalar()
+	k.json = append(k.json, text...)
+	return err
+}
+
+func (k *keptText) mapping(l *lexer, keeps *keep, flat bool) error {
+	if keeps.fields == nil {
+		k.json = append(k.json, "{}"...)
+		return l.skip()
+	}
+	k.json = append(k.json, '{')
+	in, err := l.object("")
+	some := false
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		below := keeps.fields[string(l.key)]
+		if below == nil {
+			err = l.skip()
+			continue
+		}
+		if some {
+			k.json = append(k.json, ',')
+		}
+		some = true
+		k.json = append(appendJSON(k.json, l.key), ':')
+		err = k.value(l, below, flat)
+	}
+	k.json = append(k.json, '}')
+	return err
+}
+
+func (k *keptText) list(l *lexer, keeps *keep, flat bool) error {
+	if keeps.each == nil {
+		k.json = append(k.json, "[]"...)
+		return l.skip()
+	}
+	k.json = append(k.json, '[')
+	in, err := l.array("")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		if !first {
+			k.json = append(k.json, ',')
+		}
+		err = k.value(l, keeps.each, flat)
+	}
+	k.json = append(k.json, ']')
+	return err
+}
+
+// text takes a string as it is written: who reads it says what is wrong with it.
+func (k *keptText) text(l *lexer) error {
+	marked := l.mark >= 0 // the object around it is being held, too
+	if !marked {
+		l.mark = l.pos
+	}
+	from := l.pos - l.mark
+	err := l.skipString()
+	text := l.buf[l.mark+from : l.pos]
+	if !marked {
+		l.mark = -1
+	}
+	if err == nil {
+		err = l.charge(len(text))
+	}
+	if err == nil {
+		k.json = append(k.json, text...)
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+package bombs
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// inside writes what repeated bytes are between head and tail.
+func inside(head, text string, size int, tail string) func(io.Writer) {
+	return func(w io.Writer) {
+		put(w, head)
+		times(w, text, size)
+		put(w, tail)
+	}
+}
+
+// numbered writes n pieces, each with its number, between head and tail.
+func numbered(head string, n int, format, tail string) func(io.Writer) {
+	return func(w io.Writer) {
+		put(w, head)
+		counted(w, n, format)
+		put(w, tail)
+	}
+}
+
+const (
+	podHead = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"shop","uid":"1"`
+	podTail = `}}`
+	// Words of the errors.
+	oneValue  = "the limit for one value"
+	oneObject = "the limit for what is kept of one object"
+	memory    = "the limit for memory"
+	lift      = "--max-memory"
+)
+
+// N22, N23: whatever grows in JSON.
+func TestJSON(t *testing.T) {
+	tryAll(t, []bomb{
+		{name: "spec before the kind", write: inside(`{"spec":{"a":"`, "x", 500*mib, `"},"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`), objects: 1},
+		{name: "many entries before the kind", write: inside(`{"status":{"a":[0`, `,{}`, 500*mib, `]},"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`), objects: 1},
+		{name: "conditions before the kind", write: inside(`{"status":{"conditions":[{}`, `,{"type":"a"}`, 100*mib, `]},"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`), want: oneObject},
+		{name: "data of 500 MiB", write: inside(podHead+`},"data":{"a":"`, "x", 500*mib, `"}}`), objects: 1},
+		{name: "spec of 500 MiB", write: inside(podHead+`},"spec":{"a":"`, "x", 500*mib, `"}}`), objects: 1},
+		{name: "annotation of 500 MiB", write: inside(podHead+`,"annotations":{"a":"`, "x", 500*mib, `"}`+podTail), objects: 1},
+		{name: "many annotations", write: numbered(podHead+`,"annotations":{"z":""`, 10_000_000, `,"%d":""`, `}`+podTail), objects: 1},
+		{name: "managedFields of 500 MiB", write: inside(podHead+`,"managedFields":[{}`, `,{}`, 500*mib, `]`+podTail), objects: 1},
+		{name: "key of an object", write: inside(`{"`, "x", 500*mib, `":1}`), want: oneObject},
+		{name: "key of metadata", write: inside(podHead+`,"`, "x", 500*mib, `":1`+podTail), want: oneObject},
+		{name: "key of an annotation", write: inside(podHead+`,"annotations":{"`, "x", 500*mib, `":""}`+podTail), want: oneObject},
+		{name: "key of a label", write: inside(podHead+`,"labels":{"`, "x", 500*mib, `":""}`+podTail), want: oneObject},
+		{name: "a label", write: inside(podHead+`,"labels":{"a":"`, "x", 500*mib, `"}`+podTail), want: oneObject},
+		{name: "a name", write: inside(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"`, "x", 500*mib, `"}}`), want: oneObject},
+		{name: "a kind", write: inside(`{"kind":"`, "x", 500*mib, `"}`), want: oneObject},
+		{name: "a node's name", write: inside(podHead+`},"spec":{"nodeName":"`, "x", 500*mib, `"}}`), want: oneObject},
+		{name: "many labels", write: numbered(podHead+`,"labels":{"z":""`, 10_000_000, `,"%d":""`, `}`+podTail), want: oneObject},
+		{name: "many finalizers", write: inside(podHead+`,"finalizers":[""`, `,""`, 200*mib, `]`+podTail), want: oneObject},
+		{name: "many owners", write: inside(podHead+`,"ownerReferences":[{}`, `,{}`, 100*mib, `]`+podTail), want: oneObject},
+		{name: "many volumes", write: inside(podHead+`},"spec":{"volumes":[{}`, `,{"ephemeral":{}}`, 300*mib, `]}}`), want: oneObject},
+		{name: "many finalizers of a namespace", write: inside(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"},"spec":{"finalizers":[""`, `,""`, 200*mib, `]}}`), want: oneObject},
+		{name: "many versions of a definition", write: inside(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"a"},"spec":{"versions":[{}`, `,{}`, 100*mib, `]}}`), want: oneObject},
+		{name: "many users of a claim", write: inside(`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[{}`, `,{}`, 100*mib, `]}}`), want: oneObject},
+		{name: "objects that hold much", write: numbered(`[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`, 200,
+			`,{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"a":"%d`+strings.Repeat("x", 4*mib)+`"}}}`, `]`), want: memory},
+		{name: "objects of many namespaces", write: numbered(`[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`, 300_000,
+			`,{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"%d`+strings.Repeat("x", 3000)+`"}}`, `]`), want: memory},
+		{name: "arrays without end", write: inside("", "[]", 20*mib, ""), want: memory},
+		{name: "objects of nothing", write: inside("", "{}", 30*mib, ""), want: "no Kubernetes objects"},
+		{name: "lists without items", write: inside("", `{"kind":"PodList","apiVersion":"v1","items":[]}`, 200*mib, ""), want: memory},
+		{name: "a list of empty objects", write: inside(`{"kind":"PodList","apiVersion":"v1","items":[{}`, ",{}", 300*mib, "]}"), want: "metadata.name is missing"},
+		{name: "an array of empty objects", write: inside(`[{}`, ",{}", 30*mib, "]"), objects: 0},
+		{name: "a million pods", write: numbered(`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a","uid":"1"}}`, 1_000_000,
+			`,{"metadata":{"name":"p-%[1]d","namespace":"shop","uid":"00000000-0000-0000-0000-%012[1]d"}}`, `]}`), objects: 1_000_001},
+		{name: "a million pods whose list says its kind last", write: numbered(`{"apiVersion":"v1","items":[{"metadata":{"name":"a","uid":"1"}}`, 1_000_000,
+			`,{"metadata":{"name":"p-%[1]d","namespace":"shop","uid":"00000000-0000-0000-0000-%012[1]d"},"spec":{"nodeName":"n"},"status":{"phase":"Running"}}`, `],"kind":"PodList"}`), objects: 1_000_001},
+		{name: "the same pod a million times", write: numbered(`[{}`, 1_000_000,
+			`,{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"shop","uid":"00000000-0000-0000-0000-%012d"}}`, `]`), objects: 1_000_000},
+		{name: "a million pods of one uid", write: numbered(`[{}`, 1_000_000,
+			`,{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p%d","namespace":"shop","uid":"00000000-0000-0000-0000-000000000000"}}`, `]`), objects: 1_000_000, want: "no dump of one cluster", nameless: true},
+		{name: "deep", write: inside(`{"a":`, "[", 300*mib, ""), want: "nested deeper than"},
+		{name: "deep objects", write: inside("", `{"a":`, 300*mib, ""), want: "nested deeper than"},
+		{name: "blanks", write: inside("{", " ", 1000*mib, `}`), want: "no Kubernetes objects"},
+		{name: "a number", write: inside(`{"a":`, "1", 500*mib, `}`), want: "a number has more than"},
+		{name: "logs without line ends", write: inside(`{"kind":"NodeList","apiVersion":"v1","items":[]}`+"\n==== START logs for container ", "x", 500*mib, ""), want: oneValue},
+		{name: "text without line ends", write: inside(`{"kind":"NodeList","apiVersion":"v1","items":[]}`+"\n", "x", 500*mib, ""), objects: 0},
+	})
+}
+
+// N22: what is read of bodies, for evidence.
+func TestBodies(t *testing.T) {
+	stuck := []string{"stuck"}
+	dying := func(rest string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a%[1]d","namespace":"shop","uid":"%[1]d","deletionTimestamp":"2026-01-02T03:04:05Z","finalizers":["x/y"]` + rest
+	}
+	one := fmt.Sprintf(dying(""), 1)
+	tryAll(t, []bomb{
+		{name: "a body", args: stuck, write: inside(one+`},"spec":{"a":"`, "x", 500*mib, `"}}`), want: oneValue},
+		{name: "a body in YAML", args: stuck, write: inside("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  uid: u\nspec:\n  a:\n", "  - bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n", 200*mib, ""), want: oneValue},
+		{name: "many writers", args: stuck, write: inside(one+`,"managedFields":[{}`, `,{}`, 60*mib, `]}}`), objects: 1},
+		{name: "many conditions", args: stuck, write: inside(one+`},"status":{"conditions":[{}`, `,{}`, 60*mib, `]}}`), objects: 1},
+		{name: "a body in YAML with many entries", args: stuck, write: inside("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  uid: u\nspec:\n  a:\n", "  - {}\n", 60*mib, ""), objects: 1},
+		{name: "many bodies", args: stuck, write: numbered(`[`+one+podTail, 400,
+			","+dying(`},"status":{"conditions":[{"type":"a","status":"b","message":"`+strings.Repeat("x", 2*mib)+`"}]}}`), `]`), objects: 400, want: memory},
+	})
+}
