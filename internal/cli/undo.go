@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -104,7 +105,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err := u.try(c, planned); err != nil {
 		return err
 	}
-	done, err := planned.Run(c.Context(), restore.Options{Tool: version(), Now: time.Now})
+	done, err := planned.Run(c.Context(), restore.Options{Tool: version(), Now: time.Now, Wait: wait})
 	if done == nil {
 		return err
 	}
@@ -158,4 +159,16 @@ func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 		})
 	}
 	return q
+}
+
+// wait waits for a time, and tells whether the context is still alive.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

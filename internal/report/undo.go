@@ -33,6 +33,9 @@ type UndoSummary struct {
 	NotDone  int `json:"notDone"`
 	Unknown  int `json:"unknown"`
 	Skipped  int `json:"skipped"`
+	// Superseded is the number of statuses that were left as somebody has written them
+	// since.
+	Superseded int `json:"superseded,omitempty"`
 	// Dropped is the number of references that are not written again.
 	Dropped int `json:"dropped"`
 }
@@ -46,7 +49,7 @@ const (
 	StepPlanned StepState = "Planned"
 	// StepMade: the object is there again.
 	StepMade StepState = "Made"
-	// StepRestored: the object has its references again.
+	// StepRestored: the object has its references again, or its status.
 	StepRestored StepState = "Restored"
 	// StepTaken: somebody else has made an object of that name; it stays as it is.
 	StepTaken StepState = "TakenMeanwhile"
@@ -56,6 +59,8 @@ const (
 	StepContended StepState = "Contended"
 	// StepUnknown: the request was sent, and nothing says what became of it.
 	StepUnknown StepState = "Unknown"
+	// StepSuperseded: somebody has written a status since; it stays.
+	StepSuperseded StepState = "Superseded"
 	// StepNotDone: nothing was sent.
 	StepNotDone StepState = "NotDone"
 )
@@ -63,7 +68,7 @@ const (
 // UndoStep is one request of an undo.
 type UndoStep struct {
 	N int `json:"n"`
-	// Verb is Create or Restore.
+	// Verb is Create, Restore (owner references) or Status.
 	Verb string `json:"verb"`
 	// Object is the object as it was, with its old uid; UID is the one it has now.
 	Object Ref       `json:"object"`

@@ -55,7 +55,7 @@ func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string
 	if err != nil {
 		return nil, err
 	}
-	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, look.find, again)}
+	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, clusterOf(ctx, client, look), again)}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func digest(b *bundle.Bundle, p *undo.Plan) string {
 		}
 		fmt.Fprintln(h)
 	}
-	write("undo v1", b.Head.Cluster.UID, b.Head.PlanDigest, b.Head.Created.UTC().UnixNano())
+	write("undo v2", b.Head.Cluster.UID, b.Head.PlanDigest, b.Head.Created.UTC().UnixNano())
 	for i := range b.Entries {
 		write("entry", b.Entries[i].Object, b.Entries[i].Object.UID, b.Entries[i].SHA256)
 	}
