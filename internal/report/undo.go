@@ -12,6 +12,8 @@ type Undo struct {
 	// undo; empty as long as nothing was sent.
 	Bundle  string `json:"bundle"`
 	Journal string `json:"journal,omitempty"`
+	// SameCluster is what shows that the backup is of this cluster.
+	SameCluster ClusterProof `json:"sameCluster"`
 	// Digest is "sha256:" and the hash of the bundle, the cluster and the steps.
 	Digest  string   `json:"digest"`
 	State   RunState `json:"state,omitempty"`
@@ -22,6 +24,21 @@ type Undo struct {
 	Steps   []UndoStep `json:"steps"`
 	Skipped []UndoSkip `json:"skipped"`
 }
+
+// ClusterProof is what shows that a backup is of a cluster.
+type ClusterProof string
+
+// The proofs.
+const (
+	// ProofClusterUID: namespace kube-system has the same uid.
+	ProofClusterUID ClusterProof = "ClusterUID"
+	// ProofNamespace: a namespace of the objects has the uid that it had.
+	ProofNamespace ClusterProof = "Namespace"
+	// ProofObject: an object of the backup, or an owner of one, has the uid that it had.
+	ProofObject ClusterProof = "Object"
+	// ProofAssumed: nothing shows it; whoever ran the command has said so.
+	ProofAssumed ClusterProof = "Assumed"
+)
 
 // UndoSummary counts.
 type UndoSummary struct {

@@ -281,3 +281,20 @@ func (p *planning) plan(order []int) *Plan {
 
 // relink is the step that gives the references for which a creation could not wait.
 func (n *node) relink() Step { return Step{Verb: Restore, Object: n.Object, References: n.later} }
+
+// Recognised reports whether something of what was saved is there under its own UID, or
+// under that which an earlier undo of this backup gave it: the cluster is the same then.
+func (p *Plan) Recognised() bool {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.live != nil {
+			return true
+		}
+		if slices.ContainsFunc(s.References, func(r Reference) bool { return !r.Made }) {
+			return true // these owners were found under their UIDs
+		}
+	}
+	return slices.ContainsFunc(p.Skipped, func(s Skip) bool {
+		return s.Live != "" && (s.Live == s.Object.UID || s.Reason == MadeBefore)
+	})
+}

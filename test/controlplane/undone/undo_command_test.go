@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -368,4 +369,65 @@ func noted(u *report.Undo, name, reason string) bool {
 	return slices.ContainsFunc(u.Steps, func(x report.UndoStep) bool {
 		return x.Object.Name == name && slices.ContainsFunc(x.Notes, func(n report.UndoNote) bool { return n.Reason == reason })
 	})
+}
+
+// A backup by somebody who may not read kube-system is restored where a namespace shows
+// that the cluster is the same, and elsewhere only when somebody says so. In a cluster
+// that is known to be another one it is not.
+func TestClusterThatIsNotKnown(t *testing.T) {
+	s := enter(t)
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: shop-d}}")
+	s.create(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: dev, namespace: shop-d}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`)
+	s.kubectl("", "create", "rolebinding", "dev", "-n", "shop-d", "--role=dev", "--user=dev")
+	s.kubectl("", "create", "configmap", "lost", "-n", "shop-d")
+	cluster.Until(t, "the role has come into force", func() bool {
+		_, err := s.plane.Kubectl(s.ctx, nil, "get", "namespace/shop-d", "--as=dev")
+		return err == nil
+	})
+	a := s.confirmed("delete", "configmap/lost", "-n", "shop-d", "--as=dev", "-o", "json")
+	var run report.Run
+	if err := json.Unmarshal([]byte(a.out), &run); err != nil || a.code != 0 {
+		t.Fatalf("exit code %d, %v\n%s%s", a.code, err, a.out, a.errOut)
+	}
+	if u := s.undone(run.Bundle, "--as=dev"); u.Summary.Made != 1 || u.SameCluster != report.ProofNamespace {
+		t.Errorf("%s, %+v", u.SameCluster, u.Summary)
+	}
+
+	// Of this one nothing is left, and nothing was taken note of.
+	all := s.inNamespace("shop-d")
+	maps.DeleteFunc(all, func(_ string, x *seen) bool { return x.Kind != "ConfigMap" || x.Name != "lost" })
+	nameless := s.bundle(all, bundle.Cluster{Server: "https://elsewhere"})
+	named := s.bundle(all, s.here())
+	s.kubectl("", "delete", "configmap/lost", "-n", "shop-d")
+	if a := s.gc("undo", nameless); a.code != 5 || !strings.Contains(a.errOut, "--assume-same-cluster") || !strings.Contains(a.errOut, "https://elsewhere") {
+		t.Errorf("exit code %d: %s", a.code, a.errOut)
+	}
+	s.gone("/api/v1/namespaces/shop-d/configmaps/lost")
+
+	other, err := cluster.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := other.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	there := &scene{t, s.ctx, other, s.state}
+	there.create("{apiVersion: v1, kind: Namespace, metadata: {name: shop-d}}")
+	for dir, code := range map[string]int{run.Bundle: 5, nameless: 5, named: 1} {
+		if a := there.gc("undo", dir, "--dry-run"); a.code != code {
+			t.Errorf("another cluster: exit code %d, want %d: %s", a.code, code, a.errOut)
+		}
+	}
+	if a := there.gc("undo", named, "--dry-run", "--assume-same-cluster"); a.code != 1 || !strings.Contains(a.errOut, "another cluster") {
+		t.Errorf("what is known to be another cluster can be assumed away: exit code %d: %s", a.code, a.errOut)
+	}
+
+	u := s.undone(nameless, "--assume-same-cluster")
+	if u.SameCluster != report.ProofAssumed {
+		t.Error(u.SameCluster)
+	}
+	s.back(all, u, func() objects { return s.inNamespace("shop-d") })
+	s.kubectl("", "delete", "namespace/shop-d", "--wait=false")
 }
