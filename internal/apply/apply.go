@@ -177,9 +177,11 @@ func (r *run) begin(ctx context.Context) error {
 
 func (r *run) makeBundle(ctx context.Context) error {
 	p := r.result.Plan
+	subjects := subjectsOf(r.result.Plan.Consequences, r.written())
 	w, err := bundle.Create(r.o.Backup, bundle.Head{
 		Tool: r.o.Tool, Command: p.Seed.Verb, PlanDigest: p.Digest, Created: r.o.Now(), Secrets: r.o.Secrets,
-		Cluster: bundle.Cluster{UID: p.Source.ClusterUID, Server: p.Source.Server},
+		Cluster:   bundle.Cluster{UID: p.Source.ClusterUID, Server: p.Source.Server},
+		Witnesses: witnesses(ctx, r.client.Get, r.snap, subjects),
 	})
 	if err != nil {
 		return fmt.Errorf("the backup: %w", err)
@@ -188,7 +190,6 @@ func (r *run) makeBundle(ctx context.Context) error {
 		client: r.client, writer: w, unsaved: r.o.Unsaved, saved: map[object.Ref]string{}, fates: map[object.Ref]bundle.Fate{},
 		gone: map[object.Ref]bool{}, changed: map[object.Ref]bool{},
 	}
-	subjects := subjectsOf(r.result.Plan.Consequences, r.written())
 	r.tell(Progress{Stage: BackingUp, Total: len(subjects)})
 	if err := r.backup.take(ctx, r.snap, subjects); err != nil {
 		return errors.Join(err, w.Close(r.o.Now()))

@@ -51,6 +51,10 @@ type Head struct {
 	// PlanDigest is "sha256:" and the digest of the plan that was confirmed.
 	PlanDigest string
 	Cluster    Cluster
+	// Witnesses are objects that the run does not take, such as the namespaces of what it
+	// does: where one of them is, under its UID, is the same cluster. They stand in for
+	// the UID of a cluster that not everybody may read.
+	Witnesses []object.Ref
 	// Created is when the run began.
 	Created time.Time
 	// Secrets tells that the bytes of Secrets are kept, too.
@@ -59,7 +63,8 @@ type Head struct {
 
 // Cluster is the identity of a cluster.
 type Cluster struct {
-	// UID is that of the namespace kube-system.
+	// UID is that of the namespace kube-system; empty when it could not be read, which
+	// makes it no other cluster's.
 	UID    types.UID `json:"uid"`
 	Server string    `json:"server"`
 }
@@ -107,6 +112,10 @@ func (e *Entry) Restorable() bool { return e.Why == "" }
 // ErrUnsealed says that a bundle was not finished. No request was sent on the
 // strength of it: there is nothing to undo.
 var ErrUnsealed = errors.New("the bundle was never finished, so no request was sent")
+
+// ErrUnknownCluster says that the UID of the cluster is not known: that of the backup, or
+// that of the cluster which it is compared with. It is neither the same nor another one.
+var ErrUnknownCluster = errors.New("the backup and the cluster cannot be compared: the uid of namespace kube-system is not known of both")
 
 // ErrNotSaved says that a request would destroy a version of an object that the
 // bundle does not have.

@@ -94,6 +94,9 @@ func (b *Bundle) manifest(text []byte) ([]Entry, error) {
 		return nil, damage("it is no manifest: " + err.Error())
 	}
 	b.Head = Head{Tool: m.Tool, Command: m.Command, PlanDigest: m.PlanDigest, Cluster: m.Cluster, Created: m.Created, Secrets: m.Secrets}
+	for _, w := range m.Witnesses {
+		b.Head.Witnesses = append(b.Head.Witnesses, object.Ref(w))
+	}
 	entries := make([]Entry, len(m.Entries))
 	files := 0
 	for i := range m.Entries {
@@ -302,12 +305,17 @@ func (b *Bundle) Unanswered() []Record {
 }
 
 // CheckCluster is an error when the bundle was made for another cluster than that
-// with the UID of its namespace kube-system.
+// with the UID of its namespace kube-system: ErrUnknownCluster when one of the two is
+// not known.
 func (b *Bundle) CheckCluster(uid types.UID) error {
-	if b.Head.Cluster.UID == "" || uid == "" || b.Head.Cluster.UID != uid {
-		return fmt.Errorf("the bundle is of cluster %q (%s), this is cluster %q", b.Head.Cluster.UID, b.Head.Cluster.Server, uid)
+	switch of := b.Head.Cluster; {
+	case of.UID == "" || uid == "":
+		return ErrUnknownCluster
+	case of.UID != uid:
+		return fmt.Errorf("the backup is of another cluster: namespace kube-system had uid %s there (%s), and has %s here", of.UID, of.Server, uid)
+	default:
+		return nil
 	}
-	return nil
 }
 
 // Close lets go of the directory.

@@ -227,7 +227,12 @@ func TestCheckCluster(t *testing.T) {
 	if err := b.CheckCluster("kube-system-uid"); err != nil {
 		t.Error(err)
 	}
-	if b.CheckCluster("another") == nil || b.CheckCluster("") == nil || (&Bundle{}).CheckCluster("") == nil {
-		t.Error("any cluster is taken for the right one")
+	if err := b.CheckCluster("another"); err == nil || errors.Is(err, ErrUnknownCluster) {
+		t.Errorf("another cluster is taken for the right one, or for one that may be: %v", err)
+	}
+	for _, err := range []error{b.CheckCluster(""), (&Bundle{}).CheckCluster(""), (&Bundle{}).CheckCluster("kube-system-uid")} {
+		if !errors.Is(err, ErrUnknownCluster) {
+			t.Errorf("what is not known is %v", err)
+		}
 	}
 }

@@ -18,6 +18,7 @@ type storedManifest struct {
 	Command    string        `json:"command"`
 	PlanDigest string        `json:"planDigest"`
 	Cluster    Cluster       `json:"cluster"`
+	Witnesses  []storedRef   `json:"witnesses,omitzero"`
 	Created    time.Time     `json:"created"`
 	Secrets    bool          `json:"secrets"`
 	Entries    []storedEntry `json:"entries"`

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -24,26 +25,31 @@ type undoing struct {
 	output      output
 	confirm     confirm
 	skipRefused bool
+	assumeSame  bool
 }
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	u := &undoing{streams: streams, cluster: cluster{config: config}}
 	c := &cobra.Command{
 		Use:   "undo BUNDLE",
-		Short: "Make again what a backup holds, owners first",
+		Short: "Restore from a backup",
 		Long: text(`
-			Make again what delete, collect or remove-finalizer took, from the backup that they
+			Restore what delete, collect or remove-finalizer took, from the backup that they
 			made: the directory that their summary names.
 
-			Owners come first, and what refers to them gets their new uids. A reference to an
-			owner that is not there is left out and reported: the collector would take the
-			object for garbage. Nothing that is there is overwritten; objects that are still
-			there get back the references that they lost. What controllers make by themselves,
-			such as the pods of a ReplicaSet, is left to them.
+			What others are built on comes first, workloads last, and what refers to an owner
+			gets its new uid. A reference to an owner that is not there is left out and
+			reported: the garbage collector would delete the object. Nothing that is there is
+			overwritten; objects that are still there get back the references that they lost.
+			What controllers make by themselves, such as the pods of a ReplicaSet, is left to
+			them.
+
+			The status of custom resources is restored, unless their controller has written one
+			since. That of the kinds of Kubernetes is worked out anew by its controllers.
 
 			The server tries every step before the first one is stored. What was made is
-			written down beside the backup: an undo that was interrupted goes on where it
-			stopped, and one that is done has nothing left to do.
+			written down in the backup: an undo that was interrupted goes on where it stopped,
+			and one that is done has nothing left to do.
 
 			What does not come back: the old uids, what was outside of the cluster, and Secrets
 			unless they were kept with --backup-secrets.`),
@@ -63,6 +69,8 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.StringVar(&u.confirm.dryRun, "dry-run", "none", "none, or client: show what would be done, and write nothing.")
 	f.Lookup("dry-run").NoOptDefVal = "client"
 	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
+	f.BoolVar(&u.assumeSame, "assume-same-cluster", false, "Go on although nothing shows whether the backup is of this cluster. "+
+		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
 	f.Float32Var(&u.cluster.qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
 	f.IntVar(&u.cluster.burst, "burst", 10, "With --qps: so many requests may go at once.")
 	return c
@@ -87,8 +95,11 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	planned, err := restore.Plan(c.Context(), client, id, args[0])
-	if err != nil {
+	planned, err := restore.Plan(c.Context(), client, id, args[0], restore.PlanOptions{AssumeSameCluster: u.assumeSame})
+	if unknown, ok := errors.AsType[*restore.UnknownClusterError](err); ok {
+		return &exit{code: exitRefused, message: "refused, nothing was written: " + unknown.Error() +
+			"\n--assume-same-cluster goes on, if you are sure that it is"}
+	} else if err != nil {
 		return err
 	}
 	document := planned.Document()
@@ -104,7 +115,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err := u.try(c, planned); err != nil {
 		return err
 	}
-	done, err := planned.Run(c.Context(), restore.Options{Tool: version(), Now: time.Now})
+	done, err := planned.Run(c.Context(), restore.Options{Tool: version(), Now: time.Now, Wait: wait})
 	if done == nil {
 		return err
 	}
@@ -161,4 +172,16 @@ func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 		})
 	}
 	return q
+}
+
+// wait waits for a time, and tells whether the context is still alive.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -29,6 +29,14 @@ type Discovery struct {
 	Missing []snapshot.Missing
 	// At is when the request was sent, by our clock.
 	At time.Time
+	// statuses are the resources with a subresource status.
+	statuses map[schema.GroupVersionResource]bool
+}
+
+// StatusApart reports whether the status of a resource is written through a subresource,
+// and not with the object.
+func (d *Discovery) StatusApart(r object.Resource) bool {
+	return d.statuses[schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Name}]
 }
 
 // MissingGroup tells whether some version of the group could not be discovered,
@@ -49,7 +57,7 @@ func (d *Discovery) MissingGroup(group string) (string, bool) {
 // Upstream: discovery.ServerGroupsAndResources; that a stale document counts as a
 // failure, discovery.SplitGroupsAndResources. (semantics.md §3.3)
 func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
-	d := &Discovery{Resources: &object.Resources{}, At: time.Now()}
+	d := &Discovery{Resources: &object.Resources{}, At: time.Now(), statuses: map[schema.GroupVersionResource]bool{}}
 	bound := &http.Client{Transport: within{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: stay}
 	dc, err := discovery.NewDiscoveryClientForConfigAndClient(c.config, bound)
 	if err != nil {
@@ -130,6 +138,9 @@ func (d *Discovery) add(l *metav1.APIResourceList) {
 	}
 	for i := range l.APIResources {
 		r := &l.APIResources[i]
+		if of, apart := strings.CutSuffix(r.Name, "/status"); apart {
+			d.statuses[gv.WithResource(of)] = true
+		}
 		if r.Name == "" || r.Kind == "" || strings.Contains(r.Name, "/") {
 			continue
 		}

@@ -37,13 +37,8 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.table(rows)
 	}
 	var notes []string
-	for _, step := range u.Steps {
-		if interrupted {
-			break
-		}
-		for _, n := range step.Notes {
-			notes = append(notes, s.name(step.Object)+": "+s.text(n.Message)+".")
-		}
+	if !interrupted {
+		notes = undoNotes(s, u)
 	}
 	if u.Journal != "" {
 		notes = append(notes, "Journal: "+s.text(u.Journal))
@@ -52,6 +47,29 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	}
 	writeNotes(w, notes)
 	return w.done()
+}
+
+// undoNotes are what people should know, each reason once, with the objects that it is
+// about.
+func undoNotes(s Style, u *report.Undo) []string {
+	var order []string
+	about := map[string][]report.Ref{}
+	for _, step := range u.Steps {
+		for _, n := range step.Notes {
+			if about[n.Message] == nil {
+				order = append(order, n.Message)
+			}
+			about[n.Message] = append(about[n.Message], step.Object)
+		}
+	}
+	var notes []string
+	for _, message := range order {
+		notes = append(notes, s.some(about[message], 3)+": "+s.text(message)+".")
+	}
+	if u.SameCluster == report.ProofAssumed {
+		notes = append(notes, "Nothing shows that the backup is of this cluster: --assume-same-cluster was given.")
+	}
+	return notes
 }
 
 func undoHeadline(s Style, u *report.Undo) string {
@@ -67,7 +85,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{sum.Made, "made"}, {sum.Restored, "restored"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.NotDone, "not done"}, {sum.Skipped, "left as they are"}} {
+	}{{sum.Made, "made"}, {sum.Restored, "restored"}, {sum.Superseded, "left to controllers"}, {sum.Failed, "refused"}, {sum.Unknown, "unknown"}, {sum.NotDone, "not done"}, {sum.Skipped, "left as they are"}} {
 		if p.n > 0 {
 			parts = append(parts, strconv.Itoa(p.n)+" "+p.word)
 		}
@@ -77,7 +95,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 
 func undoTable(s Style, u *report.Undo) *table {
 	_, several := namespaces(u.Steps, func(x *report.UndoStep) report.Ref { return x.Object })
-	t := &table{headers: undoRow(several, "N", "DO", "NAMESPACE", "OBJECT", "OWNERS", "WHAT BECAME OF IT")}
+	t := &table{headers: undoRow(several, "N", "DO", "NAMESPACE", "OBJECT", "OWNERS", "RESULT")}
 	for i := range u.Steps {
 		x := &u.Steps[i]
 		text := stepWords[x.State]
@@ -88,7 +106,7 @@ func undoTable(s Style, u *report.Undo) *table {
 			text += ": " + s.text(x.Message)
 		}
 		if x.State == report.StepPlanned {
-			text = "not begun"
+			text = "pending"
 		}
 		t.add("", undoRow(several, strconv.Itoa(x.N), s.text(lower(x.Verb)), s.text(x.Object.Namespace), s.name(x.Object), s.some(x.References, 2), text)...)
 	}
@@ -109,14 +127,33 @@ func skipTable(s Style, list []report.UndoSkip) *table {
 	if several {
 		t.headers = []string{"NAMESPACE", "OBJECT", "WHY"}
 	}
-	for _, x := range list {
-		row := []string{s.name(x.Object), s.text(x.Message)}
+	for i := 0; i < len(list); {
+		x := &list[i]
+		alike := 1
+		for i+alike < len(list) && sameSkip(x, &list[i+alike]) {
+			alike++
+		}
+		if alike <= 3 {
+			alike = 1
+		}
+		name := s.name(x.Object)
+		if alike > 1 {
+			name += " and " + strconv.Itoa(alike-1) + " more"
+		}
+		row := []string{name, s.text(x.Message)}
 		if several {
 			row = append([]string{s.text(x.Object.Namespace)}, row...)
 		}
 		t.add("", row...)
+		i += alike
 	}
 	return t
+}
+
+// sameSkip reports whether two objects are left for the same reason, and are of one kind
+// and namespace.
+func sameSkip(a, b *report.UndoSkip) bool {
+	return a.Message == b.Message && a.Object.Kind == b.Object.Kind && a.Object.APIVersion == b.Object.APIVersion && a.Object.Namespace == b.Object.Namespace
 }
 
 func droppedTable(s Style, u *report.Undo) *table {

@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestUndoText(t *testing.T) {
 	want := `undo of /b: partly done; 1 made, 1 refused, 1 left as they are
 not everything was made
 
-N   DO       OBJECT                  OWNERS                WHAT BECAME OF IT
+N   DO       OBJECT                  OWNERS                RESULT
 1   create   deployment.apps/web                           made with uid 11
 2   create   replicaset.apps/web-1   deployment.apps/web   refused: forbidden
 
@@ -72,5 +73,32 @@ func TestForeignTextOfUndosAndRefusals(t *testing.T) {
 	}
 	if strings.ContainsAny(b.String(), evil[:1]+"\u202e") {
 		t.Errorf("%q", b.String())
+	}
+}
+
+// What is said of many objects is said once, with their number.
+func TestUndoTextIsShort(t *testing.T) {
+	u := &report.Undo{Bundle: "/b", SameCluster: report.ProofAssumed}
+	ref := func(kind, name string) report.Ref {
+		return report.Ref{APIVersion: "v1", Kind: kind, Namespace: "shop", Name: name}
+	}
+	for i, name := range []string{"a", "b", "c", "d", "e"} {
+		u.Steps = append(u.Steps, report.UndoStep{N: i + 1, Verb: "Create", Object: ref("Service", name), State: report.StepPlanned,
+			Notes: []report.UndoNote{{Reason: "R", Message: "its status is not restored"}}})
+		u.Skipped = append(u.Skipped, report.UndoSkip{Object: ref("Event", name), Message: "a record"})
+	}
+	u.Skipped = append(u.Skipped, report.UndoSkip{Object: ref("Lease", "l"), Message: "its holder makes it anew"})
+	u.Summary = report.UndoSummary{Planned: 5, Skipped: 6}
+	var out bytes.Buffer
+	if err := render.UndoText(&out, render.Style{}, u); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"event/a and 4 more   a record", "lease/l", "service/a, service/b, service/c and 2 more: its status is not restored.",
+		"Nothing shows that the backup is of this cluster",
+	} {
+		if strings.Count(out.String(), want) != 1 {
+			t.Errorf("%q is not said once:\n%s", want, out.String())
+		}
 	}
 }

@@ -12,6 +12,8 @@ type Undo struct {
 	// undo; empty as long as nothing was sent.
 	Bundle  string `json:"bundle"`
 	Journal string `json:"journal,omitempty"`
+	// SameCluster is what shows that the backup is of this cluster.
+	SameCluster ClusterProof `json:"sameCluster"`
 	// Digest is "sha256:" and the hash of the bundle, the cluster and the steps.
 	Digest  string   `json:"digest"`
 	State   RunState `json:"state,omitempty"`
@@ -23,6 +25,21 @@ type Undo struct {
 	Skipped []UndoSkip `json:"skipped"`
 }
 
+// ClusterProof is what shows that a backup is of a cluster.
+type ClusterProof string
+
+// The proofs.
+const (
+	// ProofClusterUID: namespace kube-system has the same uid.
+	ProofClusterUID ClusterProof = "ClusterUID"
+	// ProofNamespace: a namespace of the objects has the uid that it had.
+	ProofNamespace ClusterProof = "Namespace"
+	// ProofObject: an object of the backup, or an owner of one, has the uid that it had.
+	ProofObject ClusterProof = "Object"
+	// ProofAssumed: nothing shows it; whoever ran the command has said so.
+	ProofAssumed ClusterProof = "Assumed"
+)
+
 // UndoSummary counts.
 type UndoSummary struct {
 	// Planned is the number of steps; the others say what became of them.
@@ -33,6 +50,9 @@ type UndoSummary struct {
 	NotDone  int `json:"notDone"`
 	Unknown  int `json:"unknown"`
 	Skipped  int `json:"skipped"`
+	// Superseded is the number of statuses that were left as somebody has written them
+	// since.
+	Superseded int `json:"superseded,omitempty"`
 	// Dropped is the number of references that are not written again.
 	Dropped int `json:"dropped"`
 }
@@ -46,7 +66,7 @@ const (
 	StepPlanned StepState = "Planned"
 	// StepMade: the object is there again.
 	StepMade StepState = "Made"
-	// StepRestored: the object has its references again.
+	// StepRestored: the object has its references again, or its status.
 	StepRestored StepState = "Restored"
 	// StepTaken: somebody else has made an object of that name; it stays as it is.
 	StepTaken StepState = "TakenMeanwhile"
@@ -56,6 +76,8 @@ const (
 	StepContended StepState = "Contended"
 	// StepUnknown: the request was sent, and nothing says what became of it.
 	StepUnknown StepState = "Unknown"
+	// StepSuperseded: somebody has written a status since; it stays.
+	StepSuperseded StepState = "Superseded"
 	// StepNotDone: nothing was sent.
 	StepNotDone StepState = "NotDone"
 )
@@ -63,7 +85,7 @@ const (
 // UndoStep is one request of an undo.
 type UndoStep struct {
 	N int `json:"n"`
-	// Verb is Create or Restore.
+	// Verb is Create, Restore (owner references) or Status.
 	Verb string `json:"verb"`
 	// Object is the object as it was, with its old uid; UID is the one it has now.
 	Object Ref       `json:"object"`

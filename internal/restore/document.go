@@ -64,6 +64,8 @@ func count(out *report.Undo) {
 			sum.Restored++
 		case report.StepTaken, report.StepRefused, report.StepContended:
 			sum.Failed++
+		case report.StepSuperseded:
+			sum.Superseded++
 		case report.StepUnknown:
 			sum.Unknown++
 		case report.StepNotDone:

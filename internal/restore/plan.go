@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,10 +28,18 @@ type Undo struct {
 // Document is the plan, and after Run what became of it.
 func (u *Undo) Document() *report.Undo { return u.out }
 
+// PlanOptions say how an undo is planned.
+type PlanOptions struct {
+	// AssumeSameCluster goes on where nothing shows whether the backup is of this cluster.
+	// What is known to be another one stays refused.
+	AssumeSameCluster bool
+}
+
 // Plan opens the bundle in a directory and plans how to undo what was done on the
 // strength of it. A bundle that is damaged, was never finished, or is of another
-// cluster, is an error.
-func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string) (u *Undo, err error) {
+// cluster, is an error; one of which nothing shows the cluster is a
+// *UnknownClusterError.
+func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string, o PlanOptions) (u *Undo, err error) {
 	b, err := bundle.Open(dir)
 	if err != nil {
 		return nil, err
@@ -40,8 +49,8 @@ func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string
 			err = closed
 		}
 	}()
-	if err := b.CheckCluster(id.ClusterUID); err != nil {
-		return nil, err
+	if err := b.CheckCluster(id.ClusterUID); err != nil && !errors.Is(err, bundle.ErrUnknownCluster) {
+		return nil, err // before anything is asked
 	}
 	if _, err := client.Discover(ctx); err != nil {
 		return nil, err
@@ -55,14 +64,19 @@ func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string
 	if err != nil {
 		return nil, err
 	}
-	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, look.find, again)}
+	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, clusterOf(ctx, client, look), again)}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	proof, err := sameCluster(b, id, look, u.plan, o.AssumeSameCluster)
+	if err != nil {
+		return nil, err
+	}
 	u.out = document(u.plan)
+	u.out.SameCluster = proof
 	u.out.Bundle = dir
 	u.out.Source = report.Source{Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version}
-	u.out.Digest = digest(b, u.plan)
+	u.out.Digest = digest(b, u.plan, id, proof)
 	return u, nil
 }
 
@@ -99,7 +113,7 @@ func (l lookup) find(ref object.Ref) (*object.Object, error) {
 }
 
 // digest identifies an undo: the bytes that were kept, and what is done with them.
-func digest(b *bundle.Bundle, p *undo.Plan) string {
+func digest(b *bundle.Bundle, p *undo.Plan, id kube.Identity, proof report.ClusterProof) string {
 	h := sha256.New()
 	write := func(values ...any) {
 		for _, v := range values {
@@ -108,7 +122,8 @@ func digest(b *bundle.Bundle, p *undo.Plan) string {
 		}
 		fmt.Fprintln(h)
 	}
-	write("undo v1", b.Head.Cluster.UID, b.Head.PlanDigest, b.Head.Created.UTC().UnixNano())
+	write("undo v2", b.Head.Cluster.UID, b.Head.PlanDigest, b.Head.Created.UTC().UnixNano())
+	write("cluster", id.ClusterUID, proof == report.ProofAssumed)
 	for i := range b.Entries {
 		write("entry", b.Entries[i].Object, b.Entries[i].Object.UID, b.Entries[i].SHA256)
 	}

@@ -28,6 +28,9 @@ const (
 	Annotation = "kubectl-gc.io/restored-from"
 	// madeAs begins the message of a result that confirms a creation.
 	madeAs = "made with uid "
+	// thereAs begins that of a creation that was not needed: what was there is what was
+	// to be made.
+	thereAs = "there with uid "
 )
 
 // madeBefore are the UIDs of what earlier undos of the bundle made, by the old ones.
@@ -80,8 +83,8 @@ func readJournal(ctx context.Context, client *kube.Client, b *bundle.Bundle, aga
 			}
 		case bundle.Answered:
 			ref, post := intents[r.Of]
-			if uid, ok := strings.CutPrefix(r.Result.Message, madeAs); ok && post && r.Result.Outcome == bundle.Confirmed {
-				again[ref.UID] = types.UID(uid)
+			if uid, ok := uidIn(r.Result.Message); ok && post && r.Result.Outcome == bundle.Confirmed {
+				again[ref.UID] = uid
 			}
 		case bundle.Sealed, bundle.Saved, bundle.Ended:
 		}
@@ -99,6 +102,16 @@ func readJournal(ctx context.Context, client *kube.Client, b *bundle.Bundle, aga
 		}
 	}
 	return nil
+}
+
+// uidIn is the UID in the message of a result that confirms a creation.
+func uidIn(message string) (types.UID, bool) {
+	for _, before := range []string{madeAs, thereAs} {
+		if uid, ok := strings.CutPrefix(message, before); ok {
+			return types.UID(uid), true
+		}
+	}
+	return "", false
 }
 
 // restoredAs is the UID of the object at the coordinates, if an undo made it in the

@@ -3,7 +3,6 @@ package restore
 import (
 	"context"
 	"errors"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/undo"
 )
@@ -30,6 +28,9 @@ type Options struct {
 	Tool string
 	// Now is the clock of the records.
 	Now func() time.Time
+	// Wait waits for a time, and tells whether the context is still alive. Nil: nothing is
+	// waited for.
+	Wait func(context.Context, time.Duration) bool
 	// Between is called before every request; an error ends the run as a kill would.
 	// Nil for nothing.
 	Between func(step int) error
@@ -42,6 +43,11 @@ type running struct {
 	writer  *bundle.Writer
 	mapping undo.Mapping
 	proven  *kube.Proven
+	// defined are the kinds whose definitions were made, with what became of the wait for
+	// them to be served.
+	defined map[string]*serving
+	// interrupted ends that wait with its own end.
+	interrupted context.Context
 	// stop is why no further step is taken.
 	stop error
 }
@@ -60,7 +66,7 @@ func (u *Undo) Run(ctx context.Context, o Options) (*report.Undo, error) {
 		return nil, errors.Join(err, w.Close(o.Now()))
 	}
 	u.out.Journal = w.Path()
-	r := &running{Undo: u, o: o, writer: w, proven: u.client.Proven(kube.ProofOptions{})}
+	r := &running{Undo: u, o: o, writer: w, proven: u.client.Proven(kube.ProofOptions{}), defined: map[string]*serving{}, interrupted: ctx}
 	for i := range u.plan.Steps {
 		if r.stop == nil && ctx.Err() != nil {
 			r.stop = ctx.Err()
@@ -105,27 +111,13 @@ func (r *running) end(closing error) error {
 // take takes one step.
 func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	r.ownersNow(ctx, s, out)
-	if s.Verb == undo.Create {
+	switch s.Verb {
+	case undo.Create:
 		r.create(ctx, s, out)
-		return
-	}
-	patch, late, err := s.Patch(&r.mapping)
-	out.Dropped = append(out.Dropped, dropped(s.Object, late)...)
-	if err == nil && len(late) == len(s.References) {
-		err = errors.New("none of its owners is there any more")
-	}
-	if err != nil {
-		out.State, out.Message = report.StepRefused, err.Error()
-		return
-	}
-	i := bundle.Intent{Object: s.Object, Verb: verbPatch, ResourceVersion: patch.ResourceVersion, Body: patch.Body()}
-	result, err := r.journalled(i, func() (string, error) { return "", r.client.Patch(ctx, placeOf(s), patch) })
-	out.State = stateOf(result, report.StepRestored)
-	if result.Code == http.StatusConflict || result.Code == http.StatusUnprocessableEntity {
-		out.State = report.StepContended
-	}
-	if err != nil {
-		out.Message = err.Error()
+	case undo.Restore:
+		r.restore(ctx, s, out)
+	case undo.Status:
+		r.status(ctx, s, out)
 	}
 }
 
@@ -157,49 +149,43 @@ func (r *running) create(ctx context.Context, s *undo.Step, out *report.UndoStep
 		r.mapping.Failed(s)
 		return
 	}
+	if err := r.awaitServed(ctx, s.Object); err != nil {
+		out.State, out.Message = report.StepRefused, err.Error()
+		r.mapping.Failed(s)
+		return
+	}
 	result, err := r.journalled(bundle.Intent{Object: s.Object, Verb: verbPost, Body: journalBody(s, body)}, func() (string, error) {
 		made, err := r.client.Create(ctx, s.Object, body, false)
-		if err != nil {
+		if err == nil {
+			out.UID = made.UID
+			r.mapping.Made(s, made.UID)
+			return madeAs + string(made.UID), nil
+		}
+		if !apierrors.IsAlreadyExists(err) {
 			return "", err
 		}
-		out.UID = made.UID
-		r.mapping.Made(s, made.UID)
-		return madeAs + string(made.UID), nil
+		there, why := r.inPlace(ctx, s)
+		if there == nil {
+			return "", err
+		}
+		out.UID, out.Message = there.UID, why
+		r.mapping.Made(s, there.UID)
+		return thereAs + string(there.UID), nil
 	})
 	out.State = stateOf(result, report.StepMade)
 	if err == nil {
+		r.define(s)
 		return
 	}
 	out.Message = err.Error()
 	if apierrors.IsAlreadyExists(err) {
 		out.State = report.StepTaken
-		r.byController(ctx, s, out)
 	}
 	if out.State == report.StepUnknown {
 		r.settle(ctx, s, out)
 	}
 	if out.State != report.StepMade {
 		r.mapping.Failed(s)
-	}
-}
-
-// byController looks whether it was the object's own controller that was faster: the
-// undo has made its owner again, and what a controller makes of that has the name that
-// it had before. So it is with every ReplicaSet of a Deployment.
-func (r *running) byController(ctx context.Context, s *undo.Step, out *report.UndoStep) {
-	_, there, err := r.client.Raw(ctx, s.Object)
-	if err != nil {
-		return // it has gone again, or nobody says whose it is
-	}
-	for _, ref := range s.References {
-		owner := r.mapping.Now(ref.UID)
-		if !ref.Made || ref.Controller != object.True || owner == "" {
-			continue
-		}
-		if slices.ContainsFunc(there.Owners, func(o object.OwnerReference) bool { return o.UID == owner && o.Controller == object.True }) {
-			out.State, out.UID, out.Message = report.StepMade, there.UID, "its controller was faster"
-			r.mapping.Made(s, there.UID)
-		}
 	}
 }
 

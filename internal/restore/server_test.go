@@ -163,27 +163,39 @@ func backup(t *testing.T, fates map[*object.Object]bundle.Fate) string {
 		t.Fatal(err)
 	}
 	for o, fate := range fates {
-		var owners []map[string]any
-		for _, r := range o.Owners {
-			owners = append(owners, map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "name": r.Name, "uid": r.UID, "controller": r.Controller == object.True})
-		}
-		raw, err := json.Marshal(map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": map[string]any{
-			"namespace": o.Namespace, "name": o.Name, "uid": o.UID, "resourceVersion": o.ResourceVersion, "ownerReferences": owners,
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Add(o.Ref, fate, raw); err != nil {
-			t.Fatal(err)
-		}
+		add(t, w, o, fate)
 	}
+	closed(t, w)
+	return w.Path()
+}
+
+// add keeps one object.
+func add(t *testing.T, w *bundle.Writer, o *object.Object, fate bundle.Fate) {
+	t.Helper()
+	var owners []map[string]any
+	for _, r := range o.Owners {
+		owners = append(owners, map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "name": r.Name, "uid": r.UID, "controller": r.Controller == object.True})
+	}
+	raw, err := json.Marshal(map[string]any{"apiVersion": o.APIVersion, "kind": o.Kind, "metadata": map[string]any{
+		"namespace": o.Namespace, "name": o.Name, "uid": o.UID, "resourceVersion": o.ResourceVersion, "ownerReferences": owners,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Add(o.Ref, fate, raw); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// closed finishes a backup.
+func closed(t *testing.T, w *bundle.Writer) {
+	t.Helper()
 	if err := w.Seal(); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(time.Unix(2, 0)); err != nil {
 		t.Fatal(err)
 	}
-	return w.Path()
 }
 
 func planned(t *testing.T, client *kube.Client, dir string) *Undo {
@@ -197,7 +209,7 @@ func planned(t *testing.T, client *kube.Client, dir string) *Undo {
 
 func planWith(t *testing.T, client *kube.Client, dir string) (*Undo, error) {
 	t.Helper()
-	return Plan(t.Context(), client, kube.Identity{ClusterUID: "cluster"}, dir)
+	return Plan(t.Context(), client, kube.Identity{ClusterUID: "cluster"}, dir, PlanOptions{})
 }
 
 // remove has an object go behind everybody's back.

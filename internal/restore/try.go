@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -74,10 +75,14 @@ type permit struct{ verb, apiVersion, kind, namespace string }
 // try tries one step, or asks for the right when it cannot be tried.
 func (t *trying) try(ctx context.Context, s *undo.Step, late bool) error {
 	verb, send := "create", t.create
-	if s.Verb == undo.Restore {
+	if s.Verb != undo.Create {
 		verb, send = "patch", t.patch
 	}
 	r, err := t.client.Resource(s.Object.APIVersion, s.Object.Kind)
+	if s.Verb == undo.Status {
+		r.Name += "/status"
+	}
+	late = late || s.Verb == undo.Status || s.Verb == undo.Restore && s.Live() == nil
 	if late && err != nil {
 		return nil //nolint:nilerr // an earlier step makes its definition
 	}
@@ -91,6 +96,9 @@ func (t *trying) create(ctx context.Context, s *undo.Step) error {
 	body, err := bodyOf(s, &t.mapping)
 	if err == nil {
 		_, err = t.client.Create(ctx, s.Object, body, true)
+	}
+	if s.Fills() && apierrors.IsAlreadyExists(err) {
+		return nil // a controller has made it again, and it is added to
 	}
 	return err
 }
@@ -149,8 +157,7 @@ func steps(p *undo.Plan) firsts {
 // before tells whether a creation needs one that comes before it.
 func (f firsts) before(s *undo.Step) bool {
 	r := s.Object
-	builtIn := r.Group() == "" || !strings.Contains(r.Group(), ".") || strings.HasSuffix(r.Group(), ".k8s.io")
-	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !builtIn ||
+	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !undo.BuiltIn(r.Group()) ||
 		f.forPods && r.Group() == "" && (r.Kind == "Pod" || r.Kind == "Secret")
 }
 

@@ -105,6 +105,8 @@ func (n *node) ranToItsEnd() bool {
 	switch {
 	case isKind(n.Object, "batch", "Job"):
 		return condition(n.content, "Complete", "Failed")
+	case isKind(n.Object, "certificates.k8s.io", "CertificateSigningRequest"):
+		return condition(n.content, "Approved", "Denied", "Failed")
 	case isKind(n.Object, "", "Pod"):
 		phase := textAt(n.content, "status", "phase")
 		return phase == "Succeeded" || phase == "Failed"

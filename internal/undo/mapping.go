@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -100,19 +101,34 @@ func ownerBodies(owners []object.OwnerReference) []map[string]any {
 // It is a merge patch, which every kind understands. Should it be answered with
 // 409, the object has changed and the undo has to be planned again.
 func (s *Step) Patch(m *Mapping) (patch object.Patch, dropped []Dropped, err error) {
+	if s.live == nil {
+		return object.Patch{}, nil, fmt.Errorf("step %d restores nothing that was there when it was planned", s.N)
+	}
+	patch, dropped, _, err = s.PatchOf(m, s.live)
+	return patch, dropped, err
+}
+
+// PatchOf is Patch for an object that an earlier step has made, as it is now. Needless
+// tells that it has the references by now.
+func (s *Step) PatchOf(m *Mapping, live *object.Object) (patch object.Patch, dropped []Dropped, needless bool, err error) {
 	if s.Verb != Restore {
-		return object.Patch{}, nil, fmt.Errorf("step %d restores nothing", s.N)
+		return object.Patch{}, nil, false, fmt.Errorf("step %d restores nothing", s.N)
 	}
 	owners, dropped, err := m.resolve(s)
 	if err != nil {
-		return object.Patch{}, nil, err
+		return object.Patch{}, nil, false, err
 	}
-	all := append(append([]object.OwnerReference(nil), s.live.Owners...), owners...)
+	all := slices.Clone(live.Owners)
+	for _, ref := range owners {
+		if !live.RefersTo(ref.UID) {
+			all = append(all, ref)
+		}
+	}
 	return object.Patch{
-		Type: object.Merge, UID: s.live.UID, ResourceVersion: s.live.ResourceVersion, Owners: &all,
-	}, dropped, nil
+		Type: object.Merge, UID: live.UID, ResourceVersion: live.ResourceVersion, Owners: &all,
+	}, dropped, len(all) == len(live.Owners), nil
 }
 
-// Live is the version of the object that a Restore step was planned on; nil for
-// Create.
+// Live is the version of the object that a Restore or Status step was planned on; nil
+// for Create, and when an earlier step makes the object.
 func (s *Step) Live() *object.Object { return s.live }

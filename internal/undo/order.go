@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 )
@@ -8,20 +9,30 @@ import (
 // edge says that a node has to be made before another one.
 type edge struct {
 	from int
-	// wanted tells that the server demands it. Otherwise only references do, and
-	// these can be dropped.
-	wanted bool
+	why  need
 }
 
+// need is why a node has to be made before another one, the weakest reason first.
+type need uint8
+
+const (
+	// preferred: the owner would make it by itself.
+	preferred need = iota
+	// referred: a reference names it. It can be given later.
+	referred
+	// wanted: the server demands it.
+	wanted
+)
+
 // after adds an edge, once for each node.
-func (n *node) after(from int, wanted bool) {
+func (n *node) after(from int, why need) {
 	for i := range n.before {
 		if n.before[i].from == from {
-			n.before[i].wanted = n.before[i].wanted || wanted
+			n.before[i].why = max(n.before[i].why, why)
 			return
 		}
 	}
-	n.before = append(n.before, edge{from, wanted})
+	n.before = append(n.before, edge{from, why})
 }
 
 // rank orders the kinds by what the server wants to have before others. Only
@@ -72,7 +83,7 @@ func (p *planning) wants(i int) {
 				continue
 			}
 		case "CustomResourceDefinition":
-			if !isKind(n.Object, textAt(m.content, "spec", "group"), textAt(m.content, "spec", "names", "kind")) {
+			if !defines(m, n) {
 				continue
 			}
 		case "PriorityClass":
@@ -84,29 +95,37 @@ func (p *planning) wants(i int) {
 				continue
 			}
 		}
-		n.after(j, true)
+		n.after(j, wanted)
 	}
 }
 
-// indexes is a heap: the smallest index first, which is the smallest object.
-type indexes []int
+// waiting is a heap of nodes: those of the earliest phase first, of these the smallest
+// object.
+type waiting struct {
+	nodes   []node
+	indexes []int
+}
 
-func (h indexes) Len() int           { return len(h) }
-func (h indexes) Less(i, j int) bool { return h[i] < h[j] }
-func (h indexes) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *indexes) Push(x any)        { *h = append(*h, x.(int)) }
-func (h *indexes) Pop() any {
-	last := len(*h) - 1
-	x := (*h)[last]
-	*h = (*h)[:last]
+func (h waiting) Len() int { return len(h.indexes) }
+func (h waiting) Less(i, j int) bool {
+	a, b := h.indexes[i], h.indexes[j]
+	return cmp.Or(cmp.Compare(phase(h.nodes[a].Object), phase(h.nodes[b].Object)), cmp.Compare(a, b)) < 0
+}
+func (h waiting) Swap(i, j int) { h.indexes[i], h.indexes[j] = h.indexes[j], h.indexes[i] }
+func (h *waiting) Push(x any)   { h.indexes = append(h.indexes, x.(int)) }
+func (h *waiting) Pop() any {
+	last := len(h.indexes) - 1
+	x := h.indexes[last]
+	h.indexes = h.indexes[:last]
 	return x
 }
 
 // order lists the nodes that are made, each behind all that have to be made
-// before it. Of those that are ready the smallest comes first. Where a cycle lets
-// none be ready, one reference in it is dropped.
+// before it. Of those that are ready the first phase comes first, and in it the
+// smallest. Where a cycle lets none be ready, one edge of it is given up: a reference
+// of it is written later.
 func (p *planning) order() []int {
-	var ready indexes
+	ready := &waiting{nodes: p.nodes}
 	then := make([][]int, len(p.nodes))
 	missing := make([]int, len(p.nodes))
 	left := 0
@@ -120,30 +139,30 @@ func (p *planning) order() []int {
 			then[e.from] = append(then[e.from], i)
 		}
 		if missing[i] == 0 {
-			ready = append(ready, i)
+			heap.Push(ready, i)
 		}
 	}
 	done := make([]bool, len(p.nodes))
 	var order []int
 	for first := 0; left > 0; left-- {
-		for len(ready) == 0 {
+		for ready.Len() == 0 {
 			for p.nodes[first].state != made || done[first] {
 				first++
 			}
 			from, to := p.cycleEdge(first, done)
-			p.nodes[to].forget(&p.nodes[from])
+			p.nodes[to].postpone(&p.nodes[from])
 			then[from] = slices.DeleteFunc(then[from], func(i int) bool { return i == to })
 			p.nodes[to].before = slices.DeleteFunc(p.nodes[to].before, func(e edge) bool { return e.from == from })
 			if missing[to]--; missing[to] == 0 {
-				ready = append(ready, to)
+				heap.Push(ready, to)
 			}
 		}
-		i := heap.Pop(&ready).(int)
+		i := heap.Pop(ready).(int)
 		done[i] = true
 		order = append(order, i)
 		for _, j := range then[i] {
 			if missing[j]--; missing[j] == 0 {
-				heap.Push(&ready, j)
+				heap.Push(ready, j)
 			}
 		}
 	}
@@ -151,7 +170,7 @@ func (p *planning) order() []int {
 }
 
 // cycleEdge walks from a node that waits to what it waits for until it comes
-// round. Of the references on the circle it returns that of the smallest object.
+// round. Of the weakest edges on the circle it returns that of the smallest object.
 func (p *planning) cycleEdge(start int, done []bool) (from, to int) {
 	type stop struct {
 		node int
@@ -174,23 +193,27 @@ func (p *planning) cycleEdge(start int, done []bool) (from, to int) {
 		path = append(path, stop{i, next})
 		i = next.from
 	}
-	to = -1
+	weakest := wanted
 	for _, s := range path {
-		if !s.edge.wanted && (to < 0 || s.node < to) {
+		if s.edge.why < weakest {
+			weakest, to = s.edge.why, -1
+		}
+		if s.edge.why == weakest && weakest < wanted && (to < 0 || s.node < to) {
 			from, to = s.edge.from, s.node
 		}
 	}
 	return from, to
 }
 
-// forget drops the references to an owner.
-func (n *node) forget(owner *node) {
+// postpone takes the references to an owner out of the creation: they are given when
+// the owner is there.
+func (n *node) postpone(owner *node) {
 	s := &n.step
 	s.References = slices.DeleteFunc(s.References, func(r Reference) bool {
-		gone := r.Made && r.UID == owner.Object.UID
-		if gone {
-			s.Dropped = append(s.Dropped, Dropped{r.OwnerReference, OwnerCycle})
+		later := r.Made && r.UID == owner.Object.UID
+		if later {
+			n.later = append(n.later, r)
 		}
-		return gone
+		return later
 	})
 }

@@ -2,7 +2,6 @@ package undo
 
 import (
 	"errors"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -22,9 +21,15 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 		if uid, ok := p.madeBefore(ref.UID); ok {
 			ref.UID = uid
 		}
-		s.References = append(s.References, Reference{OwnerReference: ref, Made: owner >= 0})
+		reference := Reference{OwnerReference: ref, Made: owner >= 0}
+		if p.nodes[i].state == made && owner >= 0 && fills(p.nodes[owner].Object, p.nodes[i].Object) {
+			p.nodes[i].later = append(p.nodes[i].later, reference)
+			p.nodes[owner].after(i, preferred)
+			continue
+		}
+		s.References = append(s.References, reference)
 		if owner >= 0 {
-			p.nodes[i].after(owner, false)
+			p.nodes[i].after(owner, referred)
 		}
 	}
 }
@@ -76,7 +81,7 @@ func (p *planning) madeBefore(old types.UID) (types.UID, bool) {
 }
 
 // outside asks for an owner that the backup does not have.
-func (p *planning) outside(named object.Ref) DropReason { return Missing(p.lookup, named) }
+func (p *planning) outside(named object.Ref) DropReason { return Missing(p.now.Lookup, named) }
 
 // Missing says why no reference must be written to an owner that no step makes; empty
 // when it is there. A proof of its absence is not needed to drop a reference, but a
@@ -99,40 +104,6 @@ func Missing(lookup Lookup, owner object.Ref) DropReason {
 	default:
 		return ""
 	}
-}
-
-// makers are the kinds that make their dependents by themselves, once they are
-// there. The ReplicaSets of a Deployment are not among what is made: the older of
-// them are its history.
-var makers = map[string][]string{
-	"Pod":           {"v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet", "apps/v1 DaemonSet", "batch/v1 Job"},
-	"EndpointSlice": {"v1 Service"},
-}
-
-// mirrorAnnotation marks the mirror pod of a static pod, which the kubelet makes.
-//
-// Upstream: core/v1 MirrorPodAnnotationKey.
-const mirrorAnnotation = "kubernetes.io/config.mirror"
-
-// controllerMakes tells whether the object comes by itself: its controller is
-// there or made again and makes such objects, or it is the mirror of a static pod.
-func (p *planning) controllerMakes(i int) bool {
-	n := &p.nodes[i]
-	if _, mirror := at(n.content, "metadata", "annotations", mirrorAnnotation).(string); mirror && isKind(n.Object, "", "Pod") {
-		return true
-	}
-	if !isKind(n.Object, "", "Pod") && !isKind(n.Object, "discovery.k8s.io", "EndpointSlice") {
-		return false
-	}
-	for _, ref := range n.owners {
-		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], ref.APIVersion+" "+ref.Kind) {
-			continue
-		}
-		if _, why := p.owner(i, ref); why == "" {
-			return true
-		}
-	}
-	return false
 }
 
 func isKind(r object.Ref, group, kind string) bool { return r.Kind == kind && r.Group() == group }

@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,20 +27,28 @@ type node struct {
 	skip    Skip
 	live    *object.Object
 	step    Step
+	// later are references that are given once their owners are made: these come after
+	// the node.
+	later []Reference
+	// status is what a step of its own gives back; nil for nothing.
+	status any
 	// before are the nodes that have to be made before this one.
 	before []edge
 }
 
 type planning struct {
-	lookup Lookup
-	nodes  []node // sorted by object
-	byUID  map[types.UID][]int
+	now   Cluster
+	nodes []node // sorted by object
+	byUID map[types.UID][]int
 	// again are the new UIDs of what an earlier undo made, by the old ones.
 	again map[types.UID]types.UID
 	// places are those that are filled by the plan.
 	places map[place]bool
 	// first are the nodes that others may want to have before them.
 	first []int
+	// definitions are the nodes of CustomResourceDefinitions, services those of Services.
+	definitions []int
+	services    map[place]int
 }
 
 // place is where only one object can be.
@@ -47,14 +56,15 @@ type place struct{ group, kind, namespace, name string }
 
 func placeOf(r object.Ref) place { return place{r.Group(), r.Kind, r.Namespace, r.Name} }
 
-// Make plans an undo. The plan does not depend on the order of the saved objects.
-func Make(saved []Saved, lookup Lookup) *Plan { return Resume(saved, lookup, nil) }
+// Make plans an undo with nothing but a lookup. The plan does not depend on the order
+// of the saved objects.
+func Make(saved []Saved, lookup Lookup) *Plan { return Resume(saved, Cluster{Lookup: lookup}, nil) }
 
-// Resume plans the rest of an undo that was cut short. Again has the UIDs that
+// Resume plans an undo, or the rest of one that was cut short. Again has the UIDs that
 // objects got then, by their old ones: what is there under such a UID is not made a
 // second time, and references to it are written with that UID.
-func Resume(saved []Saved, lookup Lookup, again map[types.UID]types.UID) *Plan {
-	p := &planning{lookup: lookup, again: again, byUID: map[types.UID][]int{}, places: map[place]bool{}}
+func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
+	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[place]bool{}, services: map[place]int{}}
 	for _, s := range saved {
 		p.nodes = append(p.nodes, node{Saved: s, skip: Skip{Object: s.Object}})
 	}
@@ -62,7 +72,19 @@ func Resume(saved []Saved, lookup Lookup, again map[types.UID]types.UID) *Plan {
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		p.byUID[n.Object.UID] = append(p.byUID[n.Object.UID], i)
-		p.look(n)
+		switch {
+		case isKind(n.Object, "apiextensions.k8s.io", "CustomResourceDefinition"):
+			p.look(n) // before its instances: without it there are none
+			p.definitions = append(p.definitions, i)
+		case isKind(n.Object, "", "Service"):
+			p.services[placeOf(n.Object)] = i
+		}
+	}
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		if !slices.Contains(p.definitions, i) {
+			p.look(n)
+		}
 		if n.state == made && p.places[placeOf(n.Object)] {
 			n.leave(ListedTwice)
 		}
@@ -72,8 +94,10 @@ func Resume(saved []Saved, lookup Lookup, again map[types.UID]types.UID) *Plan {
 	}
 	for i := range p.nodes {
 		n := &p.nodes[i]
-		if n.state == made && p.controllerMakes(i) {
-			n.leave(ControllerMakesIt)
+		if n.state == made {
+			if why := p.byItself(i); why != "" {
+				n.leave(why)
+			}
 		}
 		if n.state == made && n.rank() < lastRank {
 			p.first = append(p.first, i)
@@ -91,7 +115,10 @@ func (n *node) leave(why SkipReason) {
 
 // look decides by what the cluster has now.
 func (p *planning) look(n *node) {
-	live, err := p.lookup(n.Object)
+	live, err := p.now.Lookup(n.Object)
+	if _, unserved := errors.AsType[*object.UnknownKindError](err); unserved && p.definition(n) != nil {
+		live, err = nil, nil // its kind is gone, and everything of it
+	}
 	switch {
 	case err != nil:
 		n.skip.Detail = err.Error()
@@ -99,9 +126,16 @@ func (p *planning) look(n *node) {
 		return
 	case live != nil && live.UID == p.again[n.Object.UID] && !live.BeingDeleted():
 		n.skip.Live, n.skip.Reason = live.UID, MadeBefore
-		n.state = alive
+		n.state, n.live = alive, live
+		if n.Raw != nil && n.decode() != nil {
+			n.content, n.owners = nil, nil
+		}
+		return
+	case live != nil && live.UID != n.Object.UID && n.isDefaultAccount() && !live.BeingDeleted() && n.Raw != nil && n.decode() == nil && n.hasContent():
+		n.state = made
 		return
 	case live != nil && live.UID != n.Object.UID:
+		n.content, n.owners = nil, nil
 		n.skip.Live = live.UID
 		n.leave(TakenByAnother)
 		return
@@ -141,11 +175,17 @@ func (p *planning) refer(i int) {
 	switch {
 	case n.state == made:
 		n.step = Step{Verb: Create, Object: n.Object, content: n.content}
+		if n.isDefaultAccount() && n.hasContent() {
+			n.step.Notes = append(n.step.Notes, FilledIn)
+		}
 		p.keep(i, n.owners)
 		n.strip(p)
 		p.wants(i)
 	case n.state == alive && n.content != nil:
 		p.giveBack(i)
+		if n.skip.Reason == MadeBefore {
+			p.statusLeft(i)
+		}
 	}
 }
 
@@ -168,32 +208,93 @@ func (p *planning) giveBack(i int) {
 	switch {
 	case len(n.step.References) > 0:
 		n.step.Verb, n.step.Object, n.step.live = Restore, n.Object, n.live
-		if slices.ContainsFunc(texts(n.content, "metadata", "finalizers"), func(f string) bool { return !n.live.HasFinalizer(f) }) {
+		if n.Changed && slices.ContainsFunc(texts(n.content, "metadata", "finalizers"), func(f string) bool { return !n.live.HasFinalizer(f) }) {
 			n.step.Notes = append(n.step.Notes, FinalizersNotRestored)
 		}
 	case len(n.step.Dropped) > 0:
-		n.skip.Reason, n.skip.Dropped = ReferencesLost, n.step.Dropped
+		n.skip.Dropped = n.step.Dropped
+		if n.skip.Reason == StillAlive {
+			n.skip.Reason = ReferencesLost
+		}
 	}
 }
 
-// plan numbers the steps: what is made, in the order, then what is restored.
+// plan numbers the steps: what is made, in the order, each followed by what was put off
+// until then, and after that what is restored.
 func (p *planning) plan(order []int) *Plan {
 	plan := &Plan{}
 	add := func(s Step) {
 		s.N = len(plan.Steps) + 1
 		plan.Steps = append(plan.Steps, s)
 	}
+	missing := make([]int, len(p.nodes)) // owners that are not made yet, of those that are waited for
+	wait := map[types.UID][]int{}
 	for _, i := range order {
-		add(p.nodes[i].step)
+		n := &p.nodes[i]
+		missing[i] = len(n.later)
+		for _, r := range n.later {
+			wait[r.UID] = append(wait[r.UID], i)
+		}
+	}
+	done := map[types.UID]bool{}
+	for _, i := range order {
+		n := &p.nodes[i]
+		add(n.step)
+		if n.status != nil {
+			add(n.statusStep())
+		}
+		done[n.Object.UID] = true
+		for _, r := range n.later {
+			if done[r.UID] {
+				missing[i]--
+			}
+		}
+		ready := wait[n.Object.UID]
+		if len(n.later) > 0 && missing[i] == 0 {
+			add(n.relink())
+		}
+		for _, j := range ready {
+			if !done[p.nodes[j].Object.UID] {
+				continue // it looks for itself when its turn comes
+			}
+			if missing[j]--; missing[j] == 0 {
+				add(p.nodes[j].relink())
+			}
+		}
 	}
 	for i := range p.nodes {
 		switch n := &p.nodes[i]; {
 		case n.state == made:
 		case n.step.Verb == Restore:
 			add(n.step)
+			if n.status != nil {
+				add(n.statusStep())
+			}
+		case n.status != nil:
+			add(n.statusStep())
 		default:
 			plan.Skipped = append(plan.Skipped, n.skip)
 		}
 	}
 	return plan
+}
+
+// relink is the step that gives the references for which a creation could not wait.
+func (n *node) relink() Step { return Step{Verb: Restore, Object: n.Object, References: n.later} }
+
+// Recognised reports whether something of what was saved is there under its own UID, or
+// under that which an earlier undo of this backup gave it: the cluster is the same then.
+func (p *Plan) Recognised() bool {
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if s.live != nil {
+			return true
+		}
+		if slices.ContainsFunc(s.References, func(r Reference) bool { return !r.Made }) {
+			return true // these owners were found under their UIDs
+		}
+	}
+	return slices.ContainsFunc(p.Skipped, func(s Skip) bool {
+		return s.Live != "" && (s.Live == s.Object.UID || s.Reason == MadeBefore)
+	})
 }

@@ -58,9 +58,7 @@ func TestPlanIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, c := genWorld(t)
 		p := Make(list, c.lookup)
-		if len(p.Steps)+len(p.Skipped) != len(list) {
-			t.Fatalf("%d saved, %d steps, %d skipped", len(list), len(p.Steps), len(p.Skipped))
-		}
+		later := 0
 		var m Mapping
 		restoring := false
 		for i := range p.Steps {
@@ -68,7 +66,13 @@ func TestPlanIsSafe(t *testing.T) {
 			if s.N != i+1 || restoring && s.Verb == Create {
 				t.Fatalf("step %d: %s in the wrong place", i+1, s.Object)
 			}
-			if restoring = s.Verb == Restore; restoring {
+			if s.Verb == Restore {
+				if s.Live() == nil {
+					later++
+					checkRelink(t, s, c, &m)
+					continue
+				}
+				restoring = true
 				checkRestore(t, s, c, &m)
 				continue
 			}
@@ -90,10 +94,30 @@ func TestPlanIsSafe(t *testing.T) {
 			checkOwners(t, s, o.Owners, c)
 			o.Ref = s.Object
 			o.UID = types.UID(fmt.Sprintf("new-%d", s.N))
+			o.ResourceVersion = "1"
 			c.objects[placeOf(o.Ref)] = o
 			m.Made(s, o.UID)
 		}
+		if len(p.Steps)-later+len(p.Skipped) != len(list) {
+			t.Fatalf("%d saved, %d steps, %d of them later, %d skipped", len(list), len(p.Steps), later, len(p.Skipped))
+		}
 	})
+}
+
+// checkRelink takes a step that gives references to what an earlier one has made.
+func checkRelink(t *rapid.T, s *Step, c *cluster, m *Mapping) {
+	now, err := c.lookup(s.Object)
+	if m.Now(s.Object.UID) == "" {
+		return // it was not made
+	}
+	if err != nil || now == nil || now.UID != m.Now(s.Object.UID) {
+		t.Fatalf("step %d comes before what it changes: %v, %v", s.N, now, err)
+	}
+	patch, _, _, err := s.PatchOf(m, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkOwners(t, s, *patch.Owners, c)
 }
 
 func checkRestore(t *rapid.T, s *Step, c *cluster, m *Mapping) {
@@ -154,8 +178,8 @@ func TestPlanIsDeterministic(t *testing.T) {
 	})
 }
 
-// TestLongCircle: a circle of 10,000 owners needs no stack, and loses one
-// reference.
+// TestLongCircle: a circle of 10,000 owners needs no stack, and one reference is given
+// when all of it is there.
 func TestLongCircle(t *testing.T) {
 	const n = 10000
 	var list []Saved
@@ -167,15 +191,18 @@ func TestLongCircle(t *testing.T) {
 	var m Mapping
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		if len(s.Dropped) != 0 != (i == 0) {
-			t.Fatalf("step %d (%s) drops %v", s.N, s.Object, s.Dropped)
+		if len(s.Dropped) != 0 || (s.Verb == Restore) != (i == n) {
+			t.Fatalf("step %d %ss %s and drops %v", s.N, s.Verb, s.Object, s.Dropped)
+		}
+		if s.Verb == Restore {
+			continue
 		}
 		if _, _, err := s.Body(&m); err != nil {
 			t.Fatal(err)
 		}
 		m.Made(s, "new")
 	}
-	if len(p.Steps) != n {
+	if len(p.Steps) != n+1 {
 		t.Errorf("%d steps", len(p.Steps))
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // TestResume: what an earlier undo made is not made twice, and what it did not come
@@ -20,7 +22,7 @@ func TestResume(t *testing.T) {
 	}
 	kept := live("Secret kept")
 	c.objects[placeOf(kept.Ref)] = kept
-	p := Resume(list, c.lookup, map[types.UID]types.UID{deployment.UID: "another", "u-gone": "x"})
+	p := Resume(list, Cluster{Lookup: c.lookup}, map[types.UID]types.UID{deployment.UID: "another", "u-gone": "x"})
 	if diff := cmp.Diff([]string{
 		"1 Create apps/v1 ReplicaSet shop/web-1 +web",
 		"2 Restore v1 Secret shop/kept +web",
@@ -43,8 +45,11 @@ func TestResume(t *testing.T) {
 
 	// Once everything is there again, nothing is left to do.
 	kept.Owners = append(kept.Owners, *patch.Owners...)
-	c.objects[placeOf(set)] = another("ReplicaSet.apps web-1")
-	again := Resume(list, c.lookup, map[types.UID]types.UID{deployment.UID: "another", set.UID: "another"})
+	there := another("ReplicaSet.apps web-1")
+	there.Owners = []object.OwnerReference{controllerOf(deployment)}
+	there.Owners[0].UID = "another"
+	c.objects[placeOf(set)] = there
+	again := Resume(list, Cluster{Lookup: c.lookup}, map[types.UID]types.UID{deployment.UID: "another", set.UID: "another"})
 	if len(again.Steps) != 0 {
 		t.Errorf("left to do: %v", lines(again))
 	}
@@ -56,11 +61,39 @@ func TestResumeAfterAnotherDelete(t *testing.T) {
 	a := refOf("ConfigMap a")
 	list := []Saved{saved("ConfigMap a", ""), saved("ConfigMap b", "", ownerOf(a))}
 	made := map[types.UID]types.UID{a.UID: "first"}
-	if diff := cmp.Diff([]string{"1 Create v1 ConfigMap shop/a", "2 Create v1 ConfigMap shop/b +a(new)"}, lines(Resume(list, clusterOf().lookup, made))); diff != "" {
+	if diff := cmp.Diff([]string{"1 Create v1 ConfigMap shop/a", "2 Create v1 ConfigMap shop/b +a(new)"}, lines(Resume(list, Cluster{Lookup: clusterOf().lookup}, made))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	taken := clusterOf(another("ConfigMap a"))
-	if diff := cmp.Diff([]string{"1 Create v1 ConfigMap shop/b OwnerIsAnother:a", "TakenByAnother v1 ConfigMap shop/a another"}, lines(Resume(list, taken.lookup, made))); diff != "" {
+	if diff := cmp.Diff([]string{"1 Create v1 ConfigMap shop/b OwnerIsAnother:a", "TakenByAnother v1 ConfigMap shop/a another"}, lines(Resume(list, Cluster{Lookup: taken.lookup}, made))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestResumeGivesReferencesBack: what an earlier undo made without a reference, as the
+// owner was not there, gets it once it is.
+func TestResumeGivesReferencesBack(t *testing.T) {
+	cart := refOf("Cart.example.com c")
+	list := []Saved{saved("Cart.example.com c", `{"status":{"items":2}}`), saved("ConfigMap below", "", ownerOf(cart))}
+	c := clusterOf(another("ConfigMap below"))
+	again := map[types.UID]types.UID{"u-below": "another"}
+	now := Cluster{Lookup: c.lookup}
+	if diff := cmp.Diff([]string{
+		"1 Create example.com/v1 Cart shop/c", "2 Status example.com/v1 Cart shop/c", "3 Restore v1 ConfigMap shop/below +c(new)",
+	}, lines(Resume(list, now, again))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	// Was it killed before it came to the status, then that is what is left of the owner;
+	// was it not, or has somebody else written one, nothing is.
+	c.objects[placeOf(cart)] = another("Cart.example.com c")
+	again[cart.UID] = "another"
+	for written, want := range map[bool][]string{
+		false: {"1 Status example.com/v1 Cart shop/c", "2 Restore v1 ConfigMap shop/below +c"},
+		true:  {"1 Restore v1 ConfigMap shop/below +c", "MadeBefore example.com/v1 Cart shop/c another"},
+	} {
+		now.Written = func(object.Ref) (bool, error) { return written, nil }
+		if diff := cmp.Diff(want, lines(Resume(list, now, again))); diff != "" {
+			t.Errorf("written %v: -want +got:\n%s", written, diff)
+		}
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// serverFields are what the server writes into metadata, for every kind. The
-// status goes too: it is the word of controllers, which write it anew.
+// serverFields are what the server writes into metadata, for every kind.
 //
 // Upstream: apiserver registry/rest/create.go BeforeCreate, which overwrites or
 // refuses them.
@@ -28,7 +27,7 @@ func (n *node) strip(p *planning) {
 	for _, field := range serverFields {
 		remove(n.content, "metadata", field)
 	}
-	remove(n.content, "status")
+	n.stripStatus(p)
 	n.stripFinalizers()
 	switch {
 	case isKind(n.Object, "", "Pod"):
@@ -123,7 +122,7 @@ func (n *node) stripClaim(p *planning) {
 	if p.places[placeOf(volume)] {
 		return
 	}
-	live, err := p.lookup(volume)
+	live, err := p.now.Lookup(volume)
 	switch {
 	case err != nil:
 		n.step.Notes = append(n.step.Notes, VolumeUnknown)

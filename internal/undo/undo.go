@@ -34,6 +34,17 @@ type Saved struct {
 // does not say the scope of the owner.
 type Lookup func(object.Ref) (*object.Object, error)
 
+// Cluster is what an undo asks of the cluster that there is now.
+type Cluster struct {
+	Lookup Lookup
+	// Status is where the status of a kind that is served is written. Nil: nobody can
+	// tell.
+	Status func(apiVersion, kind string) StatusAt
+	// Written reports whether the object at the coordinates has a status. Nil: nobody can
+	// tell, and none is given back to what an earlier undo made.
+	Written func(object.Ref) (bool, error)
+}
+
 // Plan is what an undo does and what it leaves.
 type Plan struct {
 	// Steps are in the order in which they have to be taken: owners first, and
@@ -50,8 +61,12 @@ type Verb string
 const (
 	// Create: the object is made again.
 	Create Verb = "Create"
-	// Restore: references are given back to an object that is still there.
+	// Restore: references are given back to an object that is still there, or that was
+	// made before its owner.
 	Restore Verb = "Restore"
+	// Status: the status of an object that was made is given back, unless somebody has
+	// written one since.
+	Status Verb = "Status"
 )
 
 // Step is one request.
@@ -70,7 +85,8 @@ type Step struct {
 	Notes    []Note
 
 	content map[string]any // of Create
-	live    *object.Object // of Restore
+	live    *object.Object // of Restore and Status, unless an earlier step makes the object
+	status  any            // of Status
 }
 
 // Reference is a reference that will be written.
@@ -107,7 +123,7 @@ const (
 	OwnerAmbiguous DropReason = "OwnerAmbiguous"
 	// OwnerNotRestored: the owner is in the backup and is not made again.
 	OwnerNotRestored DropReason = "OwnerNotRestored"
-	// OwnerCycle: the owner can only be made after the object itself.
+	// OwnerCycle: the object refers to itself.
 	OwnerCycle DropReason = "OwnerCycle"
 	// ControllerTaken: the object has got another controller since.
 	ControllerTaken DropReason = "ControllerTaken"
@@ -143,11 +159,20 @@ const (
 	// FinalizersNotRestored: the live object has lost finalizers, which it does not
 	// get back: whom they were for has been told.
 	FinalizersNotRestored Note = "FinalizersNotRestored"
+	// StatusComputed: the status is not given back. The controllers of Kubernetes work
+	// it out anew.
+	StatusComputed Note = "StatusComputed"
+	// StartsOver: the Job begins with its first completion.
+	StartsOver Note = "StartsOver"
+	// FilledIn: a controller makes the object by itself as soon as it is missing. What
+	// was in it is written into the new one, unless something else is there.
+	FilledIn Note = "FilledIn"
 )
 
 // Notes lists the notes.
 func Notes() []Note {
-	return []Note{AddressesDropped, VolumeGone, VolumeReleased, VolumeUnknown, TokenDropped, WasBeingDeleted, FinalizersNotRestored}
+	return []Note{AddressesDropped, VolumeGone, VolumeReleased, VolumeUnknown, TokenDropped, WasBeingDeleted, FinalizersNotRestored,
+		StatusComputed, StartsOver, FilledIn}
 }
 
 // Skip is an object that is left alone.
@@ -180,11 +205,16 @@ const (
 	CannotTell SkipReason = "CannotTell"
 	// NotSaved: the object is gone, and its bytes were not kept.
 	NotSaved SkipReason = "NotSaved"
-	// WouldRunAgain: it is a Job or Pod that had run to its end. Made again it
-	// would do its work a second time.
+	// WouldRunAgain: it is a Job or Pod that had run to its end, or a request for a
+	// certificate that was answered. Made again it would do its work a second time.
 	WouldRunAgain SkipReason = "WouldRunAgain"
 	// ControllerMakesIt: whoever controls it makes another one by itself.
 	ControllerMakesIt SkipReason = "ControllerMakesIt"
+	// HolderMakesIt: it is a lock or a sign of life. Who holds it makes it anew; made
+	// again it would say that somebody holds it who may not be there.
+	HolderMakesIt SkipReason = "HolderMakesIt"
+	// PastEvent: it is an Event, a record of what was.
+	PastEvent SkipReason = "PastEvent"
 	// ReferencesLost: the object is there and has lost references, none of which
 	// can be given back.
 	ReferencesLost SkipReason = "ReferencesLost"
@@ -197,5 +227,5 @@ const (
 // SkipReasons lists the reasons.
 func SkipReasons() []SkipReason {
 	return []SkipReason{StillAlive, MadeBefore, StillTerminating, TakenByAnother, CannotTell, NotSaved, WouldRunAgain,
-		ControllerMakesIt, ReferencesLost, ListedTwice, Unreadable}
+		ControllerMakesIt, HolderMakesIt, PastEvent, ReferencesLost, ListedTwice, Unreadable}
 }

@@ -214,14 +214,14 @@ func TestReferences(t *testing.T) {
 		saved("ConfigMap alive", ""), {Object: refOf("ConfigMap unsaved")}, saved("ConfigMap new", ""),
 		saved("ConfigMap double", ""), savedAs(twin, ""), savedAs(elsewhere, ""),
 	},
-		"1 Create v1 ConfigMap pay/far",
-		"2 Create v1 ConfigMap shop/double",
-		"3 Create v1 ConfigMap shop/new",
-		"4 Create v1 Node n OwnerElsewhere:new OwnerElsewhere:out",
-		"5 Create v1 Pod shop/self +out +alive +new(new) +role OwnerGone:out-gone OwnerBeingDeleted:out-going OwnerIsAnother:out-other"+
+		"1 Create v1 Node n OwnerElsewhere:new OwnerElsewhere:out",
+		"2 Create v1 ConfigMap pay/far",
+		"3 Create v1 ConfigMap shop/double",
+		"4 Create v1 ConfigMap shop/new",
+		"5 Create v1 Secret shop/twin",
+		"6 Create v1 Pod shop/self +out +alive +new(new) +role OwnerGone:out-gone OwnerBeingDeleted:out-going OwnerIsAnother:out-other"+
 			" OwnerUnknown:out-hidden OwnerIsAnother:taken OwnerBeingDeleted:going OwnerUnknown:hidden OwnerNotRestored:unsaved"+
 			" OwnerAmbiguous:double OwnerElsewhere:new OwnerCycle:self OwnerElsewhere:far",
-		"6 Create v1 Secret shop/twin",
 		"StillAlive v1 ConfigMap shop/alive u-alive",
 		"StillTerminating v1 ConfigMap shop/going u-going",
 		"CannotTell v1 ConfigMap shop/hidden ",
@@ -230,15 +230,15 @@ func TestReferences(t *testing.T) {
 	)
 	// What the plan says is what is sent.
 	var m Mapping
-	if _, _, err := p.Steps[4].Body(&m); err == nil {
+	if _, _, err := p.Steps[5].Body(&m); err == nil {
 		t.Error("a dependent may be made before its owner")
 	}
-	m.Made(&p.Steps[2], "fresh")
-	if got, dropped := sent(t, &p.Steps[4], &m); got != "u-out u-alive fresh u-role" || len(dropped) != 0 {
+	m.Made(&p.Steps[3], "fresh")
+	if got, dropped := sent(t, &p.Steps[5], &m); got != "u-out u-alive fresh u-role" || len(dropped) != 0 {
 		t.Errorf("references to %s, dropped %v", got, dropped)
 	}
-	m.Failed(&p.Steps[2])
-	if got, dropped := sent(t, &p.Steps[4], &m); got != "u-out u-alive u-role" || droppedText(dropped) != " OwnerNotRestored:new" {
+	m.Failed(&p.Steps[3])
+	if got, dropped := sent(t, &p.Steps[5], &m); got != "u-out u-alive u-role" || droppedText(dropped) != " OwnerNotRestored:new" {
 		t.Errorf("references to %s, dropped %v", got, dropped)
 	}
 }
@@ -266,7 +266,7 @@ func sent(t *testing.T, s *Step, m *Mapping) (string, []Dropped) {
 }
 
 // TestOrder: owners, namespaces, definitions and what pods are admitted by come
-// first, whatever their names.
+// first, whatever their names, and workloads after what they use.
 func TestOrder(t *testing.T) {
 	crd := saved("CustomResourceDefinition.apiextensions.k8s.io carts.example.com", `{"spec":{"group":"example.com","names":{"kind":"Cart"}}}`)
 	pod := saved("Pod a/p", `{"spec":{"serviceAccountName":"runner","priorityClassName":"high"}}`)
@@ -278,36 +278,39 @@ func TestOrder(t *testing.T) {
 	},
 		"1 Create apiextensions.k8s.io/v1 CustomResourceDefinition carts.example.com",
 		"2 Create scheduling.k8s.io/v1 PriorityClass high",
-		"3 Create v1 ConfigMap b/a",
-		"4 Create v1 Namespace a",
-		"5 Create v1 Secret a/z",
-		"6 Create example.com/v1 Cart a/c +z(new)",
-		"7 Create v1 ServiceAccount a/runner",
-		"8 Create v1 Pod a/p",
-		"9 Create v1 Secret a/token",
-		"10 Create v1 ServiceAccount b/runner",
+		"3 Create v1 Namespace a",
+		"4 Create v1 ServiceAccount a/runner",
+		"5 Create v1 ServiceAccount b/runner",
+		"6 Create v1 ConfigMap b/a",
+		"7 Create v1 Secret a/token",
+		"8 Create v1 Secret a/z",
+		"9 Create example.com/v1 Cart a/c +z(new)",
+		"10 Create v1 Pod a/p",
 	)
 }
 
-// TestCycles: one reference of each circle is dropped, that of the smallest object
-// on it; what hangs on the circle keeps its own.
+// TestCycles: one reference of each circle is given later, that of the smallest object
+// on it; what hangs on the circle is made with its own.
 func TestCycles(t *testing.T) {
 	ring := func(name, owner string) Saved {
 		return saved("ConfigMap "+name, "", ownerOf(refOf("ConfigMap "+owner)))
 	}
 	want(t, clusterOf(), []Saved{ring("a", "d"), ring("b", "c"), ring("c", "d"), ring("d", "b"), ring("x", "y"), ring("y", "x")},
-		"1 Create v1 ConfigMap shop/b OwnerCycle:c",
+		"1 Create v1 ConfigMap shop/b",
 		"2 Create v1 ConfigMap shop/d +b(new)",
 		"3 Create v1 ConfigMap shop/a +d(new)",
 		"4 Create v1 ConfigMap shop/c +d(new)",
-		"5 Create v1 ConfigMap shop/x OwnerCycle:y",
-		"6 Create v1 ConfigMap shop/y +x(new)",
+		"5 Restore v1 ConfigMap shop/b +c(new)",
+		"6 Create v1 ConfigMap shop/x",
+		"7 Create v1 ConfigMap shop/y +x(new)",
+		"8 Restore v1 ConfigMap shop/x +y(new)",
 	)
-	// A want is never dropped: the reference of the ServiceAccount is.
+	// What the server wants is never given up: the reference of the ServiceAccount is.
 	pod := saved("Pod p", `{"spec":{"serviceAccountName":"sa"}}`, ownerOf(refOf("ServiceAccount sa")))
 	want(t, clusterOf(), []Saved{pod, saved("ServiceAccount sa", "", ownerOf(refOf("Pod p")))},
-		"1 Create v1 ServiceAccount shop/sa OwnerCycle:p",
+		"1 Create v1 ServiceAccount shop/sa",
 		"2 Create v1 Pod shop/p +sa(new)",
+		"3 Restore v1 ServiceAccount shop/sa +p(new)",
 	)
 }
 
@@ -365,20 +368,104 @@ func TestByItself(t *testing.T) {
 		saved("Job.batch runs", `{"status":{"conditions":[{"type":"Complete","status":"False"}]}}`),
 		saved("Pod done", `{"status":{"phase":"Succeeded"}}`, controllerOf(job)), saved("Pod runs", `{"status":{"phase":"Running"}}`),
 		saved("Pod mirror", `{"metadata":{"annotations":{"kubernetes.io/config.mirror":"x"}}}`),
-		saved("EndpointSlice.discovery.k8s.io es", "", controllerOf(refOf("Service s"))), saved("Service s", ""),
+		saved("EndpointSlice.discovery.k8s.io own", "", controllerOf(refOf("Service lone"))), saved("Service lone", ""), saved("Service s", `{"spec":{"selector":{"a":"b"}}}`),
+		saved("EndpointSlice.discovery.k8s.io es", `{"metadata":{"labels":{"endpointslice.kubernetes.io/managed-by":"endpointslice-controller.k8s.io"}}}`),
+		saved("Service own", ""), saved("Endpoints s", ""), saved("Endpoints own", ""),
+		saved("IPAddress.networking.k8s.io ip", `{"metadata":{"labels":{"ipaddress.kubernetes.io/managed-by":"ipallocator.k8s.io"}}}`),
+		saved("IPAddress.networking.k8s.io own", ""), saved("Event e", ""), saved("Event.events.k8s.io e", ""), saved("Event.example.com e", ""),
+		saved("Lease.coordination.k8s.io l", ""), saved("ConfigMap kube-root-ca.crt", ""),
+		saved("ConfigMap lock", `{"metadata":{"annotations":{"control-plane.alpha.kubernetes.io/leader":"{}"}}}`),
+		saved("APIService.apiregistration.k8s.io v1.example.com", `{"metadata":{"labels":{"kube-aggregator.kubernetes.io/automanaged":"true"}}}`),
+		saved("PersistentVolumeClaim scratch", "", controllerOf(refOf("Pod of-rs"))), saved("PersistentVolumeClaim of-runs", "", controllerOf(refOf("Pod solo"))), saved("Pod solo", ""),
+		saved("CertificateSigningRequest.certificates.k8s.io c", `{"status":{"conditions":[{"type":"Approved","status":"True"}]}}`),
 	},
-		"1 Create apps/v1 ReplicaSet shop/rs",
-		"2 Create batch/v1 Job shop/runs",
-		"3 Create v1 Pod shop/of-none OwnerGone:none",
-		"4 Create v1 Pod shop/owned +rs(new)",
-		"5 Create v1 Pod shop/runs",
-		"6 Create v1 Service shop/s",
+		"1 Create networking.k8s.io/v1 IPAddress shop/own",
+		"2 Create v1 Endpoints shop/own",
+		"3 Create v1 PersistentVolumeClaim shop/of-runs",
+		"4 Create v1 Service shop/lone",
+		"5 Create discovery.k8s.io/v1 EndpointSlice shop/own +lone(new)",
+		"6 Create v1 Service shop/own",
+		"7 Create v1 Service shop/s",
+		"8 Create apps/v1 ReplicaSet shop/rs",
+		"9 Create batch/v1 Job shop/runs -status !StartsOver",
+		"10 Create example.com/v1 Event shop/e",
+		"11 Create v1 Pod shop/of-none OwnerGone:none",
+		"12 Create v1 Pod shop/owned +rs(new)",
+		"13 Create v1 Pod shop/runs -status !StatusComputed",
+		"14 Create v1 Pod shop/solo",
+		"15 Restore v1 PersistentVolumeClaim shop/of-runs +solo(new)",
+		"ControllerMakesIt apiregistration.k8s.io/v1 APIService shop/v1.example.com ",
 		"WouldRunAgain batch/v1 Job shop/failed ",
 		"WouldRunAgain batch/v1 Job shop/job ",
+		"WouldRunAgain certificates.k8s.io/v1 CertificateSigningRequest shop/c ",
+		"HolderMakesIt coordination.k8s.io/v1 Lease shop/l ",
 		"ControllerMakesIt discovery.k8s.io/v1 EndpointSlice shop/es ",
+		"PastEvent events.k8s.io/v1 Event shop/e ",
+		"ControllerMakesIt networking.k8s.io/v1 IPAddress shop/ip ",
+		"ControllerMakesIt v1 ConfigMap shop/kube-root-ca.crt ",
+		"HolderMakesIt v1 ConfigMap shop/lock ",
+		"ControllerMakesIt v1 Endpoints shop/s ",
+		"PastEvent v1 Event shop/e ",
+		"ControllerMakesIt v1 PersistentVolumeClaim shop/scratch ",
 		"WouldRunAgain v1 Pod shop/done ",
 		"ControllerMakesIt v1 Pod shop/mirror ",
 		"ControllerMakesIt v1 Pod shop/of-out ",
 		"ControllerMakesIt v1 Pod shop/of-rs ",
 	)
+}
+
+// TestBeforeItsOwner: what the owner would make by itself, and empty, is made before it
+// and gets the reference afterwards.
+func TestBeforeItsOwner(t *testing.T) {
+	set, cart := refOf("StatefulSet.apps db"), refOf("Cart.example.com c")
+	want(t, clusterOf(), []Saved{
+		saved("StatefulSet.apps db", ""), saved("PersistentVolumeClaim data-db-0", "", controllerOf(set)), saved("ConfigMap of-db", "", controllerOf(set)),
+		saved("Cart.example.com c", ""), saved("Secret of-c", "", controllerOf(cart)), saved("Service of-c", "", controllerOf(cart)),
+		saved("PersistentVolumeClaim of-both", "", ownerOf(set), controllerOf(cart)), saved("PersistentVolumeClaim none", ""),
+	},
+		"1 Create v1 PersistentVolumeClaim shop/data-db-0",
+		"2 Create v1 PersistentVolumeClaim shop/none",
+		"3 Create v1 PersistentVolumeClaim shop/of-both",
+		"4 Create v1 Secret shop/of-c",
+		"5 Create apps/v1 StatefulSet shop/db",
+		"6 Restore v1 PersistentVolumeClaim shop/data-db-0 +db(new)",
+		"7 Create v1 ConfigMap shop/of-db +db(new)",
+		"8 Create example.com/v1 Cart shop/c",
+		"9 Restore v1 PersistentVolumeClaim shop/of-both +db(new) +c(new)",
+		"10 Restore v1 Secret shop/of-c +c(new)",
+		"11 Create v1 Service shop/of-c +c(new)",
+	)
+}
+
+// TestKindIsGone: with its definition a kind is gone, and every instance. Without the
+// definition in the backup nobody can tell.
+func TestKindIsGone(t *testing.T) {
+	c := clusterOf()
+	unserved := func(r object.Ref) (*object.Object, error) {
+		if r.Group() == "example.com" {
+			return nil, fmt.Errorf("looking: %w", &object.UnknownKindError{APIVersion: r.APIVersion, Kind: r.Kind})
+		}
+		return c.lookup(r)
+	}
+	const lamps = `{"spec":{"group":"example.com","names":{"kind":"Lamp"},"versions":[{"name":"v2"},{"name":"v1"}]}}`
+	const carts = `{"spec":{"group":"example.com","names":{"kind":"Cart"},"versions":[{"name":"v1","subresources":{"status":{}}}]}}`
+	const status = `{"status":{"n":1}}`
+	list := []Saved{
+		saved("CustomResourceDefinition.apiextensions.k8s.io carts.example.com", carts), saved("CustomResourceDefinition.apiextensions.k8s.io lamps.example.com", lamps),
+		saved("Cart.example.com c", status, ownerOf(refOf("Lamp.example.com l"))), saved("Lamp.example.com l", status), saved("Wheel.example.com w", status),
+	}
+	if diff := cmp.Diff([]string{
+		"1 Create apiextensions.k8s.io/v1 CustomResourceDefinition carts.example.com",
+		"2 Create apiextensions.k8s.io/v1 CustomResourceDefinition lamps.example.com",
+		"3 Create example.com/v1 Lamp shop/l",
+		"4 Create example.com/v1 Cart shop/c +l(new)",
+		"5 Status example.com/v1 Cart shop/c",
+		"CannotTell example.com/v1 Wheel shop/w ",
+	}, lines(Make(list, unserved))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	body, _, err := Make(list, unserved).Steps[2].Body(&Mapping{})
+	if err != nil || !strings.Contains(string(body), `"status":{"n":1}`) {
+		t.Errorf("the status that is a part of the object is not sent: %s %v", body, err)
+	}
 }

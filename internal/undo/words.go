@@ -17,7 +17,9 @@ var skipTexts = map[SkipReason]string{
 	CannotTell:        "nobody can tell whether it is there",
 	NotSaved:          "it is gone, and its content was not kept",
 	WouldRunAgain:     "it had run to its end, and would do its work again",
-	ControllerMakesIt: "its controller makes another one by itself",
+	ControllerMakesIt: "a controller makes it by itself",
+	HolderMakesIt:     "its holder makes it anew",
+	PastEvent:         "Events are records of the past",
 	ReferencesLost:    "it is there, and none of the references that it lost can be given back",
 	ListedTwice:       "the backup has it twice",
 	Unreadable:        "its copy cannot be read",
@@ -31,7 +33,7 @@ var dropTexts = map[DropReason]string{
 	OwnerElsewhere:    "the uid is of an object of other coordinates",
 	OwnerAmbiguous:    "several objects have the uid",
 	OwnerNotRestored:  "the owner is not made again",
-	OwnerCycle:        "the owner can only be made after the object",
+	OwnerCycle:        "the object refers to itself",
 	ControllerTaken:   "the object has another controller by now",
 }
 
@@ -42,5 +44,8 @@ var noteTexts = map[Note]string{
 	VolumeUnknown:         "nobody can tell whether its volume is there",
 	TokenDropped:          "the token is made anew",
 	WasBeingDeleted:       "it was being deleted when it was saved; the new one is not",
+	StatusComputed:        "its status is not restored: controllers work it out anew",
+	StartsOver:            "the Job starts over: its status is not restored",
+	FilledIn:              "a controller makes this object by itself: what was in it is added to the new one",
 	FinalizersNotRestored: "finalizers that it has lost are not given back",
 }

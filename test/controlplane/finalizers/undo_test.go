@@ -153,7 +153,7 @@ func (s *stage) killedAt(bundle string, step int) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	u, err := restore.Plan(s.ctx, client, id, bundle)
+	u, err := restore.Plan(s.ctx, client, id, bundle, restore.PlanOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}

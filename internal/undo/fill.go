@@ -1,0 +1,128 @@
+package undo
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// isDefaultAccount reports whether this is the ServiceAccount that is made in every
+// namespace as soon as it is missing. People add to it.
+//
+// Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go.
+func (n *node) isDefaultAccount() bool {
+	return isKind(n.Object, "", "ServiceAccount") && n.Object.Name == "default"
+}
+
+// hasContent reports whether there is more in the object than its name.
+func (n *node) hasContent() bool {
+	metadata, _ := n.content["metadata"].(map[string]any)
+	for _, field := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
+		if !empty(metadata[field]) {
+			return true
+		}
+	}
+	return len(n.content) > 3 // apiVersion, kind, metadata
+}
+
+// Lacks is what an object that has taken the place of one that is to be made lacks
+// of it: a merge patch under its UID and resourceVersion, nil when it lacks nothing.
+// Other tells that it has something else there: it is another object, and nothing of it
+// is to be changed. Owners are those that the object would be made with.
+func (s *Step) Lacks(m *Mapping, raw []byte) (patch []byte, other bool, err error) {
+	owners, _, err := m.resolve(s)
+	if err != nil {
+		return nil, false, err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var there map[string]any
+	if err := d.Decode(&there); err != nil {
+		return nil, false, err
+	}
+	has := references(there)
+	for _, o := range owners {
+		if !slices.ContainsFunc(has, func(h object.OwnerReference) bool { return h.UID == o.UID }) {
+			return nil, true, nil
+		}
+	}
+	add := map[string]any{}
+	for field, value := range s.content {
+		switch {
+		case field == "metadata" || field == "status" || covers(there[field], value):
+		case empty(there[field]):
+			add[field] = value
+		default:
+			return nil, true, nil
+		}
+	}
+	metadata, other := s.lacksMetadata(there)
+	if other || len(add) == 0 && len(metadata) == 0 {
+		return nil, other, nil
+	}
+	live, _ := there["metadata"].(map[string]any)
+	metadata["uid"], metadata["resourceVersion"] = live["uid"], live["resourceVersion"]
+	add["metadata"] = metadata
+	patch, err = json.Marshal(add)
+	return patch, false, err
+}
+
+// lacksMetadata are the labels and annotations that are missing. Finalizers are not
+// added to what somebody else has made.
+func (s *Step) lacksMetadata(there map[string]any) (add map[string]any, other bool) {
+	add = map[string]any{}
+	for _, field := range []string{"labels", "annotations"} {
+		ours, _ := at(s.content, "metadata", field).(map[string]any)
+		theirs, _ := at(there, "metadata", field).(map[string]any)
+		missing := maps.Clone(ours)
+		for key, value := range ours {
+			if have, ok := theirs[key]; ok {
+				if have != value {
+					return nil, true
+				}
+				delete(missing, key)
+			}
+		}
+		if len(missing) > 0 {
+			add[field] = missing
+		}
+	}
+	return add, false
+}
+
+// covers reports whether a value has everything that another one has. The server adds
+// defaults to what it is sent.
+func covers(have, want any) bool {
+	wanted, isMap := want.(map[string]any)
+	if !isMap {
+		return reflect.DeepEqual(have, want)
+	}
+	fields, _ := have.(map[string]any)
+	for key, value := range wanted {
+		if !covers(fields[key], value) {
+			return false
+		}
+	}
+	return true
+}
+
+func empty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	default:
+		return false
+	}
+}
+
+// Fills reports whether the object is one that a controller makes by itself, and to
+// which what is missing may be added.
+func (s *Step) Fills() bool { return slices.Contains(s.Notes, FilledIn) }

@@ -1,0 +1,119 @@
+package undo
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// makers are the kinds that make their dependents by themselves, once they are
+// there. The ReplicaSets of a Deployment are not among what is made: the older of
+// them are its history.
+var makers = map[string][]string{
+	"Pod":                   {"v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet", "apps/v1 DaemonSet", "batch/v1 Job"},
+	"PersistentVolumeClaim": {"v1 Pod"},
+	"ResourceClaim":         {"v1 Pod"},
+}
+
+const (
+	// mirrorAnnotation marks the mirror pod of a static pod, which the kubelet makes.
+	//
+	// Upstream: core/v1 MirrorPodAnnotationKey.
+	mirrorAnnotation = "kubernetes.io/config.mirror"
+	// leaderAnnotation marks the lock of an election.
+	//
+	// Upstream: client-go/tools/leaderelection/resourcelock.
+	leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
+	// rootCertificates is the name of the ConfigMap that is in every namespace.
+	//
+	// Upstream: pkg/controller/certificates/rootcacertpublisher.
+	rootCertificates = "kube-root-ca.crt"
+)
+
+// managedBy are labels by which controllers tell what they have made, with the values
+// that are theirs; nil for any.
+//
+// Upstream: pkg/controller/{endpoint,endpointslice,endpointslicemirroring},
+// pkg/registry/core/service/ipallocator, kube-aggregator/pkg/controllers/autoregister.
+var managedBy = map[string]struct {
+	label  string
+	values []string
+}{
+	"/Endpoints":                     {"endpoints.kubernetes.io/managed-by", []string{"endpoint-controller"}},
+	"discovery.k8s.io/EndpointSlice": {"endpointslice.kubernetes.io/managed-by", []string{"endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"}},
+	"networking.k8s.io/IPAddress":    {"ipaddress.kubernetes.io/managed-by", []string{"ipallocator.k8s.io"}},
+	"apiregistration.k8s.io/APIService": {
+		"kube-aggregator.kubernetes.io/automanaged", nil,
+	},
+}
+
+// byItself says why an object of this kind is never made by an undo: it comes by itself,
+// or would say what is not so any more. Empty for others.
+func (p *planning) byItself(i int) SkipReason {
+	n := &p.nodes[i]
+	switch group, kind := n.Object.Group(), n.Object.Kind; {
+	case kind == "Event" && (group == "" || group == "events.k8s.io"):
+		return PastEvent
+	case group == "coordination.k8s.io", (group == "") && textAt(n.content, "metadata", "annotations", leaderAnnotation) != "":
+		return HolderMakesIt
+	case isKind(n.Object, "", "ConfigMap") && n.Object.Name == rootCertificates,
+		isKind(n.Object, "storage.k8s.io", "VolumeAttachment"), isKind(n.Object, "resource.k8s.io", "ResourceSlice"),
+		isKind(n.Object, "certificates.k8s.io", "PodCertificateRequest"):
+		return ControllerMakesIt
+	case p.labelled(n), p.ofService(n), p.controllerMakes(i):
+		return ControllerMakesIt
+	default:
+		return ""
+	}
+}
+
+// labelled reports whether a controller has marked the object as its own.
+func (p *planning) labelled(n *node) bool {
+	mark, ok := managedBy[n.Object.Group()+"/"+n.Object.Kind]
+	if !ok {
+		return false
+	}
+	value, there := at(n.content, "metadata", "labels", mark.label).(string)
+	return there && (mark.values == nil || slices.Contains(mark.values, value))
+}
+
+// ofService reports whether these are the Endpoints of a Service that selects pods.
+// Those of a Service without a selector are somebody's own.
+func (p *planning) ofService(n *node) bool {
+	if !isKind(n.Object, "", "Endpoints") {
+		return false
+	}
+	at, there := p.services[place{"", "Service", n.Object.Namespace, n.Object.Name}]
+	return there && selects(&p.nodes[at])
+}
+
+// selects reports whether a Service selects pods.
+func selects(n *node) bool {
+	selector, _ := at(n.content, "spec", "selector").(map[string]any)
+	return len(selector) > 0
+}
+
+// controllerMakes reports whether the object comes by itself: its controller is
+// there or made again and makes such objects, or it is the mirror of a static pod.
+func (p *planning) controllerMakes(i int) bool {
+	n := &p.nodes[i]
+	if _, mirror := at(n.content, "metadata", "annotations", mirrorAnnotation).(string); mirror && isKind(n.Object, "", "Pod") {
+		return true
+	}
+	if !BuiltIn(n.Object.Group()) {
+		return false
+	}
+	for _, ref := range n.owners {
+		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], ref.APIVersion+" "+ref.Kind) {
+			continue
+		}
+		if ref.Kind == "Pod" { // a pod that is made again by name keeps its claims, any other gets new ones
+			saved := p.byUID[ref.UID]
+			return len(saved) == 1 && saved[0] != i && isKind(p.nodes[saved[0]].Object, "", "Pod") && p.controllerMakes(saved[0])
+		}
+		if _, why := p.owner(i, ref); why == "" {
+			return true
+		}
+	}
+	return false
+}
