@@ -14,6 +14,9 @@ const (
 	addressKind    = "IPAddress"
 )
 
+// secretKind is the kind of whose type something is kept.
+const secretKind = "Secret"
+
 // factsKinds are these kinds.
 var factsKinds = []string{podKind, namespaceKind, definitionKind, jobKind, volumeKind, claimKind, cidrKind, addressKind}
 

@@ -98,7 +98,7 @@ func (rd *reading) complete(it *item, outer *listing) error {
 		if o.Name == "" {
 			return rd.problem(it.line, understood(o)+"metadata.name is missing", nil)
 		}
-		w := waiting{o: o, line: it.line, index: outer.count}
+		w := waiting{o: o, line: it.line, index: outer.count, token: it.token()}
 		for _, kind := range factsKinds {
 			if len(it.spec) > 0 || len(it.status) > 0 {
 				if w.facts == nil {
@@ -121,6 +121,7 @@ func (rd *reading) complete(it *item, outer *listing) error {
 	if facts != nil {
 		rd.in.setFacts(o, o.Kind, facts)
 	}
+	setToken(o, it.token())
 	return rd.hand(o, outer != nil, it.line)
 }
 

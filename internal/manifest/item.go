@@ -26,6 +26,7 @@ type item struct {
 	apiVersion, kind, namespace span
 	name, uid, version          span
 	more                        span // metadata.continue
+	account, accountUID, typed  span // of a Secret
 	created, deleted            int64
 	generation, grace           int64
 	owners                      []ownerSpans
@@ -112,6 +113,9 @@ const (
 	hasReserved
 	hasCIDRs
 	hasParent
+	hasAccount
+	hasAccountUID
+	hasType
 
 	hasGraceValue // deletionGracePeriodSeconds is there and not null
 	hasFlatItems  // the fields of metadata are at the top

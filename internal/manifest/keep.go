@@ -41,7 +41,8 @@ var keepMetadata = keepFields(map[string]*keep{
 	"labels":     {any: keepValue},
 	"finalizers": keepStrings,
 	"annotations": keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
-		object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation),
+		object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
+		object.AccountNameAnnotation, object.AccountUIDAnnotation),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -88,7 +89,7 @@ var keepStatus = keepFields(map[string]*keep{
 // keepObject is what is kept of an object or list.
 var keepObject = withItems(keepFields(map[string]*keep{
 	"metadata": keepMetadata, "spec": keepSpec, "status": keepStatus,
-}, "apiVersion", "kind"))
+}, "apiVersion", "kind", "type"))
 
 // keepItems is what is kept of the items of a list.
 var keepItems = keepObject.fields["items"]

@@ -33,6 +33,8 @@ type waiting struct {
 	text []byte
 	// facts are what its spec and status say if it is of a kind that matters.
 	facts map[string]conditional
+	// token is what it says of its account if it is a Secret.
+	token *object.Token
 }
 
 // conditional are the facts of an object if it turns out to be of some kind, or
@@ -149,6 +151,7 @@ func (ls *listing) release(w waiting) error {
 	case ok:
 		ls.rd.in.setFacts(o, o.Kind, &c.facts)
 	}
+	setToken(o, w.token)
 	if err := ls.rd.hand(o, true, w.line); err != nil {
 		return err
 	}

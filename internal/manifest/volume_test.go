@@ -34,6 +34,12 @@ const whoUses = `{"kind":"List","apiVersion":"v1","items":[
 {"apiVersion":"networking.k8s.io/v1","kind":"IPAddress","metadata":{"name":"10.0.0.8"}},
 {"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"web-7f","annotations":{"deployment.kubernetes.io/revision":"3"}},"spec":{"replicas":1}},
 {"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"odd","annotations":{"deployment.kubernetes.io/revision":"third"}}},
+{"apiVersion":"v1","kind":"Secret","metadata":{"name":"ci-token","annotations":{"kubernetes.io/service-account.name":"ci","kubernetes.io/service-account.uid":"u-ci"}},"data":{"token":"eA=="},"type":"kubernetes.io/service-account-token"},
+{"type":"kubernetes.io/service-account-token","apiVersion":"v1","kind":"Secret","metadata":{"name":"any-uid","annotations":{"kubernetes.io/service-account.name":"ci"}}},
+{"apiVersion":"v1","kind":"Secret","metadata":{"name":"pull","annotations":{"kubernetes.io/service-account.name":"ci","kubernetes.io/service-account.uid":"u-ci"}},"type":"kubernetes.io/dockercfg"},
+{"apiVersion":"v1","kind":"Secret","metadata":{"name":"part","annotations":{"kubernetes.io/service-account.name":"ci","kubernetes.io/service-account.uid":"u-ci"}}},
+{"apiVersion":"v1","kind":"Secret","metadata":{"name":"nobody"},"type":"kubernetes.io/service-account-token"},
+{"apiVersion":"example.com/v1","kind":"Secret","metadata":{"name":"other","annotations":{"kubernetes.io/service-account.name":"ci"}},"type":{"a":[1]}},
 {"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"free"},"spec":{"capacity":{}}}
 ]}`
 
@@ -61,8 +67,14 @@ func TestWhatProtects(t *testing.T) {
 		"networking.k8s.io/v1 IPAddress 10.0.0.8 uid= in list",
 		"apps/v1 ReplicaSet web-7f uid= revision=3 in list",
 		"apps/v1 ReplicaSet odd uid= in list",
+		"v1 Secret ci-token uid= token={Account:ci AccountUID:u-ci Sure:true} in list",
+		"v1 Secret any-uid uid= token={Account:ci AccountUID: Sure:true} in list",
+		"v1 Secret pull uid= in list",
+		"v1 Secret part uid= token={Account:ci AccountUID:u-ci Sure:false} in list",
+		"v1 Secret nobody uid= in list",
+		"example.com/v1 Secret other uid= in list",
 		"v1 PersistentVolume free uid= volume={Phase: ClaimNamespace: ClaimName: ClaimUID: ReclaimPolicy: Provisioner: MigratedTo: CSI:false} in list",
-		`list "v1" "List" 20 partial=false`,
+		`list "v1" "List" 26 partial=false`,
 	}
 	wantLines(t, whoUses, Options{}, want...)
 	text, err := yaml.JSONToYAML([]byte(whoUses))

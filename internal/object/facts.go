@@ -117,6 +117,7 @@ type Seldom struct {
 	ResourceClaim *ResourceClaim
 	ServiceCIDR   *ServiceCIDR
 	IPAddress     *IPAddress
+	Token         *Token
 }
 
 // ResourceClaim is what the deletion of a ResourceClaim depends on (semantics.md
@@ -148,6 +149,47 @@ type IPAddress struct {
 	Name      string
 }
 
+// TokenType is the type of the Secrets that are tokens of ServiceAccounts.
+//
+// Upstream: core/v1 SecretTypeServiceAccountToken.
+const TokenType = "kubernetes.io/service-account-token"
+
+// The annotations by which a token says whose it is.
+//
+// Upstream: core/v1 ServiceAccountNameKey, ServiceAccountUIDKey.
+const (
+	AccountNameAnnotation = "kubernetes.io/service-account.name"
+	AccountUIDAnnotation  = "kubernetes.io/service-account.uid"
+)
+
+// Token is whose token a Secret is, if it is one: the ServiceAccount of that name in the
+// namespace of the Secret. (semantics.md §7.1, S246)
+type Token struct {
+	// Account is the name of the ServiceAccount, never empty.
+	Account string
+	// AccountUID is empty for a Secret that fits any account of the name.
+	AccountUID types.UID
+	// Sure tells that the type was seen, and is TokenType. Where only metadata was seen,
+	// the Secret may be one of another type, which stays.
+	Sure bool
+}
+
+// TokenBy is what the annotations and the type of a Secret say; nil for one that is no
+// token. An empty type is one that was not seen.
+func TokenBy(account string, uid types.UID, secretType string) *Token {
+	if account == "" || secretType != "" && secretType != TokenType {
+		return nil
+	}
+	return &Token{Account: account, AccountUID: uid, Sure: secretType == TokenType}
+}
+
+// Of tells whether the token is one of a ServiceAccount, by its name and uid.
+//
+// Upstream: apiserver serviceaccount IsServiceAccountToken.
+func (t *Token) Of(account string, uid types.UID) bool {
+	return t.Account == account && (t.AccountUID == "" || t.AccountUID == uid)
+}
+
 func equalSeldom(a, b *Seldom) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -157,7 +199,7 @@ func equalSeldom(a, b *Seldom) bool {
 	}
 	return (a.ResourceClaim == nil || slices.Equal(a.ResourceClaim.Reserved, b.ResourceClaim.Reserved)) &&
 		(a.ServiceCIDR == nil || slices.Equal(a.ServiceCIDR.CIDRs, b.ServiceCIDR.CIDRs)) &&
-		equalPointees(a.IPAddress, b.IPAddress)
+		equalPointees(a.IPAddress, b.IPAddress) && equalPointees(a.Token, b.Token)
 }
 
 // Bound tells whether the volume belongs to a claim.

@@ -146,6 +146,7 @@ type storedObject struct {
 	ResourceClaim *storedResourceClaim `json:"rc,omitzero"`
 	ServiceCIDR   *storedServiceCIDR   `json:"cidr,omitzero"`
 	IPAddress     *storedIPAddress     `json:"ip,omitzero"`
+	Token         *storedToken         `json:"token,omitzero"`
 }
 
 type storedOwner struct {
@@ -209,6 +210,12 @@ type storedIPAddress struct {
 	Resource  string `json:"r,omitzero"`
 	Namespace string `json:"s,omitzero"`
 	Name      string `json:"n,omitzero"`
+}
+
+type storedToken struct {
+	Account    string    `json:"n"`
+	AccountUID types.UID `json:"u,omitzero"`
+	Sure       bool      `json:"sure,omitzero"`
 }
 
 type storedNamespace struct {

@@ -50,6 +50,10 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 		address := storedIPAddress(*a)
 		s.IPAddress = &address
 	}
+	if x := o.Token(); x != nil {
+		token := storedToken(*x)
+		s.Token = &token
+	}
 }
 
 func storedPodOf(p *object.Pod) *storedPod {
@@ -111,7 +115,7 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 &&
 		s.Revision == 0 && s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil && s.Job == nil && s.Volume == nil &&
-		s.ResourceClaim == nil && s.ServiceCIDR == nil && s.IPAddress == nil {
+		s.ResourceClaim == nil && s.ServiceCIDR == nil && s.IPAddress == nil && s.Token == nil {
 		return nil
 	}
 	rare := &object.Rare{
@@ -165,6 +169,9 @@ func (s *storedObject) seldom(intern *manifest.Interner) *object.Seldom {
 		a.Group, a.Resource, a.Namespace = intern.String(a.Group), intern.String(a.Resource), intern.String(a.Namespace)
 		address := object.IPAddress(a)
 		return &object.Seldom{IPAddress: &address}
+	case s.Token != nil:
+		token := object.Token(*s.Token)
+		return &object.Seldom{Token: &token}
 	default:
 		return nil
 	}

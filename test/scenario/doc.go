@@ -33,6 +33,9 @@
 //	reserved=pods:p:u   facts of a ResourceClaim: its users by resource, name and UID
 //	of=shop/web         facts of an IPAddress: the Service that has it
 //	cidrs=10.9.0.0/24   facts of a ServiceCIDR
+//	token=ci:u          facts of a Secret that is a token: its ServiceAccount by name and
+//	                    UID, which may be missing; token?=ci:u where the type of the
+//	                    Secret was not seen
 //	phase=Active spec=kubernetes
 //	                    facts of a namespace; spec is spec.finalizers
 //	defines=example.com/v1:Widget:widgets scope=Cluster established terminating

@@ -100,6 +100,12 @@ func setFact(o *object.Object, key, value string) (err error) {
 			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddress{Resource: "services", Namespace: namespace, Name: name}}
 			return nil
 		}
+	case "Secret":
+		if key == "token" || key == "token?" {
+			account, uid, _ := strings.Cut(value, ":")
+			rare.Seldom = &object.Seldom{Token: &object.Token{Account: account, AccountUID: types.UID(uid), Sure: key == "token"}}
+			return nil
+		}
 	case "ServiceCIDR":
 		if key == "cidrs" {
 			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: list(value)}}
