@@ -58,6 +58,10 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "gone already before the request"
 	case e.Reason == string(VolumeReclaimed):
 		return "goes with its claim " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
+	case e.Reason == string(AccountGone) && slices.ContainsFunc(e.Because, m.went):
+		return "a token of " + names(e.Because) + ", and goes with it"
+	case e.Reason == string(AccountGone):
+		return "a token of " + names(e.Because) + ", which does not exist"
 	case e.Reason == string(DeletedByRest) && len(e.Because) > 0:
 		return "goes with " + names(e.Because)
 	case e.Reason == string(DeletedByRest):
@@ -177,6 +181,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
 	case e.Reason == string(VolumeUnknown):
 		return "what becomes of it without its claim " + names(e.Because) + " is not known"
+	case e.Reason == string(TokenUnknown):
+		return "may be a token of " + names(e.Because) + ", and goes with it then"
 	case e.Reason == string(ContentNotCovered):
 		return "not all of its content is known"
 	case len(e.Because) > 0:

@@ -35,6 +35,8 @@ const (
 	VolumeRetained     Reason = "VolumeRetained"
 	VolumeRecycled     Reason = "VolumeRecycled"
 	VolumeUnknown      Reason = "VolumeUnknown"
+	AccountGone        Reason = "AccountGone"
+	TokenUnknown       Reason = "TokenUnknown"
 )
 
 // ReasonText is one documented reason.
@@ -75,5 +77,7 @@ func Reasons() []ReasonText {
 		{VolumeRetained, "The claim of the volume goes, and its reclaim policy is Retain: the volume stays with its data, and no claim gets it."},
 		{VolumeRecycled, "The claim of the volume goes, and its reclaim policy is Recycle: the volume stays, and its data is erased."},
 		{VolumeUnknown, "The claim of the volume goes or may go, and what then becomes of the volume is not known."},
+		{AccountGone, "The Secret is the token of a ServiceAccount that goes or does not exist: the tokens controller deletes it, whoever owns it."},
+		{TokenUnknown, "The ServiceAccount that the Secret names goes or may go, and whether the Secret is a token and goes with it is not known."},
 	}
 }

@@ -57,8 +57,11 @@ func (w *restOfWorld) pass(ctx context.Context, list []controllers.Controller, w
 		if _, releases := c.(controllers.Releaser); releases {
 			reason = Released
 		}
-		if c.Name() == controllers.ReclaimName {
+		switch c.Name() {
+		case controllers.ReclaimName:
 			reason = VolumeReclaimed
+		case controllers.TokensName:
+			reason = AccountGone
 		}
 		w.recorder.as(c.Name(), string(reason), func() {
 			// The only error is the context's, which the driver sees itself.
