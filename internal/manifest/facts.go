@@ -12,13 +12,14 @@ const (
 	claimKind      = "ResourceClaim"
 	cidrKind       = "ServiceCIDR"
 	addressKind    = "IPAddress"
+	setKind        = "StatefulSet"
 )
 
 // secretKind is the kind of whose type something is kept.
 const secretKind = "Secret"
 
 // factsKinds are these kinds.
-var factsKinds = []string{podKind, namespaceKind, definitionKind, jobKind, volumeKind, claimKind, cidrKind, addressKind}
+var factsKinds = []string{podKind, namespaceKind, definitionKind, jobKind, volumeKind, claimKind, cidrKind, addressKind, setKind}
 
 // factsKind is kind when something of its spec and status is kept in the group
 // of apiVersion, and empty otherwise.
@@ -34,6 +35,10 @@ func factsKind(apiVersion, kind string) string {
 		}
 	case jobKind:
 		if object.GroupOf(apiVersion) == "batch" {
+			return kind
+		}
+	case setKind:
+		if object.GroupOf(apiVersion) == "apps" {
 			return kind
 		}
 	case claimKind:
@@ -78,6 +83,8 @@ func (l *lexer) spec(it *item, kind string, flat bool) error {
 			err = l.cidrSpecField(it)
 		case addressKind:
 			err = l.addressSpecField(it)
+		case setKind:
+			err = l.setSpecField(it, flat)
 		default:
 			err = l.skip()
 		}

@@ -56,6 +56,7 @@ type facts struct {
 	claim      object.ResourceClaim
 	cidr       object.ServiceCIDR
 	address    object.IPAddress
+	set        object.StatefulSet
 	// specified tells that there was a spec, stated that there was a status.
 	specified, stated bool
 	// scoped tells that the definition has said its scope, conditioned that it
@@ -116,6 +117,7 @@ const (
 	hasAccount
 	hasAccountUID
 	hasType
+	hasTemplates
 
 	hasGraceValue // deletionGracePeriodSeconds is there and not null
 	hasFlatItems  // the fields of metadata are at the top

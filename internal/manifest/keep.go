@@ -63,6 +63,9 @@ var keepReservations = &keep{each: keepFields(nil, "apiGroup", "resource", "name
 // keepParent is what is kept of what an IPAddress goes with.
 var keepParent = keepFields(nil, "group", "resource", "namespace", "name")
 
+// keepTemplates is what is kept of the claims that a StatefulSet makes.
+var keepTemplates = &keep{each: keepFields(map[string]*keep{"metadata": keepFields(nil, "name")})}
+
 var keepClaimRef = keepFields(nil, "namespace", "name", "uid")
 
 // keepSpec and keepStatus are what is kept for any of the kinds that matter.
@@ -78,6 +81,8 @@ var keepSpec = keepFields(map[string]*keep{
 	"csi":        keepFields(nil),
 	"cidrs":      keepStrings,
 	"parentRef":  keepParent,
+
+	"volumeClaimTemplates": keepTemplates,
 }, "nodeName", "terminationGracePeriodSeconds", "group", "scope", "version", "managedBy", "persistentVolumeReclaimPolicy")
 
 var keepStatus = keepFields(map[string]*keep{
@@ -113,6 +118,7 @@ var (
 		kindClaim: keepFields(nil),
 		kindCIDR:  keepFields(map[string]*keep{"cidrs": keepStrings}),
 		kindIP:    keepFields(map[string]*keep{"parentRef": keepParent}),
+		kindSet:   keepFields(map[string]*keep{"volumeClaimTemplates": keepTemplates}),
 		kindOther: nil,
 	}
 	statusOf = [...]*keep{
@@ -125,6 +131,7 @@ var (
 		kindClaim:      keepFields(map[string]*keep{"reservedFor": keepReservations}),
 		kindCIDR:       keepFields(nil),
 		kindIP:         keepFields(nil),
+		kindSet:        keepFields(nil),
 		kindOther:      nil,
 	}
 )

@@ -40,6 +40,8 @@ const whoUses = `{"kind":"List","apiVersion":"v1","items":[
 {"apiVersion":"v1","kind":"Secret","metadata":{"name":"part","annotations":{"kubernetes.io/service-account.name":"ci","kubernetes.io/service-account.uid":"u-ci"}}},
 {"apiVersion":"v1","kind":"Secret","metadata":{"name":"nobody"},"type":"kubernetes.io/service-account-token"},
 {"apiVersion":"example.com/v1","kind":"Secret","metadata":{"name":"other","annotations":{"kubernetes.io/service-account.name":"ci"}},"type":{"a":[1]}},
+{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db"},"spec":{"template":{"metadata":{"name":"x"}},"volumeClaimTemplates":[{"kind":"PersistentVolumeClaim","metadata":{"creationTimestamp":null,"name":"data"},"spec":{}},{"spec":{},"metadata":{"name":"log"}}]}},
+{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"part"}},
 {"apiVersion":"v1","kind":"PersistentVolume","metadata":{"name":"free"},"spec":{"capacity":{}}}
 ]}`
 
@@ -73,8 +75,10 @@ func TestWhatProtects(t *testing.T) {
 		"v1 Secret part uid= token={Account:ci AccountUID:u-ci Sure:false} in list",
 		"v1 Secret nobody uid= in list",
 		"example.com/v1 Secret other uid= in list",
+		"apps/v1 StatefulSet db uid= templates=[data log] in list",
+		"apps/v1 StatefulSet part uid= in list",
 		"v1 PersistentVolume free uid= volume={Phase: ClaimNamespace: ClaimName: ClaimUID: ReclaimPolicy: Provisioner: MigratedTo: CSI:false} in list",
-		`list "v1" "List" 26 partial=false`,
+		`list "v1" "List" 28 partial=false`,
 	}
 	wantLines(t, whoUses, Options{}, want...)
 	text, err := yaml.JSONToYAML([]byte(whoUses))
@@ -136,11 +140,14 @@ func TestProtectionFaults(t *testing.T) {
 		`{"apiVersion":"networking.k8s.io/v1","kind":"IPAddress","metadata":{"name":"a"},"spec":{"parentRef":{"name":"a","name":"b"}}}`: "spec.parentRef.name is there twice",
 		volume(`"csi":{},"csi":{}`):                  "spec.csi is there twice",
 		volume(`"persistentVolumeReclaimPolicy":{}`): "spec.persistentVolumeReclaimPolicy is a mapping; it must be a string",
-		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":{}}}`:                      "status.reservedFor is a mapping; it must be a list",
-		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[1]}}`:                     "an entry of status.reservedFor is a number; it must be a mapping",
-		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[],"reservedFor":[]}}`:     "status.reservedFor is there twice",
-		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[{"uid":"a","uid":"b"}]}}`: "status.reservedFor.uid is there twice",
-		`{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"a"},"spec":{"cidrs":[7]}}`:                             "an entry of spec.cidrs is a number; it must be a string",
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":{}}}`:                        "status.reservedFor is a mapping; it must be a list",
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[1]}}`:                       "an entry of status.reservedFor is a number; it must be a mapping",
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[],"reservedFor":[]}}`:       "status.reservedFor is there twice",
+		`{"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim","metadata":{"name":"a"},"status":{"reservedFor":[{"uid":"a","uid":"b"}]}}`:   "status.reservedFor.uid is there twice",
+		`{"apiVersion":"networking.k8s.io/v1","kind":"ServiceCIDR","metadata":{"name":"a"},"spec":{"cidrs":[7]}}`:                               "an entry of spec.cidrs is a number; it must be a string",
+		`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"a"},"spec":{"volumeClaimTemplates":[7]}}`:                             "an entry of spec.volumeClaimTemplates is a number; it must be a mapping",
+		`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"a"},"spec":{"volumeClaimTemplates":[{"metadata":{},"metadata":{}}]}}`: "an entry of spec.volumeClaimTemplates has metadata twice",
+		`{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"a"},"spec":{"volumeClaimTemplates":[],"volumeClaimTemplates":[]}}`:    "spec.volumeClaimTemplates is there twice",
 		volume(`"claimRef":{},"claimRef":{}`):        "spec.claimRef is there twice",
 		volume(`"claimRef":{"name":"a","name":"b"}`): "spec.claimRef.name is there twice",
 		volume(`"claimRef":{"uid":7}`):               "spec.claimRef.uid is a number; it must be a string",

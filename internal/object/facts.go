@@ -2,6 +2,7 @@ package object
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -118,6 +119,7 @@ type Seldom struct {
 	ServiceCIDR   *ServiceCIDR
 	IPAddress     *IPAddress
 	Token         *Token
+	StatefulSet   *StatefulSet
 }
 
 // ResourceClaim is what the deletion of a ResourceClaim depends on (semantics.md
@@ -147,6 +149,23 @@ type IPAddress struct {
 	Resource  string
 	Namespace string
 	Name      string
+}
+
+// StatefulSet is what a StatefulSet leaves behind.
+type StatefulSet struct {
+	// ClaimTemplates are the names of spec.volumeClaimTemplates.
+	ClaimTemplates []string
+}
+
+// Made tells whether a claim of this name is one that the StatefulSet of that name has
+// made for one of its pods, whatever their number is by now.
+//
+// Upstream: statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
+func (s *StatefulSet) Made(set, claim string) bool {
+	return slices.ContainsFunc(s.ClaimTemplates, func(template string) bool {
+		ordinal, ok := strings.CutPrefix(claim, template+"-"+set+"-")
+		return ok && ordinal != "" && strings.Trim(ordinal, "0123456789") == ""
+	})
 }
 
 // TokenType is the type of the Secrets that are tokens of ServiceAccounts.
@@ -194,10 +213,12 @@ func equalSeldom(a, b *Seldom) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if (a.ResourceClaim == nil) != (b.ResourceClaim == nil) || (a.ServiceCIDR == nil) != (b.ServiceCIDR == nil) {
+	if (a.ResourceClaim == nil) != (b.ResourceClaim == nil) || (a.ServiceCIDR == nil) != (b.ServiceCIDR == nil) ||
+		(a.StatefulSet == nil) != (b.StatefulSet == nil) {
 		return false
 	}
 	return (a.ResourceClaim == nil || slices.Equal(a.ResourceClaim.Reserved, b.ResourceClaim.Reserved)) &&
+		(a.StatefulSet == nil || slices.Equal(a.StatefulSet.ClaimTemplates, b.StatefulSet.ClaimTemplates)) &&
 		(a.ServiceCIDR == nil || slices.Equal(a.ServiceCIDR.CIDRs, b.ServiceCIDR.CIDRs)) &&
 		equalPointees(a.IPAddress, b.IPAddress) && equalPointees(a.Token, b.Token)
 }

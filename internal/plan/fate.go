@@ -62,6 +62,7 @@ func (s *simulation) fates() fates {
 	s.spreadWaiting(all)
 	s.doubtFollowers(all)
 	s.addKeptByBlocked(all)
+	s.addLeft(all)
 	maps.DeleteFunc(all, func(_ types.UID, f *fate) bool { return s.elsewhere(f) })
 	return all
 }

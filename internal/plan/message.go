@@ -95,6 +95,8 @@ func keptSentence(e *report.Effect) string {
 		return "loses the finalizer and stays, for it is not being deleted"
 	case e.Reason == string(VolumeRetained):
 		return "stays with its data: its claim " + names(e.Because) + " goes, and its reclaim policy is Retain"
+	case e.Reason == string(ClaimLeft):
+		return "stays with its data: StatefulSets leave their claims, and " + names(e.Because) + " goes"
 	case e.Reason == string(VolumeRecycled):
 		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
 	case e.Reason == string(Protected):

@@ -37,6 +37,7 @@ const (
 	VolumeUnknown      Reason = "VolumeUnknown"
 	AccountGone        Reason = "AccountGone"
 	TokenUnknown       Reason = "TokenUnknown"
+	ClaimLeft          Reason = "ClaimLeft"
 )
 
 // ReasonText is one documented reason.
@@ -79,5 +80,6 @@ func Reasons() []ReasonText {
 		{VolumeUnknown, "The claim of the volume goes or may go, and what then becomes of the volume is not known."},
 		{AccountGone, "The Secret is the token of a ServiceAccount that goes or does not exist: the tokens controller deletes it, whoever owns it."},
 		{TokenUnknown, "The ServiceAccount that the Secret names goes or may go, and whether the Secret is a token and goes with it is not known."},
+		{ClaimLeft, "The StatefulSet that has made the claim goes. StatefulSets leave their claims: it stays with its data, until somebody deletes it."},
 	}
 }

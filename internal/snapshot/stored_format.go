@@ -147,6 +147,7 @@ type storedObject struct {
 	ServiceCIDR   *storedServiceCIDR   `json:"cidr,omitzero"`
 	IPAddress     *storedIPAddress     `json:"ip,omitzero"`
 	Token         *storedToken         `json:"token,omitzero"`
+	StatefulSet   *storedStatefulSet   `json:"sts,omitzero"`
 }
 
 type storedOwner struct {
@@ -216,6 +217,10 @@ type storedToken struct {
 	Account    string    `json:"n"`
 	AccountUID types.UID `json:"u,omitzero"`
 	Sure       bool      `json:"sure,omitzero"`
+}
+
+type storedStatefulSet struct {
+	ClaimTemplates []string `json:"claims,omitempty"`
 }
 
 type storedNamespace struct {

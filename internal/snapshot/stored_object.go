@@ -54,6 +54,9 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 		token := storedToken(*x)
 		s.Token = &token
 	}
+	if x := o.StatefulSet(); x != nil {
+		s.StatefulSet = &storedStatefulSet{ClaimTemplates: x.ClaimTemplates}
+	}
 }
 
 func storedPodOf(p *object.Pod) *storedPod {
@@ -115,7 +118,7 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 &&
 		s.Revision == 0 && s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil && s.Job == nil && s.Volume == nil &&
-		s.ResourceClaim == nil && s.ServiceCIDR == nil && s.IPAddress == nil && s.Token == nil {
+		s.ResourceClaim == nil && s.ServiceCIDR == nil && s.IPAddress == nil && s.Token == nil && s.StatefulSet == nil {
 		return nil
 	}
 	rare := &object.Rare{
@@ -172,6 +175,12 @@ func (s *storedObject) seldom(intern *manifest.Interner) *object.Seldom {
 	case s.Token != nil:
 		token := object.Token(*s.Token)
 		return &object.Seldom{Token: &token}
+	case s.StatefulSet != nil:
+		set := &object.StatefulSet{}
+		for _, name := range s.StatefulSet.ClaimTemplates {
+			set.ClaimTemplates = append(set.ClaimTemplates, intern.String(name))
+		}
+		return &object.Seldom{StatefulSet: set}
 	default:
 		return nil
 	}
