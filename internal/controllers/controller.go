@@ -67,7 +67,7 @@ type Releaser interface {
 func All(c Coverage) []Controller {
 	return []Controller{
 		DefinitionController(c), AutoRegister(c), Tokens(c), JobTracking(c), ClaimProtection(c), DeviceClaims(c), VolumeReclaim(), VolumeProtection(c),
-		ServiceCIDRs(c), ServiceCleanup(), EndpointsOfServices(), AddressesOfServices(), NamespaceController(c), Kubelet(), PodGC(c),
+		ServiceCIDRs(c), ServiceCleanup(), EndpointsOfServices(), MirroredSlices(), AddressesOfServices(), NamespaceController(c), Kubelet(), PodGC(c),
 	}
 }
 

@@ -15,6 +15,7 @@ var (
 	jobResource        = schema.GroupResource{Group: "batch", Resource: "jobs"}
 	namespaceResource  = schema.GroupResource{Resource: "namespaces"}
 	endpointsResource  = schema.GroupResource{Resource: "endpoints"}
+	sliceResource      = schema.GroupResource{Group: "discovery.k8s.io", Resource: "endpointslices"}
 	serviceResource    = schema.GroupResource{Resource: "services"}
 	deviceResource     = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
 	cidrResource       = schema.GroupResource{Group: "networking.k8s.io", Resource: "servicecidrs"}

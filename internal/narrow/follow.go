@@ -36,6 +36,15 @@ func (p *Part) beside(o *object.Object) []*object.Object {
 	switch {
 	case is(o, "", "Endpoints"):
 		add("Service")
+		for _, x := range p.snap.Objects {
+			if x.Namespace == o.Namespace && mirrors(x) == o.Name {
+				found = append(found, x)
+			}
+		}
+	case mirrors(o) != "":
+		if x := p.snap.Find("v1", "Endpoints", o.Namespace, mirrors(o)); x != nil {
+			found = append(found, x)
+		}
 	case is(o, "", "Service"):
 		add("Endpoints")
 	case o.Token() != nil:
@@ -56,6 +65,15 @@ func (p *Part) beside(o *object.Object) []*object.Object {
 		}
 	}
 	return found
+}
+
+// mirrors is the name of the Endpoints that an EndpointSlice mirrors; empty for anything
+// else.
+func mirrors(o *object.Object) string {
+	if is(o, "discovery.k8s.io", "EndpointSlice") && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
+		return o.Labels.Get("kubernetes.io/service-name")
+	}
+	return ""
 }
 
 func is(o *object.Object, group, kind string) bool { return o.Kind == kind && o.Group() == group }

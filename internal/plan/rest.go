@@ -119,6 +119,9 @@ func (s *simulation) containers(o *object.Object) []object.Ref {
 	if service, ok := serviceOf(o); ok && len(refs) == 0 {
 		add(s.snap.Find(service.APIVersion, service.Kind, service.Namespace, service.Name))
 	}
+	if name, ok := controllers.Mirrors(o); ok && len(refs) == 0 {
+		add(s.snap.Find("v1", "Endpoints", o.Namespace, name))
+	}
 	if o.Kind == "APIService" && o.Group() == "apiregistration.k8s.io" {
 		version, group, _ := strings.Cut(o.Name, ".")
 		for _, r := range s.snap.Resources.All() {

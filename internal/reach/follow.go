@@ -42,6 +42,8 @@ func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) [
 		return m.claimOf(o)
 	case o.Token() != nil:
 		return m.find("ServiceAccount", o.Namespace, o.Token().Account)
+	case mirrors(o) != "":
+		return m.find("Endpoints", o.Namespace, mirrors(o))
 	case is(o, "", "Endpoints"):
 		return m.find("Service", o.Namespace, o.Name)
 	case isAddress(o):
@@ -91,6 +93,15 @@ func (m *Map) find(kind, namespace, name string) []*object.Object {
 		return []*object.Object{o}
 	}
 	return nil
+}
+
+// mirrors is the name of the Endpoints that an EndpointSlice mirrors; empty for anything
+// else.
+func mirrors(o *object.Object) string {
+	if is(o, "discovery.k8s.io", "EndpointSlice") && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
+		return o.Labels.Get("kubernetes.io/service-name")
+	}
+	return ""
 }
 
 func isAddress(o *object.Object) bool {

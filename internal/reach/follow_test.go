@@ -14,6 +14,7 @@ func TestFollowers(t *testing.T) {
 		also   = "\nnetworking.k8s.io/v1 ServiceCIDR b cidrs=10.0.0.0/16 fin=networking.k8s.io/service-cidr-finalizer"
 		volume = "v1 PersistentVolumeClaim n/c uid=c\nv1 PersistentVolume v phase=Bound claim=n/c:c reclaim="
 		token  = "v1 Namespace n\nv1 ServiceAccount n/ci uid=a\nv1 ServiceAccount n/web\nv1 Secret n/t token="
+		mirror = " labels=kubernetes.io/service-name=s,endpointslice.kubernetes.io/managed-by=endpointslicemirroring-controller.k8s.io"
 		widget = "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com uid=w defines=example.com/v1:Widget:widgets"
 		gadget = "\napiextensions.k8s.io/v1 CustomResourceDefinition gadgets.example.com uid=g defines=example.com/v1:Gadget:gadgets"
 		api    = "\napiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged="
@@ -34,6 +35,7 @@ func TestFollowers(t *testing.T) {
 			"Endpoints", "v1 Service n/s\nv1 Endpoints n/s uid=e\nv1 Service m/s uid=other\nv1 Service n/t", [3]string{"Endpoints", "n", "s"},
 			[]string{"s"}, []string{"s", "s"},
 		},
+		{"a mirror of Endpoints", "v1 Endpoints n/s uid=e\ndiscovery.k8s.io/v1 EndpointSlice n/m" + mirror, [3]string{"EndpointSlice", "n", "m"}, []string{"s"}, []string{"m", "s"}},
 		{"an address", "v1 Service n/s" + given + " of=n/s" + ranges, [3]string{"IPAddress", "", "10.0.0.5"}, []string{"s"}, []string{"10.0.0.5", "a", "s"}},
 		{"the API of definitions", widget + gadget + api + "true", [3]string{"APIService", "", "v1.example.com"},
 			[]string{"gadgets.example.com", "widgets.example.com"}, []string{"gadgets.example.com", "v1.example.com", "widgets.example.com"}},

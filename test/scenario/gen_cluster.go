@@ -108,6 +108,10 @@ func (w World) drawService(t *rapid.T, text *strings.Builder) {
 		}
 		fmt.Fprintf(text, "v1 Service n/s uid=s%s\nv1 Endpoints n/s uid=e\ndiscovery.k8s.io/v1 EndpointSlice n/s-1 uid=slice owners=s\n", held)
 	}
+	if parts&1 != 0 && rapid.Bool().Draw(t, "mirrored") {
+		fmt.Fprintln(text, "discovery.k8s.io/v1 EndpointSlice n/s-m uid=mirror labels=kubernetes.io/service-name=s,"+
+			"endpointslice.kubernetes.io/managed-by=endpointslicemirroring-controller.k8s.io")
+	}
 	if parts&2 != 0 {
 		of := rapid.SampledFrom([]string{" of=n/s", " of=n/s", ""}).Draw(t, "address of")
 		fmt.Fprintf(text, "networking.k8s.io/v1 IPAddress 10.0.0.5 uid=ip labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io%s\n", of)
