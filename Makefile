@@ -120,11 +120,13 @@ CLUSTERS ?= ../shared/data/clusters
 docs: ## regenerate what is generated
 	$(GO) run ./hack/semantics
 	$(GO) run ./hack/reference
+	$(GO) run ./hack/inventory
 
 .PHONY: verify
 verify: ## generated files are up to date, formatting and go.mod are clean, licences allowed
 	$(GO) run ./hack/semantics -check
 	$(GO) run ./hack/reference -check
+	$(GO) run ./hack/inventory -check
 	@out=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	  [ -z "$$out" ] || { echo "gofmt needed:"; echo "$$out"; exit 1; }
 	$(GO) mod verify >/dev/null

@@ -28,6 +28,7 @@ v1 PersistentVolumeClaim s/c fin=kubernetes.io/pvc-protection deleting
 v1 PersistentVolume v phase=Released fin=kubernetes.io/pv-protection deleting
 v1 Service s/web fin=service.kubernetes.io/load-balancer-cleanup deleting
 resource.k8s.io/v1 ResourceClaim s/d reserved= fin=resource.kubernetes.io/delete-protection deleting
+v1 Secret s/t token=gone
 networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/service-cidr-finalizer deleting`
 	for _, c := range controllers.All(nil, nil) {
 		t.Run(c.Name(), func(t *testing.T) {
@@ -68,6 +69,7 @@ func TestContextEndsInAPass(t *testing.T) {
 			"resource.k8s.io/v1 ResourceClaim s/b deleting reserved= fin=resource.kubernetes.io/delete-protection"},
 		{controllers.ServiceCIDRs(nil), "networking.k8s.io/v1 ServiceCIDR a cidrs=10.8.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer\n" +
 			"networking.k8s.io/v1 ServiceCIDR b cidrs=10.9.0.0/24 deleting fin=networking.k8s.io/service-cidr-finalizer"},
+		{controllers.Tokens(nil), "v1 Secret s/a token=gone\nv1 Secret s/b token=gone"},
 		{controllers.PodGC(nil, nil), "v1 Pod s/a node= deleting fin=x/y\nv1 Pod s/b node= deleting fin=x/y"},
 	} {
 		t.Run(test.controller.Name(), func(t *testing.T) {

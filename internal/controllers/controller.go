@@ -60,14 +60,14 @@ type Releaser interface {
 }
 
 // All returns the controllers in the order in which they act in a real cluster:
-// definitions, pods of Jobs, claims and volumes at once, namespaces after some
+// definitions, tokens, pods of Jobs, claims and volumes at once, namespaces after some
 // seconds, pods when their grace period is over, pods without a node when a
 // quarantine is. A nil coverage
 // stands for a world that is complete, a nil health for one in which all is well.
 func All(c Coverage, h Health) []Controller {
 	return []Controller{
-		DefinitionController(c), AutoRegister(c), JobTracking(c), ClaimProtection(c), DeviceClaims(c), VolumeReclaim(), VolumeProtection(c),
-		ServiceCIDRs(c), ServiceCleanup(), EndpointsOfServices(), AddressesOfServices(), NamespaceController(c), Kubelet(h), PodGC(c, h),
+		DefinitionController(c), AutoRegister(c), Tokens(c), JobTracking(c), ClaimProtection(c), DeviceClaims(c), VolumeReclaim(), VolumeProtection(c),
+		ServiceCIDRs(c), ServiceCleanup(), EndpointsOfServices(), MirroredSlices(), AddressesOfServices(), NamespaceController(c), Kubelet(h), PodGC(c, h),
 	}
 }
 

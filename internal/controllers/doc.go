@@ -3,7 +3,8 @@
 // where there is no kubelet any more; the namespace controller; the clean-up of
 // custom resources when their definition goes, and of the APIService of a definition;
 // the PV controller, with the drivers behind it, when a claim leaves its volume; who
-// deletes the Endpoints and addresses of a Service that goes; and
+// deletes the Endpoints and addresses of a Service that goes, and mirrors of Endpoints; the tokens controller,
+// when a ServiceAccount has gone; and
 // those that take a finalizer of Kubernetes off when it has served: off claims that no
 // pod uses, volumes without a claim, devices that no pod reserves, ranges of addresses
 // that no Service needs, Services whose load balancer is down, and pods that no Job has

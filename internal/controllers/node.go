@@ -15,11 +15,14 @@ var (
 	jobResource        = schema.GroupResource{Group: "batch", Resource: "jobs"}
 	namespaceResource  = schema.GroupResource{Resource: "namespaces"}
 	endpointsResource  = schema.GroupResource{Resource: "endpoints"}
+	sliceResource      = schema.GroupResource{Group: "discovery.k8s.io", Resource: "endpointslices"}
 	serviceResource    = schema.GroupResource{Resource: "services"}
 	deviceResource     = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
 	cidrResource       = schema.GroupResource{Group: "networking.k8s.io", Resource: "servicecidrs"}
 	addressResource    = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
 	apiServiceResource = schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"}
+	secretResource     = schema.GroupResource{Resource: "secrets"}
+	accountResource    = schema.GroupResource{Resource: "serviceaccounts"}
 	definitionResource = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
 )
 
@@ -32,6 +35,7 @@ var (
 	everyJob    = object.Resource{Group: jobResource.Group, Version: "v1", Name: jobResource.Resource, Kind: jobKind, Namespaced: true}
 	everyCIDR   = object.Resource{Group: cidrResource.Group, Version: "v1", Name: cidrResource.Resource, Kind: "ServiceCIDR"}
 	everyIP     = object.Resource{Group: addressResource.Group, Version: "v1", Name: addressResource.Resource, Kind: "IPAddress"}
+	accounts    = object.Resource{Version: "v1", Name: accountResource.Resource, Kind: "ServiceAccount", Namespaced: true}
 	definitions = object.Resource{
 		Group: definitionResource.Group, Version: "v1", Name: definitionResource.Resource, Kind: "CustomResourceDefinition",
 	}

@@ -1,6 +1,9 @@
 package controllers
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -61,6 +64,10 @@ func ComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 		return claimComesBack(w, o)
 	case schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, schema.GroupKind{Group: "storage.k8s.io", Kind: "CSINode"}, schema.GroupKind{Kind: "Node"}:
 		return nodeComesBack(w, o)
+	case schema.GroupKind{Group: "apps", Kind: "ControllerRevision"}:
+		return revisionComesBack(w, o)
+	case schema.GroupKind{Group: addressResource.Group, Kind: "IPAddress"}:
+		return addressComesBack(w, o)
 	case schema.GroupKind{Kind: "ServiceAccount"}, schema.GroupKind{Kind: "ConfigMap"}:
 		return namespaceFillsUp(w, o)
 	default:
@@ -169,9 +176,9 @@ func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 		if _, ref, ok := controllerOf(w, o, "", "Service"); ok {
 			return Recreation{Controller: "endpointslice-controller", For: ref, Assumption: assumption}, true
 		}
-	case "endpointslicemirroring-controller.k8s.io":
+	case sliceMirrored:
 		if _, ref, ok := controllerOf(w, o, "", "Endpoints"); ok {
-			return Recreation{Controller: "endpointslice-mirroring-controller", For: ref, Assumption: "the controller runs"}, true
+			return Recreation{Controller: MirroringName, For: ref, Assumption: "the controller runs"}, true
 		}
 	}
 	return Recreation{}, false
@@ -204,10 +211,40 @@ func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	return Recreation{}, false
 }
 
+// revisionComesBack is about the ControllerRevision of what a DaemonSet or StatefulSet
+// looks like now: the older ones are history that nobody brings back. Which one it is
+// was not seen.
+//
+// Upstream: daemon/update.go constructHistory, statefulset/stateful_set_control.go
+// getStatefulSetRevisions.
+func revisionComesBack(w Outlook, o *object.Object) (Recreation, bool) {
+	for _, kind := range []string{"DaemonSet", "StatefulSet"} {
+		if _, ref, ok := controllerOf(w, o, "apps", kind); ok {
+			return Recreation{
+				Controller: strings.ToLower(kind) + "-controller", For: ref, Assumption: "it is the current revision, and the " + kind + " controller runs",
+			}, true
+		}
+	}
+	return Recreation{}, false
+}
+
+// addressComesBack is about the address of a Service that lives.
+//
+// Upstream: ipallocator/controller/repairip.go syncService.
+func addressComesBack(w Outlook, o *object.Object) (Recreation, bool) {
+	a := o.IPAddress()
+	if a == nil || a.Group != "" || a.Resource != serviceResource.Resource || o.Labels.Get(addressManager) != addressAllocator {
+		return Recreation{}, false
+	}
+	return sake(w, object.Ref{APIVersion: "v1", Kind: "Service", Namespace: a.Namespace, Name: a.Name}, serverName, serverRuns)
+}
+
 // namespaceFillsUp is about what every namespace has as long as it is active.
 func namespaceFillsUp(w Outlook, o *object.Object) (Recreation, bool) {
 	namespace := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}
 	switch {
+	case o.Kind == "ConfigMap" && o.Namespace == "kube-system" && slices.Contains(configOfServer, o.Name):
+		return ofServer(serverRuns)
 	case o.Kind == "ServiceAccount" && o.Name == "default":
 		return sake(w, namespace, "serviceaccount-controller", "the ServiceAccount controller runs, and the namespace is active")
 	case o.Kind == "ConfigMap" && o.Name == "kube-root-ca.crt":

@@ -36,6 +36,12 @@ var keptByServer = map[schema.GroupKind][]string{
 	},
 }
 
+// configOfServer are the ConfigMaps of kube-system that an API server creates whenever
+// they are missing.
+//
+// Upstream: controlplane/controller clusterauthenticationtrust and legacytokentracking.
+var configOfServer = []string{"extension-apiserver-authentication", "kube-apiserver-legacy-service-account-token-tracking"}
+
 // serverBringsBack is about what API servers keep, or create when they start.
 func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recreation, bool) {
 	switch {

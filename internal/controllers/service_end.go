@@ -32,7 +32,7 @@ const (
 //
 // Upstream: endpoint/endpoints_controller.go syncService.
 func EndpointsOfServices() Controller {
-	return &follower{name: EndpointsName, assumption: EndpointsAssumption, gr: endpointsResource, of: func(o *object.Object) coordinates {
+	return &follower{name: EndpointsName, assumption: EndpointsAssumption, gr: endpointsResource, leader: serviceResource, of: func(o *object.Object) coordinates {
 		return coordinates{o.Namespace, o.Name}
 	}}
 }
@@ -42,7 +42,7 @@ func EndpointsOfServices() Controller {
 //
 // Upstream: registry/core/service/storage afterDelete, ipallocator Release.
 func AddressesOfServices() Controller {
-	return &follower{name: AllocatorName, assumption: AllocatorAssumption, gr: addressResource, of: func(o *object.Object) coordinates {
+	return &follower{name: AllocatorName, assumption: AllocatorAssumption, gr: addressResource, leader: serviceResource, of: func(o *object.Object) coordinates {
 		a := o.IPAddress()
 		if a == nil || a.Group != "" || a.Resource != serviceResource.Resource || o.Labels.Get(addressManager) != addressAllocator {
 			return coordinates{}
@@ -51,13 +51,13 @@ func AddressesOfServices() Controller {
 	}}
 }
 
-// follower deletes objects of one resource when their Service has gone before its eyes.
+// follower deletes objects of one resource when their leader has gone before its eyes.
 type follower struct {
 	name, assumption string
-	gr               schema.GroupResource
-	// of is the Service of an object; empty for none.
+	gr, leader       schema.GroupResource
+	// of is the leader of an object; empty for none.
 	of func(*object.Object) coordinates
-	// there are the Services of the last pass, gone those that were there before.
+	// there are the leaders of the last pass, gone those that were there before.
 	there, gone map[coordinates]bool
 }
 
@@ -65,18 +65,18 @@ func (f *follower) Name() string       { return f.name }
 func (f *follower) Assumption() string { return f.assumption }
 func (*follower) Waiting() []Wait      { return nil }
 
-// Step deletes what belongs to the Services that have gone.
+// Step deletes what belongs to the leaders that have gone.
 func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, f.name)
-	if numberOf(w, serviceResource) != len(f.there) {
-		f.look(w.ObjectsOf(serviceResource, ""))
+	if numberOf(w, f.leader) != len(f.there) {
+		f.look(w.ObjectsOf(f.leader, ""))
 	}
 	if len(f.gone) > 0 {
 		for _, o := range objectsThat(w, f.gr, func(o *object.Object) bool { return f.gone[f.of(o)] && !o.BeingDeleted() }) {
 			if ctx.Err() != nil {
 				break
 			}
-			// A refusal ends nothing: the object stays, as its Service would have it.
+			// A refusal ends nothing: the object stays, as its leader would have it.
 			_ = w.Delete(ctx, o.Ref, metav1.DeleteOptions{})
 		}
 	}
@@ -84,11 +84,11 @@ func (f *follower) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&waits)
 }
 
-// look notes which Services have gone since the last pass. One that is there again
+// look notes which leaders have gone since the last pass. One that is there again
 // keeps what belongs to it.
-func (f *follower) look(services []*object.Object) {
-	there := make(map[coordinates]bool, len(services))
-	for _, o := range services {
+func (f *follower) look(leaders []*object.Object) {
+	there := make(map[coordinates]bool, len(leaders))
+	for _, o := range leaders {
 		at := coordinates{o.Namespace, o.Name}
 		there[at] = true
 		delete(f.gone, at)

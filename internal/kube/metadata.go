@@ -23,7 +23,9 @@ type metadata struct {
 	labels                        []pair
 	owners                        []ownerParts
 	finalizers                    [][]byte
-	scratch                       []byte
+	// account and accountUID are what a Secret says of the ServiceAccount whose token it is.
+	account, accountUID []byte
+	scratch             []byte
 	// pod is what is read beside the metadata of a pod; nil for every other kind.
 	pod *podParts
 }
@@ -205,6 +207,10 @@ func (m *metadata) annotation(w *wire) error {
 		m.protection = m.protection&^object.HelmKeep | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
 	case object.RevisionAnnotation:
 		m.revision = object.RevisionBy(string(p.value))
+	case object.AccountNameAnnotation:
+		m.account = p.value
+	case object.AccountUIDAnnotation:
+		m.accountUID = p.value
 	case corev1.MirrorPodAnnotationKey:
 		if m.pod != nil {
 			m.pod.mirror = true

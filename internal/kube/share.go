@@ -152,6 +152,9 @@ func (m *metadata) sameOwners(refs []object.OwnerReference) bool {
 // rare returns the finalizers, the protection and the deletion that m has read; nil for neither.
 func (s *shared) rare(m *metadata) *object.Rare {
 	rare := s.metaRare(m)
+	if s.kind == secretKind && s.apiVersion == "v1" {
+		return withToken(rare, object.TokenBy(string(m.account), types.UID(m.accountUID), ""))
+	}
 	if m.pod != nil {
 		return s.pod(m, rare)
 	}

@@ -249,6 +249,7 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 	if to.err != nil {
 		to.objects = nil
 	}
+	c.settleTokens(ctx, at, to.objects)
 	// A server orders by its keys, which is nearly the order of references.
 	if !slices.IsSortedFunc(to.objects, compareObjects) {
 		slices.SortFunc(to.objects, compareObjects)

@@ -12,7 +12,11 @@ const (
 	claimKind      = "ResourceClaim"
 	cidrKind       = "ServiceCIDR"
 	addressKind    = "IPAddress"
+	setKind        = "StatefulSet"
 )
+
+// secretKind is the kind of whose type something is kept.
+const secretKind = "Secret"
 
 // factsKind is kind when something of its spec and status is kept in the group
 // of apiVersion, and empty otherwise.
@@ -28,6 +32,10 @@ func factsKind(apiVersion, kind string) string {
 		}
 	case jobKind:
 		if object.GroupOf(apiVersion) == "batch" {
+			return kind
+		}
+	case setKind:
+		if object.GroupOf(apiVersion) == "apps" {
 			return kind
 		}
 	case claimKind:
@@ -72,6 +80,8 @@ func (l *lexer) spec(it *item, kind string, flat bool) error {
 			err = l.cidrSpecField(it)
 		case addressKind:
 			err = l.addressSpecField(it)
+		case setKind:
+			err = l.setSpecField(it, flat)
 		default:
 			err = l.skip()
 		}

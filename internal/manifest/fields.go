@@ -105,6 +105,7 @@ func (rd *reading) complete(it *item, outer *listing) error {
 	if facts != nil {
 		rd.in.setFacts(o, o.Kind, facts)
 	}
+	setToken(o, it.token())
 	return rd.hand(o, outer != nil, it.line)
 }
 

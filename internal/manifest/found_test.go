@@ -120,6 +120,12 @@ func describe(o *object.Object) string {
 	if c := o.ServiceCIDR(); c != nil {
 		show("cidrs", fmt.Sprint(c.CIDRs), true)
 	}
+	if x := o.StatefulSet(); x != nil {
+		show("templates", fmt.Sprint(x.ClaimTemplates), true)
+	}
+	if x := o.Token(); x != nil {
+		show("token", fmt.Sprintf("%+v", *x), true)
+	}
 	if a := o.IPAddress(); a != nil {
 		show("parent", fmt.Sprintf("%+v", *a), true)
 	}

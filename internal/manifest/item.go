@@ -26,6 +26,7 @@ type item struct {
 	apiVersion, kind, namespace span
 	name, uid, version          span
 	more                        span // metadata.continue
+	account, accountUID, typed  span // of a Secret
 	created, deleted            int64
 	generation, grace           int64
 	owners                      []ownerSpans
@@ -54,6 +55,7 @@ type facts struct {
 	claim      object.ResourceClaim
 	cidr       object.ServiceCIDR
 	address    object.IPAddress
+	set        object.StatefulSet
 	// specified tells that there was a spec, stated that there was a status.
 	specified, stated bool
 	// scoped tells that the definition has said its scope, conditioned that it
@@ -111,6 +113,10 @@ const (
 	hasReserved
 	hasCIDRs
 	hasParent
+	hasAccount
+	hasAccountUID
+	hasType
+	hasTemplates
 
 	hasGraceValue // deletionGracePeriodSeconds is there and not null
 	hasFlatItems  // the fields of metadata are at the top

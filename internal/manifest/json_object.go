@@ -66,6 +66,8 @@ func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*l
 		case "metadata":
 			rd.recognised = true
 			err = l.metadata(it)
+		case "type":
+			err = l.secretType(it)
 		case "items", "Items":
 			list, err = rd.itemsField(l, it, outer, list)
 		case "spec":

@@ -41,7 +41,8 @@ var keepMetadata = keepFields(map[string]*keep{
 	"labels":     {any: keepValue},
 	"finalizers": keepStrings,
 	"annotations": keepFields(nil, mirrorAnnotation, object.ProtectAnnotation, object.ResourcePolicyAnnotation,
-		object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation),
+		object.RevisionAnnotation, object.ProvisionerAnnotation, object.MigratedToAnnotation,
+		object.AccountNameAnnotation, object.AccountUIDAnnotation),
 	"ownerReferences": {each: keepFields(nil,
 		"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")},
 }, "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -68,6 +69,9 @@ var (
 	keepCSI      = keepFields(nil)
 )
 
+// keepTemplates is what is kept of the claims that a StatefulSet makes.
+var keepTemplates = &keep{each: keepFields(map[string]*keep{"metadata": keepFields(nil, "name")})}
+
 // keepSpec and keepStatus are what is kept for any of the kinds that matter.
 var keepSpec = keepFields(map[string]*keep{
 	"finalizers": keepStrings,
@@ -82,6 +86,8 @@ var keepSpec = keepFields(map[string]*keep{
 	"cSI":        keepCSI,
 	"cidrs":      keepStrings,
 	"parentRef":  keepParent,
+
+	"volumeClaimTemplates": keepTemplates,
 }, "nodeName", "terminationGracePeriodSeconds", "group", "scope", "version", "managedBy", "persistentVolumeReclaimPolicy")
 
 var keepStatus = keepFields(map[string]*keep{
@@ -93,7 +99,7 @@ var keepStatus = keepFields(map[string]*keep{
 // keepObject is what is kept of an object or list.
 var keepObject = withItems(keepFields(map[string]*keep{
 	"metadata": keepMetadata, "spec": keepSpec, "status": keepStatus,
-}, "apiVersion", "kind"))
+}, "apiVersion", "kind", "type"))
 
 // keepItems is what is kept of the items of a list.
 var keepItems = keepObject.fields["items"]
@@ -117,6 +123,7 @@ var (
 		kindClaim: keepFields(nil),
 		kindCIDR:  keepFields(map[string]*keep{"cidrs": keepStrings}),
 		kindIP:    keepFields(map[string]*keep{"parentRef": keepParent}),
+		kindSet:   keepFields(map[string]*keep{"volumeClaimTemplates": keepTemplates}),
 		kindOther: nil,
 	}
 	statusOf = [...]*keep{
@@ -129,6 +136,7 @@ var (
 		kindClaim:      keepFields(map[string]*keep{"reservedFor": keepReservations}),
 		kindCIDR:       keepFields(nil),
 		kindIP:         keepFields(nil),
+		kindSet:        keepFields(nil),
 		kindOther:      nil,
 	}
 )

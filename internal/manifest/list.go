@@ -33,6 +33,8 @@ type waiting struct {
 	text []byte
 	// rest is what else was read of it, if it has a spec or status.
 	rest *waitingRest
+	// token is what it says of its account if it is a Secret.
+	token *object.Token
 }
 
 // waitingRest is what the facts of an object follow from once its kind is known.
@@ -44,7 +46,7 @@ type waitingRest struct {
 
 // wait lets an object wait for the kind of the list.
 func (ls *listing) wait(o *object.Object, it *item) {
-	w := waiting{o: o, line: it.line, index: ls.count}
+	w := waiting{o: o, line: it.line, index: ls.count, token: it.token()}
 	if it.hasKept() {
 		v := &it.facts.volume
 		w.rest = &waitingRest{it.spec.copied(), it.status.copied(), it.seen, v.Provisioner, v.MigratedTo}
@@ -170,6 +172,7 @@ func (ls *listing) release(w waiting) error {
 		}
 		ls.rd.in.setFacts(o, o.Kind, &f)
 	}
+	setToken(o, w.token)
 	if err := ls.rd.hand(o, true, w.line); err != nil {
 		return err
 	}

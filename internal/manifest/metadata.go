@@ -170,6 +170,10 @@ func (l *lexer) annotations(it *item) error {
 			err = l.fact(it, hasProvisioner, &it.facts.volume.Provisioner, "metadata.annotations["+object.ProvisionerAnnotation+"]")
 		case object.MigratedToAnnotation:
 			err = l.fact(it, hasMigratedTo, &it.facts.volume.MigratedTo, "metadata.annotations["+object.MigratedToAnnotation+"]")
+		case object.AccountNameAnnotation:
+			err = l.metadataString(it, hasAccount, &it.account, "metadata.annotations["+object.AccountNameAnnotation+"]")
+		case object.AccountUIDAnnotation:
+			err = l.metadataString(it, hasAccountUID, &it.accountUID, "metadata.annotations["+object.AccountUIDAnnotation+"]")
 		case object.RevisionAnnotation:
 			var value span
 			err = l.metadataString(it, hasRevision, &value, "metadata.annotations["+object.RevisionAnnotation+"]")

@@ -52,6 +52,77 @@ func (l *lexer) reservation(r *object.Reservation) error {
 	return err
 }
 
+// setSpecField reads a field of the spec of a StatefulSet.
+func (l *lexer) setSpecField(it *item, flat bool) error {
+	const templates = "spec.volumeClaimTemplates"
+	if string(l.key) != "volumeClaimTemplates" {
+		return l.skip()
+	}
+	if err := l.once(it, hasTemplates, templates); err != nil {
+		return err
+	}
+	in, err := l.array(templates)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		if l.token() != '{' {
+			return l.mistyped("an entry of "+templates, "a mapping")
+		}
+		err = l.claimTemplate(it, flat)
+	}
+	return err
+}
+
+// claimTemplate reads the name of one template.
+func (l *lexer) claimTemplate(it *item, flat bool) error {
+	const template = "an entry of spec.volumeClaimTemplates"
+	var name span
+	found := false
+	in, err := l.object(template)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		if flat {
+			lowerFirst(l.key)
+		}
+		switch {
+		case string(l.key) != "metadata":
+			err = l.skip()
+		case found:
+			return l.wrong("%s has metadata twice", template)
+		default:
+			found = true
+			name, err = l.named(it, "name", template+".metadata", flat)
+		}
+	}
+	if text := it.bytes(name); len(text) > 0 {
+		it.facts.set.ClaimTemplates = append(it.facts.set.ClaimTemplates, l.rd.in.Bytes(text))
+	}
+	return err
+}
+
+// secretType reads the type of a Secret. What other kinds have under that name is theirs.
+func (l *lexer) secretType(it *item) error {
+	if l.token() != '"' || it.seen&hasKind != 0 && string(it.bytes(it.kind)) != secretKind {
+		return l.skip()
+	}
+	return l.metadataString(it, hasType, &it.typed, "type")
+}
+
+// token is what a Secret says of its account; nil for nothing.
+func (it *item) token() *object.Token {
+	return object.TokenBy(string(it.bytes(it.account)), types.UID(it.bytes(it.accountUID)), string(it.bytes(it.typed)))
+}
+
+// setToken adds to o, if it is a Secret, what it says of its account.
+func setToken(o *object.Object, token *object.Token) {
+	if token != nil && o.Kind == secretKind && o.Group() == "" {
+		o.Edit().Seldom = &object.Seldom{Token: token}
+	}
+}
+
 // cidrSpecField reads a field of the spec of a ServiceCIDR.
 func (l *lexer) cidrSpecField(it *item) error {
 	if string(l.key) != "cidrs" {

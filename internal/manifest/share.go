@@ -201,7 +201,7 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 		return
 	}
 	definition := f.finish()
-	if kind == definitionKind && definition == nil || (kind == jobKind || kind == cidrKind || kind == addressKind) && !f.specified || kind == claimKind && !f.stated {
+	if kind == definitionKind && definition == nil || (kind == jobKind || kind == cidrKind || kind == addressKind || kind == setKind) && !f.specified || kind == claimKind && !f.stated {
 		return
 	}
 	rare := o.Edit()
@@ -230,6 +230,9 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 	case cidrKind:
 		cidr := f.cidr
 		rare.Seldom = &object.Seldom{ServiceCIDR: &cidr}
+	case setKind:
+		set := f.set
+		rare.Seldom = &object.Seldom{StatefulSet: &set}
 	case addressKind:
 		address := f.address
 		rare.Seldom = &object.Seldom{IPAddress: &address}

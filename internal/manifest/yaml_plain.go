@@ -119,6 +119,7 @@ const (
 	kindClaim
 	kindCIDR
 	kindIP
+	kindSet
 	kindOther
 )
 
@@ -144,6 +145,8 @@ func (k *kindSeen) narrow(key string, all *keep, rest []byte) *keep {
 			*k = kindCIDR
 		case addressKind:
 			*k = kindIP
+		case setKind:
+			*k = kindSet
 		default:
 			*k = kindUnseen
 			if allLetters(rest) && string(rest) != partialKind {

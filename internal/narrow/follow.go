@@ -24,7 +24,8 @@ func follows(o *object.Object) string {
 
 // beside are the objects of the namespace with which an object goes though it does not
 // refer to them, or that go with it, or for which it waits: Endpoints go with the
-// Service of their name, and a claim that is being deleted waits for pods.
+// Service of their name, a token with its ServiceAccount, and a claim that is being
+// deleted waits for pods.
 func (p *Part) beside(o *object.Object) []*object.Object {
 	var found []*object.Object
 	add := func(kind string) {
@@ -35,8 +36,27 @@ func (p *Part) beside(o *object.Object) []*object.Object {
 	switch {
 	case is(o, "", "Endpoints"):
 		add("Service")
+		for _, x := range p.snap.Objects {
+			if x.Namespace == o.Namespace && mirrors(x) == o.Name {
+				found = append(found, x)
+			}
+		}
+	case mirrors(o) != "":
+		if x := p.snap.Find("v1", "Endpoints", o.Namespace, mirrors(o)); x != nil {
+			found = append(found, x)
+		}
 	case is(o, "", "Service"):
 		add("Endpoints")
+	case o.Token() != nil:
+		if x := p.snap.Find("v1", "ServiceAccount", o.Namespace, o.Token().Account); x != nil {
+			found = append(found, x)
+		}
+	case is(o, "", "ServiceAccount"):
+		for _, x := range p.snap.Objects {
+			if t := x.Token(); t != nil && x.Namespace == o.Namespace && t.Account == o.Name {
+				found = append(found, x)
+			}
+		}
 	case o.BeingDeleted() && (is(o, "", "PersistentVolumeClaim") || is(o, "resource.k8s.io", "ResourceClaim")):
 		for _, x := range p.snap.Objects {
 			if is(x, "", "Pod") && x.Namespace == o.Namespace {
@@ -45,6 +65,15 @@ func (p *Part) beside(o *object.Object) []*object.Object {
 		}
 	}
 	return found
+}
+
+// mirrors is the name of the Endpoints that an EndpointSlice mirrors; empty for anything
+// else.
+func mirrors(o *object.Object) string {
+	if is(o, "discovery.k8s.io", "EndpointSlice") && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
+		return o.Labels.Get("kubernetes.io/service-name")
+	}
+	return ""
 }
 
 func is(o *object.Object, group, kind string) bool { return o.Kind == kind && o.Group() == group }

@@ -2,6 +2,7 @@ package object
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -117,6 +118,8 @@ type Seldom struct {
 	ResourceClaim *ResourceClaim
 	ServiceCIDR   *ServiceCIDR
 	IPAddress     *IPAddress
+	Token         *Token
+	StatefulSet   *StatefulSet
 }
 
 // ResourceClaim is what the deletion of a ResourceClaim depends on (semantics.md
@@ -148,16 +151,76 @@ type IPAddress struct {
 	Name      string
 }
 
+// StatefulSet is what a StatefulSet leaves behind.
+type StatefulSet struct {
+	// ClaimTemplates are the names of spec.volumeClaimTemplates.
+	ClaimTemplates []string
+}
+
+// Made tells whether a claim of this name is one that the StatefulSet of that name has
+// made for one of its pods, whatever their number is by now.
+//
+// Upstream: statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
+func (s *StatefulSet) Made(set, claim string) bool {
+	return slices.ContainsFunc(s.ClaimTemplates, func(template string) bool {
+		ordinal, ok := strings.CutPrefix(claim, template+"-"+set+"-")
+		return ok && ordinal != "" && strings.Trim(ordinal, "0123456789") == ""
+	})
+}
+
+// TokenType is the type of the Secrets that are tokens of ServiceAccounts.
+//
+// Upstream: core/v1 SecretTypeServiceAccountToken.
+const TokenType = "kubernetes.io/service-account-token"
+
+// The annotations by which a token says whose it is.
+//
+// Upstream: core/v1 ServiceAccountNameKey, ServiceAccountUIDKey.
+const (
+	AccountNameAnnotation = "kubernetes.io/service-account.name"
+	AccountUIDAnnotation  = "kubernetes.io/service-account.uid"
+)
+
+// Token is whose token a Secret is, if it is one: the ServiceAccount of that name in the
+// namespace of the Secret. (semantics.md §7.1, S246)
+type Token struct {
+	// Account is the name of the ServiceAccount, never empty.
+	Account string
+	// AccountUID is empty for a Secret that fits any account of the name.
+	AccountUID types.UID
+	// Sure tells that the type was seen, and is TokenType. Where only metadata was seen,
+	// the Secret may be one of another type, which stays.
+	Sure bool
+}
+
+// TokenBy is what the annotations and the type of a Secret say; nil for one that is no
+// token. An empty type is one that was not seen.
+func TokenBy(account string, uid types.UID, secretType string) *Token {
+	if account == "" || secretType != "" && secretType != TokenType {
+		return nil
+	}
+	return &Token{Account: account, AccountUID: uid, Sure: secretType == TokenType}
+}
+
+// Of tells whether the token is one of a ServiceAccount, by its name and uid.
+//
+// Upstream: apiserver serviceaccount IsServiceAccountToken.
+func (t *Token) Of(account string, uid types.UID) bool {
+	return t.Account == account && (t.AccountUID == "" || t.AccountUID == uid)
+}
+
 func equalSeldom(a, b *Seldom) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if (a.ResourceClaim == nil) != (b.ResourceClaim == nil) || (a.ServiceCIDR == nil) != (b.ServiceCIDR == nil) {
+	if (a.ResourceClaim == nil) != (b.ResourceClaim == nil) || (a.ServiceCIDR == nil) != (b.ServiceCIDR == nil) ||
+		(a.StatefulSet == nil) != (b.StatefulSet == nil) {
 		return false
 	}
 	return (a.ResourceClaim == nil || slices.Equal(a.ResourceClaim.Reserved, b.ResourceClaim.Reserved)) &&
+		(a.StatefulSet == nil || slices.Equal(a.StatefulSet.ClaimTemplates, b.StatefulSet.ClaimTemplates)) &&
 		(a.ServiceCIDR == nil || slices.Equal(a.ServiceCIDR.CIDRs, b.ServiceCIDR.CIDRs)) &&
-		equalPointees(a.IPAddress, b.IPAddress)
+		equalPointees(a.IPAddress, b.IPAddress) && equalPointees(a.Token, b.Token)
 }
 
 // Bound tells whether the volume belongs to a claim.

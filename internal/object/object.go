@@ -137,6 +137,23 @@ func (o *Object) IPAddress() *IPAddress {
 	return nil
 }
 
+// Token is nil unless the object is a Secret that is the token of a ServiceAccount, or
+// may be one.
+func (o *Object) Token() *Token {
+	if s := o.rare().Seldom; s != nil {
+		return s.Token
+	}
+	return nil
+}
+
+// StatefulSet is nil unless the object is a StatefulSet whose dump showed the spec.
+func (o *Object) StatefulSet() *StatefulSet {
+	if s := o.rare().Seldom; s != nil {
+		return s.StatefulSet
+	}
+	return nil
+}
+
 // Controller returns the reference with controller: true, if there is one.
 func (o *Object) Controller() (OwnerReference, bool) {
 	for _, ref := range o.Owners {

@@ -82,7 +82,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 	base := func() *Object {
 		return &Object{Ref: Ref{"v1", "Pod", "n", "a", "u"}, ResourceVersion: "1", Owners: []OwnerReference{{UID: "o"}}, Labels: "a\x00b\x00", Created: 1, Generation: 1,
 			Rare: &Rare{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace, Revision: 3,
-				Seldom: &Seldom{ResourceClaim: &ResourceClaim{Reserved: []Reservation{{Name: "p"}}}, ServiceCIDR: &ServiceCIDR{CIDRs: []string{"10.0.0.0/24"}}, IPAddress: &IPAddress{Name: "web"}},
+				Seldom: &Seldom{ResourceClaim: &ResourceClaim{Reserved: []Reservation{{Name: "p"}}}, ServiceCIDR: &ServiceCIDR{CIDRs: []string{"10.0.0.0/24"}}, IPAddress: &IPAddress{Name: "web"}, Token: &Token{Account: "ci"}, StatefulSet: &StatefulSet{ClaimTemplates: []string{"data"}}},
 				Pod:    &Pod{NodeName: "n", TerminationGracePeriod: &grace, VolumesKnown: true, Claims: []Claim{{Name: "c"}}}, Namespace: &Namespace{Finalizers: []string{"kubernetes"}},
 				Definition: &Definition{Versions: []DefinitionVersion{{Name: "v1"}}},
 				Job:        &Job{ManagedBy: "x/y"}, Volume: &Volume{Phase: "Bound", ClaimNamespace: "n", ClaimName: "c", ClaimUID: "u"}}}
@@ -100,6 +100,8 @@ func TestEqualSeesEveryField(t *testing.T) {
 		func(o *Object) { o.Rare.Volume = nil }, func(o *Object) { o.Rare.Volume.Phase = "" }, func(o *Object) { o.Rare.Volume.ClaimUID = "x" },
 		func(o *Object) { o.Rare.Volume.ReclaimPolicy = "Delete" }, func(o *Object) { o.Rare.Volume.Provisioner = "x" }, func(o *Object) { o.Rare.Volume.CSI = true },
 		func(o *Object) { o.Rare.Volume.MigratedTo = "x" }, func(o *Object) { o.Rare.Revision = 4 }, func(o *Object) { o.Rare.Seldom = nil },
+		func(o *Object) { o.Rare.Seldom.StatefulSet = nil }, func(o *Object) { o.Rare.Seldom.StatefulSet.ClaimTemplates = nil },
+		func(o *Object) { o.Rare.Seldom.Token = nil }, func(o *Object) { o.Rare.Seldom.Token.Sure = true },
 		func(o *Object) { o.Rare.Seldom.IPAddress = nil }, func(o *Object) { o.Rare.Seldom.IPAddress.Name = "x" }, func(o *Object) { o.Rare.Seldom.ResourceClaim = nil }, func(o *Object) { o.Rare.Seldom.ServiceCIDR = nil },
 		func(o *Object) { o.Rare.Seldom.ResourceClaim.Reserved = nil }, func(o *Object) { o.Rare.Seldom.ServiceCIDR.CIDRs = nil },
 		func(o *Object) { o.Rare.Volume.ClaimName = "x" }, func(o *Object) { o.Rare.Volume.ClaimNamespace = "x" },

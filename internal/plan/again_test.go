@@ -21,7 +21,9 @@ import (
 // Covers: S065, S242
 func TestComesBack(t *testing.T) {
 	const (
-		pod   = "v1 Pod s/p node=n1 phase=Running owners="
+		pod     = "v1 Pod s/p node=n1 phase=Running owners="
+		address = "networking.k8s.io/v1 IPAddress 10.0.0.7 labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io"
+
 		slice = "discovery.k8s.io/v1 EndpointSlice s/web-x labels=endpointslice.kubernetes.io/managed-by="
 	)
 	for _, test := range []struct {
@@ -75,6 +77,13 @@ func TestComesBack(t *testing.T) {
 		{"the Service of the API server", "v1 Service default/kubernetes", "", []string{"Service kubernetes: kube-apiserver"}},
 		{"a Service of that name", "v1 Service s/kubernetes", "", nil},
 		{"the first range of addresses", "networking.k8s.io/v1 ServiceCIDR kubernetes cidrs=10.0.0.0/24", "", []string{"ServiceCIDR kubernetes: kube-apiserver"}},
+		{"the address of a Service", address + " of=s/web\nv1 Service s/web", "", []string{"IPAddress 10.0.0.7: kube-apiserver Service web"}},
+		{"the address of a Service that goes", "v1 Service s/web\n" + address + " of=s/web", "", nil},
+		{"an address of nobody knows whom", address + "\nv1 Service s/web", "", nil},
+		{"the revision of a StatefulSet", "apps/v1 ControllerRevision s/db-1 owners=db!^\napps/v1 StatefulSet s/db", "", []string{"ControllerRevision db-1: statefulset-controller StatefulSet db"}},
+		{"the revision of a DaemonSet that goes", "apps/v1 DaemonSet s/ds\napps/v1 ControllerRevision s/ds-1 owners=ds!^", "", nil},
+		{"what an API server says of itself", "v1 ConfigMap kube-system/extension-apiserver-authentication", "", []string{"ConfigMap extension-apiserver-authentication: kube-apiserver"}},
+		{"the same elsewhere", "v1 ConfigMap s/extension-apiserver-authentication", "", nil},
 		{"a role of the system", "rbac.authorization.k8s.io/v1 ClusterRole view labels=kubernetes.io/bootstrapping=rbac-defaults", "", []string{"ClusterRole view: kube-apiserver"}},
 		{"a role", "rbac.authorization.k8s.io/v1 ClusterRole view", "", nil},
 		{"an APIService of the API server", "apiregistration.k8s.io/v1 APIService v1.apps labels=kube-aggregator.kubernetes.io/automanaged=onstart", "", []string{"APIService v1.apps: kube-apiserver"}},

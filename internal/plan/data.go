@@ -38,11 +38,11 @@ const (
 )
 
 // storage says what becomes of the storage behind the claims and volumes that the
-// seed takes, or may take. A claim without a volume has none.
+// seed takes, or may take, and of claims that a StatefulSet leaves. A claim without a volume has none.
 func (s *simulation) storage(effects []report.Effect) []report.Storage {
 	var going []*report.Effect
 	for i := range effects {
-		if e := &effects[i]; s.takes(e) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
+		if e := &effects[i]; (s.takes(e) || e.Reason == string(ClaimLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
 			going = append(going, e)
 		}
 	}
@@ -56,6 +56,9 @@ func (s *simulation) storage(effects []report.Effect) []report.Storage {
 			continue
 		}
 		if found, some := all.behind(e.Object); some {
+			if e.Reason == string(ClaimLeft) && found.Volume != nil {
+				found.Fate, found.Message = report.Kept, "stays with the claim"
+			}
 			ofClaim[e] = found
 			if found.Volume != nil {
 				named[*found.Volume] = true

@@ -62,8 +62,9 @@ func (s *simulation) fates() fates {
 	}
 	s.doubtDependents(all)
 	s.spreadWaiting(all)
-	s.doubtVolumes(all)
+	s.doubtFollowers(all)
 	s.addKeptByBlocked(all)
+	s.addLeft(all)
 	maps.DeleteFunc(all, func(_ types.UID, f *fate) bool { return s.elsewhere(f) })
 	return all
 }
@@ -199,6 +200,7 @@ func (s *simulation) deletedFate(f *fate) {
 		if tr.decision.reason == engine.NoReason || tr.decision.reason == engine.BeingDeleted {
 			f.reason = engine.BeingDeleted.String()
 		}
+	case s.revokedFate(f):
 	default:
 		f.reason = string(DeletedByRest)
 		f.because = s.containers(tr.first)

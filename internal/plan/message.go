@@ -57,6 +57,10 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "nothing else holds it"
 	case e.Reason == string(VolumeReclaimed):
 		return "goes with its claim " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
+	case e.Reason == string(AccountGone) && slices.ContainsFunc(e.Because, m.went):
+		return "a token of " + names(e.Because) + ", and goes with it"
+	case e.Reason == string(AccountGone):
+		return "a token of " + names(e.Because) + ", which does not exist"
 	case e.Reason == string(DeletedByRest) && len(e.Because) > 0:
 		return "goes with " + names(e.Because)
 	case e.Reason == string(DeletedByRest):
@@ -145,6 +149,8 @@ func keptSentence(e *report.Effect) string {
 		return "loses the finalizer and stays, for it is not being deleted"
 	case e.Reason == string(VolumeRetained):
 		return "stays with its data: its claim " + names(e.Because) + " goes, and its reclaim policy is Retain"
+	case e.Reason == string(ClaimLeft):
+		return "stays with its data: StatefulSets leave their claims, and " + names(e.Because) + " goes"
 	case e.Reason == string(VolumeRecycled):
 		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
 	case e.Reason == string(WebhookUnreachable), e.Reason == string(ConversionFails):
@@ -246,6 +252,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "what becomes of it without its claim " + names(e.Because) + " is not known"
 	case e.Reason == string(WebhookUnknown):
 		return "whether a webhook has to be asked that does not answer is not known"
+	case e.Reason == string(TokenUnknown):
+		return "may be a token of " + names(e.Because) + ", and goes with it then"
 	case e.Reason == string(ContentNotCovered):
 		return "not all of its content is known"
 	case len(e.Because) > 0:

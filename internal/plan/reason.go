@@ -43,6 +43,9 @@ const (
 	WebhookUnreachable    Reason = "WebhookUnreachable"
 	ConversionFails       Reason = "ConversionFails"
 	WebhookUnknown        Reason = "WebhookUnknown"
+	AccountGone           Reason = "AccountGone"
+	TokenUnknown          Reason = "TokenUnknown"
+	ClaimLeft             Reason = "ClaimLeft"
 )
 
 // ReasonText is one documented reason.
@@ -90,5 +93,8 @@ func Reasons() []ReasonText {
 		{WebhookUnreachable, "A webhook has to admit a request without which the object stays, and it does not answer."},
 		{ConversionFails, "The webhook that converts the versions of the object does not answer, so that every request that needs it fails."},
 		{WebhookUnknown, "A webhook does not answer, and whether it has to be asked is not known."},
+		{AccountGone, "The Secret is the token of a ServiceAccount that goes or does not exist: the tokens controller deletes it, whoever owns it."},
+		{TokenUnknown, "The ServiceAccount that the Secret names goes or may go, and whether the Secret is a token and goes with it is not known."},
+		{ClaimLeft, "The StatefulSet that has made the claim goes. StatefulSets leave their claims: it stays with its data, until somebody deletes it."},
 	}
 }

@@ -58,8 +58,11 @@ func (w *restOfWorld) pass(ctx context.Context, list []controllers.Controller, w
 		if _, releases := c.(controllers.Releaser); releases {
 			reason = Released
 		}
-		if c.Name() == controllers.ReclaimName {
+		switch c.Name() {
+		case controllers.ReclaimName:
 			reason = VolumeReclaimed
+		case controllers.TokensName:
+			reason = AccountGone
 		}
 		w.recorder.as(c.Name(), string(reason), func() {
 			// The only error is the context's, which the driver sees itself.
@@ -116,6 +119,9 @@ func (s *simulation) containers(o *object.Object) []object.Ref {
 	}
 	if service, ok := serviceOf(o); ok && len(refs) == 0 {
 		add(s.snap.Find(service.APIVersion, service.Kind, service.Namespace, service.Name))
+	}
+	if name, ok := controllers.Mirrors(o); ok && len(refs) == 0 {
+		add(s.snap.Find("v1", "Endpoints", o.Namespace, name))
 	}
 	if o.Kind == "APIService" && o.Group() == "apiregistration.k8s.io" {
 		version, group, _ := strings.Cut(o.Name, ".")

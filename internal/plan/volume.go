@@ -43,10 +43,14 @@ func (s *simulation) claimOf(volume *object.Object) []object.Ref {
 	}}
 }
 
-// doubtVolumes puts volumes into the plan of which it is not known what becomes of them,
-// with what they own, and claims among that with their volumes.
-func (s *simulation) doubtVolumes(all fates) {
-	for added := s.addVolumes(all); len(added) > 0; added = s.addVolumes(all) {
+// doubtFollowers puts volumes and tokens into the plan of which it is not known what
+// becomes of them, with what they own, and claims and accounts among that with theirs.
+func (s *simulation) doubtFollowers(all fates) {
+	for {
+		added := append(s.addVolumes(all), s.addTokens(all)...)
+		if len(added) == 0 {
+			return
+		}
 		s.doubtFrom(all, added)
 	}
 }

@@ -3,7 +3,7 @@
 //
 // A delete goes from an owner to its dependents, from a namespace or a definition to
 // its content, from a node to its pods, from a claim to its volume, from a Service to
-// its Endpoints and addresses, from definitions to the APIService of their version. It
+// its Endpoints and addresses, from a ServiceAccount to its tokens, from definitions to the APIService of their version. It
 // goes the other way only where something waits already: for its dependents, its
 // content, or those that use it.
 //

@@ -8,7 +8,7 @@ import (
 )
 
 // Who goes with what without referring to it, and is in none of it: a volume with its
-// claim, what belongs to a Service with the Service, and the APIService of a version
+// claim, a token with its ServiceAccount, what belongs to a Service with the Service, and the APIService of a version
 // with the definitions that have it served. (internal/controllers says who deletes them)
 
 const (
@@ -40,6 +40,10 @@ func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) [
 	switch {
 	case o.Volume() != nil && o.Volume().ReclaimPolicy != retain:
 		return m.claimOf(o)
+	case o.Token() != nil:
+		return m.find("ServiceAccount", o.Namespace, o.Token().Account)
+	case mirrors(o) != "":
+		return m.find("Endpoints", o.Namespace, mirrors(o))
 	case is(o, "", "Endpoints"):
 		return m.find("Service", o.Namespace, o.Name)
 	case isAddress(o):
@@ -89,6 +93,15 @@ func (m *Map) find(kind, namespace, name string) []*object.Object {
 		return []*object.Object{o}
 	}
 	return nil
+}
+
+// mirrors is the name of the Endpoints that an EndpointSlice mirrors; empty for anything
+// else.
+func mirrors(o *object.Object) string {
+	if is(o, "discovery.k8s.io", "EndpointSlice") && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
+		return o.Labels.Get("kubernetes.io/service-name")
+	}
+	return ""
 }
 
 func isAddress(o *object.Object) bool {

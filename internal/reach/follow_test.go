@@ -13,6 +13,8 @@ func TestFollowers(t *testing.T) {
 		ranges = "\nnetworking.k8s.io/v1 ServiceCIDR a cidrs=10.0.0.0/24 fin=networking.k8s.io/service-cidr-finalizer"
 		also   = "\nnetworking.k8s.io/v1 ServiceCIDR b cidrs=10.0.0.0/16 fin=networking.k8s.io/service-cidr-finalizer"
 		volume = "v1 PersistentVolumeClaim n/c uid=c\nv1 PersistentVolume v phase=Bound claim=n/c:c reclaim="
+		token  = "v1 Namespace n\nv1 ServiceAccount n/ci uid=a\nv1 ServiceAccount n/web\nv1 Secret n/t token="
+		mirror = " labels=kubernetes.io/service-name=s,endpointslice.kubernetes.io/managed-by=endpointslicemirroring-controller.k8s.io"
 		widget = "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com uid=w defines=example.com/v1:Widget:widgets"
 		gadget = "\napiextensions.k8s.io/v1 CustomResourceDefinition gadgets.example.com uid=g defines=example.com/v1:Gadget:gadgets"
 		api    = "\napiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged="
@@ -26,10 +28,14 @@ func TestFollowers(t *testing.T) {
 		{"a volume", volume + "Delete by=x.io", [3]string{"PersistentVolume", "", "v"}, []string{"c"}, []string{"c", "v"}},
 		{"the claim of a volume", volume + "Delete by=x.io", [3]string{"PersistentVolumeClaim", "n", "c"}, nil, []string{"c", "v"}},
 		{"a volume that stays", volume + "Retain", [3]string{"PersistentVolume", "", "v"}, nil, []string{"c", "v"}},
+		{"the token of an account", token + "ci:a", [3]string{"Secret", "n", "t"}, []string{"ci", "n"}, []string{"ci", "n", "t"}},
+		{"the account of a token", token + "ci", [3]string{"ServiceAccount", "n", "ci"}, []string{"n"}, []string{"ci", "n", "t"}},
+		{"what may be a token", "v1 ServiceAccount n/ci uid=a\nv1 Secret n/t token?=ci", [3]string{"ServiceAccount", "n", "ci"}, nil, []string{"ci", "t"}},
 		{
 			"Endpoints", "v1 Service n/s\nv1 Endpoints n/s uid=e\nv1 Service m/s uid=other\nv1 Service n/t", [3]string{"Endpoints", "n", "s"},
 			[]string{"s"}, []string{"s", "s"},
 		},
+		{"a mirror of Endpoints", "v1 Endpoints n/s uid=e\ndiscovery.k8s.io/v1 EndpointSlice n/m" + mirror, [3]string{"EndpointSlice", "n", "m"}, []string{"s"}, []string{"m", "s"}},
 		{"an address", "v1 Service n/s" + given + " of=n/s" + ranges, [3]string{"IPAddress", "", "10.0.0.5"}, []string{"s"}, []string{"10.0.0.5", "a", "s"}},
 		{"the API of definitions", widget + gadget + api + "true", [3]string{"APIService", "", "v1.example.com"},
 			[]string{"gadgets.example.com", "widgets.example.com"}, []string{"gadgets.example.com", "v1.example.com", "widgets.example.com"}},

@@ -4,7 +4,8 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
 // unsettle finds the objects of which it is not sure that nothing happens to them as
 // long as nobody deletes anything: they are being deleted, or would be in the foreground,
-// an owner is not there just as they say, or their pod has lost its node; and
+// an owner is not there just as they say, the account of their token is not, or their
+// pod has lost its node; and
 // everything that may go with one of these.
 //
 // A cycle of owners without any of that rests on itself.
@@ -34,6 +35,11 @@ func (m *Map) stirs(o *object.Object) bool {
 	}
 	for _, ref := range o.Owners {
 		if !m.solid(ref, o) {
+			return true
+		}
+	}
+	if t := o.Token(); t != nil {
+		if a := m.find("ServiceAccount", o.Namespace, t.Account); len(a) == 0 || !t.Of(a[0].Name, a[0].UID) {
 			return true
 		}
 	}

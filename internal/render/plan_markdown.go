@@ -84,7 +84,8 @@ func (m *markdown) data(p *report.Plan, caused []report.Effect) {
 	for _, r := range shown {
 		t.add("", r.cells(several)...)
 	}
-	m.paragraph("**Data** that goes, or may go:")
+	word, rest := dataTitle(caused)
+	m.paragraph("**" + word + "**" + rest)
 	m.table(t)
 	if left := len(rows) - len(shown); left > 0 {
 		m.paragraph("and " + plural(left, "more line") + " of data")

@@ -117,6 +117,17 @@ func outcomesOf(effects []report.Effect) []report.Outcome {
 	return outcomes
 }
 
+// claimLeft is the reason of claims that a StatefulSet leaves: data that stays.
+const claimLeft = "ClaimLeft"
+
+// dataTitle is what stands above rows of data, in two parts: the first is marked.
+func dataTitle(effects []report.Effect) (word, rest string) {
+	if slices.ContainsFunc(effects, func(e report.Effect) bool { return e.Reason == claimLeft }) {
+		return "Data", " that goes, may go, or stays:"
+	}
+	return "Data", " that goes, or may go:"
+}
+
 // data shows the data that goes, or may go: claims and volumes with what becomes of
 // the storage, Secrets, and custom resources.
 func (w *writer) data(p *report.Plan, effects []report.Effect) {
@@ -134,7 +145,8 @@ func (w *writer) data(p *report.Plan, effects []report.Effect) {
 		t.add(outcomeColour(report.Outcome(r.outcome)), r.cells(several)...)
 	}
 	w.line()
-	w.prose(w.style.paint(bold, "Data")+" that goes, or may go:", 2)
+	word, rest := dataTitle(effects)
+	w.prose(w.style.paint(bold, word)+rest, 2)
 	w.line()
 	w.table(t)
 	if left := len(rows) - len(shown); left > 0 {
@@ -165,7 +177,7 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	var secrets, custom grouping
 	for i := range effects {
 		e := &effects[i]
-		if e.Outcome != report.Deleted && e.Outcome != report.Blocked && e.Outcome != report.Unknown {
+		if e.Outcome != report.Deleted && e.Outcome != report.Blocked && e.Outcome != report.Unknown && e.Reason != claimLeft {
 			continue
 		}
 		switch holds[[2]string{e.Object.APIVersion, e.Object.Kind}] {

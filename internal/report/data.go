@@ -15,7 +15,7 @@ const (
 )
 
 // Storage is what becomes of the storage behind a claim or a volume that goes, or
-// that may go.
+// that may go, and behind a claim that a StatefulSet which goes leaves.
 type Storage struct {
 	// Claim is the claim that goes, Volume the one that is bound to it, or that goes
 	// without a claim.

@@ -146,6 +146,8 @@ type storedObject struct {
 	ResourceClaim *storedResourceClaim `json:"rc,omitzero"`
 	ServiceCIDR   *storedServiceCIDR   `json:"cidr,omitzero"`
 	IPAddress     *storedIPAddress     `json:"ip,omitzero"`
+	Token         *storedToken         `json:"token,omitzero"`
+	StatefulSet   *storedStatefulSet   `json:"sts,omitzero"`
 }
 
 type storedOwner struct {
@@ -209,6 +211,16 @@ type storedIPAddress struct {
 	Resource  string `json:"r,omitzero"`
 	Namespace string `json:"s,omitzero"`
 	Name      string `json:"n,omitzero"`
+}
+
+type storedToken struct {
+	Account    string    `json:"n"`
+	AccountUID types.UID `json:"u,omitzero"`
+	Sure       bool      `json:"sure,omitzero"`
+}
+
+type storedStatefulSet struct {
+	ClaimTemplates []string `json:"claims,omitempty"`
 }
 
 type storedNamespace struct {

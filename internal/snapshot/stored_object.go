@@ -50,6 +50,13 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 		address := storedIPAddress(*a)
 		s.IPAddress = &address
 	}
+	if x := o.Token(); x != nil {
+		token := storedToken(*x)
+		s.Token = &token
+	}
+	if x := o.StatefulSet(); x != nil {
+		s.StatefulSet = &storedStatefulSet{ClaimTemplates: x.ClaimTemplates}
+	}
 }
 
 func storedPodOf(p *object.Pod) *storedPod {
@@ -111,7 +118,7 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 &&
 		s.Revision == 0 && s.Pod == nil && s.NamespaceFacts == nil && s.Definition == nil && s.Job == nil && s.Volume == nil &&
-		s.ResourceClaim == nil && s.ServiceCIDR == nil && s.IPAddress == nil {
+		s.ResourceClaim == nil && s.ServiceCIDR == nil && s.IPAddress == nil && s.Token == nil && s.StatefulSet == nil {
 		return nil
 	}
 	rare := &object.Rare{
@@ -165,6 +172,15 @@ func (s *storedObject) seldom(intern *manifest.Interner) *object.Seldom {
 		a.Group, a.Resource, a.Namespace = intern.String(a.Group), intern.String(a.Resource), intern.String(a.Namespace)
 		address := object.IPAddress(a)
 		return &object.Seldom{IPAddress: &address}
+	case s.Token != nil:
+		token := object.Token(*s.Token)
+		return &object.Seldom{Token: &token}
+	case s.StatefulSet != nil:
+		set := &object.StatefulSet{}
+		for _, name := range s.StatefulSet.ClaimTemplates {
+			set.ClaimTemplates = append(set.ClaimTemplates, intern.String(name))
+		}
+		return &object.Seldom{StatefulSet: set}
 	default:
 		return nil
 	}

@@ -44,7 +44,7 @@ func genObject(t *rapid.T) *object.Object {
 		r.GracePeriod = grace.Draw(t, "grace")
 		r.Protection = object.Protection(rapid.IntRange(0, 3).Draw(t, "protection"))
 		r.Revision = rapid.Uint32Range(0, 3).Draw(t, "revision")
-		switch rapid.IntRange(0, 8).Draw(t, "facts") {
+		switch rapid.IntRange(0, 10).Draw(t, "facts") {
 		case 1:
 			r.Pod = &object.Pod{NodeName: word.Draw(t, "node"), Phase: word.Draw(t, "phase"),
 				TerminationGracePeriod: grace.Draw(t, "spec grace"), Mirror: rapid.Bool().Draw(t, "mirror"),
@@ -73,6 +73,11 @@ func genObject(t *rapid.T) *object.Object {
 		case 8:
 			r.Seldom = &object.Seldom{IPAddress: &object.IPAddress{Group: word.Draw(t, "group"), Resource: word.Draw(t, "resource"),
 				Namespace: word.Draw(t, "parent ns"), Name: word.Draw(t, "parent")}}
+		case 9:
+			r.Seldom = &object.Seldom{Token: &object.Token{Account: word.Draw(t, "account"), AccountUID: types.UID(word.Draw(t, "account uid")),
+				Sure: rapid.Bool().Draw(t, "sure")}}
+		case 10:
+			r.Seldom = &object.Seldom{StatefulSet: &object.StatefulSet{ClaimTemplates: rapid.SliceOfN(word, 0, 2).Draw(t, "templates")}}
 		case 7:
 			r.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: rapid.SliceOfN(word, 0, 2).Draw(t, "cidrs")}}
 		}

@@ -33,6 +33,10 @@
 //	reserved=pods:p:u   facts of a ResourceClaim: its users by resource, name and UID
 //	of=shop/web         facts of an IPAddress: the Service that has it
 //	cidrs=10.9.0.0/24   facts of a ServiceCIDR
+//	templates=data,log  facts of a StatefulSet: for which volumes it makes claims
+//	token=ci:u          facts of a Secret that is a token: its ServiceAccount by name and
+//	                    UID, which may be missing; token?=ci:u where the type of the
+//	                    Secret was not seen
 //	phase=Active spec=kubernetes
 //	                    facts of a namespace; spec is spec.finalizers
 //	defines=example.com/v1:Widget:widgets scope=Cluster established terminating

@@ -100,6 +100,17 @@ func setFact(o *object.Object, key, value string) (err error) {
 			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddress{Resource: "services", Namespace: namespace, Name: name}}
 			return nil
 		}
+	case "StatefulSet":
+		if key == "templates" {
+			rare.Seldom = &object.Seldom{StatefulSet: &object.StatefulSet{ClaimTemplates: list(value)}}
+			return nil
+		}
+	case "Secret":
+		if key == "token" || key == "token?" {
+			account, uid, _ := strings.Cut(value, ":")
+			rare.Seldom = &object.Seldom{Token: &object.Token{Account: account, AccountUID: types.UID(uid), Sure: key == "token"}}
+			return nil
+		}
 	case "ServiceCIDR":
 		if key == "cidrs" {
 			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: list(value)}}

@@ -122,6 +122,12 @@ func formatFacts(o *object.Object) []string {
 	if a := o.IPAddress(); a != nil {
 		words = append(words, "of="+a.Namespace+"/"+a.Name)
 	}
+	if x := o.StatefulSet(); x != nil {
+		words = append(words, "templates=["+strings.Join(x.ClaimTemplates, ",")+"]")
+	}
+	if x := o.Token(); x != nil {
+		words = append(words, map[bool]string{true: "token=", false: "token?="}[x.Sure]+strings.TrimSuffix(x.Account+":"+string(x.AccountUID), ":"))
+	}
 	if c := o.ServiceCIDR(); c != nil {
 		words = append(words, "cidrs=["+strings.Join(c.CIDRs, ",")+"]")
 	}

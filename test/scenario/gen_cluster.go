@@ -11,7 +11,7 @@ import (
 
 // DrawCluster draws a world as DrawWorld does, and around it what other deleters of a
 // cluster look at: its namespaces, definitions of its custom resources and their API, nodes,
-// claims and volumes, a claim of a device, a Service with its addresses and their
+// claims and volumes, a claim of a device, a ServiceAccount with a token, a Service with its addresses and their
 // ranges; some of them own something, are owned, are held or are being deleted.
 func DrawCluster(t *rapid.T, allowed Variety) World {
 	w := DrawWorld(t, allowed)
@@ -40,6 +40,7 @@ func DrawCluster(t *rapid.T, allowed Variety) World {
 	w.drawStorage(t, &text)
 	w.drawDevice(t, &text)
 	w.drawService(t, &text)
+	w.drawTokens(t, &text)
 	around, err := ParseWorld(text.String(), Names{})
 	if err != nil {
 		panic("scenario: what stands around a drawn world: " + err.Error())
@@ -107,6 +108,10 @@ func (w World) drawService(t *rapid.T, text *strings.Builder) {
 		}
 		fmt.Fprintf(text, "v1 Service n/s uid=s%s\nv1 Endpoints n/s uid=e\ndiscovery.k8s.io/v1 EndpointSlice n/s-1 uid=slice owners=s\n", held)
 	}
+	if parts&1 != 0 && rapid.Bool().Draw(t, "mirrored") {
+		fmt.Fprintln(text, "discovery.k8s.io/v1 EndpointSlice n/s-m uid=mirror labels=kubernetes.io/service-name=s,"+
+			"endpointslice.kubernetes.io/managed-by=endpointslicemirroring-controller.k8s.io")
+	}
 	if parts&2 != 0 {
 		of := rapid.SampledFrom([]string{" of=n/s", " of=n/s", ""}).Draw(t, "address of")
 		fmt.Fprintf(text, "networking.k8s.io/v1 IPAddress 10.0.0.5 uid=ip labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io%s\n", of)
@@ -117,6 +122,18 @@ func (w World) drawService(t *rapid.T, text *strings.Builder) {
 		if wide := rapid.SampledFrom([]string{"", " cidrs=10.0.0.0/16", " "}).Draw(t, "wide"); wide != "" {
 			fmt.Fprintf(text, format, "wide", wide, w.drawEnd(t, "", " deleting grace=0"))
 		}
+	}
+}
+
+// drawTokens draws a ServiceAccount and tokens, not all of which are certain to be its.
+func (w World) drawTokens(t *rapid.T, text *strings.Builder) {
+	parts := rapid.IntRange(0, 5).Draw(t, "tokens")
+	if parts&1 != 0 {
+		fmt.Fprintf(text, "v1 ServiceAccount n/ci uid=sa%s\n", w.drawEnd(t, "", " deleting grace=0 fin="+Foreign))
+	}
+	if parts&4 != 0 {
+		of := rapid.SampledFrom([]string{"token=ci:sa", "token=ci", "token=ci:other", "token?=ci:sa", "token?=ci:other"}).Draw(t, "token of")
+		fmt.Fprintf(text, "v1 Secret n/ci-token uid=token %s\n", of)
 	}
 }
 

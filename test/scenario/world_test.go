@@ -24,7 +24,7 @@ func TestFormatRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := &object.Object{ResourceVersion: "7", Generation: rapid.Int64Range(0, 3).Draw(t, "gen")}
 		o.Ref = object.Ref{
-			APIVersion: "v1", Kind: rapid.SampledFrom([]string{"Pod", "Namespace", "CustomResourceDefinition", "ConfigMap", "Job", "PersistentVolume", "ResourceClaim", "ServiceCIDR", "IPAddress"}).Draw(t, "kind"),
+			APIVersion: "v1", Kind: rapid.SampledFrom([]string{"Pod", "Namespace", "CustomResourceDefinition", "ConfigMap", "Job", "PersistentVolume", "ResourceClaim", "ServiceCIDR", "IPAddress", "Secret", "StatefulSet"}).Draw(t, "kind"),
 			Namespace: rapid.SampledFrom([]string{"", "shop"}).Draw(t, "namespace"), Name: name.Draw(t, "name"), UID: "me",
 		}
 		o.Owners = rapid.SliceOfN(owner, 0, 3).Draw(t, "owners")
@@ -54,6 +54,10 @@ func TestFormatRoundTrip(t *testing.T) {
 			rare.Seldom = &object.Seldom{ResourceClaim: &object.ResourceClaim{Reserved: rapid.SampledFrom([][]object.Reservation{nil, {{Resource: "pods", Name: "p", UID: "u"}, {Resource: "x", Name: "y"}}}).Draw(t, "users")}}
 		case o.Kind == "IPAddress" && rapid.Bool().Draw(t, "facts"):
 			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddress{Resource: "services", Namespace: "shop", Name: "web"}}
+		case o.Kind == "StatefulSet" && rapid.Bool().Draw(t, "facts"):
+			rare.Seldom = &object.Seldom{StatefulSet: &object.StatefulSet{ClaimTemplates: rapid.SampledFrom([][]string{nil, {"data", "log"}}).Draw(t, "templates")}}
+		case o.Kind == "Secret" && rapid.Bool().Draw(t, "facts"):
+			rare.Seldom = &object.Seldom{Token: rapid.SampledFrom([]*object.Token{{Account: "ci", AccountUID: "u", Sure: true}, {Account: "ci", Sure: true}, {Account: "ci", AccountUID: "u"}}).Draw(t, "token")}
 		case o.Kind == "ServiceCIDR" && rapid.Bool().Draw(t, "facts"):
 			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: rapid.SampledFrom([][]string{nil, {"10.0.0.0/8", "fd00::/112"}}).Draw(t, "cidrs")}}
 		case o.Kind == "Namespace" && rapid.Bool().Draw(t, "facts"):

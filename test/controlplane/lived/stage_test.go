@@ -36,7 +36,7 @@ var everything = []string{
 	collector, "namespace-controller", "pod-garbage-collector-controller",
 	"persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller", "persistentvolume-binder-controller",
 	"statefulset-controller", "job-controller", "deployment-controller", "replicaset-controller",
-	"resourceclaim-controller", "service-cidr-controller",
+	"resourceclaim-controller", "service-cidr-controller", "endpointslice-mirroring-controller",
 }
 
 // plane is the control plane of all tests. Tests follow one another and choose

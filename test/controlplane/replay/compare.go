@@ -246,5 +246,9 @@ func (p *play) text(o, said *object.Object) string {
 	if s, f := said.Definition(), o.Definition(); s != nil && f != nil {
 		rare.Definition = &object.Definition{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
 	}
+	if s, f := said.Token(), o.Token(); s != nil && f != nil && s.AccountUID == "" {
+		// The tokens controller writes the uid of the account there.
+		rare.Seldom = &object.Seldom{Token: &object.Token{Account: f.Account, Sure: f.Sure}}
+	}
 	return scenario.Format(c, p.env.Names)
 }

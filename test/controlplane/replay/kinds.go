@@ -51,6 +51,11 @@ func bodyOf(o *object.Object) string {
 		return definitionBody(o)
 	case "PersistentVolume":
 		return volumeBody(o.Volume())
+	case "Secret":
+		if o.Token() != nil {
+			return fmt.Sprintf(`"type":%q`, object.TokenType)
+		}
+		return bodies[o.Kind]
 	case "Event":
 		return fmt.Sprintf(`"involvedObject":{"namespace":%q},"reason":"r"`, o.Namespace)
 	default:
@@ -145,6 +150,7 @@ type metadata struct {
 	DeletionTimestamp          string            `json:"deletionTimestamp,omitempty"`
 	DeletionGracePeriodSeconds *int64            `json:"deletionGracePeriodSeconds,omitempty"`
 	Labels                     map[string]string `json:"labels,omitempty"`
+	Annotations                map[string]string `json:"annotations,omitempty"`
 	Finalizers                 []string          `json:"finalizers,omitempty"`
 	OwnerReferences            []ownerManifest   `json:"ownerReferences,omitempty"`
 }
@@ -164,6 +170,12 @@ func metadataOf(o *object.Object) metadata {
 			m.Labels = map[string]string{}
 		}
 		m.Labels[k] = v
+	}
+	if t := o.Token(); t != nil {
+		m.Annotations = map[string]string{object.AccountNameAnnotation: t.Account}
+		if t.AccountUID != "" {
+			m.Annotations[object.AccountUIDAnnotation] = string(t.AccountUID)
+		}
 	}
 	for _, r := range o.Owners {
 		m.OwnerReferences = append(m.OwnerReferences, ownerManifest{

@@ -1,0 +1,45 @@
+package controllers
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+// MirroringName is the name of the controller that mirrors Endpoints.
+const MirroringName = "endpointslice-mirroring-controller"
+
+// MirroringAssumption is what the end of a mirror rests on.
+const MirroringAssumption = "the controller that mirrors Endpoints in EndpointSlices runs"
+
+// The label by which an EndpointSlice says of which Service it is, and who keeps those
+// that mirror Endpoints.
+const (
+	sliceService  = "kubernetes.io/service-name"
+	sliceMirrored = "endpointslicemirroring-controller.k8s.io"
+)
+
+// MirroredSlices returns the controller that deletes the EndpointSlices that mirror
+// Endpoints when these go, whether or not they refer to them. A Service takes its
+// Endpoints along.
+//
+// Upstream: endpointslicemirroring_controller.go syncEndpoints, deleteMirroredSlices,
+// S249.
+func MirroredSlices() Controller {
+	return &follower{
+		name: MirroringName, assumption: MirroringAssumption, gr: sliceResource, leader: endpointsResource,
+		of: func(o *object.Object) coordinates {
+			name, ok := Mirrors(o)
+			if !ok {
+				return coordinates{}
+			}
+			return coordinates{o.Namespace, name}
+		},
+	}
+}
+
+// Mirrors is the name of the Endpoints that an object mirrors; false for anything but an
+// EndpointSlice that does.
+func Mirrors(o *object.Object) (name string, ok bool) {
+	if o.Kind != "EndpointSlice" || o.Group() != sliceResource.Group || o.Labels.Get(sliceManager) != sliceMirrored {
+		return "", false
+	}
+	name = o.Labels.Get(sliceService)
+	return name, name != ""
+}

@@ -1,0 +1,98 @@
+package controllers
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// TokensName is the name of the controller that deletes the tokens of ServiceAccounts.
+const TokensName = "serviceaccount-token-controller"
+
+// TokensAssumption is what the end of a token rests on.
+const TokensAssumption = "the tokens controller runs, as it does unless it is switched off"
+
+// Tokens returns the controller that deletes a Secret which is the token of a
+// ServiceAccount, when there is no such account any more: none of the name that the
+// Secret has in an annotation, or one with another uid. An account that is being deleted
+// counts until it has gone. Owner references do not matter.
+//
+// A Secret stays as long as it is not known whether it is a token, or whether the account
+// has gone: the accounts of the namespace are not covered, or the account of the name is
+// older than the Secret that names another uid, so that the two were not seen at the same
+// time. A nil coverage stands for a world that is complete.
+//
+// Left out is what the controller writes into tokens, and that it takes the name of a
+// token that has gone out of the list in its account: nothing goes or stays because of it.
+//
+// Upstream: serviceaccount/tokens_controller.go syncServiceAccount, syncSecret,
+// semantics.md §7.1, S246–S248.
+func Tokens(c Coverage) Controller {
+	return &tokens{coverage: orComplete(c), seen: map[types.UID]bool{}}
+}
+
+type tokens struct {
+	coverage Coverage
+	// seen are the tokens whose account was there in an earlier pass.
+	seen  map[types.UID]bool
+	waits []Wait
+}
+
+func (*tokens) Name() string       { return TokensName }
+func (*tokens) Assumption() string { return TokensAssumption }
+func (t *tokens) Waiting() []Wait  { return t.waits }
+
+// Step deletes the tokens whose account is gone.
+func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
+	p := begin(ctx, w, TokensName)
+	list := objectsThat(w, secretResource, func(o *object.Object) bool { return o.Token() != nil && !o.BeingDeleted() })
+	if len(list) == 0 {
+		return p.end(&t.waits)
+	}
+	accounts := map[coordinates]*object.Object{}
+	for _, o := range w.ObjectsOf(accountResource, "") {
+		accounts[coordinates{o.Namespace, o.Name}] = o
+	}
+	for _, o := range list {
+		if ctx.Err() != nil {
+			break
+		}
+		if account := accounts[coordinates{o.Namespace, o.Token().Account}]; t.gone(p, o, account) {
+			t.delete(p, o)
+		}
+	}
+	return p.end(&t.waits)
+}
+
+// gone tells whether the account of a token is known to be gone, and notes a wait where
+// that is open. The account is the one of that name, or nil.
+func (t *tokens) gone(p *pass, token, account *object.Object) bool {
+	of := token.Token()
+	switch {
+	case account != nil && of.Of(account.Name, account.UID):
+		t.seen[token.UID] = true
+		return false
+	case t.seen[token.UID]:
+		return true
+	case account == nil:
+		return !p.uncovered(t.coverage, token.Ref, accounts, token.Namespace)
+	case account.Created != 0 && account.Created < token.Created:
+		p.wait(Wait{Object: token.Ref, Reason: NotShown, Resource: accounts, Why: "does not show the account that it names beside it: the one of that name is older"})
+		return false
+	default:
+		return true
+	}
+}
+
+// delete deletes a Secret that is known to be a token.
+func (t *tokens) delete(p *pass, token *object.Object) {
+	if !token.Token().Sure {
+		p.wait(Wait{Object: token.Ref, Reason: NotShown, Why: "its type, which says whether it is a token, is not in the snapshot"})
+		return
+	}
+	err := p.w.Delete(p.ctx, token.Ref, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &token.UID}})
+	p.refused(token.Ref, object.Resource{}, err)
+}
