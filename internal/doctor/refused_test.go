@@ -1,0 +1,60 @@
+package doctor_test
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+// refusing is garbage since long whose delete a webhook without endpoints refuses.
+const refusing = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: owner, namespace: shop, uid: u-2, creationTimestamp: "2026-05-01T08:00:00Z"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: left, namespace: shop, uid: u-l, creationTimestamp: "2026-05-01T07:00:00Z", ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: u-1}]}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: guard, uid: u-hook}
+webhooks:
+- {name: guard.example.com, failurePolicy: Fail, clientConfig: {service: {namespace: ops, name: guard}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]}
+`
+
+// TestRefusedWrites: what a webhook keeps the collector from is no sign that it does not
+// work; without knowing of the webhook it is.
+func TestRefusedWrites(t *testing.T) {
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(refusing), TreatMissingAsAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &evidence.World{}
+	for doc := range strings.SplitSeq(refusing, "\n---\n") {
+		raw, err := yaml.YAMLToJSON([]byte(doc))
+		if err == nil {
+			err = seen.Add("", "", raw)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen.Mark(evidence.Services, "", "")
+	o := doctor.Options{At: 1777636800, Patience: 300} // noon of the same day
+	if c := examined(t, snap, o); c.Verdict != report.CollectorNotWorking || c.Findings[0].Code != string(doctor.GarbageOld) {
+		t.Errorf("without the webhook: %s, %+v", c.Verdict, c.Findings)
+	}
+	o.Surroundings = surroundings.New(snap, seen, o.At)
+	c := examined(t, snap, o)
+	if c.Verdict == report.CollectorNotWorking || len(c.Findings) != 1 || c.Findings[0].Code != string(doctor.WriteRefused) || !strings.Contains(c.Findings[0].Message, "guard.example.com") {
+		t.Errorf("with it: %s, %+v", c.Verdict, c.Findings)
+	}
+}
