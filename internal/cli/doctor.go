@@ -158,7 +158,36 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 		o.Lease, o.Manager = leaseOf(ctx, client), managersOf(ctx, client)
 	}
 	defer begin(c, d.streams.ErrOut, "examining the collector").end()
-	return doctor.Examine(ctx, snap, o)
+	return examined(ctx, world{Snapshot: snap, client: client, bodies: d.source.bodies}, o)
+}
+
+// examined judges the collector, and does not blame it for what webhooks refuse. Of a
+// cluster they are read for what is left undone alone.
+func examined(ctx context.Context, w world, o doctor.Options) (*report.Checkup, error) {
+	if w.client == nil {
+		o.Surroundings = w.surroundings(w.bodies.seen(w.Snapshot))
+		return doctor.Examine(ctx, w.Snapshot, o)
+	}
+	found, err := doctor.Examine(ctx, w.Snapshot, o)
+	if err != nil {
+		return nil, err
+	}
+	var reach kube.Reach
+	for i := range found.Findings {
+		f := found.Findings[i].Object
+		if left := w.Find(f.APIVersion, f.Kind, f.Namespace, f.Name); left != nil {
+			reach.Written = append(reach.Written, left)
+		}
+	}
+	if len(reach.Written) == 0 {
+		return found, nil
+	}
+	seen, err := w.client.Neighbours(ctx, reach)
+	if err != nil {
+		return nil, err
+	}
+	o.Surroundings = w.surroundings(seen)
+	return doctor.Examine(ctx, w.Snapshot, o)
 }
 
 // read reads the dump, or the cluster if there is a client.
@@ -170,6 +199,7 @@ func (d *doctorCommand) read(c *cobra.Command, client *kube.Client) (*snapshot.S
 			err = d.source.unread(c, snap)
 		}
 	} else {
+		d.source.bodies = newBodies()
 		snap, err = d.source.readDump(c, d.streams)
 	}
 	if err != nil {

@@ -89,8 +89,10 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 			}
 		}
 	}
-	if x, ok := i.refusal(o, surroundings.Update); ok && len(ends) == 0 {
-		ends = append(ends, x)
+	for _, operation := range []string{surroundings.Update, surroundings.Remove} {
+		if x, ok := i.refusal(o, operation); ok && len(ends) == 0 {
+			ends = append(ends, x)
+		}
 	}
 	if isNamespace(o) || isDefinition(o) {
 		for _, x := range i.contained(o, e, names, others) {

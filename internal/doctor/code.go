@@ -27,6 +27,7 @@ const (
 	GraphNodeGone     Code = "GraphNodeGone"
 	GraphOwnersDiffer Code = "GraphOwnersDiffer"
 	GraphStateDiffers Code = "GraphStateDiffers"
+	WriteRefused      Code = "WriteRefused"
 )
 
 // The codes of reasons that are no findings.
@@ -77,6 +78,7 @@ var codes = []CodeText{
 	{ForegroundWaits, report.Warning, "A foreground deletion waits for nobody but the collector; since when is not known, nor whether its requests are refused.", dumpEarlier, doubt},
 	{OrphanStuck, report.Error, "The finalizer orphan is still there, for longer than the collector needs: it does not work, or a dependent cannot be patched.", "`kubectl gc check` names dependents that cannot be patched; otherwise " + lookAtLog, against},
 	{DeletionMissed, report.Warning, "The object has both finalizers of the collector, which then does only half of the work until it restarts.", restart, doubt},
+	{WriteRefused, report.Warning, "A webhook has to be asked before the collector can do its part, and does not answer: what is left is not the fault of the collector.", "`kubectl gc stuck` and the configuration of the webhook say what is behind it", remark},
 	{KindUnlisted, report.Error, "The kind is served and cannot be listed. Before Kubernetes 1.32 a collector that starts now collects nothing at all; since then it is blind for this kind.", repairAPI, doubt},
 	{GroupUndiscovered, report.Warning, "The API is registered and does not say what it serves. A collector that starts now is blind for its kinds, and no namespace can be deleted.", repairAPI, doubt},
 	{KindUnwatched, report.Info, "The kind lacks one of the verbs delete, list and watch: the collector never collects its objects, and no foreground deletion waits for them.", "", remark},

@@ -11,7 +11,7 @@ import (
 // TestEveryCodeIsShown: the tables of these tests bring about each code.
 func TestEveryCodeIsShown(t *testing.T) {
 	shown := ""
-	for _, name := range []string{"examine_test.go", "compare_test.go"} {
+	for _, name := range []string{"examine_test.go", "compare_test.go", "refused_test.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

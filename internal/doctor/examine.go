@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // Options are what is known beside the snapshot. Times are in seconds since 1970.
@@ -30,6 +31,8 @@ type Options struct {
 	// Manager is the command lines of the controller managers whose pods were seen; empty
 	// for none.
 	Manager []Process
+	// Surroundings tell which writes webhooks refuse; nil where nothing is known.
+	Surroundings *surroundings.Surroundings
 }
 
 // Examine judges whether the collector of the cluster works that the snapshot shows.

@@ -4,8 +4,10 @@ import (
 	"context"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // object looks at what the collector has left undone about one object.
@@ -29,6 +31,9 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	d, ok := e.now.next(ctx, o)
 	if !ok || d.Reason != engine.NoSolidOwner {
 		e.unseen = e.unseen || ok && d.Reason == engine.OwnerNotCovered
+		return
+	}
+	if e.refused(o, surroundings.Remove, ownerless(o)) {
 		return
 	}
 	since, why := e.ownerlessSince(o, d)
@@ -83,6 +88,9 @@ func (e *examiner) orphan(o *object.Object) {
 	if !e.watched(o) {
 		return
 	}
+	if e.refusedDependents(o) || e.refused(o, surroundings.Update, "its dependents were to be released when it was deleted") {
+		return
+	}
 	if least, known := e.age(o.DeletionTimestamp()); known && least >= e.options.Patience {
 		e.add(OrphanStuck, o.Ref, "its dependents were to be released when it was deleted, "+span(least)+" ago", "the finalizer orphan is still there")
 	}
@@ -106,10 +114,15 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 		return
 	}
 	if d.Reason == engine.NoBlockingDependents {
-		e.unblocked(ctx, o, waits)
+		if !e.refused(o, surroundings.Update, "nothing blocks it any more") {
+			e.unblocked(ctx, o, waits)
+		}
 		return
 	}
 	oldest, since, patched := e.blockers(ctx, o, d)
+	if oldest != nil && e.refused(oldest, surroundings.Remove, name(o.Ref)+" waits for it") {
+		return
+	}
 	if oldest != nil {
 		if least, known := e.age(since); known && least >= e.options.Patience {
 			e.add(ForegroundStuck, o.Ref, "it waits for "+name(oldest.Ref)+", which the collector has not even begun to delete for at least "+span(least),
@@ -166,6 +179,35 @@ func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64)
 		}
 	}
 	e.add(ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
+}
+
+// refused tells whether a webhook that does not answer surely refuses a write to an
+// object, and says so.
+func (e *examiner) refused(o *object.Object, operation, message string) bool {
+	if e.options.Surroundings == nil {
+		return false
+	}
+	r, refused := e.options.Surroundings.Refuses(surroundings.Write{Operation: operation, Object: o})
+	if !refused || !r.Sure {
+		return false
+	}
+	e.add(WriteRefused, o.Ref, message+", and the API server refuses: "+r.Text(), "")
+	return true
+}
+
+// refusedDependents is refused for the dependents that are to be released.
+func (e *examiner) refusedDependents(o *object.Object) bool {
+	g := e.now.collector.Graph()
+	id, ok := g.Find(o.UID)
+	if !ok {
+		return false
+	}
+	found := false
+	g.EachDependent(id, func(d graph.ID) bool {
+		found = !g.Virtual(d) && e.refused(g.Object(d), surroundings.Update, name(o.Ref)+" is to release it")
+		return !found
+	})
+	return found
 }
 
 // watched tells whether the collector watches the kind of the object.

@@ -252,6 +252,7 @@ func (s *simulation) blockedByRefusal(f *fate, o *object.Object) {
 		if !refused {
 			r, refused = s.refusedOf(f.blocked.Dependents)
 		}
+	case GracePeriodRuns:
 	case ContentNotCovered:
 		if r, refused = s.neighbours.hidden(o); refused && r.Sure {
 			f.outcome = report.Blocked

@@ -88,6 +88,10 @@ func (s *simulation) blockedByRest(f *fate, o *object.Object) {
 		f.protected(w)
 		return
 	}
+	if o.Pod() != nil && len(w.remaining) == 0 { // somebody was refused to end it
+		f.detail = w.detail
+		return
+	}
 	for _, r := range w.remaining { // what blocks a namespace may be in it
 		if !slices.Contains(f.blocked.Dependents, r) {
 			f.blocked.Dependents = append(f.blocked.Dependents, r)

@@ -65,6 +65,12 @@ var sentences = map[string]string{
 	"DeletedByController":    "another controller deletes it",
 	"FinalizerComesOff":      "its controller takes a finalizer off",
 	"UntilFinalizerComesOff": "it stays until a finalizer comes off",
+	"AlreadyGone":            "it is gone before the request arrives",
+	"NodeNotReady":           "its node is not ready",
+	"WebhookUnreachable":     "a webhook has to admit it and does not answer",
+	"ConversionFails":        "its conversion webhook does not answer",
+	"WebhookUnknown":         "it is not known whether a webhook is asked that does not answer",
+	"APIServiceUnavailable":  "an aggregated API does not answer",
 
 	// Why a version that is not served any more takes nothing.
 	"OtherVersion":        "they name the owner through a version that stays",

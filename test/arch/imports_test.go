@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"diagnose":     {"report", "engine", "graph", "apisim", "snapshot", "plan", "explain", "finalizer", "evidence", "surroundings"},
 	"unserve":      {"report", "engine", "graph", "snapshot", "plan"},
 	"debuggraph":   {},
-	"doctor":       {"report", "engine", "graph", "snapshot", "plan", "debuggraph"},
+	"doctor":       {"report", "engine", "graph", "snapshot", "plan", "debuggraph", "surroundings"},
 	"render":       {"report"},
 	"protect":      {"report"},
 	"undo":         {},

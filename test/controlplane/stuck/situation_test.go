@@ -79,7 +79,7 @@ type step struct {
 	// Foretell is what dry-run has to say before a delete, by kind and name: an outcome
 	// and its reason. All that it says has to come about.
 	Foretell map[string]string `json:"foretell"`
-	Grace  *int   `json:"grace"`
+	Grace    *int              `json:"grace"`
 	// Volume and Finalizers are those of a claim.
 	Volume     string   `json:"volume"`
 	Finalizers []string `json:"finalizers"`

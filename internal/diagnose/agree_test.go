@@ -1,0 +1,153 @@
+package diagnose_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// drawNeighbours draws nodes that are ready or not, aggregated APIs that answer or not,
+// and webhooks of admission and conversion with and without endpoints.
+func drawNeighbours(t *rapid.T, snap *snapshot.Snapshot) []string {
+	var bodies []string
+	for _, o := range snap.Objects {
+		if o.Kind == "Node" {
+			ready := rapid.SampledFrom([]string{"True", "True", "False", "Unknown"}).Draw(t, "ready")
+			bodies = append(bodies, fmt.Sprintf(`{"apiVersion":"v1","kind":"Node","metadata":{"name":%q},"status":{"conditions":[{"type":"Ready","status":%q}]}}`, o.Name, ready))
+		}
+		if d := o.Definition(); d != nil {
+			stored := rapid.SampledFrom([]string{`["v1"]`, `["v2"]`, `["v1","v2"]`, `[]`}).Draw(t, "stored")
+			bodies = append(bodies, fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":%q},
+				"spec":{"group":%q,"names":{"plural":%q},"versions":[{"name":"v1"},{"name":"v2","storage":true}],"conversion":{"strategy":"Webhook","webhook":{"clientConfig":{"service":{"namespace":"ops","name":%q}}}}},
+				"status":{"storedVersions":%s}}`, o.Name, o.Group(), o.Name, drawService(t), stored))
+		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "api") == 0 {
+		available := rapid.SampledFrom([]string{"True", "False"}).Draw(t, "available")
+		bodies = append(bodies, fmt.Sprintf(`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.far"},
+			"spec":{"group":"far","version":"v1","service":{"namespace":"ops","name":"down"}},"status":{"conditions":[{"type":"Available","status":%q}]}}`, available))
+	}
+	for i := range rapid.IntRange(0, 2).Draw(t, "webhooks") {
+		bodies = append(bodies, fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingWebhookConfiguration","metadata":{"name":"w%d"},
+			"webhooks":[{"name":"w%d.example.com","failurePolicy":%q,"matchConditions":%s,"clientConfig":{"service":{"namespace":"ops","name":%q}},
+			"rules":[{"apiGroups":[%q],"apiVersions":["*"],"operations":[%q],"resources":[%q]}]}]}`, i, i,
+			rapid.SampledFrom([]string{"Fail", "Fail", "Ignore"}).Draw(t, "policy"), rapid.SampledFrom([]string{"[]", "[]", "[{}]"}).Draw(t, "conditions"), drawService(t),
+			rapid.SampledFrom([]string{"", "*", "apps"}).Draw(t, "group"), rapid.SampledFrom([]string{"DELETE", "UPDATE", "*"}).Draw(t, "operation"),
+			rapid.SampledFrom([]string{"*", "*/*", "configmaps", "pods", "namespaces"}).Draw(t, "resource")))
+	}
+	return append(bodies,
+		`{"apiVersion":"v1","kind":"Service","metadata":{"namespace":"ops","name":"up"}}`,
+		`{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"namespace":"ops","name":"up-1","labels":{"kubernetes.io/service-name":"up"}},"endpoints":[{"addresses":["10.0.0.1"]}]}`,
+		`{"apiVersion":"v1","kind":"Service","metadata":{"namespace":"ops","name":"down"}}`)
+}
+
+func drawService(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"up", "down", "absent"}).Draw(t, "service")
+}
+
+// belated are the codes of those who should long have been done: how long something has
+// taken does not change what has to come next. A use is one of them where its user goes.
+var belated = []diagnose.Code{
+	diagnose.CollectorNotWorking, diagnose.ControllerNotWorking, diagnose.DeletionForgotten, diagnose.DefinitionCleanupFails,
+	diagnose.PodNotFinished, diagnose.StillInUse,
+}
+
+// TestCommandsAgree: whatever is known of those who act beside the collector, what stuck
+// says will not end without anybody, no plan calls deleted and no explanation says of
+// it that it goes; and what a plan calls blocked, stuck does not call under way. What
+// explain calls a single delete that takes an object is one in a plan, too.
+func TestCommandsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).Snapshot(t, snapshot.CoversEverything())
+		const soon = 1893456000 + 60
+		now := rapid.SampledFrom([]int64{soon, soon + 4000}).Draw(t, "now")
+		var unread []evidence.Part
+		if rapid.IntRange(0, 3).Draw(t, "blind") == 0 {
+			unread = rapid.SliceOfN(rapid.SampledFrom(evidence.Parts()), 1, 3).Draw(t, "unread")
+		}
+		seen := seenOf(append(drawBodies(t, snap.Objects), drawNeighbours(t, snap)...), unread)
+		around := surroundings.New(snap, seen, now)
+		d, err := diagnose.Stuck(t.Context(), snap, seen, diagnose.Question{Now: now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		effects := simulated(t, snap, plan.CollectSeed(), around)
+		for i := range d.Findings {
+			f := &d.Findings[i]
+			e := effects[f.Object]
+			code := diagnose.Code(f.Code)
+			switch {
+			case e == nil || now > soon && slices.Contains(belated, code):
+			case f.Severity == report.Error && e.Outcome == report.Deleted:
+				t.Fatalf("%v: stuck: %s %s; plan: %s %s", f.Object, f.Code, f.Message, e.Outcome, e.Message)
+			case code == diagnose.UnderWay && e.Outcome == report.Blocked:
+				t.Fatalf("%v: stuck: %s; plan: %s %s %s", f.Object, f.Message, e.Outcome, e.Reason, e.Message)
+			}
+		}
+		o := rapid.SampledFrom(snap.Objects).Draw(t, "object")
+		leavesStuck(t, snap, seen, plan.DeleteSeed(engine.Background, o.Ref), now)
+		x, err := explain.Object(t.Context(), snap, o.Ref, explain.Options{Surroundings: around})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := effects[x.Object]; e != nil && e.Outcome == report.Deleted && x.Verdict == report.Live {
+			t.Fatalf("%v: explain: %s; plan: %s %s", o.Ref, x.Message, e.Outcome, e.Message)
+		}
+		for _, taker := range x.TakenBy {
+			if taker.Unknown || taker.Policy != "Background" {
+				continue
+			}
+			after := simulated(t, snap, plan.DeleteSeed(engine.Background, object.Ref(taker.Object)), around)
+			if e := after[x.Object]; e == nil || e.Outcome != report.Deleted {
+				t.Fatalf("%v: taken by %v, and its plan says %+v", o.Ref, taker.Object, e)
+			}
+		}
+	})
+}
+
+// leavesStuck carries a plan out and asks what is stuck then: what was called blocked is
+// there and is not under way.
+func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed plan.Seed, now int64) {
+	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Surroundings: surroundings.New(snap, seen, now)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := diagnose.Stuck(t.Context(), snap.With(r.After()), seen, diagnose.Question{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Plan.Effects {
+		e := &r.Plan.Effects[i]
+		if e.Outcome != report.Blocked {
+			continue
+		}
+		if !slices.ContainsFunc(d.Findings, func(f report.Finding) bool { return f.Object == e.Object && diagnose.Code(f.Code) != diagnose.UnderWay }) {
+			t.Fatalf("%v: plan: %s %s; stuck then: %+v", e.Object, e.Reason, e.Message, d.Findings)
+		}
+	}
+}
+
+func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *surroundings.Surroundings) map[report.Ref]*report.Effect {
+	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Surroundings: around})
+	if err != nil {
+		t.Fatal(err)
+	}
+	effects := map[report.Ref]*report.Effect{}
+	for i := range r.Plan.Effects {
+		effects[r.Plan.Effects[i].Object] = &r.Plan.Effects[i]
+	}
+	return effects
+}
