@@ -72,10 +72,10 @@ func TestRunAndUndo(t *testing.T) {
 		})
 	}
 	for _, state := range []report.StepState{
-		report.StepPlanned, report.StepMade, report.StepRestored, report.StepTaken, report.StepRefused, report.StepContended, report.StepUnknown, report.StepNotDone,
+		report.StepPlanned, report.StepMade, report.StepRestored, report.StepTaken, report.StepRefused, report.StepContended, report.StepUnknown, report.StepSuperseded, report.StepNotDone,
 	} {
 		documents = append(documents, &report.Undo{
-			APIVersion: report.APIVersion, Kind: "Undo", Source: source, Bundle: "b", Journal: "j", Digest: digest, State: report.Complete, Message: "m",
+			APIVersion: report.APIVersion, Kind: "Undo", Source: source, Bundle: "b", Journal: "j", SameCluster: report.ProofClusterUID, Digest: digest, State: report.Complete, Message: "m",
 			Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: ref, UID: "v", References: []report.Ref{ref}, Stripped: []string{"s"}, State: state, Message: "m"}},
 			Skipped: []report.UndoSkip{},
 		})
