@@ -47,6 +47,9 @@ func (s *stage) admit(r reader) {
 		s.create(fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: %s, metadata: {name: %s}, rules: %s}`, kind, name, rules))
 		s.create(fmt.Sprintf(`{apiVersion: rbac.authorization.k8s.io/v1, kind: %sBinding, metadata: {name: %s}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: %s, name: %s}, `+
 			`subjects: [{kind: ServiceAccount, namespace: %s, name: %s}]}`, kind, name, kind, name, s.namespace, r.name))
+		if kind == "ClusterRole" {
+			s.t.Cleanup(func() { s.kubectl(nil, "delete", "clusterrole,clusterrolebinding", name) })
+		}
 		verb, what := "list", "configmaps"
 		switch r.name {
 		case "get":
@@ -83,6 +86,7 @@ func (s *stage) troubled() {
 		for _, name := range []string{"held", "self"} {
 			s.kubectl(nil, "patch", "configmap", name, "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 		}
+		s.kubectl(nil, "delete", "configmap", "garbage", "-n", s.namespace)
 	})
 }
 
@@ -204,6 +208,15 @@ func TestRightsOverNamespace(t *testing.T) {
 		s.admit(r)
 	}
 	s.kubectl(nil, "delete", "namespace", s.namespace, "--wait=false")
+	t.Cleanup(func() {
+		if err := plane.Controllers("namespace-controller"); err != nil {
+			t.Error(err)
+		}
+		s.until("the namespace is gone", func() bool {
+			_, err := plane.Kubectl(s.ctx, nil, "get", "namespace", s.namespace)
+			return err != nil
+		})
+	})
 	for _, r := range readers {
 		if !r.sees {
 			continue
