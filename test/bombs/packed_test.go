@@ -132,7 +132,9 @@ func TestPacked(t *testing.T) {
 				name += " on standard input"
 			}
 			bombs = append(bombs,
-				bomb{name: name + ", JSON", stdin: stdin, want: oneValue,
+				bomb{name: name + ", JSON", stdin: stdin, want: oneObject,
+					write: f.pack(inside(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"`, "x", 100*mib, `"}}`))},
+				bomb{name: name + ", large JSON", stdin: stdin, objects: 1,
 					write: f.pack(inside(`{"spec":{"apiVersion":"`, "x", 100*mib, `"},"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`))},
 				bomb{name: name + ", YAML", stdin: stdin, want: oneValue,
 					write: f.pack(inside("apiVersion: ", "x", 100*mib, "\n"))},
