@@ -59,7 +59,7 @@ func (w *writing) directory() (string, error) {
 func (w *writing) options(tell func(apply.Progress)) (apply.Options, error) {
 	dir, err := w.directory()
 	return apply.Options{
-		Tool: version(), Backup: dir, Unsaved: w.noBackup, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
+		Tool: version(), Backup: dir, Unsaved: w.noBackup, Policy: w.policy, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
 	}, err
 }
 
