@@ -19,7 +19,8 @@ import (
 // exchanged is a write that went over a proxy.
 type exchanged struct {
 	method, path, body string
-	// code is the answer of the server, whether or not it was handed on.
+	// code is the answer of the server, whether or not it was handed on; 0 when it was
+	// not asked.
 	code int
 }
 
@@ -27,8 +28,9 @@ type exchanged struct {
 type proxy struct {
 	url string
 	// lose tells whether the connection breaks when the server has done the work, so
-	// that its answer is lost.
-	lose func(exchanged) bool
+	// that its answer is lost; cut, whether it breaks before the server is asked. Nil
+	// for never.
+	lose, cut func(exchanged) bool
 
 	mu  sync.Mutex
 	all []exchanged
@@ -68,12 +70,14 @@ func (s *stage) proxy(lose func(exchanged) bool) *proxy {
 			return
 		}
 		answer := httptest.NewRecorder()
-		reverse.ServeHTTP(answer, r)
-		x.code = answer.Code
+		if cut := p.cut != nil && p.cut(x); !cut {
+			reverse.ServeHTTP(answer, r)
+			x.code = answer.Code
+		}
 		p.mu.Lock()
 		p.all = append(p.all, x)
 		p.mu.Unlock()
-		if p.lose != nil && p.lose(x) {
+		if x.code == 0 || p.lose != nil && p.lose(x) {
 			if c, _, err := http.NewResponseController(w).Hijack(); err == nil {
 				_ = c.Close()
 			}
