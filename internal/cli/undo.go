@@ -104,6 +104,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err := u.try(c, planned); err != nil {
 		return err
 	}
+	outlive()
 	done, err := planned.Run(c.Context(), restore.Options{Tool: version(), Now: time.Now})
 	if done == nil {
 		return err
