@@ -19,13 +19,23 @@ import (
 
 func main() {
 	collectLater()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	context.AfterFunc(ctx, stop)                      // from now on another interrupt kills
 	klog.SetSlogLogger(slog.New(slog.DiscardHandler)) // what fails is an error of a command, and said once
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	code := cli.Main(ctx, os.Args, streams)
 	stop()
 	os.Exit(code)
+}
+
+// endings are the signals that ask for an end. The loss of the terminal is one of them,
+// so that a run says what it has sent; unless it was started to outlive that (nohup).
+func endings() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // collectLater leaves garbage alone until there is ten times as much of it as of what

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/protect"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -26,6 +27,9 @@ type Options struct {
 	// Unsaved leaves the objects themselves out of the bundle: what is deleted
 	// cannot be made again from it. The journal is written all the same.
 	Unsaved bool
+	// Policy is what must not be deleted. It is asked again right before each request,
+	// about the very version that the request is for.
+	Policy protect.Policy
 	// Secrets keeps the bytes of Secrets, too.
 	Secrets bool
 	// Workers is the largest number of requests under way; 0 for 20.
@@ -76,6 +80,13 @@ type planned struct {
 	write plan.Write
 	last  *Write // what came of the last request
 	why   string // why none was sent
+	kept  bool   // none was sent since the object is protected
+}
+
+// leave notes why nothing was sent.
+func (p *planned) leave(err error) {
+	_, p.kept = errors.AsType[*ProtectedError](err)
+	p.why = err.Error()
 }
 
 type plannedKey struct {
@@ -187,7 +198,8 @@ func (r *run) makeBundle(ctx context.Context) error {
 		return fmt.Errorf("the backup: %w", err)
 	}
 	r.backup = backup{
-		client: r.client, writer: w, unsaved: r.o.Unsaved, saved: map[object.Ref]string{}, fates: map[object.Ref]bundle.Fate{},
+		client: r.client, writer: w, unsaved: r.o.Unsaved, protected: r.protected,
+		saved: map[object.Ref]string{}, fates: map[object.Ref]bundle.Fate{}, contents: map[object.Ref]content{},
 		gone: map[object.Ref]bool{}, changed: map[object.Ref]bool{},
 	}
 	r.tell(Progress{Stage: BackingUp, Total: len(subjects)})
@@ -216,8 +228,8 @@ func (r *run) note(w Write) {
 		if w.Outcome == bundle.Confirmed && (p.last == nil || p.last.Outcome != bundle.Confirmed) {
 			r.done++
 		}
-		if p.last == nil || p.last.Outcome != bundle.Confirmed {
-			p.last = &w
+		if p.last == nil || p.last.Outcome != bundle.Confirmed && !(p.last.Outcome == bundle.Unknown && w.Outcome == bundle.Refused) {
+			p.last = &w // that one was refused says nothing of one that was not answered
 		}
 	}
 	progress := Progress{Stage: Writing, Done: r.done, Total: len(r.order)}

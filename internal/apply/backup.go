@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,10 +24,15 @@ type backup struct {
 	client  *kube.Client
 	writer  *bundle.Writer
 	unsaved bool // nobody wants the bytes
+	// protected is why an object must be left alone; nil when it need not.
+	protected func(*object.Object) error
 
 	mu    sync.Mutex
 	saved map[object.Ref]string
 	fates map[object.Ref]bundle.Fate
+	// contents are those of the objects to which something is written, in the version on
+	// which the plan rests.
+	contents map[object.Ref]content
 	// gone and changed are objects that are not what the plan rests on.
 	gone, changed map[object.Ref]bool
 }
@@ -79,8 +85,12 @@ func (b *backup) take(ctx context.Context, snap *snapshot.Snapshot, subjects []s
 }
 
 func (b *backup) keep(ctx context.Context, s subject, version string) error {
+	b.expect(s)
 	if b.unsaved {
-		b.note(s, version)
+		b.note(s.ref, version)
+		if s.written {
+			b.remember(ctx, s.ref, version)
+		}
 		_, err := b.writer.AddUnsaved(s.ref, version, s.fate, bundle.BackupRefused)
 		return err
 	}
@@ -95,16 +105,48 @@ func (b *backup) keep(ctx context.Context, s subject, version string) error {
 		b.mark(b.changed, s.ref)
 		return nil
 	}
+	if s.written {
+		b.compareWith(s.ref, raw)
+	}
 	// What only goes with something else has the version that it has now.
-	b.note(s, o.ResourceVersion)
+	b.note(s.ref, o.ResourceVersion)
 	_, err = b.writer.Add(s.ref, s.fate, raw)
 	return err
 }
 
-func (b *backup) note(s subject, version string) {
+// expect notes what becomes of an object, whether or not it can be kept now.
+func (b *backup) expect(s subject) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.saved[s.ref], b.fates[s.ref] = version, s.fate
+	b.fates[s.ref] = s.fate
+}
+
+// note says that the bundle has a version of an object.
+func (b *backup) note(ref object.Ref, version string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.saved[ref] = version
+	delete(b.changed, ref)
+}
+
+// remember looks at what is not kept, to be able to tell later whether it has changed.
+// Where it cannot be read, every change counts.
+func (b *backup) remember(ctx context.Context, ref object.Ref, version string) {
+	raw, o, err := b.client.Raw(ctx, ref)
+	if err == nil && o.UID == ref.UID && o.ResourceVersion == version {
+		b.compareWith(ref, raw)
+	}
+}
+
+// compareWith takes the bytes of the version on which the plan rests.
+func (b *backup) compareWith(ref object.Ref, raw []byte) {
+	c, err := contentOf(raw)
+	if err != nil {
+		return // nothing is like it
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.contents[ref] = c
 }
 
 func (b *backup) mark(set map[object.Ref]bool, ref object.Ref) {
@@ -113,25 +155,15 @@ func (b *backup) mark(set map[object.Ref]bool, ref object.Ref) {
 	set[ref] = true
 }
 
-// again keeps another version of an object, when a DELETE is about to pin one that
+// again keeps another version of an object, when a request is about to pin one that
 // is not in the backup: one that our own patch has made, or one that was judged
-// afresh after a conflict. If the object has changed once more, the answer is the
-// conflict that the server would give.
+// afresh after a conflict. What is protected by now is left alone. If the object has
+// changed once more, the answer is the conflict that the server would give.
 func (b *backup) again(ctx context.Context, ref object.Ref, version string) error {
 	b.mu.Lock()
-	have, fate := b.saved[ref], b.fates[ref]
+	have := b.saved[ref]
 	b.mu.Unlock()
 	if have == version || version == "" {
-		return nil
-	}
-	if fate == "" {
-		fate = bundle.Deleted
-	}
-	if b.unsaved {
-		if _, err := b.writer.AddUnsaved(ref, version, fate, bundle.BackupRefused); err != nil {
-			return &JournalError{err}
-		}
-		b.note(subject{ref: ref, fate: fate}, version)
 		return nil
 	}
 	raw, o, err := b.client.Raw(ctx, ref)
@@ -145,10 +177,31 @@ func (b *backup) again(ctx context.Context, ref object.Ref, version string) erro
 		}
 		return apierrors.NewConflict(r.GroupResource(), ref.Name, errors.New("it has changed before it could be backed up"))
 	}
-	if _, err := b.writer.Add(ref, fate, raw); err != nil {
+	if err := b.protected(o); err != nil {
+		return err
+	}
+	return b.newer(o, raw)
+}
+
+// newer keeps the version of an object that is about to be written to, unless the
+// bundle has it.
+func (b *backup) newer(o *object.Object, raw []byte) error {
+	b.mu.Lock()
+	have, fate := b.saved[o.Ref], cmp.Or(b.fates[o.Ref], bundle.Deleted)
+	b.mu.Unlock()
+	if have == o.ResourceVersion {
+		return nil
+	}
+	var err error
+	if b.unsaved {
+		_, err = b.writer.AddUnsaved(o.Ref, o.ResourceVersion, fate, bundle.BackupRefused)
+	} else {
+		_, err = b.writer.Add(o.Ref, fate, raw)
+	}
+	if err != nil {
 		return &JournalError{err}
 	}
-	b.note(subject{ref: ref, fate: fate}, version)
+	b.note(o.Ref, o.ResourceVersion)
 	return nil
 }
 

@@ -108,6 +108,11 @@ func (c *collecting) through(api engine.API) engine.API {
 // before lets a write through when the plan does not withhold it, when its object is what
 // was backed up, and when the wave has room.
 func (c *collecting) before(ctx context.Context, q engine.Request) error {
+	if q.Live != nil && takes(q) {
+		if err := c.protected(q.Live); err != nil {
+			return err
+		}
+	}
 	if why := c.result.Withheld(q); why != "" {
 		return fmt.Errorf("kept: %s", why)
 	}
@@ -158,9 +163,10 @@ func (c *collecting) record(rec engine.Record) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	_, kept := errors.AsType[*ProtectedError](rec.Err)
 	for _, deletes := range []bool{true, false} {
 		if p := c.byKey[plannedKey{a.Ref, deletes}]; p != nil {
-			p.why = text
+			p.why, p.kept = text, kept
 		}
 	}
 }
@@ -181,7 +187,7 @@ func (c *collecting) missing() int {
 // settled tells whether nothing more is to be expected of a planned write.
 func (r *run) settled(p *planned) bool {
 	ref := p.write.Object
-	return p.last != nil && p.last.Outcome == bundle.Confirmed || r.backup.gone[ref] || r.backup.changed[ref]
+	return p.last != nil && p.last.Outcome == bundle.Confirmed || p.kept || r.backup.gone[ref] || r.backup.changed[ref]
 }
 
 // tick is how often a run is looked at.

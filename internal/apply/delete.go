@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -54,6 +57,7 @@ func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, r
 // deleteTargets sends the deletes. The first one that is not done ends it.
 func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
 	api := &journalled{API: r.client, journal: r.journal, done: r.note}
+	leaving := r.leaving()
 	for _, p := range r.order {
 		ref := p.write.Object
 		if err := ctx.Err(); err != nil {
@@ -65,16 +69,99 @@ func (r *run) deleteTargets(ctx context.Context, policy engine.Policy) error {
 		if r.backup.changed[ref] {
 			return fmt.Errorf("%s has changed since the plan was made", ref)
 		}
-		err := api.Delete(context.WithoutCancel(ctx), ref, r.deleteOptions(ref, policy))
+		if err := r.deleteOne(context.WithoutCancel(ctx), api, p, policy, leaving); err != nil {
+			if p.last == nil {
+				p.leave(err)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// leaving are the uids of what goes with the run: to these the collector takes
+// references away.
+func (r *run) leaving() map[types.UID]bool {
+	uids := map[types.UID]bool{}
+	for _, ref := range r.written() {
+		uids[ref.UID] = true
+	}
+	for _, e := range r.expected {
+		if e.mayGo() {
+			uids[e.Object.UID] = true
+		}
+	}
+	return uids
+}
+
+// deleteOne deletes one target, in the version on which the plan rests. On a conflict
+// it is read and judged afresh: the deletes before it have the collector write to it.
+// What has changed in any other way is left alone, and no DELETE goes out for a version
+// that was not looked at.
+func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy engine.Policy, leaving map[types.UID]bool) error {
+	ref := p.write.Object
+	seen := r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+	now := seen
+	if pinned(seen, policy) == "" {
+		fresh, err := r.afresh(ctx, seen, leaving)
+		if fresh == nil {
+			return err
+		}
+		now = fresh
+	}
+	if err := r.protected(now); err != nil {
+		return err
+	}
+	for tries := takings + len(seen.Owners); ; tries-- {
+		err := api.Delete(ctx, ref, engine.DeleteOptions(policy, ref.UID, pinned(now, policy)))
 		if _, broken := errors.AsType[*JournalError](err); broken {
 			return err
 		}
-		if p.last.Outcome == bundle.Confirmed || ResultOf(err).Code == http.StatusNotFound {
-			continue
+		if p.last == nil {
+			return err
 		}
-		return err
+		code := ResultOf(err).Code
+		if p.last.Outcome == bundle.Confirmed || code == http.StatusNotFound {
+			return nil
+		}
+		if code != http.StatusConflict || tries == 0 {
+			return err
+		}
+		fresh, changed := r.afresh(ctx, seen, leaving)
+		if fresh == nil {
+			return changed
+		}
+		if fresh.ResourceVersion == now.ResourceVersion {
+			return err // it is what was meant: the server means what it said
+		}
+		now = fresh
 	}
-	return nil
+}
+
+// afresh is a target as it is now, of which the backup has a copy; nil when it is gone,
+// which is no error, and when it must be left alone.
+func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types.UID]bool) (*object.Object, error) {
+	raw, now, err := r.client.Raw(ctx, seen.Ref)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && now.UID != seen.UID:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := r.protected(now); err != nil {
+		return nil, err
+	}
+	why := unforeseen(seen, now, leaving)
+	if is, err := contentOf(raw); why == "" && (err != nil || is != r.backup.contents[seen.Ref]) {
+		why = "somebody has written to it"
+	}
+	if why != "" {
+		return nil, fmt.Errorf("%s has changed since the plan was made: %s", seen.Ref, why)
+	}
+	if err := r.backup.newer(now, raw); err != nil {
+		return nil, err
+	}
+	return now, nil
 }
 
 // pinned is the resourceVersion that a DELETE names. An API server refuses every

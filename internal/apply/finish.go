@@ -104,18 +104,24 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 		return report.Confirmed, ""
 	case now.gone() && p.last != nil && p.last.Outcome == bundle.Unknown:
 		return report.Confirmed, "the request was not answered, and the object is gone"
+	case p.last != nil && p.last.Outcome == bundle.Unknown && !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
+		return report.Confirmed, "the request was not answered, and the object is as it should be"
 	case now.gone():
 		return report.AlreadyDone, "somebody else was faster"
 	case p.write.Deletes && now.o != nil && now.o.BeingDeleted() && p.last == nil:
 		return report.AlreadyDone, "somebody else has deleted it"
 	case !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
 		return report.AlreadyDone, "somebody else has changed it like that"
+	case p.last == nil && p.kept:
+		return report.NotDone, p.why
 	case r.backup.changed[ref]:
 		return report.Contended, "it has changed since the plan was made, so it was left alone"
 	case p.last == nil:
 		return report.NotDone, p.why
 	case p.last.Outcome == bundle.Unknown:
 		return report.UnknownWrite, p.last.Err.Error()
+	case ResultOf(p.last.Err).Code == 409 && p.kept:
+		return report.Contended, p.why
 	case ResultOf(p.last.Err).Code == 409:
 		return report.Contended, p.last.Err.Error()
 	default:

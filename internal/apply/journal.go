@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -62,8 +64,9 @@ func (e *JournalError) Unwrap() error { return e.Err }
 
 // Do writes the intent down, sends, and writes down what became of it. The outcome
 // is Unknown only when nothing that the server says afterwards proves that the
-// request was carried out. Err is the answer of send, or a *JournalError.
-func (j *Journal) Do(ctx context.Context, i bundle.Intent, send func(context.Context) error) (bundle.Outcome, error) {
+// request was carried out: that its object is gone, or that done holds for it, which
+// may be nil. Err is the answer of send, or a *JournalError.
+func (j *Journal) Do(ctx context.Context, i bundle.Intent, done func(*object.Object) bool, send func(context.Context) error) (bundle.Outcome, error) {
 	i.Time = j.now()
 	n := j.begun.Add(1)
 	j.at("before-intent", n)
@@ -76,7 +79,7 @@ func (j *Journal) Do(ctx context.Context, i bundle.Intent, send func(context.Con
 	j.at("after-write", n)
 	r := ResultOf(err)
 	if r.Outcome == bundle.Unknown {
-		r.Outcome = j.settle(ctx, i)
+		r.Outcome = j.settle(ctx, i.Object, done)
 	}
 	r.Time = j.now()
 	j.at("before-journal-result", n)
@@ -93,23 +96,32 @@ func (j *Journal) at(point string, n int64) {
 	}
 }
 
-// settle looks at an object whose DELETE was not answered. That it is gone, or is
-// being deleted, proves that it was carried out, by us or by somebody who wished
-// the same. That it stands there proves nothing: the request may still be under
-// way. (safety.md 4.2)
-func (j *Journal) settle(ctx context.Context, i bundle.Intent) bundle.Outcome {
-	if i.Verb != verbDelete || j.look == nil {
+// looks are the pauses before the looks at an object whose request was not answered: a
+// server may be about to carry it out.
+var looks = []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond}
+
+// settle looks at an object whose request was not answered. That it is gone, or is as
+// the request makes it, proves that it was carried out, by us or by somebody who wished
+// the same. That it stands there as before proves nothing: the request may still be
+// under way. (safety.md 4.2)
+func (j *Journal) settle(ctx context.Context, ref object.Ref, done func(*object.Object) bool) bundle.Outcome {
+	if j.look == nil {
 		return bundle.Unknown
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), settling)
 	defer stop()
-	o, err := j.look(ctx, i.Object)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && (o.UID != i.Object.UID || o.BeingDeleted()):
-		return bundle.Confirmed
-	default:
-		return bundle.Unknown
+	for _, pause := range looks {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return bundle.Unknown
+		}
+		o, err := j.look(ctx, ref)
+		if apierrors.IsNotFound(err) || err == nil && (o.UID != ref.UID || done != nil && done(o)) {
+			return bundle.Confirmed
+		}
 	}
+	return bundle.Unknown
 }
 
 // ResultOf classifies the answer to a write, without the time. A server that
@@ -152,12 +164,25 @@ func Journalled(api engine.API, j *Journal) engine.API { return &journalled{API:
 type journalled struct {
 	engine.API
 	journal *Journal
-	// save keeps the version of an object that a DELETE pins when the backup has
-	// another one; nil: such a DELETE is not sent.
+	// save keeps the version of an object that is pinned by a request which gets rid of
+	// it, when the backup has another one; nil: such a DELETE is not sent.
 	save func(context.Context, object.Ref, string) error
 	// done is told what became of a write; nil for nobody.
 	done func(Write)
+
+	mu sync.Mutex
+	// open are the requests that were not answered.
+	open map[request]bool
 }
+
+// request is a request of which one has an effect: it is for one version.
+type request struct {
+	ref           object.Ref
+	verb, version string
+}
+
+// errUnanswered says that a request is not sent twice.
+var errUnanswered = errors.New("the same request was not answered before, and may still be under way")
 
 // Delete deletes, and says so before and after.
 func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
@@ -169,26 +194,66 @@ func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.Delete
 	if i.Body, err = json.Marshal(&o); err != nil {
 		return err
 	}
-	if a.save != nil {
-		if err := a.save(ctx, ref, i.ResourceVersion); err != nil {
-			return err
-		}
+	if err := a.keep(ctx, i); err != nil {
+		return err
 	}
-	return a.send(ctx, i, func(ctx context.Context) error { return a.API.Delete(ctx, ref, o) })
+	return a.send(ctx, i, (*object.Object).BeingDeleted, func(ctx context.Context) error { return a.API.Delete(ctx, ref, o) })
 }
 
 // Patch patches, and says so before and after.
 func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	i := bundle.Intent{Object: ref, Verb: verbPatch, ResourceVersion: p.ResourceVersion, Body: p.Body()}
-	return a.send(ctx, i, func(ctx context.Context) error { return a.API.Patch(ctx, ref, p) })
+	if p.Finalizers != nil {
+		if err := a.keep(ctx, i); err != nil {
+			return err
+		}
+	}
+	return a.send(ctx, i, patched(p), func(ctx context.Context) error { return a.API.Patch(ctx, ref, p) })
 }
 
-func (a *journalled) send(ctx context.Context, i bundle.Intent, send func(context.Context) error) error {
-	outcome, err := a.journal.Do(ctx, i, send)
+func (a *journalled) keep(ctx context.Context, i bundle.Intent) error {
+	if a.save == nil {
+		return nil
+	}
+	return a.save(ctx, i.Object, i.ResourceVersion)
+}
+
+// patched tells whether an object is as a patch makes it.
+func patched(p object.Patch) func(*object.Object) bool {
+	return func(o *object.Object) bool {
+		gone := func(ref object.OwnerReference) bool { return slices.Contains(p.DeleteOwners, ref.UID) }
+		blocks := func(ref object.OwnerReference) bool {
+			return ref.Blocks() && slices.ContainsFunc(p.MergeOwners, func(m object.OwnerReference) bool { return m.UID == ref.UID && !m.Blocks() })
+		}
+		return !slices.ContainsFunc(o.Owners, gone) && !slices.ContainsFunc(o.Owners, blocks) &&
+			(p.Owners == nil || slices.Equal(o.Owners, *p.Owners)) && (p.Finalizers == nil || slices.Equal(o.Finalizers(), *p.Finalizers))
+	}
+}
+
+func (a *journalled) send(ctx context.Context, i bundle.Intent, done func(*object.Object) bool, send func(context.Context) error) error {
+	one := request{i.Object, i.Verb, i.ResourceVersion}
+	if a.unanswered(one) {
+		return errUnanswered
+	}
+	outcome, err := a.journal.Do(ctx, i, done, send)
+	if outcome == bundle.Unknown {
+		a.mu.Lock()
+		if a.open == nil {
+			a.open = map[request]bool{}
+		}
+		a.open[one] = true
+		a.mu.Unlock()
+	}
 	if a.done != nil {
 		a.done(Write{Object: i.Object, Verb: i.Verb, Outcome: outcome, Err: err})
 	}
 	return err
+}
+
+func (a *journalled) unanswered(r request) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.open[r]
 }
 
 // Write is a request that was sent, and what became of it.

@@ -83,7 +83,7 @@ func TestJournalSettles(t *testing.T) {
 			look := func(context.Context, object.Ref) (*object.Object, error) { return x.o, x.err }
 			j := NewJournal(w, look, func() time.Time { return time.Unix(1, 0) })
 			sent := errors.New("reset")
-			got, err := j.Do(t.Context(), bundle.Intent{Object: ref, Verb: verbDelete, ResourceVersion: "7"},
+			got, err := j.Do(t.Context(), bundle.Intent{Object: ref, Verb: verbDelete, ResourceVersion: "7"}, (*object.Object).BeingDeleted,
 				func(context.Context) error { return sent })
 			if got != x.want || !errors.Is(err, sent) {
 				t.Errorf("got %s %v, want %s and the answer itself", got, err, x.want)

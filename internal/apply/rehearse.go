@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,7 +19,7 @@ import (
 // it in the URL. (semantics.md §2.6)
 func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	resource, err := r.client.Resource(ref.APIVersion, ref.Kind)
-	if err != nil || !rehearses(resource) || r.backup.gone[ref] || r.backup.changed[ref] {
+	if err != nil || r.backup.gone[ref] || r.backup.changed[ref] || !r.client.DryRuns(ctx, resource) {
 		return nil //nolint:nilerr // the delete itself gets the same answer
 	}
 	o.DryRun = []string{metav1.DryRunAll}
@@ -30,12 +29,6 @@ func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 		return &RefusedError{Why: "the server would not delete " + ref.String() + ": " + err.Error()}
 	}
 	return ctx.Err()
-}
-
-// rehearses tells whether a resource is served by Kubernetes itself. An extension
-// server that is old enough knows no rehearsal and would delete.
-func rehearses(r object.Resource) bool {
-	return r.Custom || !strings.Contains(r.Group, ".") || strings.HasSuffix(r.Group, ".k8s.io")
 }
 
 // rehearseTargets rehearses the deletes of all targets.

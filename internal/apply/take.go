@@ -69,7 +69,7 @@ func (t *taking) all(ctx context.Context) error {
 			return err
 		}
 		if err != nil && p.last == nil {
-			p.why = err.Error()
+			p.leave(err)
 		}
 	}
 	return nil
@@ -83,7 +83,7 @@ const takings = 5
 // Two requests may be due: the spec of a namespace has one of its own.
 func (t *taking) one(ctx context.Context, p *planned) error {
 	ref := p.write.Object
-	refusedAt := "" // the version to which the server said no
+	sentAt := "" // the version for which a request was sent, and not confirmed
 	var last error
 	for range takings {
 		raw, o, err := t.client.Raw(ctx, ref)
@@ -99,8 +99,13 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 			t.settled(p)
 			return nil
 		}
-		if refusedAt == o.ResourceVersion {
-			return last // nobody has changed it since: the server means what it said
+		if sentAt == o.ResourceVersion {
+			// Nobody has changed it since. The server means what it said; and what was not
+			// answered may still be under way, so that it is not sent twice.
+			return last
+		}
+		if err := t.protected(o); err != nil {
+			return err
 		}
 		if err := t.judge(ctx, o, present); err != nil {
 			return err
@@ -111,10 +116,8 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 			continue // until a fresh look shows that nothing is left to do
 		case outcome != bundle.Unknown && !tellsChange(err):
 			return err
-		case outcome != bundle.Unknown:
-			refusedAt = o.ResourceVersion
 		}
-		last = err
+		sentAt, last = o.ResourceVersion, err
 	}
 	if last == nil {
 		last = errors.New("it got the finalizer back again and again")
@@ -190,10 +193,18 @@ func (t *taking) look(ctx context.Context, looks []finalizer.Look) (*snapshot.Sn
 	return t.client.Snapshot(ctx, scope, nil)
 }
 
+// without tells whether an object has none of the finalizers any more. Of those in the
+// spec of a namespace its metadata says nothing.
+func without(names []string) func(*object.Object) bool {
+	return func(o *object.Object) bool {
+		return !slices.Contains(names, finalizer.NamespaceToken) && !slices.ContainsFunc(names, o.HasFinalizer)
+	}
+}
+
 // send sends one request: the patch of metadata, or else that of a namespace's
 // spec.
 func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present []string) (bundle.Outcome, error) {
-	if err := t.backup.version(o, raw); err != nil {
+	if err := t.backup.newer(o, raw); err != nil {
 		return bundle.Refused, err
 	}
 	p := object.TakeFinalizers(o, present)
@@ -207,26 +218,7 @@ func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present
 		i.Verb, i.Body = verbPut, body
 		write = func(ctx context.Context) error { return t.client.Finalize(ctx, o.Ref, body) }
 	}
-	outcome, err := t.journal.Do(ctx, i, write)
+	outcome, err := t.journal.Do(ctx, i, without(present), write)
 	t.note(Write{Object: o.Ref, Verb: i.Verb, Outcome: outcome, Err: err})
 	return outcome, err
-}
-
-// version keeps the bytes of a version that is about to be written to, unless the
-// backup has it.
-func (b *backup) version(o *object.Object, raw []byte) error {
-	b.mu.Lock()
-	have, fate, changed := b.saved[o.Ref], b.fates[o.Ref], b.changed[o.Ref]
-	b.mu.Unlock()
-	if have == o.ResourceVersion && !changed || b.unsaved {
-		return nil
-	}
-	if _, err := b.writer.Add(o.Ref, fate, raw); err != nil {
-		return &JournalError{err}
-	}
-	b.note(subject{ref: o.Ref, fate: fate}, o.ResourceVersion)
-	b.mu.Lock()
-	delete(b.changed, o.Ref)
-	b.mu.Unlock()
-	return nil
 }

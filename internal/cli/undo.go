@@ -115,6 +115,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err := u.try(c, planned); err != nil {
 		return err
 	}
+	outlive()
 	done, err := planned.Run(c.Context(), restore.Options{Tool: version(), Now: time.Now, Wait: wait})
 	if done == nil {
 		return err

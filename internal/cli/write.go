@@ -56,11 +56,12 @@ func (w *writing) directory() (string, error) {
 	return filepath.Join(state, "kubectl-gc", "backups"), nil
 }
 
-// options are those of a run.
+// options are those of a run, which is about to begin.
 func (w *writing) options(tell func(apply.Progress)) (apply.Options, error) {
+	outlive()
 	dir, err := w.directory()
 	return apply.Options{
-		Tool: version(), Backup: dir, Unsaved: w.noBackup, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
+		Tool: version(), Backup: dir, Unsaved: w.noBackup, Policy: w.policy, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
 	}, err
 }
 

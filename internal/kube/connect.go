@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +44,8 @@ type Client struct {
 	context   string
 	getter    genericclioptions.RESTClientGetter
 	discovery atomic.Pointer[Discovery]
+	// dryRuns holds what is known of kinds: see DryRuns.
+	dryRuns sync.Map
 	// discovering holds a token while rediscover asks.
 	discovering chan struct{}
 	highest     revision

@@ -130,7 +130,9 @@ func (d *Discovery) addAll(groups []*metav1.APIGroup, lists []*metav1.APIResourc
 	}
 }
 
-// add adds the resources of one group version, without subresources.
+// add adds the resources of one group version, without subresources. Discovery does not
+// tell the instances of a definition from what an extension server serves, and both are
+// called custom: of neither it is known that it understands a strategic merge patch.
 func (d *Discovery) add(l *metav1.APIResourceList) {
 	gv, err := schema.ParseGroupVersion(l.GroupVersion)
 	if err != nil || gv.Version == "" {
@@ -144,10 +146,11 @@ func (d *Discovery) add(l *metav1.APIResourceList) {
 		if r.Name == "" || r.Kind == "" || strings.Contains(r.Name, "/") {
 			continue
 		}
+		verbs := object.VerbsOf(r.Verbs)
 		d.Resources.Add(object.Resource{
 			Group: gv.Group, Version: gv.Version, Name: r.Name, Kind: r.Kind, Singular: r.SingularName,
 			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
-			Verbs: object.VerbsOf(r.Verbs),
+			Verbs: verbs, Custom: !builtin(gv.Group) && verbs.Has(object.PatchVerb),
 		})
 	}
 }

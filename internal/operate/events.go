@@ -1,8 +1,6 @@
 package operate
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	typed "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -21,16 +19,14 @@ const (
 	// of the client.
 	eventBurst = 5
 	eventQPS   = 1.0 / 300
-	// mostTold bounds what is remembered of events that were sent.
-	mostTold = 1 << 14
 )
 
 // events tells objects what the collector thinks of them.
 type events struct {
 	broadcaster record.EventBroadcaster
 	recorder    record.EventRecorder
-	// told holds what was said of an object last: to say it again is noise.
-	told map[object.Ref]string
+	// told is what was said of requests that were not sent.
+	told once
 }
 
 func newEvents(client typed.EventsGetter) *events {
@@ -39,7 +35,7 @@ func newEvents(client typed.EventsGetter) *events {
 	return &events{
 		broadcaster: b,
 		recorder:    b.NewRecorder(runtime.NewScheme(), corev1.EventSource{Component: component}),
-		told:        map[object.Ref]string{},
+		told:        once{},
 	}
 }
 
@@ -57,34 +53,21 @@ func (e *events) warn(w engine.Warning) {
 
 // kept tells an object that a request about it was decided and not sent. It is called
 // from one goroutine.
-func (e *events) kept(r engine.Request, decided engine.Reason, why *Refusal) {
-	text := fmt.Sprintf("%s %s Not sent: %s.", intent(r), decided.Text(), why.Text)
-	if e.told[r.Ref] == text {
-		return
+func (e *events) kept(r engine.Request, d engine.Decision, why *Refusal) {
+	reason, text := d.Reason.String(), ""
+	if why.Reason == Observing {
+		text = actionOf(r).would + " (observe mode): " + because(d)
+	} else {
+		reason, text = why.Reason, actionOf(r).would+", and was not sent: "+why.Text+". "+because(d)
 	}
-	if len(e.told) >= mostTold {
-		clear(e.told)
+	if e.told.say(r.Ref, text) {
+		e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, reason, text)
 	}
-	e.told[r.Ref] = text
-	reason := decided.String()
-	if why.Reason != Observing {
-		reason = why.Reason
-	}
-	e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, reason, text)
 }
 
-// intent is a request as a sentence.
-func intent(r engine.Request) string {
-	switch r.Verb {
-	case engine.DeleteObject:
-		return "Would be deleted (" + r.Policy.String() + ")."
-	case engine.RemoveOwners:
-		return fmt.Sprintf("Would lose %d of its owner references.", len(r.UIDs))
-	case engine.Unblock:
-		return "Would stop blocking the deletion of its owners."
-	default:
-		return "Would lose the finalizer " + r.Finalizer + "."
-	}
+// done tells an object what was done to it.
+func (e *events) done(r engine.Request, d engine.Decision) {
+	e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, d.Reason.String(), actionOf(r).done+": "+because(d))
 }
 
 func about(r object.Ref) *corev1.ObjectReference {

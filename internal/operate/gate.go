@@ -78,14 +78,13 @@ func (g *gate) before(ctx context.Context, r engine.Request) error {
 		return errObserving
 	case g.fuse.isBlown():
 		return errFuseBlown
+	case !g.tenure.holds():
+		return errNotLeading // before it counts: what is not sent must not blow the fuse
 	}
 	if r.Verb == engine.DeleteObject {
 		if err := g.bounded(ctx, r); err != nil {
 			return err
 		}
-	}
-	if !g.tenure.holds() {
-		return errNotLeading
 	}
 	return nil
 }
@@ -107,6 +106,9 @@ func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 	if g.deletes != nil {
 		if err := g.deletes.Wait(ctx); err != nil {
 			return err
+		}
+		if !g.tenure.holds() {
+			return errNotLeading // it was lost while this one waited
 		}
 	}
 	if !g.fuse.take() {

@@ -3,12 +3,14 @@ package operate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -71,6 +73,28 @@ func TestGate(t *testing.T) {
 				t.Errorf("%s: the wire says %v", c.name, err)
 			}
 		}
+	}
+}
+
+// A replica that does not lead any more sends nothing, so that nothing counts: it must not
+// leave a blown fuse behind for the one that leads.
+func TestWhatIsNotSentDoesNotCount(t *testing.T) {
+	now := time.Unix(1000, 0)
+	lost := newTenure(time.Second)
+	g := gate{enforce: true, fuse: newFuse(1, time.Now), tenure: lost}
+	g.storm = newStorm(1, func() time.Time { return now }, func(context.Context) (int, error) { return 1, nil })
+	for i := range 2 * fewGarbage {
+		r := deleting("Pod")
+		r.Ref.UID = types.UID(fmt.Sprint(i))
+		for range 2 {
+			if err := g.before(t.Context(), r); !errors.Is(err, errNotLeading) {
+				t.Fatalf("request %d: %v", i, err)
+			}
+			now = now.Add(gathering / 100)
+		}
+	}
+	if cause, why := g.fuse.state(); cause != "" || len(g.fuse.last) > 0 {
+		t.Errorf("%d counted, blown by %q: %s", len(g.fuse.last), cause, why)
 	}
 }
 

@@ -86,6 +86,8 @@ type service struct {
 	leases coordination.LeasesGetter
 	gate   *gate
 	events *events
+	// would is what was logged of requests that an observer does not send.
+	would once
 	// questions are what others ask the collector.
 	questions chan func(*engine.Collector)
 
@@ -102,7 +104,7 @@ type service struct {
 // lease is lost, which is one.
 func Run(ctx context.Context, o Options) error {
 	register()
-	s := &service{o: o, questions: make(chan func(*engine.Collector))}
+	s := &service{o: o, would: once{}, questions: make(chan func(*engine.Collector))}
 	if err := s.prepare(); err != nil {
 		return err
 	}

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // The levels of what is logged. What a person has to know is slog.LevelInfo or above.
@@ -19,10 +23,11 @@ const (
 
 // What became of the requests of an attempt: the values of the label outcome.
 const (
-	nothing = "nothing" // there was none to send
-	sent    = "sent"
-	refused = "refused" // by us
-	failed  = "failed"
+	nothing  = "nothing" // there was none to send
+	sent     = "sent"
+	observed = "observed" // it would have been sent: see Observing
+	refused  = "refused"  // by us
+	failed   = "failed"
 )
 
 // record counts and tells of a finished attempt. It is called from one goroutine.
@@ -34,7 +39,10 @@ func (s *service) record(r engine.Record) {
 	switch {
 	case ours:
 		outcome = refused
-		if refusal.Reason != Observing {
+		if refusal.Reason == Observing {
+			outcome = observed
+			s.logObserved(r)
+		} else {
 			reason = refusal.Reason
 		}
 		s.tellKept(r)
@@ -45,6 +53,7 @@ func (s *service) record(r engine.Record) {
 	case len(d.Requests) > 0:
 		outcome = sent
 	}
+	s.tellSent(r)
 	decisionsTotal.WithLabelValues(reason, outcome).Inc()
 	if unknown(d.Reason) {
 		unknownTotal.WithLabelValues(d.Reason.String()).Inc()
@@ -58,12 +67,85 @@ func (s *service) record(r engine.Record) {
 	}
 	attributes := []slog.Attr{slog.String("object", d.Attempt.Ref.String()), slog.String("reason", reason), slog.String("outcome", outcome)}
 	for _, q := range d.Requests {
-		attributes = append(attributes, slog.String("request", verbText(q)+" "+q.Ref.String()))
+		attributes = append(attributes, slog.String("request", actionOf(q).name+" "+q.Ref.String()))
 	}
-	if r.Err != nil {
+	if r.Err != nil && outcome != observed {
 		attributes = append(attributes, slog.String("error", r.Err.Error()))
 	}
 	s.o.Log.LogAttrs(context.Background(), level, "decided", attributes...)
+}
+
+// tellSent tells of every write of an attempt that left: a line of the log each, which is
+// the record of what this process has done, and an event for what was done.
+func (s *service) tellSent(r engine.Record) {
+	for _, x := range r.Exchanges {
+		if _, kept := errors.AsType[*Refusal](x.Err); x.Verb == object.Get || kept {
+			continue
+		}
+		q := requestOf(r.Decision, x)
+		if q == nil {
+			q = &engine.Request{Ref: x.Ref}
+		}
+		done := "deleted"
+		if x.Verb == object.PatchVerb {
+			done = "patched"
+		}
+		message, level := messageOf(x.Err, done)
+		attributes := attributesOf(r.Decision, *q)
+		if x.Err != nil {
+			attributes = append(attributes, slog.String("error", x.Err.Error()))
+		} else if s.events != nil {
+			s.events.done(*q, r.Decision)
+		}
+		s.o.Log.LogAttrs(context.Background(), level, message, attributes...)
+	}
+}
+
+// messageOf is what an answer says of a write. That of a server that has failed, and
+// none at all, do not say whether it was done.
+func messageOf(err error, done string) (string, slog.Level) {
+	var status apierrors.APIStatus
+	var unserved *kube.UnservedPathError
+	answered := errors.As(err, &status) && status.Status().Code < http.StatusInternalServerError || errors.As(err, &unserved)
+	switch {
+	case err == nil:
+		return done, slog.LevelInfo
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return "not " + done, slog.LevelInfo // somebody else was faster
+	case answered:
+		return "not " + done, slog.LevelWarn
+	default:
+		return "not known to be " + done, slog.LevelWarn
+	}
+}
+
+// logObserved logs what would have been sent, once.
+func (s *service) logObserved(r engine.Record) {
+	for _, q := range r.Decision.Requests {
+		message := "would patch"
+		if q.Verb == engine.DeleteObject {
+			message = "would delete"
+		}
+		if s.would.say(q.Ref, actionOf(q).would+because(r.Decision)) {
+			s.o.Log.LogAttrs(context.Background(), slog.LevelInfo, message, attributesOf(r.Decision, q)...)
+		}
+	}
+}
+
+// attributesOf are what is logged of a request.
+func attributesOf(d engine.Decision, q engine.Request) []slog.Attr {
+	list := []slog.Attr{
+		slog.String("object", q.Ref.String()), slog.String("uid", string(q.Ref.UID)),
+		slog.String("request", actionOf(q).name), slog.String("reason", d.Reason.String()),
+	}
+	if owners := missing(d); len(owners) > 0 {
+		names := make([]string, len(owners))
+		for i, o := range owners {
+			names[i] = o.String() + " uid " + string(o.UID)
+		}
+		list = append(list, slog.Any("absent", names))
+	}
+	return list
 }
 
 // tellKept tells the objects of the requests that were refused. One refusal stands
@@ -74,20 +156,7 @@ func (s *service) tellKept(r engine.Record) {
 	if s.events == nil || !errors.As(r.Err, &one) || !errors.As(one, &why) || why.Reason == NotLeading || why.Reason == Gathering {
 		return
 	}
-	s.events.kept(one.Request, r.Decision.Reason, why)
-}
-
-func verbText(r engine.Request) string {
-	switch r.Verb {
-	case engine.DeleteObject:
-		return "delete"
-	case engine.RemoveOwners:
-		return "remove owners of"
-	case engine.Unblock:
-		return "unblock"
-	default:
-		return "remove finalizer " + r.Finalizer + " of"
-	}
+	s.events.kept(one.Request, r.Decision, why)
 }
 
 // unknown tells whether a reason says that something is not known.

@@ -86,7 +86,7 @@ func (t *trying) try(ctx context.Context, s *undo.Step, late bool) error {
 	if late && err != nil {
 		return nil //nolint:nilerr // an earlier step makes its definition
 	}
-	if err == nil && (late || !trials(r)) {
+	if err == nil && (late || !t.client.DryRuns(ctx, r)) {
 		return t.may(ctx, permit{verb, s.Object.APIVersion, s.Object.Kind, s.Object.Namespace}, r)
 	}
 	return send(ctx, s)
@@ -123,12 +123,6 @@ func (t *trying) may(ctx context.Context, p permit, r object.Resource) error {
 	}
 	t.asked[p] = err
 	return err
-}
-
-// trials tells whether a resource is served by Kubernetes itself. An extension server
-// that is old enough knows no trial and would store what is tried.
-func trials(r object.Resource) bool {
-	return r.Custom || !strings.Contains(r.Group, ".") || strings.HasSuffix(r.Group, ".k8s.io")
 }
 
 // firsts are what some steps make that others may not do without.

@@ -200,9 +200,15 @@ func TestCollectWhileOthersWrite(t *testing.T) {
 	}{
 		"changed before the backup": {"before-backup", func(s *stage) { s.label("a") }, 5, []string{"a", "below-a"}, "changed since the plan"},
 		"changed after the backup":  {"after-backup", func(s *stage) { s.label("a") }, 0, nil, ""},
-		"adopted after the backup":  {"after-backup", func(s *stage) { s.adopt("a") }, 5, []string{"a", "below-a"}, "NotDone"},
-		"gone after the backup":     {"after-backup", func(s *stage) { s.kubectl(nil, "delete", "configmap", "a", "-n", s.namespace) }, 0, nil, ""},
-		"made anew":                 {"after-backup", func(s *stage) { s.anew("below-a") }, 0, []string{"below-a"}, ""},
+		"protected after the backup": {"after-backup", func(s *stage) {
+			s.kubectl(nil, "annotate", "configmap", "a", "-n", s.namespace, "kubectl-gc.io/protect=true")
+		}, 5, []string{"a", "below-a"}, "ProtectedByAnnotation"},
+		"protected right before the write": {"before-write-1", func(s *stage) {
+			s.kubectl(nil, "annotate", "configmap", "a", "-n", s.namespace, "kubectl-gc.io/protect=true")
+		}, 5, []string{"a", "below-a"}, "ProtectedByAnnotation"},
+		"adopted after the backup": {"after-backup", func(s *stage) { s.adopt("a") }, 5, []string{"a", "below-a"}, "NotDone"},
+		"gone after the backup":    {"after-backup", func(s *stage) { s.kubectl(nil, "delete", "configmap", "a", "-n", s.namespace) }, 0, nil, ""},
+		"made anew":                {"after-backup", func(s *stage) { s.anew("below-a") }, 0, []string{"below-a"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := enter(t)

@@ -88,8 +88,8 @@ func TestObserve(t *testing.T) {
 
 	p := start(t, "--quarantine=0", "--sync-period=1s").collecting()
 	until(t, "decisions are counted", func() bool {
-		return p.metric("kubectl_gc_decisions_total", `reason="NoSolidOwner"`, `outcome="refused"`) >= 1 &&
-			p.metric("kubectl_gc_decisions_total", `reason="DanglingReferences"`, `outcome="refused"`) >= 1
+		return p.metric("kubectl_gc_decisions_total", `reason="NoSolidOwner"`, `outcome="observed"`) >= 1 &&
+			p.metric("kubectl_gc_decisions_total", `reason="DanglingReferences"`, `outcome="observed"`) >= 1
 	})
 	told := func(uid, reason string) func() bool {
 		return func() bool {

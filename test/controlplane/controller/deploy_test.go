@@ -117,7 +117,7 @@ func TestDeploy(t *testing.T) {
 
 	p := start(t, append(args[1:], "--as="+account, "--address=127.0.0.1:0", "--quarantine=0")...).collecting()
 	until(t, "the garbage is looked at", func() bool {
-		return p.metric("kubectl_gc_decisions_total", `reason="NoSolidOwner"`, `outcome="refused"`) >= 1
+		return p.metric("kubectl_gc_decisions_total", `reason="NoSolidOwner"`, `outcome="observed"`) >= 1
 	})
 	if n := p.metric("kubectl_gc_kinds", `state="broken"`); n != 0 {
 		t.Errorf("%v kinds cannot be read", n)

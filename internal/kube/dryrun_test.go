@@ -1,0 +1,98 @@
+package kube
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// openAPI is the OpenAPI of widgets, whose PATCH takes these parameters.
+func openAPI(parameters ...string) map[string]any {
+	list := make([]any, len(parameters))
+	for i, name := range parameters {
+		list[i] = map[string]any{"name": name, "in": "query"}
+	}
+	return map[string]any{"openapi": "3.0.0", "paths": map[string]any{
+		"/apis/example.com/v1/namespaces/{namespace}/widgets/{name}": map[string]any{"patch": map[string]any{
+			"parameters":                      list,
+			"x-kubernetes-group-version-kind": map[string]string{"group": "example.com", "version": "v1", "kind": "Widget"},
+		}},
+	}}
+}
+
+// A dry run is asked of a server that says that it knows it. One that knows none would
+// carry the request out.
+func TestDryRuns(t *testing.T) {
+	index := map[string]any{"paths": map[string]any{"apis/example.com/v1": map[string]string{"serverRelativeURL": "/openapi/v3/apis/example.com/v1"}}}
+	for name, x := range map[string]struct {
+		index, document any
+		want            bool
+	}{
+		"it says so":            {index, openAPI("dryRun", "fieldValidation"), true},
+		"it does not":           {index, openAPI("fieldValidation"), false},
+		"it has none":           {index, openAPI(), false},
+		"no such version":       {map[string]any{"paths": map[string]any{}}, nil, false},
+		"no documents":          {nil, nil, false},
+		"nothing of the kind":   {index, map[string]any{"openapi": "3.0.0", "paths": map[string]any{}}, false},
+		"what is no document":   {index, "none", false},
+		"no index, a document":  {nil, openAPI("dryRun"), false},
+		"the index is no index": {"none", openAPI("dryRun"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, c := serve(t)
+			if x.index != nil {
+				s.on("/openapi/v3", answerJSON(x.index))
+			}
+			if x.document != nil {
+				s.on("/openapi/v3/apis/example.com/v1", answerJSON(x.document))
+			}
+			for range 2 {
+				if got := c.DryRuns(t.Context(), widgets); got != x.want {
+					t.Errorf("got %t, want %t", got, x.want)
+				}
+			}
+			asked := 0
+			for _, path := range s.asked {
+				if strings.HasPrefix(path, "GET /openapi/v3?") {
+					asked++
+				}
+			}
+			if asked != 1 {
+				t.Errorf("asked %d times: %q", asked, s.asked)
+			}
+		})
+	}
+}
+
+// Of Kubernetes' own kinds it is known, and nobody is asked.
+func TestDryRunsOfBuiltins(t *testing.T) {
+	s, c := serve(t)
+	for _, r := range []object.Resource{pods, configMaps, {Group: "apps"}, {Group: "rbac.authorization.k8s.io"}, {Group: "apiextensions.k8s.io"}} {
+		if !c.DryRuns(t.Context(), r) {
+			t.Errorf("%s: no dry run", r.GroupResource())
+		}
+	}
+	if len(s.asked) > 0 {
+		t.Errorf("asked: %q", s.asked)
+	}
+}
+
+// What is not of Kubernetes itself is custom, whatever its name looks like, if it can be
+// patched at all.
+func TestDiscoversCustom(t *testing.T) {
+	s, c := serve(t)
+	gateways := object.Resource{Group: "gateway.networking.k8s.io", Version: "v1", Name: "gateways", Kind: "Gateway", Namespaced: true, Verbs: object.AllVerbs}
+	metrics := object.Resource{Group: "metrics.k8s.io", Version: "v1beta1", Name: "pods", Kind: "PodMetrics", Namespaced: true, Verbs: object.Get | object.List}
+	roles := object.Resource{Group: "rbac.authorization.k8s.io", Version: "v1", Name: "roles", Kind: "Role", Namespaced: true, Verbs: object.AllVerbs}
+	s.serves(nil, namespaces, pods, widgets, gateways, metrics, roles)
+	d, err := c.Discover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range d.Resources.All() {
+		if want := r.Kind == "Widget" || r.Kind == "Gateway"; r.Custom != want {
+			t.Errorf("%s is custom: %t", r.GroupResource(), r.Custom)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package operate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// action is a request in words: as a value of a log, and as the beginning of a
+// sentence before and after it was sent.
+type action struct{ name, done, would string }
+
+func actionOf(q engine.Request) action {
+	switch q.Verb {
+	case engine.DeleteObject:
+		return action{"delete", "Deleted (" + q.Policy.String() + ")", "Would delete"}
+	case engine.RemoveOwners:
+		return action{"remove owner references", "Removed owner references", "Would remove owner references"}
+	case engine.Unblock:
+		return action{"stop blocking owners", "Stopped blocking the deletion of its owners", "Would stop blocking the deletion of its owners"}
+	default:
+		return action{"remove finalizer " + q.Finalizer, "Removed finalizer " + q.Finalizer, "Would remove finalizer " + q.Finalizer}
+	}
+}
+
+// mostNamed is how many owners a sentence names.
+const mostNamed = 3
+
+// missing are the owners whose absence a decision rests on.
+func missing(d engine.Decision) []object.Ref {
+	var refs []object.Ref
+	for i := range d.Owners {
+		if o := &d.Owners[i]; o.Class == engine.Dangling {
+			refs = append(refs, cmp.Or(o.Ref, o.Reference.In(d.Attempt.Ref.Namespace)))
+		}
+	}
+	return refs
+}
+
+// because is why a request is sent: the owners that are absent, if it is that.
+func because(d engine.Decision) string {
+	owners := missing(d)
+	if len(owners) == 0 {
+		return d.Reason.Text()
+	}
+	names := make([]string, 0, mostNamed+1)
+	for _, o := range owners[:min(len(owners), mostNamed)] {
+		names = append(names, fmt.Sprintf("owner %s (uid %s)", o, o.UID))
+	}
+	if n := len(owners) - mostNamed; n > 0 {
+		names = append(names, fmt.Sprintf("%d more", n))
+	}
+	verb := " does not exist."
+	if len(owners) > 1 {
+		verb = " do not exist."
+	}
+	return strings.Join(names, ", ") + verb
+}
+
+// requestOf is the request of a decision that an exchange carried out; nil for none.
+func requestOf(d engine.Decision, x engine.Exchange) *engine.Request {
+	deletes := x.Verb == object.Delete
+	i := slices.IndexFunc(d.Requests, func(q engine.Request) bool {
+		return q.Ref == x.Ref && (q.Verb == engine.DeleteObject) == deletes
+	})
+	if i < 0 {
+		return nil
+	}
+	return &d.Requests[i]
+}
+
+// once remembers what was said of objects last: to say it again is noise. It is used
+// from one goroutine.
+type once map[object.Ref]string
+
+// mostTold bounds what is remembered.
+const mostTold = 1 << 14
+
+// say tells whether a text is new.
+func (o once) say(ref object.Ref, text string) bool {
+	if o[ref] == text {
+		return false
+	}
+	if len(o) >= mostTold {
+		clear(o)
+	}
+	o[ref] = text
+	return true
+}
