@@ -95,11 +95,20 @@ func (w cutShort) some(objects []*object.Object) []*object.Object {
 	return slices.DeleteFunc(slices.Clone(objects), func(*object.Object) bool { return w.random.IntN(2) == 0 })
 }
 
-// ObjectsOf lists the objects of one resource; of the containers only some.
+// ObjectsOf lists the objects of one resource; of the containers only some, to the
+// controller that walks through them. To everybody else one that is not shown would not
+// exist: the API server would take down the APIs of all definitions.
 func (w cutShort) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	objects := w.recorder.ObjectsOf(gr, namespace)
-	if gr.Resource == "namespaces" && gr.Group == "" || gr.Resource == "customresourcedefinitions" {
-		return w.some(objects)
+	switch w.recorder.actor {
+	case controllers.NamespaceName:
+		if gr == (schema.GroupResource{Resource: "namespaces"}) {
+			return w.some(objects)
+		}
+	case controllers.DefinitionName:
+		if gr == (schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}) {
+			return w.some(objects)
+		}
 	}
 	return objects
 }
