@@ -28,7 +28,9 @@ type fate struct {
 	assumptions []string
 	baseline    bool
 	contested   bool
-	detail      string
+	// ends are the others that were found of a contested object.
+	ends   []end
+	detail string
 	// open: something that is not in the snapshot may hold the object, too.
 	open bool
 }

@@ -47,7 +47,7 @@ func (h *haste) pass(ctx context.Context, w *restOfWorld, list []controllers.Con
 }
 
 // meanwhile lets controllers act while the collector is busy: at first those that do
-// not wait.
+// not wait. A kubelet may have nothing to wait for.
 func (h *haste) meanwhile(ctx context.Context, w *restOfWorld) {
 	if h.left == 0 || h.random.IntN(16) > 0 {
 		return
@@ -55,8 +55,9 @@ func (h *haste) meanwhile(ctx context.Context, w *restOfWorld) {
 	h.left--
 	list := w.controllers
 	if !h.begun {
-		i := slices.IndexFunc(list, func(c controllers.Controller) bool { return c.Name() == controllers.NamespaceName })
-		list = list[:max(i, 0)]
+		list = slices.DeleteFunc(slices.Clone(list), func(c controllers.Controller) bool {
+			return c.Name() == controllers.NamespaceName || c.Name() == controllers.PodGCName
+		})
 	}
 	h.pass(ctx, w, list)
 }

@@ -75,3 +75,36 @@ func TestExploringInventsNothing(t *testing.T) {
 		t.Error("nothing was contested: the property shows nothing")
 	}
 }
+
+// TestOneEnd: where a plan says without trying that there is one end, no schedule finds
+// another one.
+func TestOneEnd(t *testing.T) {
+	certain, several := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
+		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
+		var targets []object.Ref
+		for range rapid.IntRange(1, 2).Draw(t, "targets") {
+			targets = append(targets, rapid.SampledFrom(snap.Objects).Draw(t, "target").Ref)
+		}
+		seed := plan.DeleteSeed(policy, targets...)
+		usual := simulate(t, snap, seed, plan.Options{Explore: plan.Usual})
+		if usual.Plan.Exploration.State != report.OneEnd {
+			several++
+			return
+		}
+		if usual.Plan.Exploration.Objects > 1 {
+			certain++
+		}
+		for _, e := range simulate(t, snap, seed, plan.Options{Explore: 30}).Plan.Effects {
+			if e.Contested {
+				t.Fatalf("%s delete of %v: %v, and %s: %s %v in\n%s", policy, targets, *usual.Plan.Exploration,
+					object.Ref(e.Object), e.Outcome, e.Otherwise, scenario.World{Objects: snap.Objects})
+			}
+		}
+	})
+	if certain == 0 || several == 0 {
+		t.Errorf("%d certain plans and %d others: the property shows nothing", certain, several)
+	}
+	t.Logf("%d certain plans, %d others", certain, several)
+}

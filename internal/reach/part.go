@@ -17,6 +17,26 @@ func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
 	return m.cut(m.grow(objects))
 }
 
+// Reach is Part and Reached in one.
+func (m *Map) Reach(objects ...*object.Object) (part *snapshot.Snapshot, reached []*object.Object) {
+	if m.shared {
+		return m.snap, m.snap.Objects
+	}
+	p := m.grow(objects)
+	return m.cut(p), p.reached()
+}
+
+// Restless lists the objects that are not Settled.
+func (m *Map) Restless() []*object.Object {
+	var list []*object.Object
+	for _, o := range m.snap.Objects {
+		if !m.Settled(o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
 // Reached lists the objects to which something may happen because of deletes of these
 // objects, in object.Compare order: all of them where objects share a uid.
 func (m *Map) Reached(objects ...*object.Object) []*object.Object {

@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"engine":      {"graph"},
 	"kube":        {"snapshot", "manifest", "evidence"},
 	"finalizer":   {"report", "snapshot"},
-	"plan":        {"report", "engine", "graph", "apisim", "controllers", "snapshot", "finalizer"},
+	"plan":        {"report", "engine", "graph", "apisim", "controllers", "snapshot", "finalizer", "reach"},
 	"reach":       {"graph", "snapshot"},
 	"explain":     {"report", "engine", "graph", "apisim", "snapshot", "plan", "reach"},
 	"risk":        {"report", "engine", "graph", "snapshot", "plan", "reach"},
