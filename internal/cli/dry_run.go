@@ -87,8 +87,8 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	f.StringVar(&d.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.")
 	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
 	f.BoolVar(&d.reads, "reads", false, "Count reads among the steps.")
-	f.IntVar(&d.explore, "explore", 0, "Try this many other schedules and mark what depends on timing.")
-	f.Uint64Var(&d.exploreSeed, "seed", 1, "Where the schedules of --explore start.")
+	f.IntVar(&d.explore, "explore", plan.Usual, "Try this many other schedules and mark what depends on timing; 0 for none. By default a few, unless the delete can reach more than 2,000 objects.")
+	f.Uint64Var(&d.exploreSeed, "seed", usualSeed, "Where the schedules of --explore start.")
 	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage)
 	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
 	return c
@@ -102,7 +102,7 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 	if err := d.failOn.parse(); err != nil {
 		return usageErrorf(c, "%w", err)
 	}
-	if d.explore < 0 {
+	if d.explore < 0 && c.Flags().Changed("explore") {
 		return usageErrorf(c, "--explore=%d: must not be negative", d.explore)
 	}
 	if d.source.usesStdin() && d.targets.files.usesStdin() {
@@ -127,7 +127,7 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 // background one namespace may say everything.
 func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams, t *targets, args []string, policy engine.Policy, o plan.Options) (of world, result *plan.Result, err error) {
 	from.bodies = newBodies()
-	mayBeEnough := policy == engine.Background && o.Explore == 0
+	mayBeEnough := policy == engine.Background && o.Explore <= 0
 	err = from.answer(c, streams, t, args, mayBeEnough, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
 		simulating := begin(c, streams.ErrOut, simulated(o.Explore))
 		defer simulating.end()
@@ -145,9 +145,13 @@ func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams
 	return of, result, err
 }
 
+// usualSeed is where the schedules start that are tried without being asked to: a delete
+// and its dry run try the same.
+const usualSeed = 1
+
 // simulated is the text of a stage that simulates.
 func simulated(schedules int) string {
-	if schedules == 0 {
+	if schedules <= 0 {
 		return "simulating the delete"
 	}
 	return fmt.Sprintf("simulating the delete, and %d other schedules", schedules)

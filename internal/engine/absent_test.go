@@ -139,9 +139,9 @@ func TestAbsentOwnersAreAList(t *testing.T) {
 	})
 }
 
-// An attempt carries what is remembered of the first 64 owners. Those behind are
-// asked for, which costs a request and changes nothing.
-func TestMoreOwnersThanAnAttemptCarries(t *testing.T) {
+// An attempt carries what is remembered of every owner, also behind the first 64: none
+// is asked for.
+func TestManyOwnersAreRemembered(t *testing.T) {
 	const owners = 70
 	dependent := numbered("d")
 	c := New()
@@ -155,15 +155,11 @@ func TestMoreOwnersThanAnAttemptCarries(t *testing.T) {
 	id, _ := c.graph.Find(dependent.UID)
 	f := Lookup(context.Background(), api, Upstream, c.attempt(DeleteWork, id))
 	for i, o := range f.Owners {
-		evidence := Remembered
-		if i >= 64 {
-			evidence = Absent
-		}
-		if o.Class != Dangling || o.Evidence != evidence {
-			t.Errorf("owner %d: class %d, evidence %d, want evidence %d", i, o.Class, o.Evidence, evidence)
+		if o.Class != Dangling || o.Evidence != Remembered {
+			t.Errorf("owner %d: class %d, evidence %d, want evidence %d", i, o.Class, o.Evidence, Remembered)
 		}
 	}
-	if len(api.gets) != 1+owners-64 {
+	if len(api.gets) != 1 {
 		t.Errorf("%d reads: %v", len(api.gets), api.gets)
 	}
 }

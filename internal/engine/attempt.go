@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -19,15 +21,12 @@ type Attempt struct {
 	WaitingForDependents bool
 	// Observed is the object as last observed.
 	Observed *object.Object
-	// absent has bit i set when the i-th owner of Observed is remembered as
-	// absent. Owners beyond the 64th are simply asked for.
-	absent uint64
-	// elsewhere has bit i set when the i-th owner's UID is observed under other
-	// coordinates than the reference names.
-	elsewhere uint64
-	// observed has bit i set when the i-th owner's UID is observed where the
-	// reference says. Strict rules only.
-	observed uint64
+	// absent are the owners of Observed that are remembered as absent.
+	absent Positions
+	// elsewhere are those whose UIDs are observed under other coordinates than the
+	// references name. Strict rules only, as observed: those whose UIDs are observed
+	// where the references say.
+	elsewhere, observed Positions
 
 	// Economical attempts take Observed for the object as it is, and pin their
 	// requests to it. See WithEconomy.
@@ -35,8 +34,8 @@ type Attempt struct {
 	// Tries is how often in a row the server has refused that as outdated; the
 	// object is read when it is not 0.
 	Tries int
-	// waiting has bit i set when the i-th owner of Observed is known to wait.
-	waiting uint64
+	// waiting are the owners of Observed that are known to wait.
+	waiting Positions
 }
 
 // itemKnown tells whether the object need not be read.
@@ -133,33 +132,26 @@ func (c *Collector) attempt(w Work, id graph.ID) Attempt {
 
 func (c *Collector) noteOwners(a *Attempt) {
 	for i, ref := range a.Observed.Owners {
-		if i == 64 {
-			return
-		}
 		if c.rules == Upstream && (c.absent.has(ref.In("")) || c.absent.has(ref.In(a.Ref.Namespace))) {
-			a.absent |= 1 << i
+			a.absent.Add(i)
 		}
 		if c.rules == Strict {
 			c.noteObserved(a, i, ref)
 		}
 		if c.economical && c.knownToWait(ref, a.Ref.Namespace) {
-			a.waiting |= 1 << i
+			a.waiting.Add(i)
 		}
 	}
 }
 
-// known returns the bit of a live reference in a mask over the observed ones.
-func (a Attempt) known(mask uint64, ref object.OwnerReference) bool {
-	if mask == 0 {
+// known reports whether the i-th live reference is in a set of the observed ones, where
+// it mostly has the same place. References that say the same are in the same sets.
+func (a Attempt) known(set Positions, i int, ref object.OwnerReference) bool {
+	if set.Empty() {
 		return false
 	}
-	for i, o := range a.Observed.Owners {
-		if i == 64 {
-			return false
-		}
-		if o == ref {
-			return mask&(1<<i) != 0
-		}
+	if i >= len(a.Observed.Owners) || a.Observed.Owners[i] != ref {
+		i = slices.Index(a.Observed.Owners, ref)
 	}
-	return false
+	return i >= 0 && set.Has(i)
 }

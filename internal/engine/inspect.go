@@ -13,11 +13,8 @@ func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 	}
 	a := c.about(DeleteWork, id)
 	for i, ref := range a.Observed.Owners {
-		if i == 64 {
-			break
-		}
 		if c.absent.at[ref.In("")] != nil || c.absent.at[ref.In(a.Ref.Namespace)] != nil {
-			a.absent |= 1 << i
+			a.absent.Add(i)
 		}
 		c.noteObserved(&a, i, ref)
 	}
@@ -26,4 +23,4 @@ func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 
 // ObservedElsewhere tells whether the UID of the i-th reference of an inspected
 // object belongs to an observed object that the reference does not name.
-func (a Attempt) ObservedElsewhere(i int) bool { return i < 64 && a.elsewhere&(1<<i) != 0 }
+func (a Attempt) ObservedElsewhere(i int) bool { return a.elsewhere.Has(i) }

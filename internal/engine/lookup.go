@@ -133,7 +133,7 @@ func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Fact
 	for i := range f.Owners {
 		o := &f.Owners[i]
 		o.Ref = o.Reference.In(namespace)
-		classify(ctx, api, rules, a, o)
+		classify(ctx, api, rules, a, i, o)
 		if o.Class == Unresolved && o.Evidence != NotCovered && !all {
 			break
 		}
@@ -142,11 +142,11 @@ func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Fact
 	return f
 }
 
-// classify decides whether one owner, which is sought at its Ref, is solid, dangling or
-// waiting.
-func classify(ctx context.Context, api API, rules Rules, a Attempt, o *OwnerFact) {
+// classify decides whether the i-th owner, which is sought at its Ref, is solid, dangling
+// or waiting.
+func classify(ctx context.Context, api API, rules Rules, a Attempt, i int, o *OwnerFact) {
 	ref := o.Reference
-	if a.known(a.absent, ref) {
+	if a.known(a.absent, i, ref) {
 		o.Class, o.Evidence = Dangling, Remembered
 		return
 	}
@@ -161,16 +161,16 @@ func classify(ctx context.Context, api API, rules Rules, a Attempt, o *OwnerFact
 		o.Evidence, o.Err = NeedsNamespace, &object.NamespaceRequiredError{Ref: o.Ref}
 		return
 	}
-	if rules == Strict && !provable(a, resource, o) {
+	if rules == Strict && !provable(a, resource, i, o) {
 		return
 	}
-	if a.known(a.waiting, ref) {
+	if a.known(a.waiting, i, ref) {
 		o.Class, o.Evidence = Waiting, FoundWaiting
 		return
 	}
 	o.Live, err = api.Get(ctx, o.Ref)
 	switch {
-	case apierrors.IsNotFound(err) && rules == Strict && a.known(a.observed, ref):
+	case apierrors.IsNotFound(err) && rules == Strict && a.known(a.observed, i, ref):
 		o.Live, o.Evidence, o.Err = nil, StillObserved, errNotProven
 	case apierrors.IsNotFound(err):
 		o.Live, o.Class, o.Evidence = nil, Dangling, Absent
@@ -189,11 +189,11 @@ func classify(ctx context.Context, api API, rules Rules, a Attempt, o *OwnerFact
 }
 
 // provable tells whether a 404 would be proof of absence under strict rules.
-func provable(a Attempt, resource object.Resource, o *OwnerFact) bool {
+func provable(a Attempt, resource object.Resource, i int, o *OwnerFact) bool {
 	switch {
 	case !resource.Served():
 		o.Evidence = NotServed
-	case a.known(a.elsewhere, o.Reference):
+	case a.known(a.elsewhere, i, o.Reference):
 		o.Evidence = Elsewhere
 	default:
 		return true

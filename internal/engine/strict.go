@@ -35,9 +35,9 @@ func (c *Collector) noteObserved(a *Attempt, i int, ref object.OwnerReference) {
 	switch {
 	case !ok || c.graph.Virtual(owner):
 	case named(ref, a.Ref.Namespace, c.graph.Identity(owner)):
-		a.observed |= 1 << i
+		a.observed.Add(i)
 	default:
-		a.elsewhere |= 1 << i
+		a.elsewhere.Add(i)
 	}
 }
 

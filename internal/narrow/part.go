@@ -72,7 +72,7 @@ func (p *Part) Plan(plan *report.Plan) string {
 	switch {
 	case plan.Seed.Verb != "delete" || plan.Seed.Policy != "Background":
 		return "dependents are waited for or released, and whatever has the uid of their owner counts as one"
-	case plan.Explored > 0:
+	case plan.Exploration != nil && plan.Exploration.Requested:
 		return "other orders of all events are asked for"
 	case p.lacking != "":
 		return p.lacking

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -22,7 +24,7 @@ func (s *simulation) consequences(effects []report.Effect, all fates) []report.C
 		if !s.counts(e, tr) && !f.anyway || !s.seen(tr.first) {
 			continue
 		}
-		change, touched := changeOf(e, tr)
+		change, touched := changeOf(e, f)
 		if !touched {
 			continue
 		}
@@ -57,9 +59,12 @@ func (s *simulation) seen(o *object.Object) bool {
 }
 
 // changeOf says what may happen to an object at most, and whether anything does.
-func changeOf(e *report.Effect, tr *track) (report.Change, bool) {
+func changeOf(e *report.Effect, f *fate) (report.Change, bool) {
 	goes := func(o report.Outcome) bool { return o == report.Deleted || o == report.Blocked }
+	tr := f.track
 	switch {
+	case slices.ContainsFunc(f.ends, func(x end) bool { return goes(x.fate.outcome) }):
+		return report.ChangeDeleted, true
 	case e.Outcome == report.Unknown, e.Later == report.Unknown, tr.refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
 		return report.ChangeDeleted, true
 	case goes(e.Outcome), goes(e.AtOnce), goes(e.Later):
@@ -68,7 +73,7 @@ func changeOf(e *report.Effect, tr *track) (report.Change, bool) {
 		}
 		return report.ChangeDeleted, true
 	default:
-		return report.ChangeEdited, tr.changed != 0 || tr.target || e.Later != ""
+		return report.ChangeEdited, len(f.ends) > 0 || tr.changed != 0 || tr.target || e.Later != ""
 	}
 }
 

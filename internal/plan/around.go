@@ -227,11 +227,11 @@ func (s *simulation) refusedWrite(f *fate) bool {
 	if !refused {
 		err := s.recorder.refused[ref]
 		if err != nil {
-			f.outcome, f.reason, f.because, f.detail = report.Kept, string(RequestRefused), s.owners(j, j.dangling|j.waiting), err.Error()
+			f.outcome, f.reason, f.because, f.detail = report.Kept, string(RequestRefused), s.owners(j, j.dangling, j.waiting), err.Error()
 		}
 		return err != nil
 	}
-	f.outcome, f.reason, f.because, f.detail = report.Kept, string(refusedReason(r)), s.owners(j, j.dangling|j.waiting), r.Text()
+	f.outcome, f.reason, f.because, f.detail = report.Kept, string(refusedReason(r)), s.owners(j, j.dangling, j.waiting), r.Text()
 	if !r.Sure {
 		f.doubt(WebhookUnknown)
 	}

@@ -63,8 +63,11 @@ func passing(r report.Ref) bool {
 // identify writes one consequence.
 func identify(h hash.Hash, c *report.Consequence) {
 	o := c.Object
-	fields(h, "object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID),
-		string(c.Change), string(c.When), string(c.Certainty), string(c.Outcome), c.Reason)
+	fields(h, "object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), string(c.Change), string(c.Certainty))
+	if c.Certainty == report.Possible {
+		return // which of its ends are found first says nothing
+	}
+	fields(h, "expected", string(c.When), string(c.Outcome), c.Reason)
 	for _, r := range c.After {
 		fields(h, "after", string(r.Object.UID), r.Object.Name, r.Finalizer, string(r.State))
 	}

@@ -30,7 +30,9 @@ type fate struct {
 	// anyway: it would have happened without the seed, too, and follows from it.
 	anyway    bool
 	contested bool
-	detail    string
+	// ends are the others that were found of a contested object.
+	ends   []end
+	detail string
 	// open: something that is not in the snapshot may hold the object, too.
 	open bool
 }
@@ -194,7 +196,7 @@ func (s *simulation) deletedFate(f *fate) {
 		f.reason = string(Requested)
 	case j.reason != engine.NoReason:
 		f.reason = j.reason.String()
-		f.because = s.owners(j, j.dangling|j.waiting)
+		f.because = s.owners(j, j.dangling, j.waiting)
 	case tr.first.BeingDeleted():
 		f.reason = tr.decision.reason.String()
 		if tr.decision.reason == engine.NoReason || tr.decision.reason == engine.BeingDeleted {
@@ -261,7 +263,7 @@ func (s *simulation) changedFate(f *fate) {
 func (s *simulation) consideredFate(f *fate) {
 	j := f.track.decision
 	if why, ok := s.recorder.kept[f.track.first.Ref]; ok {
-		f.outcome, f.reason, f.because = report.Kept, string(why), s.owners(j, j.dangling|j.waiting)
+		f.outcome, f.reason, f.because = report.Kept, string(why), s.owners(j, j.dangling, j.waiting)
 		return
 	}
 	if s.refusedWrite(f) {
@@ -275,7 +277,7 @@ func (s *simulation) consideredFate(f *fate) {
 	unresolved := j.unresolved()
 	switch {
 	case unresolved == nil:
-	case f.outcome == report.Kept && j.solid != 0:
+	case f.outcome == report.Kept && !j.solid.Empty():
 		f.assumptions = append(f.assumptions,
 			"the reference to "+report.RefOf(unresolved.Ref).KubectlName()+", of which nothing is known, stays")
 	default:
@@ -286,14 +288,14 @@ func (s *simulation) consideredFate(f *fate) {
 	}
 }
 
-// owners are the references of a judged object that the mask selects.
-func (s *simulation) owners(j judgement, mask uint64) []object.Ref {
-	if mask == 0 || j.live == nil {
+// owners are the references of a judged object that are in one of the sets.
+func (s *simulation) owners(j judgement, sets ...engine.Positions) []object.Ref {
+	if j.live == nil {
 		return nil
 	}
 	var refs []object.Ref
 	for i, ref := range j.live.Owners {
-		if i < 64 && mask&(1<<i) != 0 {
+		if slices.ContainsFunc(sets, func(set engine.Positions) bool { return set.Has(i) }) {
 			refs = append(refs, s.locate(ref, j.live.Namespace))
 		}
 	}

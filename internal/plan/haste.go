@@ -47,7 +47,7 @@ func (h *haste) pass(ctx context.Context, w *restOfWorld, list []controllers.Con
 }
 
 // meanwhile lets controllers act while the collector is busy: at first those that do
-// not wait.
+// not wait. A kubelet may have nothing to wait for.
 func (h *haste) meanwhile(ctx context.Context, w *restOfWorld) {
 	if h.left == 0 || h.random.IntN(16) > 0 {
 		return
@@ -55,8 +55,9 @@ func (h *haste) meanwhile(ctx context.Context, w *restOfWorld) {
 	h.left--
 	list := w.controllers
 	if !h.begun {
-		i := slices.IndexFunc(list, func(c controllers.Controller) bool { return c.Name() == controllers.NamespaceName })
-		list = list[:max(i, 0)]
+		list = slices.DeleteFunc(slices.Clone(list), func(c controllers.Controller) bool {
+			return c.Name() == controllers.NamespaceName || c.Name() == controllers.PodGCName
+		})
 	}
 	h.pass(ctx, w, list)
 }
@@ -95,11 +96,20 @@ func (w cutShort) some(objects []*object.Object) []*object.Object {
 	return slices.DeleteFunc(slices.Clone(objects), func(*object.Object) bool { return w.random.IntN(2) == 0 })
 }
 
-// ObjectsOf lists the objects of one resource; of the containers only some.
+// ObjectsOf lists the objects of one resource; of the containers only some, to the
+// controller that walks through them. To everybody else one that is not shown would not
+// exist: the API server would take down the APIs of all definitions.
 func (w cutShort) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	objects := w.recorder.ObjectsOf(gr, namespace)
-	if gr.Resource == "namespaces" && gr.Group == "" || gr.Resource == "customresourcedefinitions" {
-		return w.some(objects)
+	switch w.recorder.actor {
+	case controllers.NamespaceName:
+		if gr == (schema.GroupResource{Resource: "namespaces"}) {
+			return w.some(objects)
+		}
+	case controllers.DefinitionName:
+		if gr == (schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}) {
+			return w.some(objects)
+		}
 	}
 	return objects
 }

@@ -26,10 +26,27 @@ func (m messenger) message(e *report.Effect, detail string) string {
 	if b := e.BlockedBy; b != nil && len(b.Conditions) > 0 {
 		text += "; condition " + strings.Join(b.Conditions, ", ")
 	}
-	if e.Contested {
-		text += " (depends on timing)"
+	return text + hinge(e)
+}
+
+// hinge says what the end of a contested object depends on, and what its others are.
+func hinge(e *report.Effect) string {
+	if !e.Contested {
+		return ""
 	}
-	return text
+	text, also := "depends on timing", []string(nil)
+	if len(e.Otherwise) > 0 && e.Otherwise[0].Because == report.Memory {
+		text = "depends on what the garbage collector remembers: " + e.Otherwise[0].Remembered
+	}
+	for _, other := range e.Otherwise {
+		if o := string(other.Outcome); other.Outcome != e.Outcome && !slices.Contains(also, o) {
+			also = append(also, o)
+		}
+	}
+	if len(also) > 0 {
+		text += "; otherwise " + strings.Join(also, " or ")
+	}
+	return " (" + text + ")"
 }
 
 func (m messenger) sentence(e *report.Effect) string {

@@ -17,14 +17,16 @@ func (s *simulation) report(ctx context.Context, all fates) (*report.Plan, error
 	s.claim(all)
 	p := &report.Plan{
 		APIVersion: report.APIVersion, Kind: "Plan",
-		Source:   SourceOf(s.snap),
-		Rules:    s.options.Rules.String(),
-		Seed:     report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
-		Effects:  s.effects(all),
-		Steps:    []report.Step{},
-		Stuck:    s.stuck(),
-		Gaps:     []report.Gap{},
-		Explored: s.options.Explore,
+		Source:  SourceOf(s.snap),
+		Rules:   s.options.Rules.String(),
+		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
+		Effects: s.effects(all),
+		Steps:   []report.Step{},
+		Stuck:   s.stuck(),
+		Gaps:    []report.Gap{},
+	}
+	if e := s.exploration; e != nil {
+		p.Exploration, p.Explored = e, e.Schedules+e.Memories
 	}
 	if !s.options.NoSteps {
 		p.Steps = s.steps()
@@ -75,7 +77,7 @@ func (s *simulation) effects(all fates) []report.Effect {
 		effects[i] = report.Effect{
 			Object: report.RefOf(f.track.first.Ref), Outcome: f.outcome, Reason: f.reason,
 			Because: refs(f.because), RemovedReferences: refs(f.removed),
-			Baseline: f.baseline, Contested: f.contested, Assumptions: f.assumptions,
+			Baseline: f.baseline, Contested: f.contested, Otherwise: f.otherwise(), Assumptions: f.assumptions,
 		}
 		if b := f.blocked; b != nil && f.outcome != report.Deleted {
 			effects[i].BlockedBy = b

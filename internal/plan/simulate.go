@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -19,7 +21,9 @@ import (
 // Options say how to simulate.
 type Options struct {
 	Rules engine.Rules
-	// Explore is the number of seeded schedules tried beside the reference one.
+	// Explore is the number of seeded schedules tried beside the reference one, to find
+	// what depends on timing, or on what the garbage collector remembers; Usual tries as
+	// many as are worth it.
 	Explore int
 	// Seed is where the seeds of explored schedules start.
 	Seed uint64
@@ -40,6 +44,8 @@ type Options struct {
 	// Guards are what the digest names beside the plan: each flag that changes what is
 	// done, or that weakens a guard.
 	Guards []string
+	// memory is what the collector knows from before; nil for one that has just started.
+	memory *memory
 }
 
 // ControllerOf says who takes a finalizer off an object, and whether he runs.
@@ -89,19 +95,13 @@ func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 		return nil, nil, err
 	}
 	fates := s.fates()
+	if err := s.explore(ctx, fates, left); err != nil {
+		return nil, nil, err
+	}
 	if seed.Verb == RemoveFinalizer {
 		if err := s.compare(ctx, fates); err != nil {
 			return nil, nil, err
 		}
-	}
-	for i := range o.Explore {
-		other := newSimulation(snap, seed, Options{Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true})
-		other.leave(left)
-		random := rand.New(rand.NewPCG(o.Seed, uint64(i)))
-		if err := other.run(ctx, random); err != nil {
-			return nil, nil, fmt.Errorf("schedule %d of seed %d: %w", i, o.Seed, err)
-		}
-		fates.contest(other.fates())
 	}
 	return s, fates, nil
 }
@@ -137,7 +137,15 @@ type simulation struct {
 	left unsure
 	// partial: the rules look for owners everywhere, and something was not seen.
 	partial bool
+	// requests are those of the user that are still to come.
+	requests []func()
+	// scope is what other runs are tried on, nil where none are; exploration is what came
+	// of that.
+	scope       *scope
+	exploration *report.Exploration
 }
+
+func (o Options) strict() bool { return o.Rules == engine.Strict }
 
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	if o.Controller == nil {
@@ -147,7 +155,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	s := &simulation{
 		snap: snap, seed: seed, options: o, neighbours: beside,
 		recorder:  newRecorder(beside.server(), snap, o.Reads),
-		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects))),
+		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...)),
 		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap)},
 	}
 	s.partial = o.Rules == engine.Strict && len(RelevantGaps(snap, func(string) bool { return true })) > 0
@@ -172,15 +180,10 @@ func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 // atOnce is what happens while nobody takes a finalizer of others off.
 func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
 	if s.seed.Verb == RemoveFinalizer {
-		s.tracks.phase = afterSeed
-		if err := s.takeFinalizers(ctx); err != nil {
-			return err
-		}
-		s.recorder.Events() // the collector starts when these have passed
-		s.watch(s.after())
-		return s.drain(ctx, random)
+		return s.runRemoval(ctx, random)
 	}
-	s.watch(s.snap.Objects)
+	s.watch(s.snap.Objects, random)
+	s.look(s.collector.Graph())
 	if s.seed.Verb == Collect {
 		s.tracks.phase = afterSeed
 		return s.drain(ctx, random)
@@ -189,28 +192,81 @@ func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
 		return err
 	}
 	s.tracks.phase = afterSeed
-	if err := s.plant(ctx, random); err != nil {
+	if err := s.plant(ctx); err != nil {
 		return err
 	}
 	return s.drain(ctx, random)
 }
 
-// watch has the collector observe the objects, as after a restart.
-func (s *simulation) watch(objects []*object.Object) {
+// runRemoval takes the finalizers off before the collector starts, unless it is one that
+// was running.
+func (s *simulation) runRemoval(ctx context.Context, random *rand.Rand) error {
+	s.tracks.phase = afterSeed
+	if s.options.Explore != 0 {
+		c, _ := Open(s.snap, s.options.Rules)
+		s.look(c.Graph())
+	}
+	running := s.options.memory != nil && s.options.memory.running
+	if running {
+		s.watch(s.snap.Objects, random)
+	}
+	if err := s.takeFinalizers(ctx); err != nil {
+		return err
+	}
+	if !running {
+		s.recorder.Events() // the collector starts when these have passed
+		s.watch(s.after(), random)
+	}
+	return s.drain(ctx, random)
+}
+
+// look surveys what the request can reach, if other runs are to be tried.
+func (s *simulation) look(g *graph.Graph) {
+	if s.options.Explore != 0 {
+		s.scope = s.survey(g)
+	}
+}
+
+// watch has the collector observe the objects, as after a restart. Lists arrive in any
+// order, and the objects of one as well.
+//
+// Upstream: client-go reflector.go watchList hands over what a map held.
+func (s *simulation) watch(objects []*object.Object, random *rand.Rand) {
+	late := false
+	if random != nil {
+		objects = slices.Clone(objects)
+		random.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
+		late = random.IntN(2) == 0
+	}
 	for _, o := range objects {
-		if s.recorder.watches(o) {
-			s.collector.Observe(object.Event{Type: object.Added, Object: o})
+		if !s.recorder.watches(o) {
+			continue
+		}
+		for _, e := range s.options.memory.seen(o) {
+			if late { // workers may be faster than lists
+				s.recorder.pending = append(s.recorder.pending, e)
+			} else {
+				s.collector.Observe(e)
+			}
 		}
 	}
 }
 
 func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
 	follow := s.follow()
-	follow.Idle = func() bool { return s.rest.act(ctx) }
+	follow.Idle = func() bool { return s.request() || s.rest.act(ctx) }
 	if random != nil {
 		s.rest.haste = newHaste(random)
-		world := hasty{s.recorder, func() { s.rest.haste.meanwhile(ctx, s.rest) }}
+		pace := 1 << random.IntN(8) // requests of a user follow one another, or the collector is through with one first
+		world := hasty{s.recorder, func() {
+			for pace < 1<<7 && len(s.requests) > 0 && random.IntN(pace) == 0 {
+				s.request()
+			}
+			s.rest.haste.meanwhile(ctx, s.rest)
+		}}
 		return engine.Explore(ctx, s.collector, world, follow, random)
+	}
+	for s.request() {
 	}
 	return engine.Drain(ctx, s.collector, s.recorder, follow)
 }
@@ -229,27 +285,35 @@ func (s *simulation) follow() engine.Follow {
 	}
 }
 
-// plant sends the user's requests. With random the collector may be through with one
-// of them before the next one comes.
-func (s *simulation) plant(ctx context.Context, random *rand.Rand) error {
+// plant sends the first of the user's requests and prepares the others.
+func (s *simulation) plant(ctx context.Context) error {
 	policy := metav1.DeletionPropagation(s.seed.Policy.String())
-	for i, ref := range s.seed.Targets {
-		if i > 0 && random != nil && random.IntN(2) == 0 {
-			if err := engine.Explore(ctx, s.collector, s.recorder, s.follow(), random); err != nil {
-				return err
-			}
-		}
+	for _, ref := range s.seed.Targets {
 		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 		if target == nil {
 			return fmt.Errorf("%s is not in the snapshot", ref)
 		}
-		tr := s.tracks.of(target)
-		tr.target = true
-		s.recorder.as(actorUser, string(Requested), func() {
-			tr.refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
+		s.requests = append(s.requests, func() {
+			tr := s.tracks.of(target)
+			tr.target = true
+			s.recorder.as(actorUser, string(Requested), func() {
+				tr.refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
+			})
 		})
 	}
+	s.request()
 	return nil
+}
+
+// request sends the next request of the user, if there is one.
+func (s *simulation) request() bool {
+	if len(s.requests) == 0 {
+		return false
+	}
+	send := s.requests[0]
+	s.requests = s.requests[1:]
+	send()
+	return true
 }
 
 // after lists the world as it is now.

@@ -87,7 +87,7 @@ func (s *simulation) compare(ctx context.Context, all fates) error {
 		b := without[key]
 		switch {
 		case b == nil || b.outcome != f.outcome || f.outcome == report.Blocked && (b.track.changed == 0) != (f.track.changed == 0):
-			f.contested = race && f.outcome == report.Deleted
+			f.contested = f.contested || race && f.outcome == report.Deleted
 		case f.track.changed == 0:
 			delete(all, key)
 		default:

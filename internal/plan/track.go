@@ -53,10 +53,10 @@ func (p phases) bySeed() bool { return p&^inBaseline != 0 }
 
 // judgement is what of a decision is worth keeping.
 type judgement struct {
-	// live is the object that was judged; the masks say which of its references
+	// live is the object that was judged; the others say which of its references
 	// counted as what.
 	live                     *object.Object
-	solid, dangling, waiting uint64
+	solid, dangling, waiting engine.Positions
 	failure                  *failure
 	reason                   engine.Reason
 	phase                    phases
@@ -75,16 +75,13 @@ func judgementOf(d engine.Decision, phase phases) judgement {
 		j.failure = &failure{err: d.Err}
 	}
 	for i := range d.Owners {
-		if i == 64 {
-			break
-		}
 		switch o := &d.Owners[i]; o.Class {
 		case engine.Solid:
-			j.solid |= 1 << i
+			j.solid.Add(i)
 		case engine.Dangling:
-			j.dangling |= 1 << i
+			j.dangling.Add(i)
 		case engine.Waiting:
-			j.waiting |= 1 << i
+			j.waiting.Add(i)
 		case engine.Unresolved:
 			j.note(o)
 		}

@@ -14,6 +14,40 @@ func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
 	if m.shared {
 		return m.snap
 	}
+	return m.cut(m.grow(objects))
+}
+
+// Reach is Part and Reached in one.
+func (m *Map) Reach(objects ...*object.Object) (part *snapshot.Snapshot, reached []*object.Object) {
+	if m.shared {
+		return m.snap, m.snap.Objects
+	}
+	p := m.grow(objects)
+	return m.cut(p), p.reached()
+}
+
+// Restless lists the objects that are not Settled.
+func (m *Map) Restless() []*object.Object {
+	var list []*object.Object
+	for _, o := range m.snap.Objects {
+		if !m.Settled(o) {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// Reached lists the objects to which something may happen because of deletes of these
+// objects, in object.Compare order: all of them where objects share a uid.
+func (m *Map) Reached(objects ...*object.Object) []*object.Object {
+	if m.shared {
+		return m.snap.Objects
+	}
+	return m.grow(objects).reached()
+}
+
+// grow finds the part of these objects.
+func (m *Map) grow(objects []*object.Object) part {
 	p := part{Map: m, depth: map[*object.Object]depth{}}
 	for _, o := range objects {
 		p.visit(o, reached)
@@ -28,6 +62,23 @@ func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
 		p.open = p.open[:len(p.open)-1]
 		p.spread(o)
 	}
+	return p
+}
+
+// reached lists the objects of a part to which something may happen.
+func (p part) reached() []*object.Object {
+	var list []*object.Object
+	for o, d := range p.depth {
+		if d == reached {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return list
+}
+
+// cut makes a snapshot of a part.
+func (m *Map) cut(p part) *snapshot.Snapshot {
 	for _, o := range m.everywhere {
 		if p.depth[o] == 0 {
 			p.depth[o] = decides

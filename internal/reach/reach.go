@@ -331,3 +331,6 @@ func (m *Map) resource(ref object.Ref) schema.GroupResource {
 	r, _ := m.snap.Resources.For(ref.APIVersion, ref.Kind)
 	return r.GroupResource()
 }
+
+// Definition tells whether the object is a CustomResourceDefinition.
+func Definition(o *object.Object) bool { return isDefinition(o) }

@@ -14,11 +14,7 @@ func planNotes(w *writer, p *report.Plan) { writeNotes(w, planRemarks(w.style, p
 
 func planRemarks(s Style, p *report.Plan) []string {
 	var notes []string
-	if slices.ContainsFunc(p.Effects, func(e report.Effect) bool { return e.Contested }) {
-		notes = append(notes, s.star()+" depends on timing: another order of the same events ends differently.")
-	} else if p.Explored > 0 {
-		notes = append(notes, plural(p.Explored, "other order")+" of events tried: all end the same.")
-	}
+	notes = append(notes, explorationNotes(s, p)...)
 	if p.Rules == "strict" {
 		notes = append(notes, "Strict rules: what collect does, which is less than what the cluster's own collector would do.")
 	}
@@ -32,6 +28,32 @@ func planRemarks(s Style, p *report.Plan) []string {
 	notes = append(notes, completeness(s, p.Source, p.Complete, p.Gaps)...)
 	if p.Digest != "" {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
+	}
+	return notes
+}
+
+// explorationNotes say what is not certain, and whether it was tried to find out.
+func explorationNotes(s Style, p *report.Plan) []string {
+	timing, memory := false, false
+	for i := range p.Effects {
+		e := &p.Effects[i]
+		remembered := slices.ContainsFunc(e.Otherwise, func(o report.Otherwise) bool { return o.Because == report.Memory })
+		memory = memory || remembered
+		timing = timing || e.Contested && (!remembered || e.Otherwise[0].Because == report.Timing)
+	}
+	var notes []string
+	if timing {
+		notes = append(notes, s.star()+" depends on timing: another order of the same events ends differently.")
+	}
+	if memory {
+		notes = append(notes, s.star()+" depends on what the garbage collector remembers from before: no snapshot shows it.")
+	}
+	switch e := p.Exploration; {
+	case e == nil:
+	case e.State == report.TooLarge:
+		notes = append(notes, "Not explored: "+plural(e.Objects, "object")+" are within reach, so that what depends on timing is not marked. --explore=10 tries 10 other orders.")
+	case e.Requested && !timing && e.Schedules > 0:
+		notes = append(notes, plural(e.Schedules, "other order")+" of events tried: all end the same.")
 	}
 	return notes
 }

@@ -5,7 +5,7 @@ type Outcome string
 
 // The outcomes of a plan.
 const (
-	// Deleted: gone at quiescence, in every explored schedule.
+	// Deleted: gone at quiescence, in every run that was explored.
 	Deleted Outcome = "Deleted"
 	// Orphaned: survives; references to its owner were removed by the Orphan policy.
 	Orphaned Outcome = "Orphaned"
@@ -51,8 +51,10 @@ type Plan struct {
 	// Stuck lists attempts that are repeated for ever without effect.
 	Stuck []Stuck `json:"stuck,omitempty"`
 	Gaps  []Gap   `json:"gaps"`
-	// Explored is the number of schedules tried beside the reference one.
+	// Explored is the number of runs tried beside the reference one.
 	Explored int `json:"explored,omitempty"`
+	// Exploration says whether other runs were tried; nil when nobody asked.
+	Exploration *Exploration `json:"exploration,omitempty"`
 	// Finalizers are those that the seed takes off, and Refusals what speaks
 	// against it: with any of them nothing is written.
 	Finalizers []PlannedFinalizer `json:"finalizers,omitempty"`
@@ -113,9 +115,13 @@ type Effect struct {
 	RemovedReferences []Ref      `json:"removedReferences,omitempty"`
 	// Baseline marks what would happen without the seed too, and is not because of it.
 	Baseline bool `json:"baseline,omitempty"`
-	// Contested marks an object whose fate depends on timing.
-	Contested   bool     `json:"contested,omitempty"`
-	Assumptions []string `json:"assumptions,omitempty"`
+	// Contested marks an object whose end is not certain: it depends on timing, or on
+	// what the garbage collector remembers.
+	Contested bool `json:"contested,omitempty"`
+	// Otherwise are the other ends that were found of a contested object, the one on
+	// which least rests first; empty where no run has shown it.
+	Otherwise   []Otherwise `json:"otherwise,omitempty"`
+	Assumptions []string    `json:"assumptions,omitempty"`
 	// Recreator is the controller that creates the object again, RecreatedBy the
 	// object for whose sake it does so, where there is one.
 	Recreator   string `json:"recreator,omitempty"`

@@ -119,19 +119,6 @@ func (r *running) take(ctx context.Context, s *undo.Step, out *report.UndoStep) 
 	case undo.Status:
 		r.status(ctx, s, out)
 	}
-	if out.State == report.StepUnknown {
-		r.settlePatch(ctx, s, patch, out)
-	}
-}
-
-// settlePatch looks whether a patch that was not answered was carried out: the object
-// has all of its owners.
-func (r *running) settlePatch(ctx context.Context, s *undo.Step, patch object.Patch, out *report.UndoStep) {
-	now, err := r.client.Get(ctx, placeOf(s))
-	if err != nil || now.UID != patch.UID || !slices.Equal(now.Owners, *patch.Owners) {
-		return
-	}
-	out.State, out.Message = report.StepRestored, "the request was not answered; the references are there"
 }
 
 // ownersNow drops the references to owners that were there when the undo was planned

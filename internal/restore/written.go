@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -62,11 +63,25 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 			return
 		}
 		out.Message = err.Error()
+		if out.State == report.StepUnknown {
+			r.settlePatch(ctx, place, patch, out)
+			return
+		}
 		if result.Code != http.StatusConflict && result.Code != http.StatusUnprocessableEntity {
 			return
 		}
 		out.State = report.StepContended
 	}
+}
+
+// settlePatch looks whether a patch that was not answered was carried out: the object
+// has all of its owners.
+func (r *running) settlePatch(ctx context.Context, place object.Ref, patch object.Patch, out *report.UndoStep) {
+	now, err := r.client.Get(ctx, place)
+	if err != nil || now.UID != patch.UID || patch.Owners == nil || !slices.Equal(now.Owners, *patch.Owners) {
+		return
+	}
+	out.State, out.Message = report.StepRestored, "the request was not answered; the references are there"
 }
 
 // asMade is the object that an earlier step has made, as it is now.

@@ -60,6 +60,7 @@ type trial struct {
 	before   []*object.Object // and before this one
 	expected end
 	now      end
+	world    []*object.Object // now
 	// asked is the page on which now.requests stand.
 	asked    page
 	since    time.Time // now has been so
@@ -68,8 +69,10 @@ type trial struct {
 	silent  bool
 	verdict verdict
 	want    *sought // what the search has left
-	// announced: a dry run that explores says that this may happen.
+	// announced: a dry run says that this may happen, without being asked to explore;
+	// unsaid are the objects of which it does not.
 	announced bool
+	unsaid    []string
 }
 
 // site is a server with a collector: where stories are tried.
@@ -198,7 +201,7 @@ func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Re
 	}
 	t.phase, t.before, t.verdict = phase, world, undecided
 	t.acts = append(t.acts, acts)
-	t.now, t.since, t.announced = end{}, time.Time{}, false
+	t.now, t.since, t.announced, t.unsaid = end{}, time.Time{}, false, nil
 	t.expected, err = predict(ctx, world, rs, acts)
 	if err != nil {
 		return fmt.Errorf("seed %d: %w\n%s", t.seed, err, text(world))
@@ -233,6 +236,7 @@ func (c *court) settle(ctx context.Context, trials []*trial) error {
 				t.asked = c.page(t.slot)
 			}
 			if e := (end{text(worlds[t.slot]), t.asked.text()}); e != t.now || t.since.IsZero() {
+				t.world = worlds[t.slot]
 				t.now, t.since, t.searched, t.verdict = e, now, false, undecided
 			}
 			if now.Sub(t.since) < dwell {
@@ -287,7 +291,7 @@ func (t *trial) judge(ctx context.Context, rs *object.Resources, over bool) erro
 		}
 		t.verdict = v
 		if v != undecided && t.now.state != t.expected.state {
-			if t.announced, err = announced(ctx, t, rs); err != nil {
+			if err = t.announce(ctx, rs); err != nil {
 				return fmt.Errorf("seed %d: %w", t.seed, err)
 			}
 		}

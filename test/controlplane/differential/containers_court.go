@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -40,6 +41,8 @@ type deletion struct {
 	explored  bool
 	wrong     []string
 	verdict   verdict
+	// announced: a dry run says that this may happen, without being asked to explore.
+	announced bool
 }
 
 // batch runs stories through the stage, all at once, and tells done of every phase of
@@ -123,7 +126,7 @@ func (d *deletion) begin(ctx context.Context, world []*object.Object, rs *object
 		acts = possibleActs(world, d.phases[phase-1])
 	}
 	d.phase, d.before, d.verdict, d.acts = phase, world, undecided, append(d.acts, acts)
-	d.text, d.since, d.explored, d.wrong = "", time.Time{}, false, nil
+	d.text, d.since, d.explored, d.wrong, d.announced = "", time.Time{}, false, nil, false
 	if phase > 0 && len(acts) == 0 {
 		d.states, d.verdict = append(d.states, stateOf(world)), predicted
 		return false, nil
@@ -257,12 +260,15 @@ func (d *deletion) judge(ctx context.Context, over bool) error {
 	}
 	if !d.explored {
 		d.explored = true
-		f, err := foretell(ctx, d.before, d.resources, d.acts[d.phase], 200)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(d.wrong, func(name string) bool { return !f.contested[name] }) {
-			d.verdict = contested
+		for _, schedules := range []int{plan.Usual, 200} {
+			f, err := foretell(ctx, d.before, d.resources, d.acts[d.phase], schedules)
+			if err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(d.wrong, func(name string) bool { return !f.contested[name] }) {
+				d.verdict, d.announced = contested, schedules == plan.Usual
+				break
+			}
 		}
 	}
 	if d.verdict == undecided && over {

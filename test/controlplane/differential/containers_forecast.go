@@ -36,7 +36,7 @@ func foretell(ctx context.Context, world []*object.Object, rs *object.Resources,
 	if err != nil {
 		return forecast{}, err
 	}
-	result, err := plan.Simulate(ctx, snap, seedFor(acts), plan.Options{NoSteps: true, Explore: schedules})
+	result, err := plan.Simulate(ctx, snap, seedFor(acts), plan.Options{NoSteps: true, Explore: schedules, Seed: 1})
 	if err != nil {
 		return forecast{}, err
 	}

@@ -93,6 +93,7 @@ type headcount struct {
 	unknown int
 	ends    [3]int // gone, being deleted, there
 	blocked int    // namespaces whose conditions were compared
+	warned  int    // of the contested phases, those that a dry run announced by itself
 }
 
 func (c census) add(d *deletion) {
@@ -113,6 +114,9 @@ func (c census) add(d *deletion) {
 		n.missed += len(d.wrong)
 	}
 	n.blocked += len(d.foretold.conditions)
+	if d.verdict == contested && d.announced {
+		n.warned++
+	}
 	n.ends[0] += len(d.before) - len(d.now.objects)
 	for _, o := range d.now.objects {
 		if o.BeingDeleted() {
@@ -126,13 +130,13 @@ func (c census) add(d *deletion) {
 // String is the closing table.
 func (c census) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-4s %-10s %6s %7s %7s %7s %11s %7s %7s %10s %9s %9s %5s %9s", "cell", "", "worlds", "phases", "objects", "gone", "terminating", "there",
-		"unknown", "conditions", "predicted", "contested", "wrong", "agreement")
+	fmt.Fprintf(&b, "%-4s %-10s %6s %7s %7s %7s %11s %7s %7s %10s %9s %9s %8s %5s %9s", "cell", "", "worlds", "phases", "objects", "gone", "terminating", "there",
+		"unknown", "conditions", "predicted", "contested", "(warned)", "wrong", "agreement")
 	for _, what := range slices.Sorted(maps.Keys(c)) {
 		n := c[what]
 		phases := n.phases[predicted] + n.phases[contested] + n.phases[wrong]
-		fmt.Fprintf(&b, "\n%-4s %-10s %6d %7d %7d %7d %11d %7d %7d %10d %9d %9d %5d %8.2f%%", "F", what, len(n.worlds), phases, n.objects,
-			n.ends[0], n.ends[1], n.ends[2], n.unknown, n.blocked, n.phases[predicted], n.phases[contested], n.phases[wrong],
+		fmt.Fprintf(&b, "\n%-4s %-10s %6d %7d %7d %7d %11d %7d %7d %10d %9d %9d %8d %5d %8.2f%%", "F", what, len(n.worlds), phases, n.objects,
+			n.ends[0], n.ends[1], n.ends[2], n.unknown, n.blocked, n.phases[predicted], n.phases[contested], n.warned, n.phases[wrong],
 			100*float64(n.objects-n.missed)/float64(max(1, n.objects)))
 	}
 	return b.String()

@@ -3,9 +3,9 @@ package differential
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -55,49 +56,52 @@ func predict(ctx context.Context, world []*object.Object, rs *object.Resources, 
 	return e, err
 }
 
-// announced tells whether a dry run that explores marks every object as contested
-// that is not as it says. Only a dry run can: false for what it cannot be asked.
-func announced(ctx context.Context, t *trial, rs *object.Resources) (bool, error) {
+// announce asks a dry run, which nobody has told to explore, whether it marks every object
+// that is not as it says: announced if it does, and unsaid, the names of the others, if it
+// does not. It cannot be asked about everything that users do.
+func (t *trial) announce(ctx context.Context, rs *object.Resources) error {
 	seed, ok := seedOf(t.before, t.acts[t.phase])
 	if !ok {
-		return false, nil
+		return nil
 	}
 	snap, err := snapshot.New(clones(t.before), rs, snapshot.CoversEverything(), snapshot.Source{})
 	if err != nil {
-		return false, err
+		return err
 	}
-	result, err := plan.Simulate(ctx, snap, seed, plan.Options{NoSteps: true, Explore: 200})
+	result, err := plan.Simulate(ctx, snap, seed, plan.Options{NoSteps: true, Explore: plan.Usual, Seed: 1})
 	if err != nil {
-		return false, err
+		return err
 	}
-	contested := map[string]bool{}
-	for _, e := range result.Plan.Effects {
-		if e.Contested {
-			contested[object.Ref(e.Object).String()] = true
-		}
-	}
-	now, expected := lines(t.now.state), lines(t.expected.state)
-	for object, line := range now {
-		if expected[object] != line && !contested[object] {
-			return false, nil
-		}
-	}
-	for object := range expected {
-		if _, ok := now[object]; !ok && !contested[object] {
-			return false, nil
-		}
-	}
-	return true, nil
+	_, t.unsaid = compared(result, t.world)
+	t.announced = len(t.unsaid) == 0
+	return nil
 }
 
-// lines are the lines of a state by the objects that they are about.
-func lines(state string) map[string]string {
-	byObject := map[string]string{}
-	for line := range strings.Lines(state) {
-		object, attributes, _ := strings.Cut(line, " uid=")
-		byObject[object] = attributes
+// compared counts the objects that did not end as a plan says, and names those of them
+// that it calls neither contested nor Unknown.
+func compared(result *plan.Result, now []*object.Object) (differ int, unsaid []string) {
+	contested := map[string]bool{}
+	for _, e := range result.Plan.Effects {
+		contested[object.Ref(e.Object).String()] = e.Contested || e.Outcome == report.Unknown
 	}
-	return byObject
+	was, expected := stateOf(now), stateOf(result.After())
+	names := map[string]bool{}
+	for name := range was {
+		names[name] = true
+	}
+	for name := range expected {
+		names[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if was[name] == expected[name] {
+			continue
+		}
+		differ++
+		if !contested[name] {
+			unsaid = append(unsaid, name)
+		}
+	}
+	return differ, unsaid
 }
 
 // seedOf is the acts as what a dry run is asked for, if it can be.
@@ -153,10 +157,7 @@ func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resource
 	}
 	var ends []end
 	for _, acts := range r.acts {
-		m.acts, m.haste = slices.Clone(acts), 1
-		if random != nil {
-			m.haste = 1 << random.IntN(5)
-		}
+		m.begin(slices.Clone(acts))
 		m.act(ctx)
 		follow := engine.Follow{Idle: func() bool { return m.act(ctx) || m.kubelet(ctx) }}
 		var err error
@@ -186,7 +187,7 @@ type mirror struct {
 	pending   []object.Event
 	random    *rand.Rand
 	// acts are what users are still going to do: one in haste steps of the
-	// collector, or the next one when the collector is at rest.
+	// collector, or the next one when the collector is at rest; only then if haste is 0.
 	acts  []scenario.Act
 	haste int
 	// page is what the collector asked for.
@@ -205,6 +206,19 @@ func (m *mirror) Patch(ctx context.Context, ref object.Ref, p object.Patch) erro
 	err := m.Server.Patch(ctx, ref, p)
 	m.page.note(patchLine("", asSent(m.resources, ref), p), err == nil)
 	return err
+}
+
+// begin prepares what users are going to do. They are as fast as the collector, or
+// slower; or it is through with one request before the next one comes.
+func (m *mirror) begin(acts []scenario.Act) {
+	m.acts, m.haste = acts, 1
+	if m.random == nil {
+		return
+	}
+	m.haste = 1 << m.random.IntN(7)
+	if m.haste == 1<<6 {
+		m.haste = 0
+	}
 }
 
 // act carries out the next act, if there is one.
@@ -291,7 +305,7 @@ func (m *mirror) watched(o *object.Object) bool {
 // Events hands over what the collector's watches show. It is called at every step
 // of the collector.
 func (m *mirror) Events() []object.Event {
-	for m.random != nil && len(m.acts) > 0 && m.random.IntN(m.haste) == 0 {
+	for m.random != nil && m.haste > 0 && len(m.acts) > 0 && m.random.IntN(m.haste) == 0 {
 		m.act(context.Background())
 	}
 	if m.random != nil && m.random.IntN(8) == 0 {

@@ -90,6 +90,7 @@ const (
 	objects verdict = 100 + iota
 	agreed
 	warned
+	silent
 	// Of the requests of the collector: those that were compared, those that only
 	// the dry run or only the collector sent, and those that were not compared
 	// because they were refused or had been sent before.
@@ -113,6 +114,9 @@ func (c tally) add(cell string, t *trial) {
 	}
 	if t.announced {
 		c[r][warned]++
+	}
+	if len(t.unsaid) > 0 {
+		c[r][silent]++
 	}
 	_, only := difference(t.now.requests, t.expected.requests)
 	c[r][asked] += len(t.asked.done)
@@ -147,7 +151,7 @@ func (c tally) String() string {
 	for _, v := range columns {
 		fmt.Fprintf(&b, " %s", v)
 	}
-	fmt.Fprintf(&b, " %s %s %s %s %s", "(warned)", "requests", "differing", "ignored", "agreement")
+	fmt.Fprintf(&b, " %s %s %s %s %s %s", "(warned)", "(silent)", "requests", "differing", "ignored", "agreement")
 	for _, r := range slices.SortedFunc(maps.Keys(c), func(a, b row) int { return strings.Compare(a.cell+a.what, b.cell+b.what) }) {
 		n := 0
 		for _, v := range columns {
@@ -157,7 +161,7 @@ func (c tally) String() string {
 		for _, v := range columns {
 			fmt.Fprintf(&b, " %*d", len(v.String()), c[r][v])
 		}
-		fmt.Fprintf(&b, " %8d %8d %9d %7d %8.2f%%", c[r][warned], c[r][asked], c[r][differing], c[r][ignored],
+		fmt.Fprintf(&b, " %8d %8d %8d %9d %7d %8.2f%%", c[r][warned], c[r][silent], c[r][asked], c[r][differing], c[r][ignored],
 			100*float64(c[r][agreed])/float64(max(1, c[r][objects])))
 	}
 	return b.String()

@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
+)
+
+// oneEnd reports whether everything within reach of a delete comes to the same end under
+// every schedule, as far as that can be told without trying.
+//
+// Order matters where two things come to one object and the first changes what the
+// second finds: two owners of which one loses its reference first, an owner that is
+// there again once it no longer waits for its dependents (Q24), something that holds the
+// middle of a chain (Q25). Where each object goes with one thing alone, and nothing that
+// waits is held, there is one end. What was under way before is never certain.
+func (s *simulation) oneEnd(m *reach.Map, reached []*object.Object) bool {
+	if s.seed.Verb != Delete {
+		return false
+	}
+	within := make(map[*object.Object]bool, len(reached))
+	for _, o := range reached {
+		within[o] = true
+	}
+	return !slices.ContainsFunc(reached, func(o *object.Object) bool { return s.open(m, o, within) })
+}
+
+// open reports whether the end of an object may depend on the order.
+func (s *simulation) open(m *reach.Map, o *object.Object, within map[*object.Object]bool) bool {
+	if !m.Settled(o) || reach.Definition(o) {
+		return true
+	}
+	if s.seed.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || reach.Container(o)) {
+		return true // it may be there again when it no longer waits for its dependents
+	}
+	owners, others := 0, 0
+	sources := m.Sources(o)
+	for i, x := range sources {
+		switch {
+		case !within[x] || slices.Contains(sources[:i], x):
+		case o.RefersTo(x.UID):
+			for _, ref := range o.Owners {
+				if ref.UID == x.UID { // repeated references do not always count as one
+					owners++
+				}
+			}
+		default:
+			others++
+		}
+	}
+	if s.targeted(o) {
+		others++
+	}
+	switch {
+	case owners == 0:
+		return false
+	case owners > 1 || len(o.Owners) > 1 && others > 0:
+		return true
+	default:
+		return others > 0 && s.seed.Policy != engine.Background
+	}
+}
+
+// targeted reports whether a request is for the object.
+func (s *simulation) targeted(o *object.Object) bool {
+	return slices.ContainsFunc(s.seed.Targets, func(t object.Ref) bool {
+		return t.Name == o.Name && t.Namespace == o.Namespace && t.Kind == o.Kind && t.Group() == o.Group()
+	})
+}

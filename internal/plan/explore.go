@@ -1,0 +1,190 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reach"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Usual, as Options.Explore, has a plan explored as far as that costs no more than the
+// plan itself, and not at all when more than MostInReach objects are within reach.
+const Usual = -1
+
+// MostInReach is the number of objects within reach up to which a plan is explored
+// without being asked to.
+const MostInReach = 2000
+
+// scope is what a request can reach: what other runs are tried on.
+type scope struct {
+	part    *snapshot.Snapshot
+	reached []*object.Object
+	// oneEnd: no schedule makes a difference.
+	oneEnd bool
+}
+
+// survey finds what the request can reach. The graph is that of a collector that has
+// seen everything and done nothing.
+func (s *simulation) survey(g *graph.Graph) *scope {
+	m := reach.New(s.snap, g)
+	var starts []*object.Object
+	if s.seed.Verb == Collect {
+		starts = m.Restless()
+	}
+	for _, o := range s.snap.Objects {
+		if s.seed.Verb == Delete && underWay(o) {
+			starts = append(starts, o)
+		}
+	}
+	for _, ref := range s.seed.Targets {
+		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+			starts = append(starts, o)
+		}
+	}
+	found := &scope{}
+	found.part, found.reached = m.Reach(starts...)
+	found.oneEnd = s.oneEnd(m, found.reached)
+	return found
+}
+
+// explore tries other runs and marks what ends otherwise in one of them.
+func (s *simulation) explore(ctx context.Context, all fates, left unsure) error {
+	if s.scope == nil {
+		return nil
+	}
+	e := &report.Exploration{State: report.Explored, Objects: len(s.scope.reached), Requested: s.options.Explore > 0}
+	s.exploration = e
+	memories := s.recollectionsOf(s.scope.part)
+	usual := s.options.Explore == Usual
+	switch {
+	case usual && s.scope.oneEnd && memories.none(), len(s.scope.reached) == 0:
+		e.State = report.OneEnd
+		return nil
+	case usual && len(s.scope.reached) > MostInReach:
+		e.State = report.TooLarge
+		return nil
+	}
+	schedules := s.options.Explore
+	if usual {
+		schedules = s.affordable()
+	}
+	x := explorer{s: s, all: all, reference: maps.Clone(all), left: left}
+	if usual && s.scope.oneEnd {
+		schedules = 0
+	}
+	for i := range schedules {
+		if err := x.try(ctx, nil, rand.New(rand.NewPCG(s.options.Seed, uint64(i)))); err != nil {
+			return fmt.Errorf("schedule %d of seed %d: %w", i, s.options.Seed, err)
+		}
+		e.Schedules++
+	}
+	if memories.none() {
+		return nil
+	}
+	for i, m := range memories.memories() {
+		if err := x.try(ctx, m, nil); err != nil {
+			return fmt.Errorf("memory %d: %w", i, err)
+		}
+		e.Memories++
+	}
+	for i := range schedules / 2 {
+		random := rand.New(rand.NewPCG(s.options.Seed, 1<<32+uint64(i)))
+		if err := x.try(ctx, memories.any(random), random); err != nil {
+			return fmt.Errorf("memory and schedule %d of seed %d: %w", i, s.options.Seed, err)
+		}
+		e.Memories++
+	}
+	return nil
+}
+
+// most is the number of schedules that are tried without being asked to, of up to
+// cheapPart objects; of twice as many it is half of that, and so on, so that they cost
+// about as much as to read the objects.
+const most, cheapPart = 64, 32
+
+// affordable is how many schedules are tried. It has few steps, so that what comes and
+// goes elsewhere in a cluster does not change a plan.
+func (s *simulation) affordable() int {
+	n := most
+	for size := len(s.scope.part.Objects); size > cheapPart && n > 2; size /= 2 {
+		n /= 2
+	}
+	return n
+}
+
+// explorer compares runs.
+type explorer struct {
+	s         *simulation
+	all       fates
+	reference fates
+	left      unsure
+}
+
+// try makes one more run: with random under another schedule, with a memory as a
+// collector that has been running.
+func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error {
+	o := x.s.options
+	other := newSimulation(x.s.scope.part, x.s.seed, Options{
+		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true, memory: m,
+	})
+	other.leave(x.left)
+	if err := other.run(ctx, random); err != nil {
+		return err
+	}
+	x.compare(other, m)
+	return nil
+}
+
+func (x *explorer) compare(other *simulation, m *memory) {
+	fates := other.fates()
+	for _, o := range x.s.scope.reached {
+		key := x.s.tracks.key(o.Ref)
+		f, g := x.reference[key], fates[key]
+		switch {
+		case f == nil && g == nil:
+			continue
+		case f == nil:
+			f = x.s.undisturbed(o)
+		case g == nil:
+			g = other.undisturbed(o)
+		}
+		if !sameEnd(f, g) {
+			x.contest(key, f, g, other, m)
+		}
+	}
+}
+
+// contest notes that an object ends otherwise, too. Of all its ends the plan shows the
+// one in which least of it is gone.
+func (x *explorer) contest(key types.UID, f, g *fate, other *simulation, m *memory) {
+	shown := x.all[key]
+	if shown == nil {
+		shown = f
+		x.all[key] = f
+	}
+	if shown.knows(g) {
+		return
+	}
+	e := end{fate: g, because: report.Timing, message: other.sentence(g)}
+	if m != nil {
+		e.because, e.remembered = report.Memory, m.what
+	}
+	shown.contested = true
+	if rank(g.outcome) < rank(shown.outcome) {
+		next := *g
+		next.contested, next.baseline = true, shown.baseline && g.baseline
+		next.ends = append([]end{{fate: shown, because: e.because, message: x.s.sentence(shown), remembered: e.remembered}}, shown.ends...)
+		shown.ends = nil
+		x.all[key] = &next
+		return
+	}
+	shown.ends = append(shown.ends, e)
+}

@@ -1,0 +1,79 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// shop is a namespace of n objects beside others: Deployments with ReplicaSets, whose
+// pods have a finalizer where held is said and a second owner where shared is.
+func shop(b testing.TB, n, others int, held, shared bool) *snapshot.Snapshot {
+	b.Helper()
+	var w strings.Builder
+	w.WriteString("v1 Namespace shop phase=Active spec=kubernetes\nv1 Node node\nv1 Namespace other phase=Active spec=kubernetes\nv1 ConfigMap shop/also\n")
+	for i := range others {
+		fmt.Fprintf(&w, "v1 ConfigMap other/x%d\n", i)
+	}
+	fmt.Fprintf(&w, "apps/v1 Deployment shop/web\n")
+	for i := range n / 20 {
+		fmt.Fprintf(&w, "apps/v1 ReplicaSet shop/r%d owners=web!^\n", i)
+		for j := range 19 {
+			fmt.Fprintf(&w, "v1 Pod shop/p%d-%d owners=r%d!^", i, j, i)
+			if shared {
+				w.WriteString(",also")
+			}
+			w.WriteString(" node=node phase=Running")
+			if held && j == 0 {
+				w.WriteString(" fin=example.com/hold")
+			}
+			w.WriteString("\n")
+		}
+	}
+	objects, err := scenario.ParseWorld(w.String(), scenario.Names{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return snap
+}
+
+// BenchmarkUsual is what it costs that a plan is explored without being asked to.
+func BenchmarkUsual(b *testing.B) {
+	for _, size := range []struct{ n, others int }{{20, 0}, {20, 100_000}, {200, 0}, {200, 10_000}, {1800, 0}, {1800, 20_000}, {1800, 100_000}} {
+		for _, kind := range []struct {
+			name         string
+			held, shared bool
+			policy       engine.Policy
+			target       object.Ref
+		}{
+			{"plain", false, false, engine.Background, object.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}},
+			{"foreground-held", true, false, engine.ForegroundPolicy, object.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}},
+			{"namespace-shared", true, true, engine.Background, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
+		} {
+			snap := shop(b, size.n, size.others, kind.held, kind.shared)
+			for _, explore := range []int{0, plan.Usual} {
+				b.Run(fmt.Sprintf("%s/of=%d/among=%d/explore=%d", kind.name, size.n, size.others, explore), func(b *testing.B) {
+					runs := 0
+					for b.Loop() {
+						result, err := plan.Simulate(b.Context(), snap, plan.DeleteSeed(kind.policy, kind.target), plan.Options{NoSteps: true, Explore: explore})
+						if err != nil {
+							b.Fatal(err)
+						}
+						runs = result.Plan.Explored
+					}
+					b.ReportMetric(float64(runs), "runs")
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// memory is what a garbage collector knows that has been running for a while, and that
+// no snapshot shows. The zero value is one that has just started: it has seen nothing
+// but its first lists.
+type memory struct {
+	// waited are objects that once waited for their dependents and no longer do. The
+	// collector's node keeps that for ever.
+	//
+	// Upstream: graph.go markDeletingDependents.
+	waited map[types.UID]bool
+	// handled are objects whose deletion it has begun with before: only a collector that
+	// starts takes them up again. (Q20, Q26)
+	//
+	// Upstream: graph_builder.go deletionStartsWithFinalizer.
+	handled map[types.UID]bool
+	// absent are owners that it once did not find.
+	//
+	// Upstream: uid_cache.go ReferenceCache.
+	absent []object.Ref
+	// running: it saw the world before the user's request, of which it otherwise sees
+	// what came of it.
+	running bool
+	// what names the thing that is remembered, for people.
+	what string
+}
+
+// recollection is one thing that may be remembered or not.
+type recollection struct {
+	of   object.Ref
+	into func(*memory)
+}
+
+// recollections are the things that a collector which runs may remember of a part: as
+// far as the snapshot does not speak against it.
+type recollections struct {
+	waited, handled, absent []recollection
+	running                 bool
+}
+
+// recollectionsOf looks for what may be remembered of the objects of a part.
+func (s *simulation) recollectionsOf(part *snapshot.Snapshot) recollections {
+	all := recollections{running: s.seed.Verb == RemoveFinalizer}
+	there, asked := make(map[types.UID]bool, len(part.Objects)), map[object.Ref]bool{}
+	for _, o := range part.Objects {
+		there[o.UID] = true
+	}
+	for _, o := range part.Objects {
+		uid := o.UID
+		switch {
+		case underWay(o):
+			all.handled = append(all.handled, recollection{o.Ref, func(m *memory) { m.handled[uid] = true }})
+		case o.BeingDeleted():
+			all.waited = append(all.waited, recollection{o.Ref, func(m *memory) { m.waited[uid] = true }})
+		}
+		for _, ref := range o.Owners {
+			at := s.locate(ref, o.Namespace)
+			if there[ref.UID] || asked[at] || s.options.strict() || !s.isAbsent(ref, at) {
+				continue
+			}
+			asked[at] = true
+			all.absent = append(all.absent, recollection{at, func(m *memory) { m.absent = append(m.absent, at) }})
+		}
+	}
+	return all
+}
+
+// isAbsent reports whether an owner that is not there does not exist: one that may just
+// not have been seen is unknown anyway.
+func (s *simulation) isAbsent(ref object.OwnerReference, at object.Ref) bool {
+	r, err := s.recorder.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return s.snap.KnowsAllKinds()
+	}
+	return s.snap.Covers(r, at.Namespace)
+}
+
+// underWay reports whether the collector has to do with a deletion that has begun.
+func underWay(o *object.Object) bool {
+	return o.BeingDeleted() && (o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan))
+}
+
+// none reports whether there is nothing to remember.
+func (all recollections) none() bool {
+	return len(all.waited)+len(all.handled)+len(all.absent) == 0 && !all.running
+}
+
+// memories lists what is tried: each kind of thing by itself, as much of it as there may
+// be, and then all of it.
+func (all recollections) memories() []*memory {
+	var list []*memory
+	kinds := 0
+	for _, kind := range []struct {
+		things []recollection
+		what   string
+	}{
+		{all.waited, "that it once waited for its dependents: "},
+		{all.handled, "that it has dealt with this deletion before: "},
+		{all.absent, "that it once did not find this owner: "},
+	} {
+		if len(kind.things) == 0 {
+			continue
+		}
+		kinds++
+		list = append(list, all.remember(kind.what+someOf(kind.things), kind.things))
+	}
+	if all.running {
+		kinds++
+		list = append(list, all.remember("the time before the request"))
+	}
+	if kinds > 1 {
+		list = append(list, all.remember("more than a snapshot shows", all.waited, all.handled, all.absent))
+	}
+	return list
+}
+
+// any is a memory in which each thing may be or not.
+func (all recollections) any(random *rand.Rand) *memory {
+	half := func(things []recollection) []recollection {
+		return slices.DeleteFunc(slices.Clone(things), func(recollection) bool { return random.IntN(2) == 0 })
+	}
+	return all.remember("more than a snapshot shows", half(all.waited), half(all.handled), half(all.absent))
+}
+
+// remember makes a memory of some things. Who remembers anything was running when the
+// request came.
+func (all recollections) remember(what string, lists ...[]recollection) *memory {
+	m := &memory{what: what, running: all.running, waited: map[types.UID]bool{}, handled: map[types.UID]bool{}}
+	for _, r := range slices.Concat(lists...) {
+		r.into(m)
+	}
+	return m
+}
+
+// someOf names the first few.
+func someOf(things []recollection) string {
+	refs := make([]report.Ref, 0, len(things))
+	for _, r := range things {
+		refs = append(refs, report.RefOf(r.of))
+	}
+	return names(refs)
+}
+
+// absences lists the owners that are remembered as absent.
+func (m *memory) absences() []object.Ref {
+	if m == nil {
+		return nil
+	}
+	return m.absent
+}
+
+// seen lists the events by which the collector has come to know of an object.
+func (m *memory) seen(o *object.Object) []object.Event {
+	switch {
+	case m == nil:
+	case m.waited[o.UID]:
+		before := o.Clone()
+		before.Edit().Finalizers = append(slices.Clone(o.Finalizers()), object.Foreground)
+		return []object.Event{
+			{Type: object.Modified, Old: before, Object: before},
+			{Type: object.Modified, Old: before, Object: o},
+		}
+	case m.handled[o.UID] && o.HasFinalizer(object.Orphan):
+		// Orphaning won when the deletion began, and it never waited. (Q20)
+		before := o.Clone()
+		before.Edit().DeletionTimestamp = 0
+		return []object.Event{{Type: object.Added, Object: before}, {Type: object.Modified, Old: o, Object: o}}
+	case m.handled[o.UID]:
+		return []object.Event{{Type: object.Modified, Old: o, Object: o}}
+	}
+	return []object.Event{{Type: object.Added, Object: o}}
+}
