@@ -1,0 +1,92 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// census counts in how many runs something was there.
+type census struct {
+	counts map[string]map[string]int
+	order  []string
+}
+
+func (c *census) count(what, which string) {
+	if c.counts == nil {
+		c.counts = map[string]map[string]int{}
+	}
+	if c.counts[what] == nil {
+		c.counts[what], c.order = map[string]int{}, append(c.order, what)
+	}
+	c.counts[what][which]++
+}
+
+func (c *census) add(t *trial) {
+	s := t.story
+	verb := s.command.verb
+	c.count("command", verb)
+	c.count("controllers", string(s.controllers))
+	c.count("rights", string(s.rights))
+	c.count("answer", string(s.answer))
+	c.count("fault", string(s.fault))
+	policy := s.command.value("--cascade")
+	if verb == "delete" && policy == "" {
+		policy = "background"
+	}
+	if policy != "" {
+		c.count("policy", policy)
+	}
+	for _, f := range s.command.flags {
+		name, _, _ := strings.Cut(f, "=")
+		c.count("flag", name)
+	}
+	if s.command.selector != "" {
+		c.count("flag", "-l")
+	}
+	seen := map[string]bool{}
+	for _, d := range t.deeds {
+		outcome := ""
+		if d.code != 0 {
+			outcome = " (refused)"
+		}
+		seen["somebody "+string(d.do)+outcome] = true
+		seen[string(d.when)] = true
+	}
+	for _, name := range []string{} {
+		_ = name
+	}
+	for what := range seen {
+		c.count("meanwhile", what)
+	}
+	c.count("exit code", fmt.Sprint(t.ran.code))
+	c.count("wrote", fmt.Sprint(t.wrote()))
+	switch {
+	case t.undone == nil:
+		c.count("undo", "nothing to undo, or not asked for")
+	default:
+		c.count("undo", string(t.undone.State))
+	}
+	if t.wrote() && t.meddled() {
+		c.count("judged", "others had a hand in what became of some objects")
+	}
+	for _, v := range t.wrong {
+		c.count("violation", string(v.rule))
+	}
+}
+
+// table is what was counted.
+func (c *census) table() string {
+	var b strings.Builder
+	for _, what := range c.order {
+		var names []string
+		for name := range c.counts[what] {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			fmt.Fprintf(&b, "\n%-12s %-55s %5d", what, name, c.counts[what][name])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,265 @@
+package oracle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// trial is a story on its way through the control plane.
+type trial struct {
+	*stage
+	story      *story
+	slot       int
+	ours, twin place
+	dir        string // of the program
+
+	// What there was when the plan was made, and what there was at the end, here and at
+	// the twin's.
+	before, after, would map[key]*unstructured.Unstructured
+	twinBefore           map[key]*unstructured.Unstructured
+
+	plan    *report.Plan
+	raw     []byte // the plan as it was printed
+	shown   said   // the dry run
+	ran     said
+	result  *report.Run
+	writes  []*write
+	deeds   []*deedDone
+	bundles []string
+
+	undone   *report.Undo
+	undoSaid []said
+	restored map[key]*unstructured.Unstructured
+	undoing  []*write
+
+	wrong []violation
+}
+
+// world is the part of a mirror that the judges look at.
+func (t *trial) worldAt(at place) map[key]*unstructured.Unstructured { return t.mirror.world(at) }
+
+var digests = regexp.MustCompile(`--confirm=(sha256:[0-9a-f]{64})`)
+
+// run carries the story out, and judges it.
+func (t *trial) run(ctx context.Context) error {
+	t.before, t.twinBefore = t.worldAt(t.ours), t.worldAt(t.twin)
+	if err := t.alike(); err != nil {
+		return err
+	}
+	if err := t.foresee(ctx); err != nil {
+		return err
+	}
+	if err := t.act(ctx); err != nil {
+		return err
+	}
+	var err error
+	if t.writes, err = t.writesOf(ctx, t.user()); err != nil {
+		return err
+	}
+	if err := t.look(ctx, dwell); err != nil {
+		return err
+	}
+	t.judge()
+	if len(t.wrong) > 0 {
+		// What has not come to rest is no violation: it is looked at once more, later.
+		if err := t.look(ctx, 6*dwell); err != nil {
+			return err
+		}
+		t.judge()
+	}
+	return t.undo(ctx)
+}
+
+// look waits until both worlds are at rest.
+func (t *trial) look(ctx context.Context, least time.Duration) error {
+	if err := t.rest(ctx, least, t.ours, t.twin); err != nil {
+		return err
+	}
+	t.after, t.would = t.worldAt(t.ours), t.worldAt(t.twin)
+	return nil
+}
+
+// foresee asks for the plan.
+func (t *trial) foresee(ctx context.Context) (err error) {
+	args := append(t.story.command.args(t.ours, t.story), "--dry-run", "-o", "json")
+	if t.shown, err = t.gc(ctx, nil, nil, args...); err != nil {
+		return err
+	}
+	var p report.Plan
+	if json.Unmarshal([]byte(t.shown.out), &p) == nil && p.Kind == "Plan" {
+		t.plan, t.raw = &p, []byte(t.shown.out)
+	}
+	return nil
+}
+
+// digest is that of the plan that was shown.
+func (t *trial) digest() string {
+	if found := digests.FindStringSubmatch(t.shown.errs); found != nil {
+		return found[1]
+	}
+	if t.plan != nil {
+		return t.plan.Digest
+	}
+	return ""
+}
+
+// act runs the command, while others do what they do.
+func (t *trial) act(ctx context.Context) (err error) {
+	args := t.story.command.args(t.ours, t.story)
+	var question func(string) string
+	switch t.story.answer {
+	case rightDigest:
+		args = append(args, "-o", "json", "--confirm="+t.digest())
+	case wrongDigest:
+		args = append(args, "-o", "json", "--confirm=sha256:"+strings.Repeat("0", 64))
+	case nobodyThere:
+		args = append(args, "-o", "json")
+	case saidYes, saidNo, saidWrong, hungUp:
+		question = func(asked string) string {
+			t.happens(ctx, atQuestion)
+			switch t.story.answer {
+			case saidYes:
+				if strings.HasSuffix(asked, questions[0]) {
+					return "y\n"
+				}
+				return "theirs\n"
+			case saidNo:
+				return "n\n"
+			case saidWrong:
+				return "yess\n"
+			default:
+				return "\x04"
+			}
+		}
+	}
+	t.happens(ctx, beforeRun)
+	var p *process
+	var ready sync.WaitGroup
+	ready.Add(1)
+	t.records.tell(t.user(), func(received bool, w *write) {
+		if w.ObjectRef.Name == sentinelName(t.user()) {
+			return
+		}
+		if !received && w.rehearsed() {
+			go t.happens(ctx, atRehearsal)
+		}
+		if received || w.rehearsed() {
+			return
+		}
+		go t.happens(ctx, atWrite)
+		ready.Wait()
+		switch t.story.fault {
+		case interrupted:
+			p.signal(os.Interrupt)
+		case killed:
+			p.signal(syscall.SIGKILL)
+		case noFault:
+		}
+	})
+	t.ran, err = t.gc(ctx, func(started *process) { p = started; ready.Done() }, question, args...)
+	if err != nil {
+		return err
+	}
+	var r report.Run
+	if json.Unmarshal([]byte(t.ran.out), &r) == nil && r.Kind == "Run" {
+		t.result = &r
+	}
+	t.happens(ctx, afterRun)
+	t.records.tell(t.user(), nil)
+	if t.bundles, err = filepath.Glob(filepath.Join(t.dir, "kubectl-gc", "backups", "*")); err != nil {
+		return err
+	}
+	return t.repeat(ctx)
+}
+
+// undo carries the undo out, as somebody with all rights, and judges it.
+func (t *trial) undo(ctx context.Context) (err error) {
+	if !t.undoable() {
+		return nil
+	}
+	look, err := t.gc(ctx, nil, nil, "undo", t.bundles[0], "--dry-run", "-o", "json")
+	if err != nil {
+		return err
+	}
+	t.undoSaid = append(t.undoSaid, look)
+	var foreseen report.Undo
+	if err := json.Unmarshal([]byte(look.out), &foreseen); err != nil || foreseen.Kind != "Undo" {
+		t.judgeUndo()
+		return nil
+	}
+	t.undone = &foreseen
+	found := digests.FindStringSubmatch(look.errs)
+	if found != nil {
+		ran, err := t.gc(ctx, nil, nil, "undo", t.bundles[0], "-o", "json", "--confirm="+found[1])
+		if err != nil {
+			return err
+		}
+		t.undoSaid = append(t.undoSaid, ran)
+		var done report.Undo
+		if json.Unmarshal([]byte(ran.out), &done) == nil && done.Kind == "Undo" {
+			t.undone = &done
+		}
+	}
+	if t.undoing, err = t.writesOf(ctx, t.user()); err != nil {
+		return err
+	}
+	if err := t.rest(ctx, dwell, t.ours); err != nil {
+		return err
+	}
+	t.restored = t.worldAt(t.ours)
+	t.judgeUndo()
+	return nil
+}
+
+// undoable tells whether there is something to be undone: a backup of a run that wrote,
+// of which the user may read everything.
+func (t *trial) undoable() bool {
+	if !t.story.undo || len(t.bundles) != 1 || t.story.command.has("--no-backup") || t.story.rights != everything {
+		return false
+	}
+	for _, w := range t.writes {
+		if !w.rehearsed() && w.done() {
+			return true
+		}
+	}
+	return false
+}
+
+var errUnlike = errors.New("the twin is another world")
+
+// alike fails unless the two worlds began as one.
+func (t *trial) alike() error {
+	for k, o := range t.before {
+		twin := t.twinOf(k)
+		other := t.twinBefore[twin]
+		if other == nil {
+			if strings.HasSuffix(k.name, "-rights") {
+				continue
+			}
+			return fmt.Errorf("%w: it has no %s", errUnlike, twin)
+		}
+		if d := differences(t.ours, o, t.twin, other); len(d) > 0 {
+			return fmt.Errorf("%w: %s differs in %v", errUnlike, k, d)
+		}
+	}
+	return nil
+}
+
+// twinOf is what an object is called at the twin's.
+func (t *trial) twinOf(k key) key {
+	there := func(s string) string { return strings.Replace(s, string(t.ours), string(t.twin), 1) }
+	return key{k.kind, there(k.namespace), there(k.name)}
+}
