@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,19 +54,24 @@ func (c *census) add(t *trial) {
 		seen["somebody "+string(d.do)+outcome] = true
 		seen[string(d.when)] = true
 	}
-	for _, name := range []string{} {
-		_ = name
-	}
 	for what := range seen {
 		c.count("meanwhile", what)
 	}
 	c.count("exit code", fmt.Sprint(t.ran.code))
+	if !t.wrote() {
+		c.count("nothing written", reasonOf(t.ran))
+	}
 	c.count("wrote", fmt.Sprint(t.wrote()))
 	switch {
 	case t.undone == nil:
 		c.count("undo", "nothing to undo, or not asked for")
+	case t.undone.State == "":
+		c.count("undo", "planned, and not carried out")
 	default:
 		c.count("undo", string(t.undone.State))
+	}
+	for range t.noticed {
+		c.count("judged", "changes found in the account and in the backup")
 	}
 	if t.wrote() && t.meddled() {
 		c.count("judged", "others had a hand in what became of some objects")
@@ -89,4 +95,17 @@ func (c *census) table() string {
 		}
 	}
 	return b.String()
+}
+
+var names = regexp.MustCompile(`"?\b[mt][0-9]+-\S*|sha256:[0-9a-f]*|[0-9]+`)
+
+// reasonOf is the first sentence of why nothing was written, without names.
+func reasonOf(ran said) string {
+	_, text, ok := strings.Cut(ran.errs, "error: ")
+	if !ok {
+		return "nothing to do"
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	line = names.ReplaceAllString(strings.TrimPrefix(line, "refused, nothing was written: "), "…")
+	return line[:min(55, len(line))]
 }

@@ -191,9 +191,9 @@ func (d *drawer) marked(i int, guarded bool) {
 
 // asked draws the command.
 func (d *drawer) asked() {
-	verbs := map[string]int{"delete": 14, "remove-finalizer": 4, "collect": 1}
+	verbs := map[string]int{"delete": 30, "remove-finalizer": 10, "collect": 1}
 	if d.controllers != everybody {
-		verbs["collect"] = 12
+		verbs["collect"] = 25
 	}
 	c := &d.command
 	c.verb = choose(d, verbs)
@@ -215,6 +215,7 @@ func (d *drawer) asked() {
 		flags = append(flags, "--patience=1s")
 	case "collect":
 		c.namespace = "a"
+		d.litter()
 		flags = append(flags, "--patience=1s")
 	case "remove-finalizer":
 		if !d.held() {
@@ -238,6 +239,16 @@ func (d *drawer) asked() {
 	flag(8, "--no-backup")
 	flag(3, "--backup-secrets")
 	c.flags = flags
+}
+
+// litter makes garbage of a few objects that nobody owns.
+func (d *drawer) litter() {
+	for n := 1 + d.IntN(3); n > 0; n-- {
+		t := &d.things[d.IntN(len(d.things))]
+		if t.namespace == "a" && len(t.owners) == 0 {
+			t.owners = []owner{{name: "ghost2", ghost: true, kind: "ConfigMap", blocks: d.one(2)}}
+		}
+	}
 }
 
 // targets draws what is deleted: mostly what owns something, is held, or is garbage.

@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -35,6 +36,8 @@ const (
 	crashed        rule = "the program did not end as it should"
 	drifted        rule = "not as predicted, although nobody meddled"
 	moved          rule = "the plan was another one a moment later, although nobody meddled"
+	driftedFar     rule = "calls what happens elsewhere not as predicted"
+	movedFar       rule = "the plan was another one a moment later, for what happens elsewhere"
 	notRestored    rule = "not there again after the undo, nor named"
 	undoFailed     rule = "the undo failed"
 	undoOverwrote  rule = "the undo changed what was there"
@@ -164,8 +167,39 @@ func (t *trial) judge() {
 	if !t.wrote() || t.plan == nil {
 		return
 	}
-	t.judgeChanges(a)
-	t.judgeAccount(a)
+	copied, err := t.copied()
+	if err != nil {
+		t.violate(crashed, key{}, "the backup: %v", err)
+		return
+	}
+	t.judgeChanges(a, copied)
+	t.judgeAccount(a, copied)
+	t.blindfold(a, copied)
+}
+
+// blindfold fails where this judge is blind: without any one of the changes in the
+// account, or in the backup, it has to say so.
+func (t *trial) blindfold(a account, copied map[key]bool) {
+	wrong := t.wrong
+	defer func() { t.wrong = wrong }()
+	for _, c := range t.changes() {
+		if t.meddledWith(c.key) || slices.ContainsFunc(wrong, func(v violation) bool { return v.object == c.key }) {
+			continue
+		}
+		t.noticed++
+		e := a[c.key]
+		without := maps.Clone(copied)
+		delete(without, c.key)
+		delete(a, c.key)
+		t.wrong = nil
+		t.judgeChanges(a, without)
+		a[c.key] = e
+		for _, r := range []rule{outside, uncopied} {
+			if !slices.ContainsFunc(t.wrong, func(v violation) bool { return v.rule == r && v.object == c.key }) {
+				wrong = append(wrong, violation{crashed, c.key, "the judge does not see that it is " + string(r)})
+			}
+		}
+	}
 }
 
 // done are the writes of ours that the server has done.
@@ -196,10 +230,18 @@ func (t *trial) judgeEnd() {
 		t.violate(wroteUnasked, t.done()[0].key(), "the answer is %s, and %s", t.story.answer, t.done()[0])
 	}
 	if t.quiet() && t.ran.code == 3 {
-		t.violate(drifted, key{}, "%s", driftOf(t.result, t.ran))
+		r := driftedFar
+		if text := driftOf(t.result, t.ran); strings.Contains(text, string(t.ours)) {
+			r = drifted
+		}
+		t.violate(r, key{}, "%s", driftOf(t.result, t.ran))
 	}
-	if t.quiet() && strings.Contains(text, "is of another plan") && t.story.answer == rightDigest && t.shown.code == 0 {
-		t.violate(moved, key{}, "%s", t.ran.errs)
+	if t.quiet() && t.again != "" {
+		r := movedFar
+		if strings.Contains(t.again, string(t.ours)) {
+			r = moved
+		}
+		t.violate(r, key{}, "%s", t.again)
 	}
 	if t.result == nil || t.ran.signalled {
 		return
@@ -258,12 +300,7 @@ func (t *trial) judgeWrites(a account) {
 }
 
 // judgeChanges judges what the run has changed.
-func (t *trial) judgeChanges(a account) {
-	copied, err := t.copied()
-	if err != nil {
-		t.violate(crashed, key{}, "the backup: %v", err)
-		return
-	}
+func (t *trial) judgeChanges(a account, copied map[key]bool) {
 	gone := 0
 	for _, c := range t.changes() {
 		if c.gone {
@@ -312,10 +349,10 @@ func (t *trial) judgeProtection(c change) {
 }
 
 // judgeAccount judges what became of the account before anything was written.
-func (t *trial) judgeAccount(a account) {
-	copied, err := t.copied()
-	if err != nil {
-		return // said before
+func (t *trial) judgeAccount(a account, copied map[key]bool) {
+	changed := map[key]bool{}
+	for _, c := range t.changes() {
+		changed[c.key] = true
 	}
 	said := t.ran.out + t.ran.errs
 	goes := 0
@@ -323,6 +360,9 @@ func (t *trial) judgeAccount(a account) {
 		e := a[k]
 		if e == nil || !e.sure {
 			continue
+		}
+		if t.before[k].GetDeletionTimestamp() != nil && !changed[k] {
+			continue // it is on its way, by whomever, and as it was
 		}
 		if e.goes {
 			goes++

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -160,5 +161,6 @@ func (t *trial) owners(o *unstructured.Unstructured, step *report.UndoStep) []st
 		}
 		list = append(list, fmt.Sprintf("%s %s %s controller=%t blocks=%t", r.Kind, r.Name, uid, r.Controller != nil && *r.Controller, r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion))
 	}
+	slices.Sort(list)
 	return list
 }

@@ -29,6 +29,7 @@ var kinds = []kind{
 	{"v1", "Service", "services", "services/specs", true, 1},
 	{"apps/v1", "Deployment", "deployments", "deployments", true, 2},
 	{"apps/v1", "ReplicaSet", "replicasets", "replicasets", true, 1},
+	{"apps/v1", "ControllerRevision", "controllerrevisions", "controllerrevisions", true, 0},
 	{"apps/v1", "StatefulSet", "statefulsets", "statefulsets", true, 2},
 	{"rbac.authorization.k8s.io/v1", "Role", "roles", "roles", true, 1},
 	{"rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", "clusterroles", false, 1},

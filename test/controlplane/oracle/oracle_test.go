@@ -8,7 +8,6 @@ package oracle
 import (
 	"flag"
 	"os"
-	"sync"
 	"testing"
 	"time"
 )
@@ -17,7 +16,7 @@ var (
 	number  = flag.Int("runs", 100, "the number of runs")
 	first   = flag.Uint64("seed", 1, "the first seed")
 	atOnce  = flag.Int("batch", 60, "the number of worlds that stand there at a time")
-	workers = flag.Int("workers", 8, "the number of runs at a time")
+	workers = flag.Int("workers", 30, "the number of runs at a time")
 	small   = flag.Int("shrink", 0, "how many rounds a story that went wrong is made smaller")
 	verbose = flag.Bool("say", false, "print what the program said")
 )
@@ -57,7 +56,11 @@ func TestOracle(t *testing.T) {
 				c.add(x)
 				switch {
 				case len(x.wrong) > 0:
-					t.Error(x.tell(*verbose))
+					least, err := s.smallest(t.Context(), x, *small)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Error(least.tell(*verbose))
 				case *verbose:
 					t.Log(x.tell(true))
 				}
@@ -67,5 +70,3 @@ func TestOracle(t *testing.T) {
 	}
 	t.Logf("%s\n%d runs from seed %d in %s", c.table(), *number, *first, time.Since(began).Round(time.Millisecond))
 }
-
-var _ sync.Mutex

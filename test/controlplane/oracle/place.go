@@ -110,7 +110,11 @@ func (p place) content(s *story, t *thing) fields {
 		}
 		return fields{"type": "Opaque", "data": fields{"of": "AAAA"}}
 	case "Pod":
-		spec := fields{"containers": []fields{{"name": "c", "image": "i"}}, "terminationGracePeriodSeconds": 0}
+		// With what admission would have given it.
+		spec := fields{
+			"containers": []fields{{"name": "c", "image": "i"}}, "terminationGracePeriodSeconds": 0, "priority": 0, "preemptionPolicy": "PreemptLowerPriority",
+			"tolerations": []fields{tolerates("not-ready"), tolerates("unreachable")},
+		}
 		if t.with != "" {
 			spec["volumes"] = []fields{{"name": "v", "persistentVolumeClaim": fields{"claimName": p.name(t.with)}}}
 		}
@@ -144,4 +148,8 @@ func (p place) content(s *story, t *thing) fields {
 		return fields{"spec": fields{"of": t.name}, "status": fields{"ready": true}}
 	}
 	return fields{}
+}
+
+func tolerates(what string) fields {
+	return fields{"key": "node.kubernetes.io/" + what, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
 }
