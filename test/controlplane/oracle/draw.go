@@ -33,7 +33,7 @@ func draw(seed uint64) *story {
 	d.world()
 	d.asked()
 	d.rights = choose(d, map[rights]int{everything: 15, ownNamespace: 2, readOnly: 1, someKinds: 1, impersonated: 1})
-	d.answer = choose(d, map[answer]int{rightDigest: 23, wrongDigest: 3, nobodyThere: 2, saidYes: 9, saidNo: 1, saidWrong: 1, hungUp: 1})
+	d.answer = choose(d, map[answer]int{rightDigest: 25, wrongDigest: 2, nobodyThere: 1, saidYes: 9, saidNo: 1, saidWrong: 1, hungUp: 1})
 	d.fault = choose(d, map[fault]int{noFault: 17, interrupted: 2, killed: 1})
 	if d.one(2) {
 		d.meddling()
@@ -216,7 +216,7 @@ func (d *drawer) asked() {
 	case "collect":
 		c.namespace = "a"
 		d.litter()
-		flags = append(flags, "--patience=1s")
+		flags = append(flags, "--patience=4s")
 	case "remove-finalizer":
 		if !d.held() {
 			c.verb = "delete"

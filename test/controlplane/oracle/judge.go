@@ -266,7 +266,8 @@ func (t *trial) judgeEnd() {
 
 func driftOf(r *report.Run, ran said) string {
 	if r == nil {
-		return ran.out + ran.errs
+		_, end, _ := strings.Cut(ran.out, "\nDigest: ")
+		return end
 	}
 	var lines []string
 	for _, d := range r.Drift {

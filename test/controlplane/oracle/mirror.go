@@ -125,14 +125,26 @@ func (m *mirror) still(places ...place) time.Time {
 	return last
 }
 
-// terminating tells whether a namespace is on its way at one of the places: its
-// controller looks at what is in it again after eight seconds.
-func (m *mirror) terminating(places ...place) bool {
+// emptying tells whether a namespace at one of the places is on its way, and what is in
+// it may still go: its controller looks again after eight seconds. One whose content is
+// held by others stays as it is.
+func (m *mirror) emptying(places ...place) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, at := range places {
 		for k, o := range m.objects[at] {
-			if k.kind == "Namespace" && o.GetDeletionTimestamp() != nil {
+			if k.kind != "Namespace" || o.GetDeletionTimestamp() == nil {
+				continue
+			}
+			held, left := 0, 0
+			for in, content := range m.objects[at] {
+				if in.namespace == k.name && content.GetDeletionTimestamp() != nil {
+					held++
+				} else if in.namespace == k.name {
+					left++
+				}
+			}
+			if held == 0 || left > 0 {
 				return true
 			}
 		}
@@ -153,7 +165,7 @@ func (s *stage) rest(ctx context.Context, least time.Duration, places ...place) 
 	return cluster.Await(ctx, "the worlds are at rest", func(context.Context) (bool, error) {
 		last := s.mirror.still(places...)
 		need := least
-		if s.controls && s.mirror.terminating(places...) {
+		if s.controls && s.mirror.emptying(places...) {
 			need = max(need, round)
 		}
 		return time.Since(last) > need && (!s.collects || s.fenced().After(last)), nil
