@@ -36,6 +36,9 @@ func (s *stage) batch(ctx context.Context, all []*trial, who controllers) error 
 	if err := errors.Join(append(errs, s.failed())...); err != nil {
 		return err
 	}
+	for _, t := range all {
+		t.sort()
+	}
 	return s.strike(ctx, all)
 }
 

@@ -76,6 +76,9 @@ func (c *census) add(t *trial) {
 	if t.wrote() && t.meddled() {
 		c.count("judged", "others had a hand in what became of some objects")
 	}
+	for _, what := range slices.Compact(slices.Sorted(slices.Values(t.known))) {
+		c.count("known", what)
+	}
 	for _, v := range t.wrong {
 		c.count("violation", string(v.rule))
 	}

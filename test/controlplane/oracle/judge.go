@@ -302,10 +302,13 @@ func (t *trial) judgeWrites(a account) {
 
 // judgeChanges judges what the run has changed.
 func (t *trial) judgeChanges(a account, copied map[key]bool) {
-	gone := 0
+	gone, last := 0, (*entry)(nil)
 	for _, c := range t.changes() {
 		if c.gone {
 			gone++
+		}
+		if e := a[c.key]; e != nil && (last == nil || strings.Contains(e.text, "baseline=true")) {
+			last = e
 		}
 		if t.meddledWith(c.key) {
 			continue
@@ -318,11 +321,11 @@ func (t *trial) judgeChanges(a account, copied map[key]bool) {
 			t.violate(uncopied, c.key, "%s; the account says %s", c.text, textOf(said))
 		}
 		if c.gone {
-			t.judgeProtection(c)
+			t.judgeProtection(c, said)
 		}
 	}
 	if most, err := strconv.Atoi(t.story.command.value("--max-deletes")); err == nil && gone > most && !t.meddled() {
-		t.violate(tooMany, key{}, "%d are gone, at most %d are allowed", gone, most)
+		t.violate(tooMany, key{}, "%d are gone, at most %d are allowed; of one the account says %s", gone, most, textOf(last))
 	}
 }
 
@@ -334,10 +337,10 @@ func textOf(e *entry) string {
 }
 
 // judgeProtection judges an object that the run has taken.
-func (t *trial) judgeProtection(c change) {
+func (t *trial) judgeProtection(c change, said *entry) {
 	was := t.before[c.key]
 	if value, ok := was.GetAnnotations()[protect]; ok && value != "false" || was.GetAnnotations()[helmKeeps] == "keep" {
-		t.violate(unprotected, c.key, "%s; it is annotated %v", c.text, was.GetAnnotations())
+		t.violate(unprotected, c.key, "%s; it is annotated %v; the account says %s", c.text, was.GetAnnotations(), textOf(said))
 		return
 	}
 	target := slices.ContainsFunc(t.story.command.targets, func(name string) bool { return t.ours.key(t.story.thing(name)) == c.key })
@@ -345,7 +348,7 @@ func (t *trial) judgeProtection(c change) {
 		return // it was decided when it was deleted
 	}
 	if !t.story.command.has("--allow-protected") && slices.Contains([]string{"Namespace", "PersistentVolumeClaim", "PersistentVolume"}, c.key.kind) {
-		t.violate(unprotected, c.key, "%s; its kind is protected", c.text)
+		t.violate(unprotected, c.key, "%s; its kind is protected; the account says %s", c.text, textOf(said))
 	}
 }
 

@@ -12,15 +12,6 @@ import (
 	"time"
 )
 
-var (
-	number  = flag.Int("runs", 100, "the number of runs")
-	first   = flag.Uint64("seed", 1, "the first seed")
-	atOnce  = flag.Int("batch", 60, "the number of worlds that stand there at a time")
-	workers = flag.Int("workers", 30, "the number of runs at a time")
-	small   = flag.Int("shrink", 0, "how many rounds a story that went wrong is made smaller")
-	verbose = flag.Bool("say", false, "print what the program said")
-)
-
 func TestMain(m *testing.M) {
 	flag.Parse()
 	os.Exit(m.Run())

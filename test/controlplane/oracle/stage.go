@@ -39,9 +39,12 @@ type stage struct {
 
 // raise starts a control plane that writes down what it is asked.
 func raise(ctx context.Context, dir string) (*stage, error) {
-	program, err := cluster.Program()
-	if err != nil {
-		return nil, err
+	program := *judged
+	if program == "" {
+		var err error
+		if program, err = cluster.Program(); err != nil {
+			return nil, err
+		}
 	}
 	c, err := cluster.Start(cluster.Audit)
 	if err != nil {

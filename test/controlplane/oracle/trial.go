@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
 // trial is a story on its way through the control plane.
@@ -48,6 +49,7 @@ type trial struct {
 	undoing  []*write
 
 	wrong []violation
+	known []string // what of it is known
 	// noticed are the changes that the judge would have missed in the account.
 	noticed int
 }
@@ -59,8 +61,7 @@ var digests = regexp.MustCompile(`--confirm=(sha256:[0-9a-f]{64})`)
 
 // run carries the story out, and judges it.
 func (t *trial) run(ctx context.Context) error {
-	t.before, t.twinBefore = t.worldAt(t.ours), t.worldAt(t.twin)
-	if err := t.alike(); err != nil {
+	if err := t.begin(ctx); err != nil {
 		return err
 	}
 	t.aim()
@@ -307,7 +308,24 @@ func (t *trial) undoable() bool {
 
 var errUnlike = errors.New("the twin is another world")
 
-// alike fails unless the two worlds began as one.
+// begin waits until the two worlds are one: on a busy machine a controller may be through
+// with one of them long before the other.
+func (t *trial) begin(ctx context.Context) error {
+	var unlike error
+	err := cluster.Await(ctx, "two worlds are alike", func(ctx context.Context) (bool, error) {
+		t.before, t.twinBefore = t.worldAt(t.ours), t.worldAt(t.twin)
+		if unlike = t.alike(); unlike == nil {
+			return true, nil
+		}
+		return false, t.rest(ctx, dwell, t.ours, t.twin)
+	})
+	if err != nil {
+		return errors.Join(err, unlike)
+	}
+	return nil
+}
+
+// alike fails unless the two worlds are one.
 func (t *trial) alike() error {
 	for k, o := range t.before {
 		twin := t.twinOf(k)
