@@ -70,6 +70,9 @@ func (c *census) add(t *trial) {
 	default:
 		c.count("undo", string(t.undone.State))
 	}
+	for range t.twinless {
+		c.count("judged", "not: objects that two controllers were at, at once")
+	}
 	for range t.noticed {
 		c.count("judged", "changes found in the account and in the backup")
 	}

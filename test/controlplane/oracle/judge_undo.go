@@ -85,6 +85,9 @@ func (t *trial) why(last said) string {
 func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 	for _, k := range keysOf(t.after) {
 		was, now := t.after[k], t.restored[k]
+		if in := t.after[key{"Namespace", "", k.namespace}]; in != nil && in.GetDeletionTimestamp() != nil {
+			continue // it is on its way with its namespace
+		}
 		if was.GetDeletionTimestamp() != nil || steps[k] != nil {
 			continue
 		}

@@ -50,7 +50,7 @@ func (t *trial) sort() {
 		for _, d := range known {
 			if d.is(t, v) {
 				t.known = append(t.known, d.what)
-				return true
+				return !*strict
 			}
 		}
 		return false

@@ -70,7 +70,11 @@ func (p *process) signal(s os.Signal) {
 func (t *trial) gc(ctx context.Context, started func(*process), question func(string) string, args ...string) (said, error) {
 	cmd := exec.CommandContext(ctx, t.stage.program, args...)
 	cmd.Dir = t.dir
-	cmd.Env = []string{"HOME=" + t.dir, "XDG_STATE_HOME=" + t.dir, "KUBECONFIG=" + filepath.Join(t.dir, "config"), "LC_ALL=C.UTF-8", "PATH=" + os.Getenv("PATH")}
+	config := filepath.Join(t.dir, "config")
+	if t.restores {
+		config = t.Kubeconfig
+	}
+	cmd.Env = []string{"HOME=" + t.dir, "XDG_STATE_HOME=" + t.dir, "KUBECONFIG=" + config, "LC_ALL=C.UTF-8", "PATH=" + os.Getenv("PATH")}
 	var out bytes.Buffer
 	l := &listener{}
 	cmd.Stdout, cmd.Stderr = &out, l
