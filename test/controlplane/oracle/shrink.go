@@ -42,7 +42,7 @@ func (t *trial) breaks(r rule) bool {
 }
 
 func (s *story) size() int {
-	n := 2*len(s.command.flags) + 3*len(s.steps)
+	n := 2*len(s.command.flags) + 3*len(s.command.targets) + 3*len(s.steps)
 	for _, t := range s.things {
 		n += 10 + 2*len(t.owners) + len(t.finalizers) + len(t.labels) + len(t.annotations)
 	}
