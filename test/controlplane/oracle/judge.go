@@ -418,14 +418,27 @@ func (t *trial) meddled() bool {
 // becomes of it then is not the doing of the run alone, and a plan is about a moment.
 func (t *trial) meddledWith(k key) bool {
 	for _, d := range t.deeds {
-		if d.code == 0 && (d.key == k || d.do.cascades() && t.tied()[t.thingOf(d.key)] == t.tied()[t.thingOf(k)]) {
+		// What is annotated on a Deployment its controller writes on what it has made, too.
+		further := d.do.cascades() || d.key.kind == "Deployment"
+		if d.code == 0 && (d.key == k || further && t.tied()[t.thingOf(d.key)] == t.tied()[t.thingOf(k)]) {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *trial) thingOf(k key) string { return strings.TrimPrefix(k.name, string(t.ours)) }
+// thingOf is the thing of the story that an object is, or is made for by a controller, be
+// that only the namespace that it is in.
+func (t *trial) thingOf(k key) string {
+	name := strings.TrimPrefix(k.name, string(t.ours))
+	if t.story.thing(name) == nil {
+		name, _, _ = strings.Cut(name, "-")
+	}
+	if t.story.thing(name) == nil {
+		name = strings.TrimPrefix(k.namespace, string(t.ours))
+	}
+	return name
+}
 
 // tied are the things of the story, those with one number tied to each other.
 func (t *trial) tied() map[string]int {
