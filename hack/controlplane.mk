@@ -29,6 +29,14 @@ differential: bin/controlplane ## compare N random worlds from SEED, and CONTAIN
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 4h -v ./differential -args -worlds $(N) -seed $(SEED) \
 	  -containers $(CONTAINERS) -containers-phases 3 $(DIFFERENTIAL)
 
+# More for the oracle: -strict -say -shrink 5 -batch 30 -workers 10
+RUNS   ?= 2000
+ORACLE ?=
+
+.PHONY: oracle
+oracle: bin/controlplane ## RUNS random runs from SEED, judged by what the API server has written down
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 4h -v ./oracle -args -runs $(RUNS) -seed $(SEED) $(ORACLE)
+
 .PHONY: hazards
 hazards: bin/controlplane ## lose objects of living owners to the collector of Kubernetes, and not to ours
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -v ./hazards

@@ -103,6 +103,13 @@ func (p *plane) startServer(ctx context.Context, port int) (err error) {
 	if p.cacheless {
 		args = append(args, "--watch-cache=false")
 	}
+	if p.audit {
+		written, err := p.auditing()
+		if err != nil {
+			return err
+		}
+		args = append(args, written...)
+	}
 	if p.admission != "" {
 		args = append(args, "--enable-admission-plugins="+p.admission)
 	}

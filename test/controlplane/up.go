@@ -40,6 +40,8 @@ type choice struct {
 	debug bool
 	// cacheless has the API server answer from storage alone.
 	cacheless bool
+	// audit has the API server keep a record of every write.
+	audit bool
 }
 
 // usual are the controllers that a person gets: what makes workloads and what

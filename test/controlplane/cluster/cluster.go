@@ -58,6 +58,11 @@ const Debug Option = "-debug"
 // Cacheless has the API server answer from storage, without a watch cache.
 const Cacheless Option = "-cacheless"
 
+// Audit has the API server write down every write, whether it was done or not, in
+// the file that [Cluster.AuditLog] names: those of service accounts before they are done
+// and, with what was asked for, when they were answered; those of everybody else without.
+const Audit Option = "-audit"
+
 // Admission enables admission plugins beside the usual ones.
 func Admission(plugins ...string) Option {
 	return Option("-admission=" + strings.Join(plugins, ","))
@@ -203,6 +208,10 @@ func (c *Cluster) Commands(lines ...string) error {
 func (c *Cluster) Log(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(c.Directory, name+".log"))
 }
+
+// AuditLog is the file with the records of a cluster that was started with [Audit]: one
+// audit.k8s.io/v1 Event in a line.
+func (c *Cluster) AuditLog() string { return filepath.Join(c.Directory, "audit.log") }
 
 // Kubectl runs kubectl, the one in the control plane's binary, as administrator and
 // returns what it printed.

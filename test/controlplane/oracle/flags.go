@@ -1,0 +1,14 @@
+package oracle
+
+import "flag"
+
+var (
+	number  = flag.Int("runs", 100, "the number of runs")
+	first   = flag.Uint64("seed", 1, "the first seed")
+	atOnce  = flag.Int("batch", 60, "the number of worlds that stand there at a time")
+	workers = flag.Int("workers", 30, "the number of runs at a time")
+	small   = flag.Int("shrink", 2, "how many rounds a story that went wrong is made smaller")
+	strict  = flag.Bool("strict", false, "fail for what is known to be wrong, too")
+	verbose = flag.Bool("say", false, "print what the program said")
+	judged  = flag.String("program", "", "the program to judge, instead of the one of this repository")
+)

@@ -1,0 +1,479 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// rule is what a run must not break.
+type rule string
+
+const (
+	wroteRefused   rule = "wrote although it says that it was refused"
+	wroteUnasked   rule = "wrote although nobody agreed"
+	sentTwice      rule = "sent something twice"
+	unpinned       rule = "a delete does not name the uid"
+	beside         rule = "a write of ours is not in the account"
+	outside        rule = "changed by the run, and not in the account"
+	uncopied       rule = "taken by the run, and not copied"
+	unclaimed      rule = "in the account, and not copied"
+	unprotected    rule = "taken by the run, and protected"
+	protectedLater rule = "written to after somebody had protected it"
+	tooMany        rule = "more is gone than is allowed"
+	unshown        rule = "in the account, and not shown"
+	misreported    rule = "the report is not what was written"
+	crashed        rule = "the program did not end as it should"
+	drifted        rule = "not as predicted, although nobody meddled"
+	moved          rule = "the plan was another one a moment later, although nobody meddled"
+	driftedFar     rule = "calls what happens elsewhere not as predicted"
+	movedFar       rule = "the plan was another one a moment later, for what happens elsewhere"
+	notRestored    rule = "not there again after the undo, nor named"
+	undoFailed     rule = "the undo failed"
+	undoOverwrote  rule = "the undo changed what was there"
+)
+
+// violation is a rule that was broken.
+type violation struct {
+	rule   rule
+	object key
+	text   string
+}
+
+func (t *trial) violate(r rule, k key, format string, args ...any) {
+	t.wrong = append(t.wrong, violation{r, k, fmt.Sprintf(format, args...)})
+}
+
+// change is what became of an object because of the run.
+type change struct {
+	key  key
+	gone bool // or on its way
+	text string
+}
+
+// changes are the objects that were there when the plan was made, and that are not as
+// they would be without the run.
+func (t *trial) changes() []change {
+	var list []change
+	for _, k := range keysOf(t.before) {
+		would := t.would[t.twinOf(k)]
+		is := t.after[k]
+		if t.twinBefore[t.twinOf(k)] == nil {
+			continue // nobody's twin
+		}
+		switch {
+		case is != nil && is.GetUID() != t.before[k].GetUID():
+			is = nil // another one of its name
+		}
+		if would != nil && would.GetUID() != t.twinBefore[t.twinOf(k)].GetUID() {
+			would = nil
+		}
+		switch {
+		case would == nil:
+		case is == nil:
+			list = append(list, change{k, true, "gone"})
+		default:
+			if d := differences(t.ours, is, t.twin, would); len(d) > 0 {
+				going := is.GetDeletionTimestamp() != nil && would.GetDeletionTimestamp() == nil
+				list = append(list, change{k, going, "other " + strings.Join(d, ", ")})
+			}
+		}
+	}
+	return list
+}
+
+func keysOf(m map[key]*unstructured.Unstructured) []key {
+	var list []key
+	for k := range m {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, func(a, b key) int { return strings.Compare(a.String(), b.String()) })
+	return list
+}
+
+// differences are the fields in which two objects at two places differ. Status is the
+// word of controllers, and not compared.
+func differences(at place, a *unstructured.Unstructured, elsewhere place, b *unstructured.Unstructured) []string {
+	x, y := plainOf(at, a), plainOf(elsewhere, b)
+	var list []string
+	for _, field := range sortedKeys(x, y) {
+		if !reflect.DeepEqual(x[field], y[field]) {
+			list = append(list, field)
+		}
+	}
+	return list
+}
+
+// plainOf is an object as it would be anywhere, field by field.
+func plainOf(at place, o *unstructured.Unstructured) map[string]any {
+	text, err := json.Marshal(o.Object)
+	if err != nil {
+		panic(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal([]byte(at.plain(string(text))), &all); err != nil {
+		panic(err)
+	}
+	metadata, _ := all["metadata"].(map[string]any)
+	all["deletion"] = metadata["deletionTimestamp"] != nil
+	for _, field := range []string{"labels", "annotations", "finalizers", "ownerReferences"} {
+		if metadata[field] != nil {
+			all[field] = metadata[field]
+		}
+	}
+	delete(all, "metadata")
+	delete(all, "status")
+	return all
+}
+
+func sortedKeys(maps ...map[string]any) []string {
+	seen := map[string]any{}
+	for _, m := range maps {
+		for k := range m {
+			seen[k] = nil
+		}
+	}
+	var list []string
+	for k := range seen {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// judge looks for what the run should not have done.
+func (t *trial) judge() {
+	t.wrong = nil
+	t.judgeEnd()
+	var a account
+	if t.plan != nil {
+		var err error
+		if a, err = accountOf(t.raw); err != nil {
+			t.violate(crashed, key{}, "%v", err)
+			return
+		}
+	}
+	t.judgeWrites(a)
+	if !t.wrote() || t.plan == nil {
+		return
+	}
+	copied, err := t.copied()
+	if err != nil {
+		t.violate(crashed, key{}, "the backup: %v", err)
+		return
+	}
+	t.judgeChanges(a, copied)
+	t.judgeAccount(a, copied)
+	t.blindfold(a, copied)
+}
+
+// blindfold fails where this judge is blind: without any one of the changes in the
+// account, or in the backup, it has to say so.
+func (t *trial) blindfold(a account, copied map[key]bool) {
+	wrong := t.wrong
+	defer func() { t.wrong = wrong }()
+	for _, c := range t.changes() {
+		if t.meddledWith(c.key) || slices.ContainsFunc(wrong, func(v violation) bool { return v.object == c.key }) {
+			continue
+		}
+		t.noticed++
+		e := a[c.key]
+		without := maps.Clone(copied)
+		delete(without, c.key)
+		delete(a, c.key)
+		t.wrong = nil
+		t.judgeChanges(a, without)
+		a[c.key] = e
+		for _, r := range []rule{outside, uncopied} {
+			if !slices.ContainsFunc(t.wrong, func(v violation) bool { return v.rule == r && v.object == c.key }) {
+				wrong = append(wrong, violation{crashed, c.key, "the judge does not see that it is " + string(r)})
+			}
+		}
+	}
+}
+
+// done are the writes of ours that the server has done.
+func (t *trial) done() []*write {
+	return slices.DeleteFunc(slices.Clone(t.writes), func(w *write) bool { return w.rehearsed() || !w.done() })
+}
+
+func (t *trial) wrote() bool { return len(t.done()) > 0 }
+
+// quiet tells whether nobody meddled, and nothing failed.
+func (t *trial) quiet() bool { return len(t.deeds) == 0 && t.story.fault == noFault }
+
+// judgeEnd judges what the program said, by what it has written.
+func (t *trial) judgeEnd() {
+	text := t.ran.out + t.ran.errs
+	switch {
+	case strings.Contains(text, "panic:") || strings.Contains(text, "goroutine "):
+		t.violate(crashed, key{}, "it panicked")
+	case !slices.Contains([]int{0, 1, 3, 4, 5, 6, 130, -1}, t.ran.code), t.ran.signalled && t.story.fault != killed:
+		t.violate(crashed, key{}, "exit code %d", t.ran.code)
+	case t.wrote() && t.ran.code == 1:
+		t.violate(misreported, key{}, "exit code 1, and %s", t.done()[0])
+	}
+	if t.wrote() && t.ran.code == 5 {
+		t.violate(wroteRefused, t.done()[0].key(), "exit code 5, and %s", t.done()[0])
+	}
+	if t.wrote() && (!t.story.answer.agreed() || t.story.answer.typed() && !t.ran.asked) {
+		t.violate(wroteUnasked, t.done()[0].key(), "the answer is %s, and %s", t.story.answer, t.done()[0])
+	}
+	if t.quiet() && t.ran.code == 3 {
+		r := driftedFar
+		if text := driftOf(t.result, t.ran); strings.Contains(text, string(t.ours)) {
+			r = drifted
+		}
+		t.violate(r, key{}, "%s", driftOf(t.result, t.ran))
+	}
+	if t.quiet() && t.again != "" {
+		r := movedFar
+		if strings.Contains(t.again, string(t.ours)) {
+			r = moved
+		}
+		t.violate(r, key{}, "%s", t.again)
+	}
+	if t.result == nil || t.ran.signalled {
+		return
+	}
+	confirmed, done := map[string]int{}, map[string]int{}
+	for _, w := range t.result.Writes {
+		if w.State == report.Confirmed {
+			confirmed[w.Verb+" "+key{w.Object.Kind, w.Object.Namespace, w.Object.Name}.String()]++
+		}
+	}
+	for _, w := range t.done() {
+		verb := "PATCH"
+		if w.Verb == "delete" {
+			verb = "DELETE"
+		}
+		done[verb+" "+w.key().String()] = 1
+	}
+	if !reflect.DeepEqual(confirmed, done) {
+		t.violate(misreported, key{}, "confirmed are %v, done was %v", confirmed, done)
+	}
+}
+
+func driftOf(r *report.Run, ran said) string {
+	if r == nil {
+		_, end, _ := strings.Cut(ran.out, "\nDigest: ")
+		return end
+	}
+	var lines []string
+	for _, d := range r.Drift {
+		lines = append(lines, fmt.Sprintf("%s: predicted %s, %s: %s", d.Object.KubectlName(), d.Predicted, d.Reason, d.Message))
+	}
+	return strings.Join(lines, "; ")
+}
+
+// judgeWrites judges each write of ours.
+func (t *trial) judgeWrites(a account) {
+	seen := map[string]bool{}
+	for _, w := range t.done() {
+		id := w.String() + string(w.Request)
+		if seen[id] {
+			t.violate(sentTwice, w.key(), "%s %s", w, w.Request)
+		}
+		seen[id] = true
+		var body struct{ Preconditions struct{ UID string } }
+		if w.Verb == "delete" && (json.Unmarshal(w.Request, &body) != nil || body.Preconditions.UID == "") || w.Verb == "deletecollection" {
+			t.violate(unpinned, w.key(), "%s %s", w, w.Request)
+		}
+		if a[w.key()] == nil {
+			t.violate(beside, w.key(), "%s", w)
+		}
+		for _, d := range t.deeds {
+			if d.do == protects && d.code == 0 && d.key == w.key() && d.ended.Before(w.Received) {
+				t.violate(protectedLater, w.key(), "%s, %s after it was annotated", w, w.Received.Sub(d.ended))
+			}
+		}
+	}
+}
+
+// judgeChanges judges what the run has changed.
+func (t *trial) judgeChanges(a account, copied map[key]bool) {
+	gone, last := 0, (*entry)(nil)
+	for _, c := range t.changes() {
+		if c.gone {
+			gone++
+		}
+		if e := a[c.key]; e != nil && (last == nil || strings.Contains(e.text, "baseline=true")) {
+			last = e
+		}
+		if t.meddledWith(c.key) {
+			continue
+		}
+		said := a[c.key]
+		if said == nil || c.gone && !said.goes && said.sure {
+			t.violate(outside, c.key, "%s; the account says %s", c.text, textOf(said))
+		}
+		if !copied[c.key] {
+			t.violate(uncopied, c.key, "%s; the account says %s", c.text, textOf(said))
+		}
+		if c.gone {
+			t.judgeProtection(c, said)
+		}
+	}
+	if most, err := strconv.Atoi(t.story.command.value("--max-deletes")); err == nil && gone > most && !t.meddled() {
+		t.violate(tooMany, key{}, "%d are gone, at most %d are allowed; of one the account says %s", gone, most, textOf(last))
+	}
+}
+
+func textOf(e *entry) string {
+	if e == nil {
+		return "nothing"
+	}
+	return e.text
+}
+
+// judgeProtection judges an object that the run has taken.
+func (t *trial) judgeProtection(c change, said *entry) {
+	was := t.before[c.key]
+	if value, ok := was.GetAnnotations()[protect]; ok && value != "false" || was.GetAnnotations()[helmKeeps] == "keep" {
+		t.violate(unprotected, c.key, "%s; it is annotated %v; the account says %s", c.text, was.GetAnnotations(), textOf(said))
+		return
+	}
+	target := slices.ContainsFunc(t.story.command.targets, func(name string) bool { return t.ours.key(t.story.thing(name)) == c.key })
+	if t.story.command.verb == "remove-finalizer" && was.GetDeletionTimestamp() != nil && !target {
+		return // it was decided when it was deleted
+	}
+	if !t.story.command.has("--allow-protected") && slices.Contains([]string{"Namespace", "PersistentVolumeClaim", "PersistentVolume"}, c.key.kind) {
+		t.violate(unprotected, c.key, "%s; its kind is protected; the account says %s", c.text, textOf(said))
+	}
+}
+
+// judgeAccount judges what became of the account before anything was written.
+func (t *trial) judgeAccount(a account, copied map[key]bool) {
+	changed := map[key]bool{}
+	for _, c := range t.changes() {
+		changed[c.key] = true
+	}
+	said := t.ran.out + t.ran.errs
+	goes := 0
+	for _, k := range keysOf(t.before) {
+		e := a[k]
+		if e == nil || !e.sure {
+			continue
+		}
+		if t.before[k].GetDeletionTimestamp() != nil && !changed[k] {
+			continue // it is on its way, by whomever, and as it was
+		}
+		if e.goes {
+			goes++
+		}
+		if !copied[k] && !t.meddledWith(k) {
+			t.violate(unclaimed, k, "the account says %s", e.text)
+		}
+		name := report.Ref{APIVersion: kindNamed(k.kind).apiVersion, Kind: k.kind, Name: k.name}.KubectlName()
+		if t.story.answer.typed() && !strings.Contains(said, name) && !t.meddled() {
+			t.violate(unshown, k, "%s is not in what was printed; the account says %s", name, e.text)
+		}
+	}
+	if most, err := strconv.Atoi(t.story.command.value("--max-deletes")); err == nil && goes > most && !t.meddled() {
+		t.violate(tooMany, key{}, "%d are in the account, at most %d are allowed", goes, most)
+	}
+}
+
+// copied are the objects of which the backups have a copy, or say that they have none
+// because nobody wanted it.
+func (t *trial) copied() (map[key]bool, error) {
+	all := map[key]bool{}
+	for _, dir := range t.bundles {
+		b, err := bundle.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		for i := range b.Entries {
+			e := &b.Entries[i]
+			k := keyOf(e.Object)
+			wanted := !t.story.command.has("--no-backup") && (k.kind != "Secret" || t.story.command.has("--backup-secrets"))
+			all[k] = all[k] || e.Restorable() || !wanted
+		}
+		if err := b.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func keyOf(r object.Ref) key { return key{r.Kind, r.Namespace, r.Name} }
+
+// meddled tells whether others did something from which more follows.
+func (t *trial) meddled() bool {
+	return slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.do.cascades() && d.code == 0 })
+}
+
+// meddledWith tells whether others did something to the object, or from which something
+// may follow for it: to what it is tied to by owners, by a namespace or by its use. What
+// becomes of it then is not the doing of the run alone, and a plan is about a moment.
+func (t *trial) meddledWith(k key) bool {
+	for _, d := range t.deeds {
+		// What is annotated on a Deployment its controller writes on what it has made, too.
+		further := d.do.cascades() || d.key.kind == "Deployment"
+		if d.code == 0 && (d.key == k || further && t.tied()[t.thingOf(d.key)] == t.tied()[t.thingOf(k)]) {
+			return true
+		}
+	}
+	return false
+}
+
+// thingOf is the thing of the story that an object is, or is made for by a controller, be
+// that only the namespace that it is in.
+func (t *trial) thingOf(k key) string {
+	name := strings.TrimPrefix(k.name, string(t.ours))
+	if t.story.thing(name) == nil {
+		name, _, _ = strings.Cut(name, "-")
+	}
+	if t.story.thing(name) == nil {
+		name = strings.TrimPrefix(k.namespace, string(t.ours))
+	}
+	return name
+}
+
+// tied are the things of the story, those with one number tied to each other.
+func (t *trial) tied() map[string]int {
+	group := map[string]int{}
+	for i, o := range t.story.things {
+		group[o.name] = i + 1
+	}
+	join := func(a, b string) {
+		x, y := group[a], group[b]
+		if x == 0 || y == 0 {
+			return
+		}
+		for name, n := range group {
+			if n == x {
+				group[name] = y
+			}
+		}
+	}
+	going := map[string]bool{}
+	for k := range t.before {
+		if k.kind != "Namespace" {
+			continue
+		}
+		if now := t.after[k]; now == nil || now.GetDeletionTimestamp() != nil {
+			going[t.thingOf(k)] = true
+		}
+	}
+	for _, o := range t.story.things {
+		for _, w := range o.owners {
+			join(o.name, w.name)
+		}
+		join(o.name, o.with)
+		if going[o.namespace] {
+			join(o.name, o.namespace)
+		}
+	}
+	return group
+}

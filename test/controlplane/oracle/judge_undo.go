@@ -1,0 +1,180 @@
+package oracle
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// judgeUndo looks whether everything that the run took is there again.
+func (t *trial) judgeUndo() {
+	last := t.undoSaid[len(t.undoSaid)-1]
+	if last.code != 0 && !t.held() {
+		t.violate(undoFailed, key{}, "exit code %d: %s", last.code, t.why(last))
+	}
+	if t.undone == nil || t.restored == nil {
+		return
+	}
+	steps, skips := map[key]*report.UndoStep{}, map[key]*report.UndoSkip{}
+	for i := range t.undone.Steps {
+		s := &t.undone.Steps[i]
+		steps[key{s.Object.Kind, s.Object.Namespace, s.Object.Name}] = s
+	}
+	for i := range t.undone.Skipped {
+		s := &t.undone.Skipped[i]
+		skips[key{s.Object.Kind, s.Object.Namespace, s.Object.Name}] = s
+	}
+	copied, err := t.copied()
+	if err != nil {
+		return // said before
+	}
+	for _, c := range t.changes() {
+		if !copied[c.key] || t.meddledWith(c.key) {
+			continue
+		}
+		step := steps[c.key]
+		now := t.restored[c.key]
+		switch {
+		case skips[c.key] != nil:
+		case step == nil:
+			t.violate(notRestored, c.key, "%s, and the undo does not speak of it", c.text)
+		case step.State != report.StepMade && step.State != report.StepRestored:
+			// The end says so.
+		case now == nil:
+			t.violate(notRestored, c.key, "it was made, and is gone again")
+		default:
+			if d := t.unlike(t.before[c.key], now, step); len(d) > 0 {
+				t.violate(notRestored, c.key, "not as it was: %s; stripped %v, dropped %v, notes %v", strings.Join(d, "; "), step.Stripped, step.Dropped, step.Notes)
+			}
+		}
+	}
+	t.judgeSpared(steps)
+}
+
+// held tells whether a namespace of the world is still on its way: nothing can be made
+// in it, and an undo says so.
+func (t *trial) held() bool {
+	for k, o := range t.after {
+		if k.kind == "Namespace" && o.GetDeletionTimestamp() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// why is what an undo says of its failure.
+func (t *trial) why(last said) string {
+	if t.undone == nil {
+		return last.errs
+	}
+	text := t.undone.Message
+	for _, s := range t.undone.Steps {
+		if s.State != report.StepMade && s.State != report.StepRestored && s.State != report.StepPlanned {
+			text += fmt.Sprintf("; %s %s: %s", s.Object.KubectlName(), s.State, s.Message)
+		}
+	}
+	return text + " " + last.errs
+}
+
+// judgeSpared looks whether the undo has left alone what was there.
+func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
+	for _, k := range keysOf(t.after) {
+		was, now := t.after[k], t.restored[k]
+		if in := t.after[key{"Namespace", "", k.namespace}]; in != nil && in.GetDeletionTimestamp() != nil {
+			continue // it is on its way with its namespace
+		}
+		if was.GetDeletionTimestamp() != nil || steps[k] != nil {
+			continue
+		}
+		if now == nil {
+			t.violate(undoOverwrote, k, "it was there, and is gone")
+		} else if d := differences(t.ours, was, t.ours, now); len(d) > 0 && now.GetUID() == was.GetUID() {
+			t.violate(undoOverwrote, k, "other %s", strings.Join(d, ", "))
+		}
+	}
+	for _, w := range t.undoing {
+		if w.rehearsed() || !w.done() {
+			continue
+		}
+		if w.Verb != "create" && (w.Verb != "patch" && w.Verb != "update" || steps[w.key()] == nil) {
+			t.violate(undoOverwrote, w.key(), "%s", w)
+		}
+	}
+}
+
+// restoredFrom is the annotation that an undo writes.
+const restoredFrom = "kubectl-gc.io/restored-from"
+
+// unlike is in what an object is not as it was, and nobody has said so.
+func (t *trial) unlike(was, now *unstructured.Unstructured, step *report.UndoStep) []string {
+	a, b := plainOf(t.ours, was), plainOf(t.ours, now)
+	a["ownerReferences"], b["ownerReferences"] = t.owners(was, step), t.owners(now, nil)
+	switch was.GetKind() {
+	case "Database", "Widget", "Gadget":
+		a["status"], b["status"] = was.Object["status"], now.Object["status"]
+	}
+	delete(a, "deletion")
+	delete(b, "deletion")
+	if n, ok := b["annotations"].(map[string]any); ok {
+		delete(n, restoredFrom)
+		if len(n) == 0 {
+			delete(b, "annotations")
+		}
+	}
+	var list []string
+	for _, field := range sortedKeys(a, b) {
+		if reflect.DeepEqual(a[field], b[field]) || t.excused(field, was, step) {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s was %v, is %v", field, a[field], b[field]))
+	}
+	return list
+}
+
+// excused tells whether the undo has said that a field is not as it was.
+func (t *trial) excused(field string, was *unstructured.Unstructured, step *report.UndoStep) bool {
+	for _, s := range step.Stripped {
+		if s == field || strings.HasPrefix(s, field+".") || strings.HasPrefix(s, "metadata."+field) {
+			return true
+		}
+	}
+	for _, n := range step.Notes {
+		if n.Reason == "FinalizersNotRestored" && field == "finalizers" {
+			return true
+		}
+	}
+	return false
+}
+
+// owners are the owners of an object, those that are there and that the undo has not
+// dropped, with the uids that they have now.
+func (t *trial) owners(o *unstructured.Unstructured, step *report.UndoStep) []string {
+	list := []string{}
+	for _, r := range o.GetOwnerReferences() {
+		dropped := false
+		if step != nil {
+			for _, d := range step.Dropped {
+				dropped = dropped || d.Owner.Kind == r.Kind && d.Owner.Name == r.Name
+			}
+		}
+		if dropped {
+			continue
+		}
+		at := key{r.Kind, "", r.Name}
+		if kindNamed(r.Kind).namespaced {
+			at.namespace = o.GetNamespace()
+		}
+		uid := "nobody's"
+		if owner := t.restored[at]; owner != nil && (step != nil || owner.GetUID() == r.UID) {
+			uid = string(owner.GetUID())
+		}
+		list = append(list, fmt.Sprintf("%s %s %s controller=%t blocks=%t", r.Kind, r.Name, uid, r.Controller != nil && *r.Controller, r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion))
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,117 @@
+package oracle
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+)
+
+// deedDone is something that somebody else has done, or tried.
+type deedDone struct {
+	step
+	key   key
+	began time.Time
+	ended time.Time
+	code  int // 0 when it was done
+}
+
+// meddling guards what others do in a story: each of it happens once.
+var meddling sync.Mutex
+
+// happens has others do what they do at a moment.
+func (t *trial) happens(ctx context.Context, at moment) {
+	meddling.Lock()
+	var due []*deedDone
+	for _, s := range t.story.steps {
+		if s.when == at && t.story.thing(s.object) != nil && !slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.step == s }) {
+			d := &deedDone{step: s, key: t.ours.key(t.story.thing(s.object))}
+			t.deeds, due = append(t.deeds, d), append(due, d)
+		}
+	}
+	meddling.Unlock()
+	for _, d := range due {
+		began := time.Now()
+		code, err := t.perform(ctx, t.ours, d.step)
+		if err != nil {
+			t.fail(err)
+		}
+		meddling.Lock()
+		d.began, d.ended, d.code = began, time.Now(), code
+		meddling.Unlock()
+	}
+}
+
+// repeat has everything that others did happen at the twin's, when they are through.
+func (t *trial) repeat(ctx context.Context) error {
+	err := cluster.Await(ctx, "others are through", func(context.Context) (bool, error) {
+		meddling.Lock()
+		defer meddling.Unlock()
+		return !slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.ended.IsZero() }), nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, d := range t.deeds {
+		if _, err := t.perform(ctx, t.twin, d.step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// key is where a thing of the story is at a place.
+func (p place) key(of *thing) key {
+	k := key{kind: of.kind, name: p.name(of.name)}
+	if kindNamed(of.kind).namespaced {
+		k.namespace = p.name(of.namespace)
+	}
+	return k
+}
+
+// perform does something at a place. The answer of the server is of no concern, as long
+// as it is one.
+func (t *trial) perform(ctx context.Context, at place, s step) (code int, err error) {
+	of := t.story.thing(s.object)
+	k := at.key(of)
+	path := kindNamed(k.kind).path(k.namespace, k.name)
+	patch := func(metadata fields) error {
+		_, err := t.send(ctx, http.MethodPatch, path, fields{"metadata": metadata})
+		return err
+	}
+	switch s.do {
+	case protects:
+		err = patch(fields{"annotations": fields{protect: "true"}})
+	case annotates:
+		err = patch(fields{"annotations": fields{"oracle/seen": "yes"}})
+	case holds, releases:
+		now := t.mirror.get(k)
+		if now == nil {
+			return http.StatusNotFound, nil
+		}
+		left := slices.DeleteFunc(now.GetFinalizers(), func(f string) bool { return f == foreign })
+		if s.do == holds {
+			left = append(left, foreign)
+		}
+		err = patch(fields{"finalizers": left})
+	case deletes:
+		_, err = t.send(ctx, http.MethodDelete, path, fields{"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"})
+	case adds:
+		in := of.namespace
+		if in == "" {
+			in = "a"
+		}
+		_, err = t.send(ctx, http.MethodPost, kindNamed("ConfigMap").path(at.name(in), ""), fields{"metadata": fields{
+			"name": at.name("late-" + s.object), "ownerReferences": []fields{{
+				"apiVersion": kindNamed(of.kind).apiVersion, "kind": of.kind, "name": k.name, "uid": at.uid(s.object),
+			}},
+		}})
+	}
+	if c := cluster.Code(err); c != 0 {
+		return c, nil
+	}
+	return 0, err
+}
