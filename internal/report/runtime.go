@@ -115,6 +115,10 @@ func (p *Plan) DeepCopyObject() runtime.Object {
 	c.Gaps = slices.Clone(p.Gaps)
 	c.Finalizers = slices.Clone(p.Finalizers)
 	c.Refusals = cloneEach(p.Refusals, Refusal.clone)
+	if p.Exploration != nil {
+		e := *p.Exploration
+		c.Exploration = &e
+	}
 	return &c
 }
 
@@ -187,6 +191,7 @@ func (e Effect) clone() Effect {
 	e.Assumptions = slices.Clone(e.Assumptions)
 	e.RecreatedBy = cloneRef(e.RecreatedBy)
 	e.Once = slices.Clone(e.Once)
+	e.Otherwise = slices.Clone(e.Otherwise)
 	return e
 }
 
