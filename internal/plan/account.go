@@ -111,11 +111,14 @@ func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
 }
 
 // Stays lists what the plan expects to be kept although it was considered: what a run
-// is compared with beside its account.
+// is compared with beside its account. Garbage that only we leave alone is not there:
+// the cluster's own collector does not.
 func (r *Result) Stays() []object.Ref {
 	var list []object.Ref
 	for i := range r.Plan.Effects {
-		if e := &r.Plan.Effects[i]; e.Outcome == report.Kept && e.Later == "" && !e.Baseline && !e.Contested {
+		e := &r.Plan.Effects[i]
+		left := e.Reason == string(NotAskedFor) || e.Reason == string(Protected)
+		if e.Outcome == report.Kept && e.Later == "" && !left && !e.Baseline && !e.Contested {
 			list = append(list, object.Ref(e.Object))
 		}
 	}
