@@ -11,8 +11,8 @@ import (
 )
 
 // digest identifies what a run does: what is asked for, the flags that weaken a guard,
-// the account, and what was not seen where its objects are. The version of an object
-// is not in it: every request is pinned to the one that is read right before, and of
+// the account, and what was not seen where its objects are. Of a target its generation
+// is in it, which counts the changes of its spec. The version of an object is not: every request is pinned to the one that is read right before, and of
 // what decides about deletion the account says what comes of it. So a status that
 // changes, an Event or a Lease is no reason to look at a plan again.
 func (s *simulation) digest(p *report.Plan) string {
@@ -23,7 +23,11 @@ func (s *simulation) digest(p *report.Plan) string {
 	touched := map[string]bool{}
 	for _, t := range p.Seed.Targets {
 		touched[t.Namespace] = true
-		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID))
+		generation := int64(0)
+		if o := s.snap.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil {
+			generation = o.Generation
+		}
+		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), strconv.FormatInt(generation, 10))
 	}
 	for i := range p.Consequences {
 		c := &p.Consequences[i]

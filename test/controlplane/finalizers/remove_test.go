@@ -170,11 +170,12 @@ func TestNamespace(t *testing.T) {
 // and the request is for what was read then.
 func TestChangedMeanwhile(t *testing.T) {
 	s := enter(t)
-	s.configMap("busy", []string{"example.com/hold", "example.com/other"})
+	s.configMap("busy", []string{"example.com/hold", "example.com/other", "example.com/third"})
 	s.delete(s.in("configmaps/busy"), "Background")
 	args := []string{"remove-finalizer", "configmap/busy", "example.com/hold", "-n", s.namespace}
 	digest := s.digest(args...)
-	s.do(http.MethodPatch, s.in("configmaps/busy"), "application/merge-patch+json", body{"data": body{"of": "somebody else"}})
+	s.do(http.MethodPatch, s.in("configmaps/busy"), "application/merge-patch+json",
+		body{"data": body{"of": "somebody else"}, "metadata": body{"finalizers": []string{"example.com/hold", "example.com/other"}}})
 	s.want(s.gc(append(args, "--confirm="+digest)...), 5, "another plan")
 	writes := 0
 	front := s.between(func(method, path string) {
