@@ -12,9 +12,10 @@ import (
 
 // digest identifies what a run does: what is asked for, the flags that weaken a guard,
 // the account, and what was not seen where its objects are. Of a target its generation
-// is in it, which counts the changes of its spec. The version of an object is not: every request is pinned to the one that is read right before, and of
-// what decides about deletion the account says what comes of it. So a status that
-// changes, an Event or a Lease is no reason to look at a plan again.
+// is in it, which counts the changes of its spec. Versions are not: every request is
+// pinned to the one that is read right before, and of what decides about deletion the
+// account says what comes of it. So a status that changes, an Event or a Lease is no
+// reason to look at a plan again.
 func (s *simulation) digest(p *report.Plan) string {
 	h := sha256.New()
 	fields(h, "v3", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
