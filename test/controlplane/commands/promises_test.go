@@ -34,7 +34,7 @@ func (s *stage) said() person {
 // another limit, and with a yes.
 func TestGarbageCounts(t *testing.T) {
 	s := enter(t)
-	args := []string{"delete", "-n", s.namespace}
+	args := []string{"delete", "-n", s.namespace, "--wait=false"}
 	for i := range 5 {
 		name := fmt.Sprintf("garbage-%d", i)
 		s.create(`{apiVersion: v1, kind: Secret, metadata: {name: ` + name + `, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: gone, uid: x}]}}`)
@@ -46,7 +46,7 @@ func TestGarbageCounts(t *testing.T) {
 	s.unchanged(before)
 	s.typed(s.ctx, s.said(), append(args, "--max-deletes=1")...).want(t, 5, "at most 1 are allowed")
 	s.unchanged(before)
-	s.gc(s.ctx, append(args, "--max-deletes=5", "--wait=false", confirm)...).want(t, 0)
+	s.gc(s.ctx, append(args, "--max-deletes=5", confirm)...).want(t, 0)
 	if left := s.names("Secret"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -60,7 +60,7 @@ func TestGarbageIsProtected(t *testing.T) {
 	s.kubectl(nil, "patch", "namespace", s.namespace, "--type=merge", "-p",
 		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"gone","uid":"x"}]}}`)
 	before := s.world()
-	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace"}
+	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace", "--wait=false"}
 	s.typed(s.ctx, s.said(), args...).want(t, 5, "configmap/kept", "ProtectedByAnnotation")
 	s.unchanged(before)
 	if at := s.kubectl(nil, "get", "namespace", s.namespace, "-o", "jsonpath={.metadata.deletionTimestamp}"); len(at) > 0 {
@@ -94,7 +94,7 @@ func TestDigestCoversTheGuards(t *testing.T) {
 		{[]string{"delete", "configmap/plain"}, []string{"--no-backup", "--backup-secrets", "--allow-protected=PersistentVolume", "--max-deletes=2000"}},
 		{[]string{"remove-finalizer", "configmap/held", "example.com/hold"}, []string{"--no-backup", "--force-protection"}},
 	} {
-		args := append(x.args, "-n", s.namespace)
+		args := append(x.args, "-n", s.namespace, "--wait=false")
 		without := s.confirmation(args...)
 		seen := []string{without}
 		for _, flag := range x.flags {
@@ -116,7 +116,7 @@ func TestDigestOfABusyNamespace(t *testing.T) {
 	s := enter(t, deployments, replicas)
 	s.deployed()
 	s.create(`{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: leader}, spec: {holderIdentity: a}}`)
-	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace"}
+	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace", "--wait=false"}
 	was := s.confirmation(args...)
 	if err := plane.Controllers(); err != nil { // nobody else writes from here on
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestDigestOfABusyNamespace(t *testing.T) {
 		}
 	}
 	s.kubectl(nil, "delete", "configmap", "more", "-n", s.namespace)
-	s.gc(s.ctx, append(args, was, "--wait=false")...).want(t, 0)
+	s.gc(s.ctx, append(args, was)...).want(t, 0)
 	if at := s.kubectl(nil, "get", "namespace", s.namespace, "-o", "jsonpath={.metadata.deletionTimestamp}"); len(at) == 0 {
 		t.Error("what was confirmed was not done")
 	}
