@@ -59,6 +59,7 @@ func TestGarbageIsProtected(t *testing.T) {
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: kept, annotations: {kubectl-gc.io/protect: "true"}}}`)
 	s.kubectl(nil, "patch", "namespace", s.namespace, "--type=merge", "-p",
 		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"gone","uid":"x"}]}}`)
+	defer s.kubectl(nil, "patch", "namespace", s.namespace, "--type=merge", "-p", `{"metadata":{"ownerReferences":null}}`)
 	before := s.world()
 	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace", "--wait=false"}
 	s.typed(s.ctx, s.said(), args...).want(t, 5, "configmap/kept", "ProtectedByAnnotation")
@@ -155,9 +156,12 @@ func TestDigestOfABusyNamespace(t *testing.T) {
 	}
 	s.kubectl(nil, "delete", "configmap", "more", "-n", s.namespace)
 	s.gc(s.ctx, append(args, was)...).want(t, 0)
-	if at := s.kubectl(nil, "get", "namespace", s.namespace, "-o", "jsonpath={.metadata.deletionTimestamp}"); len(at) == 0 {
-		t.Error("what was confirmed was not done")
+	if err := plane.Controllers("namespace-controller"); err != nil {
+		t.Fatal(err)
 	}
+	s.until("what was confirmed is done", func() bool {
+		return len(s.kubectl(nil, "get", "namespace", s.namespace, "--ignore-not-found", "-o", "name")) == 0
+	})
 }
 
 // versions are the resourceVersions of what a busy namespace has.
