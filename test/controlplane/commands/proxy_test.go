@@ -34,6 +34,7 @@ type proxy struct {
 
 	mu  sync.Mutex
 	all []exchanged
+	dry []exchanged // with dryRun
 }
 
 // proxy starts one. Writes of questions (reviews) and dry runs are no writes.
@@ -66,6 +67,9 @@ func (s *stage) proxy(lose func(exchanged) bool) *proxy {
 		r.Body = io.NopCloser(bytes.NewReader(sent))
 		x := exchanged{method: r.Method, path: r.URL.Path, body: string(sent)}
 		if strings.Contains(x.body, `"dryRun"`) || r.URL.Query().Get("dryRun") != "" {
+			p.mu.Lock()
+			p.dry = append(p.dry, x)
+			p.mu.Unlock()
 			reverse.ServeHTTP(w, r)
 			return
 		}
@@ -106,6 +110,13 @@ func (p *proxy) writes() []exchanged {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.all)
+}
+
+// rehearsed are the writes that were only tried.
+func (p *proxy) rehearsed() []exchanged {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.dry)
 }
 
 // at has something happen at every point of a run.
