@@ -66,6 +66,31 @@ func TestOnlyNear(t *testing.T) {
 	}
 }
 
+// TestOnlyNearAndTheFutures: what is left out as somebody else's business does not come
+// back as what follows when the next finalizer comes off.
+func TestOnlyNearAndTheFutures(t *testing.T) {
+	const world = "v1 ConfigMap n/a deleting grace=0 fin=x/y,x/z\nv1 Secret n/b owners=a\n" +
+		"v1 Secret m/lost owners=v1:ConfigMap:gone:g"
+	objects, err := scenario.ParseWorld(world, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("", ""), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := plan.RemoveFinalizerSeed([]string{"x/y"}, find(snap, "a"))
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{OnlyNear: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "ConfigMap a: Sure Deleted AtOnce, Blocked after x/z of a (Unknown)\n" +
+		"Secret b: Possible Deleted FinalizerRemoved, Kept after x/z of a (Unknown)"
+	if diff := gocmp.Diff(want, accountText(result.Plan)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // planOf is the plan of a delete of the ConfigMap a of a world.
 func planOf(t *testing.T, world string, o plan.Options) *plan.Result {
 	t.Helper()

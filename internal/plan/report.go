@@ -19,14 +19,14 @@ import (
 func (s *simulation) report(ctx context.Context, all fates) (*report.Plan, error) {
 	s.exonerate(all)
 	s.claim(all)
-	in := s.nearby(all)
-	maps.DeleteFunc(all, func(_ types.UID, f *fate) bool { return !s.concerns(f, in) })
+	in, concerned := s.nearby(all), maps.Clone(all)
+	maps.DeleteFunc(concerned, func(_ types.UID, f *fate) bool { return !s.concerns(f, in) })
 	p := &report.Plan{
 		APIVersion: report.APIVersion, Kind: "Plan",
 		Source:  SourceOf(s.snap),
 		Rules:   s.options.Rules.String(),
 		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
-		Effects: s.effects(all),
+		Effects: s.effects(concerned),
 		Steps:   []report.Step{},
 		Stuck:   s.stuck(),
 		Gaps:    []report.Gap{},
