@@ -83,7 +83,7 @@ func differs(e expectation, s sight, want *object.Object) (report.DriftReason, s
 		return report.GoneInstead, "it is being deleted" + heldBy(s.o)
 	case want == nil:
 		return "", ""
-	case e.stays() && !slices.Equal(sorted(s.o.Finalizers()), sorted(want.Finalizers())):
+	case e.stays() && !slices.Equal(e.lasting(s.o), e.lasting(want)):
 		return report.OtherFinalizers, fmt.Sprintf("it has the finalizers %s, predicted were %s", words(s.o.Finalizers()), words(want.Finalizers()))
 	case !slices.Equal(owners(s.o), owners(want)):
 		return report.OtherReferences, fmt.Sprintf("it refers to %s, predicted was %s", ownerNames(s.o), ownerNames(want))
@@ -96,6 +96,14 @@ func heldBy(o *object.Object) string {
 		return ""
 	}
 	return " (finalizers " + words(o.Finalizers()) + ")"
+}
+
+// lasting are the finalizers of which the account does not say that they come off: when
+// others take theirs off is not predicted.
+func (e expectation) lasting(o *object.Object) []string {
+	return sorted(slices.DeleteFunc(slices.Clone(o.Finalizers()), func(name string) bool {
+		return slices.ContainsFunc(e.After, func(r report.Release) bool { return r.Object == e.Object && r.Finalizer == name })
+	}))
 }
 
 func sorted(list []string) []string {

@@ -36,6 +36,7 @@ func TestCompare(t *testing.T) {
 		predicted report.Outcome
 		now       sight
 		want      *object.Object
+		after     []string // finalizers that may come off
 		drift     report.DriftReason
 		pending   bool
 		gone      int
@@ -46,6 +47,8 @@ func TestCompare(t *testing.T) {
 		"deleted, not seen":         {predicted: report.Deleted, now: sight{err: errors.New("reset")}},
 		"blocked":                   {predicted: report.Blocked, now: sight{o: like(true, lock)}, want: like(true, lock), pending: true},
 		"blocked, by another":       {predicted: report.Blocked, now: sight{o: like(true, []string{"x"})}, want: like(true, lock), pending: true, drift: report.OtherFinalizers},
+		"blocked, one comes off":    {predicted: report.Blocked, now: sight{o: like(true, lock)}, want: like(true, []string{"x", lock[0]}), after: []string{"x", lock[0]}, pending: true},
+		"blocked, another one off":  {predicted: report.Blocked, now: sight{o: like(true, lock)}, want: like(true, []string{"x", lock[0]}), after: lock, pending: true, drift: report.OtherFinalizers},
 		"blocked, gone":             {predicted: report.Blocked, gone: 1}, // somebody took the finalizer off
 		"blocked, untouched":        {predicted: report.Blocked, now: sight{o: like(false, lock)}, drift: report.Survived},
 		"kept":                      {predicted: report.Kept, now: sight{o: like(false, nil, "a")}, want: like(false, nil, "a")},
@@ -60,6 +63,9 @@ func TestCompare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var run report.Run
 			e := expectation{Consequence: report.Consequence{Object: report.RefOf(web), Outcome: x.predicted, Certainty: report.Sure}}
+			for _, name := range x.after {
+				e.After = append(e.After, report.Release{Object: e.Object, Finalizer: name})
+			}
 			switch x.predicted {
 			case report.Unknown:
 				e.Change, e.Certainty = report.ChangeDeleted, report.Undecided

@@ -85,7 +85,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	if err := d.targets.check(c, args); err != nil {
 		return err
 	}
-	w, result, err := foretell(c, &d.cluster, d.streams, &d.targets, args, policy, plan.Options{Explore: plan.Usual, Seed: usualSeed, NoSteps: true, Guards: d.writing.guards()})
+	w, result, err := foretell(c, &d.cluster, d.streams, &d.targets, args, policy, plan.Options{Explore: plan.Usual, Seed: usualSeed, NoSteps: true, OnlyNear: true, Guards: d.writing.guards()})
 	if err != nil {
 		return err
 	}

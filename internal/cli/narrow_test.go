@@ -93,7 +93,7 @@ func TestNarrow(t *testing.T) {
 		"nothing of that name":   {"explain configmap/leef -n shop", []string{everywhere}, "leaf"},
 		"collect":                {"collect -n else --dry-run", []string{everywhere}, "it is not proven that its owner configmap/root is absent"},
 		"collect by flag":        {"collect --namespaces=else --dry-run", []string{everywhere}, "it is not proven that its owner configmap/root is absent"},
-		"collect elsewhere":      {"collect -n shop --dry-run", []string{everywhere}, "1 deleted, 1 blocked, 1 kept"},
+		"collect elsewhere":      {"collect -n shop --dry-run", []string{everywhere}, "1 deleted, 1 blocked\n"},
 		"what is in a namespace": {"check --namespaces=shop", []string{oneNamespace}, "OwnerNotFound"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -73,3 +73,55 @@ func (s *simulation) claim(all fates) {
 		}
 	}
 }
+
+// exonerate notes of what is contested elsewhere that it would be so without our
+// requests, too: what the collector remembers of the deletions of others is no doing of
+// ours.
+func (s *simulation) exonerate(all fates) {
+	if s.seed.Verb == Collect {
+		return
+	}
+	for key, f := range all {
+		if !f.contested || f.baseline || s.reaches(f.track.first) {
+			continue
+		}
+		if tr := s.tracks.byUID[key]; tr == nil || !s.caused(tr) {
+			f.baseline = true
+		}
+	}
+}
+
+// near are the namespaces that a request has to do with, the empty one for objects
+// without one: those of its targets, and of what follows from it.
+type near map[string]bool
+
+func (s *simulation) nearby(all fates) near {
+	if !s.options.OnlyNear || s.seed.Verb == Collect {
+		return nil
+	}
+	in := near{}
+	for _, ref := range s.seed.Targets {
+		in[ref.Namespace] = true
+	}
+	for _, f := range all {
+		if !f.baseline || f.anyway {
+			in[f.track.first.Namespace] = true
+		}
+	}
+	return in
+}
+
+// concerns tells whether the request has to do with what becomes of an object. A
+// collection in some namespaces has nothing to do with what is garbage, protected or
+// on its way elsewhere, unless that follows from what it does there.
+func (s *simulation) concerns(f *fate, in near) bool {
+	o := f.track.first
+	switch {
+	case s.seed.Verb == Collect:
+		return !s.notAskedFor(o) || s.reaches(o)
+	case in == nil:
+		return true
+	default:
+		return !f.baseline || f.anyway || in[o.Namespace]
+	}
+}

@@ -3,8 +3,11 @@ package plan
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -14,13 +17,16 @@ import (
 // report writes the plan down, and goes on to the future in which every finalizer comes
 // off.
 func (s *simulation) report(ctx context.Context, all fates) (*report.Plan, error) {
+	s.exonerate(all)
 	s.claim(all)
+	in, concerned := s.nearby(all), maps.Clone(all)
+	maps.DeleteFunc(concerned, func(_ types.UID, f *fate) bool { return !s.concerns(f, in) })
 	p := &report.Plan{
 		APIVersion: report.APIVersion, Kind: "Plan",
 		Source:  SourceOf(s.snap),
 		Rules:   s.options.Rules.String(),
 		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
-		Effects: s.effects(all),
+		Effects: s.effects(concerned),
 		Steps:   []report.Step{},
 		Stuck:   s.stuck(),
 		Gaps:    []report.Gap{},

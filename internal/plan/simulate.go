@@ -35,6 +35,9 @@ type Options struct {
 	// Surroundings are what is known of those who act beside the collector; nil for
 	// nothing, so that they are assumed to do their part.
 	Surroundings *surroundings.Surroundings
+	// OnlyNear leaves out what happens anyway in namespaces that the request has nothing
+	// to do with. Of a collection the Keeper says which namespaces it is about.
+	OnlyNear bool
 	// NoSteps leaves the steps out of the plan. A plan of a million objects has
 	// millions of them.
 	NoSteps bool

@@ -23,7 +23,8 @@ func (t *trial) judgeUndo() {
 	steps, skips := map[key]*report.UndoStep{}, map[key]*report.UndoSkip{}
 	for i := range t.undone.Steps {
 		s := &t.undone.Steps[i]
-		steps[key{s.Object.Kind, s.Object.Namespace, s.Object.Name}] = s
+		k := key{s.Object.Kind, s.Object.Namespace, s.Object.Name}
+		steps[k] = together(steps[k], s)
 	}
 	for i := range t.undone.Skipped {
 		s := &t.undone.Skipped[i]
@@ -54,6 +55,22 @@ func (t *trial) judgeUndo() {
 		}
 	}
 	t.judgeSpared(steps)
+}
+
+// together is one step for all that an undo does for an object: it makes it, and gives it
+// references and a status in steps of their own.
+func together(first, next *report.UndoStep) *report.UndoStep {
+	if first == nil {
+		return next
+	}
+	both := *first
+	both.Stripped = slices.Concat(first.Stripped, next.Stripped)
+	both.Dropped = slices.Concat(first.Dropped, next.Dropped)
+	both.Notes = slices.Concat(first.Notes, next.Notes)
+	if first.State == report.StepMade || first.State == report.StepRestored {
+		both.State = next.State
+	}
+	return &both
 }
 
 // held tells whether a namespace of the world is still on its way: nothing can be made

@@ -160,10 +160,15 @@ const (
 )
 
 // rest waits until the worlds have come to rest: nothing has moved for a while, and
-// the collector, where there is one, has been through with all that came before.
+// the collector, where there is one, has been through with all that came before. What the
+// watches have not told yet counts as moving: it is waited from now on.
 func (s *stage) rest(ctx context.Context, least time.Duration, places ...place) error {
+	began := time.Now()
 	return cluster.Await(ctx, "the worlds are at rest", func(context.Context) (bool, error) {
 		last := s.mirror.still(places...)
+		if last.Before(began) {
+			last = began
+		}
 		need := least
 		if s.controls && s.mirror.emptying(places...) {
 			need = max(need, round)

@@ -1,0 +1,110 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestRemembersElsewhere: what ends otherwise for what the collector remembers of the
+// deletions of others is in the plan, as what happens anyway. It is no doing of ours, and
+// changes neither the account nor the digest.
+func TestRemembersElsewhere(t *testing.T) {
+	const world = "v1 ConfigMap n/a\nv1 Secret n/b owners=a fin=x/y"
+	const elsewhere = "\nv1 ConfigMap m/left deleting grace=0 fin=foregroundDeletion\nv1 Secret m/below owners=left!"
+	alone, beside := planOf(t, world, plan.Options{Explore: plan.Usual}), planOf(t, world+elsewhere, plan.Options{Explore: plan.Usual})
+	if diff := gocmp.Diff(accountText(alone.Plan), accountText(beside.Plan)); diff != "" {
+		t.Errorf("the account without and with it (-without +with):\n%s", diff)
+	}
+	if alone.Plan.Digest != beside.Plan.Digest {
+		t.Error("it changes the digest")
+	}
+	contested := 0
+	for _, e := range beside.Plan.Effects {
+		if e.Contested {
+			contested++
+		}
+		if e.Object.Namespace == "m" && (!e.Baseline || e.Later != "") {
+			t.Errorf("%s %s is called our doing: %s", e.Outcome, e.Object.Name, e.Message)
+		}
+	}
+	if contested == 0 {
+		t.Error("nothing is contested, so nothing was tried")
+	}
+}
+
+// TestOnlyNear: what happens anyway is in the plan where the request has something to do
+// with it, and with OnlyNear nowhere else.
+func TestOnlyNear(t *testing.T) {
+	const world = "v1 ConfigMap n/a\nv1 Secret n/b owners=a\nv1 Secret n/garbage owners=v1:ConfigMap:gone:g\n" +
+		"v1 Secret m/lost owners=v1:ConfigMap:gone:g\nv1 ConfigMap m/left deleting grace=0 fin=foregroundDeletion"
+	for _, tt := range []struct {
+		near bool
+		want []string
+	}{
+		{true, []string{"n/a Deleted", "n/b Deleted", "n/garbage Deleted anyway"}},
+		{false, []string{"m/left Blocked anyway", "m/lost Deleted anyway", "n/a Deleted", "n/b Deleted", "n/garbage Deleted anyway"}},
+	} {
+		var got []string
+		for _, e := range planOf(t, world, plan.Options{Explore: plan.Usual, OnlyNear: tt.near}).Plan.Effects {
+			text := e.Object.Namespace + "/" + e.Object.Name + " " + string(e.Outcome)
+			if e.Baseline {
+				text += " anyway"
+			}
+			got = append(got, text)
+		}
+		slices.Sort(got)
+		if diff := gocmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("OnlyNear %t: effects (-want +got):\n%s", tt.near, diff)
+		}
+	}
+}
+
+// TestOnlyNearAndTheFutures: what is left out as somebody else's business does not come
+// back as what follows when the next finalizer comes off.
+func TestOnlyNearAndTheFutures(t *testing.T) {
+	const world = "v1 ConfigMap n/a deleting grace=0 fin=x/y,x/z\nv1 Secret n/b owners=a\n" +
+		"v1 Secret m/lost owners=v1:ConfigMap:gone:g"
+	objects, err := scenario.ParseWorld(world, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("", ""), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed := plan.RemoveFinalizerSeed([]string{"x/y"}, find(snap, "a"))
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{OnlyNear: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "ConfigMap a: Sure Deleted AtOnce, Blocked after x/z of a (Unknown)\n" +
+		"Secret b: Possible Deleted FinalizerRemoved, Kept after x/z of a (Unknown)"
+	if diff := gocmp.Diff(want, accountText(result.Plan)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// planOf is the plan of a delete of the ConfigMap a of a world.
+func planOf(t *testing.T, world string, o plan.Options) *plan.Result {
+	t.Helper()
+	objects, err := scenario.ParseWorld(world, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("", ""), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, find(snap, "a")), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
