@@ -144,6 +144,9 @@ func (m *manifestReader) field(head *Head, name string) error {
 			if err := m.json.Decode(&ref); err != nil {
 				return m.unreadable(err)
 			}
+			if len(head.Witnesses) == maxWitnesses {
+				return damagedManifest(fmt.Sprintf("it has more than %d witnesses", maxWitnesses))
+			}
 			head.Witnesses = append(head.Witnesses, object.Ref(ref))
 			return m.held.add(len(ref.Namespace)+len(ref.Name), manifestName, len(head.Witnesses))
 		})

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -31,7 +32,11 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
+// whole runs every case, as large as it can be.
+var whole = flag.Bool("whole", false, "every bomb, at its full size (20 minutes)")
+
 func run(m *testing.M) int {
+	flag.Parse()
 	dir, err := os.MkdirTemp("", "bombs")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -64,6 +69,8 @@ type bomb struct {
 	each int
 	// backup tells that the input is an argument, and no dump.
 	backup bool
+	// long is a bomb of the whole table only: it takes long, and others are of its kind.
+	long bool
 	// want is in the error; empty where the input is merely large, and read.
 	want string
 	// nameless is an error about all inputs together.
@@ -111,6 +118,9 @@ func (b *bomb) try(t *testing.T) {
 		if strings.HasPrefix(l, "error") || strings.HasPrefix(l, "Error") {
 			line = l
 		}
+	}
+	if b.backup {
+		line = said // it lists what is damaged
 	}
 	if !strings.Contains(line, b.want) || !b.nameless && !strings.Contains(line, shown(from)) {
 		t.Errorf("it says\n\t%.600s\nwant an error that names %s and says %q", said, shown(from), b.want)
@@ -195,8 +205,31 @@ func pod(metadata string) string {
 	return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"shop","uid":"1"` + metadata + `}}`
 }
 
+// large is so many bytes in the whole table, and in the ordinary run what takes any reader
+// that holds it above the bound just as well.
+func large(bytes int) int {
+	if *whole {
+		return bytes
+	}
+	return max(bytes/5, 100*mib)
+}
+
+// many is so many pieces in the whole table, and a tenth in the ordinary run.
+func many(pieces int) int {
+	if *whole {
+		return pieces
+	}
+	return pieces / 10
+}
+
+// tryAll tries what is chosen of a table.
 func tryAll(t *testing.T, bombs []bomb) {
 	t.Helper()
+	all := len(bombs)
+	if !*whole {
+		bombs = slices.DeleteFunc(bombs, func(b bomb) bool { return b.long })
+	}
+	t.Logf("%d of %d bombs; make bombs tries all", len(bombs), all)
 	for _, b := range bombs {
 		t.Run(b.name, b.try)
 	}
