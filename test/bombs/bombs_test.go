@@ -60,6 +60,8 @@ type bomb struct {
 	make  func(t *testing.T, dir string)
 	// args are the command; empty for `snapshot`, which reads and writes everything.
 	args []string
+	// behind are arguments after the input.
+	behind []string
 	// stdin gives the input on standard input.
 	stdin bool
 	// objects is how many objects the input holds: they may take memory, too. Where it
@@ -98,7 +100,7 @@ func (b *bomb) try(t *testing.T) {
 	if b.backup {
 		input = []string{path}
 	}
-	said, peak := child(t, slices.Concat(args, input), path, b.stdin)
+	said, peak := child(t, slices.Concat(args, input, b.behind), path, b.stdin)
 	t.Logf("%d MB: %.300s", peak/1_000_000, said)
 	objects := b.objects
 	if m := readSoFar.FindStringSubmatch(said); m != nil {

@@ -104,3 +104,14 @@ func TestBodies(t *testing.T) {
 			","+dying(`},"status":{"conditions":[{"type":"a","status":"b","message":"`+strings.Repeat("x", 2*mib)+`"}]}}`), `]`), objects: 400, want: memory},
 	})
 }
+
+// N22: completion of words says nothing of what is wrong, and reads no more.
+func TestCompletion(t *testing.T) {
+	labels := `,"labels":{"a":"%d` + strings.Repeat("x", 4*mib) + `"}}}`
+	tryAll(t, []bomb{
+		{name: "objects that hold much", args: []string{"__complete", "dry-run", "delete"}, behind: []string{"pods", ""},
+			write: numbered(`[`+podHead+podTail, 200, `,{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"`+labels, `]`), objects: 200},
+		{name: "our own format", args: []string{"__complete", "dry-run", "delete"}, behind: []string{"pods", ""},
+			write: inside(storedHead+`,"a":"`, "x", 100*mib, ``)},
+	})
+}
