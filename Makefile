@@ -88,6 +88,10 @@ fuzz: ## every fuzz target for T each
 	while IFS=: read -r file name; do \
 	  $(GO) test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$name\$$" -fuzztime $(T); done
 
+.PHONY: bombs
+bombs: ## every input that is made to exhaust memory, at its full size (20 minutes); `make test` has a part
+	$(GO) test -count=1 -timeout 60m -v ./test/bombs -whole
+
 .PHONY: bench
 bench: ## benchmarks of PKG; with BASE=old.txt compared to it
 	mkdir -p bin

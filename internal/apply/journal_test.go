@@ -134,7 +134,7 @@ func closed(t *testing.T, w *bundle.Writer) []bundle.Record {
 	if err := w.Close(time.Unix(2, 0)); err != nil {
 		t.Fatal(err)
 	}
-	b, err := bundle.Open(w.Path())
+	b, err := bundle.Open(w.Path(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

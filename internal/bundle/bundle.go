@@ -37,6 +37,8 @@ const (
 	maxObject   = 16 << 20  // ten times what etcd takes by default
 	maxManifest = 512 << 20 // half a million objects
 	maxLine     = 4 << 20
+	// maxWitnesses is ten times the namespaces of the largest clusters.
+	maxWitnesses = 100_000
 )
 
 // objectName is the name of the n-th file of an object, counted from 1.

@@ -76,7 +76,7 @@ func TestPlacesThatAreNotOurs(t *testing.T) {
 		if _, err := Create(path, head); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Create in %s: %v, want %q", path, err, want)
 		}
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(path, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open of %s: %v, want %q", path, err, want)
 		}
 	}

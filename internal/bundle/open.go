@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,9 +30,10 @@ type Bundle struct {
 }
 
 // Open reads a bundle and checks every hash in it. The error of a damaged one
-// lists all that is damaged; it wraps DamageErrors. The error of one that was
-// never finished is ErrUnsealed.
-func Open(path string) (*Bundle, error) {
+// lists what is damaged; it wraps DamageErrors. The error of one that was
+// never finished is ErrUnsealed. Where it would hold more than memory allows, the
+// error is that of memory, with the place.
+func Open(path string, memory Memory) (*Bundle, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -43,30 +43,33 @@ func Open(path string) (*Bundle, error) {
 		return nil, err
 	}
 	b := &Bundle{dir: dir}
-	if err := b.read(); err != nil {
+	if err := b.read(&holding{memory: memory}); err != nil {
 		return nil, fmt.Errorf("bundle %s: %w", path, errors.Join(err, dir.close()))
 	}
 	return b, nil
 }
 
-func (b *Bundle) read() error {
-	text, err := b.dir.read(manifestName, maxManifest)
+func (b *Bundle) read(held *holding) error {
+	if err := held.ask(manifestName, 0); err != nil {
+		return err
+	}
+	f, err := b.dir.open(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrUnsealed
 	} else if err != nil {
 		return err
 	}
-	all, err := b.manifest(text)
-	if err != nil {
+	all, sum, err := b.manifest(f, held)
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	f, err := b.dir.open(journalName)
+	f, err = b.dir.open(journalName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is missing: %w", journalName, ErrUnsealed)
 	} else if err != nil {
 		return err
 	}
-	err = b.journal(f, sumOf(text))
+	err = b.journal(f, sum, held)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
@@ -77,44 +80,9 @@ func (b *Bundle) read() error {
 	return b.take(append(all, late...))
 }
 
-// manifest reads the head and the entries of the manifest.
-func (b *Bundle) manifest(text []byte) ([]Entry, error) {
-	damage := func(why string) error { return &DamageError{File: manifestName, Why: why} }
-	var version struct {
-		Schema int `json:"kubectlGCBundle"`
-	}
-	if err := json.Unmarshal(text, &version); err != nil {
-		return nil, damage("it is no manifest: " + err.Error())
-	}
-	if version.Schema != schema {
-		return nil, damage(fmt.Sprintf("its format has version %d, this program reads %d", version.Schema, schema))
-	}
-	var m storedManifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, damage("it is no manifest: " + err.Error())
-	}
-	b.Head = Head{Tool: m.Tool, Command: m.Command, PlanDigest: m.PlanDigest, Cluster: m.Cluster, Created: m.Created, Secrets: m.Secrets}
-	for _, w := range m.Witnesses {
-		b.Head.Witnesses = append(b.Head.Witnesses, object.Ref(w))
-	}
-	entries := make([]Entry, len(m.Entries))
-	files := 0
-	for i := range m.Entries {
-		e, wrong := m.Entries[i].entry(objectName(files + 1))
-		if wrong != "" {
-			return nil, damage(wrong)
-		}
-		if e.Restorable() {
-			files++
-		}
-		entries[i] = e
-	}
-	return entries, nil
-}
-
 // journal reads the journal of a manifest with the hash.
-func (b *Bundle) journal(r io.Reader, manifest string) (err error) {
-	b.Journal, b.Torn, err = readJournal(r, manifest)
+func (b *Bundle) journal(r io.Reader, manifest string, held *holding) (err error) {
+	b.Journal, b.Torn, err = readJournal(r, manifest, held)
 	if err != nil {
 		return err
 	}
@@ -125,7 +93,7 @@ func (b *Bundle) journal(r io.Reader, manifest string) (err error) {
 // readJournal reads whole lines, and tells whether part of one stands behind
 // them. A journal without its first line is damaged: that line was on the disk
 // before there was a bundle.
-func readJournal(r io.Reader, prev string) (records []Record, torn bool, err error) {
+func readJournal(r io.Reader, prev string, held *holding) (records []Record, torn bool, err error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	open := map[int]bool{} // intents without a result
 	for n := 1; ; n++ {
@@ -149,6 +117,9 @@ func readJournal(r io.Reader, prev string) (records []Record, torn bool, err err
 		}
 		if wrong != "" {
 			return nil, false, damage(wrong)
+		}
+		if err := held.hold(len(line), journalName, n); err != nil {
+			return nil, false, err
 		}
 		records = append(records, rec)
 		prev = sum
@@ -237,23 +208,31 @@ func lateEntries(journal []Record, early []Entry) ([]Entry, error) {
 	return late, nil
 }
 
+// maxDamage bounds how many damaged files an error lists.
+const maxDamage = 100
+
 // take checks the bytes of all entries and keeps the last one of each object.
 func (b *Bundle) take(all []Entry) error {
-	at := map[object.Ref]int{}
+	at := make(map[object.Ref]int, len(all))
+	b.Entries = all[:0] // what is kept never stands behind what is looked at
 	var damage []error
+	more := 0
 	for i := range all {
-		e := &all[i]
-		if e.Restorable() {
-			if _, err := b.bytes(e); err != nil {
-				damage = append(damage, err)
-			}
+		e := all[i]
+		if _, err := b.Raw(&e); err != nil && len(damage) < maxDamage {
+			damage = append(damage, err)
+		} else if err != nil {
+			more++
 		}
 		if have, ok := at[e.Object]; ok {
-			b.Entries[have] = *e
+			b.Entries[have] = e
 			continue
 		}
 		at[e.Object] = len(b.Entries)
-		b.Entries = append(b.Entries, *e)
+		b.Entries = append(b.Entries, e)
+	}
+	if more > 0 {
+		damage = append(damage, fmt.Errorf("and %d more", more))
 	}
 	return errors.Join(damage...)
 }
@@ -317,6 +296,9 @@ func (b *Bundle) CheckCluster(uid types.UID) error {
 		return nil
 	}
 }
+
+// Path is the directory of the bundle.
+func (b *Bundle) Path() string { return b.dir.path }
 
 // Close lets go of the directory.
 func (b *Bundle) Close() error { return b.dir.close() }

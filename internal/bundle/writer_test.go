@@ -63,7 +63,7 @@ func must(t *testing.T, err error) {
 
 func open(t *testing.T, path string) *Bundle {
 	t.Helper()
-	b, err := Open(path)
+	b, err := Open(path, nil)
 	must(t, err)
 	t.Cleanup(func() { must(t, b.Close()) })
 	return b
@@ -358,7 +358,7 @@ func TestDiskFull(t *testing.T) {
 				t.Fatalf("room for %d: a request is allowed on a full disk", room)
 			}
 			_ = w.Close(noon)
-			b, err := Open(w.Path())
+			b, err := Open(w.Path(), nil)
 			switch {
 			case allowed == 0 && err != nil:
 			case err != nil:

@@ -37,7 +37,9 @@ func (w *words) naming(c *cobra.Command) naming {
 			return nil
 		}
 		partial, _ := c.Flags().GetBool("allow-partial") // where there is none, it is false
-		l, err := snapshot.ReadOutline(from, snapshot.Options{AllowPartial: partial})
+		memory := newDumpMemory()
+		defer memory.end()
+		l, err := snapshot.ReadOutline(from, snapshot.Options{AllowPartial: partial, Memory: memory.room})
 		if err != nil {
 			return nil
 		}

@@ -94,10 +94,15 @@ const (
 
 // room is an error if so many bytes more are too much.
 func (m *dumpMemory) room(bytes int64, objects int, limits snapshot.Limits) error {
-	most := float64(objects)*snapshot.ObjectMemory + float64(limits.MemoryBytes)
-	if limit := min(m.usual, int64(most-(1-runtimePart)*float64(limits.MemoryBytes))); limit != m.now && (m.now == 0 || limit > m.now+m.now/16) {
-		debug.SetMemoryLimit(limit)
-		m.now = limit
+	return m.roomFor(bytes, objects, snapshot.ObjectMemory, limits.MemoryBytes)
+}
+
+// roomFor is an error if so many bytes more are too much for a limit and so much for each object.
+func (m *dumpMemory) roomFor(bytes int64, objects, each int, limit int64) error {
+	most := float64(objects)*float64(each) + float64(limit)
+	if soft := min(m.usual, int64(most-(1-runtimePart)*float64(limit))); soft != m.now && (m.now == 0 || soft > m.now+m.now/16) {
+		debug.SetMemoryLimit(soft)
+		m.now = soft
 	}
 	if m.inUse()+bytes <= int64(inUsePart*most) {
 		return nil
@@ -107,7 +112,7 @@ func (m *dumpMemory) room(bytes int64, objects int, limits snapshot.Limits) erro
 		return nil
 	}
 	return fmt.Errorf("%w: reading on takes more than %s and %d bytes for each of %d objects, the limit for memory",
-		snapshot.ErrLimit, resource.NewQuantity(limits.MemoryBytes, resource.DecimalSI), snapshot.ObjectMemory, objects)
+		snapshot.ErrLimit, resource.NewQuantity(limit, resource.DecimalSI), each, objects)
 }
 
 // inUse are the bytes of the heap that are in use, and those that were and have not been

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/restore"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // undoing is `undo`.
@@ -26,6 +27,7 @@ type undoing struct {
 	confirm     confirm
 	skipRefused bool
 	assumeSame  bool
+	memory      quantity
 }
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -71,6 +73,7 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
 	f.BoolVar(&u.assumeSame, "assume-same-cluster", false, "Go on although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
+	f.Var(&u.memory, "max-memory", "Memory that reading the backup may take, beside 1 KB for each object, and 24 KB for each that is restored (default 300M).")
 	f.Float32Var(&u.cluster.qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
 	f.IntVar(&u.cluster.burst, "burst", 10, "With --qps: so many requests may go at once.")
 	return c
@@ -95,7 +98,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	planned, err := restore.Plan(c.Context(), client, id, args[0], restore.PlanOptions{AssumeSameCluster: u.assumeSame})
+	planned, err := u.plan(c, client, id, args[0])
 	if unknown, ok := errors.AsType[*restore.UnknownClusterError](err); ok {
 		return &exit{code: exitRefused, message: "refused, nothing was written: " + unknown.Error() +
 			"\n--assume-same-cluster goes on, if you are sure that it is"}
@@ -134,6 +137,24 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 		message = "" // it stands in what was printed
 	}
 	return &exit{code: code, message: message}
+}
+
+// restoredMemory is how much memory an object may take that is restored: its bytes, and
+// what becomes of them. Pods of real clusters take less.
+const restoredMemory = 24_000
+
+// plan reads the backup and plans the undo. Somebody else may have written the backup.
+func (u *undoing) plan(c *cobra.Command, client *kube.Client, id kube.Identity, bundle string) (*restore.Undo, error) {
+	memory := newDumpMemory()
+	defer memory.end()
+	limit := cmp.Or(int64(u.memory), snapshot.UsualMemory)
+	within := func(each int) func(int64, int) error {
+		return func(bytes int64, objects int) error { return memory.roomFor(bytes, objects, each, limit) }
+	}
+	planned, err := restore.Plan(c.Context(), client, id, bundle, restore.PlanOptions{
+		AssumeSameCluster: u.assumeSame, Reading: within(snapshot.ObjectMemory), Restoring: within(restoredMemory),
+	})
+	return planned, liftLimit(err)
 }
 
 // try has the server try everything.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/undo"
@@ -33,6 +34,9 @@ type PlanOptions struct {
 	// AssumeSameCluster goes on where nothing shows whether the backup is of this cluster.
 	// What is known to be another one stays refused.
 	AssumeSameCluster bool
+	// Reading is asked about what is held of the backup and of its journals, Restoring
+	// about the bytes of its objects and what becomes of them. Nil allows everything.
+	Reading, Restoring bundle.Memory
 }
 
 // Plan opens the bundle in a directory and plans how to undo what was done on the
@@ -40,7 +44,7 @@ type PlanOptions struct {
 // cluster, is an error; one of which nothing shows the cluster is a
 // *UnknownClusterError.
 func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string, o PlanOptions) (u *Undo, err error) {
-	b, err := bundle.Open(dir)
+	b, err := bundle.Open(dir, o.Reading)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +60,11 @@ func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string
 		return nil, err
 	}
 	look := lookup{ctx: ctx, from: client.Proven(kube.ProofOptions{})}
-	again, err := madeBefore(ctx, client, dir)
+	again, err := madeBefore(ctx, client, dir, o.Reading)
 	if err != nil {
 		return nil, err
 	}
-	saved, err := savedIn(b)
+	saved, err := savedIn(b, o.Restoring)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +84,25 @@ func Plan(ctx context.Context, client *kube.Client, id kube.Identity, dir string
 	return u, nil
 }
 
+// askEach is how much memory more is asked for at a time: asking takes time.
+const askEach = 256 << 10
+
 // savedIn are the objects of a bundle.
-func savedIn(b *bundle.Bundle) ([]undo.Saved, error) {
+func savedIn(b *bundle.Bundle, memory bundle.Memory) ([]undo.Saved, error) {
 	saved := make([]undo.Saved, len(b.Entries))
+	weight, asked := int64(0), int64(0) // of what decoding them takes, which comes later
 	for i := range b.Entries {
 		e := &b.Entries[i]
 		raw, err := b.Raw(e)
 		if err != nil {
 			return nil, err
+		}
+		weight += manifest.Weight(raw)
+		if memory != nil && weight-asked > askEach {
+			asked = weight
+			if err := memory(weight, i+1); err != nil {
+				return nil, fmt.Errorf("bundle %s: %s: %w", b.Path(), e.File, err)
+			}
 		}
 		saved[i] = undo.Saved{Object: e.Object, Raw: raw, Changed: e.Fate == bundle.Changed}
 	}

@@ -35,7 +35,7 @@ const (
 
 // madeBefore are the UIDs of what earlier undos of the bundle made, by the old ones.
 // Where a journal has no answer the object says itself whether it was made.
-func madeBefore(ctx context.Context, client *kube.Client, path string) (map[types.UID]types.UID, error) {
+func madeBefore(ctx context.Context, client *kube.Client, path string, memory bundle.Memory) (map[types.UID]types.UID, error) {
 	at := filepath.Join(path, journals)
 	info, err := os.Lstat(at)
 	switch {
@@ -52,7 +52,7 @@ func madeBefore(ctx context.Context, client *kube.Client, path string) (map[type
 	}
 	var earlier []*bundle.Bundle
 	for _, d := range dirs {
-		b, err := bundle.Open(filepath.Join(at, d.Name()))
+		b, err := bundle.Open(filepath.Join(at, d.Name()), memory)
 		if errors.Is(err, bundle.ErrUnsealed) {
 			continue // nothing was sent on the strength of it
 		} else if err != nil {
@@ -60,6 +60,9 @@ func madeBefore(ctx context.Context, client *kube.Client, path string) (map[type
 		}
 		if err := b.Close(); err != nil {
 			return nil, err
+		}
+		for i := range b.Journal {
+			b.Journal[i].Intent.Body = nil // whole objects, of which nothing is asked here
 		}
 		earlier = append(earlier, b)
 	}

@@ -42,16 +42,17 @@ type Limits struct {
 
 // What Limits allow without saying so, in bytes.
 const (
-	usualMemory = 300_000_000
 	// ObjectMemory is how much memory the process may take for each object.
 	ObjectMemory = 1_000
+	// UsualMemory is how much it may take beside that.
+	UsualMemory = 300_000_000
 )
 
 const gib = 1 << 30
 
 // scaled is a bound that is usual with the usual MemoryBytes, in proportion.
 func (l Limits) scaled(usual int64) int {
-	return int(min(float64(usual)/usualMemory*float64(l.MemoryBytes), 1<<40))
+	return int(min(float64(usual)/UsualMemory*float64(l.MemoryBytes), 1<<40))
 }
 
 // valueBytes bounds one value, line or archive that has to be held as it is.
@@ -97,7 +98,7 @@ func (l Limits) withDefaults() (Limits, error) {
 		{"TotalBytes", &l.TotalBytes, 8 * gib},
 		{"Ratio", &l.Ratio, 400},
 		{"RatioFrom", &l.RatioFrom, gib / 4},
-		{"MemoryBytes", &l.MemoryBytes, usualMemory},
+		{"MemoryBytes", &l.MemoryBytes, UsualMemory},
 	} {
 		if *f.value < 0 {
 			return l, fmt.Errorf("limit %s is negative: %d", f.name, *f.value)

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"protect":      {"report"},
 	"undo":         {},
 	"bundle":       {},
-	"restore":      {"report", "apply", "bundle", "kube", "undo"},
+	"restore":      {"report", "apply", "bundle", "kube", "manifest", "undo"},
 	"reconcile":    {"engine", "kube"},
 	"apply":        {"report", "engine", "snapshot", "finalizer", "plan", "protect", "bundle", "kube", "reconcile"},
 	"rights":       {},

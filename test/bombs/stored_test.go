@@ -26,16 +26,16 @@ func TestStored(t *testing.T) {
 	}
 	line := storedHead + `,"source":{},"types":[["v1","Pod"]],"resources":[],"coverage":{}}` + "\n"
 	tryAll(t, []bomb{
-		{name: "header", write: inside(storedHead+`,"a":"`, "x", 300*mib, ``), want: oneValue},
+		{name: "header", write: inside(storedHead+`,"a":"`, "x", large(300*mib), ``), want: oneValue},
 		{name: "header of many problems", write: inside(storedHead+`,"problems":[{}`, `,{}`, 40*mib, "]}\n"), want: onePiece},
 		{name: "header of many types", write: inside(storedHead+`,"types":[[]`, `,[]`, 40*mib, "]}\n"), want: onePiece},
-		{name: "object", write: inside(line+`{"t":0,"n":"`, "x", 300*mib, ``), want: oneValue},
+		{name: "object", write: inside(line+`{"t":0,"n":"`, "x", large(300*mib), ``), want: oneValue},
 		{name: "object of many owners", write: inside(line+`{"t":0,"n":"a","o":[{}`, `,{}`, 40*mib, "]}\n"), want: onePiece},
 		{name: "objects that hold much", write: numbered(line, 400, `{"t":0,"n":"a%d`+strings.Repeat("x", mib)+"\"}\n", ""), want: memory},
-		{name: "gzip", write: gzipped(inside(line+`{"t":0,"n":"`, "x", 300*mib, ``)), want: oneValue},
+		{name: "gzip", write: gzipped(inside(line+`{"t":0,"n":"`, "x", large(300*mib), ``)), want: oneValue},
 		{name: "discovery of many resources", make: file("discovery/apis.json", inside(`{"kind":"APIGroupList","groups":[{}`, `,{}`, 60*mib, "]}")), want: onePiece},
 		{name: "discovery of many verbs", make: file("discovery/v1.json", inside(`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"verbs":[""`, `,""`, 60*mib, "]}]}")), want: onePiece},
-		{name: "discovery", make: file("discovery/v1.json", inside(`{"kind":"APIResourceList","groupVersion":"`, `x`, 300*mib, `"}`)), want: onePiece},
+		{name: "discovery", make: file("discovery/v1.json", inside(`{"kind":"APIResourceList","groupVersion":"`, `x`, large(300*mib), `"}`)), want: onePiece},
 		{name: "list of errors", make: file("cluster-resources/pods-errors.json", inside(`[[]`, `,[]`, 60*mib, "]")), want: onePiece},
 		{name: "log of queries", make: file("meta/query-time.json", inside(`[{}`, `,{}`, 60*mib, "]")), want: onePiece},
 	})
