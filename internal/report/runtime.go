@@ -108,6 +108,9 @@ func (p *Plan) DeepCopyObject() runtime.Object {
 	c.Seed.Targets = slices.Clone(p.Seed.Targets)
 	c.Summary.ByKind = slices.Clone(p.Summary.ByKind)
 	c.Effects = cloneEach(p.Effects, Effect.clone)
+	if p.Exploration != nil {
+		c.Exploration = new(*p.Exploration)
+	}
 	c.Consequences = cloneEach(p.Consequences, Consequence.clone)
 	c.Storage = cloneEach(p.Storage, Storage.clone)
 	c.Steps = slices.Clone(p.Steps)
@@ -127,7 +130,7 @@ func (e *Explanation) DeepCopyObject() runtime.Object {
 	c.Finalizers = cloneEach(e.Finalizers, FinalizerFinding.clone)
 	c.WaitsFor = cloneEach(e.WaitsFor, Finding.clone)
 	c.Chain = slices.Clone(e.Chain)
-	c.TakenBy = slices.Clone(e.TakenBy)
+	c.TakenBy = cloneEach(e.TakenBy, Taker.clone)
 	c.Events = slices.Clone(e.Events)
 	if e.Deadlock != nil {
 		d := *e.Deadlock
@@ -186,13 +189,18 @@ func (e Effect) clone() Effect {
 	e.RemovedReferences = slices.Clone(e.RemovedReferences)
 	e.Assumptions = slices.Clone(e.Assumptions)
 	e.RecreatedBy = cloneRef(e.RecreatedBy)
-	e.Once = slices.Clone(e.Once)
+	e.Once, e.Otherwise = slices.Clone(e.Once), slices.Clone(e.Otherwise)
 	return e
 }
 
 func (c Consequence) clone() Consequence {
 	c.After = slices.Clone(c.After)
 	return c
+}
+
+func (t Taker) clone() Taker {
+	t.Once = slices.Clone(t.Once)
+	return t
 }
 
 func (b *BlockedBy) clone() *BlockedBy {
