@@ -99,7 +99,7 @@ bench: ## benchmarks of PKG; with BASE=old.txt compared to it
 	@if [ -n '$(BASE)' ]; then $(TOOL) benchstat '$(BASE)' bin/bench.txt; fi
 
 .PHONY: mutate
-mutate: ## break one rule at a time; fails if no scenario notices; ONLY=S104 for a part
+mutate: ## break one rule at a time; fails if no test notices; ONLY=S104 for a part
 	nice $(GO) run ./hack/mutate -picked hack/mutate/picked.txt $(ONLY)
 
 .PHONY: mutate-all

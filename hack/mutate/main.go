@@ -3,8 +3,8 @@
 // judges; it is listed. Nothing in the tree is written: the changed file is laid
 // over the real one for the compiler only.
 //
-// Changes are made by rule, or taken from a list of picked ones, which only
-// scenario files judge:
+// Changes are made by rule, or taken from a list of picked ones, which scenario files
+// judge, and the tests of the account of a run those of the account:
 //
 //	go run ./hack/mutate [-max n] packages...
 //	go run ./hack/mutate -picked list [words...]

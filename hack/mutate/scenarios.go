@@ -8,15 +8,37 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
-// stories are the packages with scenario files that may notice a change, the
-// nearest to its folder first.
-var stories = map[string][]string{
-	"internal/engine": {"internal/engine", "internal/controllers"},
-	"internal/apisim": {"internal/apisim", "internal/engine", "internal/controllers"},
+// judge is a package whose tests may notice a change, and which of them.
+type judge struct {
+	pkg string
+	// tests is the expression that chooses them.
+	tests string
+}
+
+const scenarioTests = "^TestScenarios$"
+
+var (
+	engineStories = judge{"internal/engine", scenarioTests}
+	neighbours    = judge{"internal/controllers", scenarioTests}
+	account       = judge{"internal/plan", "^(TestAccount|TestDigest.*)$"}
+	bounds        = judge{"internal/protect", "^(TestLimits|TestScreen)$"}
+	writing       = judge{"internal/apply", "^(TestSubjects|TestExpectations|TestCompare)$"}
+)
+
+// judges are those that may notice a change, the nearest to its folder first: of the
+// collector and the server scenario files alone, of the account of a run its tests.
+var judges = map[string][]judge{
+	"internal/engine":  {engineStories, neighbours},
+	"internal/apisim":  {{"internal/apisim", scenarioTests}, engineStories, neighbours},
+	"internal/plan":    {account},
+	"internal/reach":   {account},
+	"internal/protect": {bounds},
+	"internal/apply":   {writing},
 }
 
 // tooLong ends a change that never ends, which counts as noticed: all scenarios
@@ -40,6 +62,7 @@ func runPicked(path string, words []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	list = slices.DeleteFunc(list, func(p picked) bool { return !p.concerns(words) })
 	t := trial{list: list, path: path, dir: dir}
 	if err := t.compile(); err != nil {
 		return err
@@ -49,11 +72,8 @@ func runPicked(path string, words []string) error {
 	}
 	tried, survivors := 0, 0
 	for i, p := range list {
-		if !p.concerns(words) {
-			continue
-		}
 		tried++
-		by, err := t.try(i+1, stories[filepath.Dir(p.file)])
+		by, err := t.try(i+1, judges[filepath.Dir(p.file)])
 		if err != nil {
 			return fmt.Errorf("%s:%d: %s: %w", path, p.at, p.why, err)
 		}
@@ -71,7 +91,7 @@ func runPicked(path string, words []string) error {
 	}
 	fmt.Printf("%d mutants, %d killed, in %s\n", tried, tried-survivors, time.Since(start).Round(time.Second))
 	if survivors > 0 {
-		return fmt.Errorf("no scenario notices %d changes", survivors)
+		return fmt.Errorf("no test notices %d changes", survivors)
 	}
 	return nil
 }
@@ -91,7 +111,20 @@ type trial struct {
 	path, dir string
 }
 
-// compile makes one binary for each package with scenarios. What does not
+// judges are those of all changes of the list, each once.
+func (t trial) judges() []judge {
+	var all []judge
+	for _, p := range t.list {
+		for _, j := range judges[filepath.Dir(p.file)] {
+			if !slices.Contains(all, j) {
+				all = append(all, j)
+			}
+		}
+	}
+	return all
+}
+
+// compile makes one binary for each package that judges. What does not
 // compile says nothing about any test, so it is an error.
 func (t trial) compile() error {
 	replace, err := t.woven()
@@ -106,10 +139,10 @@ func (t trial) compile() error {
 	if err := os.WriteFile(file, overlay, 0o644); err != nil {
 		return err
 	}
-	for _, pkg := range stories["internal/apisim"] {
-		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-o", t.binary(pkg), "./"+pkg)
+	for _, j := range t.judges() {
+		cmd := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-o", t.binary(j.pkg), "./"+j.pkg)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%s does not compile:\n%s", pkg, out)
+			return fmt.Errorf("%s does not compile:\n%s", j.pkg, out)
 		}
 	}
 	return nil
@@ -140,8 +173,8 @@ func (t trial) woven() (map[string]string, error) {
 	var wrong error
 	for _, file := range files {
 		pkg := filepath.Dir(file)
-		if stories[pkg] == nil {
-			return nil, fmt.Errorf("%s: no scenarios judge %s", t.path, file)
+		if judges[pkg] == nil {
+			return nil, fmt.Errorf("%s: no tests judge %s", t.path, file)
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -169,17 +202,17 @@ func (t trial) woven() (map[string]string, error) {
 
 // unchanged makes sure that a failure will be the change's.
 func (t trial) unchanged(when string) error {
-	by, err := t.try(0, stories["internal/apisim"])
+	by, err := t.try(0, t.judges())
 	if err == nil && by != "" {
 		err = fmt.Errorf("%s, nothing being changed, %s fails", when, by)
 	}
 	return err
 }
 
-// try names the scenario file that notices a change; empty if none does.
-func (t trial) try(number int, pkgs []string) (string, error) {
-	for _, pkg := range pkgs {
-		by, err := t.scenarios(pkg, number)
+// try names the scenario file or test that notices a change; empty if none does.
+func (t trial) try(number int, by []judge) (string, error) {
+	for _, j := range by {
+		by, err := t.ask(j, number)
 		if by != "" || err != nil {
 			return by, err
 		}
@@ -187,11 +220,11 @@ func (t trial) try(number int, pkgs []string) (string, error) {
 	return "", nil
 }
 
-// scenarios runs the scenario files of a package in its directory. It names the
-// first one that fails.
-func (t trial) scenarios(pkg string, number int) (string, error) {
-	cmd := exec.Command(t.binary(pkg), "-test.run", "^TestScenarios$", "-test.timeout", tooLong)
-	cmd.Dir = pkg
+// ask runs the tests of a judge in the directory of the package. It names the first
+// one that fails.
+func (t trial) ask(j judge, number int) (string, error) {
+	cmd := exec.Command(t.binary(j.pkg), "-test.run", j.tests, "-test.timeout", tooLong)
+	cmd.Dir = j.pkg
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", chosen, number))
 	out, err := cmd.CombinedOutput()
 	if err == nil {
@@ -199,12 +232,13 @@ func (t trial) scenarios(pkg string, number int) (string, error) {
 	}
 	by := failed(string(out))
 	if by == "" {
-		return "", fmt.Errorf("%s fails, but in no scenario file:\n%s", pkg, out)
+		return "", fmt.Errorf("%s fails, but in no test:\n%s", j.pkg, out)
 	}
-	return filepath.Base(pkg) + "/" + by, nil
+	return filepath.Base(j.pkg) + "/" + by, nil
 }
 
 var (
+	failedTest  = regexp.MustCompile(`(?m)^--- FAIL: (Test[^/\s]+)`)
 	failedFile  = regexp.MustCompile(`--- FAIL: TestScenarios/(\S+)`)
 	runningFile = regexp.MustCompile(`(?m)^\s+TestScenarios/(\S+)`)
 )
@@ -218,6 +252,9 @@ func failed(out string) string {
 		return all[0][1]
 	case len(all) > 1:
 		return fmt.Sprintf("%s and %d more", all[0][1], len(all)-1)
+	}
+	if m := failedTest.FindStringSubmatch(out); m != nil {
+		return m[1]
 	}
 	if m := runningFile.FindStringSubmatch(out); m != nil {
 		return m[1] + ", which does not end"

@@ -101,9 +101,9 @@ func TestTakenBy(t *testing.T) {
 		}
 		want, sure, unsure := allTakers(t, snap, o)
 		certain, unknown = certain+sure, unknown+unsure
-		got := map[report.Taker]bool{}
-		for _, taker := range e.TakenBy {
-			got[taker] = true
+		got := map[taken]bool{}
+		for _, x := range e.TakenBy {
+			got[taken{x.Object, x.Policy, x.Unknown, x.Later}] = true
 		}
 		if diff := cmp.Diff(want, got); diff != "" || e.TakersUntried != 0 || len(got) != len(e.TakenBy) {
 			t.Fatalf("%s is taken by (-simulated +said):\n%s\n%d untried, in\n%s", o.Ref, diff, e.TakersUntried, scenario.World{Objects: snap.Objects})
@@ -114,9 +114,16 @@ func TestTakenBy(t *testing.T) {
 	})
 }
 
+// taken is a report.Taker but for the finalizers.
+type taken struct {
+	object         report.Ref
+	policy         string
+	unknown, later bool
+}
+
 // allTakers tries every single delete.
-func allTakers(t *rapid.T, snap *snapshot.Snapshot, o *object.Object) (takers map[report.Taker]bool, certain, unknown int) {
-	takers = map[report.Taker]bool{}
+func allTakers(t *rapid.T, snap *snapshot.Snapshot, o *object.Object) (takers map[taken]bool, certain, unknown int) {
+	takers = map[taken]bool{}
 	before := effect(t, snap, plan.CollectSeed(), o).Outcome
 	if before == report.Deleted {
 		return takers, 0, 0
@@ -126,13 +133,16 @@ func allTakers(t *rapid.T, snap *snapshot.Snapshot, o *object.Object) (takers ma
 			if x == o {
 				continue
 			}
-			taker := report.Taker{Object: report.RefOf(x.Ref), Policy: policy.String()}
+			taker := taken{object: report.RefOf(x.Ref), policy: policy.String()}
 			switch e := effect(t, snap, plan.DeleteSeed(policy, x.Ref), o); {
 			case e.Outcome == report.Deleted && !e.Baseline:
 				takers[taker] = true
 				certain++
+			case e.Later == report.Deleted && !e.Baseline && before != report.Blocked:
+				taker.later = true
+				takers[taker] = true
 			case e.Outcome == report.Unknown && before != report.Unknown:
-				taker.Unknown = true
+				taker.unknown = true
 				takers[taker] = true
 				unknown++
 			}
@@ -141,7 +151,8 @@ func allTakers(t *rapid.T, snap *snapshot.Snapshot, o *object.Object) (takers ma
 	return takers, certain, unknown
 }
 
-// mildest keeps of each object the first certain delete, or else the first.
+// mildest keeps of each object the first delete that is expected to take it, or else the
+// first that does if finalizers come off, or else the first.
 func mildest(takers []report.Taker) []report.Taker {
 	kept := []report.Taker{}
 	for _, taker := range takers {
@@ -149,7 +160,7 @@ func mildest(takers []report.Taker) []report.Taker {
 		switch {
 		case i < 0:
 			kept = append(kept, taker)
-		case kept[i].Unknown && !taker.Unknown:
+		case kept[i].Unknown && !taker.Unknown, kept[i].Later && !taker.Later && !taker.Unknown:
 			kept[i] = taker
 		}
 	}

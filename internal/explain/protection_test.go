@@ -61,8 +61,8 @@ func TestTakersOfClaims(t *testing.T) {
 		t.Errorf("taken by %v", taken.TakenBy)
 	}
 	kept := protectedObject(t, claim+"v1 Pod s/p node=n1 phase=Running period=30 claims=data")
-	if len(kept.TakenBy) != 0 {
-		t.Errorf("taken by %v", kept.TakenBy)
+	if len(kept.TakenBy) != 1 || !kept.TakenBy[0].Later {
+		t.Errorf("taken by %v, but only when its user has gone", kept.TakenBy)
 	}
 }
 

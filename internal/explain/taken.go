@@ -42,8 +42,9 @@ type taking struct {
 // contains it, of what owns or contains that, and of what it waits for; nearest first.
 // Each is simulated. An object that goes anyway is taken by nobody.
 //
-// Where it is not known whether a delete takes the object, it is listed as such, unless
-// that much is not known without any delete.
+// A delete that takes it once finalizers come off is listed with them. Where it is not
+// known whether a delete takes the object, it is listed as such, unless that much is not
+// known without any delete.
 func (q *question) takenBy(ctx context.Context, o Options, before report.Effect) (takers []report.Taker, untried int, err error) {
 	if before.Outcome == report.Deleted {
 		return nil, 0, nil
@@ -63,8 +64,9 @@ func (q *question) takenBy(ctx context.Context, o Options, before report.Effect)
 	return takers, 0, nil
 }
 
-// by tries the deletes of one object: the mildest policy that takes the target for
-// certain, else the mildest of which that is not known.
+// by tries the deletes of one object: the mildest policy that is expected to take the
+// target, else the mildest that takes it if finalizers come off, else the mildest of
+// which it is not known.
 func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, error) {
 	policies := []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
 	if t.reach.Indifferent(x) {
@@ -78,23 +80,42 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 		if err != nil {
 			return nil, err
 		}
-		certain := effect.Outcome == report.Deleted && !effect.Baseline
-		unknown := effect.Outcome == report.Unknown && t.before != report.Unknown
-		taker := report.Taker{Object: report.RefOf(x.Ref), Policy: policy.String(), Unknown: unknown}
+		taker, takes := t.taker(x, policy, &effect)
 		switch {
-		case !certain && !unknown:
+		case !takes:
 		case t.options.AllPolicies:
 			takers = append(takers, taker)
-		case certain:
+		case !taker.Unknown && !taker.Later:
 			return []report.Taker{taker}, nil
 		case len(takers) == 0:
 			takers = append(takers, taker)
+		case takers[0].Unknown && taker.Later:
+			takers[0] = taker
 		}
 	}
 	if t.options.AllPolicies && t.reach.Indifferent(x) {
 		takers = underEveryPolicy(takers)
 	}
 	return takers, nil
+}
+
+// taker says how a delete takes the target, and whether it does. What is being deleted
+// and held goes with the finalizers that hold it, whatever is deleted beside.
+func (t *taking) taker(x *object.Object, policy engine.Policy, e *report.Effect) (report.Taker, bool) {
+	taker := report.Taker{Object: report.RefOf(x.Ref), Policy: policy.String()}
+	switch {
+	case e.Baseline && e.Outcome != report.Unknown:
+		return taker, false
+	case e.Outcome == report.Deleted:
+		taker.Once = e.Once
+		return taker, true
+	case e.Later == report.Deleted && t.before != report.Blocked:
+		taker.Once, taker.Later = e.Once, true
+		return taker, true
+	default:
+		taker.Unknown = e.Outcome == report.Unknown && t.before != report.Unknown
+		return taker, taker.Unknown
+	}
 }
 
 // underEveryPolicy repeats for the other policies what was tried under one.

@@ -76,7 +76,7 @@ func (p *Part) Waits(e *report.Explanation) string {
 func (p *Part) foreground(e *report.Explanation) string {
 	taken := map[types.UID]bool{e.Object.UID: true}
 	for _, t := range e.TakenBy {
-		taken[t.Object.UID] = t.Policy == "Background" && !t.Unknown
+		taken[t.Object.UID] = t.Policy == "Background" && !t.Unknown && !t.Later
 	}
 	open := []*object.Object{p.watched[e.Object.UID]}
 	met := map[*object.Object]bool{open[0]: true}

@@ -90,10 +90,11 @@ func TestAccount(t *testing.T) {
 		},
 		{
 			name:  "one whose controller is gone may come off all the same",
-			world: "v1 ConfigMap n/a fin=x/gone\nv1 Secret n/b owners=a",
+			world: "v1 ConfigMap n/a fin=x/gone\nv1 Secret n/b owners=a\nv1 Secret n/c owners=b",
 			seed:  deleting("a"),
 			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/gone of a (Gone)\n" +
-				"Secret b: Possible Deleted FinalizerRemoved, Kept after x/gone of a (Gone)",
+				"Secret b: Possible Deleted FinalizerRemoved, Kept after x/gone of a (Gone)\n" +
+				"Secret c: Possible Deleted FinalizerRemoved, Kept after x/gone of a (Gone)",
 		},
 		{
 			name:  "one of whom nothing is known behind one that runs",

@@ -107,3 +107,34 @@ func TestDigestOfACollection(t *testing.T) {
 		}
 	}
 }
+
+// TestDigestOfRequests: what is asked for, what is known of whoever takes finalizers
+// off, and each flag that weakens a guard makes another digest.
+func TestDigestOfRequests(t *testing.T) {
+	snap := world(t, "v1 ConfigMap n/a fin=x/runs,x/y deleting grace=0\nv1 ConfigMap n/b fin=x/runs\nv1 Secret n/c owners=b")
+	digest := func(seed plan.Seed, o plan.Options) string {
+		result, err := plan.Simulate(t.Context(), snap, seed, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Plan.Digest
+	}
+	take := func(names ...string) plan.Seed {
+		return plan.Seed{Verb: plan.RemoveFinalizer, Finalizers: names, Targets: []object.Ref{find(snap, "a")}}
+	}
+	b := plan.DeleteSeed(engine.Background, find(snap, "b"))
+	seen := map[string]string{}
+	for name, d := range map[string]string{
+		"x/runs":         digest(take("x/runs"), plan.Options{}),
+		"x/y":            digest(take("x/y"), plan.Options{}),
+		"b":              digest(b, plan.Options{}),
+		"without a copy": digest(b, plan.Options{Guards: []string{"no-backup"}}),
+		"protected":      digest(b, plan.Options{Guards: []string{"allow-protected"}}),
+		"gone":           digest(b, plan.Options{Controller: runs(map[string]string{"x/runs": "gone"})}),
+	} {
+		if other, same := seen[d]; same {
+			t.Errorf("%s and %s have the same digest", name, other)
+		}
+		seen[d] = name
+	}
+}

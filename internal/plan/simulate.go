@@ -110,14 +110,28 @@ func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 }
 
 // EffectOn simulates a seed for the sake of one object and returns what becomes
-// of it: Kept if nothing touches it. The surroundings may be nil.
+// of it: Kept if nothing touches it. Of a delete it has both futures. The surroundings
+// may be nil.
 func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *surroundings.Surroundings) (report.Effect, error) {
 	s := newSimulation(snap, seed, Options{Surroundings: around, NoSteps: true})
 	if err := s.run(ctx, nil); err != nil {
 		return report.Effect{}, err
 	}
-	if f := s.fateIn(s.fates(), o.Ref); f != nil {
-		return s.effects(fates{s.tracks.key(o.Ref): f})[0], nil
+	all, one := s.fates(), fates{}
+	if f := s.fateIn(all, o.Ref); f != nil {
+		one[s.tracks.key(o.Ref)] = f
+	}
+	effects := s.effects(one)
+	if seed.Verb == Delete {
+		if err := s.goOn(ctx, all); err != nil {
+			return report.Effect{}, err
+		}
+		effects = s.withFutures(effects, all)
+	}
+	for i := range effects {
+		if object.Ref(effects[i].Object) == o.Ref {
+			return effects[i], nil
+		}
 	}
 	return report.Effect{Object: report.RefOf(o.Ref), Outcome: report.Kept}, nil
 }

@@ -45,12 +45,26 @@ func EffectNote(e *report.Effect) string {
 	switch {
 	case e.Contested:
 		return "depends on timing"
+	case e.AtOnce != "" && len(running(e.Once)) > 0:
+		return "once " + removers(raw, running(e.Once))
+	case e.Later == report.Deleted && e.Outcome != report.Blocked:
+		return laterNote(e)
 	case e.Outcome == report.Blocked && e.BlockedBy != nil:
 		return heldBy(*e.BlockedBy)
 	case e.RecreatedBy != nil || e.Recreator != "":
 		return "comes back"
 	}
 	return ""
+}
+
+// laterNote says when something goes that is not expected to.
+func laterNote(e *report.Effect) string {
+	for _, r := range e.Once {
+		if r.State != report.ControllerRuns {
+			return "goes when " + raw.text(r.Finalizer) + " comes off"
+		}
+	}
+	return "goes later"
 }
 
 // heldBy is shorter than what the tables say.

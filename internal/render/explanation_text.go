@@ -276,14 +276,33 @@ func explainTakers(w *writer, e *report.Explanation) {
 	}
 }
 
+// takerCondition says what has to happen before a delete takes an object.
+func takerCondition(x report.Taker) string {
+	if !x.Later {
+		return "once " + removers(raw, running(x.Once))
+	}
+	held := slices.DeleteFunc(slices.Clone(x.Once), func(r report.Release) bool { return r.State == report.ControllerRuns })
+	if len(held) == 0 {
+		return "once what does not answer works again"
+	}
+	text := "if " + finalizerNames(raw, finalizersOf(held))
+	if held[0].Object != x.Object {
+		text += " of " + raw.name(held[0].Object)
+	}
+	return text + " comes off; " + stateText(held)
+}
+
 // takersByObject lists who takes an object, once each, with the policies that do, or
 // may do.
 func takersByObject(takers []report.Taker) (objects []report.Ref, policies map[report.Ref]string) {
 	policies = map[report.Ref]string{}
 	for _, x := range takers {
 		policy := x.Policy
-		if x.Unknown {
+		switch {
+		case x.Unknown:
 			policy += " (not certain)"
+		case x.Later || len(x.Once) > 0:
+			policy += " (" + takerCondition(x) + ")"
 		}
 		if have, ok := policies[x.Object]; ok {
 			policies[x.Object] = have + ", " + policy

@@ -45,10 +45,30 @@ func futureText(s Style, caused []report.Effect) string {
 	} else {
 		text += "; held by " + finalizerNames(s, held)
 	}
-	if gone := !slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }); gone {
-		return text + " (its controller does not run)"
+	return text + " (" + stateText(held) + ")"
+}
+
+// stateText says of finalizers that are not expected to come off what is known of their
+// controllers.
+func stateText(held []report.Release) string {
+	if slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }) {
+		return "not known whether its controller runs"
 	}
-	return text + " (not known whether its controller runs)"
+	return "its controller does not run"
+}
+
+// running keeps the releases that are expected.
+func running(list []report.Release) []report.Release {
+	return finalizersOf(slices.DeleteFunc(slices.Clone(list), func(r report.Release) bool { return r.State != report.ControllerRuns }))
+}
+
+// finalizersOf keeps one release for each finalizer and what is known of its controller.
+func finalizersOf(list []report.Release) []report.Release {
+	var kept []report.Release
+	for _, r := range list {
+		kept = addFinalizer(kept, r)
+	}
+	return kept
 }
 
 // addFinalizer keeps one release for each finalizer and what is known of its controller.

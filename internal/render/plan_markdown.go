@@ -34,9 +34,18 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 
 // planWarnings are what a person should not overlook.
 func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
-	var blocked, unknown, contested, back []report.Ref
+	var blocked, held, unknown, contested, back []report.Ref
+	var once []report.Release
 	for i := range caused {
 		e := &caused[i]
+		if e.Later == report.Deleted && e.Outcome != report.Blocked {
+			held = append(held, e.Object)
+			for _, r := range e.Once {
+				if r.State != report.ControllerRuns {
+					once = addFinalizer(once, r)
+				}
+			}
+		}
 		switch e.Outcome {
 		case report.Blocked:
 			blocked = append(blocked, e.Object)
@@ -56,7 +65,7 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		refs []report.Ref
 		text string
 	}{
-		{blocked, "**Gets stuck:** "}, {unknown, "**Not known what becomes of:** "},
+		{blocked, "**Gets stuck:** "}, {held, laterWarning(s, once)}, {unknown, "**Not known what becomes of:** "},
 		{contested, "**Depends on timing:** "}, {back, "**Comes back:** "},
 	} {
 		if len(w.refs) > 0 {
@@ -67,6 +76,15 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 		points = append(points, "**Finalizer** "+s.object(f.Name)+" ("+s.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+keeper(s, f)+".")
 	}
 	return points
+}
+
+// laterWarning begins the list of what goes if finalizers come off of which that is not
+// expected.
+func laterWarning(s Style, once []report.Release) string {
+	if len(once) == 0 {
+		return "**Goes once what does not answer works again:** "
+	}
+	return "**Goes when " + finalizerNames(s, once) + " comes off** (" + stateText(once) + ")**:** "
 }
 
 // data is a table of the data that goes, or may go.

@@ -73,6 +73,9 @@ func (s Style) kinds(item *report.RiskItem) string {
 	if left := len(byCount) - len(shown); left > 0 {
 		parts = append(parts, plural(left, "other kind"))
 	}
+	if item.Later > 0 {
+		parts = append(parts, strconv.Itoa(item.Later)+" of it only when finalizers come off")
+	}
 	if item.Blocked > 0 {
 		parts = append(parts, strconv.Itoa(item.Blocked)+" blocked")
 	}

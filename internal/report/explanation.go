@@ -107,6 +107,12 @@ type Taker struct {
 	// Unknown marks a delete that may take the object, or may not: that rests on
 	// something that was not seen.
 	Unknown bool `json:"unknown,omitempty"`
+	// Once are the finalizers that have to come off before the object goes; empty where
+	// none has to.
+	Once []Release `json:"once,omitempty"`
+	// Later marks a delete that takes the object only if finalizers of Once come off of
+	// which that is not expected, or once what does not answer works again.
+	Later bool `json:"later,omitempty"`
 }
 
 // Remedy is a command that would change the verdict, and what it does.

@@ -26,6 +26,8 @@ type RiskItem struct {
 	Takes  Toll `json:"takes"`
 	// ByKind counts what it takes by kind.
 	ByKind []KindCount `json:"byKind"`
+	// Later counts those of them that go only when finalizers come off.
+	Later int `json:"later,omitempty"`
 	// Blocked counts what would be terminating for good, Unknown what may go or not.
 	Blocked int `json:"blocked,omitempty"`
 	Unknown int `json:"unknown,omitempty"`

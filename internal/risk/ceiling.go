@@ -43,9 +43,7 @@ func newCeilings(m *reach.Map, objects []*object.Object, rs *object.Resources) *
 	for i, o := range objects {
 		c.index[o] = i
 		c.group[i] = i
-		if !stays(o) {
-			c.own[i] = weigh(classOf(o.Ref, rs))
-		}
+		c.own[i] = weigh(classOf(o.Ref, rs))
 	}
 	c.gather()
 	c.owners = dominate(c)

@@ -141,7 +141,8 @@ func (r *ranking) try(ctx context.Context, c candidate) error {
 	return nil
 }
 
-// item says what the delete of an object takes, and how many others.
+// item says what the delete of an object takes, and how many others: what goes at once,
+// and what goes when finalizers come off.
 func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.Object) (item report.RiskItem, others int, err error) {
 	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true})
 	if err != nil {
@@ -150,20 +151,23 @@ func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.O
 	item = report.RiskItem{Object: report.RefOf(o.Ref), ByKind: []report.KindCount{}}
 	kinds := map[report.KindCount]int{}
 	var unknown []report.Ref
-	for i := range result.Plan.Effects {
-		e := &result.Plan.Effects[i]
+	for i := range result.Plan.Consequences {
+		c := &result.Plan.Consequences[i]
 		switch {
-		case e.Baseline:
-		case e.Outcome == report.Deleted:
-			add(&item.Takes, weigh(classOf(object.Ref(e.Object), r.snap.Resources)))
-			kinds[report.KindCount{APIVersion: e.Object.APIVersion, Kind: e.Object.Kind}]++
-			if e.Object != item.Object {
+		case c.Change != report.ChangeDeleted, c.Anyway && c.Object != item.Object:
+		case c.Certainty == report.Undecided:
+			unknown = append(unknown, c.Object)
+		case c.Outcome == report.Blocked && len(c.After) == 0:
+			item.Blocked++
+		default:
+			add(&item.Takes, weigh(classOf(object.Ref(c.Object), r.snap.Resources)))
+			kinds[report.KindCount{APIVersion: c.Object.APIVersion, Kind: c.Object.Kind}]++
+			if c.Outcome != report.Deleted {
+				item.Later++
+			}
+			if c.Object != item.Object {
 				others++
 			}
-		case e.Outcome == report.Blocked:
-			item.Blocked++
-		case e.Outcome == report.Unknown:
-			unknown = append(unknown, e.Object)
 		}
 	}
 	for k, n := range kinds {

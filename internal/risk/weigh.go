@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -68,15 +67,4 @@ func add(a *report.Toll, b report.Toll) {
 // compare orders tolls by data, then workloads, then the rest.
 func compare(a, b report.Toll) int {
 	return cmp.Or(cmp.Compare(a.Data, b.Data), cmp.Compare(a.Workloads, b.Workloads), cmp.Compare(a.Rest, b.Rest))
-}
-
-// stays tells whether a finalizer that nobody in a simulation removes keeps the object,
-// whatever is deleted.
-func stays(o *object.Object) bool {
-	for _, name := range o.Finalizers() {
-		if by, _ := plan.Remover(name); by == "" {
-			return true
-		}
-	}
-	return false
 }
