@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // futures are what follows when finalizers of others come off that hold what our
@@ -213,29 +212,6 @@ func (s *simulation) judged(o *object.Object, r report.Release) report.Release {
 	}
 	s.futures.judged[r] = judged
 	return judged
-}
-
-// controllerOf asks the surroundings. One that is there and does not get on is neither
-// running nor gone.
-func controllerOf(around *surroundings.Surroundings) ControllerOf {
-	if around == nil {
-		return nil
-	}
-	return func(o *object.Object, finalizer string) (string, report.ControllerState) {
-		j := around.Controller(o, finalizer)
-		name := j.Name
-		if name == "" && j.Controller.Name != "" {
-			name = j.Controller.KubectlName()
-		}
-		switch j.State {
-		case report.RemoverAlive:
-			return name, report.ControllerRuns
-		case report.RemoverGone:
-			return name, report.ControllerGone
-		default:
-			return name, report.ControllerUnknown
-		}
-	}
 }
 
 // releases tells whether a simulated controller takes the finalizer off.
