@@ -170,8 +170,9 @@ func (w *foresight) foresee() {
 		w.Fatalf("dry-run: code %d, %v: %s", code, err, errOut)
 	}
 	for _, o := range w.before {
-		if !w.within(o) && w.effect(o.Ref) == nil {
-			continue
+		e := w.effect(o.Ref)
+		if !w.within(o) && (e == nil || e.Baseline && w.one.Broken) {
+			continue // what was left before goes on when the next one is repaired
 		}
 		w.rows = append(w.rows, row{thing: o, foretold: w.foretoldOf(o)})
 	}
@@ -242,7 +243,12 @@ func (w *foresight) rest(when int) {
 			if cluster.Code(err) == http.StatusNotFound {
 				return true, nil
 			}
-			return bytes.Contains(text, []byte(`"status":"True"`)), err
+			if err != nil || bytes.Contains(text, []byte(`"status":"True"`)) {
+				return true, err
+			}
+			// While pods end it says nothing.
+			text, err = plane.Do(ctx, http.MethodGet, "/api/v1/namespaces/"+w.one.Name+"/pods", "", nil)
+			return bytes.Contains(text, []byte("deletionTimestamp")), err
 		})
 		if err != nil {
 			w.Error(err)
@@ -367,7 +373,11 @@ func (w *foresight) deleteWithGC() {
 	w.Helper()
 	close(w.act)
 	dir := w.TempDir()
-	flags := []string{lift, "--backup-dir", dir, "--backup-secrets", "--timeout=25s", "-o", "json"}
+	limit, want := "--timeout=2m", 0
+	if slices.ContainsFunc(w.rows, func(r row) bool { return w.within(r.thing) && r.foretold[1] == terminating }) {
+		limit, want = "--timeout=8s", 6 // for what is foretold to stay nobody waits longer
+	}
+	flags := []string{lift, "--backup-dir", dir, "--backup-secrets", limit, "-o", "json"}
 	code, out, errOut := w.run(append([]string{"delete", w.target, "--dry-run"}, flags...)...)
 	var plan report.Plan
 	if err := json.Unmarshal([]byte(out), &plan); err != nil || code != 0 {
@@ -379,11 +389,7 @@ func (w *foresight) deleteWithGC() {
 		w.Fatalf("delete: code %d, %v: %s", code, err, errOut)
 	}
 	w.look(w.ctx, 1)
-	want := 0
 	for i := range w.rows {
-		if w.rows[i].foretold[1] == terminating {
-			want = 6
-		}
 		if w.rows[i].foretold[1] != w.rows[i].is[1] {
 			w.Errorf("%s: foretold %s, and it is %s", w.rows[i].path, w.rows[i].foretold[1], w.rows[i].is[1])
 		}
