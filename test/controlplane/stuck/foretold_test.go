@@ -45,14 +45,13 @@ func TestForetold(t *testing.T) {
 	}
 	s.fence("started")
 	s.renewing()
-	var page strings.Builder
 	for i, one := range once {
 		t.Run(one.Name, func(t *testing.T) {
 			w := &foresight{stage: &stage{T: t, ctx: s.ctx}, one: one, program: program}
 			w.build()
 			w.foresee()
 			w.deleteWithKubectl()
-			page.WriteString(w.sideBySide())
+			w.sideBySide()
 			w.repair()
 		})
 		t.Run(again[i].Name, func(t *testing.T) {
