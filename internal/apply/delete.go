@@ -201,6 +201,11 @@ func (r *run) follow(ctx context.Context) (*report.Run, error) {
 	if out.State == report.Complete {
 		out.State, out.Message = state, message
 	}
+	if state == report.TimedOut {
+		// What has not happened yet may still.
+		out.Drift = slices.DeleteFunc(out.Drift, func(d report.Drift) bool { return d.Reason != report.GoneInstead })
+		out.Summary.Drifted = len(out.Drift)
+	}
 	return out, err
 }
 

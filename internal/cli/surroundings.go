@@ -48,6 +48,7 @@ func (w world) surroundings(seen *evidence.World) *surroundings.Surroundings {
 // reachOf is what a plan writes to, and what finalizers of others hold then.
 func reachOf(w world, p *report.Plan) kube.Reach {
 	var r kube.Reach
+	written := map[*object.Object]bool{}
 	for i := range p.Consequences {
 		c := &p.Consequences[i].Object
 		o := w.Find(c.APIVersion, c.Kind, c.Namespace, c.Name)
@@ -55,15 +56,23 @@ func reachOf(w world, p *report.Plan) kube.Reach {
 			continue
 		}
 		r.Written = append(r.Written, o)
+		written[o] = true
 		if slices.ContainsFunc(o.Finalizers(), ofOthers) {
 			r.Held = append(r.Held, o)
 		}
 	}
-	for i := range p.Effects { // who holds what was deleted before is said, too
+	for i := range p.Effects { // what was deleted before ends, too, or is held
 		e := &p.Effects[i]
 		o := w.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
-		if o != nil && e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers) && !slices.Contains(r.Held, o) {
-			r.Written, r.Held = append(r.Written, o), append(r.Held, o)
+		if o == nil {
+			continue
+		}
+		held := e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers)
+		if (e.Baseline || held) && !written[o] {
+			r.Written = append(r.Written, o)
+		}
+		if held && !slices.Contains(r.Held, o) {
+			r.Held = append(r.Held, o)
 		}
 	}
 	return r

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // futures are what follows when finalizers of others come off that hold what our
@@ -29,6 +28,9 @@ type futures struct {
 	// of requests until then; they are only set if it goes on after that.
 	expected []*object.Object
 	steps    int
+	// healed tells that everybody answers in the end who did not: what ends then need
+	// not follow from our requests.
+	healed bool
 }
 
 // over tells whether a step belongs to the future that the plan does not expect.
@@ -72,6 +74,7 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 	s.tracks.phase = inLaterFuture
 	if heals {
 		s.heal()
+		s.futures.healed = true
 		if err := s.drain(ctx, nil); err != nil {
 			return err
 		}
@@ -83,10 +86,14 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 	s.futures.last = s.fates()
 	for _, f := range all {
 		// It may have happened anyway, and now it follows from our requests.
-		f.anyway = f.anyway || f.baseline && f.track.changed&inLaterFuture != 0
+		f.anyway = f.anyway || f.baseline && f.track.changed&inLaterFuture != 0 && !s.endsByHealing(f.track)
 	}
 	return nil
 }
+
+// endsByHealing tells whether an object goes on in the end because somebody answers again,
+// and our requests have nothing to do with it.
+func (s *simulation) endsByHealing(tr *track) bool { return s.futures.healed && !s.reaches(tr.first) }
 
 // waitForSurroundings tells whether something stays that may go when nodes, APIs and
 // webhooks answer again.
@@ -213,29 +220,6 @@ func (s *simulation) judged(o *object.Object, r report.Release) report.Release {
 	}
 	s.futures.judged[r] = judged
 	return judged
-}
-
-// controllerOf asks the surroundings. One that is there and does not get on is neither
-// running nor gone.
-func controllerOf(around *surroundings.Surroundings) ControllerOf {
-	if around == nil {
-		return nil
-	}
-	return func(o *object.Object, finalizer string) (string, report.ControllerState) {
-		j := around.Controller(o, finalizer)
-		name := j.Name
-		if name == "" && j.Controller.Name != "" {
-			name = j.Controller.KubectlName()
-		}
-		switch j.State {
-		case report.RemoverAlive:
-			return name, report.ControllerRuns
-		case report.RemoverGone:
-			return name, report.ControllerGone
-		default:
-			return name, report.ControllerUnknown
-		}
-	}
 }
 
 // releases tells whether a simulated controller takes the finalizer off.

@@ -26,7 +26,7 @@ func (s *simulation) withFutures(effects []report.Effect, all fates) []report.Ef
 	}
 	var more []report.Effect
 	for key, f := range s.futures.last {
-		if all[key] != nil || f.baseline || !s.concerns(f, nil) {
+		if all[key] != nil || f.baseline || !s.concerns(f, nil) || s.endsByHealing(f.track) {
 			continue
 		}
 		e := report.Effect{Object: report.RefOf(f.track.first.Ref), Outcome: report.Kept, Reason: string(UntilReleased), Message: "stays"}

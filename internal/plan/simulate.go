@@ -165,15 +165,15 @@ type simulation struct {
 func (o Options) strict() bool { return o.Rules == engine.Strict }
 
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
-	if o.Controller == nil {
-		o.Controller = controllerOf(o.Surroundings)
-	}
 	beside := newNeighbours(snap, o.Surroundings)
 	s := &simulation{
 		snap: snap, seed: seed, options: o, neighbours: beside,
 		recorder:  newRecorder(beside.server(), snap, o.Reads),
 		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...)),
 		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap)},
+	}
+	if o.Controller == nil && o.Surroundings != nil {
+		s.options.Controller = s.controllerOf
 	}
 	s.partial = o.Rules == engine.Strict && len(RelevantGaps(snap, func(string) bool { return true })) > 0
 	beside.watch(s.recorder)

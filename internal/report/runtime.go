@@ -131,7 +131,7 @@ func (e *Explanation) DeepCopyObject() runtime.Object {
 	c.Finalizers = cloneEach(e.Finalizers, FinalizerFinding.clone)
 	c.WaitsFor = cloneEach(e.WaitsFor, Finding.clone)
 	c.Chain = slices.Clone(e.Chain)
-	c.TakenBy = slices.Clone(e.TakenBy)
+	c.TakenBy = cloneEach(e.TakenBy, Taker.clone)
 	c.Events = slices.Clone(e.Events)
 	if e.Deadlock != nil {
 		d := *e.Deadlock
@@ -193,6 +193,11 @@ func (e Effect) clone() Effect {
 	e.Once = slices.Clone(e.Once)
 	e.Otherwise = slices.Clone(e.Otherwise)
 	return e
+}
+
+func (t Taker) clone() Taker {
+	t.Once = slices.Clone(t.Once)
+	return t
 }
 
 func (c Consequence) clone() Consequence {

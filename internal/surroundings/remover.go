@@ -37,6 +37,8 @@ type Judgement struct {
 
 	// Suspects are the pods that may be the one, the likeliest first.
 	Suspects []report.Ref
+	// Working are those of the suspects that were seen to work.
+	Working []report.Ref
 	// Asleep are workloads that would run the one and are scaled to 0.
 	Asleep []report.Ref
 	// Powerless are accounts of the right program that may not write the object.
@@ -206,7 +208,10 @@ func (s *search) pace() report.RemoverVerdict {
 	for n, p := range s.suspects {
 		ref := report.RefOf(p.Ref)
 		ok := p.Running() && p.Ready && p.Waiting == "" && !p.BeingDeleted
-		healthy = healthy || ok
+		if ok {
+			healthy = true
+			s.found.Working = append(s.found.Working, ref)
+		}
 		if n >= most {
 			continue
 		}

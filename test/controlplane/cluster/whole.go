@@ -61,6 +61,12 @@ func (c *Cluster) Whole(ctx context.Context) error {
 	})
 }
 
+// Collections are the paths of everything that can be listed, of all versions.
+func (c *Cluster) Collections(ctx context.Context) ([]string, error) {
+	paths, _, err := c.groups(ctx)
+	return paths, err
+}
+
 // groups are the collections that can be listed. ok is false while a group that is
 // registered is missing.
 func (c *Cluster) groups(ctx context.Context) (paths []string, ok bool, err error) {

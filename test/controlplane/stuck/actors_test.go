@@ -22,6 +22,9 @@ type operator struct {
 	Pod string `json:"pod"`
 	// Lease is when it was renewed; without one there is none.
 	Lease string `json:"lease"`
+	// Acts names the finalizer that it takes off where objects are foretold, as long
+	// as its pod is there.
+	Acts string `json:"acts"`
 }
 
 // manifests are the operator's objects.
