@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -37,8 +38,8 @@ func TestForetold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	once := chosen(read(t, foretold, text))
-	again := chosen(read(t, foretold, regexp.MustCompile(`(?m)^- name: (.*)$`).ReplaceAll(text, []byte("- name: again-$1"))))
+	once := usual(chosen(read(t, foretold, text)), "")
+	again := usual(chosen(read(t, foretold, regexp.MustCompile(`(?m)^- name: (.*)$`).ReplaceAll(text, []byte("- name: again-$1")))), "again-")
 	s.prepare(slices.Concat(once, again))
 	if err := plane.Controllers(append(controllers, "statefulset-controller", "serviceaccount-controller")...); err != nil {
 		t.Fatal(err)
@@ -62,6 +63,21 @@ func TestForetold(t *testing.T) {
 			w.repair()
 		})
 	}
+}
+
+// everything is for all situations: each of the others takes minutes, for the namespace
+// controller tries again later and later.
+var everything = flag.Bool("foretell-all", false, "foretell all deletes of namespaces, and not only some")
+
+// usual are the situations that are lived through without being asked for: a controller
+// that runs, one that does not, and a node that is not ready.
+func usual(all []*situation, prefix string) []*situation {
+	if *everything {
+		return all
+	}
+	return slices.DeleteFunc(all, func(x *situation) bool {
+		return !slices.Contains([]string{"operator-runs", "operator-scaled-down", "node-not-ready"}, strings.TrimPrefix(x.Name, prefix))
+	})
 }
 
 // own gives a test a control plane of its own, in which nobody else breaks anything.
