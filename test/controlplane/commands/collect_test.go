@@ -54,7 +54,7 @@ func (s *stage) bundle() *bundle.Bundle {
 	if err != nil || len(found) == 0 {
 		s.t.Fatalf("%v bundles, %v", found, err)
 	}
-	b, err := bundle.Open(found[len(found)-1])
+	b, err := bundle.Open(found[len(found)-1], nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

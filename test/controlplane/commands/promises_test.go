@@ -243,7 +243,7 @@ func TestCopyFirst(t *testing.T) {
 				if err != nil || len(found) != 1 {
 					t.Fatalf("backups: %v, %v", found, err)
 				}
-				b, err := bundle.Open(found[0])
+				b, err := bundle.Open(found[0], nil)
 				if err != nil {
 					t.Fatal(err)
 				}

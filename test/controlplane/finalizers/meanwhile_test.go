@@ -96,7 +96,7 @@ func TestChangedBeforeTheCopy(t *testing.T) {
 // a text.
 func (s *stage) saved(name, text string) bool {
 	s.Helper()
-	b, err := bundle.Open(s.bundles()[0])
+	b, err := bundle.Open(s.bundles()[0], nil)
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -389,7 +389,7 @@ func (t *trial) judgeAccount(a account, copied map[key]bool) {
 func (t *trial) copied() (map[key]bool, error) {
 	all := map[key]bool{}
 	for _, dir := range t.bundles {
-		b, err := bundle.Open(dir)
+		b, err := bundle.Open(dir, nil)
 		if err != nil {
 			return nil, err
 		}

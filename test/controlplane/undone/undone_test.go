@@ -175,7 +175,7 @@ func (s *stage) backup(all [][]byte) []undo.Saved {
 		s.check(w.Result(n, bundle.Result{Time: now, Outcome: bundle.Confirmed, Code: http.StatusOK}))
 	}
 	s.check(w.Close(now))
-	b, err := bundle.Open(w.Path())
+	b, err := bundle.Open(w.Path(), nil)
 	s.check(err)
 	var saved []undo.Saved
 	for i := range b.Entries {
