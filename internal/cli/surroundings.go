@@ -48,7 +48,7 @@ func (w world) surroundings(seen *evidence.World) *surroundings.Surroundings {
 // reachOf is what a plan writes to, and what finalizers of others hold then.
 func reachOf(w world, p *report.Plan) kube.Reach {
 	var r kube.Reach
-	written := map[*object.Object]bool{}
+	written, held := map[*object.Object]bool{}, map[*object.Object]bool{}
 	for i := range p.Consequences {
 		c := &p.Consequences[i].Object
 		o := w.Find(c.APIVersion, c.Kind, c.Namespace, c.Name)
@@ -59,6 +59,7 @@ func reachOf(w world, p *report.Plan) kube.Reach {
 		written[o] = true
 		if slices.ContainsFunc(o.Finalizers(), ofOthers) {
 			r.Held = append(r.Held, o)
+			held[o] = true
 		}
 	}
 	for i := range p.Effects { // what was deleted before ends, too, or is held
@@ -67,11 +68,11 @@ func reachOf(w world, p *report.Plan) kube.Reach {
 		if o == nil {
 			continue
 		}
-		held := e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers)
-		if (e.Baseline || held) && !written[o] {
+		blocked := e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers)
+		if (e.Baseline || blocked) && !written[o] {
 			r.Written = append(r.Written, o)
 		}
-		if held && !slices.Contains(r.Held, o) {
+		if blocked && !held[o] {
 			r.Held = append(r.Held, o)
 		}
 	}

@@ -244,40 +244,51 @@ func (h holds) of(o *object.Object) []report.Release {
 		return list
 	}
 	h.known[key] = nil // who waits in a circle adds nothing
-	var list []report.Release
-	add := func(more []report.Release) {
-		for _, r := range more {
-			if !slices.Contains(list, r) {
-				list = append(list, r)
-			}
-		}
-	}
+	var found union
 	f := h.fates[key]
 	if f != nil && f.track.first.Ref != o.Ref {
 		f = nil
 	}
 	switch {
 	case f != nil && f.blocked != nil:
-		add(h.named(o, f.blocked.Finalizers))
+		found.add(h.named(o, f.blocked.Finalizers))
 		for _, d := range f.blocked.Dependents {
-			add(h.at(object.Ref(d)))
+			found.add(h.at(object.Ref(d)))
 		}
 	case f != nil && f.outcome == report.Deleted:
 	default:
 		for _, ref := range o.Owners {
-			add(h.at(h.locate(ref, o.Namespace)))
+			found.add(h.at(h.locate(ref, o.Namespace)))
 		}
-		if o.Namespace != "" && len(list) == 0 {
-			add(h.at(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))
+		if o.Namespace != "" && len(found.list) == 0 {
+			found.add(h.at(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))
 		}
 		if v := o.Volume(); v != nil {
 			for _, claim := range h.claimOf(o) {
-				add(h.at(claim))
+				found.add(h.at(claim))
 			}
 		}
 	}
-	h.known[key] = list
-	return list
+	h.known[key] = found.list
+	return found.list
+}
+
+// union lists releases, each once. A namespace may wait for thousands.
+type union struct {
+	list []report.Release
+	has  map[report.Release]bool
+}
+
+func (u *union) add(more []report.Release) {
+	if u.has == nil {
+		u.has = make(map[report.Release]bool, len(more))
+	}
+	for _, r := range more {
+		if !u.has[r] {
+			u.has[r] = true
+			u.list = append(u.list, r)
+		}
+	}
 }
 
 // at are the holds of the object at some coordinates, if it is terminating.

@@ -25,8 +25,8 @@ func (s *simulation) withFutures(effects []report.Effect, all fates) []report.Ef
 		}
 	}
 	var more []report.Effect
-	for key, f := range s.futures.last {
-		if all[key] != nil || f.baseline || !s.concerns(f, nil) || s.endsByHealing(f.track) {
+	for _, f := range s.sorted(s.futures.last) {
+		if all[s.tracks.key(f.track.first.Ref)] != nil || f.baseline || !s.concerns(f, nil) || s.endsByHealing(f.track) {
 			continue
 		}
 		e := report.Effect{Object: report.RefOf(f.track.first.Ref), Outcome: report.Kept, Reason: string(UntilReleased), Message: "stays"}
@@ -47,18 +47,16 @@ type twoHolds struct{ first, expected holds }
 
 // of are the holds of an object, for those outcomes that it has.
 func (h twoHolds) of(o *object.Object, e *report.Effect) []report.Release {
-	var list []report.Release
-	if e.AtOnce != "" {
-		list = slices.Clone(h.first.of(o))
+	switch {
+	case e.Later == "":
+		return h.first.of(o)
+	case e.AtOnce == "":
+		return h.expected.of(o)
 	}
-	if e.Later != "" {
-		for _, r := range h.expected.of(o) {
-			if !slices.Contains(list, r) {
-				list = append(list, r)
-			}
-		}
-	}
-	return list
+	var both union
+	both.add(h.first.of(o))
+	both.add(h.expected.of(o))
+	return both.list
 }
 
 func (s *simulation) addFutures(e *report.Effect, tr *track, h twoHolds) {
