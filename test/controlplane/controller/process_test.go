@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -57,7 +59,13 @@ func launch(t *testing.T, flags ...string) *process {
 	t.Helper()
 	p := &process{t: t, done: make(chan struct{})}
 	p.cmd = exec.Command(program, append([]string{"controller", "--address=127.0.0.1:0", "-v=2"}, flags...)...)
-	p.cmd.Env = []string{"HOME=" + t.TempDir(), "KUBECONFIG=/dev/null"}
+	home := t.TempDir()
+	// Its own empty kubeconfig: not on every machine is /dev/null one.
+	kubeconfig := filepath.Join(home, "kubeconfig")
+	if err := os.WriteFile(kubeconfig, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Env = []string{"HOME=" + home, "KUBECONFIG=" + kubeconfig}
 	p.cmd.Stderr = &p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ func (s *session) environment() []string {
 		"KUBECONFIG=" + plane.Kubeconfig, "STAGE=" + absolute(s.t, filepath.Join("testdata", strings.TrimPrefix(s.t.Name(), "TestPages/"))), "OBJECTS=" + absolute(s.t, "testdata/objects"),
 		"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1", "__code=0",
 		// A repository is one that a page has made, never one that the copy happens to be in.
-		"GIT_CEILING_DIRECTORIES=" + filepath.Dir(s.dir), "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_CEILING_DIRECTORIES=" + filepath.Dir(s.dir), "GIT_CONFIG_GLOBAL=" + filepath.Join(s.home, ".gitconfig"),
 		// Each of these programs lives for a moment.
 		"GOGC=400",
 	}
