@@ -127,6 +127,13 @@ func TestAccount(t *testing.T) {
 			want:  "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Deleted AtOnce, Deleted",
 		},
 		{
+			name: "a volume that the delete of another namespace releases is no matter of ours",
+			world: "v1 ConfigMap n/a\nv1 Namespace n\nv1 Namespace m deleting\nv1 PersistentVolumeClaim m/c uid=c fin=kubernetes.io/pvc-protection\n" +
+				"v1 PersistentVolume disk phase=Bound claim=m/c:c reclaim=Retain fin=kubernetes.io/pv-protection",
+			seed: deleting("a"),
+			want: "ConfigMap a: Sure Deleted AtOnce, Deleted",
+		},
+		{
 			name:  "what the snapshot does not decide counts",
 			world: "v1 ConfigMap n/a uid=a\nv1 Secret n/x uid=a\nv1 Secret n/b owners=a",
 			seed:  deleting("a"),

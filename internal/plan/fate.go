@@ -113,7 +113,7 @@ func (s *simulation) fateOf(tr *track) *fate {
 	case report.Unknown:
 		f.baseline = f.baseline && tr.changed != 0
 	case report.Kept:
-		f.baseline = false
+		f.baseline = f.baseline && tr.changed != 0
 		if s.unremarkable(tr) {
 			return nil
 		}
