@@ -34,7 +34,7 @@ func draw(seed uint64) *story {
 	d.asked()
 	d.rights = choose(d, map[rights]int{everything: 15, ownNamespace: 2, readOnly: 1, someKinds: 1, impersonated: 1})
 	d.answer = choose(d, map[answer]int{rightDigest: 25, wrongDigest: 2, nobodyThere: 1, saidYes: 9, saidNo: 1, saidWrong: 1, hungUp: 1})
-	d.fault = choose(d, map[fault]int{noFault: 17, interrupted: 2, killed: 1})
+	d.fault = choose(d, map[fault]int{noFault: 30, interrupted: 3, killed: 2, answerLost: 2, serverLost: 2})
 	if d.one(2) {
 		d.meddling()
 	}

@@ -3,7 +3,7 @@ package oracle
 import "flag"
 
 var (
-	number  = flag.Int("runs", 60, "the number of runs")
+	number  = flag.Int("runs", 100, "the number of runs")
 	first   = flag.Uint64("seed", 1, "the first seed")
 	atOnce  = flag.Int("batch", 60, "the number of worlds that stand there at a time")
 	workers = flag.Int("workers", 30, "the number of runs at a time")

@@ -246,10 +246,14 @@ func (t *trial) judgeEnd() {
 	if t.result == nil || t.ran.signalled {
 		return
 	}
-	confirmed, done := map[string]int{}, map[string]int{}
+	confirmed, done, unanswered := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, w := range t.result.Writes {
-		if w.State == report.Confirmed {
-			confirmed[w.Verb+" "+key{w.Object.Kind, w.Object.Namespace, w.Object.Name}.String()]++
+		name := w.Verb + " " + key{w.Object.Kind, w.Object.Namespace, w.Object.Name}.String()
+		switch {
+		case w.State == report.Confirmed:
+			confirmed[name]++
+		case w.State == report.UnknownWrite && t.story.fault.ofLink():
+			unanswered[name] = true
 		}
 	}
 	for _, w := range t.done() {
@@ -257,7 +261,9 @@ func (t *trial) judgeEnd() {
 		if w.Verb == "delete" {
 			verb = "DELETE"
 		}
-		done[verb+" "+w.key().String()] = 1
+		if name := verb + " " + w.key().String(); !unanswered[name] {
+			done[name] = 1
+		}
 	}
 	if !reflect.DeepEqual(confirmed, done) {
 		t.violate(misreported, key{}, "confirmed are %v, done was %v", confirmed, done)
@@ -343,8 +349,7 @@ func (t *trial) judgeProtection(c change, said *entry) {
 		t.violate(unprotected, c.key, "%s; it is annotated %v; the account says %s", c.text, was.GetAnnotations(), textOf(said))
 		return
 	}
-	target := slices.ContainsFunc(t.story.command.targets, func(name string) bool { return t.ours.key(t.story.thing(name)) == c.key })
-	if t.story.command.verb == "remove-finalizer" && was.GetDeletionTimestamp() != nil && !target {
+	if t.story.command.verb == "remove-finalizer" && was.GetDeletionTimestamp() != nil {
 		return // it was decided when it was deleted
 	}
 	if !t.story.command.has("--allow-protected") && slices.Contains([]string{"Namespace", "PersistentVolumeClaim", "PersistentVolume"}, c.key.kind) {

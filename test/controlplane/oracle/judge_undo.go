@@ -110,7 +110,7 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 		}
 		if now == nil {
 			t.violate(undoOverwrote, k, "it was there, and is gone")
-		} else if d := differences(t.ours, was, t.ours, now); len(d) > 0 && now.GetUID() == was.GetUID() {
+		} else if d := differences(t.ours, was, t.ours, now); len(d) > 0 && now.GetUID() == was.GetUID() && !adopted(now, steps) {
 			t.violate(undoOverwrote, k, "other %s", strings.Join(d, ", "))
 		}
 	}
@@ -122,6 +122,18 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 			t.violate(undoOverwrote, w.key(), "%s", w)
 		}
 	}
+}
+
+// adopted tells whether the controller of an object is one that the undo has made again:
+// those of workloads take to themselves what fits, and write on it.
+func adopted(o *unstructured.Unstructured, steps map[key]*report.UndoStep) bool {
+	for _, r := range o.GetOwnerReferences() {
+		s := steps[key{r.Kind, o.GetNamespace(), r.Name}]
+		if r.Controller != nil && *r.Controller && s != nil && s.State == report.StepMade {
+			return true
+		}
+	}
+	return false
 }
 
 // restoredFrom is the annotation that an undo writes.

@@ -231,6 +231,9 @@ func (s *stage) strike(ctx context.Context, all []*trial) error {
 			prefixes = append(prefixes, "rolebindings/"+string(at), "events/"+string(at), "clusterrolebindings/"+string(at))
 		}
 		prefixes = append(prefixes, "serviceaccounts/"+accounts+"/"+t.user())
+		if t.link != nil {
+			t.link.close()
+		}
 		if err := os.RemoveAll(t.dir); err != nil {
 			return err
 		}

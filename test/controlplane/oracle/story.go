@@ -122,7 +122,12 @@ const (
 	noFault     fault = "none"
 	interrupted fault = "interrupted at the first write"
 	killed      fault = "killed at the first write"
+	answerLost  fault = "the answer to the first write is lost"
+	serverLost  fault = "the server is lost at the first write"
 )
+
+// ofLink tells whether it is the way to the server that fails.
+func (f fault) ofLink() bool { return f == answerLost || f == serverLost }
 
 // moment is when somebody else does something.
 type moment string

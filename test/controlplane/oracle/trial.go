@@ -25,6 +25,7 @@ type trial struct {
 	slot       int
 	ours, twin place
 	dir        string // of the program
+	link       *link  // to the server, where it fails
 
 	// What there was when the plan was made, and what there was at the end, here and at
 	// the twin's.
@@ -213,6 +214,7 @@ func (t *trial) act(ctx context.Context) (err error) {
 	}
 	t.happens(ctx, beforeRun)
 	var p *process
+	var cut sync.Once
 	var ready sync.WaitGroup
 	ready.Add(1)
 	t.records.tell(t.user(), func(received bool, w *write) {
@@ -232,6 +234,8 @@ func (t *trial) act(ctx context.Context) (err error) {
 			p.signal(os.Interrupt)
 		case killed:
 			p.signal(syscall.SIGKILL)
+		case answerLost, serverLost:
+			cut.Do(func() { t.link.cut(t.story.fault == serverLost) })
 		case noFault:
 		}
 	})
@@ -242,6 +246,9 @@ func (t *trial) act(ctx context.Context) (err error) {
 	var r report.Run
 	if json.Unmarshal([]byte(t.ran.out), &r) == nil && r.Kind == "Run" {
 		t.result = &r
+	}
+	if t.link != nil {
+		t.link.mend()
 	}
 	t.happens(ctx, afterRun)
 	t.records.tell(t.user(), nil)

@@ -117,11 +117,18 @@ func (s *stage) equip(ctx context.Context, t *trial) error {
 	if t.story.rights == impersonated {
 		as = ", as: somebody, as-groups: [\"system:masters\"]"
 	}
+	server := s.URL
+	if t.story.fault.ofLink() {
+		if t.link, err = connect(s.URL); err != nil {
+			return err
+		}
+		server = t.link.url()
+	}
 	return os.WriteFile(filepath.Join(t.dir, "config"), fmt.Appendf(nil, `{apiVersion: v1, kind: Config, current-context: theirs,
 clusters: [{name: c, cluster: {server: %q, certificate-authority: %q}}],
 users: [{name: u, user: {token: %q%s}}],
 contexts: [{name: theirs, context: {cluster: c, user: u}}]}
-`, s.URL, s.CA, answer.Status.Token, as), 0o600)
+`, server, s.CA, answer.Status.Token, as), 0o600)
 }
 
 func sentinelName(user string) string { return user + "-has-ended" }
