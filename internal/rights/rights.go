@@ -102,11 +102,10 @@ func ClusterRole(c Command, o Options) *rbac.ClusterRole {
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbac.SchemeGroupVersion.String(), Kind: "ClusterRole"},
 		ObjectMeta: metav1.ObjectMeta{Name: "kubectl-gc-" + string(c)},
 	}
-	finalizers := c == Undo && o.OwnerEnforcement
 	if o.Kinds == nil {
 		role.Rules = []rbac.PolicyRule{rule("*", []string{"*"}, verbs(c, o)...)}
 	} else {
-		role.Rules = named(o.Kinds, verbs(c, o), finalizers)
+		role.Rules = named(c, o)
 	}
 	switch {
 	case c == Doctor:
@@ -115,7 +114,7 @@ func ClusterRole(c Command, o Options) *rbac.ClusterRole {
 		role.Rules = append(role.Rules, rule("", []string{"events"}, "create", "patch"))
 	case c == RemoveFinalizer:
 		role.Rules = append(role.Rules, rule("", []string{"namespaces/finalize"}, "update"))
-	case finalizers && o.Kinds == nil:
+	case c == Undo && o.OwnerEnforcement && o.Kinds == nil:
 		role.Rules = append(role.Rules, rule("*", []string{"*/finalizers"}, "update"))
 	}
 	return role
@@ -146,10 +145,13 @@ func rule(group string, resources []string, verbs ...string) rbac.PolicyRule {
 }
 
 // named are rules that name kinds: those of a group that know the same verbs in one.
-func named(kinds []object.Resource, wanted []string, finalizers bool) []rbac.PolicyRule {
-	known := map[schema.GroupResource]object.Verbs{}
-	for _, k := range kinds {
+// A name is that kind alone: what belongs to it, its status or finalizers, is named, too.
+func named(c Command, o Options) []rbac.PolicyRule {
+	wanted := verbs(c, o)
+	known, custom := map[schema.GroupResource]object.Verbs{}, map[schema.GroupResource]bool{}
+	for _, k := range o.Kinds {
 		known[k.GroupResource()] |= k.Verbs
+		custom[k.GroupResource()] = custom[k.GroupResource()] || k.Custom || k.Guessed
 	}
 	type key struct{ group, verbs string }
 	resources := map[key][]string{}
@@ -165,7 +167,11 @@ func named(kinds []object.Resource, wanted []string, finalizers bool) []rbac.Pol
 		}
 		k := key{gr.Group, strings.Join(verbs, ",")}
 		resources[k] = append(resources[k], gr.Resource)
-		if finalizers {
+		if c == Undo && custom[gr] { // a status that the controllers of Kubernetes do not make again
+			k.verbs = "patch"
+			resources[k] = append(resources[k], gr.Resource+"/status")
+		}
+		if c == Undo && o.OwnerEnforcement {
 			k.verbs = "update"
 			resources[k] = append(resources[k], gr.Resource+"/finalizers")
 		}

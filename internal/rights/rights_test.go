@@ -66,6 +66,22 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// An undo gives the instances of definitions their status back, which is a resource of
+// its own for whom kinds are named.
+func TestUndoOfStatus(t *testing.T) {
+	kinds := []object.Resource{
+		{Group: "db.example.com", Version: "v1", Name: "databases", Kind: "Database", Verbs: object.AllVerbs, Custom: true},
+		{Version: "v1", Name: "pods", Kind: "Pod", Verbs: object.AllVerbs},
+	}
+	if diff := cmp.Diff([]rbac.PolicyRule{
+		rule("", []string{"pods"}, "get", "list", "create", "patch"),
+		rule("db.example.com", []string{"databases"}, "get", "list", "create", "patch"),
+		rule("db.example.com", []string{"databases/status"}, "patch"),
+	}, ClusterRole(Undo, Options{Kinds: kinds}).Rules); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 // What the admission of owner references asks for is for clusters that have it, and for
 // nobody but who makes references.
 //
