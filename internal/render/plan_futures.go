@@ -12,6 +12,7 @@ import (
 func futureText(s Style, caused []report.Effect) string {
 	var soon, held []report.Release
 	goSoon, goLater := 0, 0
+	used := inUse(caused)
 	for i := range caused {
 		e := &caused[i]
 		if e.AtOnce != "" {
@@ -25,6 +26,9 @@ func futureText(s Style, caused []report.Effect) string {
 			case r.State == report.ControllerRuns && e.AtOnce != "":
 				soon = addFinalizer(soon, r)
 			case r.State != report.ControllerRuns && e.Later == report.Deleted:
+				if used[r.Object] {
+					r.State = protects
+				}
 				held = addFinalizer(held, r)
 			}
 		}
@@ -51,10 +55,29 @@ func futureText(s Style, caused []report.Effect) string {
 // stateText says of finalizers that are not expected to come off what is known of their
 // controllers.
 func stateText(held []report.Release) string {
+	held = slices.DeleteFunc(slices.Clone(held), func(r report.Release) bool { return r.State == protects })
+	if len(held) == 0 {
+		return "in use"
+	}
 	if slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }) {
 		return "not known whether its controller runs"
 	}
 	return "its controller does not run"
+}
+
+// protects is the state of a finalizer that stays for as long as its object is in use:
+// whether its controller runs is not what it waits for.
+const protects report.ControllerState = "Protects"
+
+// inUse are the objects that wait for who uses them.
+func inUse(caused []report.Effect) map[report.Ref]bool {
+	used := map[report.Ref]bool{}
+	for i := range caused {
+		if e := &caused[i]; e.Outcome == report.Blocked && e.Reason == "InUse" {
+			used[e.Object] = true
+		}
+	}
+	return used
 }
 
 // running keeps the releases that are expected.

@@ -177,13 +177,17 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	var secrets, custom grouping
 	for i := range effects {
 		e := &effects[i]
-		if e.Outcome != report.Deleted && e.Outcome != report.Blocked && e.Outcome != report.Unknown && e.Reason != claimLeft {
+		if !goesNowOrLater(e) && e.Reason != claimLeft {
 			continue
 		}
 		switch holds[[2]string{e.Object.APIVersion, e.Object.Kind}] {
 		case report.VolumeData:
 			detail, known := storage[e.Object]
-			if !known {
+			switch {
+			case known:
+			case e.Outcome == report.Kept:
+				detail = s.text(e.Message)
+			default:
 				detail = "no volume is bound to it"
 			}
 			rows = append(rows, dataRow{s.text(string(e.Outcome)), s.text(e.Object.Namespace), s.name(e.Object), detail})
@@ -196,7 +200,19 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	return append(append(rows, secrets.rows(s)...), custom.rows(s)...)
 }
 
-// group is the objects of one kind and namespace with one outcome.
+// goesNowOrLater tells whether an object goes, or may, be it only when a finalizer comes
+// off.
+func goesNowOrLater(e *report.Effect) bool {
+	switch e.Outcome {
+	case report.Deleted, report.Blocked, report.Unknown:
+		return true
+	default:
+		return e.Later == report.Deleted || e.Later == report.Unknown
+	}
+}
+
+// group is the objects of one kind and namespace with one outcome. Those that are kept
+// go when a finalizer comes off.
 type group struct {
 	outcome         report.Outcome
 	kind, namespace string
@@ -231,7 +247,11 @@ func (g *grouping) rows(s Style) []dataRow {
 			names[j] = s.text(name)
 		}
 		n := g.count[of]
-		rows[i] = dataRow{s.text(string(of.outcome)), s.text(of.namespace), s.text(of.kind) + " (" + strconv.Itoa(n) + ")", enumerate(names, n)}
+		detail := enumerate(names, n)
+		if of.outcome == report.Kept {
+			detail += ", when a finalizer comes off"
+		}
+		rows[i] = dataRow{s.text(string(of.outcome)), s.text(of.namespace), s.text(of.kind) + " (" + strconv.Itoa(n) + ")", detail}
 	}
 	return rows
 }
