@@ -49,8 +49,7 @@ onPage("the policy forbids what is not embedded", "cluster", { mayLog: /Content 
 /** measure says how large a page is, and how fast it was there. */
 async function measure(page, t, name, what) {
   const { size } = await stat(`${pages}/${name}.html`);
-  // A plan of 57,000 effects says of each what has to come off first: 4.5 MB.
-  assert.ok(size <= 5 << 20, `the page has ${size} bytes`);
+  assert.ok(size <= 4 << 20, `the page has ${size} bytes`);
   const { drawn, paint } = await page.evaluate(() => ({
     drawn: performance.getEntriesByName("drawn")[0].startTime,
     paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN,
