@@ -98,6 +98,51 @@ func TestControllerIsFaster(t *testing.T) {
 	}
 }
 
+// What gets its references back may be written to before its step comes: it gets them all
+// the same, unless somebody has given it other owners.
+func TestWrittenMeanwhile(t *testing.T) {
+	adopted := func(uid types.UID) *[]object.OwnerReference {
+		r := to(one("v1", "ConfigMap", "web"))
+		r.UID = uid
+		return &[]object.OwnerReference{r}
+	}
+	for _, tt := range []struct {
+		name   string
+		write  object.Patch
+		state  report.StepState
+		stored int
+	}{
+		{"a finalizer", object.Patch{Finalizers: &[]string{"example.com/hold"}}, report.StepRestored, 2},
+		{"the owner made anew", object.Patch{Owners: adopted("new-web")}, report.StepRestored, 1},
+		{"another owner", object.Patch{Owners: adopted("another")}, report.StepContended, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			web := one("v1", "ConfigMap", "web")
+			now := one("v1", "ConfigMap", "web-1")
+			s, client := cluster(t, now)
+			u := planned(t, client, backup(t, map[*object.Object]bundle.Fate{web: bundle.Deleted, one("v1", "ConfigMap", "web-1", to(web)): bundle.Changed}))
+			o := clock
+			o.Between = func(step int) error {
+				if step != 2 {
+					return nil
+				}
+				tt.write.Type = object.Merge
+				return s.Change(func() error { return s.Sim.Patch(t.Context(), now.Ref, tt.write) })
+			}
+			out, err := u.Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := out.Steps[1]; got.State != tt.state {
+				t.Errorf("%+v", got)
+			}
+			if len(s.stored) != tt.stored {
+				t.Errorf("stored: %q", s.stored)
+			}
+		})
+	}
+}
+
 // Before the first step is taken the server has been asked about all of them: what can
 // be tried is tried, and for the rest there is the right.
 func TestTry(t *testing.T) {

@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -104,13 +105,19 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(err)
 	}
 	metadata := o["metadata"].(map[string]any)
+	ref := object.Ref{APIVersion: t.Resource.APIVersion(), Kind: t.Resource.Kind, Namespace: t.Namespace, Name: t.Name}
 	if t.Name == "" {
 		t.Name = metadata["name"].(string)
+		ref.Name = t.Name
 		metadata["uid"] = "new-" + t.Name
-		if _, err := s.Sim.Get(r.Context(), object.Ref{APIVersion: t.Resource.APIVersion(), Kind: t.Resource.Kind, Namespace: t.Namespace, Name: t.Name}); err == nil {
+		if _, err := s.Sim.Get(r.Context(), ref); err == nil {
 			facade.Refuse(w, apierrors.NewAlreadyExists(t.Resource.GroupResource(), t.Name))
 			return
 		}
+	}
+	if now, err := s.Sim.Get(r.Context(), ref); verb == "patch" && err == nil && metadata["resourceVersion"] != now.ResourceVersion {
+		facade.Refuse(w, apierrors.NewConflict(t.Resource.GroupResource(), t.Name, errors.New("the object has been modified")))
+		return
 	}
 	line := right + " " + t.Name + " " + string(body)
 	if r.URL.Query().Get("dryRun") == "All" {

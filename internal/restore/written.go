@@ -25,20 +25,23 @@ const attempts = 5
 var errNotMade = errors.New("the object was not made")
 
 // restore gives references back to an object: one that was there when the undo was
-// planned, in the version that was seen, or one that an earlier step has made.
+// planned, or one that an earlier step has made. Whatever else is written on it
+// meanwhile, as by the controller of a Deployment that adopts its ReplicaSets, it is
+// tried again, as long as nobody has given it other owners than were seen.
 func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoStep) {
-	live, tries := s.Live(), 1
-	if live == nil {
-		tries = attempts
-	}
-	for n := range tries {
-		if s.Live() == nil {
+	live, last := s.Live(), ""
+	for n := range attempts {
+		if live == nil || n > 0 {
 			var err error
-			if live, err = r.asMade(ctx, s); err != nil {
+			if live, err = r.asItIs(ctx, s); err != nil {
 				out.State, out.Message = report.StepRefused, err.Error()
 				return
 			}
 		}
+		if live.ResourceVersion == last {
+			return // it was not for a newer version that it was refused
+		}
+		last = live.ResourceVersion
 		patch, late, needless, err := s.PatchOf(&r.mapping, live)
 		if n == 0 {
 			out.Dropped = append(out.Dropped, dropped(s.Object, late)...)
@@ -52,6 +55,9 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 			return
 		case needless:
 			out.State, out.Message = report.StepRestored, "it has them already"
+			return
+		case s.Live() != nil && !slices.Equal(live.Owners, s.Live().Owners):
+			out.State, out.Message = report.StepContended, "its owners are others than were seen"
 			return
 		}
 		place := s.Object
@@ -84,9 +90,13 @@ func (r *running) settlePatch(ctx context.Context, place object.Ref, patch objec
 	out.State, out.Message = report.StepRestored, "the request was not answered; the references are there"
 }
 
-// asMade is the object that an earlier step has made, as it is now.
-func (r *running) asMade(ctx context.Context, s *undo.Step) (*object.Object, error) {
+// asItIs is the object of a step as it is now: the one that was seen, or that an earlier
+// step has made.
+func (r *running) asItIs(ctx context.Context, s *undo.Step) (*object.Object, error) {
 	uid := r.mapping.Now(s.Object.UID)
+	if live := s.Live(); live != nil {
+		uid = live.UID
+	}
 	if uid == "" {
 		return nil, errNotMade
 	}

@@ -105,7 +105,7 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 		if in := t.after[key{"Namespace", "", k.namespace}]; in != nil && in.GetDeletionTimestamp() != nil {
 			continue // it is on its way with its namespace
 		}
-		if was.GetDeletionTimestamp() != nil || steps[k] != nil {
+		if was.GetDeletionTimestamp() != nil || steps[k] != nil || t.garbage(was) {
 			continue
 		}
 		if now == nil {
@@ -124,6 +124,21 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 	}
 }
 
+// garbage tells whether none of the owners of an object was there any more when the undo
+// began: the collector had it to do, and takes its time on a busy machine.
+func (t *trial) garbage(o *unstructured.Unstructured) bool {
+	for _, r := range o.GetOwnerReferences() {
+		at := key{r.Kind, o.GetNamespace(), r.Name}
+		if !kindNamed(r.Kind).namespaced {
+			at.namespace = ""
+		}
+		if owner := t.after[at]; owner != nil && owner.GetUID() == r.UID {
+			return false
+		}
+	}
+	return len(o.GetOwnerReferences()) > 0
+}
+
 // adopted tells whether the controller of an object is one that the undo has made again:
 // those of workloads take to themselves what fits, and write on it.
 func adopted(o *unstructured.Unstructured, steps map[key]*report.UndoStep) bool {
@@ -139,6 +154,9 @@ func adopted(o *unstructured.Unstructured, steps map[key]*report.UndoStep) bool 
 // restoredFrom is the annotation that an undo writes.
 const restoredFrom = "kubectl-gc.io/restored-from"
 
+// revision is what the controller of a Deployment writes on one that it looks after.
+const revision = "deployment.kubernetes.io/revision"
+
 // unlike is in what an object is not as it was, and nobody has said so.
 func (t *trial) unlike(was, now *unstructured.Unstructured, step *report.UndoStep) []string {
 	a, b := plainOf(t.ours, was), plainOf(t.ours, now)
@@ -151,6 +169,9 @@ func (t *trial) unlike(was, now *unstructured.Unstructured, step *report.UndoSte
 	delete(b, "deletion")
 	if n, ok := b["annotations"].(map[string]any); ok {
 		delete(n, restoredFrom)
+		if _, had := was.GetAnnotations()[revision]; !had {
+			delete(n, revision)
+		}
 		if len(n) == 0 {
 			delete(b, "annotations")
 		}
