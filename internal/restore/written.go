@@ -56,7 +56,7 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 		case needless:
 			out.State, out.Message = report.StepRestored, "it has them already"
 			return
-		case s.Live() != nil && !slices.Equal(live.Owners, s.Live().Owners):
+		case s.Live() != nil && !sameOwners(s, live.Owners, s.Live().Owners):
 			out.State, out.Message = report.StepContended, "its owners are others than were seen"
 			return
 		}
@@ -78,6 +78,12 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 		}
 		out.State = report.StepContended
 	}
+}
+
+// sameOwners compares owners but for those that the step replaces, which the collector
+// takes off by itself.
+func sameOwners(s *undo.Step, a, b []object.OwnerReference) bool {
+	return slices.Equal(slices.DeleteFunc(slices.Clone(a), s.Replaces), slices.DeleteFunc(slices.Clone(b), s.Replaces))
 }
 
 // settlePatch looks whether a patch that was not answered was carried out: the object

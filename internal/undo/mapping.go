@@ -118,7 +118,9 @@ func (s *Step) PatchOf(m *Mapping, live *object.Object) (patch object.Patch, dro
 	if err != nil {
 		return object.Patch{}, nil, false, err
 	}
-	all := slices.Clone(live.Owners)
+	all := slices.DeleteFunc(slices.Clone(live.Owners), func(ref object.OwnerReference) bool {
+		return s.Replaces(ref) && !slices.ContainsFunc(dropped, func(d Dropped) bool { return d.Reference.UID == ref.UID })
+	})
 	for _, ref := range owners {
 		if !live.RefersTo(ref.UID) {
 			all = append(all, ref)
@@ -126,7 +128,13 @@ func (s *Step) PatchOf(m *Mapping, live *object.Object) (patch object.Patch, dro
 	}
 	return object.Patch{
 		Type: object.Merge, UID: live.UID, ResourceVersion: live.ResourceVersion, Owners: &all,
-	}, dropped, len(all) == len(live.Owners), nil
+	}, dropped, slices.Equal(all, live.Owners), nil
+}
+
+// Replaces tells whether a reference is to an owner that has gone, in whose place the
+// step gives the one that was made anew.
+func (s *Step) Replaces(ref object.OwnerReference) bool {
+	return slices.ContainsFunc(s.References, func(r Reference) bool { return r.Made && r.UID == ref.UID })
 }
 
 // Live is the version of the object that a Restore or Status step was planned on; nil

@@ -150,15 +150,18 @@ func (p *planning) look(n *node) {
 	if live != nil {
 		n.skip.Live, n.skip.Reason = live.UID, StillAlive
 		n.state, n.live = alive, live
-		if n.Raw == nil || !n.Changed {
+		if n.Raw == nil {
 			return
 		}
 	} else {
 		n.state = made
 	}
 	if err := n.decode(); err != nil {
-		n.skip.Detail, n.skip.Reason = err.Error(), Unreadable
 		n.content, n.owners = nil, nil
+		if n.state == alive && !n.Changed {
+			return // nothing is wanted of it
+		}
+		n.skip.Detail, n.skip.Reason = err.Error(), Unreadable
 		if n.state == made {
 			n.state = skipped
 		}
@@ -189,13 +192,17 @@ func (p *planning) refer(i int) {
 	}
 }
 
-// giveBack plans to restore the references that a live object has lost.
+// giveBack plans to restore the references that a live object has lost, or is about to
+// lose, for their owner is made anew and is another one then.
 func (p *planning) giveBack(i int) {
 	n := &p.nodes[i]
 	_, controlled := n.live.Controller()
 	var lost []object.OwnerReference
 	for _, ref := range n.owners {
-		switch {
+		switch owner, why := p.owner(i, ref); {
+		case n.live.RefersTo(ref.UID) && why == "" && owner >= 0:
+			lost = append(lost, ref)
+		case !n.Changed && n.skip.Reason == StillAlive: // the run was not to change it
 		case n.live.RefersTo(ref.UID), p.again[ref.UID] != "" && n.live.RefersTo(p.again[ref.UID]):
 		case controlled && ref.Controller == object.True:
 			n.step.Dropped = append(n.step.Dropped, Dropped{ref, ControllerTaken})

@@ -355,6 +355,33 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// TestRestoreOfWhatTheCollectorHasNotSeen: right after a delete the collector may not be
+// through. What still refers to an owner that has gone and is made anew gets the new one
+// in its place: it would be collected, or lose the reference.
+func TestRestoreOfWhatTheCollectorHasNotSeen(t *testing.T) {
+	kept, fresh := refOf("ConfigMap kept"), refOf("ConfigMap fresh")
+	changed := saved("Pod a", "", ownerOf(kept), controllerOf(fresh))
+	changed.Changed = true
+	c := clusterOf(live("ConfigMap kept"), live("Pod a", ownerOf(kept), controllerOf(fresh)), live("Pod b", ownerOf(fresh)), live("Pod c", ownerOf(kept)))
+	p := want(t, c, []Saved{changed, saved("Pod b", "", ownerOf(fresh)), saved("Pod c", "", ownerOf(kept)), saved("ConfigMap fresh", "")},
+		"1 Create v1 ConfigMap shop/fresh",
+		"2 Restore v1 Pod shop/a +fresh(new)",
+		"3 Restore v1 Pod shop/b +fresh(new)",
+		"StillAlive v1 Pod shop/c u-c",
+	)
+	var m Mapping
+	m.Made(&p.Steps[0], "new-uid")
+	patch, _, err := p.Steps[1].Patch(&m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const body = `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"kept","uid":"u-kept"},` +
+		`{"apiVersion":"v1","kind":"ConfigMap","name":"fresh","uid":"new-uid","controller":true}],"resourceVersion":"40","uid":"u-a"}}`
+	if got := string(patch.Body()); got != body {
+		t.Errorf("the patch is %s", got)
+	}
+}
+
 // TestByItself: work that is done is not done again, and what controllers make
 // is left to them.
 func TestByItself(t *testing.T) {
