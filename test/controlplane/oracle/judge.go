@@ -29,7 +29,7 @@ const (
 	uncopied       rule = "taken by the run, and not copied"
 	unclaimed      rule = "in the account, and not copied"
 	unprotected    rule = "taken by the run, and protected"
-	protectedLater rule = "written to after somebody had protected it"
+	protectedLater rule = "taken after somebody had protected it"
 	tooMany        rule = "more is gone than is allowed"
 	unshown        rule = "in the account, and not shown"
 	misreported    rule = "the report is not what was written"
@@ -298,8 +298,10 @@ func (t *trial) judgeWrites(a account) {
 		if a[w.key()] == nil {
 			t.violate(beside, w.key(), "%s", w)
 		}
+		// A reference that goes does not get rid of its object.
+		takes := w.Verb == "delete" || strings.Contains(string(w.Request), `"finalizers"`)
 		for _, d := range t.deeds {
-			if d.do == protects && d.code == 0 && d.key == w.key() && d.ended.Before(w.Received) {
+			if takes && d.do == protects && d.code == 0 && d.key == w.key() && d.ended.Before(w.Received) {
 				t.violate(protectedLater, w.key(), "%s, %s after it was annotated", w, w.Received.Sub(d.ended))
 			}
 		}
