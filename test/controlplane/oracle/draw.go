@@ -335,6 +335,16 @@ func (d *drawer) meddling() {
 			d.steps = append(d.steps, s)
 		}
 	}
-	order := []moment{beforeRun, atQuestion, atRehearsal, atWrite, afterRun}
+	if d.one(3) {
+		s := step{when: atUndo, do: choose(d, map[deed]int{replaces: 4, annotates: 1, holds: 1, deletes: 1}), object: d.things[d.IntN(len(d.things))].name}
+		if n := len(d.command.targets); n > 0 && d.one(2) {
+			s.object = d.command.targets[d.IntN(n)]
+		}
+		if d.thing(s.object).kind == "Namespace" {
+			s.do = annotates
+		}
+		d.steps = append(d.steps, s)
+	}
+	order := []moment{beforeRun, atQuestion, atRehearsal, atWrite, afterRun, atUndo}
 	slices.SortStableFunc(d.steps, func(a, b step) int { return slices.Index(order, a.when) - slices.Index(order, b.when) })
 }

@@ -57,8 +57,8 @@ func TestEverythingIsDrawn(t *testing.T) {
 		string(everybody), string(noCollector), string(nobody),
 		string(everything), string(ownNamespace), string(readOnly), string(someKinds), string(impersonated),
 		string(rightDigest), string(wrongDigest), string(nobodyThere), string(saidYes), string(saidNo), string(saidWrong), string(hungUp),
-		string(interrupted), string(killed), string(beforeRun), string(atQuestion), string(atRehearsal), string(atWrite), string(afterRun),
-		string(protects), string(annotates), string(holds), string(releases), string(deletes), string(adds),
+		string(interrupted), string(killed), string(answerLost), string(serverLost), string(beforeRun), string(atQuestion), string(atRehearsal), string(atWrite), string(afterRun), string(atUndo),
+		string(protects), string(annotates), string(holds), string(releases), string(deletes), string(adds), string(replaces),
 		"--max-deletes=0", "--no-backup", "--backup-secrets", "--wait", "--wait=false", "--accept-leak", "--force-gc", "--force-protection", "--force-namespace",
 	} {
 		if seen["--cascade="+what] == 0 && seen[what] < 5 {

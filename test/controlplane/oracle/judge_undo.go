@@ -14,7 +14,8 @@ import (
 // judgeUndo looks whether everything that the run took is there again.
 func (t *trial) judgeUndo() {
 	last := t.undoSaid[len(t.undoSaid)-1]
-	if last.code != 0 && !t.held() {
+	between := slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.when == atUndo })
+	if last.code != 0 && !t.held() && !between {
 		t.violate(undoFailed, key{}, "exit code %d: %s", last.code, t.why(last))
 	}
 	if t.undone == nil || t.restored == nil {
@@ -41,6 +42,7 @@ func (t *trial) judgeUndo() {
 		step := steps[c.key]
 		now := t.restored[c.key]
 		switch {
+		case now != nil && now.GetAnnotations()[theirs] != "": // judged below
 		case skips[c.key] != nil:
 		case step == nil:
 			t.violate(notRestored, c.key, "%s, and the undo does not speak of it", c.text)
@@ -100,7 +102,18 @@ func (t *trial) why(last said) string {
 
 // judgeSpared looks whether the undo has left alone what was there.
 func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
+	for _, d := range t.deeds {
+		if d.do != replaces || d.code != 0 {
+			continue
+		}
+		if now := t.restored[d.key]; now == nil || now.GetAnnotations()[theirs] == "" || now.GetAnnotations()[restoredFrom] != "" {
+			t.violate(undoOverwrote, d.key, "somebody had made it")
+		}
+	}
 	for _, k := range keysOf(t.after) {
+		if t.meddledWith(k) {
+			continue
+		}
 		was, now := t.after[k], t.restored[k]
 		if in := t.after[key{"Namespace", "", k.namespace}]; in != nil && in.GetDeletionTimestamp() != nil {
 			continue // it is on its way with its namespace

@@ -10,6 +10,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
+// theirs is the annotation of what somebody has made in the place of what had gone.
+const theirs = "oracle/theirs"
+
 // deedDone is something that somebody else has done, or tried.
 type deedDone struct {
 	step
@@ -99,6 +102,11 @@ func (t *trial) perform(ctx context.Context, at place, s step) (code int, err er
 		err = patch(fields{"finalizers": left})
 	case deletes:
 		_, err = t.send(ctx, http.MethodDelete, path, fields{"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"})
+	case replaces:
+		content := at.content(t.story, of)
+		content["apiVersion"], content["kind"] = kindNamed(of.kind).apiVersion, of.kind
+		content["metadata"] = fields{"name": k.name, "annotations": fields{theirs: "yes"}}
+		_, err = t.send(ctx, http.MethodPost, kindNamed(of.kind).path(k.namespace, ""), content)
 	case adds:
 		in := of.namespace
 		if in == "" {

@@ -138,6 +138,7 @@ const (
 	atRehearsal moment = "at the rehearsal"
 	atWrite     moment = "at the first write"
 	afterRun    moment = "after the run"
+	atUndo      moment = "before the undo"
 )
 
 // step is what somebody else does.
@@ -156,6 +157,7 @@ const (
 	releases  deed = "takes a finalizer off"
 	deletes   deed = "deletes"
 	adds      deed = "creates a dependent"
+	replaces  deed = "makes another one of its name"
 )
 
 // cascades tells whether more than the object itself may be changed by it.

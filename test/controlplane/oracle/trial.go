@@ -281,6 +281,7 @@ func (t *trial) undo(ctx context.Context) (err error) {
 		return nil
 	}
 	t.undone = &foreseen
+	t.happens(ctx, atUndo)
 	found := digests.FindStringSubmatch(look.errs)
 	if found != nil {
 		ran, err := t.gc(ctx, nil, nil, "undo", t.bundles[0], "-o", "json", "--confirm="+found[1])
