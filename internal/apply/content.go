@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -42,6 +43,11 @@ func contentOf(raw []byte) (content, error) {
 	}
 	text, err := json.Marshal(o)
 	return sha256.Sum256(text), err
+}
+
+// ownedBy is an object as the server sent it, with other owners.
+func ownedBy(raw []byte, owners []object.OwnerReference) ([]byte, error) {
+	return jsonpatch.MergePatch(raw, object.Patch{Type: object.Merge, Owners: &owners}.Body())
 }
 
 // unforeseen says what of an object is neither as it was when the plan was made nor as

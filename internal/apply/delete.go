@@ -158,6 +158,11 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 	if why != "" {
 		return nil, fmt.Errorf("%s has changed since the plan was made: %s", seen.Ref, why)
 	}
+	// The copy has the owners that our own deletes have the collector take off by now: an
+	// undo has to give them back.
+	if raw, err = ownedBy(raw, seen.Owners); err != nil {
+		return nil, err
+	}
 	if err := r.backup.newer(now, raw); err != nil {
 		return nil, err
 	}

@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 // Apimachinery is for everybody and not repeated.
 var libraries = map[string][]string{
 	"report":   {"k8s.io/apimachinery"},
+	"apply":    {"gopkg.in/evanphx/json-patch.v4"},
 	"evidence": {"sigs.k8s.io/json"},
 	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
 	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "go.yaml.in/yaml", "sigs.k8s.io/yaml"},

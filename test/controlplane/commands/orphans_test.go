@@ -50,6 +50,13 @@ func TestDeleteOwnerWithDependents(t *testing.T) {
 			} else {
 				s.configMaps()
 			}
+			undo := []string{"undo", r.Bundle}
+			s.gc(s.ctx, append(undo, s.confirmation(undo...))...).want(t, 0)
+			for dependent, owner := range map[string]string{"b": "a-owner", "c": "a-owner", "stays": "b"} {
+				if got := s.says("configmaps", `{.items[?(@.metadata.name=="`+dependent+`")].metadata.ownerReferences[*].uid}`); got != s.uid(owner) {
+					t.Errorf("after the undo %s is owned by %q, want %s", dependent, got, owner)
+				}
+			}
 		})
 	}
 }
