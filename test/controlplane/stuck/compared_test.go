@@ -43,6 +43,11 @@ func (w *foresight) sideBySide(t *testing.T) {
 		reason, held := "", ""
 		if e := w.effect(r.Ref); e != nil {
 			reason, held = e.Reason, heldBy(e)
+			for _, x := range e.Once {
+				if x.Object.Namespace != w.one.Name {
+					t.Errorf("%s is said to wait for %s of %s/%s, with which it has nothing to do", r.path, x.Finalizer, x.Object.Namespace, short(x.Object))
+				}
+			}
 		}
 		if w.by == withGC { // its operator is at work from the beginning
 			r.is[atOnce] = r.foretold[atOnce]
@@ -56,6 +61,9 @@ func (w *foresight) sideBySide(t *testing.T) {
 	}
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
+	}
+	if unsaid := w.unsaid(); len(unsaid) > 0 {
+		t.Errorf("%s was to say %v, and says %v", w.target, unsaid, w.conditions)
 	}
 	t.Logf("%s: %s delete %s\n%s", w.one.Tells, w.by, w.target, b.String())
 }

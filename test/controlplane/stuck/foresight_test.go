@@ -21,6 +21,8 @@ type foresight struct {
 	plan    *report.Plan
 	before  map[string]thing
 	rows    []row
+	// conditions are those that are true of the namespace.
+	conditions []string
 	// act is closed when the operator of the situation may do its work.
 	act chan struct{}
 	gc  carried
@@ -157,7 +159,17 @@ func (w *foresight) stays() bool {
 
 // asForetold tells whether everything is as it was foretold for a moment.
 func (w *foresight) asForetold(when int) bool {
-	return !slices.ContainsFunc(w.rows, func(r row) bool { return r.foretold[when] != r.is[when] })
+	return !slices.ContainsFunc(w.rows, func(r row) bool { return r.foretold[when] != r.is[when] }) && (when == atOnce || len(w.unsaid()) == 0)
+}
+
+// unsaid are the conditions by which the namespace was to say why it stays, and which are
+// not true.
+func (w *foresight) unsaid() (list []string) {
+	e := w.effect(report.Ref{APIVersion: "v1", Kind: "Namespace", Name: w.one.Name})
+	if e == nil || e.Outcome != report.Blocked || e.BlockedBy == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(e.BlockedBy.Conditions), func(name string) bool { return slices.Contains(w.conditions, name) })
 }
 
 // unsure tells whether something is foretold that cannot come about.

@@ -1,7 +1,6 @@
 package stuck
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,16 +53,37 @@ func (w *foresight) settled(ctx context.Context) error {
 		return nil
 	}
 	return cluster.Await(ctx, w.target+" says what it waits for", func(ctx context.Context) (bool, error) {
-		text, err := plane.Do(ctx, http.MethodGet, "/api/v1/namespaces/"+name, "", nil)
+		says, err := conditionsOf(ctx, name)
 		if cluster.Code(err) == http.StatusNotFound {
 			return true, nil
 		}
-		return bytes.Contains(text, []byte(`"status":"True"`)), err
+		return len(says) > 0, err
 	})
+}
+
+// conditionsOf are the conditions that are true of a namespace.
+func conditionsOf(ctx context.Context, name string) (list []string, err error) {
+	text, err := plane.Do(ctx, http.MethodGet, "/api/v1/namespaces/"+name, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	var o struct {
+		Status struct {
+			Conditions []struct{ Type, Status string }
+		}
+	}
+	err = json.Unmarshal(text, &o)
+	for _, c := range o.Status.Conditions {
+		if c.Status == "True" {
+			list = append(list, c.Type)
+		}
+	}
+	return list, err
 }
 
 // look looks at every object.
 func (w *foresight) look(ctx context.Context, when int) {
+	w.conditions, _ = conditionsOf(ctx, w.one.Name) // one that cannot be read says nothing
 	for i := range w.rows {
 		w.rows[i].is[when] = stateOf(ctx, w.rows[i].thing)
 	}
