@@ -161,17 +161,26 @@ func TestListIsTold(t *testing.T) {
 	}
 }
 
-// A kind that is not ready to be read is waited for, but not for ever: one whose
-// objects cannot be converted never is.
+// A kind that is not ready to be read is waited for, but not for ever, and hardly when
+// its objects cannot be converted: then it never is.
 func TestListNotReady(t *testing.T) {
-	for wait, want := range map[int32]int{1: 9, 7: 2, 30: 0} {
+	const unready = "storage is (re)initializing"
+	const failed = unready + ": failed to list example.com/v2, Kind=Widget: conversion webhook for example.com/v1, Kind=Widget failed: no endpoints available"
+	for _, x := range []struct {
+		message string
+		wait    int32
+		waits   int
+	}{
+		{unready, 1, 9}, {unready, 7, 2}, {unready, 30, 0},
+		{failed, 1, 2}, {failed, 2, 1}, {failed, 3, 0},
+	} {
 		s, c := serve(t)
-		s.on(configMapsPath, refuse(429, metav1.StatusReasonTooManyRequests, after(wait)))
+		s.on(configMapsPath, refuse(429, metav1.StatusReasonTooManyRequests, after(x.wait), func(s *metav1.Status) { s.Message = x.message }))
 		if _, _, err := listed(c, configMaps); !apierrors.IsTooManyRequests(err) {
-			t.Errorf("%d s: %v", wait, err)
+			t.Errorf("%d s, %s: %v", x.wait, x.message, err)
 		}
-		if len(s.waited) != want {
-			t.Errorf("%d s: waited %v", wait, s.waited)
+		if len(s.waited) != x.waits {
+			t.Errorf("%d s, %s: waited %v", x.wait, x.message, s.waited)
 		}
 	}
 }

@@ -62,9 +62,13 @@ type answer struct {
 const patience = 10
 
 // unready is for how long in all a read waits for a single resource that is not ready
-// to be read. One whose objects cannot be converted never is, and the server, whose
-// watch cache tries less and less often, asks for waits of up to 30 seconds.
-const unready = 15 * time.Second
+// to be read. The server, whose watch cache tries less and less often, asks for waits of
+// up to 30 seconds. One whose objects cannot be converted is not ready before somebody
+// repairs that: there unconverted is enough, for a webhook that has missed one request.
+const (
+	unready     = 15 * time.Second
+	unconverted = 2 * time.Second
+)
 
 // send sends a request, and again while the server answers that it has too much
 // to do. A write is repeated only on 429, which says that nothing was done; a
@@ -95,7 +99,7 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 			return nil, err
 		case response.StatusCode == http.StatusTooManyRequests && overloaded(err):
 			c.pause.extend(c.now().Add(after)) // for everybody: see hold
-		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > unready:
+		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > unreadyFor(err):
 			return nil, err
 		default:
 			waited += after
@@ -187,6 +191,17 @@ func answerOf(response *http.Response) *answer {
 // Upstream: apiserver filters tooManyRequests, cacher "storage is (re)initializing".
 func overloaded(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// unreadyFor is for how long a resource is waited for that is not ready, by the answer.
+//
+// Upstream: apiserver storage/cacher/ready.go appends why the last attempt to read has
+// failed; apiextensions-apiserver conversion/webhook_converter.go Convert.
+func unreadyFor(err error) time.Duration {
+	if strings.Contains(err.Error(), "conversion webhook for ") {
+		return unconverted
+	}
+	return unready
 }
 
 // retryAfter is how long the server asks to wait, if the request may be repeated.

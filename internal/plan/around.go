@@ -256,6 +256,12 @@ func (s *simulation) blockedByRefusal(f *fate, o *object.Object) {
 	case ContentNotCovered:
 		if r, refused = s.neighbours.hidden(o); refused && r.Sure {
 			f.outcome = report.Blocked
+			if o.Definition() == nil { // a list that fails is as good as a delete that is refused
+				f.blocked.Conditions = slices.Compact(slices.Sorted(slices.Values(append(controllers.Wait{
+					Controller: controllers.NamespaceName, Reason: controllers.Refused,
+					Resource: object.Resource{Group: r.Definition.Group, Name: r.Definition.Plural},
+				}.Conditions(), f.blocked.Conditions...))))
+			}
 		}
 	case FinalizerRemains:
 		w, ok := s.rest.waits(o.Ref)

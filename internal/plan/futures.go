@@ -93,7 +93,9 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 
 // endsByHealing tells whether an object goes on in the end because somebody answers again,
 // and our requests have nothing to do with it.
-func (s *simulation) endsByHealing(tr *track) bool { return s.futures.healed && !s.reaches(tr.first) }
+func (s *simulation) endsByHealing(tr *track) bool {
+	return s.futures.healed && tr.changed&(afterSeed|afterRelease) == 0 && !s.reaches(tr.first)
+}
 
 // waitForSurroundings tells whether something stays that may go when nodes, APIs and
 // webhooks answer again.
@@ -174,7 +176,7 @@ func (s *simulation) held(wanted func(report.Release) bool) []holding {
 
 func (s *simulation) holding(tr *track, wanted func(report.Release) bool) holding {
 	h := holding{object: tr.last}
-	if tr.last == nil || !tr.last.BeingDeleted() || len(tr.last.Finalizers()) == 0 || !s.caused(tr) {
+	if tr.last == nil || !tr.last.BeingDeleted() || len(tr.last.Finalizers()) == 0 || !s.caused(tr) || s.endsByHealing(tr) {
 		return h
 	}
 	for _, r := range s.releasesOf(tr.last) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -23,7 +24,8 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // TestSurroundings reads worlds as YAML, and plans with what they show of those who act
 // beside the collector: `delete Kind/name [cascade=…]` or `collect`. The parts of the
-// evidence in `unread` were not read; with `blind` none was.
+// evidence in `unread` were not read; with `blind` none was. The resource of `unlisted`
+// could not be listed, with that answer, anywhere or `in` one namespace.
 func TestSurroundings(t *testing.T) {
 	datadriven.RunTest(t, "testdata/surroundings", func(t *testing.T, d *datadriven.TestData) string {
 		snap, seen := seenWorld(t, d)
@@ -46,11 +48,37 @@ func TestSurroundings(t *testing.T) {
 	})
 }
 
+// unlisted is the world as it was read where lists of one resource have failed.
+func unlisted(t *testing.T, d *datadriven.TestData, snap *snapshot.Snapshot) *snapshot.Snapshot {
+	t.Helper()
+	var resource, answer, in string
+	d.ScanArgs(t, "unlisted", &resource, &answer)
+	if d.HasArg("in") {
+		d.ScanArgs(t, "in", &in)
+	}
+	coverage := &snapshot.Coverage{}
+	for _, r := range snap.Resources.All() {
+		coverage.Add(r.GroupResource(), "")
+	}
+	coverage.Fail(schema.ParseGroupResource(resource), in, snapshot.ListFailed, map[string]string{
+		"unready":     "storage is (re)initializing: failed to list example.com/v2, Kind=Widget: conversion webhook for example.com/v1, Kind=Widget failed: Post: no endpoints available",
+		"unconverted": "conversion webhook for example.com/v1, Kind=Widget failed: Post: no endpoints available",
+	}[answer])
+	snap, err := snapshot.Listed(snap.Objects, snap.Resources, nil, coverage, snap.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
 func seenWorld(t *testing.T, d *datadriven.TestData) (*snapshot.Snapshot, *evidence.World) {
 	t.Helper()
 	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(d.Input), TreatMissingAsAbsent: true})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if d.HasArg("unlisted") {
+		snap = unlisted(t, d, snap)
 	}
 	if d.HasArg("blind") {
 		return snap, nil

@@ -164,14 +164,19 @@ func (s *Surroundings) Unreadable(namespace string) (Refusal, bool) {
 }
 
 // unreadable is about the instances of one definition, in one namespace or everywhere.
-// Which of them it is that cannot be converted a list does not say.
+// Which of them it is that cannot be converted a list does not say: another namespace may
+// have none that has to be. But while the API server's cache is waiting for them, it
+// lists them to nobody.
+//
+// Upstream: apiserver storage/cacher/cacher.go GetList; namespaced_resources_deleter.go
+// deleteAllContentForGroupVersionResource lists without a limit.
 func (s *Surroundings) unreadable(d *evidence.Definition, namespace string) (Refusal, bool) {
 	r, ok := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
 	if !ok || namespace != "" && !r.Namespaced {
 		return Refusal{}, false
 	}
 	for _, g := range s.snap.Gaps {
-		here := g.Namespace == namespace || namespace == ""
+		here := g.Namespace == namespace || namespace == "" || g.Namespace == "" && strings.Contains(g.Why, unreadyCache)
 		if here && g.Resource == r.Name && object.GroupOf(g.APIVersion) == r.Group && strings.Contains(g.Why, "conversion webhook for ") {
 			why, _ := s.reach.broken(d.Conversion)
 			return Refusal{Definition: d, Why: why, Sure: true}, true
@@ -179,6 +184,12 @@ func (s *Surroundings) unreadable(d *evidence.Definition, namespace string) (Ref
 	}
 	return Refusal{}, false
 }
+
+// unreadyCache is the beginning of what the API server answers while it cannot read all
+// objects of a resource into its cache.
+//
+// Upstream: apiserver storage/cacher/ready.go readGenerationLocked.
+const unreadyCache = "storage is (re)initializing"
 
 func (s *Surroundings) preferred(d *evidence.Definition) string {
 	r, _ := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})

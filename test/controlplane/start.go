@@ -93,6 +93,10 @@ func (p *plane) startServer(ctx context.Context, port int) (err error) {
 		"--service-account-signing-key-file=" + p.access.key,
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--endpoint-reconciler-type=none",
+		// Nobody forwards what is sent to the address of a service: webhooks and
+		// aggregated APIs are asked at their endpoints, and without one a request fails at
+		// once, whatever the network of this machine makes of addresses.
+		"--enable-aggregator-routing=true",
 		// What is wanted is what happens, not fairness.
 		"--enable-priority-and-fairness=false",
 		"--max-requests-inflight=0",

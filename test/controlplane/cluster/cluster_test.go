@@ -21,6 +21,7 @@ func TestLife(t *testing.T) {
 	}
 	t.Run("stored bytes", func(t *testing.T) { storedBytes(t, c) })
 	t.Run("backup", func(t *testing.T) { backup(t, c) })
+	t.Run("unanswered", func(t *testing.T) { unanswered(t, c) })
 	if err := c.Controllers("garbage-collector-controller"); err != nil {
 		t.Error(err)
 	}

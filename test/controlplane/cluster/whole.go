@@ -100,16 +100,15 @@ func (c *Cluster) groups(ctx context.Context) (paths []string, ok bool, err erro
 			}
 		}
 	}
+	missing := false
 	for _, s := range registered.Items {
 		at := "/apis/" + s.Spec.Group + "/" + s.Spec.Version
 		if s.Spec.Group == "" {
 			at = "/api/" + s.Spec.Version
 		}
-		if !roots[at] {
-			return nil, false, nil
-		}
+		missing = missing || !roots[at]
 	}
-	return paths, len(registered.Items) > 0, nil
+	return paths, len(registered.Items) > 0 && !missing, nil
 }
 
 // discovery reads one of the two documents of discovery.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -16,8 +17,8 @@ import (
 
 // others do what nobody else does here, until the context ends: the operators of the
 // situation, and the kubelet of the node that is well.
-func (w *foresight) others(ctx context.Context) {
-	tick := time.NewTicker(100 * time.Millisecond)
+func (w *foresight) others(ctx context.Context, t *testing.T) {
+	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
@@ -28,7 +29,7 @@ func (w *foresight) others(ctx context.Context) {
 		w.kubelet(ctx)
 		for i := range w.one.Made {
 			if o := w.one.Made[i].Operator; o != nil && o.Acts != "" {
-				w.operate(ctx, o)
+				w.operate(ctx, t, o)
 			}
 		}
 	}
@@ -58,7 +59,7 @@ type held struct {
 
 // operate is one look of an operator at its objects: it renews its lease, and takes its
 // finalizer off what is being deleted, when it may. It is not there without its pod.
-func (w *foresight) operate(ctx context.Context, o *operator) {
+func (w *foresight) operate(ctx context.Context, t *testing.T, o *operator) {
 	in := o.In
 	if in == "" {
 		in = w.one.Name + "-system"
@@ -80,7 +81,7 @@ func (w *foresight) operate(ctx context.Context, o *operator) {
 			continue
 		}
 		if err := w.free(ctx, path, in, o); err != nil && cluster.Code(err) != http.StatusNotFound && ctx.Err() == nil {
-			w.Errorf("the operator: %v", err)
+			t.Errorf("the operator: %v", err)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (o *operator) rights(s *situation, in string) []body {
 
 // pod is the operator's pod, as a kubelet would describe it.
 func (o *operator) pod(in string, labels, spec body) body {
-	placed := body{"nodeName": "worker"}
+	placed := body{"nodeName": "worker", "terminationGracePeriodSeconds": 1}
 	status := body{"phase": "Running", "conditions": []any{body{"type": "Ready", "status": "True"}}}
 	switch o.Pod {
 	case "Crashing":
@@ -92,7 +92,7 @@ func (o *operator) pod(in string, labels, spec body) body {
 				"state": body{"waiting": body{"reason": "CrashLoopBackOff"}}}},
 		}
 	case "Pending":
-		placed = body{}
+		placed = body{"terminationGracePeriodSeconds": 1}
 		status = body{"phase": "Pending", "conditions": []any{body{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}}}
 	}
 	maps.Copy(placed, spec)
