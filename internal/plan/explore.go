@@ -35,7 +35,7 @@ type scope struct {
 // seen everything and done nothing.
 func (s *simulation) survey(g *graph.Graph) *scope {
 	m := reach.New(s.snap, g)
-	var starts []*object.Object
+	starts := s.requested()
 	if s.seed.Verb == Collect {
 		starts = m.Restless()
 	}
@@ -44,14 +44,12 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 			starts = append(starts, o)
 		}
 	}
-	for _, ref := range s.seed.Targets {
-		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
-			starts = append(starts, o)
-		}
-	}
 	found := &scope{}
 	found.part, found.reached = m.Reach(starts...)
 	found.oneEnd = s.oneEnd(m, found.reached)
+	if s.seed.Verb != Collect && !found.oneEnd {
+		s.reachFrom(m) // exonerate asks for it, and needs no other map then
+	}
 	return found
 }
 

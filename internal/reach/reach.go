@@ -18,8 +18,10 @@ type Map struct {
 	// content are the objects of a namespace, instances those of a definition.
 	content   map[string][]*object.Object
 	instances map[*object.Object][]*object.Object
-	// pods are those on a node, users those that use a claim, volumes those of a claim.
+	// pods are those on a node, claims those of a namespace, users those that use a claim,
+	// volumes those of a claim.
 	pods    map[string][]*object.Object
+	claims  map[string][]*object.Object
 	users   map[place][]*object.Object
 	volumes map[place][]*object.Object
 	// reserved are the claims of devices by the pods that reserve them. ranges are the
@@ -54,7 +56,7 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	m := &Map{
 		snap: snap, graph: g,
 		content: map[string][]*object.Object{}, instances: map[*object.Object][]*object.Object{},
-		pods: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
+		pods: map[string][]*object.Object{}, claims: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
 		reserved: map[place][]*object.Object{}, leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
 		definitions: map[kind]*object.Object{}, nodes: map[string]bool{}, restless: map[*object.Object]bool{},
 		twins: map[types.UID][]*object.Object{},
@@ -84,6 +86,8 @@ func (m *Map) enter(o *object.Object) {
 		m.nodes[o.Name] = true
 	case isPod(o):
 		m.enterPod(o)
+	case isClaim(o):
+		m.claims[o.Namespace] = append(m.claims[o.Namespace], o)
 	case o.Volume() != nil && o.Volume().ClaimName != "":
 		claim := place{o.Volume().ClaimNamespace, o.Volume().ClaimName}
 		m.volumes[claim] = append(m.volumes[claim], o)
