@@ -149,6 +149,14 @@ func TestAccount(t *testing.T) {
 			want:    "StatefulSet m: Sure Deleted AtOnce, Deleted\nConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Possible Deleted AtOnce, Orphaned",
 		},
 		{
+			name:    "of a collection what stays under one order of events, and goes under another",
+			world:   "v1 ConfigMap n/m owners=v1:ConfigMap:gone:g fin=foregroundDeletion,x/y\nv1 Secret n/b owners=m!\nv1 Secret n/c owners=m",
+			seed:    func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() },
+			explore: plan.Usual,
+			want: "ConfigMap m: Sure Deleted AtOnce, Blocked after x/y of m (Unknown)\nSecret b: Sure Deleted AtOnce, Deleted\n" +
+				"Secret c: Possible Deleted AtOnce, Kept after x/y of m (Unknown)",
+		},
+		{
 			name:  "a volume goes when its controller acts",
 			world: "v1 PersistentVolumeClaim n/a\nv1 PersistentVolume disk phase=Bound claim=n/a:a reclaim=Delete by=csi.example.com csi",
 			seed:  deleting("a"),

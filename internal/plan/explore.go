@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -37,7 +38,7 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 	m := reach.New(s.snap, g)
 	starts := s.requested()
 	if s.seed.Verb == Collect {
-		starts = m.Restless()
+		starts = slices.DeleteFunc(m.Restless(), s.notAskedFor)
 	}
 	for _, o := range s.snap.Objects {
 		if s.seed.Verb == Delete && underWay(o) {
@@ -79,7 +80,11 @@ func (s *simulation) explore(ctx context.Context, all fates, left unsure) error 
 		schedules = 0
 	}
 	for i := range schedules {
-		if err := x.try(ctx, nil, rand.New(rand.NewPCG(s.options.Seed, uint64(i)))); err != nil {
+		var m *memory
+		if i%2 > 0 {
+			m = memories.runs()
+		}
+		if err := x.try(ctx, m, rand.New(rand.NewPCG(s.options.Seed, uint64(i)))); err != nil {
 			return fmt.Errorf("schedule %d of seed %d: %w", i, s.options.Seed, err)
 		}
 		e.Schedules++
@@ -173,7 +178,7 @@ func (x *explorer) contest(key types.UID, f, g *fate, other *simulation, m *memo
 		return
 	}
 	e := end{fate: g, because: report.Timing, message: other.sentence(g)}
-	if m != nil {
+	if m != nil && m.what != "" {
 		e.because, e.remembered = report.Memory, m.what
 	}
 	shown.contested = true
