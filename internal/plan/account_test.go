@@ -122,6 +122,18 @@ func TestAccount(t *testing.T) {
 			want: "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Deleted AtOnce, Deleted",
 		},
 		{
+			name: "the API of a definition that goes with its last instance",
+			world: "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com deleting grace=0 fin=customresourcecleanup.apiextensions.k8s.io " +
+				"defines=example.com/v1:Widget:widgets established terminating\n" +
+				"apiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged=true\n" +
+				"example.com/v1 Widget n/a deleting grace=0 fin=x/y",
+			seed: func(s *snapshot.Snapshot) plan.Seed {
+				return plan.RemoveFinalizerSeed([]string{"x/y"}, find(s, "a"))
+			},
+			want: "CustomResourceDefinition widgets.example.com: Sure Deleted AtOnce, Deleted\n" +
+				"APIService v1.example.com: Sure Deleted ControllerActs, Deleted by autoregister\nWidget a: Sure Deleted AtOnce, Deleted",
+		},
+		{
 			name:  "of a collection what we write to and what follows, and no other deletion that goes on",
 			world: "v1 ConfigMap n/a owners=v1:ConfigMap:gone:g\nv1 Secret n/b owners=a\nv1 Node x\nv1 Pod m/p node=x phase=Running deleting grace=30",
 			seed:  func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() },

@@ -98,7 +98,7 @@ func underWay(o *object.Object) bool {
 
 // none reports whether there is nothing to remember.
 func (all recollections) none() bool {
-	return len(all.waited)+len(all.handled)+len(all.absent) == 0 && !all.running
+	return len(all.waited)+len(all.handled)+len(all.absent) == 0
 }
 
 // memories lists what is tried: each kind of thing by itself, as much of it as there may
@@ -119,10 +119,6 @@ func (all recollections) memories() []*memory {
 		}
 		kinds++
 		list = append(list, all.remember(kind.what+someOf(kind.things), kind.things))
-	}
-	if all.running {
-		kinds++
-		list = append(list, all.remember(""))
 	}
 	if kinds > 1 {
 		list = append(list, all.remember("more than a snapshot shows", all.waited, all.handled, all.absent))

@@ -204,6 +204,7 @@ func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 
 // atOnce is what happens while nobody takes a finalizer of others off.
 func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
+	s.rest.look()
 	if s.seed.Verb == RemoveFinalizer {
 		return s.runRemoval(ctx, random)
 	}

@@ -242,21 +242,6 @@ func (m *Map) object(id graph.ID) *object.Object {
 	return m.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 }
 
-// siblings are the objects that refer to an owner of the object which was not seen: what
-// they say of it decides where it is looked for. (semantics.md §3.6.4)
-func (m *Map) siblings(o *object.Object) []*object.Object {
-	var found []*object.Object
-	for _, ref := range o.Owners {
-		if id, ok := m.graph.Find(ref.UID); ok && m.graph.Virtual(id) {
-			m.graph.EachDependent(id, func(d graph.ID) bool {
-				found = append(found, m.object(d))
-				return true
-			})
-		}
-	}
-	return found
-}
-
 // named is the object that stands under the name of a reference, whatever its uid.
 func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object {
 	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
