@@ -96,7 +96,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 }
 
 func (l *collection) run(c *cobra.Command, args []string) error {
-	options := plan.Options{Reads: l.reads, NoSteps: l.output.forPeople() && !l.steps}
+	options := plan.Options{Explore: plan.Usual, Seed: usualSeed, Reads: l.reads, NoSteps: l.output.forPeople() && !l.steps}
 	if err := l.check(c, &options); err != nil {
 		return err
 	}

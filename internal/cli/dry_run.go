@@ -145,8 +145,8 @@ func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams
 	return of, result, err
 }
 
-// usualSeed is where the schedules start that are tried without being asked to: a delete
-// and its dry run try the same.
+// usualSeed is where the schedules start that are tried without being asked to: a run and
+// its dry run try the same.
 const usualSeed = 1
 
 // simulated is the text of a stage that simulates.

@@ -99,7 +99,7 @@ func (r *removal) plan(c *cobra.Command, w world, objects []*object.Object, name
 	}
 	defer begin(c, r.streams.ErrOut, "simulating the removal").end()
 	result, err := planned(c.Context(), w, plan.RemoveFinalizerSeed(names, refs...), plan.Options{
-		NoSteps: r.output.forPeople() && !r.steps, OnlyNear: len(r.source.from) == 0, Guards: append(r.writing.guards(), r.allowed()...),
+		Explore: plan.Usual, Seed: usualSeed, NoSteps: r.output.forPeople() && !r.steps, OnlyNear: len(r.source.from) == 0, Guards: append(r.writing.guards(), r.allowed()...),
 	}, nil)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/protect"
@@ -89,10 +90,11 @@ func (w *writing) notes(p *report.Plan) []string {
 }
 
 // released tells whether the kind of an object does not protect it, for somebody has
-// deleted it before: what its kind stands for was decided then. An annotation holds all
-// the same.
+// deleted it before, or the definition that it comes and goes with: what its kind stands
+// for was decided then. An annotation holds all the same.
 func released(p *report.Plan, why protect.Reason, seen *object.Object) bool {
-	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == protect.Kind && seen != nil && seen.BeingDeleted()
+	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == protect.Kind && seen != nil &&
+		(seen.BeingDeleted() || controllers.Registered(seen))
 }
 
 // guards are the flags that weaken a guard, or change what is kept, for the digest.

@@ -20,6 +20,10 @@ func TestReleased(t *testing.T) {
 		t.Fatal("the objects are not what they are meant to be")
 	}
 	other := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "held"}
+	registration := &object.Object{
+		Ref:    object.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: "v1.example.com", UID: "r"},
+		Labels: object.LabelsOf(map[string]string{"kube-aggregator.kubernetes.io/automanaged": "true"}),
+	}
 	for _, test := range []struct {
 		name   string
 		verb   plan.Verb
@@ -30,6 +34,8 @@ func TestReleased(t *testing.T) {
 	}{
 		{"it was deleted before", plan.RemoveFinalizer, other, protect.Kind, deleted, true},
 		{"it lives", plan.RemoveFinalizer, other, protect.Kind, living, false},
+		{"it goes with its definition", plan.RemoveFinalizer, other, protect.Kind, registration, true},
+		{"it goes with its definition, which we delete", plan.Delete, other, protect.Kind, registration, false},
 		{"nobody has seen it", plan.RemoveFinalizer, other, protect.Kind, nil, false},
 		{"it is named itself", plan.RemoveFinalizer, namespace, protect.Kind, deleted, true},
 		{"an annotation holds it", plan.RemoveFinalizer, other, protect.Annotation, deleted, false},

@@ -41,22 +41,31 @@ func (*registrar) Name() string       { return AutoRegisterName }
 func (*registrar) Assumption() string { return AutoRegisterAssumption }
 func (r *registrar) Waiting() []Wait  { return r.waits }
 
+// Look notes for which APIServices there is a definition: the API server has run before.
+func (r *registrar) Look(w World) {
+	made := registeredIn(w)
+	if len(made) == 0 {
+		return
+	}
+	there := servedBy(w.ObjectsOf(definitionResource, ""))
+	for _, o := range made {
+		r.served[o.Name] = r.served[o.Name] || needed(o, there)
+	}
+}
+
 // Step deletes the APIServices without a definition.
 func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, AutoRegisterName)
-	made := objectsThat(w, apiServiceResource, func(o *object.Object) bool {
-		return o.Labels.Get(autoManaged) == "true" && !o.BeingDeleted()
-	})
+	made := registeredIn(w)
 	if len(made) == 0 {
 		return p.end(&r.waits)
 	}
 	there := servedBy(w.ObjectsOf(definitionResource, ""))
 	for _, o := range made {
-		_, group, _ := strings.Cut(o.Name, ".")
 		switch {
 		case ctx.Err() != nil:
 			return p.end(&r.waits)
-		case there[o.Name] || there["."+group]:
+		case needed(o, there):
 			r.served[o.Name] = true
 		case r.served[o.Name] && r.coverage.Covers(definitions, ""):
 			err := w.Delete(ctx, o.Ref, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &o.UID}})
@@ -64,6 +73,23 @@ func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 		}
 	}
 	return p.end(&r.waits)
+}
+
+// registeredIn are the APIServices that the API server has made for definitions.
+func registeredIn(w World) []*object.Object {
+	return objectsThat(w, apiServiceResource, func(o *object.Object) bool { return Registered(o) && !o.BeingDeleted() })
+}
+
+// Registered tells whether an object is an APIService that comes and goes with
+// definitions.
+func Registered(o *object.Object) bool {
+	return o.Kind == "APIService" && o.Group() == apiServiceResource.Group && o.Labels.Get(autoManaged) == "true"
+}
+
+// needed tells whether one of these definitions has the version of an APIService served.
+func needed(o *object.Object, there map[string]bool) bool {
+	_, group, _ := strings.Cut(o.Name, ".")
+	return there[o.Name] || there["."+group]
 }
 
 // servedBy are the names of the APIServices that definitions need; a dot and the group

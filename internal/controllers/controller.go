@@ -59,6 +59,13 @@ type Releaser interface {
 	Finalizer() string
 }
 
+// Looker is a Controller that knows what was there before anything happened.
+type Looker interface {
+	Controller
+	// Look takes note of the world as it is. It changes nothing.
+	Look(w World)
+}
+
 // All returns the controllers in the order in which they act in a real cluster:
 // definitions, tokens, pods of Jobs, claims and volumes at once, namespaces after some
 // seconds, pods when their grace period is over, pods without a node when a

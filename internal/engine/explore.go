@@ -26,7 +26,8 @@ type explorer struct {
 	drainer
 	random  *rand.Rand
 	watches []watch
-	slots   []slot
+	// slots are the attempts under way, idlers workers that make none.
+	slots, idlers []*slot
 }
 
 // watch is what has happened to one kind and was not observed yet.
@@ -42,13 +43,13 @@ func (e *explorer) run(ctx context.Context) error {
 		}
 		e.arrive()
 		moves := e.moves()
-		if len(moves) == 0 {
+		if moves == 0 {
 			if !e.wake() && !e.idle() {
 				return nil
 			}
 			continue
 		}
-		if err := moves[e.random.IntN(len(moves))](ctx); err != nil {
+		if err := e.move(ctx, e.random.IntN(moves)); err != nil {
 			return err
 		}
 	}
@@ -70,29 +71,51 @@ func (e *explorer) arrive() {
 	}
 }
 
-// moves lists what could happen next.
-func (e *explorer) moves() []func(context.Context) error {
-	var moves []func(context.Context) error
+// moves counts what could happen next: the next event of a watch arrives, an attempt
+// starts, or one under way goes on.
+func (e *explorer) moves() int {
+	n := len(e.slots)
 	for i := range e.watches {
 		if len(e.watches[i].events) > 0 {
-			moves = append(moves, func(context.Context) error { return e.observe(i) })
+			n++
 		}
 	}
-	if e.c.Ready() > 0 && len(e.slots) < workers {
-		moves = append(moves, e.start)
+	if e.starts() {
+		n++
 	}
-	for i := range e.slots {
-		moves = append(moves, func(context.Context) error { return e.step(i) })
-	}
-	return moves
+	return n
 }
 
-func (e *explorer) observe(i int) error {
+func (e *explorer) starts() bool { return e.c.Ready() > 0 && len(e.slots) < workers }
+
+// move has one of the moves happen, in the order in which they are counted: watches
+// first.
+func (e *explorer) move(ctx context.Context, n int) error {
+	for i := range e.watches {
+		switch {
+		case len(e.watches[i].events) == 0:
+		case n == 0:
+			e.observe(i)
+			return nil
+		default:
+			n--
+		}
+	}
+	if e.starts() {
+		if n == 0 {
+			return e.start(ctx)
+		}
+		n--
+	}
+	e.step(n)
+	return nil
+}
+
+func (e *explorer) observe(i int) {
 	w := &e.watches[i]
 	ev := w.events[0]
 	w.events = w.events[1:]
 	e.c.Observe(ev)
-	return nil
 }
 
 func (e *explorer) start(ctx context.Context) error {
@@ -120,16 +143,18 @@ func (e *explorer) order() []Work {
 }
 
 // step lets an attempt send one request and go on to the next one, or to its end.
-func (e *explorer) step(i int) error {
-	if _, more := e.slots[i].resume(); !more {
+func (e *explorer) step(i int) {
+	s := e.slots[i]
+	s.resume()
+	if s.over {
 		e.slots = append(e.slots[:i], e.slots[i+1:]...)
+		e.idlers = append(e.idlers, s)
 	}
-	return nil
 }
 
-// stop ends the attempts under way, without a further request.
+// stop ends the attempts under way, without a further request, and the workers.
 func (e *explorer) stop() {
-	for _, s := range e.slots {
+	for _, s := range append(e.slots, e.idlers...) {
 		s.stop()
 	}
 }

@@ -10,35 +10,57 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// slot is an attempt under way that stops before each of its requests, so that
-// the world and the graph can change in between. Lookup, Decide and Act know
-// nothing of it: they run as they are, in a coroutine, never at the same time as
-// anything else.
+// slot is a worker: it makes an attempt, and stops before each of its requests, so that
+// the world and the graph can change in between. Lookup, Decide and Act know nothing of
+// it: they run as they are, in a coroutine, never at the same time as anything else. One
+// coroutine makes one attempt after the other, since a new one costs a stack.
 type slot struct {
+	attempt Attempt
+	// over: the attempt is at its end.
+	over   bool
 	resume func() (struct{}, bool)
 	stop   func()
 }
 
-func (e *explorer) slot(ctx context.Context, a Attempt) slot {
-	resume, stop := iter.Pull(func(pause func(struct{}) bool) {
+// slot has an attempt begin, which goes no further before it is resumed.
+func (e *explorer) slot(ctx context.Context, a Attempt) *slot {
+	if n := len(e.idlers); n > 0 {
+		s := e.idlers[n-1]
+		e.idlers = e.idlers[:n-1]
+		s.attempt, s.over = a, false
+		return s
+	}
+	s := &slot{attempt: a}
+	s.resume, s.stop = iter.Pull(func(pause func(struct{}) bool) {
 		api := &stepwise{API: e.w, pause: func() bool { return pause(struct{}{}) }}
-		decision := e.c.Decide(Lookup(ctx, api, e.c.rules, a))
-		if api.stopped {
-			return
-		}
-		if e.follow.Decided != nil {
-			e.follow.Decided(decision)
-		}
-		out := Act(ctx, api, e.c.rules, decision)
-		if api.stopped {
-			return
-		}
-		e.c.Settle(out)
-		if e.follow.Settled != nil {
-			e.follow.Settled(out)
+		for {
+			e.carryOut(ctx, api, s.attempt)
+			s.over = true
+			if api.stopped || !pause(struct{}{}) {
+				return
+			}
 		}
 	})
-	return slot{resume: resume, stop: stop}
+	return s
+}
+
+// carryOut makes an attempt from its beginning to its end, or until it is stopped.
+func (e *explorer) carryOut(ctx context.Context, api *stepwise, a Attempt) {
+	decision := e.c.Decide(Lookup(ctx, api, e.c.rules, a))
+	if api.stopped {
+		return
+	}
+	if e.follow.Decided != nil {
+		e.follow.Decided(decision)
+	}
+	out := Act(ctx, api, e.c.rules, decision)
+	if api.stopped {
+		return
+	}
+	e.c.Settle(out)
+	if e.follow.Settled != nil {
+		e.follow.Settled(out)
+	}
 }
 
 // stepwise is an API that pauses before each request. Once it is stopped it

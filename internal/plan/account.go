@@ -31,7 +31,7 @@ func (s *simulation) consequences(effects []report.Effect, all fates) []report.C
 		c := report.Consequence{
 			Object: e.Object, Change: change, After: e.Once, Anyway: f.anyway, Outcome: e.Outcome, Reason: e.Reason,
 		}
-		c.When, c.Controller = s.when(e, tr)
+		c.When, c.Controller = s.when(e, f)
 		c.Certainty = certaintyOf(e, &c)
 		list = append(list, c)
 	}
@@ -43,6 +43,8 @@ func (s *simulation) counts(e *report.Effect, tr *track) bool {
 	switch {
 	case tr.target:
 		return true
+	case s.seed.Verb == Collect && e.Contested && s.left[tr.first.Ref] == nil:
+		return true // nothing else was tried than what this collection can come to
 	case s.seed.Verb == Collect && tr.changed != 0:
 		return s.caused(tr)
 	case s.seed.Verb == Collect:
@@ -60,10 +62,9 @@ func (s *simulation) seen(o *object.Object) bool {
 
 // changeOf says what may happen to an object at most, and whether anything does.
 func changeOf(e *report.Effect, f *fate) (report.Change, bool) {
-	goes := func(o report.Outcome) bool { return o == report.Deleted || o == report.Blocked }
 	tr := f.track
 	switch {
-	case slices.ContainsFunc(f.ends, func(x end) bool { return goes(x.fate.outcome) }):
+	case f.mayGo():
 		return report.ChangeDeleted, true
 	case e.Outcome == report.Unknown, e.Later == report.Unknown, tr.refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
 		return report.ChangeDeleted, true
@@ -77,11 +78,20 @@ func changeOf(e *report.Effect, f *fate) (report.Change, bool) {
 	}
 }
 
+// goes tells whether an outcome is that an object goes, or is on its way.
+func goes(o report.Outcome) bool { return o == report.Deleted || o == report.Blocked }
+
+// mayGo tells whether an object goes if events come in another order.
+func (f *fate) mayGo() bool {
+	return slices.ContainsFunc(f.ends, func(x end) bool { return goes(x.fate.outcome) })
+}
+
 // when says what has to happen before an object is touched.
-func (s *simulation) when(e *report.Effect, tr *track) (report.When, string) {
+func (s *simulation) when(e *report.Effect, f *fate) (report.When, string) {
+	tr := f.track
 	early := tr.changed & (inBaseline | afterSeed)
 	switch {
-	case tr.target:
+	case tr.target, f.mayGo():
 		return report.AtOnce, ""
 	case early == 0 && (tr.changed != 0 || e.Later != ""):
 		return report.FinalizerRemoved, ""

@@ -59,6 +59,7 @@ func TestAccount(t *testing.T) {
 	for _, tt := range []struct {
 		name, world string
 		seed        func(*snapshot.Snapshot) plan.Seed
+		explore     int
 		want        string
 	}{
 		{
@@ -121,6 +122,18 @@ func TestAccount(t *testing.T) {
 			want: "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Deleted AtOnce, Deleted",
 		},
 		{
+			name: "the API of a definition that goes with its last instance",
+			world: "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com deleting grace=0 fin=customresourcecleanup.apiextensions.k8s.io " +
+				"defines=example.com/v1:Widget:widgets established terminating\n" +
+				"apiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged=true\n" +
+				"example.com/v1 Widget n/a deleting grace=0 fin=x/y",
+			seed: func(s *snapshot.Snapshot) plan.Seed {
+				return plan.RemoveFinalizerSeed([]string{"x/y"}, find(s, "a"))
+			},
+			want: "CustomResourceDefinition widgets.example.com: Sure Deleted AtOnce, Deleted\n" +
+				"APIService v1.example.com: Sure Deleted ControllerActs, Deleted by autoregister\nWidget a: Sure Deleted AtOnce, Deleted",
+		},
+		{
 			name:  "of a collection what we write to and what follows, and no other deletion that goes on",
 			world: "v1 ConfigMap n/a owners=v1:ConfigMap:gone:g\nv1 Secret n/b owners=a\nv1 Node x\nv1 Pod m/p node=x phase=Running deleting grace=30",
 			seed:  func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() },
@@ -139,6 +152,44 @@ func TestAccount(t *testing.T) {
 			seed:  deleting("a"),
 			want:  "ConfigMap a: Unknown Deleted AtOnce, Unknown\nSecret b: Unknown Deleted AtOnce, Unknown",
 		},
+		{
+			name:  "of a collection what it leaves undecided counts, and what it does not reach does not",
+			world: "v1 ConfigMap n/a owners=v1:ConfigMap:gone:g\nv1 Secret n/b owners=a,example.org/v1:Unheard:x:x\nv1 Secret n/other owners=example.org/v1:Unheard:y:y",
+			seed:  func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() },
+			want:  "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Unknown Deleted AtOnce, Unknown",
+		},
+		{
+			name:  "what goes under another order of events counts as going, and as possible",
+			world: "v1 ConfigMap n/a\napps/v1 StatefulSet n/m owners=a fin=orphan\nv1 Secret n/b owners=a,m",
+			seed: func(s *snapshot.Snapshot) plan.Seed {
+				return plan.DeleteSeed(engine.ForegroundPolicy, find(s, "a"))
+			},
+			explore: plan.Usual,
+			want:    "StatefulSet m: Sure Deleted AtOnce, Deleted\nConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Possible Deleted AtOnce, Orphaned",
+		},
+		{
+			name:    "of a collection what stays under one order of events, and goes under another",
+			world:   "v1 ConfigMap n/m owners=v1:ConfigMap:gone:g fin=foregroundDeletion,x/y\nv1 Secret n/b owners=m!\nv1 Secret n/c owners=m",
+			seed:    func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() },
+			explore: plan.Usual,
+			want: "ConfigMap m: Sure Deleted AtOnce, Blocked after x/y of m (Unknown)\nSecret b: Sure Deleted AtOnce, Deleted\n" +
+				"Secret c: Possible Deleted AtOnce, Kept after x/y of m (Unknown)",
+		},
+		{
+			name:  "a volume goes when its controller acts",
+			world: "v1 PersistentVolumeClaim n/a\nv1 PersistentVolume disk phase=Bound claim=n/a:a reclaim=Delete by=csi.example.com csi",
+			seed:  deleting("a"),
+			want: "PersistentVolume disk: Sure Deleted ControllerActs, Deleted by persistentvolume-binder-controller\n" +
+				"PersistentVolumeClaim a: Sure Deleted AtOnce, Deleted",
+		},
+		{
+			name:  "a deletion that was under way, and goes on because of us",
+			world: "v1 ConfigMap n/p deleting grace=0 fin=foregroundDeletion,x/z\nv1 Secret n/a owners=p! deleting grace=0 fin=x/y",
+			seed: func(s *snapshot.Snapshot) plan.Seed {
+				return plan.RemoveFinalizerSeed([]string{"x/y"}, find(s, "a"))
+			},
+			want: "ConfigMap p: Sure Deleted AtOnce, Blocked after x/z of p (Unknown)\nSecret a: Sure Deleted AtOnce, Deleted",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			objects, err := scenario.ParseWorld(tt.world, scenario.Names{})
@@ -149,7 +200,7 @@ func TestAccount(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			result, err := plan.Simulate(t.Context(), snap, tt.seed(snap), plan.Options{Controller: runs(known)})
+			result, err := plan.Simulate(t.Context(), snap, tt.seed(snap), plan.Options{Controller: runs(known), Explore: tt.explore})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
@@ -10,9 +12,9 @@ import (
 // never ask: only where something had changed before the seed, or others change
 // something while we collect.
 type cause struct {
-	// from is what deletes of the objects of our requests may touch; nil until somebody
-	// asks.
-	from map[object.Ref]bool
+	// from is what deletes of the objects of our requests may touch, by the keys of the
+	// tracks; nil until somebody asks.
+	from map[types.UID]bool
 }
 
 // caused tells whether what happened to an object follows from our requests, or may.
@@ -33,16 +35,29 @@ func (s *simulation) caused(tr *track) bool {
 // reaches tells whether deletes of the objects of our requests may touch an object.
 func (s *simulation) reaches(o *object.Object) bool {
 	if s.cause.from == nil {
-		s.cause.from = s.fromRequests()
+		collector, _ := Open(s.snap, engine.Upstream)
+		s.reachFrom(reach.New(s.snap, collector.Graph()))
 	}
-	return s.cause.from[o.Ref]
+	return s.cause.from[s.tracks.key(o.Ref)]
 }
 
-func (s *simulation) fromRequests() map[object.Ref]bool {
-	var starts []*object.Object
+// reachFrom finds what deletes of the objects of our requests may touch, on a map of the
+// snapshot as it was before the first of them.
+func (s *simulation) reachFrom(m *reach.Map) {
+	all := m.From(s.requested()...)
+	s.cause.from = make(map[types.UID]bool, len(all))
+	for o := range all {
+		s.cause.from[s.tracks.key(o.Ref)] = true
+	}
+}
+
+// requested are the objects of our requests: of a collection those that it has written
+// to.
+func (s *simulation) requested() []*object.Object {
+	var list []*object.Object
 	add := func(ref object.Ref) {
 		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
-			starts = append(starts, o)
+			list = append(list, o)
 		}
 	}
 	for _, ref := range s.seed.Targets {
@@ -53,15 +68,7 @@ func (s *simulation) fromRequests() map[object.Ref]bool {
 			add(w.Object)
 		}
 	}
-	all := map[object.Ref]bool{}
-	if len(starts) == 0 {
-		return all
-	}
-	collector, _ := Open(s.snap, engine.Upstream)
-	for o := range reach.New(s.snap, collector.Graph()).From(starts...) {
-		all[o.Ref] = true
-	}
-	return all
+	return list
 }
 
 // claim notes of what would have gone anyway that a request of ours takes it, too:

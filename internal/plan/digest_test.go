@@ -41,7 +41,6 @@ func TestDigest(t *testing.T) {
 		{name: "one that stays and loses a reference, changed", change: version("c"), same: true},
 		{name: "the target, changed", change: version("a"), same: true},
 		{name: "one that goes, changed", change: version("b"), same: true},
-		{name: "an Event about it", world: "v1 Event n/x owners=a", same: true},
 		{name: "a Lease of it", world: "coordination.k8s.io/v1 Lease n/x owners=a", same: true},
 		{name: "one more goes", world: "v1 Secret n/x owners=a"},
 		{name: "one more is blocked", world: "v1 Secret n/x owners=a fin=x/y"},
@@ -108,10 +107,28 @@ func TestDigestOfACollection(t *testing.T) {
 	}
 }
 
+// TestDigestOfANamespace: with a namespace its Events and Leases go, too. They come and go
+// by the minute, and are no reason to look at the plan again; everything else is.
+func TestDigestOfANamespace(t *testing.T) {
+	const before = "v1 Namespace a phase=Active spec=kubernetes\nv1 ConfigMap a/x\nv1 Event a/event\n"
+	was := digestOf(t, world(t, before), engine.Background)
+	for text, same := range map[string]bool{
+		"v1 Event a/another":                    true,
+		"events.k8s.io/v1 Event a/another":      true,
+		"coordination.k8s.io/v1 Lease a/leader": true,
+		"v1 ConfigMap a/another":                false,
+	} {
+		after := world(t, before+text)
+		if got := digestOf(t, after, engine.Background) == was; got != same {
+			t.Errorf("with %q the same digest: %v, want %v", text, got, same)
+		}
+	}
+}
+
 // TestDigestOfRequests: what is asked for, what is known of whoever takes finalizers
 // off, and each flag that weakens a guard makes another digest.
 func TestDigestOfRequests(t *testing.T) {
-	snap := world(t, "v1 ConfigMap n/a fin=x/runs,x/y deleting grace=0\nv1 ConfigMap n/b fin=x/runs\nv1 Secret n/c owners=b")
+	snap := world(t, "v1 ConfigMap n/a fin=x/runs,x/y deleting grace=0\nv1 ConfigMap n/b fin=x/runs\nv1 Secret n/c owners=b\nv1 ConfigMap n/d fin=x/runs,x/y")
 	digest := func(seed plan.Seed, o plan.Options) string {
 		result, err := plan.Simulate(t.Context(), snap, seed, o)
 		if err != nil {
@@ -119,6 +136,8 @@ func TestDigestOfRequests(t *testing.T) {
 		}
 		return result.Plan.Digest
 	}
+	// Nothing becomes of an object that lives but that it loses them.
+	live := func(names ...string) plan.Seed { return plan.RemoveFinalizerSeed(names, find(snap, "d")) }
 	take := func(names ...string) plan.Seed {
 		return plan.Seed{Verb: plan.RemoveFinalizer, Finalizers: names, Targets: []object.Ref{find(snap, "a")}}
 	}
@@ -127,6 +146,8 @@ func TestDigestOfRequests(t *testing.T) {
 	for name, d := range map[string]string{
 		"x/runs":         digest(take("x/runs"), plan.Options{}),
 		"x/y":            digest(take("x/y"), plan.Options{}),
+		"x/runs of d":    digest(live("x/runs"), plan.Options{}),
+		"x/y of d":       digest(live("x/y"), plan.Options{}),
 		"b":              digest(b, plan.Options{}),
 		"without a copy": digest(b, plan.Options{Guards: []string{"no-backup"}}),
 		"protected":      digest(b, plan.Options{Guards: []string{"allow-protected"}}),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -35,23 +36,21 @@ type scope struct {
 // seen everything and done nothing.
 func (s *simulation) survey(g *graph.Graph) *scope {
 	m := reach.New(s.snap, g)
-	var starts []*object.Object
+	starts := s.requested()
 	if s.seed.Verb == Collect {
-		starts = m.Restless()
+		starts = slices.DeleteFunc(m.Restless(), s.notAskedFor)
 	}
 	for _, o := range s.snap.Objects {
 		if s.seed.Verb == Delete && underWay(o) {
 			starts = append(starts, o)
 		}
 	}
-	for _, ref := range s.seed.Targets {
-		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
-			starts = append(starts, o)
-		}
-	}
 	found := &scope{}
 	found.part, found.reached = m.Reach(starts...)
 	found.oneEnd = s.oneEnd(m, found.reached)
+	if s.seed.Verb != Collect && !found.oneEnd {
+		s.reachFrom(m) // exonerate asks for it, and needs no other map then
+	}
 	return found
 }
 
@@ -81,7 +80,11 @@ func (s *simulation) explore(ctx context.Context, all fates, left unsure) error 
 		schedules = 0
 	}
 	for i := range schedules {
-		if err := x.try(ctx, nil, rand.New(rand.NewPCG(s.options.Seed, uint64(i)))); err != nil {
+		var m *memory
+		if i%2 > 0 {
+			m = memories.runs()
+		}
+		if err := x.try(ctx, m, rand.New(rand.NewPCG(s.options.Seed, uint64(i)))); err != nil {
 			return fmt.Errorf("schedule %d of seed %d: %w", i, s.options.Seed, err)
 		}
 		e.Schedules++
@@ -135,6 +138,7 @@ func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error 
 	other := newSimulation(x.s.scope.part, x.s.seed, Options{
 		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true, memory: m,
 	})
+	other.recorder.silent = true
 	other.leave(x.left)
 	if err := other.run(ctx, random); err != nil {
 		return err
@@ -174,7 +178,7 @@ func (x *explorer) contest(key types.UID, f, g *fate, other *simulation, m *memo
 		return
 	}
 	e := end{fate: g, because: report.Timing, message: other.sentence(g)}
-	if m != nil {
+	if m != nil && m.what != "" {
 		e.because, e.remembered = report.Memory, m.what
 	}
 	shown.contested = true

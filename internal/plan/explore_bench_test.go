@@ -47,6 +47,11 @@ func shop(b testing.TB, n, others int, held, shared bool) *snapshot.Snapshot {
 	return snap
 }
 
+var (
+	web  = object.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	also = object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "also"}
+)
+
 // BenchmarkUsual is what it costs that a plan is explored without being asked to.
 func BenchmarkUsual(b *testing.B) {
 	for _, size := range []struct{ n, others int }{{20, 0}, {20, 100_000}, {200, 0}, {200, 10_000}, {1800, 0}, {1800, 20_000}, {1800, 100_000}} {
@@ -54,18 +59,24 @@ func BenchmarkUsual(b *testing.B) {
 			name         string
 			held, shared bool
 			policy       engine.Policy
-			target       object.Ref
+			targets      []object.Ref
 		}{
-			{"plain", false, false, engine.Background, object.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}},
-			{"foreground-held", true, false, engine.ForegroundPolicy, object.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}},
-			{"namespace-shared", true, true, engine.Background, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
+			{"plain", false, false, engine.Background, []object.Ref{web}},
+			{"foreground-held", true, false, engine.ForegroundPolicy, []object.Ref{web}},
+			{"namespace-shared", true, true, engine.Background, []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}},
+			{"background-both", true, true, engine.Background, []object.Ref{web, also}},
+			{"foreground-both", true, true, engine.ForegroundPolicy, []object.Ref{web, also}},
+			{"orphan-both", true, true, engine.OrphanPolicy, []object.Ref{web, also}},
 		} {
-			snap := shop(b, size.n, size.others, kind.held, kind.shared)
+			var snap *snapshot.Snapshot
 			for _, explore := range []int{0, plan.Usual} {
 				b.Run(fmt.Sprintf("%s/of=%d/among=%d/explore=%d", kind.name, size.n, size.others, explore), func(b *testing.B) {
+					if snap == nil {
+						snap = shop(b, size.n, size.others, kind.held, kind.shared)
+					}
 					runs := 0
 					for b.Loop() {
-						result, err := plan.Simulate(b.Context(), snap, plan.DeleteSeed(kind.policy, kind.target), plan.Options{NoSteps: true, Explore: explore})
+						result, err := plan.Simulate(b.Context(), snap, plan.DeleteSeed(kind.policy, kind.targets...), plan.Options{NoSteps: true, Explore: explore})
 						if err != nil {
 							b.Fatal(err)
 						}

@@ -32,7 +32,8 @@ type memory struct {
 	// running: it saw the world before the user's request, of which it otherwise sees
 	// what came of it.
 	running bool
-	// what names the thing that is remembered, for people.
+	// what names the thing that is remembered, for people; empty if nothing is, and it has
+	// merely been running.
 	what string
 }
 
@@ -49,8 +50,12 @@ type recollections struct {
 	running                 bool
 }
 
-// recollectionsOf looks for what may be remembered of the objects of a part.
+// recollectionsOf looks for what may be remembered of the objects of a part. Our own
+// collector starts with the request and remembers nothing.
 func (s *simulation) recollectionsOf(part *snapshot.Snapshot) recollections {
+	if s.ourCollector() {
+		return recollections{}
+	}
 	all := recollections{running: s.seed.Verb == RemoveFinalizer}
 	there, asked := make(map[types.UID]bool, len(part.Objects)), map[object.Ref]bool{}
 	for _, o := range part.Objects {
@@ -93,7 +98,7 @@ func underWay(o *object.Object) bool {
 
 // none reports whether there is nothing to remember.
 func (all recollections) none() bool {
-	return len(all.waited)+len(all.handled)+len(all.absent) == 0 && !all.running
+	return len(all.waited)+len(all.handled)+len(all.absent) == 0
 }
 
 // memories lists what is tried: each kind of thing by itself, as much of it as there may
@@ -115,10 +120,6 @@ func (all recollections) memories() []*memory {
 		kinds++
 		list = append(list, all.remember(kind.what+someOf(kind.things), kind.things))
 	}
-	if all.running {
-		kinds++
-		list = append(list, all.remember("the time before the request"))
-	}
 	if kinds > 1 {
 		list = append(list, all.remember("more than a snapshot shows", all.waited, all.handled, all.absent))
 	}
@@ -131,6 +132,15 @@ func (all recollections) any(random *rand.Rand) *memory {
 		return slices.DeleteFunc(slices.Clone(things), func(recollection) bool { return random.IntN(2) == 0 })
 	}
 	return all.remember("more than a snapshot shows", half(all.waited), half(all.handled), half(all.absent))
+}
+
+// runs is a memory in which nothing is remembered: of a collector that may be faster than
+// the request. It is nil where the request comes to one that has seen everything anyway.
+func (all recollections) runs() *memory {
+	if !all.running {
+		return nil
+	}
+	return all.remember("")
 }
 
 // remember makes a memory of some things. Who remembers anything was running when the

@@ -69,9 +69,11 @@ type recorder struct {
 	attempt    *object.Object // of the decision under way
 	pending    []object.Event
 	records    records
-	words      []string
-	numbers    map[string]word
-	observed   func(e object.Event, cause int)
+	// silent has no step written down: of a run that is only compared nobody reads them.
+	silent   bool
+	words    []string
+	numbers  map[string]word
+	observed func(e object.Event, cause int)
 	// unreadable says why stored objects of a resource cannot be read; nil where all can.
 	unreadable func(schema.GroupResource) error
 	// keep withholds writes of the collector; kept says why, of those it did.
@@ -279,8 +281,10 @@ func (r *recorder) Events() []object.Event {
 
 // add writes a step down, and behind it the removals that it caused.
 func (r *recorder) add(verb string, rec record) {
-	rec.verb, rec.actor, rec.reason = r.word(verb), r.word(r.actor), r.word(r.reason)
-	r.records.add(rec)
+	if !r.silent {
+		rec.verb, rec.actor, rec.reason = r.word(verb), r.word(r.actor), r.word(r.reason)
+		r.records.add(rec)
+	}
 	if verb != verbGet {
 		r.collect(r.records.len())
 	}
@@ -290,7 +294,7 @@ func (r *recorder) add(verb string, rec record) {
 // brought them about.
 func (r *recorder) collect(cause int) {
 	for _, e := range r.server.Events() {
-		if e.Type == object.Deleted {
+		if e.Type == object.Deleted && !r.silent {
 			r.records.add(record{
 				object: e.Object, verb: r.word(verbRemoved), actor: r.word(actorServer), reason: r.word(r.reason), cause: int32(cause),
 			})
@@ -317,8 +321,12 @@ func (r *recorder) watches(o *object.Object) bool {
 	return yes
 }
 
-// named is an object with the identity; the one under decision if it is that.
+// named is an object with the identity; the one under decision if it is that. It is for
+// steps alone.
 func (r *recorder) named(ref object.Ref) *object.Object {
+	if r.silent {
+		return nil
+	}
 	if r.attempt != nil && r.attempt.Ref == ref {
 		return r.attempt
 	}

@@ -42,6 +42,15 @@ func newRestOfWorld(r *recorder, beside *neighbours) *restOfWorld {
 	return &restOfWorld{recorder: r, controllers: controllers.All(beside, beside)}
 }
 
+// look shows the controllers the world before anything happens: they have run before.
+func (w *restOfWorld) look() {
+	for _, c := range w.controllers {
+		if l, ok := c.(controllers.Looker); ok {
+			l.Look(w.recorder)
+		}
+	}
+}
+
 // act lets the controllers act until one of them has changed something. The
 // collector has the first word each time.
 func (w *restOfWorld) act(ctx context.Context) bool {

@@ -75,11 +75,12 @@ func (r *Result) After() []*object.Object {
 func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
 	left := unsure{}
 	for {
-		s, fates, err := simulate(ctx, snap, seed, o, left)
+		s := newSimulation(snap, seed, o)
+		fates, err := s.settle(ctx, left)
 		if err != nil {
 			return nil, err
 		}
-		if s.keepsUnknown() && left.add(s, fates) {
+		if fates == nil {
 			continue
 		}
 		p, err := s.report(ctx, fates)
@@ -90,23 +91,30 @@ func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 	}
 }
 
-// simulate runs a seed under every schedule, and judges what becomes of everything.
-func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options, left unsure) (*simulation, fates, error) {
-	s := newSimulation(snap, seed, o)
+// settle runs a seed under every schedule, and judges what becomes of everything. There
+// are no fates if the run has written to something that has to be left alone: it is for
+// another one then.
+func (s *simulation) settle(ctx context.Context, left unsure) (fates, error) {
 	s.leave(left)
 	if err := s.run(ctx, nil); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	fates := s.fates()
-	if err := s.explore(ctx, fates, left); err != nil {
-		return nil, nil, err
+	all := s.fates()
+	if s.ourCollector() && left.add(s, all) {
+		return nil, nil
 	}
-	if seed.Verb == RemoveFinalizer {
-		if err := s.compare(ctx, fates); err != nil {
-			return nil, nil, err
+	if err := s.explore(ctx, all, left); err != nil {
+		return nil, err
+	}
+	if s.ourCollector() && left.add(s, all) { // what is not known under another schedule only
+		return nil, nil
+	}
+	if s.seed.Verb == RemoveFinalizer {
+		if err := s.compare(ctx, all); err != nil {
+			return nil, err
 		}
 	}
-	return s, fates, nil
+	return all, nil
 }
 
 // EffectOn simulates a seed for the sake of one object and returns what becomes
@@ -196,6 +204,7 @@ func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 
 // atOnce is what happens while nobody takes a finalizer of others off.
 func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
+	s.rest.look()
 	if s.seed.Verb == RemoveFinalizer {
 		return s.runRemoval(ctx, random)
 	}
@@ -223,19 +232,21 @@ func (s *simulation) runRemoval(ctx context.Context, random *rand.Rand) error {
 		c, _ := Open(s.snap, s.options.Rules)
 		s.look(c.Graph())
 	}
-	running := s.options.memory != nil && s.options.memory.running
-	if running {
+	if s.running() {
 		s.watch(s.snap.Objects, random)
 	}
 	if err := s.takeFinalizers(ctx); err != nil {
 		return err
 	}
-	if !running {
+	if !s.running() {
 		s.recorder.Events() // the collector starts when these have passed
 		s.watch(s.after(), random)
 	}
 	return s.drain(ctx, random)
 }
+
+// running tells whether the collector has seen everything before finalizers come off.
+func (s *simulation) running() bool { return s.options.memory != nil && s.options.memory.running }
 
 // look surveys what the request can reach, if other runs are to be tried.
 func (s *simulation) look(g *graph.Graph) {
@@ -245,7 +256,8 @@ func (s *simulation) look(g *graph.Graph) {
 }
 
 // watch has the collector observe the objects, as after a restart. Lists arrive in any
-// order, and the objects of one as well.
+// order, and the objects of one as well. Our own collector waits for all of them, and one
+// that has been running has them.
 //
 // Upstream: client-go reflector.go watchList hands over what a map held.
 func (s *simulation) watch(objects []*object.Object, random *rand.Rand) {
@@ -253,7 +265,7 @@ func (s *simulation) watch(objects []*object.Object, random *rand.Rand) {
 	if random != nil {
 		objects = slices.Clone(objects)
 		random.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
-		late = random.IntN(2) == 0
+		late = random.IntN(2) == 0 && !s.ourCollector() && !s.running()
 	}
 	for _, o := range objects {
 		if !s.recorder.watches(o) {

@@ -84,15 +84,27 @@ func (s *simulation) compare(ctx context.Context, all fates) error {
 		if f.track.target {
 			continue
 		}
-		b := without[key]
-		switch {
-		case b == nil || b.outcome != f.outcome || f.outcome == report.Blocked && (b.track.changed == 0) != (f.track.changed == 0):
+		switch b := without[key]; {
+		case b == nil || !f.costsNoMore(b):
 			f.contested = f.contested || race && f.outcome == report.Deleted
-		case f.track.changed == 0:
+		case f.track.changed == 0 && len(f.ends) == 0:
 			delete(all, key)
 		default:
 			f.baseline = true
 		}
 	}
 	return nil
+}
+
+// costsNoMore tells whether of all ends of an object that in which most of it is gone is
+// like the one of a run without the request.
+func (f *fate) costsNoMore(without *fate) bool {
+	most := f
+	for _, e := range f.ends {
+		if rank(e.fate.outcome) > rank(most.outcome) {
+			most = e.fate
+		}
+	}
+	return most.outcome == without.outcome &&
+		(most.outcome != report.Blocked || (most.track.changed == 0) == (without.track.changed == 0))
 }

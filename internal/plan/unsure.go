@@ -13,9 +13,9 @@ import (
 // (safety.md I5)
 type unsure map[object.Ref]*fate
 
-// keepsUnknown tells whether the simulated writes are those that this program is
-// going to send. The collector of Kubernetes asks nobody.
-func (s *simulation) keepsUnknown() bool {
+// ourCollector tells whether the simulated collector is the one of this program, which is
+// going to send the writes. The collector of Kubernetes asks nobody.
+func (s *simulation) ourCollector() bool {
 	return s.seed.Verb == Collect && s.options.Rules == engine.Strict
 }
 

@@ -75,3 +75,26 @@ items:
 		}
 	}
 }
+
+// TestUnknownUnderAnotherOrderIsLeftAlone: what may be unknown if events come in another
+// order is not written to either.
+func TestUnknownUnderAnotherOrderIsLeftAlone(t *testing.T) {
+	snap := world(t, "v1 ConfigMap n/o deleting grace=0 fin=orphan\nv1 Secret n/b owners=o,example.org/v1:Unknown:x:x")
+	writes := func(explore int) string {
+		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Rules: engine.Strict, Explore: explore})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, w := range result.Writes() {
+			names = append(names, w.Object.Name)
+		}
+		return strings.Join(names, " ")
+	}
+	if got := writes(0); got != "b o" {
+		t.Errorf("without looking for other orders: %s", got)
+	}
+	if got := writes(plan.Usual); got != "" {
+		t.Errorf("writes to %s: b may be unknown, and o waits for it", got)
+	}
+}

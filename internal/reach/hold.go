@@ -41,16 +41,11 @@ func (m *Map) held(o *object.Object) []*object.Object {
 
 // claimsOf are the claims that a pod may use.
 func (m *Map) claimsOf(pod *object.Object) []*object.Object {
-	var found []*object.Object
 	facts := pod.Pod()
 	if facts == nil || !facts.VolumesKnown {
-		for _, x := range m.content[pod.Namespace] {
-			if isClaim(x) {
-				found = append(found, x)
-			}
-		}
-		return found
+		return slices.Clip(m.claims[pod.Namespace])
 	}
+	var found []*object.Object
 	for _, c := range facts.Claims {
 		found = append(found, m.find("PersistentVolumeClaim", pod.Namespace, c.Name)...)
 	}

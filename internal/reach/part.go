@@ -3,6 +3,7 @@ package reach
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -48,7 +49,7 @@ func (m *Map) Reached(objects ...*object.Object) []*object.Object {
 
 // grow finds the part of these objects.
 func (m *Map) grow(objects []*object.Object) part {
-	p := part{Map: m, depth: map[*object.Object]depth{}}
+	p := part{Map: m, depth: map[*object.Object]depth{}, asked: map[graph.ID]bool{}}
 	for _, o := range objects {
 		p.visit(o, reached)
 	}
@@ -115,6 +116,8 @@ type part struct {
 	*Map
 	depth map[*object.Object]depth
 	open  []*object.Object
+	// asked are the owners that were not seen whose dependents were visited.
+	asked map[graph.ID]bool
 }
 
 func (p *part) visit(o *object.Object, d depth) {
@@ -137,9 +140,7 @@ func (p *part) spread(o *object.Object) {
 	if p.depth[o] != reached {
 		return
 	}
-	for _, x := range p.siblings(o) {
-		p.visit(x, reached)
-	}
+	p.visitSiblings(o)
 	for _, x := range p.dependents(o) {
 		p.visit(x, reached)
 	}
@@ -148,5 +149,21 @@ func (p *part) spread(o *object.Object) {
 	}
 	for _, x := range p.holders(o) {
 		p.visit(x, decides)
+	}
+}
+
+// visitSiblings visits the objects that refer to an owner of the object which was not
+// seen: what they say of it decides where it is looked for. (semantics.md §3.6.4)
+func (p *part) visitSiblings(o *object.Object) {
+	for _, ref := range o.Owners {
+		id, ok := p.graph.Find(ref.UID)
+		if !ok || !p.graph.Virtual(id) || p.asked[id] {
+			continue
+		}
+		p.asked[id] = true
+		p.graph.EachDependent(id, func(d graph.ID) bool {
+			p.visit(p.object(d), reached)
+			return true
+		})
 	}
 }

@@ -18,8 +18,10 @@ type Map struct {
 	// content are the objects of a namespace, instances those of a definition.
 	content   map[string][]*object.Object
 	instances map[*object.Object][]*object.Object
-	// pods are those on a node, users those that use a claim, volumes those of a claim.
+	// pods are those on a node, claims those of a namespace, users those that use a claim,
+	// volumes those of a claim.
 	pods    map[string][]*object.Object
+	claims  map[string][]*object.Object
 	users   map[place][]*object.Object
 	volumes map[place][]*object.Object
 	// reserved are the claims of devices by the pods that reserve them. ranges are the
@@ -54,7 +56,7 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	m := &Map{
 		snap: snap, graph: g,
 		content: map[string][]*object.Object{}, instances: map[*object.Object][]*object.Object{},
-		pods: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
+		pods: map[string][]*object.Object{}, claims: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
 		reserved: map[place][]*object.Object{}, leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
 		definitions: map[kind]*object.Object{}, nodes: map[string]bool{}, restless: map[*object.Object]bool{},
 		twins: map[types.UID][]*object.Object{},
@@ -84,6 +86,8 @@ func (m *Map) enter(o *object.Object) {
 		m.nodes[o.Name] = true
 	case isPod(o):
 		m.enterPod(o)
+	case isClaim(o):
+		m.claims[o.Namespace] = append(m.claims[o.Namespace], o)
 	case o.Volume() != nil && o.Volume().ClaimName != "":
 		claim := place{o.Volume().ClaimNamespace, o.Volume().ClaimName}
 		m.volumes[claim] = append(m.volumes[claim], o)
@@ -236,21 +240,6 @@ func (m *Map) object(id graph.ID) *object.Object {
 		return o
 	}
 	return m.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
-}
-
-// siblings are the objects that refer to an owner of the object which was not seen: what
-// they say of it decides where it is looked for. (semantics.md §3.6.4)
-func (m *Map) siblings(o *object.Object) []*object.Object {
-	var found []*object.Object
-	for _, ref := range o.Owners {
-		if id, ok := m.graph.Find(ref.UID); ok && m.graph.Virtual(id) {
-			m.graph.EachDependent(id, func(d graph.ID) bool {
-				found = append(found, m.object(d))
-				return true
-			})
-		}
-	}
-	return found
 }
 
 // named is the object that stands under the name of a reference, whatever its uid.

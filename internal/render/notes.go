@@ -51,7 +51,11 @@ func explorationNotes(s Style, p *report.Plan) []string {
 	switch e := p.Exploration; {
 	case e == nil:
 	case e.State == report.TooLarge:
-		notes = append(notes, "Not explored: "+plural(e.Objects, "object")+" are within reach, so that what depends on timing is not marked. --explore=10 tries 10 other orders.")
+		note := "Not explored: " + plural(e.Objects, "object") + " are within reach, so that what depends on timing is not marked."
+		if p.Seed.Verb == "delete" {
+			note += " --explore=10 tries 10 other orders."
+		}
+		notes = append(notes, note)
 	case e.Requested && !timing && e.Schedules > 0:
 		notes = append(notes, plural(e.Schedules, "other order")+" of events tried: all end the same.")
 	}

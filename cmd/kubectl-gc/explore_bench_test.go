@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// BenchmarkExploring is what it costs that a plan is explored without being asked to:
+// the processor time of the whole process, the least of the runs, with and without.
+func BenchmarkExploring(b *testing.B) {
+	for _, n := range []int{100, 500, 1990} {
+		dump := filepath.Join(b.TempDir(), "shop.json")
+		if err := os.WriteFile(dump, shop(n), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		for _, cascade := range []string{"background", "foreground", "orphan"} {
+			b.Run(fmt.Sprintf("%s/of=%d", cascade, n), func(b *testing.B) {
+				delete := []string{"dry-run", "delete", "deployment/web", "configmap/also", "-n", "shop", "--cascade", cascade, "--from", dump}
+				var plain, usual time.Duration
+				for b.Loop() {
+					plain = least(plain, processor(b, append(delete, "--explore=0")...))
+					usual = least(usual, processor(b, delete...))
+				}
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(float64(plain)/1e6, "plain-ms")
+				b.ReportMetric(float64(usual)/1e6, "explored-ms")
+				b.ReportMetric(float64(usual)/float64(plain), "ratio")
+			})
+		}
+	}
+}
+
+// shop is a namespace in which a Deployment and a ConfigMap reach n objects: pods that have a second
+// owner, so that it matters which of them goes first, and every nineteenth a finalizer.
+func shop(n int) []byte {
+	var items []string
+	add := func(apiVersion, kind, name, owners, more string) {
+		items = append(items, fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"shop","uid":%q,"resourceVersion":"%d",`+
+			`"creationTimestamp":"2026-01-01T00:00:00Z","labels":{"app":"web"},"ownerReferences":[%s]%s}`,
+			apiVersion, kind, name, kind+name, len(items)+1, owners, more))
+	}
+	owner := func(apiVersion, kind, name string) string {
+		return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q,"controller":%t,"blockOwnerDeletion":true}`,
+			apiVersion, kind, name, kind+name, kind != "ConfigMap")
+	}
+	add("v1", "ConfigMap", "also", "", "}")
+	add("apps/v1", "Deployment", "web", "", "}")
+	set := ""
+	for i := range n - 2 {
+		if i%20 == 0 {
+			set = fmt.Sprintf("web-%d", i)
+			add("apps/v1", "ReplicaSet", set, owner("apps/v1", "Deployment", "web"), "}")
+			continue
+		}
+		held := ""
+		if i%20 == 1 {
+			held = `,"finalizers":["example.com/hold"]`
+		}
+		add("v1", "Pod", fmt.Sprintf("%s-%d", set, i), owner("apps/v1", "ReplicaSet", set)+","+owner("v1", "ConfigMap", "also"),
+			held+`},"spec":{"nodeName":"node","volumes":[]},"status":{"phase":"Running"}`)
+	}
+	return []byte(`{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",\n") + "]}\n")
+}
+
+// processor is the processor time of one run of the program.
+func processor(b *testing.B, args ...string) time.Duration {
+	b.Helper()
+	c := exec.CommandContext(b.Context(), "kubectl-gc", args...)
+	c.Env = append(os.Environ(), "KUBECONFIG="+filepath.Join(b.TempDir(), "none"))
+	if out, err := c.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+}
+
+// least is the smaller of two durations, of which the first may be none.
+func least(a, b time.Duration) time.Duration {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}

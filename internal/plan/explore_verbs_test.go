@@ -1,0 +1,80 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// race is garbage once there is no a: b stays if m lets go of it last, and goes with a if
+// m lets go of it first.
+const race = "apps/v1 StatefulSet n/m owners=v1:ConfigMap:a:a fin=orphan\nv1 Secret n/b owners=v1:ConfigMap:a:a,apps/v1:StatefulSet:m:m"
+
+// TestOtherRequestsAreExplored: not only of a delete it is marked, without being asked
+// for, what depends on timing or on what the garbage collector remembers.
+func TestOtherRequestsAreExplored(t *testing.T) {
+	collect := func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() }
+	take := func(s *snapshot.Snapshot) plan.Seed {
+		return plan.RemoveFinalizerSeed([]string{"x/y"}, find(s, "a"))
+	}
+	for _, tt := range []struct {
+		name, world string
+		seed        func(*snapshot.Snapshot) plan.Seed
+		options     plan.Options
+		want        string
+	}{
+		{"a finalizer comes off, and two ends are possible", "v1 ConfigMap n/a deleting grace=0 fin=x/y\n" + race, take, plan.Options{}, "Explored: 3 objects, 64 schedules, 33 memories\nm Deleted NoSolidOwner\na Deleted FinalizerTaken\nb Orphaned OrphanDependents or Deleted schedule"},
+		{"a finalizer comes off, and elsewhere there is garbage with two ends", "v1 ConfigMap m/a deleting grace=0 fin=x/y uid=other\n" + race, take, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nm Deleted NoSolidOwner anyway\na Deleted FinalizerTaken\nb Orphaned OrphanDependents anyway"},
+		{"a finalizer comes off, and beside it a deletion goes on that may have been missed", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion\nv1 ConfigMap n/a owners=left deleting grace=0 fin=x/y", take, plan.Options{}, "Explored: 2 objects, 64 schedules, 35 memories\na Deleted FinalizerTaken\nleft Blocked DeletionMissed or Deleted memory anyway"},
+		{"the same, and only what is near is asked for", "v1 ConfigMap m/a deleting grace=0 fin=x/y uid=other\n" + race, take, plan.Options{OnlyNear: true}, "Explored: 1 objects, 64 schedules, 33 memories\na Deleted FinalizerTaken"},
+		{"the collector of Kubernetes, garbage with two ends", race, collect, plan.Options{}, "Explored: 2 objects, 64 schedules, 33 memories\nm Deleted NoSolidOwner\nb Orphaned OrphanDependents or Deleted schedule"},
+		{"our own collector, the same", race, collect, plan.Options{Rules: engine.Strict}, "Explored: 2 objects, 64 schedules, 0 memories\nm Deleted NoSolidOwner\nb Orphaned OrphanDependents or Deleted schedule"},
+		{"the collector of Kubernetes may have missed a deletion", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nleft Blocked DeletionMissed or Deleted memory"},
+		{"our own starts now", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{Rules: engine.Strict}, "Explored: 1 objects, 64 schedules, 0 memories\nleft Deleted NoBlockingDependents"},
+		{"our own in another namespace", race, collect, plan.Options{Rules: engine.Strict, Keep: func(o *object.Object, _ bool) plan.Reason {
+			if o.Namespace != "m" {
+				return plan.NotAskedFor
+			}
+			return ""
+		}}, "OneEnd: 0 objects, 0 schedules, 0 memories"},
+		{"nothing is garbage", "v1 ConfigMap n/a\nv1 Secret n/b owners=a", collect, plan.Options{}, "OneEnd: 0 objects, 0 schedules, 0 memories"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			objects, err := scenario.ParseWorld(tt.world, scenario.Names{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("", ""), snapshot.Source{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.options.Explore = plan.Usual
+			result, err := plan.Simulate(t.Context(), snap, tt.seed(snap), tt.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, e := result.Plan, result.Plan.Exploration
+			got := fmt.Sprintf("%s: %d objects, %d schedules, %d memories", e.State, e.Objects, e.Schedules, e.Memories)
+			for _, x := range p.Effects {
+				got += fmt.Sprintf("\n%s %s %s", x.Object.Name, x.Outcome, x.Reason)
+				for _, o := range x.Otherwise {
+					got += fmt.Sprintf(" or %s %s", o.Outcome, o.Because)
+				}
+				if x.Baseline {
+					got += " anyway"
+				}
+			}
+			if diff := cmp.Diff(tt.want, strings.TrimSpace(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
