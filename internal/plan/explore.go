@@ -134,6 +134,7 @@ func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error 
 	o := x.s.options
 	other := newSimulation(x.s.scope.part, x.s.seed, Options{
 		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true, memory: m,
+		late: x.s.recorder.late, looked: true,
 	})
 	other.leave(x.left)
 	if err := other.run(ctx, random); err != nil {
