@@ -251,7 +251,7 @@ func (i *inquiry) pending(o *object.Object) []end {
 		ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
 	}
 	if o.HasFinalizer(object.Foreground) {
-		ends = i.moving(ends, o, string(plan.BlockingDependents), i.blockers(o))
+		ends = i.moving(ends, o, string(plan.BlockingDependents), i.going(i.blockers(o)))
 	}
 	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
 		if r.Reason == finalizer.ConsumerExists { // those who use it go as well, and may have yet to
@@ -259,6 +259,15 @@ func (i *inquiry) pending(o *object.Object) []end {
 		}
 	}
 	return ends
+}
+
+// going are those of which the simulation says that they go: what goes although others
+// stay does not wait for them. A namespace lets go of what is in it. (semantics.md §5.3)
+func (i *inquiry) going(refs []object.Ref) []object.Ref {
+	return slices.DeleteFunc(refs, func(r object.Ref) bool {
+		e := i.effects[r]
+		return e != nil && e.Outcome != report.Deleted
+	})
 }
 
 // users are those who use a protected object and that nobody has deleted.
