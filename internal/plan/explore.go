@@ -157,7 +157,7 @@ func (x *explorer) compare(other *simulation, m *memory) {
 		case g == nil:
 			g = other.undisturbed(o)
 		}
-		if !sameEnd(f, g) {
+		if !sameEnd(f, g) && !f.standsOpen() {
 			x.contest(key, f, g, other, m)
 		}
 	}

@@ -195,6 +195,10 @@ func (f *fate) standStill(st standstill) {
 	}
 }
 
+// standsOpen tells whether it is not known what becomes of an object, because somebody is
+// late with it: another run can say no more.
+func (f *fate) standsOpen() bool { return f.outcome == report.Unknown && IsLate(Reason(f.reason)) }
+
 // blockedByLate is about an object with which somebody should long have gone on. What
 // else holds it holds it for certain.
 func (s *simulation) blockedByLate(f *fate, o *object.Object) {

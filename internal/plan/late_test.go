@@ -78,3 +78,48 @@ func TestLateDigest(t *testing.T) {
 		t.Error("whether the kubelet is late makes no difference")
 	}
 }
+
+// TestLateCollector: what the collector of Kubernetes leaves undone, a collection of our
+// own does. What controllers leave undone it does not.
+func TestLateCollector(t *testing.T) {
+	snap, seen := seenWorld(t, &datadriven.TestData{Input: `apiVersion: v1
+kind: ConfigMap
+metadata: {name: owner, namespace: shop, uid: u-owner, deletionTimestamp: "2026-05-01T11:00:00Z", finalizers: [foregroundDeletion]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: below, namespace: shop, uid: u-below, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: u-owner, blockOwnerDeletion: true}]}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: shop, uid: u-data, deletionTimestamp: "2026-05-01T11:00:00Z", finalizers: [kubernetes.io/pvc-protection]}
+`})
+	const open, goes = report.Unknown, report.Deleted
+	for _, c := range []struct {
+		rules              engine.Rules
+		explore            int
+		owner, below, data report.Outcome
+	}{
+		{engine.Upstream, 0, open, open, open},
+		{engine.Upstream, plan.Usual, open, open, open}, // nor does another schedule, or memory
+		{engine.Upstream, 32, open, open, open},
+		{engine.Strict, 0, goes, goes, open},
+	} {
+		o := plan.Options{Rules: c.rules, Explore: c.explore, Surroundings: surroundings.New(snap, seen, noon.Unix())}
+		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]report.Outcome{}
+		for _, e := range result.Plan.Effects {
+			got[e.Object.KubectlName()] = e.Outcome
+			if e.Contested {
+				t.Errorf("%v, %d schedules: %s depends on timing: %s", c.rules, c.explore, e.Object.KubectlName(), e.Message)
+			}
+		}
+		want := map[string]report.Outcome{"configmap/owner": c.owner, "configmap/below": c.below, "persistentvolumeclaim/data": c.data}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v, %d schedules: -want +got\n%s", c.rules, c.explore, diff)
+		}
+	}
+}
