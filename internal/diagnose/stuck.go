@@ -74,6 +74,8 @@ type inquiry struct {
 
 	effects map[object.Ref]*report.Effect
 	stuck   map[object.Ref]report.Stuck
+	// isLate says why nobody goes on with an object who could.
+	isLate  func(object.Ref) (plan.Reason, bool)
 	graph   *graph.Graph
 	content map[string][]*object.Object
 	// events are the evidence by what they are about.
@@ -115,6 +117,7 @@ func (i *inquiry) simulate() error {
 	if err != nil {
 		return err
 	}
+	i.isLate = r.Late
 	i.effects = make(map[object.Ref]*report.Effect, len(r.Plan.Effects))
 	for n := range r.Plan.Effects {
 		i.effects[object.Ref(r.Plan.Effects[n].Object)] = &r.Plan.Effects[n]
@@ -170,9 +173,6 @@ func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 	}
 	return f
 }
-
-// overdue tells whether whoever needs no one else should long have been done.
-func (i *inquiry) overdue(o *object.Object) bool { return i.around.Overdue(o) }
 
 func isNamespace(o *object.Object) bool { return o.Kind == "Namespace" && o.Group() == "" }
 func isPod(o *object.Object) bool       { return o.Kind == "Pod" && o.Group() == "" }

@@ -61,8 +61,9 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 		return append(i.foreign(o, names), i.deadlock(o, WaitingCycle, dependents))
 	case plan.OrphaningFails:
 		return append(i.foreign(o, names), i.orphaning(o, dependents))
-	case plan.DeletionMissed:
-		return []end{i.forgotten(o)}
+	case plan.DeletionMissed, plan.CollectorNotWorking, plan.ControllerNotWorking, plan.DefinitionCleanupFails,
+		plan.NamespaceDeletionFails, plan.PodNotFinished:
+		return i.late(o, e, dependents)
 	case plan.GracePeriodRuns, plan.NodeNotReady, plan.NodeGone:
 		return append(i.foreign(o, names), i.pod(o)...)
 	case plan.InUse:
@@ -85,9 +86,14 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	var names []string
 	var ends []end
-	if b := e.BlockedBy; b != nil {
+	switch b := e.BlockedBy; {
+	case b != nil && plan.IsLate(plan.Reason(e.Reason)):
+		return i.late(o, e, b.Dependents)
+	case b != nil && len(i.users(o)) > 0:
+		return i.inUse(o, b.Finalizers, i.users(o))
+	case b != nil:
 		names = b.Finalizers
-		ends = i.follow(o, e.Reason, b.Dependents, func(d report.Ref) (end, bool) {
+		ends = i.follow(o, waitingFor(o, e), b.Dependents, func(d report.Ref) (end, bool) {
 			if i.neverJudged(d) {
 				return i.liveDependent(o, d), true
 			}
@@ -97,21 +103,43 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	if plan.Reason(e.Reason) != plan.ProtectionUnknown {
 		ends = append(ends, i.foreign(o, names)...)
 	}
+	followed := e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0
 	if isNamespace(o) {
 		ends = append(ends, i.namespace(o)...)
-		ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
+		if !followed {
+			ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
+		}
 	}
 	if isDefinition(o) {
 		ends = append(ends, i.definition(o)...)
-		ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
+		if !followed {
+			ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
+		}
 	}
 	if len(ends) > 0 {
 		return ends
 	}
-	if isDefinition(o) && i.overdue(o) {
-		return i.underWay(o)
+	if isDefinition(o) && i.around.Overdue(o) {
+		x := endAt(o, DefinitionCleanupFails)
+		x.detail = e.Message
+		x.prove(surroundings.SimulationSays, nil, e.Message)
+		return []end{i.controllerBehind(o, x)}
 	}
 	return []end{i.notSeen(o, e)}
+}
+
+// waitingFor is what an object waits for of which the end is not known.
+func waitingFor(o *object.Object, e *report.Effect) string {
+	switch {
+	case e.Reason != string(plan.DependentUnknown):
+		return e.Reason
+	case isNamespace(o), isDefinition(o):
+		return string(plan.ContentRemains)
+	case o.HasFinalizer(object.Foreground):
+		return string(plan.BlockingDependents)
+	default:
+		return string(plan.InUse)
+	}
 }
 
 // neverJudged tells of a dependent that it has an owner of a kind that is known not to
@@ -199,6 +227,9 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 		ends = merge(ends, x)
 	}
 	ends = append(ends, i.tokens(o)...)
+	if why, late := i.isLate(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == Code(why) || x.code == APIServiceUnavailable }) {
+		ends = append(ends, i.controllerBehind(o, endAt(o, Code(why))))
+	}
 	if len(ends) == 0 {
 		return []end{i.notSeen(o, e)}
 	}
@@ -214,31 +245,40 @@ func (i *inquiry) pending(o *object.Object) []end {
 		return i.pod(o)
 	case isNamespace(o):
 		ends = i.namespace(o)
-		if len(ends) == 0 && i.overdue(o) && i.untouched(o) {
-			ends = i.underWay(o)
-		}
 		ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
 	case isDefinition(o):
 		ends = i.definition(o)
 		ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
 	}
 	if o.HasFinalizer(object.Foreground) {
-		ends = i.moving(ends, o, string(plan.BlockingDependents), i.blockers(o))
+		ends = i.moving(ends, o, string(plan.BlockingDependents), i.going(i.blockers(o)))
 	}
 	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
-		switch {
-		case r.Reason != finalizer.ConsumerExists:
-		case !i.overdue(o): // those who use it go as well, and may have yet to
+		if r.Reason == finalizer.ConsumerExists { // those who use it go as well, and may have yet to
 			ends = i.moving(ends, o, string(plan.InUse), r.Because)
-		default:
-			for _, e := range i.inUse(o, []string{r.Finalizer}, refsOf(i.holding(r.Because))) {
-				if e.code != UnderWay {
-					ends = merge(ends, e)
-				}
-			}
 		}
 	}
 	return ends
+}
+
+// going are those of which the simulation says that they go: what goes although others
+// stay does not wait for them. A namespace lets go of what is in it. (semantics.md §5.3)
+func (i *inquiry) going(refs []object.Ref) []object.Ref {
+	return slices.DeleteFunc(refs, func(r object.Ref) bool {
+		e := i.effects[r]
+		return e != nil && e.Outcome != report.Deleted
+	})
+}
+
+// users are those who use a protected object and that nobody has deleted.
+func (i *inquiry) users(o *object.Object) []report.Ref {
+	var list []report.Ref
+	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
+		if r.Reason == finalizer.ConsumerExists {
+			list = append(list, refsOf(i.holding(r.Because))...)
+		}
+	}
+	return list
 }
 
 // waitsForKubelet tells whether anything but finalizers holds a pod.
@@ -258,17 +298,21 @@ func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []ob
 	return ends
 }
 
-// holding are those of the users of an object that may hold it until they go, in a
-// world in which it goes: they are being deleted, or will be. A pod that is on no node
-// holds nothing. (semantics.md §7.1)
+// holding are those of the users of an object that nobody has deleted. A pod that is on
+// no node holds nothing. (semantics.md §7.1)
 func (i *inquiry) holding(users []object.Ref) []object.Ref {
 	return slices.DeleteFunc(slices.Clone(users), func(ref object.Ref) bool {
-		o, e := i.at(ref), i.effects[ref]
-		if o == nil || o.Pod() != nil && o.Pod().NodeName == "" {
-			return true
-		}
-		return !o.BeingDeleted() && (e == nil || e.Outcome != report.Deleted)
+		o := i.at(ref)
+		return o == nil || o.BeingDeleted() || o.Pod() != nil && o.Pod().NodeName == ""
 	})
+}
+
+func refsBack(list []report.Ref) []object.Ref {
+	refs := make([]object.Ref, len(list))
+	for n, r := range list {
+		refs[n] = object.Ref(r)
+	}
+	return refs
 }
 
 func refsOf(list []object.Ref) []report.Ref {
@@ -277,28 +321,6 @@ func refsOf(list []object.Ref) []report.Ref {
 		refs[n] = report.RefOf(r)
 	}
 	return refs
-}
-
-// untouched tells whether the namespace controller has not begun: pods go first, and
-// everything else once there are none.
-func (i *inquiry) untouched(ns *object.Object) bool {
-	pods, begun := 0, true
-	for _, o := range i.snap.Objects {
-		if o.Namespace != ns.Name {
-			continue
-		}
-		if isPod(o) {
-			pods++
-			if !o.BeingDeleted() {
-				return true
-			}
-			continue
-		}
-		if r, err := i.snap.Resources.For(o.APIVersion, o.Kind); err == nil && !o.BeingDeleted() && i.snap.Resources.Monitored(r) {
-			begun = false
-		}
-	}
-	return pods == 0 && !begun
 }
 
 // contentOf is what is being deleted in a namespace.
@@ -322,20 +344,6 @@ func (i *inquiry) instancesOf(definition *object.Object) []object.Ref {
 			refs = append(refs, o.Ref)
 		}
 	}
-	return refs
-}
-
-// dependents are all that refer to an object.
-func (i *inquiry) dependents(o *object.Object) []object.Ref {
-	id, ok := i.graph.Find(o.UID)
-	if !ok {
-		return nil
-	}
-	var refs []object.Ref
-	for _, d := range i.graph.Dependents(id) {
-		refs = append(refs, i.graph.Identity(d))
-	}
-	slices.SortFunc(refs, object.Compare)
 	return refs
 }
 

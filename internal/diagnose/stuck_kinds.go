@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
@@ -24,6 +23,9 @@ func (i *inquiry) deadlock(o *object.Object, code Code, others []report.Ref) end
 
 // liveDependent is about a dependent that blocks a foreground deletion and stays.
 func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
+	if x := i.effects[object.Ref(d)]; x != nil && plan.IsLate(plan.Reason(x.Reason)) {
+		return i.late(o, x, nil)[0]
+	}
 	if x := i.effects[object.Ref(d)]; x != nil && x.Outcome == report.Unknown && !i.neverJudged(d) {
 		if dependent := i.at(object.Ref(d)); dependent != nil {
 			return i.notSeen(dependent, x)
@@ -135,7 +137,7 @@ func (i *inquiry) tokens(o *object.Object) []end {
 //
 // Upstream: namespace_conditions.go; semantics.md §5.4.
 func (i *inquiry) namespace(o *object.Object) []end {
-	list, shown := i.conditions(o)
+	list, _ := i.around.ConditionsOfNamespace(o.Name)
 	var ends []end
 	discovery, _ := evidence.Find(list, "NamespaceDeletionDiscoveryFailure")
 	// What the condition said at the last try matters less than what the next one meets.
@@ -146,7 +148,7 @@ func (i *inquiry) namespace(o *object.Object) []end {
 	if c, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure"); c.True() {
 		ends = append(ends, i.failing(o, NamespaceDeletionFails, c))
 	}
-	if c, _ := evidence.Find(list, "NamespaceDeletionContentFailure"); c.True() && shown && !onlyRemains(c.Message) {
+	if c, _ := evidence.Find(list, "NamespaceDeletionContentFailure"); c.True() && !surroundings.OnlyRemains(c.Message) {
 		if broken := i.brokenWebhooks(o, c.Message); len(broken) > 0 {
 			ends = append(ends, broken...)
 		} else {
@@ -156,44 +158,14 @@ func (i *inquiry) namespace(o *object.Object) []end {
 	return ends
 }
 
-// onlyRemains tells whether the failures that a condition lists say no more than that
-// content was still there when it was looked for again, as it is while it goes.
-//
-// Upstream: namespaced_resources_deleter.go deleteAllContentForGroupVersionResource;
-// namespace_conditions.go joins the errors.
-func onlyRemains(message string) bool {
-	_, errors, found := strings.Cut(message, " remaining: ")
-	if !found {
-		return false
-	}
-	for e := range strings.SplitSeq(errors, ", unexpected ") {
-		if e = strings.TrimPrefix(e, "unexpected "); !strings.HasPrefix(e, "items still remain in namespace: ") || strings.Count(e, ", ") > 1 {
-			return false
-		}
-	}
-	return true
-}
-
 // remaining adds what the namespace controller says of the content.
 func (i *inquiry) remaining(o *object.Object, e *end) {
-	list, _ := i.conditions(o)
+	list, _ := i.around.ConditionsOfNamespace(o.Name)
 	for _, typ := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
 		if c, _ := evidence.Find(list, typ); c.True() {
 			e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Message)
 		}
 	}
-}
-
-// conditions are those of a namespace; false when it was not seen.
-func (i *inquiry) conditions(o *object.Object) ([]evidence.Condition, bool) {
-	if i.seen != nil {
-		for _, ns := range i.seen.Namespaces {
-			if ns.Ref.Name == o.Name {
-				return ns.Conditions, true
-			}
-		}
-	}
-	return nil, false
 }
 
 // failing is an end of which only the condition is known that reports it.
@@ -219,7 +191,7 @@ func (i *inquiry) definition(o *object.Object) []end {
 		}
 		c, _ := evidence.Find(d.Conditions, "Terminating")
 		fails := c.True() && c.Reason == "InstanceDeletionFailed"
-		if why, broken := i.around.Broken(d.Conversion); broken && (fails || i.overdue(o)) {
+		if why, broken := i.around.Broken(d.Conversion); broken && (fails || i.around.Overdue(o)) {
 			return []end{i.conversionEnd(o, d, why)}
 		}
 		if fails {
@@ -242,111 +214,8 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	if isNamespace(o) {
 		i.remaining(o, &e)
 	}
-	if !i.overdue(o) {
-		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
-		return []end{e}
-	}
-	i.proveEvents(o.Ref, &e)
-	switch {
-	case isDefinition(o):
-		e.code = DefinitionCleanupFails
-		i.cleanup(o, &e)
-		e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what the API server says of its instances", "")
-	case o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan):
-		return []end{i.collectorBehind(o, e)}
-	default:
-		e.code = ControllerNotWorking
-		e.verdict = i.manager(o, &e)
-		if name := remover(o); name != "" {
-			e.detail = name
-		}
-		e.remedy(restartCommand, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
-	}
-	e.chain[0].Waits = string(e.code)
+	e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
 	return []end{e}
-}
-
-// cleanup adds what the API server says of the instances of a definition.
-func (i *inquiry) cleanup(o *object.Object, e *end) {
-	if i.seen == nil {
-		return
-	}
-	for n := range i.seen.Definitions {
-		if d := &i.seen.Definitions[n]; d.Ref.Name == o.Name {
-			if c, _ := evidence.Find(d.Conditions, "Terminating"); c.True() {
-				e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
-			}
-		}
-	}
-}
-
-// remover is the controller of Kubernetes that an object waits for.
-func remover(o *object.Object) string {
-	if isNamespace(o) {
-		return "the namespace controller"
-	}
-	for _, name := range o.Finalizers() {
-		if k, ok := finalizer.Of(name); ok {
-			return k.RemovedBy
-		}
-	}
-	return ""
-}
-
-// collectorBehind is about what only the collector has to do, and has not done.
-func (i *inquiry) collectorBehind(o *object.Object, e end) end {
-	if refused, ok := i.collectorRefused(o); ok {
-		return refused
-	}
-	e.code = CollectorNotWorking
-	e.verdict = i.manager(o, &e)
-	if e.verdict == report.RemoverAlive || e.verdict == report.RemoverSlow {
-		e.code = DeletionForgotten
-	}
-	e.remedy(restartCommand, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
-	if o.HasFinalizer(object.Foreground) {
-		i.redelete(o, &e, "ends the waiting without the collector; what it owns stays until one works")
-	}
-	e.chain[0].Waits = string(e.code)
-	return e
-}
-
-// collectorRefused looks for a webhook without endpoints that keeps the collector from
-// its next request: to delete a blocking dependent, to take the reference off one that
-// is to be orphaned, or to take its finalizer off the object.
-func (i *inquiry) collectorRefused(o *object.Object) (end, bool) {
-	operation, waits, others := surroundings.Update, string(plan.OrphaningFails), i.dependents(o)
-	if o.HasFinalizer(object.Foreground) {
-		operation, waits, others = surroundings.Remove, string(plan.BlockingDependents), i.blockers(o)
-	}
-	for _, ref := range others {
-		d := i.at(ref)
-		if d == nil || operation == surroundings.Remove && d.BeingDeleted() {
-			continue
-		}
-		if surely, _ := i.around.Webhooks(operation, d); len(surely) > 0 {
-			u, _ := i.around.Broken(&surely[0].Client)
-			e := i.admissionEnd(d, surely[0], u)
-			e.chain[0].Waits = string(WebhookUnreachable)
-			return e.behind(o, waits), true
-		}
-	}
-	if surely, _ := i.around.Webhooks(surroundings.Update, o); len(surely) > 0 && len(others) == 0 {
-		u, _ := i.around.Broken(&surely[0].Client)
-		e := i.admissionEnd(o, surely[0], u)
-		e.chain[0].Waits = string(WebhookUnreachable)
-		return e, true
-	}
-	return end{}, false
-}
-
-// manager adds whether kube-controller-manager works.
-func (i *inquiry) manager(o *object.Object, e *end) report.RemoverVerdict {
-	found := i.around.Manager(o)
-	for _, p := range found.Proof {
-		e.prove(surroundings.ProofReason(p.Reason), p.Object, p.Message)
-	}
-	return found.State
 }
 
 // policyOf is how the second delete of a remedy is done.

@@ -29,7 +29,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 	switch {
 	case node == "":
 		return nil
-	case state == surroundings.NodeAbsent && i.overdue(o):
+	case state == surroundings.NodeAbsent && i.around.Overdue(o):
 		e.code = NodeGone
 		e.detail = node
 		e.prove(surroundings.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
@@ -48,7 +48,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 		e.code = GracePeriod
 		e.detail = node
 		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
-	case i.overdue(o):
+	case i.around.Overdue(o):
 		e.code = PodNotFinished
 		e.detail = node
 		if s := i.around.Evidence().Sight(evidence.Nodes, ""); state == surroundings.NodeUnknown && !s.Whole {

@@ -47,7 +47,7 @@ func drawBodies(t *rapid.T, objects []*object.Object) []string {
 	if rapid.Bool().Draw(t, "lease") {
 		bodies = append(bodies, fmt.Sprintf(
 			`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"namespace":"kube-system","name":"kube-controller-manager"},"spec":{"holderIdentity":"m","renewTime":%q,"leaseDurationSeconds":15}}`,
-			rapid.SampledFrom([]string{"2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z"}).Draw(t, "renewed")))
+			rapid.SampledFrom([]string{"2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z", "2030-01-01T01:06:30Z"}).Draw(t, "renewed")))
 	}
 	for _, o := range objects {
 		if o.BeingDeleted() && len(o.Finalizers()) > 0 {

@@ -20,7 +20,7 @@ const retryText = "60s"
 // failed, while no API is known to be down. A condition is of the last try: if discovery
 // works now, the next one goes on, and nobody has to do anything but the controller.
 func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
-	if !i.discoveryWorks() {
+	if !i.around.DiscoveryWorks() {
 		return i.failing(o, NamespaceDeletionFails, c)
 	}
 	const retries = "at the next retry of the namespace controller"
@@ -51,9 +51,4 @@ func sinceText(seconds int64) string {
 		return ""
 	}
 	return " since " + metav1.Unix(seconds, 0).UTC().Format("2006-01-02T15:04:05Z")
-}
-
-// discoveryWorks reports whether everything that is served is known to be discovered now.
-func (i *inquiry) discoveryWorks() bool {
-	return i.snap.KnowsAllKinds() && i.seen.Sight(evidence.APIServices, "").Whole
 }

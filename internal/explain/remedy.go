@@ -25,7 +25,8 @@ func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]repor
 			return q.repairFinalizers(), nil
 		}
 	case report.BeingDeleted:
-		if heldByCollector(q.target) && (e.Reason == string(plan.DeletionMissed) || e.Reason == string(plan.OrphaningFails)) {
+		why := []plan.Reason{plan.DeletionMissed, plan.CollectorNotWorking, plan.OrphaningFails}
+		if heldByCollector(q.target) && slices.Contains(why, plan.Reason(e.Reason)) {
 			return q.redelete(ctx, e)
 		}
 	case report.Garbage:

@@ -124,7 +124,7 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 	}
 	foreign := q.foreignFinalizers()
 	switch {
-	case len(foreign) == 0, fate.Outcome == report.Deleted, slices.Contains(notHeld, plan.Reason(fate.Reason)):
+	case len(foreign) == 0, fate.Outcome == report.Deleted, slices.Contains(notHeld, plan.Reason(fate.Reason)), plan.IsLate(plan.Reason(fate.Reason)):
 	case protected(fate):
 		e.Verdict = report.HeldByFinalizer
 		if fate.BlockedBy != nil {

@@ -18,8 +18,9 @@ type Reach struct {
 	Held []*object.Object
 }
 
-// fewNodes is how many nodes are read one by one. Where there are more, all are listed.
-const fewNodes = 5
+// few is how many nodes, or namespaces, are read one by one. Where there are more, all
+// are listed.
+const few = 5
 
 // Neighbours reads what tells whether those do their part who act beside the collector
 // when these objects are deleted or changed: no more than can matter for them. What
@@ -43,13 +44,17 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || mayBeConverted(o) }) {
 		read(scene{part: evidence.Definitions})
 	}
-	if nodes := nodesOf(r.Written); len(nodes) > fewNodes {
-		read(scene{part: evidence.Nodes})
-	} else {
-		for _, name := range nodes {
-			tasks = append(tasks, func() { w.single(ctx, object.Ref{APIVersion: "v1", Kind: "Node", Name: name}) })
+	each := func(kind string, part evidence.Part, names []string) {
+		if len(names) > few {
+			read(scene{part: part})
+			return
+		}
+		for _, name := range names {
+			tasks = append(tasks, func() { w.single(ctx, object.Ref{APIVersion: "v1", Kind: kind, Name: name}) })
 		}
 	}
+	each("Node", evidence.Nodes, nodesOf(r.Written))
+	each("Namespace", evidence.Namespaces, goingOf(r.Written))
 	switch {
 	case len(r.Held) > 0:
 		read(removers()...)
@@ -57,7 +62,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 		for _, some := range w.groups() {
 			tasks = append(tasks, w.whole(ctx, some)...)
 		}
-	case slices.ContainsFunc(r.Written, contains):
+	case slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || o.BeingDeleted() }):
 		tasks = append(tasks, func() {
 			w.single(ctx, object.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"})
 		})
@@ -87,6 +92,18 @@ func nodesOf(objects []*object.Object) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// goingOf are the namespaces among the objects that are being deleted: their conditions
+// say what the namespace controller met.
+func goingOf(objects []*object.Object) []string {
+	var names []string
+	for _, o := range objects {
+		if o.Kind == "Namespace" && o.Group() == "" && o.BeingDeleted() {
+			names = append(names, o.Name)
+		}
+	}
+	return names
 }
 
 // mayAsk tells whether a webhook may have to admit the delete or change of one of the

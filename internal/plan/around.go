@@ -54,22 +54,27 @@ func (n *neighbours) server() *apisim.Server {
 // Upstream: admission/plugin/webhook/validating/dispatcher.go: a call that fails is an
 // internal error, unless its failure is ignored.
 func (n *neighbours) admit(verb object.Verbs, ref object.Ref) error {
+	r, refused := n.refuses(verb, ref)
+	if !refused {
+		return nil
+	}
+	n.refused[n.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name).Ref] = r
+	return internalError(r)
+}
+
+// refuses tells of a write of the actor at work whether it needs such a webhook.
+func (n *neighbours) refuses(verb object.Verbs, ref object.Ref) (surroundings.Refusal, bool) {
 	w := surroundings.Write{Operation: surroundings.Update, Object: n.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)}
 	if verb == object.Delete {
 		w.Operation = surroundings.Remove
 	}
 	if n.around == nil || w.Object == nil || verb == object.Create {
-		return nil
+		return surroundings.Refusal{}, false
 	}
 	if verb != object.Delete {
 		w.Subresource = n.recorder.subresource()
 	}
-	r, refused := n.around.Refuses(w)
-	if !refused {
-		return nil
-	}
-	n.refused[w.Object.Ref] = r
-	return internalError(r)
+	return n.around.Refuses(w)
 }
 
 func internalError(r surroundings.Refusal) error {

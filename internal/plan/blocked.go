@@ -25,6 +25,7 @@ func (s *simulation) blockedFate(f *fate) {
 	s.blockedByDependents(f, o)
 	s.blockedByRest(f, o)
 	s.blockedByRefusal(f, o)
+	s.blockedByLate(f, o)
 	if f.reason == "" {
 		f.reason = string(DeletionMissed)
 		f.blocked.Finalizers = slices.Clone(o.Finalizers())
@@ -104,11 +105,16 @@ func (s *simulation) blockedByRest(f *fate, o *object.Object) {
 	}
 	f.reason = string(ContentRemains)
 	if w.broken && len(w.remaining) == 0 {
-		f.reason = string(DiscoveryFails)
-		if s.neighbours.unanswered() {
-			f.reason = string(APIServiceUnavailable)
-		}
+		f.reason = string(s.discoveryReason())
 	}
+}
+
+// discoveryReason is why discovery fails.
+func (s *simulation) discoveryReason() Reason {
+	if s.neighbours.unanswered() {
+		return APIServiceUnavailable
+	}
+	return DiscoveryFails
 }
 
 // protected says why a finalizer stays that is removed when it has served. Another
@@ -166,6 +172,8 @@ func (s *simulation) spreadWaiting(all fates) {
 				waiters[d] = append(waiters[d], f)
 			} else if tr := s.tracks.byUID[ref.UID]; tr != nil && tr.decision.undecided() {
 				f.open = true
+			} else if s.mayYetGo(object.Ref(ref)) {
+				f.lingering = true
 			} else {
 				firm = append(firm, f) // nothing touched it: it simply stays
 			}
@@ -184,9 +192,11 @@ func (s *simulation) spreadWaiting(all fates) {
 			continue
 		}
 		switch content := f.reason == string(ContentRemains); {
+		case f.late != nil:
+			f.standStill(*f.late)
 		case content && f.open:
 			f.doubt(ContentNotCovered)
-		case doubted[f] || f.open:
+		case doubted[f] || f.open || f.lingering:
 			f.doubt(DependentUnknown)
 		case !content:
 			f.reason = string(CycleOfWaiting)

@@ -137,6 +137,7 @@ func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error 
 	o := x.s.options
 	other := newSimulation(x.s.scope.part, x.s.seed, Options{
 		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true, memory: m,
+		late: x.s.recorder.late, looked: true,
 	})
 	other.recorder.silent = true
 	other.leave(x.left)
@@ -160,7 +161,7 @@ func (x *explorer) compare(other *simulation, m *memory) {
 		case g == nil:
 			g = other.undisturbed(o)
 		}
-		if !sameEnd(f, g) {
+		if !sameEnd(f, g) && !f.standsOpen() {
 			x.contest(key, f, g, other, m)
 		}
 	}

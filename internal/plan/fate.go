@@ -35,6 +35,10 @@ type fate struct {
 	detail string
 	// open: something that is not in the snapshot may hold the object, too.
 	open bool
+	// late is who should long have gone on with it, where others may hold it as well;
+	// lingering tells that it waits for something that such a one may yet delete.
+	late      *standstill
+	lingering bool
 }
 
 // fates are the fates of a run, by the keys of the tracks.
@@ -62,6 +66,7 @@ func (s *simulation) fates() fates {
 		s.addUndecided(all)
 		s.addUnsure(all)
 	}
+	s.addLate(all)
 	s.doubtDependents(all)
 	s.spreadWaiting(all)
 	s.doubtFollowers(all)
@@ -111,6 +116,9 @@ func (s *simulation) fateOf(tr *track) *fate {
 			return nil
 		}
 	case report.Unknown:
+		if f.baseline && IsLate(Reason(f.reason)) && tr.changed == 0 {
+			return nil
+		}
 		f.baseline = f.baseline && tr.changed != 0
 	case report.Kept:
 		f.baseline = f.baseline && tr.changed != 0
@@ -264,6 +272,9 @@ func (s *simulation) consideredFate(f *fate) {
 	j := f.track.decision
 	if why, ok := s.recorder.kept[f.track.first.Ref]; ok {
 		f.outcome, f.reason, f.because = report.Kept, string(why), s.owners(j, j.dangling, j.waiting)
+		if owner := s.recorder.lateOwner(f.track.first.Ref); owner != nil && IsLate(why) && s.mayYetGo(f.track.first.Ref) {
+			f.doubt(why)
+		}
 		return
 	}
 	if s.refusedWrite(f) {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -31,6 +32,8 @@ type futures struct {
 	// healed tells that everybody answers in the end who did not: what ends then need
 	// not follow from our requests.
 	healed bool
+	// late is who was late before.
+	late *late
 }
 
 // over tells whether a step belongs to the future that the plan does not expect.
@@ -109,6 +112,9 @@ func (all fates) waitForSurroundings() bool {
 			case WebhookUnreachable, ConversionFails, WebhookUnknown, RequestRefused:
 				return true
 			}
+			if IsLate(Reason(f.reason)) {
+				return true
+			}
 		}
 	}
 	return false
@@ -119,6 +125,8 @@ func (s *simulation) heal() {
 	s.neighbours.around = nil
 	clear(s.neighbours.refused)
 	clear(s.recorder.refused)
+	s.futures.late, s.recorder.late = s.recorder.late, nil
+	maps.DeleteFunc(s.recorder.kept, func(_ object.Ref, why Reason) bool { return IsLate(why) })
 	s.collector.Wake()
 }
 

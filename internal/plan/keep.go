@@ -25,6 +25,10 @@ func (r *recorder) withhold(keep Keeper) { r.keep, r.kept = keep, map[object.Ref
 // withheld refuses a write of the collector that the Keeper does not let through,
 // and notes why.
 func (r *recorder) withheld(ref object.Ref, removes bool) error {
+	if why, late := r.collectorStops(ref); late {
+		r.kept[ref] = why
+		return errLate
+	}
 	if r.keep == nil || r.actor != actorCollector {
 		return nil
 	}

@@ -170,6 +170,8 @@ func keptSentence(e *report.Effect) string {
 		return "stays with its data: StatefulSets leave their claims, and " + names(e.Because) + " goes"
 	case e.Reason == string(VolumeRecycled):
 		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
+	case e.Reason == string(CollectorNotWorking):
+		return "stays: kube-controller-manager does not run, and the garbage collector with it"
 	case e.Reason == string(WebhookUnreachable), e.Reason == string(ConversionFails):
 		return "stays: the API server refuses to change or delete it"
 	case e.Reason == string(Protected):
@@ -225,6 +227,10 @@ func blockedSentence(e *report.Effect) string {
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": in use by " + names(b.Dependents)
 	case LeftAlone:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ")
+	case CollectorNotWorking:
+		return "only the garbage collector holds it, and kube-controller-manager does not run"
+	case ControllerNotWorking:
+		return "held only by a controller of kube-controller-manager, which does not run"
 	case DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the collector will not look at again until it restarts"
 	default:
@@ -273,10 +279,35 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "may be a token of " + names(e.Because) + ", and goes with it then"
 	case e.Reason == string(ContentNotCovered):
 		return "not all of its content is known"
+	case IsLate(Reason(e.Reason)):
+		return lateSentence(e)
 	case len(e.Because) > 0:
 		return "whether " + names(e.Because) + " exists is not known"
 	default:
 		return "nothing can be said"
+	}
+}
+
+// lateSentence is about an object with which nobody goes on who could.
+func lateSentence(e *report.Effect) string {
+	const late = ", and has not done its part for minutes"
+	switch Reason(e.Reason) {
+	case CollectorNotWorking, DeletionMissed:
+		if e.BlockedBy == nil {
+			return "goes once the garbage collector does its part, which it has not for minutes"
+		}
+		if e.Reason == string(DeletionMissed) {
+			return "only the garbage collector holds it, which runs" + late + ": it may have missed this deletion"
+		}
+		return "only the garbage collector holds it" + late
+	case ControllerNotWorking:
+		return "held only by a controller of Kubernetes, which has not done its part for minutes"
+	case PodNotFinished:
+		return "its grace period has been over for minutes, and its kubelet has not ended it"
+	case NamespaceDeletionFails:
+		return "the namespace controller cannot discover or delete its content"
+	default:
+		return "the API server does not get its instances deleted"
 	}
 }
 

@@ -31,15 +31,41 @@ func (s *simulation) withFutures(effects []report.Effect, all fates) []report.Ef
 		}
 		e := report.Effect{Object: report.RefOf(f.track.first.Ref), Outcome: report.Kept, Reason: string(UntilReleased), Message: "stays"}
 		s.addFutures(&e, f.track, h)
-		if e.Later != "" {
-			more = append(more, e)
+		if e.Later == "" {
+			continue
 		}
+		if in, unknown := s.withUnknown(f, all, map[*fate]bool{}); unknown {
+			e = report.Effect{Object: e.Object, Outcome: report.Unknown, Reason: string(OwnerUnknown), Because: []report.Ref{report.RefOf(in)}}
+			e.Message = "goes or stays with " + e.Because[0].KubectlName()
+		}
+		more = append(more, e)
 	}
 	if len(more) > 0 {
 		effects = append(effects, more...)
 		slices.SortFunc(effects, func(a, b report.Effect) int { return object.Compare(object.Ref(a.Object), object.Ref(b.Object)) })
 	}
 	return effects
+}
+
+// withUnknown is what takes an object along in the end of which it is not known whether
+// it goes, because somebody is late with it or with what it waits for.
+func (s *simulation) withUnknown(last *fate, all fates, on map[*fate]bool) (object.Ref, bool) {
+	if s.futures.late == nil || last.outcome != report.Deleted || on[last] {
+		return object.Ref{}, false
+	}
+	on[last] = true // who goes round in a circle finds nothing
+	for _, ref := range last.because {
+		f, next := s.fateIn(all, ref), s.fateIn(s.futures.last, ref)
+		if f != nil && f.outcome == report.Unknown {
+			return ref, true
+		}
+		if f == nil && next != nil {
+			if _, unknown := s.withUnknown(next, all, on); unknown {
+				return ref, true
+			}
+		}
+	}
+	return object.Ref{}, false
 }
 
 // twoHolds are what holds objects at first, and when all that is expected has happened.

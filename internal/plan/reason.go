@@ -46,6 +46,12 @@ const (
 	AccountGone           Reason = "AccountGone"
 	TokenUnknown          Reason = "TokenUnknown"
 	ClaimLeft             Reason = "ClaimLeft"
+
+	CollectorNotWorking    Reason = "CollectorNotWorking"
+	ControllerNotWorking   Reason = "ControllerNotWorking"
+	DefinitionCleanupFails Reason = "DefinitionCleanupFails"
+	NamespaceDeletionFails Reason = "NamespaceDeletionFails"
+	PodNotFinished         Reason = "PodNotFinished"
 )
 
 // ReasonText is one documented reason.
@@ -96,5 +102,10 @@ func Reasons() []ReasonText {
 		{AccountGone, "The Secret is the token of a ServiceAccount that goes or does not exist: the tokens controller deletes it, whoever owns it."},
 		{TokenUnknown, "The ServiceAccount that the Secret names goes or may go, and whether the Secret is a token and goes with it is not known."},
 		{ClaimLeft, "The StatefulSet that has made the claim goes. StatefulSets leave their claims: it stays with its data, until somebody deletes it."},
+		{CollectorNotWorking, "Only the garbage collector holds the object, and has not done its part for minutes."},
+		{ControllerNotWorking, "Only a controller of Kubernetes holds the object, and has not done its part for minutes."},
+		{DefinitionCleanupFails, "The API server says that it cannot delete the instances of the definition, or has not for minutes."},
+		{NamespaceDeletionFails, "The namespace controller says that it cannot discover or delete the content of the namespace."},
+		{PodNotFinished, "The grace period of the pod has been over for minutes, and the kubelet has not ended it."},
 	}
 }

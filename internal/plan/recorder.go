@@ -81,6 +81,8 @@ type recorder struct {
 	kept map[object.Ref]Reason
 	// refused are the answers to writes of the collector that the server refused.
 	refused map[object.Ref]error
+	// late are the writes that nobody makes who should long have; nil for none.
+	late *late
 }
 
 var _ engine.World = (*recorder)(nil)
@@ -156,6 +158,9 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 	if err := r.withheld(ref, true); err != nil {
 		return err
 	}
+	if err := r.stopsWrite(ref); err != nil {
+		return err
+	}
 	target, before := r.named(ref), r.server.Writes()
 	err := r.server.Delete(ctx, ref, o)
 	if r.actor != actorUser && r.actor != actorCollector && r.server.Writes() == before {
@@ -170,6 +175,9 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 // Patch patches as the server does.
 func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	if err := r.withheld(ref, p.Finalizers != nil); err != nil {
+		return err
+	}
+	if err := r.stopsWrite(ref); err != nil {
 		return err
 	}
 	target := r.named(ref)
@@ -198,6 +206,9 @@ func (r *recorder) note(ref object.Ref, err error) {
 
 // Update replaces as the server does.
 func (r *recorder) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+	if err := r.stopsWrite(o.Ref); err != nil {
+		return nil, err
+	}
 	stored, err := r.server.Update(ctx, o)
 	r.add(verbPut, record{object: o, answer: answerOf(err)})
 	return stored, err
@@ -205,6 +216,9 @@ func (r *recorder) Update(ctx context.Context, o *object.Object) (*object.Object
 
 // Finalize replaces a namespace's spec.finalizers as the server does.
 func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
+	if err := r.stopsWrite(o.Ref); err != nil {
+		return nil, err
+	}
 	r.finalizing = true
 	stored, err := r.server.Finalize(ctx, o)
 	r.finalizing = false
@@ -214,6 +228,9 @@ func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Obje
 
 // DeleteCollection deletes all of a resource in a namespace as the server does.
 func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
+	if err := r.stopsWrite(namespaceRef(namespace)); err != nil {
+		return err
+	}
 	before := r.server.Writes()
 	err := r.server.DeleteCollection(ctx, res, namespace, selector, o)
 	r.addCollection(before, res, namespace, policyIn(o), err)
@@ -226,6 +243,9 @@ func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, na
 		if err := r.unreadable(gr); err != nil {
 			return err
 		}
+	}
+	if err := r.stopsWrite(definitionRef(gr.String())); err != nil {
+		return err
 	}
 	before := r.server.Writes()
 	err := r.server.DeleteStored(ctx, gr, namespace)

@@ -49,6 +49,10 @@ type Options struct {
 	Guards []string
 	// memory is what the collector knows from before; nil for one that has just started.
 	memory *memory
+	// late is who was found to be late in the whole of which this run tries a part; looked
+	// tells that it was looked for.
+	late   *late
+	looked bool
 }
 
 // ControllerOf says who takes a finalizer off an object, and whether he runs.
@@ -205,6 +209,9 @@ func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 // atOnce is what happens while nobody takes a finalizer of others off.
 func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
 	s.rest.look()
+	if err := s.findLate(ctx); err != nil {
+		return err
+	}
 	if s.seed.Verb == RemoveFinalizer {
 		return s.runRemoval(ctx, random)
 	}

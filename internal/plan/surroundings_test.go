@@ -25,27 +25,33 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // TestSurroundings reads worlds as YAML, and plans with what they show of those who act
 // beside the collector: `delete Kind/name [cascade=…]` or `collect`. The parts of the
 // evidence in `unread` were not read; with `blind` none was. The resource of `unlisted`
-// could not be listed, with that answer, anywhere or `in` one namespace.
+// could not be listed, with that answer, anywhere or `in` one namespace. The time is noon.
 func TestSurroundings(t *testing.T) {
-	datadriven.RunTest(t, "testdata/surroundings", func(t *testing.T, d *datadriven.TestData) string {
-		snap, seen := seenWorld(t, d)
-		seed := plan.CollectSeed()
-		if d.Cmd == "delete" {
-			seed = deleteSeed(t, d, snap)
+	for _, file := range []string{"testdata/surroundings", "testdata/late"} {
+		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return surrounded(t, d) })
+	}
+}
+
+// surrounded is what a plan says of a world.
+func surrounded(t *testing.T, d *datadriven.TestData) string {
+	t.Helper()
+	snap, seen := seenWorld(t, d)
+	seed := plan.CollectSeed()
+	if d.Cmd == "delete" {
+		seed = deleteSeed(t, d, snap)
+	}
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Surroundings: surroundings.New(snap, seen, noon.Unix())})
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var b strings.Builder
+	for _, e := range result.Plan.Effects {
+		fmt.Fprintf(&b, "%s %s %s: %s\n", e.Object.KubectlName(), e.Outcome, e.Reason, e.Message)
+		for _, a := range e.Assumptions {
+			fmt.Fprintf(&b, "  assumed: %s\n", a)
 		}
-		result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Surroundings: surroundings.New(snap, seen, noon.Unix())})
-		if err != nil {
-			return "error: " + err.Error()
-		}
-		var b strings.Builder
-		for _, e := range result.Plan.Effects {
-			fmt.Fprintf(&b, "%s %s %s: %s\n", e.Object.KubectlName(), e.Outcome, e.Reason, e.Message)
-			for _, a := range e.Assumptions {
-				fmt.Fprintf(&b, "  assumed: %s\n", a)
-			}
-		}
-		return b.String()
-	})
+	}
+	return b.String()
 }
 
 // unlisted is the world as it was read where lists of one resource have failed.

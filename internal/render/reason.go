@@ -71,6 +71,11 @@ var sentences = map[string]string{
 	"ConversionFails":        "its conversion webhook does not answer",
 	"WebhookUnknown":         "it is not known whether a webhook is asked that does not answer",
 	"APIServiceUnavailable":  "an aggregated API does not answer",
+	"CollectorNotWorking":    "the collector has not done its part for minutes",
+	"ControllerNotWorking":   "a controller has not done its part for minutes",
+	"DefinitionCleanupFails": "its instances cannot be deleted",
+	"NamespaceDeletionFails": "its content cannot be deleted",
+	"PodNotFinished":         "the kubelet has not ended it",
 
 	// Why a version that is not served any more takes nothing.
 	"OtherVersion":        "they name the owner through a version that stays",

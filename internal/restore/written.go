@@ -27,7 +27,7 @@ var errNotMade = errors.New("the object was not made")
 // restore gives references back to an object: one that was there when the undo was
 // planned, or one that an earlier step has made. Whatever else is written on it
 // meanwhile, as by the controller of a Deployment that adopts its ReplicaSets, it is
-// tried again, as long as nobody has given it other owners than were seen.
+// tried again, as long as nobody has protected it or given it other owners than were seen.
 func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	live, last := s.Live(), ""
 	for n := range attempts {
@@ -58,6 +58,9 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 			return
 		case s.Live() != nil && !sameOwners(s, live.Owners, s.Live().Owners):
 			out.State, out.Message = report.StepContended, "its owners are others than were seen"
+			return
+		case s.Live() != nil && live.Protection() != s.Live().Protection():
+			out.State, out.Message = report.StepContended, "somebody has protected it since it was seen"
 			return
 		}
 		place := s.Object

@@ -90,6 +90,12 @@ const Patience = 300
 // object that is being deleted.
 func (s *Surroundings) Overdue(o *object.Object) bool { return s.Age(o) > Patience }
 
+// Recent tells whether an object may have been made so lately that nobody is late with
+// it.
+func (s *Surroundings) Recent(o *object.Object) bool {
+	return o.Created != 0 && s.now-o.Created <= Patience
+}
+
 // Age is how long an object has been being deleted, in seconds; negative while a grace
 // period runs, and 0 where the time is not known, or the object is yet to be deleted.
 func (s *Surroundings) Age(o *object.Object) int64 {

@@ -1,0 +1,101 @@
+package diagnose
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+// late is about an object with which somebody could have gone on long ago who waits for
+// nobody, or has tried and failed; and about what else it waits for.
+func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.Ref) []end {
+	e := endAt(o, Code(x.Reason))
+	e.prove(surroundings.SimulationSays, nil, x.Message)
+	switch plan.Reason(x.Reason) {
+	case plan.PodNotFinished:
+		return i.pod(o)
+	case plan.CollectorNotWorking:
+		i.proveEvents(o.Ref, &e)
+		return []end{i.collectorBehind(o, e)}
+	case plan.DeletionMissed:
+		return []end{i.forgotten(o)}
+	case plan.NamespaceDeletionFails, plan.DefinitionCleanupFails, plan.ControllerNotWorking:
+	}
+	var ends []end
+	switch {
+	case isDefinition(o):
+		ends = i.definition(o)
+	case isNamespace(o):
+		i.remaining(o, &e)
+		ends = i.namespace(o)
+	}
+	if len(ends) == 0 {
+		i.proveEvents(o.Ref, &e)
+		ends = []end{i.controllerBehind(o, e)}
+	}
+	ends = append(ends, i.tokens(o)...)
+	return i.moving(ends, o, string(plan.ContentRemains), refsBack(dependents))
+}
+
+// controllerBehind is about what only a controller, or the API server, has to do.
+func (i *inquiry) controllerBehind(o *object.Object, e end) end {
+	if isDefinition(o) {
+		e.code = DefinitionCleanupFails
+		i.cleanup(o, &e)
+		e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what the API server says of its instances", "")
+	} else {
+		e.code = ControllerNotWorking
+		e.verdict = i.manager(o, &e)
+		e.detail = remover(o)
+		e.remedy(restartCommand, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
+	}
+	e.chain[0].Waits = string(e.code)
+	return e
+}
+
+// cleanup adds what the API server says of the instances of a definition.
+func (i *inquiry) cleanup(o *object.Object, e *end) {
+	if c, _ := evidence.Find(i.around.ConditionsOfDefinition(o.Name), "Terminating"); c.True() {
+		e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
+	}
+}
+
+// remover is the controller of Kubernetes that an object waits for.
+func remover(o *object.Object) string {
+	if isNamespace(o) {
+		return "the namespace controller"
+	}
+	for _, name := range o.Finalizers() {
+		if k, ok := finalizer.Of(name); ok {
+			return k.RemovedBy
+		}
+	}
+	return ""
+}
+
+// collectorBehind is about what only the collector has to do, and has not done.
+func (i *inquiry) collectorBehind(o *object.Object, e end) end {
+	e.code = CollectorNotWorking
+	e.verdict = i.manager(o, &e)
+	if e.verdict == report.RemoverAlive || e.verdict == report.RemoverSlow {
+		e.code = DeletionForgotten
+	}
+	e.remedy(restartCommand, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	if o.HasFinalizer(object.Foreground) {
+		i.redelete(o, &e, "ends the waiting without the collector; what it owns stays until one works")
+	}
+	e.chain[0].Waits = string(e.code)
+	return e
+}
+
+// manager adds whether kube-controller-manager works.
+func (i *inquiry) manager(o *object.Object, e *end) report.RemoverVerdict {
+	found := i.around.Manager(o)
+	for _, p := range found.Proof {
+		e.prove(surroundings.ProofReason(p.Reason), p.Object, p.Message)
+	}
+	return found.State
+}

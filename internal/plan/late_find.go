@@ -1,0 +1,282 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+// doers are the controllers of which it can be told that they are late.
+var doers = map[string]surroundings.Doer{
+	controllers.NamespaceName:        surroundings.Namespaces,
+	controllers.DefinitionName:       surroundings.Definitions,
+	controllers.KubeletName:          surroundings.Kubelet,
+	controllers.PodGCName:            surroundings.Manager,
+	controllers.JobName:              surroundings.Manager,
+	controllers.ClaimProtectionName:  surroundings.Manager,
+	controllers.VolumeProtectionName: surroundings.Manager,
+	controllers.ResourceClaimName:    surroundings.Manager,
+	controllers.CIDRName:             surroundings.Manager,
+}
+
+// findLate looks who could go on with what in the snapshot, before anything else
+// happens, and should long have done so. A collector of our own goes on now.
+func (s *simulation) findLate(ctx context.Context) error {
+	n := s.neighbours
+	if s.options.looked {
+		s.recorder.late = s.options.late
+		return nil
+	}
+	if n.around == nil {
+		return nil
+	}
+	var old []*object.Object
+	for _, o := range s.snap.Objects {
+		if !o.BeingDeleted() {
+			continue
+		}
+		if _, fails := n.around.Fails(o); fails || n.around.Overdue(o) {
+			old = append(old, o)
+		}
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	l := &late{turns: map[turn]surroundings.Lateness{}, standing: map[object.Ref]standstill{}}
+	if err := s.lateControllers(ctx, l, old); err != nil {
+		return err
+	}
+	if !s.ourCollector() {
+		if err := s.lateCollector(ctx, l, old); err != nil {
+			return err
+		}
+	}
+	if len(l.turns) > 0 {
+		s.recorder.late = l
+	}
+	return nil
+}
+
+// lateControllers has every controller look at the snapshot.
+func (s *simulation) lateControllers(ctx context.Context, l *late, old []*object.Object) error {
+	list := controllers.All(s.neighbours, s.neighbours)
+	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
+		return cmp.Compare(doers[b.Name()], doers[a.Name()]) // who ends a pod is named before who counts it
+	})
+	for _, c := range list {
+		by, known := doers[c.Name()]
+		if !known {
+			continue
+		}
+		t := trial{recorder: s.recorder, neighbours: s.neighbours, would: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
+		var err error
+		s.recorder.as(c.Name(), "", func() { _, err = c.Step(ctx, t) })
+		if err != nil {
+			return err
+		}
+		for _, o := range old {
+			key := coordinates(o.Ref)
+			_, fails := s.neighbours.around.Fails(o)
+			if !t.would[key] && !(fails && cleans(by, o)) || t.refused[key] || s.unreadable(o) {
+				continue
+			}
+			if why, ok := s.neighbours.around.Late(o, by); ok {
+				l.add(c.Name(), o, why, heldBy(c))
+			}
+		}
+	}
+	return nil
+}
+
+// cleans tells whether a doer is who empties a namespace or a definition.
+func cleans(by surroundings.Doer, o *object.Object) bool {
+	return by == surroundings.Namespaces && o.Kind == "Namespace" || by == surroundings.Definitions && o.Kind == "CustomResourceDefinition"
+}
+
+// unreadable tells whether what is in an object cannot even be listed.
+func (s *simulation) unreadable(o *object.Object) bool {
+	_, hidden := s.neighbours.hidden(o)
+	return hidden
+}
+
+// heldBy is the finalizer that a controller takes off.
+func heldBy(c controllers.Controller) string {
+	switch r, ok := c.(controllers.Releaser); {
+	case ok:
+		return r.Finalizer()
+	case c.Name() == controllers.DefinitionName:
+		return controllers.DefinitionCleanup
+	default:
+		return ""
+	}
+}
+
+// trial is the world for one pass in which a controller shows what it would do: it
+// notes the objects for whose end that is, and changes nothing.
+type trial struct {
+	*recorder
+	neighbours *neighbours
+	would      map[object.Ref]bool
+	// refused are those for which the server would refuse something: they stay for
+	// certain.
+	refused map[object.Ref]bool
+}
+
+var _ controllers.World = trial{}
+
+// try notes a write, and refuses it.
+func (t trial) try(verb object.Verbs, ref object.Ref) error {
+	of := coordinates(t.sake(ref))
+	if _, refused := t.neighbours.refuses(verb, ref); refused {
+		t.refused[of] = true
+	}
+	t.would[of] = true
+	return errLate
+}
+
+// Delete notes that an object would be deleted.
+func (t trial) Delete(_ context.Context, ref object.Ref, _ metav1.DeleteOptions) error {
+	return t.try(object.Delete, ref)
+}
+
+// DeleteCollection notes that content would be deleted; what is on its way out needs
+// nobody.
+func (t trial) DeleteCollection(_ context.Context, r object.Resource, namespace string, _ labels.Selector, _ metav1.DeleteOptions) error {
+	return t.tryAll(r.GroupResource(), namespace)
+}
+
+// DeleteStored notes that instances would be deleted.
+func (t trial) DeleteStored(_ context.Context, gr schema.GroupResource, namespace string) error {
+	return t.tryAll(gr, namespace)
+}
+
+func (t trial) tryAll(gr schema.GroupResource, namespace string) (err error) {
+	for _, o := range t.ObjectsOf(gr, namespace) {
+		mine := t.actor == controllers.NamespaceName && (o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan))
+		if !o.BeingDeleted() || mine {
+			err = t.try(object.Delete, o.Ref)
+		}
+	}
+	return err
+}
+
+// Update notes that an object would be changed.
+func (t trial) Update(_ context.Context, o *object.Object) (*object.Object, error) {
+	return nil, t.try(object.Update, o.Ref)
+}
+
+// Patch notes the same.
+func (t trial) Patch(_ context.Context, ref object.Ref, _ object.Patch) error {
+	return t.try(object.PatchVerb, ref)
+}
+
+// Finalize notes that a namespace would be let go.
+func (t trial) Finalize(_ context.Context, o *object.Object) (*object.Object, error) {
+	return nil, t.try(object.Update, o.Ref)
+}
+
+// lateCollector looks what the collector would do for the objects that have a finalizer
+// of it. One with both of its finalizers it never frees, early or late. (Q20)
+func (s *simulation) lateCollector(ctx context.Context, l *late, old []*object.Object) error {
+	var foreground, orphans []*object.Object
+	for _, o := range old {
+		switch f, orphan := o.HasFinalizer(object.Foreground), o.HasFinalizer(object.Orphan); {
+		case f && !orphan:
+			foreground = append(foreground, o)
+		case orphan && !f:
+			orphans = append(orphans, o)
+		}
+	}
+	add := func(o *object.Object) {
+		if why, ok := s.neighbours.around.Late(o, surroundings.Collector); ok {
+			l.add(actorCollector, o, why, "")
+		}
+	}
+	if len(foreground) > 0 {
+		c, world := Open(s.snap, s.options.Rules)
+		for _, o := range foreground {
+			if s.couldGoOn(ctx, c, world, o) {
+				add(o)
+			}
+		}
+	}
+	if len(orphans) == 0 {
+		return nil
+	}
+	released, err := s.releasedAlone(ctx, orphans)
+	for _, o := range released {
+		add(o)
+	}
+	return err
+}
+
+// couldGoOn tells whether the collector has something to do for an object that is being
+// deleted in the foreground: to delete a dependent that nobody has deleted, or, where
+// none is left, to take its finalizer off. A server that refuses it holds the object. What was
+// made while it waits for another one it looks at when that has gone.
+//
+// Upstream: processGraphChanges does not queue an owner for a dependent that is added.
+func (s *simulation) couldGoOn(ctx context.Context, c *engine.Collector, world engine.World, o *object.Object) bool {
+	decide := func(x *object.Object) (d engine.Decision) {
+		if a, ok := c.Inspect(x.UID); ok {
+			d = c.Decide(engine.Lookup(ctx, world, s.options.Rules, a))
+		}
+		return d
+	}
+	refused := func(requests []engine.Request, x *object.Object) bool {
+		return slices.ContainsFunc(requests, func(q engine.Request) bool {
+			verb := object.PatchVerb
+			if q.Verb == engine.DeleteObject {
+				verb = object.Delete
+			}
+			_, no := s.neighbours.refuses(verb, x.Ref)
+			return no
+		})
+	}
+	d := decide(o)
+	could := len(d.Requests) > 0
+	if refused(d.Requests, o) {
+		return false
+	}
+	g := c.Graph()
+	waits := slices.ContainsFunc(d.Blockers, func(id graph.ID) bool { return !g.Virtual(id) && g.Object(id).BeingDeleted() })
+	for _, id := range d.Blockers {
+		x := g.Object(id)
+		if g.Virtual(id) || x.BeingDeleted() || waits && s.neighbours.around.Recent(x) {
+			continue
+		}
+		requests := decide(x).Requests
+		if refused(requests, x) {
+			return false
+		}
+		could = could || len(requests) > 0
+	}
+	return could
+}
+
+// releasedAlone are those objects that a collector which starts on the snapshot, with
+// nobody beside it, releases after their dependents have been orphaned.
+func (s *simulation) releasedAlone(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
+	beside := newNeighbours(s.snap, s.neighbours.around)
+	r := newRecorder(beside.server(), s.snap, false)
+	beside.watch(r)
+	r.withhold(nil)
+	c, _ := Open(s.snap, s.options.Rules)
+	if err := engine.Drain(ctx, c, r, engine.Follow{}); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(orphans), func(o *object.Object) bool {
+		now, err := r.server.Get(ctx, o.Ref)
+		return err == nil && now.UID == o.UID && now.HasFinalizer(object.Orphan)
+	}), nil
+}

@@ -1,0 +1,125 @@
+package plan_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+// lately is a namespace with a pod that has been being deleted since a time of the day,
+// with what goes after it; and the plan of a delete of the namespace.
+func lately(t *testing.T, since string) *report.Plan {
+	t.Helper()
+	snap, seen := seenWorld(t, &datadriven.TestData{Input: fmt.Sprintf(`apiVersion: v1
+kind: Namespace
+metadata: {name: shop, uid: u-ns}
+spec: {finalizers: [kubernetes]}
+status: {phase: Active}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: shop, uid: u-web, deletionTimestamp: "2026-05-01T%sZ", deletionGracePeriodSeconds: 30}
+spec: {nodeName: n1}
+status: {phase: Running}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: rest, namespace: shop, uid: u-rest}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: below, namespace: shop, uid: u-below, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: rest, uid: u-rest}]}
+`, since)})
+	seed := plan.DeleteSeed(engine.Background, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u-ns"})
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Surroundings: surroundings.New(snap, seen, noon.Unix())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Plan
+}
+
+// TestLateAccount: what goes only if somebody does his part who is late is in the account
+// of a delete, as undecided; of what was being deleted before it says so.
+func TestLateAccount(t *testing.T) {
+	p := lately(t, "11:00:00")
+	got := map[string]string{}
+	for _, c := range p.Consequences {
+		got[c.Object.KubectlName()] = fmt.Sprint(c.Change, " ", c.Certainty, " ", c.Outcome, " anyway=", c.Anyway)
+	}
+	const open = "Deleted Unknown Unknown anyway="
+	want := map[string]string{"namespace/shop": open + "false", "configmap/rest": open + "false", "configmap/below": open + "false", "pod/web": open + "true"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if p.Complete {
+		t.Error("a plan that does not know what becomes of its target is not complete")
+	}
+}
+
+// TestLateDigest: a digest does not change with the time, but when somebody is late
+// from then on.
+func TestLateDigest(t *testing.T) {
+	digest := func(since string) string { return lately(t, since).Digest }
+	if a, b := digest("11:58:00"), digest("11:55:00"); a != b {
+		t.Errorf("in time: %s, %s", a, b)
+	}
+	if a, b := digest("11:54:59"), digest("02:00:00"); a != b {
+		t.Errorf("late: %s, %s", a, b)
+	}
+	if a, b := digest("11:55:00"), digest("11:54:59"); a == b {
+		t.Error("whether the kubelet is late makes no difference")
+	}
+}
+
+// TestLateCollector: what the collector of Kubernetes leaves undone, a collection of our
+// own does. What controllers leave undone it does not.
+func TestLateCollector(t *testing.T) {
+	snap, seen := seenWorld(t, &datadriven.TestData{Input: `apiVersion: v1
+kind: ConfigMap
+metadata: {name: owner, namespace: shop, uid: u-owner, deletionTimestamp: "2026-05-01T11:00:00Z", finalizers: [foregroundDeletion]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: below, namespace: shop, uid: u-below, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: u-owner, blockOwnerDeletion: true}]}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: shop, uid: u-data, deletionTimestamp: "2026-05-01T11:00:00Z", finalizers: [kubernetes.io/pvc-protection]}
+`})
+	const open, goes = report.Unknown, report.Deleted
+	for _, c := range []struct {
+		rules              engine.Rules
+		explore            int
+		owner, below, data report.Outcome
+	}{
+		{engine.Upstream, 0, open, open, open},
+		{engine.Upstream, plan.Usual, open, open, open}, // nor does another schedule, or memory
+		{engine.Upstream, 32, open, open, open},
+		{engine.Strict, 0, goes, goes, open},
+	} {
+		o := plan.Options{Rules: c.rules, Explore: c.explore, Surroundings: surroundings.New(snap, seen, noon.Unix())}
+		result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]report.Outcome{}
+		for _, e := range result.Plan.Effects {
+			got[e.Object.KubectlName()] = e.Outcome
+			if e.Contested {
+				t.Errorf("%v, %d schedules: %s depends on timing: %s", c.rules, c.explore, e.Object.KubectlName(), e.Message)
+			}
+		}
+		want := map[string]report.Outcome{"configmap/owner": c.owner, "configmap/below": c.below, "persistentvolumeclaim/data": c.data}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v, %d schedules: -want +got\n%s", c.rules, c.explore, diff)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package surroundings
+
+import (
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Doer is who ends deletions and, when its turn comes, waits for nobody else.
+type Doer int
+
+// The doers.
+const (
+	// Collector is the garbage collector.
+	Collector Doer = iota + 1
+	// Namespaces is the namespace controller.
+	Namespaces
+	// Manager is any other controller of kube-controller-manager.
+	Manager
+	// Definitions is the part of the API server that deletes custom resources with their
+	// definition.
+	Definitions
+	// Kubelet is the kubelet of a pod's node.
+	Kubelet
+)
+
+// LateReason says who is late, or why what is done does not succeed.
+type LateReason string
+
+// The reasons.
+const (
+	CollectorNotWorking    LateReason = "CollectorNotWorking"
+	DeletionForgotten      LateReason = "DeletionForgotten"
+	ControllerNotWorking   LateReason = "ControllerNotWorking"
+	PodNotFinished         LateReason = "PodNotFinished"
+	NamespaceDeletionFails LateReason = "NamespaceDeletionFails"
+	DefinitionCleanupFails LateReason = "DefinitionCleanupFails"
+)
+
+// Lateness is the judgement on a doer that could have ended a deletion long ago.
+type Lateness struct {
+	Reason LateReason
+	// Proven tells that the evidence shows that the doer does not work. Age alone proves
+	// nothing: whoever works may be about to try again, after the longest pause of its
+	// back-off.
+	Proven bool
+	// Detail is the server's own word, for people; empty where only the time speaks.
+	Detail string
+	// Manager is about kube-controller-manager, where the doer is in it.
+	Manager Judgement
+}
+
+// Late judges a doer whose turn it is to go on with the deletion of an object: nothing
+// else holds that up. It is not late, as far as is known, before Patience is over, and
+// where the time is not known. That the last try has failed counts at once.
+func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
+	if l, fails := s.Fails(o); fails && (by == Namespaces || by == Definitions) {
+		return l, true
+	}
+	if !s.Overdue(o) || by == Namespaces && s.Retries(o) {
+		return Lateness{}, false
+	}
+	l := Lateness{}
+	switch by {
+	case Kubelet:
+		l.Reason = PodNotFinished
+		return l, true
+	case Definitions:
+		l.Reason = DefinitionCleanupFails
+		return l, true
+	case Collector, Namespaces, Manager:
+	}
+	l.Manager = s.Manager(o)
+	l.Proven = l.Manager.State == report.RemoverGone
+	switch {
+	case by != Collector:
+		l.Reason = ControllerNotWorking
+	case l.Manager.State == report.RemoverAlive, l.Manager.State == report.RemoverSlow:
+		l.Reason = DeletionForgotten
+	default:
+		l.Reason = CollectorNotWorking
+	}
+	return l, true
+}
+
+// Fails tells of a namespace or a definition that its last clean-up has failed, by the
+// word of whoever tried, for a reason that is not known to have passed.
+//
+// Upstream: namespace_conditions.go; crd_finalizer.go.
+func (s *Surroundings) Fails(o *object.Object) (Lateness, bool) {
+	if !o.BeingDeleted() || s.seen == nil {
+		return Lateness{}, false
+	}
+	var c evidence.Condition
+	l := Lateness{}
+	switch {
+	case o.Kind == "Namespace" && o.Group() == "":
+		c, l.Reason = s.failingNamespace(o.Name), NamespaceDeletionFails
+	case o.Kind == "CustomResourceDefinition" && o.Group() == "apiextensions.k8s.io":
+		c, _ = evidence.Find(s.ConditionsOfDefinition(o.Name), "Terminating")
+		if c.Reason != instancesFail {
+			c = evidence.Condition{}
+		}
+		l.Reason = DefinitionCleanupFails
+	}
+	l.Detail = Clip(c.Message)
+	return l, c.True()
+}
+
+// failingNamespace is the condition of a namespace that says that its content cannot be
+// discovered or deleted. An aggregated API that is down is known as such.
+func (s *Surroundings) failingNamespace(name string) evidence.Condition {
+	list, _ := s.ConditionsOfNamespace(name)
+	discovery, _ := evidence.Find(list, discoveryFailure)
+	parsing, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure")
+	content, _ := evidence.Find(list, "NamespaceDeletionContentFailure")
+	switch {
+	case discovery.True() && len(s.APIServices()) == 0 && !s.DiscoveryWorks():
+		return discovery
+	case parsing.True():
+		return parsing
+	case content.True() && !OnlyRemains(content.Message):
+		return content
+	}
+	return evidence.Condition{}
+}
+
+const discoveryFailure = "NamespaceDeletionDiscoveryFailure"
+
+// Retries tells whether the namespace controller, which was seen to run, is about to try
+// again what it could not do because discovery failed: discovery works now.
+func (s *Surroundings) Retries(namespace *object.Object) bool {
+	list, _ := s.ConditionsOfNamespace(namespace.Name)
+	c, _ := evidence.Find(list, discoveryFailure)
+	return c.True() && s.DiscoveryWorks() && s.ManagerRuns()
+}
+
+// DiscoveryWorks tells whether everything that is served is known to be discovered now.
+func (s *Surroundings) DiscoveryWorks() bool {
+	return s.snap.KnowsAllKinds() && s.seen.Sight(evidence.APIServices, "").Whole && len(s.APIServices()) == 0
+}
+
+// ConditionsOfNamespace are those of a namespace; false when it was not seen.
+func (s *Surroundings) ConditionsOfNamespace(name string) ([]evidence.Condition, bool) {
+	if s.seen != nil {
+		for _, ns := range s.seen.Namespaces {
+			if ns.Ref.Name == name {
+				return ns.Conditions, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// ConditionsOfDefinition are those of a definition.
+func (s *Surroundings) ConditionsOfDefinition(name string) []evidence.Condition {
+	if s.seen != nil {
+		for n := range s.seen.Definitions {
+			if d := &s.seen.Definitions[n]; d.Ref.Name == name {
+				return d.Conditions
+			}
+		}
+	}
+	return nil
+}
+
+// OnlyRemains tells whether the failures that a condition lists say no more than that
+// content was still there when it was looked for again, as it is while it goes.
+//
+// Upstream: namespaced_resources_deleter.go deleteAllContentForGroupVersionResource;
+// namespace_conditions.go joins the errors.
+func OnlyRemains(message string) bool {
+	_, errors, found := strings.Cut(message, " remaining: ")
+	if !found {
+		return false
+	}
+	for e := range strings.SplitSeq(errors, ", unexpected ") {
+		if e = strings.TrimPrefix(e, "unexpected "); !strings.HasPrefix(e, "items still remain in namespace: ") || strings.Count(e, ", ") > 1 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,236 @@
+package surroundings_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+)
+
+// The time of the question, and what is being deleted since when.
+const (
+	noon    = 1777636800 // 2026-05-01T12:00:00Z
+	atTen   = "2026-05-01T10:00:00Z"
+	latest  = "2026-05-01T11:55:00Z" // exactly Patience before noon
+	tooLate = "2026-05-01T11:54:59Z"
+	justNow = "2026-05-01T11:59:58Z"
+	inGrace = "2026-05-01T12:00:30Z"
+)
+
+func lease(renewed string) string {
+	return `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"namespace":"kube-system","name":"kube-controller-manager"},"spec":{"holderIdentity":"m","renewTime":"` + renewed + `","leaseDurationSeconds":15}}`
+}
+
+func deleted(apiVersion, kind, since, rest string) string {
+	namespace := `"namespace":"shop",`
+	if kind == "Namespace" || kind == "CustomResourceDefinition" {
+		namespace = ""
+	}
+	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{%s"name":"x.example.com","uid":"u","deletionTimestamp":%q}%s}`, apiVersion, kind, namespace, since, rest)
+}
+
+func conditions(list ...string) string {
+	return `,"status":{"conditions":[` + strings.Join(list, ",") + `]}`
+}
+
+func condition(typ, reason, message string) string {
+	return fmt.Sprintf(`{"type":%q,"status":"True","reason":%q,"message":%q}`, typ, reason, message)
+}
+
+// lateCase is one question; the object that is asked about is the first body.
+type lateCase struct {
+	since  string
+	kind   string // a ConfigMap unless it says otherwise
+	by     surroundings.Doer
+	rest   string // of the body
+	beside []string
+	unread evidence.Part
+	// timeless: when it was looked at is not known.
+	timeless bool
+	want     string // reason, and whether it is proven; empty for not late
+}
+
+// TestLate: who waits for nobody is late after Patience and not a second before, and by
+// the snapshot's clock only; that he does not work is proven by the lease and by nothing
+// else.
+func TestLate(t *testing.T) {
+	runs, over := lease(justNow), lease(atTen)
+	for name, c := range map[string]lateCase{
+		"collector, unknown":         {since: tooLate, by: surroundings.Collector, want: "CollectorNotWorking"},
+		"collector, runs":            {since: tooLate, by: surroundings.Collector, beside: []string{runs}, want: "DeletionForgotten"},
+		"collector, runs, for hours": {since: atTen, by: surroundings.Collector, beside: []string{runs}, want: "DeletionForgotten"},
+		"collector, gone":            {since: tooLate, by: surroundings.Collector, beside: []string{over}, want: "CollectorNotWorking proven"},
+		"collector, gone, not all read": {
+			since: tooLate, by: surroundings.Collector, beside: []string{over}, unread: evidence.Pods, want: "CollectorNotWorking",
+		},
+		"collector, in time":       {since: latest, by: surroundings.Collector, beside: []string{over}},
+		"collector, at once":       {since: justNow, by: surroundings.Collector, beside: []string{over}},
+		"collector, timeless":      {since: atTen, by: surroundings.Collector, beside: []string{over}, timeless: true},
+		"controller, unknown":      {since: tooLate, by: surroundings.Manager, want: "ControllerNotWorking"},
+		"controller, runs":         {since: tooLate, by: surroundings.Manager, beside: []string{runs}, want: "ControllerNotWorking"},
+		"controller, gone":         {since: tooLate, by: surroundings.Manager, beside: []string{over}, want: "ControllerNotWorking proven"},
+		"controller, in time":      {since: latest, by: surroundings.Manager},
+		"kubelet":                  {since: tooLate, by: surroundings.Kubelet, want: "PodNotFinished"},
+		"kubelet, no manager":      {since: tooLate, by: surroundings.Kubelet, beside: []string{over}, want: "PodNotFinished"},
+		"kubelet, in time":         {since: latest, by: surroundings.Kubelet},
+		"kubelet, in grace":        {since: inGrace, by: surroundings.Kubelet},
+		"kubelet, timeless":        {since: atTen, by: surroundings.Kubelet, timeless: true},
+		"definition":               {since: tooLate, kind: crd, by: surroundings.Definitions, want: "DefinitionCleanupFails"},
+		"definition, in time":      {since: latest, kind: crd, by: surroundings.Definitions},
+		"namespace":                {since: tooLate, kind: "Namespace", by: surroundings.Namespaces, want: "ControllerNotWorking"},
+		"namespace, in time":       {since: justNow, kind: "Namespace", by: surroundings.Namespaces},
+		"not being deleted at all": {by: surroundings.Collector, beside: []string{over}},
+
+		"definition that fails": {
+			since: justNow, kind: crd, by: surroundings.Definitions,
+			rest: conditions(condition("Terminating", "InstanceDeletionFailed", "could not list")), want: "DefinitionCleanupFails: could not list",
+		},
+		"definition under way": {
+			since: justNow, kind: crd, by: surroundings.Definitions, rest: conditions(condition("Terminating", "InstanceDeletionInProgress", "some")),
+		},
+		"namespace that fails": {
+			since: justNow, kind: "Namespace", by: surroundings.Namespaces,
+			rest: conditions(condition("NamespaceDeletionContentFailure", "ContentDeletionFailed", "Failed to delete")), want: "NamespaceDeletionFails: Failed to delete",
+		},
+		"namespace that fails, timeless": {
+			since: justNow, kind: "Namespace", by: surroundings.Namespaces, timeless: true,
+			rest: conditions(condition("NamespaceDeletionGroupVersionParsingFailure", "GroupVersionParsingFailed", "a/b/c")), want: "NamespaceDeletionFails: a/b/c",
+		},
+		"namespace with content left": {
+			since: justNow, kind: "Namespace", by: surroundings.Namespaces,
+			rest: conditions(condition("NamespaceDeletionContentFailure", "ContentDeletionFailed", "Failed to delete all resource types, 1 remaining: "+still)),
+		},
+		"discovery failed, and works again": {
+			since: atTen, kind: "Namespace", by: surroundings.Namespaces, beside: []string{runs},
+			rest: conditions(condition("NamespaceDeletionDiscoveryFailure", "DiscoveryFailed", "v1.far")),
+		},
+		"discovery failed, works again, nobody tries": {
+			since: atTen, kind: "Namespace", by: surroundings.Namespaces, beside: []string{over},
+			rest: conditions(condition("NamespaceDeletionDiscoveryFailure", "DiscoveryFailed", "v1.far")), want: "ControllerNotWorking proven",
+		},
+		"discovery failed, and may still": {
+			since: justNow, kind: "Namespace", by: surroundings.Namespaces, unread: evidence.APIServices,
+			rest: conditions(condition("NamespaceDeletionDiscoveryFailure", "DiscoveryFailed", "v1.far")), want: "NamespaceDeletionFails: v1.far",
+		},
+		"another one's conditions": {
+			since: justNow, by: surroundings.Collector, rest: conditions(condition("NamespaceDeletionContentFailure", "ContentDeletionFailed", "Failed")),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, around := c.around(t)
+			l, late := around.Late(o, c.by)
+			got := string(l.Reason)
+			if l.Proven {
+				got += " proven"
+			}
+			if l.Detail != "" {
+				got += ": " + l.Detail
+			}
+			if got != c.want || late != (c.want != "") {
+				t.Errorf("%v %q, want %q", late, got, c.want)
+			}
+			if inManager := slices.Contains([]surroundings.LateReason{surroundings.CollectorNotWorking, surroundings.DeletionForgotten, surroundings.ControllerNotWorking}, l.Reason); inManager != (l.Manager.State != "") {
+				t.Errorf("kube-controller-manager: %q", l.Manager.State)
+			}
+		})
+	}
+}
+
+const (
+	crd   = "CustomResourceDefinition"
+	still = "unexpected items still remain in namespace: shop for gvr: /v1, Resource=pods"
+)
+
+func (c lateCase) around(t *testing.T) (*object.Object, *surroundings.Surroundings) {
+	t.Helper()
+	apiVersion := "v1"
+	switch c.kind {
+	case "":
+		c.kind = "ConfigMap"
+	case crd:
+		apiVersion = "apiextensions.k8s.io/v1"
+	}
+	body := deleted(apiVersion, c.kind, c.since, c.rest)
+	if c.since == "" {
+		body = strings.Replace(body, `,"deletionTimestamp":""`, "", 1)
+	}
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(body), TreatMissingAsAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := &evidence.World{}
+	for _, raw := range append([]string{body}, c.beside...) {
+		if err := seen.Add("", "", []byte(raw)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range evidence.Parts() {
+		why := ""
+		if p == c.unread {
+			why = "Forbidden: not for you"
+		}
+		seen.Mark(p, "", why)
+	}
+	snap.Source.Discovered = true // as a cluster's is, whose every kind is known
+	return snap.Objects[0], surroundings.New(snap, seen, c.clock())
+}
+
+// clock is noon; 0, the unknown time, for a case that is timeless.
+func (c lateCase) clock() int64 {
+	if c.timeless {
+		return 0
+	}
+	return noon
+}
+
+// TestLateUnseen: where nothing was seen only the time speaks, and nothing is proven.
+func TestLateUnseen(t *testing.T) {
+	snap, err := snapshot.ReadFiles([]string{"-"}, snapshot.Options{Stdin: strings.NewReader(deleted("v1", "Namespace", tooLate, "")), TreatMissingAsAbsent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	around := surroundings.New(snap, nil, noon)
+	for _, by := range []surroundings.Doer{surroundings.Collector, surroundings.Namespaces, surroundings.Manager, surroundings.Definitions, surroundings.Kubelet} {
+		l, late := around.Late(snap.Objects[0], by)
+		if !late || l.Proven {
+			t.Errorf("%v: %+v", by, l)
+		}
+	}
+	if l, _ := around.Late(snap.Objects[0], surroundings.Collector); l.Manager.State != report.RemoverUnknown {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestRecent: what may have been made within Patience excuses who has not dealt with it.
+func TestRecent(t *testing.T) {
+	around := surroundings.New(&snapshot.Snapshot{Resources: &object.Resources{}}, nil, noon)
+	for created, want := range map[int64]bool{0: false, noon - 301: false, noon - 300: true, noon: true, noon + 5: true} {
+		if got := around.Recent(&object.Object{Created: created}); got != want {
+			t.Errorf("created at %d: %v", created, got)
+		}
+	}
+}
+
+// TestOnlyRemains: the namespace controller calls it a failure when content is still
+// there; other failures are ones.
+func TestOnlyRemains(t *testing.T) {
+
+	for message, want := range map[string]bool{
+		"Failed to delete all resource types, 1 remaining: " + still:                                                  true,
+		"Failed to delete all resource types, 2 remaining: " + still + ", " + still:                                   true,
+		"Failed to delete all resource types, 2 remaining: " + still + ", conversion webhook for a/v1, Kind=B failed": false,
+		"Failed to delete all resource types, 2 remaining: conversion webhook for a/v1, Kind=B failed: x, " + still:   false,
+		"Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook \"a\"":     false,
+		"something else": false,
+	} {
+		if got := surroundings.OnlyRemains(message); got != want {
+			t.Errorf("%q: %v", message, got)
+		}
+	}
+}
