@@ -43,6 +43,7 @@ func obey(args []string) (err error) {
 	flags.StringVar(&c.admission, "admission", "", "admission plugins to enable beside the usual ones")
 	flags.BoolVar(&c.debug, "debug", false, "let everybody on this machine read the debug endpoints of the controller manager")
 	flags.BoolVar(&c.cacheless, "cacheless", false, "have the API server answer from storage, without a watch cache")
+	flags.BoolVar(&c.unrouted, "unrouted", false, "have the API server ask services by address or name, not at their endpoints")
 	flags.BoolVar(&c.audit, "audit", false, "have the API server write every write down in audit.log")
 	if err := flags.Parse(args); err != nil {
 		return err

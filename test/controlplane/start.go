@@ -96,7 +96,7 @@ func (p *plane) startServer(ctx context.Context, port int) (err error) {
 		// Nobody forwards what is sent to the address of a service: webhooks and
 		// aggregated APIs are asked at their endpoints, and without one a request fails at
 		// once, whatever the network of this machine makes of addresses.
-		"--enable-aggregator-routing=true",
+		"--enable-aggregator-routing=" + strconv.FormatBool(!p.unrouted),
 		// What is wanted is what happens, not fairness.
 		"--enable-priority-and-fairness=false",
 		"--max-requests-inflight=0",

@@ -40,6 +40,9 @@ type choice struct {
 	debug bool
 	// cacheless has the API server answer from storage alone.
 	cacheless bool
+	// unrouted has the API server send what it asks of a service to the address or the
+	// name of the service, where it has nobody who forwards it.
+	unrouted bool
 	// audit has the API server keep a record of every write.
 	audit bool
 }

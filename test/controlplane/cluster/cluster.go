@@ -58,6 +58,10 @@ const Debug Option = "-debug"
 // Cacheless has the API server answer from storage, without a watch cache.
 const Cacheless Option = "-cacheless"
 
+// Unrouted has the API server ask a service at its address or name, also where it is the
+// name of a place outside of the cluster, rather than at its endpoints.
+const Unrouted Option = "-unrouted"
+
 // Audit has the API server write down every write, whether it was done or not, in
 // the file that [Cluster.AuditLog] names: those of service accounts before they are done
 // and, with what was asked for, when they were answered; those of everybody else without.

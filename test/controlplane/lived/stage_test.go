@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	// The tests that run beside each other wait; they take no processor.
 	_ = flag.Set("test.parallel", "32") // it is a number
-	os.Exit(cluster.Main(m, &plane.Cluster, cluster.Debug, cluster.Admission("OwnerReferencesPermissionEnforcement")))
+	os.Exit(cluster.Main(m, &plane.Cluster, cluster.Debug, cluster.Unrouted, cluster.Admission("OwnerReferencesPermissionEnforcement")))
 }
 
 // The ledger says of these tests what they show.
