@@ -183,6 +183,51 @@ func TestAccount(t *testing.T) {
 				"PersistentVolumeClaim a: Sure Deleted AtOnce, Deleted",
 		},
 		{
+			name: "what waits for an object that somebody else had deleted, behind a controller of whom nothing is known",
+			world: "v1 Namespace n\nv1 ConfigMap n/held deleting grace=0 fin=x/y\nv1 Secret n/b owners=held\n" +
+				"rbac.authorization.k8s.io/v1 ClusterRole of-n owners=n\nrbac.authorization.k8s.io/v1 ClusterRole of-it owners=of-n",
+			seed: deleting("n"),
+			want: "ClusterRole of-it: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown)\n" +
+				"ClusterRole of-n: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown)\n" +
+				"Namespace n: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)\n" +
+				"Secret b: Sure Deleted ControllerActs, Deleted by namespace-controller",
+		},
+		{
+			name: "what waits for an object that somebody else had deleted, behind a controller who is gone",
+			world: "v1 Namespace n\nv1 ConfigMap n/held deleting grace=0 fin=x/gone\nv1 Secret n/b owners=held\n" +
+				"rbac.authorization.k8s.io/v1 ClusterRole of-n owners=n\nrbac.authorization.k8s.io/v1 ClusterRole of-it owners=of-n",
+			seed: deleting("n"),
+			want: "ClusterRole of-it: Possible Deleted FinalizerRemoved, Kept after x/gone of held (Gone)\n" +
+				"ClusterRole of-n: Possible Deleted FinalizerRemoved, Kept after x/gone of held (Gone)\n" +
+				"Namespace n: Sure Deleted AtOnce, Blocked after x/gone of held (Gone)\n" +
+				"Secret b: Sure Deleted ControllerActs, Deleted by namespace-controller",
+		},
+		{
+			name: "what waits for an object that somebody else had deleted, behind a controller who runs",
+			world: "v1 Namespace n\nv1 ConfigMap n/held deleting grace=0 fin=x/runs\nv1 Secret n/b owners=held\n" +
+				"rbac.authorization.k8s.io/v1 ClusterRole of-n owners=n\nrbac.authorization.k8s.io/v1 ClusterRole of-it owners=of-n",
+			seed: deleting("n"),
+			want: "ClusterRole of-it: Sure Deleted FinalizerRemoved, Deleted after x/runs of held (operator)\n" +
+				"ClusterRole of-n: Sure Deleted FinalizerRemoved, Deleted after x/runs of held (operator)\n" +
+				"Namespace n: Sure Deleted AtOnce, Deleted after x/runs of held (operator)\n" +
+				"Secret b: Sure Deleted ControllerActs, Deleted by namespace-controller",
+		},
+		{
+			name: "what waits for what waits for an object that somebody else had deleted",
+			world: "v1 ConfigMap n/a\nv1 Secret n/b owners=a!\nv1 ConfigMap n/b2 owners=a! deleting grace=0 fin=foregroundDeletion\n" +
+				"v1 Secret n/held owners=b2! deleting grace=0 fin=x/y\nv1 Secret n/of-held owners=held\nv1 ConfigMap n/other deleting grace=0 fin=x/y",
+			seed: func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.ForegroundPolicy, find(s, "a")) },
+			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)\n" +
+				"Secret b: Sure Deleted AtOnce, Deleted\n" +
+				"Secret of-held: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown)",
+		},
+		{
+			name:  "a target that is being deleted, with the uid of another object",
+			world: "v1 ConfigMap n/a uid=u deleting grace=0 fin=x/y\nv1 Secret n/b uid=u owners=v1:Secret:b:u",
+			seed:  deleting("a"),
+			want:  "ConfigMap a: Unknown Deleted AtOnce, Unknown",
+		},
+		{
 			name:  "a deletion that was under way, and goes on because of us",
 			world: "v1 ConfigMap n/p deleting grace=0 fin=foregroundDeletion,x/z\nv1 Secret n/a owners=p! deleting grace=0 fin=x/y",
 			seed: func(s *snapshot.Snapshot) plan.Seed {

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reach"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // cause tells what follows from our requests from what happens beside them. Most runs
@@ -23,7 +24,7 @@ func (s *simulation) caused(tr *track) bool {
 	switch {
 	case tr.target:
 		return true
-	case tr.changed == 0:
+	case tr.changed == 0, tr.awaited:
 		return false
 	case s.seed.Verb == Delete && tr.changed.bySeed():
 		return true
@@ -75,7 +76,7 @@ func (s *simulation) requested() []*object.Object {
 // nobody knows who is faster, and it is gone afterwards.
 func (s *simulation) claim(all fates) {
 	for _, f := range all {
-		if f.baseline && s.caused(f.track) {
+		if f.baseline && (s.caused(f.track) || f.outcome == report.Unknown && s.reaches(f.track.first)) {
 			f.anyway = true
 		}
 	}

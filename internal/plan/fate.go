@@ -93,7 +93,7 @@ func (s *simulation) notAskedFor(o *object.Object) bool {
 // fateOf is nil for an object that nothing touched and whose prospects did not
 // change.
 func (s *simulation) fateOf(tr *track) *fate {
-	f := &fate{track: tr, baseline: s.seed.Verb != Collect && !tr.changed.bySeed() && !tr.target}
+	f := &fate{track: tr, baseline: s.seed.Verb != Collect && (tr.awaited || !tr.changed.bySeed()) && !tr.target}
 	switch {
 	case tr.refused != nil && (tr.last == nil && !tr.changed.bySeed() || tr.last != nil && !tr.last.BeingDeleted()):
 		s.refusedFate(f)

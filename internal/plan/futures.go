@@ -34,6 +34,12 @@ type futures struct {
 	healed bool
 	// late is who was late before.
 	late *late
+	// deletedBefore tells whether the snapshot has an object that is being deleted; nil
+	// until somebody asks. awaits is what awaited objects wait for themselves, and
+	// standing are the fates of such objects when everything expected has happened.
+	deletedBefore *bool
+	awaits        map[types.UID][]report.Ref
+	standing      fates
 }
 
 // over tells whether a step belongs to the future that the plan does not expect.
@@ -73,6 +79,7 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 	if s.futures.first == nil {
 		s.futures.first = all
 	}
+	s.futures.standing = s.standing(all)
 	s.futures.expected, s.futures.steps = s.after(), s.recorder.records.len()
 	s.tracks.phase = inLaterFuture
 	if heals {
@@ -89,7 +96,7 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 	s.futures.last = s.fates()
 	for _, f := range all {
 		// It may have happened anyway, and now it follows from our requests.
-		f.anyway = f.anyway || f.baseline && f.track.changed&inLaterFuture != 0 && !s.endsByHealing(f.track)
+		f.anyway = f.anyway || f.baseline && f.track.changed&inLaterFuture != 0 && !f.track.awaited && !s.endsByHealing(f.track)
 	}
 	return nil
 }
@@ -161,6 +168,7 @@ type holding struct {
 }
 
 func (s *simulation) anyHeld(wanted func(report.Release) bool) bool {
+	s.await()
 	for _, tr := range s.tracks.byUID {
 		if h := s.holding(tr, wanted); len(h.names) > 0 {
 			return true
@@ -169,9 +177,10 @@ func (s *simulation) anyHeld(wanted func(report.Release) bool) bool {
 	return false
 }
 
-// held lists what finalizers of others hold of what follows from our requests, by
-// name.
+// held lists what finalizers of others hold of what follows from our requests, and of
+// what that waits for, by name.
 func (s *simulation) held(wanted func(report.Release) bool) []holding {
+	s.await()
 	var list []holding
 	for _, tr := range s.tracks.byUID {
 		if h := s.holding(tr, wanted); len(h.names) > 0 {
@@ -184,7 +193,10 @@ func (s *simulation) held(wanted func(report.Release) bool) []holding {
 
 func (s *simulation) holding(tr *track, wanted func(report.Release) bool) holding {
 	h := holding{object: tr.last}
-	if tr.last == nil || !tr.last.BeingDeleted() || len(tr.last.Finalizers()) == 0 || !s.caused(tr) || s.endsByHealing(tr) {
+	if tr.last == nil || !tr.last.BeingDeleted() || len(tr.last.Finalizers()) == 0 {
+		return h
+	}
+	if !tr.awaited && (!s.caused(tr) || s.endsByHealing(tr)) {
 		return h
 	}
 	for _, r := range s.releasesOf(tr.last) {
@@ -266,6 +278,11 @@ func (h holds) of(o *object.Object) []report.Release {
 			found.add(h.at(object.Ref(d)))
 		}
 	case f != nil && f.outcome == report.Deleted:
+	case f == nil && h.tracks.byUID[key] != nil && h.tracks.byUID[key].awaited:
+		found.add(h.releasesOf(o))
+		for _, d := range h.futures.awaits[key] {
+			found.add(h.at(object.Ref(d)))
+		}
 	default:
 		for _, ref := range o.Owners {
 			found.add(h.at(h.locate(ref, o.Namespace)))

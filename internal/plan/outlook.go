@@ -30,6 +30,10 @@ func (s *simulation) withFutures(effects []report.Effect, all fates) []report.Ef
 			continue
 		}
 		e := report.Effect{Object: report.RefOf(f.track.first.Ref), Outcome: report.Kept, Reason: string(UntilReleased), Message: "stays"}
+		if still := s.futures.standing[s.tracks.key(f.track.first.Ref)]; still != nil {
+			e = s.effects(fates{"": still})[0]
+			e.Baseline = false
+		}
 		s.addFutures(&e, f.track, h)
 		if e.Later == "" {
 			continue
@@ -91,6 +95,9 @@ func (s *simulation) addFutures(e *report.Effect, tr *track, h twoHolds) {
 	}
 	if len(s.futures.expectedReleases) > 0 {
 		at := report.Kept
+		if tr.first.BeingDeleted() {
+			at = report.Blocked
+		}
 		if first := s.fateIn(s.futures.first, tr.first.Ref); first != nil {
 			at = first.outcome
 		}

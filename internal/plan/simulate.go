@@ -182,7 +182,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		snap: snap, seed: seed, options: o, neighbours: beside,
 		recorder:  newRecorder(beside.server(), snap, o.Reads),
 		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...)),
-		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap)},
+		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap), find: snap.Find},
 	}
 	if o.Controller == nil && o.Surroundings != nil {
 		s.options.Controller = s.controllerOf

@@ -32,6 +32,9 @@ type track struct {
 	// resumed tells that the collector ended a deletion for which it had a
 	// finalizer in the snapshot.
 	resumed bool
+	// awaited tells that somebody else had deleted the object before our requests, and
+	// that something waits for it that follows from them.
+	awaited bool
 	// reclaimed tells that a volume was deleted because its claim went.
 	reclaimed bool
 }
@@ -158,18 +161,32 @@ type tracks struct {
 	// collector and reclaim are the words for these actors.
 	collector, reclaim word
 	shared             map[types.UID]bool
-	byUID              map[types.UID]*track
-	phase              phases
+	// find is the snapshot's. Of objects that share a UID the collector takes one for
+	// the other: what it has observed is not what is stored.
+	find  func(apiVersion, kind, namespace, name string) *object.Object
+	byUID map[types.UID]*track
+	phase phases
 }
 
 func (t *tracks) of(o *object.Object) *track {
 	key := t.key(o.Ref)
 	tr := t.byUID[key]
 	if tr == nil {
+		if stored := t.storedTwin(o.Ref); stored != nil {
+			o = stored
+		}
 		tr = &track{first: o, last: o}
 		t.byUID[key] = tr
 	}
 	return tr
+}
+
+// storedTwin is an object of the snapshot that shares its UID with another one.
+func (t *tracks) storedTwin(r object.Ref) *object.Object {
+	if !t.shared[r.UID] {
+		return nil
+	}
+	return t.find(r.APIVersion, r.Kind, r.Namespace, r.Name)
 }
 
 // key is the key under which the track of an object is or would be.
