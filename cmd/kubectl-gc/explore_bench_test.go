@@ -13,31 +13,40 @@ import (
 // BenchmarkExploring is what it costs that a plan is explored without being asked to:
 // the processor time of the whole process, the least of the runs, with and without.
 func BenchmarkExploring(b *testing.B) {
-	for _, n := range []int{100, 500, 1990} {
-		dump := filepath.Join(b.TempDir(), "shop.json")
-		if err := os.WriteFile(dump, shop(n), 0o600); err != nil {
-			b.Fatal(err)
-		}
-		for _, cascade := range []string{"background", "foreground", "orphan"} {
-			b.Run(fmt.Sprintf("%s/of=%d", cascade, n), func(b *testing.B) {
-				delete := []string{"dry-run", "delete", "deployment/web", "configmap/also", "-n", "shop", "--cascade", cascade, "--from", dump}
-				var plain, usual time.Duration
-				for b.Loop() {
-					plain = least(plain, processor(b, append(delete, "--explore=0")...))
-					usual = least(usual, processor(b, delete...))
-				}
-				b.ReportMetric(0, "ns/op")
-				b.ReportMetric(float64(plain)/1e6, "plain-ms")
-				b.ReportMetric(float64(usual)/1e6, "explored-ms")
-				b.ReportMetric(float64(usual)/float64(plain), "ratio")
-			})
+	for _, world := range []string{"new", "leaving"} {
+		for _, n := range []int{100, 500, 1990} {
+			dump := filepath.Join(b.TempDir(), "shop.json")
+			if err := os.WriteFile(dump, shop(n, world == "leaving"), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			for _, cascade := range []string{"background", "foreground", "orphan"} {
+				b.Run(fmt.Sprintf("%s/%s/of=%d", world, cascade, n), func(b *testing.B) {
+					compare(b, "dry-run", "delete", "deployment/web", "configmap/also", "-n", "shop", "--cascade", cascade,
+						"--treat-missing-as-absent", "--from", dump)
+				})
+			}
 		}
 	}
 }
 
+func compare(b *testing.B, args ...string) {
+	var plain, usual time.Duration
+	for b.Loop() {
+		plain = least(plain, processor(b, append(args, "--explore=0")...))
+		usual = least(usual, processor(b, args...))
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(plain)/1e6, "plain-ms")
+	b.ReportMetric(float64(usual)/1e6, "explored-ms")
+	b.ReportMetric(float64(usual)/float64(plain), "ratio")
+}
+
 // shop is a namespace in which a Deployment and a ConfigMap reach n objects: pods that have a second
 // owner, so that it matters which of them goes first, and every nineteenth a finalizer.
-func shop(n int) []byte {
+// With leaving there is all of that which a garbage collector may remember: those that are
+// held are being deleted, so is every fifth ReplicaSet, in the foreground, and some pods
+// name an owner that is gone.
+func shop(n int, leaving bool) []byte {
 	var items []string
 	add := func(apiVersion, kind, name, owners, more string) {
 		items = append(items, fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"shop","uid":%q,"resourceVersion":"%d",`+
@@ -50,18 +59,29 @@ func shop(n int) []byte {
 	}
 	add("v1", "ConfigMap", "also", "", "}")
 	add("apps/v1", "Deployment", "web", "", "}")
+	const deleted = `,"deletionTimestamp":"2026-01-02T00:00:00Z","deletionGracePeriodSeconds":0`
 	set := ""
 	for i := range n - 2 {
 		if i%20 == 0 {
 			set = fmt.Sprintf("web-%d", i)
-			add("apps/v1", "ReplicaSet", set, owner("apps/v1", "Deployment", "web"), "}")
+			more := ""
+			if leaving && i%100 == 80 {
+				more = deleted + `,"finalizers":["foregroundDeletion"]`
+			}
+			add("apps/v1", "ReplicaSet", set, owner("apps/v1", "Deployment", "web"), more+"}")
 			continue
 		}
-		held := ""
-		if i%20 == 1 {
+		owners, held := owner("apps/v1", "ReplicaSet", set)+","+owner("v1", "ConfigMap", "also"), ""
+		switch {
+		case i%20 == 1:
 			held = `,"finalizers":["example.com/hold"]`
+			if leaving {
+				held += deleted
+			}
+		case leaving && i%7 == 0:
+			owners += "," + owner("v1", "ConfigMap", fmt.Sprintf("gone-%d", i))
 		}
-		add("v1", "Pod", fmt.Sprintf("%s-%d", set, i), owner("apps/v1", "ReplicaSet", set)+","+owner("v1", "ConfigMap", "also"),
+		add("v1", "Pod", fmt.Sprintf("%s-%d", set, i), owners,
 			held+`},"spec":{"nodeName":"node","volumes":[]},"status":{"phase":"Running"}`)
 	}
 	return []byte(`{"apiVersion":"v1","kind":"List","items":[` + strings.Join(items, ",\n") + "]}\n")

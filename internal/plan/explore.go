@@ -75,7 +75,7 @@ func (s *simulation) explore(ctx context.Context, all fates, left unsure) error 
 	if usual {
 		schedules = s.affordable()
 	}
-	x := explorer{s: s, all: all, reference: maps.Clone(all), left: left}
+	x := explorer{s: s, all: all, reference: maps.Clone(all), left: left, judged: map[report.Release]report.Release{}}
 	if usual && s.scope.oneEnd {
 		schedules = 0
 	}
@@ -129,6 +129,9 @@ type explorer struct {
 	all       fates
 	reference fates
 	left      unsure
+	// judged are the finalizers that were asked about: who removes them is the same in
+	// every run.
+	judged map[report.Release]report.Release
 }
 
 // try makes one more run: with random under another schedule, with a memory as a
@@ -139,7 +142,7 @@ func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error 
 		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true, memory: m,
 		late: x.s.recorder.late, looked: true,
 	})
-	other.recorder.silent = true
+	other.recorder.silent, other.futures.judged = true, x.judged
 	other.leave(x.left)
 	if err := other.run(ctx, random); err != nil {
 		return err
