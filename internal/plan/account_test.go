@@ -294,9 +294,13 @@ func TestAccountIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		twins := slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID })
 		for _, e := range released.Plan.Effects {
 			if e.Baseline || e.Outcome == report.Kept {
 				continue
+			}
+			if twins && e.Outcome == report.Unknown {
+				continue // nobody knows who refers to whom, and what of that is looked at depends on what else goes
 			}
 			if e.AtOnce != "" {
 				later++

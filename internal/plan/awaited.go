@@ -10,11 +10,17 @@ import (
 )
 
 // await finds what somebody else had deleted before our requests and is still there, and
-// for which something waits that follows from them, at any distance. Such an object goes
-// without us; what waits for it goes on because of us when it does.
+// on which it depends how far these go: because something waits for it that follows from
+// them, at any distance, or because they and it take something together, as the last two
+// owners of an object. Such an object goes without us; what goes on when it does, goes
+// because of us.
 func (s *simulation) await() {
 	if !s.anyDeletedBefore() {
 		return
+	}
+	if !s.futures.met {
+		s.futures.met = true
+		s.awaitTogether()
 	}
 	var waiting []*fate
 	for _, tr := range s.tracks.byUID {
@@ -30,14 +36,43 @@ func (s *simulation) await() {
 			if o == nil || !o.BeingDeleted() {
 				continue
 			}
-			tr := s.tracks.of(o)
-			if tr.awaited || tr.last == nil || s.caused(tr) {
-				continue
+			if tr := s.tracks.of(o); s.awaits(tr) {
+				waiting = append(waiting, s.waitingOf(tr))
 			}
-			tr.awaited = true
-			waiting = append(waiting, s.waitingOf(tr))
 		}
 	}
+}
+
+// awaitTogether finds what takes something together with our requests.
+func (s *simulation) awaitTogether() {
+	var held []*object.Object
+	for _, o := range s.snap.Objects {
+		if o.BeingDeleted() && len(s.releasesOf(o)) > 0 {
+			held = append(held, o)
+		}
+	}
+	if len(held) == 0 {
+		return
+	}
+	for o := range s.paths().From(held...) {
+		if o.BeingDeleted() || !s.reaches(o) {
+			continue
+		}
+		for _, o := range held {
+			s.awaits(s.tracks.of(o))
+		}
+		return
+	}
+}
+
+// awaits notes that it depends on an object how far our requests go, unless it follows
+// from them itself. It reports whether that is new.
+func (s *simulation) awaits(tr *track) bool {
+	if tr.awaited || tr.last == nil || s.caused(tr) {
+		return false
+	}
+	tr.awaited, s.futures.othersGo = true, true
+	return true
 }
 
 // anyDeletedBefore tells whether the snapshot has an object that is being deleted.
@@ -54,10 +89,10 @@ func (s *simulation) waitingOf(tr *track) *fate {
 	f := &fate{track: tr, baseline: true}
 	s.blockedFate(f)
 	if tr.awaited {
-		if s.futures.awaits == nil {
-			s.futures.awaits = map[types.UID][]report.Ref{}
+		if s.futures.waitsFor == nil {
+			s.futures.waitsFor = map[types.UID][]report.Ref{}
 		}
-		s.futures.awaits[s.tracks.key(tr.first.Ref)] = f.blocked.Dependents
+		s.futures.waitsFor[s.tracks.key(tr.first.Ref)] = f.blocked.Dependents
 	}
 	return f
 }

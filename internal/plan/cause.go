@@ -13,6 +13,8 @@ import (
 // never ask: only where something had changed before the seed, or others change
 // something while we collect.
 type cause struct {
+	// paths is the map on which that is looked up; nil until somebody asks.
+	paths *reach.Map
 	// from is what deletes of the objects of our requests may touch, by the keys of the
 	// tracks; nil until somebody asks.
 	from map[types.UID]bool
@@ -26,25 +28,53 @@ func (s *simulation) caused(tr *track) bool {
 		return true
 	case tr.changed == 0, tr.awaited:
 		return false
-	case s.seed.Verb == Delete && tr.changed.bySeed():
+	case s.seed.Verb == Delete && s.follows(tr):
 		return true
 	default:
 		return s.reaches(tr.first)
 	}
 }
 
+// follows tells whether something happened to an object after our requests, and because
+// of them: not where it only follows from what others had deleted before, too.
+func (s *simulation) follows(tr *track) bool {
+	switch {
+	case tr.awaited:
+		return false
+	case tr.changed&afterSeed != 0 || !s.futures.othersGo:
+		return tr.changed.bySeed()
+	default:
+		return tr.changed.bySeed() && s.reaches(tr.first)
+	}
+}
+
+// lookedAtBesides tells whether an object was only looked at because of what others had
+// deleted before.
+func (s *simulation) lookedAtBesides(tr *track) bool {
+	return s.futures.othersGo && tr.decision.phase&(afterRelease|inLaterFuture) != 0 && !s.reaches(tr.first)
+}
+
 // reaches tells whether deletes of the objects of our requests may touch an object.
 func (s *simulation) reaches(o *object.Object) bool {
 	if s.cause.from == nil {
-		collector, _ := Open(s.snap, engine.Upstream)
-		s.reachFrom(reach.New(s.snap, collector.Graph()))
+		s.reachFrom(s.paths())
 	}
 	return s.cause.from[s.tracks.key(o.Ref)]
+}
+
+// paths is the map of the snapshot as it was before the first of our requests.
+func (s *simulation) paths() *reach.Map {
+	if s.cause.paths == nil {
+		collector, _ := Open(s.snap, engine.Upstream)
+		s.cause.paths = reach.New(s.snap, collector.Graph())
+	}
+	return s.cause.paths
 }
 
 // reachFrom finds what deletes of the objects of our requests may touch, on a map of the
 // snapshot as it was before the first of them.
 func (s *simulation) reachFrom(m *reach.Map) {
+	s.cause.paths = m
 	all := m.From(s.requested()...)
 	s.cause.from = make(map[types.UID]bool, len(all))
 	for o := range all {

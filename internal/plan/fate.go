@@ -93,7 +93,7 @@ func (s *simulation) notAskedFor(o *object.Object) bool {
 // fateOf is nil for an object that nothing touched and whose prospects did not
 // change.
 func (s *simulation) fateOf(tr *track) *fate {
-	f := &fate{track: tr, baseline: s.seed.Verb != Collect && (tr.awaited || !tr.changed.bySeed()) && !tr.target}
+	f := &fate{track: tr, baseline: s.seed.Verb != Collect && !s.follows(tr) && !tr.target}
 	switch {
 	case tr.refused != nil && (tr.last == nil && !tr.changed.bySeed() || tr.last != nil && !tr.last.BeingDeleted()):
 		s.refusedFate(f)
@@ -116,10 +116,10 @@ func (s *simulation) fateOf(tr *track) *fate {
 			return nil
 		}
 	case report.Unknown:
-		if f.baseline && IsLate(Reason(f.reason)) && tr.changed == 0 {
+		if f.baseline && (tr.awaited || IsLate(Reason(f.reason))) && tr.changed == 0 {
 			return nil
 		}
-		f.baseline = f.baseline && tr.changed != 0
+		f.baseline = f.baseline && (tr.changed != 0 || s.lookedAtBesides(tr))
 	case report.Kept:
 		f.baseline = f.baseline && tr.changed != 0
 		if s.unremarkable(tr) {

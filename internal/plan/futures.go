@@ -34,12 +34,17 @@ type futures struct {
 	healed bool
 	// late is who was late before.
 	late *late
+	// othersGo tells that something is released that others had deleted before: what
+	// happens after that need not follow from our requests.
+	othersGo bool
 	// deletedBefore tells whether the snapshot has an object that is being deleted; nil
-	// until somebody asks. awaits is what awaited objects wait for themselves, and
+	// until somebody asks. waitsFor is what awaited objects wait for themselves, and
 	// standing are the fates of such objects when everything expected has happened.
 	deletedBefore *bool
-	awaits        map[types.UID][]report.Ref
-	standing      fates
+	waitsFor      map[types.UID][]report.Ref
+	// met tells that it was looked for what takes something together with our requests.
+	met      bool
+	standing fates
 }
 
 // over tells whether a step belongs to the future that the plan does not expect.
@@ -280,7 +285,7 @@ func (h holds) of(o *object.Object) []report.Release {
 	case f != nil && f.outcome == report.Deleted:
 	case f == nil && h.tracks.byUID[key] != nil && h.tracks.byUID[key].awaited:
 		found.add(h.releasesOf(o))
-		for _, d := range h.futures.awaits[key] {
+		for _, d := range h.futures.waitsFor[key] {
 			found.add(h.at(object.Ref(d)))
 		}
 	default:

@@ -30,11 +30,18 @@ func (s *simulation) withFutures(effects []report.Effect, all fates) []report.Ef
 			continue
 		}
 		e := report.Effect{Object: report.RefOf(f.track.first.Ref), Outcome: report.Kept, Reason: string(UntilReleased), Message: "stays"}
-		if still := s.futures.standing[s.tracks.key(f.track.first.Ref)]; still != nil {
-			e = s.effects(fates{"": still})[0]
+		if key := s.tracks.key(f.track.first.Ref); s.futures.standing[key] != nil {
+			e = s.effects(fates{key: s.futures.standing[key]})[0]
 			e.Baseline = false
 		}
 		s.addFutures(&e, f.track, h)
+		if e.Later == "" && released(f.track) && !s.claimUnknown(all, f) { // it stays, but not as it was
+			e = s.effects(fates{s.tracks.key(f.track.first.Ref): f})[0]
+			e.Once = h.last(f.track.first)
+			e.Message += onceText(&e)
+			more = append(more, e)
+			continue
+		}
 		if e.Later == "" {
 			continue
 		}
@@ -88,6 +95,17 @@ func (h twoHolds) of(o *object.Object, e *report.Effect) []report.Release {
 	both.add(h.expected.of(o))
 	return both.list
 }
+
+// claimUnknown tells whether it is not known if the claim of a volume goes.
+func (s *simulation) claimUnknown(all fates, volume *fate) bool {
+	return slices.ContainsFunc(s.claimOf(volume.track.first), func(claim object.Ref) bool {
+		f := s.fateIn(all, claim)
+		return f != nil && f.outcome == report.Unknown
+	})
+}
+
+// last are the holds of an object to which something happens only in the last future.
+func (h twoHolds) last(o *object.Object) []report.Release { return h.expected.of(o) }
 
 func (s *simulation) addFutures(e *report.Effect, tr *track, h twoHolds) {
 	if e.Baseline || e.Outcome == report.Unknown {
