@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -27,7 +25,7 @@ type Collector struct {
 	economical bool
 	sent       map[graph.ID]sentMark
 	tries      map[graph.ID]int
-	waits      map[types.UID]bool
+	waits      map[object.Ref]bool
 }
 
 // Warning is upstream's only event, OwnerRefInvalidNamespace: a dependent refers

@@ -3,8 +3,6 @@ package engine
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -46,7 +44,7 @@ func WithEconomy() Option {
 		c.economical = true
 		c.sent = map[graph.ID]sentMark{}
 		c.tries = map[graph.ID]int{}
-		c.waits = map[types.UID]bool{}
+		c.waits = map[object.Ref]bool{}
 	}
 }
 
@@ -211,14 +209,13 @@ func (c *Collector) wakeBoth(id graph.ID) {
 }
 
 // knownToWait tells whether the owner that a reference names was found waiting in
-// this burst, and is so by what was last observed.
+// this burst, and is so by what was last observed. The graph never forgets that a uid was
+// seen waiting, although by now it may be that of another object.
 func (c *Collector) knownToWait(ref object.OwnerReference, namespace string) bool {
-	if !c.waits[ref.UID] {
-		return false
-	}
 	id, ok := c.graph.Find(ref.UID)
 	if !ok || c.graph.Virtual(id) || !c.graph.Object(id).WaitingForDependents() {
 		return false
 	}
-	return named(ref, namespace, c.graph.Identity(id))
+	owner := c.graph.Identity(id)
+	return c.waits[owner] && named(ref, namespace, owner)
 }

@@ -93,7 +93,7 @@ func TestWhatIsKnownOfEveryOwner(t *testing.T) {
 		waiting.Edit().DeletionTimestamp = 1
 		waiting.Edit().Finalizers = []string{object.Foreground}
 		c := New(WithEconomy())
-		c.waits[owner.UID] = true
+		c.waits[owner.Ref] = true
 		d = judged(t, c, []*object.Object{dependent}, []*object.Object{waiting, dependent})
 		if d.Reason != WaitingOwner || d.Owners[last].Evidence != FoundWaiting {
 			t.Errorf("%d owners, the last one known to wait: %s, evidence %d", n, d.Reason, d.Owners[last].Evidence)

@@ -15,7 +15,7 @@ func (c *Collector) Settle(out Outcome) {
 		if o := &d.Owners[i]; o.Class == Dangling && o.Evidence != Remembered {
 			c.remember(o.Ref)
 		} else if c.economical && o.Class == Waiting && o.Live != nil {
-			c.waits[o.Ref.UID] = true
+			c.waits[o.Live.Ref] = true
 		}
 	}
 	if c.rules == Strict {
