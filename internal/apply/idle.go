@@ -11,18 +11,19 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // uncollected says that nobody seems to collect in the cluster; empty when that
 // cannot be said. It is asked when nothing has moved for a while: something has to
-// be left for a collector to do, and the controller manager, in which it runs, must
-// not be known to be alive.
+// be left for a collector to do, nothing may have gone in this run that only a collector
+// takes, and the controller manager, in which it runs, must not be known to be alive.
 func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object.Ref]sight) string {
 	waits := func(ref object.Ref) bool {
 		o := now[ref].o
 		return o != nil && (!o.BeingDeleted() || o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan))
 	}
-	if !slices.ContainsFunc(left, waits) {
+	if !slices.ContainsFunc(left, waits) || r.collected(now) {
 		return ""
 	}
 	alive, why := r.controllerManager(ctx)
@@ -30,6 +31,18 @@ func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object
 		return ""
 	}
 	return fmt.Sprintf("nobody seems to collect in this cluster: nothing has moved for %s, and %s", r.o.patience(), why)
+}
+
+// collected tells whether something has gone that nobody but a collector takes.
+func (r *run) collected(now map[object.Ref]sight) bool {
+	written := map[report.Ref]bool{}
+	for _, w := range r.order {
+		written[report.RefOf(w.write.Object)] = true
+	}
+	return slices.ContainsFunc(r.expected, func(e expectation) bool {
+		s, looked := now[object.Ref(e.Object)]
+		return e.When == report.AtOnce && e.takes() && looked && s.err == nil && s.gone() && !written[e.Object]
+	})
 }
 
 // lease is what of the controller manager's Lease says whether it is alive.

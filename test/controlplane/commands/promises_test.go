@@ -347,3 +347,36 @@ func TestSecretsAreCopiedWhenAsked(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitsForSomebodyElse deletes a namespace that waits for an object which somebody
+// else had deleted before: what the namespace owns outside goes when that object does, so
+// that it is protected, asked about and copied.
+func TestWaitsForSomebodyElse(t *testing.T) {
+	s := enter(t, collector, "namespace-controller")
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/hold]}}`)
+	s.kubectl(nil, "delete", "configmap", "held", "-n", s.namespace, "--wait=false")
+	uid := string(s.kubectl(nil, "get", "namespace", s.namespace, "-o", "jsonpath={.metadata.uid}"))
+	outside := "of-" + s.namespace
+	s.create(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: ` + outside + `, annotations: {kubectl-gc.io/protect: "true"},
+  ownerReferences: [{apiVersion: v1, kind: Namespace, name: ` + s.namespace + `, uid: ` + uid + `}]}}`)
+	before := s.world()
+	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace", "--wait=false"}
+	s.typed(s.ctx, s.said(), args...).want(t, 5, "clusterrole.rbac.authorization.k8s.io/"+outside, "ProtectedByAnnotation")
+	s.unchanged(before)
+	s.kubectl(nil, "annotate", "clusterrole", outside, "kubectl-gc.io/protect-")
+	s.confirmed(args...).want(t, 0)
+	s.kubectl(nil, "patch", "configmap/held", "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+	there := func() bool {
+		return len(s.kubectl(nil, "get", "clusterrole", outside, "--ignore-not-found", "-o", "name")) > 0
+	}
+	s.until("what it owns outside goes with the namespace", func() bool { return !there() })
+	backups, err := filepath.Glob(filepath.Join(s.state, "kubectl-gc", "backups", "*"))
+	if err != nil || len(backups) != 1 {
+		t.Fatalf("backups: %v, %v", backups, err)
+	}
+	s.confirmed("undo", backups[0]).want(t, 0)
+	if !there() {
+		t.Errorf("%s is not there again", outside)
+	}
+	s.kubectl(nil, "delete", "clusterrole", outside)
+}

@@ -38,6 +38,7 @@ func draw(seed uint64) *story {
 	if d.one(2) {
 		d.meddling()
 	}
+	d.released = d.one(2)
 	return &d.story
 }
 

@@ -49,6 +49,9 @@ func (s *story) size() int {
 	if s.fault != noFault {
 		n += 5
 	}
+	if s.released {
+		n += 3
+	}
 	return n
 }
 
@@ -101,6 +104,11 @@ func simpler(s *story) []*story {
 	if s.fault != noFault {
 		c := s.clone()
 		c.fault = noFault
+		list = append(list, c)
+	}
+	if s.released {
+		c := s.clone()
+		c.released = false
 		list = append(list, c)
 	}
 	return slices.DeleteFunc(list, func(c *story) bool { return !c.whole() })

@@ -17,7 +17,9 @@ type story struct {
 	answer      answer
 	steps       []step
 	fault       fault
-	// again is what is done with the backup.
+	// released: in the end somebody takes off every finalizer that holds something.
+	released bool
+	// undo is what is done with the backup.
 	undo bool
 }
 
@@ -182,6 +184,9 @@ func (s *story) String() string {
 	fmt.Fprintf(&b, "  $ kubectl gc %s\n", strings.Join(s.command.args("", s), " "))
 	for _, t := range s.steps {
 		fmt.Fprintf(&b, "  %s somebody %s: %s\n", t.when, t.do, t.object)
+	}
+	if s.released {
+		b.WriteString("  in the end somebody takes off what holds them\n")
 	}
 	return b.String()
 }

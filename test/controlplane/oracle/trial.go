@@ -41,6 +41,8 @@ type trial struct {
 	writes  []*write
 	deeds   []*deedDone
 	bundles []string
+	// freed tells that finalizers came off in the end.
+	freed bool
 
 	// restores tells whether it is the administrator who runs the program.
 	restores bool
@@ -102,6 +104,12 @@ func (t *trial) run(ctx context.Context) error {
 	if len(t.wrong) > 0 {
 		// What has not come to rest is no violation: it is looked at once more, later.
 		if err := t.look(ctx, 6*dwell); err != nil {
+			return err
+		}
+		t.judge()
+	}
+	if t.story.released {
+		if err := t.release(ctx); err != nil {
 			return err
 		}
 		t.judge()

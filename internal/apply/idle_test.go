@@ -1,0 +1,39 @@
+package apply
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// TestCollected: somebody collects where something has gone at once for which nobody has
+// asked. That a target is gone, or what a controller takes, says nothing.
+func TestCollected(t *testing.T) {
+	owner := object.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: "web", UID: "0"}
+	for _, tt := range []struct {
+		name string
+		when report.When
+		now  map[object.Ref]sight
+		want bool
+	}{
+		{"the dependent is gone", report.AtOnce, map[object.Ref]sight{owner: {}, web: {}}, true},
+		{"only the target is gone", report.AtOnce, map[object.Ref]sight{owner: {}, web: {o: like(false, nil)}}, false},
+		{"a controller took it", report.ControllerActs, map[object.Ref]sight{owner: {}, web: {}}, false},
+		{"nobody has looked", report.AtOnce, map[object.Ref]sight{owner: {}}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := &run{
+				order: []*planned{{write: plan.Write{Object: owner, Deletes: true}}},
+				expected: []expectation{
+					{Consequence: report.Consequence{Object: report.RefOf(owner), Outcome: report.Deleted, When: report.AtOnce}},
+					{Consequence: report.Consequence{Object: report.RefOf(web), Outcome: report.Deleted, When: tt.when}},
+				},
+			}
+			if got := r.collected(tt.now); got != tt.want {
+				t.Errorf("%v", got)
+			}
+		})
+	}
+}
