@@ -20,7 +20,12 @@ func (s *simulation) await() {
 	}
 	if !s.futures.met {
 		s.futures.met = true
-		s.awaitTogether()
+		s.futures.together = s.takersWithUs()
+	}
+	for _, ref := range s.futures.together {
+		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+			s.awaits(s.tracks.of(o))
+		}
 	}
 	var waiting []*fate
 	for _, tr := range s.tracks.byUID {
@@ -43,8 +48,9 @@ func (s *simulation) await() {
 	}
 }
 
-// awaitTogether finds what takes something together with our requests.
-func (s *simulation) awaitTogether() {
+// takersWithUs are what somebody else had deleted before and a finalizer holds, if any of
+// it may take something together with our requests.
+func (s *simulation) takersWithUs() []object.Ref {
 	var held []*object.Object
 	for _, o := range s.snap.Objects {
 		if o.BeingDeleted() && len(s.releasesOf(o)) > 0 {
@@ -52,17 +58,29 @@ func (s *simulation) awaitTogether() {
 		}
 	}
 	if len(held) == 0 {
-		return
+		return nil
 	}
 	for o := range s.paths().From(held...) {
 		if o.BeingDeleted() || !s.reaches(o) {
 			continue
 		}
-		for _, o := range held {
-			s.awaits(s.tracks.of(o))
+		list := make([]object.Ref, len(held))
+		for i, h := range held {
+			list[i] = h.Ref
 		}
+		return list
+	}
+	return nil
+}
+
+// knowsCauses takes over from the run of the whole snapshot what follows from what, and is
+// the same in every run of a part of it.
+func (s *simulation) knowsCauses(whole *simulation) {
+	if s.seed.Verb == Collect || len(whole.tracks.shared) > 0 || !whole.futures.met {
 		return
 	}
+	whole.reaches(whole.snap.Objects[0]) // it is worked out once
+	s.cause, s.futures.met, s.futures.together = whole.cause, true, whole.futures.together
 }
 
 // awaits notes that it depends on an object how far our requests go, unless it follows

@@ -48,6 +48,7 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 	found := &scope{}
 	found.part, found.reached = m.Reach(starts...)
 	found.oneEnd = s.oneEnd(m, found.reached)
+	s.cause.paths = m
 	if s.seed.Verb != Collect && !found.oneEnd {
 		s.reachFrom(m) // exonerate asks for it, and needs no other map then
 	}
@@ -143,6 +144,7 @@ func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error 
 		late: x.s.recorder.late, looked: true,
 	})
 	other.recorder.silent, other.futures.judged = true, x.judged
+	other.knowsCauses(x.s)
 	other.leave(x.left)
 	if err := other.run(ctx, random); err != nil {
 		return err

@@ -42,8 +42,10 @@ type futures struct {
 	// standing are the fates of such objects when everything expected has happened.
 	deletedBefore *bool
 	waitsFor      map[types.UID][]report.Ref
-	// met tells that it was looked for what takes something together with our requests.
+	// met tells that it was looked for what takes something together with our requests,
+	// and together are those.
 	met      bool
+	together []object.Ref
 	standing fates
 }
 
