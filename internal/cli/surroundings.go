@@ -62,6 +62,15 @@ func reachOf(w world, p *report.Plan) kube.Reach {
 			held[o] = true
 		}
 	}
+	for i := range p.Consequences { // what others had deleted before, and something of ours waits for
+		for _, release := range p.Consequences[i].After {
+			o := w.Find(release.Object.APIVersion, release.Object.Kind, release.Object.Namespace, release.Object.Name)
+			if o != nil && !held[o] {
+				r.Held = append(r.Held, o)
+				held[o] = true
+			}
+		}
+	}
 	for i := range p.Effects { // what was deleted before ends, too, or is held
 		e := &p.Effects[i]
 		o := w.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
