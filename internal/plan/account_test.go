@@ -218,8 +218,7 @@ func TestAccount(t *testing.T) {
 				"v1 Secret n/held owners=b2! deleting grace=0 fin=x/y\nv1 Secret n/of-held owners=held\nv1 ConfigMap n/other deleting grace=0 fin=x/y",
 			seed: func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.ForegroundPolicy, find(s, "a")) },
 			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of held (Unknown)\n" +
-				"Secret b: Sure Deleted AtOnce, Deleted\n" +
-				"Secret of-held: Possible Deleted FinalizerRemoved, Kept after x/y of held (Unknown)",
+				"Secret b: Sure Deleted AtOnce, Deleted",
 		},
 		{
 			name:  "a target that is being deleted, with the uid of another object",

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -13,10 +14,10 @@ import (
 // on which it depends how far these go: because something waits for it that follows from
 // them, at any distance, or because they and it take something together, as the last two
 // owners of an object. Such an object goes without us; what goes on when it does, goes
-// because of us.
-func (s *simulation) await() {
+// because of us. It reports whether there is any.
+func (s *simulation) await() bool {
 	if !s.anyDeletedBefore() {
-		return
+		return false
 	}
 	if !s.futures.met {
 		s.futures.met = true
@@ -46,31 +47,70 @@ func (s *simulation) await() {
 			}
 		}
 	}
+	return s.futures.awaitsAny
 }
 
-// takersWithUs are what somebody else had deleted before and a finalizer holds, if any of
-// it may take something together with our requests.
+// takersWithUs are what somebody else had deleted before, a finalizer holds, and may take
+// something together with our requests.
 func (s *simulation) takersWithUs() []object.Ref {
-	var held []*object.Object
+	var list []object.Ref
+	steps := 4 * len(s.snap.Objects) // more are not worth to be told apart
 	for _, o := range s.snap.Objects {
-		if o.BeingDeleted() && len(s.releasesOf(o)) > 0 {
-			held = append(held, o)
-		}
-	}
-	if len(held) == 0 {
-		return nil
-	}
-	for o := range s.paths().From(held...) {
-		if o.BeingDeleted() || !s.reaches(o) {
+		if !o.BeingDeleted() || len(s.releasesOf(o)) == 0 {
 			continue
 		}
-		list := make([]object.Ref, len(held))
-		for i, h := range held {
-			list[i] = h.Ref
+		if steps < 0 {
+			list = append(list, o.Ref)
+			continue
 		}
-		return list
+		from := s.paths().From(o)
+		steps -= len(from)
+		for x := range from {
+			if !x.BeingDeleted() && s.reaches(x) {
+				list = append(list, o.Ref)
+				break
+			}
+		}
 	}
-	return nil
+	return list
+}
+
+// goesWithoutUs tells whether an object goes when the finalizers come off what others had
+// deleted before, although we ask for nothing.
+func (s *simulation) goesWithoutUs(o *object.Object) bool {
+	if s.futures.withoutUs == nil {
+		s.futures.withoutUs = s.withoutUs()
+	}
+	return s.futures.withoutUs[s.tracks.key(o.Ref)]
+}
+
+func (s *simulation) withoutUs() map[types.UID]bool {
+	var theirs []*object.Object
+	for _, tr := range s.tracks.byUID {
+		if tr.awaited {
+			theirs = append(theirs, tr.first)
+		}
+	}
+	gone := map[types.UID]bool{}
+	other := newSimulation(s.paths().Part(theirs...), CollectSeed(), Options{Rules: s.options.Rules, NoSteps: true})
+	other.recorder.silent = true
+	// The only error is that of a context that ends. Then nothing is known to go.
+	if err := other.atOnce(context.Background(), nil); err != nil {
+		return gone
+	}
+	for _, o := range theirs {
+		other.tracks.of(o).awaited = true
+	}
+	other.futures.deletedBefore, other.tracks.phase = new(false), laterOfOthers
+	if _, err := other.release(context.Background(), nil, func(report.Release) bool { return true }, laterOfOthers); err != nil {
+		return gone
+	}
+	for _, o := range other.snap.Objects {
+		if tr := other.tracks.byUID[other.tracks.key(o.Ref)]; tr != nil && tr.last == nil {
+			gone[s.tracks.key(o.Ref)] = true
+		}
+	}
+	return gone
 }
 
 // knowsCauses takes over from the run of the whole snapshot what follows from what, and is
@@ -89,7 +129,7 @@ func (s *simulation) awaits(tr *track) bool {
 	if tr.awaited || tr.last == nil || s.caused(tr) {
 		return false
 	}
-	tr.awaited, s.futures.othersGo = true, true
+	tr.awaited, s.futures.awaitsAny = true, true
 	return true
 }
 

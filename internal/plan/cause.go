@@ -36,22 +36,25 @@ func (s *simulation) caused(tr *track) bool {
 }
 
 // follows tells whether something happened to an object after our requests, and because
-// of them: not where it only follows from what others had deleted before, too.
+// of them. Where it happened only when finalizers came off what others had deleted before,
+// it has to be on the way of ours, and must not go with theirs alone.
 func (s *simulation) follows(tr *track) bool {
 	switch {
 	case tr.awaited:
 		return false
-	case tr.changed&afterSeed != 0 || !s.futures.othersGo:
-		return tr.changed.bySeed()
+	case tr.changed&(afterSeed|afterRelease|inLaterFuture) != 0:
+		return true
+	case tr.changed&(afterOthers|laterOfOthers) == 0:
+		return false
 	default:
-		return tr.changed.bySeed() && s.reaches(tr.first)
+		return s.reaches(tr.first) && !(tr.last == nil && s.goesWithoutUs(tr.first))
 	}
 }
 
 // lookedAtBesides tells whether an object was only looked at because of what others had
 // deleted before.
 func (s *simulation) lookedAtBesides(tr *track) bool {
-	return s.futures.othersGo && tr.decision.phase&(afterRelease|inLaterFuture) != 0 && !s.reaches(tr.first)
+	return tr.decision.phase&(afterOthers|laterOfOthers) != 0 && !s.reaches(tr.first)
 }
 
 // reaches tells whether deletes of the objects of our requests may touch an object.

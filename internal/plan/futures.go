@@ -21,6 +21,8 @@ type futures struct {
 	first, last fates
 	// releases are the finalizers that came off, of those expected and of all others.
 	expectedReleases, otherReleases []report.Release
+	// releasesOfAwaited are those that others had deleted before.
+	releasesOfAwaited []report.Release
 	// judged are the finalizers that were asked about.
 	judged map[report.Release]report.Release
 	// tried are the finalizers that were taken off, or that the server has kept.
@@ -34,19 +36,21 @@ type futures struct {
 	healed bool
 	// late is who was late before.
 	late *late
-	// othersGo tells that something is released that others had deleted before: what
-	// happens after that need not follow from our requests.
-	othersGo bool
 	// deletedBefore tells whether the snapshot has an object that is being deleted; nil
 	// until somebody asks. waitsFor is what awaited objects wait for themselves, and
 	// standing are the fates of such objects when everything expected has happened.
 	deletedBefore *bool
 	waitsFor      map[types.UID][]report.Ref
+	// awaitsAny tells that there are awaited objects.
+	awaitsAny bool
 	// met tells that it was looked for what takes something together with our requests,
 	// and together are those.
 	met      bool
 	together []object.Ref
-	standing fates
+	// withoutUs are the objects that go with what others had deleted before, and without
+	// our requests; nil until somebody asks.
+	withoutUs map[types.UID]bool
+	standing  fates
 }
 
 // over tells whether a step belongs to the future that the plan does not expect.
@@ -71,7 +75,7 @@ func (s *simulation) expect(ctx context.Context, random *rand.Rand) error {
 	s.futures.first = s.fates()
 	s.tracks.phase = afterRelease
 	var err error
-	s.futures.expectedReleases, err = s.release(ctx, random, runs)
+	s.futures.expectedReleases, err = s.release(ctx, random, runs, afterOthers)
 	return err
 }
 
@@ -97,7 +101,7 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 		}
 	}
 	var err error
-	if s.futures.otherReleases, err = s.release(ctx, nil, any); err != nil {
+	if s.futures.otherReleases, err = s.release(ctx, nil, any, laterOfOthers); err != nil {
 		return err
 	}
 	s.futures.last = s.fates()
@@ -111,7 +115,7 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 // endsByHealing tells whether an object goes on in the end because somebody answers again,
 // and our requests have nothing to do with it.
 func (s *simulation) endsByHealing(tr *track) bool {
-	return s.futures.healed && tr.changed&(afterSeed|afterRelease) == 0 && !s.reaches(tr.first)
+	return s.futures.healed && tr.changed&(afterSeed|afterRelease|afterOthers) == 0 && !s.reaches(tr.first)
 }
 
 // waitForSurroundings tells whether something stays that may go when nodes, APIs and
@@ -144,11 +148,16 @@ func (s *simulation) heal() {
 	s.collector.Wake()
 }
 
-// release takes those finalizers off that are wanted, until nothing more follows.
-func (s *simulation) release(ctx context.Context, random *rand.Rand, wanted func(report.Release) bool) ([]report.Release, error) {
-	var done []report.Release
+// release takes those finalizers off that are wanted, until nothing more follows: first
+// of what follows from our requests, and then, in the other phase, of what others had
+// deleted before as well.
+func (s *simulation) release(ctx context.Context, random *rand.Rand, wanted func(report.Release) bool, others phases) (done []report.Release, err error) {
 	for {
 		list := s.held(wanted)
+		if len(list) == 0 && s.tracks.phase != others && s.await() {
+			s.tracks.phase = others
+			list = s.held(wanted)
+		}
 		if len(list) == 0 {
 			return done, nil
 		}
@@ -158,10 +167,17 @@ func (s *simulation) release(ctx context.Context, random *rand.Rand, wanted func
 				_ = s.recorder.Patch(ctx, h.object.Ref, object.TakeFinalizers(h.object, h.names))
 			})
 			s.futures.try(h.object.UID, h.names)
-			done = append(done, h.releases...)
+			if s.tracks.of(h.object).awaited {
+				s.futures.releasesOfAwaited = append(s.futures.releasesOfAwaited, h.releases...)
+			} else {
+				done = append(done, h.releases...)
+			}
 		}
 		if err := s.drain(ctx, random); err != nil {
 			return nil, err
+		}
+		if s.tracks.phase == others {
+			s.await()
 		}
 	}
 }
@@ -177,20 +193,20 @@ type holding struct {
 func (s *simulation) anyHeld(wanted func(report.Release) bool) bool {
 	s.await()
 	for _, tr := range s.tracks.byUID {
-		if h := s.holding(tr, wanted); len(h.names) > 0 {
+		if h := s.holding(tr, wanted, true); len(h.names) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// held lists what finalizers of others hold of what follows from our requests, and of
-// what that waits for, by name.
+// held lists what finalizers of others hold of what follows from our requests, and in the
+// phases of others of what somebody else had deleted before, by name.
 func (s *simulation) held(wanted func(report.Release) bool) []holding {
-	s.await()
+	others := s.tracks.phase&(afterOthers|laterOfOthers) != 0
 	var list []holding
 	for _, tr := range s.tracks.byUID {
-		if h := s.holding(tr, wanted); len(h.names) > 0 {
+		if h := s.holding(tr, wanted, others); len(h.names) > 0 {
 			list = append(list, h)
 		}
 	}
@@ -198,12 +214,12 @@ func (s *simulation) held(wanted func(report.Release) bool) []holding {
 	return list
 }
 
-func (s *simulation) holding(tr *track, wanted func(report.Release) bool) holding {
+func (s *simulation) holding(tr *track, wanted func(report.Release) bool, others bool) holding {
 	h := holding{object: tr.last}
 	if tr.last == nil || !tr.last.BeingDeleted() || len(tr.last.Finalizers()) == 0 {
 		return h
 	}
-	if !tr.awaited && (!s.caused(tr) || s.endsByHealing(tr)) {
+	if theirs := others && tr.awaited; !theirs && (!s.caused(tr) || s.endsByHealing(tr)) {
 		return h
 	}
 	for _, r := range s.releasesOf(tr.last) {

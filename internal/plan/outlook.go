@@ -111,7 +111,7 @@ func (s *simulation) addFutures(e *report.Effect, tr *track, h twoHolds) {
 	if e.Baseline || e.Outcome == report.Unknown {
 		return
 	}
-	if len(s.futures.expectedReleases) > 0 {
+	if len(s.futures.expectedReleases)+len(s.futures.releasesOfAwaited) > 0 {
 		at := report.Kept
 		if tr.first.BeingDeleted() {
 			at = report.Blocked
@@ -132,6 +132,9 @@ func (s *simulation) addFutures(e *report.Effect, tr *track, h twoHolds) {
 	e.Once = h.of(tr.first, e)
 	if len(e.Once) == 0 { // the way there is not known: all of them
 		e.Once = slices.Concat(s.futures.expectedReleases, s.futures.otherReleases)
+		if len(e.Once) == 0 {
+			e.Once = slices.Clone(s.futures.releasesOfAwaited)
+		}
 	}
 	if e.Later == "" {
 		e.Once = slices.DeleteFunc(slices.Clone(e.Once), func(r report.Release) bool { return r.State != report.ControllerRuns })

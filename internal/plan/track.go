@@ -49,6 +49,10 @@ const (
 	afterRelease
 	// inLaterFuture: finalizers came off that may come off.
 	inLaterFuture
+	// afterOthers and laterOfOthers are the same with those of objects that others had
+	// deleted before: what happens then need not follow from our requests.
+	afterOthers
+	laterOfOthers
 )
 
 // bySeed tells whether something happened after the seed was put in.
