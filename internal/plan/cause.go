@@ -13,7 +13,8 @@ import (
 // never ask: only where something had changed before the seed, or others change
 // something while we collect.
 type cause struct {
-	// paths is the map on which that is looked up; nil until somebody asks.
+	// paths is the map on which that is looked up; nil until somebody asks. Its graph is
+	// nobody's who goes on.
 	paths *reach.Map
 	// from is what deletes of the objects of our requests may touch, by the keys of the
 	// tracks; nil until somebody asks.
@@ -77,7 +78,6 @@ func (s *simulation) paths() *reach.Map {
 // reachFrom finds what deletes of the objects of our requests may touch, on a map of the
 // snapshot as it was before the first of them.
 func (s *simulation) reachFrom(m *reach.Map) {
-	s.cause.paths = m
 	all := m.From(s.requested()...)
 	s.cause.from = make(map[types.UID]bool, len(all))
 	for o := range all {

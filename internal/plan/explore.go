@@ -48,7 +48,6 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 	found := &scope{}
 	found.part, found.reached = m.Reach(starts...)
 	found.oneEnd = s.oneEnd(m, found.reached)
-	s.cause.paths = m
 	if s.seed.Verb != Collect && !found.oneEnd {
 		s.reachFrom(m) // exonerate asks for it, and needs no other map then
 	}
