@@ -178,6 +178,18 @@ func (t *trial) unlike(was, now *unstructured.Unstructured, step *report.UndoSte
 	case "Database", "Widget", "Gadget":
 		a["status"], b["status"] = was.Object["status"], now.Object["status"]
 	}
+	if was.GetDeletionTimestamp() != nil { // the new one lives, so that it is protected again
+		guards := func(f any) bool { return f == claims || f == volumes }
+		for _, side := range []map[string]any{a, b} {
+			if list, ok := side["finalizers"].([]any); ok {
+				if list = slices.DeleteFunc(slices.Clone(list), guards); len(list) == 0 {
+					delete(side, "finalizers")
+				} else {
+					side["finalizers"] = list
+				}
+			}
+		}
+	}
 	delete(a, "deletion")
 	delete(b, "deletion")
 	if n, ok := b["annotations"].(map[string]any); ok {
