@@ -51,27 +51,41 @@ func (s *simulation) await() bool {
 }
 
 // takersWithUs are what somebody else had deleted before, a finalizer holds, and may take
-// something together with our requests.
+// something together with our requests: it is found by the ways back from all that these
+// may touch.
 func (s *simulation) takersWithUs() []object.Ref {
-	var list []object.Ref
-	steps := 4 * len(s.snap.Objects) // more are not worth to be told apart
+	held := map[*object.Object]bool{}
 	for _, o := range s.snap.Objects {
-		if !o.BeingDeleted() || len(s.releasesOf(o)) == 0 {
-			continue
+		if o.BeingDeleted() && len(s.releasesOf(o)) > 0 {
+			held[o] = true
 		}
-		if steps < 0 {
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	var list []object.Ref
+	var open []*object.Object
+	met := map[*object.Object]bool{}
+	for o := range s.paths().From(s.requested()...) {
+		if !o.BeingDeleted() {
+			met[o] = true
+			open = append(open, o)
+		}
+	}
+	for len(open) > 0 {
+		o := open[len(open)-1]
+		open = open[:len(open)-1]
+		if held[o] {
 			list = append(list, o.Ref)
-			continue
 		}
-		from := s.paths().From(o)
-		steps -= len(from)
-		for x := range from {
-			if !x.BeingDeleted() && s.reaches(x) {
-				list = append(list, o.Ref)
-				break
+		for _, from := range s.paths().Sources(o) {
+			if !met[from] {
+				met[from] = true
+				open = append(open, from)
 			}
 		}
 	}
+	slices.SortFunc(list, object.Compare)
 	return list
 }
 

@@ -103,7 +103,7 @@ func (s *simulation) fateOf(tr *track) *fate {
 		s.takenFate(f)
 	case tr.changed != 0:
 		s.changedFate(f)
-	case !tr.decision.phase.bySeed() || s.asBefore(tr):
+	case !tr.decision.phase.bySeed() || s.asBefore(tr) || s.lookedAtBesides(tr):
 		return nil
 	default:
 		s.consideredFate(f)
