@@ -63,26 +63,16 @@ func (s *simulation) takersWithUs() []object.Ref {
 	if len(held) == 0 {
 		return nil
 	}
-	var list []object.Ref
-	var open []*object.Object
-	met := map[*object.Object]bool{}
+	var touched []*object.Object
 	for o := range s.paths().From(s.requested()...) {
 		if !o.BeingDeleted() {
-			met[o] = true
-			open = append(open, o)
+			touched = append(touched, o)
 		}
 	}
-	for len(open) > 0 {
-		o := open[len(open)-1]
-		open = open[:len(open)-1]
+	var list []object.Ref
+	for o := range s.paths().Into(touched...) {
 		if held[o] {
 			list = append(list, o.Ref)
-		}
-		for _, from := range s.paths().Sources(o) {
-			if !met[from] {
-				met[from] = true
-				open = append(open, from)
-			}
 		}
 	}
 	slices.SortFunc(list, object.Compare)

@@ -1,11 +1,35 @@
 package reach
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // From returns the objects that deletes of these may touch, these included: what goes
 // with them, and what is being deleted already and waits for one of those. It goes by
 // the paths of Sources, the other way round.
-func (m *Map) From(objects ...*object.Object) map[*object.Object]bool {
+func (m *Map) From(objects ...*object.Object) map[*object.Object]bool { return spread(objects, m.next) }
+
+// Into returns the objects from which From comes to one of these, these included.
+func (m *Map) Into(objects ...*object.Object) map[*object.Object]bool {
+	before := map[*object.Object][]*object.Object{}
+	for _, o := range m.snap.Objects {
+		for _, x := range m.next(o) {
+			before[x] = append(before[x], o)
+		}
+	}
+	return spread(objects, func(o *object.Object) []*object.Object { return before[o] })
+}
+
+// next are the objects to which From comes from one in one step. One may be listed twice.
+func (m *Map) next(o *object.Object) []*object.Object {
+	return slices.Concat(m.dependents(o), m.twins[o.UID],
+		those(m.owners(o), waitsForDependents), those(m.containers(o), (*object.Object).BeingDeleted), those(m.held(o), (*object.Object).BeingDeleted))
+}
+
+// spread returns what the steps lead to from these objects, these included.
+func spread(objects []*object.Object, steps func(*object.Object) []*object.Object) map[*object.Object]bool {
 	met := make(map[*object.Object]bool, len(objects))
 	var open []*object.Object
 	visit := func(list []*object.Object) {
@@ -20,11 +44,7 @@ func (m *Map) From(objects ...*object.Object) map[*object.Object]bool {
 	for len(open) > 0 {
 		o := open[len(open)-1]
 		open = open[:len(open)-1]
-		visit(m.dependents(o))
-		visit(m.twins[o.UID])
-		visit(those(m.owners(o), waitsForDependents))
-		visit(those(m.containers(o), (*object.Object).BeingDeleted))
-		visit(those(m.held(o), (*object.Object).BeingDeleted))
+		visit(steps(o))
 	}
 	return met
 }

@@ -114,3 +114,25 @@ func TestPolicyOfContainers(t *testing.T) {
 }
 
 func text(snap *snapshot.Snapshot) string { return scenario.World{Objects: snap.Objects}.String() }
+
+// TestInto: into an object leads all from which one comes to it, and nothing else.
+func TestInto(t *testing.T) {
+	ways := 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap := draw(t)
+		m := mapped(snap)
+		to := rapid.SampledFrom(snap.Objects).Draw(t, "to")
+		into := m.Into(to)
+		for _, from := range snap.Objects {
+			if from != to && into[from] {
+				ways++
+			}
+			if there := m.From(from)[to]; there != into[from] {
+				t.Fatalf("from %s one comes to %s: %v, and the other way round: %v; in\n%s", from.Ref, to.Ref, there, into[from], scenario.World{Objects: snap.Objects}.String())
+			}
+		}
+	})
+	if ways == 0 {
+		t.Error("there was no way")
+	}
+}

@@ -250,6 +250,8 @@ func (t *trial) judgeEnd() {
 	for _, w := range t.result.Writes {
 		name := w.Verb + " " + key{w.Object.Kind, w.Object.Namespace, w.Object.Name}.String()
 		switch {
+		case w.State == report.Confirmed && strings.HasPrefix(w.Message, "the request was not answered"):
+			unanswered[name] = true // and the run says so
 		case w.State == report.Confirmed:
 			confirmed[name]++
 		case w.State == report.UnknownWrite && t.story.fault.ofLink():
