@@ -3,7 +3,10 @@ package plan
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -93,7 +96,20 @@ func (s *simulation) compare(ctx context.Context, all fates) error {
 			f.baseline = true
 		}
 	}
+	maps.DeleteFunc(all, func(_ types.UID, f *fate) bool { return s.standsBeside(all, f) })
 	return nil
+}
+
+// standsBeside tells whether an object that nothing touched is only there as a dependent
+// of what is blocked without the request, too.
+func (s *simulation) standsBeside(all fates, f *fate) bool {
+	if f.track.target || f.outcome != report.Kept || f.track.changed != 0 || f.track.decision.phase != 0 || len(f.ends) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(f.because, func(ref object.Ref) bool {
+		owner := s.fateIn(all, ref)
+		return owner != nil && !owner.baseline
+	})
 }
 
 // costsNoMore tells whether of all ends of an object that in which most of it is gone is

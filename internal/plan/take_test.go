@@ -14,6 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
 // TestRemoveFinalizer is what the removal of finalizers releases.
@@ -191,3 +193,23 @@ type nothing struct{ engine.API }
 
 func (nothing) Patch(context.Context, object.Ref, object.Patch) error          { return nil }
 func (nothing) Delete(context.Context, object.Ref, metav1.DeleteOptions) error { return nil }
+
+// TestTakingHasNoPartElsewhere: of what is blocked without the request, too, no dependent
+// is in the plan as if it stayed because of it.
+func TestTakingHasNoPartElsewhere(t *testing.T) {
+	objects, err := scenario.ParseWorld("v1 ConfigMap n/a fin=x/y deleting grace=0\nv1 ConfigMap m/garbage owners=v1:ConfigMap:gone:g fin=x/z\nv1 Secret m/below owners=garbage", scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := plan.Simulate(t.Context(), snap, plan.RemoveFinalizerSeed([]string{"x/y"}, find(snap, "a")), plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stays := result.Stays(); len(stays) > 0 {
+		t.Errorf("it is compared with %v", stays)
+	}
+}
