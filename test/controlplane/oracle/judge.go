@@ -258,6 +258,18 @@ func (t *trial) judgeEnd() {
 			unanswered[name] = true
 		}
 	}
+	for _, w := range t.writes {
+		verb := "PATCH"
+		if w.Verb == "delete" {
+			verb = "DELETE"
+		}
+		if !w.rehearsed() && w.cutOff() { // whoever asked went away meanwhile: it may be done
+			unanswered[verb+" "+w.key().String()] = true
+		}
+	}
+	for name := range unanswered {
+		delete(confirmed, name)
+	}
 	for _, w := range t.done() {
 		verb := "PATCH"
 		if w.Verb == "delete" {

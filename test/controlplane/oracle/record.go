@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -39,6 +40,10 @@ func (w *write) rehearsed() bool {
 
 // done tells whether the server has done it.
 func (w *write) done() bool { return w.Response.Code >= 200 && w.Response.Code < 300 }
+
+// cutOff tells whether the server gave up to answer, as whoever asked was gone: it may have
+// done it all the same.
+func (w *write) cutOff() bool { return w.Response.Code == http.StatusGatewayTimeout }
 
 func (w *write) key() key {
 	for _, k := range kinds {
