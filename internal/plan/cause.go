@@ -48,7 +48,7 @@ func (s *simulation) follows(tr *track) bool {
 	case tr.changed&(afterOthers|laterOfOthers) == 0:
 		return false
 	default:
-		return s.reaches(tr.first) && !(tr.last == nil && s.goesWithoutUs(tr.first))
+		return s.reaches(tr.first) && (tr.last != nil || !s.goesWithoutUs(tr.first))
 	}
 }
 

@@ -82,9 +82,9 @@ func (s *simulation) expect(ctx context.Context, random *rand.Rand) error {
 // goOn has every finalizer come off that may, in surroundings that all work again, and
 // notes in the tracks what follows. What was expected is judged already.
 func (s *simulation) goOn(ctx context.Context, all fates) error {
-	any := func(report.Release) bool { return true }
+	every := func(report.Release) bool { return true }
 	heals := s.neighbours.around != nil && all.waitForSurroundings()
-	if !heals && !s.anyHeld(any) {
+	if !heals && !s.anyHeld(every) {
 		return nil
 	}
 	if s.futures.first == nil {
@@ -101,7 +101,7 @@ func (s *simulation) goOn(ctx context.Context, all fates) error {
 		}
 	}
 	var err error
-	if s.futures.otherReleases, err = s.release(ctx, nil, any, laterOfOthers); err != nil {
+	if s.futures.otherReleases, err = s.release(ctx, nil, every, laterOfOthers); err != nil {
 		return err
 	}
 	s.futures.last = s.fates()

@@ -28,7 +28,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // could not be listed, with that answer, anywhere or `in` one namespace. The time is noon.
 func TestSurroundings(t *testing.T) {
 	for _, file := range []string{"testdata/surroundings", "testdata/late"} {
-		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string { return surrounded(t, d) })
+		datadriven.RunTest(t, file, surrounded)
 	}
 }
 

@@ -220,7 +220,6 @@ func TestRecent(t *testing.T) {
 // TestOnlyRemains: the namespace controller calls it a failure when content is still
 // there; other failures are ones.
 func TestOnlyRemains(t *testing.T) {
-
 	for message, want := range map[string]bool{
 		"Failed to delete all resource types, 1 remaining: " + still:                                                  true,
 		"Failed to delete all resource types, 2 remaining: " + still + ", " + still:                                   true,

@@ -202,11 +202,6 @@ func counted(w io.Writer, n int, format string) {
 
 const mib = 1 << 20
 
-// pod is the text of a pod in JSON, with more of its metadata.
-func pod(metadata string) string {
-	return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"shop","uid":"1"` + metadata + `}}`
-}
-
 // large is so many bytes in the whole table, and in the ordinary run what takes any reader
 // that holds it above the bound just as well.
 func large(bytes int) int {
