@@ -227,6 +227,15 @@ func TestAccount(t *testing.T) {
 			want:  "ConfigMap a: Unknown Deleted AtOnce, Unknown",
 		},
 		{
+			name: "a volume that is released only when a finalizer comes off",
+			world: "v1 ConfigMap n/a fin=x/y\nv1 PersistentVolumeClaim n/c owners=a\n" +
+				"v1 PersistentVolume disk phase=Bound claim=n/c:c reclaim=Recycle",
+			seed: deleting("a"),
+			want: "ConfigMap a: Sure Deleted AtOnce, Blocked after x/y of a (Unknown)\n" +
+				"PersistentVolume disk: Possible Changed FinalizerRemoved, Kept after x/y of a (Unknown)\n" +
+				"PersistentVolumeClaim c: Possible Deleted FinalizerRemoved, Kept after x/y of a (Unknown)",
+		},
+		{
 			name:  "a deletion that was under way, and goes on because of us",
 			world: "v1 ConfigMap n/p deleting grace=0 fin=foregroundDeletion,x/z\nv1 Secret n/a owners=p! deleting grace=0 fin=x/y",
 			seed: func(s *snapshot.Snapshot) plan.Seed {

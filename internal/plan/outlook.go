@@ -35,7 +35,8 @@ func (s *simulation) withFutures(effects []report.Effect, all fates) []report.Ef
 			e.Baseline = false
 		}
 		s.addFutures(&e, f.track, h)
-		if e.Later == "" && released(f.track) && !s.claimUnknown(all, f) { // it stays, but not as it was
+		// It stays, but not as it was.
+		if e.Later == "" && released(f.track) && !s.claimUnknown(all, f) {
 			e = s.effects(fates{s.tracks.key(f.track.first.Ref): f})[0]
 			e.Once = h.last(f.track.first)
 			e.Message += onceText(&e)
