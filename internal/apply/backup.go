@@ -199,7 +199,7 @@ func (b *backup) newer(o *object.Object, raw []byte) error {
 		_, err = b.writer.Add(o.Ref, fate, raw)
 	}
 	if err != nil {
-		return &JournalError{err}
+		return &bundle.JournalError{Err: err}
 	}
 	b.note(o.Ref, o.ResourceVersion)
 	return nil

@@ -129,7 +129,7 @@ func (c *collecting) answered(w Write) {
 	if w.Outcome == bundle.Confirmed || !c.gate.first() {
 		return
 	}
-	if code := ResultOf(w.Err).Code; code != http.StatusNotFound && code != http.StatusConflict {
+	if code := bundle.ResultOf(w.Err).Code; code != http.StatusNotFound && code != http.StatusConflict {
 		c.halt(fmt.Errorf("the first write was not done, so no other was tried: %w", w.Err))
 	}
 }

@@ -114,13 +114,13 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 	}
 	for tries := takings + len(seen.Owners); ; tries-- {
 		err := api.Delete(ctx, ref, engine.DeleteOptions(policy, ref.UID, pinned(now, policy)))
-		if _, broken := errors.AsType[*JournalError](err); broken {
+		if _, broken := errors.AsType[*bundle.JournalError](err); broken {
 			return err
 		}
 		if p.last == nil {
 			return err
 		}
-		code := ResultOf(err).Code
+		code := bundle.ResultOf(err).Code
 		if p.last.Outcome == bundle.Confirmed || code == http.StatusNotFound {
 			return nil
 		}

@@ -120,9 +120,9 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 		return report.NotDone, p.why
 	case p.last.Outcome == bundle.Unknown:
 		return report.UnknownWrite, p.last.Err.Error()
-	case ResultOf(p.last.Err).Code == 409 && p.kept:
+	case bundle.ResultOf(p.last.Err).Code == 409 && p.kept:
 		return report.Contended, p.why
-	case ResultOf(p.last.Err).Code == 409:
+	case bundle.ResultOf(p.last.Err).Code == 409:
 		return report.Contended, p.last.Err.Error()
 	default:
 		return report.Refused, p.last.Err.Error()

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,7 +15,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -52,39 +49,29 @@ func NewJournal(w *bundle.Writer, look func(context.Context, object.Ref) (*objec
 	return &Journal{writer: w, look: look, now: now}
 }
 
-// JournalError says that a request could not be written down, or its result not:
-// no further one may be sent.
-type JournalError struct{ Err error }
-
-// Error says what could not be written.
-func (e *JournalError) Error() string { return "the journal: " + e.Err.Error() }
-
-// Unwrap is what could not be written.
-func (e *JournalError) Unwrap() error { return e.Err }
-
 // Do writes the intent down, sends, and writes down what became of it. The outcome
 // is Unknown only when nothing that the server says afterwards proves that the
 // request was carried out: that its object is gone, or that done holds for it, which
-// may be nil. Err is the answer of send, or a *JournalError.
+// may be nil. Err is the answer of send, or a *bundle.JournalError.
 func (j *Journal) Do(ctx context.Context, i bundle.Intent, done func(*object.Object) bool, send func(context.Context) error) (bundle.Outcome, error) {
 	i.Time = j.now()
 	n := j.begun.Add(1)
 	j.at("before-intent", n)
 	seq, err := j.writer.Intent(i)
 	if err != nil {
-		return bundle.Refused, &JournalError{err}
+		return bundle.Refused, &bundle.JournalError{Err: err}
 	}
 	j.at("before-write", n)
 	err = send(ctx)
 	j.at("after-write", n)
-	r := ResultOf(err)
+	r := bundle.ResultOf(err)
 	if r.Outcome == bundle.Unknown {
 		r.Outcome = j.settle(ctx, i.Object, done)
 	}
 	r.Time = j.now()
 	j.at("before-journal-result", n)
 	if failed := j.writer.Result(seq, r); failed != nil {
-		return r.Outcome, &JournalError{errors.Join(failed, err)}
+		return r.Outcome, &bundle.JournalError{Err: errors.Join(failed, err)}
 	}
 	j.at("after-journal-result", n)
 	return r.Outcome, err
@@ -122,40 +109,6 @@ func (j *Journal) settle(ctx context.Context, ref object.Ref, done func(*object.
 		}
 	}
 	return bundle.Unknown
-}
-
-// ResultOf classifies the answer to a write, without the time. A server that
-// answers that it did nothing, and a request that never left this machine, are
-// refusals; silence, an answer that nobody understands, and a failure of the
-// server itself say nothing of what was done.
-func ResultOf(err error) bundle.Result {
-	if err == nil {
-		return bundle.Result{Outcome: bundle.Confirmed}
-	}
-	r := bundle.Result{Outcome: bundle.Unknown, Message: err.Error()}
-	var status apierrors.APIStatus
-	var unserved *kube.UnservedPathError
-	var dial *net.OpError
-	switch {
-	case errors.As(err, &status):
-		r.Code = int(status.Status().Code)
-		if r.Code >= http.StatusBadRequest && r.Code < http.StatusInternalServerError {
-			r.Outcome = bundle.Refused
-		}
-	case errors.As(err, &unserved):
-		r.Code, r.Outcome = http.StatusNotFound, bundle.Refused
-	case errors.As(err, &dial) && dial.Op == "dial", neverSent(err):
-		r.Outcome = bundle.Refused
-	}
-	return r
-}
-
-// neverSent tells whether no request could even be made.
-func neverSent(err error) bool {
-	var kind *object.UnknownKindError
-	var namespace *object.NamespaceRequiredError
-	var uncovered *object.UncoveredError
-	return errors.As(err, &kind) || errors.As(err, &namespace) || errors.As(err, &uncovered)
 }
 
 // Journalled is an API whose writes go through a journal.

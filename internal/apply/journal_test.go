@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"testing"
 	"time"
 
@@ -18,34 +17,6 @@ import (
 )
 
 var pods = schema.GroupResource{Resource: "pods"}
-
-func TestResultOf(t *testing.T) {
-	for _, x := range []struct {
-		err  error
-		want bundle.Outcome
-		code int
-	}{
-		{nil, bundle.Confirmed, 0},
-		{apierrors.NewConflict(pods, "web", errors.New("other")), bundle.Refused, 409},
-		{apierrors.NewNotFound(pods, "web"), bundle.Refused, 404},
-		{fmt.Errorf("web: %w", apierrors.NewForbidden(pods, "web", nil)), bundle.Refused, 403},
-		{apierrors.NewTooManyRequests("later", 1), bundle.Refused, 429},
-		{apierrors.NewInternalError(errors.New("etcd")), bundle.Unknown, 500},
-		{apierrors.NewTimeoutError("slow", 1), bundle.Unknown, 504},
-		{apierrors.NewServiceUnavailable("down"), bundle.Unknown, 503},
-		{&kube.UnservedPathError{About: "pods"}, bundle.Refused, 404},
-		{&kube.UnexpectedAnswerError{About: "pods"}, bundle.Unknown, 0},
-		{&net.OpError{Op: "dial", Err: errors.New("refused")}, bundle.Refused, 0},
-		{&net.OpError{Op: "read", Err: errors.New("reset")}, bundle.Unknown, 0},
-		{context.DeadlineExceeded, bundle.Unknown, 0},
-		{context.Canceled, bundle.Unknown, 0},
-		{&object.UnknownKindError{}, bundle.Refused, 0},
-	} {
-		if got := ResultOf(x.err); got.Outcome != x.want || got.Code != x.code {
-			t.Errorf("%v: got %s %d, want %s %d", x.err, got.Outcome, got.Code, x.want, x.code)
-		}
-	}
-}
 
 // answering is an API whose writes have one answer.
 type answering struct {
@@ -105,7 +76,7 @@ func TestJournalFirst(t *testing.T) {
 		t.Fatalf("sent %d, %v", api.sent, err)
 	}
 	closed(t, w)
-	var journal *JournalError
+	var journal *bundle.JournalError
 	if err := written.Patch(t.Context(), ref, object.Patch{UID: "1"}); !errors.As(err, &journal) || api.sent != 1 {
 		t.Errorf("with a closed bundle %d were sent, %v", api.sent, err)
 	}

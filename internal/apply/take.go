@@ -65,7 +65,7 @@ func (t *taking) all(ctx context.Context) error {
 			return ctx.Err()
 		}
 		err := t.one(context.WithoutCancel(ctx), p)
-		if _, broken := errors.AsType[*JournalError](err); broken {
+		if _, broken := errors.AsType[*bundle.JournalError](err); broken {
 			return err
 		}
 		if err != nil && p.last == nil {
@@ -142,7 +142,7 @@ func (t *taking) settled(p *planned) {
 // tellsChange tells whether an answer says that the object is not what was judged:
 // 409, 404, and 422 for a test of a JSON patch that does not hold.
 func tellsChange(err error) bool {
-	switch ResultOf(err).Code {
+	switch bundle.ResultOf(err).Code {
 	case http.StatusConflict, http.StatusNotFound, http.StatusUnprocessableEntity:
 		return true
 	default:

@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -91,7 +90,7 @@ func (r *running) end(closing error) error {
 	out := r.out
 	count(out)
 	sum := out.Summary
-	broken, isBroken := errors.AsType[*apply.JournalError](r.stop)
+	broken, isBroken := errors.AsType[*bundle.JournalError](r.stop)
 	switch {
 	case isBroken:
 		out.State, out.Message = report.Partial, r.stop.Error()
@@ -214,17 +213,17 @@ func (r *running) journalled(i bundle.Intent, send func() (string, error)) (bund
 	i.Time = r.o.Now()
 	seq, err := r.writer.Intent(i)
 	if err != nil {
-		r.stop = &apply.JournalError{Err: err}
+		r.stop = &bundle.JournalError{Err: err}
 		return bundle.Result{Outcome: bundle.Refused}, r.stop
 	}
 	message, err := send()
-	result := apply.ResultOf(err)
+	result := bundle.ResultOf(err)
 	result.Time = r.o.Now()
 	if err == nil {
 		result.Message = message
 	}
 	if failed := r.writer.Result(seq, result); failed != nil {
-		r.stop = &apply.JournalError{Err: failed}
+		r.stop = &bundle.JournalError{Err: failed}
 	}
 	return result, err
 }
