@@ -36,7 +36,7 @@ var judges = map[string][]judge{
 	"internal/engine":  {engineStories, neighbours},
 	"internal/apisim":  {{"internal/apisim", scenarioTests}, engineStories, neighbours},
 	"internal/plan":    {account},
-	"internal/reach":   {account},
+	"internal/impact":   {account},
 	"internal/protect": {bounds},
 	"internal/apply":   {writing},
 }

@@ -12,7 +12,8 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -128,7 +129,7 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams, t *targets, args []string, policy engine.Policy, o plan.Options) (of world, result *plan.Result, err error) {
 	from.bodies = newBodies()
 	mayBeEnough := policy == engine.Background && o.Explore <= 0
-	err = from.answer(c, streams, t, args, mayBeEnough, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
+	err = from.answer(c, streams, t, args, mayBeEnough, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		simulating := begin(c, streams.ErrOut, simulated(o.Explore))
 		defer simulating.end()
 		of = w

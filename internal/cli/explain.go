@@ -13,8 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -74,7 +75,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	}
 	var e *report.Explanation
 	var of world
-	err := k.source.answer(c, k.streams, &k.targets, args, !k.options.AllPolicies, func(w world, refs []object.Ref, part *narrow.Part) (rest string, err error) {
+	err := k.source.answer(c, k.streams, &k.targets, args, !k.options.AllPolicies, func(w world, refs []object.Ref, part *impact.OneNamespace) (rest string, err error) {
 		if len(refs) > 1 {
 			return "", usageErrorf(c, "explain is about one object, %d were named", len(refs))
 		}
@@ -94,7 +95,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 // explain explains one object, with what is known of those who act beside the collector.
 // Of one that is being deleted it says what it waits for in the end, as stuck does. The
 // rest is why a part of a cluster is not enough for that.
-func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *narrow.Part) (e *report.Explanation, rest string, err error) {
+func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *impact.OneNamespace) (e *report.Explanation, rest string, err error) {
 	now, err := k.waiting.moment(c, w)
 	if err != nil {
 		return nil, "", err

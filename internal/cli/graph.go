@@ -10,7 +10,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
-	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -112,7 +113,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 	}
 	var doc *report.Graph
 	owners := options.Direction == graph.ToOwners
-	err := g.source.answer(c, g.streams, &g.targets, args, owners, func(w world, refs []object.Ref, part *narrow.Part) (string, error) {
+	err := g.source.answer(c, g.streams, &g.targets, args, owners, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		defer begin(c, g.streams.ErrOut, "drawing the graph").end()
 		var err error
 		options.Roots = refs

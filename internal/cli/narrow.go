@@ -6,15 +6,15 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // judge answers a question about objects of a world. Of a world that is only a part of
 // a cluster it says why that is not enough for the answer; the part is nil for one that
 // is all there is.
-type judge func(w world, refs []object.Ref, part *narrow.Part) (rest string, err error)
+type judge func(w world, refs []object.Ref, part *impact.OneNamespace) (rest string, err error)
 
 // answer has a question about single objects answered. Where that may be enough, it
 // reads of a cluster first the one namespace that they are in, and what is in none; and
@@ -61,7 +61,7 @@ func (s *source) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStr
 	if err != nil {
 		return false, nil //nolint:nilerr // the whole cluster is asked, and says what is wrong
 	}
-	rest, err := judge(w, refs, narrow.Of(snap, namespace))
+	rest, err := judge(w, refs, impact.InNamespace(snap, namespace))
 	if rest != "" || err != nil {
 		return false, err
 	}

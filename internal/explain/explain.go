@@ -8,9 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
@@ -29,7 +30,7 @@ type question struct {
 	attempt   engine.Attempt
 	facts     engine.Facts
 	decision  engine.Decision
-	reach     *reach.Map
+	reach     *impact.Map
 	// near is the part of the snapshot that decides about the object.
 	near *snapshot.Snapshot
 	// users are those that protect the object, being deleted, from its end.
@@ -62,7 +63,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 		e.Message = "another object has the same uid: the collector cannot tell them apart"
 		return e, nil
 	}
-	q.reach = reach.New(snap, q.collector.Graph())
+	q.reach = impact.New(snap, q.collector.Graph())
 	q.near = q.reach.Part(target)
 	if err := q.answer(ctx, o, e); err != nil {
 		return nil, err

@@ -4,8 +4,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -15,7 +16,7 @@ import (
 type cause struct {
 	// paths is the map on which that is looked up; nil until somebody asks. Its graph is
 	// nobody's who goes on.
-	paths *reach.Map
+	paths *impact.Map
 	// from is what deletes of the objects of our requests may touch, by the keys of the
 	// tracks; nil until somebody asks.
 	from map[types.UID]bool
@@ -67,17 +68,17 @@ func (s *simulation) reaches(o *object.Object) bool {
 }
 
 // paths is the map of the snapshot as it was before the first of our requests.
-func (s *simulation) paths() *reach.Map {
+func (s *simulation) paths() *impact.Map {
 	if s.cause.paths == nil {
 		collector, _ := Open(s.snap, engine.Upstream)
-		s.cause.paths = reach.New(s.snap, collector.Graph())
+		s.cause.paths = impact.New(s.snap, collector.Graph())
 	}
 	return s.cause.paths
 }
 
 // reachFrom finds what deletes of the objects of our requests may touch, on a map of the
 // snapshot as it was before the first of them.
-func (s *simulation) reachFrom(m *reach.Map) {
+func (s *simulation) reachFrom(m *impact.Map) {
 	all := m.From(s.requested()...)
 	s.cause.from = make(map[types.UID]bool, len(all))
 	for o := range all {

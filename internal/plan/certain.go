@@ -4,8 +4,9 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 )
 
 // oneEnd reports whether everything within reach of a delete comes to the same end under
@@ -16,7 +17,7 @@ import (
 // there again once it no longer waits for its dependents (Q24), something that holds the
 // middle of a chain (Q25). Where each object goes with one thing alone, and nothing that
 // waits is held, there is one end. What was under way before is never certain.
-func (s *simulation) oneEnd(m *reach.Map, reached []*object.Object) bool {
+func (s *simulation) oneEnd(m *impact.Map, reached []*object.Object) bool {
 	if s.seed.Verb != Delete {
 		return false
 	}
@@ -28,11 +29,11 @@ func (s *simulation) oneEnd(m *reach.Map, reached []*object.Object) bool {
 }
 
 // open reports whether the end of an object may depend on the order.
-func (s *simulation) open(m *reach.Map, o *object.Object, within map[*object.Object]bool) bool {
-	if !m.Settled(o) || reach.Definition(o) {
+func (s *simulation) open(m *impact.Map, o *object.Object, within map[*object.Object]bool) bool {
+	if !m.Settled(o) || impact.Definition(o) {
 		return true
 	}
-	if s.seed.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || reach.Container(o)) {
+	if s.seed.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || impact.Container(o)) {
 		return true // it may be there again when it no longer waits for its dependents
 	}
 	owners, others := 0, 0

@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -35,7 +36,7 @@ type scope struct {
 // survey finds what the request can reach. The graph is that of a collector that has
 // seen everything and done nothing.
 func (s *simulation) survey(g *graph.Graph) *scope {
-	m := reach.New(s.snap, g)
+	m := impact.New(s.snap, g)
 	starts := s.requested()
 	if s.seed.Verb == Collect {
 		starts = slices.DeleteFunc(m.Restless(), s.notAskedFor)

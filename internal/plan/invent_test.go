@@ -6,9 +6,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -53,7 +54,7 @@ func TestExploringInventsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
 		collector, _ := plan.Open(snap, engine.Upstream)
-		m := reach.New(snap, collector.Graph())
+		m := impact.New(snap, collector.Graph())
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target")
 		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
 		reached := map[object.Ref]bool{}

@@ -3,8 +3,8 @@ package risk
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -15,7 +15,7 @@ import (
 // over the graph finds for all; what goes with containers is followed one by one. Of
 // objects that are not settled all goes that they are connected with, or nothing.
 type ceilings struct {
-	reach   *reach.Map
+	reach   *impact.Map
 	objects []*object.Object
 	index   map[*object.Object]int
 	// own is the toll of an object alone.
@@ -33,7 +33,7 @@ type ceilings struct {
 	left           map[int]int
 }
 
-func newCeilings(m *reach.Map, objects []*object.Object, rs *object.Resources) *ceilings {
+func newCeilings(m *impact.Map, objects []*object.Object, rs *object.Resources) *ceilings {
 	c := &ceilings{
 		reach: m, objects: objects, index: make(map[*object.Object]int, len(objects)),
 		own: make([]report.Toll, len(objects)), group: make([]int, len(objects)),
@@ -108,7 +108,7 @@ func (c *ceilings) of(i int) report.Toll {
 // contains tells whether more goes with an object than what refers to it.
 // and what goes only with it.
 func (c *ceilings) contains(o *object.Object) bool {
-	return reach.Container(o) || o.Kind == "Node" && o.Group() == "" || c.reach.Leads(o)
+	return impact.Container(o) || o.Kind == "Node" && o.Group() == "" || c.reach.Leads(o)
 }
 
 // follow walks along what goes with an object, containers included.

@@ -4,8 +4,9 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -56,7 +57,7 @@ func TestCeilings(t *testing.T) {
 				t.Fatal(err)
 			}
 			collector, _ := plan.Open(snap, engine.Upstream)
-			c := newCeilings(reach.New(snap, collector.Graph()), snap.Objects, snap.Resources)
+			c := newCeilings(impact.New(snap, collector.Graph()), snap.Objects, snap.Resources)
 			for i, o := range snap.Objects {
 				if want, ok := test.want[o.Name]; ok && c.of(i).Objects != want {
 					t.Errorf("%s: %d, want %d", o.Name, c.of(i).Objects, want)

@@ -7,9 +7,10 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -35,7 +36,7 @@ const (
 // a simulation does not end.
 func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk, error) {
 	collector, _ := plan.Open(snap, engine.Upstream)
-	r := &ranking{snap: snap, options: o, reach: reach.New(snap, collector.Graph())}
+	r := &ranking{snap: snap, options: o, reach: impact.New(snap, collector.Graph())}
 	doc := &report.Risk{
 		APIVersion: report.APIVersion, Kind: "Risk", Source: plan.SourceOf(snap), Policy: engine.Background.String(),
 		Items: []report.RiskItem{}, Gaps: []report.Gap{},
@@ -65,7 +66,7 @@ func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk
 type ranking struct {
 	snap    *snapshot.Snapshot
 	options Options
-	reach   *reach.Map
+	reach   *impact.Map
 	items   []report.RiskItem
 	// compared counts the objects that were looked at, cost those that were simulated.
 	compared, cost int

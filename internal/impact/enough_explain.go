@@ -1,4 +1,4 @@
-package narrow
+package impact
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // Explanation is why an explanation from the part may not be that from the whole; empty
 // if it is. The dependents that it lists are those of the namespace, which are all
 // there are.
-func (p *Part) Explanation(e *report.Explanation) string {
+func (p *OneNamespace) Explanation(e *report.Explanation) string {
 	switch {
 	case p.lacking != "":
 		return p.lacking
@@ -47,7 +47,7 @@ func (p *Part) Explanation(e *report.Explanation) string {
 // shows; empty if it is. Who removes finalizers does not follow from the part: it is
 // asked of the whole cluster. What the chains lead over has to be in the part like the
 // object itself, and of ends that are only counted it is not known what leads to them.
-func (p *Part) Waits(e *report.Explanation) string {
+func (p *OneNamespace) Waits(e *report.Explanation) string {
 	for i := range e.WaitsFor {
 		f := &e.WaitsFor[i]
 		if f.More > 0 {
@@ -73,7 +73,7 @@ func (p *Part) Waits(e *report.Explanation) string {
 // foreground is why a delete in the foreground was tried, of an owner or its owner: of
 // one that a delete in the background does not take the object with. It may wait for
 // whatever has its uid.
-func (p *Part) foreground(e *report.Explanation) string {
+func (p *OneNamespace) foreground(e *report.Explanation) string {
 	taken := map[types.UID]bool{e.Object.UID: true}
 	for _, t := range e.TakenBy {
 		taken[t.Object.UID] = t.Policy == "Background" && !t.Unknown && !t.Later
@@ -97,7 +97,7 @@ func (p *Part) foreground(e *report.Explanation) string {
 // contained is why the end of a namespace or definition matters and not only the delete
 // of one: of a definition it comes when the last of its objects has gone, wherever that
 // is.
-func (p *Part) contained(o *object.Object) string {
+func (p *OneNamespace) contained(o *object.Object) string {
 	groups := map[string]bool{}
 	for _, x := range p.around(o) {
 		groups[x.Group()] = true
@@ -123,7 +123,7 @@ func container(o *object.Object) bool {
 
 // Owners is why a graph of objects of the part and their owners may not be the one of
 // the whole; empty if it is.
-func (p *Part) Owners(g *report.Graph) string {
+func (p *OneNamespace) Owners(g *report.Graph) string {
 	if why := p.doubtful(); why != "" {
 		return why
 	}

@@ -1,4 +1,4 @@
-package narrow_test
+package impact_test
 
 import (
 	"slices"
@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
-	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -27,7 +28,7 @@ type drawn struct {
 
 // draw draws a world in which some kinds cannot be listed. A uid is given once: see
 // the contract of the package.
-func draw(t *rapid.T, allowed scenario.Variety) drawn {
+func drawPart(t *rapid.T, allowed scenario.Variety) drawn {
 	w := scenario.DrawCluster(t, allowed&^scenario.RepeatedUIDs)
 	whole, part := &snapshot.Coverage{}, &snapshot.Coverage{}
 	refused := map[string]bool{}
@@ -86,10 +87,10 @@ func varieties(t *rapid.T) scenario.Variety {
 func TestPlan(t *testing.T) {
 	enough := 0
 	rapid.Check(t, func(t *rapid.T) {
-		d := draw(t, varieties(t))
+		d := drawPart(t, varieties(t))
 		seed := plan.DeleteSeed(engine.Background, d.target)
 		part := simulated(t, d.part, seed)
-		if narrow.Of(d.part, "n").Plan(part) != "" {
+		if impact.InNamespace(d.part, "n").Plan(part) != "" {
 			return
 		}
 		enough++
@@ -145,9 +146,9 @@ func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed) *report.Plan
 func TestExplanation(t *testing.T) {
 	enough := 0
 	rapid.Check(t, func(t *rapid.T) {
-		d := draw(t, varieties(t))
+		d := drawPart(t, varieties(t))
 		part := explained(t, d.part, d.target)
-		if narrow.Of(d.part, "n").Explanation(part) != "" {
+		if impact.InNamespace(d.part, "n").Explanation(part) != "" {
 			return
 		}
 		enough++
@@ -179,9 +180,9 @@ func explained(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) *report.Expl
 func TestOwners(t *testing.T) {
 	enough := 0
 	rapid.Check(t, func(t *rapid.T) {
-		d := draw(t, varieties(t))
+		d := drawPart(t, varieties(t))
 		part, err := owners(t, d.part, d.target)
-		if err != nil || narrow.Of(d.part, "n").Owners(part) != "" {
+		if err != nil || impact.InNamespace(d.part, "n").Owners(part) != "" {
 			return
 		}
 		enough++

@@ -1,4 +1,4 @@
-package narrow
+package impact
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Part is a snapshot of one namespace and of what is in none.
-type Part struct {
+// OneNamespace is a snapshot of one namespace and of what is in none.
+type OneNamespace struct {
 	snap      *snapshot.Snapshot
 	namespace string
 	// watched are the objects that a collector watches, by uid. Of others it knows what
@@ -24,9 +24,9 @@ type Part struct {
 	lacking string
 }
 
-// Of looks at a part of a cluster.
-func Of(snap *snapshot.Snapshot, namespace string) *Part {
-	p := &Part{snap: snap, namespace: namespace, watched: make(map[types.UID]*object.Object, len(snap.Objects))}
+// InNamespace looks at such a part of a cluster.
+func InNamespace(snap *snapshot.Snapshot, namespace string) *OneNamespace {
+	p := &OneNamespace{snap: snap, namespace: namespace, watched: make(map[types.UID]*object.Object, len(snap.Objects))}
 	for _, o := range snap.Objects {
 		if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil && snap.Resources.Monitored(r) {
 			p.watched[o.UID] = o
@@ -56,7 +56,7 @@ func far(o *object.Object) string {
 }
 
 // doubtful is why the identities of the part cannot be relied on.
-func (p *Part) doubtful() string {
+func (p *OneNamespace) doubtful() string {
 	i := slices.IndexFunc(p.snap.Problems, func(problem snapshot.Problem) bool {
 		return problem.Kind == snapshot.DuplicateUID || problem.Kind == snapshot.NoUID
 	})
@@ -68,7 +68,7 @@ func (p *Part) doubtful() string {
 
 // Plan is why a plan of the part may not be that of the whole; empty if it is, in all
 // that the delete does. Nobody is asked about what would happen anyway elsewhere.
-func (p *Part) Plan(plan *report.Plan) string {
+func (p *OneNamespace) Plan(plan *report.Plan) string {
 	switch {
 	case plan.Seed.Verb != "delete" || plan.Seed.Policy != "Background":
 		return "dependents are waited for or released, and whatever has the uid of their owner counts as one"
@@ -114,7 +114,7 @@ func (p *Part) Plan(plan *report.Plan) string {
 
 // undecided is why there is an object of which nothing can be said, with or without the
 // delete: who owns it is not known, and it was not found to be garbage.
-func (p *Part) undecided(judged map[types.UID]bool) string {
+func (p *OneNamespace) undecided(judged map[types.UID]bool) string {
 	for _, o := range p.snap.Objects {
 		if p.watched[o.UID] == nil || judged[o.UID] {
 			continue
@@ -127,7 +127,7 @@ func (p *Part) undecided(judged map[types.UID]bool) string {
 }
 
 // connected is why an object may be connected with others that the part does not show.
-func (p *Part) connected(ref object.Ref) string {
+func (p *OneNamespace) connected(ref object.Ref) string {
 	o := p.watched[ref.UID]
 	if o == nil || o.Namespace != p.namespace {
 		return fmt.Sprintf("%s is not in namespace %s, or no collector watches it", ref, p.namespace)
@@ -137,7 +137,7 @@ func (p *Part) connected(ref object.Ref) string {
 
 // dangles is why an owner of an object is not in the part: it is gone, or the reference
 // is wrong, or no collector watches it. The rest shows which, and whether the owner waits for the object.
-func (p *Part) dangles(o *object.Object) string {
+func (p *OneNamespace) dangles(o *object.Object) string {
 	for _, ref := range o.Owners {
 		owner := p.watched[ref.UID]
 		if owner == nil || owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) ||
@@ -150,7 +150,7 @@ func (p *Part) dangles(o *object.Object) string {
 
 // around are the objects that are connected with one over references or beside them,
 // itself included.
-func (p *Part) around(o *object.Object) []*object.Object {
+func (p *OneNamespace) around(o *object.Object) []*object.Object {
 	dependents := map[types.UID][]*object.Object{}
 	for _, d := range p.snap.Objects {
 		for _, ref := range d.Owners {

@@ -1,9 +1,9 @@
-package narrow_test
+package impact_test
 
 import (
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -24,7 +24,7 @@ func TestWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := narrow.Of(snap, "n")
+	part := impact.InNamespace(snap, "n")
 	for name, c := range map[string]struct {
 		chain []*object.Object
 		more  int

@@ -1,4 +1,4 @@
-package narrow_test
+package impact_test
 
 import (
 	"strings"
@@ -8,7 +8,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/explain"
-	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -60,7 +61,7 @@ func TestRest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			part := narrow.Of(snap, "n")
+			part := impact.InNamespace(snap, "n")
 			result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(c.policy, root.Ref), plan.Options{NoSteps: true})
 			if err != nil {
 				t.Fatal(err)
@@ -85,7 +86,7 @@ func says(t *testing.T, what, got, want string) {
 // TestFollowers: objects without a namespace that go with others, or wait for them, make
 // a part not enough for what they own, and so does an owner that was not seen of who
 // stands beside an object.
-func TestFollowers(t *testing.T) {
+func TestPartOfFollowers(t *testing.T) {
 	for world, want := range map[string]string{
 		"v1 ConfigMap n/x": "",
 		"v1 ConfigMap n/x owners=v\nv1 PersistentVolume v phase=Bound claim=n/c:c\nv1 PersistentVolumeClaim n/c":             "belongs to a claim",
@@ -110,6 +111,6 @@ func TestFollowers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		says(t, world, narrow.Of(snap, "n").Explanation(e), want)
+		says(t, world, impact.InNamespace(snap, "n").Explanation(e), want)
 	}
 }

@@ -1,4 +1,4 @@
-package reach
+package impact
 
 import "github.com/kubectl-gc/kubectl-gc/internal/object"
 

@@ -1,4 +1,4 @@
-package reach_test
+package impact_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package narrow_test
+package impact_test
 
 import (
 	"net/http/httptest"
@@ -11,8 +11,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/narrow"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -41,7 +42,7 @@ func TestPlanOverHTTP(t *testing.T) {
 		seed := plan.DeleteSeed(engine.Background, rapid.SampledFrom(inside).Draw(rt, "target"))
 		near := read(rt, client, kube.Scope{Namespaces: []string{"n"}})
 		part := simulated(rt, near, seed)
-		if narrow.Of(near, "n").Plan(part) != "" {
+		if impact.InNamespace(near, "n").Plan(part) != "" {
 			return
 		}
 		enough++

@@ -1,5 +1,18 @@
-// Package narrow tells whether a part of a cluster is enough for an answer: one
-// namespace, and all that is in none.
+// Package impact says how far a delete can reach: which objects it may concern, which
+// of the others decide what becomes of these (Map), and whether one namespace and all
+// that is in none is enough to know it (OneNamespace).
+//
+// A delete goes from an owner to its dependents, from a namespace or a definition to
+// its content, from a node to its pods, from a claim to its volume, from a Service to
+// its Endpoints and addresses, from a ServiceAccount to its tokens, from definitions to the APIService of their version. It
+// goes the other way only where something waits already: for its dependents, its
+// content, or those that use it.
+//
+// It derives no rule of deletion: what it names is simulated by those who ask, on a part
+// of the snapshot that is as small as these paths allow. It may name too much, never
+// too little.
+//
+// # One namespace
 //
 // A reference has no namespace: it names an owner in the namespace of its dependent,
 // or one without a namespace. So whoever depends on an object of a namespace is in
@@ -16,4 +29,4 @@
 //
 // What it takes for granted is that a uid is given once. That an object of another
 // namespace has the uid of one of this namespace is not seen.
-package narrow
+package impact

@@ -1,4 +1,4 @@
-package narrow
+package impact
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func follows(o *object.Object) string {
 // refer to them, or that go with it, or for which it waits: Endpoints go with the
 // Service of their name, a token with its ServiceAccount, and a claim that is being
 // deleted waits for pods.
-func (p *Part) beside(o *object.Object) []*object.Object {
+func (p *OneNamespace) beside(o *object.Object) []*object.Object {
 	var found []*object.Object
 	add := func(kind string) {
 		if x := p.snap.Find("v1", kind, o.Namespace, o.Name); x != nil {
@@ -66,14 +66,3 @@ func (p *Part) beside(o *object.Object) []*object.Object {
 	}
 	return found
 }
-
-// mirrors is the name of the Endpoints that an EndpointSlice mirrors; empty for anything
-// else.
-func mirrors(o *object.Object) string {
-	if is(o, "discovery.k8s.io", "EndpointSlice") && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
-		return o.Labels.Get("kubernetes.io/service-name")
-	}
-	return ""
-}
-
-func is(o *object.Object, group, kind string) bool { return o.Kind == kind && o.Group() == group }

@@ -1,4 +1,4 @@
-package reach
+package impact
 
 import (
 	"slices"

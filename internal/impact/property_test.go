@@ -1,4 +1,4 @@
-package reach_test
+package impact_test
 
 import (
 	"slices"
@@ -8,9 +8,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/reach"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -19,13 +20,13 @@ import (
 var policies = []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
 
 // draw draws a snapshot that covers all of its world, or some of it.
-func draw(t *rapid.T) *snapshot.Snapshot {
+func drawReach(t *rapid.T) *snapshot.Snapshot {
 	return scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawSnapshot(t, 7)
 }
 
-func mapped(snap *snapshot.Snapshot) *reach.Map {
+func mapped(snap *snapshot.Snapshot) *impact.Map {
 	collector, _ := plan.Open(snap, engine.Upstream)
-	return reach.New(snap, collector.Graph())
+	return impact.New(snap, collector.Graph())
 }
 
 // caused are the outcomes that a delete is the cause of, by object.
@@ -62,7 +63,7 @@ func collected(t *rapid.T, snap *snapshot.Snapshot) map[report.Ref]report.Outcom
 func TestPartDecides(t *testing.T) {
 	smaller := 0
 	rapid.Check(t, func(t *rapid.T) {
-		snap := draw(t)
+		snap := drawReach(t)
 		m := mapped(snap)
 		o := rapid.SampledFrom(snap.Objects).Draw(t, "target")
 		part := m.Part(o)
@@ -93,7 +94,7 @@ func TestPartDecides(t *testing.T) {
 func TestPolicyOfContainers(t *testing.T) {
 	met := 0
 	rapid.Check(t, func(t *rapid.T) {
-		snap := draw(t)
+		snap := drawReach(t)
 		m := mapped(snap)
 		for _, o := range snap.Objects {
 			if !m.Indifferent(o) {
@@ -119,7 +120,7 @@ func text(snap *snapshot.Snapshot) string { return scenario.World{Objects: snap.
 func TestInto(t *testing.T) {
 	ways := 0
 	rapid.Check(t, func(t *rapid.T) {
-		snap := draw(t)
+		snap := drawReach(t)
 		m := mapped(snap)
 		to := rapid.SampledFrom(snap.Objects).Draw(t, "to")
 		into := m.Into(to)
