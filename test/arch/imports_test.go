@@ -86,7 +86,7 @@ func importTable(sources []source) []string {
 // mayImport tells whether the file, which is in internal, may import p.
 func (s source) mayImport(p string) bool {
 	if ours, ok := strings.CutPrefix(p, module); ok {
-		name, _, _ := strings.Cut(strings.TrimPrefix(ours, "internal/"), "/")
+		name := room(strings.TrimPrefix(ours, "internal/"))
 		allowed := mayImport[s.house()]
 		return strings.HasPrefix(ours, "internal/") &&
 			(name == "object" || name == s.house() || slices.Contains(allowed, name) || slices.Contains(allowed, anything))

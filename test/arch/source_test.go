@@ -88,15 +88,25 @@ func (s source) dir() string { return path.Dir(s.path) }
 // in tells whether the file is in the directory or below it.
 func (s source) in(dir string) bool { return strings.HasPrefix(s.path, dir+"/") }
 
-// house is the name of the internal package that the file belongs to, such as
-// "engine"; empty outside of internal.
+// house is the internal package that the file belongs to, such as "engine" or
+// "diagnose/stuck"; empty outside of internal.
 func (s source) house() string {
-	rest, ok := strings.CutPrefix(s.path, "internal/")
+	rest, ok := strings.CutPrefix(s.dir(), "internal/")
 	if !ok {
 		return ""
 	}
-	name, _, _ := strings.Cut(rest, "/")
-	return name
+	return room(rest)
+}
+
+// room is the row of the import table that a folder of internal belongs to: its own, or
+// that of the nearest folder above which has one.
+func room(dir string) string {
+	for at := dir; at != "."; at = path.Dir(at) {
+		if _, ok := mayImport[at]; ok {
+			return at
+		}
+	}
+	return dir
 }
 
 func (s source) isTest() bool { return strings.HasSuffix(s.path, "_test.go") }
