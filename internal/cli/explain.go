@@ -11,8 +11,8 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
-	"github.com/kubectl-gc/kubectl-gc/internal/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"

@@ -8,8 +8,8 @@ import (
 
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
-	"object", "graph", "engine", "apisim", "controllers", "finalizer", "plan", "explain", "diagnose", "report", "render", "manifest",
-	"protect", "undo", "rights", "unserve", "impact", "risk", "debuggraph", "doctor", "evidence", "surroundings",
+	"object", "graph", "engine", "apisim", "controllers", "finalizer", "plan", "diagnose", "diagnose/explain", "diagnose/risk", "diagnose/unserve", "report", "render", "manifest",
+	"protect", "undo", "rights", "impact", "debuggraph", "doctor", "evidence", "surroundings",
 }
 
 // liveDriver is the one file of a pure package with goroutines and timers.
