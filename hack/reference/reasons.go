@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/unserve"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 	"github.com/kubectl-gc/kubectl-gc/internal/undo"
 )
 
@@ -63,7 +63,7 @@ func reasonsPage() []byte {
 		row(&b, string(r.Reason), r.Text)
 	}
 	section(&b, "Reasons of a proof", "in the findings of stuck")
-	for _, r := range surroundings.ProofReasons() {
+	for _, r := range evidence.ProofReasons() {
 		row(&b, string(r.Reason), r.Text)
 	}
 	codes(&b, "check", diagnose.Codes())

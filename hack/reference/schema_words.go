@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/unserve"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 	"github.com/kubectl-gc/kubectl-gc/internal/undo"
 )
 
@@ -77,7 +77,7 @@ func vocabulary() map[string]wording {
 		"Plan.digest":                   {pattern: "^(sha256:[0-9a-f]{64})?$"},
 		"Plan.rules":                    closed("upstream", "strict"),
 		"PlannedFinalizer.class":        closed("Collector", "Protection", "Cleanup", "Cloud", "Operator", "Unknown"),
-		"Proof.reason":                  growing(names(surroundings.ProofReasons(), func(r surroundings.ProofText) string { return string(r.Reason) })),
+		"Proof.reason":                  growing(names(evidence.ProofReasons(), func(r evidence.ProofText) string { return string(r.Reason) })),
 		"Refusal.reason":                growing(names(finalizer.Reasons(), func(r finalizer.ReasonText) string { return string(r.Reason) })),
 		"Risk.policy":                   closed(policies...),
 		"Run.digest":                    digest,

@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // explanation is `explain`.
@@ -118,7 +117,7 @@ func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *i
 		return nil, "", err
 	}
 	options := k.options
-	options.Surroundings = surroundings.New(w.Snapshot, seen, now)
+	options.Surroundings = evidence.New(w.Snapshot, seen, now)
 	if e, err = explain.Object(c.Context(), w.Snapshot, ref, options); err != nil || !o.BeingDeleted() {
 		return e, "", err
 	}

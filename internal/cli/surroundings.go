@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // planned simulates a seed with what is known of those who act beside the collector. A
@@ -37,12 +36,12 @@ func planned(ctx context.Context, w world, seed plan.Seed, o plan.Options, enoug
 }
 
 // surroundings are those of the world as the evidence shows them, which may be nil.
-func (w world) surroundings(seen *evidence.World) *surroundings.Surroundings {
+func (w world) surroundings(seen *evidence.World) *evidence.Surroundings {
 	at := int64(0)
 	if t, err := time.Parse(time.RFC3339, w.Source.TakenAt); err == nil {
 		at = t.Unix()
 	}
-	return surroundings.New(w.Snapshot, seen, at)
+	return evidence.New(w.Snapshot, seen, at)
 }
 
 // reachOf is what a plan writes to, and what finalizers of others hold then.
@@ -90,7 +89,7 @@ func reachOf(w world, p *report.Plan) kube.Reach {
 
 // ofOthers tells whether a finalizer is removed by somebody else than Kubernetes.
 func ofOthers(name string) bool {
-	return name != object.Foreground && name != object.Orphan && !surroundings.OfManager(name)
+	return name != object.Foreground && name != object.Orphan && !evidence.OfManager(name)
 }
 
 // reachOfObject is what the fate of a single object rests on.

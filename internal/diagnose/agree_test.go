@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -107,7 +107,7 @@ func TestCommandsAgree(t *testing.T) {
 			unread = rapid.SliceOfN(rapid.SampledFrom(evidence.Parts()), 1, 3).Draw(t, "unread")
 		}
 		seen := seenOf(append(drawBodies(t, snap.Objects), drawNeighbours(t, snap)...), unread)
-		around := surroundings.New(snap, seen, now)
+		around := evidence.New(snap, seen, now)
 		d, err := diagnose.Stuck(t.Context(), snap, seen, diagnose.Question{Now: now})
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func TestCommandsAgree(t *testing.T) {
 // leavesStuck carries a plan out and asks what is stuck then: what was called blocked is
 // there and is not under way.
 func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed plan.Seed, now int64) {
-	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Surroundings: surroundings.New(snap, seen, now)})
+	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Surroundings: evidence.New(snap, seen, now)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed
 	}
 }
 
-func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *surroundings.Surroundings) map[report.Ref]*report.Effect {
+func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *evidence.Surroundings) map[report.Ref]*report.Effect {
 	r, err := plan.Simulate(t.Context(), snap, seed, plan.Options{NoSteps: true, Surroundings: around})
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // Complete adds to the explanation of an object that is being deleted what Stuck says
@@ -117,7 +117,7 @@ func goes(f *report.Finding) bool { return Code(f.Code) == UnderWay || Code(f.Co
 func writersShown(e *report.Explanation) bool {
 	for _, x := range e.Finalizers {
 		if x.Verdict != "" && !slices.ContainsFunc(x.Proof, func(p report.Proof) bool {
-			return p.Reason == string(surroundings.WrittenBy) || p.Reason == string(surroundings.WrittenByTool)
+			return p.Reason == string(evidence.WrittenBy) || p.Reason == string(evidence.WrittenByTool)
 		}) {
 			return false
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // Question says what Stuck is asked.
@@ -33,7 +32,7 @@ type Question struct {
 // what would end that. The collector is asked by a simulation; who removes the
 // finalizers of others follows from the evidence, which may be nil.
 func Stuck(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
-	around := surroundings.New(snap, seen, q.Now)
+	around := evidence.New(snap, seen, q.Now)
 	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
 	targets, err := i.targets(q)
 	if err != nil {
@@ -68,7 +67,7 @@ type inquiry struct {
 	ctx  context.Context
 	snap *snapshot.Snapshot
 	// around are those who act beside the collector, seen the evidence about them.
-	around *surroundings.Surroundings
+	around *evidence.Surroundings
 	seen   *evidence.World
 	now    int64
 

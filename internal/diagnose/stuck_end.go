@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // end is the last link of a chain of waiting: the one thing that has to move.
@@ -17,7 +17,7 @@ type end struct {
 	at        report.Ref
 	finalizer string
 	verdict   report.RemoverVerdict
-	proof     surroundings.Proofs
+	proof     evidence.Proofs
 	remedies  []report.Remedy
 	// others are further objects that the text names.
 	others []report.Ref
@@ -34,7 +34,7 @@ func endAt(o *object.Object, code Code) end {
 }
 
 // prove adds what was seen, unless it says nothing or is there already.
-func (e *end) prove(reason surroundings.ProofReason, about *report.Ref, message string) {
+func (e *end) prove(reason evidence.ProofReason, about *report.Ref, message string) {
 	e.proof.Add(reason, about, message)
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // deadlock is about objects that the collector never frees.
@@ -32,7 +31,7 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 		}
 	}
 	if dependent := i.at(object.Ref(d)); dependent != nil && !dependent.BeingDeleted() && i.hindered(dependent) {
-		if refused, ok := i.refusal(dependent, surroundings.Remove); ok {
+		if refused, ok := i.refusal(dependent, evidence.Remove); ok {
 			return refused
 		}
 	}
@@ -40,10 +39,10 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 	e.at, e.others = d, []report.Ref{d}
 	e.chain = []report.WaitLink{{Ref: d, Waits: string(LiveDependentBlocks)}}
 	if x := i.effects[object.Ref(d)]; x != nil {
-		e.prove(surroundings.SimulationSays, &d, x.Message)
+		e.prove(evidence.SimulationSays, &d, x.Message)
 	}
 	if s, ok := i.stuck[object.Ref(d)]; ok {
-		e.prove(surroundings.SimulationSays, &d, s.Message)
+		e.prove(evidence.SimulationSays, &d, s.Message)
 	}
 	i.redelete(o, &e, "frees it; the dependent stays as it is")
 	return e
@@ -58,7 +57,7 @@ func (i *inquiry) hindered(o *object.Object) bool {
 func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 	for _, ref := range dependents {
 		if d := i.at(object.Ref(ref)); d != nil {
-			if refused, ok := i.refusal(d, surroundings.Update); ok {
+			if refused, ok := i.refusal(d, evidence.Update); ok {
 				return refused.behind(o, string(plan.OrphaningFails))
 			}
 		}
@@ -66,7 +65,7 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 	e := endAt(o, OrphaningStuck)
 	e.others = dependents
 	if s, ok := i.stuck[o.Ref]; ok {
-		e.prove(surroundings.SimulationSays, nil, s.Message)
+		e.prove(evidence.SimulationSays, nil, s.Message)
 	}
 	i.proveSimulation(o, &e)
 	if len(dependents) > 0 {
@@ -94,7 +93,7 @@ const restartCommand = "kubectl delete pod -n kube-system -l component=kube-cont
 
 func (i *inquiry) proveSimulation(o *object.Object, e *end) {
 	if x := i.effects[o.Ref]; x != nil {
-		e.prove(surroundings.SimulationSays, nil, x.Message)
+		e.prove(evidence.SimulationSays, nil, x.Message)
 	}
 	i.proveEvents(o.Ref, e)
 }
@@ -115,7 +114,7 @@ func (i *inquiry) notServed(o *object.Object) end {
 	if len(o.Finalizers()) > 0 {
 		e.finalizer = o.Finalizers()[0]
 	}
-	e.prove(surroundings.SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
+	e.prove(evidence.SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
 	e.remedy("kubectl get crd", "shows whether its definition is there; a definition that serves the version again makes the object reachable", "")
 	return e
 }
@@ -148,7 +147,7 @@ func (i *inquiry) namespace(o *object.Object) []end {
 	if c, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure"); c.True() {
 		ends = append(ends, i.failing(o, NamespaceDeletionFails, c))
 	}
-	if c, _ := evidence.Find(list, "NamespaceDeletionContentFailure"); c.True() && !surroundings.OnlyRemains(c.Message) {
+	if c, _ := evidence.Find(list, "NamespaceDeletionContentFailure"); c.True() && !evidence.OnlyRemains(c.Message) {
 		if broken := i.brokenWebhooks(o, c.Message); len(broken) > 0 {
 			ends = append(ends, broken...)
 		} else {
@@ -163,7 +162,7 @@ func (i *inquiry) remaining(o *object.Object, e *end) {
 	list, _ := i.around.ConditionsOfNamespace(o.Name)
 	for _, typ := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
 		if c, _ := evidence.Find(list, typ); c.True() {
-			e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Message)
+			e.prove(evidence.ConditionSays, nil, c.Type+": "+c.Message)
 		}
 	}
 }
@@ -171,8 +170,8 @@ func (i *inquiry) remaining(o *object.Object, e *end) {
 // failing is an end of which only the condition is known that reports it.
 func (i *inquiry) failing(o *object.Object, code Code, c evidence.Condition) end {
 	e := endAt(o, code)
-	e.detail = surroundings.Clip(c.Message)
-	e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Message)
+	e.detail = evidence.Clip(c.Message)
+	e.prove(evidence.ConditionSays, nil, c.Type+": "+c.Message)
 	e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what fails: repair that, the deletion is tried again by itself", "")
 	return e
 }
@@ -209,7 +208,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	e := endAt(o, UnderWay)
 	if x := i.effects[o.Ref]; x != nil {
 		e.detail = x.Message
-		e.prove(surroundings.SimulationSays, nil, x.Message)
+		e.prove(evidence.SimulationSays, nil, x.Message)
 	}
 	if isNamespace(o) {
 		i.remaining(o, &e)

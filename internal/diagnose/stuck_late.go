@@ -6,14 +6,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // late is about an object with which somebody could have gone on long ago who waits for
 // nobody, or has tried and failed; and about what else it waits for.
 func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.Ref) []end {
 	e := endAt(o, Code(x.Reason))
-	e.prove(surroundings.SimulationSays, nil, x.Message)
+	e.prove(evidence.SimulationSays, nil, x.Message)
 	switch plan.Reason(x.Reason) {
 	case plan.PodNotFinished:
 		return i.pod(o)
@@ -59,7 +58,7 @@ func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 // cleanup adds what the API server says of the instances of a definition.
 func (i *inquiry) cleanup(o *object.Object, e *end) {
 	if c, _ := evidence.Find(i.around.ConditionsOfDefinition(o.Name), "Terminating"); c.True() {
-		e.prove(surroundings.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
+		e.prove(evidence.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
 	}
 }
 
@@ -95,7 +94,7 @@ func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 func (i *inquiry) manager(o *object.Object, e *end) report.RemoverVerdict {
 	found := i.around.Manager(o)
 	for _, p := range found.Proof {
-		e.prove(surroundings.ProofReason(p.Reason), p.Object, p.Message)
+		e.prove(evidence.ProofReason(p.Reason), p.Object, p.Message)
 	}
 	return found.State
 }

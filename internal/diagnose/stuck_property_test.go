@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
+
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -90,7 +90,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 		severity[string(c.Code)] = c.Severity
 	}
 	reasons := map[string]bool{}
-	for _, r := range surroundings.ProofReasons() {
+	for _, r := range evidence.ProofReasons() {
 		reasons[string(r.Reason)] = true
 	}
 	rapid.Check(t, func(t *rapid.T) {

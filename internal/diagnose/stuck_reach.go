@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // brokenAPIs are the aggregated APIs that do not answer. Whether that stops the
@@ -22,10 +21,10 @@ func (i *inquiry) brokenAPIs(o *object.Object, discovery evidence.Condition) []e
 		e.at = report.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: a.Name}
 		e.chain[0].Waits = string(NamespaceDeletionFails)
 		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(APIServiceUnavailable)})
-		e.detail = surroundings.Clip(a.Available.Message)
-		e.prove(surroundings.ConditionSays, &e.at, "Available is "+a.Available.Status+": "+a.Available.Reason+": "+a.Available.Message)
+		e.detail = evidence.Clip(a.Available.Message)
+		e.prove(evidence.ConditionSays, &e.at, "Available is "+a.Available.Status+": "+a.Available.Reason+": "+a.Available.Message)
 		if discovery.True() {
-			e.prove(surroundings.ConditionSays, nil, discovery.Type+": "+discovery.Message)
+			e.prove(evidence.ConditionSays, nil, discovery.Type+": "+discovery.Message)
 		}
 		i.repairService(&e, a.Service)
 		e.remedy("kubectl delete apiservice "+quote(a.Name), "takes the API out of discovery", "what it serves cannot be reached until it is registered again")
@@ -41,7 +40,7 @@ func (i *inquiry) repairService(e *end, s *evidence.ServiceRef) {
 	}
 	if u, down := i.around.Down(s); down {
 		e.prove(u.Reason, &u.Service, u.Text())
-		if u.Reason == surroundings.ServiceAbsent {
+		if u.Reason == evidence.ServiceAbsent {
 			return
 		}
 	}
@@ -59,7 +58,7 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 		d := &i.seen.Definitions[n]
 		if why, broken := i.around.Broken(d.Conversion); broken && strings.Contains(message, d.Group) && strings.Contains(message, "conversion webhook") {
 			e := i.conversionEnd(o, d, why)
-			e.prove(surroundings.ConditionSays, nil, message)
+			e.prove(evidence.ConditionSays, nil, message)
 			ends = append(ends, e)
 		}
 	}
@@ -71,7 +70,7 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 		}
 		if why, broken := i.around.Broken(&h.Client); broken && !h.Ignored && strings.Contains(message, h.Name) {
 			e := i.admissionEnd(o, h, why)
-			e.prove(surroundings.ConditionSays, nil, message)
+			e.prove(evidence.ConditionSays, nil, message)
 			ends = append(ends, e)
 		}
 	}
@@ -84,12 +83,12 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 	var ends []end
 	for _, ref := range others {
 		if d := i.at(object.Ref(ref)); d != nil && !d.BeingDeleted() {
-			if x, ok := i.refusal(d, surroundings.Remove); ok {
+			if x, ok := i.refusal(d, evidence.Remove); ok {
 				ends = merge(ends, x.behind(o, e.Reason))
 			}
 		}
 	}
-	for _, operation := range []string{surroundings.Update, surroundings.Remove} {
+	for _, operation := range []string{evidence.Update, evidence.Remove} {
 		if x, ok := i.refusal(o, operation); ok && len(ends) == 0 {
 			ends = append(ends, x)
 		}
@@ -107,7 +106,7 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 // refusal is the end of an object to which a webhook that does not answer refuses a
 // write for certain.
 func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
-	r, refused := i.around.Refuses(surroundings.Write{Operation: operation, Object: o})
+	r, refused := i.around.Refuses(evidence.Write{Operation: operation, Object: o})
 	switch {
 	case !refused || !r.Sure:
 		return end{}, false
@@ -120,7 +119,7 @@ func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
 }
 
 // conversionEnd is about a webhook that converts custom resources.
-func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why surroundings.Unreachable) end {
+func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why evidence.Unreachable) end {
 	e := endAt(o, WebhookUnreachable)
 	e.at = report.RefOf(i.around.Known(d.Ref))
 	e.chain[0].Waits = string(WebhookUnreachable)
@@ -136,7 +135,7 @@ func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why su
 }
 
 // admissionEnd is about a webhook that has to admit a request.
-func (i *inquiry) admissionEnd(o *object.Object, h *evidence.Webhook, why surroundings.Unreachable) end {
+func (i *inquiry) admissionEnd(o *object.Object, h *evidence.Webhook, why evidence.Unreachable) end {
 	e := endAt(o, WebhookUnreachable)
 	e.at = report.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: h.Kind, Name: h.Configuration}
 	e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(WebhookUnreachable)})
@@ -148,6 +147,6 @@ func (i *inquiry) admissionEnd(o *object.Object, h *evidence.Webhook, why surrou
 }
 
 // unansweredText names the webhooks that may stand in the way.
-func unansweredText(h *evidence.Webhook, u surroundings.Unreachable) string {
+func unansweredText(h *evidence.Webhook, u evidence.Unreachable) string {
 	return fmt.Sprintf("webhook %s may have to admit the removal: %s", h.Name, u.Text())
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 func argument(o *object.Object) string     { return explain.Argument(report.RefOf(o.Ref)) }
@@ -28,7 +28,7 @@ func slashed(r report.Ref) string {
 
 // wake ends the waiting for a finalizer: the remover first, and last its removal by
 // hand, with what that leaks.
-func (i *inquiry) wake(o *object.Object, found surroundings.Judgement, e *end) {
+func (i *inquiry) wake(o *object.Object, found evidence.Judgement, e *end) {
 	const most = 2
 	for _, a := range found.Powerless {
 		e.remedy("kubectl auth can-i --list -n "+quote(o.Namespace)+" --as="+quote("system:serviceaccount:"+a.Namespace+":"+a.Name),

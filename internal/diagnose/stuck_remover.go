@@ -4,7 +4,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
@@ -23,7 +22,7 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	}
 	found := judge(o, name)
 	e.verdict, e.proof = found.State, found.Proof
-	surely, perhaps := i.around.Webhooks(surroundings.Update, o)
+	surely, perhaps := i.around.Webhooks(evidence.Update, o)
 	if len(surely) > 0 {
 		return i.refusedBy(o, e, surely[0])
 	}
@@ -66,7 +65,7 @@ func (i *inquiry) refusedBy(o *object.Object, held end, h *evidence.Webhook) end
 	return e
 }
 
-func (i *inquiry) unconverted(o *object.Object, held end, d *evidence.Definition, why surroundings.Unreachable) end {
+func (i *inquiry) unconverted(o *object.Object, held end, d *evidence.Definition, why evidence.Unreachable) end {
 	e := i.conversionEnd(o, d, why)
 	e.finalizer, e.verdict = held.finalizer, held.verdict
 	e.chain[0].Waits = string(codeOf(held.verdict))
@@ -84,7 +83,7 @@ func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	told := 0
 	for _, c := range t.Conditions {
 		if c.Status == "False" && c.Message != "" && told < most {
-			e.prove(surroundings.ConditionSays, nil, c.Type+" is False: "+c.Reason+": "+c.Message)
+			e.prove(evidence.ConditionSays, nil, c.Type+" is False: "+c.Reason+": "+c.Message)
 			told++
 		}
 	}

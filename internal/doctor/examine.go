@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // Options are what is known beside the snapshot. Times are in seconds since 1970.
@@ -32,7 +32,7 @@ type Options struct {
 	// for none.
 	Manager []Process
 	// Surroundings tell which writes webhooks refuse; nil where nothing is known.
-	Surroundings *surroundings.Surroundings
+	Surroundings *evidence.Surroundings
 }
 
 // Examine judges whether the collector of the cluster works that the snapshot shows.

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // object looks at what the collector has left undone about one object.
@@ -33,7 +33,7 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 		e.unseen = e.unseen || ok && d.Reason == engine.OwnerNotCovered
 		return
 	}
-	if e.refused(o, surroundings.Remove, ownerless(o)) {
+	if e.refused(o, evidence.Remove, ownerless(o)) {
 		return
 	}
 	since, why := e.ownerlessSince(o, d)
@@ -88,7 +88,7 @@ func (e *examiner) orphan(o *object.Object) {
 	if !e.watched(o) {
 		return
 	}
-	if e.refusedDependents(o) || e.refused(o, surroundings.Update, "its dependents were to be released when it was deleted") {
+	if e.refusedDependents(o) || e.refused(o, evidence.Update, "its dependents were to be released when it was deleted") {
 		return
 	}
 	if least, known := e.age(o.DeletionTimestamp()); known && least >= e.options.Patience {
@@ -114,13 +114,13 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 		return
 	}
 	if d.Reason == engine.NoBlockingDependents {
-		if !e.refused(o, surroundings.Update, "nothing blocks it any more") {
+		if !e.refused(o, evidence.Update, "nothing blocks it any more") {
 			e.unblocked(ctx, o, waits)
 		}
 		return
 	}
 	oldest, since, patched := e.blockers(ctx, o, d)
-	if oldest != nil && e.refused(oldest, surroundings.Remove, name(o.Ref)+" waits for it") {
+	if oldest != nil && e.refused(oldest, evidence.Remove, name(o.Ref)+" waits for it") {
 		return
 	}
 	if oldest != nil {
@@ -187,7 +187,7 @@ func (e *examiner) refused(o *object.Object, operation, message string) bool {
 	if e.options.Surroundings == nil {
 		return false
 	}
-	r, refused := e.options.Surroundings.Refuses(surroundings.Write{Operation: operation, Object: o})
+	r, refused := e.options.Surroundings.Refuses(evidence.Write{Operation: operation, Object: o})
 	if !refused || !r.Sure {
 		return false
 	}
@@ -204,7 +204,7 @@ func (e *examiner) refusedDependents(o *object.Object) bool {
 	}
 	found := false
 	g.EachDependent(id, func(d graph.ID) bool {
-		found = !g.Virtual(d) && e.refused(g.Object(d), surroundings.Update, name(o.Ref)+" is to release it")
+		found = !g.Virtual(d) && e.refused(g.Object(d), evidence.Update, name(o.Ref)+" is to release it")
 		return !found
 	})
 	return found

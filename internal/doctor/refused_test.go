@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // refusing is garbage since long whose delete a webhook without endpoints refuses.
@@ -53,7 +52,7 @@ func TestRefusedWrites(t *testing.T) {
 	if c := examined(t, snap, o); c.Verdict != report.CollectorNotWorking || c.Findings[0].Code != string(doctor.GarbageOld) {
 		t.Errorf("without the webhook: %s, %+v", c.Verdict, c.Findings)
 	}
-	o.Surroundings = surroundings.New(snap, seen, o.At)
+	o.Surroundings = evidence.New(snap, seen, o.At)
 	const want = "WriteRefused configmap/left: its owner configmap/owner is absent, and the API server refuses: " +
 		"webhook guard.example.com has to admit it and does not answer: there is no service guard in namespace ops"
 	c := examined(t, snap, o)

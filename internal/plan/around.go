@@ -10,10 +10,10 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // neighbours are those who act beside the collector, as far as the surroundings show
@@ -21,10 +21,10 @@ import (
 // simulated world. Without surroundings nothing is known of them, and all is assumed.
 type neighbours struct {
 	*snapshot.Snapshot
-	around   *surroundings.Surroundings
+	around   *evidence.Surroundings
 	recorder *recorder
 	// refused are the objects to which a write was refused, with the last reason.
-	refused map[object.Ref]surroundings.Refusal
+	refused map[object.Ref]evidence.Refusal
 	// asked and runs remember whether kube-controller-manager was seen to run.
 	asked, runs bool
 }
@@ -35,8 +35,8 @@ var (
 	_ controllers.Health    = (*neighbours)(nil)
 )
 
-func newNeighbours(snap *snapshot.Snapshot, around *surroundings.Surroundings) *neighbours {
-	return &neighbours{Snapshot: snap, around: around, refused: map[object.Ref]surroundings.Refusal{}}
+func newNeighbours(snap *snapshot.Snapshot, around *evidence.Surroundings) *neighbours {
+	return &neighbours{Snapshot: snap, around: around, refused: map[object.Ref]evidence.Refusal{}}
 }
 
 // server is a simulated API server with these neighbours. That webhooks are asked costs
@@ -63,13 +63,13 @@ func (n *neighbours) admit(verb object.Verbs, ref object.Ref) error {
 }
 
 // refuses tells of a write of the actor at work whether it needs such a webhook.
-func (n *neighbours) refuses(verb object.Verbs, ref object.Ref) (surroundings.Refusal, bool) {
-	w := surroundings.Write{Operation: surroundings.Update, Object: n.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)}
+func (n *neighbours) refuses(verb object.Verbs, ref object.Ref) (evidence.Refusal, bool) {
+	w := evidence.Write{Operation: evidence.Update, Object: n.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)}
 	if verb == object.Delete {
-		w.Operation = surroundings.Remove
+		w.Operation = evidence.Remove
 	}
 	if n.around == nil || w.Object == nil || verb == object.Create {
-		return surroundings.Refusal{}, false
+		return evidence.Refusal{}, false
 	}
 	if verb != object.Delete {
 		w.Subresource = n.recorder.subresource()
@@ -77,7 +77,7 @@ func (n *neighbours) refuses(verb object.Verbs, ref object.Ref) (surroundings.Re
 	return n.around.Refuses(w)
 }
 
-func internalError(r surroundings.Refusal) error {
+func internalError(r evidence.Refusal) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: r.Text(),
 	}}
@@ -107,7 +107,7 @@ func (n *neighbours) unreadable(gr schema.GroupResource) error {
 
 // hidden is why the content of a namespace or a definition could not be listed, where
 // that keeps it: its conversion fails for whoever asks.
-func (n *neighbours) hidden(o *object.Object) (surroundings.Refusal, bool) {
+func (n *neighbours) hidden(o *object.Object) (evidence.Refusal, bool) {
 	switch {
 	case n.around == nil:
 	case o.Kind == "Namespace" && o.Group() == "":
@@ -115,7 +115,7 @@ func (n *neighbours) hidden(o *object.Object) (surroundings.Refusal, bool) {
 	case o.Definition() != nil:
 		return n.around.Cleanup(o)
 	}
-	return surroundings.Refusal{}, false
+	return evidence.Refusal{}, false
 }
 
 // subresource is the part of an object that the actor at work updates.
@@ -139,12 +139,12 @@ func (n *neighbours) Kubelet(node string) string {
 		return ""
 	}
 	state, ready := n.around.Node(node)
-	if state != surroundings.NodeNotReady {
+	if state != evidence.NodeNotReady {
 		return ""
 	}
 	text := "Ready is " + ready.Status
 	if ready.Message != "" {
-		text += ": " + surroundings.Clip(ready.Message)
+		text += ": " + evidence.Clip(ready.Message)
 	}
 	return text
 }
@@ -167,7 +167,7 @@ func (n *neighbours) Undiscovered() []object.Undiscovered {
 	for _, a := range n.around.APIServices() {
 		version := object.Resource{Group: a.Group, Version: a.Version}.APIVersion()
 		list = slices.DeleteFunc(slices.Clone(list), func(u object.Undiscovered) bool { return u.APIVersion == version })
-		list = append(list, object.Undiscovered{APIVersion: version, Why: "APIService " + a.Name + " does not answer: " + surroundings.Clip(a.Available.Message)})
+		list = append(list, object.Undiscovered{APIVersion: version, Why: "APIService " + a.Name + " does not answer: " + evidence.Clip(a.Available.Message)})
 	}
 	return list
 }
@@ -197,7 +197,7 @@ func (n *neighbours) rest(actor, assumption string, o *object.Object) string {
 	case actor == controllers.KubeletName:
 		if pod := o.Pod(); pod != nil {
 			state, _ := n.around.Node(pod.NodeName)
-			seen = state == surroundings.NodeReady
+			seen = state == evidence.NodeReady
 		}
 	case actor == controllers.NamespaceName:
 		if n.unanswered() || n.around.Obstructed() || n.around.Discovered() && n.around.Admitted() && n.around.Converted() {
@@ -215,7 +215,7 @@ func (n *neighbours) rest(actor, assumption string, o *object.Object) string {
 }
 
 // refusedReason is the reason of a write that was refused.
-func refusedReason(r surroundings.Refusal) Reason {
+func refusedReason(r evidence.Refusal) Reason {
 	switch {
 	case !r.Sure:
 		return WebhookUnknown
@@ -284,13 +284,13 @@ func (s *simulation) blockedByRefusal(f *fate, o *object.Object) {
 }
 
 // refusedOf is why a write was refused to one of the objects that stand.
-func (s *simulation) refusedOf(list []report.Ref) (surroundings.Refusal, bool) {
+func (s *simulation) refusedOf(list []report.Ref) (evidence.Refusal, bool) {
 	for _, d := range list {
 		if r, ok := s.neighbours.refused[object.Ref(d)]; ok && s.stands(object.Ref(d)) {
 			return r, true
 		}
 	}
-	return surroundings.Refusal{}, false
+	return evidence.Refusal{}, false
 }
 
 // stands tells whether nobody has deleted an object.

@@ -7,17 +7,17 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // late are the deletions in the snapshot with which somebody could have gone on at once,
 // and has not for minutes, or has tried and failed: what nobody does is not simulated.
 // A nil late stands for none.
 type late struct {
-	turns map[turn]surroundings.Lateness
+	turns map[turn]evidence.Lateness
 	// standing are the objects of the turns.
 	standing map[object.Ref]standstill
 	// owners are those for which the collector is late.
@@ -33,7 +33,7 @@ type turn struct {
 
 // standstill is why an object does not go, and the finalizers that stay therefore.
 type standstill struct {
-	surroundings.Lateness
+	evidence.Lateness
 	actor string
 	holds []string
 }
@@ -58,7 +58,7 @@ func (l *late) of(ref object.Ref) (standstill, bool) {
 }
 
 // add takes up that an actor is late. Of several who are, the first is named.
-func (l *late) add(actor string, o *object.Object, why surroundings.Lateness, holds string) {
+func (l *late) add(actor string, o *object.Object, why evidence.Lateness, holds string) {
 	key := coordinates(o.Ref)
 	l.turns[turn{actor, key}] = why
 	st, known := l.standing[key]
@@ -155,8 +155,8 @@ func (r *recorder) lateOwner(ref object.Ref) *object.Object {
 }
 
 // lateReason is the reason of an effect for a lateness.
-func lateReason(why surroundings.LateReason) Reason {
-	if why == surroundings.DeletionForgotten {
+func lateReason(why evidence.LateReason) Reason {
+	if why == evidence.DeletionForgotten {
 		return DeletionMissed
 	}
 	return Reason(why)
@@ -187,7 +187,7 @@ func IsLate(r Reason) bool {
 // not known.
 func (f *fate) standStill(st standstill) {
 	f.outcome, f.reason, f.detail = report.Blocked, string(lateReason(st.Reason)), st.Detail
-	if st.Reason == surroundings.ControllerNotWorking {
+	if st.Reason == evidence.ControllerNotWorking {
 		f.detail = st.actor
 	}
 	if !st.Proven {

@@ -11,22 +11,22 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // doers are the controllers of which it can be told that they are late.
-var doers = map[string]surroundings.Doer{
-	controllers.NamespaceName:        surroundings.Namespaces,
-	controllers.DefinitionName:       surroundings.Definitions,
-	controllers.KubeletName:          surroundings.Kubelet,
-	controllers.PodGCName:            surroundings.Manager,
-	controllers.JobName:              surroundings.Manager,
-	controllers.ClaimProtectionName:  surroundings.Manager,
-	controllers.VolumeProtectionName: surroundings.Manager,
-	controllers.ResourceClaimName:    surroundings.Manager,
-	controllers.CIDRName:             surroundings.Manager,
+var doers = map[string]evidence.Doer{
+	controllers.NamespaceName:        evidence.NamespaceController,
+	controllers.DefinitionName:       evidence.CRDController,
+	controllers.KubeletName:          evidence.Kubelet,
+	controllers.PodGCName:            evidence.Manager,
+	controllers.JobName:              evidence.Manager,
+	controllers.ClaimProtectionName:  evidence.Manager,
+	controllers.VolumeProtectionName: evidence.Manager,
+	controllers.ResourceClaimName:    evidence.Manager,
+	controllers.CIDRName:             evidence.Manager,
 }
 
 // findLate looks who could go on with what in the snapshot, before anything else
@@ -52,7 +52,7 @@ func (s *simulation) findLate(ctx context.Context) error {
 	if len(old) == 0 {
 		return nil
 	}
-	l := &late{turns: map[turn]surroundings.Lateness{}, standing: map[object.Ref]standstill{}}
+	l := &late{turns: map[turn]evidence.Lateness{}, standing: map[object.Ref]standstill{}}
 	if err := s.lateControllers(ctx, l, old); err != nil {
 		return err
 	}
@@ -99,8 +99,8 @@ func (s *simulation) lateControllers(ctx context.Context, l *late, old []*object
 }
 
 // cleans tells whether a doer is who empties a namespace or a definition.
-func cleans(by surroundings.Doer, o *object.Object) bool {
-	return by == surroundings.Namespaces && o.Kind == "Namespace" || by == surroundings.Definitions && o.Kind == "CustomResourceDefinition"
+func cleans(by evidence.Doer, o *object.Object) bool {
+	return by == evidence.NamespaceController && o.Kind == "Namespace" || by == evidence.CRDController && o.Kind == "CustomResourceDefinition"
 }
 
 // unreadable tells whether what is in an object cannot even be listed.
@@ -198,7 +198,7 @@ func (s *simulation) lateCollector(ctx context.Context, l *late, old []*object.O
 		}
 	}
 	add := func(o *object.Object) {
-		if why, ok := s.neighbours.around.Late(o, surroundings.Collector); ok {
+		if why, ok := s.neighbours.around.Late(o, evidence.Collector); ok {
 			l.add(actorCollector, o, why, "")
 		}
 	}

@@ -11,11 +11,11 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // Options say how to simulate.
@@ -34,7 +34,7 @@ type Options struct {
 	Keep Keeper
 	// Surroundings are what is known of those who act beside the collector; nil for
 	// nothing, so that they are assumed to do their part.
-	Surroundings *surroundings.Surroundings
+	Surroundings *evidence.Surroundings
 	// OnlyNear leaves out what happens anyway in namespaces that the request has nothing
 	// to do with. Of a collection the Keeper says which namespaces it is about.
 	OnlyNear bool
@@ -124,7 +124,7 @@ func (s *simulation) settle(ctx context.Context, left unsure) (fates, error) {
 // EffectOn simulates a seed for the sake of one object and returns what becomes
 // of it: Kept if nothing touches it. Of a delete it has both futures. The surroundings
 // may be nil.
-func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *surroundings.Surroundings) (report.Effect, error) {
+func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *evidence.Surroundings) (report.Effect, error) {
 	s := newSimulation(snap, seed, Options{Surroundings: around, NoSteps: true})
 	if err := s.run(ctx, nil); err != nil {
 		return report.Effect{}, err

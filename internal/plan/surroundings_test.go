@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -40,7 +39,7 @@ func surrounded(t *testing.T, d *datadriven.TestData) string {
 	if d.Cmd == "delete" {
 		seed = deleteSeed(t, d, snap)
 	}
-	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Surroundings: surroundings.New(snap, seen, noon.Unix())})
+	result, err := plan.Simulate(t.Context(), snap, seed, plan.Options{Surroundings: evidence.New(snap, seen, noon.Unix())})
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -141,7 +140,7 @@ func TestNothingKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, around := range map[string]*surroundings.Surroundings{"none": nil, "blind": surroundings.New(snap, nil, 0), "empty": surroundings.New(snap, &evidence.World{}, 0)} {
+	for name, around := range map[string]*evidence.Surroundings{"none": nil, "blind": evidence.New(snap, nil, 0), "empty": evidence.New(snap, &evidence.World{}, 0)} {
 		result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, snap.Objects[0].Ref), plan.Options{Surroundings: around})
 		if err != nil {
 			t.Fatal(err)

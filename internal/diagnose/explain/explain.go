@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // OwnerIsGarbage is the reason of an object whose owner still exists and is
@@ -36,7 +36,7 @@ type question struct {
 	// users are those that protect the object, being deleted, from its end.
 	users []report.Ref
 	// around are the surroundings; nil for nothing known.
-	around *surroundings.Surroundings
+	around *evidence.Surroundings
 }
 
 // Object explains one object. It returns an error when the object is not in the

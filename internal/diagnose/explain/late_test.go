@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // TestLate: of an object with which somebody should long have gone on, explain says the
@@ -23,7 +23,7 @@ func TestLate(t *testing.T) {
 			t.Fatal(err)
 		}
 		for now, late := range map[int64]bool{deleted + 2: false, noon: true, 0: false} {
-			x, err := explain.Object(t.Context(), snap, snap.Objects[0].Ref, explain.Options{Surroundings: surroundings.New(snap, nil, now)})
+			x, err := explain.Object(t.Context(), snap, snap.Objects[0].Ref, explain.Options{Surroundings: evidence.New(snap, nil, now)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // mostTried bounds the simulated objects, all simulations together, when the deletes
@@ -25,7 +25,7 @@ type Options struct {
 	AllPolicies bool
 	// Surroundings are what is known of those who act beside the collector; nil for
 	// nothing.
-	Surroundings *surroundings.Surroundings
+	Surroundings *evidence.Surroundings
 }
 
 // taking looks for the single deletes after which an object is gone.

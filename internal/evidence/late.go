@@ -1,9 +1,8 @@
-package surroundings
+package evidence
 
 import (
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -16,12 +15,12 @@ const (
 	// Collector is the garbage collector.
 	Collector Doer = iota + 1
 	// Namespaces is the namespace controller.
-	Namespaces
+	NamespaceController
 	// Manager is any other controller of kube-controller-manager.
 	Manager
 	// Definitions is the part of the API server that deletes custom resources with their
 	// definition.
-	Definitions
+	CRDController
 	// Kubelet is the kubelet of a pod's node.
 	Kubelet
 )
@@ -56,10 +55,10 @@ type Lateness struct {
 // else holds that up. It is not late, as far as is known, before Patience is over, and
 // where the time is not known. That the last try has failed counts at once.
 func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
-	if l, fails := s.Fails(o); fails && (by == Namespaces || by == Definitions) {
+	if l, fails := s.Fails(o); fails && (by == NamespaceController || by == CRDController) {
 		return l, true
 	}
-	if !s.Overdue(o) || by == Namespaces && s.Retries(o) {
+	if !s.Overdue(o) || by == NamespaceController && s.Retries(o) {
 		return Lateness{}, false
 	}
 	l := Lateness{}
@@ -67,10 +66,10 @@ func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
 	case Kubelet:
 		l.Reason = PodNotFinished
 		return l, true
-	case Definitions:
+	case CRDController:
 		l.Reason = DefinitionCleanupFails
 		return l, true
-	case Collector, Namespaces, Manager:
+	case Collector, NamespaceController, Manager:
 	}
 	l.Manager = s.Manager(o)
 	l.Proven = l.Manager.State == report.RemoverGone
@@ -93,15 +92,15 @@ func (s *Surroundings) Fails(o *object.Object) (Lateness, bool) {
 	if !o.BeingDeleted() || s.seen == nil {
 		return Lateness{}, false
 	}
-	var c evidence.Condition
+	var c Condition
 	l := Lateness{}
 	switch {
 	case o.Kind == "Namespace" && o.Group() == "":
 		c, l.Reason = s.failingNamespace(o.Name), NamespaceDeletionFails
 	case o.Kind == "CustomResourceDefinition" && o.Group() == "apiextensions.k8s.io":
-		c, _ = evidence.Find(s.ConditionsOfDefinition(o.Name), "Terminating")
+		c, _ = Find(s.ConditionsOfDefinition(o.Name), "Terminating")
 		if c.Reason != instancesFail {
-			c = evidence.Condition{}
+			c = Condition{}
 		}
 		l.Reason = DefinitionCleanupFails
 	}
@@ -111,11 +110,11 @@ func (s *Surroundings) Fails(o *object.Object) (Lateness, bool) {
 
 // failingNamespace is the condition of a namespace that says that its content cannot be
 // discovered or deleted. An aggregated API that is down is known as such.
-func (s *Surroundings) failingNamespace(name string) evidence.Condition {
+func (s *Surroundings) failingNamespace(name string) Condition {
 	list, _ := s.ConditionsOfNamespace(name)
-	discovery, _ := evidence.Find(list, discoveryFailure)
-	parsing, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure")
-	content, _ := evidence.Find(list, "NamespaceDeletionContentFailure")
+	discovery, _ := Find(list, discoveryFailure)
+	parsing, _ := Find(list, "NamespaceDeletionGroupVersionParsingFailure")
+	content, _ := Find(list, "NamespaceDeletionContentFailure")
 	switch {
 	case discovery.True() && len(s.APIServices()) == 0 && !s.DiscoveryWorks():
 		return discovery
@@ -124,7 +123,7 @@ func (s *Surroundings) failingNamespace(name string) evidence.Condition {
 	case content.True() && !OnlyRemains(content.Message):
 		return content
 	}
-	return evidence.Condition{}
+	return Condition{}
 }
 
 const discoveryFailure = "NamespaceDeletionDiscoveryFailure"
@@ -133,17 +132,17 @@ const discoveryFailure = "NamespaceDeletionDiscoveryFailure"
 // again what it could not do because discovery failed: discovery works now.
 func (s *Surroundings) Retries(namespace *object.Object) bool {
 	list, _ := s.ConditionsOfNamespace(namespace.Name)
-	c, _ := evidence.Find(list, discoveryFailure)
+	c, _ := Find(list, discoveryFailure)
 	return c.True() && s.DiscoveryWorks() && s.ManagerRuns()
 }
 
 // DiscoveryWorks tells whether everything that is served is known to be discovered now.
 func (s *Surroundings) DiscoveryWorks() bool {
-	return s.snap.KnowsAllKinds() && s.seen.Sight(evidence.APIServices, "").Whole && len(s.APIServices()) == 0
+	return s.snap.KnowsAllKinds() && s.seen.Sight(APIServices, "").Whole && len(s.APIServices()) == 0
 }
 
 // ConditionsOfNamespace are those of a namespace; false when it was not seen.
-func (s *Surroundings) ConditionsOfNamespace(name string) ([]evidence.Condition, bool) {
+func (s *Surroundings) ConditionsOfNamespace(name string) ([]Condition, bool) {
 	if s.seen != nil {
 		for _, ns := range s.seen.Namespaces {
 			if ns.Ref.Name == name {
@@ -155,7 +154,7 @@ func (s *Surroundings) ConditionsOfNamespace(name string) ([]evidence.Condition,
 }
 
 // ConditionsOfDefinition are those of a definition.
-func (s *Surroundings) ConditionsOfDefinition(name string) []evidence.Condition {
+func (s *Surroundings) ConditionsOfDefinition(name string) []Condition {
 	if s.seen != nil {
 		for n := range s.seen.Definitions {
 			if d := &s.seen.Definitions[n]; d.Ref.Name == name {

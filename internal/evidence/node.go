@@ -1,7 +1,6 @@
-package surroundings
+package evidence
 
 import (
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -23,13 +22,13 @@ const (
 )
 
 // Node tells the state of a node, with the condition Ready as far as it was seen.
-func (s *Surroundings) Node(name string) (NodeState, evidence.Condition) {
+func (s *Surroundings) Node(name string) (NodeState, Condition) {
 	ready, known := s.ready[name]
 	switch {
 	case name == "":
-		return NodeUnknown, evidence.Condition{}
+		return NodeUnknown, Condition{}
 	case s.nodes && s.snap.Find("v1", everyNode.Kind, "", name) == nil && s.snap.Covers(everyNode, ""):
-		return NodeAbsent, evidence.Condition{}
+		return NodeAbsent, Condition{}
 	case !known || ready.Status == "":
 		return NodeUnknown, ready
 	case ready.True():

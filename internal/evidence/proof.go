@@ -1,4 +1,4 @@
-package surroundings
+package evidence
 
 import (
 	"slices"
@@ -28,7 +28,7 @@ const (
 	LeaseRenewed      ProofReason = "LeaseRenewed"
 	LeaseExpired      ProofReason = "LeaseExpired"
 	LeaseNotFound     ProofReason = "LeaseNotFound"
-	NotRead           ProofReason = "NotRead"
+	PartNotRead       ProofReason = "NotRead"
 	TakesLong         ProofReason = "TakesLong"
 	ConditionSays     ProofReason = "ConditionSays"
 	DiscoveryWorks    ProofReason = "DiscoveryWorks"
@@ -65,7 +65,7 @@ func ProofReasons() []ProofText {
 		{LeaseRenewed, "A lease that belongs to the remover was renewed in time."},
 		{LeaseExpired, "A lease that belongs to the remover has expired."},
 		{LeaseNotFound, "There is no lease that belongs to the remover: it may work without one."},
-		{NotRead, "A part of the evidence was not read: nothing in it counts as absent."},
+		{PartNotRead, "A part of the evidence was not read: nothing in it counts as absent."},
 		{TakesLong, "The deletion has lasted long. That alone never means that nobody is at work."},
 		{ConditionSays, "A condition of the object's status."},
 		{DiscoveryWorks, "Discovery failed when the condition was written, and does not fail any more."},

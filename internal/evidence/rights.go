@@ -1,22 +1,21 @@
-package surroundings
+package evidence
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // rights trace permissions back to those who have them.
 type rights struct {
-	seen *evidence.World
+	seen *World
 	// cluster and local are the rules by the roles' names, the local ones with the
 	// namespace before the name.
-	cluster, local map[string][]evidence.Rule
+	cluster, local map[string][]Rule
 	// single tells that some rule is about single objects.
 	single func(object.Resource) bool
-	traced map[tracedFor]*writers
+	traced map[tracedFor]*mayWrite
 }
 
 // tracedFor is for what rights were traced; the name only where rules are about single
@@ -24,7 +23,7 @@ type rights struct {
 type tracedFor struct{ group, resource, namespace, name string }
 
 // writers are those who may write an object.
-type writers struct {
+type mayWrite struct {
 	// accounts have rights that name the resource; powerful ones may write everything
 	// of the group or the cluster.
 	accounts, powerful map[Account]bool
@@ -35,15 +34,15 @@ type writers struct {
 
 	// named and mighty are the pods at work under the accounts of the two kinds, and
 	// workloads those under accounts that have rights that name the resource.
-	named, mighty []*evidence.Pod
-	workloads     []*evidence.Workload
+	named, mighty []*Pod
+	workloads     []*Workload
 }
 
 // may tells whether an account may write the object.
-func (w *writers) may(a Account) bool { return w.everyone || w.accounts[a] || w.powerful[a] }
+func (w *mayWrite) may(a Account) bool { return w.everyone || w.accounts[a] || w.powerful[a] }
 
-func newRights(seen *evidence.World) *rights {
-	r := &rights{seen: seen, cluster: map[string][]evidence.Rule{}, local: map[string][]evidence.Rule{}, traced: map[tracedFor]*writers{}}
+func newRights(seen *World) *rights {
+	r := &rights{seen: seen, cluster: map[string][]Rule{}, local: map[string][]Rule{}, traced: map[tracedFor]*mayWrite{}}
 	if seen == nil {
 		return r
 	}
@@ -59,7 +58,7 @@ func newRights(seen *evidence.World) *rights {
 }
 
 // singles tells of which resources rules name single objects.
-func singles(roles []evidence.Role) func(object.Resource) bool {
+func singles(roles []Role) func(object.Resource) bool {
 	named := map[[2]string]bool{}
 	for _, role := range roles {
 		for _, rule := range role.Rules {
@@ -80,7 +79,7 @@ func singles(roles []evidence.Role) func(object.Resource) bool {
 }
 
 // writersOf are those who may update or patch the object or a part of it.
-func (r *rights) writersOf(o *object.Object, resource object.Resource) *writers {
+func (r *rights) writersOf(o *object.Object, resource object.Resource) *mayWrite {
 	key := tracedFor{group: resource.Group, resource: resource.Name, namespace: o.Namespace}
 	if r.seen != nil && r.single(resource) {
 		key.name = o.Name
@@ -88,7 +87,7 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *writers 
 	if w, ok := r.traced[key]; ok {
 		return w
 	}
-	w := &writers{accounts: map[Account]bool{}, powerful: map[Account]bool{}}
+	w := &mayWrite{accounts: map[Account]bool{}, powerful: map[Account]bool{}}
 	r.traced[key] = w
 	if r.seen == nil {
 		return w
@@ -109,7 +108,7 @@ func (r *rights) writersOf(o *object.Object, resource object.Resource) *writers 
 }
 
 // atWork finds who runs under the accounts.
-func (w *writers) atWork(seen *evidence.World) {
+func (w *mayWrite) atWork(seen *World) {
 	for n := range seen.Pods {
 		p := &seen.Pods[n]
 		switch a := (Account{p.Ref.Namespace, p.ServiceAccount}); {
@@ -127,16 +126,16 @@ func (w *writers) atWork(seen *evidence.World) {
 	}
 }
 
-func finished(p *evidence.Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
+func finished(p *Pod) bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
 // programs are pods at work and workloads by the names that they may call themselves.
 type programs struct {
-	pods      map[string][]*evidence.Pod
-	workloads map[string][]*evidence.Workload
+	pods      map[string][]*Pod
+	workloads map[string][]*Workload
 }
 
-func newPrograms(seen *evidence.World) *programs {
-	p := &programs{pods: map[string][]*evidence.Pod{}, workloads: map[string][]*evidence.Workload{}}
+func newPrograms(seen *World) *programs {
+	p := &programs{pods: map[string][]*Pod{}, workloads: map[string][]*Workload{}}
 	if seen == nil {
 		return p
 	}
@@ -173,7 +172,7 @@ func (r *rights) told() bool {
 	return ok
 }
 
-func (r *rights) rulesOf(b *evidence.Binding) []evidence.Rule {
+func (r *rights) rulesOf(b *Binding) []Rule {
 	if b.RoleKind == "ClusterRole" {
 		return r.cluster[b.RoleName]
 	}
@@ -185,7 +184,7 @@ func (r *rights) rulesOf(b *evidence.Binding) []evidence.Rule {
 // takes finalizers along.
 //
 // Upstream: rbac/v1 evaluation helpers VerbMatches, APIGroupMatches, ResourceMatches.
-func allows(rules []evidence.Rule, resource object.Resource, name string) (named, powerful bool) {
+func allows(rules []Rule, resource object.Resource, name string) (named, powerful bool) {
 	for _, rule := range rules {
 		if !containsAny(rule.Verbs, "*", "update", "patch") || !containsAny(rule.Groups, "*", resource.Group) ||
 			len(rule.Names) > 0 && !slices.Contains(rule.Names, name) {
@@ -210,7 +209,7 @@ func containsAny(list []string, wanted ...string) bool {
 
 // grant gives the rights of a binding to its subjects. Those of the control plane
 // that may write everything are no news: they remove finalizers of Kubernetes only.
-func (w *writers) grant(b *evidence.Binding, named bool) {
+func (w *mayWrite) grant(b *Binding, named bool) {
 	for _, s := range b.Subjects {
 		namespace, name, isAccount := accountOf(s, b.Ref.Namespace)
 		system := strings.HasPrefix(s.Name, "system:") || s.Name == "kubeadm:cluster-admins"
@@ -228,7 +227,7 @@ func (w *writers) grant(b *evidence.Binding, named bool) {
 }
 
 // accountOf reads a subject as a service account, in either spelling.
-func accountOf(s evidence.Subject, namespace string) (in, name string, ok bool) {
+func accountOf(s Subject, namespace string) (in, name string, ok bool) {
 	if s.Kind == "ServiceAccount" {
 		if s.Namespace != "" {
 			namespace = s.Namespace

@@ -1,10 +1,9 @@
-package surroundings
+package evidence
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -26,7 +25,7 @@ const (
 )
 
 // pulseOf is what a lease says at the time of the question.
-func (s *Surroundings) pulseOf(l evidence.Lease) pulse {
+func (s *Surroundings) pulseOf(l Lease) pulse {
 	over := s.now - l.Renewed - l.Duration
 	switch {
 	case s.now == 0 || l.Renewed == 0:
@@ -39,7 +38,7 @@ func (s *Surroundings) pulseOf(l evidence.Lease) pulse {
 	return none
 }
 
-func leaseText(l evidence.Lease, p pulse) string {
+func leaseText(l Lease, p pulse) string {
 	verb := "was renewed"
 	if p == expired {
 		verb = "has expired: it was renewed last"
@@ -75,7 +74,7 @@ func (s *search) leases() pulse {
 	return found
 }
 
-func (s *search) owns(l evidence.Lease) bool {
+func (s *search) owns(l Lease) bool {
 	if l.Namespace == "kube-node-lease" {
 		return false
 	}
@@ -130,7 +129,7 @@ func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.Re
 				proof.Add(LeaseExpired, &about, leaseText(l, p))
 				unread := s.unread()
 				for _, text := range unread {
-					proof.Add(NotRead, nil, text)
+					proof.Add(PartNotRead, nil, text)
 				}
 				if len(unread) > 0 {
 					return report.RemoverUnknown
@@ -142,8 +141,8 @@ func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.Re
 			}
 		}
 	}
-	if sight := s.seen.Sight(evidence.Leases, "kube-system"); !sight.Whole {
-		proof.Add(NotRead, nil, "leases in kube-system: "+sight.Why)
+	if sight := s.seen.Sight(Leases, "kube-system"); !sight.Whole {
+		proof.Add(PartNotRead, nil, "leases in kube-system: "+sight.Why)
 	} else {
 		proof.Add(LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")
 	}

@@ -1,7 +1,6 @@
-package surroundings
+package evidence
 
 import (
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -10,19 +9,19 @@ import (
 // what they have judged: use them from one goroutine at a time.
 type Surroundings struct {
 	snap *snapshot.Snapshot
-	seen *evidence.World
+	seen *World
 	now  int64
 
 	// nodes tells that there is one: a world without any says nothing about nodes.
 	nodes bool
-	ready map[string]evidence.Condition
-	shown map[object.Ref]*evidence.Terminating
+	ready map[string]Condition
+	shown map[object.Ref]*Terminating
 
 	reach *reach
 	// deaf are the webhooks that no one answers for, and whose failure counts.
-	deaf []*evidence.Webhook
+	deaf []*Webhook
 	// mute are the definitions whose conversion webhook nobody answers for.
-	mute     []*evidence.Definition
+	mute     []*Definition
 	rights   *rights
 	programs *programs
 }
@@ -31,10 +30,10 @@ type Surroundings struct {
 // nothing is known then. The evidence must not change while they are in use. now is
 // when it was looked at, in seconds since 1970, and 0 when that is not known: nothing
 // is said then to have expired or to take long.
-func New(snap *snapshot.Snapshot, seen *evidence.World, now int64) *Surroundings {
+func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 	s := &Surroundings{
 		snap: snap, seen: seen.Sorted(), now: now,
-		ready: map[string]evidence.Condition{}, shown: map[object.Ref]*evidence.Terminating{},
+		ready: map[string]Condition{}, shown: map[object.Ref]*Terminating{},
 	}
 	for _, o := range snap.Objects {
 		if o.Kind == everyNode.Kind && o.Group() == "" {
@@ -59,7 +58,7 @@ func New(snap *snapshot.Snapshot, seen *evidence.World, now int64) *Surroundings
 
 // Evidence is what they are judged from, sorted; nil when there is none. It must not
 // be changed.
-func (s *Surroundings) Evidence() *evidence.World { return s.seen }
+func (s *Surroundings) Evidence() *World { return s.seen }
 
 // Known is the reference that the snapshot has for an object: the evidence may have
 // been read in another version.
@@ -79,7 +78,7 @@ func (s *Surroundings) Known(ref object.Ref) object.Ref {
 
 // Shown is what an object that is being deleted shows of itself; nil when that was not
 // seen.
-func (s *Surroundings) Shown(o *object.Object) *evidence.Terminating { return s.shown[o.Ref] }
+func (s *Surroundings) Shown(o *object.Object) *Terminating { return s.shown[o.Ref] }
 
 // Patience is how long, in seconds, deleters that need no one else may take before they
 // count as not working: the collector takes seconds, the back-off of the namespace

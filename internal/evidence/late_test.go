@@ -1,4 +1,4 @@
-package surroundings_test
+package evidence_test
 
 import (
 	"fmt"
@@ -10,17 +10,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/internal/surroundings"
 )
 
 // The time of the question, and what is being deleted since when.
 const (
-	noon    = 1777636800 // 2026-05-01T12:00:00Z
-	atTen   = "2026-05-01T10:00:00Z"
-	latest  = "2026-05-01T11:55:00Z" // exactly Patience before noon
-	tooLate = "2026-05-01T11:54:59Z"
-	justNow = "2026-05-01T11:59:58Z"
-	inGrace = "2026-05-01T12:00:30Z"
+	lateNoon = 1777636800 // 2026-05-01T12:00:00Z
+	atTen    = "2026-05-01T10:00:00Z"
+	latest   = "2026-05-01T11:55:00Z" // exactly Patience before noon
+	tooLate  = "2026-05-01T11:54:59Z"
+	justNow  = "2026-05-01T11:59:58Z"
+	inGrace  = "2026-05-01T12:00:30Z"
 )
 
 func lease(renewed string) string {
@@ -47,7 +46,7 @@ func condition(typ, reason, message string) string {
 type lateCase struct {
 	since  string
 	kind   string // a ConfigMap unless it says otherwise
-	by     surroundings.Doer
+	by     evidence.Doer
 	rest   string // of the body
 	beside []string
 	unread evidence.Part
@@ -62,64 +61,64 @@ type lateCase struct {
 func TestLate(t *testing.T) {
 	runs, over := lease(justNow), lease(atTen)
 	for name, c := range map[string]lateCase{
-		"collector, unknown":         {since: tooLate, by: surroundings.Collector, want: "CollectorNotWorking"},
-		"collector, runs":            {since: tooLate, by: surroundings.Collector, beside: []string{runs}, want: "DeletionForgotten"},
-		"collector, runs, for hours": {since: atTen, by: surroundings.Collector, beside: []string{runs}, want: "DeletionForgotten"},
-		"collector, gone":            {since: tooLate, by: surroundings.Collector, beside: []string{over}, want: "CollectorNotWorking proven"},
+		"collector, unknown":         {since: tooLate, by: evidence.Collector, want: "CollectorNotWorking"},
+		"collector, runs":            {since: tooLate, by: evidence.Collector, beside: []string{runs}, want: "DeletionForgotten"},
+		"collector, runs, for hours": {since: atTen, by: evidence.Collector, beside: []string{runs}, want: "DeletionForgotten"},
+		"collector, gone":            {since: tooLate, by: evidence.Collector, beside: []string{over}, want: "CollectorNotWorking proven"},
 		"collector, gone, not all read": {
-			since: tooLate, by: surroundings.Collector, beside: []string{over}, unread: evidence.Pods, want: "CollectorNotWorking",
+			since: tooLate, by: evidence.Collector, beside: []string{over}, unread: evidence.Pods, want: "CollectorNotWorking",
 		},
-		"collector, in time":       {since: latest, by: surroundings.Collector, beside: []string{over}},
-		"collector, at once":       {since: justNow, by: surroundings.Collector, beside: []string{over}},
-		"collector, timeless":      {since: atTen, by: surroundings.Collector, beside: []string{over}, timeless: true},
-		"controller, unknown":      {since: tooLate, by: surroundings.Manager, want: "ControllerNotWorking"},
-		"controller, runs":         {since: tooLate, by: surroundings.Manager, beside: []string{runs}, want: "ControllerNotWorking"},
-		"controller, gone":         {since: tooLate, by: surroundings.Manager, beside: []string{over}, want: "ControllerNotWorking proven"},
-		"controller, in time":      {since: latest, by: surroundings.Manager},
-		"kubelet":                  {since: tooLate, by: surroundings.Kubelet, want: "PodNotFinished"},
-		"kubelet, no manager":      {since: tooLate, by: surroundings.Kubelet, beside: []string{over}, want: "PodNotFinished"},
-		"kubelet, in time":         {since: latest, by: surroundings.Kubelet},
-		"kubelet, in grace":        {since: inGrace, by: surroundings.Kubelet},
-		"kubelet, timeless":        {since: atTen, by: surroundings.Kubelet, timeless: true},
-		"definition":               {since: tooLate, kind: crd, by: surroundings.Definitions, want: "DefinitionCleanupFails"},
-		"definition, in time":      {since: latest, kind: crd, by: surroundings.Definitions},
-		"namespace":                {since: tooLate, kind: "Namespace", by: surroundings.Namespaces, want: "ControllerNotWorking"},
-		"namespace, in time":       {since: justNow, kind: "Namespace", by: surroundings.Namespaces},
-		"not being deleted at all": {by: surroundings.Collector, beside: []string{over}},
+		"collector, in time":       {since: latest, by: evidence.Collector, beside: []string{over}},
+		"collector, at once":       {since: justNow, by: evidence.Collector, beside: []string{over}},
+		"collector, timeless":      {since: atTen, by: evidence.Collector, beside: []string{over}, timeless: true},
+		"controller, unknown":      {since: tooLate, by: evidence.Manager, want: "ControllerNotWorking"},
+		"controller, runs":         {since: tooLate, by: evidence.Manager, beside: []string{runs}, want: "ControllerNotWorking"},
+		"controller, gone":         {since: tooLate, by: evidence.Manager, beside: []string{over}, want: "ControllerNotWorking proven"},
+		"controller, in time":      {since: latest, by: evidence.Manager},
+		"kubelet":                  {since: tooLate, by: evidence.Kubelet, want: "PodNotFinished"},
+		"kubelet, no manager":      {since: tooLate, by: evidence.Kubelet, beside: []string{over}, want: "PodNotFinished"},
+		"kubelet, in time":         {since: latest, by: evidence.Kubelet},
+		"kubelet, in grace":        {since: inGrace, by: evidence.Kubelet},
+		"kubelet, timeless":        {since: atTen, by: evidence.Kubelet, timeless: true},
+		"definition":               {since: tooLate, kind: crd, by: evidence.CRDController, want: "DefinitionCleanupFails"},
+		"definition, in time":      {since: latest, kind: crd, by: evidence.CRDController},
+		"namespace":                {since: tooLate, kind: "Namespace", by: evidence.NamespaceController, want: "ControllerNotWorking"},
+		"namespace, in time":       {since: justNow, kind: "Namespace", by: evidence.NamespaceController},
+		"not being deleted at all": {by: evidence.Collector, beside: []string{over}},
 
 		"definition that fails": {
-			since: justNow, kind: crd, by: surroundings.Definitions,
+			since: justNow, kind: crd, by: evidence.CRDController,
 			rest: conditions(condition("Terminating", "InstanceDeletionFailed", "could not list")), want: "DefinitionCleanupFails: could not list",
 		},
 		"definition under way": {
-			since: justNow, kind: crd, by: surroundings.Definitions, rest: conditions(condition("Terminating", "InstanceDeletionInProgress", "some")),
+			since: justNow, kind: crd, by: evidence.CRDController, rest: conditions(condition("Terminating", "InstanceDeletionInProgress", "some")),
 		},
 		"namespace that fails": {
-			since: justNow, kind: "Namespace", by: surroundings.Namespaces,
+			since: justNow, kind: "Namespace", by: evidence.NamespaceController,
 			rest: conditions(condition("NamespaceDeletionContentFailure", "ContentDeletionFailed", "Failed to delete")), want: "NamespaceDeletionFails: Failed to delete",
 		},
 		"namespace that fails, timeless": {
-			since: justNow, kind: "Namespace", by: surroundings.Namespaces, timeless: true,
+			since: justNow, kind: "Namespace", by: evidence.NamespaceController, timeless: true,
 			rest: conditions(condition("NamespaceDeletionGroupVersionParsingFailure", "GroupVersionParsingFailed", "a/b/c")), want: "NamespaceDeletionFails: a/b/c",
 		},
 		"namespace with content left": {
-			since: justNow, kind: "Namespace", by: surroundings.Namespaces,
+			since: justNow, kind: "Namespace", by: evidence.NamespaceController,
 			rest: conditions(condition("NamespaceDeletionContentFailure", "ContentDeletionFailed", "Failed to delete all resource types, 1 remaining: "+still)),
 		},
 		"discovery failed, and works again": {
-			since: atTen, kind: "Namespace", by: surroundings.Namespaces, beside: []string{runs},
+			since: atTen, kind: "Namespace", by: evidence.NamespaceController, beside: []string{runs},
 			rest: conditions(condition("NamespaceDeletionDiscoveryFailure", "DiscoveryFailed", "v1.far")),
 		},
 		"discovery failed, works again, nobody tries": {
-			since: atTen, kind: "Namespace", by: surroundings.Namespaces, beside: []string{over},
+			since: atTen, kind: "Namespace", by: evidence.NamespaceController, beside: []string{over},
 			rest: conditions(condition("NamespaceDeletionDiscoveryFailure", "DiscoveryFailed", "v1.far")), want: "ControllerNotWorking proven",
 		},
 		"discovery failed, and may still": {
-			since: justNow, kind: "Namespace", by: surroundings.Namespaces, unread: evidence.APIServices,
+			since: justNow, kind: "Namespace", by: evidence.NamespaceController, unread: evidence.APIServices,
 			rest: conditions(condition("NamespaceDeletionDiscoveryFailure", "DiscoveryFailed", "v1.far")), want: "NamespaceDeletionFails: v1.far",
 		},
 		"another one's conditions": {
-			since: justNow, by: surroundings.Collector, rest: conditions(condition("NamespaceDeletionContentFailure", "ContentDeletionFailed", "Failed")),
+			since: justNow, by: evidence.Collector, rest: conditions(condition("NamespaceDeletionContentFailure", "ContentDeletionFailed", "Failed")),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +134,7 @@ func TestLate(t *testing.T) {
 			if got != c.want || late != (c.want != "") {
 				t.Errorf("%v %q, want %q", late, got, c.want)
 			}
-			if inManager := slices.Contains([]surroundings.LateReason{surroundings.CollectorNotWorking, surroundings.DeletionForgotten, surroundings.ControllerNotWorking}, l.Reason); inManager != (l.Manager.State != "") {
+			if inManager := slices.Contains([]evidence.LateReason{evidence.CollectorNotWorking, evidence.DeletionForgotten, evidence.ControllerNotWorking}, l.Reason); inManager != (l.Manager.State != "") {
 				t.Errorf("kube-controller-manager: %q", l.Manager.State)
 			}
 		})
@@ -147,7 +146,7 @@ const (
 	still = "unexpected items still remain in namespace: shop for gvr: /v1, Resource=pods"
 )
 
-func (c lateCase) around(t *testing.T) (*object.Object, *surroundings.Surroundings) {
+func (c lateCase) around(t *testing.T) (*object.Object, *evidence.Surroundings) {
 	t.Helper()
 	apiVersion := "v1"
 	switch c.kind {
@@ -178,7 +177,7 @@ func (c lateCase) around(t *testing.T) (*object.Object, *surroundings.Surroundin
 		seen.Mark(p, "", why)
 	}
 	snap.Source.Discovered = true // as a cluster's is, whose every kind is known
-	return snap.Objects[0], surroundings.New(snap, seen, c.clock())
+	return snap.Objects[0], evidence.New(snap, seen, c.clock())
 }
 
 // clock is noon; 0, the unknown time, for a case that is timeless.
@@ -186,7 +185,7 @@ func (c lateCase) clock() int64 {
 	if c.timeless {
 		return 0
 	}
-	return noon
+	return lateNoon
 }
 
 // TestLateUnseen: where nothing was seen only the time speaks, and nothing is proven.
@@ -195,22 +194,22 @@ func TestLateUnseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	around := surroundings.New(snap, nil, noon)
-	for _, by := range []surroundings.Doer{surroundings.Collector, surroundings.Namespaces, surroundings.Manager, surroundings.Definitions, surroundings.Kubelet} {
+	around := evidence.New(snap, nil, lateNoon)
+	for _, by := range []evidence.Doer{evidence.Collector, evidence.NamespaceController, evidence.Manager, evidence.CRDController, evidence.Kubelet} {
 		l, late := around.Late(snap.Objects[0], by)
 		if !late || l.Proven {
 			t.Errorf("%v: %+v", by, l)
 		}
 	}
-	if l, _ := around.Late(snap.Objects[0], surroundings.Collector); l.Manager.State != report.RemoverUnknown {
+	if l, _ := around.Late(snap.Objects[0], evidence.Collector); l.Manager.State != report.RemoverUnknown {
 		t.Errorf("%+v", l)
 	}
 }
 
 // TestRecent: what may have been made within Patience excuses who has not dealt with it.
 func TestRecent(t *testing.T) {
-	around := surroundings.New(&snapshot.Snapshot{Resources: &object.Resources{}}, nil, noon)
-	for created, want := range map[int64]bool{0: false, noon - 301: false, noon - 300: true, noon: true, noon + 5: true} {
+	around := evidence.New(&snapshot.Snapshot{Resources: &object.Resources{}}, nil, lateNoon)
+	for created, want := range map[int64]bool{0: false, lateNoon - 301: false, lateNoon - 300: true, lateNoon: true, lateNoon + 5: true} {
 		if got := around.Recent(&object.Object{Created: created}); got != want {
 			t.Errorf("created at %d: %v", created, got)
 		}
@@ -228,7 +227,7 @@ func TestOnlyRemains(t *testing.T) {
 		"Failed to delete all resource types, 1 remaining: Internal error occurred: failed calling webhook \"a\"":     false,
 		"something else": false,
 	} {
-		if got := surroundings.OnlyRemains(message); got != want {
+		if got := evidence.OnlyRemains(message); got != want {
 			t.Errorf("%q: %v", message, got)
 		}
 	}

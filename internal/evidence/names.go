@@ -1,4 +1,4 @@
-package surroundings
+package evidence
 
 import (
 	"slices"

@@ -1,11 +1,10 @@
-package surroundings
+package evidence
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -16,9 +15,9 @@ const long = 600
 
 // needed are the parts without which nobody is ever called gone: whoever could
 // remove a finalizer may be in any of them.
-var needed = []evidence.Part{
-	evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
-	evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings, evidence.Leases,
+var needed = []Part{
+	Pods, Deployments, StatefulSets, DaemonSets,
+	Roles, RoleBindings, ClusterRoles, ClusterBindings, Leases,
 }
 
 // Account is a service account.
@@ -75,13 +74,13 @@ type search struct {
 	// elsewhere: the controller in the table leaves this one to somebody else.
 	elsewhere bool
 
-	writers *writers
+	writers *mayWrite
 	// program is how the one who wrote the finalizer calls itself; empty when that is
 	// not known, or says nothing about who removes it.
 	program string
 	// suspects are those who may be the remover, the likeliest first.
-	suspects []*evidence.Pod
-	asleep   []*evidence.Workload
+	suspects []*Pod
+	asleep   []*Workload
 }
 
 func (s *search) verdict() report.RemoverVerdict {
@@ -99,7 +98,7 @@ func (s *search) verdict() report.RemoverVerdict {
 	}
 	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
 	if err != nil {
-		s.found.Proof.Add(NotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's rights can be told")
+		s.found.Proof.Add(PartNotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's rights can be told")
 		return report.RemoverUnknown
 	}
 	s.writers = s.rights.writersOf(s.o, r)
@@ -169,7 +168,7 @@ func (s *search) sleepers() {
 
 // candidates are the workloads under accounts whose rights name the resource, and
 // those that call themselves as the writer did and may write the object.
-func (s *search) candidates() []*evidence.Workload {
+func (s *search) candidates() []*Workload {
 	list := s.writers.workloads
 	for _, w := range s.programs.workloads[strings.ToLower(s.program)] {
 		if a := (Account{w.Ref.Namespace, w.ServiceAccount}); !s.writers.accounts[a] && s.writers.may(a) {
@@ -180,7 +179,7 @@ func (s *search) candidates() []*evidence.Workload {
 }
 
 // called are the pods that call themselves as the writer did.
-func (s *search) called() []*evidence.Pod {
+func (s *search) called() []*Pod {
 	if s.program == "" {
 		return nil
 	}
@@ -233,7 +232,7 @@ func (s *search) pace() report.RemoverVerdict {
 	return report.RemoverAlive
 }
 
-func because(p *evidence.Pod) string {
+func because(p *Pod) string {
 	switch {
 	case p.Waiting != "":
 		return " (" + p.Waiting + ")"
@@ -251,15 +250,15 @@ func (s *search) gone() report.RemoverVerdict {
 		s.found.Proof.Add(reason, about, message)
 	}
 	for _, text := range s.unread() {
-		doubt(NotRead, nil, text)
+		doubt(PartNotRead, nil, text)
 	}
 	if t := s.shown[s.o.Ref]; t != nil && t.Unread != "" {
-		doubt(NotRead, nil, "the object itself was not read whole: "+t.Unread)
+		doubt(PartNotRead, nil, "the object itself was not read whole: "+t.Unread)
 	}
 	if s.mayBeALock() {
 		certain = false
 	}
-	if s.seen.Sight(evidence.ClusterRoles, "").Whole && !s.rights.told() {
+	if s.seen.Sight(ClusterRoles, "").Whole && !s.rights.told() {
 		doubt(RightsNotTold, nil, "there is no ClusterRole cluster-admin: somebody else than RBAC may say who may do what")
 	}
 	if hosted(s.name) {
@@ -342,7 +341,7 @@ func (s *search) idle(doubt func(ProofReason, *report.Ref, string)) bool {
 			slow = true
 		}
 	}
-	rightsRead, _, _ := s.seen.Whole(evidence.Roles, evidence.RoleBindings, evidence.ClusterRoles, evidence.ClusterBindings)
+	rightsRead, _, _ := s.seen.Whole(Roles, RoleBindings, ClusterRoles, ClusterBindings)
 	for _, p := range s.called() {
 		a := Account{p.Ref.Namespace, p.ServiceAccount}
 		if ref := report.RefOf(p.Ref); rightsRead && !common(s.program) && !s.writers.may(a) {

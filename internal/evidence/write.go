@@ -1,4 +1,4 @@
-package surroundings
+package evidence
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -31,9 +30,9 @@ type Write struct {
 // and nobody answers.
 type Refusal struct {
 	// Webhook has to admit it; nil when it is about a conversion.
-	Webhook *evidence.Webhook
+	Webhook *Webhook
 	// Definition is of the kind that has to be converted; nil when it is about admission.
-	Definition *evidence.Definition
+	Definition *Definition
 	Why        Unreachable
 	// Sure tells that the webhook is asked for certain. What its selectors look at may
 	// not have been seen, or the version in which the object is stored.
@@ -58,13 +57,13 @@ func (r Refusal) Text() string {
 
 // Admitted tells whether all webhooks of admission were seen.
 func (s *Surroundings) Admitted() bool {
-	ok, _, _ := s.seen.Whole(evidence.ValidatingWebhooks, evidence.MutatingWebhooks)
+	ok, _, _ := s.seen.Whole(ValidatingWebhooks, MutatingWebhooks)
 	return ok
 }
 
 // Converted tells whether all definitions were seen.
 func (s *Surroundings) Converted() bool {
-	ok, _, _ := s.seen.Whole(evidence.Definitions)
+	ok, _, _ := s.seen.Whole(Definitions)
 	return ok
 }
 
@@ -95,14 +94,14 @@ func (s *Surroundings) Refuses(w Write) (Refusal, bool) {
 // Webhooks lists the webhooks without endpoints that have to admit a request for the
 // object, as the update without which no finalizer comes off: those that surely do,
 // and those that may.
-func (s *Surroundings) Webhooks(operation string, o *object.Object) (surely, perhaps []*evidence.Webhook) {
+func (s *Surroundings) Webhooks(operation string, o *object.Object) (surely, perhaps []*Webhook) {
 	return s.webhooks(Write{Operation: operation, Object: o})
 }
 
 // webhooks is Webhooks of any write. Configurations of admission pass without.
 //
 // Upstream: apiserver webhook/predicates/rules IsExemptAdmissionConfigurationResource.
-func (s *Surroundings) webhooks(w Write) (surely, perhaps []*evidence.Webhook) {
+func (s *Surroundings) webhooks(w Write) (surely, perhaps []*Webhook) {
 	o := w.Object
 	if len(s.deaf) == 0 || o.Group() == "admissionregistration.k8s.io" {
 		return nil, nil
@@ -138,7 +137,7 @@ func (s *Surroundings) Cleanup(definition *object.Object) (Refusal, bool) {
 			continue
 		}
 		why, _ := s.reach.broken(d.Conversion)
-		c, _ := evidence.Find(d.Conditions, "Terminating")
+		c, _ := Find(d.Conditions, "Terminating")
 		r := Refusal{Definition: d, Why: why, Sure: c.True() && c.Reason == instancesFail}
 		if _, failed := s.unreadable(d, ""); failed && s.preferred(d) == d.Storage {
 			r.Sure = true
@@ -170,7 +169,7 @@ func (s *Surroundings) Unreadable(namespace string) (Refusal, bool) {
 //
 // Upstream: apiserver storage/cacher/cacher.go GetList; namespaced_resources_deleter.go
 // deleteAllContentForGroupVersionResource lists without a limit.
-func (s *Surroundings) unreadable(d *evidence.Definition, namespace string) (Refusal, bool) {
+func (s *Surroundings) unreadable(d *Definition, namespace string) (Refusal, bool) {
 	r, ok := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
 	if !ok || namespace != "" && !r.Namespaced {
 		return Refusal{}, false
@@ -191,14 +190,14 @@ func (s *Surroundings) unreadable(d *evidence.Definition, namespace string) (Ref
 // Upstream: apiserver storage/cacher/ready.go readGenerationLocked.
 const unreadyCache = "storage is (re)initializing"
 
-func (s *Surroundings) preferred(d *evidence.Definition) string {
+func (s *Surroundings) preferred(d *Definition) string {
 	r, _ := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
 	return r.Version
 }
 
 // muteOf are the definitions whose conversion webhook has no endpoints.
-func (r *reach) muteOf(seen *evidence.World) []*evidence.Definition {
-	var list []*evidence.Definition
+func (r *reach) muteOf(seen *World) []*Definition {
+	var list []*Definition
 	for n := range seen.Definitions {
 		d := &seen.Definitions[n]
 		if _, broken := r.broken(d.Conversion); broken && d.Versions > 1 {
@@ -209,8 +208,8 @@ func (r *reach) muteOf(seen *evidence.World) []*evidence.Definition {
 }
 
 // deafOf are the webhooks without endpoints whose failure is not ignored.
-func (r *reach) deafOf(seen *evidence.World) []*evidence.Webhook {
-	var list []*evidence.Webhook
+func (r *reach) deafOf(seen *World) []*Webhook {
+	var list []*Webhook
 	for n := range seen.Webhooks {
 		h := &seen.Webhooks[n]
 		if _, broken := r.broken(&h.Client); broken && !h.Ignored {
@@ -224,7 +223,7 @@ func (r *reach) deafOf(seen *evidence.World) []*evidence.Webhook {
 // of the resource covers it, too, unless only exact matches count.
 //
 // Upstream: apiserver webhook/predicates/rules; generic/webhook.go ShouldCallHook.
-func (s *Surroundings) asks(h *evidence.Webhook, w Write, r object.Resource) bool {
+func (s *Surroundings) asks(h *Webhook, w Write, r object.Resource) bool {
 	if covers(h, w, r) {
 		return true
 	}
@@ -233,11 +232,11 @@ func (s *Surroundings) asks(h *evidence.Webhook, w Write, r object.Resource) boo
 	})
 }
 
-func covers(h *evidence.Webhook, w Write, r object.Resource) bool {
+func covers(h *Webhook, w Write, r object.Resource) bool {
 	has := func(list []string, want string) bool {
 		return slices.Contains(list, "*") || slices.Contains(list, want)
 	}
-	return slices.ContainsFunc(h.Rules, func(rule evidence.WebhookRule) bool {
+	return slices.ContainsFunc(h.Rules, func(rule WebhookRule) bool {
 		scope := rule.Scope == "" || rule.Scope == "*" || (rule.Scope == "Namespaced") == r.Namespaced
 		return scope && has(rule.Operations, w.Operation) && has(rule.Groups, r.Group) && has(rule.Versions, r.Version) &&
 			slices.ContainsFunc(rule.Resources, func(x string) bool {
@@ -249,7 +248,7 @@ func covers(h *evidence.Webhook, w Write, r object.Resource) bool {
 
 // Conversion is the definition of a custom resource whose conversion webhook does not
 // answer; nil when there is none, or when nothing has to be converted.
-func (s *Surroundings) Conversion(o *object.Object) (*evidence.Definition, Unreachable) {
+func (s *Surroundings) Conversion(o *object.Object) (*Definition, Unreachable) {
 	d, why, _ := s.conversion(o)
 	return d, why
 }
@@ -257,7 +256,7 @@ func (s *Surroundings) Conversion(o *object.Object) (*evidence.Definition, Unrea
 // conversion is Conversion, and whether it is asked for certain: an object may be
 // stored in the very version of the request. With a single version, or when all are
 // stored in that of the request, nothing is ever converted.
-func (s *Surroundings) conversion(o *object.Object) (d *evidence.Definition, why Unreachable, sure bool) {
+func (s *Surroundings) conversion(o *object.Object) (d *Definition, why Unreachable, sure bool) {
 	r, err := s.snap.Resources.For(o.APIVersion, o.Kind)
 	if err != nil || len(s.mute) == 0 {
 		return nil, Unreachable{}, false
