@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
@@ -63,7 +62,7 @@ func (b *beliefs) first(ctx context.Context, client *kube.Client, in io.Reader, 
 	if err != nil {
 		return nil, err
 	}
-	return &doctor.Belief{Read: []*debuggraph.Graph{g}, From: b.from, Live: live && b.at != nil}, nil
+	return &doctor.Belief{Read: []*doctor.DebugGraph{g}, From: b.from, Live: live && b.at != nil}, nil
 }
 
 // again reads the graph of a running collector once more.
@@ -79,13 +78,13 @@ func (b *beliefs) again(ctx context.Context, client *kube.Client, have *doctor.B
 	return have, nil
 }
 
-func (b *beliefs) read(ctx context.Context, client *kube.Client, in io.Reader) (*debuggraph.Graph, error) {
+func (b *beliefs) read(ctx context.Context, client *kube.Client, in io.Reader) (*doctor.DebugGraph, error) {
 	text, err := b.open(ctx, client, in)
 	if err != nil {
 		return nil, fmt.Errorf("the collector's graph: %w", err)
 	}
 	defer func() { _ = text.Close() }()
-	g, err := debuggraph.Read(text)
+	g, err := doctor.ReadGraph(text)
 	if err != nil {
 		return nil, fmt.Errorf("the collector's graph: %s: %w", b.from, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -16,7 +15,7 @@ import (
 // compares it with a graph that is the same.
 func BenchmarkExamine100000(b *testing.B) {
 	var objects []*object.Object
-	g := &debuggraph.Graph{}
+	g := &doctor.DebugGraph{}
 	for i := range 100_000 {
 		x := thing{name: fmt.Sprintf("object-%06d", i), created: old}
 		if owner := i - i%10; owner != i {
@@ -24,9 +23,9 @@ func BenchmarkExamine100000(b *testing.B) {
 		}
 		o := x.object()
 		objects = append(objects, o)
-		g.Nodes = append(g.Nodes, debuggraph.Node{Ref: o.Ref})
+		g.Nodes = append(g.Nodes, doctor.GraphNode{Ref: o.Ref})
 		for _, ref := range o.Owners {
-			g.Edges = append(g.Edges, debuggraph.Edge{Dependent: o.UID, Owner: ref.UID})
+			g.Edges = append(g.Edges, doctor.GraphEdge{Dependent: o.UID, Owner: ref.UID})
 		}
 	}
 	s, err := snapshot.New(objects, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{Discovered: true})
@@ -35,7 +34,7 @@ func BenchmarkExamine100000(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c, err := doctor.Examine(b.Context(), s, doctor.Options{At: now, Patience: patience, Graph: &doctor.Belief{Read: []*debuggraph.Graph{g, g}, Live: true}})
+		c, err := doctor.Examine(b.Context(), s, doctor.Options{At: now, Patience: patience, Graph: &doctor.Belief{Read: []*doctor.DebugGraph{g, g}, Live: true}})
 		if err != nil || c.Verdict != report.CollectorWorking {
 			b.Fatal(c, err)
 		}

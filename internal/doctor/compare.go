@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -18,7 +17,7 @@ type Belief struct {
 	// Read are all the times that it was read, at least one. A difference counts if all
 	// of them show it: with one before the snapshot and one after it, what changed
 	// meanwhile is none.
-	Read []*debuggraph.Graph
+	Read []*DebugGraph
 	// From names the file or URL.
 	From string
 	// Live: it was read from the running collector, now. A file may be old.
@@ -69,7 +68,7 @@ type difference struct {
 
 // theirGraph is what a collector believes, ready for questions.
 type theirGraph struct {
-	*debuggraph.Graph
+	*DebugGraph
 	at         map[types.UID]int
 	owners     map[types.UID][]types.UID
 	dependents map[types.UID]int
@@ -77,9 +76,9 @@ type theirGraph struct {
 	lost bool
 }
 
-func indexed(g *debuggraph.Graph) *theirGraph {
+func indexed(g *DebugGraph) *theirGraph {
 	t := &theirGraph{
-		Graph: g, at: make(map[types.UID]int, len(g.Nodes)),
+		DebugGraph: g, at: make(map[types.UID]int, len(g.Nodes)),
 		owners: map[types.UID][]types.UID{}, dependents: map[types.UID]int{},
 	}
 	for i, n := range g.Nodes {
@@ -94,10 +93,10 @@ func indexed(g *debuggraph.Graph) *theirGraph {
 }
 
 // find is a node; false if there is none.
-func (t *theirGraph) find(uid types.UID) (debuggraph.Node, bool) {
+func (t *theirGraph) find(uid types.UID) (GraphNode, bool) {
 	i, ok := t.at[uid]
 	if !ok {
-		return debuggraph.Node{}, false
+		return GraphNode{}, false
 	}
 	return t.Nodes[i], true
 }
@@ -153,7 +152,7 @@ func (c *comparer) all() []difference {
 func (c *comparer) young(at int64) bool { return c.newest != 0 && at > c.newest }
 
 // both compares an object that the collector knows.
-func (c *comparer) both(o *object.Object, n debuggraph.Node) {
+func (c *comparer) both(o *object.Object, n GraphNode) {
 	if !c.sameOwners(o) && !c.young(o.Created) {
 		c.add(GraphOwnersDiffer, o.Ref, "the collector knows "+plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
 			" of it, and it has "+plural(len(distinct(ownersOf(o))), "owner"), "")

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -18,15 +17,15 @@ import (
 // believed is a graph, a word for each node and edge: `a` is the ConfigMap a, `W/a` a
 // Widget, `a?` a virtual one, `a??` a missing one, `a-` one that is being deleted, `a--`
 // one that waits for its dependents, and `b>a` an edge.
-func believed(text string) *debuggraph.Graph {
-	g := &debuggraph.Graph{}
+func believed(text string) *doctor.DebugGraph {
+	g := &doctor.DebugGraph{}
 	for word := range strings.FieldsSeq(text) {
 		if from, to, edge := strings.Cut(word, ">"); edge {
-			g.Edges = append(g.Edges, debuggraph.Edge{Dependent: types.UID(from), Owner: types.UID(to)})
+			g.Edges = append(g.Edges, doctor.GraphEdge{Dependent: types.UID(from), Owner: types.UID(to)})
 			continue
 		}
 		name := strings.TrimRight(word, "?-")
-		n := debuggraph.Node{
+		n := doctor.GraphNode{
 			Virtual: strings.HasSuffix(word, "?") && !strings.HasSuffix(word, "??"), Missing: strings.HasSuffix(word, "??"),
 			BeingDeleted: strings.HasSuffix(word, "-"), WaitingForDependents: strings.HasSuffix(word, "--"),
 		}
@@ -105,7 +104,7 @@ func TestCompare(t *testing.T) {
 // Where the snapshot does not show all objects, one that only the collector knows may
 // well exist.
 func TestCompareCoverage(t *testing.T) {
-	belief := &doctor.Belief{Read: []*debuggraph.Graph{believed("a b W/g b>a g>a")}, Live: true}
+	belief := &doctor.Belief{Read: []*doctor.DebugGraph{believed("a b W/g b>a g>a")}, Live: true}
 	things := []thing{{name: "a", created: old}, {name: "b", owners: []string{"a"}, created: old}}
 	seen := &snapshot.Coverage{}
 	seen.Add(schema.GroupResource{Resource: "configmaps"}, "")

@@ -1,5 +1,5 @@
-// Package doctor judges whether the collector of a cluster works, by what it leaves
-// undone, by what it says itself (package debuggraph), and by the lease of the process
+// Package doctor judges whether the garbage collector of a cluster works, by what it
+// leaves undone, by what it says itself (DebugGraph), and by the lease of the process
 // that it runs in. (Examine)
 //
 // Like diagnose it asks the engine and derives no rule of its own. It is careful with

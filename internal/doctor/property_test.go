@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -38,7 +37,7 @@ func drawn(t *rapid.T, v scenario.Variety, coverage *snapshot.Coverage) *snapsho
 
 // graphOf is what a collector that has just started believes, as its debug endpoint
 // would write it.
-func graphOf(t *rapid.T, s *snapshot.Snapshot) *debuggraph.Graph {
+func graphOf(t *rapid.T, s *snapshot.Snapshot) *doctor.DebugGraph {
 	doc, err := explain.Graph(t.Context(), s, explain.GraphOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +46,7 @@ func graphOf(t *rapid.T, s *snapshot.Snapshot) *debuggraph.Graph {
 	if err := render.UpstreamDOT(&text, render.Style{}, doc); err != nil {
 		t.Fatal(err)
 	}
-	g, err := debuggraph.Read(&text)
+	g, err := doctor.ReadGraph(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ func TestOwnGraphAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawn(t, scenario.Wild&^scenario.RepeatedUIDs, snapshot.CoversEverything())
 		g := graphOf(t, s)
-		c := checked(t, s, doctor.Options{At: now, Patience: patience, Graph: &doctor.Belief{Read: []*debuggraph.Graph{g, g}, Live: true}})
+		c := checked(t, s, doctor.Options{At: now, Patience: patience, Graph: &doctor.Belief{Read: []*doctor.DebugGraph{g, g}, Live: true}})
 		if c.Graph.Different > 0 {
 			t.Errorf("%+v", c.Findings)
 		}
@@ -127,7 +126,7 @@ func TestCheckupsOfDrawnWorlds(t *testing.T) {
 		o := doctor.Options{At: int64(rapid.SampledFrom([]int{0, now}).Draw(t, "at")), Patience: patience}
 		if rapid.Bool().Draw(t, "graph") {
 			other := drawn(t, scenario.Wild, snapshot.CoversEverything())
-			o.Graph = &doctor.Belief{Read: []*debuggraph.Graph{graphOf(t, other)}, Live: rapid.Bool().Draw(t, "live")}
+			o.Graph = &doctor.Belief{Read: []*doctor.DebugGraph{graphOf(t, other)}, Live: rapid.Bool().Draw(t, "live")}
 		}
 		c := checked(t, s, o)
 		counts := map[report.Severity]int{}

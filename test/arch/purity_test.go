@@ -10,7 +10,7 @@ import (
 var pure = []string{
 	"object", "graph", "engine", "apisim", "controllers", "finalizer", "plan", "diagnose", "diagnose/explain",
 	"diagnose/risk", "diagnose/unserve", "report", "render", "manifest", "protect", "undo", "rights", "impact",
-	"debuggraph", "doctor", "evidence",
+	"doctor", "evidence",
 }
 
 // liveDriver is the one file of a pure package with goroutines and timers.

@@ -1,4 +1,4 @@
-package debuggraph_test
+package doctor_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/debuggraph"
+	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -53,16 +53,16 @@ const small = `strict digraph full {
 `
 
 func TestRead(t *testing.T) {
-	got, err := debuggraph.Read(iotest.OneByteReader(strings.NewReader(small)))
+	got, err := doctor.ReadGraph(iotest.OneByteReader(strings.NewReader(small)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &debuggraph.Graph{
-		Nodes: []debuggraph.Node{
+	want := &doctor.DebugGraph{
+		Nodes: []doctor.GraphNode{
 			{Ref: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1", UID: "p"}, BeingDeleted: true},
 			{Ref: object.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: "shop", Name: `w"eb`, UID: "r"}, WaitingForDependents: true, Virtual: true},
 		},
-		Edges: []debuggraph.Edge{{Dependent: "p", Owner: "r"}},
+		Edges: []doctor.GraphEdge{{Dependent: "p", Owner: "r"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -70,7 +70,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadEmpty(t *testing.T) {
-	got, err := debuggraph.Read(strings.NewReader("strict digraph full {\n}\n"))
+	got, err := doctor.ReadGraph(strings.NewReader("strict digraph full {\n}\n"))
 	if err != nil || len(got.Nodes)+len(got.Edges) > 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -105,8 +105,8 @@ func TestReadErrors(t *testing.T) {
 		{"a long line", swap(`name="web-1"`, `name="`+strings.Repeat("x", 1<<20)+`"`), "line 9: longer than 1048576 bytes"},
 		{"controls", swap(`kind="Pod"`, "kind=\x1b[31m\u202e"), `line 7: "\x1b[31m\u202e" is no string in quotes`},
 	} {
-		_, err := debuggraph.Read(strings.NewReader(c.text))
-		syntax, ok := errors.AsType[*debuggraph.SyntaxError](err)
+		_, err := doctor.ReadGraph(strings.NewReader(c.text))
+		syntax, ok := errors.AsType[*doctor.SyntaxError](err)
 		if !ok || syntax.Error() != c.want {
 			t.Errorf("%s:\n got %v\nwant %s", c.name, err, c.want)
 		}
@@ -125,7 +125,7 @@ func swap(from, to string) string { return strings.Replace(small, from, to, 1) }
 // What fails beneath is not a mistake in the text.
 func TestReadPassesErrorsOn(t *testing.T) {
 	broken := io.MultiReader(strings.NewReader(small[:100]), iotest.ErrReader(io.ErrClosedPipe))
-	if _, err := debuggraph.Read(broken); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := doctor.ReadGraph(broken); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("%v", err)
 	}
 }
@@ -146,7 +146,7 @@ func TestMissingOwnerRepeats(t *testing.T) {
 				"    beingDeleted=\"false\"\n    deletingDependents=\"false\"\n    virtual=\"false\"\n  ];\n", uid, uid, uid, missing)
 		}
 		b.WriteString("  // Edge definitions.\n  \"d\" -> \"x\";\n}\n")
-		g, err := debuggraph.Read(strings.NewReader(b.String()))
+		g, err := doctor.ReadGraph(strings.NewReader(b.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,17 +204,17 @@ func TestReadsWhatWeWrite(t *testing.T) {
 		if err := render.UpstreamDOT(&text, render.Style{}, g); err != nil {
 			t.Fatal(err)
 		}
-		want := &debuggraph.Graph{Nodes: []debuggraph.Node{}, Edges: []debuggraph.Edge{}}
+		want := &doctor.DebugGraph{Nodes: []doctor.GraphNode{}, Edges: []doctor.GraphEdge{}}
 		for _, n := range nodes {
-			want.Nodes = append(want.Nodes, debuggraph.Node{
+			want.Nodes = append(want.Nodes, doctor.GraphNode{
 				Ref: object.Ref(n.Ref), Missing: n.Missing, BeingDeleted: n.BeingDeleted,
 				WaitingForDependents: n.WaitingForDependents, Virtual: n.Virtual,
 			})
 		}
 		for _, e := range edges {
-			want.Edges = append(want.Edges, debuggraph.Edge{Dependent: e.Dependent, Owner: e.Owner})
+			want.Edges = append(want.Edges, doctor.GraphEdge{Dependent: e.Dependent, Owner: e.Owner})
 		}
-		got, err := debuggraph.Read(&text)
+		got, err := doctor.ReadGraph(&text)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text.String())
 		}
@@ -233,7 +233,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(swap(`-> "r";`, `-> "p";`))
 	f.Add(small[:len(small)/2])
 	f.Fuzz(func(t *testing.T, text string) {
-		g, err := debuggraph.Read(strings.NewReader(text))
+		g, err := doctor.ReadGraph(strings.NewReader(text))
 		if err != nil {
 			if len(err.Error()) > 2000 || strings.ContainsAny(err.Error(), "\x1b\n\u202e") {
 				t.Errorf("%q", err)
@@ -254,7 +254,7 @@ func FuzzRead(f *testing.F) {
 		if err := render.UpstreamDOT(&again, render.Style{}, doc); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := debuggraph.Read(&again); err != nil {
+		if _, err := doctor.ReadGraph(&again); err != nil {
 			t.Errorf("written again: %v", err)
 		}
 	})
@@ -278,7 +278,7 @@ func BenchmarkRead100000(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := debuggraph.Read(bytes.NewReader(text.Bytes())); err != nil {
+		if _, err := doctor.ReadGraph(bytes.NewReader(text.Bytes())); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package debuggraph
+package doctor
 
 import (
 	"fmt"
@@ -8,19 +8,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Graph is what a collector believes of objects that have owners or dependents; the
+// DebugGraph is what a collector believes of objects that have owners or dependents; the
 // endpoint leaves out all others.
-type Graph struct {
+type DebugGraph struct {
 	// Nodes are in the order of the text, which is that of their UIDs. No two have the
 	// same.
-	Nodes []Node
+	Nodes []GraphNode
 	// Edges are in the order of the text: by dependent, then by owner. An owner that an
 	// object names twice has two.
-	Edges []Edge
+	Edges []GraphEdge
 }
 
-// Node is an object, or something that is only referred to.
-type Node struct {
+// GraphNode is an object, or something that is only referred to.
+type GraphNode struct {
 	Ref object.Ref
 	// Missing: an owner that was in the graph and is not any more, although something
 	// still refers to it. Its namespace is not known.
@@ -34,13 +34,13 @@ type Node struct {
 }
 
 // Observed tells whether a watch has shown the object to the collector.
-func (n Node) Observed() bool { return !n.Virtual && !n.Missing }
+func (n GraphNode) Observed() bool { return !n.Virtual && !n.Missing }
 
-// Edge is one owner reference. The text does not say whether it blocks.
+// GraphEdge is one owner reference. The text does not say whether it blocks.
 //
 // Where owners are missing, upstream leads edges astray: one to a dependent of the
 // missing owner may point to the missing owner instead. (semantics.md §4)
-type Edge struct {
+type GraphEdge struct {
 	Dependent types.UID
 	Owner     types.UID
 }

@@ -1,4 +1,4 @@
-package debuggraph
+package doctor
 
 import (
 	"bufio"
@@ -27,12 +27,12 @@ const (
 	lastLine    = "}"
 )
 
-// Read reads one graph, to the end of the input, which has to be the end of the graph.
+// ReadGraph reads one graph, to the end of the input, which has to be the end of the graph.
 // What is wrong with the text is a *SyntaxError.
-func Read(in io.Reader) (*Graph, error) {
+func ReadGraph(in io.Reader) (*DebugGraph, error) {
 	r := &reader{
 		lines: bufio.NewScanner(in), at: map[types.UID]int{}, words: map[string]string{}, versions: map[[2]string]string{},
-		graph: &Graph{Nodes: []Node{}, Edges: []Edge{}},
+		graph: &DebugGraph{Nodes: []GraphNode{}, Edges: []GraphEdge{}},
 	}
 	r.lines.Buffer(make([]byte, 0, 1<<16), longestLine)
 	err := r.read()
@@ -51,7 +51,7 @@ type reader struct {
 	// line is the one at hand, without its end; valid until the next one.
 	line  []byte
 	n     int
-	graph *Graph
+	graph *DebugGraph
 	// at are the places of nodes by UID.
 	at map[types.UID]int
 	// words are values that many nodes share, by how they are quoted, and versions
@@ -147,7 +147,7 @@ func (r *reader) node() error {
 		return err
 	}
 	begin := r.n
-	var n Node
+	var n GraphNode
 	group, version := "", ""
 	for i := range attributes {
 		if err := r.next("the attribute " + attributes[i]); err != nil {
@@ -219,7 +219,7 @@ func (r *reader) apiVersion(group, version string) (string, error) {
 
 // add takes a node in. A missing owner may stand there once for each of its
 // dependents.
-func (r *reader) add(n Node, line int) error {
+func (r *reader) add(n GraphNode, line int) error {
 	i, twice := r.at[n.Ref.UID]
 	switch {
 	case !twice:
@@ -245,7 +245,7 @@ func (r *reader) edge() error {
 	if !ok || err != nil || !arrow {
 		return r.wrong("expected an edge, not %s", shorten(r.line))
 	}
-	var e Edge
+	var e GraphEdge
 	for _, end := range []struct {
 		text []byte
 		uid  *types.UID
