@@ -26,7 +26,7 @@ var (
 	engineStories = judge{"internal/engine", scenarioTests}
 	neighbours    = judge{"internal/controllers", scenarioTests}
 	account       = judge{"internal/plan", "^(TestAccount|TestDigest.*)$"}
-	bounds        = judge{"internal/protect", "^(TestLimits|TestScreen)$"}
+	bounds        = judge{"internal/policy", "^(TestLimits|TestScreen)$"}
 	writing       = judge{"internal/apply", "^(TestSubjects|TestExpectations|TestCompare)$"}
 )
 
@@ -37,7 +37,7 @@ var judges = map[string][]judge{
 	"internal/apisim":  {{"internal/apisim", scenarioTests}, engineStories, neighbours},
 	"internal/plan":    {account},
 	"internal/impact":   {account},
-	"internal/protect": {bounds},
+	"internal/policy": {bounds},
 	"internal/apply":   {writing},
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -29,7 +29,7 @@ type Options struct {
 	Unsaved bool
 	// Policy is what must not be deleted. It is asked again right before each request,
 	// about the very version that the request is for.
-	Policy protect.Policy
+	Policy policy.Policy
 	// Secrets keeps the bytes of Secrets, too.
 	Secrets bool
 	// Workers is the largest number of requests under way; 0 for 20.

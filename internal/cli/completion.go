@@ -11,9 +11,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/rights"
 )
 
 // completing is the start of the name under which kubectl calls a plugin to complete
@@ -92,7 +91,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	case "output":
 		return fixed(f.Annotations[formatsOf]...)
 	case "for":
-		return fixed(texts(rights.Commands())...)
+		return fixed(texts(policy.Commands())...)
 	case "fail-on":
 		return fixed(failKeys()...)
 	case "allow-protected":
@@ -170,7 +169,7 @@ func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.She
 
 // protectedKinds are the kinds that are protected unless they are named.
 func protectedKinds() []string {
-	kinds := protect.Kinds()
+	kinds := policy.Kinds()
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = k.Kind

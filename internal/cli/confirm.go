@@ -16,7 +16,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -30,7 +30,7 @@ type confirm struct {
 	dryRun     string
 	maxDeletes int
 	allow      []string
-	policy     protect.Policy
+	policy     policy.Policy
 }
 
 func (k *confirm) addFlags(f *pflag.FlagSet) {
@@ -39,7 +39,7 @@ func (k *confirm) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.dryRun, "dry-run", "none",
 		"none, or client: show the plan, its digest and the command that carries it out, and write nothing.")
 	f.Lookup("dry-run").NoOptDefVal = "client"
-	f.IntVar(&k.maxDeletes, "max-deletes", protect.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
+	f.IntVar(&k.maxDeletes, "max-deletes", policy.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
 	f.StringSliceVar(&k.allow, "allow-protected", nil,
 		"Treat the objects of this protected kind as any other: Namespace, PersistentVolumeClaim, …")
 }
@@ -54,7 +54,7 @@ func (k *confirm) check(c *cobra.Command) error {
 	}
 	k.policy.Allow = map[schema.GroupKind]bool{}
 	for _, name := range k.allow {
-		kind, err := protect.ParseKind(name)
+		kind, err := policy.ParseKind(name)
 		if err != nil {
 			return usageErrorf(c, "--allow-protected: %w", err)
 		}
@@ -68,7 +68,7 @@ func (k *confirm) onlyShows() bool { return k.dryRun == "client" }
 
 // question is what has to be said yes to: where, as whom, and the account of the run.
 func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation {
-	deletes := protect.Deletes(p.Consequences)
+	deletes := policy.Deletes(p.Consequences)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
 		Deletes: len(deletes), Digest: p.Digest,
@@ -84,7 +84,7 @@ func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation
 		q.Add(n)
 	}
 	for _, r := range deletes {
-		if protect.Data(object.Ref(r)) {
+		if policy.Data(object.Ref(r)) {
 			q.Data = append(q.Data, r)
 		}
 	}
@@ -124,7 +124,7 @@ func (k *confirm) askPerson(ctx context.Context, streams genericiooptions.IOStre
 		return err
 	}
 	prompt, want := "Go on? (y/N) ", "y"
-	if len(q.Data) > 0 || q.Deletes > protect.DefaultMaxDeletes {
+	if len(q.Data) > 0 || q.Deletes > policy.DefaultMaxDeletes {
 		prompt, want = "Type "+render.Escape(q.Name())+" to go on: ", q.Name()
 	}
 	fmt.Fprint(streams.ErrOut, "\n"+prompt)

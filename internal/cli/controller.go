@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/operate"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
 // The times of the lease, as those of the control plane of Kubernetes.
@@ -163,7 +163,7 @@ func (k *controller) parse(c *cobra.Command) error {
 	}
 	k.o.Allow = map[schema.GroupKind]bool{}
 	for _, name := range k.allowed {
-		kind, err := protect.ParseKind(name)
+		kind, err := policy.ParseKind(name)
 		if err != nil {
 			return usageErrorf(c, "--allow-protected: %w", err)
 		}

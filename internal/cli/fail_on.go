@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -73,7 +73,7 @@ func (f *failOn) match(p *report.Plan) []string {
 			contested++
 		}
 	}
-	deletes := protect.Deletes(p.Consequences)
+	deletes := policy.Deletes(p.Consequences)
 	for _, r := range deletes {
 		kinds[strings.ToLower(r.Kind)]++
 	}

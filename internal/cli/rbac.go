@@ -14,7 +14,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/rights"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
 // rbac is `rbac`.
@@ -67,7 +67,7 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 }
 
 func (r *rbac) run(c *cobra.Command) error {
-	command, err := rights.Parse(r.command)
+	command, err := policy.Parse(r.command)
 	if err != nil {
 		return usageErrorf(c, "--for: %w", err)
 	}
@@ -77,14 +77,14 @@ func (r *rbac) run(c *cobra.Command) error {
 	if len(r.from) > 0 && !r.kinds {
 		return usageErrorf(c, "--from goes with --kinds")
 	}
-	o := rights.Options{Enforce: r.mode == "enforce", Namespace: r.leaseNamespace, OwnerEnforcement: r.owners}
+	o := policy.Options{Enforce: r.mode == "enforce", Namespace: r.leaseNamespace, OwnerEnforcement: r.owners}
 	if r.kinds {
 		if o.Kinds, err = r.served(c); err != nil {
 			return err
 		}
 	}
-	roles := []runtime.Object{rights.ClusterRole(command, o)}
-	if role := rights.Role(command, o); role != nil {
+	roles := []runtime.Object{policy.ClusterRole(command, o)}
+	if role := policy.Role(command, o); role != nil {
 		roles = append(roles, role)
 	}
 	return r.print(c, roles)

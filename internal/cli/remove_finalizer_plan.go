@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -190,7 +190,7 @@ func (r *removal) refuse(w world, p *report.Plan) error {
 		if o == nil {
 			continue
 		}
-		if why, protected := r.writing.policy.Check(o); protected && why != protect.Kind {
+		if why, protected := r.writing.policy.Check(o); protected && why != policy.Kind {
 			p.Digest = ""
 			return &exit{code: exitRefused, message: fmt.Sprintf("refused, nothing was written: %s is protected: %s", o.Ref, why)}
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -70,7 +70,7 @@ func (w *writing) options(tell func(apply.Progress)) (apply.Options, error) {
 // and what the backup will not have.
 func (w *writing) notes(p *report.Plan) []string {
 	var notes []string
-	deletes := protect.Deletes(p.Consequences)
+	deletes := policy.Deletes(p.Consequences)
 	if !p.Complete {
 		notes = append(notes, "The plan rests on something that was not seen: more may go than it says, and of that there is no backup.")
 	}
@@ -92,15 +92,15 @@ func (w *writing) notes(p *report.Plan) []string {
 // released tells whether the kind of an object does not protect it, for somebody has
 // deleted it before, or the definition that it comes and goes with: what its kind stands
 // for was decided then. An annotation holds all the same.
-func released(p *report.Plan, why protect.Reason, seen *object.Object) bool {
-	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == protect.Kind && seen != nil &&
+func released(p *report.Plan, why policy.Reason, seen *object.Object) bool {
+	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == policy.Kind && seen != nil &&
 		(seen.BeingDeleted() || controllers.Registered(seen))
 }
 
 // guards are the flags that weaken a guard, or change what is kept, for the digest.
 func (w *writing) guards() []string {
 	var list []string
-	if w.maxDeletes > protect.DefaultMaxDeletes {
+	if w.maxDeletes > policy.DefaultMaxDeletes {
 		list = append(list, "max-deletes="+strconv.Itoa(w.maxDeletes))
 	}
 	if w.noBackup {
@@ -124,7 +124,7 @@ func (w *writing) guards() []string {
 func (w *writing) refuse(world world, p *report.Plan) error {
 	err := w.screen(world, p)
 	if err == nil {
-		if r := (protect.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
+		if r := (policy.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
 			err = &exit{code: exitRefused, message: "refused, nothing was written: " + r.Error() + ": see --max-deletes"}
 		}
 	}
@@ -139,7 +139,7 @@ func (w *writing) screen(world world, p *report.Plan) error {
 	find := func(ref object.Ref) *object.Object {
 		return world.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	}
-	refusals := slices.DeleteFunc(w.policy.Screen(p.Consequences, find), func(r protect.Refusal) bool { return released(p, r.Why, find(r.Object)) })
+	refusals := slices.DeleteFunc(w.policy.Screen(p.Consequences, find), func(r policy.Refusal) bool { return released(p, r.Why, find(r.Object)) })
 	if len(refusals) == 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (w *writing) screen(world world, p *report.Plan) error {
 			break
 		}
 		text := refusals[i].Error()
-		if refusals[i].Why == protect.Kind {
+		if refusals[i].Why == policy.Kind {
 			text += ": see --allow-protected=" + refusals[i].Object.Kind
 		}
 		lines = append(lines, text)

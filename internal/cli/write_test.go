@@ -5,7 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -28,19 +28,19 @@ func TestReleased(t *testing.T) {
 		name   string
 		verb   plan.Verb
 		target object.Ref
-		why    protect.Reason
+		why    policy.Reason
 		seen   *object.Object
 		want   bool
 	}{
-		{"it was deleted before", plan.RemoveFinalizer, other, protect.Kind, deleted, true},
-		{"it lives", plan.RemoveFinalizer, other, protect.Kind, living, false},
-		{"it goes with its definition", plan.RemoveFinalizer, other, protect.Kind, registration, true},
-		{"it goes with its definition, which we delete", plan.Delete, other, protect.Kind, registration, false},
-		{"nobody has seen it", plan.RemoveFinalizer, other, protect.Kind, nil, false},
-		{"it is named itself", plan.RemoveFinalizer, namespace, protect.Kind, deleted, true},
-		{"an annotation holds it", plan.RemoveFinalizer, other, protect.Annotation, deleted, false},
-		{"a namespace of the system", plan.RemoveFinalizer, other, protect.Namespace, deleted, false},
-		{"a delete", plan.Delete, other, protect.Kind, deleted, false},
+		{"it was deleted before", plan.RemoveFinalizer, other, policy.Kind, deleted, true},
+		{"it lives", plan.RemoveFinalizer, other, policy.Kind, living, false},
+		{"it goes with its definition", plan.RemoveFinalizer, other, policy.Kind, registration, true},
+		{"it goes with its definition, which we delete", plan.Delete, other, policy.Kind, registration, false},
+		{"nobody has seen it", plan.RemoveFinalizer, other, policy.Kind, nil, false},
+		{"it is named itself", plan.RemoveFinalizer, namespace, policy.Kind, deleted, true},
+		{"an annotation holds it", plan.RemoveFinalizer, other, policy.Annotation, deleted, false},
+		{"a namespace of the system", plan.RemoveFinalizer, other, policy.Namespace, deleted, false},
+		{"a delete", plan.Delete, other, policy.Kind, deleted, false},
 	} {
 		p := &report.Plan{Seed: report.Seed{Verb: string(test.verb), Targets: []report.Ref{report.RefOf(test.target)}}}
 		if got := released(p, test.why, test.seen); got != test.want {

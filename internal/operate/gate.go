@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
 // The reasons of refusals beside those of package protect.
@@ -56,7 +56,7 @@ func holdBack(r *engine.RefusedError) time.Duration {
 // gate decides about requests before they are sent.
 type gate struct {
 	enforce bool
-	policy  protect.Policy
+	policy  policy.Policy
 	fuse    *fuse
 	// storm counts garbage; nil for no such count.
 	storm  *storm
@@ -121,7 +121,7 @@ func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 // knows whether it may.
 func (g *gate) protected(r engine.Request) error {
 	if r.Live == nil {
-		return &Refusal{string(protect.Annotation), "it was never seen, so it may be protected"}
+		return &Refusal{string(policy.Annotation), "it was never seen, so it may be protected"}
 	}
 	if why, ok := g.policy.Check(r.Live); ok {
 		return &Refusal{string(why), "it is protected: " + string(why)}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
 func deleting(kind string) engine.Request {
@@ -45,10 +45,10 @@ func TestGate(t *testing.T) {
 			engine.Request{Verb: engine.RemoveFinalizer, Ref: deleting(claim.Kind).Ref}, ""},
 		{"observing", gate{fuse: whole()}, deleting("Pod"), Observing},
 		{"observing a patch", gate{fuse: whole()}, patch, Observing},
-		{"protected", gate{enforce: true, fuse: whole()}, deleting(claim.Kind), string(protect.Kind)},
-		{"protected, observing", gate{fuse: whole()}, deleting(claim.Kind), string(protect.Kind)},
-		{"allowed", gate{enforce: true, fuse: whole(), policy: protect.Policy{Allow: map[schema.GroupKind]bool{claim: true}}}, deleting(claim.Kind), ""},
-		{"never seen", gate{enforce: true, fuse: whole()}, unseen, string(protect.Annotation)},
+		{"protected", gate{enforce: true, fuse: whole()}, deleting(claim.Kind), string(policy.Kind)},
+		{"protected, observing", gate{fuse: whole()}, deleting(claim.Kind), string(policy.Kind)},
+		{"allowed", gate{enforce: true, fuse: whole(), policy: policy.Policy{Allow: map[schema.GroupKind]bool{claim: true}}}, deleting(claim.Kind), ""},
+		{"never seen", gate{enforce: true, fuse: whole()}, unseen, string(policy.Annotation)},
 		{"blown", gate{enforce: true, fuse: broken}, deleting("Pod"), FuseBlown},
 		{"blown, a patch", gate{enforce: true, fuse: broken}, patch, FuseBlown},
 		{"not leading", gate{enforce: true, fuse: whole(), tenure: lost}, deleting("Pod"), NotLeading},

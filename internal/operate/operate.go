@@ -18,7 +18,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/protect"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 )
 
@@ -141,7 +141,7 @@ func Run(ctx context.Context, o Options) error {
 
 // prepare makes the gate and the clients. Nothing is sent yet.
 func (s *service) prepare() error {
-	s.gate = &gate{enforce: s.o.Enforce, policy: protect.Policy{Allow: s.o.Allow}}
+	s.gate = &gate{enforce: s.o.Enforce, policy: policy.Policy{Allow: s.o.Allow}}
 	s.gate.fuse = newFuse(s.o.MaxDeletesPerMinute, time.Now)
 	if s.o.MaxGarbagePercent > 0 && s.o.Rules == engine.Strict {
 		s.gate.storm = newStorm(s.o.MaxGarbagePercent, time.Now, s.objects)

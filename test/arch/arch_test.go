@@ -55,13 +55,13 @@ var rules = []rule{
 		"one account", oneAccount,
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
-			{"internal/protect/a.go", "package protect\nfunc f(e T) bool { return e.Baseline }"},
+			{"internal/policy/a.go", "package protect\nfunc f(e T) bool { return e.Baseline }"},
 			{"internal/cli/write.go", "package cli\nfunc f(e *report.Effect) {}"},
 		},
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Consequences) }"},
 			{"internal/cli/explain.go", "package cli\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
-			{"internal/protect/a_test.go", "package protect\nfunc f(e T) bool { return e.Baseline }"},
+			{"internal/policy/a_test.go", "package protect\nfunc f(e T) bool { return e.Baseline }"},
 		},
 	},
 	{

@@ -28,14 +28,13 @@ var mayImport = map[string][]string{
 	"diagnose/unserve": {"report", "engine", "graph", "snapshot", "plan"},
 	"doctor":           {"report", "engine", "graph", "snapshot", "plan", "evidence"},
 	"render":           {"report"},
-	"protect":          {"report"},
+	"policy":           {"report"},
 	"undo":             {},
 	"bundle":           {"kube"},
 	"restore":          {"report", "bundle", "kube", "manifest", "undo"},
 	"reconcile":        {"engine", "kube"},
-	"apply":            {"report", "engine", "snapshot", "finalizer", "plan", "protect", "bundle", "kube", "reconcile"},
-	"rights":           {},
-	"operate":          {"report", "engine", "kube", "protect", "reconcile", "render"},
+	"apply":            {"report", "engine", "snapshot", "finalizer", "plan", "policy", "bundle", "kube", "reconcile"},
+	"operate":          {"report", "engine", "kube", "policy", "reconcile", "render"},
 	"cli":              {anything},
 }
 
@@ -54,7 +53,7 @@ var libraries = map[string][]string{
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
 	"kube":    {"k8s.io/"},
-	"rights":  {"k8s.io/api/rbac"},
+	"policy":  {"k8s.io/api/rbac"},
 	"operate": {"k8s.io/"},
 	"cli":     {anything},
 }

@@ -9,8 +9,8 @@ import (
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
 	"object", "graph", "engine", "apisim", "controllers", "finalizer", "plan", "diagnose", "diagnose/explain",
-	"diagnose/risk", "diagnose/unserve", "report", "render", "manifest", "protect", "undo", "rights", "impact",
-	"doctor", "evidence",
+	"diagnose/risk", "diagnose/unserve", "report", "render", "manifest", "policy", "undo", "impact", "doctor",
+	"evidence",
 }
 
 // liveDriver is the one file of a pure package with goroutines and timers.

@@ -68,7 +68,7 @@ var shownElsewhere = []shown{
 	{"L61", "the collector of a real controller manager at work", "test/controlplane/controller/collect_test.go", "TestAnotherCollector"},
 	{"L81", "a backup of another cluster", "internal/bundle/open_test.go", "TestCheckCluster"},
 	{"L83", "a plan beyond --max-deletes", "test/controlplane/commands/collect_test.go", "TestCollectRefused"},
-	{"L84", "protected objects in a cascade", "internal/protect/protect_test.go", "TestCheck"},
+	{"L84", "protected objects in a cascade", "internal/policy/protect_test.go", "TestCheck"},
 	{"L90", "finalizers changed before a removal, on a real server", "test/controlplane/finalizers/remove_test.go", "TestChangedMeanwhile"},
 	{"L91", "the protection of a claim that is in use", "test/controlplane/finalizers/remove_test.go", "TestClaimInUse"},
 	{"L93", "the finalizer of a definition that has instances", "test/controlplane/finalizers/remove_test.go", "TestDefinitionWithInstances"},

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/rights"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -33,7 +33,7 @@ const roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 func TestRights(t *testing.T) {
 	s := &stage{T: t, ctx: context.WithoutCancel(t.Context())}
 	r := s.reading()
-	all := rights.ClusterRole(rights.Stuck, rights.Options{Kinds: r.discovery.Resources.Sorted()}).Rules
+	all := policy.ClusterRole(policy.Stuck, policy.Options{Kinds: r.discovery.Resources.Sorted()}).Rules
 	r.allow(all, "", "")
 	if w := r.evidence(); w.Terminating[0].Unread != "" || len(w.Terminating[0].Writers) == 0 {
 		t.Errorf("with all rights: %+v", w.Terminating)

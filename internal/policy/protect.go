@@ -1,7 +1,4 @@
-// Package protect says what this program must not delete unless it was told so
-// by name, which kinds hold data, and how much one run may delete. It limits our
-// own writes; predictions do not ask it, for Kubernetes does not either.
-package protect
+package policy
 
 import (
 	"fmt"

@@ -1,9 +1,4 @@
-// Package rights says what a command must be allowed to do, and no more, as roles of
-// RBAC.
-//
-// What every authenticated user of a cluster may do anyway is left out: discovery
-// (system:discovery) and questions about oneself (system:basic-user).
-package rights
+package policy
 
 import (
 	"cmp"
