@@ -15,7 +15,7 @@ export CGO_ENABLED := 0
 
 # Here goroutines or locks exist, so the race detector has something to find. It
 # needs a C compiler; where there is none the same tests run without it.
-RACY := ./internal/apisim/... ./internal/engine/... ./internal/kube/... ./internal/operate/... ./internal/reconcile/...
+RACY := ./internal/apisim/... ./internal/controller/... ./internal/engine/... ./internal/kube/...
 RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_ENABLED=1 $(GO) test -race,$(GO) test)
 
 # These need a browser or npm. Where they are missing, the closing lines of `make test`
@@ -44,7 +44,7 @@ build: ## bin/kubectl-gc
 test: ## vet and every test: the race detector where it matters, a real control plane for the truth
 	$(GO) vet ./...
 	@{ s=0; export GOGC=$(ROOMY); \
-	  $(GO) test -json $$($(GO) list ./... | grep -vE '/internal/(apisim|engine|kube|operate|reconcile)(/|$$)|/test/(browser|bundle)$$') || s=1; \
+	  $(GO) test -json $$($(GO) list ./... | grep -vE '/internal/(apisim|controller|engine|kube)(/|$$)|/test/(browser|bundle)$$') || s=1; \
 	  $(RACE) -json $(RACY) || s=1; \
 	  $(GO) test -json -count=1 -timeout 30m $(BROWSER) || s=1; \
 	  $(MAKE) --no-print-directory controlplane || s=1; \

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -66,7 +66,7 @@ func (c *collecting) collect(ctx context.Context) error {
 		defer close(watching)
 		c.watch(synced, ended)
 	}()
-	err := reconcile.Run(within, c.client, reconcile.Options{
+	err := controller.Collect(within, c.client, controller.CollectOptions{
 		Rules:   engine.Strict,
 		Through: c.through,
 		Follow: func(f *kube.Feed) {

@@ -18,9 +18,9 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/operate"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 )
 
@@ -35,11 +35,11 @@ const (
 // mostWorkers is more than any server answers at the same time.
 const mostWorkers = 1000
 
-// controller is `controller`.
-type controller struct {
+// controllerCommand is `controller`.
+type controllerCommand struct {
 	streams        genericiooptions.IOStreams
 	cluster        cluster
-	o              operate.Options
+	o              controller.Options
 	rules, mode    string
 	elect          bool
 	leaseNamespace string
@@ -49,7 +49,7 @@ type controller struct {
 }
 
 func newController(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &controller{streams: streams, cluster: cluster{config: config}}
+	k := &controllerCommand{streams: streams, cluster: cluster{config: config}}
 	c := &cobra.Command{
 		Use:   "controller",
 		Short: "Collect garbage for as long as it runs, or tell what it would collect",
@@ -79,7 +79,7 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 	return c
 }
 
-func (k *controller) addFlags(f *pflag.FlagSet) {
+func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.rules, "rules", "strict", "The rules of absence: strict or upstream.")
 	f.StringVar(&k.mode, "mode", "observe", "observe tells what would be done, enforce does it.")
 	f.BoolVar(&k.elect, "leader-elect", false, "Have one of several replicas collect: the one that holds the lease kubectl-gc.")
@@ -101,7 +101,7 @@ func (k *controller) addFlags(f *pflag.FlagSet) {
 	f.IntVarP(&k.verbosity, "v", "v", 0, "What to log: 2 for each request, 4 for each decision.")
 }
 
-func (k *controller) run(c *cobra.Command) error {
+func (k *controllerCommand) run(c *cobra.Command) error {
 	if err := k.parse(c); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (k *controller) run(c *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		k.o.Lease = &operate.Lease{
+		k.o.Lease = &controller.Lease{
 			Namespace: namespace, Name: leaseName, Identity: host + "_" + string(uuid.NewUUID()),
 			Duration: leaseDuration, Renew: leaseRenew, Retry: leaseRetry,
 		}
@@ -134,11 +134,11 @@ func (k *controller) run(c *cobra.Command) error {
 			Version: version(), Command: c.CommandPath(), QPS: k.cluster.qps, Burst: k.cluster.burst,
 		})
 	}
-	return operate.Run(c.Context(), k.o)
+	return controller.Run(c.Context(), k.o)
 }
 
 // parse makes options of flags.
-func (k *controller) parse(c *cobra.Command) error {
+func (k *controllerCommand) parse(c *cobra.Command) error {
 	if err := oneOf(c, "rules", k.rules, choices["rules"]...); err != nil {
 		return err
 	}
@@ -181,13 +181,13 @@ func (k *controller) parse(c *cobra.Command) error {
 func isRate(qps float32) bool { return qps >= 0 && qps <= math.MaxFloat32 }
 
 // logger writes to stderr, for the libraries of Kubernetes, too.
-func (k *controller) logger() *slog.Logger {
+func (k *controllerCommand) logger() *slog.Logger {
 	level := slog.LevelInfo
 	switch {
 	case k.verbosity >= 4:
-		level = operate.LevelDecisions
+		level = controller.LevelDecisions
 	case k.verbosity >= 2:
-		level = operate.LevelRequests
+		level = controller.LevelRequests
 	}
 	log := slog.New(slog.NewTextHandler(k.streams.ErrOut, &slog.HandlerOptions{Level: level}))
 	klog.SetSlogLogger(log)

@@ -32,9 +32,8 @@ var mayImport = map[string][]string{
 	"undo":             {},
 	"bundle":           {"kube"},
 	"restore":          {"report", "bundle", "kube", "manifest", "undo"},
-	"reconcile":        {"engine", "kube"},
-	"apply":            {"report", "engine", "snapshot", "finalizer", "plan", "policy", "bundle", "kube", "reconcile"},
-	"operate":          {"report", "engine", "kube", "policy", "reconcile", "render"},
+	"apply":            {"report", "engine", "snapshot", "finalizer", "plan", "policy", "bundle", "kube", "controller"},
+	"controller":       {"engine", "kube", "policy", "render", "report"},
 	"cli":              {anything},
 }
 
@@ -52,10 +51,10 @@ var libraries = map[string][]string{
 		// The printers of kubectl, so that -o means what it means there.
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
-	"kube":    {"k8s.io/"},
-	"policy":  {"k8s.io/api/rbac"},
-	"operate": {"k8s.io/"},
-	"cli":     {anything},
+	"kube":       {"k8s.io/"},
+	"policy":     {"k8s.io/api/rbac"},
+	"controller": {"k8s.io/"},
+	"cli":        {anything},
 }
 
 const anything = "*"
@@ -123,13 +122,13 @@ func clientGo(sources []source) []string {
 				continue
 			}
 			// The lease, the events and the limiter of the controller are client-go's.
-			if s.in("internal/operate") {
+			if s.in("internal/controller") {
 				continue
 			}
 			if s.in("cmd") && strings.HasPrefix(p, "k8s.io/client-go/plugin/pkg/client/auth") {
 				continue
 			}
-			bad = append(bad, fmt.Sprintf("%s: client-go belongs to internal/kube, internal/operate and internal/cli, not %s", s.path, p))
+			bad = append(bad, fmt.Sprintf("%s: client-go belongs to internal/kube, internal/controller and internal/cli, not %s", s.path, p))
 		}
 	}
 	return bad

@@ -19,10 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
@@ -161,15 +161,15 @@ func (c *rig) strike(times int64, match func(asked) bool, do answering) *fault {
 }
 
 // collect starts the collector under strict rules.
-func (c *rig) collect(change ...func(*reconcile.Options)) {
+func (c *rig) collect(change ...func(*controller.CollectOptions)) {
 	c.t.Helper()
 	c.stop = c.collector(c.client, change...)
 }
 
 // collector starts a collector over a client, and returns what ends it.
-func (c *rig) collector(client *kube.Client, change ...func(*reconcile.Options)) func() {
+func (c *rig) collector(client *kube.Client, change ...func(*controller.CollectOptions)) func() {
 	ctx, cancel := context.WithCancel(context.Background())
-	o := reconcile.Options{Rules: engine.Strict, SyncPeriod: 200 * time.Millisecond, Kind: func(k kube.KindState) {
+	o := controller.CollectOptions{Rules: engine.Strict, SyncPeriod: 200 * time.Millisecond, Kind: func(k kube.KindState) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.kinds = append(c.kinds, k)
@@ -183,7 +183,7 @@ func (c *rig) collector(client *kube.Client, change ...func(*reconcile.Options))
 		f(&o)
 	}
 	done := make(chan error, 1)
-	go func() { done <- reconcile.Run(ctx, client, o) }()
+	go func() { done <- controller.Collect(ctx, client, o) }()
 	var once sync.Once
 	return func() {
 		once.Do(func() {

@@ -11,9 +11,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 )
 
 // writes are the faults around a write.
@@ -100,7 +100,7 @@ func protectedMeanwhile(t *testing.T) {
 		server.ServeHTTP(w, r)
 	})
 	var refusals atomic.Int64
-	c.collect(func(o *reconcile.Options) {
+	c.collect(func(o *controller.CollectOptions) {
 		o.Run.Before = func(_ context.Context, r engine.Request) error {
 			if r.Live != nil && r.Live.Protection() != 0 {
 				refusals.Add(1)
@@ -187,7 +187,7 @@ func retryAfter(t *testing.T) {
 		}
 		return false
 	}, nil)
-	c.collect(func(o *reconcile.Options) { o.Run.Workers, o.SyncPeriod = 1, time.Hour })
+	c.collect(func(o *controller.CollectOptions) { o.Run.Workers, o.SyncPeriod = 1, time.Hour })
 	for _, r := range served {
 		c.disturb(r.Name, func(*watching) {}) // wait until it is watched
 	}

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -33,13 +33,13 @@ type collector struct {
 
 // collect starts a collector over a cluster and returns when it has seen all that
 // is there. The test ends it.
-func collect(t testing.TB, c *cluster.Cluster, o reconcile.Options, connection kube.Options) *collector {
+func collect(t testing.TB, c *cluster.Cluster, o controller.CollectOptions, connection kube.Options) *collector {
 	t.Helper()
 	return collectAs(t, c.Flags(), o, connection)
 }
 
 // collectAs is collect with kubectl's flags.
-func collectAs(t testing.TB, as *genericclioptions.ConfigFlags, o reconcile.Options, connection kube.Options) *collector {
+func collectAs(t testing.TB, as *genericclioptions.ConfigFlags, o controller.CollectOptions, connection kube.Options) *collector {
 	t.Helper()
 	client, err := kube.Connect(as, connection)
 	if err != nil {
@@ -54,7 +54,7 @@ func collectAs(t testing.TB, as *genericclioptions.ConfigFlags, o reconcile.Opti
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- reconcile.Run(ctx, client, o) }()
+	go func() { done <- controller.Collect(ctx, client, o) }()
 	g.end = sync.OnceFunc(func() {
 		stop()
 		if err := <-done; !errors.Is(err, context.Canceled) {

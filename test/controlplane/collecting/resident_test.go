@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -47,7 +47,7 @@ func settle(kubeconfig string) error {
 	followed := make(chan *kube.Feed, 1)
 	done := make(chan error, 1)
 	go func() {
-		done <- reconcile.Run(ctx, client, reconcile.Options{
+		done <- controller.Collect(ctx, client, controller.CollectOptions{
 			Follow: func(f *kube.Feed) { followed <- f }, Run: engine.RunOptions{Do: do},
 		})
 	}()

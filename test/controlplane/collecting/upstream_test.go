@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 )
 
 // The tests in this file and in upstream_kinds_test.go bear the names of those with
@@ -19,7 +19,7 @@ import (
 // upstream starts a collector with the rules of Kubernetes.
 func (s *stage) upstream() *collector {
 	s.t.Helper()
-	return collect(s.t, s.Cluster, reconcile.Options{}, kube.Options{})
+	return collect(s.t, s.Cluster, controller.CollectOptions{}, kube.Options{})
 }
 
 // passed has the collector go through what pods and config maps were enqueued.

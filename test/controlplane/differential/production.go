@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 )
 
 // production is a real API server with our collector as it is shipped: its client,
@@ -31,7 +31,7 @@ func (p *production) collect() error {
 	p.stop = stop
 	p.done.Go(func() {
 		defer client.Close()
-		err := reconcile.Run(ctx, client, reconcile.Options{Rules: engine.Upstream, Run: engine.RunOptions{Workers: workers}})
+		err := controller.Collect(ctx, client, controller.CollectOptions{Rules: engine.Upstream, Run: engine.RunOptions{Workers: workers}})
 		if ctx.Err() == nil {
 			p.failed = err
 		}

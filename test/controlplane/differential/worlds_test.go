@@ -86,7 +86,7 @@ func guilty(cells string) string {
 	case strings.Contains(cells, "B"):
 		return "the live half: engine and server agree with the dry run wherever they are apart"
 	default:
-		return "internal/kube, internal/reconcile or the economy of internal/engine: the same engine with a plain client does what was predicted"
+		return "internal/kube, internal/controller or the economy of internal/engine: the same engine with a plain client does what was predicted"
 	}
 }
 

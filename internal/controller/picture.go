@@ -1,4 +1,4 @@
-package operate
+package controller
 
 import (
 	"k8s.io/apimachinery/pkg/types"

@@ -1,4 +1,4 @@
-package operate
+package controller
 
 import (
 	corev1 "k8s.io/api/core/v1"

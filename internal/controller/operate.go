@@ -1,4 +1,4 @@
-package operate
+package controller
 
 import (
 	"cmp"
@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
-	"github.com/kubectl-gc/kubectl-gc/internal/reconcile"
 )
 
 // Options say how the collector is operated.
@@ -188,7 +187,7 @@ func (s *service) collect(ctx context.Context) error {
 	if l := s.o.Lease; l != nil {
 		grace = min(cmp.Or(l.Duration-l.Renew, grace), grace)
 	}
-	err := reconcile.Run(ctx, s.client, reconcile.Options{
+	err := Collect(ctx, s.client, CollectOptions{
 		Rules: s.o.Rules, Quarantine: s.o.Quarantine, SyncPeriod: s.o.SyncPeriod, Kind: s.kind,
 		Follow: func(f *kube.Feed) {
 			s.mu.Lock()

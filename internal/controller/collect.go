@@ -1,10 +1,4 @@
-// Package reconcile is the collector over a live cluster: watches go straight into
-// the engine, and what the engine decides goes to the API server. There is no
-// second copy of the objects.
-//
-// Everything that writes by collecting goes through Run: the one-shot command, the
-// controller, and the comparison with the collector of Kubernetes in the tests.
-package reconcile
+package controller
 
 import (
 	"context"
@@ -15,9 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Options say what is collected, and how. The zero value is the collector of
+// CollectOptions say what is collected, and how. The zero value is the collector of
 // Kubernetes, of a whole cluster, for as long as the context lasts.
-type Options struct {
+type CollectOptions struct {
 	// Rules say how absence is judged. Under engine.Strict every owner is asked
 	// for with a proof (kube.Proven).
 	Rules engine.Rules
@@ -41,10 +35,10 @@ type Options struct {
 	Run engine.RunOptions
 }
 
-// Run collects until the context ends, or with Run.UntilRest until nothing is left
-// to do, and returns as engine.Run does. When it returns, no goroutine of its own is
-// left.
-func Run(ctx context.Context, client *kube.Client, o Options) error {
+// Collect collects until the context ends, or with CollectOptions.Run.UntilRest until
+// nothing is left to do, and returns as engine.Run does. When it returns, no goroutine
+// of its own is left.
+func Collect(ctx context.Context, client *kube.Client, o CollectOptions) error {
 	ctx, stop := context.WithCancel(ctx)
 	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind})
 	events := feed.Events()
