@@ -108,7 +108,7 @@ mutate-all: ## change PKG in small ways; list the changes that no test notices
 
 .PHONY: web
 web: ## rebuild the script of the HTML page, after a change of its sources
-	cd internal/render/page/web && npm ci && npm run check && npm run build
+	cd internal/draw/web && npm ci && npm run check && npm run build
 
 .PHONY: browser
 browser: ## the tests of the HTML page, in Chromium

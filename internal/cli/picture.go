@@ -9,12 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/draw"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/mermaid"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/page"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/svg"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -24,7 +22,7 @@ var drawnFormats = []string{"svg", "mermaid", "html"}
 
 // drawing is a scene with the documents that it was made of.
 type drawing struct {
-	scene *picture.Scene
+	scene *draw.Scene
 	graph *report.Graph
 	plan  *report.Plan
 	// explanation is nil but in the drawing of one.
@@ -33,10 +31,10 @@ type drawing struct {
 
 // drawn are the formats of pictures, all of one drawing, which is made when one of them is
 // asked for.
-func drawn(draw func(picture.Options) (*drawing, error)) formats {
-	still := func(write func(io.Writer, *picture.Scene) error) format {
+func drawn(scene func(draw.Options) (*drawing, error)) formats {
+	still := func(write func(io.Writer, *draw.Scene) error) format {
 		return func(out io.Writer, _ render.Style) error {
-			d, err := draw(folded)
+			d, err := scene(folded)
 			if err != nil {
 				return err
 			}
@@ -44,24 +42,24 @@ func drawn(draw func(picture.Options) (*drawing, error)) formats {
 		}
 	}
 	moving := func(out io.Writer, _ render.Style) error {
-		d, err := draw(picture.Options{})
+		d, err := scene(draw.Options{})
 		if err != nil {
 			return err
 		}
 		return d.page(out)
 	}
-	return formats{"svg": still(svg.Write), "mermaid": still(mermaid.Write), "html": moving}
+	return formats{"svg": still(draw.WriteSVG), "mermaid": still(draw.WriteMermaid), "html": moving}
 }
 
 // page writes a page, with a still picture in it if that is one that a person can read.
 func (d *drawing) page(out io.Writer) error {
 	var still bytes.Buffer
-	if len(d.scene.Boxes) <= page.LargestStill {
-		if err := svg.Write(&still, d.scene); err != nil {
+	if len(d.scene.Boxes) <= draw.LargestStill {
+		if err := draw.WriteSVG(&still, d.scene); err != nil {
 			return err
 		}
 	}
-	return page.Write(out, page.Document{Scene: d.scene, Graph: d.graph, Plan: d.plan, Explanation: d.explanation, Still: still.Bytes()})
+	return draw.WriteHTML(out, draw.Document{Scene: d.scene, Graph: d.graph, Plan: d.plan, Explanation: d.explanation, Still: still.Bytes()})
 }
 
 // around is the graph of the objects that a picture shows, and of their owners.
@@ -74,41 +72,41 @@ func around(ctx context.Context, snap *snapshot.Snapshot, refs []report.Ref) (*r
 }
 
 // folded is how pictures are drawn that do not move.
-var folded = picture.Options{Fold: true}
+var folded = draw.Options{Fold: true}
 
-func graphScene(doc *report.Graph) func(picture.Options) (*drawing, error) {
-	return func(o picture.Options) (*drawing, error) {
-		return &drawing{scene: picture.OfGraph(doc, o), graph: doc}, nil
+func graphScene(doc *report.Graph) func(draw.Options) (*drawing, error) {
+	return func(o draw.Options) (*drawing, error) {
+		return &drawing{scene: draw.OfGraph(doc, o), graph: doc}, nil
 	}
 }
 
-func planScene(ctx context.Context, snap *snapshot.Snapshot, p *report.Plan) func(picture.Options) (*drawing, error) {
-	return func(o picture.Options) (*drawing, error) {
-		g, err := around(ctx, snap, picture.Affected(p))
+func planScene(ctx context.Context, snap *snapshot.Snapshot, p *report.Plan) func(draw.Options) (*drawing, error) {
+	return func(o draw.Options) (*drawing, error) {
+		g, err := around(ctx, snap, draw.Affected(p))
 		if err != nil {
 			return nil, err
 		}
-		return &drawing{scene: picture.OfPlan(p, g, o), graph: g, plan: p}, nil
+		return &drawing{scene: draw.OfPlan(p, g, o), graph: g, plan: p}, nil
 	}
 }
 
-func explanationScene(ctx context.Context, snap *snapshot.Snapshot, e *report.Explanation) func(picture.Options) (*drawing, error) {
-	return func(o picture.Options) (*drawing, error) {
-		g, err := around(ctx, snap, picture.Concerned(e))
+func explanationScene(ctx context.Context, snap *snapshot.Snapshot, e *report.Explanation) func(draw.Options) (*drawing, error) {
+	return func(o draw.Options) (*drawing, error) {
+		g, err := around(ctx, snap, draw.Concerned(e))
 		if err != nil {
 			return nil, err
 		}
-		return &drawing{scene: picture.OfExplanation(e, g, o), graph: g, explanation: e}, nil
+		return &drawing{scene: draw.OfExplanation(e, g, o), graph: g, explanation: e}, nil
 	}
 }
 
-func exposureScene(ctx context.Context, snap *snapshot.Snapshot, x *report.Exposure) func(picture.Options) (*drawing, error) {
-	return func(o picture.Options) (*drawing, error) {
-		g, err := around(ctx, snap, picture.Exposed(x))
+func exposureScene(ctx context.Context, snap *snapshot.Snapshot, x *report.Exposure) func(draw.Options) (*drawing, error) {
+	return func(o draw.Options) (*drawing, error) {
+		g, err := around(ctx, snap, draw.Exposed(x))
 		if err != nil {
 			return nil, err
 		}
-		return &drawing{scene: picture.OfExposure(x, g, o), graph: g}, nil
+		return &drawing{scene: draw.OfExposure(x, g, o), graph: g}, nil
 	}
 }
 

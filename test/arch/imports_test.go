@@ -27,6 +27,8 @@ var mayImport = map[string][]string{
 	"diagnose":         {"report", "engine", "graph", "apisim", "snapshot", "plan", "diagnose/explain", "finalizer", "evidence"},
 	"diagnose/unserve": {"report", "engine", "graph", "snapshot", "plan"},
 	"doctor":           {"report", "engine", "graph", "snapshot", "plan", "evidence"},
+	"draw/layout":      {},
+	"draw":             {"draw/layout", "render", "report"},
 	"render":           {"report"},
 	"policy":           {"report"},
 	"undo":             {},
@@ -51,6 +53,7 @@ var libraries = map[string][]string{
 		// The printers of kubectl, so that -o means what it means there.
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
+	"draw":       {"github.com/mattn/go-runewidth"},
 	"kube":       {"k8s.io/"},
 	"policy":     {"k8s.io/api/rbac"},
 	"controller": {"k8s.io/"},

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/programs"
 )
 
-const sources = "../../internal/render/page/web"
+const sources = "../../internal/draw/web"
 
 // built is a copy of the sources, with their packages installed.
 var built string

@@ -1,4 +1,4 @@
-package page
+package draw
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -175,7 +175,7 @@ func nodesOf(g *report.Graph) map[types.UID]*report.Node {
 	return nodes
 }
 
-func (s *shelf) addBox(b *picture.Box) error {
+func (s *shelf) addBox(b *Box) error {
 	if len(b.Refs) != 1 {
 		return fmt.Errorf("it stands for %d objects: a page shows each by itself", len(b.Refs))
 	}
@@ -204,20 +204,20 @@ func (s *shelf) addBox(b *picture.Box) error {
 }
 
 // before is the look of an object before a plan begins.
-func before(look picture.Look, n *report.Node) picture.Look {
+func before(look Look, n *report.Node) Look {
 	switch {
 	case !slices.Contains(report.Outcomes(), report.Outcome(look)):
 		return look
 	case n != nil && n.WaitingForDependents:
-		return picture.Waiting
+		return Waiting
 	case n != nil && n.BeingDeleted:
-		return picture.BeingDeleted
+		return BeingDeleted
 	default:
-		return picture.Plain
+		return Plain
 	}
 }
 
-func (s *shelf) addArrow(a *picture.Arrow) {
+func (s *shelf) addArrow(a *Arrow) {
 	flags := 0
 	if a.Controller {
 		flags |= controllerFlag

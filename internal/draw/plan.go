@@ -1,4 +1,4 @@
-package picture
+package draw
 
 import (
 	"k8s.io/apimachinery/pkg/types"

@@ -1,4 +1,4 @@
-package page
+package draw
 
 import (
 	"testing"
@@ -12,16 +12,16 @@ func TestExplained(t *testing.T) {
 	d := rows(3, numbered)
 	d.Explanation = &report.Explanation{
 		Object:        d.Scene.Boxes[1].Refs[0],
-		WaitsFor:      []report.Finding{{Message: hostile}},
+		WaitsFor:      []report.Finding{{Message: hostilePage}},
 		TakenBy:       []report.Taker{{Object: d.Scene.Boxes[0].Refs[0], Policy: "Background"}, {Object: d.Scene.Boxes[0].Refs[0], Policy: "Foreground", Unknown: true}},
 		TakersUntried: 4,
-		Remedies:      []report.Remedy{{Command: hostile, Effect: "helps", Cost: "a lot"}},
+		Remedies:      []report.Remedy{{Command: hostilePage, Effect: "helps", Cost: "a lot"}},
 	}
 	_, p := embedded(t, write(t, d))
 	want := &explained{
-		Object: 1, WaitsFor: []string{hostile}, TakersUntried: 4,
+		Object: 1, WaitsFor: []string{hostilePage}, TakersUntried: 4,
 		TakenBy:  []string{"configmap/object-0 -n shop (Background, Foreground (not certain))"},
-		Remedies: []remedy{{hostile, "helps — costs: a lot"}},
+		Remedies: []remedy{{hostilePage, "helps — costs: a lot"}},
 	}
 	if diff := cmp.Diff(want, p.Explained); diff != "" {
 		t.Errorf("-want +embedded:\n%s", diff)

@@ -1,4 +1,4 @@
-package page
+package draw
 
 import (
 	"bytes"
@@ -17,26 +17,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // hostile is what somebody may have chosen as a name.
-const hostile = "</script><!--<script>alert(1)</script>\u202e\u2028\x1b[31m\"'`&\n{{.Policy}}"
+const hostilePage = "</script><!--<script>alert(1)</script>\u202e\u2028\x1b[31m\"'`&\n{{.Policy}}"
 
 // rows is a scene of n objects, each owned by the one before, and its graph.
 func rows(n int, name func(int) string) Document {
-	s := &picture.Scene{Title: name(0), Width: 300 * n, Height: 100, Areas: []picture.Area{{Rect: picture.Rect{W: 300 * n, H: 100}, Namespace: name(0)}}}
+	s := &Scene{Title: name(0), Width: 300 * n, Height: 100, Areas: []Area{{Rect: Rect{W: 300 * n, H: 100}, Namespace: name(0)}}}
 	g := &report.Graph{Source: report.Source{Type: "files", Files: []string{name(0)}}, Complete: true}
 	for i := range n {
 		ref := report.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: name(i), UID: types.UID(fmt.Sprintf("%08x-0000-4000-8000-000000000000", i))}
-		s.Boxes = append(s.Boxes, picture.Box{Rect: picture.Rect{X: 300 * i, Y: 40, W: 200, H: 48}, Refs: []report.Ref{ref}, Look: picture.Plain, Note: name(i), Why: name(i)})
+		s.Boxes = append(s.Boxes, Box{Rect: Rect{X: 300 * i, Y: 40, W: 200, H: 48}, Refs: []report.Ref{ref}, Look: Plain, Note: name(i), Why: name(i)})
 		g.Nodes = append(g.Nodes, report.Node{Ref: ref, Observed: true, Finalizers: []string{name(i)}})
 		if i > 0 {
-			s.Arrows = append(s.Arrows, picture.Arrow{Owner: i - 1, Dependent: i, Controller: true, Class: report.Solid, Path: []picture.Point{{X: 300*i - 100, Y: 64}, {X: 300 * i, Y: 64}}})
+			s.Arrows = append(s.Arrows, Arrow{Owner: i - 1, Dependent: i, Controller: true, Class: report.Solid, Path: []Point{{X: 300*i - 100, Y: 64}, {X: 300 * i, Y: 64}}})
 		}
 	}
-	s.Legend = []picture.Entry{{Look: picture.Plain, Words: name(0), Count: n}}
+	s.Legend = []Entry{{Look: Plain, Words: name(0), Count: n}}
 	return Document{Scene: s, Graph: g}
 }
 
@@ -45,7 +44,7 @@ func numbered(i int) string { return fmt.Sprintf("object-%d", i) }
 func write(t *testing.T, d Document) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Write(&b, d); err != nil {
+	if err := WriteHTML(&b, d); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -103,14 +102,14 @@ func TestPolicyIsOfWhatIsEmbedded(t *testing.T) {
 }
 
 func TestNamesAreData(t *testing.T) {
-	page := write(t, rows(3, func(int) string { return hostile }))
+	page := write(t, rows(3, func(int) string { return hostilePage }))
 	for text, want := range map[string]int{"<script": 2, "</script": 2, "<!--": 0, "alert(1)</": 0, "\u202e": 0, "\x1b": 0} {
 		if got := strings.Count(strings.ReplaceAll(page, script, ""), text); got != want {
 			t.Errorf("%q is in the page %d times, want %d", text, got, want)
 		}
 	}
 	_, p := embedded(t, page)
-	if p.Boxes.Name[1] != hostile || p.Namespaces[0] != hostile || p.Boxes.Finalizers["1"][0] != hostile {
+	if p.Boxes.Name[1] != hostilePage || p.Namespaces[0] != hostilePage || p.Boxes.Finalizers["1"][0] != hostilePage {
 		t.Errorf("a name has changed on its way: %q", p.Boxes.Name[1])
 	}
 }
@@ -144,7 +143,7 @@ func TestSameBytes(t *testing.T) {
 func TestPlanIsWhole(t *testing.T) {
 	d := rows(2, numbered)
 	ref := d.Scene.Boxes[1].Refs[0]
-	d.Scene.Boxes[1].Look = picture.Look(report.Deleted)
+	d.Scene.Boxes[1].Look = Look(report.Deleted)
 	d.Graph.Nodes[1].BeingDeleted = true
 	d.Plan = &report.Plan{
 		APIVersion: report.APIVersion, Kind: "Plan", Seed: report.Seed{Verb: "delete", Targets: []report.Ref{ref}},
@@ -159,7 +158,7 @@ func TestPlanIsWhole(t *testing.T) {
 	if p.Sentences["Requested"] != "you ask for it" {
 		t.Errorf("the reason is said as %q", p.Sentences["Requested"])
 	}
-	if look := p.Looks[p.Boxes.State[1]]; look != string(picture.BeingDeleted) {
+	if look := p.Looks[p.Boxes.State[1]]; look != string(BeingDeleted) {
 		t.Errorf("before the plan the object is %s", look)
 	}
 	if !strings.Contains(p.Source, "Incomplete") {
@@ -170,7 +169,7 @@ func TestPlanIsWhole(t *testing.T) {
 func TestBoxOfSeveralIsRefused(t *testing.T) {
 	d := rows(2, numbered)
 	d.Scene.Boxes[1].Refs = append(d.Scene.Boxes[1].Refs, d.Scene.Boxes[0].Refs[0])
-	err := Write(io.Discard, d)
+	err := WriteHTML(io.Discard, d)
 	if err == nil || !strings.Contains(err.Error(), "box 1: it stands for 2 objects") {
 		t.Errorf("got %v", err)
 	}

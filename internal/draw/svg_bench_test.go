@@ -1,4 +1,4 @@
-package svg
+package draw
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -39,7 +38,7 @@ func BenchmarkSVG(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := Write(io.Discard, picture.OfGraph(g, picture.Options{})); err != nil {
+				if err := WriteSVG(io.Discard, OfGraph(g, Options{})); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,4 +1,4 @@
-package svg
+package draw
 
 import (
 	"encoding/xml"
@@ -13,12 +13,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // scenes are pictures with two foreign texts wherever there may be one.
-func scenes(a, b string) []*picture.Scene {
+func scenes(a, b string) []*Scene {
 	refs := []report.Ref{
 		{APIVersion: a, Kind: b, Namespace: a, Name: b, UID: types.UID(a)},
 		{APIVersion: b, Kind: a, Namespace: b, Name: a, UID: types.UID(b)},
@@ -47,9 +46,9 @@ func scenes(a, b string) []*picture.Scene {
 		Definition: refs[0], Version: report.UnservedVersion{Name: b}, Dependents: []report.ExposedDependent{{Object: refs[1], Outcome: report.Outcome(b), Message: a}},
 		Consequences: []report.ExposureConsequence{{Object: refs[2], Outcome: report.Outcome(a), Condition: b}},
 	}
-	fold := picture.Options{Fold: true}
-	scenes := []*picture.Scene{
-		picture.OfGraph(g, fold), picture.OfPlan(p, g, fold), picture.OfExplanation(e, g, picture.Options{}), picture.OfExposure(x, g, fold),
+	fold := Options{Fold: true}
+	scenes := []*Scene{
+		OfGraph(g, fold), OfPlan(p, g, fold), OfExplanation(e, g, Options{}), OfExposure(x, g, fold),
 	}
 	scenes[0].Notes = []string{a, b + " " + a}
 	return scenes
@@ -78,7 +77,7 @@ func FuzzSVG(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string) {
 		for _, s := range scenes(a, b) {
 			var out strings.Builder
-			if err := Write(&out, s); err != nil {
+			if err := WriteSVG(&out, s); err != nil {
 				t.Fatal(err)
 			}
 			assertInert(t, out.String())
@@ -132,19 +131,19 @@ func assertInert(t *testing.T, document string) {
 // TestColourIsNotAlone: each look has a border, a mark and a word that no other has
 // together, so that colours may be left out.
 func TestColourIsNotAlone(t *testing.T) {
-	words, marks := map[string]picture.Look{}, map[string]picture.Look{}
-	for _, l := range picture.Looks() {
-		a := picture.AppearanceOf(l)
+	words, marks := map[string]Look{}, map[string]Look{}
+	for _, l := range Looks() {
+		a := AppearanceOf(l)
 		if a.Look != l {
 			t.Errorf("%s has no appearance of its own", l)
 		}
-		if other, ok := words[picture.Word(l)]; ok {
+		if other, ok := words[Word(l)]; ok {
 			t.Errorf("%s and %s have the same word", l, other)
 		}
 		if other, ok := marks[a.Mark]; ok {
 			t.Errorf("%s and %s have the same mark", l, other)
 		}
-		words[picture.Word(l)], marks[a.Mark] = l, l
+		words[Word(l)], marks[a.Mark] = l, l
 	}
 }
 
@@ -153,7 +152,7 @@ func TestColourIsNotAlone(t *testing.T) {
 func TestContrast(t *testing.T) {
 	type pair struct {
 		name     string
-		on, that picture.Shade
+		on, that Shade
 		least    float64
 	}
 	pairs := []pair{
@@ -161,12 +160,12 @@ func TestContrast(t *testing.T) {
 		{"arrow", ground, wire, 3}, {"arrow of the legend", paper, wire, 3}, {"ring", ground, accent, 3},
 		{"dangling", ground, alarm, 3}, {"waiting", ground, delay, 3}, {"doubt", ground, doubt, 3},
 	}
-	for _, l := range picture.Looks() {
-		a := picture.AppearanceOf(l)
+	for _, l := range Looks() {
+		a := AppearanceOf(l)
 		name := string(l)
 		pairs = append(pairs, pair{name + " name", a.Fill, ink, 4.5}, pair{name + " kind", a.Fill, faint, 4.5},
 			pair{name + " border inside", a.Fill, a.Ink, 3}, pair{name + " border outside", ground, a.Ink, 3})
-		if picture.Word(l) != "" {
+		if Word(l) != "" {
 			pairs = append(pairs, pair{name + " word", a.Fill, a.Ink, 4.5})
 		}
 	}
@@ -221,7 +220,7 @@ func TestStylesheet(t *testing.T) {
 
 // TestWriteErrorsAreReturned: a writer that fails is noticed.
 func TestWriteErrorsAreReturned(t *testing.T) {
-	if err := Write(closed{}, picture.OfGraph(&report.Graph{}, picture.Options{})); !errors.Is(err, io.ErrClosedPipe) {
+	if err := WriteSVG(closed{}, OfGraph(&report.Graph{}, Options{})); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("%v, want %v", err, io.ErrClosedPipe)
 	}
 }

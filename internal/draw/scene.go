@@ -1,10 +1,4 @@
-// Package picture places the objects of a document on a plane: boxes for objects,
-// areas for namespaces, arrows for owner references. What it makes is numbers and
-// plain words; how that becomes SVG or a page is the business of others.
-//
-// Owners are on the left, their dependents on the right. The same document always
-// gives the same scene.
-package picture
+package draw
 
 import "github.com/kubectl-gc/kubectl-gc/internal/report"
 

@@ -1,4 +1,4 @@
-package svg
+package draw
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 )
 
 // head is what stands above the picture, and below: the title, the legend, the notes.
@@ -19,7 +18,7 @@ type head struct {
 // key is an entry of the legend with its place.
 type key struct {
 	x, y  int
-	look  picture.Look
+	look  Look
 	arrow string
 	words string
 	// box is one that is drawn so; -1 for none.
@@ -39,14 +38,14 @@ const (
 	titleColumn = 11
 )
 
-func newHead(s *picture.Scene) *head {
+func newHead(s *Scene) *head {
 	h := &head{width: max(s.Width, leastPage)}
 	room := h.width - 2*headInset
 	h.title = wrap(render.Escape(s.Title), int(float64(room)/titleColumn))
 	y := titleStart + titleLine*len(h.title) + 2
 	x := headInset
 	for _, k := range keysOf(s) {
-		size := keyMark + picture.SmallWidth(k.words) + keyGap
+		size := keyMark + SmallWidth(k.words) + keyGap
 		if x > headInset && x+size > h.width-headInset+keyGap {
 			x, y = headInset, y+keyLine
 		}
@@ -56,7 +55,7 @@ func newHead(s *picture.Scene) *head {
 	}
 	h.height = y + 2
 	for _, n := range s.Notes {
-		h.notes = append(h.notes, wrap(render.Escape(n), picture.SmallColumns(room))...)
+		h.notes = append(h.notes, wrap(render.Escape(n), SmallColumns(room))...)
 	}
 	if len(h.notes) > 0 {
 		h.foot = noteStep*len(h.notes) + noteStep
@@ -69,22 +68,22 @@ func wrap(text string, columns int) []string {
 	var lines []string
 	line := ""
 	for word := range strings.SplitSeq(text, " ") {
-		if line != "" && picture.Columns(line)+1+picture.Columns(word) > columns {
+		if line != "" && Columns(line)+1+Columns(word) > columns {
 			lines, line = append(lines, line), ""
 		}
 		if line != "" {
 			line += " "
 		}
-		line += picture.Fit(word, columns)
+		line += Fit(word, columns)
 	}
 	return append(lines, line)
 }
 
 // keysOf has an entry for each look and each kind of arrow that occurs.
-func keysOf(s *picture.Scene) []key {
+func keysOf(s *Scene) []key {
 	var keys []key
 	for _, e := range s.Legend {
-		i := slices.IndexFunc(s.Boxes, func(b picture.Box) bool { return b.Look == e.Look })
+		i := slices.IndexFunc(s.Boxes, func(b Box) bool { return b.Look == e.Look })
 		keys = append(keys, key{look: e.Look, words: strconv.Itoa(e.Count) + " " + e.Words, box: i})
 	}
 	used := map[string]bool{}

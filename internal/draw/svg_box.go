@@ -1,11 +1,10 @@
-package svg
+package draw
 
 import (
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 )
 
 const (
@@ -27,16 +26,16 @@ func (w *writer) box(i int) {
 		w.rect("f", pileStep, pileStep, b.W, b.H, round)
 	}
 	w.rect("f", 0, 0, b.W, b.H, round)
-	room := b.W - 2*picture.Inset
-	if word := picture.Word(b.Look); word != "" {
-		w.raw(`<path class="m" transform="translate(`).num(b.W - picture.Inset - markSize).raw(` 8)" d="`).raw(mark(b.Look)).raw(`"/>`)
-		w.raw(`<text class="w" x="`).num(b.W - picture.Inset - markSize - 5).raw(`" y="`).num(kindLine).raw(`">`).raw(word).raw(`</text>`)
-		room -= picture.SmallWidth(word) + markSize + 13
+	room := b.W - 2*Inset
+	if word := Word(b.Look); word != "" {
+		w.raw(`<path class="m" transform="translate(`).num(b.W - Inset - markSize).raw(` 8)" d="`).raw(mark(b.Look)).raw(`"/>`)
+		w.raw(`<text class="w" x="`).num(b.W - Inset - markSize - 5).raw(`" y="`).num(kindLine).raw(`">`).raw(word).raw(`</text>`)
+		room -= SmallWidth(word) + markSize + 13
 	}
-	w.line("k", kindLine, picture.FitSmall(b.Kind, room))
-	w.line("n", nameLine, picture.FitName(b.Name, b.W-2*picture.Inset))
+	w.line("k", kindLine, FitSmall(b.Kind, room))
+	w.line("n", nameLine, FitName(b.Name, b.W-2*Inset))
 	if b.Note != "" {
-		w.line("t", noteLine, picture.FitSmall(b.Note, b.W-2*picture.Inset))
+		w.line("t", noteLine, FitSmall(b.Note, b.W-2*Inset))
 	}
 	w.raw("</g>\n")
 }
@@ -56,14 +55,14 @@ func (w *writer) rect(class string, x, y, width, height, rx int) {
 }
 
 func (w *writer) line(class string, y int, shown string) {
-	w.raw(`<text class="`).raw(class).raw(`" x="`).num(picture.Inset).raw(`" y="`).num(y).raw(`">`).text(shown).raw(`</text>`)
+	w.raw(`<text class="`).raw(class).raw(`" x="`).num(Inset).raw(`" y="`).num(y).raw(`">`).text(shown).raw(`</text>`)
 }
 
 // mostNamed is the number of objects that a tooltip names.
 const mostNamed = 20
 
 // tooltip says what there is no room for.
-func tooltip(b *picture.Box) string {
+func tooltip(b *Box) string {
 	var named strings.Builder
 	for k, r := range b.Refs {
 		if k == mostNamed {
@@ -76,7 +75,7 @@ func tooltip(b *picture.Box) string {
 	if r := b.Refs[0]; len(b.Refs) == 1 && r.UID != "" {
 		text += "uid " + render.Escape(string(r.UID)) + "\n"
 	}
-	if word := picture.Word(b.Look); word != "" {
+	if word := Word(b.Look); word != "" {
 		text += word
 		if b.Why != "" {
 			text += ": "
@@ -93,6 +92,6 @@ func tooltip(b *picture.Box) string {
 }
 
 // class is that of a look.
-func class(l picture.Look) string { return string(picture.AppearanceOf(l).Look) }
+func class(l Look) string { return string(AppearanceOf(l).Look) }
 
-func mark(l picture.Look) string { return picture.AppearanceOf(l).Mark }
+func mark(l Look) string { return AppearanceOf(l).Mark }

@@ -1,7 +1,4 @@
-// Package mermaid writes a scene as a Mermaid flowchart, which the pages of code hosts
-// show in place: where things stand is left to Mermaid. There are no links and no
-// directives, and names mean nothing but themselves.
-package mermaid
+package draw
 
 import (
 	"bufio"
@@ -10,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // Write writes the scene.
-func Write(out io.Writer, s *picture.Scene) error {
+func WriteMermaid(out io.Writer, s *Scene) error {
 	w := bufio.NewWriter(out)
 	w.WriteString("%% " + inert(s.Title) + "\nflowchart LR\n")
 	next := 0
@@ -50,9 +47,9 @@ func areaLabel(namespace string) string {
 }
 
 // vertex is a box, doubly framed if it is what the user asks about.
-func vertex(i int, b *picture.Box) string {
+func vertex(i int, b *Box) string {
 	lines := []string{inert(b.Kind), "<b>" + inert(b.Name) + "</b>"}
-	if word := picture.Word(b.Look); word != "" {
+	if word := Word(b.Look); word != "" {
 		lines = append(lines, word)
 	}
 	if b.Note != "" {
@@ -67,7 +64,7 @@ func vertex(i int, b *picture.Box) string {
 
 // edge is an arrow: thick where it blocks, dotted for owners that are no controllers, and
 // with a word where it is not as usual.
-func edge(a *picture.Arrow) string {
+func edge(a *Arrow) string {
 	line := "-.->"
 	switch {
 	case a.Blocks:
@@ -81,7 +78,7 @@ func edge(a *picture.Arrow) string {
 	return "b" + strconv.Itoa(a.Owner) + " " + line + " b" + strconv.Itoa(a.Dependent)
 }
 
-func wordOf(a *picture.Arrow) string {
+func wordOf(a *Arrow) string {
 	switch {
 	case a.Removed:
 		return "removed"
@@ -95,13 +92,11 @@ func wordOf(a *picture.Arrow) string {
 	return ""
 }
 
-func class(l picture.Look) string { return string(picture.AppearanceOf(l).Look) }
-
 // dark is the colour of text: boxes are light in every theme.
 const dark = "#1f2328"
 
-func classDef(l picture.Look) string {
-	a := picture.AppearanceOf(l)
+func classDef(l Look) string {
+	a := AppearanceOf(l)
 	text := "classDef " + string(a.Look) + " fill:" + a.Fill.Light + ",stroke:" + a.Ink.Light + ",color:" + dark
 	if a.Dash != "" {
 		text += ",stroke-dasharray:" + a.Dash

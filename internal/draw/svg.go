@@ -1,8 +1,4 @@
-// Package svg writes a scene as an SVG document that stands by itself: no script, no
-// font, nothing from elsewhere, links to its own boxes only. It is readable where dark
-// is preferred and where such preferences are not known, and says nothing by colour
-// alone.
-package svg
+package draw
 
 import (
 	"bufio"
@@ -10,11 +6,10 @@ import (
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 )
 
 // Write writes the scene.
-func Write(out io.Writer, s *picture.Scene) error {
+func WriteSVG(out io.Writer, s *Scene) error {
 	w := &writer{Writer: bufio.NewWriterSize(out, 1<<16), scene: s}
 	h := newHead(s)
 	w.raw(`<svg xmlns="http://www.w3.org/2000/svg" class="gc" viewBox="0 0 `).num(h.width).raw(` `).num(h.height + s.Height + h.foot)
@@ -43,7 +38,7 @@ func Write(out io.Writer, s *picture.Scene) error {
 // writer writes markup and text. Its first error sticks, as bufio.Writer's does.
 type writer struct {
 	*bufio.Writer
-	scene *picture.Scene
+	scene *Scene
 	// names are those of the boxes, as they are said in tooltips.
 	names []string
 	digit [20]byte
@@ -85,7 +80,7 @@ func (w *writer) text(shown string) *writer {
 }
 
 // area draws a namespace.
-func (w *writer) area(a *picture.Area) {
+func (w *writer) area(a *Area) {
 	w.raw(`<rect class="area" x="`).num(a.X).raw(`" y="`).num(a.Y).raw(`" width="`).num(a.W).raw(`" height="`).num(a.H).raw(`" rx="10"/>`)
 	w.raw(`<text class="place" x="`).num(a.X + areaInset).raw(`" y="`).num(a.Y + areaLine).raw(`">`)
 	if a.Namespace == "" {
@@ -94,7 +89,7 @@ func (w *writer) area(a *picture.Area) {
 	}
 	const label = "namespace "
 	w.raw(label + `<tspan class="ns">`)
-	w.text(picture.FitName(a.Namespace, a.W-2*areaInset-picture.SmallWidth(label)))
+	w.text(FitName(a.Namespace, a.W-2*areaInset-SmallWidth(label)))
 	w.raw("</tspan></text>\n")
 }
 

@@ -1,4 +1,4 @@
-package picture
+package draw
 
 import "github.com/kubectl-gc/kubectl-gc/internal/report"
 

@@ -1,4 +1,4 @@
-package mermaid
+package draw
 
 import (
 	"regexp"
@@ -7,18 +7,17 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-var hostile = []string{
+var hostileMermaid = []string{
 	"", "web-1", `"]; click b0 "javascript:alert(1)"`, "%%{init: {'theme':'x'}}%%", "end", "a\nsubgraph x", "`**b**`", "<script>", "#quot;",
 	"fa:fa-car", "--> b0", ":::Deleted", "@{ shape: x }", "数据库", "\u202egnp", "\xff", `a\nb`, "---", "|x|", "https://h/p", ";",
 }
 
 // line is any line that may be written: our own words and numbers, and labels of letters,
 // digits, a few signs and entities.
-var line = regexp.MustCompile(`^(%% LABEL|flowchart LR|  notes\["NOTES"\]:::notes|  classDef notes fill:none,stroke:none|  subgraph n\d+\["LABEL"\]|  end|` +
+var mermaidLine = regexp.MustCompile(`^(%% LABEL|flowchart LR|  notes\["NOTES"\]:::notes|  classDef notes fill:none,stroke:none|  subgraph n\d+\["LABEL"\]|  end|` +
 	`    b\d+(\["LINES"\]|\[\["LINES"\]\]):::[A-Za-z]+|` +
 	`  b\d+ (-->|==>|-\.->)(\|[a-z]+\|)? b\d+|` +
 	`  classDef [A-Za-z]+ fill:#[0-9a-f]{6},stroke:#[0-9a-f]{6},color:#[0-9a-f]{6}(,stroke-dasharray:[0-9 ]+)?)$`)
@@ -26,15 +25,15 @@ var line = regexp.MustCompile(`^(%% LABEL|flowchart LR|  notes\["NOTES"\]:::note
 func pattern() *regexp.Regexp {
 	// Of ASCII a label has letters, digits, five signs and entities.
 	safe := `(?:[A-Za-z0-9 .,/\-]|[^\x00-\x7f]|#\d+;)*`
-	text := strings.ReplaceAll(line.String(), "LINES", safe+`<br><b>`+safe+`</b>(?:<br>`+safe+`)*`)
+	text := strings.ReplaceAll(mermaidLine.String(), "LINES", safe+`<br><b>`+safe+`</b>(?:<br>`+safe+`)*`)
 	text = strings.ReplaceAll(text, "NOTES", safe+`(?:<br>`+safe+`)*`)
 	return regexp.MustCompile(strings.ReplaceAll(text, "LABEL", safe))
 }
 
 // FuzzMermaid: whatever names are, each line is one of ours.
 func FuzzMermaid(f *testing.F) {
-	for i, s := range hostile {
-		f.Add(s, hostile[(i+4)%len(hostile)])
+	for i, s := range hostileMermaid {
+		f.Add(s, hostileMermaid[(i+4)%len(hostileMermaid)])
 	}
 	own := pattern()
 	f.Fuzz(func(t *testing.T, a, b string) {
@@ -46,7 +45,7 @@ func FuzzMermaid(f *testing.F) {
 			g.Nodes = append(g.Nodes, report.Node{Ref: r, Observed: true, BeingDeleted: true, Finalizers: []string{a, b}})
 		}
 		var out strings.Builder
-		if err := Write(&out, picture.OfGraph(g, picture.Options{Fold: true})); err != nil {
+		if err := WriteMermaid(&out, OfGraph(g, Options{Fold: true})); err != nil {
 			t.Fatal(err)
 		}
 		for l := range strings.Lines(out.String()) {
@@ -66,7 +65,7 @@ func TestShapes(t *testing.T) {
 		Edges: []report.Edge{{Owner: "a", Dependent: "b", BlockOwnerDeletion: true}, {Owner: "c", Dependent: "b", Class: report.Dangling}},
 	}
 	var out strings.Builder
-	if err := Write(&out, picture.OfGraph(g, picture.Options{})); err != nil {
+	if err := WriteMermaid(&out, OfGraph(g, Options{})); err != nil {
 		t.Fatal(err)
 	}
 	want := `%% Owners and dependents of b/b -n n#58; 3 objects

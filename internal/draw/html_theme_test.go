@@ -1,10 +1,8 @@
-package page
+package draw
 
 import (
-	"math"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -31,38 +29,17 @@ func themes(t *testing.T) map[string]map[string]string {
 	return all
 }
 
-// luminance and contrast are those of WCAG 2.
-func luminance(hex string) float64 {
-	sum := 0.0
-	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
-		n, _ := strconv.ParseUint(hex[2*i:2*i+2], 16, 8)
-		c := float64(n) / 255
-		if c <= 0.03928 {
-			c /= 12.92
-		} else {
-			c = math.Pow((c+0.055)/1.055, 2.4)
-		}
-		sum += weight * c
-	}
-	return sum
-}
-
-func contrast(a, b string) float64 {
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}
-
 // Everything can be read in both themes: text has the contrast that WCAG AA asks of
 // text, borders and marks the one that it asks of what is no text.
-func TestContrast(t *testing.T) {
-	if c := contrast("000000", "ffffff"); c != 21 {
+func TestContrastOfPage(t *testing.T) {
+	if c := contrast(t, "#000000", "#ffffff"); c != 21 {
 		t.Fatalf("black on white is %v", c)
 	}
 	for name, theme := range themes(t) {
 		check := func(front, back string, least float64) {
 			if theme[front] == "" || theme[back] == "" {
 				t.Errorf("%s: no colour for %s on %s", name, front, back)
-			} else if c := contrast(theme[front], theme[back]); c < least {
+			} else if c := contrast(t, "#"+theme[front], "#"+theme[back]); c < least {
 				t.Errorf("%s: %s on %s is %.2f, want %.1f", name, front, back, c, least)
 			}
 		}

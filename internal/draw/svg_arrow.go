@@ -1,10 +1,9 @@
-package svg
+package draw
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -19,7 +18,7 @@ const (
 const longWay = 5
 
 // arrow draws an owner reference.
-func (w *writer) arrow(a *picture.Arrow) {
+func (w *writer) arrow(a *Arrow) {
 	far := len(a.Path) >= longWay
 	if far {
 		w.raw(`<a href="#box-`).num(a.Owner).raw(`">`)
@@ -45,7 +44,7 @@ func (w *writer) arrow(a *picture.Arrow) {
 	w.raw("\n")
 }
 
-func (w *writer) path(points []picture.Point) {
+func (w *writer) path(points []Point) {
 	w.raw("M").point(points[0])
 	for i := 1; i+1 < len(points); i++ {
 		w.bend(points[i-1], points[i], points[i+1])
@@ -54,38 +53,38 @@ func (w *writer) path(points []picture.Point) {
 }
 
 // tip draws the head of an arrow.
-func (w *writer) tip(at picture.Point) {
-	w.raw("M").point(picture.Point{X: at.X - headSize, Y: at.Y - headSize + 1}).raw("L").point(at)
-	w.raw("L").point(picture.Point{X: at.X - headSize, Y: at.Y + headSize - 1})
+func (w *writer) tip(at Point) {
+	w.raw("M").point(Point{X: at.X - headSize, Y: at.Y - headSize + 1}).raw("L").point(at)
+	w.raw("L").point(Point{X: at.X - headSize, Y: at.Y + headSize - 1})
 }
 
 // dashed tells whether the line has gaps; its head should not.
-func dashed(a *picture.Arrow) bool {
+func dashed(a *Arrow) bool {
 	return slices.ContainsFunc(classes(a), func(c string) bool { return c != blocks })
 }
 
 // blocks is the class of an arrow that is drawn whole.
 const blocks = "blocks"
 
-func (w *writer) point(p picture.Point) *writer { return w.num(p.X).raw(" ").num(p.Y) }
+func (w *writer) point(p Point) *writer { return w.num(p.X).raw(" ").num(p.Y) }
 
 // bend draws a round corner, as round as the pieces before and after it let it be.
-func (w *writer) bend(before, at, after picture.Point) {
+func (w *writer) bend(before, at, after Point) {
 	r := min(bendRadius, length(before, at)/2, length(at, after)/2)
 	w.raw("L").point(towards(at, before, r)).raw("Q").point(at).raw(" ").point(towards(at, after, r))
 }
 
-func length(a, b picture.Point) int { return max(a.X-b.X, b.X-a.X) + max(a.Y-b.Y, b.Y-a.Y) }
+func length(a, b Point) int { return max(a.X-b.X, b.X-a.X) + max(a.Y-b.Y, b.Y-a.Y) }
 
 // towards is the point r away from a on the way to b.
-func towards(a, b picture.Point, r int) picture.Point {
+func towards(a, b Point, r int) Point {
 	step := func(from, to int) int { return from + min(max(to-from, -r), r) }
-	return picture.Point{X: step(a.X, b.X), Y: step(a.Y, b.Y)}
+	return Point{X: step(a.X, b.X), Y: step(a.Y, b.Y)}
 }
 
 // classes are how an arrow is drawn; each differs from the others in its dashes or its
 // weight, too.
-func classes(a *picture.Arrow) []string {
+func classes(a *Arrow) []string {
 	var list []string
 	if a.Blocks {
 		list = append(list, blocks)
@@ -106,7 +105,7 @@ func classes(a *picture.Arrow) []string {
 }
 
 // words say the same.
-func words(a *picture.Arrow) string {
+func words(a *Arrow) string {
 	text := ""
 	if a.Controller {
 		text += ", controller"

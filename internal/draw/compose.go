@@ -1,10 +1,10 @@
-package picture
+package draw
 
 import (
 	"strconv"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/draw/layout"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/layout"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 

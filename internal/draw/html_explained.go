@@ -1,10 +1,9 @@
-package page
+package draw
 
 import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
 )
 
 // explained is what an explanation says beside its drawing.
@@ -30,7 +29,7 @@ func explainedBy(d Document) *explained {
 	if e == nil {
 		return nil
 	}
-	box := slices.IndexFunc(d.Scene.Boxes, func(b picture.Box) bool { return slices.Contains(b.Refs, e.Object) })
+	box := slices.IndexFunc(d.Scene.Boxes, func(b Box) bool { return slices.Contains(b.Refs, e.Object) })
 	if box < 0 {
 		return nil
 	}

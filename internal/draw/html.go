@@ -1,4 +1,4 @@
-package page
+package draw
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-	"github.com/kubectl-gc/kubectl-gc/internal/render/picture"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -28,7 +28,7 @@ var pageTemplate = template.Must(template.New("page").Parse(frame))
 // Document is what a page shows.
 type Document struct {
 	// Scene places each object in a box of its own.
-	Scene *picture.Scene
+	Scene *Scene
 	// Graph adds what a scene does not say: finalizers, and the state of objects
 	// before a plan begins. It may be nil.
 	Graph *report.Graph
@@ -45,7 +45,7 @@ type Document struct {
 const LargestStill = 500
 
 // Write writes a page.
-func Write(w io.Writer, d Document) error {
+func WriteHTML(w io.Writer, d Document) error {
 	data, err := payloadOf(d)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func hash(text string) string {
 }
 
 // counts is the legend as a line, for readers without scripts.
-func counts(s *picture.Scene) string {
+func counts(s *Scene) string {
 	parts := make([]string, len(s.Legend))
 	for i, e := range s.Legend {
 		parts[i] = fmt.Sprintf("%s: %d", e.Look, e.Count)
