@@ -67,7 +67,7 @@ func parse(text string) ([]row, error) {
 }
 
 // models is where the controllers of a simulated world are.
-const models = "internal/controllers"
+const models = "internal/apisim/controllers"
 
 // modelled fails when the table names a file that is not there, or lacks one that has a
 // controller.

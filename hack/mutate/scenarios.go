@@ -24,7 +24,7 @@ const scenarioTests = "^TestScenarios$"
 
 var (
 	engineStories = judge{"internal/engine", scenarioTests}
-	neighbours    = judge{"internal/controllers", scenarioTests}
+	neighbours    = judge{"internal/apisim/controllers", scenarioTests}
 	account       = judge{"internal/plan", "^(TestAccount|TestDigest.*)$"}
 	bounds        = judge{"internal/policy", "^(TestLimits|TestScreen)$"}
 	writing       = judge{"internal/apply", "^(TestSubjects|TestExpectations|TestCompare)$"}

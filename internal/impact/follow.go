@@ -9,7 +9,7 @@ import (
 
 // Who goes with what without referring to it, and is in none of it: a volume with its
 // claim, a token with its ServiceAccount, what belongs to a Service with the Service, and the APIService of a version
-// with the definitions that have it served. (internal/controllers says who deletes them)
+// with the definitions that have it served. (internal/apisim/controllers says who deletes them)
 
 const (
 	// madeForDefinition is the label of APIServices that come with definitions.

@@ -8,7 +8,7 @@ import (
 
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
-	"object", "graph", "engine", "apisim", "controllers", "finalizer", "plan", "diagnose", "diagnose/explain",
+	"object", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "diagnose", "diagnose/explain",
 	"diagnose/risk", "diagnose/unserve", "report", "render", "draw", "draw/layout", "manifest", "policy", "undo", "impact", "doctor",
 	"evidence",
 }

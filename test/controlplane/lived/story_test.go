@@ -23,7 +23,7 @@ import (
 
 const (
 	ofCollector   = "../../../internal/engine/testdata/scenarios/"
-	ofControllers = "../../../internal/controllers/testdata/scenarios/"
+	ofControllers = "../../../internal/apisim/controllers/testdata/scenarios/"
 )
 
 // story is a scenario file that is lived through. On the real server its

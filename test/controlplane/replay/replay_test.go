@@ -80,7 +80,7 @@ func TestReplay(t *testing.T) {
 
 // controlled are the scenario files of worlds that come to rest under controllers.
 var controlled = []string{
-	repository + "/internal/controllers/testdata/scenarios/*.txt",
+	repository + "/internal/apisim/controllers/testdata/scenarios/*.txt",
 	repository + "/internal/engine/testdata/scenarios/*.txt",
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
-	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
-	"github.com/kubectl-gc/kubectl-gc/internal/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 )
 
 // crowd is a server with n pods and n other objects in a hundred namespaces,
