@@ -102,7 +102,7 @@ type run struct {
 	o      Options
 
 	expected []expectation
-	backup   backup
+	backup   runBackup
 	journal  *Journal
 	points   func(string)
 
@@ -197,7 +197,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the backup: %w", err)
 	}
-	r.backup = backup{
+	r.backup = runBackup{
 		client: r.client, writer: w, unsaved: r.o.Unsaved, protected: r.protected,
 		saved: map[object.Ref]string{}, fates: map[object.Ref]bundle.Fate{}, contents: map[object.Ref]content{},
 		gone: map[object.Ref]bool{}, changed: map[object.Ref]bool{},

@@ -19,8 +19,8 @@ import (
 // reading is how many objects are read at a time.
 const reading = 8
 
-// backup keeps the objects that a plan takes or changes.
-type backup struct {
+// runBackup keeps the objects that a plan takes or changes.
+type runBackup struct {
 	client  *kube.Client
 	writer  *bundle.Writer
 	unsaved bool // nobody wants the bytes
@@ -70,7 +70,7 @@ func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
 
 // take backs the subjects up, those that are written to in exactly the version on
 // which the plan rests.
-func (b *backup) take(ctx context.Context, snap *snapshot.Snapshot, subjects []subject) error {
+func (b *runBackup) take(ctx context.Context, snap *snapshot.Snapshot, subjects []subject) error {
 	return each(ctx, len(subjects), func(ctx context.Context, i int) error {
 		s := subjects[i]
 		seen := snap.Find(s.ref.APIVersion, s.ref.Kind, s.ref.Namespace, s.ref.Name)
@@ -84,7 +84,7 @@ func (b *backup) take(ctx context.Context, snap *snapshot.Snapshot, subjects []s
 	})
 }
 
-func (b *backup) keep(ctx context.Context, s subject, version string) error {
+func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 	b.expect(s)
 	if b.unsaved {
 		b.note(s.ref, version)
@@ -115,14 +115,14 @@ func (b *backup) keep(ctx context.Context, s subject, version string) error {
 }
 
 // expect notes what becomes of an object, whether or not it can be kept now.
-func (b *backup) expect(s subject) {
+func (b *runBackup) expect(s subject) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fates[s.ref] = s.fate
 }
 
 // note says that the bundle has a version of an object.
-func (b *backup) note(ref object.Ref, version string) {
+func (b *runBackup) note(ref object.Ref, version string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.saved[ref] = version
@@ -131,7 +131,7 @@ func (b *backup) note(ref object.Ref, version string) {
 
 // remember looks at what is not kept, to be able to tell later whether it has changed.
 // Where it cannot be read, every change counts.
-func (b *backup) remember(ctx context.Context, ref object.Ref, version string) {
+func (b *runBackup) remember(ctx context.Context, ref object.Ref, version string) {
 	raw, o, err := b.client.Raw(ctx, ref)
 	if err == nil && o.UID == ref.UID && o.ResourceVersion == version {
 		b.compareWith(ref, raw)
@@ -139,7 +139,7 @@ func (b *backup) remember(ctx context.Context, ref object.Ref, version string) {
 }
 
 // compareWith takes the bytes of the version on which the plan rests.
-func (b *backup) compareWith(ref object.Ref, raw []byte) {
+func (b *runBackup) compareWith(ref object.Ref, raw []byte) {
 	c, err := contentOf(raw)
 	if err != nil {
 		return // nothing is like it
@@ -149,7 +149,7 @@ func (b *backup) compareWith(ref object.Ref, raw []byte) {
 	b.contents[ref] = c
 }
 
-func (b *backup) mark(set map[object.Ref]bool, ref object.Ref) {
+func (b *runBackup) mark(set map[object.Ref]bool, ref object.Ref) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	set[ref] = true
@@ -159,7 +159,7 @@ func (b *backup) mark(set map[object.Ref]bool, ref object.Ref) {
 // is not in the backup: one that our own patch has made, or one that was judged
 // afresh after a conflict. What is protected by now is left alone. If the object has
 // changed once more, the answer is the conflict that the server would give.
-func (b *backup) again(ctx context.Context, ref object.Ref, version string) error {
+func (b *runBackup) again(ctx context.Context, ref object.Ref, version string) error {
 	b.mu.Lock()
 	have := b.saved[ref]
 	b.mu.Unlock()
@@ -185,7 +185,7 @@ func (b *backup) again(ctx context.Context, ref object.Ref, version string) erro
 
 // newer keeps the version of an object that is about to be written to, unless the
 // bundle has it.
-func (b *backup) newer(o *object.Object, raw []byte) error {
+func (b *runBackup) newer(o *object.Object, raw []byte) error {
 	b.mu.Lock()
 	have, fate := b.saved[o.Ref], cmp.Or(b.fates[o.Ref], bundle.Deleted)
 	b.mu.Unlock()
