@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -189,9 +189,9 @@ func (r *run) begin(ctx context.Context) error {
 func (r *run) makeBundle(ctx context.Context) error {
 	p := r.result.Plan
 	subjects := subjectsOf(r.result.Plan.Consequences, r.written())
-	w, err := bundle.Create(r.o.Backup, bundle.Head{
+	w, err := backup.Create(r.o.Backup, backup.Head{
 		Tool: r.o.Tool, Command: p.Seed.Verb, PlanDigest: p.Digest, Created: r.o.Now(), Secrets: r.o.Secrets,
-		Cluster:   bundle.Cluster{UID: p.Source.ClusterUID, Server: p.Source.Server},
+		Cluster:   backup.Cluster{UID: p.Source.ClusterUID, Server: p.Source.Server},
 		Witnesses: witnesses(ctx, r.client.Get, r.snap, subjects),
 	})
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 	}
 	r.backup = runBackup{
 		client: r.client, writer: w, unsaved: r.o.Unsaved, protected: r.protected,
-		saved: map[object.Ref]string{}, fates: map[object.Ref]bundle.Fate{}, contents: map[object.Ref]content{},
+		saved: map[object.Ref]string{}, actions: map[object.Ref]backup.Action{}, contents: map[object.Ref]content{},
 		gone: map[object.Ref]bool{}, changed: map[object.Ref]bool{},
 	}
 	r.tell(Progress{Stage: BackingUp, Total: len(subjects)})
@@ -225,10 +225,10 @@ func (r *run) note(w Write) {
 	r.sent++
 	r.stirred = r.o.Now()
 	if p := r.byKey[plannedKey{w.Object, w.Verb == verbDelete}]; p != nil {
-		if w.Outcome == bundle.Confirmed && (p.last == nil || p.last.Outcome != bundle.Confirmed) {
+		if w.Outcome == backup.Confirmed && (p.last == nil || p.last.Outcome != backup.Confirmed) {
 			r.done++
 		}
-		if p.last == nil || p.last.Outcome != bundle.Confirmed && !(p.last.Outcome == bundle.Unknown && w.Outcome == bundle.Refused) {
+		if p.last == nil || p.last.Outcome != backup.Confirmed && !(p.last.Outcome == backup.Unknown && w.Outcome == backup.Refused) {
 			p.last = &w // that one was refused says nothing of one that was not answered
 		}
 	}

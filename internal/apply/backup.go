@@ -9,7 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -22,14 +22,14 @@ const reading = 8
 // runBackup keeps the objects that a plan takes or changes.
 type runBackup struct {
 	client  *kube.Client
-	writer  *bundle.Writer
+	writer  *backup.Writer
 	unsaved bool // nobody wants the bytes
 	// protected is why an object must be left alone; nil when it need not.
 	protected func(*object.Object) error
 
-	mu    sync.Mutex
-	saved map[object.Ref]string
-	fates map[object.Ref]bundle.Fate
+	mu      sync.Mutex
+	saved   map[object.Ref]string
+	actions map[object.Ref]backup.Action
 	// contents are those of the objects to which something is written, in the version on
 	// which the plan rests.
 	contents map[object.Ref]content
@@ -39,8 +39,8 @@ type runBackup struct {
 
 // subject is an object that a plan takes or changes.
 type subject struct {
-	ref  object.Ref
-	fate bundle.Fate
+	ref    object.Ref
+	action backup.Action
 	// written: it is the object of one of our own requests, which are for one
 	// version only.
 	written bool
@@ -48,21 +48,21 @@ type subject struct {
 
 // subjectsOf are the objects to keep: all of the account, and what is written to.
 func subjectsOf(account []report.Consequence, written []object.Ref) []subject {
-	fates, ours := map[object.Ref]bundle.Fate{}, map[object.Ref]bool{}
+	actions, ours := map[object.Ref]backup.Action{}, map[object.Ref]bool{}
 	for _, ref := range written {
-		fates[ref], ours[ref] = bundle.Changed, true
+		actions[ref], ours[ref] = backup.Changed, true
 	}
 	for i := range account {
 		ref := object.Ref(account[i].Object)
 		if account[i].Change == report.ChangeDeleted {
-			fates[ref] = bundle.Deleted
+			actions[ref] = backup.Deleted
 		} else {
-			fates[ref] = bundle.Changed
+			actions[ref] = backup.Changed
 		}
 	}
 	var list []subject
-	for ref, fate := range fates {
-		list = append(list, subject{ref, fate, ours[ref]})
+	for ref, action := range actions {
+		list = append(list, subject{ref, action, ours[ref]})
 	}
 	sortSubjects(list)
 	return list
@@ -91,7 +91,7 @@ func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 		if s.written {
 			b.remember(ctx, s.ref, version)
 		}
-		_, err := b.writer.AddUnsaved(s.ref, version, s.fate, bundle.BackupRefused)
+		_, err := b.writer.AddUnsaved(s.ref, version, s.action, backup.BackupRefused)
 		return err
 	}
 	raw, o, err := b.client.Raw(ctx, s.ref)
@@ -110,7 +110,7 @@ func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 	}
 	// What only goes with something else has the version that it has now.
 	b.note(s.ref, o.ResourceVersion)
-	_, err = b.writer.Add(s.ref, s.fate, raw)
+	_, err = b.writer.Add(s.ref, s.action, raw)
 	return err
 }
 
@@ -118,7 +118,7 @@ func (b *runBackup) keep(ctx context.Context, s subject, version string) error {
 func (b *runBackup) expect(s subject) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.fates[s.ref] = s.fate
+	b.actions[s.ref] = s.action
 }
 
 // note says that the bundle has a version of an object.
@@ -187,19 +187,19 @@ func (b *runBackup) again(ctx context.Context, ref object.Ref, version string) e
 // bundle has it.
 func (b *runBackup) newer(o *object.Object, raw []byte) error {
 	b.mu.Lock()
-	have, fate := b.saved[o.Ref], cmp.Or(b.fates[o.Ref], bundle.Deleted)
+	have, action := b.saved[o.Ref], cmp.Or(b.actions[o.Ref], backup.Deleted)
 	b.mu.Unlock()
 	if have == o.ResourceVersion {
 		return nil
 	}
 	var err error
 	if b.unsaved {
-		_, err = b.writer.AddUnsaved(o.Ref, o.ResourceVersion, fate, bundle.BackupRefused)
+		_, err = b.writer.AddUnsaved(o.Ref, o.ResourceVersion, action, backup.BackupRefused)
 	} else {
-		_, err = b.writer.Add(o.Ref, fate, raw)
+		_, err = b.writer.Add(o.Ref, action, raw)
 	}
 	if err != nil {
-		return &bundle.JournalError{Err: err}
+		return &backup.JournalError{Err: err}
 	}
 	b.note(o.Ref, o.ResourceVersion)
 	return nil

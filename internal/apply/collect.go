@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -126,10 +126,10 @@ func (c *collecting) before(ctx context.Context, q engine.Request) error {
 // reason enough to stop.
 func (c *collecting) answered(w Write) {
 	c.note(w)
-	if w.Outcome == bundle.Confirmed || !c.gate.first() {
+	if w.Outcome == backup.Confirmed || !c.gate.first() {
 		return
 	}
-	if code := bundle.ResultOf(w.Err).Code; code != http.StatusNotFound && code != http.StatusConflict {
+	if code := backup.ResultOf(w.Err).Code; code != http.StatusNotFound && code != http.StatusConflict {
 		c.halt(fmt.Errorf("the first write was not done, so no other was tried: %w", w.Err))
 	}
 }
@@ -187,7 +187,7 @@ func (c *collecting) missing() int {
 // settled tells whether nothing more is to be expected of a planned write.
 func (r *run) settled(p *planned) bool {
 	ref := p.write.Object
-	return p.last != nil && p.last.Outcome == bundle.Confirmed || p.kept || r.backup.gone[ref] || r.backup.changed[ref]
+	return p.last != nil && p.last.Outcome == backup.Confirmed || p.kept || r.backup.gone[ref] || r.backup.changed[ref]
 }
 
 // tick is how often a run is looked at.

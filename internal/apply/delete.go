@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -114,14 +114,14 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 	}
 	for tries := takings + len(seen.Owners); ; tries-- {
 		err := api.Delete(ctx, ref, engine.DeleteOptions(policy, ref.UID, pinned(now, policy)))
-		if _, broken := errors.AsType[*bundle.JournalError](err); broken {
+		if _, broken := errors.AsType[*backup.JournalError](err); broken {
 			return err
 		}
 		if p.last == nil {
 			return err
 		}
-		code := bundle.ResultOf(err).Code
-		if p.last.Outcome == bundle.Confirmed || code == http.StatusNotFound {
+		code := backup.ResultOf(err).Code
+		if p.last.Outcome == backup.Confirmed || code == http.StatusNotFound {
 			return nil
 		}
 		if code != http.StatusConflict || tries == 0 {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -18,17 +18,17 @@ import (
 // changed, and with it what we write to.
 func TestSubjects(t *testing.T) {
 	named := func(name string) report.Ref { return report.Ref{APIVersion: "v1", Kind: "Secret", Name: name} }
-	got := map[string]bundle.Fate{}
+	got := map[string]backup.Action{}
 	for _, s := range subjectsOf([]report.Consequence{
 		{Object: named("at-once"), Change: report.ChangeDeleted, When: report.AtOnce},
 		{Object: named("later"), Change: report.ChangeDeleted, When: report.FinalizerRemoved, Certainty: report.Possible},
 		{Object: named("anyway"), Change: report.ChangeDeleted, Anyway: true},
 		{Object: named("orphaned"), Change: report.ChangeEdited},
 	}, []object.Ref{object.Ref(named("written"))}) {
-		got[s.ref.Name] = s.fate
+		got[s.ref.Name] = s.action
 	}
-	want := map[string]bundle.Fate{
-		"at-once": bundle.Deleted, "later": bundle.Deleted, "anyway": bundle.Deleted, "orphaned": bundle.Changed, "written": bundle.Changed,
+	want := map[string]backup.Action{
+		"at-once": backup.Deleted, "later": backup.Deleted, "anyway": backup.Deleted, "orphaned": backup.Changed, "written": backup.Changed,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

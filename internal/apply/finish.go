@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -100,11 +100,11 @@ func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Obje
 func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteState, string) {
 	ref := p.write.Object
 	switch {
-	case p.last != nil && p.last.Outcome == bundle.Confirmed:
+	case p.last != nil && p.last.Outcome == backup.Confirmed:
 		return report.Confirmed, ""
-	case now.gone() && p.last != nil && p.last.Outcome == bundle.Unknown:
+	case now.gone() && p.last != nil && p.last.Outcome == backup.Unknown:
 		return report.Confirmed, "the request was not answered, and the object is gone"
-	case p.last != nil && p.last.Outcome == bundle.Unknown && !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
+	case p.last != nil && p.last.Outcome == backup.Unknown && !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
 		return report.Confirmed, "the request was not answered, and the object is as it should be"
 	case now.gone():
 		return report.AlreadyDone, "somebody else was faster"
@@ -118,11 +118,11 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 		return report.Contended, "it has changed since the plan was made, so it was left alone"
 	case p.last == nil:
 		return report.NotDone, p.why
-	case p.last.Outcome == bundle.Unknown:
+	case p.last.Outcome == backup.Unknown:
 		return report.UnknownWrite, p.last.Err.Error()
-	case bundle.ResultOf(p.last.Err).Code == 409 && p.kept:
+	case backup.ResultOf(p.last.Err).Code == 409 && p.kept:
 		return report.Contended, p.why
-	case bundle.ResultOf(p.last.Err).Code == 409:
+	case backup.ResultOf(p.last.Err).Code == 409:
 		return report.Contended, p.last.Err.Error()
 	default:
 		return report.Refused, p.last.Err.Error()

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -32,7 +32,7 @@ const settling = 10 * time.Second
 // after. Nothing is sent that could not be written down. It is safe for concurrent
 // use.
 type Journal struct {
-	writer *bundle.Writer
+	writer *backup.Writer
 	// Look reads an object afresh, to find out what became of a request that was
 	// not answered.
 	look func(context.Context, object.Ref) (*object.Object, error)
@@ -45,7 +45,7 @@ type Journal struct {
 
 // NewJournal returns a journal into a sealed bundle. Look reads the metadata of an
 // object afresh; now is the clock.
-func NewJournal(w *bundle.Writer, look func(context.Context, object.Ref) (*object.Object, error), now func() time.Time) *Journal {
+func NewJournal(w *backup.Writer, look func(context.Context, object.Ref) (*object.Object, error), now func() time.Time) *Journal {
 	return &Journal{writer: w, look: look, now: now}
 }
 
@@ -53,25 +53,25 @@ func NewJournal(w *bundle.Writer, look func(context.Context, object.Ref) (*objec
 // is Unknown only when nothing that the server says afterwards proves that the
 // request was carried out: that its object is gone, or that done holds for it, which
 // may be nil. Err is the answer of send, or a *bundle.JournalError.
-func (j *Journal) Do(ctx context.Context, i bundle.Intent, done func(*object.Object) bool, send func(context.Context) error) (bundle.Outcome, error) {
+func (j *Journal) Do(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) (backup.Outcome, error) {
 	i.Time = j.now()
 	n := j.begun.Add(1)
 	j.at("before-intent", n)
 	seq, err := j.writer.Intent(i)
 	if err != nil {
-		return bundle.Refused, &bundle.JournalError{Err: err}
+		return backup.Refused, &backup.JournalError{Err: err}
 	}
 	j.at("before-write", n)
 	err = send(ctx)
 	j.at("after-write", n)
-	r := bundle.ResultOf(err)
-	if r.Outcome == bundle.Unknown {
+	r := backup.ResultOf(err)
+	if r.Outcome == backup.Unknown {
 		r.Outcome = j.settle(ctx, i.Object, done)
 	}
 	r.Time = j.now()
 	j.at("before-journal-result", n)
 	if failed := j.writer.Result(seq, r); failed != nil {
-		return r.Outcome, &bundle.JournalError{Err: errors.Join(failed, err)}
+		return r.Outcome, &backup.JournalError{Err: errors.Join(failed, err)}
 	}
 	j.at("after-journal-result", n)
 	return r.Outcome, err
@@ -91,9 +91,9 @@ var looks = []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond}
 // the request makes it, proves that it was carried out, by us or by somebody who wished
 // the same. That it stands there as before proves nothing: the request may still be
 // under way. (safety.md 4.2)
-func (j *Journal) settle(ctx context.Context, ref object.Ref, done func(*object.Object) bool) bundle.Outcome {
+func (j *Journal) settle(ctx context.Context, ref object.Ref, done func(*object.Object) bool) backup.Outcome {
 	if j.look == nil {
-		return bundle.Unknown
+		return backup.Unknown
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), settling)
 	defer stop()
@@ -101,14 +101,14 @@ func (j *Journal) settle(ctx context.Context, ref object.Ref, done func(*object.
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return bundle.Unknown
+			return backup.Unknown
 		}
 		o, err := j.look(ctx, ref)
 		if apierrors.IsNotFound(err) || err == nil && (o.UID != ref.UID || done != nil && done(o)) {
-			return bundle.Confirmed
+			return backup.Confirmed
 		}
 	}
-	return bundle.Unknown
+	return backup.Unknown
 }
 
 // Journalled is an API whose writes go through a journal.
@@ -139,7 +139,7 @@ var errUnanswered = errors.New("the same request was not answered before, and ma
 
 // Delete deletes, and says so before and after.
 func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
-	i := bundle.Intent{Object: ref, Verb: verbDelete}
+	i := backup.Intent{Object: ref, Verb: verbDelete}
 	if p := o.Preconditions; p != nil && p.ResourceVersion != nil {
 		i.ResourceVersion = *p.ResourceVersion
 	}
@@ -155,7 +155,7 @@ func (a *journalled) Delete(ctx context.Context, ref object.Ref, o metav1.Delete
 
 // Patch patches, and says so before and after.
 func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
-	i := bundle.Intent{Object: ref, Verb: verbPatch, ResourceVersion: p.ResourceVersion, Body: p.Body()}
+	i := backup.Intent{Object: ref, Verb: verbPatch, ResourceVersion: p.ResourceVersion, Body: p.Body()}
 	if p.Finalizers != nil {
 		if err := a.keep(ctx, i); err != nil {
 			return err
@@ -164,7 +164,7 @@ func (a *journalled) Patch(ctx context.Context, ref object.Ref, p object.Patch) 
 	return a.send(ctx, i, patched(p), func(ctx context.Context) error { return a.API.Patch(ctx, ref, p) })
 }
 
-func (a *journalled) keep(ctx context.Context, i bundle.Intent) error {
+func (a *journalled) keep(ctx context.Context, i backup.Intent) error {
 	if a.save == nil {
 		return nil
 	}
@@ -183,13 +183,13 @@ func patched(p object.Patch) func(*object.Object) bool {
 	}
 }
 
-func (a *journalled) send(ctx context.Context, i bundle.Intent, done func(*object.Object) bool, send func(context.Context) error) error {
+func (a *journalled) send(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) error {
 	one := request{i.Object, i.Verb, i.ResourceVersion}
 	if a.unanswered(one) {
 		return errUnanswered
 	}
 	outcome, err := a.journal.Do(ctx, i, done, send)
-	if outcome == bundle.Unknown {
+	if outcome == backup.Unknown {
 		a.mu.Lock()
 		if a.open == nil {
 			a.open = map[request]bool{}
@@ -213,6 +213,6 @@ func (a *journalled) unanswered(r request) bool {
 type Write struct {
 	Object  object.Ref
 	Verb    string
-	Outcome bundle.Outcome
+	Outcome backup.Outcome
 	Err     error
 }

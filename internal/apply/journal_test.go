@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -40,26 +40,26 @@ func TestJournalSettles(t *testing.T) {
 	for name, x := range map[string]struct {
 		o    *object.Object
 		err  error
-		want bundle.Outcome
+		want backup.Outcome
 	}{
-		"gone":          {nil, apierrors.NewNotFound(pods, "web"), bundle.Confirmed},
-		"path unserved": {nil, &kube.UnservedPathError{}, bundle.Unknown},
-		"another":       {other, nil, bundle.Confirmed},
-		"being deleted": {deleting, nil, bundle.Confirmed},
-		"untouched":     {&object.Object{Ref: ref}, nil, bundle.Unknown},
-		"not readable":  {nil, errors.New("reset"), bundle.Unknown},
+		"gone":          {nil, apierrors.NewNotFound(pods, "web"), backup.Confirmed},
+		"path unserved": {nil, &kube.UnservedPathError{}, backup.Unknown},
+		"another":       {other, nil, backup.Confirmed},
+		"being deleted": {deleting, nil, backup.Confirmed},
+		"untouched":     {&object.Object{Ref: ref}, nil, backup.Unknown},
+		"not readable":  {nil, errors.New("reset"), backup.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := sealedBundle(t, ref)
 			look := func(context.Context, object.Ref) (*object.Object, error) { return x.o, x.err }
 			j := NewJournal(w, look, func() time.Time { return time.Unix(1, 0) })
 			sent := errors.New("reset")
-			got, err := j.Do(t.Context(), bundle.Intent{Object: ref, Verb: verbDelete, ResourceVersion: "7"}, (*object.Object).BeingDeleted,
+			got, err := j.Do(t.Context(), backup.Intent{Object: ref, Verb: verbDelete, ResourceVersion: "7"}, (*object.Object).BeingDeleted,
 				func(context.Context) error { return sent })
 			if got != x.want || !errors.Is(err, sent) {
 				t.Errorf("got %s %v, want %s and the answer itself", got, err, x.want)
 			}
-			if last := closed(t, w)[2]; last.Kind != bundle.Answered || last.Result.Outcome != x.want {
+			if last := closed(t, w)[2]; last.Kind != backup.Answered || last.Result.Outcome != x.want {
 				t.Errorf("the journal has %+v, want %s", last, x.want)
 			}
 		})
@@ -76,21 +76,21 @@ func TestJournalFirst(t *testing.T) {
 		t.Fatalf("sent %d, %v", api.sent, err)
 	}
 	closed(t, w)
-	var journal *bundle.JournalError
+	var journal *backup.JournalError
 	if err := written.Patch(t.Context(), ref, object.Patch{UID: "1"}); !errors.As(err, &journal) || api.sent != 1 {
 		t.Errorf("with a closed bundle %d were sent, %v", api.sent, err)
 	}
 }
 
-func sealedBundle(t *testing.T, ref object.Ref) *bundle.Writer {
+func sealedBundle(t *testing.T, ref object.Ref) *backup.Writer {
 	t.Helper()
 	digest := "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-	w, err := bundle.Create(t.TempDir(), bundle.Head{Command: "collect", PlanDigest: digest, Created: time.Unix(1, 0)})
+	w, err := backup.Create(t.TempDir(), backup.Head{Command: "collect", PlanDigest: digest, Created: time.Unix(1, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	raw := fmt.Sprintf(`{"metadata":{"namespace":%q,"name":%q,"uid":%q,"resourceVersion":"7"}}`, ref.Namespace, ref.Name, ref.UID)
-	if _, err := w.Add(ref, bundle.Deleted, []byte(raw)); err != nil {
+	if _, err := w.Add(ref, backup.Deleted, []byte(raw)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Seal(); err != nil {
@@ -100,12 +100,12 @@ func sealedBundle(t *testing.T, ref object.Ref) *bundle.Writer {
 }
 
 // closed closes a bundle and returns its journal.
-func closed(t *testing.T, w *bundle.Writer) []bundle.Record {
+func closed(t *testing.T, w *backup.Writer) []backup.Record {
 	t.Helper()
 	if err := w.Close(time.Unix(2, 0)); err != nil {
 		t.Fatal(err)
 	}
-	b, err := bundle.Open(w.Path(), nil)
+	b, err := backup.Open(w.Path(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

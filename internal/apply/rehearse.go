@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -25,7 +25,7 @@ func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	}
 	o.DryRun = []string{metav1.DryRunAll}
 	err = r.client.Delete(ctx, ref, o)
-	switch bundle.ResultOf(err).Code {
+	switch backup.ResultOf(err).Code {
 	case http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusMethodNotAllowed:
 		return &RefusedError{Why: "the server would not delete " + ref.String() + ": " + err.Error()}
 	}

@@ -10,7 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -65,7 +65,7 @@ func (t *taking) all(ctx context.Context) error {
 			return ctx.Err()
 		}
 		err := t.one(context.WithoutCancel(ctx), p)
-		if _, broken := errors.AsType[*bundle.JournalError](err); broken {
+		if _, broken := errors.AsType[*backup.JournalError](err); broken {
 			return err
 		}
 		if err != nil && p.last == nil {
@@ -114,7 +114,7 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 		switch {
 		case err == nil:
 			continue // until a fresh look shows that nothing is left to do
-		case outcome != bundle.Unknown && !tellsChange(err):
+		case outcome != backup.Unknown && !tellsChange(err):
 			return err
 		}
 		sentAt, last = o.ResourceVersion, err
@@ -130,11 +130,11 @@ func (t *taking) one(ctx context.Context, p *planned) error {
 func (t *taking) settled(p *planned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p.last != nil && p.last.Outcome == bundle.Unknown {
-		p.last.Outcome, p.last.Err = bundle.Confirmed, nil
+	if p.last != nil && p.last.Outcome == backup.Unknown {
+		p.last.Outcome, p.last.Err = backup.Confirmed, nil
 		t.done++
 	}
-	if p.last != nil && p.last.Outcome == bundle.Refused {
+	if p.last != nil && p.last.Outcome == backup.Refused {
 		p.last = nil
 	}
 }
@@ -142,7 +142,7 @@ func (t *taking) settled(p *planned) {
 // tellsChange tells whether an answer says that the object is not what was judged:
 // 409, 404, and 422 for a test of a JSON patch that does not hold.
 func tellsChange(err error) bool {
-	switch bundle.ResultOf(err).Code {
+	switch backup.ResultOf(err).Code {
 	case http.StatusConflict, http.StatusNotFound, http.StatusUnprocessableEntity:
 		return true
 	default:
@@ -203,17 +203,17 @@ func without(names []string) func(*object.Object) bool {
 
 // send sends one request: the patch of metadata, or else that of a namespace's
 // spec.
-func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present []string) (bundle.Outcome, error) {
+func (t *taking) send(ctx context.Context, o *object.Object, raw []byte, present []string) (backup.Outcome, error) {
 	if err := t.backup.newer(o, raw); err != nil {
-		return bundle.Refused, err
+		return backup.Refused, err
 	}
 	p := object.TakeFinalizers(o, present)
-	i := bundle.Intent{Object: o.Ref, Verb: verbPatch, ResourceVersion: o.ResourceVersion, Body: p.Body()}
+	i := backup.Intent{Object: o.Ref, Verb: verbPatch, ResourceVersion: o.ResourceVersion, Body: p.Body()}
 	write := func(ctx context.Context) error { return t.client.Patch(ctx, o.Ref, p) }
 	if len(p.TakeFinalizers) == 0 {
 		body, err := withoutTokens(raw, present)
 		if err != nil {
-			return bundle.Refused, err
+			return backup.Refused, err
 		}
 		i.Verb, i.Body = verbPut, body
 		write = func(ctx context.Context) error { return t.client.Finalize(ctx, o.Ref, body) }

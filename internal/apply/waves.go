@@ -6,7 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -32,7 +32,7 @@ func (w *waves) Patch(ctx context.Context, ref object.Ref, p object.Patch) error
 }
 
 func (w *waves) check(err error) error {
-	if _, ok := errors.AsType[*bundle.JournalError](err); ok {
+	if _, ok := errors.AsType[*backup.JournalError](err); ok {
 		w.broken(err)
 	}
 	return err

@@ -12,10 +12,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/restore"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -99,7 +99,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	planned, err := u.plan(c, client, id, args[0])
-	if unknown, ok := errors.AsType[*restore.UnknownClusterError](err); ok {
+	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
 		return &exit{code: exitRefused, message: "refused, nothing was written: " + unknown.Error() +
 			"\n--assume-same-cluster goes on, if you are sure that it is"}
 	} else if err != nil {
@@ -119,7 +119,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	outlive()
-	done, err := planned.Run(c.Context(), restore.Options{Tool: version(), Now: time.Now, Wait: wait})
+	done, err := planned.Run(c.Context(), backup.UndoOptions{Tool: version(), Now: time.Now, Wait: wait})
 	if done == nil {
 		return err
 	}
@@ -144,23 +144,23 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 const restoredMemory = 24_000
 
 // plan reads the backup and plans the undo. Somebody else may have written the backup.
-func (u *undoing) plan(c *cobra.Command, client *kube.Client, id kube.Identity, bundle string) (*restore.Undo, error) {
+func (u *undoing) plan(c *cobra.Command, client *kube.Client, id kube.Identity, bundle string) (*backup.Undo, error) {
 	memory := newDumpMemory()
 	defer memory.end()
 	limit := cmp.Or(int64(u.memory), snapshot.UsualMemory)
 	within := func(each int) func(int64, int) error {
 		return func(bytes int64, objects int) error { return memory.roomFor(bytes, objects, each, limit) }
 	}
-	planned, err := restore.Plan(c.Context(), client, id, bundle, restore.PlanOptions{
+	planned, err := backup.PlanUndo(c.Context(), client, id, bundle, backup.UndoPlanOptions{
 		AssumeSameCluster: u.assumeSame, Reading: within(snapshot.ObjectMemory), Restoring: within(restoredMemory),
 	})
 	return planned, liftLimit(err)
 }
 
 // try has the server try everything.
-func (u *undoing) try(c *cobra.Command, planned *restore.Undo) error {
+func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 	err := planned.Try(c.Context())
-	refused, ok := errors.AsType[*restore.TryError](err)
+	refused, ok := errors.AsType[*backup.TryError](err)
 	switch {
 	case !ok:
 		return err

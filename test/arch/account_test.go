@@ -9,7 +9,7 @@ import (
 // compare: they read the account of a run, and never what becomes of single objects in
 // a plan.
 var readsAccount = []string{
-	"internal/apply", "internal/bundle", "internal/controller", "internal/policy",
+	"internal/apply", "internal/backup", "internal/controller", "internal/policy",
 	"internal/cli/collect.go", "internal/cli/confirm.go", "internal/cli/delete.go", "internal/cli/remove_finalizer.go",
 	"internal/cli/remove_finalizer_plan.go", "internal/cli/write.go",
 }

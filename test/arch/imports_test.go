@@ -31,10 +31,9 @@ var mayImport = map[string][]string{
 	"draw":               {"draw/layout", "render", "report"},
 	"render":             {"report"},
 	"policy":             {"report"},
-	"undo":               {},
-	"bundle":             {"kube"},
-	"restore":            {"report", "bundle", "kube", "manifest", "undo"},
-	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "bundle", "kube", "controller"},
+	"backup/undo":        {},
+	"backup":             {"backup/undo", "kube", "manifest", "report"},
+	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube", "controller"},
 	"controller":         {"engine", "kube", "policy", "render", "report"},
 	"cli":                {anything},
 }

@@ -9,8 +9,8 @@ import (
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
 	"object", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "diagnose", "diagnose/explain",
-	"diagnose/risk", "diagnose/unserve", "report", "render", "draw", "draw/layout", "manifest", "policy", "undo", "impact", "doctor",
-	"evidence",
+	"diagnose/risk", "diagnose/unserve", "report", "render", "draw", "draw/layout", "manifest", "policy", "backup/undo",
+	"impact", "doctor", "evidence",
 }
 
 // liveDriver is the one file of a pure package with goroutines and timers.

@@ -58,15 +58,15 @@ type shown struct{ id, what, file, test string }
 var shownElsewhere = []shown{
 	{"L50–L52", "killed at any point of a collect, and run again", "test/controlplane/commands/killed_test.go", "TestCollectKilled"},
 	{"L53", "interrupted, as a command", "test/controlplane/commands/collect_test.go", "TestCollectInterrupted"},
-	{"L54", "the disk is full when the backup is written", "internal/bundle/writer_test.go", "TestDiskFull"},
-	{"L55", "the backup is changed during a run", "internal/bundle/open_test.go", "TestDamagedLater"},
+	{"L54", "the disk is full when the backup is written", "internal/backup/writer_test.go", "TestDiskFull"},
+	{"L55", "the backup is changed during a run", "internal/backup/open_test.go", "TestDamagedLater"},
 	{"L56", "the lease of the controller, by its clock", "internal/controller/gate_test.go", "TestTenure"},
 	{"L57", "a write that has outlived the lease", "internal/controller/transport_test.go", "TestWriteOutlivesNoLease"},
 	{"L57", "the leader stopped in mid-cascade and resumed", "test/controlplane/controller/replicas_test.go", "TestReplicas"},
 	{"L58", "replicas of the controller", "test/controlplane/controller/replicas_test.go", "TestReplicas"},
 	{"L59", "a clock that jumps, or stands still while the machine sleeps", "internal/controller/gate_test.go", "TestTenureOnBothClocks"},
 	{"L61", "the collector of a real controller manager at work", "test/controlplane/controller/collect_test.go", "TestAnotherCollector"},
-	{"L81", "a backup of another cluster", "internal/bundle/open_test.go", "TestCheckCluster"},
+	{"L81", "a backup of another cluster", "internal/backup/open_test.go", "TestCheckCluster"},
 	{"L83", "a plan beyond --max-deletes", "test/controlplane/commands/collect_test.go", "TestCollectRefused"},
 	{"L84", "protected objects in a cascade", "internal/policy/protect_test.go", "TestCheck"},
 	{"L90", "finalizers changed before a removal, on a real server", "test/controlplane/finalizers/remove_test.go", "TestChangedMeanwhile"},
@@ -78,8 +78,8 @@ var shownElsewhere = []shown{
 	{"N24", "hostile archives", "internal/snapshot/faults_test.go", "TestN24HostileTar"},
 	{"X01–X03", "control characters and the like in names, in every table", "internal/render/hostile_test.go", "FuzzTable"},
 	{"X04", "hostile names in DOT", "internal/render/hostile_test.go", "FuzzDOT"},
-	{"X09", "secrets in backups", "internal/bundle/writer_test.go", "TestSecrets"},
-	{"X10", "modes and planted files", "internal/bundle/hostile_test.go", "TestPlantedFiles"},
+	{"X09", "secrets in backups", "internal/backup/writer_test.go", "TestSecrets"},
+	{"X10", "modes and planted files", "internal/backup/hostile_test.go", "TestPlantedFiles"},
 }
 
 // absent is a fault that no test shows.

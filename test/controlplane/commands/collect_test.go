@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -48,13 +48,13 @@ func (s *stage) configMaps(want ...string) {
 }
 
 // bundle opens the one bundle that the test has made.
-func (s *stage) bundle() *bundle.Bundle {
+func (s *stage) bundle() *backup.Backup {
 	s.t.Helper()
 	found, err := filepath.Glob(filepath.Join(s.state, "kubectl-gc", "backups", "*"))
 	if err != nil || len(found) == 0 {
 		s.t.Fatalf("%v bundles, %v", found, err)
 	}
-	b, err := bundle.Open(found[len(found)-1], nil)
+	b, err := backup.Open(found[len(found)-1], nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -243,7 +243,7 @@ func TestCopyFirst(t *testing.T) {
 				if err != nil || len(found) != 1 {
 					t.Fatalf("backups: %v, %v", found, err)
 				}
-				b, err := bundle.Open(found[0], nil)
+				b, err := backup.Open(found[0], nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -91,7 +91,7 @@ func TestNamedTwice(t *testing.T) {
 				t.Errorf("%+v, writes %+v", r.Seed.Targets, r.Writes)
 			}
 			s.configMaps()
-			sent := slices.DeleteFunc(s.bundle().Journal, func(r bundle.Record) bool { return r.Kind != bundle.Intended })
+			sent := slices.DeleteFunc(s.bundle().Journal, func(r backup.Record) bool { return r.Kind != backup.Intended })
 			if len(sent) != 1 {
 				t.Errorf("%d requests in the journal", len(sent))
 			}

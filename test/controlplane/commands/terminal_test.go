@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -69,7 +69,7 @@ func TestLosesItsTerminal(t *testing.T) {
 			}
 			left, confirmed := s.names("ConfigMap"), 0
 			for i := range b.Journal {
-				if r := &b.Journal[i]; r.Kind == bundle.Answered && r.Result.Outcome == bundle.Confirmed {
+				if r := &b.Journal[i]; r.Kind == backup.Answered && r.Result.Outcome == backup.Confirmed {
 					confirmed++
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -96,7 +96,7 @@ func TestChangedBeforeTheCopy(t *testing.T) {
 // a text.
 func (s *stage) saved(name, text string) bool {
 	s.Helper()
-	b, err := bundle.Open(s.bundles()[0], nil)
+	b, err := backup.Open(s.bundles()[0], nil)
 	if err != nil {
 		s.Fatal(err)
 	}

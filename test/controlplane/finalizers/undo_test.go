@@ -11,9 +11,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/restore"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -153,14 +153,14 @@ func (s *stage) killedAt(bundle string, step int) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	u, err := restore.Plan(s.ctx, client, id, bundle, restore.PlanOptions{})
+	u, err := backup.PlanUndo(s.ctx, client, id, bundle, backup.UndoPlanOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}
 	if left := len(u.Document().Steps); left != 5-step {
 		s.Fatalf("before step %d: %d steps left", step, left)
 	}
-	_, err = u.Run(s.ctx, restore.Options{Tool: "test", Now: time.Now, Between: func(n int) error {
+	_, err = u.Run(s.ctx, backup.UndoOptions{Tool: "test", Now: time.Now, Between: func(n int) error {
 		if n > 1 {
 			return errKilled
 		}

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -410,7 +410,7 @@ func (t *trial) judgeAccount(a account, copied map[key]bool) {
 func (t *trial) copied() (map[key]bool, error) {
 	all := map[key]bool{}
 	for _, dir := range t.bundles {
-		b, err := bundle.Open(dir, nil)
+		b, err := backup.Open(dir, nil)
 		if err != nil {
 			return nil, err
 		}

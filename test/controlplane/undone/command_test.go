@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -142,17 +142,17 @@ func (s *scene) undone(dir string, args ...string) *report.Undo {
 }
 
 // bundle keeps objects in a backup, as all of them gone by one delete.
-func (s *scene) bundle(all objects, head bundle.Cluster) string {
+func (s *scene) bundle(all objects, head backup.Cluster) string {
 	s.Helper()
 	now := time.Now()
-	w, err := bundle.Create(filepath.Join(s.state, "backups"), bundle.Head{
+	w, err := backup.Create(filepath.Join(s.state, "backups"), backup.Head{
 		Tool: "test", Command: "delete", PlanDigest: "sha256:" + strings.Repeat("0", 64), Created: now, Secrets: true, Cluster: head,
 	})
 	s.check(err)
 	for _, key := range all.keys() {
 		o := all[key]
 		ref := object.Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, UID: o.UID}
-		_, err := w.Add(ref, bundle.Deleted, o.raw)
+		_, err := w.Add(ref, backup.Deleted, o.raw)
 		s.check(err)
 	}
 	s.check(w.Seal())
@@ -161,9 +161,9 @@ func (s *scene) bundle(all objects, head bundle.Cluster) string {
 }
 
 // here is the identity of the control plane.
-func (s *scene) here() bundle.Cluster {
+func (s *scene) here() backup.Cluster {
 	s.Helper()
-	var id bundle.Cluster
+	var id backup.Cluster
 	id.UID = uidOf(s.kubectl("", "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}"))
 	id.Server = s.plane.URL
 	return id

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/restore"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -157,7 +157,7 @@ func normal(o *seen, step *report.UndoStep) map[string]any {
 		delete(metadata, field)
 	}
 	if annotations, ok := metadata["annotations"].(map[string]any); ok {
-		if delete(annotations, restore.Annotation); len(annotations) == 0 {
+		if delete(annotations, backup.Annotation); len(annotations) == 0 {
 			delete(metadata, "annotations")
 		}
 	}

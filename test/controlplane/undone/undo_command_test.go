@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -396,7 +396,7 @@ func TestClusterThatIsNotKnown(t *testing.T) {
 	// Of this one nothing is left, and nothing was taken note of.
 	all := s.inNamespace("shop-d")
 	maps.DeleteFunc(all, func(_ string, x *seen) bool { return x.Kind != "ConfigMap" || x.Name != "lost" })
-	nameless := s.bundle(all, bundle.Cluster{Server: "https://elsewhere"})
+	nameless := s.bundle(all, backup.Cluster{Server: "https://elsewhere"})
 	named := s.bundle(all, s.here())
 	s.kubectl("", "delete", "configmap/lost", "-n", "shop-d")
 	if a := s.gc("undo", nameless); a.code != 5 || !strings.Contains(a.errOut, "--assume-same-cluster") || !strings.Contains(a.errOut, "https://elsewhere") {

@@ -13,9 +13,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/bundle"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/undo"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -158,24 +158,24 @@ func (s *stage) remove(r object.Ref) {
 func (s *stage) backup(all [][]byte) []undo.Saved {
 	s.Helper()
 	now := time.Now()
-	w, err := bundle.Create(filepath.Join(s.TempDir(), "bundles"), bundle.Head{
+	w, err := backup.Create(filepath.Join(s.TempDir(), "bundles"), backup.Head{
 		Tool: "test", Command: "delete", PlanDigest: "sha256:" + strings.Repeat("0", 64), Created: now, Secrets: true,
 	})
 	s.check(err)
 	for _, raw := range all {
-		_, err := w.Add(s.read(raw).Ref, bundle.Deleted, raw)
+		_, err := w.Add(s.read(raw).Ref, backup.Deleted, raw)
 		s.check(err)
 	}
 	s.check(w.Seal())
 	for _, raw := range all {
 		ref := s.read(raw).Ref
-		n, err := w.Intent(bundle.Intent{Time: now, Object: ref, Verb: "DELETE"})
+		n, err := w.Intent(backup.Intent{Time: now, Object: ref, Verb: "DELETE"})
 		s.check(err)
 		s.remove(ref)
-		s.check(w.Result(n, bundle.Result{Time: now, Outcome: bundle.Confirmed, Code: http.StatusOK}))
+		s.check(w.Result(n, backup.Result{Time: now, Outcome: backup.Confirmed, Code: http.StatusOK}))
 	}
 	s.check(w.Close(now))
-	b, err := bundle.Open(w.Path(), nil)
+	b, err := backup.Open(w.Path(), nil)
 	s.check(err)
 	var saved []undo.Saved
 	for i := range b.Entries {

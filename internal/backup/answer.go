@@ -1,0 +1,56 @@
+package backup
+
+import (
+	"errors"
+	"net"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// JournalError says that a request could not be written down, or its result not:
+// no further one may be sent.
+type JournalError struct{ Err error }
+
+// Error says what could not be written.
+func (e *JournalError) Error() string { return "the journal: " + e.Err.Error() }
+
+// Unwrap is what could not be written.
+func (e *JournalError) Unwrap() error { return e.Err }
+
+// ResultOf classifies the answer to a write, without the time. A server that
+// answers that it did nothing, and a request that never left this machine, are
+// refusals; silence, an answer that nobody understands, and a failure of the
+// server itself say nothing of what was done.
+func ResultOf(err error) Result {
+	if err == nil {
+		return Result{Outcome: Confirmed}
+	}
+	r := Result{Outcome: Unknown, Message: err.Error()}
+	var status apierrors.APIStatus
+	var unserved *kube.UnservedPathError
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &status):
+		r.Code = int(status.Status().Code)
+		if r.Code >= http.StatusBadRequest && r.Code < http.StatusInternalServerError {
+			r.Outcome = Refused
+		}
+	case errors.As(err, &unserved):
+		r.Code, r.Outcome = http.StatusNotFound, Refused
+	case errors.As(err, &dial) && dial.Op == "dial", neverSent(err):
+		r.Outcome = Refused
+	}
+	return r
+}
+
+// neverSent tells whether no request could even be made.
+func neverSent(err error) bool {
+	var kind *object.UnknownKindError
+	var namespace *object.NamespaceRequiredError
+	var uncovered *object.UncoveredError
+	return errors.As(err, &kind) || errors.As(err, &namespace) || errors.As(err, &uncovered)
+}

@@ -1,0 +1,83 @@
+package backup
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// file is what is written to.
+type file interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// journal appends records. Each is on the disk when append returns; requests that
+// are written at the same time share one flush.
+type journal struct {
+	f file
+
+	write sync.Mutex // guards what follows
+	seq   int
+	prev  string
+	// failed is the first error. After it nothing is written any more, so that
+	// only the last line of a journal can ever be torn.
+	failed error
+
+	flush  sync.Mutex // guards what follows
+	synced int
+	lost   error // the first flush that failed
+}
+
+// append numbers and writes a record and returns its number.
+func (j *journal) append(r *Record) (int, error) {
+	seq, err := j.put(r)
+	if err != nil {
+		return 0, err
+	}
+	return seq, j.sync(seq)
+}
+
+func (j *journal) put(r *Record) (int, error) {
+	j.write.Lock()
+	defer j.write.Unlock()
+	if j.failed != nil {
+		return 0, j.failed
+	}
+	r.Seq = j.seq + 1
+	line, sum, err := encode(r, j.prev)
+	if err != nil {
+		return 0, err // nothing was written
+	}
+	if _, err := j.f.Write(line); err != nil {
+		j.failed = fmt.Errorf("%s: %w", journalName, err)
+		return 0, j.failed
+	}
+	j.seq, j.prev = r.Seq, sum
+	if r.Kind == Ended {
+		j.failed = errClosed
+	}
+	return r.Seq, nil
+}
+
+// sync returns when everything up to record seq is on the disk.
+func (j *journal) sync(seq int) error {
+	j.flush.Lock()
+	defer j.flush.Unlock()
+	if j.lost != nil || j.synced >= seq {
+		return j.lost
+	}
+	j.write.Lock()
+	upTo := j.seq
+	j.write.Unlock()
+	if err := j.f.Sync(); err != nil {
+		// What a failed flush has lost cannot be known, nor repaired by another one.
+		j.lost = fmt.Errorf("%s: %w", journalName, err)
+		j.write.Lock()
+		defer j.write.Unlock()
+		j.failed = j.lost
+		return j.lost
+	}
+	j.synced = upTo
+	return nil
+}

@@ -1,0 +1,219 @@
+package backup
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// manifest reads the head and the entries of the manifest, one entry after the other, and
+// the hash of its text.
+func (b *Backup) manifest(r io.Reader, held *holding) (entries []Entry, sum string, err error) {
+	m := newManifestReader(r, held)
+	entries, err = m.read(&b.Head)
+	if err != nil {
+		return nil, "", err
+	}
+	return entries, hex.EncodeToString(m.hash.Sum(nil)), nil
+}
+
+// manifestReader decodes a manifest as a stream: of its text no more is in memory than one
+// entry.
+type manifestReader struct {
+	r    io.Reader
+	json *json.Decoder
+	hash hash.Hash
+	// bytes is how many came in, limit the error when they were too many.
+	bytes int64
+	limit error
+	held  *holding
+	// shared are texts that many entries say.
+	shared map[string]string
+
+	schema  int
+	entries []Entry
+	// files is how many entries have one.
+	files int
+}
+
+func newManifestReader(r io.Reader, held *holding) *manifestReader {
+	m := &manifestReader{r: r, hash: sha256.New(), held: held, shared: map[string]string{}}
+	m.json = json.NewDecoder(m)
+	return m
+}
+
+// Read counts, and keeps the decoder from holding one value that is too long.
+func (m *manifestReader) Read(p []byte) (int, error) {
+	switch {
+	case m.bytes > maxManifest:
+		m.limit = fmt.Errorf("it has more than %d bytes", maxManifest)
+	case m.bytes-m.json.InputOffset() > maxLine:
+		m.limit = fmt.Errorf("a value has more than %d bytes", maxLine)
+	}
+	if m.limit != nil {
+		return 0, m.limit
+	}
+	n, err := m.r.Read(p)
+	m.bytes += int64(n)
+	_, _ = m.hash.Write(p[:n]) // it never fails
+	return n, err
+}
+
+func damagedManifest(why string) error { return &DamageError{File: manifestName, Why: why} }
+
+// unreadable is the error of a text that is no manifest.
+func (m *manifestReader) unreadable(err error) error {
+	if m.limit != nil {
+		return damagedManifest(m.limit.Error())
+	}
+	return damagedManifest("it is no manifest: " + err.Error())
+}
+
+func (m *manifestReader) read(head *Head) ([]Entry, error) {
+	if err := m.open('{'); err != nil {
+		return nil, err
+	}
+	for m.json.More() {
+		key, err := m.json.Token()
+		if err != nil {
+			return nil, m.unreadable(err)
+		}
+		name, _ := key.(string)
+		if err := m.field(head, name); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := m.json.Token(); err != nil { // its end
+		return nil, m.unreadable(err)
+	}
+	if _, err := m.json.Token(); err == nil {
+		return nil, damagedManifest("it is no manifest: something stands behind it")
+	} else if !errors.Is(err, io.EOF) {
+		return nil, m.unreadable(err)
+	}
+	return m.entries, m.known()
+}
+
+// known is an error unless the format is one that this program reads.
+func (m *manifestReader) known() error {
+	if m.schema != schema {
+		return damagedManifest(fmt.Sprintf("its format has version %d, this program reads %d", m.schema, schema))
+	}
+	return nil
+}
+
+// open reads the start of an object or a list.
+func (m *manifestReader) open(delim json.Delim) error {
+	token, err := m.json.Token()
+	if err != nil {
+		return m.unreadable(err)
+	}
+	if token != delim {
+		return damagedManifest(fmt.Sprintf("it is no manifest: %v in the place of %v", token, delim))
+	}
+	return nil
+}
+
+// field reads the value of a name of the manifest.
+func (m *manifestReader) field(head *Head, name string) error {
+	var into any
+	switch name {
+	case "kubectlGCBundle":
+		into = &m.schema
+	case "tool":
+		into = &head.Tool
+	case "command":
+		into = &head.Command
+	case "planDigest":
+		into = &head.PlanDigest
+	case "cluster":
+		into = &head.Cluster
+	case "created":
+		into = &head.Created
+	case "secrets":
+		into = &head.Secrets
+	case "witnesses":
+		return m.list(func() error {
+			var ref storedRef
+			if err := m.json.Decode(&ref); err != nil {
+				return m.unreadable(err)
+			}
+			if len(head.Witnesses) == maxWitnesses {
+				return damagedManifest(fmt.Sprintf("it has more than %d witnesses", maxWitnesses))
+			}
+			head.Witnesses = append(head.Witnesses, object.Ref(ref))
+			return m.held.add(len(ref.Namespace)+len(ref.Name), manifestName, len(head.Witnesses))
+		})
+	case "entries":
+		return m.list(m.entry)
+	default:
+		into = new(json.RawMessage)
+	}
+	if err := m.json.Decode(into); err != nil {
+		return m.unreadable(err)
+	}
+	return nil
+}
+
+// list reads the elements of a list. Before them stands the version of the format.
+func (m *manifestReader) list(element func() error) error {
+	if err := m.known(); err != nil {
+		return err
+	}
+	if err := m.open('['); err != nil {
+		return err
+	}
+	for m.json.More() {
+		if err := element(); err != nil {
+			return err
+		}
+	}
+	if _, err := m.json.Token(); err != nil {
+		return m.unreadable(err)
+	}
+	return nil
+}
+
+// number is that of the entry that is read, counted from 1.
+func (m *manifestReader) number() int { return len(m.entries) + 1 }
+
+func (m *manifestReader) entry() error {
+	start := m.json.InputOffset()
+	var s storedEntry
+	if err := m.json.Decode(&s); err != nil {
+		return m.unreadable(err)
+	}
+	if err := m.held.hold(int(m.json.InputOffset()-start), manifestName, m.number()); err != nil {
+		return err
+	}
+	e, wrong := s.entry(objectName(m.files + 1))
+	if wrong != "" {
+		return damagedManifest(wrong)
+	}
+	if e.Restorable() {
+		m.files++
+	}
+	m.share(&e)
+	m.entries = append(m.entries, e)
+	return nil
+}
+
+// maxShared bounds how many texts are remembered for the entries behind.
+const maxShared = 1000
+
+// share makes entries that say the same share its text.
+func (m *manifestReader) share(e *Entry) {
+	for _, text := range []*string{&e.Object.APIVersion, &e.Object.Kind, &e.Object.Namespace, (*string)(&e.Action), (*string)(&e.Why)} {
+		if known, ok := m.shared[*text]; ok {
+			*text = known
+		} else if len(m.shared) < maxShared {
+			m.shared[*text] = *text
+		}
+	}
+}

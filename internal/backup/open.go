@@ -1,0 +1,304 @@
+package backup
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Bundle is a bundle that was read and found whole.
+type Backup struct {
+	Head Head
+	// Entries are the objects in the order in which they were first added, each
+	// in the last version that was.
+	Entries []Entry
+	// Journal is every whole line. Torn tells that a crash left part of another
+	// one behind it, Ended that the run came to its end.
+	Journal []Record
+	Torn    bool
+	Ended   bool
+
+	dir *directory
+}
+
+// Open reads a bundle and checks every hash in it. The error of a damaged one
+// lists what is damaged; it wraps DamageErrors. The error of one that was
+// never finished is ErrUnsealed. Where it would hold more than memory allows, the
+// error is that of memory, with the place.
+func Open(path string, memory Memory) (*Backup, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := enter(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &Backup{dir: dir}
+	if err := b.read(&holding{memory: memory}); err != nil {
+		return nil, fmt.Errorf("bundle %s: %w", path, errors.Join(err, dir.close()))
+	}
+	return b, nil
+}
+
+func (b *Backup) read(held *holding) error {
+	if err := held.ask(manifestName, 0); err != nil {
+		return err
+	}
+	f, err := b.dir.open(manifestName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrUnsealed
+	} else if err != nil {
+		return err
+	}
+	all, sum, err := b.manifest(f, held)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	f, err = b.dir.open(journalName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is missing: %w", journalName, ErrUnsealed)
+	} else if err != nil {
+		return err
+	}
+	err = b.journal(f, sum, held)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	late, err := lateEntries(b.Journal, all)
+	if err != nil {
+		return err
+	}
+	return b.take(append(all, late...))
+}
+
+// journal reads the journal of a manifest with the hash.
+func (b *Backup) journal(r io.Reader, manifest string, held *holding) (err error) {
+	b.Journal, b.Torn, err = readJournal(r, manifest, held)
+	if err != nil {
+		return err
+	}
+	b.Ended = b.Journal[len(b.Journal)-1].Kind == Ended
+	return nil
+}
+
+// readJournal reads whole lines, and tells whether part of one stands behind
+// them. A journal without its first line is damaged: that line was on the disk
+// before there was a bundle.
+func readJournal(r io.Reader, prev string, held *holding) (records []Record, torn bool, err error) {
+	in := bufio.NewReaderSize(r, 1<<16)
+	open := map[int]bool{} // intents without a result
+	for n := 1; ; n++ {
+		damage := func(why string) error { return &DamageError{File: journalName, Line: n, Why: why} }
+		line, err := readLine(in)
+		switch {
+		case errors.Is(err, io.EOF) && n > 1:
+			return records, len(line) > 0, nil
+		case errors.Is(err, io.EOF):
+			return nil, false, damage("the first line is not whole")
+		case err != nil:
+			return nil, false, damage(err.Error())
+		}
+		s, sum, wrong := decode(line, prev)
+		if wrong == "" && n > 1 && records[n-2].Kind == Ended {
+			wrong = "it stands behind the end"
+		}
+		var rec Record
+		if wrong == "" {
+			rec, wrong = s.record(n, open)
+		}
+		if wrong != "" {
+			return nil, false, damage(wrong)
+		}
+		if err := held.hold(len(line), journalName, n); err != nil {
+			return nil, false, err
+		}
+		records = append(records, rec)
+		prev = sum
+	}
+}
+
+// readLine reads up to a newline and leaves it out. At io.EOF the line has none.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return nil, fmt.Errorf("it has more than %d bytes", maxLine)
+		case err == nil:
+			return line[:len(line)-1], nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		}
+	}
+}
+
+// record is line n as a record, or what is wrong with it.
+func (s *storedRecord) record(n int, open map[int]bool) (Record, string) {
+	r := Record{Seq: s.Seq, Kind: s.Kind, Time: s.Time}
+	if s.Seq != n {
+		return r, fmt.Sprintf("it has the number %d", s.Seq)
+	}
+	if (s.Kind == Sealed) != (n == 1) {
+		return r, "only the first line says that the backup is complete, and it has to"
+	}
+	switch s.Kind {
+	case Sealed, Ended:
+	case Saved:
+		if s.Entry == nil {
+			return r, "it saves nothing"
+		}
+		var wrong string
+		if r.Entry, wrong = s.Entry.entry(s.Entry.File); wrong != "" { // the file is looked at later
+			return r, wrong
+		}
+	case Intended:
+		if s.Object == nil {
+			return r, "it names no object"
+		}
+		r.Intent = Intent{Time: s.Time, Object: object.Ref(*s.Object), Verb: s.Verb, ResourceVersion: s.ResourceVersion, Body: s.Body}
+		open[n] = true
+	case Answered:
+		if !open[s.Of] {
+			return r, fmt.Sprintf("it answers %d, which waits for no answer", s.Of)
+		}
+		delete(open, s.Of)
+		if !known(s.Outcome) {
+			return r, fmt.Sprintf("it has the unknown outcome %q", s.Outcome)
+		}
+		r.Of, r.Result = s.Of, Result{Time: s.Time, Outcome: s.Outcome, Code: s.Code, Message: s.Message}
+	default:
+		return r, fmt.Sprintf("it is of the unknown kind %q", s.Kind)
+	}
+	return r, ""
+}
+
+// lateEntries are the entries that the journal adds to those of the manifest.
+func lateEntries(journal []Record, early []Entry) ([]Entry, error) {
+	files := 0
+	for i := range early {
+		if early[i].Restorable() {
+			files++
+		}
+	}
+	var late []Entry
+	for i := range journal {
+		r := &journal[i]
+		if r.Kind != Saved {
+			continue
+		}
+		if r.Entry.Restorable() {
+			files++
+			if want := objectName(files); r.Entry.File != want {
+				return nil, &DamageError{File: journalName, Line: r.Seq, Why: fmt.Sprintf("%s is in file %q, want %q", r.Entry.Object, r.Entry.File, want)}
+			}
+		}
+		late = append(late, r.Entry)
+	}
+	return late, nil
+}
+
+// maxDamage bounds how many damaged files an error lists.
+const maxDamage = 100
+
+// take checks the bytes of all entries and keeps the last one of each object.
+func (b *Backup) take(all []Entry) error {
+	at := make(map[object.Ref]int, len(all))
+	b.Entries = all[:0] // what is kept never stands behind what is looked at
+	var damage []error
+	more := 0
+	for i := range all {
+		e := all[i]
+		if _, err := b.Raw(&e); err != nil && len(damage) < maxDamage {
+			damage = append(damage, err)
+		} else if err != nil {
+			more++
+		}
+		if have, ok := at[e.Object]; ok {
+			b.Entries[have] = e
+			continue
+		}
+		at[e.Object] = len(b.Entries)
+		b.Entries = append(b.Entries, e)
+	}
+	if more > 0 {
+		damage = append(damage, fmt.Errorf("and %d more", more))
+	}
+	return errors.Join(damage...)
+}
+
+// bytes reads the bytes of an entry and makes sure that they are those that were
+// written, and of that object.
+func (b *Backup) bytes(e *Entry) ([]byte, error) {
+	raw, err := b.dir.read(e.File, maxObject)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &DamageError{File: e.File, Why: "it is missing"}
+	} else if err != nil {
+		return nil, err
+	}
+	if int64(len(raw)) != e.Size || sumOf(raw) != e.SHA256 {
+		return nil, &DamageError{File: e.File, Why: "its hash is not that of the manifest"}
+	}
+	version, err := identify(e.Object, raw)
+	if err == nil && version != e.ResourceVersion {
+		err = fmt.Errorf("%s: the bytes have resourceVersion %q, want %q", e.Object, version, e.ResourceVersion)
+	}
+	if err != nil {
+		return nil, &DamageError{File: e.File, Why: err.Error()}
+	}
+	return raw, nil
+}
+
+// Raw returns the bytes of an entry as the server sent them; nil for one that is
+// not restorable. The hash is checked again.
+func (b *Backup) Raw(e *Entry) ([]byte, error) {
+	if !e.Restorable() {
+		return nil, nil
+	}
+	return b.bytes(e)
+}
+
+// Unanswered are the intents of which nobody knows what became: those without a
+// result, and those whose result is Unknown.
+func (b *Backup) Unanswered() []Record {
+	unclear := map[int]bool{}
+	for i := range b.Journal {
+		switch r := &b.Journal[i]; {
+		case r.Kind == Intended:
+			unclear[r.Seq] = true
+		case r.Kind == Answered && r.Result.Outcome != Unknown:
+			delete(unclear, r.Of)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(b.Journal), func(r Record) bool { return !unclear[r.Seq] })
+}
+
+// CheckCluster is an error when the bundle was made for another cluster than that
+// with the UID of its namespace kube-system: ErrUnknownCluster when one of the two is
+// not known.
+func (b *Backup) CheckCluster(uid types.UID) error {
+	switch of := b.Head.Cluster; {
+	case of.UID == "" || uid == "":
+		return ErrUnknownCluster
+	case of.UID != uid:
+		return fmt.Errorf("the backup is of another cluster: namespace kube-system had uid %s there (%s), and has %s here", of.UID, of.Server, uid)
+	default:
+		return nil
+	}
+}
+
+// Path is the directory of the bundle.
+func (b *Backup) Path() string { return b.dir.path }
+
+// Close lets go of the directory.
+func (b *Backup) Close() error { return b.dir.close() }

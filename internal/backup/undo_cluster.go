@@ -1,0 +1,50 @@
+package backup
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// UnknownClusterError says that nothing shows whether a backup is of this cluster. What
+// it holds is not made in a cluster that may be another one, unless somebody says so.
+type UnknownClusterError struct {
+	// Made and Here are the addresses of the API servers, then and now.
+	Made, Here string
+}
+
+// Error says what could not be compared.
+func (e *UnknownClusterError) Error() string {
+	return fmt.Sprintf("nothing shows whether this backup is of this cluster: the uid of namespace kube-system is not known of both,"+
+		" and neither a namespace nor an object of the backup is still here.\nThe backup was made at %s, this cluster is at %s",
+		e.Made, e.Here)
+}
+
+// sameCluster says by what a cluster is known to be the one of a backup. Another one is
+// an error, and one that nothing tells a *UnknownClusterError.
+func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, assume bool) (report.ClusterProof, error) {
+	err := b.CheckCluster(id.ClusterUID)
+	switch {
+	case err == nil:
+		return report.ProofClusterUID, nil
+	case !errors.Is(err, ErrUnknownCluster):
+		return "", err
+	}
+	for _, w := range b.Head.Witnesses {
+		if live, err := look.find(w); err == nil && live != nil && live.UID == w.UID {
+			return report.ProofNamespace, nil
+		}
+	}
+	switch {
+	case plan.Recognised():
+		return report.ProofObject, nil
+	case assume:
+		return report.ProofAssumed, nil
+	default:
+		return "", &UnknownClusterError{Made: b.Head.Cluster.Server, Here: id.Server}
+	}
+}

@@ -1,0 +1,94 @@
+package backup
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// A backup is restored only in the cluster of which it is. Where the uid of that is not
+// known, a namespace or an object that is still there shows it; where nothing does,
+// somebody has to say so. What is known to be another cluster stays refused.
+func TestSameCluster(t *testing.T) {
+	shop := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u-shop"}
+	renewed := shop
+	renewed.UID = "u-before"
+	lost, stays := one("v1", "ConfigMap", "lost"), one("v1", "ConfigMap", "stays")
+	const refused, unknown = report.ClusterProof("refused"), report.ClusterProof("unknown")
+	for _, tt := range []struct {
+		name       string
+		made, here types.UID
+		witness    []object.Ref
+		saved      *object.Object
+		assume     bool
+		want       report.ClusterProof
+	}{
+		{"the same", "c", "c", nil, lost, false, report.ProofClusterUID},
+		{"another", "c", "d", []object.Ref{shop}, stays, true, refused},
+		{"a namespace that is still there", "", "c", []object.Ref{shop}, lost, false, report.ProofNamespace},
+		{"not known here", "c", "", []object.Ref{shop}, lost, false, report.ProofNamespace},
+		{"a namespace that was made anew", "", "", []object.Ref{renewed}, lost, false, unknown},
+		{"an object that is still there", "", "c", nil, stays, false, report.ProofObject},
+		{"an owner that is still there", "", "c", nil, one("v1", "ConfigMap", "below", to(stays)), false, report.ProofObject},
+		{"nothing", "", "c", nil, lost, false, unknown},
+		{"nothing, and somebody says so", "", "c", nil, lost, true, report.ProofAssumed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, client := testCluster(t, stays)
+			dir := backupOf(t, Head{Cluster: Cluster{UID: tt.made, Server: "https://made"}, Witnesses: tt.witness}, tt.saved)
+			u, err := PlanUndo(t.Context(), client, kube.Identity{ClusterUID: tt.here, Server: "https://here"}, dir, UndoPlanOptions{AssumeSameCluster: tt.assume})
+			_, isUnknown := errors.AsType[*UnknownClusterError](err)
+			got := unknown
+			switch {
+			case err == nil:
+				got = u.Document().SameCluster
+			case !isUnknown:
+				got = refused
+			case !strings.Contains(err.Error(), "https://made") || !strings.Contains(err.Error(), "https://here"):
+				t.Error(err)
+			}
+			if got != tt.want {
+				t.Errorf("%s, %v; want %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// Whoever confirms an undo confirms that nothing shows the cluster, too.
+func TestAssumedClusterIsInTheDigest(t *testing.T) {
+	_, client := testCluster(t)
+	dir := backupOf(t, Head{Witnesses: []object.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u-shop"}}}, one("v1", "ConfigMap", "lost"))
+	known, err := PlanUndo(t.Context(), client, kube.Identity{ClusterUID: "c"}, dir, UndoPlanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := backupOf(t, Head{}, one("v1", "ConfigMap", "lost"))
+	assumed, err := PlanUndo(t.Context(), client, kube.Identity{ClusterUID: "c"}, bare, UndoPlanOptions{AssumeSameCluster: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known.Document().Digest == assumed.Document().Digest {
+		t.Error("the digest is the same")
+	}
+}
+
+// backupOf keeps one object under a head.
+func backupOf(t *testing.T, head Head, o *object.Object) string {
+	t.Helper()
+	head.Command, head.PlanDigest, head.Created = "delete", "sha256:"+strings.Repeat("0", 64), time.Unix(1, 0)
+	w, err := Create(filepath.Join(t.TempDir(), "backups"), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addObject(t, w, o, Deleted)
+	closeBackup(t, w)
+	return w.Path()
+}

@@ -1,0 +1,80 @@
+package backup
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// document is a plan on paper.
+func document(p *undo.Plan) *report.Undo {
+	out := &report.Undo{
+		APIVersion: report.APIVersion, Kind: "Undo",
+		Steps: make([]report.UndoStep, len(p.Steps)), Skipped: make([]report.UndoSkip, len(p.Skipped)),
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		d := report.UndoStep{
+			N: s.N, Verb: string(s.Verb), Object: report.RefOf(s.Object), State: report.StepPlanned,
+			Stripped: s.Stripped, Dropped: dropped(s.Object, s.Dropped),
+		}
+		for _, r := range s.References {
+			d.References = append(d.References, ownerOf(s.Object, r.OwnerReference))
+		}
+		for _, n := range s.Notes {
+			d.Notes = append(d.Notes, report.UndoNote{Reason: string(n), Message: n.Text()})
+		}
+		out.Steps[i] = d
+	}
+	for i := range p.Skipped {
+		s := &p.Skipped[i]
+		out.Skipped[i] = report.UndoSkip{
+			Object: report.RefOf(s.Object), Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Message: s.Reason.Text(),
+		}
+		if s.Detail != "" {
+			out.Skipped[i].Message += ": " + s.Detail
+		}
+	}
+	count(out)
+	return out
+}
+
+func dropped(of object.Ref, list []undo.Dropped) []report.DroppedReference {
+	var all []report.DroppedReference
+	for _, d := range list {
+		all = append(all, report.DroppedReference{Owner: ownerOf(of, d.Reference), Reason: string(d.Reason), Message: d.Reason.Text()})
+	}
+	return all
+}
+
+func ownerOf(of object.Ref, r object.OwnerReference) report.Ref {
+	return report.RefOf(r.In(of.Namespace))
+}
+
+// count fills in the summary.
+func count(out *report.Undo) {
+	sum := report.UndoSummary{Planned: len(out.Steps), Skipped: len(out.Skipped)}
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		sum.Dropped += len(s.Dropped)
+		switch s.State {
+		case report.StepMade:
+			sum.Made++
+		case report.StepRestored:
+			sum.Restored++
+		case report.StepTaken, report.StepRefused, report.StepContended:
+			sum.Failed++
+		case report.StepSuperseded:
+			sum.Superseded++
+		case report.StepUnknown:
+			sum.Unknown++
+		case report.StepNotDone:
+			sum.NotDone++
+		case report.StepPlanned:
+		}
+	}
+	for i := range out.Skipped {
+		sum.Dropped += len(out.Skipped[i].Dropped)
+	}
+	out.Summary = sum
+}

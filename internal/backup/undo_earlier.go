@@ -1,0 +1,140 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+const (
+	// journals is the directory in a bundle that holds the journals of undos.
+	journals = "undo"
+	// Annotation is on every object that an undo has made. It holds the UID that the
+	// object had before: whoever remembers that one can find the new one, and so can
+	// an undo that was killed before it got the answer.
+	Annotation = "kubectl-gc.io/restored-from"
+	// madeAs begins the message of a result that confirms a creation.
+	madeAs = "made with uid "
+	// thereAs begins that of a creation that was not needed: what was there is what was
+	// to be made.
+	thereAs = "there with uid "
+)
+
+// madeBefore are the UIDs of what earlier undos of the bundle made, by the old ones.
+// Where a journal has no answer the object says itself whether it was made.
+func madeBefore(ctx context.Context, client *kube.Client, path string, memory Memory) (map[types.UID]types.UID, error) {
+	at := filepath.Join(path, journals)
+	info, err := os.Lstat(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is no directory of the backup: nobody can tell what earlier undos made", at)
+	}
+	dirs, err := os.ReadDir(at)
+	if err != nil {
+		return nil, err
+	}
+	var earlier []*Backup
+	for _, d := range dirs {
+		b, err := Open(filepath.Join(at, d.Name()), memory)
+		if errors.Is(err, ErrUnsealed) {
+			continue // nothing was sent on the strength of it
+		} else if err != nil {
+			return nil, fmt.Errorf("the journal of an earlier undo: %w", err)
+		}
+		if err := b.Close(); err != nil {
+			return nil, err
+		}
+		for i := range b.Journal {
+			b.Journal[i].Intent.Body = nil // whole objects, of which nothing is asked here
+		}
+		earlier = append(earlier, b)
+	}
+	slices.SortStableFunc(earlier, func(a, b *Backup) int { return a.Head.Created.Compare(b.Head.Created) })
+	again := map[types.UID]types.UID{}
+	for _, b := range earlier { // what was made last counts
+		if err := readEarlierJournal(ctx, client, b, again); err != nil {
+			return nil, err
+		}
+	}
+	return again, nil
+}
+
+func readEarlierJournal(ctx context.Context, client *kube.Client, b *Backup, again map[types.UID]types.UID) error {
+	intents := map[int]object.Ref{}
+	for i := range b.Journal {
+		switch r := &b.Journal[i]; r.Kind {
+		case Intended:
+			if r.Intent.Verb == verbPost {
+				intents[r.Seq] = r.Intent.Object
+			}
+		case Answered:
+			ref, post := intents[r.Of]
+			if uid, ok := uidIn(r.Result.Message); ok && post && r.Result.Outcome == Confirmed {
+				again[ref.UID] = uid
+			}
+		case Sealed, Saved, Ended:
+		}
+	}
+	for _, r := range b.Unanswered() {
+		if r.Intent.Verb != verbPost {
+			continue
+		}
+		uid, err := restoredAs(ctx, client, r.Intent.Object)
+		if err != nil {
+			return fmt.Errorf("whether an earlier undo has made %s: %w", r.Intent.Object, err)
+		}
+		if uid != "" {
+			again[r.Intent.Object.UID] = uid
+		}
+	}
+	return nil
+}
+
+// uidIn is the UID in the message of a result that confirms a creation.
+func uidIn(message string) (types.UID, bool) {
+	for _, before := range []string{madeAs, thereAs} {
+		if uid, ok := strings.CutPrefix(message, before); ok {
+			return types.UID(uid), true
+		}
+	}
+	return "", false
+}
+
+// restoredAs is the UID of the object at the coordinates, if an undo made it in the
+// place of the one that is meant; empty if not.
+func restoredAs(ctx context.Context, client *kube.Client, ref object.Ref) (types.UID, error) {
+	raw, o, err := client.Raw(ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	} else if err != nil {
+		return "", err
+	}
+	var body struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
+	}
+	if err := json.Unmarshal(raw, &body); err != nil {
+		return "", err
+	}
+	if body.Metadata.Annotations[Annotation] != string(ref.UID) {
+		return "", nil
+	}
+	return o.UID, nil
+}

@@ -1,0 +1,61 @@
+package backup
+
+import (
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// inPlace is the object that somebody else has made at the place of one that was to be
+// made, if it counts as that, and why: nil if it does not.
+//
+// Controllers are faster than an undo: as soon as a Deployment is there its ReplicaSet
+// is, and with a namespace its ServiceAccount.
+func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Object, why string) {
+	raw, there, err := r.client.Raw(ctx, s.Object)
+	if err != nil {
+		return nil, "" // it has gone again, or nobody says whose it is
+	}
+	if r.byController(s, there) {
+		return there, "its controller was faster"
+	}
+	for range attempts {
+		patch, other, err := s.Lacks(&r.mapping, raw)
+		switch {
+		case err != nil || other:
+			return nil, ""
+		case patch == nil:
+			return there, "it was there already, and is the same"
+		case !s.Fills():
+			return nil, ""
+		}
+		place := s.Object
+		place.UID = there.UID
+		_, err = r.journalled(Intent{Object: place, Verb: verbPatch, ResourceVersion: there.ResourceVersion, Body: patch}, func() (string, error) {
+			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
+		})
+		if err == nil {
+			return there, "a controller had made it; what was in it was added"
+		}
+		if raw, there, err = r.client.Raw(ctx, s.Object); err != nil {
+			return nil, ""
+		}
+	}
+	return nil, ""
+}
+
+// byController reports whether it was the object's own controller that was faster: the
+// undo has made its owner again, and what a controller makes of that has the name that
+// it had before. So it is with every ReplicaSet of a Deployment.
+func (r *running) byController(s *undo.Step, there *object.Object) bool {
+	return slices.ContainsFunc(s.References, func(ref undo.Reference) bool {
+		owner := r.mapping.Now(ref.UID)
+		return ref.Made && ref.Controller == object.True && owner != "" &&
+			slices.ContainsFunc(there.Owners, func(o object.OwnerReference) bool { return o.UID == owner && o.Controller == object.True })
+	})
+}

@@ -1,0 +1,153 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Undo is an undo that is planned and not begun.
+type Undo struct {
+	client *kube.Client
+	head   Head
+	path   string
+	plan   *undo.Plan
+	out    *report.Undo
+}
+
+// Document is the plan, and after Run what became of it.
+func (u *Undo) Document() *report.Undo { return u.out }
+
+// PlanOptions say how an undo is planned.
+type UndoPlanOptions struct {
+	// AssumeSameCluster goes on where nothing shows whether the backup is of this cluster.
+	// What is known to be another one stays refused.
+	AssumeSameCluster bool
+	// Reading is asked about what is held of the backup and of its journals, Restoring
+	// about the bytes of its objects and what becomes of them. Nil allows everything.
+	Reading, Restoring Memory
+}
+
+// Plan opens the bundle in a directory and plans how to undo what was done on the
+// strength of it. A bundle that is damaged, was never finished, or is of another
+// cluster, is an error; one of which nothing shows the cluster is a
+// *UnknownClusterError.
+func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir string, o UndoPlanOptions) (u *Undo, err error) {
+	b, err := Open(dir, o.Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if closed := b.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if err := b.CheckCluster(id.ClusterUID); err != nil && !errors.Is(err, ErrUnknownCluster) {
+		return nil, err // before anything is asked
+	}
+	if _, err := client.Discover(ctx); err != nil {
+		return nil, err
+	}
+	look := lookup{ctx: ctx, from: client.Proven(kube.ProofOptions{})}
+	again, err := madeBefore(ctx, client, dir, o.Reading)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := savedIn(b, o.Restoring)
+	if err != nil {
+		return nil, err
+	}
+	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, clusterOf(ctx, client, look), again)}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	proof, err := sameCluster(b, id, look, u.plan, o.AssumeSameCluster)
+	if err != nil {
+		return nil, err
+	}
+	u.out = document(u.plan)
+	u.out.SameCluster = proof
+	u.out.Bundle = dir
+	u.out.Source = report.Source{Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version}
+	u.out.Digest = digestOf(b, u.plan, id, proof)
+	return u, nil
+}
+
+// savedIn are the objects of a bundle.
+func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
+	saved := make([]undo.Saved, len(b.Entries))
+	weight, asked := int64(0), int64(0) // of what decoding them takes, which comes later
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		raw, err := b.Raw(e)
+		if err != nil {
+			return nil, err
+		}
+		weight += manifest.Weight(raw)
+		if memory != nil && weight-asked > askEach {
+			asked = weight
+			if err := memory(weight, i+1); err != nil {
+				return nil, fmt.Errorf("bundle %s: %s: %w", b.Path(), e.File, err)
+			}
+		}
+		saved[i] = undo.Saved{Object: e.Object, Raw: raw, Changed: e.Action == Changed}
+	}
+	return saved, nil
+}
+
+// lookup asks the cluster. Only a proven absence is one.
+type lookup struct {
+	ctx  context.Context
+	from *kube.Proven
+}
+
+func (l lookup) find(ref object.Ref) (*object.Object, error) {
+	r, err := l.from.Resource(ref.APIVersion, ref.Kind)
+	if err == nil && !r.Namespaced {
+		ref.Namespace = ""
+	}
+	o, err := l.from.Get(l.ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return o, err
+}
+
+// digest identifies an undo: the bytes that were kept, and what is done with them.
+func digestOf(b *Backup, p *undo.Plan, id kube.Identity, proof report.ClusterProof) string {
+	h := sha256.New()
+	write := func(values ...any) {
+		for _, v := range values {
+			text := fmt.Sprint(v)
+			fmt.Fprintf(h, "%d:%s,", len(text), text)
+		}
+		fmt.Fprintln(h)
+	}
+	write("undo v2", b.Head.Cluster.UID, b.Head.PlanDigest, b.Head.Created.UTC().UnixNano())
+	write("cluster", id.ClusterUID, proof == report.ProofAssumed)
+	for i := range b.Entries {
+		write("entry", b.Entries[i].Object, b.Entries[i].Object.UID, b.Entries[i].SHA256)
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		write("step", s.Verb, s.Object, s.Object.UID)
+		for _, r := range s.References {
+			write("owner", r.APIVersion, r.Kind, r.Name, r.UID, r.Made)
+		}
+		if live := s.Live(); live != nil {
+			write("live", live.UID, live.ResourceVersion)
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}

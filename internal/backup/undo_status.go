@@ -1,0 +1,215 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// attempts is how often a write is tried again that comes upon a newer version.
+const attempts = 5
+
+// errNotMade says that an object has no references or status to be given, as it is not
+// there.
+var errNotMade = errors.New("the object was not made")
+
+// restore gives references back to an object: one that was there when the undo was
+// planned, or one that an earlier step has made. Whatever else is written on it
+// meanwhile, as by the controller of a Deployment that adopts its ReplicaSets, it is
+// tried again, as long as nobody has protected it or given it other owners than were seen.
+func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	live, last := s.Live(), ""
+	for n := range attempts {
+		if live == nil || n > 0 {
+			var err error
+			if live, err = r.asItIs(ctx, s); err != nil {
+				out.State, out.Message = report.StepRefused, err.Error()
+				return
+			}
+		}
+		if live.ResourceVersion == last {
+			return // it was not for a newer version that it was refused
+		}
+		last = live.ResourceVersion
+		patch, late, needless, err := s.PatchOf(&r.mapping, live)
+		if n == 0 {
+			out.Dropped = append(out.Dropped, dropped(s.Object, late)...)
+		}
+		switch {
+		case err == nil && len(late) == len(s.References):
+			out.State, out.Message = report.StepRefused, "none of its owners is there any more"
+			return
+		case err != nil:
+			out.State, out.Message = report.StepRefused, err.Error()
+			return
+		case needless:
+			out.State, out.Message = report.StepRestored, "it has them already"
+			return
+		case s.Live() != nil && !sameOwners(s, live.Owners, s.Live().Owners):
+			out.State, out.Message = report.StepContended, "its owners are others than were seen"
+			return
+		case s.Live() != nil && live.Protection() != s.Live().Protection():
+			out.State, out.Message = report.StepContended, "somebody has protected it since it was seen"
+			return
+		}
+		place := s.Object
+		place.UID = live.UID
+		i := Intent{Object: place, Verb: verbPatch, ResourceVersion: patch.ResourceVersion, Body: patch.Body()}
+		result, err := r.journalled(i, func() (string, error) { return "", r.client.Patch(ctx, place, patch) })
+		out.State, out.Message = stateOf(result, report.StepRestored), ""
+		if err == nil {
+			return
+		}
+		out.Message = err.Error()
+		if out.State == report.StepUnknown {
+			r.settlePatch(ctx, place, patch, out)
+			return
+		}
+		if result.Code != http.StatusConflict && result.Code != http.StatusUnprocessableEntity {
+			return
+		}
+		out.State = report.StepContended
+	}
+}
+
+// sameOwners compares owners but for those that the step replaces, which the collector
+// takes off by itself.
+func sameOwners(s *undo.Step, a, b []object.OwnerReference) bool {
+	return slices.Equal(slices.DeleteFunc(slices.Clone(a), s.Replaces), slices.DeleteFunc(slices.Clone(b), s.Replaces))
+}
+
+// settlePatch looks whether a patch that was not answered was carried out: the object
+// has all of its owners.
+func (r *running) settlePatch(ctx context.Context, place object.Ref, patch object.Patch, out *report.UndoStep) {
+	now, err := r.client.Get(ctx, place)
+	if err != nil || now.UID != patch.UID || patch.Owners == nil || !slices.Equal(now.Owners, *patch.Owners) {
+		return
+	}
+	out.State, out.Message = report.StepRestored, "the request was not answered; the references are there"
+}
+
+// asItIs is the object of a step as it is now: the one that was seen, or that an earlier
+// step has made.
+func (r *running) asItIs(ctx context.Context, s *undo.Step) (*object.Object, error) {
+	uid := r.mapping.Now(s.Object.UID)
+	if live := s.Live(); live != nil {
+		uid = live.UID
+	}
+	if uid == "" {
+		return nil, errNotMade
+	}
+	place := s.Object
+	place.UID = uid
+	live, err := r.client.Get(ctx, place)
+	if err == nil && live.UID != uid {
+		err = errors.New("another object has its name by now")
+	}
+	return live, err
+}
+
+// status gives a status back, as long as nobody has written one: a controller that is
+// there knows better than a backup.
+func (r *running) status(ctx context.Context, s *undo.Step, out *report.UndoStep) {
+	place := s.Object
+	place.UID = r.mapping.Now(s.Object.UID)
+	if live := s.Live(); live != nil {
+		place.UID = live.UID
+	}
+	if place.UID == "" {
+		out.State, out.Message = report.StepRefused, errNotMade.Error()
+		return
+	}
+	last := ""
+	for range attempts {
+		raw, live, err := r.client.Raw(ctx, place)
+		if err == nil && live.UID != place.UID {
+			err = errors.New("another object has its name by now")
+		}
+		if err != nil {
+			out.State, out.Message = report.StepRefused, err.Error()
+			return
+		}
+		if live.ResourceVersion == last {
+			return // it was not for a newer version that it was refused
+		}
+		last = live.ResourceVersion
+		if written, err := hasStatus(raw); err != nil || written {
+			out.State, out.Message = report.StepSuperseded, "a controller has written a status since; it stays"
+			return
+		}
+		patch, err := statusPatch(s, live)
+		if err != nil {
+			out.State, out.Message = report.StepRefused, err.Error()
+			return
+		}
+		i := Intent{Object: place, Verb: verbPatch, ResourceVersion: live.ResourceVersion, Body: journalBody(s, patch)}
+		result, err := r.journalled(i, func() (string, error) {
+			return "", r.client.PatchRaw(ctx, place, "status", types.JSONPatchType, patch, false)
+		})
+		out.State, out.Message = stateOf(result, report.StepRestored), ""
+		if err == nil {
+			return
+		}
+		out.Message = err.Error()
+		if result.Code != http.StatusConflict && result.Code != http.StatusUnprocessableEntity {
+			return
+		}
+	}
+}
+
+// statusPatch writes a status into the very version that was seen. It is a JSON patch,
+// which keeps a null that a merge patch would take for a removal.
+func statusPatch(s *undo.Step, live *object.Object) ([]byte, error) {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	return json.Marshal([]operation{
+		{"test", "/metadata/uid", live.UID}, {"test", "/metadata/resourceVersion", live.ResourceVersion}, {"add", "/status", s.Status()},
+	})
+}
+
+func hasStatus(raw []byte) (bool, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var content map[string]any
+	err := d.Decode(&content)
+	return !undo.CanWrite(content), err
+}
+
+// clusterOf is what an undo asks of a cluster.
+func clusterOf(ctx context.Context, client *kube.Client, look lookup) undo.Cluster {
+	return undo.Cluster{
+		Lookup: look.find,
+		Status: func(apiVersion, kind string) undo.StatusAt {
+			r, err := client.Resource(apiVersion, kind)
+			switch {
+			case err != nil:
+				return undo.StatusUnknown
+			case client.Discovered().StatusApart(r):
+				return undo.StatusApart
+			default:
+				return undo.StatusInside
+			}
+		},
+		Written: func(ref object.Ref) (bool, error) {
+			raw, _, err := client.Raw(ctx, ref)
+			if err != nil {
+				return false, err
+			}
+			return hasStatus(raw)
+		},
+	}
+}

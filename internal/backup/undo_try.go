@@ -1,0 +1,194 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// TryError lists the steps that the server would refuse. Nothing was stored.
+type TryError struct{ Refused []error }
+
+// Error lists them.
+func (e *TryError) Error() string {
+	const most = 5
+	lines := make([]string, 0, most)
+	for i, err := range e.Refused {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("and %d more", len(e.Refused)-most))
+			break
+		}
+		lines = append(lines, err.Error())
+	}
+	return "the server would refuse\n" + strings.Join(lines, "\n")
+}
+
+// Try has the server carry out every step without storing it: rights, admission and
+// validation. What needs an object that an earlier step makes, such as its namespace,
+// cannot be tried, nor can what an extension server serves, which may know no trial and
+// store it; for these the server is asked for the right. The error is a *TryError, or
+// the context's.
+func (u *Undo) Try(ctx context.Context) error {
+	t := trying{client: u.client, asked: map[permit]error{}}
+	made := steps(u.plan)
+	for i := range u.plan.Steps {
+		s := &u.plan.Steps[i]
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if s.Verb == undo.Create {
+			t.mapping.Made(s, s.Object.UID) // the server does not look at the UIDs of owners
+		}
+		if err := t.try(ctx, s, made.before(s)); err != nil {
+			t.refused = append(t.refused, fmt.Errorf("%s: %w", s.Object, err))
+		}
+	}
+	if ctx.Err() == nil && len(t.refused) > 0 {
+		return &TryError{t.refused}
+	}
+	return ctx.Err()
+}
+
+// trying is a trial under way.
+type trying struct {
+	client  *kube.Client
+	mapping undo.Mapping
+	refused []error
+	// asked are the answers about rights.
+	asked map[permit]error
+}
+
+// permit is a right: a verb, in the words of RBAC, on the objects of a kind in a
+// namespace.
+type permit struct{ verb, apiVersion, kind, namespace string }
+
+// try tries one step, or asks for the right when it cannot be tried.
+func (t *trying) try(ctx context.Context, s *undo.Step, late bool) error {
+	verb, send := "create", t.create
+	if s.Verb != undo.Create {
+		verb, send = "patch", t.patch
+	}
+	r, err := t.client.Resource(s.Object.APIVersion, s.Object.Kind)
+	if s.Verb == undo.Status {
+		r.Name += "/status"
+	}
+	late = late || s.Verb == undo.Status || s.Verb == undo.Restore && s.Live() == nil
+	if late && err != nil {
+		return nil //nolint:nilerr // an earlier step makes its definition
+	}
+	if err == nil && (late || !t.client.DryRuns(ctx, r)) {
+		return t.may(ctx, permit{verb, s.Object.APIVersion, s.Object.Kind, s.Object.Namespace}, r)
+	}
+	return send(ctx, s)
+}
+
+func (t *trying) create(ctx context.Context, s *undo.Step) error {
+	body, err := bodyOf(s, &t.mapping)
+	if err == nil {
+		_, err = t.client.Create(ctx, s.Object, body, true)
+	}
+	if s.Fills() && apierrors.IsAlreadyExists(err) {
+		return nil // a controller has made it again, and it is added to
+	}
+	return err
+}
+
+func (t *trying) patch(ctx context.Context, s *undo.Step) error {
+	patch, _, err := s.Patch(&t.mapping)
+	if err != nil {
+		return err
+	}
+	return t.client.PatchRaw(ctx, placeOf(s), "", types.MergePatchType, patch.Body(), true)
+}
+
+// may asks for a right, once.
+func (t *trying) may(ctx context.Context, p permit, r object.Resource) error {
+	why, known := t.asked[p]
+	if known {
+		return why
+	}
+	access, err := t.client.MayI(ctx, p.verb, r, p.namespace)
+	if err == nil && !access.Allowed {
+		err = errors.New(strings.TrimSuffix(fmt.Sprintf("we may not %s %s: %s", p.verb, r.GroupResource(), access.Why), ": "))
+	}
+	t.asked[p] = err
+	return err
+}
+
+// firsts are what some steps make that others may not do without.
+type firsts struct {
+	namespaces map[string]bool
+	definition bool
+	forPods    bool
+}
+
+func steps(p *undo.Plan) firsts {
+	f := firsts{namespaces: map[string]bool{}}
+	for i := range p.Steps {
+		switch r := p.Steps[i].Object; {
+		case p.Steps[i].Verb != undo.Create:
+		case r.Kind == "Namespace" && r.Group() == "":
+			f.namespaces[r.Name] = true
+		case r.Kind == "CustomResourceDefinition":
+			f.definition = true
+		case r.Kind == "ServiceAccount" && r.Group() == "", r.Kind == "PriorityClass":
+			f.forPods = true
+		}
+	}
+	return f
+}
+
+// before tells whether a creation needs one that comes before it.
+func (f firsts) before(s *undo.Step) bool {
+	r := s.Object
+	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !undo.BuiltIn(r.Group()) ||
+		f.forPods && r.Group() == "" && (r.Kind == "Pod" || r.Kind == "Secret")
+}
+
+// bodyOf is what is sent to make an object: the step's body with the annotation
+// that says what it was.
+func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
+	body, _, err := s.Body(m)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var content map[string]any
+	if err := d.Decode(&content); err != nil {
+		return nil, err
+	}
+	metadata, _ := content["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	if annotations == nil {
+		annotations = map[string]any{}
+	}
+	annotations[Annotation] = string(s.Object.UID)
+	metadata["annotations"] = annotations
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(content); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// placeOf is where a step writes.
+func placeOf(s *undo.Step) object.Ref {
+	ref := s.Object
+	if live := s.Live(); live != nil {
+		ref.UID = live.UID
+	}
+	return ref
+}

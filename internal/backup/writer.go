@@ -1,0 +1,277 @@
+package backup
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Writer makes a bundle: first Add for every object, then Seal, then an Intent
+// before each request and a Result after it, and Close. It is safe for concurrent
+// use. Any error of it means that no further request may be sent.
+type Writer struct {
+	head    Head
+	above   *directory
+	dir     *directory
+	journal *journal
+
+	mu      sync.Mutex // guards what follows
+	entries []Entry    // those of the manifest
+	files   int
+	// saved is the resourceVersion that is kept of an object.
+	saved map[object.Ref]string
+	// open are the intents without a result.
+	open  map[int]bool
+	state state
+	// failed is the first file that could not be written. Nothing is allowed
+	// after it.
+	failed error
+}
+
+// state is how far a bundle has come.
+type state uint8
+
+const (
+	filling state = iota
+	sealed
+	closed
+)
+
+// Create makes the directory of a new bundle in dir, which is made if it is not
+// there.
+func Create(dir string, head Head) (*Writer, error) {
+	name, err := head.directoryName()
+	if err != nil {
+		return nil, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	if err := makeAll(dir); err != nil {
+		return nil, err
+	}
+	above, err := enter(dir)
+	if err != nil {
+		return nil, err
+	}
+	own, err := above.below(name)
+	if err != nil {
+		return nil, errors.Join(err, above.close())
+	}
+	return &Writer{head: head, above: above, dir: own, saved: map[object.Ref]string{}, open: map[int]bool{}}, nil
+}
+
+// Path is the directory of the bundle.
+func (w *Writer) Path() string { return w.dir.path }
+
+// Add keeps an object as the server sent it, byte for byte. Of a Secret only the
+// name is kept unless the head asks for more. An object may be added again when
+// it has changed, even after Seal: the last version counts.
+func (w *Writer) Add(ref object.Ref, action Action, raw []byte) (Entry, error) {
+	version, err := identify(ref, raw)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{Object: ref, ResourceVersion: version, Action: action}
+	if ref.Kind == "Secret" && ref.Group() == "" && !w.head.Secrets {
+		e.Why = SecretLeftOut
+		raw = nil
+	}
+	return w.add(e, raw)
+}
+
+// AddUnsaved notes an object of which the bytes are not kept.
+func (w *Writer) AddUnsaved(ref object.Ref, resourceVersion string, action Action, why Why) (Entry, error) {
+	if why == "" {
+		return Entry{}, fmt.Errorf("%s: it takes a reason not to keep an object", ref)
+	}
+	return w.add(Entry{Object: ref, ResourceVersion: resourceVersion, Action: action, Why: why}, nil)
+}
+
+func (w *Writer) add(e Entry, raw []byte) (Entry, error) {
+	if e.Action != Deleted && e.Action != Changed {
+		return Entry{}, fmt.Errorf("%s: unknown action %q", e.Object, e.Action)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed != nil || w.state == closed {
+		return Entry{}, cmp.Or(w.failed, errClosed)
+	}
+	if e.Restorable() {
+		w.files++
+		e.File, e.Size, e.SHA256 = objectName(w.files), int64(len(raw)), sumOf(raw)
+		if w.failed = w.dir.put(e.File, raw); w.failed != nil {
+			return Entry{}, w.failed
+		}
+	}
+	if w.state == filling {
+		w.entries = append(w.entries, e)
+		w.saved[e.Object] = e.ResourceVersion
+		return e, nil
+	}
+	if w.failed = w.dir.sync(); w.failed != nil {
+		return Entry{}, w.failed
+	}
+	if _, w.failed = w.journal.append(&Record{Kind: Saved, Entry: e}); w.failed != nil {
+		return Entry{}, w.failed
+	}
+	w.saved[e.Object] = e.ResourceVersion
+	return e, nil
+}
+
+// Seal writes the manifest and begins the journal. When it returns without an
+// error the backup is complete and on the disk.
+func (w *Writer) Seal() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed == nil && w.state != filling {
+		return errors.New("the bundle is sealed already")
+	}
+	if w.failed == nil {
+		w.failed = w.seal()
+	}
+	return w.failed
+}
+
+func (w *Writer) seal() error {
+	m := storedManifest{
+		Schema: schema, Tool: w.head.Tool, Command: w.head.Command, PlanDigest: w.head.PlanDigest,
+		Cluster: w.head.Cluster, Created: w.head.Created.UTC(), Secrets: w.head.Secrets,
+		Entries: make([]storedEntry, len(w.entries)),
+	}
+	for _, ref := range w.head.Witnesses {
+		m.Witnesses = append(m.Witnesses, storedRef(ref))
+	}
+	for i := range w.entries {
+		m.Entries[i] = w.entries[i].stored()
+	}
+	text, err := marshal(m)
+	if err != nil {
+		return fmt.Errorf("%s: %w", manifestName, err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", " "); err != nil {
+		return fmt.Errorf("%s: %w", manifestName, err)
+	}
+	indented.WriteByte('\n')
+	if indented.Len() > maxManifest {
+		return fmt.Errorf("%s would have %d bytes, at most %d are read", manifestName, indented.Len(), maxManifest)
+	}
+	if err := w.dir.put(manifestName, indented.Bytes()); err != nil {
+		return err
+	}
+	if err := w.begin(sumOf(indented.Bytes())); err != nil {
+		return err
+	}
+	if err := errors.Join(w.dir.sync(), w.above.sync()); err != nil {
+		return err
+	}
+	w.state = sealed
+	return nil
+}
+
+// begin makes the journal with its first line.
+func (w *Writer) begin(manifest string) error {
+	f, err := w.dir.create(journalName)
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(w.dir.path, journalName), err)
+	}
+	w.journal = &journal{f: f, prev: manifest}
+	_, err = w.journal.append(&Record{Kind: Sealed, Time: w.head.Created})
+	return err
+}
+
+// Intent writes down a request before it is sent and returns its number. A DELETE
+// is an error unless the bundle has the version of the object that the request
+// pins, or any version where it pins the UID alone. (I6)
+func (w *Writer) Intent(i Intent) (int, error) {
+	w.mu.Lock()
+	err := w.ready()
+	version, saved := w.saved[i.Object]
+	w.mu.Unlock()
+	switch {
+	case err != nil:
+		return 0, err
+	case i.Verb == "DELETE" && (!saved || i.ResourceVersion != "" && i.ResourceVersion != version):
+		return 0, fmt.Errorf("%s at resourceVersion %q: %w", i.Object, i.ResourceVersion, ErrNotSaved)
+	}
+	seq, err := w.journal.append(&Record{Kind: Intended, Time: i.Time, Intent: i})
+	if err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open[seq] = true
+	return seq, nil
+}
+
+// Result writes down what became of the request with the number of.
+func (w *Writer) Result(of int, r Result) error {
+	if !known(r.Outcome) {
+		return fmt.Errorf("unknown outcome %q", r.Outcome)
+	}
+	if err := w.answer(of); err != nil {
+		return err
+	}
+	_, err := w.journal.append(&Record{Kind: Answered, Time: r.Time, Of: of, Result: r})
+	return err
+}
+
+// answer takes an intent off those that wait for a result.
+func (w *Writer) answer(of int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.ready(); err != nil {
+		return err
+	}
+	if !w.open[of] {
+		return fmt.Errorf("record %d of the journal waits for no result", of)
+	}
+	delete(w.open, of)
+	return nil
+}
+
+// ready is an error unless requests may be written down.
+func (w *Writer) ready() error {
+	if w.failed != nil {
+		return w.failed
+	}
+	switch w.state {
+	case filling:
+		return ErrUnsealed
+	case closed:
+		return errClosed
+	default:
+		return nil
+	}
+}
+
+var errClosed = errors.New("the bundle is closed")
+
+func known(o Outcome) bool { return o == Confirmed || o == Refused || o == Unknown }
+
+// Close ends the journal of a sealed bundle and lets go of the directory. A run
+// that was cut short has no such end.
+func (w *Writer) Close(at time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.state == closed {
+		return errClosed
+	}
+	var err error
+	if w.state == sealed {
+		_, err = w.journal.append(&Record{Kind: Ended, Time: at})
+	}
+	w.state = closed
+	if w.journal != nil {
+		err = errors.Join(err, w.journal.f.Close())
+	}
+	return errors.Join(err, w.dir.close(), w.above.close())
+}
