@@ -1,4 +1,4 @@
-// Command semantics writes docs/semantics.md: which behaviours of Kubernetes
+// Command semantics writes docs/spec/coverage.md: which behaviours of Kubernetes
 // the tests simulate, which wait for what, and which were shown on a real control
 // plane. It joins the committed table of behaviours with what tests and scenario
 // files say they cover and with the ledger of the control plane's tests.
@@ -20,7 +20,7 @@ import (
 var scenarios string
 
 // page is the generated file, from the root of the repository.
-const page = "docs/semantics.md"
+const page = "docs/spec/coverage.md"
 
 func main() {
 	check := flag.Bool("check", false, "fail when the page is out of date, write nothing")

@@ -68,7 +68,7 @@ func (s shown) text() string {
 	}
 	var out []string
 	for _, b := range s.by {
-		out = append(out, fmt.Sprintf("[%s](../%s %q)", b.how, b.file, path.Base(b.file)))
+		out = append(out, fmt.Sprintf("[%s](../../%s %q)", b.how, b.file, path.Base(b.file)))
 	}
 	slices.Sort(out)
 	return strings.Join(slices.Compact(out), ", ")

@@ -106,7 +106,7 @@ func TestRender(t *testing.T) {
 
 | number | what | simulated by | waits because | real |
 |---|---|---|---|---|
-| S001 | a\|b | [TestZ](../p/z_test.go), [a.txt](../p/testdata/a.txt) |  | [differential](../p/testdata/b.txt "b.txt"), [replay](../p/testdata/a.txt "a.txt") |
+| S001 | a\|b | [TestZ](../../p/z_test.go), [a.txt](../../p/testdata/a.txt) |  | [differential](../../p/testdata/b.txt "b.txt"), [replay](../../p/testdata/a.txt "a.txt") |
 | S002 | c |  | no kubelet | needs a \| kubelet |
 
 ## Two
