@@ -22,7 +22,7 @@ const namespaceTerminatingCause = metav1.CauseType("NamespaceTerminating")
 // timestamp and a grace period that the object brings are wiped; a
 // resourceVersion is refused.
 //
-// Upstream: store.go Create, rest/create.go BeforeCreate, semantics.md §2.1,
+// Upstream: store.go Create, rest/create.go BeforeCreate, spec §2.1,
 // §2.12.
 func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, error) {
 	if err := ctx.Err(); err != nil {
@@ -71,7 +71,7 @@ func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, 
 // alive, and kinds in use get their protection.
 //
 // Upstream: admission plugins NamespaceLifecycle and
-// StorageObjectInUseProtection, semantics.md §2.12, S219.
+// StorageObjectInUseProtection, spec §2.12, S219.
 func (s *Server) admitCreate(v *view, o *object.Object) error {
 	if v.resource.Namespaced {
 		if err := s.namespaceAccepts(v, o); err != nil {

@@ -21,7 +21,7 @@ const jobsKeepPods = "child pods are preserved by default when jobs are deleted;
 // request was accepted: the object may have gone, may stay until its finalizers
 // or its grace period are over, or may be unchanged.
 //
-// Upstream: store.go Delete, semantics.md §2.6.
+// Upstream: store.go Delete, spec §2.6.
 func (s *Server) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s *Server) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 // As in the real server, the checks for system priority classes and the first
 // step of deleting a definition are skipped: they belong to single deletes.
 //
-// Upstream: store.go DeleteCollection, semantics.md §2.10, S043, S044.
+// Upstream: store.go DeleteCollection, spec §2.10, S043, S044.
 func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namesp
 // delete is the deletion that all resources have in common.
 //
 // Upstream: store.go Delete and updateForGracefulDeletionAndFinalizers,
-// semantics.md §2.6 D3–D7.
+// spec §2.6 D3–D7.
 func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) error {
 	if err := checkPreconditions(v, old, o.Preconditions); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) err
 		return nil
 	case len(old.Finalizers()) > 0 && o.Preconditions != nil && o.Preconditions.ResourceVersion != nil:
 		// The server took the version to insist on from a write that it never
-		// made. (semantics.md §2.6 "server bug", S020)
+		// made. (spec §2.6 "server bug", S020)
 		return storageRVConflict(v.gr, old.Name, "", old.ResourceVersion)
 	}
 	s.remove(v, old)
@@ -145,7 +145,7 @@ func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) err
 }
 
 // checkDeleteOptions refuses contradictory options before anything is looked
-// up. (semantics.md §2.6 D0, S015, S016)
+// up. (spec §2.6 D0, S015, S016)
 func checkDeleteOptions(o metav1.DeleteOptions) error {
 	if o.OrphanDependents == nil && len(o.DryRun) == 0 && o.IgnoreStoreReadErrorWithClusterBreakingPotential == nil &&
 		(o.PropagationPolicy == nil || *o.PropagationPolicy == metav1.DeletePropagationBackground) {
@@ -163,7 +163,7 @@ func validateDeleteOptions(o *metav1.DeleteOptions) error {
 }
 
 // checkPreconditions compares UID and resourceVersion where the options give
-// them. (semantics.md §2.6 D3.1, S017, S018)
+// them. (spec §2.6 D3.1, S017, S018)
 func checkPreconditions(v *view, o *object.Object, p *metav1.Preconditions) error {
 	if p == nil {
 		return nil
@@ -195,7 +195,7 @@ func checkStoragePreconditions(v *view, o *object.Object, p *metav1.Precondition
 }
 
 // warnOfJobs is the warning of a delete that leaves the pods of a job behind
-// without having said so. (semantics.md §2.8, S005)
+// without having said so. (spec §2.8, S005)
 func (s *Server) warnOfJobs(v *view, ref object.Ref, o metav1.DeleteOptions) {
 	if v.gr == jobResource && o.PropagationPolicy == nil && o.OrphanDependents == nil &&
 		DefaultFor(v.gr, v.resource.Version) == OrphanDefault {
@@ -204,7 +204,7 @@ func (s *Server) warnOfJobs(v *view, ref object.Ref, o metav1.DeleteOptions) {
 }
 
 // isSystemClass tells whether a PriorityClass belongs to the server itself.
-// (semantics.md §2.6 D1, S047)
+// (spec §2.6 D1, S047)
 func isSystemClass(name string) bool {
 	return slices.Contains([]string{"system-cluster-critical", "system-node-critical"}, name)
 }

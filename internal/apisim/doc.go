@@ -5,7 +5,7 @@
 // cascades nothing: whatever a controller would do, somebody else has to ask
 // for.
 //
-// A server is given objects as they are (semantics.md §11.3): they are neither
+// A server is given objects as they are (spec §11.3): they are neither
 // validated nor changed, and they are shared with the caller, who must not
 // change them either. Objects that it hands out are immutable for the same
 // reason.

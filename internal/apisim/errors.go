@@ -36,7 +36,7 @@ func notFound(gr schema.GroupResource, name string) error {
 }
 
 // noPath is the answer of a server that has no such resource. Clients cannot
-// tell it from an absent object. (semantics.md §3.11)
+// tell it from an absent object. (spec §3.11)
 func noPath() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
@@ -89,7 +89,7 @@ func (v *view) invalid(name string, errs field.ErrorList) error {
 // versionRequired is the answer to an update without a resourceVersion of a kind
 // that wants one. It names the resource where other answers name the kind.
 //
-// Upstream: store.go Update, semantics.md §2.4, S042.
+// Upstream: store.go Update, spec §2.4, S042.
 func versionRequired(gr schema.GroupResource, name string) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: gr.Group, Kind: gr.Resource}, name, field.ErrorList{
 		field.Invalid(metadata.Child("resourceVersion"), uint64(0), "must be specified for an update")})

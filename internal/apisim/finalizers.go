@@ -13,7 +13,7 @@ import (
 // As sets, that is: an equal set keeps its order, and the existing slice is
 // returned.
 //
-// Upstream: store.go deletionFinalizersForGarbageCollection, semantics.md §2.7,
+// Upstream: store.go deletionFinalizersForGarbageCollection, spec §2.7,
 // S001–S014.
 func GCFinalizers(existing []string, o metav1.DeleteOptions, d Default) (target []string, changed bool) {
 	want := wanted(existing, o, d)

@@ -18,7 +18,7 @@ func orphanDependents(yes bool) metav1.DeleteOptions {
 	return metav1.DeleteOptions{OrphanDependents: &yes}
 }
 
-// The table of worked results, semantics.md §2.7. An empty cell is an object
+// The table of worked results, spec §2.7. An empty cell is an object
 // that goes at once.
 func TestGCFinalizers(t *testing.T) {
 	none := metav1.DeleteOptions{}

@@ -28,7 +28,7 @@ const (
 // new deletion timestamp, and left is the grace period that the request asks
 // for, in seconds.
 //
-// Upstream: rest/delete.go BeforeDelete, semantics.md §2.6 D3, S050–S069.
+// Upstream: rest/delete.go BeforeDelete, spec §2.6 D3, S050–S069.
 func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) (how grace, next *object.Object, left int64) {
 	if v.gr != podResource {
 		return atOnce, nil, 0
@@ -84,7 +84,7 @@ func shorten(o *object.Object, running, asked, now int64) *object.Object {
 
 // podPeriod is the grace period of a pod whose deletion starts.
 //
-// Upstream: pod/strategy.go CheckGracefulDelete, semantics.md §2.9.
+// Upstream: pod/strategy.go CheckGracefulDelete, spec §2.9.
 func podPeriod(o *object.Object, asked *int64) int64 {
 	facts := o.Pod()
 	period := defaultGrace
@@ -105,7 +105,7 @@ func podPeriod(o *object.Object, asked *int64) int64 {
 
 // markDeleting is the object with a deletion that its finalizers hold up.
 //
-// Upstream: store.go markAsDeleting, semantics.md §2.6 D6.3, S021.
+// Upstream: store.go markAsDeleting, spec §2.6 D6.3, S021.
 func markDeleting(o *object.Object, finalizers []string, now int64) *object.Object {
 	next := o.Clone()
 	rare := next.Edit()

@@ -25,7 +25,7 @@ type view struct {
 }
 
 // Resource maps an apiVersion and kind to the resource that serves it, or says
-// with an *object.UnknownKindError that none does. (semantics.md §3.11)
+// with an *object.UnknownKindError that none does. (spec §3.11)
 func (s *Server) Resource(apiVersion, kind string) (object.Resource, error) {
 	return s.resources.For(apiVersion, kind)
 }

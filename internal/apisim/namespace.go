@@ -18,7 +18,7 @@ const (
 // the content is somebody else's work. While spec.finalizers holds anything, a
 // further delete changes nothing.
 //
-// Upstream: namespace/storage Delete, semantics.md §5.1, S200–S203, S208, S209,
+// Upstream: namespace/storage Delete, spec §5.1, S200–S203, S208, S209,
 // S218.
 func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOptions) error {
 	if err := checkStoragePreconditions(v, old, o.Preconditions); err != nil {
@@ -88,7 +88,7 @@ func tokensOf(o *object.Object) []string {
 }
 
 // refuseImmortal is the admission that keeps the three namespaces every cluster
-// needs. (semantics.md §2.12 NamespaceLifecycle, S218)
+// needs. (spec §2.12 NamespaceLifecycle, S218)
 func refuseImmortal(v *view, o *object.Object) error {
 	switch o.Name {
 	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:

@@ -18,7 +18,7 @@ import (
 // is not the stored one with 409, and a strategic merge patch of a custom
 // resource with 415. A JSON patch of which a test fails is refused with 422.
 //
-// Upstream: handlers/patch.go, strategicpatch/patch.go, semantics.md §2.11.
+// Upstream: handlers/patch.go, strategicpatch/patch.go, spec §2.11.
 func (s *Server) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	if err := ctx.Err(); err != nil {
 		return err

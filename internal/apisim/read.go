@@ -10,7 +10,7 @@ import (
 // version that ref names. It answers with an *object.UnknownKindError, an
 // *object.NamespaceRequiredError, an *object.UncoveredError or the API's own
 // NotFound; only the last one says that the object does not exist.
-// (semantics.md §3.11)
+// (spec §3.11)
 func (s *Server) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *Server) List(yield func(*object.Object) bool) {
 }
 
 // Lingering lists the pods that are being deleted and have a grace period left:
-// what a kubelet has to finish. (semantics.md §2.9)
+// what a kubelet has to finish. (spec §2.9)
 func (s *Server) Lingering() []object.Ref {
 	s.mu.Lock()
 	defer s.mu.Unlock()

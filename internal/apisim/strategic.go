@@ -12,8 +12,8 @@ import (
 // others by UID: field by field into the first reference with that UID, or as a
 // new one when there is none. A list that is not there yet is taken as it comes.
 //
-// Upstream: strategicpatch/patch.go mergeSlice with merge key uid, semantics.md
-// §2.11, S253, S254.
+// Upstream: strategicpatch/patch.go mergeSlice with merge key uid,
+// spec §2.11, S253, S254.
 func mergeOwners(owners []object.OwnerReference, remove []types.UID, merge []object.OwnerReference) []object.OwnerReference {
 	if len(owners) == 0 {
 		return slices.Clone(merge)

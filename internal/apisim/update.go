@@ -15,14 +15,14 @@ import (
 // real server takes through /status, except for a namespace's spec.finalizers,
 // which only Finalize changes.
 //
-// Upstream: store.go Update, semantics.md §2.4, §2.5.
+// Upstream: store.go Update, spec §2.4, §2.5.
 func (s *Server) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
 	return s.update(ctx, o, false)
 }
 
 // Finalize replaces a namespace with its spec.finalizers (PUT …/finalize).
 //
-// Upstream: namespace/storage FinalizeREST, semantics.md §5.1, S205, S206.
+// Upstream: namespace/storage FinalizeREST, spec §5.1, S205, S206.
 func (s *Server) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
 	return s.update(ctx, o, true)
 }
@@ -114,7 +114,7 @@ func namespaceAfter(old *object.Object, asked object.Namespace, finalize bool) *
 // the change completes its deletion.
 //
 // Upstream: rest/update.go BeforeUpdate, store.go ShouldDeleteDuringUpdate,
-// semantics.md §2.4, §2.5, S023–S026, S030–S034, S041.
+// spec §2.4, §2.5, S023–S026, S030–S034, S041.
 func (s *Server) change(v *view, old, next *object.Object) (*object.Object, error) {
 	next.ResourceVersion = old.ResourceVersion
 	next.Created, next.Generation = old.Created, old.Generation
@@ -158,7 +158,7 @@ func completesDeletion(v *view, old, next *object.Object) bool {
 
 // updatesUnconditionally tells whether a PUT may leave the resourceVersion out.
 //
-// Upstream: AllowUnconditionalUpdate of each strategy, semantics.md §2.4, S042.
+// Upstream: AllowUnconditionalUpdate of each strategy, spec §2.4, S042.
 func updatesUnconditionally(v *view) bool {
 	if v.resource.Custom {
 		return false

@@ -49,7 +49,7 @@ func validateUpdate(v *view, old, next *object.Object) field.ErrorList {
 // validateLists judges the owner references and the finalizers as a whole, so
 // that bad ones which are already stored make every later write fail.
 //
-// Upstream: objectmeta.go ValidateObjectMetaAccessor, semantics.md §2.2, §2.3,
+// Upstream: objectmeta.go ValidateObjectMetaAccessor, spec §2.2, §2.3,
 // S035–S041.
 func validateLists(v *view, o *object.Object) field.ErrorList {
 	var errs field.ErrorList
@@ -110,7 +110,7 @@ func refusesPlainFinalizers(v *view) bool {
 
 // validateStandard refuses a name without a slash that is not a standard one.
 //
-// Upstream: core validation.go validateKubeFinalizerName, semantics.md §2.3,
+// Upstream: core validation.go validateKubeFinalizerName, spec §2.3,
 // S036.
 func validateStandard(name string, path *field.Path) field.ErrorList {
 	if strings.Contains(name, "/") || isStandard(name) {
@@ -126,7 +126,7 @@ func isStandard(name string) bool {
 // warnOfFinalizers warns of the plain finalizers that a custom resource gains.
 //
 // Upstream: customresource/strategy.go WarningsOnCreate, WarningsOnUpdate,
-// customresource/validator.go validateKubeFinalizerName, semantics.md §2.3, S036.
+// customresource/validator.go validateKubeFinalizerName, spec §2.3, S036.
 func (s *Server) warnOfFinalizers(v *view, old []string, next *object.Object) {
 	if !v.resource.Custom {
 		return
@@ -147,7 +147,7 @@ func (s *Server) warnOfFinalizers(v *view, old []string, next *object.Object) {
 // UIDs of those dropped, as often as they were. References with the same UID that
 // differ otherwise stay.
 //
-// Upstream: handlers/rest.go dedupOwnerReferences, semantics.md §2.2, S040.
+// Upstream: handlers/rest.go dedupOwnerReferences, spec §2.2, S040.
 func dedupOwners(o *object.Object) []string {
 	var dups []string
 	var kept []object.OwnerReference

@@ -11,7 +11,7 @@ type Warning struct {
 // Events hands over what happened since the last call, in order, and forgets
 // it. Objects are shown in the preferred version of their resource. A Deleted
 // event carries the last stored content with the resourceVersion of the
-// deletion. (semantics.md §2.1)
+// deletion. (spec §2.1)
 func (s *Server) Events() []object.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *Server) warn(ref object.Ref, text string) {
 
 // save stores next in the place of old, which is nil for a new object, and
 // returns what is stored now. A write that changes nothing is no write: no new
-// resourceVersion, no event. (semantics.md §2.1, S263)
+// resourceVersion, no event. (spec §2.1, S263)
 func (s *Server) save(v *view, old, next *object.Object) *object.Object {
 	event := object.Event{Type: object.Added, Object: next}
 	if old != nil {

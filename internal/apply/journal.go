@@ -90,7 +90,7 @@ var looks = []time.Duration{0, 250 * time.Millisecond, 750 * time.Millisecond}
 // settle looks at an object whose request was not answered. That it is gone, or is as
 // the request makes it, proves that it was carried out, by us or by somebody who wished
 // the same. That it stands there as before proves nothing: the request may still be
-// under way. (safety.md 4.2)
+// under way. (spec §18)
 func (j *Journal) settle(ctx context.Context, ref object.Ref, done func(*object.Object) bool) backup.Outcome {
 	if j.look == nil {
 		return backup.Unknown

@@ -17,7 +17,7 @@ import (
 // rehearse says nothing.
 //
 // The request carries its wish in the body: with a body, a server does not look for
-// it in the URL. (semantics.md §2.6)
+// it in the URL. (spec §2.6)
 func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	resource, err := r.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil || r.backup.gone[ref] || r.backup.changed[ref] || !r.client.DryRuns(ctx, resource) {

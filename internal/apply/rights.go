@@ -26,7 +26,7 @@ func (e *RefusedError) Error() string { return "refused, nothing was written: " 
 
 // checkRights asks for every right that the writes take, before the first one is
 // sent: a run that ends in its middle for want of a right is worse than none.
-// (safety.md 4.8)
+// (spec §21)
 func checkRights(ctx context.Context, client *kube.Client, wanted []right) error {
 	asked := map[string]bool{}
 	var missing []string

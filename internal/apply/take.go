@@ -75,7 +75,7 @@ func (t *taking) all(ctx context.Context) error {
 	return nil
 }
 
-// takings is how often an object is read and judged afresh. (safety.md, Decisions)
+// takings is how often an object is read and judged afresh. (spec §18)
 const takings = 5
 
 // one takes the finalizers off one object. It judges what it has just read, writes

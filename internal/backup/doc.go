@@ -12,11 +12,11 @@
 //
 // Names of files are numbers. No name of an object, a namespace or a cluster ever
 // becomes part of a path. The hashes show damage and careless edits. Who owns the
-// directory can rewrite all of it; nothing here is a signature. (safety.md §4.6, I6, I9,
+// directory can rewrite all of it; nothing here is a signature. (spec §20, I6, I9,
 // N31, X10, X21)
 //
 // PlanUndo asks the cluster what is there and has backup/undo plan the steps. Undo.Try
 // tries every creation without storing it, and Undo.Run makes what is gone, owners first.
 // What is there is never overwritten; an undo that was interrupted goes on where it
-// stopped. (safety.md §4.6, W16, N31–N33)
+// stopped. (spec §20, W16, N31–N33)
 package backup

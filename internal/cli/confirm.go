@@ -24,7 +24,7 @@ import (
 // confirm is what stands between a plan and its first write. A person at a
 // terminal reads the plan and says yes; a script names the digest of the plan that
 // it has seen. There is no way to say yes to a plan that nobody has seen.
-// (safety.md, "Decisions in force")
+// (spec §16)
 type confirm struct {
 	digest     string
 	dryRun     string

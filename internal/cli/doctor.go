@@ -19,7 +19,7 @@ import (
 )
 
 // defaultPatience is longer than the collector waits before it tries again, which is
-// 1000 s at most. (semantics.md §3.1)
+// 1000 s at most. (spec §3.1)
 const defaultPatience = 20 * time.Minute
 
 // doctorCommand is `doctor`.

@@ -17,7 +17,7 @@ import (
 // to an owner that is absent. Only engine.Upstream may be run over it.
 //
 // Upstream: client-go turns any 404 into reason NotFound, and isDangling looks no
-// further. (semantics.md Q7, safety.md 0.2)
+// further. (spec Q7, §17)
 type credulous struct{ *kube.Client }
 
 // Get reads the object, or finds it absent.

@@ -13,8 +13,7 @@ import (
 const mostGone = 1 << 16
 
 // gone are objects that a watch has shown to go. They are known to have been there, so
-// that their absence is no surprise and needs no quarantine. (safety.md, "Decisions in
-// force": it applies to owners that we never saw alive.)
+// that their absence is no surprise and needs no quarantine. (spec §17 step 7)
 type gone struct {
 	mu   sync.Mutex
 	uids map[types.UID]struct{}

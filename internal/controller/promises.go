@@ -17,9 +17,9 @@ import (
 // some kind is not known: a dependent may be among its objects. Of an owner that is
 // orphaned from, that dependent would be collected as soon as it is seen; and the
 // foreground deletion of an owner would be over with a dependent left.
-// (safety.md L63, L64, I7)
+// (spec L63, L64, I7)
 //
-// Upstream: goes on without the kind, semantics.md §3.3.
+// Upstream: goes on without the kind, spec §3.3.
 type promises struct {
 	feed *kube.Feed
 

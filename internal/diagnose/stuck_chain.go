@@ -262,7 +262,7 @@ func (i *inquiry) pending(o *object.Object) []end {
 }
 
 // going are those of which the simulation says that they go: what goes although others
-// stay does not wait for them. A namespace lets go of what is in it. (semantics.md §5.3)
+// stay does not wait for them. A namespace lets go of what is in it. (spec §5.3)
 func (i *inquiry) going(refs []object.Ref) []object.Ref {
 	return slices.DeleteFunc(refs, func(r object.Ref) bool {
 		e := i.effects[r]
@@ -299,7 +299,7 @@ func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []ob
 }
 
 // holding are those of the users of an object that nobody has deleted. A pod that is on
-// no node holds nothing. (semantics.md §7.1)
+// no node holds nothing. (spec §7.1)
 func (i *inquiry) holding(users []object.Ref) []object.Ref {
 	return slices.DeleteFunc(slices.Clone(users), func(ref object.Ref) bool {
 		o := i.at(ref)

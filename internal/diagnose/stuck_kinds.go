@@ -134,7 +134,7 @@ func (i *inquiry) tokens(o *object.Object) []end {
 
 // namespace asks what the namespace controller itself says, and what it needs.
 //
-// Upstream: namespace_conditions.go; semantics.md §5.4.
+// Upstream: namespace_conditions.go; spec §5.4.
 func (i *inquiry) namespace(o *object.Object) []end {
 	list, _ := i.around.ConditionsOfNamespace(o.Name)
 	var ends []end
@@ -178,7 +178,7 @@ func (i *inquiry) failing(o *object.Object, code Code, c evidence.Condition) end
 
 // definition asks what the API server says of the instances of a definition.
 //
-// Upstream: crd_finalizer.go; semantics.md §6.2.
+// Upstream: crd_finalizer.go; spec §6.2.
 func (i *inquiry) definition(o *object.Object) []end {
 	if i.seen == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 // namespace controller its condition says, as far as it was seen.
 //
 // Upstream: namespaced_resources_deleter.go deleteAllContent gives up finalizing
-// after any discovery failure; semantics.md §5.3, S212.
+// after any discovery failure; spec §5.3, S212.
 func (i *inquiry) brokenAPIs(o *object.Object, discovery evidence.Condition) []end {
 	var ends []end
 	for _, a := range i.around.APIServices() {

@@ -26,7 +26,7 @@ type Belief struct {
 
 // settling is how many seconds a running collector may need until a change is in its
 // graph: its watches are that far behind at most, and a kind that is new waits for the
-// next sync. (semantics.md §3.1)
+// next sync. (spec §3.1)
 const settling = 60
 
 // compare looks for differences between what the collector believes and the snapshot.

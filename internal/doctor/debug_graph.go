@@ -39,7 +39,7 @@ func (n GraphNode) Observed() bool { return !n.Virtual && !n.Missing }
 // GraphEdge is one owner reference. The text does not say whether it blocks.
 //
 // Where owners are missing, upstream leads edges astray: one to a dependent of the
-// missing owner may point to the missing owner instead. (semantics.md §4)
+// missing owner may point to the missing owner instead. (spec §4)
 type GraphEdge struct {
 	Dependent types.UID
 	Owner     types.UID

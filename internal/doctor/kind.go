@@ -55,7 +55,7 @@ func (e *examiner) kindOf(g snapshot.Gap) object.Ref {
 }
 
 // firstBounded is the minor version since which a collector that starts waits for no
-// kind longer than 30 s. (semantics.md §3.1)
+// kind longer than 30 s. (spec §3.1)
 const firstBounded = 32
 
 // atRestart says what a kind that cannot be listed does to a collector that starts.

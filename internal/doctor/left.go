@@ -96,7 +96,7 @@ func (e *examiner) orphan(o *object.Object) {
 	}
 }
 
-// both looks at an object with both finalizers of the collector. (semantics.md Q20)
+// both looks at an object with both finalizers of the collector. (spec Q20)
 func (e *examiner) both(o *object.Object) {
 	if !e.watched(o) {
 		return

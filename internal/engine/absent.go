@@ -14,7 +14,7 @@ const absentCapacity = 500
 // used ones forgotten first. An identity without a namespace stands for a
 // cluster-scoped owner.
 //
-// Upstream: uid_cache.go ReferenceCache, semantics.md §3.1, Q14.
+// Upstream: uid_cache.go ReferenceCache, spec §3.1, Q14.
 type absentOwners struct {
 	capacity int
 	order    *list.List // of object.Ref, most recent in front

@@ -29,7 +29,7 @@ type Collector struct {
 }
 
 // Warning is upstream's only event, OwnerRefInvalidNamespace: a dependent refers
-// to an owner in another namespace. (semantics.md §3.13)
+// to an owner in another namespace. (spec §3.13)
 type Warning struct {
 	// Dependent is the object the event is about.
 	Dependent object.Ref
@@ -49,7 +49,7 @@ func WithAbsentCapacity(n int) Option {
 }
 
 // WithAbsent starts with remembered absences: the state of a collector that has
-// run for a while (semantics.md §3.18). The last one counts as most recent.
+// run for a while (spec §3.18). The last one counts as most recent.
 func WithAbsent(refs ...object.Ref) Option {
 	return func(c *Collector) {
 		for _, ref := range refs {

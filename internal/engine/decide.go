@@ -13,7 +13,7 @@ import (
 // Decide judges one attempt. It reads the graph and the facts and writes
 // nothing, so it may be called at any time to ask what would be done.
 //
-// Upstream: attemptToDeleteItem, semantics.md §3.8; processDeletingDependents,
+// Upstream: attemptToDeleteItem, spec §3.8; processDeletingDependents,
 // §3.9; orphanDependents, §3.15.
 func (c *Collector) Decide(f Facts) Decision {
 	d := c.judge(f)

@@ -19,5 +19,5 @@
 // fixed by the order of the calls.
 //
 // Upstream: garbagecollector/garbagecollector.go, graph_builder.go;
-// semantics.md §3.
+// spec §3.
 package engine

@@ -30,7 +30,7 @@ type Follow struct {
 
 // attemptsPerNode bounds the number of attempts without a change of the world,
 // and the number of changes, to turn a mistake of the model into an error instead
-// of a hang (semantics.md §11.4). A bound of all attempts would be wrong: an owner
+// of a hang (spec §11.4). A bound of all attempts would be wrong: an owner
 // with many dependents that stay is looked at, and has them looked at, each time
 // another one goes.
 const attemptsPerNode = 50

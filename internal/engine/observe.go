@@ -8,7 +8,7 @@ import (
 // Observe takes one watch event into the graph and queues whom it concerns. The
 // object's apiVersion and kind must be those of the watched resource.
 //
-// Upstream: graph_builder.go processGraphChanges, semantics.md §3.5.
+// Upstream: graph_builder.go processGraphChanges, spec §3.5.
 func (c *Collector) Observe(e object.Event) {
 	id, known := c.graph.Find(e.Object.UID)
 	if known && c.graph.Virtual(id) {
@@ -139,7 +139,7 @@ func (c *Collector) queueUnblocked(change graph.Change) {
 // not agree with what is known of the owner is queued itself: if its owners are
 // solid nothing comes of it.
 //
-// Upstream: graph_builder.go addDependentToOwners, semantics.md §3.6.2.
+// Upstream: graph_builder.go addDependentToOwners, spec §3.6.2.
 func (c *Collector) link(id graph.ID, refs []object.OwnerReference) {
 	suspicious := false
 	namespace := c.graph.Identity(id).Namespace

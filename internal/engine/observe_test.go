@@ -32,7 +32,7 @@ func check(t *testing.T, g *graph.Graph) {
 
 // consistent checks the graph, and that whoever refers to anything is its
 // dependent. Nothing has been removed yet, or the second half need not hold
-// (semantics.md §3.2, exception).
+// (spec §3.2, exception).
 func consistent(t *testing.T, g *graph.Graph) {
 	t.Helper()
 	check(t, g)

@@ -64,7 +64,7 @@ func TestPropertyOrder(t *testing.T) {
 // afresh at the end, as far as objects go that are there. Two things are one-way
 // by design and compared one way only: the wait for dependents is never taken
 // back, and a dependent that outlived the removal of its owner's node is not
-// linked to a new node for that UID (semantics.md §3.2).
+// linked to a new node for that UID (spec §3.2).
 func TestPropertyIncremental(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := lived(t, scenario.Wild&^scenario.RepeatedUIDs, func(*rig) {})

@@ -7,20 +7,20 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 // proof of absence is known to fail:
 //
 //  1. A 404 from a path that is not served, such as that of kind PodList, is not
-//     absence (Lookup; semantics.md §3.18 H2, Q7).
+//     absence (Lookup; spec §3.18 H2, Q7).
 //  2. Absence is not remembered: every owner is asked for again (observe.go
 //     remember, noteOwners; §3.18 H1, Q14).
 //  3. A UID that is observed under other coordinates than the reference names is
 //     alive: a wrong namespace, kind or name is an error of the reference, not
-//     the absence of its owner (observedElsewhere; §3.6, safety W3–W6).
+//     the absence of its owner (observedElsewhere; §3.6, W3–W6).
 //  4. An owner that a watch shows is not absent, whatever a GET says: the answer
 //     may be from before the owner came back with its UID, for answers are shared
 //     for a moment; or the watch is late, and will queue the object again when it
-//     shows that the owner is gone (§3.18 H1, safety L23).
+//     shows that the owner is gone (§3.18 H1, L23).
 //  5. A DELETE refused because the object changed is never repeated without its
 //     resourceVersion (Act; §3.12.1, Q13).
 //  6. An owner that a watch has said to be gone and that a GET finds is joined to its
-//     dependent again (Settle; safety L23, L27).
+//     dependent again (Settle; L23, L27).
 //  7. A cluster-scoped object that was never observed has no namespace, whoever refers
 //     to it: a namespaced owner of it cannot be resolved, and is not sought where its
 //     dependent is (lookup; Q5).

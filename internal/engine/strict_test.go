@@ -10,7 +10,7 @@ import (
 
 // A server says that an owner is absent which a watch shows: the answer may be from
 // before the owner came back. Upstream deletes; strict rules keep the dependent until
-// the watch says that the owner is gone, which queues it again. (safety L23)
+// the watch says that the owner is gone, which queues it again. (L23)
 func TestAnObservedOwnerIsNotAbsent(t *testing.T) {
 	owner := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "owner", UID: "owner"}}
 	dependent := &object.Object{

@@ -11,7 +11,7 @@ import (
 // all: dependents that name another one keep the node.
 //
 // Upstream: graph_builder.go processGraphChanges, virtual delete events,
-// semantics.md §3.5 B3.
+// spec §3.5 B3.
 func (c *Collector) vanish(absent object.Ref) {
 	id, known := c.graph.Find(absent.UID)
 	if !known {

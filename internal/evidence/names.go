@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ofManager are the finalizers that kube-controller-manager removes. (semantics.md
-// §7.1)
+// ofManager are the finalizers that kube-controller-manager removes.
+// (spec §7.1)
 var ofManager = map[string]bool{
 	"kubernetes.io/pvc-protection":             true,
 	"kubernetes.io/pv-protection":              true,

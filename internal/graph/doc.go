@@ -13,5 +13,5 @@
 // The graph does no I/O, holds no lock and is for one goroutine. It keeps nodes
 // and links in slabs of plain integers, since it has to hold a million of each.
 //
-// Upstream: garbagecollector/graph.go, graph_builder.go; semantics.md §3.2–§3.6.
+// Upstream: garbagecollector/graph.go, graph_builder.go; spec §3.2–§3.6.
 package graph

@@ -147,7 +147,7 @@ func (g *Graph) unlinkFromOwner(i uint32) {
 // Remove takes a node out of the graph with all its links. Its dependents stay
 // and keep their references; if a later reference makes a new node for the UID
 // they are not linked to it until their own references change, as upstream
-// (semantics.md §3.2, exception).
+// (spec §3.2, exception).
 func (g *Graph) Remove(id ID) {
 	n := g.node(id)
 	for n.firstOwner != 0 {

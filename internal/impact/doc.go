@@ -18,7 +18,7 @@
 // or one without a namespace. So whoever depends on an object of a namespace is in
 // that namespace. An object elsewhere that has its uid in a reference is no dependent:
 // the collector looks for the owner beside the object and does not find it, before the
-// delete as after it. (semantics.md §3.6)
+// delete as after it. (spec §3.6)
 //
 // It is not quite as simple, for the graph of the collector knows uids only. Who waits
 // for dependents, or releases them, waits for and releases those as well that have

@@ -7,7 +7,7 @@ import (
 )
 
 // holders are those that may keep a claim, a volume or a range of addresses by using it,
-// and those that tell whether somebody does. (semantics.md §7.1)
+// and those that tell whether somebody does. (spec §7.1)
 func (m *Map) holders(o *object.Object) []*object.Object {
 	switch {
 	case isClaim(o):

@@ -153,7 +153,7 @@ func (p *part) spread(o *object.Object) {
 }
 
 // visitSiblings visits the objects that refer to an owner of the object which was not
-// seen: what they say of it decides where it is looked for. (semantics.md §3.6.4)
+// seen: what they say of it decides where it is looked for. (spec §3.6.4)
 func (p *part) visitSiblings(o *object.Object) {
 	for _, ref := range o.Owners {
 		id, ok := p.graph.Find(ref.UID)

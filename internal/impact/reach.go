@@ -181,7 +181,7 @@ func Container(o *object.Object) bool { return isNamespace(o) || isDefinition(o)
 
 // Indifferent tells whether it makes no difference to others under which policy the
 // object is deleted: it is a container which is not being deleted, its content goes
-// anyway, and nobody refers to it. (semantics.md §5.1, §6.1)
+// anyway, and nobody refers to it. (spec §5.1, §6.1)
 func (m *Map) Indifferent(o *object.Object) bool {
 	if !Container(o) || o.BeingDeleted() || m.shared {
 		return false

@@ -55,7 +55,7 @@ func (d *Discovery) MissingGroup(group string) (string, bool) {
 // What it found is what Resource answers from then on.
 //
 // Upstream: discovery.ServerGroupsAndResources; that a stale document counts as a
-// failure, discovery.SplitGroupsAndResources. (semantics.md §3.3)
+// failure, discovery.SplitGroupsAndResources. (spec §3.3)
 func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	d := &Discovery{Resources: &object.Resources{}, At: time.Now(), statuses: map[schema.GroupVersionResource]bool{}}
 	bound := &http.Client{Transport: within{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: stay}

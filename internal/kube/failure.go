@@ -20,7 +20,7 @@ import (
 // something between us and the server answers for it. It says nothing about the
 // object: apierrors.IsNotFound does not hold for it.
 //
-// Upstream's collector takes it for the absence of the object. (safety.md 0.2, U2)
+// Upstream's collector takes it for the absence of the object. (spec §17)
 type UnservedPathError struct {
 	// About is the object or list that was asked for.
 	About string
@@ -129,7 +129,7 @@ func statusOf(media string, text []byte) (*metav1.Status, bool) {
 // aboutSubject tells whether a 404 is about the very object that was asked for:
 // reason NotFound, details that name it, and no sign that it was made up from
 // something else. A 404 of a list has no name to compare; it is never about an
-// object. (safety.md 4.1, step 3)
+// object. (spec §17 step 3)
 func aboutSubject(s *metav1.Status, about subject) bool {
 	if s.Reason != metav1.StatusReasonNotFound || s.Details == nil || about.name == "" {
 		return false

@@ -11,7 +11,7 @@ import (
 // which spec.finalizers changes. The body is the whole namespace; the uid and the
 // resourceVersion in it are preconditions: 409 when they are not the stored ones.
 //
-// Upstream: namespace/storage FinalizeREST, semantics.md §5.1, S205.
+// Upstream: namespace/storage FinalizeREST, spec §5.1, S205.
 func (c *Client) Finalize(ctx context.Context, ref object.Ref, body []byte) error {
 	return c.writeTo(ctx, http.MethodPut, ref, "finalize", jsonType, body, false)
 }

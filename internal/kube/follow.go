@@ -32,7 +32,7 @@ type FollowOptions struct {
 // It is listed again after an expired watch, and what has vanished meanwhile is
 // reported as Deleted. Discovery is repeated: new kinds are followed, and a kind
 // that is gone is dropped, but never because its group could not be discovered.
-// (semantics.md S180–S188)
+// (spec S180–S188)
 func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 	if o.SyncPeriod <= 0 {
 		o.SyncPeriod = 30 * time.Second

@@ -183,7 +183,7 @@ func (w *follower) vanished(ctx context.Context, seen map[types.UID]struct{}) er
 
 // confirm asks for some of the objects that a list does not show any more: whether
 // they are gone indeed. Only a list that lies could have been taken for the end of
-// a whole kind. (safety.md L19)
+// a whole kind. (spec L19)
 func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) error {
 	asked := 0
 	for uid, k := range w.known {

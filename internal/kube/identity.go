@@ -15,7 +15,7 @@ import (
 )
 
 // Identity says where a command acts and as whom: what a person has to see before
-// saying yes. (safety.md F12)
+// saying yes. (spec W21)
 type Identity struct {
 	// ClusterUID is the uid of the namespace kube-system; empty when it may not be
 	// read.

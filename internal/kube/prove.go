@@ -50,7 +50,7 @@ const (
 // resource; GET answers 404 with a Status that is about this very object; a LIST
 // of the objects of that name then succeeds and shows none, so that the path is
 // served and two looks agree; its resourceVersion is not lower than any that was
-// seen before. (safety.md 4.1)
+// seen before. (spec §17)
 //
 // That another object has the name is absence, too: the one that ref names by its
 // UID is gone. The same has to be proven then, but that the list shows the other.

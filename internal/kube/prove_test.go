@@ -42,7 +42,7 @@ func unproven(err error) bool {
 }
 
 // TestProof: a 404 is absence only if a list of the same place succeeds after it
-// and does not show an older world. (safety.md 4.1; L01, L03, W14)
+// and does not show an older world. (spec §17, L01, L03, W14)
 func TestProof(t *testing.T) {
 	for name, c := range map[string]struct {
 		get, list http.HandlerFunc

@@ -12,7 +12,7 @@ import (
 
 // revision is the highest resourceVersion that was seen of each resource. A server
 // that shows a lower one has gone back in time: it was restored, or it is not the
-// server that we talked to before. (safety.md 4.1, step 5)
+// server that we talked to before. (spec §17 step 5)
 type revision struct {
 	mu      sync.Mutex
 	highest map[schema.GroupResource]uint64

@@ -62,7 +62,7 @@ func (s Scope) wants(r object.Resource) bool {
 //
 // What cannot be deleted or listed is left out, and of one storage under two names
 // the name that it has no longer. Events are listed, although no collector looks at
-// them: they are content of a namespace that is deleted. (semantics.md §3.3, §5)
+// them: they are content of a namespace that is deleted. (spec §3.3, §5)
 func (s Scope) places(rs *object.Resources) (places []Place, leftOut []object.Resource) {
 	for _, r := range rs.All() {
 		if !listable(rs, r) {

@@ -4,7 +4,7 @@ import "fmt"
 
 // UnknownKindError says that an apiVersion and kind do not map to a served
 // resource. The collector retries such a reference for ever and keeps the
-// object. (semantics.md §3.11, Q6)
+// object. (spec §3.11, Q6)
 type UnknownKindError struct {
 	APIVersion string
 	Kind       string

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Pod is what the deletion of a pod depends on (semantics.md §2.9).
+// Pod is what the deletion of a pod depends on (spec §2.9).
 type Pod struct {
 	// NodeName is empty for a pod that is not scheduled.
 	NodeName string
@@ -66,8 +66,8 @@ type DefinitionVersion struct {
 	Storage bool
 }
 
-// Job is what keeps the tracking finalizer on the pods of a Job (semantics.md
-// §7.1).
+// Job is what keeps the tracking finalizer on the pods of a Job
+// (spec §7.1).
 type Job struct {
 	// Finished tells that the Job has the condition Complete or Failed.
 	Finished bool
@@ -84,8 +84,8 @@ const BuiltInManager = "kubernetes.io/job-controller"
 // the Job.
 func (j *Job) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != BuiltInManager }
 
-// Volume is what the deletion of a PersistentVolume depends on (semantics.md
-// §7.1).
+// Volume is what the deletion of a PersistentVolume depends on
+// (spec §7.1).
 type Volume struct {
 	// Phase is empty when the dump does not show it.
 	Phase string
@@ -122,8 +122,8 @@ type Seldom struct {
 	StatefulSet   *StatefulSet
 }
 
-// ResourceClaim is what the deletion of a ResourceClaim depends on (semantics.md
-// §7.1).
+// ResourceClaim is what the deletion of a ResourceClaim depends on
+// (spec §7.1).
 type ResourceClaim struct {
 	// Reserved are status.reservedFor: who uses the claim.
 	Reserved []Reservation
@@ -137,7 +137,7 @@ type Reservation struct {
 	UID      types.UID
 }
 
-// ServiceCIDR is what the deletion of a ServiceCIDR depends on (semantics.md §7.1).
+// ServiceCIDR is what the deletion of a ServiceCIDR depends on (spec §7.1).
 type ServiceCIDR struct {
 	// CIDRs are spec.cidrs as they are written.
 	CIDRs []string
@@ -182,7 +182,7 @@ const (
 )
 
 // Token is whose token a Secret is, if it is one: the ServiceAccount of that name in the
-// namespace of the Secret. (semantics.md §7.1, S246)
+// namespace of the Secret. (spec §7.1, S246)
 type Token struct {
 	// Account is the name of the ServiceAccount, never empty.
 	Account string

@@ -11,7 +11,7 @@ import (
 // PatchType is the media type of a patch.
 type PatchType uint8
 
-// The patch types (semantics.md §2.11). The collector sends the first two.
+// The patch types (spec §2.11). The collector sends the first two.
 const (
 	// StrategicMerge is understood by built-in kinds only; custom resources
 	// answer 415.
@@ -34,7 +34,7 @@ func (t PatchType) String() string {
 }
 
 // Patch is a change of metadata as data. Body gives the bytes that a real server
-// gets; a simulated one reads the fields. (semantics.md §3.12)
+// gets; a simulated one reads the fields. (spec §3.12)
 type Patch struct {
 	Type PatchType
 	// UID is metadata.uid of the body. A server refuses the patch with 422 when
@@ -76,7 +76,7 @@ type FinalizerAt struct {
 }
 
 // TakeFinalizers is the patch that takes exactly these finalizers off the version
-// of the object that was seen, and nothing else. (safety.md 4.2, I8)
+// of the object that was seen, and nothing else. (spec §18, I8)
 func TakeFinalizers(o *Object, names []string) Patch {
 	p := Patch{Type: JSON, UID: o.UID, ResourceVersion: o.ResourceVersion}
 	for i, name := range slices.Backward(o.Finalizers()) {

@@ -7,7 +7,7 @@ import (
 )
 
 // The bodies are those that Kubernetes sends, byte for byte.
-// (semantics.md §3.12)
+// (spec §3.12)
 func TestPatchBody(t *testing.T) {
 	owner := OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "a", UID: "u1", Controller: True, BlockOwnerDeletion: False}
 	none, left := []OwnerReference{}, []OwnerReference{owner}

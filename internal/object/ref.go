@@ -12,7 +12,7 @@ import (
 
 // Ref is the identity of an object: its coordinates and its namespace.
 // It is comparable and may be a map key. The namespace of a cluster-scoped
-// object is empty. (semantics.md §0.3: upstream "object reference".)
+// object is empty. (spec §0.3: upstream "object reference".)
 type Ref struct {
 	APIVersion string
 	Kind       string
@@ -70,7 +70,7 @@ func GroupOf(apiVersion string) string {
 // SplitAPIVersion splits an apiVersion into group and version. An unparsable
 // one degenerates to two empty strings.
 //
-// Upstream: apimachinery schema.FromAPIVersionAndKind, semantics.md §3.11.
+// Upstream: apimachinery schema.FromAPIVersionAndKind, spec §3.11.
 func SplitAPIVersion(apiVersion string) (group, version string) {
 	group, version, grouped := strings.Cut(apiVersion, "/")
 	switch {

@@ -137,7 +137,7 @@ func (rs *Resources) Add(r Resource) {
 // guessed resource name that no path serves.
 //
 // Upstream: meta.DefaultRESTMapper.AddSpecific and
-// restmapper.NewDiscoveryRESTMapper, semantics.md §3.11, S172, S173.
+// restmapper.NewDiscoveryRESTMapper, spec §3.11, S172, S173.
 func (rs *Resources) register(r Resource) {
 	gvk := schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
 	rs.byKind[gvk] = r
@@ -169,7 +169,7 @@ func (r Resource) Served() bool { return r.Verbs != 0 }
 
 // For maps an apiVersion and kind to a resource. It returns an
 // *UnknownKindError when that exact version is not served; there is no fallback
-// to another version. (semantics.md §3.11)
+// to another version. (spec §3.11)
 func (rs *Resources) For(apiVersion, kind string) (Resource, error) {
 	group, version := SplitAPIVersion(apiVersion)
 	r, ok := rs.byKind[schema.GroupVersionKind{Group: group, Version: version, Kind: kind}]
@@ -190,7 +190,7 @@ func (rs *Resources) Preferred(gr schema.GroupResource) (Resource, bool) {
 
 // Monitored tells whether the collector watches this resource: it is the
 // preferred version, offers delete, list and watch, and is not an Event.
-// (semantics.md §3.3)
+// (spec §3.3)
 func (rs *Resources) Monitored(r Resource) bool {
 	gr := r.GroupResource()
 	if gr.Resource == "events" && (gr.Group == "" || gr.Group == "events.k8s.io") {

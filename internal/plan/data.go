@@ -159,7 +159,7 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 // alone is the storage behind a volume that goes, and whose claim does not.
 // Whoever has the storage deleted is seen by the finalizer that waits for it.
 //
-// Upstream: KEP-2644, semantics.md §7.1.
+// Upstream: KEP-2644, spec §7.1.
 func (all seenVolumes) alone(volume report.Ref) report.Storage {
 	found := report.Storage{Volume: &volume, Fate: report.Unknown}
 	o := all.byRef[volume]

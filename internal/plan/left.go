@@ -14,7 +14,7 @@ import (
 // it or to its pods, and the collector takes them.
 //
 // Upstream: statefulset/stateful_pod_control.go createPersistentVolumeClaims,
-// ClaimOwnerMatchesSetAndPod, semantics.md §7.1, S235, S236.
+// ClaimOwnerMatchesSetAndPod, spec §7.1, S235, S236.
 func (s *simulation) addLeft(all fates) {
 	var sets []*fate
 	for _, f := range all {

@@ -167,7 +167,7 @@ func TestDeletionsUnderWayAreAssumedToGoOn(t *testing.T) {
 }
 
 // Strict rules keep whoever refers to a uid that lives elsewhere. What was not seen
-// may have it, unless the owner was seen before it went. (safety.md W3)
+// may have it, unless the owner was seen before it went. (spec W3)
 func TestStrictAssumesWhatWasNotSeen(t *testing.T) {
 	const garbage = "v1 ConfigMap n/b owners=v1:ConfigMap:gone:z\nv1 ConfigMap n/c owners=v1:ConfigMap:gone:z,k\nv1 ConfigMap n/k\nv1 ConfigMap n/d owners=b"
 	assumed := func(snap *snapshot.Snapshot, rules engine.Rules) string {

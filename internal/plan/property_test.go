@@ -174,7 +174,7 @@ func TestNothingUnknownIsDeleted(t *testing.T) {
 
 // TestCollectWritesToNothingUnknown: what this program itself collects is what its plan
 // says goes or loses references, and nothing of which the plan says that it is not
-// known. (safety.md I5)
+// known. (spec I5)
 func TestCollectWritesToNothingUnknown(t *testing.T) {
 	writes, unknown := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,7 +15,7 @@ import (
 
 // takeFinalizers sends the user's requests.
 //
-// Upstream: semantics.md §2.5 and §12: an object that is being deleted goes with
+// Upstream: spec §2.5 and §12: an object that is being deleted goes with
 // the very request that leaves it without a finalizer.
 func (s *simulation) takeFinalizers(ctx context.Context) error {
 	for _, ref := range s.seed.Targets {

@@ -10,7 +10,7 @@ import (
 // becomes of them, with what the run that wanted to write to them says of them. What
 // would follow from those writes does not happen either: so the collection is
 // simulated again without them, until it writes to nothing that is unknown.
-// (safety.md I5)
+// (spec I5)
 type unsure map[object.Ref]*fate
 
 // ourCollector tells whether the simulated collector is the one of this program, which is

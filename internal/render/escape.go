@@ -13,7 +13,7 @@ import (
 // `\U000e0001`. A backslash is doubled only where it could be mistaken for the
 // start of such a sequence, so that two different names never look the same.
 //
-// Text without any of these comes back as it is. (safety.md X01–X03)
+// Text without any of these comes back as it is. (spec X01–X03)
 func Escape(s string) string { return escape(s, false) }
 
 // escape is Escape; with ascii it writes every character beyond ASCII as a

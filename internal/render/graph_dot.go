@@ -15,7 +15,7 @@ import (
 // from each dependent to its owner, bold where it blocks a foreground deletion.
 //
 // Names are escaped before they are quoted, since Graphviz does not know Go's
-// sequences for controls. There are no HTML labels and no links. (safety.md X04)
+// sequences for controls. There are no HTML labels and no links. (spec X04)
 func GraphDOT(out io.Writer, s Style, g *report.Graph) error {
 	v := newView(g)
 	root := dot.NewGraph(dot.Directed)

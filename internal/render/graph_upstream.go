@@ -21,7 +21,7 @@ import (
 // One thing differs: upstream registers a missing owner under the UID of its
 // dependent, which leads edges astray; here it has its own.
 //
-// Upstream: dump.go ToDOTGraph, MarshalDOT, semantics.md §4, S257–S262.
+// Upstream: dump.go ToDOTGraph, MarshalDOT, spec §4, S257–S262.
 func UpstreamDOT(out io.Writer, _ Style, g *report.Graph) error {
 	nodes, edges := SelectUpstream(g, uidsOf(g.Roots))
 	w := bufio.NewWriter(out)

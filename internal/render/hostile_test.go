@@ -13,7 +13,7 @@ import (
 )
 
 // hostileNames are names that try to act on a terminal, to break a format, or
-// to fool a person. (safety.md X01–X04)
+// to fool a person. (spec X01–X04)
 var hostileNames = []string{
 	"", " ", "web-1", "a\nb", "a\r\x1b[2K" + "b", "\x1b]0;owned\a", "\x1b]8;;http://x\x1b\\y\x1b]8;;\x1b\\",
 	"\u202etxt.exe", "a\u200bb", "数据库-主节点", "ｆｕｌｌｗｉｄｔｈ", "👩‍👩‍👧‍👦", "e\u0301\u0301\u0301", "\u0301start", "\xff\xfe", "\xed\xa0\x80",

@@ -4,7 +4,7 @@ import "k8s.io/apimachinery/pkg/types"
 
 // Confirmation is what a person has to see before saying yes to a plan: where and
 // as whom, how much of what, and the data that would be lost. It is shown, and is
-// no document of its own. (safety.md F12)
+// no document of its own. (spec W21)
 type Confirmation struct {
 	// Verb is what is asked, as a person says it: delete, collect, undo.
 	Verb    string

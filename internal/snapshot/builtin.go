@@ -12,7 +12,7 @@ var builtinTable string
 
 // BuiltinResources are the resources of Kubernetes 1.36 as its API server offers
 // them by default, without custom resources. It is the fallback for dumps that
-// hold no discovery documents. (semantics.md §11.2, U2)
+// hold no discovery documents. (spec §11.2, U2)
 func BuiltinResources() *object.Resources {
 	rs := &object.Resources{}
 	for line := range strings.Lines(builtinTable) {

@@ -95,7 +95,7 @@ func shownName(path string) string {
 
 // readPath opens a file, and says so if it changed while it was read: a file
 // that is still being written is not the list that it seems to be.
-// (safety.md N26)
+// (spec N26)
 func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader) error) error {
 	f, err := os.Open(path)
 	if err != nil {

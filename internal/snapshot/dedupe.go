@@ -12,7 +12,7 @@ import (
 // deduplicate sorts the objects and keeps one of each coordinates: the one with
 // the newest resourceVersion, or the one read last if that does not decide.
 // Dumps hold objects twice (several files, several versions of one API), and two
-// dumps of one cluster overlap. (users.md §6, trap 5; safety.md N10, N19)
+// dumps of one cluster overlap. (spec N10, N19)
 func (s *Snapshot) deduplicate() error {
 	if !slices.IsSortedFunc(s.Objects, compareObjects) {
 		sortInOrder(s.Objects)

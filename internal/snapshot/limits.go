@@ -20,7 +20,7 @@ var (
 )
 
 // Limits bound what a single input may cost. A zero field means its default; a
-// negative one is an error, never "unlimited". (safety.md N22–N24)
+// negative one is an error, never "unlimited". (spec N22–N24)
 type Limits struct {
 	// EntryBytes bounds one file after decompression; 8 GiB by default.
 	EntryBytes int64

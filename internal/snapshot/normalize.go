@@ -62,7 +62,7 @@ func (s *Snapshot) normalize() {
 
 // reportScope takes the coverage from a resource whose objects stand in the
 // wrong scope: an owner could be looked for in a place where it is not found.
-// (safety.md N16)
+// (spec N16)
 func (s *Snapshot) reportScope(c *canonical) {
 	what := "has a namespace, but its kind is cluster-scoped"
 	if c.resource.Namespaced {

@@ -21,7 +21,7 @@ type kindSeen struct {
 // resourcesOf puts together what is known of the served resources: discovery
 // documents if the dump holds any, else the built-in table; the
 // CustomResourceDefinitions; and for the rest what the objects show.
-// (semantics.md §11.2, U2)
+// (spec §11.2, U2)
 //
 // Where discovery was read whole it is the truth: a definition that it does not
 // list is not served, and the collector cannot map its kind.

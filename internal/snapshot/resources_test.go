@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Upstream: S-scenarios of semantics.md §3.3; the preferred version is the
+// Upstream: S-scenarios of spec §3.3; the preferred version is the
 // group's preferred one if it serves the resource, else the first that does.
 //
 // Covers: S187, S188

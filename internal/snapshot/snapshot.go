@@ -62,7 +62,7 @@ type Source struct {
 // MissingUID is the start of the uid that is made up for an object without one:
 // `missing-uid:<resource.group>/<namespace>/<name>`. Such an object can be found
 // by its coordinates only; that its uid differs from the one in an owner
-// reference proves nothing. (safety.md N11)
+// reference proves nothing. (spec N11)
 const MissingUID = "missing-uid:"
 
 // New makes a snapshot of objects and of what is known about their coverage.

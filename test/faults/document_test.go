@@ -17,7 +17,8 @@ const introduction = `# Faults
 
 What the collector does when the server, the network or somebody else does not behave. This
 page is written by ` + "`go test ./test/faults -run TestDocument -update`" + `; every row of the first
-table is a test: ` + "`go test ./test/faults -run TestFaults/L19`" + `.
+table is a test: ` + "`go test ./test/faults -run TestFaults/L19`" + `. Rows and invariants have the
+numbers of [the specification](spec/faults.md).
 
 The collector under test is the live one, under strict rules: watches, proofs of absence,
 requests. It talks HTTP to a simulated API server; between the two the fault happens. What it

@@ -224,7 +224,7 @@ func foreign(t *testing.T) {
 	}())
 }
 
-// bait is what has kept a collector busy for ever: see safety.md P1.
+// bait is what has kept a collector busy for ever: see spec W23.
 func bait(t *testing.T) {
 	home := one("ConfigMap", "home")
 	kept := one("Secret", "kept", to(home), lost("Widget", "gone"))

@@ -121,7 +121,7 @@ func (m *machine) exploreOnce(ctx context.Context, random *rand.Rand, pods bool)
 
 // lists has a new collector observe the list of every kind. The kinds arrive in
 // an order, and interleaved, as random says; workers start after that.
-// (semantics.md §3.1, start order)
+// (spec §3.1, start order)
 func (m *machine) lists(random *rand.Rand) {
 	m.arrive(added(m.server.Objects()))
 	var kinds [][]object.Event

@@ -100,7 +100,7 @@ func (m *machine) showAbsent(_ context.Context, d *datadriven.TestData) (string,
 }
 
 // showRecorded prints the events that the collector has recorded, each with the
-// text that upstream gives it. (semantics.md §3.13)
+// text that upstream gives it. (spec §3.13)
 func (m *machine) showRecorded(_ context.Context, d *datadriven.TestData) (string, error) {
 	var b strings.Builder
 	for _, w := range m.collector.Warnings() {

@@ -26,7 +26,7 @@ const cidrProtection = "networking.k8s.io/service-cidr-finalizer"
 // once a Service has gone. A nil coverage stands for a world that is complete.
 //
 // Upstream: servicecidrs/servicecidrs_controller.go canDeleteCIDR, api/servicecidr
-// PrefixContainsIP, semantics.md §7.1, S241.
+// PrefixContainsIP, spec §7.1, S241.
 func ServiceCIDRs(c Coverage) Releaser { return &cidrs{coverage: orComplete(c), services: -1} }
 
 type cidrs struct {

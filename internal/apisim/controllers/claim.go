@@ -25,8 +25,8 @@ const claimProtection = "kubernetes.io/pvc-protection"
 // there: the pods of the namespace are not covered, or one is shown without its
 // volumes. A nil coverage stands for a world that is complete.
 //
-// Upstream: pvcprotection/pvc_protection_controller.go podUsesPVC, semantics.md
-// §7.1, S230–S232.
+// Upstream: pvcprotection/pvc_protection_controller.go podUsesPVC,
+// spec §7.1, S230–S232.
 func ClaimProtection(c Coverage) Releaser { return &claims{coverage: orComplete(c)} }
 
 type claims struct {

@@ -16,7 +16,7 @@ const (
 // While pods are left they say nothing of what remains: all of it counts as removed.
 //
 // Upstream: namespace/deletion status_condition_utils.go and deleteAllContent,
-// semantics.md §5.4, S210–S212.
+// spec §5.4, S210–S212.
 func (w Wait) Conditions() []string {
 	if w.Controller != NamespaceName {
 		return nil

@@ -19,7 +19,7 @@ type content struct {
 // deleteAll deletes the content and tells whether nothing is left for certain.
 //
 // Upstream: namespaced_resources_deleter.go deleteAllContent; upstream takes the
-// resources in random order. (semantics.md §5.3)
+// resources in random order. (spec §5.3)
 func (c *content) deleteAll() bool {
 	if r, ok := c.w.Resources().Preferred(podResource); ok && c.deleteOf(r) > 0 {
 		return false

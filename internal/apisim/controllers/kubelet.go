@@ -13,7 +13,7 @@ import (
 const KubeletName = "kubelet"
 
 // KubeletAssumption is what the end of a pod on a node rests on: the snapshot
-// does not tell whether a node is ready. (semantics.md §11.2, U6)
+// does not tell whether a node is ready. (spec §11.2, U6)
 const KubeletAssumption = "the node is ready and its kubelet stops the containers within the grace period"
 
 // Kubelet returns the kubelets of all nodes, as far as deletion goes: a pod that
@@ -26,7 +26,7 @@ const KubeletAssumption = "the node is ready and its kubelet stops the container
 // Pods whose node is known to be missing are left to PodGC, and those whose kubelet is
 // known not to work are left as they are. A nil health stands for kubelets that work.
 //
-// Upstream: kubelet status_manager.go syncPod, semantics.md §2.9, S051,
+// Upstream: kubelet status_manager.go syncPod, spec §2.9, S051,
 // S060–S062.
 func Kubelet(h Health) Controller { return &kubelet{health: orHealthy(h)} }
 

@@ -33,7 +33,7 @@ const (
 // A nil coverage stands for a world that is complete.
 //
 // Upstream: namespace/deletion namespaced_resources_deleter.go Delete,
-// semantics.md §5.2, §5.3, S200–S220.
+// spec §5.2, §5.3, S200–S220.
 func NamespaceController(c Coverage) Controller { return &namespaces{coverage: orComplete(c)} }
 
 type namespaces struct {
@@ -85,7 +85,7 @@ func (c *content) empty() {
 }
 
 // terminate puts the namespace into the phase Terminating if it is not, and tells
-// whether the pass goes on. (semantics.md §5.2 step 2, S215)
+// whether the pass goes on. (spec §5.2 step 2, S215)
 func (c *content) terminate() bool {
 	facts := c.namespace.NamespaceFacts()
 	if facts == nil || facts.Phase == namespaceTerminating {

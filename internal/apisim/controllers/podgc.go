@@ -23,7 +23,7 @@ const PodGCAssumption = "the node stays away for longer than the quarantine of p
 // is known not to have removed stays; a nil health knows of none.
 //
 // Upstream: podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating,
-// semantics.md §2.9, S063, S064.
+// spec §2.9, S063, S064.
 func PodGC(c Coverage, h Health) Controller {
 	return &podGC{coverage: orComplete(c), health: orHealthy(h)}
 }

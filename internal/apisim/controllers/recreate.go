@@ -51,7 +51,7 @@ type Outlook interface {
 // deleted stays away. Where the ground was not seen, it counts as being there: that
 // an object stays away must not be a guess.
 //
-// Upstream: the controllers that are named, semantics.md §9, S065, S242.
+// Upstream: the controllers that are named, spec §9, S065, S242.
 func ComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	switch kind := (schema.GroupKind{Group: o.Group(), Kind: o.Kind}); kind {
 	case schema.GroupKind{Kind: "Pod"}:

@@ -22,7 +22,7 @@ const serviceCleanup = "service.kubernetes.io/load-balancer-cleanup"
 // or does not work: its finalizer stays.
 //
 // Upstream: cloud-provider/controllers/service controller.go syncLoadBalancerIfNeeded,
-// removeFinalizer, semantics.md §7.1, §7.3, S237.
+// removeFinalizer, spec §7.1, §7.3, S237.
 func ServiceCleanup() Releaser { return &services{} }
 
 type services struct {

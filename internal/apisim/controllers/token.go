@@ -29,7 +29,7 @@ const TokensAssumption = "the tokens controller runs, as it does unless it is sw
 // token that has gone out of the list in its account: nothing goes or stays because of it.
 //
 // Upstream: serviceaccount/tokens_controller.go syncServiceAccount, syncSecret,
-// semantics.md §7.1, S246–S248.
+// spec §7.1, S246–S248.
 func Tokens(c Coverage) Controller {
 	return &tokens{coverage: orComplete(c), seen: map[types.UID]bool{}}
 }

@@ -24,7 +24,7 @@ const volumeProtection = "kubernetes.io/pv-protection"
 // is not known. A nil coverage stands for a world that is complete.
 //
 // Upstream: pvprotection/pv_protection_controller.go isBeingUsed,
-// persistentvolume/pv_controller.go syncVolume, semantics.md §7.1, S233.
+// persistentvolume/pv_controller.go syncVolume, spec §7.1, S233.
 func VolumeProtection(c Coverage) Releaser { return &volumes{coverage: orComplete(c)} }
 
 type volumes struct {

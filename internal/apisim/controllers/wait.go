@@ -18,7 +18,7 @@ const (
 	// there. They have finalizers or a grace period, or nobody could delete them.
 	ContentRemains Reason = "ContentRemains"
 	// PodsRemain: the same of pods, which go first. Nothing else in the namespace
-	// is touched until they have gone. (semantics.md §5.3, S210)
+	// is touched until they have gone. (spec §5.3, S210)
 	PodsRemain Reason = "PodsRemain"
 	// InstancesRemain: the same of the instances of a definition. (§6.2, S193)
 	InstancesRemain Reason = "InstancesRemain"
@@ -35,7 +35,7 @@ const (
 	// NotServed: objects are there of a kind that no resource serves, so that no
 	// request reaches them.
 	NotServed Reason = "NotServed"
-	// ClaimInUse: pods on nodes use the claim. (semantics.md §7.1, S230)
+	// ClaimInUse: pods on nodes use the claim. (spec §7.1, S230)
 	ClaimInUse Reason = "ClaimInUse"
 	// VolumeBound: the claim of the volume is there. (§7.1, S233)
 	VolumeBound Reason = "VolumeBound"

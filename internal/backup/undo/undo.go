@@ -4,7 +4,7 @@
 //
 // What nothing can bring back: the UID, so that whatever remembers one forgets;
 // what was outside of the cluster, such as a disk or a load balancer; a deletion
-// that has begun; and the time between. (safety.md §4.6, W16, N32, N33)
+// that has begun; and the time between. (spec §20, W16, N32, N33)
 //
 // Two rules come before everything else. Nothing is overwritten: coordinates that
 // are taken stay as they are. And no reference is ever written to an owner that

@@ -10,7 +10,7 @@ import (
 )
 
 // TestDeadlocks: what never ends by itself is named, with the objects over which it is
-// found and what a second delete would cost. (semantics.md §3.16, S028, S029)
+// found and what a second delete would cost. (spec §3.16, S028, S029)
 func TestDeadlocks(t *testing.T) {
 	const waiting = "v1 ConfigMap n/top uid=top fin=foregroundDeletion deleting grace=0\n"
 	const command = "kubectl delete configmap top -n n --cascade="

@@ -73,7 +73,7 @@ func (s *subject) isServed() bool {
 }
 
 // named tells whether a reference is to the kind, and through which version. The kind
-// may be written in lower case. (semantics.md §3.11)
+// may be written in lower case. (spec §3.11)
 func (s *subject) named(ref object.OwnerReference) (version string, ok bool) {
 	if !slices.Contains([]string{s.Kind, strings.ToLower(s.Kind)}, ref.Kind) {
 		return "", false

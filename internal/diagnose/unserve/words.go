@@ -29,7 +29,7 @@ type ConditionText struct {
 
 // Conditions lists the conditions with one sentence each.
 //
-// Upstream: semantics.md §3.18 "When is a dependent looked at at all?", §3.6.2 and
+// Upstream: spec §3.18 "When is a dependent looked at at all?", §3.6.2 and
 // §3.6.3 for what queues an object, §3.16 Q4 for the last one.
 func Conditions() []ConditionText {
 	return []ConditionText{

@@ -64,7 +64,7 @@ func (q *question) lost(o *object.Object) func(i int) bool {
 // without is an object with references that find nothing: they name the definition, and
 // that has another uid, which to the collector is the same as 404. Who is whose
 // dependent and who blocks whom goes by uid, and stays as it is; and it does not matter
-// what of the owners' kind was seen. (semantics.md §3.10 step 5)
+// what of the owners' kind was seen. (spec §3.10 step 5)
 func (q *question) without(o *object.Object, lost func(i int) bool) *object.Object {
 	c := o.Clone()
 	c.Owners = slices.Clone(o.Owners)

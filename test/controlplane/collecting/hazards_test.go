@@ -20,7 +20,7 @@ import (
 var theirs = flag.Bool("theirs", false, "live through the hazards with the collector of Kubernetes, which loses objects")
 
 // hazard is one way in which the collector of Kubernetes is known to take a living
-// owner for an absent one (semantics.md §3.18).
+// owner for an absent one (spec §3.18).
 type hazard struct {
 	id, what string
 	// upstream is what becomes of the dependents there, as measured.

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// hazards are all rows of semantics.md §3.18: H2, a version is not served any more,
+// hazards are all rows of spec §3.18: H2, a version is not served any more,
 // then H1, an owner comes back.
 func hazards() []hazard {
 	return append([]hazard{

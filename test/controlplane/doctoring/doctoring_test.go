@@ -254,7 +254,7 @@ func TestBlind(t *testing.T) {
 }
 
 // A deletion that the running collector has missed is seen in its own graph, and a
-// restart mends it. (semantics.md Q20)
+// restart mends it. (spec Q20)
 func TestMissed(t *testing.T) {
 	controllers(t, collector)
 	path := stage(t, "missed")

@@ -1,6 +1,6 @@
 // Package hazards shows, against the collector of Kubernetes itself, the two ways
 // in which objects are lost whose owner is alive. Both rest on the same: every 404
-// counts as absence, and absence is remembered without end. (semantics.md §3.18)
+// counts as absence, and absence is remembered without end. (spec §3.18)
 package hazards
 
 import (
