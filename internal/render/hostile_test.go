@@ -113,7 +113,7 @@ func hostileDocuments(a, b string) documents {
 		Chain:      []report.ChainLink{{Ref: x}, {Ref: y, Class: report.Class(a)}},
 		TakenBy:    []report.Taker{{Object: y, Policy: a}, {Object: y, Policy: b, Unknown: true}},
 		Remedies:   []report.Remedy{{Command: a, Effect: b, Cost: a}},
-		Deadlock:   &report.Deadlock{Reason: a, Rule: b, Path: []report.Ref{x, y}, Message: a},
+		Deadlock:   &report.Deadlock{Reason: a, Path: []report.Ref{x, y}, Message: a},
 		WaitsFor: []report.Finding{
 			{
 				Code: a, Severity: report.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),

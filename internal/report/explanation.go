@@ -125,10 +125,8 @@ type Remedy struct {
 
 // Deadlock is a wait that never ends by itself.
 type Deadlock struct {
-	// Reason is a CamelCase reason of docs/reasons.md, Rule the number of the quirk of
-	// Kubernetes' collector behind it.
+	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
-	Rule   string `json:"rule"`
 	// Path is a sequence: from the object over what it waits for to where that ends.
 	Path    []Ref  `json:"path"`
 	Message string `json:"message"`

@@ -2,6 +2,7 @@ package arch
 
 import (
 	"fmt"
+	"go/ast"
 	"go/scanner"
 	"go/token"
 	"io/fs"
@@ -93,6 +94,26 @@ func leadNowhere(texts []text, have map[string]int, documents []string) []string
 				}
 			}
 		}
+	}
+	return bad
+}
+
+// numbersPrinted reports numbers in what the program may print: they are for whoever reads
+// the code, and a user has no use for them.
+func numbersPrinted(sources []source) []string {
+	var bad []string
+	for _, s := range sources {
+		if s.isTest() || !s.in("internal") && !s.in("cmd") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				if found := number.FindString(literal.Value); found != "" {
+					bad = append(bad, s.at(literal)+": "+found+" in a text that the program may print")
+				}
+			}
+			return true
+		})
 	}
 	return bad
 }

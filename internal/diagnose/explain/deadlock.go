@@ -64,12 +64,12 @@ func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *re
 	if e != nil && e.Outcome == report.Blocked {
 		switch plan.Reason(e.Reason) {
 		case plan.WaitsForItself:
-			return &report.Deadlock{Reason: e.Reason, Rule: "Q1", Message: name + " is its own owner and blocks its own deletion"}
+			return &report.Deadlock{Reason: e.Reason, Message: name + " is its own owner and blocks its own deletion"}
 		case plan.CycleOfWaiting:
-			return &report.Deadlock{Reason: e.Reason, Rule: "Q2", Message: name + " and " + names(e.BlockedBy.Dependents) +
+			return &report.Deadlock{Reason: e.Reason, Message: name + " and " + names(e.BlockedBy.Dependents) +
 				" are all being deleted in the foreground and wait for one another"}
 		case plan.DeletionMissed:
-			return &report.Deadlock{Reason: e.Reason, Rule: "Q20", Message: "the collector has missed that the deletion of " + name +
+			return &report.Deadlock{Reason: e.Reason, Message: "the collector has missed that the deletion of " + name +
 				" began and does not look again until it restarts"}
 		default:
 			return nil
@@ -82,10 +82,10 @@ func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *re
 	d := q.collector.Decide(engine.Lookup(ctx, q.world, engine.Upstream, a))
 	switch {
 	case d.Reason == engine.OwnerRefInvalidNamespace:
-		return &report.Deadlock{Reason: d.Reason.String(), Rule: "Q3", Message: name +
+		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
 			" blocks, is in no namespace and names an owner in one: the collector gives up on it, so that it never goes"}
 	case d.Reason == engine.UnknownOwnerKind && q.snap.KnowsAllKinds():
-		return &report.Deadlock{Reason: d.Reason.String(), Rule: "Q4", Message: name +
+		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
 			" blocks, and names another owner of a kind that is not served: the collector decides nothing about it, so that it never goes"}
 	}
 	return nil

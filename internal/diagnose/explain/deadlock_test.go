@@ -22,23 +22,23 @@ func TestDeadlocks(t *testing.T) {
 	}{
 		{
 			"it blocks itself", "v1 ConfigMap n/top uid=top owners=top! fin=foregroundDeletion deleting grace=0\n",
-			"Q1 WaitsForItself [top] configmap/top is its own owner and blocks its own deletion", []string{ends, keeps},
+			"WaitsForItself [top] configmap/top is its own owner and blocks its own deletion", []string{ends, keeps},
 		},
 		{
 			"a circle", "v1 ConfigMap n/top uid=top owners=other! fin=foregroundDeletion deleting grace=0\n" +
 				"v1 ConfigMap n/other uid=other owners=top! fin=foregroundDeletion deleting grace=0",
-			"Q2 CycleOfWaiting [top] configmap/top and configmap/other are all being deleted in the foreground and wait for one another",
+			"CycleOfWaiting [top] configmap/top and configmap/other are all being deleted in the foreground and wait for one another",
 			[]string{ends + "; these go, too: configmap/other", keeps + "; these go, too: configmap/other"},
 		},
 		{
 			"a dependent without a namespace", waiting + "rbac.authorization.k8s.io/v1 ClusterRole role uid=role owners=top!",
-			"Q3 OwnerRefInvalidNamespace [top role] clusterrole.rbac.authorization.k8s.io/role blocks, is in no namespace and names an owner in one: the collector gives up on it, so that it never goes",
+			"OwnerRefInvalidNamespace [top role] clusterrole.rbac.authorization.k8s.io/role blocks, is in no namespace and names an owner in one: the collector gives up on it, so that it never goes",
 			[]string{ends, keeps + "; these stay, without this owner: clusterrole.rbac.authorization.k8s.io/role"},
 		},
 		{
 			"behind another one", waiting + "v1 ConfigMap n/middle uid=middle owners=top! fin=foregroundDeletion deleting grace=0\n" +
 				"rbac.authorization.k8s.io/v1 ClusterRole role uid=role owners=middle!",
-			"Q3 OwnerRefInvalidNamespace [top middle role] clusterrole.rbac.authorization.k8s.io/role blocks, is in no namespace and names an owner in one: the collector gives up on it, so that it never goes",
+			"OwnerRefInvalidNamespace [top middle role] clusterrole.rbac.authorization.k8s.io/role blocks, is in no namespace and names an owner in one: the collector gives up on it, so that it never goes",
 			[]string{ends, keeps},
 		},
 		{"a finalizer", waiting + "v1 ConfigMap n/held uid=held owners=top! fin=x.io/y deleting grace=0", "", []string{"say", ends, keeps}},
@@ -78,5 +78,5 @@ func deadlockText(d *report.Deadlock) string {
 	for _, r := range d.Path {
 		names = append(names, r.Name)
 	}
-	return d.Rule + " " + d.Reason + " [" + strings.Join(names, " ") + "] " + d.Message
+	return d.Reason + " [" + strings.Join(names, " ") + "] " + d.Message
 }

@@ -67,7 +67,7 @@ func TestDeadlock(t *testing.T) {
 	s.kubectl(nil, "delete", "configmap", "top", "-n", s.namespace, "--cascade=foreground", "--wait=false")
 	s.until("the other dependent is gone", func() bool { return slices.Equal(s.names("ConfigMap"), []string{"top"}) })
 	e := s.explained("top")
-	if e.Verdict != report.WaitingForDependents || e.Deadlock == nil || e.Deadlock.Rule != "Q3" || len(e.Deadlock.Path) != 2 {
+	if e.Verdict != report.WaitingForDependents || e.Deadlock == nil || e.Deadlock.Reason != "OwnerRefInvalidNamespace" || len(e.Deadlock.Path) != 2 {
 		t.Fatalf("%s, deadlock %+v", e.Verdict, e.Deadlock)
 	}
 	if len(e.TakenBy) == 0 || e.TakenBy[0].Object.Name != role {
