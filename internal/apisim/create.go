@@ -22,8 +22,9 @@ const namespaceTerminatingCause = metav1.CauseType("NamespaceTerminating")
 // timestamp and a grace period that the object brings are wiped; a
 // resourceVersion is refused.
 //
-// Upstream: store.go Create, rest/create.go BeforeCreate, spec §2.1,
-// §2.12.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Create.
+// Upstream: apiserver/pkg/registry/rest/create.go BeforeCreate.
+// Rule: spec §2.1, §2.12.
 func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -70,8 +71,10 @@ func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, 
 // admitCreate is the admission of a new object: its namespace must be there and
 // alive, and kinds in use get their protection.
 //
-// Upstream: admission plugins NamespaceLifecycle and
-// StorageObjectInUseProtection, spec §2.12, S219.
+// Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go Lifecycle.Admit.
+// Upstream: plugin/pkg/admission/storage/storageobjectinuseprotection/admission.go admitPV,
+// admitPVC, admitVAC.
+// Rule: spec §2.12, S219.
 func (s *Server) admitCreate(v *view, o *object.Object) error {
 	if v.resource.Namespaced {
 		if err := s.namespaceAccepts(v, o); err != nil {

@@ -17,8 +17,8 @@ const (
 
 // DefaultFor is the default of a resource in the version that a request names.
 //
-// Upstream: DefaultGarbageCollectionPolicy of each strategy, spec §2.8,
-// S001, S005, S006, S045.
+// Upstream: pkg/registry/*/*/strategy.go DefaultGarbageCollectionPolicy.
+// Rule: spec §2.8, S001, S005, S006, S045.
 func DefaultFor(gr schema.GroupResource, version string) Default {
 	switch gr {
 	case schema.GroupResource{Resource: "replicationcontrollers"}, jobResource:

@@ -17,8 +17,8 @@ const definitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 // finalizer, which stays until somebody removes it. Further deletes are
 // ordinary.
 //
-// Upstream: customresourcedefinition/etcd.go Delete, spec §6.1, S194,
-// S195.
+// Upstream: apiextensions-apiserver/pkg/registry/customresourcedefinition/etcd.go REST.Delete.
+// Rule: spec §6.1, S194, S195.
 func (s *Server) deleteDefinition(v *view, old *object.Object, o metav1.DeleteOptions) error {
 	if err := checkStoragePreconditions(v, old, o.Preconditions); err != nil {
 		return err

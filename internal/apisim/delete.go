@@ -21,7 +21,8 @@ const jobsKeepPods = "child pods are preserved by default when jobs are deleted;
 // request was accepted: the object may have gone, may stay until its finalizers
 // or its grace period are over, or may be unchanged.
 //
-// Upstream: store.go Delete, spec §2.6.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete.
+// Rule: spec §2.6.
 func (s *Server) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -65,7 +66,8 @@ func (s *Server) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 // As in the real server, the checks for system priority classes and the first
 // step of deleting a definition are skipped: they belong to single deletes.
 //
-// Upstream: store.go DeleteCollection, spec §2.10, S043, S044.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go Store.DeleteCollection.
+// Rule: spec §2.10, S043, S044.
 func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -100,8 +102,9 @@ func (s *Server) DeleteCollection(ctx context.Context, r object.Resource, namesp
 
 // delete is the deletion that all resources have in common.
 //
-// Upstream: store.go Delete and updateForGracefulDeletionAndFinalizers,
-// spec §2.6 D3–D7.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete,
+// Store.updateForGracefulDeletionAndFinalizers.
+// Rule: spec §2.6 D3–D7.
 func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) error {
 	if err := checkPreconditions(v, old, o.Preconditions); err != nil {
 		return err

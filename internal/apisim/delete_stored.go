@@ -13,7 +13,8 @@ import (
 // that is without options and without admission. It stops at the first error
 // other than NotFound.
 //
-// Upstream: crd_finalizer.go deleteInstances, spec §2.12, §6.2, S197.
+// Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go deleteInstances.
+// Rule: spec §2.12, §6.2, S197.
 func (s *Server) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
 	if err := ctx.Err(); err != nil {
 		return err

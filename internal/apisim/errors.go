@@ -47,7 +47,7 @@ func noPath() error {
 // versionOnCreate is what storage says to a new object that brings a
 // resourceVersion; the server passes it on as it is.
 //
-// Upstream: storage/errors.go ErrResourceVersionSetOnCreate.
+// Upstream: apiserver/pkg/storage/errors.go ErrResourceVersionSetOnCreate.
 func versionOnCreate() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
@@ -89,7 +89,8 @@ func (v *view) invalid(name string, errs field.ErrorList) error {
 // versionRequired is the answer to an update without a resourceVersion of a kind
 // that wants one. It names the resource where other answers name the kind.
 //
-// Upstream: store.go Update, spec §2.4, S042.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Update.
+// Rule: spec §2.4, S042.
 func versionRequired(gr schema.GroupResource, name string) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: gr.Group, Kind: gr.Resource}, name, field.ErrorList{
 		field.Invalid(metadata.Child("resourceVersion"), uint64(0), "must be specified for an update")})

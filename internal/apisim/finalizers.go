@@ -13,8 +13,9 @@ import (
 // As sets, that is: an equal set keeps its order, and the existing slice is
 // returned.
 //
-// Upstream: store.go deletionFinalizersForGarbageCollection, spec §2.7,
-// S001–S014.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection,
+// shouldOrphanDependents, shouldDeleteDependents.
+// Rule: spec §2.7, S001–S014.
 func GCFinalizers(existing []string, o metav1.DeleteOptions, d Default) (target []string, changed bool) {
 	want := wanted(existing, o, d)
 	for _, name := range existing {

@@ -9,7 +9,7 @@ import (
 // defaultGrace is the period of a pod that says none: a server fills it in
 // whenever it reads a pod, so that no pod is without one.
 //
-// Upstream: core/v1/defaults.go SetDefaults_PodSpec.
+// Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PodSpec.
 const defaultGrace int64 = 30
 
 // grace is what the pre-flight of a delete decides on how the object ends.
@@ -28,7 +28,8 @@ const (
 // new deletion timestamp, and left is the grace period that the request asks
 // for, in seconds.
 //
-// Upstream: rest/delete.go BeforeDelete, spec §2.6 D3, S050–S069.
+// Upstream: apiserver/pkg/registry/rest/delete.go BeforeDelete.
+// Rule: spec §2.6 D3, S050–S069.
 func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) (how grace, next *object.Object, left int64) {
 	if v.gr != podResource {
 		return atOnce, nil, 0
@@ -84,7 +85,8 @@ func shorten(o *object.Object, running, asked, now int64) *object.Object {
 
 // podPeriod is the grace period of a pod whose deletion starts.
 //
-// Upstream: pod/strategy.go CheckGracefulDelete, spec §2.9.
+// Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete.
+// Rule: spec §2.9.
 func podPeriod(o *object.Object, asked *int64) int64 {
 	facts := o.Pod()
 	period := defaultGrace
@@ -105,7 +107,8 @@ func podPeriod(o *object.Object, asked *int64) int64 {
 
 // markDeleting is the object with a deletion that its finalizers hold up.
 //
-// Upstream: store.go markAsDeleting, spec §2.6 D6.3, S021.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go markAsDeleting.
+// Rule: spec §2.6 D6.3, S021.
 func markDeleting(o *object.Object, finalizers []string, now int64) *object.Object {
 	next := o.Clone()
 	rare := next.Edit()

@@ -118,8 +118,10 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 // discovery does not say so: it leaves these verbs out as long as the definition is
 // being deleted.
 //
-// Upstream: apiextensions customresource_discovery_controller.go sync; the handler in
-// customresource_handler.go serveResource refuses nothing but to create. (S193)
+// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_discovery_controller.go DiscoveryController.sync.
+// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go serveResource: refuses
+// nothing but to create.
+// Rule: S193.
 func (s *Server) changeable(v *view, verb object.Verbs) bool {
 	return verb&(object.Create|object.Update|object.PatchVerb) != 0 && v.resource.Custom && s.definitionTerminates(v)
 }

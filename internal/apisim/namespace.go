@@ -18,8 +18,8 @@ const (
 // the content is somebody else's work. While spec.finalizers holds anything, a
 // further delete changes nothing.
 //
-// Upstream: namespace/storage Delete, spec §5.1, S200–S203, S208, S209,
-// S218.
+// Upstream: pkg/registry/core/namespace/storage/storage.go REST.Delete.
+// Rule: spec §5.1, S200–S203, S208, S209, S218.
 func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOptions) error {
 	if err := checkStoragePreconditions(v, old, o.Preconditions); err != nil {
 		return err

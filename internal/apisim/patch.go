@@ -18,7 +18,10 @@ import (
 // is not the stored one with 409, and a strategic merge patch of a custom
 // resource with 415. A JSON patch of which a test fails is refused with 422.
 //
-// Upstream: handlers/patch.go, strategicpatch/patch.go, spec §2.11.
+// Upstream: apiserver/pkg/endpoints/handlers/patch.go patcher.patchResource, patcher.applyPatch,
+// applyPatchToCurrentObject.
+// Upstream: apimachinery/pkg/util/strategicpatch/patch.go StrategicMergeMapPatch.
+// Rule: spec §2.11.
 func (s *Server) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -93,7 +96,7 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 // testJSON is the answer to a JSON patch of which a test does not hold. Unlike in
 // a merge patch an old resourceVersion is no conflict then.
 //
-// Upstream: handlers/patch.go jsonPatcher.applyJSPatch.
+// Upstream: apiserver/pkg/endpoints/handlers/patch.go jsonPatcher.applyJSPatch.
 func testJSON(old *object.Object, p object.Patch) error {
 	failed := func(path string) error {
 		return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "",

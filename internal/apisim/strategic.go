@@ -12,8 +12,8 @@ import (
 // others by UID: field by field into the first reference with that UID, or as a
 // new one when there is none. A list that is not there yet is taken as it comes.
 //
-// Upstream: strategicpatch/patch.go mergeSlice with merge key uid,
-// spec §2.11, S253, S254.
+// Upstream: apimachinery/pkg/util/strategicpatch/patch.go mergeSlice: with the merge key uid.
+// Rule: spec §2.11, S253, S254.
 func mergeOwners(owners []object.OwnerReference, remove []types.UID, merge []object.OwnerReference) []object.OwnerReference {
 	if len(owners) == 0 {
 		return slices.Clone(merge)
@@ -64,7 +64,7 @@ func mergeFinalizers(finalizers, merge []string) []string {
 // the other order. A new element therefore stands before old ones, and elements
 // with one key stand together.
 //
-// Upstream: strategicpatch/patch.go normalizeElementOrder, mergeSortedSlice.
+// Upstream: apimachinery/pkg/util/strategicpatch/patch.go normalizeElementOrder, mergeSortedSlice.
 func mergeOrder[T any, K comparable](merged, patch, old []T, key func(T) K) []T {
 	index := func(list []T, item T) int {
 		return slices.IndexFunc(list, func(t T) bool { return key(t) == key(item) })

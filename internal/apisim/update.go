@@ -15,14 +15,17 @@ import (
 // real server takes through /status, except for a namespace's spec.finalizers,
 // which only Finalize changes.
 //
-// Upstream: store.go Update, spec §2.4, §2.5.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Update.
+// Rule: spec §2.4, §2.5.
 func (s *Server) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
 	return s.update(ctx, o, false)
 }
 
 // Finalize replaces a namespace with its spec.finalizers (PUT …/finalize).
 //
-// Upstream: namespace/storage FinalizeREST, spec §5.1, S205, S206.
+// Upstream: pkg/registry/core/namespace/strategy.go namespaceFinalizeStrategy.PrepareForUpdate.
+// Upstream: pkg/registry/core/namespace/storage/storage.go ShouldDeleteNamespaceDuringUpdate.
+// Rule: spec §5.1, S205, S206.
 func (s *Server) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
 	return s.update(ctx, o, true)
 }
@@ -113,8 +116,9 @@ func namespaceAfter(old *object.Object, asked object.Namespace, finalize bool) *
 // old. It returns the object as it is stored now, or as it would have been when
 // the change completes its deletion.
 //
-// Upstream: rest/update.go BeforeUpdate, store.go ShouldDeleteDuringUpdate,
-// spec §2.4, §2.5, S023–S026, S030–S034, S041.
+// Upstream: apiserver/pkg/registry/rest/update.go BeforeUpdate.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go ShouldDeleteDuringUpdate.
+// Rule: spec §2.4, §2.5, S023–S026, S030–S034, S041.
 func (s *Server) change(v *view, old, next *object.Object) (*object.Object, error) {
 	next.ResourceVersion = old.ResourceVersion
 	next.Created, next.Generation = old.Created, old.Generation
@@ -158,7 +162,10 @@ func completesDeletion(v *view, old, next *object.Object) bool {
 
 // updatesUnconditionally tells whether a PUT may leave the resourceVersion out.
 //
-// Upstream: AllowUnconditionalUpdate of each strategy, spec §2.4, S042.
+// Upstream: pkg/registry/*/*/strategy.go AllowUnconditionalUpdate.
+// Upstream: apiextensions-apiserver/pkg/registry/*/strategy.go AllowUnconditionalUpdate.
+// Upstream: kube-aggregator/pkg/registry/*/strategy.go AllowUnconditionalUpdate.
+// Rule: spec §2.4, S042.
 func updatesUnconditionally(v *view) bool {
 	if v.resource.Custom {
 		return false

@@ -49,8 +49,8 @@ func validateUpdate(v *view, old, next *object.Object) field.ErrorList {
 // validateLists judges the owner references and the finalizers as a whole, so
 // that bad ones which are already stored make every later write fail.
 //
-// Upstream: objectmeta.go ValidateObjectMetaAccessor, spec §2.2, §2.3,
-// S035–S041.
+// Upstream: apimachinery/pkg/api/validation/objectmeta.go ValidateObjectMetaAccessor.
+// Rule: spec §2.2, §2.3, S035–S041.
 func validateLists(v *view, o *object.Object) field.ErrorList {
 	var errs field.ErrorList
 	if !ownersAreValid(o.Owners) {
@@ -110,8 +110,8 @@ func refusesPlainFinalizers(v *view) bool {
 
 // validateStandard refuses a name without a slash that is not a standard one.
 //
-// Upstream: core validation.go validateKubeFinalizerName, spec §2.3,
-// S036.
+// Upstream: pkg/apis/core/validation/validation.go validateKubeFinalizerName.
+// Rule: spec §2.3, S036.
 func validateStandard(name string, path *field.Path) field.ErrorList {
 	if strings.Contains(name, "/") || isStandard(name) {
 		return nil
@@ -125,8 +125,10 @@ func isStandard(name string) bool {
 
 // warnOfFinalizers warns of the plain finalizers that a custom resource gains.
 //
-// Upstream: customresource/strategy.go WarningsOnCreate, WarningsOnUpdate,
-// customresource/validator.go validateKubeFinalizerName, spec §2.3, S036.
+// Upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go WarningsOnCreate,
+// WarningsOnUpdate, generateWarningsFromObj.
+// Upstream: apiextensions-apiserver/pkg/registry/customresource/validator.go validateKubeFinalizerName.
+// Rule: spec §2.3, S036.
 func (s *Server) warnOfFinalizers(v *view, old []string, next *object.Object) {
 	if !v.resource.Custom {
 		return
@@ -147,7 +149,8 @@ func (s *Server) warnOfFinalizers(v *view, old []string, next *object.Object) {
 // UIDs of those dropped, as often as they were. References with the same UID that
 // differ otherwise stay.
 //
-// Upstream: handlers/rest.go dedupOwnerReferences, spec §2.2, S040.
+// Upstream: apiserver/pkg/endpoints/handlers/rest.go dedupOwnerReferences.
+// Rule: spec §2.2, S040.
 func dedupOwners(o *object.Object) []string {
 	var dups []string
 	var kept []object.OwnerReference

@@ -173,7 +173,8 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 // version of an object whose only finalizers are those that the policy strips:
 // there the uid has to be enough.
 //
-// Upstream: store.go Delete, spec §2.6, S020.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go Store.Delete.
+// Rule: spec §2.6, S020.
 func pinned(o *object.Object, policy engine.Policy) string {
 	keeps := map[engine.Policy]string{engine.ForegroundPolicy: object.Foreground, engine.OrphanPolicy: object.Orphan}[policy]
 	strips := func(f string) bool { return f != keeps && (f == object.Foreground || f == object.Orphan) }

@@ -19,7 +19,8 @@ const (
 	// servedWithin is how long a server may take to serve what was defined. One of
 	// several waits five seconds for the others.
 	//
-	// Upstream: apiextensions-apiserver/pkg/controller/establish.
+	// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go updateCustomResourceDefinition.
+	// Upstream: apiextensions-apiserver/pkg/controller/establish/establishing_controller.go EstablishingController.sync.
 	servedWithin = 30 * time.Second
 	firstLook    = 20 * time.Millisecond
 	latestLook   = time.Second

@@ -20,7 +20,7 @@ import (
 // columns are those of -o custom-columns. kubectl's own printer of them comes with all
 // types of Kubernetes, whose initialisation takes longer than most commands.
 //
-// Upstream: kubectl pkg/cmd/get/customcolumn.go NewCustomColumnsPrinterFromSpec.
+// Upstream: kubectl/pkg/cmd/get/customcolumn.go NewCustomColumnsPrinterFromSpec.
 type columns struct {
 	headers   []string
 	paths     []*jsonpath.JSONPath
@@ -92,7 +92,7 @@ var relaxedPath = regexp.MustCompile(`^\{\.?([^{}]+)\}$|^\.?([^{}]+)$`)
 // fieldPath is a JSONPath to a field, as kubectl takes it: a.b, .a.b, {a.b} or {.a.b}.
 // A field that is not there is none, and no error.
 //
-// Upstream: kubectl pkg/cmd/get/customcolumn.go RelaxedJSONPathExpression.
+// Upstream: kubectl/pkg/cmd/get/customcolumn.go RelaxedJSONPathExpression.
 func fieldPath(text string) (*jsonpath.JSONPath, error) {
 	parsed := jsonpath.New("field").AllowMissingKeys(true)
 	if text == "" {

@@ -24,7 +24,7 @@ func (t *targets) confined() bool {
 // checkTypes refuses a selection in a namespace of types that have none. kubectl takes
 // all of them, in the whole cluster, and says so in a warning beside the deletes.
 //
-// Upstream: kubectl pkg/cmd/delete/delete.go DeleteResult, WarnClusterScope.
+// Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.Complete, DeleteOptions.DeleteResult.
 func (t *targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []string) error {
 	if !t.confined() {
 		return nil

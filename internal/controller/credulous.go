@@ -16,8 +16,10 @@ import (
 // as the collector of Kubernetes does: a reference to a kind such as PodList is one
 // to an owner that is absent. Only engine.Upstream may be run over it.
 //
-// Upstream: client-go turns any 404 into reason NotFound, and isDangling looks no
-// further. (spec Q7, §17)
+// Upstream: apimachinery/pkg/api/errors/errors.go NewGenericServerResponse: turns any 404 into the
+// reason NotFound.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go isDangling: looks no further.
+// Rule: spec Q7, §17.
 type credulous struct{ *kube.Client }
 
 // Get reads the object, or finds it absent.

@@ -98,7 +98,8 @@ var idle = engine.New()
 // graph is the debug endpoint of kube-controller-manager, for those on this machine:
 // it shows names.
 //
-// Upstream: dump.go debugHTTPHandler, spec §4.
+// Upstream: pkg/controller/garbagecollector/dump.go debugHTTPHandler.ServeHTTP.
+// Rule: spec §4.
 func (s *service) graph(w http.ResponseWriter, r *http.Request) {
 	if !local(r.RemoteAddr) {
 		http.NotFound(w, r)

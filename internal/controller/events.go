@@ -43,7 +43,8 @@ func (e *events) stop() { e.broadcaster.Shutdown() }
 
 // warn is upstream's only event, word for word.
 //
-// Upstream: graph_builder.go reportInvalidNamespaceOwnerRef, spec §3.13.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go reportInvalidNamespaceOwnerRef.
+// Rule: spec §3.13.
 func (e *events) warn(w engine.Warning) {
 	o := w.Owner
 	e.recorder.Eventf(about(w.Dependent), corev1.EventTypeWarning, "OwnerRefInvalidNamespace",

@@ -19,7 +19,9 @@ import (
 // foreground deletion of an owner would be over with a dependent left.
 // (spec L63, L64, I7)
 //
-// Upstream: goes on without the kind, spec §3.3.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go GarbageCollector.Sync,
+// GetDeletableResources: goes on without the kind.
+// Rule: spec §3.3.
 type promises struct {
 	feed *kube.Feed
 

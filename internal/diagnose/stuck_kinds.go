@@ -134,7 +134,9 @@ func (i *inquiry) tokens(o *object.Object) []end {
 
 // namespace asks what the namespace controller itself says, and what it needs.
 //
-// Upstream: namespace_conditions.go; spec §5.4.
+// Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessGroupVersionErr,
+// ProcessDiscoverResourcesErr, ProcessContentTotals, makeDeleteContentCondition.
+// Rule: spec §5.4.
 func (i *inquiry) namespace(o *object.Object) []end {
 	list, _ := i.around.ConditionsOfNamespace(o.Name)
 	var ends []end
@@ -178,7 +180,8 @@ func (i *inquiry) failing(o *object.Object, code Code, c evidence.Condition) end
 
 // definition asks what the API server says of the instances of a definition.
 //
-// Upstream: crd_finalizer.go; spec §6.2.
+// Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go CRDFinalizer.sync.
+// Rule: spec §6.2.
 func (i *inquiry) definition(o *object.Object) []end {
 	if i.seen == nil {
 		return nil

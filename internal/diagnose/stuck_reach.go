@@ -12,8 +12,9 @@ import (
 // brokenAPIs are the aggregated APIs that do not answer. Whether that stops the
 // namespace controller its condition says, as far as it was seen.
 //
-// Upstream: namespaced_resources_deleter.go deleteAllContent gives up finalizing
-// after any discovery failure; spec §5.3, S212.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent:
+// gives up finalizing after any discovery failure.
+// Rule: spec §5.3, S212.
 func (i *inquiry) brokenAPIs(o *object.Object, discovery evidence.Condition) []end {
 	var ends []end
 	for _, a := range i.around.APIServices() {

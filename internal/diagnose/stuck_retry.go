@@ -11,8 +11,8 @@ import (
 // retryText is how long the namespace controller waits at most until it tries again what
 // has failed.
 //
-// Upstream: namespace_controller.go nsControllerRateLimiter; its worker retries whatever
-// fails, discovery included.
+// Upstream: pkg/controller/namespace/namespace_controller.go nsControllerRateLimiter, worker:
+// retries whatever fails, discovery included.
 const retryText = "60s"
 
 // discoveryFailed is about a namespace of which the controller said last that discovery

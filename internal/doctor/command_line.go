@@ -48,8 +48,8 @@ func (p Process) manages() bool {
 
 // switchedOff finds the flag that switches the collector off.
 //
-// Upstream: controllermanager app.IsControllerEnabled: the first mention of a name
-// decides, and without one the collector is on where `*` is.
+// Upstream: cmd/kube-controller-manager/app/controllermanager.go IsControllerEnabled: the first
+// mention of a name decides, and without one the collector is on where `*` is.
 func switchedOff(args []string) (flag string, off bool) {
 	var controllers []string
 	for i, arg := range args {

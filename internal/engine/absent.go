@@ -6,15 +6,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// absentCapacity is how many absent owners are remembered. Upstream:
-// graph_builder.go, 500 identities, never invalidated.
+// absentCapacity is how many absent owners are remembered.
+//
+// Upstream: pkg/controller/garbagecollector/graph_builder.go NewDependencyGraphBuilder: 500
+// identities, never invalidated.
 const absentCapacity = 500
 
 // absentOwners remembers identities that were found absent, the least recently
 // used ones forgotten first. An identity without a namespace stands for a
 // cluster-scoped owner.
 //
-// Upstream: uid_cache.go ReferenceCache, spec §3.1, Q14.
+// Upstream: pkg/controller/garbagecollector/uid_cache.go ReferenceCache.
+// Rule: spec §3.1, Q14.
 type absentOwners struct {
 	capacity int
 	order    *list.List // of object.Ref, most recent in front

@@ -13,7 +13,8 @@ import (
 )
 
 // finalizerTries is how often a finalizer removal is tried on conflicts.
-// Upstream: operations.go removeFinalizer, retry.DefaultBackoff.
+// Upstream: pkg/controller/garbagecollector/operations.go removeFinalizer.
+// Upstream: client-go/util/retry/util.go DefaultBackoff.
 const finalizerTries = 4
 
 // Outcome is what came of a decision.
@@ -91,7 +92,9 @@ func send(ctx context.Context, api API, rules Rules, a Attempt, r Request) error
 // refused DELETE once without the resourceVersion when the owner references are
 // still the same; strict rules judge afresh instead.
 //
-// Upstream: attemptToDeleteItem deleteObject with ownerReferences, §3.12.1.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem.
+// Upstream: pkg/controller/garbagecollector/operations.go deleteObject.
+// Rule: §3.12.1.
 func sendDelete(ctx context.Context, api API, rules Rules, r Request) error {
 	err := api.Delete(ctx, r.Ref, DeleteOptions(r.Policy, r.Live.UID, r.Live.ResourceVersion))
 	if !apierrors.IsConflict(err) || r.Live.ResourceVersion == "" || rules == Strict {
@@ -123,8 +126,9 @@ func DeleteOptions(p Policy, uid types.UID, resourceVersion string) metav1.Delet
 // names the UIDs, and where the server does not know that form, with a merge
 // patch that carries what is left of the observed list.
 //
-// Upstream: patch.go deleteOwnerRefStrategicMergePatch and
-// deleteOwnerRefJSONMergePatch, §3.12.2.
+// Upstream: pkg/controller/controller_ref_manager.go GenerateDeleteOwnerRefStrategicMergeBytes.
+// Upstream: pkg/controller/garbagecollector/patch.go deleteOwnerRefJSONMergePatch.
+// Rule: §3.12.2.
 func sendRemoveOwners(ctx context.Context, api API, r Request) error {
 	err := api.Patch(ctx, r.Ref, object.Patch{Type: object.StrategicMerge, UID: r.Live.UID, DeleteOwners: r.UIDs})
 	if !apierrors.IsUnsupportedMediaType(err) {
@@ -142,7 +146,9 @@ func sendRemoveOwners(ctx context.Context, api API, r Request) error {
 // strategic one names the blocking references only, the merge one writes false
 // into all of them (S254).
 //
-// Upstream: patch.go unblockOwnerReferencesStrategicMergePatch, §3.12.3.
+// Upstream: pkg/controller/garbagecollector/patch.go unblockOwnerReferencesStrategicMergePatch,
+// unblockOwnerReferencesJSONMergePatch.
+// Rule: §3.12.3.
 func sendUnblock(ctx context.Context, api API, a Attempt, r Request) error {
 	var known []object.OwnerReference
 	if r.Cached != nil {
@@ -180,7 +186,8 @@ func cachedOrLive(ctx context.Context, api API, r Request) (*object.Object, erro
 // sendRemoveFinalizer reads the object and writes its finalizers without one. It
 // does not compare UIDs, as upstream (Q15).
 //
-// Upstream: operations.go removeFinalizer, §3.12.4.
+// Upstream: pkg/controller/garbagecollector/operations.go removeFinalizer.
+// Rule: §3.12.4.
 func sendRemoveFinalizer(ctx context.Context, api API, r Request) error {
 	var err error
 	for range finalizerTries {

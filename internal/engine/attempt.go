@@ -46,7 +46,7 @@ func (a Attempt) itemKnown() bool {
 // settledAlready tells whether the attempt needs no request at all: an object
 // that is being deleted and does not wait for dependents is nobody's business.
 //
-// Upstream: attemptToDeleteItem, step 1.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem: step 1.
 func (a Attempt) settledAlready() bool {
 	return a.Work == DeleteWork && a.BeingDeleted && !a.WaitingForDependents
 }
@@ -100,7 +100,7 @@ func (c *Collector) TakeVanished() {
 // under another identity, since it was queued. An observed node that has left is
 // still attempted, and found to be gone.
 //
-// Upstream: attemptToDeleteWorker.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteWorker.
 func (c *Collector) stale(id graph.ID) bool {
 	if !c.graph.Virtual(id) {
 		return false

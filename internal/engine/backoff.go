@@ -10,8 +10,8 @@ import (
 // in a row and never end. There is no chance in them: attempts that failed
 // together are spread by the workers that repeat them.
 //
-// Upstream: workqueue.DefaultTypedControllerRateLimiter,
-// TypedItemExponentialFailureRateLimiter with 5 ms and 1000 s.
+// Upstream: client-go/util/workqueue/default_rate_limiters.go DefaultTypedControllerRateLimiter,
+// TypedItemExponentialFailureRateLimiter.When: 5 ms and 1000 s.
 const (
 	firstDelay = 5_000_000
 	lastDelay  = 1_000_000_000_000

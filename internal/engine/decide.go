@@ -13,8 +13,9 @@ import (
 // Decide judges one attempt. It reads the graph and the facts and writes
 // nothing, so it may be called at any time to ask what would be done.
 //
-// Upstream: attemptToDeleteItem, spec §3.8; processDeletingDependents,
-// §3.9; orphanDependents, §3.15.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem,
+// processDeletingDependentsItem, orphanDependents, attemptToOrphanWorker.
+// Rule: spec §3.8, §3.9, §3.15.
 func (c *Collector) Decide(f Facts) Decision {
 	d := c.judge(f)
 	if f.Attempt.Economical {

@@ -18,6 +18,8 @@
 // A Collector is for one goroutine. Every order that reaches the outside is
 // fixed by the order of the calls.
 //
-// Upstream: garbagecollector/garbagecollector.go, graph_builder.go;
-// spec §3.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go GarbageCollector,
+// processAttemptToDeleteWorker, processAttemptToOrphanWorker.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go GraphBuilder.
+// Rule: spec §3.
 package engine

@@ -92,7 +92,9 @@ type Facts struct {
 // order of the references until one cannot be resolved. It holds no state and
 // sends only reads.
 //
-// Upstream: attemptToDeleteItem steps 2–6, isDangling, spec §3.8, §3.10.
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go isDangling, classifyReferences,
+// attemptToDeleteItem: steps 2–6.
+// Rule: spec §3.8, §3.10.
 func Lookup(ctx context.Context, api API, rules Rules, a Attempt) Facts {
 	return lookup(ctx, api, rules, a, false)
 }

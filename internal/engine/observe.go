@@ -8,7 +8,9 @@ import (
 // Observe takes one watch event into the graph and queues whom it concerns. The
 // object's apiVersion and kind must be those of the watched resource.
 //
-// Upstream: graph_builder.go processGraphChanges, spec §3.5.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges,
+// processTransitions, identityFromEvent.
+// Rule: spec §3.5.
 func (c *Collector) Observe(e object.Event) {
 	id, known := c.graph.Find(e.Object.UID)
 	if known && c.graph.Virtual(id) {
@@ -115,7 +117,7 @@ func (c *Collector) queueDependents(id graph.ID) {
 // queueUnblocked queues the owners that lost a blocking reference: they may be
 // waiting for just that.
 //
-// Upstream: graph_builder.go addUnblockedOwnersToDeleteQueue.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go addUnblockedOwnersToDeleteQueue.
 func (c *Collector) queueUnblocked(change graph.Change) {
 	queue := func(ref object.OwnerReference) {
 		if owner, ok := c.graph.Find(ref.UID); ok {
@@ -139,7 +141,8 @@ func (c *Collector) queueUnblocked(change graph.Change) {
 // not agree with what is known of the owner is queued itself: if its owners are
 // solid nothing comes of it.
 //
-// Upstream: graph_builder.go addDependentToOwners, spec §3.6.2.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go addDependentToOwners.
+// Rule: spec §3.6.2.
 func (c *Collector) link(id graph.ID, refs []object.OwnerReference) {
 	suspicious := false
 	namespace := c.graph.Identity(id).Namespace

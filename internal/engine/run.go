@@ -11,7 +11,7 @@ import (
 
 // The defaults of RunOptions.
 const (
-	// Upstream: --concurrent-gc-syncs.
+	// Upstream: pkg/controller/garbagecollector/config/v1alpha1/defaults.go RecommendedDefaultGarbageCollectorControllerConfiguration.
 	defaultWorkers = 20
 	defaultQuiet   = 2 * time.Second
 	defaultGrace   = 10 * time.Second

@@ -8,6 +8,9 @@ import (
 // Settle takes the outcome of an attempt back: what was learned about owners,
 // what has vanished, whom a foreground deletion waits for, and whether the
 // attempt comes again.
+//
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go processAttemptToDeleteWorker,
+// attemptToDeleteWorker, attemptToOrphanWorker.
 func (c *Collector) Settle(out Outcome) {
 	d := out.Decision
 	c.noteSent(out)

@@ -10,8 +10,9 @@ import (
 // can disagree about one UID, the absence of one identity is not the absence of
 // all: dependents that name another one keep the node.
 //
-// Upstream: graph_builder.go processGraphChanges, virtual delete events,
-// spec §3.5 B3.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges,
+// enqueueVirtualDeleteEvent.
+// Rule: spec §3.5 B3.
 func (c *Collector) vanish(absent object.Ref) {
 	id, known := c.graph.Find(absent.UID)
 	if !known {

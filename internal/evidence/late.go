@@ -87,7 +87,9 @@ func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
 // Fails tells of a namespace or a definition that its last clean-up has failed, by the
 // word of whoever tried, for a reason that is not known to have passed.
 //
-// Upstream: namespace_conditions.go; crd_finalizer.go.
+// Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessGroupVersionErr,
+// ProcessDiscoverResourcesErr, makeDeleteContentCondition.
+// Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go CRDFinalizer.sync.
 func (s *Surroundings) Fails(o *object.Object) (Lateness, bool) {
 	if !o.BeingDeleted() || s.seen == nil {
 		return Lateness{}, false
@@ -168,8 +170,9 @@ func (s *Surroundings) ConditionsOfDefinition(name string) []Condition {
 // OnlyRemains tells whether the failures that a condition lists say no more than that
 // content was still there when it was looked for again, as it is while it goes.
 //
-// Upstream: namespaced_resources_deleter.go deleteAllContentForGroupVersionResource;
-// namespace_conditions.go joins the errors.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.
+// Upstream: pkg/controller/namespace/deletion/status_condition_utils.go makeDeleteContentCondition:
+// joins the errors.
 func OnlyRemains(message string) bool {
 	_, errors, found := strings.Cut(message, " remaining: ")
 	if !found {

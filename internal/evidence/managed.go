@@ -28,8 +28,8 @@ type managed struct {
 
 // writers are the entries that own finalizers.
 //
-// Upstream: structured-merge-diff fieldpath, serialize-pe.go: an element of a set
-// is the key `v:` and its value as JSON.
+// As structured-merge-diff writes it in fieldpath/serialize-pe.go: an element of a set is
+// the key `v:` and its value as JSON.
 func writers(entries []managed) []Writer {
 	var list []Writer
 	for _, e := range entries {

@@ -166,7 +166,7 @@ func lowered(names []string) []string {
 // told tells whether RBAC says who may do what: an API server that uses it makes the
 // role of administrators itself.
 //
-// Upstream: rbac/bootstrappolicy/policy.go ClusterRoles.
+// Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go ClusterRoles.
 func (r *rights) told() bool {
 	_, ok := r.cluster["cluster-admin"]
 	return ok
@@ -183,7 +183,7 @@ func (r *rights) rulesOf(b *Binding) []Rule {
 // names its resource. What is about a subresource counts: the status of some kinds
 // takes finalizers along.
 //
-// Upstream: rbac/v1 evaluation helpers VerbMatches, APIGroupMatches, ResourceMatches.
+// Upstream: pkg/apis/rbac/v1/evaluation_helpers.go VerbMatches, APIGroupMatches, ResourceMatches.
 func allows(rules []Rule, resource object.Resource, name string) (named, powerful bool) {
 	for _, rule := range rules {
 		if !containsAny(rule.Verbs, "*", "update", "patch") || !containsAny(rule.Groups, "*", resource.Group) ||

@@ -67,7 +67,7 @@ func (w *World) takeEndpoints(b *body, raw []byte) error {
 // takeSlice counts endpoints. One that does not say whether it is ready counts as
 // ready.
 //
-// Upstream: discovery/v1 EndpointConditions.Ready.
+// Upstream: api/discovery/v1/types.go EndpointConditions.
 func (w *World) takeSlice(b *body, raw []byte) error {
 	var d struct {
 		Endpoints []struct {

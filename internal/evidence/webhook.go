@@ -33,9 +33,11 @@ type Webhook struct {
 // Selects tells whether the selectors take an object in a namespace, which is nil
 // where it was not seen. It is sure only when nothing else could decide otherwise.
 //
-// Upstream: apiserver webhook/predicates namespace and object matchers: an object
-// without namespace is taken by every namespace selector, a namespace by its own
-// labels.
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/namespace/matcher.go MatchNamespaceSelector,
+// GetNamespaceLabels.
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/object/matcher.go MatchObjectSelector,
+// matchObject: an object without namespace is taken by every namespace selector, a namespace by its
+// own labels.
 func (h *Webhook) Selects(o, namespace *object.Object) (takes, sure bool) {
 	takes, sure = selected(&h.Objects, o)
 	if !takes && sure {

@@ -100,7 +100,7 @@ func (s *Surroundings) Webhooks(operation string, o *object.Object) (surely, per
 
 // webhooks is Webhooks of any write. Configurations of admission pass without.
 //
-// Upstream: apiserver webhook/predicates/rules IsExemptAdmissionConfigurationResource.
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go IsExemptAdmissionConfigurationResource.
 func (s *Surroundings) webhooks(w Write) (surely, perhaps []*Webhook) {
 	o := w.Object
 	if len(s.deaf) == 0 || o.Group() == "admissionregistration.k8s.io" {
@@ -129,8 +129,8 @@ func (s *Surroundings) webhooks(w Write) (surely, perhaps []*Webhook) {
 // them with it: those stored in another version than that of storage have to be
 // converted. It is sure when that was tried and failed.
 //
-// Upstream: crd_finalizer.go deleteInstances, customresource_handler.go
-// GetCustomResourceListerCollectionDeleter.
+// Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go deleteInstances.
+// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go GetCustomResourceListerCollectionDeleter.
 func (s *Surroundings) Cleanup(definition *object.Object) (Refusal, bool) {
 	for _, d := range s.mute {
 		if d.Ref.Name != definition.Name || len(d.Stored) == 1 && d.Stored[0] == d.Storage {
@@ -167,8 +167,9 @@ func (s *Surroundings) Unreadable(namespace string) (Refusal, bool) {
 // have none that has to be. But while the API server's cache is waiting for them, it
 // lists them to nobody.
 //
-// Upstream: apiserver storage/cacher/cacher.go GetList; namespaced_resources_deleter.go
-// deleteAllContentForGroupVersionResource lists without a limit.
+// Upstream: apiserver/pkg/storage/cacher/cacher.go Cacher.GetList.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource:
+// lists without a limit.
 func (s *Surroundings) unreadable(d *Definition, namespace string) (Refusal, bool) {
 	r, ok := s.snap.Resources.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural})
 	if !ok || namespace != "" && !r.Namespaced {
@@ -187,7 +188,7 @@ func (s *Surroundings) unreadable(d *Definition, namespace string) (Refusal, boo
 // unreadyCache is the beginning of what the API server answers while it cannot read all
 // objects of a resource into its cache.
 //
-// Upstream: apiserver storage/cacher/ready.go readGenerationLocked.
+// Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked.
 const unreadyCache = "storage is (re)initializing"
 
 func (s *Surroundings) preferred(d *Definition) string {
@@ -222,7 +223,9 @@ func (r *reach) deafOf(seen *World) []*Webhook {
 // asks tells whether the rules of a webhook cover a write. A rule for another version
 // of the resource covers it, too, unless only exact matches count.
 //
-// Upstream: apiserver webhook/predicates/rules; generic/webhook.go ShouldCallHook.
+// Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go Matcher.Matches,
+// scope, group, version, operation, resource.
+// Upstream: apiserver/pkg/admission/plugin/webhook/generic/webhook.go ShouldCallHook.
 func (s *Surroundings) asks(h *Webhook, w Write, r object.Resource) bool {
 	if covers(h, w, r) {
 		return true

@@ -11,7 +11,8 @@ import (
 // every kind that could be in it was listed, and discovery knows all kinds: what
 // stays behind can be reached by nobody.
 //
-// Upstream: namespaced_resources_deleter.go deletes all content before it finalizes.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go namespacedResourcesDeleter.Delete:
+// deletes all content before it finalizes.
 func (j *judgement) content() {
 	var there []object.Ref
 	for _, o := range j.snap.Objects {

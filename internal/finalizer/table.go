@@ -100,7 +100,7 @@ func Table() []Known {
 
 // ofKubernetes are the finalizers of Kubernetes itself and of its side projects.
 //
-// Upstream: spec §7.1.
+// Rule: spec §7.1.
 var ofKubernetes = []Known{
 	{object.Foreground, Collector, "any object", "the garbage collector", "when no blocking dependent is left",
 		"the owner goes at once, and its dependents are collected in the background or stay with finalizers of their own"},

@@ -23,7 +23,8 @@ func (c Change) Empty() bool { return len(c.Added)+len(c.Removed)+len(c.Changed)
 // UID only the last counts; of several new ones the first is compared with it
 // and the others count as added.
 //
-// Upstream: graph_builder.go referencesDiffs, spec §3.5 B2.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go referencesDiffs.
+// Rule: spec §3.5 B2.
 func Compare(old, next []object.OwnerReference) Change {
 	var c Change
 	if slices.Equal(old, next) && !repeated(next) {

@@ -13,5 +13,8 @@
 // The graph does no I/O, holds no lock and is for one goroutine. It keeps nodes
 // and links in slabs of plain integers, since it has to hold a million of each.
 //
-// Upstream: garbagecollector/graph.go, graph_builder.go; spec §3.2–§3.6.
+// Upstream: pkg/controller/garbagecollector/graph.go node, objectReference, concurrentUIDToNode.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go insertNode, removeNode,
+// removeDependentFromOwners.
+// Rule: spec §3.2–§3.6.
 package graph

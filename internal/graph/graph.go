@@ -167,7 +167,7 @@ func (g *Graph) Remove(id ID) {
 // dependents in the place of id, and returns its ID. The old ID is no longer
 // present and keeps its identity, for those who still have it queued.
 //
-// Upstream: graph.go node.clone.
+// Upstream: pkg/controller/garbagecollector/graph.go node.clone.
 func (g *Graph) Replace(id ID, identity object.Ref) ID {
 	old := g.node(id)
 	o := old.object.Clone()

@@ -12,7 +12,10 @@ import (
 // namespace from which it can be named; mismatched have a reference with its UID
 // that says something else. A dependent with both kinds of references is in both.
 //
-// Upstream: graph_builder.go partitionDependents, spec §3.6.1.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go partitionDependents.
+// Upstream: pkg/controller/garbagecollector/graph.go ownerReferenceCoordinates,
+// ownerReferenceMatchesCoordinates.
+// Rule: spec §3.6.1.
 func (g *Graph) Partition(id ID, identity object.Ref) (matching, mismatched []ID) {
 	g.EachDependent(id, func(d ID) bool {
 		n := g.node(d)
@@ -46,7 +49,8 @@ func (g *Graph) Partition(id ID, identity object.Ref) (matching, mismatched []ID
 // owner, after one of its identities was found absent: the smallest candidate
 // greater than the absent one, else the smallest candidate.
 //
-// Upstream: graph_builder.go getAlternateOwnerIdentity, spec §3.6.4.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go getAlternateOwnerIdentity.
+// Rule: spec §3.6.4.
 func (g *Graph) Alternate(dependents []ID, absent object.Ref) (object.Ref, bool) {
 	return Alternate(g.objects(dependents), absent)
 }

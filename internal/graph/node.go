@@ -115,6 +115,8 @@ func (g *Graph) EachBlocking(id ID, yield func(ID) bool) {
 
 // BlockingDependents lists the dependents with a blocking reference to the node,
 // in object.Compare order.
+//
+// Upstream: pkg/controller/garbagecollector/graph.go node.blockingDependents.
 func (g *Graph) BlockingDependents(id ID) []ID {
 	var ids []ID
 	g.EachBlocking(id, func(d ID) bool {

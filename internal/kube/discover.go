@@ -54,8 +54,10 @@ func (d *Discovery) MissingGroup(group string) (string, bool) {
 // form. A group that fails, or whose document is stale, costs that group alone.
 // What it found is what Resource answers from then on.
 //
-// Upstream: discovery.ServerGroupsAndResources; that a stale document counts as a
-// failure, discovery.SplitGroupsAndResources. (spec §3.3)
+// Upstream: client-go/discovery/discovery_client.go ServerGroupsAndResources.
+// Upstream: client-go/discovery/aggregated_discovery.go SplitGroupsAndResources, convertAPIGroup: a
+// stale document counts as a failure.
+// Rule: spec §3.3.
 func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	d := &Discovery{Resources: &object.Resources{}, At: time.Now(), statuses: map[schema.GroupVersionResource]bool{}}
 	bound := &http.Client{Transport: within{ctx, c.http.Transport}, Timeout: cmp.Or(c.http.Timeout, c.brief), CheckRedirect: stay}

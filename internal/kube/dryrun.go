@@ -38,7 +38,7 @@ func builtin(group string) bool {
 // --dry-run=server. A server that is old enough knows no dry run and would do it, so
 // that without such a document the answer is no. It is safe for concurrent use.
 //
-// Upstream: cli-runtime queryParamVerifierV3.
+// Upstream: cli-runtime/pkg/resource/query_param_verifier_v3.go queryParamVerifierV3.HasSupport.
 func (c *Client) DryRuns(ctx context.Context, r object.Resource) bool {
 	if builtin(r.Group) {
 		return true

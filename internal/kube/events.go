@@ -33,7 +33,8 @@ type Event struct {
 // The events of an object without a namespace are in the namespace default. Those of a
 // node have its name for a uid.
 //
-// Upstream: client-go tools/record/event.go makeEvent, kubelet.go nodeRef.
+// Upstream: client-go/tools/record/event.go makeEvent.
+// The kubelet makes the reference to its node itself.
 func (c *Client) Events(ctx context.Context, of object.Ref, most int) ([]Event, error) {
 	namespace := cmp.Or(of.Namespace, metav1.NamespaceDefault)
 	selected := fields.OneTermEqualSelector("involvedObject.uid", string(of.UID))

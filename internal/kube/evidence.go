@@ -256,7 +256,7 @@ func (w *witness) read(ctx context.Context, o *object.Object) ([]byte, error) {
 // events reads what was said about one object. That of objects without namespace is
 // said in the namespace default.
 //
-// Upstream: client-go tools/record, makeEvent.
+// Upstream: client-go/tools/record/event.go makeEvent.
 func (w *witness) events(ctx context.Context, o *object.Object) {
 	at := Place{evidence.ResourceOf(evidence.Events), o.Namespace}
 	if at.Namespace == "" {

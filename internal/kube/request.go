@@ -74,7 +74,7 @@ const (
 // to do. A write is repeated only on 429, which says that nothing was done; a
 // read also on 5xx with a Retry-After. Everything but 2xx is an error.
 //
-// Upstream: client-go rest/with_retry.go repeats writes on 5xx, too.
+// Upstream: client-go/rest/with_retry.go IsNextRetry, checkWait: repeats writes on 5xx, too.
 func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 	var waited time.Duration
 	for try := 1; ; try++ {
@@ -188,15 +188,18 @@ func answerOf(response *http.Response) *answer {
 // stays so for as long as its objects cannot be converted; an eviction that has to
 // wait. Nobody else waits for that.
 //
-// Upstream: apiserver filters tooManyRequests, cacher "storage is (re)initializing".
+// Upstream: apiserver/pkg/server/filters/priority-and-fairness.go tooManyRequests.
+// Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked: "storage is
+// (re)initializing".
 func overloaded(err error) bool {
 	return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // unreadyFor is for how long a resource is waited for that is not ready, by the answer.
 //
-// Upstream: apiserver storage/cacher/ready.go appends why the last attempt to read has
-// failed; apiextensions-apiserver conversion/webhook_converter.go Convert.
+// Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked: appends why the last
+// attempt to read has failed.
+// Upstream: apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go webhookConverter.Convert.
 func unreadyFor(err error) time.Duration {
 	if strings.Contains(err.Error(), "conversion webhook for ") {
 		return unconverted

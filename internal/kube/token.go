@@ -36,7 +36,8 @@ func withToken(rare *object.Rare, token *object.Token) *object.Rare {
 // that the later list lacks is of another type, or has gone since: then nobody deletes it
 // any more. What else is in that list has come since, and is left out.
 //
-// Upstream: core/validation ValidateSecretUpdate; registry/core/secret SelectableFields.
+// Upstream: pkg/apis/core/validation/validation.go ValidateSecretUpdate.
+// Upstream: pkg/registry/core/secret/strategy.go SelectableFields.
 func (c *Client) settleTokens(ctx context.Context, at Place, objects []*object.Object) {
 	if at.Resource.Kind != secretKind || at.Resource.Group != "" ||
 		!slices.ContainsFunc(objects, func(o *object.Object) bool { return o.Token() != nil }) {

@@ -157,7 +157,8 @@ func (f *frames) read() (frame, error) {
 
 // message reads a frame of protobuf: its length in four bytes, and a WatchEvent.
 //
-// Upstream: apimachinery util/framer, and metav1.WatchEvent without an envelope.
+// Upstream: apimachinery/pkg/util/framer/framer.go lengthDelimitedFrameReader.Read.
+// Upstream: apimachinery/pkg/apis/meta/v1/watch.go WatchEvent: without an envelope.
 func (f *frames) message() (frame, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(f.body, size[:]); err != nil {

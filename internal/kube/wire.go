@@ -112,7 +112,7 @@ func each(message []byte, field func(w *wire, t tag) (known bool, err error)) er
 
 // magic stands before every message of Kubernetes.
 //
-// Upstream: apimachinery runtime/serializer/protobuf, protoEncodingPrefix.
+// Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go protoEncodingPrefix.
 var magic = []byte("k8s\x00")
 
 // envelope is a runtime.Unknown: a message and what it is.

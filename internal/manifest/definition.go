@@ -111,7 +111,7 @@ func (l *lexer) definitionVersion(v *object.DefinitionVersion) error {
 // conditions reads the two conditions of a CustomResourceDefinition that its
 // instances depend on, or those of a Job that say that it has finished.
 //
-// Upstream: controller/job/util IsJobFinished.
+// Upstream: pkg/controller/job/util/utils.go FinishedCondition.
 func (l *lexer) conditions(it *item) error {
 	if err := l.once(it, hasConditions, "status.conditions"); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 // mirrorAnnotation marks the mirror pod of a static pod.
 //
-// Upstream: core/v1 MirrorPodAnnotationKey.
+// Upstream: api/core/v1/annotation_key_constants.go MirrorPodAnnotationKey.
 const mirrorAnnotation = "kubernetes.io/config.mirror"
 
 // metadata reads an ObjectMeta or ListMeta.

@@ -5,7 +5,7 @@ import "bytes"
 // The lines that `kubectl cluster-info dump` writes around the log of a
 // container.
 //
-// Upstream: kubectl pkg/cmd/clusterinfo clusterinfo_dump.go.
+// Upstream: kubectl/pkg/cmd/clusterinfo/clusterinfo_dump.go ClusterInfoDumpOptions.Run.
 var (
 	logStart = []byte("==== START logs for container ")
 	logEnd   = []byte("==== END logs for container ")

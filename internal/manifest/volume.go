@@ -102,7 +102,7 @@ func (l *lexer) named(it *item, key, name string, flat bool) (text span, err err
 // claimsOf are the claims of the pod: those of ephemeral volumes are named after
 // it.
 //
-// Upstream: component-helpers/storage/ephemeral VolumeClaimName.
+// Upstream: component-helpers/storage/ephemeral/ephemeral.go VolumeClaimName.
 func (f *facts) claimsOf(pod string) []object.Claim {
 	for i := range f.pod.Claims {
 		if c := &f.pod.Claims[i]; c.Ephemeral {

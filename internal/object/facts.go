@@ -77,7 +77,7 @@ type Job struct {
 
 // BuiltInManager is the name of the Job controller in spec.managedBy.
 //
-// Upstream: batch/v1 JobControllerName.
+// Upstream: api/batch/v1/types.go JobControllerName.
 const BuiltInManager = "kubernetes.io/job-controller"
 
 // Elsewhere tells whether another controller than the one of Kubernetes manages
@@ -105,7 +105,7 @@ type Volume struct {
 
 // The annotations that say who deletes the storage behind a PersistentVolume.
 //
-// Upstream: component-helpers/storage/volume AnnDynamicallyProvisioned,
+// Upstream: component-helpers/storage/volume/pv_helpers.go AnnDynamicallyProvisioned,
 // AnnMigratedTo.
 const (
 	ProvisionerAnnotation = "pv.kubernetes.io/provisioned-by"
@@ -160,7 +160,7 @@ type StatefulSet struct {
 // Made tells whether a claim of this name is one that the StatefulSet of that name has
 // made for one of its pods, whatever their number is by now.
 //
-// Upstream: statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
+// Upstream: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
 func (s *StatefulSet) Made(set, claim string) bool {
 	return slices.ContainsFunc(s.ClaimTemplates, func(template string) bool {
 		ordinal, ok := strings.CutPrefix(claim, template+"-"+set+"-")
@@ -170,12 +170,12 @@ func (s *StatefulSet) Made(set, claim string) bool {
 
 // TokenType is the type of the Secrets that are tokens of ServiceAccounts.
 //
-// Upstream: core/v1 SecretTypeServiceAccountToken.
+// Upstream: api/core/v1/types.go SecretTypeServiceAccountToken.
 const TokenType = "kubernetes.io/service-account-token"
 
 // The annotations by which a token says whose it is.
 //
-// Upstream: core/v1 ServiceAccountNameKey, ServiceAccountUIDKey.
+// Upstream: api/core/v1/types.go ServiceAccountNameKey, ServiceAccountUIDKey.
 const (
 	AccountNameAnnotation = "kubernetes.io/service-account.name"
 	AccountUIDAnnotation  = "kubernetes.io/service-account.uid"
@@ -204,7 +204,7 @@ func TokenBy(account string, uid types.UID, secretType string) *Token {
 
 // Of tells whether the token is one of a ServiceAccount, by its name and uid.
 //
-// Upstream: apiserver serviceaccount IsServiceAccountToken.
+// Upstream: apiserver/pkg/authentication/serviceaccount/util.go IsServiceAccountToken.
 func (t *Token) Of(account string, uid types.UID) bool {
 	return t.Account == account && (t.AccountUID == "" || t.AccountUID == uid)
 }

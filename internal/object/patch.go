@@ -103,8 +103,11 @@ type deleteOwnerBody struct {
 
 // Body is the patch as it goes over the wire.
 //
-// Upstream: garbagecollector/patch.go, operations.go, job/job_controller.go
-// removeTrackingFinalizerPatch.
+// Upstream: pkg/controller/garbagecollector/patch.go deleteOwnerRefJSONMergePatch,
+// unblockOwnerReferencesStrategicMergePatch, unblockOwnerReferencesJSONMergePatch.
+// Upstream: pkg/controller/garbagecollector/operations.go removeFinalizer.
+// Upstream: pkg/controller/controller_ref_manager.go GenerateDeleteOwnerRefStrategicMergeBytes.
+// Upstream: pkg/controller/job/job_controller.go removeTrackingFinalizerPatch.
 func (p Patch) Body() []byte {
 	if p.Type == JSON {
 		return encoded(p.operations())

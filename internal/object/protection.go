@@ -25,7 +25,7 @@ const (
 
 // RevisionAnnotation holds the revision of a Deployment and of its ReplicaSets.
 //
-// Upstream: deployment/util RevisionAnnotation.
+// Upstream: pkg/controller/deployment/util/deployment_util.go RevisionAnnotation.
 const RevisionAnnotation = "deployment.kubernetes.io/revision"
 
 // RevisionBy reads the value of RevisionAnnotation; 0 for anything but a number.

@@ -70,7 +70,8 @@ func GroupOf(apiVersion string) string {
 // SplitAPIVersion splits an apiVersion into group and version. An unparsable
 // one degenerates to two empty strings.
 //
-// Upstream: apimachinery schema.FromAPIVersionAndKind, spec §3.11.
+// Upstream: apimachinery/pkg/runtime/schema/group_version.go FromAPIVersionAndKind.
+// Rule: spec §3.11.
 func SplitAPIVersion(apiVersion string) (group, version string) {
 	group, version, grouped := strings.Cut(apiVersion, "/")
 	switch {

@@ -136,8 +136,9 @@ func (rs *Resources) Add(r Resource) {
 // resolvable beside it: the lower-case kind, and `<Kind>List` and `List` with a
 // guessed resource name that no path serves.
 //
-// Upstream: meta.DefaultRESTMapper.AddSpecific and
-// restmapper.NewDiscoveryRESTMapper, spec §3.11, S172, S173.
+// Upstream: apimachinery/pkg/api/meta/restmapper.go DefaultRESTMapper.AddSpecific.
+// Upstream: client-go/restmapper/discovery.go NewDiscoveryRESTMapper.
+// Rule: spec §3.11, S172, S173.
 func (rs *Resources) register(r Resource) {
 	gvk := schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
 	rs.byKind[gvk] = r
@@ -191,6 +192,9 @@ func (rs *Resources) Preferred(gr schema.GroupResource) (Resource, bool) {
 // Monitored tells whether the collector watches this resource: it is the
 // preferred version, offers delete, list and watch, and is not an Event.
 // (spec §3.3)
+//
+// Upstream: pkg/controller/garbagecollector/garbagecollector.go GetDeletableResources.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go ignoredResources.
 func (rs *Resources) Monitored(r Resource) bool {
 	gr := r.GroupResource()
 	if gr.Resource == "events" && (gr.Group == "" || gr.Group == "events.k8s.io") {

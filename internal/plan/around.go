@@ -51,8 +51,8 @@ func (n *neighbours) server() *apisim.Server {
 
 // admit refuses a write that needs a webhook which does not answer.
 //
-// Upstream: admission/plugin/webhook/validating/dispatcher.go: a call that fails is an
-// internal error, unless its failure is ignored.
+// Upstream: apiserver/pkg/admission/plugin/webhook/validating/dispatcher.go validatingDispatcher.Dispatch:
+// a call that fails is an internal error, unless its failure is ignored.
 func (n *neighbours) admit(verb object.Verbs, ref object.Ref) error {
 	r, refused := n.refuses(verb, ref)
 	if !refused {
@@ -120,9 +120,10 @@ func (n *neighbours) hidden(o *object.Object) (evidence.Refusal, bool) {
 
 // subresource is the part of an object that the actor at work updates.
 //
-// Upstream: namespaced_resources_deleter.go updateNamespaceStatusFunc and
-// finalizeNamespace, crd_finalizer.go sync, podgc/gc_controller.go
-// markFailedAndDeletePod.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go updateNamespaceStatusFunc,
+// finalizeNamespace.
+// Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go CRDFinalizer.sync.
+// Upstream: pkg/controller/podgc/gc_controller.go markFailedAndDeletePodWithCondition.
 func (r *recorder) subresource() string {
 	switch {
 	case r.finalizing:

@@ -127,7 +127,7 @@ func (s *simulation) volumes(effects []report.Effect) seenVolumes {
 // behind is the storage behind a claim; false when there is none. What the claim
 // itself says of its volume does not count: the volume has the last word.
 //
-// Upstream: pv_controller.go syncVolume, reclaimVolume.
+// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume, reclaimVolume.
 func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 	for _, o := range all.byClaim[[2]string{claim.Namespace, claim.Name}] {
 		v := o.Volume()
@@ -159,7 +159,7 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 // alone is the storage behind a volume that goes, and whose claim does not.
 // Whoever has the storage deleted is seen by the finalizer that waits for it.
 //
-// Upstream: KEP-2644, spec §7.1.
+// Rule: spec §7.1; KEP-2644.
 func (all seenVolumes) alone(volume report.Ref) report.Storage {
 	found := report.Storage{Volume: &volume, Fate: report.Unknown}
 	o := all.byRef[volume]

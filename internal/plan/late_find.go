@@ -225,7 +225,8 @@ func (s *simulation) lateCollector(ctx context.Context, l *late, old []*object.O
 // none is left, to take its finalizer off. A server that refuses it holds the object. What was
 // made while it waits for another one it looks at when that has gone.
 //
-// Upstream: processGraphChanges does not queue an owner for a dependent that is added.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges: does not queue an
+// owner for a dependent that is added.
 func (s *simulation) couldGoOn(ctx context.Context, c *engine.Collector, world engine.World, o *object.Object) bool {
 	decide := func(x *object.Object) (d engine.Decision) {
 		if a, ok := c.Inspect(x.UID); ok {

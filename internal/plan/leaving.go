@@ -12,7 +12,7 @@ import (
 // done before, depends on who is faster. Of the content of a namespace the pods go
 // first.
 //
-// Upstream: namespaced_resources_deleter.go deleteAllContent.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
 func (s *simulation) controllerOf(o *object.Object, finalizer string) (string, report.ControllerState) {
 	j := s.options.Surroundings.Controller(o, finalizer)
 	name := j.Name

@@ -13,8 +13,10 @@ import (
 // and that stay, with the data in them. Those that its retention policy deletes refer to
 // it or to its pods, and the collector takes them.
 //
-// Upstream: statefulset/stateful_pod_control.go createPersistentVolumeClaims,
-// ClaimOwnerMatchesSetAndPod, spec §7.1, S235, S236.
+// Upstream: pkg/controller/statefulset/stateful_pod_control.go createPersistentVolumeClaims,
+// ClaimsMatchRetentionPolicy.
+// Upstream: pkg/controller/statefulset/stateful_set_utils.go isClaimOwnerUpToDate.
+// Rule: spec §7.1, S235, S236.
 func (s *simulation) addLeft(all fates) {
 	var sets []*fate
 	for _, f := range all {

@@ -18,16 +18,16 @@ type memory struct {
 	// waited are objects that once waited for their dependents and no longer do. The
 	// collector's node keeps that for ever.
 	//
-	// Upstream: graph.go markDeletingDependents.
+	// Upstream: pkg/controller/garbagecollector/graph.go markDeletingDependents.
 	waited map[types.UID]bool
 	// handled are objects whose deletion it has begun with before: only a collector that
 	// starts takes them up again. (Q20, Q26)
 	//
-	// Upstream: graph_builder.go deletionStartsWithFinalizer.
+	// Upstream: pkg/controller/garbagecollector/graph_builder.go deletionStartsWithFinalizer.
 	handled map[types.UID]bool
 	// absent are owners that it once did not find.
 	//
-	// Upstream: uid_cache.go ReferenceCache.
+	// Upstream: pkg/controller/garbagecollector/uid_cache.go ReferenceCache.
 	absent []object.Ref
 	// running: it saw the world before the user's request, of which it otherwise sees
 	// what came of it.

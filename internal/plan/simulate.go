@@ -266,7 +266,7 @@ func (s *simulation) look(g *graph.Graph) {
 // order, and the objects of one as well. Our own collector waits for all of them, and one
 // that has been running has them.
 //
-// Upstream: client-go reflector.go watchList hands over what a map held.
+// Upstream: client-go/tools/cache/reflector.go Reflector.watchList: hands over what a map held.
 func (s *simulation) watch(objects []*object.Object, random *rand.Rand) {
 	late := false
 	if random != nil {

@@ -15,8 +15,8 @@ import (
 
 // takeFinalizers sends the user's requests.
 //
-// Upstream: spec §2.5 and §12: an object that is being deleted goes with
-// the very request that leaves it without a finalizer.
+// Rule: spec §2.5, §12: an object that is being deleted goes with the very request
+// that leaves it without a finalizer.
 func (s *simulation) takeFinalizers(ctx context.Context) error {
 	for _, ref := range s.seed.Targets {
 		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)

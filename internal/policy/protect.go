@@ -31,8 +31,9 @@ const (
 // Reasons lists the reasons in the order in which they are looked for.
 func Reasons() []Reason { return []Reason{Namespace, Annotation, Helm, Kind} }
 
-// Upstream: metav1.NamespaceSystem, NamespacePublic, NamespaceDefault and
-// corev1.NamespaceNodeLease.
+// Upstream: apimachinery/pkg/apis/meta/v1/types.go NamespaceSystem, NamespacePublic,
+// NamespaceDefault.
+// Upstream: api/core/v1/types.go NamespaceNodeLease.
 var namespaces = []string{"kube-system", "kube-public", "kube-node-lease", "default"}
 
 const admission = "admissionregistration.k8s.io"

@@ -21,7 +21,9 @@ import (
 // One thing differs: upstream registers a missing owner under the UID of its
 // dependent, which leads edges astray; here it has its own.
 //
-// Upstream: dump.go ToDOTGraph, MarshalDOT, spec §4, S257–S262.
+// Upstream: pkg/controller/garbagecollector/dump.go toDOTNodesAndEdges, toDOTNodesAndEdgesForObj,
+// marshalDOT, MarshalDOT, NewDOTVertex, NewMissingdotVertex.
+// Rule: spec §4, S257–S262.
 func UpstreamDOT(out io.Writer, _ Style, g *report.Graph) error {
 	nodes, edges := SelectUpstream(g, uidsOf(g.Roots))
 	w := bufio.NewWriter(out)

@@ -244,7 +244,8 @@ func groupVersion(group, version string) string {
 // lists them, and in a group the preferred version first. It is nil when the
 // dump holds no resource lists.
 //
-// Upstream: discovery.ServerPreferredResources, spec §3.3.
+// Upstream: client-go/discovery/discovery_client.go ServerPreferredResources.
+// Rule: spec §3.3.
 func (d *documents) resources(problems *[]Problem) *object.Resources {
 	if len(d.lists) == 0 {
 		return nil

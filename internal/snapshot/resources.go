@@ -98,7 +98,8 @@ func definitionsOf(objects []*object.Object) []*object.Definition {
 // first: discovery orders them by the version's own priority, not by the order
 // of the definition.
 //
-// Upstream: apiextensions customresource_discovery_controller.go.
+// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_discovery_controller.go DiscoveryController.sync,
+// sortGroupDiscoveryByKubeAwareVersion.
 func addDefinition(rs *object.Resources, d *object.Definition) {
 	if _, ok := rs.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural}); ok {
 		return

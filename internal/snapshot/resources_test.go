@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Upstream: S-scenarios of spec §3.3; the preferred version is the
-// group's preferred one if it serves the resource, else the first that does.
+// Rule: spec §3.3: the preferred version is the group's preferred one if it serves
+// the resource, else the first that does.
 //
 // Covers: S187, S188
 func TestDiscoveryPrefersAsTheServerDoes(t *testing.T) {

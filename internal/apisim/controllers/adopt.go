@@ -29,7 +29,8 @@ func namespaced(group, kind, name string) object.Resource {
 // that has no controller, if their selector matches it and neither is being deleted;
 // none for an object that nobody adopts.
 //
-// Upstream: controller_ref_manager.go ClaimObject, spec §8, §9, S243.
+// Upstream: pkg/controller/controller_ref_manager.go ClaimObject.
+// Rule: spec §8, §9, S243.
 func Adopters(o *object.Object) []object.Resource {
 	if _, controlled := o.Controller(); controlled || o.BeingDeleted() {
 		return nil

@@ -24,8 +24,8 @@ const AutoRegisterAssumption = "the API server takes down the APIService of a ve
 // start is there for a reason that nobody knows. A nil coverage stands for a world that
 // is complete.
 //
-// Upstream: crdregistration_controller.go handleVersionUpdate, kube-aggregator
-// autoregister_controller.go checkAPIService.
+// Upstream: pkg/controlplane/controller/crdregistration/crdregistration_controller.go handleVersionUpdate.
+// Upstream: kube-aggregator/pkg/controllers/autoregister/autoregister_controller.go checkAPIService.
 func AutoRegister(c Coverage) Controller {
 	return &registrar{coverage: orComplete(c), served: map[string]bool{}}
 }

@@ -25,8 +25,9 @@ const cidrProtection = "networking.k8s.io/service-cidr-finalizer"
 // are not known. Of an address without the Service that has it, that is not known any more
 // once a Service has gone. A nil coverage stands for a world that is complete.
 //
-// Upstream: servicecidrs/servicecidrs_controller.go canDeleteCIDR, api/servicecidr
-// PrefixContainsIP, spec §7.1, S241.
+// Upstream: pkg/controller/servicecidrs/servicecidrs_controller.go canDeleteCIDR.
+// Upstream: pkg/api/servicecidr/servicecidr.go PrefixContainsIP.
+// Rule: spec §7.1, S241.
 func ServiceCIDRs(c Coverage) Releaser { return &cidrs{coverage: orComplete(c), services: -1} }
 
 type cidrs struct {

@@ -25,8 +25,8 @@ const claimProtection = "kubernetes.io/pvc-protection"
 // there: the pods of the namespace are not covered, or one is shown without its
 // volumes. A nil coverage stands for a world that is complete.
 //
-// Upstream: pvcprotection/pvc_protection_controller.go podUsesPVC,
-// spec §7.1, S230–S232.
+// Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go podUsesPVCForDeletion.
+// Rule: spec §7.1, S230–S232.
 func ClaimProtection(c Coverage) Releaser { return &claims{coverage: orComplete(c)} }
 
 type claims struct {
@@ -111,7 +111,7 @@ func (m *mounts) users(claim *object.Object) []*object.Object {
 
 // shutDown tells whether the kubelet is done with a pod, or was passed by.
 //
-// Upstream: pvc_protection_controller.go podIsShutDown.
+// Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go podIsShutDown.
 func shutDown(pod *object.Object) bool {
 	grace := pod.GracePeriod()
 	return pod.BeingDeleted() && grace != nil && *grace == 0

@@ -4,7 +4,8 @@ import "slices"
 
 // The conditions by which a namespace that stays says why.
 //
-// Upstream: core/v1 NamespaceConditionType.
+// Upstream: api/core/v1/types.go NamespaceDeletionDiscoveryFailure,
+// NamespaceDeletionContentFailure, NamespaceContentRemaining, NamespaceFinalizersRemaining.
 const (
 	discoveryFailure    = "NamespaceDeletionDiscoveryFailure"
 	contentFailure      = "NamespaceDeletionContentFailure"
@@ -15,8 +16,10 @@ const (
 // Conditions are the conditions that are true of a namespace while it waits, by name.
 // While pods are left they say nothing of what remains: all of it counts as removed.
 //
-// Upstream: namespace/deletion status_condition_utils.go and deleteAllContent,
-// spec §5.4, S210–S212.
+// Upstream: pkg/controller/namespace/deletion/status_condition_utils.go ProcessContentTotals,
+// makeDeleteContentCondition.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
+// Rule: spec §5.4, S210–S212.
 func (w Wait) Conditions() []string {
 	if w.Controller != NamespaceName {
 		return nil

@@ -18,8 +18,9 @@ type content struct {
 
 // deleteAll deletes the content and tells whether nothing is left for certain.
 //
-// Upstream: namespaced_resources_deleter.go deleteAllContent; upstream takes the
-// resources in random order. (spec §5.3)
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent:
+// takes the resources in random order.
+// Rule: spec §5.3.
 func (c *content) deleteAll() bool {
 	if r, ok := c.w.Resources().Preferred(podResource); ok && c.deleteOf(r) > 0 {
 		return false
@@ -52,7 +53,7 @@ func contentOf(rs *object.Resources) []object.Resource {
 // be left. Where a request was refused nothing is known, so that refused pods do
 // not keep the rest waiting.
 //
-// Upstream: deleteAllContentForGroupVersionResource.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.
 func (c *content) deleteOf(r object.Resource) (left int) {
 	if !c.coverage.Covers(r, c.namespace.Name) && !c.unserved(r) {
 		c.leave(Wait{Object: c.namespace.Ref, Reason: NotCovered, Resource: r, Why: c.coverage.Why(r, c.namespace.Name)})
@@ -125,7 +126,9 @@ func (c *content) unserved(r object.Resource) bool {
 // checkDiscovery looks for API versions of which the server cannot say what they
 // serve: while there is one the namespace stays, whether or not it has anything of it.
 //
-// Upstream: deleteAllContent keeps the error of discovery to its end. (S212)
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent:
+// keeps the error of discovery to its end.
+// Rule: S212.
 func (c *content) checkDiscovery() {
 	d, ok := c.coverage.(Discovery)
 	if !ok {

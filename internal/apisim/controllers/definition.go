@@ -28,7 +28,8 @@ const DefinitionCleanup = "customresourcecleanup.apiextensions.k8s.io"
 // The finalizer stays as long as the coverage leaves open whether there are more
 // instances. A nil coverage stands for a world that is complete.
 //
-// Upstream: apiextensions crd_finalizer.go sync, spec §6.2, S192–S197.
+// Upstream: apiextensions-apiserver/pkg/controller/finalizer/crd_finalizer.go CRDFinalizer.sync.
+// Rule: spec §6.2, S192–S197.
 func DefinitionController(c Coverage) Controller {
 	return &definitionController{coverage: orComplete(c)}
 }

@@ -25,7 +25,8 @@ const deviceProtection = "resource.kubernetes.io/delete-protection"
 // The finalizer stays as long as the reservations or their pods are not known. A nil
 // coverage stands for a world that is complete.
 //
-// Upstream: resourceclaim/controller.go syncClaim, isPodDone, spec §7.1, S240.
+// Upstream: pkg/controller/resourceclaim/controller.go syncClaim, isPodDone.
+// Rule: spec §7.1, S240.
 func DeviceClaims(c Coverage) Releaser {
 	return &devices{coverage: orComplete(c), seen: map[types.UID]bool{}}
 }

@@ -35,8 +35,8 @@ const (
 // The finalizer stays on a pod as long as it is not known who manages its Job. A
 // nil coverage stands for a world that is complete.
 //
-// Upstream: job/job_controller.go syncOrphanPod, canRemoveFinalizer,
-// spec §7.1, S139, S238, S239.
+// Upstream: pkg/controller/job/job_controller.go syncOrphanPod, canRemoveFinalizer.
+// Rule: spec §7.1, S139, S238, S239.
 func JobTracking(c Coverage) Releaser {
 	return &jobs{coverage: orComplete(c), seen: map[types.UID]bool{}}
 }

@@ -26,8 +26,8 @@ const KubeletAssumption = "the node is ready and its kubelet stops the container
 // Pods whose node is known to be missing are left to PodGC, and those whose kubelet is
 // known not to work are left as they are. A nil health stands for kubelets that work.
 //
-// Upstream: kubelet status_manager.go syncPod, spec §2.9, S051,
-// S060–S062.
+// Upstream: pkg/kubelet/status/status_manager.go manager.syncPod, manager.canBeDeleted.
+// Rule: spec §2.9, S051, S060–S062.
 func Kubelet(h Health) Controller { return &kubelet{health: orHealthy(h)} }
 
 type kubelet struct {

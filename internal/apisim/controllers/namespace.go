@@ -32,8 +32,8 @@ const (
 // kinds from discovery, or takes one for harmless, has its coverage say so.
 // A nil coverage stands for a world that is complete.
 //
-// Upstream: namespace/deletion namespaced_resources_deleter.go Delete,
-// spec §5.2, §5.3, S200–S220.
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go namespacedResourcesDeleter.Delete.
+// Rule: spec §5.2, §5.3, S200–S220.
 func NamespaceController(c Coverage) Controller { return &namespaces{coverage: orComplete(c)} }
 
 type namespaces struct {

@@ -22,8 +22,8 @@ const PodGCAssumption = "the node stays away for longer than the quarantine of p
 // world all there are; a nil coverage stands for a world that is complete. A pod that it
 // is known not to have removed stays; a nil health knows of none.
 //
-// Upstream: podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating,
-// spec §2.9, S063, S064.
+// Upstream: pkg/controller/podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating.
+// Rule: spec §2.9, S063, S064.
 func PodGC(c Coverage, h Health) Controller {
 	return &podGC{coverage: orComplete(c), health: orHealthy(h)}
 }

@@ -44,8 +44,9 @@ const (
 // is, and so is one of which it is not known who deletes its storage: that no external
 // driver has provisioned, or that one within Kubernetes has which is gone by now.
 //
-// Upstream: persistentvolume/pv_controller.go syncVolume, reclaimVolume,
-// findDeletablePlugin; sig-storage-lib-external-provisioner shouldDelete.
+// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume, reclaimVolume,
+// findDeletablePlugin.
+// An external provisioner decides by shouldDelete of sig-storage-lib-external-provisioner.
 func VolumeReclaim() Controller { return &reclaim{seen: map[types.UID]bool{}} }
 
 type reclaim struct {

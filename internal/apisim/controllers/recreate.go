@@ -51,7 +51,7 @@ type Outlook interface {
 // deleted stays away. Where the ground was not seen, it counts as being there: that
 // an object stays away must not be a guess.
 //
-// Upstream: the controllers that are named, spec §9, S065, S242.
+// Rule: spec §9, S065, S242.
 func ComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	switch kind := (schema.GroupKind{Group: o.Group(), Kind: o.Kind}); kind {
 	case schema.GroupKind{Kind: "Pod"}:
@@ -99,6 +99,12 @@ type workload struct {
 	assumption string
 }
 
+// workloads are the kinds whose controllers keep up pods.
+//
+// Upstream: pkg/controller/replicaset/replica_set.go manageReplicas.
+// Upstream: pkg/controller/statefulset/stateful_set_control.go processReplica.
+// Upstream: pkg/controller/daemon/daemon_controller.go podsShouldBeOnNode.
+// Upstream: pkg/controller/job/job_controller.go manageJob.
 var workloads = []workload{
 	{"apps", "ReplicaSet", "replicaset-controller", false, "the ReplicaSet controller runs, and the ReplicaSet still wants as many pods"},
 	{"", "ReplicationController", "replicationcontroller-controller", false, "the ReplicationController controller runs, and still wants as many pods"},
@@ -109,6 +115,8 @@ var workloads = []workload{
 
 // podComesBack is about pods of workloads and mirror pods. What is created is another
 // pod, under the same name or not.
+//
+// Upstream: pkg/kubelet/kubelet.go tryReconcileMirrorPods.
 func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	facts := o.Pod()
 	if facts != nil && facts.Mirror {
@@ -135,7 +143,7 @@ func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 // older ones are history that nobody brings back. Where the revision of either was
 // not seen, it may be the current one.
 //
-// Upstream: deployment/sync.go getNewReplicaSet.
+// Upstream: pkg/controller/deployment/sync.go getNewReplicaSet.
 func replicaSetComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	owner, ref, ok := controllerOf(w, o, "apps", "Deployment")
 	if !ok {
@@ -159,6 +167,10 @@ const (
 
 // endpointsComeBack is about EndpointSlices and Endpoints that a controller keeps for
 // a Service. What people or others made for it stays away.
+//
+// Upstream: pkg/controller/endpoint/endpoints_controller.go syncService.
+// Upstream: pkg/controller/endpointslice/endpointslice_controller.go syncService.
+// Upstream: pkg/controller/endpointslicemirroring/endpointslicemirroring_controller.go syncEndpoints.
 func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 	const assumption = "the controller runs, and the Service still has a selector"
 	if o.Namespace == "default" && o.Name == "kubernetes" {
@@ -185,6 +197,9 @@ func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 }
 
 // claimComesBack is about claims that are made for a single pod, which lives on.
+//
+// Upstream: pkg/controller/volume/ephemeral/controller.go handleVolume.
+// Upstream: pkg/controller/resourceclaim/controller.go handleClaim.
 func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	pod, ref, ok := controllerOf(w, o, "", "Pod")
 	if !ok || pod != nil && pod.Pod() != nil && pod.Pod().Finished() {
@@ -199,6 +214,10 @@ func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 
 // nodeComesBack is about what the kubelet of a node keeps: the lease and the CSINode
 // of the same name, and the node, which it registers when it starts.
+//
+// Upstream: pkg/kubelet/kubelet_node_status.go registerWithAPIServer.
+// Upstream: pkg/volume/csi/nodeinfomanager/nodeinfomanager.go CreateCSINode.
+// Upstream: component-helpers/apimachinery/lease/controller.go ensureLease.
 func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	switch {
 	case o.Kind == "Node":
@@ -215,8 +234,8 @@ func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 // looks like now: the older ones are history that nobody brings back. Which one it is
 // was not seen.
 //
-// Upstream: daemon/update.go constructHistory, statefulset/stateful_set_control.go
-// getStatefulSetRevisions.
+// Upstream: pkg/controller/daemon/update.go constructHistory.
+// Upstream: pkg/controller/statefulset/stateful_set_control.go getStatefulSetRevisions.
 func revisionComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	for _, kind := range []string{"DaemonSet", "StatefulSet"} {
 		if _, ref, ok := controllerOf(w, o, "apps", kind); ok {
@@ -230,7 +249,7 @@ func revisionComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 
 // addressComesBack is about the address of a Service that lives.
 //
-// Upstream: ipallocator/controller/repairip.go syncService.
+// Upstream: pkg/registry/core/service/ipallocator/controller/repairip.go syncService.
 func addressComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	a := o.IPAddress()
 	if a == nil || a.Group != "" || a.Resource != serviceResource.Resource || o.Labels.Get(addressManager) != addressAllocator {
@@ -240,6 +259,9 @@ func addressComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 }
 
 // namespaceFillsUp is about what every namespace has as long as it is active.
+//
+// Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go syncNamespace.
+// Upstream: pkg/controller/certificates/rootcacertpublisher/publisher.go syncNamespace.
 func namespaceFillsUp(w Outlook, o *object.Object) (Recreation, bool) {
 	namespace := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}
 	switch {

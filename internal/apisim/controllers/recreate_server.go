@@ -21,8 +21,11 @@ const (
 // keptByServer are the objects that an API server creates whenever they are missing,
 // by kind and name. All but the Service are cluster-scoped.
 //
-// Upstream: controlplane/controller systemnamespaces, kubernetesservice and
-// defaultservicecidr, apis/flowcontrol/bootstrap default.go.
+// Upstream: pkg/controlplane/controller/systemnamespaces/system_namespaces_controller.go Controller.sync.
+// Upstream: pkg/controlplane/controller/kubernetesservice/controller.go CreateOrUpdateMasterServiceIfNeeded.
+// Upstream: pkg/controlplane/controller/defaultservicecidr/default_servicecidr_controller.go Controller.sync.
+// Upstream: apiserver/pkg/apis/flowcontrol/bootstrap/default.go MandatoryPriorityLevelConfigurations,
+// MandatoryFlowSchemas, SuggestedPriorityLevelConfigurations, SuggestedFlowSchemas.
 var keptByServer = map[schema.GroupKind][]string{
 	{Kind: "Namespace"}: {"default", "kube-node-lease", "kube-public", "kube-system"},
 	{Kind: "Service"}:   {"kubernetes"},
@@ -39,10 +42,13 @@ var keptByServer = map[schema.GroupKind][]string{
 // configOfServer are the ConfigMaps of kube-system that an API server creates whenever
 // they are missing.
 //
-// Upstream: controlplane/controller clusterauthenticationtrust and legacytokentracking.
+// Upstream: pkg/controlplane/controller/clusterauthenticationtrust/cluster_authentication_trust_controller.go syncConfigMap.
+// Upstream: pkg/controlplane/controller/legacytokentracking/controller.go syncConfigMap.
 var configOfServer = []string{"extension-apiserver-authentication", "kube-apiserver-legacy-service-account-token-tracking"}
 
 // serverBringsBack is about what API servers keep, or create when they start.
+//
+// Upstream: pkg/registry/rbac/rest/storage_rbac.go ensureRBACPolicy.
 func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recreation, bool) {
 	switch {
 	case slices.Contains(keptByServer[kind], o.Name) && (o.Namespace == "" || o.Namespace == "default"):
@@ -59,7 +65,7 @@ func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recre
 // those of custom resources as long as a definition has the version served, those of
 // their own when they start. One that somebody else made has no label.
 //
-// Upstream: kube-aggregator autoregister_controller.go checkAPIService.
+// Upstream: kube-aggregator/pkg/controllers/autoregister/autoregister_controller.go checkAPIService.
 func apiServiceComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	version, group, _ := strings.Cut(o.Name, ".")
 	switch o.Labels.Get(autoManaged) {

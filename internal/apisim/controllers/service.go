@@ -21,8 +21,9 @@ const serviceCleanup = "service.kubernetes.io/load-balancer-cleanup"
 // A Service that was being deleted from the start has shown that this takes its time
 // or does not work: its finalizer stays.
 //
-// Upstream: cloud-provider/controllers/service controller.go syncLoadBalancerIfNeeded,
-// removeFinalizer, spec §7.1, §7.3, S237.
+// Upstream: cloud-provider/controllers/service/controller.go syncLoadBalancerIfNeeded,
+// removeFinalizer.
+// Rule: spec §7.1, §7.3, S237.
 func ServiceCleanup() Releaser { return &services{} }
 
 type services struct {

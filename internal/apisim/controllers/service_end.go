@@ -30,7 +30,7 @@ const (
 // EndpointsOfServices returns the controller that deletes the Endpoints of the name of a
 // Service which goes, whoever made them.
 //
-// Upstream: endpoint/endpoints_controller.go syncService.
+// Upstream: pkg/controller/endpoint/endpoints_controller.go syncService.
 func EndpointsOfServices() Controller {
 	return &follower{name: EndpointsName, assumption: EndpointsAssumption, gr: endpointsResource, leader: serviceResource, of: func(o *object.Object) coordinates {
 		return coordinates{o.Namespace, o.Name}
@@ -40,7 +40,9 @@ func EndpointsOfServices() Controller {
 // AddressesOfServices returns the part of the API server that deletes the IPAddresses of
 // a Service which goes. One of which it is not known who has it stays.
 //
-// Upstream: registry/core/service/storage afterDelete, ipallocator Release.
+// Upstream: pkg/registry/core/service/storage/storage.go afterDelete.
+// Upstream: pkg/registry/core/service/storage/alloc.go releaseAllocatedResources.
+// Upstream: pkg/registry/core/service/ipallocator/ipallocator.go Allocator.release.
 func AddressesOfServices() Controller {
 	return &follower{name: AllocatorName, assumption: AllocatorAssumption, gr: addressResource, leader: serviceResource, of: func(o *object.Object) coordinates {
 		a := o.IPAddress()

@@ -19,8 +19,9 @@ const (
 // Endpoints when these go, whether or not they refer to them. A Service takes its
 // Endpoints along.
 //
-// Upstream: endpointslicemirroring_controller.go syncEndpoints, deleteMirroredSlices,
-// S249.
+// Upstream: pkg/controller/endpointslicemirroring/endpointslicemirroring_controller.go syncEndpoints,
+// deleteMirroredSlices.
+// Rule: S249.
 func MirroredSlices() Controller {
 	return &follower{
 		name: MirroringName, assumption: MirroringAssumption, gr: sliceResource, leader: endpointsResource,

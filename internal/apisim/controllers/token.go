@@ -28,8 +28,8 @@ const TokensAssumption = "the tokens controller runs, as it does unless it is sw
 // Left out is what the controller writes into tokens, and that it takes the name of a
 // token that has gone out of the list in its account: nothing goes or stays because of it.
 //
-// Upstream: serviceaccount/tokens_controller.go syncServiceAccount, syncSecret,
-// spec §7.1, S246–S248.
+// Upstream: pkg/controller/serviceaccount/tokens_controller.go syncServiceAccount, syncSecret.
+// Rule: spec §7.1, S246–S248.
 func Tokens(c Coverage) Controller {
 	return &tokens{coverage: orComplete(c), seen: map[types.UID]bool{}}
 }

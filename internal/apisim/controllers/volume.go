@@ -23,8 +23,9 @@ const volumeProtection = "kubernetes.io/pv-protection"
 // The finalizer stays as long as the phase of the volume or the end of its claim
 // is not known. A nil coverage stands for a world that is complete.
 //
-// Upstream: pvprotection/pv_protection_controller.go isBeingUsed,
-// persistentvolume/pv_controller.go syncVolume, spec §7.1, S233.
+// Upstream: pkg/controller/volume/pvprotection/pv_protection_controller.go isBeingUsed.
+// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncVolume.
+// Rule: spec §7.1, S233.
 func VolumeProtection(c Coverage) Releaser { return &volumes{coverage: orComplete(c)} }
 
 type volumes struct {

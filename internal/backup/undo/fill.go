@@ -13,7 +13,8 @@ import (
 // isDefaultAccount reports whether this is the ServiceAccount that is made in every
 // namespace as soon as it is missing. People add to it.
 //
-// Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go.
+// Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go DefaultServiceAccountsControllerOptions,
+// syncNamespace.
 func (n *node) isDefaultAccount() bool {
 	return isKind(n.Object, "", "ServiceAccount") && n.Object.Name == "default"
 }

@@ -9,7 +9,10 @@ import (
 // builtInGroups are the API groups of Kubernetes itself. A suffix tells nothing: the
 // group gateway.networking.k8s.io is one of custom resources.
 //
-// Upstream: k8s.io/api, k8s.io/apiextensions-apiserver, k8s.io/kube-aggregator.
+// Upstream: pkg/controlplane/instance.go stableAPIGroupVersionsEnabledByDefault,
+// betaAPIGroupVersionsDisabledByDefault, alphaAPIGroupVersionsDisabledByDefault.
+// Upstream: apiextensions-apiserver/pkg/apiserver/apiserver.go DefaultAPIResourceConfigSource.
+// Upstream: kube-aggregator/pkg/apiserver/apiserver.go DefaultAPIResourceConfigSource.
 var builtInGroups = []string{
 	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "authentication.k8s.io",
 	"authorization.k8s.io", "autoscaling", "batch", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
@@ -61,7 +64,9 @@ func phase(r object.Ref) int {
 // it were there first. Then the dependent is made first, and gets the reference once the
 // owner is there. What the controller of a custom resource makes is not known.
 //
-// Upstream: pkg/controller/statefulset (claims), pkg/controller/volume/ephemeral.
+// Upstream: pkg/controller/statefulset/stateful_pod_control.go createPersistentVolumeClaims.
+// Upstream: pkg/controller/volume/ephemeral/controller.go handleVolume.
+// Upstream: pkg/controller/resourceclaim/controller.go handleClaim.
 func fills(owner, dependent object.Ref) bool {
 	switch dependent.Group() + "/" + dependent.Kind {
 	case "/PersistentVolumeClaim":

@@ -56,8 +56,9 @@ const lastRank = 2
 // definition, the ServiceAccount and PriorityClass of a pod, and the
 // ServiceAccount of a token, which would be deleted without it.
 //
-// Upstream: plugin/pkg/admission/{serviceaccount,priority},
-// pkg/controller/serviceaccount/tokens_controller.go.
+// Upstream: plugin/pkg/admission/serviceaccount/admission.go Plugin.Admit, Plugin.Validate.
+// Upstream: plugin/pkg/admission/priority/admission.go admitPod.
+// Upstream: pkg/controller/serviceaccount/tokens_controller.go syncSecret.
 func (p *planning) wants(i int) {
 	n := &p.nodes[i]
 	rank := n.rank()

@@ -18,23 +18,28 @@ var makers = map[string][]string{
 const (
 	// mirrorAnnotation marks the mirror pod of a static pod, which the kubelet makes.
 	//
-	// Upstream: core/v1 MirrorPodAnnotationKey.
+	// Upstream: api/core/v1/annotation_key_constants.go MirrorPodAnnotationKey.
 	mirrorAnnotation = "kubernetes.io/config.mirror"
 	// leaderAnnotation marks the lock of an election.
 	//
-	// Upstream: client-go/tools/leaderelection/resourcelock.
+	// Upstream: client-go/tools/leaderelection/resourcelock/interface.go LeaderElectionRecordAnnotationKey.
 	leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
 	// rootCertificates is the name of the ConfigMap that is in every namespace.
 	//
-	// Upstream: pkg/controller/certificates/rootcacertpublisher.
+	// Upstream: pkg/controller/certificates/rootcacertpublisher/publisher.go RootCACertConfigMapName.
 	rootCertificates = "kube-root-ca.crt"
 )
 
 // managedBy are labels by which controllers tell what they have made, with the values
 // that are theirs; nil for any.
 //
-// Upstream: pkg/controller/{endpoint,endpointslice,endpointslicemirroring},
-// pkg/registry/core/service/ipallocator, kube-aggregator/pkg/controllers/autoregister.
+// Upstream: pkg/controller/endpoint/endpoints_controller.go LabelManagedBy, ControllerName.
+// Upstream: api/discovery/v1/well_known_labels.go LabelManagedBy.
+// Upstream: pkg/controller/endpointslice/endpointslice_controller.go ControllerName.
+// Upstream: pkg/controller/endpointslicemirroring/endpointslicemirroring_controller.go ControllerName.
+// Upstream: api/networking/v1/well_known_labels.go LabelManagedBy.
+// Upstream: pkg/registry/core/service/ipallocator/ipallocator.go ControllerName.
+// Upstream: kube-aggregator/pkg/controllers/autoregister/autoregister_controller.go AutoRegisterManagedLabel.
 var managedBy = map[string]struct {
 	label  string
 	values []string

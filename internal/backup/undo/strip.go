@@ -9,14 +9,13 @@ import (
 
 // serverFields are what the server writes into metadata, for every kind.
 //
-// Upstream: apiserver registry/rest/create.go BeforeCreate, which overwrites or
-// refuses them.
+// Upstream: apiserver/pkg/registry/rest/create.go BeforeCreate: overwrites or refuses them.
 var serverFields = []string{"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 	"generation", "managedFields", "selfLink", "ownerReferences"}
 
 // accountAnnotation names the ServiceAccount of a token.
 //
-// Upstream: core/v1 ServiceAccountNameKey.
+// Upstream: api/core/v1/types.go ServiceAccountNameKey.
 const accountAnnotation = "kubernetes.io/service-account.name"
 
 // strip takes out of the content what a new object must not have.
@@ -109,7 +108,7 @@ func (n *node) stripService() {
 // without its volume a claim counts as lost. The name of the volume stays. A
 // claim without it would get an empty volume, and nothing would show it.
 //
-// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go syncClaim.
+// Upstream: pkg/controller/volume/persistentvolume/pv_controller.go PersistentVolumeController.syncClaim.
 func (n *node) stripClaim(p *planning) {
 	for _, a := range []string{"pv.kubernetes.io/bind-completed", "pv.kubernetes.io/bound-by-controller", "volume.kubernetes.io/selected-node"} {
 		n.drop("metadata", "annotations", a)

@@ -13,7 +13,7 @@ import (
 // deadlock names what keeps a deletion from ever ending by itself, when that is not a
 // finalizer: the wait is followed from dependent to dependent to the one at its end.
 //
-// Upstream: spec §3.16, Q1–Q4, Q20.
+// Rule: spec §3.16, Q1–Q4, Q20.
 func (q *question) deadlock(ctx context.Context, fate report.Effect) (*report.Deadlock, error) {
 	if !q.target.BeingDeleted() || fate.Outcome != report.Blocked && fate.Outcome != report.Unknown {
 		return nil, nil

@@ -14,8 +14,9 @@ import (
 // redelete offers to delete an object again that is being deleted and stuck: the policy
 // of the second request replaces that of the first. What that costs is simulated.
 //
-// Upstream: store.go deletionFinalizersForGarbageCollection, spec §2.7, S028,
-// S029.
+// Upstream: apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection,
+// shouldOrphanDependents, shouldDeleteDependents.
+// Rule: spec §2.7, S028, S029.
 func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	var remedies []report.Remedy
 	for _, policy := range []engine.Policy{engine.Background, engine.OrphanPolicy} {

@@ -36,8 +36,8 @@ func (q *question) when(d *dependent, look, worst report.Outcome) []report.Expos
 
 // looks adds what makes the collector look at a dependent that it watches.
 //
-// Upstream: graph_builder.go processGraphChanges, addDependentToOwners,
-// addUnblockedOwnersToDeleteQueue.
+// Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges,
+// addDependentToOwners, addUnblockedOwnersToDeleteQueue.
 func (q *question) looks(w *exposures, d *dependent, look, worst report.Outcome) {
 	w.add(ReferencesChange, look, nil)
 	if blockers := q.blockers(d.UID); len(blockers) > 0 {

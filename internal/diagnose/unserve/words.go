@@ -29,8 +29,8 @@ type ConditionText struct {
 
 // Conditions lists the conditions with one sentence each.
 //
-// Upstream: spec §3.18 "When is a dependent looked at at all?", §3.6.2 and
-// §3.6.3 for what queues an object, §3.16 Q4 for the last one.
+// Rule: spec §3.18 "When is a dependent looked at at all?", §3.6.2 and §3.6.3 for
+// what queues an object, §3.16 Q4 for the last one.
 func Conditions() []ConditionText {
 	return []ConditionText{
 		{DefinitionDeleted, "The definition is deleted, and its instances with it: dependents that are looked at within 30 seconds lose their owner."},

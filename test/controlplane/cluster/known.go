@@ -9,7 +9,7 @@ import (
 // KnownControllers are the names of all controllers of the controller manager, those
 // that are off by default too, as it says in its help.
 //
-// Upstream: cmd/kube-controller-manager/app controllermanager.go NewControllerDescriptors.
+// Upstream: cmd/kube-controller-manager/app/controller_descriptor.go NewControllerDescriptors.
 func KnownControllers() ([]string, error) {
 	path, err := binary()
 	if err != nil {

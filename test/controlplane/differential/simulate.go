@@ -235,7 +235,7 @@ func (m *mirror) act(ctx context.Context) bool {
 // starting, kinds arrive interleaved as random says, the objects of a kind in any
 // order, and workers may be faster than lists.
 //
-// Upstream: client-go reflector.go watchList hands over what a map held.
+// Upstream: client-go/tools/cache/reflector.go Reflector.watchList: hands over what a map held.
 func (m *mirror) start(c *engine.Collector, random *rand.Rand, starting bool) {
 	var lists [][]object.Event
 	last := ""
