@@ -126,6 +126,16 @@ docs: ## regenerate what is generated
 	$(GO) run ./hack/reference
 	$(GO) run ./hack/inventory
 
+# With nothing given: from the version that is reproduced to the latest one.
+FROM ?=
+TO   ?= latest
+# -names leaves the differences out.
+UPSTREAM ?=
+
+.PHONY: upstream
+upstream: ## what Kubernetes has changed, FROM a version TO another one, in the functions that are reproduced here
+	@$(GO) run ./hack/upstream -from '$(FROM)' -to '$(TO)' $(UPSTREAM)
+
 .PHONY: verify
 verify: ## generated files are up to date, formatting and go.mod are clean, licences allowed
 	$(GO) run ./hack/semantics -check
