@@ -33,12 +33,12 @@ var (
 // judges are those that may notice a change, the nearest to its folder first: of the
 // collector and the server scenario files alone, of the account of a run its tests.
 var judges = map[string][]judge{
-	"internal/engine":  {engineStories, neighbours},
-	"internal/apisim":  {{"internal/apisim", scenarioTests}, engineStories, neighbours},
-	"internal/plan":    {account},
-	"internal/impact":   {account},
+	"internal/engine": {engineStories, neighbours},
+	"internal/apisim": {{"internal/apisim", scenarioTests}, engineStories, neighbours},
+	"internal/plan":   {account},
+	"internal/impact": {account},
 	"internal/policy": {bounds},
-	"internal/apply":   {writing},
+	"internal/apply":  {writing},
 }
 
 // tooLong ends a change that never ends, which counts as noticed: all scenarios
