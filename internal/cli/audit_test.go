@@ -36,7 +36,6 @@ var expected = map[string][][]string{
 	"completion":            {},
 	"completion bash":       {},
 	"completion fish":       {},
-	"completion install":    {{"dir", "uninstall"}},
 	"completion powershell": {},
 	"completion zsh":        {},
 	"controller":            {},

@@ -15,16 +15,13 @@ func newCompletion(streams genericiooptions.IOStreams) *cobra.Command {
 			Have the tab key complete commands, flags, types, names, namespaces and finalizers,
 			from the cluster, or from the dump of --from.
 
-			kubectl asks a plugin to complete its words by calling kubectl_complete-gc:
-			completion install puts that name beside the program. The completion of kubectl
-			itself has to be on, see kubectl completion --help.
+			kubectl asks a plugin to complete its words by calling kubectl_complete-gc. That is
+			a link to kubectl-gc, on Windows a copy, in a directory of PATH. The completion of
+			kubectl itself has to be on, see kubectl completion --help.
 
 			Who calls kubectl-gc by itself loads a script of the shell instead.`),
 		Example: templates.Examples(`
-			# For kubectl gc, in every shell
-			kubectl gc completion install --dir /tmp/bin
-
-			# For kubectl-gc called by itself: add this to ~/.bashrc
+			# Add this to ~/.bashrc
 			source <(kubectl-gc completion bash)`),
 	})
 	scripts := map[string]func(root *cobra.Command) error{
@@ -42,12 +39,11 @@ func newCompletion(streams genericiooptions.IOStreams) *cobra.Command {
 		c.AddCommand(&cobra.Command{
 			Use:     shell.name,
 			Short:   "Print the script for " + shell.name + ", for kubectl-gc called by itself",
-			Long:    "Print the script that has " + shell.name + " complete kubectl-gc called by itself. For kubectl gc see completion install.\n\nLoad it with:\n\n  " + shell.load,
+			Long:    "Print the script that has " + shell.name + " complete kubectl-gc called by itself. For kubectl gc see kubectl gc completion --help.\n\nLoad it with:\n\n  " + shell.load,
 			Example: "  kubectl-gc completion " + shell.name,
 			Args:    noArguments,
 			RunE:    func(c *cobra.Command, _ []string) error { return scripts[shell.name](c.Root()) },
 		})
 	}
-	c.AddCommand(newCompletionInstall(streams))
 	return c
 }

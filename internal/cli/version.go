@@ -78,6 +78,21 @@ func thisVersion() *report.Version {
 	return v
 }
 
+// pathDirectories are the directories of PATH. Relative ones mean another place for
+// every command.
+func pathDirectories() []string {
+	return slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) })
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
 func version() string {
 	if Version != "" {
 		return Version

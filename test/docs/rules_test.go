@@ -16,7 +16,7 @@ var whyNot = map[string][]string{
 	// It builds or tests this repository, which is what runs the test.
 	"build": {"make", "go", "git", "cd"},
 	// It puts software on a machine, or takes it off.
-	"install": {"brew", "kubectl", "go", "docker", "podman", "apt-get", "curl", "tar", "install", "mv", "sudo", "helm"},
+	"install": {"brew", "kubectl", "go", "docker", "podman", "apt-get", "curl", "tar", "install", "ln", "dirname", "command", "mv", "sudo", "helm"},
 	// It is about what only a release has: archives, signatures, images.
 	"release": {"cosign", "curl", "gh", "git", "goreleaser", "make", "sha256sum", "shasum", "syft", "docker", "tar", "slsa-verifier", "grype", "diff"},
 	// It changes the shell of the reader.
