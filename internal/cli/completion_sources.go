@@ -70,14 +70,14 @@ type dumpNames struct{ *snapshot.Outline }
 func (d dumpNames) types() typeSet { return typeSet{d.Resources, d.Holds} }
 
 func (d dumpNames) names(r object.Resource, namespace, prefix string) ([]string, error) {
-	return d.Names(r, namespace, prefix)
+	return d.Names(r, namespace, prefix), nil
 }
 
 func (d dumpNames) find(r object.Resource, namespace, name string) (*object.Object, error) {
-	return d.Find(r, namespace, name)
+	return d.Find(r, namespace, name), nil
 }
 
-func (d dumpNames) inhabited() ([]string, error) { return d.Namespaces() }
+func (d dumpNames) inhabited() ([]string, error) { return d.Namespaces(), nil }
 
 func (d dumpNames) fallback() string { return defaultNamespace }
 

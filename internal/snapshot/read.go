@@ -39,11 +39,16 @@ type Options struct {
 // ReadFiles reads files, directories and archives into one snapshot; "-" is the
 // standard input. All of them must come from one cluster.
 func ReadFiles(paths []string, o Options) (*Snapshot, error) {
+	return readFiles(paths, o, wholeObject)
+}
+
+// readFiles reads files, and takes from the lines of our own format what decode does.
+func readFiles(paths []string, o Options, decode lineDecoder) (*Snapshot, error) {
 	limits, err := o.Limits.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}}
+	r := &reader{options: o, limits: limits, decode: decode, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}}
 	for _, path := range paths {
 		if err := r.readInput(path); err != nil {
 			return nil, err
@@ -62,6 +67,7 @@ func ReadFiles(paths []string, o Options) (*Snapshot, error) {
 type reader struct {
 	options Options
 	limits  Limits
+	decode  lineDecoder
 	intern  *manifest.Interner
 
 	objects   []*object.Object
@@ -115,7 +121,7 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 		return err
 	}
 	if isStored(start) {
-		s, err := readStored(r.lines(content), r.intern)
+		s, err := readStored(r.lines(content), r.decode, r.intern)
 		if err != nil {
 			return err
 		}

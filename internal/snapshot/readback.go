@@ -111,13 +111,13 @@ func (l *lineReader) take() {
 }
 
 // readStored reads a snapshot in our own format, and checks that it is whole.
-func readStored(lines *lineReader, intern *manifest.Interner) (*Snapshot, error) {
+func readStored(lines *lineReader, decode lineDecoder, intern *manifest.Interner) (*Snapshot, error) {
 	header, err := readHeader(lines)
 	if err != nil {
 		return nil, err
 	}
 	s := header.snapshot()
-	if s.Objects, err = readStoredObjects(lines, header, intern); err != nil {
+	if s.Objects, err = readStoredObjects(lines, header, decode, intern); err != nil {
 		return nil, err
 	}
 	if err := checkTrailer(lines, len(s.Objects)); err != nil {
@@ -171,7 +171,7 @@ func (h *storedHeader) snapshot() *Snapshot {
 	return s
 }
 
-func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest.Interner) ([]*object.Object, error) {
+func readStoredObjects(lines *lineReader, header *storedHeader, decode lineDecoder, intern *manifest.Interner) ([]*object.Object, error) {
 	types := make([]typeName, len(header.Types))
 	for i, t := range header.Types {
 		types[i] = typeName{intern.String(t[0]), intern.String(t[1])}
@@ -187,17 +187,28 @@ func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest
 		if err != nil {
 			return nil, err
 		}
-		var stored storedObject
-		if err := json.Unmarshal(line, &stored); err != nil {
+		o, err := decode(line, types, intern)
+		if err != nil {
 			return nil, fmt.Errorf("%w: line %d: %w", errFormat, n+2, err)
 		}
-		if stored.Type < 0 || stored.Type >= len(types) {
-			return nil, fmt.Errorf("%w: line %d: type %d of %d", errFormat, n+2, stored.Type, len(types))
-		}
 		lines.take()
-		objects = append(objects, stored.object(types[stored.Type], intern))
+		objects = append(objects, o)
 	}
 	return objects, nil
+}
+
+// lineDecoder makes an object of a line; types are those of the header.
+type lineDecoder func(line []byte, types []typeName, intern *manifest.Interner) (*object.Object, error)
+
+func wholeObject(line []byte, types []typeName, intern *manifest.Interner) (*object.Object, error) {
+	var stored storedObject
+	if err := json.Unmarshal(line, &stored); err != nil {
+		return nil, err
+	}
+	if stored.Type < 0 || stored.Type >= len(types) {
+		return nil, fmt.Errorf("type %d of %d", stored.Type, len(types))
+	}
+	return stored.object(types[stored.Type], intern), nil
 }
 
 func checkTrailer(lines *lineReader, objects int) error {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
@@ -219,5 +221,43 @@ func TestStoredWithOtherFiles(t *testing.T) {
 	r := preferred(t, s, pods)
 	if len(s.Objects) != 2 || !s.Covers(r, "shop") || !s.Covers(r, "pay") || s.Covers(r, "other") {
 		t.Errorf("%d objects; covered: shop %v, pay %v, other %v", len(s.Objects), s.Covers(r, "shop"), s.Covers(r, "pay"), s.Covers(r, "other"))
+	}
+}
+
+// A compressor that splits its work writes several streams, one behind the other.
+func TestStoredInStreams(t *testing.T) {
+	whole := storedExample(t)
+	for name, compressed := range map[string]func([]byte) []byte{
+		"gzip": func(lines []byte) []byte {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			if _, err := z.Write(lines); err != nil {
+				t.Fatal(err)
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return b.Bytes()
+		},
+		"zstd": func(lines []byte) []byte {
+			z, err := zstd.NewWriter(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return z.EncodeAll(lines, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := bytes.SplitAfterN(whole, []byte("\n"), 3)
+			streams := [][]byte{compressed(lines[0]), compressed(lines[1]), compressed(lines[2])}
+			if s, err := readBytes(slices.Concat(streams...), Options{}); err != nil || len(s.Objects) != 1 {
+				t.Errorf("%v", err)
+			}
+			for _, some := range [][]byte{streams[0], slices.Concat(streams[:2]...), slices.Concat(streams[0], streams[2])} {
+				if _, err := readBytes(some, Options{AllowPartial: true}); err == nil {
+					t.Error("read without one of its streams")
+				}
+			}
+		})
 	}
 }

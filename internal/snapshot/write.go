@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -27,19 +29,14 @@ const (
 
 // Write writes the snapshot in our own format: JSON lines, of which the first is
 // a header with everything but the objects, and the last one a trailer with the
-// hash of all lines before it. Compressed, it consists of parts, see partWriter.
+// hash of all lines before it.
 // ReadFiles reads it back; that it is whole is checked then.
 func (s *Snapshot) Write(w io.Writer, c Compression) error {
-	return s.write(w, c, partSize)
-}
-
-// write writes the snapshot in parts of some bytes.
-func (s *Snapshot) write(w io.Writer, c Compression, part int) error {
-	packed, err := compressor(w, c, part)
+	packed, err := compressor(w, c)
 	if err != nil {
 		return err
 	}
-	if err := s.writeLines(packed, min(part, 64<<10)); err != nil {
+	if err := s.writeLines(packed); err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	if err := packed.Close(); err != nil {
@@ -52,32 +49,32 @@ type unpacked struct{ io.Writer }
 
 func (unpacked) Close() error { return nil }
 
-func compressor(w io.Writer, c Compression, part int) (io.WriteCloser, error) {
+func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	switch c {
 	case Uncompressed:
 		return unpacked{w}, nil
 	case Gzip:
-		return &partWriter{w: w, size: part, pack: gzipParts()}, nil
+		return gzip.NewWriter(w), nil
 	case Zstd:
-		pack, err := zstdParts()
-		return &partWriter{w: w, size: part, pack: pack}, err
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	default:
 		return nil, fmt.Errorf("unknown compression %d", c)
 	}
 }
 
-// lineWriter writes JSON lines and hashes them. It gathers lines until they have some
-// bytes, since a hash and a compressor like large pieces.
+// lineWriter writes JSON lines and hashes them. It gathers lines until they have
+// pieceSize bytes, since a hash and a compressor like large pieces.
 type lineWriter struct {
 	w       io.Writer
-	gather  int
 	hash    hash.Hash
 	pending bytes.Buffer
 	encoder *jsontext.Encoder
 }
 
-func newLineWriter(w io.Writer, gather int) *lineWriter {
-	l := &lineWriter{w: w, gather: gather, hash: sha256.New()}
+const pieceSize = 64 << 10
+
+func newLineWriter(w io.Writer) *lineWriter {
+	l := &lineWriter{w: w, hash: sha256.New()}
 	l.encoder = jsontext.NewEncoder(&l.pending, json.Deterministic(true))
 	return l
 }
@@ -87,7 +84,7 @@ func (l *lineWriter) write(v any) error {
 	if err := json.MarshalEncode(l.encoder, v); err != nil {
 		return err
 	}
-	if l.pending.Len() < l.gather {
+	if l.pending.Len() < pieceSize {
 		return nil
 	}
 	return l.flush()
@@ -100,8 +97,8 @@ func (l *lineWriter) flush() error {
 	return err
 }
 
-func (s *Snapshot) writeLines(w io.Writer, gather int) error {
-	lines := newLineWriter(w, gather)
+func (s *Snapshot) writeLines(w io.Writer) error {
+	lines := newLineWriter(w)
 	header, types := s.header()
 	if err := lines.write(header); err != nil {
 		return err
