@@ -182,7 +182,7 @@ func protectedKinds() []string {
 func offered(candidates []string, typed string) []string {
 	var list []string
 	for _, text := range candidates {
-		if strings.HasPrefix(text, typed) && quoteWord(text) == text {
+		if strings.HasPrefix(text, typed) && report.ShellWord(text) == text {
 			list = append(list, text)
 		}
 	}

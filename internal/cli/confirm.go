@@ -177,7 +177,7 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 func (k *confirm) command(c *cobra.Command, args []string, digest string) string {
 	words := strings.Fields(c.CommandPath())
 	for _, a := range args {
-		words = append(words, quoteWord(a))
+		words = append(words, report.ShellWord(a))
 	}
 	c.Flags().Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
@@ -191,18 +191,7 @@ func (k *confirm) command(c *cobra.Command, args []string, digest string) string
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			value = strings.Join(list.GetSlice(), ",")
 		}
-		words = append(words, "--"+f.Name+"="+quoteWord(value))
+		words = append(words, "--"+f.Name+"="+report.ShellWord(value))
 	})
 	return strings.Join(append(words, "--confirm="+digest), " ")
-}
-
-// quoteWord writes a word so that a shell reads it as one.
-func quoteWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

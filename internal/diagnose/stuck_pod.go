@@ -41,7 +41,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 			about = report.RefOf(there.Ref)
 		}
 		e.prove(evidence.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
-		e.remedy("kubectl describe node "+quote(node), "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
+		e.remedy("kubectl describe node "+report.ShellWord(node), "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:
 		e.code = GracePeriod

@@ -14,14 +14,13 @@ import (
 
 func argument(o *object.Object) string     { return explain.Argument(report.RefOf(o.Ref)) }
 func argumentOf(r report.Ref) string       { return explain.Argument(r) }
-func quote(s string) string                { return explain.Quote(s) }
 func argumentWord(o *object.Object) string { return slashed(report.RefOf(o.Ref)) }
 
 // slashed names an object as one word: `pod/web -n shop`.
 func slashed(r report.Ref) string {
-	word := quote(r.KubectlName())
+	word := report.ShellWord(r.KubectlName())
 	if r.Namespace != "" {
-		word += " -n " + quote(r.Namespace)
+		word += " -n " + report.ShellWord(r.Namespace)
 	}
 	return word
 }
@@ -31,7 +30,7 @@ func slashed(r report.Ref) string {
 func (i *inquiry) wake(o *object.Object, found evidence.Judgement, e *end) {
 	const most = 2
 	for _, a := range found.Powerless {
-		e.remedy("kubectl auth can-i --list -n "+quote(o.Namespace)+" --as="+quote("system:serviceaccount:"+a.Namespace+":"+a.Name),
+		e.remedy("kubectl auth can-i --list -n "+report.ShellWord(o.Namespace)+" --as="+report.ShellWord("system:serviceaccount:"+a.Namespace+":"+a.Name),
 			"shows what it may do: give it the right to update the object, and it goes on by itself", "")
 	}
 	for n, w := range found.Asleep {
@@ -54,7 +53,7 @@ const takingOff = "kubectl gc remove-finalizer "
 
 // takeOff is the removal by hand, with the flags that lift what speaks against it.
 func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
-	command := takingOff + slashed(report.RefOf(o.Ref)) + " " + quote(name)
+	command := takingOff + slashed(report.RefOf(o.Ref)) + " " + report.ShellWord(name)
 	for _, r := range finalizer.Judge(i.snap, o, []string{name}, finalizer.Allow{}) {
 		if r.Lift != "" && !strings.Contains(command, r.Lift) {
 			command += " " + r.Lift

@@ -29,7 +29,7 @@ func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]repor
 			continue
 		}
 		remedies = append(remedies, report.Remedy{
-			Command: "kubectl delete " + argument(e.Object) + " --cascade=" + strings.ToLower(policy.String()),
+			Command: "kubectl delete " + Argument(e.Object) + " --cascade=" + strings.ToLower(policy.String()),
 			Effect:  c.text(policy, q.target),
 		})
 	}

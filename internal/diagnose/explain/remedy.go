@@ -80,11 +80,11 @@ func (q *question) lookAtUsers() []report.Remedy {
 
 // WritersCommand shows who wrote the finalizers of an object.
 func WritersCommand(r report.Ref) string {
-	return "kubectl get " + argument(r) + " -o jsonpath='{.metadata.managedFields}'"
+	return "kubectl get " + Argument(r) + " -o jsonpath='{.metadata.managedFields}'"
 }
 
 // AgainCommand explains another object.
-func AgainCommand(r report.Ref) string { return "kubectl gc explain " + argument(r) }
+func AgainCommand(r report.Ref) string { return "kubectl gc explain " + Argument(r) }
 
 // repairFinalizers leads to whoever has to remove the finalizers.
 func (q *question) repairFinalizers() []report.Remedy {
@@ -100,16 +100,16 @@ func (q *question) keepGarbage(e *report.Explanation) []report.Remedy {
 		return nil
 	}
 	return []report.Remedy{{
-		Command: "kubectl patch " + argument(e.Object) + ` --type=merge -p '{"metadata":{"ownerReferences":null}}'`,
+		Command: "kubectl patch " + Argument(e.Object) + ` --type=merge -p '{"metadata":{"ownerReferences":null}}'`,
 		Effect:  "removes the references to absent owners, so that the object stays; any owner reference that is still right has to be written again",
 	}}
 }
 
-// argument names an object for kubectl.
-func argument(r report.Ref) string {
-	name := quote(report.KubectlKind(r.APIVersion, r.Kind)) + " " + quote(r.Name)
+// Argument names an object for kubectl, safe to paste into a shell.
+func Argument(r report.Ref) string {
+	name := report.ShellWord(report.KubectlKind(r.APIVersion, r.Kind)) + " " + report.ShellWord(r.Name)
 	if r.Namespace != "" {
-		name += " -n " + quote(r.Namespace)
+		name += " -n " + report.ShellWord(r.Namespace)
 	}
 	return name
 }
@@ -119,25 +119,10 @@ func missingTypes(e *report.Explanation) string {
 	const most = 5
 	var kinds []string
 	for _, o := range e.Owners {
-		kind := quote(report.KubectlKind(o.Ref.APIVersion, o.Ref.Kind))
+		kind := report.ShellWord(report.KubectlKind(o.Ref.APIVersion, o.Ref.Kind))
 		if o.Class == report.UnknownClass && len(kinds) < most && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
 		}
 	}
 	return strings.Join(kinds, ",")
-}
-
-// quote makes a foreign name safe to paste into a shell.
-func quote(s string) string {
-	if s != "" && !strings.ContainsFunc(s, special) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// special tells whether r may mean something to a shell.
-func special(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	digit := r >= '0' && r <= '9'
-	return !letter && !digit && !strings.ContainsRune("-_.:/,", r)
 }

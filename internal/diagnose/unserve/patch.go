@@ -100,11 +100,11 @@ func migrate(o *object.Object, places []int, target string) (report.ReferencePat
 // command is the command that sends a patch; empty when something in it is nothing
 // that can be pasted into a shell.
 func command(p report.ReferencePatch) string {
-	words := []string{"kubectl", "patch", quote(report.KubectlKind(p.Object.APIVersion, p.Object.Kind)), quote(p.Object.Name)}
+	words := []string{"kubectl", "patch", report.ShellWord(report.KubectlKind(p.Object.APIVersion, p.Object.Kind)), report.ShellWord(p.Object.Name)}
 	if p.Object.Namespace != "" {
-		words = append(words, "-n", quote(p.Object.Namespace))
+		words = append(words, "-n", report.ShellWord(p.Object.Namespace))
 	}
-	line := strings.Join(append(words, "--type=json", "-p", quote(p.Patch)), " ")
+	line := strings.Join(append(words, "--type=json", "-p", report.ShellWord(p.Patch)), " ")
 	if strings.HasPrefix(p.Object.Name, "-") || strings.ContainsFunc(line, unprintable) {
 		return ""
 	}
@@ -112,18 +112,3 @@ func command(p report.ReferencePatch) string {
 }
 
 func unprintable(r rune) bool { return r < ' ' || r > '~' }
-
-// quote makes a foreign name safe to paste into a shell.
-func quote(s string) string {
-	if s != "" && !strings.ContainsFunc(s, special) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// special tells whether r may mean something to a shell.
-func special(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-	digit := r >= '0' && r <= '9'
-	return !letter && !digit && !strings.ContainsRune("-_.:/,", r)
-}
