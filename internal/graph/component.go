@@ -9,7 +9,7 @@ import "iter"
 //
 // It is Tarjan's algorithm without recursion: a chain of a million owners must not
 // overflow the stack.
-func Components[V ~int | ~uint32](n int, roots iter.Seq[V], owners func(V) []V, found func([]V)) {
+func Components[V ~int | ~int32 | ~uint32](n int, roots iter.Seq[V], owners func(V) []V, found func([]V)) {
 	t := tarjan[V]{number: make([]int, n), low: make([]int, n), onStack: make([]bool, n), owners: owners, found: found}
 	for v := range roots {
 		if t.number[v] == 0 {
@@ -18,7 +18,7 @@ func Components[V ~int | ~uint32](n int, roots iter.Seq[V], owners func(V) []V, 
 	}
 }
 
-type tarjan[V ~int | ~uint32] struct {
+type tarjan[V ~int | ~int32 | ~uint32] struct {
 	// number is when a vertex was met, from 1; 0 for not yet.
 	number, low []int
 	onStack     []bool
@@ -28,7 +28,7 @@ type tarjan[V ~int | ~uint32] struct {
 	found       func([]V)
 }
 
-type frame[V ~int | ~uint32] struct {
+type frame[V ~int | ~int32 | ~uint32] struct {
 	vertex V
 	owners []V
 	next   int

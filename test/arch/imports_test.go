@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"diagnose":           {"report", "engine", "graph", "apisim", "snapshot", "plan", "diagnose/explain", "finalizer", "evidence"},
 	"diagnose/unserve":   {"report", "engine", "graph", "snapshot", "plan"},
 	"doctor":             {"report", "engine", "graph", "snapshot", "plan", "evidence"},
-	"draw/layout":        {},
+	"draw/layout":        {"graph"},
 	"draw":               {"draw/layout", "render", "report"},
 	"render":             {"report"},
 	"policy":             {"report"},

@@ -1,6 +1,10 @@
 package layout
 
-import "slices"
+import (
+	"slices"
+
+	owners "github.com/kubectl-gc/kubectl-gc/internal/graph"
+)
 
 // graph is the input as numbers: which edges are turned back because they close a cycle,
 // which groups have to share their columns, and how far to the right each box has to be.
@@ -94,46 +98,23 @@ func (g *graph) sort() {
 	g.topological = after
 }
 
-// unite finds the units: the strongly connected components of groups (Tarjan). They turn
-// up with dependents first.
+// unite finds the units: sets of groups that can all be reached from one another. They
+// turn up with dependents first.
 func (g *graph) unite() {
 	next := g.groupEdges()
-	g.unit = slices.Repeat([]int32{none}, g.Groups)
-	var (
-		number, low = make([]int32, g.Groups), make([]int32, g.Groups)
-		count       int32
-		stack       []int32
-		visit       func(int32)
-	)
-	visit = func(i int32) {
-		count++
-		number[i], low[i] = count, count
-		stack = append(stack, i)
-		for _, d := range next[i] {
-			if number[d] == 0 {
-				visit(d)
-			}
-			if g.unit[d] == none {
-				low[i] = min(low[i], low[d])
-			}
-		}
-		if low[i] != number[i] {
-			return
-		}
-		start := slices.Index(stack, i)
-		groups := slices.Clone(stack[start:])
-		stack = stack[:start]
-		slices.Sort(groups)
-		for _, d := range groups {
-			g.unit[d] = int32(len(g.units))
-		}
-		g.units = append(g.units, groups)
+	g.unit = make([]int32, g.Groups)
+	all := make([]int32, g.Groups)
+	for i := range all {
+		all[i] = int32(i)
 	}
-	for i := range next {
-		if number[i] == 0 {
-			visit(int32(i))
+	dependents := func(group int32) []int32 { return next[group] }
+	owners.Components(g.Groups, slices.Values(all), dependents, func(unit []int32) {
+		slices.Sort(unit)
+		for _, group := range unit {
+			g.unit[group] = int32(len(g.units))
 		}
-	}
+		g.units = append(g.units, unit)
+	})
 }
 
 // groupEdges lists, for each group, the other groups with dependents of its boxes.
