@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
@@ -208,26 +209,19 @@ func (b *runBackup) newer(o *object.Object, raw []byte) error {
 // each does something n times, some of it at the same time, and returns the first
 // failure.
 func each(ctx context.Context, n int, do func(context.Context, int) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range min(reading, n) {
-		all.Go(func() {
-			for i := range next {
-				if err := do(ctx, i); err != nil {
-					stop(err)
-				}
+	all, within := errgroup.WithContext(ctx)
+	all.SetLimit(reading)
+	for i := range n {
+		all.Go(func() error {
+			if within.Err() != nil {
+				return context.Cause(within)
 			}
+			return do(within, i)
 		})
 	}
-	for i := range n {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
+	err := all.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	close(next)
-	all.Wait()
-	return context.Cause(ctx)
+	return err
 }

@@ -3,8 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -91,7 +94,7 @@ func Run(ctx context.Context, c *Collector, api API, events <-chan object.Event,
 	r := &runner{
 		c: c, api: api, o: o, events: events, synced: o.Synced, ended: ctx, writing: writing,
 		looked: make(chan looked, o.Workers), acted: make(chan acted, o.Workers),
-		slots: make(chan struct{}, o.Workers), reads: flights{under: map[object.Ref]*flight{}},
+		slots:   make(chan struct{}, o.Workers),
 		started: time.Now(), timer: time.NewTimer(time.Hour), changed: true, unshown: unshown{},
 	}
 	defer r.timer.Stop()
@@ -115,7 +118,7 @@ type runner struct {
 	looked  chan looked
 	acted   chan acted
 	slots   chan struct{}
-	reads   flights
+	reads   singleflight.Group
 
 	busy     int
 	sequence uint64
@@ -222,7 +225,7 @@ func (r *runner) start() {
 		}
 		r.busy++
 		w := r.wire(a)
-		w.share = r.reads.get
+		w.share = r.read
 		go func() {
 			f := Facts{Attempt: a}
 			if f.Err = w.uncovered(a.Ref); f.Err == nil {
@@ -377,37 +380,8 @@ func (r *runner) finish() {
 	}
 }
 
-// flights are reads under way, which others may wait for.
-type flights struct {
-	mu    sync.Mutex
-	under map[object.Ref]*flight
-}
-
-type flight struct {
-	done chan struct{}
-	o    *object.Object
-	err  error
-}
-
-// get sends a read unless the same one is under way: its answer is as good.
-func (f *flights) get(ctx context.Context, ref object.Ref, get reading) (*object.Object, error) {
-	f.mu.Lock()
-	if have := f.under[ref]; have != nil {
-		f.mu.Unlock()
-		select {
-		case <-have.done:
-			return have.o, have.err
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	mine := &flight{done: make(chan struct{})}
-	f.under[ref] = mine
-	f.mu.Unlock()
-	mine.o, mine.err = get(ctx, ref)
-	f.mu.Lock()
-	delete(f.under, ref)
-	f.mu.Unlock()
-	close(mine.done)
-	return mine.o, mine.err
+// read sends a read unless the same one is under way: its answer is as good.
+func (r *runner) read(ref object.Ref, get func() (*object.Object, error)) (*object.Object, error) {
+	found, err, _ := r.reads.Do(fmt.Sprintf("%#v", ref), func() (any, error) { return get() })
+	return found.(*object.Object), err
 }

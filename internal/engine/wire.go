@@ -22,14 +22,11 @@ type wire struct {
 	// item is whom the attempt is about.
 	item object.Ref
 	// share, when not nil, lets the reads of an owner by several attempts be one.
-	share func(ctx context.Context, ref object.Ref, get reading) (*object.Object, error)
+	share func(ref object.Ref, get func() (*object.Object, error)) (*object.Object, error)
 	// request is the intent that is being sent.
 	request Request
 	sent    []Exchange
 }
-
-// reading is a GET.
-type reading func(ctx context.Context, ref object.Ref) (*object.Object, error)
 
 // about says which intent the next requests carry out.
 func (w *wire) about(r Request) { w.request = r }
@@ -48,7 +45,7 @@ func (w *wire) Get(ctx context.Context, ref object.Ref) (*object.Object, error) 
 	if w.share == nil || ref == w.item {
 		return w.get(ctx, ref)
 	}
-	return w.share(ctx, ref, w.get)
+	return w.share(ref, func() (*object.Object, error) { return w.get(ctx, ref) })
 }
 
 // get sends a GET.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -65,20 +66,15 @@ func deleting(all []*object.Object) []*object.Object {
 
 // besides does all tasks, a bounded number at a time.
 func besides(tasks []func()) {
-	next := make(chan func())
-	var running sync.WaitGroup
-	for range min(inFlight, len(tasks)) {
-		running.Go(func() {
-			for do := range next {
-				do()
-			}
+	var running errgroup.Group
+	running.SetLimit(inFlight)
+	for _, do := range tasks {
+		running.Go(func() error {
+			do()
+			return nil
 		})
 	}
-	for _, do := range tasks {
-		next <- do
-	}
-	close(next)
-	running.Wait()
+	_ = running.Wait() // tasks do not fail
 }
 
 // witness gathers evidence.

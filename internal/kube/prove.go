@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -58,9 +59,9 @@ type Proven struct {
 	*Client
 	options ProofOptions
 
-	mu      sync.Mutex
-	flights map[object.Ref]*flight
-	proofs  map[object.Ref]proof
+	reads  singleflight.Group
+	mu     sync.Mutex
+	proofs map[object.Ref]proof
 }
 
 // proof is an absence that was proven.
@@ -77,12 +78,6 @@ type found struct {
 	err error
 }
 
-// flight is one question under way.
-type flight struct {
-	done chan struct{}
-	found
-}
-
 // Proven wraps the client.
 func (c *Client) Proven(o ProofOptions) *Proven {
 	if o.Now == nil {
@@ -91,7 +86,7 @@ func (c *Client) Proven(o ProofOptions) *Proven {
 	if o.SeenAlive == nil {
 		o.SeenAlive = func(types.UID) bool { return false }
 	}
-	return &Proven{Client: c, options: o, flights: map[object.Ref]*flight{}, proofs: map[object.Ref]proof{}}
+	return &Proven{Client: c, options: o, proofs: map[object.Ref]proof{}}
 }
 
 // Get reads the object. Those who ask for the same object at the same time share
@@ -99,39 +94,29 @@ func (c *Client) Proven(o ProofOptions) *Proven {
 // a moment.
 func (p *Proven) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	for {
-		p.mu.Lock()
-		if have, ok := p.proofs[ref]; ok && p.options.Now().Sub(have.last) < shareable {
-			p.mu.Unlock()
-			return p.judge(ref, have)
-		}
-		f, joined := p.flights[ref]
-		if !joined {
-			f = &flight{done: make(chan struct{})}
-			p.flights[ref] = f
-		}
-		p.mu.Unlock()
-		if !joined {
-			f.o, f.err = p.ask(ctx, ref)
-			p.mu.Lock()
-			delete(p.flights, ref)
-			p.mu.Unlock()
-			close(f.done)
-			return f.o, f.err
-		}
-		select {
-		case <-ctx.Done():
+		asked := false
+		answer, err, _ := p.reads.Do(fmt.Sprintf("%#v", ref), func() (any, error) {
+			asked = true
+			return p.ask(ctx, ref)
+		})
+		switch {
+		case asked || !isContext(err):
+			return answer.(*object.Object), err
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case <-f.done:
-		}
-		if f.err == nil || !isContext(f.err) {
-			return f.o, f.err
 		}
 	}
 }
 
-// ask asks the server.
+// ask asks the server, unless the proof of a moment ago holds.
 func (p *Proven) ask(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	began := p.options.Now()
+	p.mu.Lock()
+	have, ok := p.proofs[ref]
+	p.mu.Unlock()
+	if ok && began.Sub(have.last) < shareable {
+		return p.judge(ref, have)
+	}
 	if err := p.refresh(ctx, began); err != nil {
 		return nil, fmt.Errorf("%s: %w", ref, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
@@ -207,20 +208,15 @@ func (g *gathering) unauthorized() error {
 // gather lists all places, a bounded number at a time. It fails only with the
 // context; the rest is in the results.
 func (c *Client) gather(ctx context.Context, places []Place, g *gathering) error {
-	next := make(chan int)
-	var lists sync.WaitGroup
-	for range min(inFlight, len(places)) {
-		lists.Go(func() {
-			for i := range next {
-				c.gatherOne(ctx, places[i], &g.results[i], g)
-			}
+	var lists errgroup.Group
+	lists.SetLimit(inFlight)
+	for i, at := range places {
+		lists.Go(func() error {
+			c.gatherOne(ctx, at, &g.results[i], g)
+			return nil
 		})
 	}
-	for i := range places {
-		next <- i
-	}
-	close(next)
-	lists.Wait()
+	_ = lists.Wait() // what fails is in the results
 	return ctx.Err()
 }
 

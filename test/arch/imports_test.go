@@ -42,7 +42,8 @@ var mayImport = map[string][]string{
 // Apimachinery is for everybody and not repeated.
 var libraries = map[string][]string{
 	"report":   {"k8s.io/apimachinery"},
-	"apply":    {"gopkg.in/evanphx/json-patch.v4"},
+	"apply":    {"gopkg.in/evanphx/json-patch.v4", "golang.org/x/sync"},
+	"engine":   {"golang.org/x/sync"},
 	"evidence": {"sigs.k8s.io/json"},
 	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
 	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "go.yaml.in/yaml", "sigs.k8s.io/yaml"},
@@ -53,7 +54,7 @@ var libraries = map[string][]string{
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
 	"draw":       {"github.com/mattn/go-runewidth"},
-	"kube":       {"k8s.io/"},
+	"kube":       {"k8s.io/", "golang.org/x/sync"},
 	"policy":     {"k8s.io/api/rbac"},
 	"controller": {"k8s.io/"},
 	"cli":        {anything},
