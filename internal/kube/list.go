@@ -105,7 +105,7 @@ func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierr
 
 // tooMuch tells whether a smaller question may get an answer.
 func tooMuch(err error) bool {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) || errors.Is(err, errShort) {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
 		return true
 	}
 	status, ok := errors.AsType[*apierrors.StatusError](err)
@@ -238,7 +238,7 @@ func notTheList(err error, at Place, objects int) error {
 	if _, ok := errors.AsType[refusal](err); ok {
 		return err
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, errShort) || errors.Is(err, manifest.ErrTruncated) {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
 		return fmt.Errorf("%s: the answer broke off after %d objects: %w", at.subject(), objects, err)
 	}
 	return fmt.Errorf("%s: not the list that was asked for: %w", at.subject(), err)

@@ -49,154 +49,91 @@ func (m *metadata) reset() {
 // field that is there twice.
 func (m *metadata) read(message []byte) error {
 	m.reset()
-	w := wire{message}
-	for w.more() {
-		t, err := w.tag()
-		if err != nil {
-			return err
-		}
-		if t != bytesTag(1) && (m.pod == nil || t != bytesTag(2) && t != bytesTag(3)) {
-			if err := w.skip(t); err != nil {
-				return err
-			}
-			continue
-		}
-		part, err := w.bytes()
+	if err := each(message, func(tag uint64, text []byte, _ uint64) error {
 		switch {
-		case err != nil:
-		case t == bytesTag(1):
-			err = m.objectMeta(part)
-		case t == bytesTag(2):
+		case tag == bytesTag(1):
+			return m.objectMeta(text)
+		case tag == bytesTag(2) && m.pod != nil:
 			m.pod.whole = true
-			err = m.pod.spec(part)
-		default:
-			err = m.pod.status(part)
+			return m.pod.spec(text)
+		case tag == bytesTag(3) && m.pod != nil:
+			return m.pod.status(text)
 		}
-		if err != nil {
-			return err
-		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	return m.check()
 }
 
 // objectMeta reads a metav1.ObjectMeta. The numbers are those of generated.proto.
 func (m *metadata) objectMeta(message []byte) error {
-	w := wire{message}
-	for w.more() {
-		t, err := w.tag()
-		if err != nil {
-			return err
-		}
-		switch t {
+	return each(message, func(tag uint64, text []byte, number uint64) (err error) {
+		switch tag {
 		case bytesTag(1):
-			m.name, err = w.bytes()
+			m.name = text
 		case bytesTag(3):
-			m.namespace, err = w.bytes()
+			m.namespace = text
 		case bytesTag(5):
-			m.uid, err = w.bytes()
+			m.uid = text
 		case bytesTag(6):
-			m.version, err = w.bytes()
+			m.version = text
 		case varintTag(7):
-			m.generation, err = w.int64()
+			m.generation = int64(number)
 		case bytesTag(8):
-			m.created, err = w.seconds()
+			m.created, err = seconds(text)
 		case bytesTag(9):
-			m.deleted, err = w.seconds()
+			m.deleted, err = seconds(text)
 		case varintTag(10):
-			m.grace, err = w.int64()
-			m.hasGrace = true
+			m.grace, m.hasGrace = int64(number), true
 		case bytesTag(11):
-			err = m.label(&w)
+			var label pair
+			label, err = pairOf(text)
+			m.labels = append(m.labels, label)
 		case bytesTag(12):
-			err = m.annotation(&w)
+			err = m.annotation(text)
 		case bytesTag(13):
-			err = m.owner(&w)
+			err = m.owner(text)
 		case bytesTag(14):
-			var f []byte
-			f, err = w.bytes()
-			m.finalizers = append(m.finalizers, f)
-		default:
-			err = w.skip(t)
+			m.finalizers = append(m.finalizers, text)
 		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *wire) int64() (int64, error) {
-	v, err := w.varint()
-	return int64(v), err
+		return err
+	})
 }
 
 // seconds reads a Timestamp. An empty one is no time at all; the very start of
 // 1970 cannot be told from that, and nothing was created then.
-func (w *wire) seconds() (int64, error) {
-	message, err := w.bytes()
-	if err != nil || len(message) == 0 {
-		return 0, err
-	}
-	var at int64
-	inner := wire{message}
-	for inner.more() {
-		t, err := inner.tag()
-		if err != nil {
-			return 0, err
+func seconds(message []byte) (at int64, err error) {
+	err = each(message, func(tag uint64, _ []byte, number uint64) error {
+		if tag == varintTag(1) {
+			at = int64(number)
 		}
-		if t == varintTag(1) {
-			at, err = inner.int64()
-		} else {
-			err = inner.skip(t)
-		}
-		if err != nil {
-			return 0, err
-		}
+		return nil
+	})
+	if err == nil && at == 0 && len(message) > 0 {
+		err = errors.New("a time is the very start of 1970, which stands for no time at all")
 	}
-	if at == 0 {
-		return 0, errors.New("a time is the very start of 1970, which stands for no time at all")
-	}
-	return at, nil
+	return at, err
 }
 
-// label reads an entry of the map of labels.
-func (m *metadata) label(w *wire) error {
-	p, err := w.pair()
-	m.labels = append(m.labels, p)
-	return err
-}
-
-// pair reads an entry of a map of strings.
-func (w *wire) pair() (p pair, err error) {
-	message, err := w.bytes()
-	if err != nil {
-		return p, err
-	}
-	inner := wire{message}
-	for inner.more() {
-		t, err := inner.tag()
-		if err != nil {
-			return p, err
-		}
-		switch t {
+// pairOf reads an entry of a map of strings.
+func pairOf(message []byte) (p pair, err error) {
+	err = each(message, func(tag uint64, text []byte, _ uint64) error {
+		switch tag {
 		case bytesTag(1):
-			p.key, err = inner.bytes()
+			p.key = text
 		case bytesTag(2):
-			p.value, err = inner.bytes()
-		default:
-			err = inner.skip(t)
+			p.value = text
 		}
-		if err != nil {
-			return p, err
-		}
-	}
-	return p, nil
+		return nil
+	})
+	return p, err
 }
 
 // annotation reads an entry of the map of annotations, of which few matter. Of a key
 // that is there twice the last one counts, as for a map.
-func (m *metadata) annotation(w *wire) error {
-	p, err := w.pair()
+func (m *metadata) annotation(message []byte) error {
+	p, err := pairOf(message)
 	if err != nil {
 		return err
 	}
@@ -220,46 +157,28 @@ func (m *metadata) annotation(w *wire) error {
 }
 
 // owner reads an OwnerReference.
-func (m *metadata) owner(w *wire) error {
-	message, err := w.bytes()
-	if err != nil {
-		return err
-	}
+func (m *metadata) owner(message []byte) error {
 	var o ownerParts
-	inner := wire{message}
-	for inner.more() {
-		t, err := inner.tag()
-		if err != nil {
-			return err
-		}
-		switch t {
+	err := each(message, func(tag uint64, text []byte, number uint64) error {
+		set := number != 0
+		switch tag {
 		case bytesTag(1):
-			o.kind, err = inner.bytes()
+			o.kind = text
 		case bytesTag(3):
-			o.name, err = inner.bytes()
+			o.name = text
 		case bytesTag(4):
-			o.uid, err = inner.bytes()
+			o.uid = text
 		case bytesTag(5):
-			o.apiVersion, err = inner.bytes()
+			o.apiVersion = text
 		case varintTag(6):
-			o.controller, err = inner.flag()
+			o.controller = object.FlagOf(&set)
 		case varintTag(7):
-			o.block, err = inner.flag()
-		default:
-			err = inner.skip(t)
+			o.block = object.FlagOf(&set)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return nil
+	})
 	m.owners = append(m.owners, o)
-	return nil
-}
-
-func (w *wire) flag() (object.Flag, error) {
-	v, err := w.varint()
-	b := v != 0
-	return object.FlagOf(&b), err
+	return err
 }
 
 // check refuses what has no name, and NULs where they are taken for ends: in the

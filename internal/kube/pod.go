@@ -35,23 +35,16 @@ func (p *podParts) reset() { *p = podParts{claims: p.claims[:0]} }
 
 // spec reads a PodSpec. The numbers are those of core/v1 generated.proto.
 func (p *podParts) spec(message []byte) error {
-	return each(message, func(w *wire, t tag) (bool, error) {
-		var err error
-		switch t {
+	return each(message, func(tag uint64, text []byte, number uint64) error {
+		switch tag {
 		case bytesTag(1):
-			var volume []byte
-			if volume, err = w.bytes(); err == nil {
-				err = p.volume(volume)
-			}
+			return p.volume(text)
 		case varintTag(4):
-			p.grace, err = w.int64()
-			p.hasGrace = true
+			p.grace, p.hasGrace = int64(number), true
 		case bytesTag(10):
-			p.node, err = w.bytes()
-		default:
-			return false, nil
+			p.node = text
 		}
-		return true, err
+		return nil
 	})
 }
 
@@ -59,31 +52,23 @@ func (p *podParts) spec(message []byte) error {
 func (p *podParts) volume(message []byte) error {
 	var name, claim []byte
 	ephemeral := false
-	source := func(w *wire, t tag) (bool, error) {
-		if t != bytesTag(10) && t != bytesTag(29) {
-			return false, nil
-		}
-		b, err := w.bytes()
-		if err == nil && t == bytesTag(10) {
-			claim, err = firstField(b)
-		} else {
+	source := func(tag uint64, text []byte, _ uint64) (err error) {
+		switch tag {
+		case bytesTag(10):
+			claim, err = firstField(text)
+		case bytesTag(29):
 			ephemeral = true
 		}
-		return true, err
+		return err
 	}
-	err := each(message, func(w *wire, t tag) (bool, error) {
-		if t != bytesTag(1) && t != bytesTag(2) {
-			return false, nil
+	err := each(message, func(tag uint64, text []byte, _ uint64) error {
+		switch tag {
+		case bytesTag(1):
+			name = text
+		case bytesTag(2):
+			return each(text, source)
 		}
-		b, err := w.bytes()
-		switch {
-		case err != nil:
-		case t == bytesTag(1):
-			name = b
-		default:
-			err = each(b, source)
-		}
-		return true, err
+		return nil
 	})
 	if len(claim) > 0 {
 		p.claims = append(p.claims, claimParts{name: claim})
@@ -102,13 +87,11 @@ func (p *podParts) status(message []byte) (err error) {
 
 // firstField is the field of bytes with number 1; empty if there is none.
 func firstField(message []byte) (field []byte, err error) {
-	err = each(message, func(w *wire, t tag) (bool, error) {
-		if t != bytesTag(1) {
-			return false, nil
+	err = each(message, func(tag uint64, text []byte, _ uint64) error {
+		if tag == bytesTag(1) {
+			field = text
 		}
-		var err error
-		field, err = w.bytes()
-		return true, err
+		return nil
 	})
 	return field, err
 }

@@ -155,7 +155,7 @@ func reasonOf(err error) snapshot.Reason {
 		return snapshot.Forbidden
 	case isUnserved(err):
 		return snapshot.NotServed
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errShort), errors.Is(err, manifest.ErrTruncated):
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, manifest.ErrTruncated):
 		return snapshot.Truncated
 	default:
 		return snapshot.ListFailed

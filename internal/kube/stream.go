@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -85,12 +87,9 @@ func (s *stream) varint(mayEnd bool) (uint64, error) {
 	if mayEnd && s.pos == s.end {
 		return 0, io.EOF
 	}
-	v, n := binary.Uvarint(s.buf[s.pos:s.end])
-	switch {
-	case n == 0:
-		return 0, errShort
-	case n < 0:
-		return 0, errMalformed
+	v, n := protowire.ConsumeVarint(s.buf[s.pos:s.end])
+	if n < 0 {
+		return 0, wireError(n)
 	}
 	s.pos += n
 	s.used += int64(n)
@@ -110,16 +109,16 @@ func (s *stream) field() ([]byte, error) {
 }
 
 // skip passes over the field behind a tag.
-func (s *stream) skip(t tag) error {
+func (s *stream) skip(tag uint64) error {
 	var err error
-	switch t & 7 {
-	case varintType:
+	switch _, kind := protowire.DecodeTag(tag); kind {
+	case protowire.VarintType:
 		_, err = s.varint(false)
-	case fixed64Type:
+	case protowire.Fixed64Type:
 		_, err = s.take(8)
-	case fixed32Type:
+	case protowire.Fixed32Type:
 		_, err = s.take(4)
-	case bytesType:
+	case protowire.BytesType:
 		_, err = s.field()
 	default:
 		err = errMalformed
@@ -135,21 +134,21 @@ func readPartialList(r io.Reader, sh *shared, yield func(*object.Object) error) 
 	var meta listMeta
 	start, err := s.take(len(magic))
 	if err != nil || !bytes.Equal(start, magic) {
-		if err == nil || errors.Is(err, errShort) {
+		if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("protobuf: not a message of Kubernetes")
 		}
 		return meta, err
 	}
 	apiVersion, kind, seen := "", "", false
 	for {
-		v, err := s.varint(true)
+		tag, err := s.varint(true)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return meta, err
 		}
-		switch t := tag(v); t {
+		switch tag {
 		case bytesTag(1):
 			m, err := s.field()
 			if err == nil {
@@ -172,7 +171,7 @@ func readPartialList(r io.Reader, sh *shared, yield func(*object.Object) error) 
 				return meta, errors.Join(err, fmt.Errorf("protobuf: the list is encoded as %s", quote(string(encoding))))
 			}
 		default:
-			if err := s.skip(t); err != nil {
+			if err := s.skip(tag); err != nil {
 				return meta, err
 			}
 		}
@@ -195,11 +194,11 @@ func readItems(s *stream, meta *listMeta, sh *shared, yield func(*object.Object)
 	end := s.used + int64(length)
 	m := sh.metadata()
 	for index := 1; s.used < end; {
-		v, err := s.varint(false)
+		tag, err := s.varint(false)
 		if err != nil {
 			return err
 		}
-		switch t := tag(v); t {
+		switch tag {
 		case bytesTag(1):
 			text, err := s.field()
 			if err == nil {
@@ -221,7 +220,7 @@ func readItems(s *stream, meta *listMeta, sh *shared, yield func(*object.Object)
 				return err
 			}
 		default:
-			if err := s.skip(t); err != nil {
+			if err := s.skip(tag); err != nil {
 				return err
 			}
 		}
@@ -234,17 +233,14 @@ func readItems(s *stream, meta *listMeta, sh *shared, yield func(*object.Object)
 
 // read reads a metav1.ListMeta.
 func (l *listMeta) read(message []byte) error {
-	return each(message, func(w *wire, t tag) (bool, error) {
-		if t != bytesTag(2) && t != bytesTag(3) {
-			return false, nil
-		}
-		text, err := w.bytes()
-		if t == bytesTag(2) {
+	return each(message, func(tag uint64, text []byte, _ uint64) error {
+		switch tag {
+		case bytesTag(2):
 			l.resourceVersion = string(text)
-		} else {
+		case bytesTag(3):
 			l.more = string(text)
 		}
-		return true, err
+		return nil
 	})
 }
 

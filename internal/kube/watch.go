@@ -190,28 +190,18 @@ func broken(err error) error {
 func (rd *frameReader) event(message []byte) (frame, error) {
 	var name string
 	var e envelope
-	err := each(message, func(w *wire, t tag) (bool, error) {
-		if t != bytesTag(1) && t != bytesTag(2) {
-			return false, nil
+	err := each(message, func(tag uint64, text []byte, _ uint64) error {
+		switch tag {
+		case bytesTag(1):
+			name = string(text)
+		case bytesTag(2):
+			raw, err := firstField(text)
+			if err == nil {
+				e, err = openEnvelope(raw)
+			}
+			return err
 		}
-		b, err := w.bytes()
-		switch {
-		case err != nil:
-		case t == bytesTag(1):
-			name = string(b)
-		default:
-			err = each(b, func(w *wire, t tag) (bool, error) {
-				if t != bytesTag(1) {
-					return false, nil
-				}
-				raw, err := w.bytes()
-				if err == nil {
-					e, err = openEnvelope(raw)
-				}
-				return true, err
-			})
-		}
-		return true, err
+		return nil
 	})
 	if err != nil {
 		return frame{}, err

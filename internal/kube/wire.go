@@ -2,108 +2,62 @@ package kube
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The wire types of protobuf.
-const (
-	varintType  = 0
-	fixed64Type = 1
-	bytesType   = 2
-	fixed32Type = 5
-)
+// bytesTag is what stands before a field of bytes: its number and its type.
+func bytesTag(field protowire.Number) uint64 { return protowire.EncodeTag(field, protowire.BytesType) }
 
-// tag is a field number and a wire type as they stand before a field.
-type tag uint64
-
-func bytesTag(field uint64) tag  { return tag(field<<3 | bytesType) }
-func varintTag(field uint64) tag { return tag(field<<3 | varintType) }
+// varintTag is what stands before a number.
+func varintTag(field protowire.Number) uint64 {
+	return protowire.EncodeTag(field, protowire.VarintType)
+}
 
 var (
-	errShort     = errors.New("protobuf: the message ends within a field")
+	errShort     = fmt.Errorf("protobuf: the message ends within a field: %w", io.ErrUnexpectedEOF)
 	errMalformed = errors.New("protobuf: malformed message")
 )
 
-// wire is a protobuf message that is read from the front.
-type wire struct{ rest []byte }
-
-func (w *wire) more() bool { return len(w.rest) > 0 }
-
-func (w *wire) varint() (uint64, error) {
-	v, n := binary.Uvarint(w.rest)
-	switch {
-	case n == 0:
-		return 0, errShort
-	case n < 0:
-		return 0, errMalformed
-	}
-	w.rest = w.rest[n:]
-	return v, nil
-}
-
-func (w *wire) tag() (tag, error) {
-	v, err := w.varint()
-	if err == nil && (v>>3 == 0 || v>>3 > 1<<29-1) {
-		err = errMalformed
-	}
-	return tag(v), err
-}
-
-// bytes returns a field of bytes. It is a part of the message.
-func (w *wire) bytes() ([]byte, error) {
-	n, err := w.varint()
-	if err != nil {
-		return nil, err
-	}
-	if n > uint64(len(w.rest)) {
-		return nil, errShort
-	}
-	field := w.rest[:n]
-	w.rest = w.rest[n:]
-	return field, nil
-}
-
-// skip passes over the field behind a tag. Groups, which nobody writes any more,
-// are malformed.
-func (w *wire) skip(t tag) error {
-	n := 0
-	switch t & 7 {
-	case varintType:
-		_, err := w.varint()
-		return err
-	case bytesType:
-		_, err := w.bytes()
-		return err
-	case fixed64Type:
-		n = 8
-	case fixed32Type:
-		n = 4
-	default:
-		return errMalformed
-	}
-	if n > len(w.rest) {
+// wireError is what a negative length of protowire says.
+func wireError(n int) error {
+	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
 		return errShort
 	}
-	w.rest = w.rest[n:]
-	return nil
+	return errMalformed
 }
 
-// each calls field for each field of a message. Field reads what is behind the
-// tag, or says that it does not know it.
-func each(message []byte, field func(w *wire, t tag) (known bool, err error)) error {
-	w := wire{message}
-	for w.more() {
-		t, err := w.tag()
-		if err != nil {
-			return err
+// each calls visit for each field of a message, with what it holds: text is a part of
+// the message, or it is a number.
+func each(message []byte, visit func(tag uint64, text []byte, number uint64) error) error {
+	for len(message) > 0 {
+		tag, n := protowire.ConsumeVarint(message)
+		if n < 0 {
+			return wireError(n)
 		}
-		known, err := field(&w, t)
-		if err == nil && !known {
-			err = w.skip(t)
+		field, kind := protowire.DecodeTag(tag)
+		if !field.IsValid() {
+			return errMalformed
 		}
-		if err != nil {
+		message = message[n:]
+		var text []byte
+		var number uint64
+		switch kind {
+		case protowire.BytesType:
+			text, n = protowire.ConsumeBytes(message)
+		case protowire.VarintType:
+			number, n = protowire.ConsumeVarint(message)
+		default:
+			n = protowire.ConsumeFieldValue(field, kind, message)
+		}
+		if n < 0 {
+			return wireError(n)
+		}
+		message = message[n:]
+		if err := visit(tag, text, number); err != nil {
 			return err
 		}
 	}
@@ -122,48 +76,37 @@ type envelope struct {
 }
 
 // openEnvelope reads the envelope around a message.
-func openEnvelope(text []byte) (envelope, error) {
+func openEnvelope(message []byte) (envelope, error) {
 	var e envelope
-	if !bytes.HasPrefix(text, magic) {
+	if !bytes.HasPrefix(message, magic) {
 		return e, errors.New("protobuf: not a message of Kubernetes")
 	}
-	err := each(text[len(magic):], func(w *wire, t tag) (bool, error) {
-		switch t {
+	err := each(message[len(magic):], func(tag uint64, text []byte, _ uint64) (err error) {
+		switch tag {
 		case bytesTag(1):
-			m, err := w.bytes()
-			if err == nil {
-				e.apiVersion, e.kind, err = typeMeta(m)
-			}
-			return true, err
+			e.apiVersion, e.kind, err = typeMeta(text)
 		case bytesTag(2):
-			var err error
-			e.raw, err = w.bytes()
-			return true, err
-		case bytesTag(3), bytesTag(4):
-			m, err := w.bytes()
-			if err == nil && t == bytesTag(3) && len(m) > 0 {
-				err = fmt.Errorf("protobuf: the message is encoded as %s", quote(string(m)))
+			e.raw = text
+		case bytesTag(3):
+			if len(text) > 0 {
+				err = fmt.Errorf("protobuf: the message is encoded as %s", quote(string(text)))
 			}
-			return true, err
 		}
-		return false, nil
+		return err
 	})
 	return e, err
 }
 
 // typeMeta reads a runtime.TypeMeta.
 func typeMeta(message []byte) (apiVersion, kind string, err error) {
-	err = each(message, func(w *wire, t tag) (bool, error) {
-		if t != bytesTag(1) && t != bytesTag(2) {
-			return false, nil
+	err = each(message, func(tag uint64, text []byte, _ uint64) error {
+		switch tag {
+		case bytesTag(1):
+			apiVersion = string(text)
+		case bytesTag(2):
+			kind = string(text)
 		}
-		m, err := w.bytes()
-		if t == bytesTag(1) {
-			apiVersion = string(m)
-		} else {
-			kind = string(m)
-		}
-		return true, err
+		return nil
 	})
 	return apiVersion, kind, err
 }

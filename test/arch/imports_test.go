@@ -54,7 +54,7 @@ var libraries = map[string][]string{
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
 	"draw":       {"github.com/mattn/go-runewidth"},
-	"kube":       {"k8s.io/", "golang.org/x/sync"},
+	"kube":       {"k8s.io/", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
 	"policy":     {"k8s.io/api/rbac"},
 	"controller": {"k8s.io/"},
 	"cli":        {anything},
