@@ -40,8 +40,3 @@ func (s Storage) Of() Ref {
 		return Ref{}
 	}
 }
-
-func (s Storage) clone() Storage {
-	s.Claim, s.Volume = cloneRef(s.Claim), cloneRef(s.Volume)
-	return s
-}

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -154,32 +152,4 @@ type ReferencePatch struct {
 func (e *Exposure) GetObjectKind() schema.ObjectKind { return typeFields{&e.APIVersion, &e.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
-func (e *Exposure) DeepCopyObject() runtime.Object {
-	c := *e
-	c.Source = e.Source.clone()
-	c.Version.Remaining = slices.Clone(e.Version.Remaining)
-	c.Conditions = slices.Clone(e.Conditions)
-	c.Dependents = cloneEach(e.Dependents, ExposedDependent.clone)
-	c.Consequences = cloneEach(e.Consequences, func(x ExposureConsequence) ExposureConsequence {
-		x.Because = slices.Clone(x.Because)
-		return x
-	})
-	c.Owners = slices.Clone(e.Owners)
-	c.Safe = cloneEach(e.Safe, func(x SafeDependent) SafeDependent {
-		x.Because = slices.Clone(x.Because)
-		return x
-	})
-	c.Notes = slices.Clone(e.Notes)
-	c.Patches = slices.Clone(e.Patches)
-	c.Gaps = slices.Clone(e.Gaps)
-	return &c
-}
-
-func (d ExposedDependent) clone() ExposedDependent {
-	d.References, d.KeptBy, d.BlockedBy = slices.Clone(d.References), slices.Clone(d.KeptBy), d.BlockedBy.clone()
-	d.When = cloneEach(d.When, func(e Exposed) Exposed {
-		e.Because = slices.Clone(e.Because)
-		return e
-	})
-	return d
-}
+func (e *Exposure) DeepCopyObject() runtime.Object { return deepCopy(e) }

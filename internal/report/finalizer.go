@@ -25,8 +25,3 @@ type Refusal struct {
 	LiftedBy string `json:"liftedBy,omitempty"`
 	Message  string `json:"message"`
 }
-
-func (r Refusal) clone() Refusal {
-	r.Because = append([]Ref(nil), r.Because...)
-	return r
-}

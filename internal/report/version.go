@@ -1,8 +1,6 @@
 package report
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -28,8 +26,4 @@ type Version struct {
 func (v *Version) GetObjectKind() schema.ObjectKind { return typeFields{&v.APIVersion, &v.Kind} }
 
 // DeepCopyObject returns a copy that shares no memory that can be written.
-func (v *Version) DeepCopyObject() runtime.Object {
-	c := *v
-	c.Shadows = slices.Clone(v.Shadows)
-	return &c
-}
+func (v *Version) DeepCopyObject() runtime.Object { return deepCopy(v) }
