@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 )
 
 // TestEveryCodeIsShown: the script of check brings about each code once.
@@ -14,7 +14,7 @@ func TestEveryCodeIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range diagnose.Codes() {
+	for _, c := range check.Codes() {
 		if !strings.Contains(string(script), "   "+string(c.Code)+" ") {
 			t.Errorf("no finding %s", c.Code)
 		}

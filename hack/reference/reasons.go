@@ -7,7 +7,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/unserve"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -66,8 +68,8 @@ func reasonsPage() []byte {
 	for _, r := range evidence.ProofReasons() {
 		row(&b, string(r.Reason), r.Text)
 	}
-	codes(&b, "check", diagnose.Codes())
-	codes(&b, "stuck", diagnose.StuckCodes())
+	codes(&b, "check", check.Codes())
+	codes(&b, "stuck", stuck.Codes())
 	b.WriteString("\n## Codes of doctor\n\n| code | severity | meaning |\n|---|---|---|\n")
 	for _, c := range doctor.Codes() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Code, c.Severity, c.Text)

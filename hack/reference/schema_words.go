@@ -7,7 +7,9 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/unserve"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -47,8 +49,8 @@ func (w wording) say(n *node) {
 func vocabulary() map[string]wording {
 	collector := names(engine.Reasons(), engine.Reason.String)
 	plans := slices.Concat(collector, names(plan.Reasons(), func(r plan.ReasonText) string { return string(r.Reason) }))
-	check := names(diagnose.Codes(), func(c diagnose.CodeText) string { return string(c.Code) })
-	stuck := names(diagnose.StuckCodes(), func(c diagnose.CodeText) string { return string(c.Code) })
+	checks := names(check.Codes(), func(c diagnose.CodeText) string { return string(c.Code) })
+	stucks := names(stuck.Codes(), func(c diagnose.CodeText) string { return string(c.Code) })
 	doctors := names(doctor.Codes(), func(c doctor.CodeText) string { return string(c.Code) })
 	gaps := names(snapshot.Reasons(), func(r snapshot.ReasonText) string { return string(r.Reason) })
 	conditions := growing(names(unserve.Conditions(), func(c unserve.ConditionText) string { return string(c.Condition) }))
@@ -71,7 +73,7 @@ func vocabulary() map[string]wording {
 		"ExposureNote.note":             growing(names(unserve.Notes(), func(n unserve.NoteText) string { return string(n.Note) })),
 		"Explanation.reason":            growing(plans, []string{explain.OwnerIsGarbage}),
 		"FinalizerFinding.state":        closed("Waiting", "Idle"),
-		"Finding.code":                  growing(check, stuck, doctors),
+		"Finding.code":                  growing(checks, stucks, doctors),
 		"Finding.since":                 moment,
 		"Gap.why":                       {pattern: fmt.Sprintf("^(%s)(: |$)", strings.Join(gaps, "|")), grows: true, more: "^[A-Z][A-Za-z0-9]*(: |$)"},
 		"Plan.digest":                   {pattern: "^(sha256:[0-9a-f]{64})?$"},
@@ -96,7 +98,7 @@ func vocabulary() map[string]wording {
 		"UndoNote.reason":               growing(names(undo.Notes(), func(n undo.Note) string { return string(n) })),
 		"UndoSkip.reason":               growing(names(undo.SkipReasons(), func(r undo.SkipReason) string { return string(r) })),
 		"UndoStep.verb":                 closed("Create", "Restore"),
-		"WaitLink.waits":                growing(plans, stuck),
+		"WaitLink.waits":                growing(plans, stucks),
 	}
 }
 

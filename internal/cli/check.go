@@ -8,7 +8,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
@@ -47,7 +47,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			}
 			noteNamespace(streams.ErrOut, w.Snapshot, namespace)
 			judging := begin(c, streams.ErrOut, "judging owner references")
-			d, err := diagnose.Check(c.Context(), w.Snapshot, namespace)
+			d, err := check.References(c.Context(), w.Snapshot, namespace)
 			judging.end()
 			if err != nil {
 				return err

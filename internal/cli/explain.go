@@ -10,8 +10,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 
@@ -121,11 +121,11 @@ func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *i
 	if e, err = explain.Object(c.Context(), w.Snapshot, ref, options); err != nil || !o.BeingDeleted() {
 		return e, "", err
 	}
-	d, err := diagnose.Stuck(c.Context(), w.Snapshot, seen, diagnose.Question{Now: now, Objects: []object.Ref{ref}})
+	d, err := stuck.Objects(c.Context(), w.Snapshot, seen, stuck.Question{Now: now, Objects: []object.Ref{ref}})
 	if err != nil {
 		return nil, "", err
 	}
-	diagnose.Complete(e, d)
+	stuck.Complete(e, d)
 	if part != nil {
 		rest = part.Waits(e)
 	}

@@ -9,14 +9,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// stuck is `stuck`.
-type stuck struct {
+// stuckCommand is `stuck`.
+type stuckCommand struct {
 	streams         genericiooptions.IOStreams
 	source          source
 	targets         targets
@@ -26,7 +26,7 @@ type stuck struct {
 }
 
 func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &stuck{streams: streams, source: newSource(config), output: output{own: markdownFormat}}
+	k := &stuckCommand{streams: streams, source: newSource(config), output: output{own: markdownFormat}}
 	c := &cobra.Command{
 		Use:   "stuck [TYPE/NAME…] [-n NAMESPACE | -A] [--from DUMP]",
 		Short: "Say what holds up everything that is being deleted, and what would free it",
@@ -62,7 +62,7 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	return c
 }
 
-func (k *stuck) run(c *cobra.Command, args []string) error {
+func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 	if len(args) == 0 && k.targets.namespace != "" && k.targets.allNamespaces {
 		return usageErrorf(c, "-n and -A exclude each other")
 	}
@@ -90,9 +90,9 @@ func (k *stuck) run(c *cobra.Command, args []string) error {
 	return k.print(c, d)
 }
 
-func (k *stuck) question(c *cobra.Command, w world, args []string) (diagnose.Question, error) {
+func (k *stuckCommand) question(c *cobra.Command, w world, args []string) (stuck.Question, error) {
 	now, err := k.waiting.moment(c, w)
-	q := diagnose.Question{Now: now, Namespace: k.targets.namespace}
+	q := stuck.Question{Now: now, Namespace: k.targets.namespace}
 	if err != nil {
 		return q, err
 	}
@@ -118,7 +118,7 @@ func notBeingDeleted(errOut io.Writer, w world, refs []object.Ref) {
 	}
 }
 
-func (k *stuck) print(c *cobra.Command, d *report.Diagnosis) error {
+func (k *stuckCommand) print(c *cobra.Command, d *report.Diagnosis) error {
 	text := func(w io.Writer, s render.Style) error { return render.StuckText(w, s, d) }
 	if err := k.output.show(c, k.streams.Out, d, text, markdown(render.StuckMarkdown, d)); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -55,12 +55,12 @@ func (k *waiting) moment(c *cobra.Command, w world) (int64, error) {
 }
 
 // judge has the evidence gathered and the question answered.
-func (k *waiting) judge(ctx context.Context, w world, q diagnose.Question) (*report.Diagnosis, error) {
+func (k *waiting) judge(ctx context.Context, w world, q stuck.Question) (*report.Diagnosis, error) {
 	seen, err := k.evidence(ctx, w, q.Objects)
 	if err != nil {
 		return nil, err
 	}
-	return diagnose.Stuck(ctx, w.Snapshot, seen, q)
+	return stuck.Objects(ctx, w.Snapshot, seen, q)
 }
 
 // evidence is what was seen beside the snapshot.

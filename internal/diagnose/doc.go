@@ -1,6 +1,6 @@
-// Package diagnose looks at a whole snapshot for what is wrong with it: bad owner
-// references (Check), and what everything that is being deleted waits for in the end
-// (Stuck). Like explain it asks the engine and derives no rule. Who removes the
-// finalizers of others is no rule of the collector: that follows from evidence, and
-// what was not read proves nothing.
+// Package diagnose holds what the diagnoses of a whole snapshot have in common: a
+// finding has a code with a severity, and a document has its findings in order,
+// counted, with what was not seen. The packages beside it ask the engine and derive no
+// rule: check is about bad owner references, stuck about what everything that is being
+// deleted waits for in the end, explain about one object.
 package diagnose

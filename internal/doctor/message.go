@@ -11,14 +11,6 @@ import (
 // name is an object as kubectl names it.
 func name(r object.Ref) string { return report.RefOf(r).KubectlName() }
 
-// place is an object with the namespace that it is in.
-func place(r object.Ref) string {
-	if r.Namespace == "" {
-		return name(r)
-	}
-	return name(r) + " in namespace " + r.Namespace
-}
-
 // ownerless names the owners that are absent.
 func ownerless(o *object.Object) string {
 	const most = 2

@@ -17,6 +17,14 @@ func (r Ref) KubectlName() string {
 	return KubectlKind(r.APIVersion, r.Kind) + "/" + r.Name
 }
 
+// FullName is the object with the namespace that it is in.
+func (r Ref) FullName() string {
+	if r.Namespace == "" {
+		return r.KubectlName()
+	}
+	return r.KubectlName() + " in namespace " + r.Namespace
+}
+
 // KubectlKind is a kind as kubectl takes it: `pod`, `deployment.apps`. A kind
 // that is not UTF-8 keeps its bytes, which strings.ToLower would replace, all by
 // the same character.

@@ -8,8 +8,8 @@ import (
 
 // pure are the packages whose answers depend on their arguments alone.
 var pure = []string{
-	"object", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "diagnose", "diagnose/explain",
-	"diagnose/risk", "diagnose/unserve", "report", "render", "draw", "draw/layout", "manifest", "policy", "backup/undo",
+	"object", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "diagnose", "diagnose/check", "diagnose/explain",
+	"diagnose/risk", "diagnose/stuck", "diagnose/unserve", "report", "render", "draw", "draw/layout", "manifest", "policy", "backup/undo",
 	"impact", "doctor", "evidence",
 }
 

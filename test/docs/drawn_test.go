@@ -7,9 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
@@ -28,7 +29,7 @@ func TestDocumentsOfDrawnWorlds(t *testing.T) {
 		}
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target").Ref
 		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
-		check := func(document runtime.Object, err error) {
+		document := func(document runtime.Object, err error) {
 			t.Helper()
 			if err != nil {
 				t.Fatal(err)
@@ -44,14 +45,14 @@ func TestDocumentsOfDrawnWorlds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(r.Plan, nil)
+			document(r.Plan, nil)
 		}
-		check(explain.Object(t.Context(), snap, target, explain.Options{}))
-		check(explain.Graph(t.Context(), snap, explain.GraphOptions{}))
-		check(diagnose.Check(t.Context(), snap, ""))
-		check(diagnose.Stuck(t.Context(), snap, &evidence.World{}, diagnose.Question{}))
-		check(doctor.Examine(t.Context(), snap, doctor.Options{}))
-		check(risk.Rank(t.Context(), snap, risk.Options{Top: 3}))
+		document(explain.Object(t.Context(), snap, target, explain.Options{}))
+		document(explain.Graph(t.Context(), snap, explain.GraphOptions{}))
+		document(check.References(t.Context(), snap, ""))
+		document(stuck.Objects(t.Context(), snap, &evidence.World{}, stuck.Question{}))
+		document(doctor.Examine(t.Context(), snap, doctor.Options{}))
+		document(risk.Rank(t.Context(), snap, risk.Options{Top: 3}))
 	})
 }
 

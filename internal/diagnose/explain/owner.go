@@ -50,7 +50,7 @@ func (q *question) evidence(o engine.OwnerFact, i int) string {
 	text := q.evidenceText(o)
 	if o.Class == engine.Dangling && q.attempt.ObservedElsewhere(i) {
 		if id, ok := q.collector.Graph().Find(o.Reference.UID); ok {
-			text += "; its uid belongs to " + place(q.collector.Graph().Identity(id))
+			text += "; its uid belongs to " + report.RefOf(q.collector.Graph().Identity(id)).FullName()
 		}
 	}
 	return text
@@ -99,15 +99,6 @@ func (q *question) whyNotCovered(o engine.OwnerFact) string {
 		return text
 	}
 	return uncovered.Why
-}
-
-// place is an object with the namespace that it is in.
-func place(r object.Ref) string {
-	name := report.RefOf(r).KubectlName()
-	if r.Namespace == "" {
-		return name
-	}
-	return name + " in namespace " + r.Namespace
 }
 
 // dependents lists who refers to the object.

@@ -1,4 +1,4 @@
-package diagnose_test
+package stuck_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -66,9 +67,9 @@ func drawService(t *rapid.T) string {
 // late are the codes of those who should long have gone on with an object, and of those
 // who say that they fail, with the reasons that plans give.
 var late = map[diagnose.Code]plan.Reason{
-	diagnose.CollectorNotWorking: plan.CollectorNotWorking, diagnose.DeletionForgotten: plan.DeletionMissed,
-	diagnose.ControllerNotWorking: plan.ControllerNotWorking, diagnose.DefinitionCleanupFails: plan.DefinitionCleanupFails,
-	diagnose.NamespaceDeletionFails: plan.NamespaceDeletionFails, diagnose.PodNotFinished: plan.PodNotFinished,
+	stuck.CollectorNotWorking: plan.CollectorNotWorking, stuck.DeletionForgotten: plan.DeletionMissed,
+	stuck.ControllerNotWorking: plan.ControllerNotWorking, stuck.DefinitionCleanupFails: plan.DefinitionCleanupFails,
+	stuck.NamespaceDeletionFails: plan.NamespaceDeletionFails, stuck.PodNotFinished: plan.PodNotFinished,
 }
 
 func codeOf(reason plan.Reason) diagnose.Code {
@@ -108,7 +109,7 @@ func TestCommandsAgree(t *testing.T) {
 		}
 		seen := seenOf(append(drawBodies(t, snap.Objects), drawNeighbours(t, snap)...), unread)
 		around := evidence.New(snap, seen, now)
-		d, err := diagnose.Stuck(t.Context(), snap, seen, diagnose.Question{Now: now})
+		d, err := stuck.Objects(t.Context(), snap, seen, stuck.Question{Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestCommandsAgree(t *testing.T) {
 				t.Fatalf("%v: stuck: %s %s; plan: %s %s %s", f.Object, f.Code, f.Message, e.Outcome, e.Reason, e.Message)
 			case f.Severity == report.Error && e.Outcome == report.Deleted:
 				t.Fatalf("%v: stuck: %s %s; plan: %s %s", f.Object, f.Code, f.Message, e.Outcome, e.Message)
-			case code == diagnose.UnderWay && e.Outcome == report.Blocked:
+			case code == stuck.UnderWay && e.Outcome == report.Blocked:
 				t.Fatalf("%v: stuck: %s; plan: %s %s %s", f.Object, f.Message, e.Outcome, e.Reason, e.Message)
 			}
 		}
@@ -160,7 +161,7 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := diagnose.Stuck(t.Context(), snap.With(r.After()), seen, diagnose.Question{Now: now})
+	d, err := stuck.Objects(t.Context(), snap.With(r.After()), seen, stuck.Question{Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed
 		if e.Outcome != report.Blocked {
 			continue
 		}
-		if !slices.ContainsFunc(d.Findings, func(f report.Finding) bool { return f.Object == e.Object && diagnose.Code(f.Code) != diagnose.UnderWay }) {
+		if !slices.ContainsFunc(d.Findings, func(f report.Finding) bool { return f.Object == e.Object && diagnose.Code(f.Code) != stuck.UnderWay }) {
 			t.Fatalf("%v: plan: %s %s; stuck then: %+v", e.Object, e.Reason, e.Message, d.Findings)
 		}
 	}

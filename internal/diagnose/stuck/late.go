@@ -1,6 +1,7 @@
-package diagnose
+package stuck
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -11,7 +12,7 @@ import (
 // late is about an object with which somebody could have gone on long ago who waits for
 // nobody, or has tried and failed; and about what else it waits for.
 func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.Ref) []end {
-	e := endAt(o, Code(x.Reason))
+	e := endAt(o, diagnose.Code(x.Reason))
 	e.prove(evidence.SimulationSays, nil, x.Message)
 	switch plan.Reason(x.Reason) {
 	case plan.PodNotFinished:

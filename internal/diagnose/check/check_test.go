@@ -1,4 +1,4 @@
-package diagnose_test
+package check_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -19,7 +19,7 @@ import (
 // covered nothing is called absent.
 func TestFindingsOfDrawnWorlds(t *testing.T) {
 	severity := map[string]report.Severity{}
-	for _, c := range diagnose.Codes() {
+	for _, c := range check.Codes() {
 		severity[string(c.Code)] = c.Severity
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -30,7 +30,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 			coverage = snapshot.CoversEverything()
 		}
 		snap := w.Snapshot(t, coverage)
-		d, err := diagnose.Check(t.Context(), snap, "")
+		d, err := check.References(t.Context(), snap, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,14 +40,14 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 			if severity[f.Code] != f.Severity || f.Message == "" {
 				t.Fatalf("code %q, severity %q, message %q", f.Code, f.Severity, f.Message)
 			}
-			if absent := []string{string(diagnose.OwnerNotFound)}; !whole && slices.Contains(absent, f.Code) {
+			if absent := []string{string(check.OwnerNotFound)}; !whole && slices.Contains(absent, f.Code) {
 				t.Fatalf("nothing is covered, and yet: %+v", f)
 			}
 		}
 		if counts[report.Error] != d.Summary.Errors || counts[report.Warning] != d.Summary.Warnings || counts[report.Info] != d.Summary.Infos {
 			t.Fatalf("counts %v, summary %+v", counts, d.Summary)
 		}
-		again, err := diagnose.Check(t.Context(), snap, "")
+		again, err := check.References(t.Context(), snap, "")
 		if err != nil {
 			t.Fatal(err)
 		}

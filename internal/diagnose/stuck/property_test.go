@@ -1,4 +1,4 @@
-package diagnose_test
+package stuck_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -86,7 +86,7 @@ var neededParts = []evidence.Part{
 // came nor a second run changes a byte.
 func TestStuckOfDrawnWorlds(t *testing.T) {
 	severity := map[string]report.Severity{}
-	for _, c := range diagnose.StuckCodes() {
+	for _, c := range stuck.Codes() {
 		severity[string(c.Code)] = c.Severity
 	}
 	reasons := map[string]bool{}
@@ -104,7 +104,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 		now := 1893456000 + rapid.SampledFrom([]int64{-10, 60, 400, 4000}).Draw(t, "after")
 		bodies := drawBodies(t, snap.Objects)
 		unread := rapid.SliceOfN(rapid.SampledFrom(neededParts), 0, 2).Draw(t, "unread")
-		d, err := diagnose.Stuck(t.Context(), snap, seenOf(bodies, unread), diagnose.Question{Now: now})
+		d, err := stuck.Objects(t.Context(), snap, seenOf(bodies, unread), stuck.Question{Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 		}
 		shuffled := slices.Clone(bodies)
 		rand.New(rand.NewPCG(1, rapid.Uint64().Draw(t, "seed"))).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		again, err := diagnose.Stuck(t.Context(), snap, seenOf(shuffled, unread), diagnose.Question{Now: now})
+		again, err := stuck.Objects(t.Context(), snap, seenOf(shuffled, unread), stuck.Question{Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}

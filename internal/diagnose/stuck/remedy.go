@@ -1,4 +1,4 @@
-package diagnose
+package stuck
 
 import (
 	"slices"

@@ -1,8 +1,9 @@
-package diagnose
+package stuck
 
 import (
 	"fmt"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
@@ -12,7 +13,7 @@ import (
 )
 
 // deadlock is about objects that the collector never frees.
-func (i *inquiry) deadlock(o *object.Object, code Code, others []report.Ref) end {
+func (i *inquiry) deadlock(o *object.Object, code diagnose.Code, others []report.Ref) end {
 	e := endAt(o, code)
 	e.others = others
 	i.proveSimulation(o, &e)
@@ -170,7 +171,7 @@ func (i *inquiry) remaining(o *object.Object, e *end) {
 }
 
 // failing is an end of which only the condition is known that reports it.
-func (i *inquiry) failing(o *object.Object, code Code, c evidence.Condition) end {
+func (i *inquiry) failing(o *object.Object, code diagnose.Code, c evidence.Condition) end {
 	e := endAt(o, code)
 	e.detail = evidence.Clip(c.Message)
 	e.prove(evidence.ConditionSays, nil, c.Type+": "+c.Message)

@@ -1,8 +1,9 @@
-package diagnose
+package stuck
 
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
@@ -227,8 +228,8 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 		ends = merge(ends, x)
 	}
 	ends = append(ends, i.tokens(o)...)
-	if why, late := i.isLate(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == Code(why) || x.code == APIServiceUnavailable }) {
-		ends = append(ends, i.controllerBehind(o, endAt(o, Code(why))))
+	if why, late := i.isLate(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == diagnose.Code(why) || x.code == APIServiceUnavailable }) {
+		ends = append(ends, i.controllerBehind(o, endAt(o, diagnose.Code(why))))
 	}
 	if len(ends) == 0 {
 		return []end{i.notSeen(o, e)}

@@ -1,10 +1,10 @@
-package diagnose
+package stuck
 
 import (
 	"cmp"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -12,7 +12,7 @@ import (
 func (e *end) message() string {
 	text := e.sentence()
 	if len(e.chain) > 1 && e.chain[0].Ref != e.at && e.code != StillInUse {
-		text = "waits for " + place(object.Ref(e.at)) + ": " + text
+		text = "waits for " + e.at.FullName() + ": " + text
 	}
 	return text
 }
@@ -21,7 +21,7 @@ func (e *end) sentence() string { return sentences[e.code](e) }
 
 // sentences are what is said of each code. They are functions of the end, since each
 // names something else of it.
-var sentences = map[Code]func(*end) string{
+var sentences = map[diagnose.Code]func(*end) string{
 	FinalizerRemoverGone: func(e *end) string {
 		return "finalizer " + e.finalizer + " holds it, and nobody who could remove it runs"
 	},
@@ -35,7 +35,7 @@ var sentences = map[Code]func(*end) string{
 	StillInUse: func(e *end) string {
 		text := "in use by " + places(e.others)
 		if e.chain[0].Ref != e.at {
-			text = "waits for " + place(object.Ref(e.at)) + ", which is " + text
+			text = "waits for " + e.at.FullName() + ", which is " + text
 		}
 		return text
 	},
@@ -81,7 +81,7 @@ func places(refs []report.Ref) string {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, place(object.Ref(r)))
+		names = append(names, r.FullName())
 	}
 	return strings.Join(names, ", ")
 }

@@ -1,4 +1,4 @@
-package diagnose
+package stuck
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
@@ -16,7 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// Question says what Stuck is asked.
+// Question says what is asked.
 type Question struct {
 	// Now is when the world was looked at, in seconds since 1970; 0 when not known.
 	// Nothing is then said to take long.
@@ -28,10 +29,10 @@ type Question struct {
 	Namespace string
 }
 
-// Stuck says of everything that is being deleted what it waits for in the end, and
+// Objects says of everything that is being deleted what it waits for in the end, and
 // what would end that. The collector is asked by a simulation; who removes the
 // finalizers of others follows from the evidence, which may be nil.
-func Stuck(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
+func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
 	around := evidence.New(snap, seen, q.Now)
 	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
 	targets, err := i.targets(q)
@@ -42,27 +43,27 @@ func Stuck(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q
 		return nil, err
 	}
 	i.index()
-	d := &checker{snap: snap}
+	d := &diagnose.Answer{Snapshot: snap}
 	if len(q.Objects) == 0 {
-		d.namespace, d.uncovered = q.Namespace, len(snap.Unread(q.Namespace)) > 0
+		d.Namespace, d.Uncovered = q.Namespace, len(snap.Unread(q.Namespace)) > 0
 	}
-	d.summary.Objects = len(targets)
+	d.Summary.Objects = len(targets)
 	for _, o := range targets {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		for _, e := range i.endsOf(o) {
-			d.findings = append(d.findings, i.finding(o, e))
-			d.uncovered = d.uncovered || e.code == EndNotSeen || e.code == FinalizerRemoverUnknown
+			d.Findings = append(d.Findings, i.finding(o, e))
+			d.Uncovered = d.Uncovered || e.code == EndNotSeen || e.code == FinalizerRemoverUnknown
 		}
 	}
-	if err := i.sureRemedies(d.findings); err != nil {
+	if err := i.sureRemedies(d.Findings); err != nil {
 		return nil, err
 	}
-	return d.diagnosis(), nil
+	return d.Document(), nil
 }
 
-// inquiry is one Stuck.
+// inquiry is one call of Objects.
 type inquiry struct {
 	ctx  context.Context
 	snap *snapshot.Snapshot

@@ -1,4 +1,4 @@
-package diagnose_test
+package stuck_test
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // TestComplete reads worlds as YAML, as TestStuck does, and prints what an explanation of
-// one of their objects gains from Stuck. Its findings are those of Stuck, whatever else
+// one of their objects gains here. Its findings are those of a question about all, whatever else
 // is asked for.
 func TestComplete(t *testing.T) {
 	datadriven.Walk(t, "testdata/explanation", func(t *testing.T, path string) {
@@ -56,11 +56,11 @@ func completed(t *testing.T, d *datadriven.TestData, common string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := diagnose.Stuck(t.Context(), snap, seen, diagnose.Question{Now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).Unix()})
+	all, err := stuck.Objects(t.Context(), snap, seen, stuck.Question{Now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).Unix()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	diagnose.Complete(e, all)
+	stuck.Complete(e, all)
 	var want []report.Finding
 	for _, f := range all.Findings {
 		if f.Object == e.Object {
@@ -68,7 +68,7 @@ func completed(t *testing.T, d *datadriven.TestData, common string) string {
 		}
 	}
 	if diff := cmp.Diff(want, e.WaitsFor); diff != "" {
-		t.Errorf("%s: not the findings of Stuck (-want +got):\n%s", d.Pos, diff)
+		t.Errorf("%s: not the findings about all (-want +got):\n%s", d.Pos, diff)
 	}
 	var b strings.Builder
 	for _, x := range e.Finalizers {

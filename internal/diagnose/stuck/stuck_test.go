@@ -1,4 +1,4 @@
-package diagnose_test
+package stuck_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -29,7 +30,7 @@ func TestStuck(t *testing.T) {
 				common = d.Input
 				return "ok"
 			case "stuck":
-				return stuck(t, d, common)
+				return asked(t, d, common)
 			}
 			t.Fatalf("unknown command %s", d.Cmd)
 			return ""
@@ -76,8 +77,8 @@ func worlds(t *testing.T, text string, unread []string) (*snapshot.Snapshot, *ev
 	return snap, seen
 }
 
-func stuck(t *testing.T, d *datadriven.TestData, common string) string {
-	var q diagnose.Question
+func asked(t *testing.T, d *datadriven.TestData, common string) string {
+	var q stuck.Question
 	var unread []string
 	var unreadable []string
 	blind := false
@@ -108,7 +109,7 @@ func stuck(t *testing.T, d *datadriven.TestData, common string) string {
 			*t = evidence.Terminating{Ref: t.Ref, Unread: "Forbidden: not for you"}
 		}
 	}
-	doc, err := diagnose.Stuck(t.Context(), snap, seen, q)
+	doc, err := stuck.Objects(t.Context(), snap, seen, q)
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -146,7 +147,7 @@ func write(b *strings.Builder, f *report.Finding) {
 // TestKindNotServed: where discovery says that nothing serves a kind, no request
 // reaches its objects; where it was not asked, nothing is said of that.
 func TestKindNotServed(t *testing.T) {
-	for discovered, want := range map[bool]diagnose.Code{true: diagnose.KindNotServed, false: diagnose.FinalizerRemoverUnknown} {
+	for discovered, want := range map[bool]diagnose.Code{true: stuck.KindNotServed, false: stuck.FinalizerRemoverUnknown} {
 		o := &object.Object{Ref: object.Ref{APIVersion: "gone.example.com/v1", Kind: "Widget", Namespace: "n", Name: "w", UID: "u-w"}, ResourceVersion: "1"}
 		rare := o.Edit()
 		rare.DeletionTimestamp, rare.Finalizers = 1893456000, []string{"gone.example.com/x"}
@@ -154,7 +155,7 @@ func TestKindNotServed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := diagnose.Stuck(t.Context(), snap, nil, diagnose.Question{Now: 1893460000})
+		d, err := stuck.Objects(t.Context(), snap, nil, stuck.Question{Now: 1893460000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,11 +179,11 @@ metadata: {name: b, namespace: shop, uid: u-b}
 	a := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "a"}
 	b, none := a, a
 	b.Name, none.Name = "b", "none"
-	d, err := diagnose.Stuck(t.Context(), snap, seen, diagnose.Question{Objects: []object.Ref{a, a, b}})
+	d, err := stuck.Objects(t.Context(), snap, seen, stuck.Question{Objects: []object.Ref{a, a, b}})
 	if err != nil || len(d.Findings) != 1 || d.Summary.Objects != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if _, err := diagnose.Stuck(t.Context(), snap, seen, diagnose.Question{Objects: []object.Ref{none}}); err == nil {
+	if _, err := stuck.Objects(t.Context(), snap, seen, stuck.Question{Objects: []object.Ref{none}}); err == nil {
 		t.Error("an object that is not there is no error")
 	}
 }

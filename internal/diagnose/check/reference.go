@@ -1,4 +1,4 @@
-package diagnose
+package check
 
 import (
 	"errors"
@@ -27,7 +27,7 @@ func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
 	case engine.KindNotServed:
 		c.unresolved(o, f)
 	default:
-		c.uncovered = true
+		c.Uncovered = true
 		c.add(OwnerNotCovered, o, f.Ref, "whether the owner exists is not known", why(f.Err))
 	}
 }
@@ -41,7 +41,7 @@ func (c *checker) exposed(o *object.Object, f *engine.OwnerFact) {
 	if r.Kind != f.Reference.Kind {
 		c.add(OwnerKindCase, o, f.Ref, fmt.Sprintf("the kind is %q, written as %q", r.Kind, f.Reference.Kind), "")
 	}
-	if p, ok := c.snap.Resources.Preferred(r.GroupResource()); ok && p.Version != r.Version {
+	if p, ok := c.Snapshot.Resources.Preferred(r.GroupResource()); ok && p.Version != r.Version {
 		c.add(OwnerVersionOther, o, f.Ref, fmt.Sprintf("the reference names %s, the preferred version is %s", r.APIVersion(), p.APIVersion()), "")
 	}
 }
@@ -67,7 +67,7 @@ func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 
 func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object.Ref) {
 	ref := f.Reference
-	evidence := "the uid belongs to " + place(actual)
+	evidence := "the uid belongs to " + report.RefOf(actual).FullName()
 	switch {
 	case !strings.EqualFold(ref.Kind, actual.Kind) || object.GroupOf(ref.APIVersion) != actual.Group():
 		c.add(OwnerKindMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to a %s, not a %s", actual.Kind, ref.Kind), evidence)
@@ -84,7 +84,7 @@ func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object
 // under another version or kind.
 func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	ref := f.Reference
-	if !c.snap.KnowsAllKinds() {
+	if !c.Snapshot.KnowsAllKinds() {
 		c.kindNotCovered(o, f)
 		return
 	}
@@ -95,10 +95,10 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 			return
 		}
 		c.add(OwnerKindMismatch, o, f.Ref, fmt.Sprintf("%s %s is not served; the uid belongs to a %s", ref.APIVersion, ref.Kind, actual.Kind),
-			"the uid belongs to "+place(actual))
+			"the uid belongs to "+report.RefOf(actual).FullName())
 		return
 	}
-	for _, r := range c.snap.Resources.All() {
+	for _, r := range c.Snapshot.Resources.All() {
 		if r.Group == object.GroupOf(ref.APIVersion) && r.Kind == ref.Kind {
 			c.add(OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served; %s is", ref.APIVersion, r.APIVersion()), "")
 			return
@@ -112,23 +112,15 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 	evidence := ""
 	if id, ok := c.collector.Graph().Find(f.Reference.UID); ok && !c.collector.Graph().Virtual(id) {
-		evidence = "the uid belongs to " + place(c.collector.Graph().Identity(id))
+		evidence = "the uid belongs to " + report.RefOf(c.collector.Graph().Identity(id)).FullName()
 	}
-	c.uncovered = true
+	c.Uncovered = true
 	c.add(OwnerNotCovered, o, f.Ref,
 		fmt.Sprintf("whether %s %s is served is not known", f.Reference.APIVersion, f.Reference.Kind), evidence)
 }
 
 // name is an object as kubectl names it.
 func name(r object.Ref) string { return report.RefOf(r).KubectlName() }
-
-// place is an object with the namespace that it is in.
-func place(r object.Ref) string {
-	if r.Namespace == "" {
-		return name(r)
-	}
-	return name(r) + " in namespace " + r.Namespace
-}
 
 // why is what is known about a place that the snapshot does not cover.
 func why(err error) string {

@@ -1,17 +1,18 @@
-package diagnose
+package stuck
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Complete adds to the explanation of an object that is being deleted what Stuck says
-// of it: the ends that it waits for, whether anybody removes its finalizers, and what
+// Complete adds to the explanation of an object that is being deleted what is said
+// of it here: the ends that it waits for, whether anybody removes its finalizers, and what
 // would end the waiting. Findings about other objects are left out; of an object
 // without any, nothing changes.
 func Complete(e *report.Explanation, d *report.Diagnosis) {
@@ -30,9 +31,9 @@ func Complete(e *report.Explanation, d *report.Diagnosis) {
 	e.Remedies = remediesOf(e)
 }
 
-// unsure tells whether a finding rests on something that was not seen, for Stuck too.
+// unsure tells whether a finding rests on something that was not seen.
 func unsure(f *report.Finding) bool {
-	return Code(f.Code) == EndNotSeen || Code(f.Code) == FinalizerRemoverUnknown
+	return diagnose.Code(f.Code) == EndNotSeen || diagnose.Code(f.Code) == FinalizerRemoverUnknown
 }
 
 // judged gives a finalizer of the explained object its verdict.
@@ -52,7 +53,7 @@ func ownFinalizer(f *report.Finding) bool {
 	if len(f.Chain) == 1 {
 		return true
 	}
-	switch Code(f.Chain[0].Waits) {
+	switch diagnose.Code(f.Chain[0].Waits) {
 	case FinalizerRemoverAlive, FinalizerRemoverSlow, FinalizerRemoverGone, FinalizerRemoverUnknown:
 		return true
 	default:
@@ -65,7 +66,7 @@ func ownFinalizer(f *report.Finding) bool {
 func remediesOf(e *report.Explanation) []report.Remedy {
 	said := map[string]bool{explain.AgainCommand(e.Object): true}
 	for i := range e.WaitsFor {
-		if Code(e.WaitsFor[i].Code) == StillInUse {
+		if diagnose.Code(e.WaitsFor[i].Code) == StillInUse {
 			continue // what would take a user that stays, the finding does not say
 		}
 		for _, l := range e.WaitsFor[i].Chain {
@@ -110,7 +111,9 @@ func harshness(r report.Remedy) int {
 }
 
 // goes tells of an end that it needs nobody: to wait for it changes nothing.
-func goes(f *report.Finding) bool { return Code(f.Code) == UnderWay || Code(f.Code) == GracePeriod }
+func goes(f *report.Finding) bool {
+	return diagnose.Code(f.Code) == UnderWay || diagnose.Code(f.Code) == GracePeriod
+}
 
 // writersShown tells whether the proofs of all finalizers that wait for somebody say
 // who wrote them.

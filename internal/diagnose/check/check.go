@@ -1,13 +1,12 @@
-package diagnose
+package check
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -17,23 +16,17 @@ import (
 
 // checker goes over all references of a snapshot.
 type checker struct {
-	snap      *snapshot.Snapshot
+	diagnose.Answer
 	collector *engine.Collector
 	world     engine.World
-	findings  []report.Finding
-	summary   report.FindingSummary
-	// namespace is the one that the question is about; empty for all.
-	namespace string
-	// uncovered: some reference could not be judged.
-	uncovered bool
 }
 
-// Check lists every owner reference that the collector would not understand as it
+// References lists every owner reference that the collector would not understand as it
 // was meant, or that puts its object at risk. What the snapshot does not contain
 // is a warning, never an error. The references are those of the objects of a namespace,
 // or with an empty one of all.
-func Check(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*report.Diagnosis, error) {
-	c := &checker{snap: snap, namespace: namespace, uncovered: len(snap.Unread(namespace)) > 0}
+func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*report.Diagnosis, error) {
+	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, Uncovered: len(snap.Unread(namespace)) > 0}}
 	c.collector, c.world = plan.Open(snap, engine.Upstream)
 	for _, o := range snap.Objects {
 		if err := ctx.Err(); err != nil {
@@ -42,57 +35,18 @@ func Check(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*rep
 		if !c.wanted(o.Ref) {
 			continue
 		}
-		c.summary.Objects++
-		c.summary.References += len(o.Owners)
+		c.Summary.Objects++
+		c.Summary.References += len(o.Owners)
 		c.object(ctx, o)
 	}
 	c.cycles()
 	c.problems()
-	return c.diagnosis(), nil
-}
-
-func (c *checker) diagnosis() *report.Diagnosis {
-	slices.SortStableFunc(c.findings, compareFindings)
-	for _, f := range c.findings {
-		switch f.Severity {
-		case report.Error:
-			c.summary.Errors++
-		case report.Warning:
-			c.summary.Warnings++
-		case report.Info:
-			c.summary.Infos++
-		}
-	}
-	d := &report.Diagnosis{
-		APIVersion: report.APIVersion, Kind: "Diagnosis", Source: plan.SourceOf(c.snap),
-		Summary: c.summary, Findings: c.findings, Gaps: []report.Gap{},
-	}
-	if d.Findings == nil {
-		d.Findings = []report.Finding{}
-	}
-	d.Gaps = append(d.Gaps, c.gaps()...)
-	d.Complete = !c.uncovered
-	return d
+	return c.Document(), nil
 }
 
 // wanted reports whether the question is about an object.
 func (c *checker) wanted(ref object.Ref) bool {
-	return c.namespace == "" || ref.Namespace == c.namespace
-}
-
-func compareFindings(a, b report.Finding) int {
-	return cmp.Or(
-		object.Compare(object.Ref(a.Object), object.Ref(b.Object)),
-		strings.Compare(a.Code, b.Code),
-		compareReferences(a.Reference, b.Reference),
-	)
-}
-
-func compareReferences(a, b *report.Ref) int {
-	if a == nil || b == nil {
-		return 0
-	}
-	return object.Compare(object.Ref(*a), object.Ref(*b))
+	return c.Namespace == "" || ref.Namespace == c.Namespace
 }
 
 // object checks the references of one object.
@@ -136,9 +90,9 @@ func (c *checker) list(o *object.Object) {
 	}
 }
 
-func (c *checker) add(code Code, o *object.Object, ref object.Ref, message, evidence string) {
+func (c *checker) add(code diagnose.Code, o *object.Object, ref object.Ref, message, evidence string) {
 	reference := report.RefOf(ref)
-	c.findings = append(c.findings, report.Finding{
+	c.Findings = append(c.Findings, report.Finding{
 		Code: string(code), Severity: severityOf(code), Object: report.RefOf(o.Ref), Reference: &reference,
 		Message: message, Evidence: evidence,
 	})
@@ -146,8 +100,8 @@ func (c *checker) add(code Code, o *object.Object, ref object.Ref, message, evid
 
 // problems carries over what reading the snapshot has shown.
 func (c *checker) problems() {
-	for _, p := range c.snap.Problems {
-		code := Code("")
+	for _, p := range c.Snapshot.Problems {
+		code := diagnose.Code("")
 		switch p.Kind {
 		case snapshot.DuplicateUID:
 			code = SharedUID
@@ -159,7 +113,7 @@ func (c *checker) problems() {
 		if !c.wanted(p.Object) {
 			continue
 		}
-		c.findings = append(c.findings, report.Finding{
+		c.Findings = append(c.Findings, report.Finding{
 			Code: string(code), Severity: severityOf(code), Object: report.RefOf(p.Object), Message: p.Message,
 		})
 	}

@@ -1,10 +1,11 @@
-package diagnose
+package stuck
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -12,7 +13,7 @@ import (
 
 // end is the last link of a chain of waiting: the one thing that has to move.
 type end struct {
-	code Code
+	code diagnose.Code
 	// at is the object that the end is about.
 	at        report.Ref
 	finalizer string
@@ -28,7 +29,7 @@ type end struct {
 	more int
 }
 
-func endAt(o *object.Object, code Code) end {
+func endAt(o *object.Object, code diagnose.Code) end {
 	at := report.RefOf(o.Ref)
 	return end{code: code, at: at, chain: []report.WaitLink{{Ref: at, Waits: string(code)}}}
 }

@@ -1,6 +1,7 @@
-package diagnose
+package stuck
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -42,7 +43,7 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	return e
 }
 
-func codeOf(v report.RemoverVerdict) Code {
+func codeOf(v report.RemoverVerdict) diagnose.Code {
 	switch v {
 	case report.RemoverAlive:
 		return FinalizerRemoverAlive

@@ -1,0 +1,82 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Answer is what was found out about a snapshot.
+type Answer struct {
+	Snapshot *snapshot.Snapshot
+	// Namespace is the one that the question is about; empty for all.
+	Namespace string
+	Findings  []report.Finding
+	Summary   report.FindingSummary
+	// Uncovered: something could not be judged.
+	Uncovered bool
+}
+
+// Document is the answer with its findings in order and counted.
+func (a *Answer) Document() *report.Diagnosis {
+	slices.SortStableFunc(a.Findings, compareFindings)
+	for _, f := range a.Findings {
+		switch f.Severity {
+		case report.Error:
+			a.Summary.Errors++
+		case report.Warning:
+			a.Summary.Warnings++
+		case report.Info:
+			a.Summary.Infos++
+		}
+	}
+	d := &report.Diagnosis{
+		APIVersion: report.APIVersion, Kind: "Diagnosis", Source: plan.SourceOf(a.Snapshot),
+		Summary: a.Summary, Findings: a.Findings, Gaps: []report.Gap{},
+	}
+	if d.Findings == nil {
+		d.Findings = []report.Finding{}
+	}
+	d.Gaps = append(d.Gaps, a.gaps()...)
+	d.Complete = !a.Uncovered
+	return d
+}
+
+func compareFindings(a, b report.Finding) int {
+	return cmp.Or(
+		object.Compare(object.Ref(a.Object), object.Ref(b.Object)),
+		strings.Compare(a.Code, b.Code),
+		compareReferences(a.Reference, b.Reference),
+	)
+}
+
+func compareReferences(a, b *report.Ref) int {
+	if a == nil || b == nil {
+		return 0
+	}
+	return object.Compare(object.Ref(*a), object.Ref(*b))
+}
+
+// gaps are what was not seen of what the question is about. Of one namespace that is its
+// content, and its object; what else the answer misses, a finding says.
+func (a *Answer) gaps() []report.Gap {
+	all := plan.RelevantGaps(a.Snapshot, func(string) bool { return true })
+	if a.Namespace == "" {
+		return all
+	}
+	seen := map[[2]string]bool{} // the resources of which the namespace was read
+	for _, r := range a.Snapshot.Resources.All() {
+		seen[[2]string{r.APIVersion(), r.Name}] = !r.Namespaced && !isNamespaces(r) || r.Namespaced && a.Snapshot.Covers(r, a.Namespace) ||
+			isNamespaces(r) && a.Snapshot.Find(r.APIVersion(), r.Kind, "", a.Namespace) != nil
+	}
+	return slices.DeleteFunc(all, func(g report.Gap) bool {
+		return g.Namespace != "" && g.Namespace != a.Namespace || seen[[2]string{g.APIVersion, g.Resource}]
+	})
+}
+
+func isNamespaces(r object.Resource) bool { return r.Kind == "Namespace" && r.Group == "" }
