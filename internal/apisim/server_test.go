@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -202,55 +200,6 @@ func TestCancelledContext(t *testing.T) {
 	}
 	if s.Writes() != 0 {
 		t.Error("a cancelled request was carried out")
-	}
-}
-
-func TestFaulty(t *testing.T) {
-	a, b := thing(ref("v1", "ConfigMap", "n", "web-1"), "1"), thing(ref("v1", "ConfigMap", "n", "db"), "2")
-	s := New([]*object.Object{a, b}, testResources())
-	rule, err := ParseRule("verb=delete kind=ConfigMap namespace=n name=web-* err=Forbidden times=2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := Faulty(s, rule)
-	var got []string
-	for range 3 {
-		got = append(got, fmt.Sprint(apierrors.ReasonForError(f.Delete(t.Context(), a.Ref, metav1.DeleteOptions{}))))
-	}
-	if want := []string{"Forbidden", "Forbidden", ""}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if _, err := f.Get(t.Context(), b.Ref); err != nil {
-		t.Error(err)
-	}
-	if err := f.Patch(t.Context(), b.Ref, object.Patch{}); err != nil {
-		t.Error(err)
-	}
-	if _, err := f.Resource("v1", "ConfigMap"); err != nil {
-		t.Error(err)
-	}
-	for name := range answers {
-		f := Faulty(s, Rule{Err: name})
-		if _, err := f.Get(t.Context(), b.Ref); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
-func TestParseRuleRefuses(t *testing.T) {
-	for text, want := range map[string]string{
-		"verb=eat err=Forbidden":    `no verb "eat"`,
-		"kind=ConfigMap":            "err is missing",
-		"err=Boredom":               `no error "Boredom"`,
-		"err=Forbidden times=0":     "times=0",
-		"err=Forbidden name=[":      "name=[",
-		"err=Forbidden colour=blue": `no key "colour"`,
-		"err=Forbidden kind":        `"kind" is not of the form`,
-		"err=Forbidden kind=":       `"kind=" is not of the form`,
-	} {
-		if _, err := ParseRule(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", text, err, want)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -26,8 +27,8 @@ type Env struct {
 
 	// seen is what the scenario says was seen of its world; nil for all.
 	seen     *coverage
-	faults   *apisim.Faults
-	denials  *apisim.Rules
+	faults   *faults
+	denials  *ruleSet
 	unseen   []object.Event
 	handlers map[string]Handler
 	after    []func(e *Env) error
@@ -77,19 +78,19 @@ func (e *Env) reset(objects []*object.Object, resources *object.Resources, names
 	if names == nil {
 		names = Names{}
 	}
-	e.denials = &apisim.Rules{}
+	e.denials = &ruleSet{}
 	opts = append([]apisim.Option{
-		apisim.WithClock(Start), apisim.WithGivenUIDs(), apisim.WithAdmission(e.denials.Check),
+		apisim.WithClock(Start), apisim.WithGivenUIDs(), apisim.WithAdmission(e.denials.check),
 	}, opts...)
 	e.Resources, e.Names, e.unseen, e.seen = resources, names, nil, nil
 	e.Server = apisim.New(objects, resources, opts...)
-	e.faults = apisim.Faulty(e.Server)
+	e.faults = &faults{API: e.Server}
 }
 
 // API is the server behind the rules of the fault directive: what a machine
 // under test is given. Users, that is the server's own directives, ask the
 // server directly.
-func (e *Env) API() apisim.API { return e.faults }
+func (e *Env) API() engine.API { return e.faults }
 
 // Drain collects what the server reports since the last call, one canonical
 // line an event, and keeps the events for Unseen.

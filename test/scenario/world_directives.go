@@ -7,7 +7,6 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -70,14 +69,14 @@ func lingering(e *Env, _ *datadriven.TestData) (string, error) {
 // deny adds a rule to the server's admission, fault one to the way there.
 func deny(e *Env, d *datadriven.TestData) (string, error) { return addRule(e.denials, d) }
 
-func fault(e *Env, d *datadriven.TestData) (string, error) { return addRule(&e.faults.Rules, d) }
+func fault(e *Env, d *datadriven.TestData) (string, error) { return addRule(&e.faults.ruleSet, d) }
 
-func addRule(rules *apisim.Rules, d *datadriven.TestData) (string, error) {
-	r, err := apisim.ParseRule(strings.Join(Words(d), " "))
+func addRule(rules *ruleSet, d *datadriven.TestData) (string, error) {
+	r, err := parseRule(strings.Join(Words(d), " "))
 	if err != nil {
 		return "", err
 	}
-	rules.Add(r)
+	rules.add(r)
 	return "ok", nil
 }
 
