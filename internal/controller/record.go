@@ -82,20 +82,16 @@ func (s *service) tellSent(r engine.Record) {
 		if _, kept := errors.AsType[*Refusal](x.Err); x.Verb == object.Get || kept {
 			continue
 		}
-		q := requestOf(r.Decision, x)
-		if q == nil {
-			q = &engine.Request{Ref: x.Ref}
-		}
 		done := "deleted"
 		if x.Verb == object.PatchVerb {
 			done = "patched"
 		}
 		message, level := messageOf(x.Err, done)
-		attributes := attributesOf(r.Decision, *q)
+		attributes := attributesOf(r.Decision, *x.Request)
 		if x.Err != nil {
 			attributes = append(attributes, slog.String("error", x.Err.Error()))
 		} else if s.events != nil {
-			s.events.done(*q, r.Decision)
+			s.events.done(*x.Request, r.Decision)
 		}
 		s.o.Log.LogAttrs(context.Background(), level, message, attributes...)
 	}

@@ -3,7 +3,6 @@ package controller
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -59,18 +58,6 @@ func because(d engine.Decision) string {
 		verb = " do not exist."
 	}
 	return strings.Join(names, ", ") + verb
-}
-
-// requestOf is the request of a decision that an exchange carried out; nil for none.
-func requestOf(d engine.Decision, x engine.Exchange) *engine.Request {
-	deletes := x.Verb == object.Delete
-	i := slices.IndexFunc(d.Requests, func(q engine.Request) bool {
-		return q.Ref == x.Ref && (q.Verb == engine.DeleteObject) == deletes
-	})
-	if i < 0 {
-		return nil
-	}
-	return &d.Requests[i]
 }
 
 // once remembers what was said of objects last: to say it again is noise. It is used

@@ -12,12 +12,17 @@ import (
 // one (apierrors), and object.UnknownKindError, object.NamespaceRequiredError and
 // object.UncoveredError where no request can be made or answered.
 type API interface {
+	Reader
+	Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error
+	Patch(ctx context.Context, ref object.Ref, p object.Patch) error
+}
+
+// Reader is the part of an API that changes nothing.
+type Reader interface {
 	// Resource maps an apiVersion and kind to the resource that serves it.
 	Resource(apiVersion, kind string) (object.Resource, error)
 	// Get reads by coordinates; the UID of ref is not looked at.
 	Get(ctx context.Context, ref object.Ref) (*object.Object, error)
-	Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error
-	Patch(ctx context.Context, ref object.Ref, p object.Patch) error
 }
 
 // Rules say how absence is judged.

@@ -43,6 +43,18 @@ func (a Attempt) itemKnown() bool {
 	return a.Economical && a.Tries == 0 && !a.Virtual && a.Observed.ResourceVersion != ""
 }
 
+// pin is what the requests of the attempt hold for.
+func (a Attempt) pin() Pin {
+	switch {
+	case !a.Economical:
+		return Unpinned
+	case a.Work == OrphanWork:
+		return PinUID
+	default:
+		return PinVersion
+	}
+}
+
 // settledAlready tells whether the attempt needs no request at all: an object
 // that is being deleted and does not wait for dependents is nobody's business.
 //

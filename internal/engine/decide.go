@@ -18,6 +18,11 @@ import (
 // Rule: spec §3.8, §3.9, §3.15.
 func (c *Collector) Decide(f Facts) Decision {
 	d := c.judge(f)
+	pin := f.Attempt.pin()
+	for i := range d.Requests {
+		r := &d.Requests[i]
+		r.Reason, r.Rules, r.Pin = d.Reason, c.rules, pin
+	}
 	if f.Attempt.Economical {
 		d.economise(f)
 	}

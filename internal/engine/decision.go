@@ -57,7 +57,12 @@ const (
 // conflict. Act turns it into one or several requests on the wire.
 type Request struct {
 	Verb Verb
-	Ref  object.Ref
+	// Reason is that of the decision, and Rules are those it was judged by.
+	Reason Reason
+	Rules  Rules
+	// Pin says for which state of the object the request holds.
+	Pin Pin
+	Ref object.Ref
 	// Live is the object on which the decision rests: preconditions of a DELETE
 	// come from it.
 	Live *object.Object
@@ -73,6 +78,22 @@ type Request struct {
 	// TolerateAbsence: NotFound is a success.
 	TolerateAbsence bool
 }
+
+// Pin says for which state of its object a request holds.
+type Pin uint8
+
+// The pins of requests. All but the first are those of WithEconomy.
+const (
+	// Unpinned: as upstream's, which says what it has to and asks again on a conflict.
+	Unpinned Pin = iota
+	// PinVersion: for the version on which the decision rests. A conflict is to be
+	// judged again.
+	PinVersion
+	// PinUID: for the object, in whatever version. That is the end of orphaning: the
+	// reference to the owner goes whatever else has changed, and the UIDs say which; and
+	// when all dependents are released, the finalizer goes.
+	PinUID
+)
 
 // Policy is a propagation policy.
 type Policy uint8

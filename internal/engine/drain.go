@@ -90,7 +90,7 @@ func (d *drainer) attempt(ctx context.Context, a Attempt) error {
 	if d.follow.Decided != nil {
 		d.follow.Decided(decision)
 	}
-	out := Act(ctx, d.w, d.c.rules, decision)
+	out := Act(ctx, d.w, decision)
 	d.c.Settle(out)
 	if d.follow.Settled != nil {
 		d.follow.Settled(out)

@@ -95,17 +95,17 @@ type Facts struct {
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go isDangling, classifyReferences,
 // attemptToDeleteItem: steps 2–6.
 // Rule: spec §3.8, §3.10.
-func Lookup(ctx context.Context, api API, rules Rules, a Attempt) Facts {
+func Lookup(ctx context.Context, api Reader, rules Rules, a Attempt) Facts {
 	return lookup(ctx, api, rules, a, false)
 }
 
 // Examine is Lookup for explanations: it asks for every owner, also behind one
 // that cannot be resolved, and also when the object's own state already decides.
-func Examine(ctx context.Context, api API, rules Rules, a Attempt) Facts {
+func Examine(ctx context.Context, api Reader, rules Rules, a Attempt) Facts {
 	return lookup(ctx, api, rules, a, true)
 }
 
-func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Facts {
+func lookup(ctx context.Context, api Reader, rules Rules, a Attempt, all bool) Facts {
 	f := Facts{Attempt: a}
 	if a.Work == OrphanWork || a.settledAlready() && !all {
 		return f
@@ -146,7 +146,7 @@ func lookup(ctx context.Context, api API, rules Rules, a Attempt, all bool) Fact
 
 // classify decides whether the i-th owner, which is sought at its Ref, is solid, dangling
 // or waiting.
-func classify(ctx context.Context, api API, rules Rules, a Attempt, i int, o *OwnerFact) {
+func classify(ctx context.Context, api Reader, rules Rules, a Attempt, i int, o *OwnerFact) {
 	ref := o.Reference
 	if a.known(a.absent, i, ref) {
 		o.Class, o.Evidence = Dangling, Remembered

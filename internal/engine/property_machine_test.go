@@ -78,7 +78,7 @@ func (m *machine) step(t *rapid.T) {
 		}
 		u.decision = &decision
 	default:
-		out := engine.Act(context.Background(), m, m.collector.Rules(), *u.decision)
+		out := engine.Act(context.Background(), m, *u.decision)
 		m.under = append(m.under[:i:i], m.under[i+1:]...)
 		m.collector.Settle(out)
 	}

@@ -48,7 +48,7 @@ func overlapping(t *testing.T, c *Collector, s *apisim.Server, users *sync.WaitG
 		select {
 		case f := <-looked:
 			d := c.Decide(f)
-			go func() { acted <- Act(ctx, s, c.Rules(), d) }()
+			go func() { acted <- Act(ctx, s, d) }()
 		case out := <-acted:
 			under--
 			c.Settle(out)

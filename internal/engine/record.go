@@ -30,6 +30,8 @@ type Exchange struct {
 	// Verb is object.Get, object.Delete or object.PatchVerb.
 	Verb object.Verbs
 	Ref  object.Ref
+	// Request is the one that a write carries out; nil for a read.
+	Request *Request
 	// Err is the answer; nil is success.
 	Err error
 }

@@ -260,7 +260,7 @@ func (r *runner) act(d Decision) (Outcome, []Exchange) {
 	last := len(d.Requests) - 1
 	if d.Attempt.Work == DeleteWork || last < 2 {
 		w := r.wire(d.Attempt)
-		return Act(r.writing, w, r.c.rules, d), w.sent
+		return act(r.writing, w, d), w.sent
 	}
 	parts := min(r.o.Workers, last)
 	outs, wires := make([]Outcome, parts), make([]*wire, parts)
@@ -269,7 +269,7 @@ func (r *runner) act(d Decision) (Outcome, []Exchange) {
 		part := d
 		part.Requests = d.Requests[i*last/parts : (i+1)*last/parts]
 		wires[i] = r.wire(d.Attempt)
-		all.Go(func() { outs[i] = Act(r.writing, wires[i], r.c.rules, part) })
+		all.Go(func() { outs[i] = act(r.writing, wires[i], part) })
 	}
 	all.Wait()
 	whole := Outcome{Decision: d, Fate: d.Fate}
@@ -284,7 +284,7 @@ func (r *runner) act(d Decision) (Outcome, []Exchange) {
 	}
 	end, w := d, r.wire(d.Attempt)
 	end.Requests = d.Requests[last:]
-	out := Act(r.writing, w, r.c.rules, end)
+	out := act(r.writing, w, end)
 	out.Decision.Requests = d.Requests
 	return out, append(sent, w.sent...)
 }

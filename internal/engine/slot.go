@@ -53,7 +53,7 @@ func (e *explorer) carryOut(ctx context.Context, api *stepwise, a Attempt) {
 	if e.follow.Decided != nil {
 		e.follow.Decided(decision)
 	}
-	out := Act(ctx, api, e.c.rules, decision)
+	out := Act(ctx, api, decision)
 	if api.stopped {
 		return
 	}

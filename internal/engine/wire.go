@@ -23,13 +23,8 @@ type wire struct {
 	item object.Ref
 	// share, when not nil, lets the reads of an owner by several attempts be one.
 	share func(ref object.Ref, get func() (*object.Object, error)) (*object.Object, error)
-	// request is the intent that is being sent.
-	request Request
-	sent    []Exchange
+	sent  []Exchange
 }
-
-// about says which intent the next requests carry out.
-func (w *wire) about(r Request) { w.request = r }
 
 // Resource asks the API: that is no request.
 func (w *wire) Resource(apiVersion, kind string) (object.Resource, error) {
@@ -55,29 +50,29 @@ func (w *wire) get(ctx context.Context, ref object.Ref) (*object.Object, error) 
 	}
 	defer w.leave()
 	o, err := w.api.Get(ctx, ref)
-	w.note(object.Get, ref, err)
+	w.note(Exchange{Verb: object.Get, Ref: ref, Err: err})
 	return o, err
 }
 
 // Delete sends a DELETE if it may.
-func (w *wire) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
-	if err := w.allowed(); err != nil {
+func (w *wire) Delete(ctx context.Context, r *Request, o metav1.DeleteOptions) error {
+	if err := w.allowed(r); err != nil {
 		return err
 	}
 	defer w.leave()
-	err := w.api.Delete(ctx, ref, o)
-	w.note(object.Delete, ref, err)
+	err := w.api.Delete(ctx, r.Ref, o)
+	w.note(Exchange{Verb: object.Delete, Ref: r.Ref, Request: r, Err: err})
 	return err
 }
 
 // Patch sends a PATCH if it may.
-func (w *wire) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
-	if err := w.allowed(); err != nil {
+func (w *wire) Patch(ctx context.Context, r *Request, p object.Patch) error {
+	if err := w.allowed(r); err != nil {
 		return err
 	}
 	defer w.leave()
-	err := w.api.Patch(ctx, ref, p)
-	w.note(object.PatchVerb, ref, err)
+	err := w.api.Patch(ctx, r.Ref, p)
+	w.note(Exchange{Verb: object.PatchVerb, Ref: r.Ref, Request: r, Err: err})
 	return err
 }
 
@@ -93,14 +88,14 @@ func (w *wire) uncovered(ref object.Ref) error {
 
 // allowed takes a slot for a write, and leaves it untaken when the write is
 // refused. Nothing stands between the last look at the context and the request.
-func (w *wire) allowed() error {
+func (w *wire) allowed(r *Request) error {
 	if w.options.Before != nil {
-		if err := w.options.Before(w.ended, w.request); err != nil {
-			return &RefusedError{Request: w.request, Err: err}
+		if err := w.options.Before(w.ended, *r); err != nil {
+			return &RefusedError{Request: *r, Err: err}
 		}
 	}
 	if err := w.enter(w.ended); err != nil {
-		return &RefusedError{Request: w.request, Err: err}
+		return &RefusedError{Request: *r, Err: err}
 	}
 	return nil
 }
@@ -120,6 +115,4 @@ func (w *wire) enter(ctx context.Context) error {
 
 func (w *wire) leave() { <-w.slots }
 
-func (w *wire) note(verb object.Verbs, ref object.Ref, err error) {
-	w.sent = append(w.sent, Exchange{Verb: verb, Ref: ref, Err: err})
-}
+func (w *wire) note(x Exchange) { w.sent = append(w.sent, x) }

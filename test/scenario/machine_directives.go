@@ -102,7 +102,7 @@ func (m *machine) attempt(ctx context.Context, d *datadriven.TestData) (string, 
 			break
 		}
 		decision := m.collector.Decide(engine.Lookup(ctx, m.wire, m.collector.Rules(), attempt))
-		out := engine.Act(ctx, m.wire, m.collector.Rules(), decision)
+		out := engine.Act(ctx, m.wire, decision)
 		m.collector.Settle(out)
 		fmt.Fprintln(&b, outcomeText(out))
 		writeCalls(&b, m.wire.take(), true)
@@ -177,7 +177,7 @@ func (m *machine) act(ctx context.Context, d *datadriven.TestData) (string, erro
 	if h.decision == nil || h.outcome != nil {
 		return "", fmt.Errorf("%s is not decided, or has been acted on already", h.attempt.Ref)
 	}
-	out := engine.Act(ctx, m.wire, m.collector.Rules(), *h.decision)
+	out := engine.Act(ctx, m.wire, *h.decision)
 	h.outcome = &out
 	var b strings.Builder
 	fmt.Fprintln(&b, attemptText(h.attempt))

@@ -47,7 +47,7 @@ func TestNextIsWhatTheCollectorSends(t *testing.T) {
 			}
 			// Nothing is sent, so that the world stays as it is.
 			d.Requests, d.Fate = nil, engine.Forget
-			collector.Settle(engine.Act(t.Context(), world, engine.Upstream, d))
+			collector.Settle(engine.Act(t.Context(), world, d))
 		}
 		for _, o := range snap.Objects {
 			want, asked := first[o.UID]

@@ -124,7 +124,7 @@ func (s *schedule) attempt(ctx context.Context, a engine.Attempt) slot {
 	next, stop := iter.Pull(func(yield func(struct{}) bool) {
 		api := stepwise{m: s.m, yield: yield}
 		d := s.c.Decide(engine.Lookup(ctx, api, engine.Upstream, a))
-		s.c.Settle(engine.Act(ctx, api, engine.Upstream, d))
+		s.c.Settle(engine.Act(ctx, api, d))
 	})
 	return slot{next, stop}
 }
