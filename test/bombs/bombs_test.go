@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/test/extent"
 )
 
 // What docs/offline.md promises of the resident memory of the whole process.
@@ -32,11 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// whole runs every case, as large as it can be.
-var whole = flag.Bool("whole", false, "every bomb, at its full size (20 minutes)")
-
 func run(m *testing.M) int {
-	flag.Parse()
 	dir, err := os.MkdirTemp("", "bombs")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -71,7 +68,8 @@ type bomb struct {
 	each int
 	// backup tells that the input is an argument, and no dump.
 	backup bool
-	// long is a bomb of the whole table only: it takes long, and others are of its kind.
+	// long is a bomb that is only tried when all are: it takes long, and others are of its
+	// kind.
 	long bool
 	// want is in the error; empty where the input is merely large, and read.
 	want string
@@ -202,28 +200,18 @@ func counted(w io.Writer, n int, format string) {
 
 const mib = 1 << 20
 
-// large is so many bytes in the whole table, and in the ordinary run what takes any reader
+// large is so many bytes when everything is tried, and otherwise what takes any reader
 // that holds it above the bound just as well.
-func large(bytes int) int {
-	if *whole {
-		return bytes
-	}
-	return max(bytes/5, 100*mib)
-}
+func large(bytes int) int { return extent.Of(max(bytes/5, 100*mib), bytes) }
 
-// many is so many pieces in the whole table, and a tenth in the ordinary run.
-func many(pieces int) int {
-	if *whole {
-		return pieces
-	}
-	return pieces / 10
-}
+// many is so many pieces when everything is tried, and otherwise a tenth.
+func many(pieces int) int { return extent.Of(pieces/10, pieces) }
 
 // tryAll tries what is chosen of a table.
 func tryAll(t *testing.T, bombs []bomb) {
 	t.Helper()
 	all := len(bombs)
-	if !*whole {
+	if !extent.All() {
 		bombs = slices.DeleteFunc(bombs, func(b bomb) bool { return b.long })
 	}
 	t.Logf("%d of %d bombs; make bombs tries all", len(bombs), all)
