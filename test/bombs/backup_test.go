@@ -124,7 +124,10 @@ func TestBackups(t *testing.T) {
 	empty := func(w io.Writer) { put(w, backupHead+noEntries) }
 	damaged := `"kind":"nothing"`
 	server := cluster(t)
-	long := map[string]bool{"a manifest that is too large": true}
+	long := map[string]bool{
+		"a key of the manifest": true, "blanks in the manifest": true, "a manifest that is too large": true,
+		"entries of long names": true, "a million lines of the journal": true, "two thousand objects": true,
+	}
 	undo := func(name string, b backup, objects, each int, want string) bomb {
 		return bomb{name: name, long: long[name], args: []string{"undo", "--dry-run", "--server", server}, objects: objects, each: each, want: want,
 			make: b.lay, backup: true}

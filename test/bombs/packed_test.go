@@ -158,7 +158,7 @@ func TestContainers(t *testing.T) {
 			}
 			_ = z.Close()
 		}, want: "the limit for the directory of a zip archive"},
-		{name: "large zip on standard input", stdin: true, write: func(w io.Writer) {
+		{name: "large zip on standard input", long: true, stdin: true, write: func(w io.Writer) {
 			z := zip.NewWriter(w)
 			f, _ := z.CreateHeader(&zip.FileHeader{Name: "pods.json", Method: zip.Store})
 			inside(podHead+`},"data":{"a":"`, "x", large(300*mib), `"}}`)(f)
