@@ -55,7 +55,7 @@ func TestSilence(t *testing.T) {
 				s.on(settingsPath, answer)
 				s.on("/apis", answer)
 				s.on("/api", answer)
-				ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+				ctx, cancel := context.WithTimeout(context.Background(), ample)
 				defer cancel()
 				if err := ask(ctx, c); !errors.Is(err, errSilent) || isContext(err) {
 					t.Errorf("%v", err)

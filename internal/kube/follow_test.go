@@ -36,7 +36,7 @@ func follow(t *testing.T, c *Client, o FollowOptions) (*Feed, func(n int) []stri
 	return feed, func(n int) []string {
 		t.Helper()
 		var got []string
-		late := time.After(10 * time.Second)
+		late := time.After(ample)
 		for range n {
 			select {
 			case e := <-feed.Events():
@@ -71,7 +71,7 @@ func (s *states) note(k KindState) {
 // await waits for a state of a resource and returns why.
 func (s *states) await(t *testing.T, name string, want State) string {
 	t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(ample)
 	for {
 		s.mu.Lock()
 		for i, k := range s.all {

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,19 +71,13 @@ func (s *scene) named(resource string, names ...string) objects {
 	return all
 }
 
-// settling is how long controllers may take until they have written what they write
-// about objects that are back.
-const settling = 45 * time.Second
-
 // back fails unless every object that was there is there again, equal in everything
 // but what the report of the undo names: objects that were left, with a reason, and
 // fields and references that were left out. It waits, for controllers write, too.
 func (s *scene) back(before objects, u *report.Undo, now func() objects) {
 	s.Helper()
 	var wrong []string
-	ctx, cancel := context.WithTimeout(s.ctx, settling)
-	defer cancel()
-	err := cluster.Await(ctx, "everything is back", func(context.Context) (bool, error) {
+	err := cluster.Await(s.ctx, "everything is back", func(context.Context) (bool, error) {
 		wrong = differences(before, now(), u)
 		return len(wrong) == 0, nil
 	})
