@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/extent"
 )
 
 var (
-	inhabited = flag.Int("containers", 16, "the number of worlds in which namespaces and definitions are deleted: cell F")
+	inhabited = flag.Int("containers", extent.Of(8, 320), "the number of worlds in which namespaces and definitions are deleted: cell F")
 	atOnce    = flag.Int("containers-batch", 40, "the number of those worlds at a time")
-	acted     = flag.Int("containers-phases", 1, "the number of times that users do something in those worlds, at most; each takes a quarter of a minute")
+	acted     = flag.Int("containers-phases", extent.Of(1, 3), "the number of times that users do something in those worlds, at most; each takes a quarter of a minute")
 )
 
 // What a dry run says of a world in which namespaces and definitions are deleted is

@@ -16,10 +16,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/extent"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-var unseen = flag.Int("unseen", 30, "the number of worlds in which plans are compared with collectors that remember")
+var unseen = flag.Int("unseen", extent.Of(30, 300), "the number of worlds in which plans are compared with collectors that remember")
 
 // TestPlansSayWhatTheyCannotSee: a collector lives through a whole story, under a
 // schedule as fine as single requests. Whatever it does that a plan of the moment does

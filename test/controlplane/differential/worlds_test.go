@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/extent"
 )
 
 var (
-	count = flag.Int("worlds", 300, "the number of worlds")
+	count = flag.Int("worlds", extent.Of(60, 2000), "the number of worlds")
 	seed  = flag.Uint64("seed", 1, "the seed of the first world")
 	most  = flag.Int("batch", 300, "the number of worlds at a time")
 	cells = flag.String("cells", "BCDEF",

@@ -1,9 +1,13 @@
 package oracle
 
-import "flag"
+import (
+	"flag"
+
+	"github.com/kubectl-gc/kubectl-gc/test/extent"
+)
 
 var (
-	number  = flag.Int("runs", 100, "the number of runs")
+	number  = flag.Int("runs", extent.Of(40, 2000), "the number of runs")
 	first   = flag.Uint64("seed", 1, "the first seed")
 	atOnce  = flag.Int("batch", 60, "the number of worlds that stand there at a time")
 	workers = flag.Int("workers", 30, "the number of runs at a time")
