@@ -190,6 +190,7 @@ func (x *explorer) contest(key types.UID, f, g *fate, other *simulation, m *memo
 	shown.contested = true
 	if rank(g.outcome) < rank(shown.outcome) {
 		next := *g
+		next.track = x.s.retold(g.track, other)
 		next.contested, next.baseline = true, shown.baseline && g.baseline
 		next.ends = append([]end{{fate: shown, because: e.because, message: x.s.sentence(shown), remembered: e.remembered}}, shown.ends...)
 		shown.ends = nil
@@ -197,4 +198,12 @@ func (x *explorer) contest(key types.UID, f, g *fate, other *simulation, m *memo
 		return
 	}
 	shown.ends = append(shown.ends, e)
+}
+
+// retold is a track of another simulation, with its words as those of this one.
+func (s *simulation) retold(tr *track, other *simulation) *track {
+	own := *tr
+	own.removedBy = s.recorder.word(other.recorder.text(tr.removedBy))
+	own.releasedBy = s.recorder.word(other.recorder.text(tr.releasedBy))
+	return &own
 }
