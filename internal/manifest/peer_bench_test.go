@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -46,6 +47,58 @@ func BenchmarkPeerUnstructuredList(b *testing.B) {
 	for b.Loop() {
 		var l unstructured.UnstructuredList
 		if err := l.UnmarshalJSON(input); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPeerJSONText is the least that a reader over jsontext does: it goes from member
+// to member down to where our fields are, passes over all others, and keeps nothing.
+func BenchmarkPeerJSONText(b *testing.B) {
+	input := podList(b, 2000, 50)
+	b.SetBytes(int64(len(input)))
+	b.ReportAllocs()
+	entered := map[string]bool{"items": true, "metadata": true, "labels": true, "annotations": true, "ownerReferences": true, "spec": true, "status": true}
+	for b.Loop() {
+		if err := walk(jsontext.NewDecoder(bytes.NewReader(input)), entered); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func walk(d *jsontext.Decoder, entered map[string]bool) error {
+	if kind := d.PeekKind(); kind != '{' && kind != '[' {
+		return d.SkipValue()
+	}
+	start, err := d.ReadToken()
+	if err != nil {
+		return err
+	}
+	for d.PeekKind() != '}' && d.PeekKind() != ']' {
+		next := walk
+		if start.Kind() == '{' {
+			key, err := d.ReadToken()
+			if err != nil {
+				return err
+			}
+			if !entered[key.String()] {
+				next = func(d *jsontext.Decoder, _ map[string]bool) error { return d.SkipValue() }
+			}
+		}
+		if err := next(d, entered); err != nil {
+			return err
+		}
+	}
+	_, err = d.ReadToken()
+	return err
+}
+
+// BenchmarkPeerJSONTextSkips is how fast jsontext passes over a list without looking.
+func BenchmarkPeerJSONTextSkips(b *testing.B) {
+	input := podList(b, 2000, 50)
+	b.SetBytes(int64(len(input)))
+	for b.Loop() {
+		if err := jsontext.NewDecoder(bytes.NewReader(input)).SkipValue(); err != nil {
 			b.Fatal(err)
 		}
 	}
