@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -70,11 +69,11 @@ func (t *table) write(w io.Writer, s Style) error {
 		return nil
 	}
 	l := t.fit(s)
-	var laid bytes.Buffer
+	var laid strings.Builder
 	if err := l.lay(&laid, s); err != nil {
 		return err
 	}
-	return l.emit(w, laid.Bytes(), s)
+	return l.emit(w, laid.String(), s)
 }
 
 // lay lets tablewriter set the columns. Colour is added later: tablewriter
@@ -117,41 +116,44 @@ var errLines = errors.New("render: the table has another number of lines than ro
 
 // emit writes the laid lines without trailing blanks, coloured, and with what
 // goes behind and below them.
-func (l *layout) emit(w io.Writer, laid []byte, s Style) error {
+func (l *layout) emit(w io.Writer, laid string, s Style) error {
+	lines := strings.Split(strings.TrimSuffix(laid, "\n"), "\n")
 	b := bufio.NewWriter(w)
-	i := 0
 	if !s.NoHeaders {
-		i = -1
+		l.emitLine(b, lines[0])
+		lines = lines[1:]
 	}
-	for line := range bytes.Lines(laid) {
-		text := string(bytes.TrimRight(line, " \n"))
-		if i >= len(l.rows) {
+	for _, r := range l.rows {
+		n := 1 + strings.Count(r.cells[len(r.cells)-1], "\n")
+		if n > len(lines) {
 			return errLines
 		}
-		if i < 0 {
-			b.WriteString(l.indent + text + "\n")
-		} else {
-			l.emitRow(b, &l.rows[i], text, s)
-		}
-		i++
+		l.emitRow(b, r, lines[:n], s)
+		lines = lines[n:]
 	}
-	if i != len(l.rows) {
+	if len(lines) > 0 {
 		return errLines
 	}
 	return b.Flush()
 }
 
-func (l *layout) emitRow(b *bufio.Writer, r *row, text string, s Style) {
+func (l *layout) emitRow(b *bufio.Writer, r row, lines []string, s Style) {
+	first := strings.TrimRight(lines[0], " ")
 	if r.tail != "" {
-		text += strings.Repeat(" ", max(l.tailAt-width(text), 0)) + r.tail
+		first += strings.Repeat(" ", max(l.tailAt-width(first), 0)) + r.tail
 	}
-	if first := r.cells[0]; strings.HasPrefix(text, first) {
-		text = s.paint(r.colour, first) + text[len(first):]
+	if rest, ok := strings.CutPrefix(first, r.cells[0]); ok {
+		first = s.paint(r.colour, r.cells[0]) + rest
 	}
-	b.WriteString(strings.TrimRight(l.indent+text, " "))
-	b.WriteByte('\n')
+	l.emitLine(b, first)
+	for _, more := range lines[1:] {
+		l.emitLine(b, more)
+	}
 	for _, more := range r.below {
-		b.WriteString(strings.TrimRight(l.indent+belowIndent+more, " "))
-		b.WriteByte('\n')
+		l.emitLine(b, belowIndent+more)
 	}
+}
+
+func (l *layout) emitLine(b *bufio.Writer, line string) {
+	b.WriteString(strings.TrimRight(l.indent+line, " ") + "\n")
 }

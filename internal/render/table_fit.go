@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	// leastProse is the room below which prose moves below its row. Where words
@@ -82,27 +85,12 @@ func offset(widths []int, column int) int {
 	return n
 }
 
-// wrap breaks the prose into rows that are empty in the other columns.
+// wrap breaks the prose into lines, of which tablewriter makes a cell.
 func (l *layout) wrap(room int) {
 	last := len(l.headers) - 1
-	rows := make([]row, 0, len(l.rows))
-	for _, r := range l.rows {
-		lines := wrapText(r.cells[last], room, 0)
-		// What is below a row stays below its last line.
-		below := r.below
-		r.cells = append(append(make([]string, 0, last+1), r.cells[:last]...), lines[0])
-		if len(lines) > 1 {
-			r.below = nil
-		}
-		rows = append(rows, r)
-		for i, line := range lines[1:] {
-			more := row{cells: make([]string, last+1)}
-			more.cells[last] = line
-			if i == len(lines)-2 {
-				more.below = below
-			}
-			rows = append(rows, more)
-		}
+	rows := slices.Clone(l.rows)
+	for i, r := range rows {
+		rows[i].cells = append(slices.Clone(r.cells[:last]), strings.Join(wrapText(r.cells[last], room, 0), "\n"))
 	}
 	l.rows = rows
 }
