@@ -54,10 +54,10 @@ func Compare(a, b Ref) int {
 	)
 }
 
-// SameCoordinates tells whether two references agree in everything but the
-// namespace.
-func SameCoordinates(a, b Ref) bool {
-	return a.UID == b.UID && a.Name == b.Name && a.Kind == b.Kind && a.APIVersion == b.APIVersion
+// WithoutUID is what names the object, whatever its UID.
+func (r Ref) WithoutUID() Ref {
+	r.UID = ""
+	return r
 }
 
 // GroupOf returns the group part of an apiVersion. As in Kubernetes, an

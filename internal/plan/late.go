@@ -42,24 +42,18 @@ type standstill struct {
 // not.
 var errLate = errors.New("should have been changed or deleted minutes ago")
 
-// coordinates are a reference without the UID, which who asks by name does not know.
-func coordinates(r object.Ref) object.Ref {
-	r.UID = ""
-	return r
-}
-
 // of is why an object stands still.
 func (l *late) of(ref object.Ref) (standstill, bool) {
 	if l == nil {
 		return standstill{}, false
 	}
-	st, ok := l.standing[coordinates(ref)]
+	st, ok := l.standing[ref.WithoutUID()]
 	return st, ok
 }
 
 // add takes up that an actor is late. Of several who are, the first is named.
 func (l *late) add(actor string, o *object.Object, why evidence.Lateness, holds string) {
-	key := coordinates(o.Ref)
+	key := o.Ref.WithoutUID()
 	l.turns[turn{actor, key}] = why
 	st, known := l.standing[key]
 	if !known {
@@ -79,7 +73,7 @@ func (l *late) stops(actor string, of object.Ref) bool {
 	if l == nil {
 		return false
 	}
-	_, yes := l.turns[turn{actor, coordinates(of)}]
+	_, yes := l.turns[turn{actor, of.WithoutUID()}]
 	return yes
 }
 

@@ -85,7 +85,7 @@ func (s *simulation) lateControllers(ctx context.Context, l *late, old []*object
 			return err
 		}
 		for _, o := range old {
-			key := coordinates(o.Ref)
+			key := o.Ref.WithoutUID()
 			_, fails := s.neighbours.around.Fails(o)
 			if !t.would[key] && !(fails && cleans(by, o)) || t.refused[key] || s.unreadable(o) {
 				continue
@@ -136,7 +136,7 @@ var _ controllers.World = trial{}
 
 // try notes a write, and refuses it.
 func (t trial) try(verb object.Verbs, ref object.Ref) error {
-	of := coordinates(t.sake(ref))
+	of := t.sake(ref).WithoutUID()
 	if _, refused := t.neighbours.refuses(verb, ref); refused {
 		t.refused[of] = true
 	}

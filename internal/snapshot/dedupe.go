@@ -21,7 +21,7 @@ func (s *Snapshot) deduplicate() error {
 	replaced := 0
 	for start := 0; start < len(s.Objects); {
 		end := start + 1
-		for end < len(s.Objects) && sameCoordinates(s.Objects[start].Ref, s.Objects[end].Ref) {
+		for end < len(s.Objects) && s.Objects[start].WithoutUID() == s.Objects[end].WithoutUID() {
 			end++
 		}
 		newest, err := s.newest(s.Objects[start:end], &replaced)

@@ -143,13 +143,8 @@ func (s *Snapshot) Why(r object.Resource, namespace string) string {
 func (s *Snapshot) Find(apiVersion, kind, namespace, name string) *object.Object {
 	want := object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
 	i, _ := slices.BinarySearchFunc(s.Objects, want, func(o *object.Object, r object.Ref) int { return object.Compare(o.Ref, r) })
-	if i < len(s.Objects) && sameCoordinates(s.Objects[i].Ref, want) {
+	if i < len(s.Objects) && s.Objects[i].WithoutUID() == want {
 		return s.Objects[i]
 	}
 	return nil
-}
-
-// sameCoordinates compares everything but the uid.
-func sameCoordinates(a, b object.Ref) bool {
-	return a.Name == b.Name && a.Namespace == b.Namespace && a.Kind == b.Kind && a.APIVersion == b.APIVersion
 }
