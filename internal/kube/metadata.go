@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -21,7 +22,7 @@ type metadata struct {
 	protection                    object.Protection
 	revision                      uint32
 	labels                        []pair
-	owners                        []ownerParts
+	owners                        []manifest.Owner
 	finalizers                    [][]byte
 	// account and accountUID are what a Secret says of the ServiceAccount whose token it is.
 	account, accountUID []byte
@@ -31,11 +32,6 @@ type metadata struct {
 }
 
 type pair struct{ key, value []byte }
-
-type ownerParts struct {
-	apiVersion, kind, name, uid []byte
-	controller, block           object.Flag
-}
 
 func (m *metadata) reset() {
 	*m = metadata{labels: m.labels[:0], owners: m.owners[:0], finalizers: m.finalizers[:0], scratch: m.scratch[:0], pod: m.pod}
@@ -158,22 +154,22 @@ func (m *metadata) annotation(message []byte) error {
 
 // owner reads an OwnerReference.
 func (m *metadata) owner(message []byte) error {
-	var o ownerParts
+	var o manifest.Owner
 	err := each(message, func(tag uint64, text []byte, number uint64) error {
 		set := number != 0
 		switch tag {
 		case bytesTag(1):
-			o.kind = text
+			o.Kind = text
 		case bytesTag(3):
-			o.name = text
+			o.Name = text
 		case bytesTag(4):
-			o.uid = text
+			o.UID = text
 		case bytesTag(5):
-			o.apiVersion = text
+			o.APIVersion = text
 		case varintTag(6):
-			o.controller = object.FlagOf(&set)
+			o.Controller = object.FlagOf(&set)
 		case varintTag(7):
-			o.block = object.FlagOf(&set)
+			o.Block = object.FlagOf(&set)
 		}
 		return nil
 	})

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -13,9 +14,8 @@ import (
 // goroutine and for objects of one resource.
 type shared struct {
 	apiVersion, kind string
-	strings          map[string]string
+	strings          *manifest.Interner
 	rares            map[string]*object.Rare
-	recent           [][]object.OwnerReference
 	// listed and single are the kinds of the messages that are read.
 	listed, single messageKind
 }
@@ -26,14 +26,15 @@ type messageKind struct{ apiVersion, kind string }
 // The bounds of what a shared remembers. A watch goes on for months: what is
 // forgotten is only not shared any more.
 const (
-	mostStrings  = 1 << 15
-	mostRares    = 1 << 10
-	recentOwners = 1 << 8
+	mostStrings = 1 << 15
+	mostRares   = 1 << 10
 )
 
 func newShared(r object.Resource) *shared {
+	strings := manifest.NewInterner()
+	strings.Most = mostStrings
 	return &shared{
-		apiVersion: r.APIVersion(), kind: r.Kind, strings: map[string]string{}, rares: map[string]*object.Rare{},
+		apiVersion: r.APIVersion(), kind: r.Kind, strings: strings, rares: map[string]*object.Rare{},
 		listed: messageKind{metaVersion, partialList}, single: messageKind{metaVersion, partialKind},
 	}
 }
@@ -54,21 +55,6 @@ func (s *shared) metadata() *metadata {
 	return m
 }
 
-func (s *shared) string(b []byte) string {
-	if len(b) == 0 {
-		return ""
-	}
-	if have, ok := s.strings[string(b)]; ok {
-		return have
-	}
-	if len(s.strings) >= mostStrings {
-		clear(s.strings)
-	}
-	made := string(b)
-	s.strings[made] = made
-	return made
-}
-
 // object builds the object that m has read. Name, uid and resourceVersion share
 // one allocation.
 func (s *shared) object(m *metadata) *object.Object {
@@ -78,11 +64,11 @@ func (s *shared) object(m *metadata) *object.Object {
 	n, u := len(m.name), len(m.name)+len(m.uid)
 	return &object.Object{
 		Ref: object.Ref{
-			APIVersion: s.apiVersion, Kind: s.kind, Namespace: s.string(m.namespace),
+			APIVersion: s.apiVersion, Kind: s.kind, Namespace: s.strings.Bytes(m.namespace),
 			Name: own[:n], UID: types.UID(own[n:u]),
 		},
 		ResourceVersion: own[u:],
-		Owners:          s.owners(m),
+		Owners:          s.strings.Owners(m.owners),
 		Labels:          s.labels(m),
 		Created:         m.created,
 		Generation:      m.generation,
@@ -99,54 +85,7 @@ func (s *shared) labels(m *metadata) object.Labels {
 		m.scratch = append(append(m.scratch, l.key...), 0)
 		m.scratch = append(append(m.scratch, l.value...), 0)
 	}
-	return object.Labels(s.string(m.scratch[from:]))
-}
-
-// owners returns the owner references that m has read, the same slice for
-// siblings that are near one another.
-func (s *shared) owners(m *metadata) []object.OwnerReference {
-	if len(m.owners) == 0 {
-		return nil
-	}
-	if s.recent == nil {
-		s.recent = make([][]object.OwnerReference, recentOwners)
-	}
-	hash := uint32(2166136261)
-	for _, c := range m.owners[0].uid {
-		hash = (hash ^ uint32(c)) * 16777619
-	}
-	slot := &s.recent[(hash^hash>>16)%recentOwners]
-	if m.sameOwners(*slot) {
-		return *slot
-	}
-	refs := make([]object.OwnerReference, len(m.owners))
-	for i, o := range m.owners {
-		from := len(m.scratch)
-		m.scratch = append(append(m.scratch, o.name...), o.uid...)
-		own := string(m.scratch[from:])
-		refs[i] = object.OwnerReference{
-			APIVersion: s.string(o.apiVersion), Kind: s.string(o.kind),
-			Name: own[:len(o.name)], UID: types.UID(own[len(o.name):]),
-			Controller: o.controller, BlockOwnerDeletion: o.block,
-		}
-	}
-	*slot = refs
-	return refs
-}
-
-func (m *metadata) sameOwners(refs []object.OwnerReference) bool {
-	if len(refs) != len(m.owners) {
-		return false
-	}
-	for i, o := range m.owners {
-		r := &refs[i]
-		if r.Controller != o.controller || r.BlockOwnerDeletion != o.block ||
-			string(r.UID) != string(o.uid) || r.Name != string(o.name) ||
-			r.Kind != string(o.kind) || r.APIVersion != string(o.apiVersion) {
-			return false
-		}
-	}
-	return true
+	return object.Labels(s.strings.Bytes(m.scratch[from:]))
 }
 
 // rare returns the finalizers, the protection and the deletion that m has read; nil for neither.
@@ -175,7 +114,7 @@ func (s *shared) metaRare(m *metadata) *object.Rare {
 	if !ok {
 		r = &object.Rare{Protection: m.protection, Revision: m.revision}
 		for _, f := range m.finalizers {
-			r.Finalizers = append(r.Finalizers, s.string(f))
+			r.Finalizers = append(r.Finalizers, s.strings.Bytes(f))
 		}
 		s.keep(string(key), r)
 	}

@@ -14,6 +14,8 @@ type reading struct {
 	o  Options
 	h  Handler
 	in *Interner
+	// ownersRead are owner references on their way there.
+	ownersRead []Owner
 	// limits are those of the options, none of them zero.
 	limits Limits
 	// document counts from 1.

@@ -9,11 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// recentOwners is the number of lists of owner references that are remembered.
-// Siblings are near one another in a dump, so few are enough, and owners that
-// occur once cost nothing for long.
-const recentOwners = 1 << 10
-
 // rareKey is what the Rare of an object without deletion consists of.
 type rareKey struct {
 	finalizers string
@@ -37,7 +32,7 @@ func (rd *reading) build(it *item) *object.Object {
 	own := string(it.text[from:])
 	o := &object.Object{
 		ResourceVersion: own[len(n)+len(u):],
-		Owners:          rd.in.owners(it),
+		Owners:          rd.owners(it),
 		Labels:          rd.in.labels(it),
 		Created:         it.created,
 		Generation:      it.generation,
@@ -78,50 +73,16 @@ func (it *item) sortLabels() (twice []byte) {
 	return nil
 }
 
-// owners returns the owner references that were read, the same slice for
-// siblings.
-func (in *Interner) owners(it *item) []object.OwnerReference {
-	if len(it.owners) == 0 {
-		return nil
+// owners returns the owner references that were read.
+func (rd *reading) owners(it *item) []object.OwnerReference {
+	rd.ownersRead = rd.ownersRead[:0]
+	for _, o := range it.owners {
+		rd.ownersRead = append(rd.ownersRead, Owner{
+			APIVersion: it.bytes(o.apiVersion), Kind: it.bytes(o.kind), Name: it.bytes(o.name), UID: it.bytes(o.uid),
+			Controller: o.controller, Block: o.block,
+		})
 	}
-	hash := uint32(2166136261)
-	for _, c := range it.bytes(it.owners[0].uid) {
-		hash = (hash ^ uint32(c)) * 16777619
-	}
-	slot := &in.recent[(hash^hash>>16)%recentOwners]
-	if it.sameOwners(*slot) {
-		return *slot
-	}
-	refs := make([]object.OwnerReference, len(it.owners))
-	for i, o := range it.owners {
-		name, uid := it.bytes(o.name), it.bytes(o.uid)
-		from := len(it.text)
-		it.text = append(append(it.text, name...), uid...)
-		own := string(it.text[from:])
-		refs[i] = object.OwnerReference{
-			APIVersion: in.Bytes(it.bytes(o.apiVersion)), Kind: in.Bytes(it.bytes(o.kind)),
-			Name: own[:len(name)], UID: types.UID(own[len(name):]),
-			Controller: o.controller, BlockOwnerDeletion: o.block,
-		}
-	}
-	*slot = refs
-	return refs
-}
-
-// sameOwners tells whether refs are the owner references that were read.
-func (it *item) sameOwners(refs []object.OwnerReference) bool {
-	if len(refs) != len(it.owners) {
-		return false
-	}
-	for i, o := range it.owners {
-		r := &refs[i]
-		if r.Controller != o.controller || r.BlockOwnerDeletion != o.block ||
-			string(r.UID) != string(it.bytes(o.uid)) || r.Name != string(it.bytes(o.name)) ||
-			r.Kind != string(it.bytes(o.kind)) || r.APIVersion != string(it.bytes(o.apiVersion)) {
-			return false
-		}
-	}
-	return true
+	return rd.in.Owners(rd.ownersRead)
 }
 
 // rare returns the finalizers, the protection and the deletion that were read;
