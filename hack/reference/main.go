@@ -1,8 +1,7 @@
-// Command reference writes docs/commands/, docs/man/, docs/schema/, docs/reasons.md and
-// docs/known-finalizers.md from the code: the command tree, the documents that
-// commands answer with, the reasons and codes that these carry, and the table of
-// finalizers. With -check it writes nothing and fails when a file is not what it would
-// write.
+// Command reference writes docs/schema/, docs/reasons.md and docs/known-finalizers.md
+// from the code: the documents that commands answer with, the reasons and codes that
+// these carry, and the table of finalizers. With -check it writes nothing and fails when
+// a file is not what it would write.
 package main
 
 import (
@@ -25,22 +24,12 @@ func main() {
 }
 
 func run(check bool) error {
-	pages, err := commandPages()
-	if err != nil {
-		return err
-	}
-	pages["docs/reasons.md"] = reasonsPage()
-	pages["docs/known-finalizers.md"] = finalizersPage()
+	pages := map[string][]byte{"docs/reasons.md": reasonsPage(), "docs/known-finalizers.md": finalizersPage()}
 	schemas, err := schemaPages()
 	if err != nil {
 		return err
 	}
 	maps.Copy(pages, schemas)
-	manuals, err := manPages()
-	if err != nil {
-		return err
-	}
-	maps.Copy(pages, manuals)
 	if err := removeStale(pages, check); err != nil {
 		return err
 	}
@@ -62,15 +51,11 @@ func run(check bool) error {
 	return nil
 }
 
-// removeStale takes away pages of commands and schemas of documents that are no more.
+// removeStale takes away schemas of documents that are no more.
 func removeStale(pages map[string][]byte, check bool) error {
-	var have []string
-	for _, form := range []string{"docs/commands/*.md", schemaDirectory + "/*.json", manDirectory + "/*.1"} {
-		found, err := filepath.Glob(form)
-		if err != nil {
-			return err
-		}
-		have = append(have, found...)
+	have, err := filepath.Glob(schemaDirectory + "/*.json")
+	if err != nil {
+		return err
 	}
 	for _, name := range have {
 		if pages[filepath.ToSlash(name)] != nil {

@@ -42,6 +42,18 @@ func stage(ctx context.Context, dir string) error {
 			return err
 		}
 	}
+	pages, err := manPages()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "man"), 0o755); err != nil {
+		return err
+	}
+	for name, page := range pages {
+		if err := os.WriteFile(filepath.Join(dir, "man", name), page, 0o644); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(filepath.Join(dir, "kubectl_complete-gc"), []byte(completer), 0o755)
 }
 

@@ -9,10 +9,6 @@ import (
 // root is the root of the repository, seen from here.
 const root = "../.."
 
-// generated are pages of which `make verify` knows that the program wrote them. The
-// commands in them are those of help.
-const generated = "docs/commands/"
-
 // page is one Markdown file.
 type page struct{ markdown.Page }
 

@@ -40,7 +40,7 @@ func (p page) problems() []string {
 	}
 	for _, b := range p.Blocks() {
 		if !b.IsShell() {
-			if first := hiddenCommand(b); first != "" && !strings.HasPrefix(p.Path, generated) {
+			if first := hiddenCommand(b); first != "" {
 				report(b.Line, "%q is a command in a block that is not of a shell: begin it with ```sh, or ```console if outputs are shown", first)
 			}
 			if b.Marker.Kind != "" {

@@ -16,9 +16,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 )
 
-// manDirectory is where the manual pages are.
-const manDirectory = "docs/man"
-
 // manPages are the manual pages of all commands, by file name. They bear the names of
 // `man kubectl-gc-explain`.
 func manPages() (map[string][]byte, error) {
@@ -37,7 +34,7 @@ func addManPages(pages map[string][]byte, c *cobra.Command) error {
 	if err := doc.GenMan(c, &header, &page); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	pages[manDirectory+"/"+name+".1"] = portable(page.Bytes())
+	pages[name+".1"] = portable(page.Bytes())
 	if !c.HasParent() { // the flags of all commands stand on the first page
 		c.PersistentFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
 	}

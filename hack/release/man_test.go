@@ -1,8 +1,6 @@
-package docs
+package main
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,24 +15,20 @@ var seeAlso = regexp.MustCompile(`\\fB([a-z-]+)\(1\)\\fP`)
 // TestManPages: they are in a form that every formatter shows, bear no date, and name
 // pages that exist. (`groff -man -ww -z` finds nothing in them, either.)
 func TestManPages(t *testing.T) {
-	files, err := filepath.Glob(root + "/docs/man/*.1")
+	pages, err := manPages()
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := make([]string, len(files))
-	for i, file := range files {
-		names[i] = strings.TrimSuffix(filepath.Base(file), ".1")
+	var names []string
+	for file := range pages {
+		names = append(names, strings.TrimSuffix(file, ".1"))
 	}
 	if !slices.Contains(names, "kubectl-gc") || !slices.Contains(names, "kubectl-gc-dry-run-delete") {
 		t.Fatalf("the pages are %v", names)
 	}
-	for i, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, problem := range manProblems(names[i], string(raw), names) {
-			t.Errorf("%s: %s", file, problem)
+	for _, name := range names {
+		for _, problem := range manProblems(name, string(pages[name+".1"]), names) {
+			t.Errorf("%s: %s", name, problem)
 		}
 	}
 	for _, bad := range []string{
