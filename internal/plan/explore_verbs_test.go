@@ -78,3 +78,34 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 		})
 	}
 }
+
+// TestEndOfAnotherRun: a pod that shares its uid is taken only under another schedule,
+// and there by its kubelet, of whom nobody speaks in the run that the plan is made of.
+func TestEndOfAnotherRun(t *testing.T) {
+	const world = `apps/v1 ReplicaSet n/o0
+rbac.authorization.k8s.io/v1 ClusterRole o5 owners=extensions/v1beta1:Secret:o4:o4!f^,example.org/v1:Unknown:x:x
+rbac.authorization.k8s.io/v1 Role n/o6 owners=example.org/v1:Unknown:x:x
+v1 ConfigMap n/o1
+v1 ConfigMap n/o3
+v1 Pod m/o8 uid=o1 owners=apps/v1:ReplicaSet:o0-not:o0!f^
+v1 Secret n/o4`
+	objects, err := scenario.ParseWorld(world, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("", ""), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := plan.Simulate(t.Context(), snap, plan.CollectSeed(), plan.Options{Explore: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	for _, c := range result.Plan.Consequences {
+		got += fmt.Sprintf("%s %s %s %s\n", c.Object.Name, c.Change, c.When, c.Reason)
+	}
+	if want := "o6 Deleted AtOnce UnknownOwnerKind\no8 Deleted AtOnce SharedUID\n"; got != want {
+		t.Errorf("consequences\n%swant\n%s", got, want)
+	}
+}
