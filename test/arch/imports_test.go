@@ -7,9 +7,11 @@ import (
 )
 
 // mayImport is the table of docs/design.md: what each internal package may
-// import of the others. The nouns in object are for everybody and not repeated.
+// import of the others. The nouns in object and the codes in reason are for everybody
+// and not repeated.
 var mayImport = map[string][]string{
 	"object":             {},
+	"reason":             {},
 	"report":             {},
 	"manifest":           {},
 	"graph":              {},
@@ -90,7 +92,7 @@ func (s source) mayImport(p string) bool {
 		name := room(strings.TrimPrefix(ours, "internal/"))
 		allowed := mayImport[s.house()]
 		return strings.HasPrefix(ours, "internal/") &&
-			(name == "object" || name == s.house() || slices.Contains(allowed, name) || slices.Contains(allowed, anything))
+			(name == "object" || name == "reason" || name == s.house() || slices.Contains(allowed, name) || slices.Contains(allowed, anything))
 	}
 	if first, _, _ := strings.Cut(p, "/"); !strings.Contains(first, ".") {
 		return true // the standard library

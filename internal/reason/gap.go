@@ -1,0 +1,26 @@
+package reason
+
+// Why something is not covered.
+const (
+	NotInDump  Code = "NotInDump"
+	Forbidden  Code = "Forbidden"
+	ListFailed Code = "ListFailed"
+	Truncated  Code = "Truncated"
+	LeftOut    Code = "LeftOut"
+	Partial    Code = "Partial"
+)
+
+// Gap are the reasons why something is not covered.
+var Gap = &Family{
+	Title: "Reasons of a gap",
+	Found: "in front of the colon of `why`",
+	Meanings: []Meaning{
+		{Code: NotInDump, Long: "No file of the dump lists the resource there."},
+		{Code: Forbidden, Long: "Whoever took the dump was not allowed to list it."},
+		{Code: ListFailed, Long: "The list was tried and failed for another reason."},
+		{Code: NotServed, Long: "The server names the resource in discovery and answers 404 to a list of it."},
+		{Code: Truncated, Long: "The file that holds the list is broken."},
+		{Code: LeftOut, Long: "It was not looked at, by choice: see `--namespaces`, `--include` and `--exclude`, or the answer needs only one namespace."},
+		{Code: Partial, Long: "The list says of itself that it is not whole, or it contradicts itself."},
+	},
+}

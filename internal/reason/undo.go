@@ -1,0 +1,105 @@
+package reason
+
+// Why an undo leaves an object alone.
+const (
+	StillAlive        Code = "StillAlive"
+	MadeBefore        Code = "MadeBefore"
+	StillTerminating  Code = "StillTerminating"
+	TakenByAnother    Code = "TakenByAnother"
+	CannotTell        Code = "CannotTell"
+	NotSaved          Code = "NotSaved"
+	WouldRunAgain     Code = "WouldRunAgain"
+	ControllerMakesIt Code = "ControllerMakesIt"
+	HolderMakesIt     Code = "HolderMakesIt"
+	PastEvent         Code = "PastEvent"
+	ReferencesLost    Code = "ReferencesLost"
+	ListedTwice       Code = "ListedTwice"
+	Unreadable        Code = "Unreadable"
+)
+
+// UndoSkip are the reasons of an undo to leave an object alone.
+var UndoSkip = &Family{
+	Title: "Reasons of an undo to leave an object alone",
+	Found: "in `skipped` of an undo",
+	Meanings: []Meaning{
+		{Code: StillAlive, Short: "it is there"},
+		{Code: MadeBefore, Short: "an earlier undo made it"},
+		{Code: StillTerminating, Short: "it is there and being deleted, which nobody can call off"},
+		{Code: TakenByAnother, Short: "another object has its name"},
+		{Code: CannotTell, Short: "nobody can tell whether it is there"},
+		{Code: NotSaved, Short: "it is gone, and its content was not kept"},
+		// A Job or Pod that had run to its end, or a request for a certificate that was answered.
+		{Code: WouldRunAgain, Short: "it had run to its end, and would do its work again"},
+		{Code: ControllerMakesIt, Short: "a controller makes it by itself"},
+		// A lock or a sign of life: made again it would say that somebody holds it who may not be there.
+		{Code: HolderMakesIt, Short: "its holder makes it anew"},
+		{Code: PastEvent, Short: "Events are records of the past"},
+		{Code: ReferencesLost, Short: "it is there, and none of the references that it lost can be given back"},
+		{Code: ListedTwice, Short: "the backup has it twice"},
+		{Code: Unreadable, Short: "its copy cannot be read"},
+	},
+}
+
+// Why an undo does not write a reference.
+const (
+	OwnerGone         Code = "OwnerGone"
+	OwnerIsAnother    Code = "OwnerIsAnother"
+	OwnerBeingDeleted Code = "OwnerBeingDeleted"
+	OwnerElsewhere    Code = "OwnerElsewhere"
+	OwnerAmbiguous    Code = "OwnerAmbiguous"
+	OwnerNotRestored  Code = "OwnerNotRestored"
+	OwnerCycle        Code = "OwnerCycle"
+	ControllerTaken   Code = "ControllerTaken"
+)
+
+// UndoDrop are the reasons of an undo not to write a reference.
+var UndoDrop = &Family{
+	Title: "Reasons of an undo to drop a reference",
+	Found: "in `dropped` of an undo and its steps",
+	Meanings: []Meaning{
+		{Code: OwnerGone, Short: "the owner is neither in the cluster nor in the backup"},
+		{Code: OwnerIsAnother, Short: "another object has the name of the owner"},
+		{Code: OwnerBeingDeleted, Short: "the owner is being deleted, and would take the object along"},
+		{Code: OwnerUnknown, Short: "nobody can tell whether the owner is there"},
+		// Coordinates or a namespace that make it no valid owner.
+		{Code: OwnerElsewhere, Short: "the uid is of an object of other coordinates"},
+		{Code: OwnerAmbiguous, Short: "several objects have the uid"},
+		{Code: OwnerNotRestored, Short: "the owner is not made again"},
+		{Code: OwnerCycle, Short: "the object refers to itself"},
+		{Code: ControllerTaken, Short: "the object has another controller by now"},
+	},
+}
+
+// What people should know before an undo takes a step.
+const (
+	AddressesDropped      Code = "AddressesDropped"
+	VolumeGone            Code = "VolumeGone"
+	VolumeReleased        Code = "VolumeReleased"
+	TokenDropped          Code = "TokenDropped"
+	WasBeingDeleted       Code = "WasBeingDeleted"
+	FinalizersNotRestored Code = "FinalizersNotRestored"
+	StatusComputed        Code = "StatusComputed"
+	StartsOver            Code = "StartsOver"
+	FilledIn              Code = "FilledIn"
+)
+
+// UndoNote are what people should know before an undo takes a step.
+var UndoNote = &Family{
+	Title: "Notes of an undo",
+	Found: "in `notes` of the steps of an undo",
+	Meanings: []Meaning{
+		{Code: AddressesDropped, Short: "the Service gets other addresses and node ports"},
+		// It is not given an empty one: nothing would show that the content is lost.
+		{Code: VolumeGone, Short: "the claim waits for a volume that does not exist"},
+		{Code: VolumeReleased, Short: "the volume still belongs to the claim that was deleted: the new one waits until spec.claimRef.uid of the volume is taken away by hand"},
+		{Code: VolumeUnknown, Short: "nobody can tell whether its volume is there"},
+		{Code: TokenDropped, Short: "the token is made anew"},
+		{Code: WasBeingDeleted, Short: "it was being deleted when it was saved; the new one is not"},
+		// Whom they were for has been told.
+		{Code: FinalizersNotRestored, Short: "finalizers that it has lost are not given back"},
+		{Code: StatusComputed, Short: "its status is not restored: controllers work it out anew"},
+		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
+		// Unless something else is in the new one.
+		{Code: FilledIn, Short: "a controller makes this object by itself: what was in it is added to the new one"},
+	},
+}
