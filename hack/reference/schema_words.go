@@ -5,18 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/unserve"
-	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
-	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
-	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // wording is what the text of a field may be, where its type does not say so.
@@ -47,22 +36,18 @@ func (w wording) say(n *node) {
 // vocabulary is the wording of fields, by type and name in JSON. The lists are those
 // of docs/reasons.md.
 func vocabulary() map[string]wording {
-	collector := names(engine.Reasons(), engine.Reason.String)
-	plans := slices.Concat(collector, names(plan.Reasons(), func(r plan.ReasonText) string { return string(r.Reason) }))
-	checks := names(check.Codes(), func(c diagnose.CodeText) string { return string(c.Code) })
-	stucks := names(stuck.Codes(), func(c diagnose.CodeText) string { return string(c.Code) })
-	doctors := names(doctor.Codes(), func(c doctor.CodeText) string { return string(c.Code) })
-	gaps := names(snapshot.Reasons(), func(r snapshot.ReasonText) string { return string(r.Reason) })
-	conditions := growing(names(unserve.Conditions(), func(c unserve.ConditionText) string { return string(c.Condition) }))
+	plans := slices.Concat(reason.Collector.Codes(), reason.Plan.Codes())
+	gaps := strings.Join(reason.Gap.Codes(), "|")
+	conditions := growing(reason.Condition.Codes())
 	policies := []string{"Background", "Foreground", "Orphan"}
 	digest := wording{pattern: "^sha256:[0-9a-f]{64}$"}
 	moment := wording{format: "date-time"}
 	return map[string]wording{
 		"Checkup.earlierTakenAt":        moment,
-		"CheckupReason.code":            growing(doctors, names(doctor.Reasons(), func(r doctor.ReasonText) string { return string(r.Code) })),
+		"CheckupReason.code":            growing(reason.Doctor.Codes(), reason.Verdict.Codes()),
 		"Deadlock.reason":               growing(plans),
 		"DependentFinding.state":        closed("Live", "BeingDeleted", "WaitingForDependents"),
-		"DroppedReference.reason":       growing(names(undo.DropReasons(), func(r undo.DropReason) string { return string(r) })),
+		"DroppedReference.reason":       growing(reason.UndoDrop.Codes()),
 		"Effect.reason":                 growing(plans),
 		"Consequence.reason":            growing(plans),
 		"EventFinding.last":             moment,
@@ -70,21 +55,21 @@ func vocabulary() map[string]wording {
 		"ExposedDependent.reason":       growing(plans),
 		"ExposureCondition.condition":   conditions,
 		"ExposureConsequence.condition": closed("LookedAt", "InTheEnd"),
-		"ExposureNote.note":             growing(names(unserve.Notes(), func(n unserve.NoteText) string { return string(n.Note) })),
-		"Explanation.reason":            growing(plans, []string{explain.OwnerIsGarbage}),
+		"ExposureNote.note":             growing(reason.ExposureNote.Codes()),
+		"Explanation.reason":            growing(plans, reason.Explanation.Codes()),
 		"FinalizerFinding.state":        closed("Waiting", "Idle"),
-		"Finding.code":                  growing(checks, stucks, doctors),
+		"Finding.code":                  growing(reason.Check.Codes(), reason.Stuck.Codes(), reason.Doctor.Codes()),
 		"Finding.since":                 moment,
-		"Gap.why":                       {pattern: fmt.Sprintf("^(%s)(: |$)", strings.Join(gaps, "|")), grows: true, more: "^[A-Z][A-Za-z0-9]*(: |$)"},
+		"Gap.why":                       {pattern: fmt.Sprintf("^(%s)(: |$)", gaps), grows: true, more: "^[A-Z][A-Za-z0-9]*(: |$)"},
 		"Plan.digest":                   {pattern: "^(sha256:[0-9a-f]{64})?$"},
 		"Plan.rules":                    closed("upstream", "strict"),
 		"PlannedFinalizer.class":        closed("Collector", "Protection", "Cleanup", "Cloud", "Operator", "Unknown"),
-		"Proof.reason":                  growing(names(evidence.ProofReasons(), func(r evidence.ProofText) string { return string(r.Reason) })),
-		"Refusal.reason":                growing(names(finalizer.Reasons(), func(r finalizer.ReasonText) string { return string(r.Reason) })),
+		"Proof.reason":                  growing(reason.Proof.Codes()),
+		"Refusal.reason":                growing(reason.Refusal.Codes()),
 		"Risk.policy":                   closed(policies...),
 		"Run.digest":                    digest,
 		"RunWrite.verb":                 closed("DELETE", "PATCH"),
-		"SafeDependent.reason":          growing(names(unserve.Reasons(), func(r unserve.ReasonText) string { return string(r.Reason) })),
+		"SafeDependent.reason":          growing(reason.Safe.Codes()),
 		"Seed.policy":                   closed(policies...),
 		"Seed.verb":                     closed("delete", "collect", "removeFinalizer"),
 		"Source.type":                   closed("files", "cluster"),
@@ -95,10 +80,10 @@ func vocabulary() map[string]wording {
 		"Stuck.reason":                  growing(plans),
 		"Taker.policy":                  closed(policies...),
 		"Undo.digest":                   digest,
-		"UndoNote.reason":               growing(names(undo.Notes(), func(n undo.Note) string { return string(n) })),
-		"UndoSkip.reason":               growing(names(undo.SkipReasons(), func(r undo.SkipReason) string { return string(r) })),
+		"UndoNote.reason":               growing(reason.UndoNote.Codes()),
+		"UndoSkip.reason":               growing(reason.UndoSkip.Codes()),
 		"UndoStep.verb":                 closed("Create", "Restore"),
-		"WaitLink.waits":                growing(plans, stucks),
+		"WaitLink.waits":                growing(plans, reason.Stuck.Codes()),
 	}
 }
 
@@ -110,12 +95,4 @@ func growing(lists ...[]string) wording {
 	words := slices.Concat(lists...)
 	slices.Sort(words)
 	return wording{words: slices.Compact(words), grows: true, more: word}
-}
-
-func names[T any](list []T, name func(T) string) []string {
-	out := make([]string, len(list))
-	for i, one := range list {
-		out[i] = name(one)
-	}
-	return out
 }
