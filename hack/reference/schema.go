@@ -71,7 +71,7 @@ func marshal(n *node) ([]byte, error) {
 
 // schemaPages are the schemas of all documents, by file name.
 func schemaPages() (map[string][]byte, error) {
-	source, err := readSource("internal/report")
+	source, err := readSource("internal/report", "internal/reason")
 	if err != nil {
 		return nil, err
 	}

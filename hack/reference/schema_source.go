@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// source is what the comments and constants of a package say of its types.
+// source is what the comments and constants of packages say of its types.
 type source struct {
 	// types are the comments of types, with those of their constants.
 	types map[string]string
@@ -22,11 +22,15 @@ type source struct {
 	constants map[string][]string
 }
 
-func readSource(directory string) (source, error) {
+func readSource(directories ...string) (source, error) {
 	s := source{map[string]string{}, map[string]string{}, map[string][]string{}}
-	names, err := filepath.Glob(directory + "/*.go")
-	if err != nil {
-		return s, err
+	var names []string
+	for _, d := range directories {
+		files, err := filepath.Glob(d + "/*.go")
+		if err != nil {
+			return s, err
+		}
+		names = append(names, files...)
 	}
 	said := map[string][]string{}
 	for _, name := range names {

@@ -1,6 +1,6 @@
 package diagnose
 
-import "github.com/kubectl-gc/kubectl-gc/internal/report"
+import "github.com/kubectl-gc/kubectl-gc/internal/reason"
 
 // Code is a kind of finding. Codes are API; docs/reasons.md lists them.
 type Code string
@@ -8,16 +8,16 @@ type Code string
 // CodeText is one documented code.
 type CodeText struct {
 	Code     Code
-	Severity report.Severity
+	Severity reason.Severity
 	Text     string
 }
 
 // SeverityOf is the severity that a list gives a code.
-func SeverityOf(list []CodeText, code Code) report.Severity {
+func SeverityOf(list []CodeText, code Code) reason.Severity {
 	for _, c := range list {
 		if c.Code == code {
 			return c.Severity
 		}
 	}
-	return report.Error
+	return reason.Error
 }

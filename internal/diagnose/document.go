@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -27,11 +28,11 @@ func (a *Answer) Document() *report.Diagnosis {
 	slices.SortStableFunc(a.Findings, compareFindings)
 	for _, f := range a.Findings {
 		switch f.Severity {
-		case report.Error:
+		case reason.Error:
 			a.Summary.Errors++
-		case report.Warning:
+		case reason.Warning:
 			a.Summary.Warnings++
-		case report.Info:
+		case reason.Info:
 			a.Summary.Infos++
 		}
 	}

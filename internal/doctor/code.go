@@ -1,6 +1,6 @@
 package doctor
 
-import "github.com/kubectl-gc/kubectl-gc/internal/report"
+import "github.com/kubectl-gc/kubectl-gc/internal/reason"
 
 // Code is a kind of finding, or of reason for a verdict. Codes are API; docs/reasons.md
 // lists them.
@@ -56,7 +56,7 @@ const (
 // CodeText is one documented code.
 type CodeText struct {
 	Code     Code
-	Severity report.Severity
+	Severity reason.Severity
 	// Text says what it means, and what follows.
 	Text   string
 	remedy string
@@ -71,26 +71,26 @@ const (
 )
 
 var codes = []CodeText{
-	{GarbageOld, report.Error, "All owners are absent, provably for longer than the collector needs: it does not collect, something refuses the delete, or it has not looked at the object again after a reference was taken away.", lookAtLog, against},
-	{GarbageLeft, report.Warning, "All owners are absent; since when is not known, so it may be that the collector just has not come to it.", dumpEarlier, doubt},
-	{GarbageYoung, report.Info, "All owners are absent, and the object is so new that the collector may not have come to it.", "", remark},
-	{ForegroundStuck, report.Error, "A foreground deletion makes no progress: what has to be deleted first, or the finalizer, waits for the collector, provably for longer than it needs.", "a restart of kube-controller-manager mends a deletion that it has missed; otherwise " + lookAtLog, against},
-	{ForegroundWaits, report.Warning, "A foreground deletion waits for nobody but the collector; since when is not known, nor whether its requests are refused.", dumpEarlier, doubt},
-	{OrphanStuck, report.Error, "The finalizer orphan is still there, for longer than the collector needs: it does not work, or a dependent cannot be patched.", "`kubectl gc check` names dependents that cannot be patched; otherwise " + lookAtLog, against},
-	{DeletionMissed, report.Warning, "The object has both finalizers of the collector, which then does only half of the work until it restarts.", restart, doubt},
-	{WriteRefused, report.Warning, "A webhook has to be asked before the collector can do its part, and does not answer: what is left is not the fault of the collector.", "`kubectl gc stuck` and the configuration of the webhook say what is behind it", remark},
-	{KindUnlisted, report.Error, "The kind is served and cannot be listed. Before Kubernetes 1.32 a collector that starts now collects nothing at all; since then it is blind for this kind.", repairAPI, doubt},
-	{GroupUndiscovered, report.Warning, "The API is registered and does not say what it serves. A collector that starts now is blind for its kinds, and no namespace can be deleted.", repairAPI, doubt},
-	{KindUnwatched, report.Info, "The kind lacks one of the verbs delete, list and watch: the collector never collects its objects, and no foreground deletion waits for them.", "", remark},
-	{LeaseExpired, report.Error, "The lease of kube-controller-manager has expired and nobody renews it: no controller of Kubernetes is running, unless leader election was switched off since.", "start kube-controller-manager, and see that it reaches the API server", against},
-	{LeaseAbsent, report.Info, "There is no lease of kube-controller-manager: it runs elsewhere, as in many managed clusters, or without leader election, or never ran.", "", remark},
-	{LeaseUnread, report.Info, "The lease of kube-controller-manager could not be read.", "`kubectl gc rbac --for doctor` prints the rights that are needed", remark},
-	{SwitchedOff, report.Error, "The command line of kube-controller-manager switches the collector off.", "take --enable-garbage-collector=false away, and garbagecollector back into --controllers", against},
-	{GraphKindUnknown, report.Error, "The collector has seen no object of this kind: it is blind for it, and neither collects its objects nor waits for them.", "see that the kind can be listed and watched, then " + restart, against},
-	{GraphObject, report.Warning, "The collector has not seen the object, or has not seen that it has owners or dependents.", restart, doubt},
-	{GraphNodeGone, report.Warning, "The collector takes an object for living that does not exist: its dependents are not collected, and what it blocks stays.", restart, doubt},
-	{GraphOwnersDiffer, report.Warning, "The collector knows other owners of the object than it has.", restart, doubt},
-	{GraphStateDiffers, report.Warning, "The collector does not know that the object is being deleted, or that it waits for its dependents: the deletion hangs until it restarts.", restart, doubt},
+	{GarbageOld, reason.Error, "All owners are absent, provably for longer than the collector needs: it does not collect, something refuses the delete, or it has not looked at the object again after a reference was taken away.", lookAtLog, against},
+	{GarbageLeft, reason.Warning, "All owners are absent; since when is not known, so it may be that the collector just has not come to it.", dumpEarlier, doubt},
+	{GarbageYoung, reason.Info, "All owners are absent, and the object is so new that the collector may not have come to it.", "", remark},
+	{ForegroundStuck, reason.Error, "A foreground deletion makes no progress: what has to be deleted first, or the finalizer, waits for the collector, provably for longer than it needs.", "a restart of kube-controller-manager mends a deletion that it has missed; otherwise " + lookAtLog, against},
+	{ForegroundWaits, reason.Warning, "A foreground deletion waits for nobody but the collector; since when is not known, nor whether its requests are refused.", dumpEarlier, doubt},
+	{OrphanStuck, reason.Error, "The finalizer orphan is still there, for longer than the collector needs: it does not work, or a dependent cannot be patched.", "`kubectl gc check` names dependents that cannot be patched; otherwise " + lookAtLog, against},
+	{DeletionMissed, reason.Warning, "The object has both finalizers of the collector, which then does only half of the work until it restarts.", restart, doubt},
+	{WriteRefused, reason.Warning, "A webhook has to be asked before the collector can do its part, and does not answer: what is left is not the fault of the collector.", "`kubectl gc stuck` and the configuration of the webhook say what is behind it", remark},
+	{KindUnlisted, reason.Error, "The kind is served and cannot be listed. Before Kubernetes 1.32 a collector that starts now collects nothing at all; since then it is blind for this kind.", repairAPI, doubt},
+	{GroupUndiscovered, reason.Warning, "The API is registered and does not say what it serves. A collector that starts now is blind for its kinds, and no namespace can be deleted.", repairAPI, doubt},
+	{KindUnwatched, reason.Info, "The kind lacks one of the verbs delete, list and watch: the collector never collects its objects, and no foreground deletion waits for them.", "", remark},
+	{LeaseExpired, reason.Error, "The lease of kube-controller-manager has expired and nobody renews it: no controller of Kubernetes is running, unless leader election was switched off since.", "start kube-controller-manager, and see that it reaches the API server", against},
+	{LeaseAbsent, reason.Info, "There is no lease of kube-controller-manager: it runs elsewhere, as in many managed clusters, or without leader election, or never ran.", "", remark},
+	{LeaseUnread, reason.Info, "The lease of kube-controller-manager could not be read.", "`kubectl gc rbac --for doctor` prints the rights that are needed", remark},
+	{SwitchedOff, reason.Error, "The command line of kube-controller-manager switches the collector off.", "take --enable-garbage-collector=false away, and garbagecollector back into --controllers", against},
+	{GraphKindUnknown, reason.Error, "The collector has seen no object of this kind: it is blind for it, and neither collects its objects nor waits for them.", "see that the kind can be listed and watched, then " + restart, against},
+	{GraphObject, reason.Warning, "The collector has not seen the object, or has not seen that it has owners or dependents.", restart, doubt},
+	{GraphNodeGone, reason.Warning, "The collector takes an object for living that does not exist: its dependents are not collected, and what it blocks stays.", restart, doubt},
+	{GraphOwnersDiffer, reason.Warning, "The collector knows other owners of the object than it has.", restart, doubt},
+	{GraphStateDiffers, reason.Warning, "The collector does not know that the object is being deleted, or that it waits for its dependents: the deletion hangs until it restarts.", restart, doubt},
 }
 
 // Codes lists the codes of findings with their severity and one sentence each.

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -147,11 +148,11 @@ func (e *examiner) checkup() *report.Checkup {
 	})
 	for _, f := range e.findings {
 		switch f.Severity {
-		case report.Error:
+		case reason.Error:
 			e.summary.Errors++
-		case report.Warning:
+		case reason.Warning:
 			e.summary.Warnings++
-		case report.Info:
+		case reason.Info:
 			e.summary.Infos++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -112,7 +113,7 @@ func TestNothingLeftByACollector(t *testing.T) {
 // said of nothing but a running collector that was asked, what is not seen leaves the
 // verdict open, and the same input gives the same bytes.
 func TestCheckupsOfDrawnWorlds(t *testing.T) {
-	severity := map[string]report.Severity{}
+	severity := map[string]reason.Severity{}
 	for _, c := range doctor.Codes() {
 		severity[string(c.Code)] = c.Severity
 	}
@@ -129,14 +130,14 @@ func TestCheckupsOfDrawnWorlds(t *testing.T) {
 			o.Graph = &doctor.Belief{Read: []*doctor.DebugGraph{graphOf(t, other)}, Live: rapid.Bool().Draw(t, "live")}
 		}
 		c := checked(t, s, o)
-		counts := map[report.Severity]int{}
+		counts := map[reason.Severity]int{}
 		for _, f := range c.Findings {
 			counts[f.Severity]++
 			if severity[f.Code] != f.Severity || f.Message == "" {
 				t.Fatalf("code %q, severity %q, message %q", f.Code, f.Severity, f.Message)
 			}
 		}
-		if counts[report.Error] != c.Summary.Errors || counts[report.Warning] != c.Summary.Warnings || counts[report.Info] != c.Summary.Infos {
+		if counts[reason.Error] != c.Summary.Errors || counts[reason.Warning] != c.Summary.Warnings || counts[reason.Info] != c.Summary.Infos {
 			t.Fatalf("counts %v, summary %+v", counts, c.Summary)
 		}
 		switch c.Verdict {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -67,8 +68,8 @@ func findingRow(several, references, wide bool, severity, code, namespace, objec
 }
 
 // severityRank puts the gravest first and what is not known last.
-func severityRank(v report.Severity) int {
-	order := []report.Severity{report.Error, report.Warning, report.Info}
+func severityRank(v reason.Severity) int {
+	order := []reason.Severity{reason.Error, reason.Warning, reason.Info}
 	if i := slices.Index(order, v); i >= 0 {
 		return i
 	}
@@ -80,12 +81,12 @@ func findingSummary(s Style, d *report.Diagnosis) string {
 	looked := " in " + plural(n.Objects, "object") + " with " + plural(n.References, "owner reference") + "."
 	var parts []string
 	for _, c := range []struct {
-		severity report.Severity
+		severity reason.Severity
 		n        int
-	}{{report.Error, n.Errors}, {report.Warning, n.Warnings}, {report.Info, n.Infos}} {
+	}{{reason.Error, n.Errors}, {reason.Warning, n.Warnings}, {reason.Info, n.Infos}} {
 		if c.n > 0 {
 			noun := string(c.severity)
-			if c.severity == report.Info {
+			if c.severity == reason.Info {
 				noun = "remark"
 			}
 			parts = append(parts, s.paint(severityColour(c.severity), plural(c.n, noun)))

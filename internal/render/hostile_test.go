@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -116,11 +117,11 @@ func hostileDocuments(a, b string) documents {
 		Deadlock:   &report.Deadlock{Reason: a, Path: []report.Ref{x, y}, Message: a},
 		WaitsFor: []report.Finding{
 			{
-				Code: a, Severity: report.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
+				Code: a, Severity: reason.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
 				Chain: []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
 				Proof: []report.Proof{{Reason: a, Object: &y, Message: b + "!"}, {Reason: "NotRead", Message: a + "!"}, {Reason: "NotRead", Message: a + "!"}},
 			},
-			{Code: b, Severity: report.Severity(b), Object: x, Message: a, Since: b},
+			{Code: b, Severity: reason.Severity(b), Object: x, Message: a, Since: b},
 		},
 		Events: []report.EventFinding{{Type: a, Reason: b, Message: a, Last: b, From: a}, {Type: "Warning", Message: b}}, EventsUnknown: a,
 	}
@@ -128,15 +129,15 @@ func hostileDocuments(a, b string) documents {
 		Verdict: report.CollectorVerdict(a), Reasons: []report.CheckupReason{{Code: b, Count: 2, Message: a}, {Code: a, Message: b}},
 		Graph: &report.GraphComparison{From: a, Different: len(b)}, EarlierTakenAt: b,
 		Findings: []report.Finding{
-			{Code: a, Severity: report.Error, Object: x, Message: b, Evidence: a, Remedy: b},
-			{Code: b, Severity: report.Severity(a), Object: report.Ref{APIVersion: a, Kind: b}, Message: a},
+			{Code: a, Severity: reason.Error, Object: x, Message: b, Evidence: a, Remedy: b},
+			{Code: b, Severity: reason.Severity(a), Object: report.Ref{APIVersion: a, Kind: b}, Message: a},
 		},
 	}
 	diagnosis := &report.Diagnosis{Findings: []report.Finding{
-		{Code: a, Severity: report.Severity(b), Object: x, Reference: &y, Message: a, Evidence: b, Remedy: a},
-		{Code: b, Severity: report.Error, Object: y, Message: b},
+		{Code: a, Severity: reason.Severity(b), Object: x, Reference: &y, Message: a, Evidence: b, Remedy: a},
+		{Code: b, Severity: reason.Error, Object: y, Message: b},
 		{
-			Code: a, Severity: report.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
+			Code: a, Severity: reason.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
 			Chain:    []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
 			Proof:    []report.Proof{{Reason: a, Object: &y, Message: b}},
 			Remedies: []report.Remedy{{Command: a, Effect: b, Cost: a}},

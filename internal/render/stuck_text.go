@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -223,11 +224,11 @@ func stuckSummary(s Style, d *report.Diagnosis) string {
 	}
 	var parts []string
 	for _, c := range []struct {
-		severity report.Severity
+		severity reason.Severity
 		n        int
 		text     string
 	}{
-		{report.Error, n.Errors, "that will not end without you"}, {report.Warning, n.Warnings, "that may not end without you"}, {report.Info, n.Infos, "under way"},
+		{reason.Error, n.Errors, "that will not end without you"}, {reason.Warning, n.Warnings, "that may not end without you"}, {reason.Info, n.Infos, "under way"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, s.paint(severityColour(c.severity), strconv.Itoa(c.n)+" "+c.text))

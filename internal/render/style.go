@@ -10,6 +10,7 @@ package render
 import (
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -142,13 +143,13 @@ func outcomeColour(o report.Outcome) string {
 	return ""
 }
 
-func severityColour(v report.Severity) string {
+func severityColour(v reason.Severity) string {
 	switch v {
-	case report.Error:
+	case reason.Error:
 		return red
-	case report.Warning:
+	case reason.Warning:
 		return yellow
-	case report.Info:
+	case reason.Info:
 		return blue
 	}
 	return ""

@@ -1,14 +1,6 @@
 package report
 
-// Severity grades a finding.
-type Severity string
-
-// The severities.
-const (
-	Error   Severity = "error"
-	Warning Severity = "warning"
-	Info    Severity = "info"
-)
+import "github.com/kubectl-gc/kubectl-gc/internal/reason"
 
 // Diagnosis is a list of findings over a whole snapshot.
 type Diagnosis struct {
@@ -33,13 +25,13 @@ type FindingSummary struct {
 // Finding is one thing that is wrong, or may be.
 type Finding struct {
 	// Code is a stable CamelCase code of docs/reasons.md.
-	Code      string   `json:"code"`
-	Severity  Severity `json:"severity"`
-	Object    Ref      `json:"object"`
-	Reference *Ref     `json:"reference,omitempty"`
-	Message   string   `json:"message"`
-	Evidence  string   `json:"evidence,omitempty"`
-	Remedy    string   `json:"remedy,omitempty"`
+	Code      string          `json:"code"`
+	Severity  reason.Severity `json:"severity"`
+	Object    Ref             `json:"object"`
+	Reference *Ref            `json:"reference,omitempty"`
+	Message   string          `json:"message"`
+	Evidence  string          `json:"evidence,omitempty"`
+	Remedy    string          `json:"remedy,omitempty"`
 
 	// What stuck says beside. Since is when the deletion began, in RFC 3339, and
 	// ForSeconds how long that was before the world was looked at; absent where the time

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -18,7 +18,7 @@ import (
 // counts are right, the same input gives the same bytes, and where nothing is
 // covered nothing is called absent.
 func TestFindingsOfDrawnWorlds(t *testing.T) {
-	severity := map[string]report.Severity{}
+	severity := map[string]reason.Severity{}
 	for _, c := range check.Codes() {
 		severity[string(c.Code)] = c.Severity
 	}
@@ -34,7 +34,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts := map[report.Severity]int{}
+		counts := map[reason.Severity]int{}
 		for _, f := range d.Findings {
 			counts[f.Severity]++
 			if severity[f.Code] != f.Severity || f.Message == "" {
@@ -44,7 +44,7 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 				t.Fatalf("nothing is covered, and yet: %+v", f)
 			}
 		}
-		if counts[report.Error] != d.Summary.Errors || counts[report.Warning] != d.Summary.Warnings || counts[report.Info] != d.Summary.Infos {
+		if counts[reason.Error] != d.Summary.Errors || counts[reason.Warning] != d.Summary.Warnings || counts[reason.Info] != d.Summary.Infos {
 			t.Fatalf("counts %v, summary %+v", counts, d.Summary)
 		}
 		again, err := check.References(t.Context(), snap, "")

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 
@@ -122,7 +123,7 @@ func TestCommandsAgree(t *testing.T) {
 			case e == nil:
 			case len(f.Chain) == 1 && late[code] != "" && (e.Outcome == report.Deleted || e.Outcome == report.Kept):
 				t.Fatalf("%v: stuck: %s %s; plan: %s %s %s", f.Object, f.Code, f.Message, e.Outcome, e.Reason, e.Message)
-			case f.Severity == report.Error && e.Outcome == report.Deleted:
+			case f.Severity == reason.Error && e.Outcome == report.Deleted:
 				t.Fatalf("%v: stuck: %s %s; plan: %s %s", f.Object, f.Code, f.Message, e.Outcome, e.Message)
 			case code == stuck.UnderWay && e.Outcome == report.Blocked:
 				t.Fatalf("%v: stuck: %s; plan: %s %s %s", f.Object, f.Message, e.Outcome, e.Reason, e.Message)

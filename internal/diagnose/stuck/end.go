@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -78,8 +79,8 @@ func compareEnds(a, b end) int {
 	)
 }
 
-func rank(s report.Severity) int {
-	return slices.Index([]report.Severity{report.Error, report.Warning, report.Info}, s)
+func rank(s reason.Severity) int {
+	return slices.Index([]reason.Severity{reason.Error, reason.Warning, reason.Info}, s)
 }
 
 // follow takes the ends of those that an object waits for as its own.

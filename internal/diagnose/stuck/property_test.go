@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 
@@ -85,7 +86,7 @@ var neededParts = []evidence.Part{
 // what was not read makes nobody gone; and neither the order in which the evidence
 // came nor a second run changes a byte.
 func TestStuckOfDrawnWorlds(t *testing.T) {
-	severity := map[string]report.Severity{}
+	severity := map[string]reason.Severity{}
 	for _, c := range stuck.Codes() {
 		severity[string(c.Code)] = c.Severity
 	}
@@ -135,7 +136,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 	})
 }
 
-func assertFinding(t *rapid.T, f report.Finding, severity map[string]report.Severity, reasons map[string]bool) {
+func assertFinding(t *rapid.T, f report.Finding, severity map[string]reason.Severity, reasons map[string]bool) {
 	if severity[f.Code] != f.Severity || f.Message == "" || len(f.Remedies) == 0 || f.Since == "" || f.ForSeconds == nil {
 		t.Fatalf("not whole: %+v", f)
 	}

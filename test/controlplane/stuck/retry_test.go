@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
@@ -68,7 +69,7 @@ func TestEndsAtTheNextRetry(t *testing.T) {
 			t.Fatalf("%v: exit code %d\n%s%s", err, code, out, errOut)
 		}
 		f := d.Findings[0]
-		if f.Code != want || (code == 3) != (f.Severity == report.Error) || d.Complete && f.Severity == report.Warning || !d.Complete && f.Severity == report.Info {
+		if f.Code != want || (code == 3) != (f.Severity == reason.Error) || d.Complete && f.Severity == reason.Warning || !d.Complete && f.Severity == reason.Info {
 			t.Errorf("exit code %d, complete %t, %s (%s): %s; want %s", code, d.Complete, f.Code, f.Severity, f.Message, want)
 		}
 		for _, text := range says {
