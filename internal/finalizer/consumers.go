@@ -2,6 +2,7 @@ package finalizer
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // The resources whose objects use others.
@@ -25,9 +26,9 @@ func (j *judgement) consumers() {
 	}
 	switch {
 	case len(users) > 0:
-		j.refuse(ConsumerExists, j.allow.Protection, ForceProtection, users, counted(len(users)))
+		j.refuse(reason.ConsumerExists, j.allow.Protection, ForceProtection, users, counted(len(users)))
 	case unseen != "":
-		j.refuse(ConsumerUnknown, j.allow.Protection, ForceProtection, nil, unseen)
+		j.refuse(reason.ConsumerUnknown, j.allow.Protection, ForceProtection, nil, unseen)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // content asks for everything that is in a namespace. It counts as empty only when
@@ -21,7 +22,7 @@ func (j *judgement) content() {
 		}
 	}
 	if len(there) > 0 {
-		j.refuse(NamespaceNotEmpty, j.allow.Namespace, ForceNamespace, there, counted(len(there)))
+		j.refuse(reason.NamespaceNotEmpty, j.allow.Namespace, ForceNamespace, there, counted(len(there)))
 		return
 	}
 	var gaps []string
@@ -41,7 +42,7 @@ func (j *judgement) content() {
 		if left := len(gaps) - most; left > 0 {
 			detail += fmt.Sprintf("; and %d more", left)
 		}
-		j.refuse(NamespaceUnknown, j.allow.Namespace, ForceNamespace, nil, detail)
+		j.refuse(reason.NamespaceContentUnknown, j.allow.Namespace, ForceNamespace, nil, detail)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -52,7 +53,7 @@ type judgement struct {
 }
 
 // refuse adds a refusal, unless the user has lifted it.
-func (j *judgement) refuse(why Reason, lifted bool, lift string, because []object.Ref, detail string) {
+func (j *judgement) refuse(why reason.Code, lifted bool, lift string, because []object.Ref, detail string) {
 	if !lifted {
 		j.refusals = append(j.refusals, Refusal{j.o.Ref, j.finalizer, why, few(because), detail, lift})
 	}
@@ -66,10 +67,10 @@ func (j *judgement) judge() {
 	has, inSpec := Has(j.o, j.finalizer)
 	switch {
 	case !has:
-		j.refuse(NotThere, false, "", nil, "")
+		j.refuse(reason.FinalizerNotThere, false, "", nil, "")
 		return
 	case !j.o.BeingDeleted():
-		j.refuse(NotBeingDeleted, false, "", nil, "")
+		j.refuse(reason.NotBeingDeleted, false, "", nil, "")
 		return
 	case inSpec:
 		j.content()
@@ -78,7 +79,7 @@ func (j *judgement) judge() {
 	switch ClassIn(j.finalizer, j.snap.Resources) {
 	case Collector:
 		k, _ := Of(j.finalizer)
-		j.refuse(CollectorFinalizer, j.allow.Collector, ForceCollector, nil, "without it "+k.Without)
+		j.refuse(reason.CollectorFinalizer, j.allow.Collector, ForceCollector, nil, "without it "+k.Without)
 	case Protection:
 		j.consumers()
 	case Cleanup:
@@ -87,7 +88,7 @@ func (j *judgement) judge() {
 		}
 	case Cloud:
 		k, _ := Of(j.finalizer)
-		j.refuse(LeaksOutside, j.allow.Leak, AcceptLeak, nil, "what may stay behind: "+k.Without)
+		j.refuse(reason.LeaksOutside, j.allow.Leak, AcceptLeak, nil, "what may stay behind: "+k.Without)
 	case Operator, Unknown:
 	}
 }
@@ -95,7 +96,7 @@ func (j *judgement) judge() {
 // instances asks for the custom resources of a definition.
 func (j *judgement) instances() {
 	unknown := func(detail string) {
-		j.refuse(InstancesUnknown, j.allow.Cleanup, ForceCleanup, nil, detail)
+		j.refuse(reason.InstancesUnknown, j.allow.Cleanup, ForceCleanup, nil, detail)
 	}
 	d := j.o.Definition()
 	if d == nil {
@@ -109,7 +110,7 @@ func (j *judgement) instances() {
 		}
 	}
 	if len(there) > 0 {
-		j.refuse(InstancesExist, j.allow.Cleanup, ForceCleanup, there, counted(len(there)))
+		j.refuse(reason.InstancesExist, j.allow.Cleanup, ForceCleanup, there, counted(len(there)))
 		return
 	}
 	for _, r := range j.snap.Resources.All() {

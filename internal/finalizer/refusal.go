@@ -5,48 +5,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
-
-// Reason says why a finalizer is not taken off. Reasons are API; docs/reasons.md
-// lists them.
-type Reason string
-
-// The reasons.
-const (
-	NotBeingDeleted    Reason = "NotBeingDeleted"
-	NotThere           Reason = "FinalizerNotThere"
-	CollectorFinalizer Reason = "CollectorFinalizer"
-	ConsumerExists     Reason = "ConsumerExists"
-	ConsumerUnknown    Reason = "ConsumerUnknown"
-	InstancesExist     Reason = "InstancesExist"
-	InstancesUnknown   Reason = "InstancesUnknown"
-	NamespaceNotEmpty  Reason = "NamespaceNotEmpty"
-	NamespaceUnknown   Reason = "NamespaceContentUnknown"
-	LeaksOutside       Reason = "LeaksOutside"
-)
-
-// ReasonText is one documented reason.
-type ReasonText struct {
-	Reason Reason
-	Text   string
-}
-
-// Reasons lists the reasons with one sentence each.
-func Reasons() []ReasonText {
-	return []ReasonText{
-		{NotBeingDeleted, "The object is not being deleted: the finalizer holds nothing up, and its controller would put it back. Nothing lifts this."},
-		{NotThere, "The object does not have the finalizer. Nothing lifts this."},
-		{CollectorFinalizer, "The finalizer is the garbage collector's: without it the collector does something else. Lifted by --force-gc."},
-		{ConsumerExists, "The finalizer protects the object, and somebody uses it. Lifted by --force-protection."},
-		{ConsumerUnknown, "The finalizer protects the object, and whether somebody uses it cannot be seen. Lifted by --force-protection."},
-		{InstancesExist, "The definition still has instances. Lifted by --force-cleanup."},
-		{InstancesUnknown, "Whether the definition still has instances cannot be seen. Lifted by --force-cleanup."},
-		{NamespaceNotEmpty, "The namespace still has content. Lifted by --force-namespace."},
-		{NamespaceUnknown, "Not everything that the namespace may contain could be listed. Lifted by --force-namespace."},
-		{LeaksOutside, "The finalizer is the last pointer to something outside of the cluster. Lifted by --accept-leak."},
-	}
-}
 
 // Allow is what a user has lifted. The zero value lifts nothing.
 type Allow struct {
@@ -68,7 +29,7 @@ const (
 type Refusal struct {
 	Object    object.Ref
 	Finalizer string
-	Reason    Reason
+	Reason    reason.Code
 	// Because are the objects that stand against it: the first few.
 	Because []object.Ref
 	// Detail says more, as what could not be listed.
@@ -88,7 +49,7 @@ func (r *Refusal) Error() string {
 
 // Why is the reason as part of a sentence.
 func (r *Refusal) Why() string {
-	text := sentences[r.Reason]
+	text := reason.Refusal.Short(r.Reason)
 	if len(r.Because) > 0 {
 		names := make([]string, len(r.Because))
 		for i, b := range r.Because {
@@ -103,17 +64,4 @@ func (r *Refusal) Why() string {
 		text += ": " + r.Detail
 	}
 	return text
-}
-
-var sentences = map[Reason]string{
-	NotBeingDeleted:    "the object is not being deleted",
-	NotThere:           "the object does not have it",
-	CollectorFinalizer: "it is the garbage collector's",
-	ConsumerExists:     "the object is in use",
-	ConsumerUnknown:    "whether the object is in use is not known",
-	InstancesExist:     "the definition has instances",
-	InstancesUnknown:   "whether the definition has instances is not known",
-	NamespaceNotEmpty:  "the namespace has content",
-	NamespaceUnknown:   "whether the namespace is empty is not known",
-	LeaksOutside:       "it stands for something outside of the cluster",
 }

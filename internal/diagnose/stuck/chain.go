@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -255,7 +256,7 @@ func (i *inquiry) pending(o *object.Object) []end {
 		ends = i.moving(ends, o, string(plan.BlockingDependents), i.going(i.blockers(o)))
 	}
 	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
-		if r.Reason == finalizer.ConsumerExists { // those who use it go as well, and may have yet to
+		if r.Reason == reason.ConsumerExists { // those who use it go as well, and may have yet to
 			ends = i.moving(ends, o, string(plan.InUse), r.Because)
 		}
 	}
@@ -275,7 +276,7 @@ func (i *inquiry) going(refs []object.Ref) []object.Ref {
 func (i *inquiry) users(o *object.Object) []report.Ref {
 	var list []report.Ref
 	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
-		if r.Reason == finalizer.ConsumerExists {
+		if r.Reason == reason.ConsumerExists {
 			list = append(list, refsOf(i.holding(r.Because))...)
 		}
 	}
