@@ -3,6 +3,7 @@ package backup
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -22,14 +23,14 @@ func document(p *undo.Plan) *report.Undo {
 			d.References = append(d.References, ownerOf(s.Object, r.OwnerReference))
 		}
 		for _, n := range s.Notes {
-			d.Notes = append(d.Notes, report.UndoNote{Reason: string(n), Message: n.Text()})
+			d.Notes = append(d.Notes, report.UndoNote{Reason: string(n), Message: reason.UndoNote.Short(n)})
 		}
 		out.Steps[i] = d
 	}
 	for i := range p.Skipped {
 		s := &p.Skipped[i]
 		out.Skipped[i] = report.UndoSkip{
-			Object: report.RefOf(s.Object), Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Message: s.Reason.Text(),
+			Object: report.RefOf(s.Object), Reason: string(s.Reason), UID: s.Live, Dropped: dropped(s.Object, s.Dropped), Message: reason.UndoSkip.Short(s.Reason),
 		}
 		if s.Detail != "" {
 			out.Skipped[i].Message += ": " + s.Detail
@@ -42,7 +43,7 @@ func document(p *undo.Plan) *report.Undo {
 func dropped(of object.Ref, list []undo.Dropped) []report.DroppedReference {
 	var all []report.DroppedReference
 	for _, d := range list {
-		all = append(all, report.DroppedReference{Owner: ownerOf(of, d.Reference), Reason: string(d.Reason), Message: d.Reason.Text()})
+		all = append(all, report.DroppedReference{Owner: ownerOf(of, d.Reference), Reason: string(d.Reason), Message: reason.UndoDrop.Short(d.Reason)})
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // isDefaultAccount reports whether this is the ServiceAccount that is made in every
@@ -126,4 +127,4 @@ func empty(value any) bool {
 
 // Fills reports whether the object is one that a controller makes by itself, and to
 // which what is missing may be added.
-func (s *Step) Fills() bool { return slices.Contains(s.Notes, FilledIn) }
+func (s *Step) Fills() bool { return slices.Contains(s.Notes, reason.FilledIn) }

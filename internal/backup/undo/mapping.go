@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Mapping is what became of the objects of steps that were taken. The zero value
@@ -46,7 +47,7 @@ func (m *Mapping) resolve(s *Step) (owners []object.OwnerReference, dropped []Dr
 			case !taken:
 				return nil, nil, fmt.Errorf("step %d (%s) comes before the step of its owner %s %s", s.N, s.Object, ref.Kind, ref.Name)
 			case uid == "":
-				dropped = append(dropped, Dropped{ref, OwnerNotRestored})
+				dropped = append(dropped, Dropped{ref, reason.OwnerNotRestored})
 				continue
 			}
 			ref.UID = uid

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // keep sorts the references of node i into those that are written and those that
@@ -36,7 +37,7 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 
 // owner finds the node that makes the owner of a reference of node i; -1 for an
 // owner that is alive. Why is set when the reference must not be written.
-func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why DropReason) {
+func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reason.Code) {
 	named := ref.In(p.nodes[i].Object.Namespace)
 	saved := p.byUID[ref.UID]
 	switch len(saved) {
@@ -44,63 +45,63 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why DropR
 		return -1, p.outside(named)
 	case 1:
 	default:
-		return -1, OwnerAmbiguous
+		return -1, reason.OwnerAmbiguous
 	}
 	n := &p.nodes[saved[0]]
 	if at := n.Object; at.Name != ref.Name || at.Kind != ref.Kind || at.Group() != object.GroupOf(ref.APIVersion) ||
 		at.Namespace != "" && at.Namespace != named.Namespace {
-		return -1, OwnerElsewhere
+		return -1, reason.OwnerElsewhere
 	}
 	switch {
 	case saved[0] == i:
-		return -1, OwnerCycle
+		return -1, reason.OwnerCycle
 	case n.state == made:
 		return saved[0], ""
 	case n.state == alive:
 		return -1, ""
 	}
 	switch n.skip.Reason {
-	case TakenByAnother:
-		return -1, OwnerIsAnother
-	case StillTerminating:
-		return -1, OwnerBeingDeleted
-	case CannotTell:
-		return -1, OwnerUnknown
+	case reason.TakenByAnother:
+		return -1, reason.OwnerIsAnother
+	case reason.StillTerminating:
+		return -1, reason.OwnerBeingDeleted
+	case reason.CannotTell:
+		return -1, reason.OwnerUnknown
 	default:
-		return -1, OwnerNotRestored
+		return -1, reason.OwnerNotRestored
 	}
 }
 
 // madeBefore is the UID of an owner that an earlier undo made, and that is there.
 func (p *planning) madeBefore(old types.UID) (types.UID, bool) {
 	saved := p.byUID[old]
-	if len(saved) != 1 || p.nodes[saved[0]].skip.Reason != MadeBefore {
+	if len(saved) != 1 || p.nodes[saved[0]].skip.Reason != reason.MadeBefore {
 		return "", false
 	}
 	return p.again[old], true
 }
 
 // outside asks for an owner that the backup does not have.
-func (p *planning) outside(named object.Ref) DropReason { return Missing(p.now.Lookup, named) }
+func (p *planning) outside(named object.Ref) reason.Code { return Missing(p.now.Lookup, named) }
 
 // Missing says why no reference must be written to an owner that no step makes; empty
 // when it is there. A proof of its absence is not needed to drop a reference, but a
 // proof of its presence is to write one. It is to be asked once more right before the
 // write: the owner may have gone since the plan was made.
-func Missing(lookup Lookup, owner object.Ref) DropReason {
+func Missing(lookup Lookup, owner object.Ref) reason.Code {
 	live, err := lookup(owner)
 	if _, invalid := errors.AsType[*object.NamespaceRequiredError](err); invalid {
-		return OwnerElsewhere
+		return reason.OwnerElsewhere
 	}
 	switch {
 	case err != nil:
-		return OwnerUnknown
+		return reason.OwnerUnknown
 	case live == nil:
-		return OwnerGone
+		return reason.OwnerGone
 	case live.UID != owner.UID:
-		return OwnerIsAnother
+		return reason.OwnerIsAnother
 	case live.BeingDeleted():
-		return OwnerBeingDeleted
+		return reason.OwnerBeingDeleted
 	default:
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // state is what becomes of a saved object.
@@ -86,7 +87,7 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 			p.look(n)
 		}
 		if n.state == made && p.places[placeOf(n.Object)] {
-			n.leave(ListedTwice)
+			n.leave(reason.ListedTwice)
 		}
 		if n.state == made {
 			p.places[placeOf(n.Object)] = true
@@ -109,7 +110,7 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 	return p.plan(p.order())
 }
 
-func (n *node) leave(why SkipReason) {
+func (n *node) leave(why reason.Code) {
 	n.state, n.skip.Reason = skipped, why
 }
 
@@ -122,10 +123,10 @@ func (p *planning) look(n *node) {
 	switch {
 	case err != nil:
 		n.skip.Detail = err.Error()
-		n.leave(CannotTell)
+		n.leave(reason.CannotTell)
 		return
 	case live != nil && live.UID == p.again[n.Object.UID] && !live.BeingDeleted():
-		n.skip.Live, n.skip.Reason = live.UID, MadeBefore
+		n.skip.Live, n.skip.Reason = live.UID, reason.MadeBefore
 		n.state, n.live = alive, live
 		if n.Raw != nil && n.decode() != nil {
 			n.content, n.owners = nil, nil
@@ -137,18 +138,18 @@ func (p *planning) look(n *node) {
 	case live != nil && live.UID != n.Object.UID:
 		n.content, n.owners = nil, nil
 		n.skip.Live = live.UID
-		n.leave(TakenByAnother)
+		n.leave(reason.TakenByAnother)
 		return
 	case live != nil && live.BeingDeleted():
 		n.skip.Live = live.UID
-		n.leave(StillTerminating)
+		n.leave(reason.StillTerminating)
 		return
 	case live == nil && n.Raw == nil:
-		n.leave(NotSaved)
+		n.leave(reason.NotSaved)
 		return
 	}
 	if live != nil {
-		n.skip.Live, n.skip.Reason = live.UID, StillAlive
+		n.skip.Live, n.skip.Reason = live.UID, reason.StillAlive
 		n.state, n.live = alive, live
 		if n.Raw == nil {
 			return
@@ -161,14 +162,14 @@ func (p *planning) look(n *node) {
 		if n.state == alive && !n.Changed {
 			return // nothing is wanted of it
 		}
-		n.skip.Detail, n.skip.Reason = err.Error(), Unreadable
+		n.skip.Detail, n.skip.Reason = err.Error(), reason.Unreadable
 		if n.state == made {
 			n.state = skipped
 		}
 		return
 	}
 	if n.state == made && n.ranToItsEnd() {
-		n.leave(WouldRunAgain)
+		n.leave(reason.WouldRunAgain)
 	}
 }
 
@@ -179,14 +180,14 @@ func (p *planning) refer(i int) {
 	case n.state == made:
 		n.step = Step{Verb: Create, Object: n.Object, content: n.content}
 		if n.isDefaultAccount() && n.hasContent() {
-			n.step.Notes = append(n.step.Notes, FilledIn)
+			n.step.Notes = append(n.step.Notes, reason.FilledIn)
 		}
 		p.keep(i, n.owners)
 		n.strip(p)
 		p.wants(i)
 	case n.state == alive && n.content != nil:
 		p.giveBack(i)
-		if n.skip.Reason == MadeBefore {
+		if n.skip.Reason == reason.MadeBefore {
 			p.statusLeft(i)
 		}
 	}
@@ -202,10 +203,10 @@ func (p *planning) giveBack(i int) {
 		switch owner, why := p.owner(i, ref); {
 		case n.live.RefersTo(ref.UID) && why == "" && owner >= 0:
 			lost = append(lost, ref)
-		case !n.Changed && n.skip.Reason == StillAlive: // the run was not to change it
+		case !n.Changed && n.skip.Reason == reason.StillAlive: // the run was not to change it
 		case n.live.RefersTo(ref.UID), p.again[ref.UID] != "" && n.live.RefersTo(p.again[ref.UID]):
 		case controlled && ref.Controller == object.True:
-			n.step.Dropped = append(n.step.Dropped, Dropped{ref, ControllerTaken})
+			n.step.Dropped = append(n.step.Dropped, Dropped{ref, reason.ControllerTaken})
 		default:
 			lost = append(lost, ref)
 		}
@@ -216,12 +217,12 @@ func (p *planning) giveBack(i int) {
 	case len(n.step.References) > 0:
 		n.step.Verb, n.step.Object, n.step.live = Restore, n.Object, n.live
 		if n.Changed && slices.ContainsFunc(texts(n.content, "metadata", "finalizers"), func(f string) bool { return !n.live.HasFinalizer(f) }) {
-			n.step.Notes = append(n.step.Notes, FinalizersNotRestored)
+			n.step.Notes = append(n.step.Notes, reason.FinalizersNotRestored)
 		}
 	case len(n.step.Dropped) > 0:
 		n.skip.Dropped = n.step.Dropped
-		if n.skip.Reason == StillAlive {
-			n.skip.Reason = ReferencesLost
+		if n.skip.Reason == reason.StillAlive {
+			n.skip.Reason = reason.ReferencesLost
 		}
 	}
 }
@@ -302,6 +303,6 @@ func (p *Plan) Recognised() bool {
 		}
 	}
 	return slices.ContainsFunc(p.Skipped, func(s Skip) bool {
-		return s.Live != "" && (s.Live == s.Object.UID || s.Reason == MadeBefore)
+		return s.Live != "" && (s.Live == s.Object.UID || s.Reason == reason.MadeBefore)
 	})
 }

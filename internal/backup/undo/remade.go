@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // makers are the kinds that make their dependents by themselves, once they are
@@ -54,19 +55,19 @@ var managedBy = map[string]struct {
 
 // byItself says why an object of this kind is never made by an undo: it comes by itself,
 // or would say what is not so any more. Empty for others.
-func (p *planning) byItself(i int) SkipReason {
+func (p *planning) byItself(i int) reason.Code {
 	n := &p.nodes[i]
 	switch group, kind := n.Object.Group(), n.Object.Kind; {
 	case kind == "Event" && (group == "" || group == "events.k8s.io"):
-		return PastEvent
+		return reason.PastEvent
 	case group == "coordination.k8s.io", (group == "") && textAt(n.content, "metadata", "annotations", leaderAnnotation) != "":
-		return HolderMakesIt
+		return reason.HolderMakesIt
 	case isKind(n.Object, "", "ConfigMap") && n.Object.Name == rootCertificates,
 		isKind(n.Object, "storage.k8s.io", "VolumeAttachment"), isKind(n.Object, "resource.k8s.io", "ResourceSlice"),
 		isKind(n.Object, "certificates.k8s.io", "PodCertificateRequest"):
-		return ControllerMakesIt
+		return reason.ControllerMakesIt
 	case p.labelled(n), p.ofService(n), p.controllerMakes(i):
-		return ControllerMakesIt
+		return reason.ControllerMakesIt
 	default:
 		return ""
 	}

@@ -1,5 +1,7 @@
 package undo
 
+import "github.com/kubectl-gc/kubectl-gc/internal/reason"
+
 // StatusAt is where the status of a kind is written.
 type StatusAt uint8
 
@@ -32,10 +34,10 @@ func (n *node) stripStatus(p *planning) {
 		n.status = status
 	case isKind(n.Object, "batch", "Job"):
 		n.step.Stripped = append(n.step.Stripped, "status")
-		n.step.Notes = append(n.step.Notes, StartsOver)
+		n.step.Notes = append(n.step.Notes, reason.StartsOver)
 	default:
 		n.step.Stripped = append(n.step.Stripped, "status")
-		n.step.Notes = append(n.step.Notes, StatusComputed)
+		n.step.Notes = append(n.step.Notes, reason.StatusComputed)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // serverFields are what the server writes into metadata, for every kind.
@@ -21,7 +22,7 @@ const accountAnnotation = "kubernetes.io/service-account.name"
 // strip takes out of the content what a new object must not have.
 func (n *node) strip(p *planning) {
 	if textAt(n.content, "metadata", "deletionTimestamp") != "" {
-		n.step.Notes = append(n.step.Notes, WasBeingDeleted)
+		n.step.Notes = append(n.step.Notes, reason.WasBeingDeleted)
 	}
 	for _, field := range serverFields {
 		remove(n.content, "metadata", field)
@@ -47,7 +48,7 @@ func (n *node) strip(p *planning) {
 		// The UID of another ServiceAccount would have the Secret deleted.
 		n.drop("metadata", "annotations", "kubernetes.io/service-account.uid")
 		if n.drop("data", "token") {
-			n.step.Notes = append(n.step.Notes, TokenDropped)
+			n.step.Notes = append(n.step.Notes, reason.TokenDropped)
 		}
 	}
 }
@@ -100,7 +101,7 @@ func (n *node) stripService() {
 		n.step.Stripped = append(n.step.Stripped, "spec.ports.nodePort")
 	}
 	if dropped || nodePorts {
-		n.step.Notes = append(n.step.Notes, AddressesDropped)
+		n.step.Notes = append(n.step.Notes, reason.AddressesDropped)
 	}
 }
 
@@ -124,11 +125,11 @@ func (n *node) stripClaim(p *planning) {
 	live, err := p.now.Lookup(volume)
 	switch {
 	case err != nil:
-		n.step.Notes = append(n.step.Notes, VolumeUnknown)
+		n.step.Notes = append(n.step.Notes, reason.VolumeUnknown)
 	case live == nil:
-		n.step.Notes = append(n.step.Notes, VolumeGone)
+		n.step.Notes = append(n.step.Notes, reason.VolumeGone)
 	case live.Volume() == nil || live.Volume().ClaimUID != "":
-		n.step.Notes = append(n.step.Notes, VolumeReleased)
+		n.step.Notes = append(n.step.Notes, reason.VolumeReleased)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -217,7 +218,7 @@ func TestEverythingComesBack(t *testing.T) {
 		t.Errorf("the ReplicaSet refers to %+v, the Deployment is %s", owners, made["web"].UID)
 	}
 	again := undo.Make([]undo.Saved{{Object: plan.Steps[0].Object}}, s.lookup)
-	if len(again.Skipped) != 1 || again.Skipped[0].Reason != undo.TakenByAnother {
+	if len(again.Skipped) != 1 || again.Skipped[0].Reason != reason.TakenByAnother {
 		t.Errorf("a second undo would do %+v", again)
 	}
 }
