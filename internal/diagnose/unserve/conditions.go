@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -17,20 +18,20 @@ func (q *question) when(d *dependent, look, worst report.Outcome) []report.Expos
 	through, keepers := d.throughFacts(), refsOf(d.keepers)
 	switch {
 	case q.subject.whole():
-		w.add(DefinitionDeleted, look, refsOf(through))
-		w.addIf(len(keepers) > 0, OwnersGo, worst, keepers)
+		w.add(reason.DefinitionDeleted, look, refsOf(through))
+		w.addIf(len(keepers) > 0, reason.OwnersGo, worst, keepers)
 	case !q.watched(d.Object):
-		w.add(Polled, look, nil)
+		w.add(reason.Polled, look, nil)
 	default:
-		w.add(CollectorRestarts, look, nil)
+		w.add(reason.CollectorRestarts, look, nil)
 		q.looks(w, d, look, worst)
-		w.addIf(q.subject.preferred(q.snap), OwnerLookedAt, look, refsOf(through))
+		w.addIf(q.subject.preferred(q.snap), reason.OwnerLookedAt, look, refsOf(through))
 	}
-	w.add(OwnerGoesLater, report.Kept, refsOf(through))
+	w.add(reason.OwnerGoesLater, report.Kept, refsOf(through))
 	if blocked := q.blocks(d); q.watched(d.Object) {
-		w.addIf(len(blocked) > 0, OwnerWaitsLater, report.Blocked, blocked)
+		w.addIf(len(blocked) > 0, reason.OwnerWaitsLater, report.Blocked, blocked)
 	}
-	slices.SortStableFunc(w.list, func(a, b report.Exposed) int { return Condition(a.Condition).rank() - Condition(b.Condition).rank() })
+	slices.SortStableFunc(w.list, func(a, b report.Exposed) int { return rank(a) - rank(b) })
 	return w.list
 }
 
@@ -39,30 +40,32 @@ func (q *question) when(d *dependent, look, worst report.Outcome) []report.Expos
 // Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges,
 // addDependentToOwners, addUnblockedOwnersToDeleteQueue.
 func (q *question) looks(w *exposures, d *dependent, look, worst report.Outcome) {
-	w.add(ReferencesChange, look, nil)
+	w.add(reason.ReferencesChange, look, nil)
 	if blockers := q.blockers(d.UID); len(blockers) > 0 {
-		w.add(DependentReleased, look, blockers)
+		w.add(reason.DependentReleased, look, blockers)
 	}
 	through, keepers := d.throughFacts(), refsOf(d.keepers)
 	switch {
 	case len(keepers) > 1:
-		w.add(OwnerGoes, look, keepers)
-		w.add(OwnersGo, worst, keepers)
+		w.add(reason.OwnerGoes, look, keepers)
+		w.add(reason.OwnersGo, worst, keepers)
 	case len(keepers) == 1:
-		w.add(OwnerGoes, worst, keepers)
+		w.add(reason.OwnerGoes, worst, keepers)
 	case len(uidsOf(through)) > 1:
-		w.add(OwnerGoes, look, refsOf(through))
+		w.add(reason.OwnerGoes, look, refsOf(through))
 	}
 }
 
 // exposures collects what conditions lead to.
 type exposures struct{ list []report.Exposed }
 
-func (w *exposures) add(c Condition, o report.Outcome, because []object.Ref) {
+func rank(e report.Exposed) int { return reason.Condition.Rank(reason.Code(e.Condition)) }
+
+func (w *exposures) add(c reason.Code, o report.Outcome, because []object.Ref) {
 	w.list = append(w.list, report.Exposed{Condition: string(c), Outcome: o, Because: refs(because)})
 }
 
-func (w *exposures) addIf(holds bool, c Condition, o report.Outcome, because []object.Ref) {
+func (w *exposures) addIf(holds bool, c reason.Code, o report.Outcome, because []object.Ref) {
 	if holds {
 		w.add(c, o, because)
 	}

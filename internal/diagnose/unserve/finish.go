@@ -5,11 +5,12 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-func (q *question) note(n Note) {
-	q.doc.Notes = append(q.doc.Notes, report.ExposureNote{Note: string(n), Message: noteText(n)})
+func (q *question) note(n reason.Code) {
+	q.doc.Notes = append(q.doc.Notes, report.ExposureNote{Note: string(n), Message: reason.ExposureNote.Sentence(n)})
 }
 
 // finish sorts and counts.
@@ -19,10 +20,10 @@ func (q *question) finish() {
 		q.note(n)
 	}
 	if len(d.Dependents) > 0 && !q.subject.whole() {
-		q.note(NeverCollected)
-		q.note(ServedAgain)
+		q.note(reason.NeverCollected)
+		q.note(reason.ServedAgain)
 	}
-	slices.SortFunc(d.Notes, func(a, b report.ExposureNote) int { return noteRank(a.Note) - noteRank(b.Note) })
+	slices.SortFunc(d.Notes, func(a, b report.ExposureNote) int { return noteRank(a) - noteRank(b) })
 	byRef := func(a, b report.Ref) int { return object.Compare(object.Ref(a), object.Ref(b)) }
 	slices.SortFunc(d.Dependents, func(a, b report.ExposedDependent) int { return byRef(a.Object, b.Object) })
 	slices.SortFunc(d.Consequences, func(a, b report.ExposureConsequence) int { return byRef(a.Object, b.Object) })
@@ -69,18 +70,16 @@ func conditions(d *report.Exposure) []report.ExposureCondition {
 	}
 	for _, o := range d.Owners {
 		if o.New == report.Deleted {
-			counts[string(NewDependent)]++
+			counts[string(reason.NewDependent)]++
 		}
 	}
 	var list []report.ExposureCondition
-	for _, c := range Conditions() {
-		if n := counts[string(c.Condition)]; n > 0 {
-			list = append(list, report.ExposureCondition{Condition: string(c.Condition), Objects: n, Message: c.Text})
+	for _, c := range reason.Condition.Meanings {
+		if n := counts[string(c.Code)]; n > 0 {
+			list = append(list, report.ExposureCondition{Condition: string(c.Code), Objects: n, Message: c.Sentence()})
 		}
 	}
 	return list
 }
 
-func noteRank(note string) int {
-	return slices.IndexFunc(Notes(), func(t NoteText) bool { return string(t.Note) == note })
-}
+func noteRank(n report.ExposureNote) int { return reason.ExposureNote.Rank(reason.Code(n.Note)) }

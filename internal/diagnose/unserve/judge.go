@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -84,13 +85,13 @@ func (q *question) find(ctx context.Context) {
 		case through:
 			q.dependents[o.Ref] = q.examine(ctx, o)
 		case len(others) > 0:
-			q.safe(o, OtherVersion, others)
+			q.safe(o, reason.OtherVersion, others)
 		}
 	}
 }
 
-func (q *question) safe(o *object.Object, reason Reason, because []report.Ref) {
-	q.doc.Safe = append(q.doc.Safe, report.SafeDependent{Object: report.RefOf(o.Ref), Reason: string(reason), Because: because})
+func (q *question) safe(o *object.Object, why reason.Code, because []report.Ref) {
+	q.doc.Safe = append(q.doc.Safe, report.SafeDependent{Object: report.RefOf(o.Ref), Reason: string(why), Because: because})
 }
 
 // notServed is about a version that nobody could stop serving.
@@ -102,7 +103,7 @@ func (q *question) notServed() {
 				named = append(named, f)
 			}
 		}
-		q.safe(d.Object, VersionNotServed, refs(refsOf(named)))
+		q.safe(d.Object, reason.VersionNotServed, refs(refsOf(named)))
 	}
 }
 
@@ -123,8 +124,8 @@ func (q *question) expose(ctx context.Context) error {
 	exposed := map[report.Ref]bool{}
 	for r, d := range q.dependents {
 		ref := report.RefOf(r)
-		if reason, because := q.whySafe(d, base, look); reason != "" {
-			q.safe(d.Object, reason, because)
+		if why, because := q.whySafe(d, base, look); why != "" {
+			q.safe(d.Object, why, because)
 			continue
 		}
 		exposed[ref] = true
@@ -136,28 +137,28 @@ func (q *question) expose(ctx context.Context) error {
 }
 
 // whySafe is empty for a dependent that is exposed.
-func (q *question) whySafe(d *dependent, base, lookedAt ends) (Reason, []report.Ref) {
+func (q *question) whySafe(d *dependent, base, lookedAt ends) (reason.Code, []report.Ref) {
 	ref := report.RefOf(d.Ref)
 	anyway, look := base.outcome(ref), lookedAt[ref]
 	switch {
 	case d.BeingDeleted():
-		return AlreadyDeleted, nil
+		return reason.AlreadyBeingDeleted, nil
 	case len(d.through) == 0 && len(unresolved(d.facts)) > 0:
-		return OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
+		return reason.OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
 	case len(d.through) == 0:
-		return OwnerNotLiving, nil
+		return reason.OwnerNotLiving, nil
 	case anyway == report.Deleted || anyway == report.Blocked:
-		return AlreadyGarbage, nil
+		return reason.AlreadyGarbage, nil
 	case anyway == report.Pruned && !lookedAt.differs(base, ref):
-		return OwnerNotLiving, nil
+		return reason.OwnerNotLiving, nil
 	case look != nil && look.Reason == engine.UnknownOwnerKind.String() && q.snap.KnowsAllKinds():
-		return OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
+		return reason.OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
 	case look != nil && look.Outcome != report.Kept:
 		return "", nil
 	case !q.watched(d.Object):
-		return NotWatched, nil
+		return reason.NotWatched, nil
 	default:
-		return OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
+		return reason.OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
 	}
 }
 
@@ -180,8 +181,8 @@ func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]b
 	known := maps.Clone(exposed)
 	for _, tier := range []struct {
 		ends      ends
-		condition Condition
-	}{{look, LookedAt}, {worst, InTheEnd}} {
+		condition reason.Code
+	}{{look, reason.LookedAt}, {worst, reason.InTheEnd}} {
 		for r, x := range tier.ends {
 			if known[r] || x.Outcome == report.Kept || !tier.ends.differs(base, r) {
 				continue

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -112,12 +113,12 @@ func TestVersionThatIsNotServed(t *testing.T) {
 	if len(doc.Patches) != 1 || doc.Patches[0].Object.Name != "old" {
 		t.Errorf("patches %+v, want one for old: with absent migrated it would be garbage", doc.Patches)
 	}
-	if !noted(doc, unserve.NotServed) || !noted(doc, unserve.NotMigrated) || noted(doc, unserve.NeverCollected) {
+	if !noted(doc, reason.NotServed) || !noted(doc, reason.NotMigrated) || noted(doc, reason.NeverCollected) {
 		t.Errorf("notes %+v", doc.Notes)
 	}
 }
 
-func noted(doc *report.Exposure, n unserve.Note) bool {
+func noted(doc *report.Exposure, n reason.Code) bool {
 	return slices.ContainsFunc(doc.Notes, func(x report.ExposureNote) bool { return x.Note == string(n) })
 }
 
@@ -136,7 +137,7 @@ func TestOnlyVersion(t *testing.T) {
 	if len(doc.Dependents) != 1 || doc.Dependents[0].Object.Name != "new" || len(doc.Patches) != 0 {
 		t.Errorf("exposed %+v, patches %+v", doc.Dependents, doc.Patches)
 	}
-	if !noted(doc, unserve.OnlyVersion) || !noted(doc, unserve.StorageVersion) || !noted(doc, unserve.StorageUnknown) {
+	if !noted(doc, reason.OnlyVersion) || !noted(doc, reason.StorageVersion) || !noted(doc, reason.StorageUnknown) {
 		t.Errorf("notes %+v", doc.Notes)
 	}
 }
@@ -158,7 +159,7 @@ func TestOwnerThatWasNotSeen(t *testing.T) {
 	if diff := cmp.Diff(map[string]report.Outcome{"old": report.Deleted, "absent": report.Unknown}, outcomes); diff != "" {
 		t.Errorf("outcomes (-want +got):\n%s", diff)
 	}
-	if !patched["old"] || patched["absent"] || doc.Complete || !noted(doc, unserve.NotMigrated) {
+	if !patched["old"] || patched["absent"] || doc.Complete || !noted(doc, reason.NotMigrated) {
 		t.Errorf("patched %v, complete %v, notes %+v", patched, doc.Complete, doc.Notes)
 	}
 }
@@ -211,13 +212,6 @@ func TestHostileNamesAreInNoCommand(t *testing.T) {
 
 // The same snapshot gives the same bytes, is not changed, and every word is documented.
 func TestPropertyPure(t *testing.T) {
-	words := map[string]bool{}
-	for _, c := range unserve.Conditions() {
-		words[string(c.Condition)] = true
-	}
-	for _, r := range unserve.Reasons() {
-		words[string(r.Reason)] = true
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t, scenario.Wild)
 		if rapid.Bool().Draw(t, "whole") {
@@ -242,13 +236,13 @@ func TestPropertyPure(t *testing.T) {
 		}
 		for _, x := range first.Dependents {
 			for _, w := range x.When {
-				if !words[w.Condition] {
+				if reason.Condition.Of(reason.Code(w.Condition)) == nil {
 					t.Fatalf("nobody documents %s", w.Condition)
 				}
 			}
 		}
 		for _, x := range first.Safe {
-			if !words[x.Reason] {
+			if reason.Safe.Of(reason.Code(x.Reason)) == nil {
 				t.Fatalf("nobody documents %s", x.Reason)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -36,7 +37,7 @@ func (q *question) patches() error {
 		q.doc.Patches = append(q.doc.Patches, p)
 	}
 	if left && target != "" {
-		q.note(NotMigrated)
+		q.note(reason.NotMigrated)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -124,20 +125,20 @@ func (s *subject) report(snap *snapshot.Snapshot) report.UnservedVersion {
 }
 
 // notes are what is to know of the definition whoever depends on it.
-func (s *subject) notes(snap *snapshot.Snapshot) []Note {
-	var notes []Note
-	add := func(n Note, holds bool) {
+func (s *subject) notes(snap *snapshot.Snapshot) []reason.Code {
+	var notes []reason.Code
+	add := func(n reason.Code, holds bool) {
 		if holds {
 			notes = append(notes, n)
 		}
 	}
 	one := !s.whole()
-	add(NotServed, !s.isServed())
-	add(OnlyVersion, one && s.isServed() && s.target() == "")
-	add(PreferredVersion, one && s.isServed() && s.target() != "" && s.preferred(snap))
-	add(StorageVersion, one && s.storage())
-	add(StoredVersion, one && slices.Contains(s.Stored, s.version))
-	add(StorageUnknown, one && len(s.Stored) == 0)
-	add(Terminating, s.object.BeingDeleted())
+	add(reason.NotServed, !s.isServed())
+	add(reason.OnlyVersion, one && s.isServed() && s.target() == "")
+	add(reason.PreferredVersion, one && s.isServed() && s.target() != "" && s.preferred(snap))
+	add(reason.StorageVersion, one && s.storage())
+	add(reason.StoredVersion, one && slices.Contains(s.Stored, s.version))
+	add(reason.StorageUnknown, one && len(s.Stored) == 0)
+	add(reason.DefinitionTerminating, s.object.BeingDeleted())
 	return notes
 }
