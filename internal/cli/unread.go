@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -34,7 +35,7 @@ func (s *source) unread(c *cobra.Command, snap *snapshot.Snapshot) error {
 // refusal is what the server said of one of the kinds that were not read: a refusal says
 // what was refused, and to whom.
 func refusal(unread []snapshot.Gap) string {
-	first := max(0, slices.IndexFunc(unread, func(g snapshot.Gap) bool { return g.Reason() == snapshot.Forbidden && g.APIVersion == "v1" }))
+	first := max(0, slices.IndexFunc(unread, func(g snapshot.Gap) bool { return g.Reason() == reason.Forbidden && g.APIVersion == "v1" }))
 	_, text, _ := strings.Cut(unread[first].Why, ": ")
 	if others := len(unread) - 1; others > 0 {
 		text += fmt.Sprintf(" (and %d other kinds)", others)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -366,9 +367,9 @@ func TestKinds(t *testing.T) {
 		return c
 	}
 	failed := all()
-	failed.Fail(schema.GroupResource{Group: "example.com", Resource: "widgets"}, "", snapshot.ListFailed, "conversion webhook: connection refused")
+	failed.Fail(schema.GroupResource{Group: "example.com", Resource: "widgets"}, "", reason.ListFailed, "conversion webhook: connection refused")
 	forbidden := all()
-	forbidden.Fail(schema.GroupResource{Group: "example.com", Resource: "widgets"}, "", snapshot.Forbidden, "no")
+	forbidden.Fail(schema.GroupResource{Group: "example.com", Resource: "widgets"}, "", reason.Forbidden, "no")
 	down := []snapshot.Missing{{GroupVersion: "down.example.com/v1", Why: "503"}}
 	unwatched := "KindUnwatched blind.example.com/: it cannot be collected: it lacks watch"
 	for name, c := range map[string]struct {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -19,7 +20,7 @@ func (e *examiner) kinds() {
 		switch {
 		case g.Resource == snapshot.EveryResource:
 			e.add(GroupUndiscovered, apiService(g.APIVersion), "what it serves is not known", text(g.Why))
-		case g.Reason() == snapshot.ListFailed:
+		case g.Reason() == reason.ListFailed:
 			kind := e.kindOf(g)
 			if !told[kind] {
 				told[kind] = true

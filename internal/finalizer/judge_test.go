@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -96,7 +97,7 @@ func world(t *testing.T, missing []snapshot.Missing, open lists, objects ...*obj
 		coverage.Add(r.GroupResource(), "")
 	}
 	for _, name := range open {
-		coverage.Fail(schema.ParseGroupResource(name), "", snapshot.Forbidden, "not for you")
+		coverage.Fail(schema.ParseGroupResource(name), "", reason.Forbidden, "not for you")
 	}
 	snap, err := snapshot.Listed(objects, served, missing, coverage, snapshot.Source{})
 	if err != nil {

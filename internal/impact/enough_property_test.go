@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -36,8 +37,8 @@ func drawPart(t *rapid.T, allowed scenario.Variety) drawn {
 		gr := r.GroupResource()
 		if rapid.IntRange(0, 30).Draw(t, "refused") == 30 {
 			refused[gr.String()] = true
-			whole.Fail(gr, "", snapshot.Forbidden, "")
-			part.Fail(gr, "", snapshot.Forbidden, "")
+			whole.Fail(gr, "", reason.Forbidden, "")
+			part.Fail(gr, "", reason.Forbidden, "")
 			continue
 		}
 		whole.Add(gr, "")
@@ -109,7 +110,7 @@ func TestPlan(t *testing.T) {
 		}
 		if !part.Complete {
 			for _, g := range part.Gaps {
-				if strings.HasPrefix(g.Why, string(snapshot.LeftOut)) {
+				if strings.HasPrefix(g.Why, string(reason.LeftOut)) {
 					t.Fatalf("what was left out by choice makes it incomplete: %+v", g)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -45,7 +46,7 @@ func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progre
 	places, leftOut := scope.places(d.Resources)
 	coverage := &snapshot.Coverage{}
 	for _, r := range leftOut {
-		coverage.Fail(r.GroupResource(), "", snapshot.LeftOut, "left out on request")
+		coverage.Fail(r.GroupResource(), "", reason.LeftOut, "left out on request")
 	}
 	if len(scope.Namespaces) > 0 {
 		coverage.LeaveOut("only some namespaces were looked at")
@@ -149,16 +150,16 @@ func (c *Client) source(ctx context.Context) (sourceAt, error) {
 }
 
 // reasonOf classifies why a list failed.
-func reasonOf(err error) snapshot.Reason {
+func reasonOf(err error) reason.Code {
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return snapshot.Forbidden
+		return reason.Forbidden
 	case isUnserved(err):
-		return snapshot.NotServed
+		return reason.NotServed
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, manifest.ErrTruncated):
-		return snapshot.Truncated
+		return reason.Truncated
 	default:
-		return snapshot.ListFailed
+		return reason.ListFailed
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -24,7 +25,7 @@ func (c *Client) gatherInstead(ctx context.Context, places []Place, namespaces [
 		case p.Namespace != "" || !apierrors.IsForbidden(g.results[i].err):
 		case p.Resource.Namespaced:
 			g.results[i].replaced = true
-			coverage.FailOthers(p.Resource.GroupResource(), snapshot.Forbidden, g.results[i].err.Error())
+			coverage.FailOthers(p.Resource.GroupResource(), reason.Forbidden, g.results[i].err.Error())
 			for _, ns := range namespaces {
 				again, refused = append(again, Place{p.Resource, ns}), append(refused, i)
 			}

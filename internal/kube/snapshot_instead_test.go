@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -42,7 +43,7 @@ func TestSnapshotInstead(t *testing.T) {
 			t.Errorf("%s: covered in shop %t, everywhere %t, elsewhere %t", r, snap.Covers(x, "shop"), snap.Covers(x, ""), snap.Covers(x, "other"))
 		}
 	}
-	if len(snap.Gaps) != 4 || slices.ContainsFunc(snap.Gaps, func(g snapshot.Gap) bool { return g.Reason() != snapshot.Forbidden || g.Namespace != "" }) {
+	if len(snap.Gaps) != 4 || slices.ContainsFunc(snap.Gaps, func(g snapshot.Gap) bool { return g.Reason() != reason.Forbidden || g.Namespace != "" }) {
 		t.Errorf("gaps %v", snap.Gaps)
 	}
 	if unread := snap.Unread("shop"); len(unread) != 1 || unread[0].Resource != "widgets" {

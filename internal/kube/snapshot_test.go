@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -64,13 +65,13 @@ func TestSnapshot(t *testing.T) {
 func TestSnapshotGaps(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
-		reason snapshot.Reason
+		reason reason.Code
 	}{
-		"forbidden": {refuse(403, metav1.StatusReasonForbidden), snapshot.Forbidden},
-		"broken":    {refuse(500, metav1.StatusReasonInternalError), snapshot.ListFailed},
-		"unserved":  {http.NotFound, snapshot.NotServed},
-		"truncated": {answer200(protobufType, listBody("5", "", "w")[:30]), snapshot.Truncated},
-		"a page":    {answer200("text/html", nil), snapshot.ListFailed},
+		"forbidden": {refuse(403, metav1.StatusReasonForbidden), reason.Forbidden},
+		"broken":    {refuse(500, metav1.StatusReasonInternalError), reason.ListFailed},
+		"unserved":  {http.NotFound, reason.NotServed},
+		"truncated": {answer200(protobufType, listBody("5", "", "w")[:30]), reason.Truncated},
+		"a page":    {answer200("text/html", nil), reason.ListFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := world(t)
@@ -85,7 +86,7 @@ func TestSnapshotGaps(t *testing.T) {
 			if snap.Covers(widgets, "shop") || !snap.Covers(configMaps, "shop") {
 				t.Error("covered is what was not listed, or the other way round")
 			}
-			if snap.Unserved(widgets, "shop") != (c.reason == snapshot.NotServed) || snap.Unserved(configMaps, "shop") {
+			if snap.Unserved(widgets, "shop") != (c.reason == reason.NotServed) || snap.Unserved(configMaps, "shop") {
 				t.Error("unserved is what is served, or the other way round")
 			}
 		})
@@ -152,7 +153,7 @@ func TestScope(t *testing.T) {
 	if why := snap.Why(widgets, "shop"); !strings.Contains(why, "left out") {
 		t.Errorf("why: %q", why)
 	}
-	if why := snap.Why(configMaps, "web"); !strings.HasPrefix(why, string(snapshot.LeftOut)+": ") {
+	if why := snap.Why(configMaps, "web"); !strings.HasPrefix(why, string(reason.LeftOut)+": ") {
 		t.Errorf("why another namespace is not covered: %q", why)
 	}
 	if !slices.Equal(snap.Source.Namespaces, []string{"shop"}) {

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -45,7 +46,7 @@ func TestAdoption(t *testing.T) {
 				t.Fatal(err)
 			}
 			target := objects[0].Ref
-			coverage := allBut(test.hidden, snapshot.NotInDump)
+			coverage := allBut(test.hidden, reason.NotInDump)
 			snap, err := snapshot.New(objects, scenario.Resources(), coverage, snapshot.Source{})
 			if err != nil {
 				t.Fatal(err)

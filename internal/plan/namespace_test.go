@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -34,12 +35,12 @@ func emptied(t *testing.T, text string, coverage *snapshot.Coverage, missing ...
 }
 
 // allBut covers every kind but one, of which the list has failed.
-func allBut(kind string, reason snapshot.Reason) *snapshot.Coverage {
+func allBut(kind string, code reason.Code) *snapshot.Coverage {
 	coverage := &snapshot.Coverage{}
 	for _, r := range scenario.Resources().All() {
 		coverage.Add(r.GroupResource(), "")
 		if r.Kind == kind {
-			coverage.Fail(r.GroupResource(), "", reason, "it failed")
+			coverage.Fail(r.GroupResource(), "", code, "it failed")
 		}
 	}
 	return coverage
@@ -70,16 +71,16 @@ func TestNamespaces(t *testing.T) {
 				"ConfigMap c: Blocked held by finalizer x/y until its controller removes it",
 				"Namespace shop: Blocked waits for its content: configmap/c: metrics.k8s.io/v1beta1: discovery: the server is currently unable to handle the request; " +
 					"condition NamespaceContentRemaining, NamespaceDeletionDiscoveryFailure, NamespaceFinalizersRemaining"}},
-		{"an API is broken and not all was seen", shop + "v1 ConfigMap shop/c", allBut("Secret", snapshot.Forbidden), broken, []string{"NamespaceDeletionDiscoveryFailure"}, []string{
+		{"an API is broken and not all was seen", shop + "v1 ConfigMap shop/c", allBut("Secret", reason.Forbidden), broken, []string{"NamespaceDeletionDiscoveryFailure"}, []string{
 			"ConfigMap c: Deleted goes with namespace/shop",
 			"Namespace shop: Blocked stays until the API server can name all resources, or the API that it cannot is removed: " +
 				"metrics.k8s.io/v1beta1: discovery: the server is currently unable to handle the request; condition NamespaceDeletionDiscoveryFailure"}},
 		{"only we may not see an API", shop + "v1 ConfigMap shop/c", allBut("", ""), hidden, nil, []string{
 			"ConfigMap c: Deleted goes with namespace/shop",
 			"Namespace shop: Unknown not all of its content is known: metrics.k8s.io/v1beta1: discovery: forbidden"}},
-		{"an API is half served", shop + "v1 ConfigMap shop/c", allBut("Widget", snapshot.NotServed), nil, nil, []string{
+		{"an API is half served", shop + "v1 ConfigMap shop/c", allBut("Widget", reason.NotServed), nil, nil, []string{
 			"ConfigMap c: Deleted goes with namespace/shop", "Namespace shop: Deleted deleted as requested"}},
-		{"a list has failed", shop + "v1 ConfigMap shop/c", allBut("Widget", snapshot.ListFailed), nil, nil, []string{
+		{"a list has failed", shop + "v1 ConfigMap shop/c", allBut("Widget", reason.ListFailed), nil, nil, []string{
 			"ConfigMap c: Deleted goes with namespace/shop",
 			"Namespace shop: Unknown not all of its content is known: widgets.example.com: it failed"}},
 		{"a pod stays", shop + "v1 Pod shop/p node= fin=x/y\nv1 ConfigMap shop/c", allBut("", ""), nil, nil, []string{

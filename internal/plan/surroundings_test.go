@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -65,7 +66,7 @@ func unlisted(t *testing.T, d *datadriven.TestData, snap *snapshot.Snapshot) *sn
 	for _, r := range snap.Resources.All() {
 		coverage.Add(r.GroupResource(), "")
 	}
-	coverage.Fail(schema.ParseGroupResource(resource), in, snapshot.ListFailed, map[string]string{
+	coverage.Fail(schema.ParseGroupResource(resource), in, reason.ListFailed, map[string]string{
 		"unready":     "storage is (re)initializing: failed to list example.com/v2, Kind=Widget: conversion webhook for example.com/v1, Kind=Widget failed: Post: no endpoints available",
 		"unconverted": "conversion webhook for example.com/v1, Kind=Widget failed: Post: no endpoints available",
 	}[answer])

@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Coverage is the proof of what was seen. What nobody added to it is not
@@ -59,13 +61,13 @@ func (c *Coverage) Add(gr schema.GroupResource, namespace string) {
 
 // Fail says that a list of the resource is known to be missing or broken, in one
 // namespace or, with an empty namespace, everywhere. It beats every Add.
-func (c *Coverage) Fail(gr schema.GroupResource, namespace string, reason Reason, text string) {
+func (c *Coverage) Fail(gr schema.GroupResource, namespace string, code reason.Code, text string) {
 	p := c.at(gr)
 	if p.failures == nil {
 		p.failures = map[string]string{}
 	}
-	if have, ok := p.failures[namespace]; !ok || why(reason, text) < have {
-		p.failures[namespace] = why(reason, text)
+	if have, ok := p.failures[namespace]; !ok || why(code, text) < have {
+		p.failures[namespace] = why(code, text)
 	}
 }
 
@@ -75,13 +77,13 @@ const others = "*"
 
 // FailOthers says why a resource was listed in no more namespaces than those that are
 // added: all of them could not be listed at once.
-func (c *Coverage) FailOthers(gr schema.GroupResource, reason Reason, text string) {
-	c.Fail(gr, others, reason, text)
+func (c *Coverage) FailOthers(gr schema.GroupResource, code reason.Code, text string) {
+	c.Fail(gr, others, code, text)
 }
 
 // LeaveOut says why resources were listed in no more namespaces than they were: by
 // choice.
-func (c *Coverage) LeaveOut(text string) { c.elsewhere = why(LeftOut, text) }
+func (c *Coverage) LeaveOut(text string) { c.elsewhere = why(reason.LeftOut, text) }
 
 // covers answers for one namespace, or with an empty one for the whole cluster.
 func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
@@ -169,13 +171,13 @@ func (c *Coverage) why(gr schema.GroupResource, namespace string) string {
 	}
 	switch {
 	case p == nil:
-		return why(NotInDump, "no list of it was seen")
+		return why(reason.NotInDump, "no list of it was seen")
 	case c.elsewhere != "" && len(p.namespaces)+len(p.failures) > 0:
 		return c.elsewhere
 	case namespace == "":
-		return why(NotInDump, "no list of all namespaces was seen")
+		return why(reason.NotInDump, "no list of all namespaces was seen")
 	default:
-		return why(NotInDump, "no list of this namespace was seen")
+		return why(reason.NotInDump, "no list of this namespace was seen")
 	}
 }
 

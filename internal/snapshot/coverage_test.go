@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 var (
@@ -36,16 +37,16 @@ func TestCoverage(t *testing.T) {
 		{"another resource", func(c *Coverage) { c.Add(deployments, "") }, map[string]bool{"": false, "shop": false}, false},
 		{"a failure in one namespace beats a list of it", func(c *Coverage) {
 			c.Add(pods, "shop")
-			c.Fail(pods, "shop", Forbidden, "no")
+			c.Fail(pods, "shop", reason.Forbidden, "no")
 		}, map[string]bool{"shop": false}, false},
 		{"a failure in one namespace beats a list of all", func(c *Coverage) {
-			c.Fail(pods, "shop", Forbidden, "no")
+			c.Fail(pods, "shop", reason.Forbidden, "no")
 			c.Add(pods, "")
 		}, map[string]bool{"": false, "shop": false, "pay": true}, true},
 		{"a failure everywhere beats all lists", func(c *Coverage) {
 			c.Add(pods, "")
 			c.Add(pods, "shop")
-			c.Fail(pods, "", ListFailed, "no")
+			c.Fail(pods, "", reason.ListFailed, "no")
 		}, map[string]bool{"": false, "shop": false}, false},
 	}
 	for _, test := range tests {
@@ -86,7 +87,7 @@ func TestGaps(t *testing.T) {
 	delete(c.places, pods)
 	delete(c.places, deployments)
 	c.Add(pods, "shop")
-	c.Fail(schema.GroupResource{Resource: "secrets"}, "pay", Forbidden, "secrets is forbidden")
+	c.Fail(schema.GroupResource{Resource: "secrets"}, "pay", reason.Forbidden, "secrets is forbidden")
 	s, err := New([]*object.Object{
 		{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "1"}},
 		{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "pay", UID: "2"}},
@@ -107,7 +108,7 @@ func TestGaps(t *testing.T) {
 			t.Errorf("gap %v, want %v", g, want[i])
 		}
 	}
-	if r := s.Gaps[2].Reason(); r != Forbidden {
+	if r := s.Gaps[2].Reason(); r != reason.Forbidden {
 		t.Errorf("reason %q", r)
 	}
 }
@@ -141,7 +142,7 @@ func TestLeftOut(t *testing.T) {
 	c := &Coverage{}
 	for _, r := range BuiltinResources().All() {
 		if gr := r.GroupResource(); gr == pods {
-			c.Fail(gr, "shop", Forbidden, "no")
+			c.Fail(gr, "shop", reason.Forbidden, "no")
 		} else if r.Namespaced {
 			c.Add(gr, "shop")
 		} else {
@@ -158,9 +159,9 @@ func TestLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, g := range s.Gaps {
-		want := LeftOut
+		want := reason.LeftOut
 		if g.Namespace == "shop" {
-			want = Forbidden
+			want = reason.Forbidden
 		}
 		if g.Reason() != want || g.Namespace == "" {
 			t.Errorf("%+v", g)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // spot is a kind in a namespace.
@@ -32,7 +33,7 @@ type sighting struct {
 type failure struct {
 	location
 	spot
-	reason Reason
+	reason reason.Code
 	text   string
 }
 
@@ -118,11 +119,11 @@ func (j *judge) partial(s *sighting) {
 		if s.scope == inNamespace && named.Namespaced {
 			namespace = s.namespace
 		}
-		j.coverage.Fail(named.GroupResource(), namespace, Partial, text)
+		j.coverage.Fail(named.GroupResource(), namespace, reason.Partial, text)
 	}
 	for _, at := range s.shown {
 		if r, ok := j.resource(at.typeName); ok {
-			j.coverage.Fail(r.GroupResource(), "", Partial, text)
+			j.coverage.Fail(r.GroupResource(), "", reason.Partial, text)
 		}
 	}
 }

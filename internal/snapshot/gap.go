@@ -4,29 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-)
 
-// Reason classifies why something is not covered.
-type Reason string
-
-// The reasons of gaps. Documented in docs/reasons.md.
-const (
-	// NotInDump: no file of the dump lists the resource there.
-	NotInDump Reason = "NotInDump"
-	// Forbidden: whoever took the dump was not allowed to list it.
-	Forbidden Reason = "Forbidden"
-	// ListFailed: the list was tried and failed for another reason.
-	ListFailed Reason = "ListFailed"
-	// NotServed: the server names the resource and answers 404 to a list of it.
-	NotServed Reason = "NotServed"
-	// Truncated: the file that holds the list is broken.
-	Truncated Reason = "Truncated"
-	// LeftOut: it was not looked at, by choice: of a live cluster only what an answer
-	// needs is read, or what was asked for.
-	LeftOut Reason = "LeftOut"
-	// Partial: the list says of itself that it is not whole, or it contradicts
-	// itself.
-	Partial Reason = "Partial"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Gap is one thing that a snapshot does not cover. Namespace is empty when it is
@@ -36,14 +15,14 @@ type Gap struct {
 	APIVersion string
 	Resource   string
 	Namespace  string
-	// Why is a Reason, a colon and a text for people.
+	// Why is a code of reason.Gap, a colon and a text for people.
 	Why string
 }
 
 // Reason is the enumerated part of Why.
-func (g Gap) Reason() Reason {
-	reason, _, _ := strings.Cut(g.Why, ":")
-	return Reason(reason)
+func (g Gap) Reason() reason.Code {
+	code, _, _ := strings.Cut(g.Why, ":")
+	return reason.Code(code)
 }
 
 // compareGaps orders gaps as all lists are ordered: apiVersion, resource,
@@ -57,7 +36,7 @@ func compareGaps(a, b Gap) int {
 	)
 }
 
-func why(r Reason, text string) string {
+func why(r reason.Code, text string) string {
 	if text == "" {
 		return string(r)
 	}
@@ -65,13 +44,13 @@ func why(r Reason, text string) string {
 }
 
 // reasonOf tells a refusal from other failures by the words of the API server.
-func reasonOf(message string) Reason {
+func reasonOf(message string) reason.Code {
 	for _, word := range []string{"forbidden", "Forbidden", "Unauthorized", "unauthorized"} {
 		if strings.Contains(message, word) {
-			return Forbidden
+			return reason.Forbidden
 		}
 	}
-	return ListFailed
+	return reason.ListFailed
 }
 
 // gapsOf lists what the coverage leaves open: for each monitored resource one

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // typeName is an apiVersion and a kind as an object says them.
@@ -70,7 +71,7 @@ func (s *Snapshot) reportScope(c *canonical) {
 	}
 	p := c.noScope.problem(WrongScope, what)
 	s.Problems = append(s.Problems, p)
-	s.coverage.Fail(c.resource.GroupResource(), "", Partial, p.Message)
+	s.coverage.Fail(c.resource.GroupResource(), "", reason.Partial, p.Message)
 }
 
 func (s *Snapshot) canonicalOf(name typeName) *canonical {

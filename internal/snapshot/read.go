@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Options say how to read.
@@ -110,7 +111,7 @@ func (r *reader) readFile(in *input, file string, l location, content io.Reader)
 	}
 	r.problems = append(r.problems, Problem{Kind: Unread, File: file, Message: err.Error()})
 	if l.resource != "" {
-		r.failed = append(r.failed, failure{location: l, reason: Truncated, text: err.Error()})
+		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: err.Error()})
 	}
 	return nil
 }
@@ -274,7 +275,7 @@ func (f *fileReading) broken(err error) {
 		spots = append(spots, l.shown...)
 	}
 	for _, at := range spots {
-		f.reader.failed = append(f.reader.failed, failure{spot: at, reason: Truncated, text: err.Error()})
+		f.reader.failed = append(f.reader.failed, failure{spot: at, reason: reason.Truncated, text: err.Error()})
 	}
 }
 

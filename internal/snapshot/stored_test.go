@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // genObject draws an object of any shape, with names that no server would take.
@@ -101,7 +102,7 @@ func genSnapshot(t *rapid.T) *Snapshot {
 		c.Add(names.Draw(t, "resource"), namespaces.Draw(t, "namespace"))
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "failed") {
-		c.Fail(names.Draw(t, "resource"), namespaces.Draw(t, "namespace"), Forbidden, "no <>&")
+		c.Fail(names.Draw(t, "resource"), namespaces.Draw(t, "namespace"), reason.Forbidden, "no <>&")
 	}
 	objects := rapid.SliceOfN(rapid.Custom(genObject), 0, 12).Draw(t, "objects")
 	for _, o := range objects {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Unread lists the resources that were tried and could not be read of what an answer is
@@ -13,7 +14,7 @@ func (s *Snapshot) Unread(namespace string) []Gap {
 	for _, g := range s.Gaps {
 		r, known := resources[[2]string{g.APIVersion, g.Resource}]
 		switch {
-		case g.Reason() == LeftOut || g.Reason() == NotInDump:
+		case g.Reason() == reason.LeftOut || g.Reason() == reason.NotInDump:
 		case known && s.Covers(r, g.Namespace):
 		case namespace == "", !known:
 			unread = append(unread, g)

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // TestUnread is about what somebody with the rights of one namespace has read.
@@ -22,7 +23,7 @@ func TestUnread(t *testing.T) {
 	resource := func(name string) schema.GroupResource { return schema.GroupResource{Resource: name} }
 	refuse := func(c *Coverage, names ...string) {
 		for _, name := range names {
-			c.Fail(resource(name), "", Forbidden, "not "+name)
+			c.Fail(resource(name), "", reason.Forbidden, "not "+name)
 		}
 	}
 	shop := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "n"}}
@@ -44,13 +45,13 @@ func TestUnread(t *testing.T) {
 		"one namespace": {func(c *Coverage) {
 			refuse(c, "nodes", "namespaces")
 			for _, name := range []string{"configmaps", "secrets"} {
-				c.FailOthers(resource(name), Forbidden, "not "+name)
+				c.FailOthers(resource(name), reason.Forbidden, "not "+name)
 				c.Add(resource(name), "shop")
 			}
 		}, []*object.Object{shop}, 4, 0, ""},
 		"one namespace, without its object": {func(c *Coverage) {
 			refuse(c, "nodes", "namespaces", "secrets")
-			c.FailOthers(resource("configmaps"), Forbidden, "not configmaps")
+			c.FailOthers(resource("configmaps"), reason.Forbidden, "not configmaps")
 			c.Add(resource("configmaps"), "shop")
 		}, nil, 4, 2, ""},
 		"by choice": {func(c *Coverage) {

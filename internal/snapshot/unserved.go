@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Undiscovered lists the group versions whose resources a live server had not named
@@ -14,7 +15,7 @@ func (s *Snapshot) Undiscovered() []object.Undiscovered {
 	for _, g := range s.Gaps {
 		if g.Resource == EveryResource {
 			_, why, _ := strings.Cut(g.Why, ": ")
-			list = append(list, object.Undiscovered{APIVersion: g.APIVersion, Why: why, Hidden: g.Reason() == Forbidden})
+			list = append(list, object.Undiscovered{APIVersion: g.APIVersion, Why: why, Hidden: g.Reason() == reason.Forbidden})
 		}
 	}
 	return list
@@ -26,6 +27,5 @@ func (s *Snapshot) Unserved(r object.Resource, namespace string) bool {
 	if s.missingIsAbsent {
 		return false
 	}
-	reason, _, _ := strings.Cut(s.Why(r, namespace), ":")
-	return Reason(reason) == NotServed
+	return Gap{Why: s.Why(r, namespace)}.Reason() == reason.NotServed
 }
