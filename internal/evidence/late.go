@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -25,22 +26,10 @@ const (
 	Kubelet
 )
 
-// LateReason says who is late, or why what is done does not succeed.
-type LateReason string
-
-// The reasons.
-const (
-	CollectorNotWorking    LateReason = "CollectorNotWorking"
-	DeletionForgotten      LateReason = "DeletionForgotten"
-	ControllerNotWorking   LateReason = "ControllerNotWorking"
-	PodNotFinished         LateReason = "PodNotFinished"
-	NamespaceDeletionFails LateReason = "NamespaceDeletionFails"
-	DefinitionCleanupFails LateReason = "DefinitionCleanupFails"
-)
-
 // Lateness is the judgement on a doer that could have ended a deletion long ago.
 type Lateness struct {
-	Reason LateReason
+	// Reason says who is late, or why what is done does not succeed.
+	Reason reason.Code
 	// Proven tells that the evidence shows that the doer does not work. Age alone proves
 	// nothing: whoever works may be about to try again, after the longest pause of its
 	// back-off.
@@ -64,10 +53,10 @@ func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
 	l := Lateness{}
 	switch by {
 	case Kubelet:
-		l.Reason = PodNotFinished
+		l.Reason = reason.PodNotFinished
 		return l, true
 	case CRDController:
-		l.Reason = DefinitionCleanupFails
+		l.Reason = reason.DefinitionCleanupFails
 		return l, true
 	case Collector, NamespaceController, Manager:
 	}
@@ -75,11 +64,11 @@ func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
 	l.Proven = l.Manager.State == report.RemoverGone
 	switch {
 	case by != Collector:
-		l.Reason = ControllerNotWorking
+		l.Reason = reason.ControllerNotWorking
 	case l.Manager.State == report.RemoverAlive, l.Manager.State == report.RemoverSlow:
-		l.Reason = DeletionForgotten
+		l.Reason = reason.DeletionForgotten
 	default:
-		l.Reason = CollectorNotWorking
+		l.Reason = reason.CollectorNotWorking
 	}
 	return l, true
 }
@@ -98,13 +87,13 @@ func (s *Surroundings) Fails(o *object.Object) (Lateness, bool) {
 	l := Lateness{}
 	switch {
 	case o.Kind == "Namespace" && o.Group() == "":
-		c, l.Reason = s.failingNamespace(o.Name), NamespaceDeletionFails
+		c, l.Reason = s.failingNamespace(o.Name), reason.NamespaceDeletionFails
 	case o.Kind == "CustomResourceDefinition" && o.Group() == "apiextensions.k8s.io":
 		c, _ = Find(s.ConditionsOfDefinition(o.Name), "Terminating")
 		if c.Reason != instancesFail {
 			c = Condition{}
 		}
-		l.Reason = DefinitionCleanupFails
+		l.Reason = reason.DefinitionCleanupFails
 	}
 	l.Detail = Clip(c.Message)
 	return l, c.True()

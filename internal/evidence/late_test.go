@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -134,7 +135,7 @@ func TestLate(t *testing.T) {
 			if got != c.want || late != (c.want != "") {
 				t.Errorf("%v %q, want %q", late, got, c.want)
 			}
-			if inManager := slices.Contains([]evidence.LateReason{evidence.CollectorNotWorking, evidence.DeletionForgotten, evidence.ControllerNotWorking}, l.Reason); inManager != (l.Manager.State != "") {
+			if inManager := slices.Contains([]reason.Code{reason.CollectorNotWorking, reason.DeletionForgotten, reason.ControllerNotWorking}, l.Reason); inManager != (l.Manager.State != "") {
 				t.Errorf("kube-controller-manager: %q", l.Manager.State)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -61,10 +62,10 @@ func (s *search) leases() pulse {
 		about := report.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: l.Namespace, Name: l.Name}
 		switch p {
 		case renewed:
-			s.found.Proof.Add(LeaseRenewed, &about, leaseText(l, p))
+			s.found.Proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
 			found = renewed
 		case expired:
-			s.found.Proof.Add(LeaseExpired, &about, leaseText(l, p))
+			s.found.Proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
 			if found == none {
 				found = expired
 			}
@@ -120,31 +121,31 @@ func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.Re
 			about := report.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: l.Namespace, Name: l.Name}
 			switch p := s.pulseOf(l); p {
 			case renewed:
-				proof.Add(LeaseRenewed, &about, leaseText(l, p))
+				proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
 				if s.Age(o) > long {
 					return report.RemoverSlow
 				}
 				return report.RemoverAlive
 			case expired:
-				proof.Add(LeaseExpired, &about, leaseText(l, p))
+				proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
 				unread := s.unread()
 				for _, text := range unread {
-					proof.Add(PartNotRead, nil, text)
+					proof.Add(reason.NotRead, nil, text)
 				}
 				if len(unread) > 0 {
 					return report.RemoverUnknown
 				}
 				return report.RemoverGone
 			case none:
-				proof.Add(LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
+				proof.Add(reason.LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
 				return report.RemoverUnknown
 			}
 		}
 	}
 	if sight := s.seen.Sight(Leases, "kube-system"); !sight.Whole {
-		proof.Add(PartNotRead, nil, "leases in kube-system: "+sight.Why)
+		proof.Add(reason.NotRead, nil, "leases in kube-system: "+sight.Why)
 	} else {
-		proof.Add(LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")
+		proof.Add(reason.LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")
 	}
 	return report.RemoverUnknown
 }

@@ -3,6 +3,7 @@ package evidence
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -31,14 +32,14 @@ func newReach(seen *World) *reach {
 // Unreachable is why nothing answers behind a service.
 type Unreachable struct {
 	// Reason is NoEndpoints or ServiceAbsent.
-	Reason  ProofReason
+	Reason  reason.Code
 	Service report.Ref
 }
 
 // Text says it.
 func (u Unreachable) Text() string {
 	where := u.Service.Name + " in namespace " + u.Service.Namespace
-	if u.Reason == ServiceAbsent {
+	if u.Reason == reason.ServiceAbsent {
 		return "there is no service " + where
 	}
 	return "no endpoint of service " + where + " is ready"
@@ -53,10 +54,10 @@ func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
 	u := Unreachable{Service: report.Ref{APIVersion: "v1", Kind: "Service", Namespace: s.Namespace, Name: s.Name}}
 	known := r.services[*s]
 	if known == nil {
-		u.Reason = ServiceAbsent
+		u.Reason = reason.ServiceAbsent
 		return u, r.seen.Sight(Services, s.Namespace).Whole
 	}
-	u.Reason = NoEndpoints
+	u.Reason = reason.NoEndpoints
 	slices, legacy := r.seen.Sight(Slices, s.Namespace), r.seen.Sight(Endpoints, s.Namespace)
 	return u, !known.External && r.ready[*s] == 0 && (slices.Whole || legacy.Whole)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -88,7 +89,7 @@ func (s *search) verdict() report.RemoverVerdict {
 	k, known := finalizer.Of(s.name)
 	if known && !s.elsewhere {
 		s.found.Name = k.RemovedBy
-		s.found.Proof.Add(RemovedBy, nil, k.RemovedBy+" removes it "+k.When)
+		s.found.Proof.Add(reason.RemovedBy, nil, k.RemovedBy+" removes it "+k.When)
 	}
 	switch {
 	case ofManager[s.name] && !s.elsewhere:
@@ -98,7 +99,7 @@ func (s *search) verdict() report.RemoverVerdict {
 	}
 	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
 	if err != nil {
-		s.found.Proof.Add(PartNotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's rights can be told")
+		s.found.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's rights can be told")
 		return report.RemoverUnknown
 	}
 	s.writers = s.rights.writersOf(s.o, r)
@@ -141,15 +142,15 @@ func (s *search) wrote() {
 			}
 			found = true
 			if tool(w.Name) {
-				s.found.Proof.Add(WrittenByTool, nil, "written by "+w.Name+stampText(w.Time)+": a person, or a manifest that was applied")
+				s.found.Proof.Add(reason.WrittenByTool, nil, "written by "+w.Name+stampText(w.Time)+": a person, or a manifest that was applied")
 				continue
 			}
 			s.program = w.Name
-			s.found.Proof.Add(WrittenBy, nil, "written by "+w.Name+stampText(w.Time))
+			s.found.Proof.Add(reason.WrittenBy, nil, "written by "+w.Name+stampText(w.Time))
 		}
 	}
 	if !found {
-		s.found.Proof.Add(WriterNotShown, nil, "who wrote it is not shown")
+		s.found.Proof.Add(reason.WriterNotShown, nil, "who wrote it is not shown")
 	}
 }
 
@@ -162,7 +163,7 @@ func (s *search) sleepers() {
 	}
 	for _, w := range s.asleep {
 		ref := report.RefOf(w.Ref)
-		s.found.Proof.Add(ScaledToZero, &ref, ref.KubectlName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
+		s.found.Proof.Add(reason.ScaledToZero, &ref, ref.KubectlName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
 	}
 }
 
@@ -216,15 +217,15 @@ func (s *search) pace() report.RemoverVerdict {
 		}
 		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object", ref.KubectlName(), ref.Namespace, p.ServiceAccount)
 		if ok {
-			s.found.Proof.Add(RemoverRuns, &ref, "runs: "+who)
+			s.found.Proof.Add(reason.RemoverRuns, &ref, "runs: "+who)
 		} else {
-			s.found.Proof.Add(RemoverNotReady, &ref, "not ready"+because(p)+": "+who)
+			s.found.Proof.Add(reason.RemoverNotReady, &ref, "not ready"+because(p)+": "+who)
 		}
 	}
 	slow := !healthy || s.leases() == expired
 	if s.Age(s.o) > long {
 		slow = true
-		s.found.Proof.Add(TakesLong, nil, "it has been waited for for more than ten minutes, and the remover is there")
+		s.found.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and the remover is there")
 	}
 	if slow {
 		return report.RemoverSlow
@@ -245,24 +246,24 @@ func because(p *Pod) string {
 // gone weighs whether there can be a remover that was not found.
 func (s *search) gone() report.RemoverVerdict {
 	certain := true
-	doubt := func(reason ProofReason, about *report.Ref, message string) {
+	doubt := func(code reason.Code, about *report.Ref, message string) {
 		certain = false
-		s.found.Proof.Add(reason, about, message)
+		s.found.Proof.Add(code, about, message)
 	}
 	for _, text := range s.unread() {
-		doubt(PartNotRead, nil, text)
+		doubt(reason.NotRead, nil, text)
 	}
 	if t := s.shown[s.o.Ref]; t != nil && t.Unread != "" {
-		doubt(PartNotRead, nil, "the object itself was not read whole: "+t.Unread)
+		doubt(reason.NotRead, nil, "the object itself was not read whole: "+t.Unread)
 	}
 	if s.mayBeALock() {
 		certain = false
 	}
 	if s.seen.Sight(ClusterRoles, "").Whole && !s.rights.told() {
-		doubt(RightsNotTold, nil, "there is no ClusterRole cluster-admin: somebody else than RBAC may say who may do what")
+		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: somebody else than RBAC may say who may do what")
 	}
 	if hosted(s.name) {
-		doubt(RunsOutside, nil, "the provider of the cluster runs the remover, where no pod may show it")
+		doubt(reason.RunsOutside, nil, "the provider of the cluster runs the remover, where no pod may show it")
 	}
 	switch s.leases() {
 	case renewed:
@@ -276,15 +277,15 @@ func (s *search) gone() report.RemoverVerdict {
 		}
 	}
 	if s.writers.everyone {
-		doubt(RunsWithAllRights, nil, "every service account may write the object")
+		doubt(reason.RunsWithAllRights, nil, "every service account may write the object")
 	}
 	for _, subject := range s.writers.outside {
-		doubt(MayFromOutside, nil, subject+" may write the object")
+		doubt(reason.MayFromOutside, nil, subject+" may write the object")
 	}
 	if !certain {
 		return report.RemoverUnknown
 	}
-	s.found.Proof.Add(RemoverAbsent, nil, "no pod runs under a service account that may write the object")
+	s.found.Proof.Add(reason.RemoverAbsent, nil, "no pod runs under a service account that may write the object")
 	return report.RemoverGone
 }
 
@@ -318,26 +319,26 @@ func (s *search) mayBeALock() bool {
 }
 
 func (s *search) writtenByTool() bool {
-	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(WrittenByTool) })
+	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
 }
 
 // powers are the pods that may write everything: each of them may be the remover.
-func (s *search) powers(doubt func(ProofReason, *report.Ref, string)) {
+func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
 	const most = 3
 	for n, p := range s.writers.mighty {
 		if ref := report.RefOf(p.Ref); n < most {
-			doubt(RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write everything", ref.KubectlName(), ref.Namespace, p.ServiceAccount))
+			doubt(reason.RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write everything", ref.KubectlName(), ref.Namespace, p.ServiceAccount))
 		}
 	}
 }
 
 // idle looks for those who would be the remover and cannot be now: workloads whose
 // pods do not come up, and programs of the writer's name without the right.
-func (s *search) idle(doubt func(ProofReason, *report.Ref, string)) bool {
+func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 	slow := false
 	for _, w := range s.candidates() {
 		if ref := report.RefOf(w.Ref); w.Wanted > 0 {
-			doubt(RemoverNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.KubectlName(), ref.Namespace, w.Wanted))
+			doubt(reason.RemoverNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.KubectlName(), ref.Namespace, w.Wanted))
 			slow = true
 		}
 	}
@@ -345,7 +346,7 @@ func (s *search) idle(doubt func(ProofReason, *report.Ref, string)) bool {
 	for _, p := range s.called() {
 		a := Account{p.Ref.Namespace, p.ServiceAccount}
 		if ref := report.RefOf(p.Ref); rightsRead && !common(s.program) && !s.writers.may(a) {
-			doubt(RemoverMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.KubectlName(), ref.Namespace, s.program, p.ServiceAccount))
+			doubt(reason.RemoverMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.KubectlName(), ref.Namespace, s.program, p.ServiceAccount))
 			s.found.Powerless = append(s.found.Powerless, a)
 			slow = true
 		}

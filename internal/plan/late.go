@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -149,8 +150,8 @@ func (r *recorder) lateOwner(ref object.Ref) *object.Object {
 }
 
 // lateReason is the reason of an effect for a lateness.
-func lateReason(why evidence.LateReason) Reason {
-	if why == evidence.DeletionForgotten {
+func lateReason(why reason.Code) Reason {
+	if why == reason.DeletionForgotten {
 		return DeletionMissed
 	}
 	return Reason(why)
@@ -181,7 +182,7 @@ func IsLate(r Reason) bool {
 // not known.
 func (f *fate) standStill(st standstill) {
 	f.outcome, f.reason, f.detail = report.Blocked, string(lateReason(st.Reason)), st.Detail
-	if st.Reason == evidence.ControllerNotWorking {
+	if st.Reason == reason.ControllerNotWorking {
 		f.detail = st.actor
 	}
 	if !st.Proven {

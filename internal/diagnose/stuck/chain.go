@@ -6,7 +6,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -124,7 +123,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	if isDefinition(o) && i.around.Overdue(o) {
 		x := endAt(o, DefinitionCleanupFails)
 		x.detail = e.Message
-		x.prove(evidence.SimulationSays, nil, e.Message)
+		x.prove(reason.SimulationSays, nil, e.Message)
 		return []end{i.controllerBehind(o, x)}
 	}
 	return []end{i.notSeen(o, e)}
@@ -155,7 +154,7 @@ func (i *inquiry) neverJudged(d report.Ref) bool {
 // The namespace controller may have said it.
 func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	e := endAt(o, EndNotSeen)
-	e.prove(evidence.SimulationSays, nil, x.Message)
+	e.prove(reason.SimulationSays, nil, x.Message)
 	if isNamespace(o) {
 		i.remaining(o, &e)
 	}
@@ -203,7 +202,7 @@ func (i *inquiry) leftAlone(o *object.Object, e *report.Effect, names []string) 
 	var ends []end
 	for _, name := range names {
 		x := i.heldBy(o, name, true)
-		x.prove(evidence.SimulationSays, nil, e.Message)
+		x.prove(reason.SimulationSays, nil, e.Message)
 		ends = append(ends, x)
 	}
 	return ends

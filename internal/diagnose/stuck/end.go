@@ -36,8 +36,8 @@ func endAt(o *object.Object, code diagnose.Code) end {
 }
 
 // prove adds what was seen, unless it says nothing or is there already.
-func (e *end) prove(reason evidence.ProofReason, about *report.Ref, message string) {
-	e.proof.Add(reason, about, message)
+func (e *end) prove(code reason.Code, about *report.Ref, message string) {
+	e.proof.Add(code, about, message)
 }
 
 func (e *end) remedy(command, effect, cost string) {

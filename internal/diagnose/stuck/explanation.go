@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -120,7 +120,7 @@ func goes(f *report.Finding) bool {
 func writersShown(e *report.Explanation) bool {
 	for _, x := range e.Finalizers {
 		if x.Verdict != "" && !slices.ContainsFunc(x.Proof, func(p report.Proof) bool {
-			return p.Reason == string(evidence.WrittenBy) || p.Reason == string(evidence.WrittenByTool)
+			return p.Reason == string(reason.WrittenBy) || p.Reason == string(reason.WrittenByTool)
 		}) {
 			return false
 		}

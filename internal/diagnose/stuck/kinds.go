@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -40,10 +41,10 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 	e.at, e.others = d, []report.Ref{d}
 	e.chain = []report.WaitLink{{Ref: d, Waits: string(LiveDependentBlocks)}}
 	if x := i.effects[object.Ref(d)]; x != nil {
-		e.prove(evidence.SimulationSays, &d, x.Message)
+		e.prove(reason.SimulationSays, &d, x.Message)
 	}
 	if s, ok := i.stuck[object.Ref(d)]; ok {
-		e.prove(evidence.SimulationSays, &d, s.Message)
+		e.prove(reason.SimulationSays, &d, s.Message)
 	}
 	i.redelete(o, &e, "frees it; the dependent stays as it is")
 	return e
@@ -66,7 +67,7 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 	e := endAt(o, OrphaningStuck)
 	e.others = dependents
 	if s, ok := i.stuck[o.Ref]; ok {
-		e.prove(evidence.SimulationSays, nil, s.Message)
+		e.prove(reason.SimulationSays, nil, s.Message)
 	}
 	i.proveSimulation(o, &e)
 	if len(dependents) > 0 {
@@ -94,7 +95,7 @@ const restartCommand = "kubectl delete pod -n kube-system -l component=kube-cont
 
 func (i *inquiry) proveSimulation(o *object.Object, e *end) {
 	if x := i.effects[o.Ref]; x != nil {
-		e.prove(evidence.SimulationSays, nil, x.Message)
+		e.prove(reason.SimulationSays, nil, x.Message)
 	}
 	i.proveEvents(o.Ref, e)
 }
@@ -115,7 +116,7 @@ func (i *inquiry) notServed(o *object.Object) end {
 	if len(o.Finalizers()) > 0 {
 		e.finalizer = o.Finalizers()[0]
 	}
-	e.prove(evidence.SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
+	e.prove(reason.SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
 	e.remedy("kubectl get crd", "shows whether its definition is there; a definition that serves the version again makes the object reachable", "")
 	return e
 }
@@ -165,7 +166,7 @@ func (i *inquiry) remaining(o *object.Object, e *end) {
 	list, _ := i.around.ConditionsOfNamespace(o.Name)
 	for _, typ := range []string{"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure"} {
 		if c, _ := evidence.Find(list, typ); c.True() {
-			e.prove(evidence.ConditionSays, nil, c.Type+": "+c.Message)
+			e.prove(reason.ConditionSays, nil, c.Type+": "+c.Message)
 		}
 	}
 }
@@ -174,7 +175,7 @@ func (i *inquiry) remaining(o *object.Object, e *end) {
 func (i *inquiry) failing(o *object.Object, code diagnose.Code, c evidence.Condition) end {
 	e := endAt(o, code)
 	e.detail = evidence.Clip(c.Message)
-	e.prove(evidence.ConditionSays, nil, c.Type+": "+c.Message)
+	e.prove(reason.ConditionSays, nil, c.Type+": "+c.Message)
 	e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what fails: repair that, the deletion is tried again by itself", "")
 	return e
 }
@@ -212,7 +213,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	e := endAt(o, UnderWay)
 	if x := i.effects[o.Ref]; x != nil {
 		e.detail = x.Message
-		e.prove(evidence.SimulationSays, nil, x.Message)
+		e.prove(reason.SimulationSays, nil, x.Message)
 	}
 	if isNamespace(o) {
 		i.remaining(o, &e)

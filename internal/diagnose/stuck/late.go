@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -13,7 +14,7 @@ import (
 // nobody, or has tried and failed; and about what else it waits for.
 func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.Ref) []end {
 	e := endAt(o, diagnose.Code(x.Reason))
-	e.prove(evidence.SimulationSays, nil, x.Message)
+	e.prove(reason.SimulationSays, nil, x.Message)
 	switch plan.Reason(x.Reason) {
 	case plan.PodNotFinished:
 		return i.pod(o)
@@ -59,7 +60,7 @@ func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 // cleanup adds what the API server says of the instances of a definition.
 func (i *inquiry) cleanup(o *object.Object, e *end) {
 	if c, _ := evidence.Find(i.around.ConditionsOfDefinition(o.Name), "Terminating"); c.True() {
-		e.prove(evidence.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
+		e.prove(reason.ConditionSays, nil, c.Type+": "+c.Reason+": "+c.Message)
 	}
 }
 
@@ -95,7 +96,7 @@ func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 func (i *inquiry) manager(o *object.Object, e *end) report.RemoverVerdict {
 	found := i.around.Manager(o)
 	for _, p := range found.Proof {
-		e.prove(evidence.ProofReason(p.Reason), p.Object, p.Message)
+		e.prove(reason.Code(p.Reason), p.Object, p.Message)
 	}
 	return found.State
 }

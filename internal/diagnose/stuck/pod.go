@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -19,7 +20,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 		return i.sealed(e)
 	}
 	if facts.Mirror {
-		e.prove(evidence.StaticPod, nil, "its kubelet makes it anew as long as the manifest is on node "+facts.NodeName)
+		e.prove(reason.StaticPod, nil, "its kubelet makes it anew as long as the manifest is on node "+facts.NodeName)
 	}
 	node := facts.NodeName
 	there := i.snap.Find("v1", "Node", "", node)
@@ -31,7 +32,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 	case state == evidence.NodeAbsent && i.around.Overdue(o):
 		e.code = NodeGone
 		e.detail = node
-		e.prove(evidence.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
+		e.prove(reason.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
 		i.forceDelete(o, &e, "nothing, if the machine is gone for good; else its containers may still run")
 	case state == evidence.NodeNotReady:
 		e.code = NodeNotReady
@@ -40,7 +41,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 		if there != nil {
 			about = report.RefOf(there.Ref)
 		}
-		e.prove(evidence.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
+		e.prove(reason.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
 		e.remedy("kubectl describe node "+report.ShellWord(node), "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:
@@ -51,7 +52,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 		e.code = PodNotFinished
 		e.detail = node
 		if s := i.around.Evidence().Sight(evidence.Nodes, ""); state == evidence.NodeUnknown && !s.Whole {
-			e.prove(evidence.PartNotRead, nil, "not read: nodes: "+s.Why)
+			e.prove(reason.NotRead, nil, "not read: nodes: "+s.Why)
 		}
 		e.remedy("kubectl describe "+argument(o), "shows what its kubelet says", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
@@ -87,7 +88,7 @@ func (i *inquiry) proveEvents(ref object.Ref, e *end) {
 	told := 0
 	for _, x := range i.events[about{ref.Kind, ref.Namespace, ref.Name}] {
 		if x.Warning && (x.About.UID == "" || x.About.UID == ref.UID) && told < most {
-			e.prove(evidence.EventSays, nil, x.Reason+": "+x.Note)
+			e.prove(reason.EventSays, nil, x.Reason+": "+x.Note)
 			told++
 		}
 	}

@@ -86,14 +86,6 @@ var neededParts = []evidence.Part{
 // what was not read makes nobody gone; and neither the order in which the evidence
 // came nor a second run changes a byte.
 func TestStuckOfDrawnWorlds(t *testing.T) {
-	severity := map[string]reason.Severity{}
-	for _, c := range stuck.Codes() {
-		severity[string(c.Code)] = c.Severity
-	}
-	reasons := map[string]bool{}
-	for _, r := range evidence.ProofReasons() {
-		reasons[string(r.Reason)] = true
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild)
 		coverage := snapshot.CoversEverything()
@@ -112,7 +104,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 		ended := map[object.Ref]bool{}
 		for _, f := range d.Findings {
 			ended[object.Ref(f.Object)] = true
-			assertFinding(t, f, severity, reasons)
+			assertFinding(t, f)
 			if f.Verdict == report.RemoverGone && len(unread) > 0 {
 				t.Fatalf("%v were not read, and yet: %+v", unread, f)
 			}
@@ -136,15 +128,15 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 	})
 }
 
-func assertFinding(t *rapid.T, f report.Finding, severity map[string]reason.Severity, reasons map[string]bool) {
-	if severity[f.Code] != f.Severity || f.Message == "" || len(f.Remedies) == 0 || f.Since == "" || f.ForSeconds == nil {
+func assertFinding(t *rapid.T, f report.Finding) {
+	if m := reason.Stuck.Of(reason.Code(f.Code)); m == nil || m.Severity != f.Severity || f.Message == "" || len(f.Remedies) == 0 || f.Since == "" || f.ForSeconds == nil {
 		t.Fatalf("not whole: %+v", f)
 	}
 	if len(f.Chain) == 0 || f.Chain[0].Ref != f.Object || f.Chain[len(f.Chain)-1].Waits != f.Code {
 		t.Fatalf("the chain of %s: %+v", f.Code, f.Chain)
 	}
 	for _, p := range f.Proof {
-		if !reasons[p.Reason] || p.Message == "" {
+		if reason.Proof.Of(reason.Code(p.Reason)) == nil || p.Message == "" {
 			t.Fatalf("the proof %+v", p)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -23,9 +24,9 @@ func (i *inquiry) brokenAPIs(o *object.Object, discovery evidence.Condition) []e
 		e.chain[0].Waits = string(NamespaceDeletionFails)
 		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(APIServiceUnavailable)})
 		e.detail = evidence.Clip(a.Available.Message)
-		e.prove(evidence.ConditionSays, &e.at, "Available is "+a.Available.Status+": "+a.Available.Reason+": "+a.Available.Message)
+		e.prove(reason.ConditionSays, &e.at, "Available is "+a.Available.Status+": "+a.Available.Reason+": "+a.Available.Message)
 		if discovery.True() {
-			e.prove(evidence.ConditionSays, nil, discovery.Type+": "+discovery.Message)
+			e.prove(reason.ConditionSays, nil, discovery.Type+": "+discovery.Message)
 		}
 		i.repairService(&e, a.Service)
 		e.remedy("kubectl delete apiservice "+report.ShellWord(a.Name), "takes the API out of discovery", "what it serves cannot be reached until it is registered again")
@@ -41,7 +42,7 @@ func (i *inquiry) repairService(e *end, s *evidence.ServiceRef) {
 	}
 	if u, down := i.around.Down(s); down {
 		e.prove(u.Reason, &u.Service, u.Text())
-		if u.Reason == evidence.ServiceAbsent {
+		if u.Reason == reason.ServiceAbsent {
 			return
 		}
 	}
@@ -59,7 +60,7 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 		d := &i.seen.Definitions[n]
 		if why, broken := i.around.Broken(d.Conversion); broken && strings.Contains(message, d.Group) && strings.Contains(message, "conversion webhook") {
 			e := i.conversionEnd(o, d, why)
-			e.prove(evidence.ConditionSays, nil, message)
+			e.prove(reason.ConditionSays, nil, message)
 			ends = append(ends, e)
 		}
 	}
@@ -71,7 +72,7 @@ func (i *inquiry) brokenWebhooks(o *object.Object, message string) []end {
 		}
 		if why, broken := i.around.Broken(&h.Client); broken && !h.Ignored && strings.Contains(message, h.Name) {
 			e := i.admissionEnd(o, h, why)
-			e.prove(evidence.ConditionSays, nil, message)
+			e.prove(reason.ConditionSays, nil, message)
 			ends = append(ends, e)
 		}
 	}

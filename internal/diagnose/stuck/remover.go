@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -84,7 +85,7 @@ func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	told := 0
 	for _, c := range t.Conditions {
 		if c.Status == "False" && c.Message != "" && told < most {
-			e.prove(evidence.ConditionSays, nil, c.Type+" is False: "+c.Reason+": "+c.Message)
+			e.prove(reason.ConditionSays, nil, c.Type+" is False: "+c.Reason+": "+c.Message)
 			told++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -26,8 +27,8 @@ func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 	e := endAt(o, UnderWay)
 	manager := i.around.Manager(o)
 	e.verdict, e.proof = manager.State, append(e.proof, manager.Proof...)
-	e.prove(evidence.ConditionSays, nil, c.Type+sinceText(c.Since)+": "+c.Message)
-	e.prove(evidence.DiscoveryWorks, nil, "every group is discovered now, and no aggregated API is known to be down")
+	e.prove(reason.ConditionSays, nil, c.Type+sinceText(c.Since)+": "+c.Message)
+	e.prove(reason.DiscoveryWorks, nil, "every group is discovered now, and no aggregated API is known to be down")
 	switch e.verdict {
 	case report.RemoverAlive, report.RemoverSlow:
 		e.detail = "it ends by itself, " + retries + ", within " + retryText + ": discovery, which failed before, works again"
