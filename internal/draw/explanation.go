@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -12,7 +13,7 @@ func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 	x := &f.list[f.byRef[e.Object]]
 	x.target, x.why = true, e.Message
 	if x.why == "" {
-		x.why = render.Sentence(e.Reason)
+		x.why = reason.Short(e.Reason)
 	}
 	if e.Verdict == report.Garbage {
 		x.note = "garbage"

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -15,7 +16,7 @@ func OfExposure(x *report.Exposure, g *report.Graph, o Options) *Scene {
 		to := &f.list[f.byRef[d.Object]]
 		to.look, to.why, to.alike = Look(d.Outcome), d.Message, d.Reason
 		if to.why == "" {
-			to.why = render.Sentence(d.Reason)
+			to.why = reason.Short(d.Reason)
 		}
 	}
 	for i := range x.Consequences {

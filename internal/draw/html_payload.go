@@ -8,8 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/render"
-
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -244,9 +243,9 @@ func sentences(p *report.Plan) map[string]string {
 	if p == nil {
 		return words
 	}
-	add := func(reason string) {
-		if s := render.Sentence(reason); s != reason {
-			words[reason] = s
+	add := func(code string) {
+		if s := reason.Short(code); s != code {
+			words[code] = s
 		}
 	}
 	for i := range p.Effects {

@@ -118,7 +118,7 @@ func TestPictureOfAPlan(t *testing.T) {
 		Seed: report.Seed{Verb: "delete", Policy: "Background", Targets: []report.Ref{a}},
 		Effects: []report.Effect{
 			{Object: a, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{"x/y"}}},
-			{Object: b, Outcome: report.Deleted, Reason: "OwnerGone", Because: []report.Ref{a}},
+			{Object: b, Outcome: report.Deleted, Reason: "NoSolidOwner", Because: []report.Ref{a}},
 			{Object: c, Outcome: report.Pruned, RemovedReferences: []report.Ref{a}, Message: "kept by o"},
 			{Object: before, Outcome: report.Deleted, Baseline: true},
 		},

@@ -15,7 +15,7 @@ func bigPlan(n int) *report.Plan {
 		{APIVersion: "v1", Kind: "Namespace", Name: "big", UID: "ns"}}}}
 	for i := range n {
 		r := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "big", Name: fmt.Sprintf("web-7f5d8c9b6d-%05d", i), UID: types.UID(fmt.Sprint(i))}
-		p.Effects = append(p.Effects, report.Effect{Object: r, Outcome: report.Deleted, Reason: "OwnerGone", Message: "its owner goes"})
+		p.Effects = append(p.Effects, report.Effect{Object: r, Outcome: report.Deleted, Reason: "NoSolidOwner", Message: "its owner goes"})
 		p.Steps = append(p.Steps, report.Step{N: i + 1, Actor: "collector", Verb: "DELETE", Object: r, Policy: "Background", Reason: "NoSolidOwner", Cause: i})
 	}
 	return p

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -86,8 +87,8 @@ func verdictPhrase(s Style, v report.Verdict) string {
 
 // ruleText is the code of the rule; it is explained where no message does so.
 func ruleText(s Style, e *report.Explanation) string {
-	if sentence := Sentence(e.Reason); e.Message == "" && sentence != e.Reason {
-		return s.text(e.Reason) + s.pick(" — ", " - ") + s.text(sentence)
+	if short := reason.Short(e.Reason); e.Message == "" && short != e.Reason {
+		return s.text(e.Reason) + s.pick(" — ", " - ") + s.text(short)
 	}
 	return s.text(e.Reason)
 }

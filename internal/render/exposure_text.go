@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -197,7 +198,7 @@ func exposureSafe(w *writer, e *report.Exposure) {
 		if s.Wide {
 			most = len(byReason[r])
 		}
-		t.add("", s.text(r), s.some(byReason[r], most), s.text(Sentence(r)))
+		t.add("", s.text(r), s.some(byReason[r], most), s.text(reason.Short(r)))
 	}
 	w.table(t)
 }

@@ -3,7 +3,6 @@ package render
 import (
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -33,27 +32,6 @@ func TestEnumerate(t *testing.T) {
 	} {
 		if got := enumerate(tt.names, tt.of); got != tt.want {
 			t.Errorf("enumerate(%q, %d) = %q, want %q", tt.names, tt.of, got, tt.want)
-		}
-	}
-}
-
-func TestSentence(t *testing.T) {
-	if got := Sentence("NoSuchReason"); got != "NoSuchReason" {
-		t.Errorf("an unknown reason became %q", got)
-	}
-	for reason, sentence := range sentences {
-		if sentence == "" || width(sentence) > 72 || Escape(sentence) != sentence {
-			t.Errorf("%s: %q does not fit into a table", reason, sentence)
-		}
-	}
-}
-
-// TestEveryReasonOfTheEngineHasASentence: a new reason must not reach people as
-// a bare code.
-func TestEveryReasonOfTheEngineHasASentence(t *testing.T) {
-	for _, r := range engine.Reasons() {
-		if Sentence(r.String()) == r.String() {
-			t.Errorf("%s has no sentence", r)
 		}
 	}
 }

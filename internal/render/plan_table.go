@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -216,7 +217,7 @@ func because(s Style, e report.Effect) string {
 	if e.Outcome == report.Blocked && e.BlockedBy != nil {
 		return holds(s, *e.BlockedBy)
 	}
-	text := s.text(Sentence(e.Reason))
+	text := s.text(reason.Short(e.Reason))
 	if len(e.Because) > 0 {
 		text += " (" + s.some(e.Because, 2) + ")"
 	}
