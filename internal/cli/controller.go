@@ -89,9 +89,9 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&k.cluster.burst, "burst", 10, "With --qps: so many requests may go at once.")
 	f.Float32Var(&k.o.DeleteQPS, "delete-qps", 0, "Send no more than this many deletes a second; 0 for no limit of our own.")
 	f.IntVar(&k.o.MaxDeletesPerMinute, "max-deletes-per-minute", 1000,
-		"One delete more within a minute blows the fuse: nothing is written until a person has looked; 0 for no such limit.")
+		"One delete more within a minute trips the safety limit: nothing is written until a person has looked; 0 for no such limit.")
 	f.IntVar(&k.o.MaxGarbagePercent, "max-garbage-percent", 10,
-		"Under strict rules: more than this share of all objects becoming garbage within a minute blows the fuse, before any of them is deleted; 0 for no such limit.")
+		"Under strict rules: more than this share of all objects becoming garbage within a minute trips the safety limit, before any of them is deleted; 0 for no such limit.")
 	f.DurationVar(&k.o.SyncPeriod, "sync-period", 30*time.Second, "How often to ask which kinds there are.")
 	f.DurationVar(&k.o.Quarantine, "quarantine", 40*time.Second, "Under strict rules: how long an owner has to stay absent before that counts.")
 	f.StringSliceVar(&k.allowed, "allow-protected", nil, "Delete objects of this kind although it is protected.")

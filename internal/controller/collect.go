@@ -53,7 +53,7 @@ func Collect(ctx context.Context, client *kube.Client, o CollectOptions) error {
 	if o.Follow != nil {
 		o.Follow(feed)
 	}
-	var api engine.API = credulous{client}
+	var api engine.API = upstreamAbsence{client}
 	if o.Rules == engine.Strict {
 		seen := &gone{}
 		api = client.Proven(kube.ProofOptions{Quarantine: o.Quarantine, SeenAlive: seen.has})
@@ -65,7 +65,7 @@ func Collect(ctx context.Context, client *kube.Client, o CollectOptions) error {
 		api = o.Through(api)
 	}
 	if o.Rules == engine.Strict {
-		o.Run.Before = newPromises(feed).before(o.Run.Before)
+		o.Run.Before = newFinalizerGuard(feed).before(o.Run.Before)
 	}
 	o.Run.Synced, o.Run.Uncovered = feed.Synced(), feed.Uncovered
 	return engine.Run(ctx, engine.New(engine.WithRules(o.Rules), engine.WithEconomy()), api, events, o.Run)

@@ -80,8 +80,8 @@ func (s *service) metrics(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	feed, running := s.feed, s.running != nil
 	s.mu.Unlock()
-	measureFuse(s.gate.fuse)
-	leaderGauge.Set(flag(running && s.gate.tenure.holds()))
+	measureLimit(s.gate.breaker)
+	leaderGauge.Set(flag(running && s.gate.fence.holds()))
 	syncedGauge.Set(flag(feed != nil && closed(feed.Synced())))
 	if feed != nil {
 		measureKinds(feed.Kinds())

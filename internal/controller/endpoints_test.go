@@ -20,10 +20,10 @@ func TestReady(t *testing.T) {
 		{"another replica leads", func(s *service) { s.lead = true }, http.StatusOK, waiting},
 		{"the lease is forbidden", func(s *service) { s.lead, s.barred = true, errDown }, http.StatusServiceUnavailable, shutOut},
 		{"it leads and lists", func(s *service) { s.lead, s.running = true, running }, http.StatusServiceUnavailable, syncing},
-		{"the fuse was blown before it lists", func(s *service) {
+		{"the safety limit had tripped before it lists", func(s *service) {
 			s.lead, s.running = true, running
-			s.gate.fuse.blow(Remembered, "a storm")
-		}, http.StatusServiceUnavailable, blown},
+			s.gate.breaker.trip(Remembered, "too much garbage")
+		}, http.StatusServiceUnavailable, tripped},
 	} {
 		s, _ := replica(held())
 		c.service(s)
@@ -36,15 +36,15 @@ func TestReady(t *testing.T) {
 }
 
 // The metrics name the cause, and do not claim that anything was read.
-func TestMetricsOfABlownFuse(t *testing.T) {
+func TestMetricsOfATrippedLimit(t *testing.T) {
 	register()
 	s, _ := replica(held())
-	s.gate.fuse.blow(GarbageShare, "a storm")
+	s.gate.breaker.trip(GarbageShare, "too much garbage")
 	w := httptest.NewRecorder()
 	s.handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
 	for _, want := range []string{
-		`kubectl_gc_fuse_blown{cause="GarbageShare"} 1`, `kubectl_gc_fuse_blown{cause="DeletesPerMinute"} 0`,
-		`kubectl_gc_fuse_blown{cause="Remembered"} 0`, "kubectl_gc_synced 0", "kubectl_gc_leader 0",
+		`kubectl_gc_safety_limit_tripped{cause="GarbageShare"} 1`, `kubectl_gc_safety_limit_tripped{cause="DeletesPerMinute"} 0`,
+		`kubectl_gc_safety_limit_tripped{cause="Remembered"} 0`, "kubectl_gc_synced 0", "kubectl_gc_leader 0",
 	} {
 		if !strings.Contains(w.Body.String(), want+"\n") {
 			t.Errorf("no %s", want)

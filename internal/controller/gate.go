@@ -17,9 +17,9 @@ const (
 	Observing = "Observing"
 	// NotLeading: the lease was not renewed in time.
 	NotLeading = "NotLeading"
-	// FuseBlown: more was about to be deleted than anybody expected; nothing is written
+	// SafetyLimitTripped: more was about to be deleted than anybody expected; nothing is written
 	// until a person has looked.
-	FuseBlown = "FuseBlown"
+	SafetyLimitTripped = "SafetyLimitTripped"
 	// Gathering: it was found to be garbage just now, and more may be found yet.
 	Gathering = "Gathering"
 )
@@ -33,7 +33,7 @@ func (r *Refusal) Error() string { return r.Text }
 var (
 	errObserving  = &Refusal{Observing, "the controller observes, it does not write"}
 	errNotLeading = &Refusal{NotLeading, "the lease was not renewed in time, so somebody else may lead"}
-	errFuseBlown  = &Refusal{FuseBlown, "the fuse has blown, and nothing is written until a person has looked"}
+	errTripped    = &Refusal{SafetyLimitTripped, "the safety limit has tripped, and nothing is written until a person has looked"}
 	errGathering  = &Refusal{Gathering, "it was found to be garbage just now, and more may be found yet"}
 )
 
@@ -57,10 +57,10 @@ func holdBack(r *engine.RefusedError) time.Duration {
 type gate struct {
 	enforce bool
 	policy  policy.Policy
-	fuse    *fuse
-	// storm counts garbage; nil for no such count.
-	storm  *storm
-	tenure *tenure
+	breaker *circuitBreaker
+	// garbage counts it before it is deleted; nil for no such count.
+	garbage *garbageRateLimit
+	fence   *leaseFence
 	// deletes limits deletes alone; nil for no limit.
 	deletes flowcontrol.RateLimiter
 }
@@ -76,10 +76,10 @@ func (g *gate) before(ctx context.Context, r engine.Request) error {
 	switch {
 	case !g.enforce:
 		return errObserving
-	case g.fuse.isBlown():
-		return errFuseBlown
-	case !g.tenure.holds():
-		return errNotLeading // before it counts: what is not sent must not blow the fuse
+	case g.breaker.isTripped():
+		return errTripped
+	case !g.fence.holds():
+		return errNotLeading // before it counts: what is not sent must not trip the limit
 	}
 	if r.Verb == engine.DeleteObject {
 		if err := g.bounded(ctx, r); err != nil {
@@ -91,14 +91,14 @@ func (g *gate) before(ctx context.Context, r engine.Request) error {
 
 // bounded holds a delete against how many there are.
 func (g *gate) bounded(ctx context.Context, r engine.Request) error {
-	if g.storm != nil {
-		settled, why, err := g.storm.see(ctx, r.Ref.UID)
+	if g.garbage != nil {
+		settled, why, err := g.garbage.see(ctx, r.Ref.UID)
 		switch {
 		case err != nil:
 			return err
 		case why != "":
-			g.fuse.blow(GarbageShare, why)
-			return errFuseBlown
+			g.breaker.trip(GarbageShare, why)
+			return errTripped
 		case !settled:
 			return errGathering
 		}
@@ -107,12 +107,12 @@ func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 		if err := g.deletes.Wait(ctx); err != nil {
 			return err
 		}
-		if !g.tenure.holds() {
+		if !g.fence.holds() {
 			return errNotLeading // it was lost while this one waited
 		}
 	}
-	if !g.fuse.take() {
-		return errFuseBlown
+	if !g.breaker.take() {
+		return errTripped
 	}
 	return nil
 }
@@ -134,9 +134,9 @@ func (g *gate) wire() error {
 	switch {
 	case !g.enforce:
 		return errObserving
-	case g.fuse.isBlown():
-		return errFuseBlown
-	case !g.tenure.holds():
+	case g.breaker.isTripped():
+		return errTripped
+	case !g.fence.holds():
 		return errNotLeading
 	default:
 		return nil

@@ -24,11 +24,11 @@ func deleting(kind string) engine.Request {
 
 // Each gate refuses with its own reason, and the one that lasts longest comes first.
 func TestGate(t *testing.T) {
-	whole := func() *fuse { return newFuse(0, time.Now) }
-	broken := newFuse(1, time.Now)
+	whole := func() *circuitBreaker { return newCircuitBreaker(0, time.Now) }
+	broken := newCircuitBreaker(1, time.Now)
 	broken.take()
 	broken.take()
-	lost := newTenure(time.Second)
+	lost := newLeaseFence(time.Second)
 	patch := engine.Request{Verb: engine.RemoveOwners, Ref: deleting("Pod").Ref}
 	unseen := deleting("Pod")
 	unseen.Live = nil
@@ -39,19 +39,19 @@ func TestGate(t *testing.T) {
 		request engine.Request
 		want    string // empty: it may go
 	}{
-		{"a delete", gate{enforce: true, fuse: whole()}, deleting("Pod"), ""},
-		{"a patch", gate{enforce: true, fuse: whole()}, patch, ""},
-		{"a patch of what is protected is no delete", gate{enforce: true, fuse: whole()},
+		{"a delete", gate{enforce: true, breaker: whole()}, deleting("Pod"), ""},
+		{"a patch", gate{enforce: true, breaker: whole()}, patch, ""},
+		{"a patch of what is protected is no delete", gate{enforce: true, breaker: whole()},
 			engine.Request{Verb: engine.RemoveFinalizer, Ref: deleting(claim.Kind).Ref}, ""},
-		{"observing", gate{fuse: whole()}, deleting("Pod"), Observing},
-		{"observing a patch", gate{fuse: whole()}, patch, Observing},
-		{"protected", gate{enforce: true, fuse: whole()}, deleting(claim.Kind), string(policy.Kind)},
-		{"protected, observing", gate{fuse: whole()}, deleting(claim.Kind), string(policy.Kind)},
-		{"allowed", gate{enforce: true, fuse: whole(), policy: policy.Policy{Allow: map[schema.GroupKind]bool{claim: true}}}, deleting(claim.Kind), ""},
-		{"never seen", gate{enforce: true, fuse: whole()}, unseen, string(policy.Annotation)},
-		{"blown", gate{enforce: true, fuse: broken}, deleting("Pod"), FuseBlown},
-		{"blown, a patch", gate{enforce: true, fuse: broken}, patch, FuseBlown},
-		{"not leading", gate{enforce: true, fuse: whole(), tenure: lost}, deleting("Pod"), NotLeading},
+		{"observing", gate{breaker: whole()}, deleting("Pod"), Observing},
+		{"observing a patch", gate{breaker: whole()}, patch, Observing},
+		{"protected", gate{enforce: true, breaker: whole()}, deleting(claim.Kind), string(policy.Kind)},
+		{"protected, observing", gate{breaker: whole()}, deleting(claim.Kind), string(policy.Kind)},
+		{"allowed", gate{enforce: true, breaker: whole(), policy: policy.Policy{Allow: map[schema.GroupKind]bool{claim: true}}}, deleting(claim.Kind), ""},
+		{"never seen", gate{enforce: true, breaker: whole()}, unseen, string(policy.Annotation)},
+		{"tripped", gate{enforce: true, breaker: broken}, deleting("Pod"), SafetyLimitTripped},
+		{"tripped, a patch", gate{enforce: true, breaker: broken}, patch, SafetyLimitTripped},
+		{"not leading", gate{enforce: true, breaker: whole(), fence: lost}, deleting("Pod"), NotLeading},
 	} {
 		err := c.gate.before(t.Context(), c.request)
 		got := ""
@@ -64,7 +64,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s: refused as %q, want %q", c.name, got, c.want)
 		}
 		switch c.want {
-		case Observing, FuseBlown, NotLeading:
+		case Observing, SafetyLimitTripped, NotLeading:
 			if !errors.Is(c.gate.wire(), err) {
 				t.Errorf("%s: the wire says %v", c.name, c.gate.wire())
 			}
@@ -77,12 +77,12 @@ func TestGate(t *testing.T) {
 }
 
 // A replica that does not lead any more sends nothing, so that nothing counts: it must not
-// leave a blown fuse behind for the one that leads.
+// leave a tripped limit behind for the one that leads.
 func TestWhatIsNotSentDoesNotCount(t *testing.T) {
 	now := time.Unix(1000, 0)
-	lost := newTenure(time.Second)
-	g := gate{enforce: true, fuse: newFuse(1, time.Now), tenure: lost}
-	g.storm = newStorm(1, func() time.Time { return now }, func(context.Context) (int, error) { return 1, nil })
+	lost := newLeaseFence(time.Second)
+	g := gate{enforce: true, breaker: newCircuitBreaker(1, time.Now), fence: lost}
+	g.garbage = newGarbageRateLimit(1, func() time.Time { return now }, func(context.Context) (int, error) { return 1, nil })
 	for i := range 2 * fewGarbage {
 		r := deleting("Pod")
 		r.Ref.UID = types.UID(fmt.Sprint(i))
@@ -93,15 +93,15 @@ func TestWhatIsNotSentDoesNotCount(t *testing.T) {
 			now = now.Add(gathering / 100)
 		}
 	}
-	if cause, why := g.fuse.state(); cause != "" || len(g.fuse.last) > 0 {
-		t.Errorf("%d counted, blown by %q: %s", len(g.fuse.last), cause, why)
+	if cause, why := g.breaker.state(); cause != "" || len(g.breaker.last) > 0 {
+		t.Errorf("%d counted, tripped by %q: %s", len(g.breaker.last), cause, why)
 	}
 }
 
-// A fuse counts any minute, not those of the clock, and stays blown.
-func TestFuse(t *testing.T) {
+// A breaker counts any minute, not those of the clock, and stays tripped.
+func TestSafetyLimit(t *testing.T) {
 	now := time.Unix(0, 0)
-	f := newFuse(3, func() time.Time { return now })
+	f := newCircuitBreaker(3, func() time.Time { return now })
 	for i, c := range []struct {
 		after time.Duration
 		want  bool
@@ -116,29 +116,29 @@ func TestFuse(t *testing.T) {
 			t.Errorf("delete %d: %v, want %v", i, got, c.want)
 		}
 	}
-	f.blow(GarbageShare, "too late")
-	if cause, why := f.state(); cause != DeletesPerMinute || why != "one delete more than the 3 that are allowed in a minute" || !closed(f.blowing) {
-		t.Errorf("blown by %s: %s", cause, why)
+	f.trip(GarbageShare, "too late")
+	if cause, why := f.state(); cause != DeletesPerMinute || why != "one delete more than the 3 that are allowed in a minute" || !closed(f.tripped) {
+		t.Errorf("tripped by %s: %s", cause, why)
 	}
-	none := newFuse(0, time.Now)
+	none := newCircuitBreaker(0, time.Now)
 	for range 10_000 {
 		if !none.take() {
 			t.Fatal("refused without a fuse")
 		}
 	}
-	none.blow(GarbageShare, "a storm")
-	if none.take() || !none.isBlown() {
-		t.Error("without a number of deletes nothing else blows it")
+	none.trip(GarbageShare, "too much garbage")
+	if none.take() || !none.isTripped() {
+		t.Error("without a number of deletes nothing else trips it")
 	}
-	if huge := newFuse(math.MaxInt, time.Now); !huge.take() || len(huge.last) != 1 {
-		t.Error("a fuse for many deletes costs as much before the first one")
+	if huge := newCircuitBreaker(math.MaxInt, time.Now); !huge.take() || len(huge.last) != 1 {
+		t.Error("a breaker for many deletes costs as much before the first one")
 	}
 }
 
-// A tenure lasts from the moment a renewal was sent, and when it is over it is over.
-func TestTenure(t *testing.T) {
+// A fence holds from the moment a renewal was sent, and when it is over it is over.
+func TestLeaseFence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newTenure(10 * time.Second)
+		l := newLeaseFence(10 * time.Second)
 		defer l.end()
 		if l.holds() {
 			t.Error("it holds before it was taken")
@@ -167,9 +167,9 @@ func TestTenure(t *testing.T) {
 	})
 }
 
-// A tenure is over when either clock says so: a machine that sleeps stops the one, and
+// A fence is over when either clock says so: a machine that sleeps stops the one, and
 // the other is set by anybody.
-func TestTenureOnBothClocks(t *testing.T) {
+func TestLeaseFenceOnBothClocks(t *testing.T) {
 	began := instant{time.Second, time.Unix(1000, 0)}
 	for _, c := range []struct {
 		name          string
@@ -182,7 +182,7 @@ func TestTenureOnBothClocks(t *testing.T) {
 		{"the clock was set back", 9 * time.Second, -time.Hour, true},
 		{"the clock was set back and time is over", 10 * time.Second, -time.Hour, false},
 	} {
-		l := newTenure(10 * time.Second)
+		l := newLeaseFence(10 * time.Second)
 		now := began
 		l.now = func() instant { return now }
 		l.renewed(began)

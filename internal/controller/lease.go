@@ -29,13 +29,13 @@ type Lease struct {
 // as the loss.
 var errLost = errors.New("the lease was lost: another replica may lead")
 
-// tenure is the time in which this process may write. It counts from the moment before
+// leaseFence is open for as long as this process may write. It counts from the moment before
 // the last successful renewal was sent, on two clocks: that of the process, which
 // nobody sets, goes on while a signal or the garbage collector of Go stops it; and that
 // of the wall goes on while the machine sleeps. The one that is further counts.
 //
-// A nil tenure is that of one who needs no lease.
-type tenure struct {
+// A nil fence is that of one who needs no lease.
+type leaseFence struct {
 	renew time.Duration
 	now   func() instant
 	// lost ends when the time is over.
@@ -59,8 +59,8 @@ func (i instant) since(other instant) time.Duration {
 	return max(i.process-other.process, i.wall.Sub(other.wall))
 }
 
-func newTenure(renew time.Duration) *tenure {
-	t := &tenure{renew: renew}
+func newLeaseFence(renew time.Duration) *leaseFence {
+	t := &leaseFence{renew: renew}
 	began := time.Now()
 	t.now = func() instant { return instant{time.Since(began), time.Now().Round(0)} }
 	t.lost, t.lose = context.WithCancel(context.Background())
@@ -68,7 +68,7 @@ func newTenure(renew time.Duration) *tenure {
 }
 
 // renewed says that a renewal succeeded that was sent at an instant.
-func (t *tenure) renewed(sent instant) {
+func (t *leaseFence) renewed(sent instant) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.lost.Err() != nil {
@@ -83,11 +83,11 @@ func (t *tenure) renewed(sent instant) {
 	t.timer.Reset(left)
 }
 
-// check ends the tenure when its time has come. It does not begin again.
-func (t *tenure) check() { t.holds() }
+// check closes the fence when its time has come. It does not open again.
+func (t *leaseFence) check() { t.holds() }
 
 // holds tells whether a write may start now.
-func (t *tenure) holds() bool {
+func (t *leaseFence) holds() bool {
 	if t == nil {
 		return true
 	}
@@ -103,8 +103,8 @@ func (t *tenure) holds() bool {
 	return false
 }
 
-// end ends a tenure that nobody needs any more.
-func (t *tenure) end() {
+// end closes a fence that nobody needs any more.
+func (t *leaseFence) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.timer != nil {
@@ -117,8 +117,8 @@ func (t *tenure) end() {
 // asked for at all.
 type renewals struct {
 	resourcelock.Interface
-	tenure *tenure
-	bar    func(error)
+	fence *leaseFence
+	bar   func(error)
 }
 
 // Get reads the lease.
@@ -132,19 +132,19 @@ func (l renewals) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, 
 
 // Create takes the lease.
 func (l renewals) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	sent := l.tenure.now()
+	sent := l.fence.now()
 	return l.note(sent, r, l.Interface.Create(ctx, r))
 }
 
 // Update takes the lease or renews it.
 func (l renewals) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	sent := l.tenure.now()
+	sent := l.fence.now()
 	return l.note(sent, r, l.Interface.Update(ctx, r))
 }
 
 func (l renewals) note(sent instant, r resourcelock.LeaderElectionRecord, err error) error {
 	if err == nil && r.HolderIdentity == l.Identity() {
-		l.tenure.renewed(sent)
+		l.fence.renewed(sent)
 	}
 	if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) { // somebody else was faster
 		l.bar(err)
@@ -155,14 +155,14 @@ func (l renewals) note(sent instant, r resourcelock.LeaderElectionRecord, err er
 // lead calls work as soon as this process leads, and ends it when it does not lead any
 // more. The lease is given back when the work has ended by itself, so that another
 // replica can lead at once, and only then.
-func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *tenure, bar func(error), work func(context.Context) error) error {
+func lead(ctx context.Context, client coordination.LeasesGetter, l Lease, t *leaseFence, bar func(error), work func(context.Context) error) error {
 	lock := renewals{
 		Interface: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Name},
 			Client:     client,
 			LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
 		},
-		tenure: t, bar: bar,
+		fence: t, bar: bar,
 	}
 	defer t.end()
 	started, stopped := make(chan struct{}), make(chan struct{})

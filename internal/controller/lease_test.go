@@ -17,7 +17,7 @@ var ours = Lease{
 
 // leading is a process that stands for a lease.
 type leading struct {
-	tenure *tenure
+	fence *leaseFence
 	// works is closed when it leads; ended has what lead returns.
 	works chan struct{}
 	ended chan error
@@ -34,9 +34,9 @@ func (p *leading) told() error {
 }
 
 func stand(ctx context.Context, l *leases, lease Lease) *leading {
-	p := &leading{tenure: newTenure(lease.Renew), works: make(chan struct{}), ended: make(chan error, 1)}
+	p := &leading{fence: newLeaseFence(lease.Renew), works: make(chan struct{}), ended: make(chan error, 1)}
 	go func() {
-		p.ended <- lead(ctx, l, lease, p.tenure, p.bar, func(ctx context.Context) error {
+		p.ended <- lead(ctx, l, lease, p.fence, p.bar, func(ctx context.Context) error {
 			close(p.works)
 			<-ctx.Done()
 			p.idle = time.Now()
@@ -57,7 +57,7 @@ func TestLeaseLost(t *testing.T) {
 		p := stand(t.Context(), l, ours)
 		<-p.works
 		wait(t, time.Minute)
-		if !p.tenure.holds() {
+		if !p.fence.holds() {
 			t.Fatal("it is lost while the server answers")
 		}
 		l.fail(errDown)
@@ -69,8 +69,8 @@ func TestLeaseLost(t *testing.T) {
 			t.Errorf("it works until %v after its last renewal", at)
 		}
 		l.fail(nil)
-		if p.tenure.holds() || l.writes != writes {
-			t.Errorf("it holds %v, and wrote the lease %d times", p.tenure.holds(), l.writes-writes)
+		if p.fence.holds() || l.writes != writes {
+			t.Errorf("it holds %v, and wrote the lease %d times", p.fence.holds(), l.writes-writes)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestLeaseGivenBack(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		first := stand(ctx, l, ours)
 		<-first.works
-		l.touch(func(lease *api.Lease) { lease.Annotations = map[string]string{FuseAnnotation: "blown"} })
+		l.touch(func(lease *api.Lease) { lease.Annotations = map[string]string{TrippedAnnotation: "why"} })
 		theirs := ours
 		theirs.Identity = "them"
 		later, stop := context.WithCancel(t.Context())
@@ -121,8 +121,8 @@ func TestLeaseGivenBack(t *testing.T) {
 		if took := time.Since(began); took > 3*ours.Retry {
 			t.Errorf("the next one leads after %v", took)
 		}
-		if why := l.now().Annotations[FuseAnnotation]; why != "blown" {
-			t.Errorf("the lease says %q of the fuse", why)
+		if why := l.now().Annotations[TrippedAnnotation]; why != "why" {
+			t.Errorf("the lease says %q of the limit", why)
 		}
 		stop()
 		if err := <-second.ended; err != nil {

@@ -20,7 +20,7 @@ var (
 	objectsGauge = gauge("objects", "Objects in the graph, those that are only referred to included.")
 	queueGauge   = gaugeVec("queue_depth", "Attempts that are ready, and those that wait to be repeated.", "state")
 	kindsGauge   = gaugeVec("kinds", "Kinds that are followed, by what is known of them.", "state")
-	fuseGauge    = gaugeVec("fuse_blown", "1 when that has blown the fuse: nothing is written until a person has looked.", "cause")
+	trippedGauge = gaugeVec("safety_limit_tripped", "1 when that has tripped the safety limit: nothing is written until a person has looked.", "cause")
 	leaderGauge  = gauge("leader", "1 when this process may write as far as the lease is concerned.")
 	syncedGauge  = gauge("synced", "1 when every kind was read once or is known to be broken.")
 
@@ -30,7 +30,7 @@ var (
 )
 
 var register = sync.OnceFunc(func() {
-	legacyregistry.MustRegister(objectsGauge, queueGauge, kindsGauge, fuseGauge, leaderGauge, syncedGauge,
+	legacyregistry.MustRegister(objectsGauge, queueGauge, kindsGauge, trippedGauge, leaderGauge, syncedGauge,
 		decisionsTotal, unknownTotal, requestsTotal)
 })
 
@@ -64,11 +64,11 @@ func measureKinds(kinds []kube.KindState) {
 	}
 }
 
-// measureFuse says what has blown the fuse.
-func measureFuse(f *fuse) {
-	blown, _ := f.state()
+// measureLimit says what has tripped the safety limit.
+func measureLimit(b *circuitBreaker) {
+	cause, _ := b.state()
 	for _, c := range causes() {
-		fuseGauge.WithLabelValues(string(c)).Set(flag(c == blown))
+		trippedGauge.WithLabelValues(string(c)).Set(flag(c == cause))
 	}
 }
 

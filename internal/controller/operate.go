@@ -34,7 +34,7 @@ type Options struct {
 	// repeated.
 	Workers    int
 	SyncPeriod time.Duration
-	// DeleteQPS limits the deletes; 0 for no limit. The fuse blows when more is deleted
+	// DeleteQPS limits the deletes; 0 for no limit. The safety limit trips when more is deleted
 	// within a minute than MaxDeletesPerMinute, or when, under strict rules, more than
 	// MaxGarbagePercent of all objects are found to be garbage; 0 for neither.
 	DeleteQPS           float32
@@ -66,7 +66,7 @@ const (
 	shutOut    state = "the lease cannot be read or written"
 	syncing    state = "reading the cluster"
 	collecting state = "collecting"
-	blown      state = "the fuse has blown"
+	tripped    state = "the safety limit has tripped"
 )
 
 // graceAlone is how long a request under way may go on when the process ends.
@@ -131,7 +131,7 @@ func Run(ctx context.Context, o Options) error {
 	s.lead = true
 	s.mu.Unlock()
 	o.Log.Info("waiting for the lease", "namespace", o.Lease.Namespace, "name", o.Lease.Name, "identity", o.Lease.Identity)
-	err := lead(ctx, s.leases, *o.Lease, s.gate.tenure, s.bar, s.collect)
+	err := lead(ctx, s.leases, *o.Lease, s.gate.fence, s.bar, s.collect)
 	if errors.Is(err, errLost) {
 		o.Log.Error("the lease was lost", "identity", o.Lease.Identity)
 	}
@@ -141,15 +141,15 @@ func Run(ctx context.Context, o Options) error {
 // prepare makes the gate and the clients. Nothing is sent yet.
 func (s *service) prepare() error {
 	s.gate = &gate{enforce: s.o.Enforce, policy: policy.Policy{Allow: s.o.Allow}}
-	s.gate.fuse = newFuse(s.o.MaxDeletesPerMinute, time.Now)
+	s.gate.breaker = newCircuitBreaker(s.o.MaxDeletesPerMinute, time.Now)
 	if s.o.MaxGarbagePercent > 0 && s.o.Rules == engine.Strict {
-		s.gate.storm = newStorm(s.o.MaxGarbagePercent, time.Now, s.objects)
+		s.gate.garbage = newGarbageRateLimit(s.o.MaxGarbagePercent, time.Now, s.objects)
 	}
 	if s.o.DeleteQPS > 0 {
 		s.gate.deletes = flowcontrol.NewTokenBucketRateLimiter(s.o.DeleteQPS, max(1, int(s.o.DeleteQPS)))
 	}
 	if s.o.Lease != nil {
-		s.gate.tenure = newTenure(s.o.Lease.Renew)
+		s.gate.fence = newLeaseFence(s.o.Lease.Renew)
 	}
 	var err error
 	s.client, err = s.o.Connect(func(next http.RoundTripper) http.RoundTripper {
@@ -179,7 +179,7 @@ func (s *service) collect(ctx context.Context) error {
 	defer close(running)
 	watching, stop := context.WithCancel(ctx)
 	var guard sync.WaitGroup
-	guard.Go(func() { s.watchFuse(watching) })
+	guard.Go(func() { s.watchLimit(watching) })
 	defer guard.Wait()
 	defer stop()
 	s.o.Log.Info("collecting")
@@ -230,8 +230,8 @@ func (s *service) state() state {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.gate.fuse.isBlown():
-		return blown
+	case s.gate.breaker.isTripped():
+		return tripped
 	case s.running == nil && s.lead && s.barred != nil:
 		return shutOut
 	case s.running == nil && s.lead:

@@ -42,11 +42,11 @@ func (t *transport) write(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	if t.gate.tenure == nil {
+	if t.gate.fence == nil {
 		return t.next.RoundTrip(r)
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	stop := context.AfterFunc(t.gate.tenure.lost, cancel)
+	stop := context.AfterFunc(t.gate.fence.lost, cancel)
 	response, err := t.next.RoundTrip(r.WithContext(ctx))
 	stop()
 	if err != nil {

@@ -43,9 +43,9 @@ func TestVerbs(t *testing.T) {
 // comes after that is not sent; reads go on.
 func TestWriteOutlivesNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &gate{enforce: true, fuse: newFuse(0, time.Now), tenure: newTenure(10 * time.Second)}
-		defer g.tenure.end()
-		g.tenure.renewed(g.tenure.now())
+		g := &gate{enforce: true, breaker: newCircuitBreaker(0, time.Now), fence: newLeaseFence(10 * time.Second)}
+		defer g.fence.end()
+		g.fence.renewed(g.fence.now())
 		sent := 0
 		stuck := &transport{gate: g, next: roundTrip(func(r *http.Request) (*http.Response, error) {
 			sent++
@@ -76,7 +76,7 @@ func TestWriteOutlivesNoLease(t *testing.T) {
 // Whatever is not a read is a write: who observes sends none, of whatever kind.
 func TestOnlyReadsAreFree(t *testing.T) {
 	var sent []string
-	tr := &transport{gate: &gate{fuse: newFuse(0, time.Now)}, next: roundTrip(func(r *http.Request) (*http.Response, error) {
+	tr := &transport{gate: &gate{breaker: newCircuitBreaker(0, time.Now)}, next: roundTrip(func(r *http.Request) (*http.Response, error) {
 		sent = append(sent, r.Method)
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(""))}, nil
 	})}
@@ -94,9 +94,9 @@ func TestOnlyReadsAreFree(t *testing.T) {
 
 // The body of an answer is read after the write, and frees what the write has taken.
 func TestAnswerOutlivesTheWrite(t *testing.T) {
-	g := &gate{enforce: true, fuse: newFuse(0, time.Now), tenure: newTenure(time.Minute)}
-	defer g.tenure.end()
-	g.tenure.renewed(g.tenure.now())
+	g := &gate{enforce: true, breaker: newCircuitBreaker(0, time.Now), fence: newLeaseFence(time.Minute)}
+	defer g.fence.end()
+	g.fence.renewed(g.fence.now())
 	var of context.Context
 	tr := &transport{gate: g, next: roundTrip(func(r *http.Request) (*http.Response, error) {
 		of = r.Context()

@@ -29,7 +29,7 @@ type RunOptions struct {
 	// the same time; 20 when it is 0, as upstream.
 	Workers int
 	// Before is asked before every write that is sent, with the intent that the
-	// write carries out: the place of a limiter, a fuse, a lease. It may wait;
+	// write carries out: the place of a limiter, a circuit breaker, a lease. It may wait;
 	// the context ends with the run. An error keeps the object: nothing is sent,
 	// the record carries it as a *RefusedError, and the attempt comes again. It is
 	// called from many goroutines.

@@ -132,7 +132,7 @@ func TestObserve(t *testing.T) {
 	if _, text := p.ask("/debug/graph?uid=" + owner.UID); strings.Contains(text, garbage.UID) {
 		t.Errorf("the graph of one object shows another:\n%s", text)
 	}
-	if p.metric("kubectl_gc_objects") < 5 || p.metric("kubectl_gc_kinds", `state="synced"`) < 20 || p.metric("kubectl_gc_fuse_blown") != 0 {
+	if p.metric("kubectl_gc_objects") < 5 || p.metric("kubectl_gc_kinds", `state="synced"`) < 20 || p.metric("kubectl_gc_safety_limit_tripped") != 0 {
 		t.Error("the gauges are off")
 	}
 	if _, text := p.ask("/metrics"); strings.Contains(text, "astray") || strings.Contains(text, namespace) {
@@ -181,21 +181,21 @@ func TestQuarantine(t *testing.T) {
 }
 
 // More deletes in a minute than allowed: no more at all, and not ready.
-func TestFuse(t *testing.T) {
+func TestSafetyLimit(t *testing.T) {
 	namespace := space(t)
 	for i := range 12 {
 		configMap(t, namespace, fmt.Sprint("garbage-", i), absent())
 	}
 	p := start(t, "--mode=enforce", "--quarantine=0", "--max-deletes-per-minute=5")
-	p.says("the fuse has blown")
-	until(t, "refusals are counted", func() bool { return p.metric("kubectl_gc_decisions_total", `reason="FuseBlown"`) >= 7 })
+	p.says("the safety limit has tripped")
+	until(t, "refusals are counted", func() bool { return p.metric("kubectl_gc_decisions_total", `reason="SafetyLimitTripped"`) >= 7 })
 	if left := count(t, namespace, "garbage-"); left < 7 {
 		t.Errorf("%d of 12 are left, want 7 at least", left)
 	}
-	if code, _ := p.ask("/readyz"); code != http.StatusServiceUnavailable || p.metric("kubectl_gc_fuse_blown") != 1 {
-		t.Errorf("/readyz answers %d, the metric is %v", code, p.metric("kubectl_gc_fuse_blown"))
+	if code, _ := p.ask("/readyz"); code != http.StatusServiceUnavailable || p.metric("kubectl_gc_safety_limit_tripped") != 1 {
+		t.Errorf("/readyz answers %d, the metric is %v", code, p.metric("kubectl_gc_safety_limit_tripped"))
 	}
 	if code, _ := p.ask("/healthz"); code != http.StatusOK {
-		t.Errorf("/healthz answers %d: a restart would make the fuse whole again", code)
+		t.Errorf("/healthz answers %d: a restart would reset the limit", code)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// credulous takes the 404 of a path that nobody serves for the absence of an object,
+// upstreamAbsence takes the 404 of a path that nobody serves for the absence of an object,
 // as the collector of Kubernetes does: a reference to a kind such as PodList is one
 // to an owner that is absent. Only engine.Upstream may be run over it.
 //
@@ -20,10 +20,10 @@ import (
 // reason NotFound.
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go isDangling: looks no further.
 // Rule: spec Q7, §17.
-type credulous struct{ *kube.Client }
+type upstreamAbsence struct{ *kube.Client }
 
 // Get reads the object, or finds it absent.
-func (c credulous) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+func (c upstreamAbsence) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := c.Client.Get(ctx, ref)
 	if unserved, ok := errors.AsType[*kube.UnservedPathError](err); ok {
 		return nil, apierrors.NewGenericServerResponse(http.StatusNotFound, http.MethodGet,

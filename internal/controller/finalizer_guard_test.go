@@ -9,7 +9,7 @@ import (
 
 // TestAskedIsBounded: owners that were refused once are not remembered for ever.
 func TestAskedIsBounded(t *testing.T) {
-	p := &promises{epoch: 2, asked: map[types.UID]bool{}}
+	p := &finalizerGuard{epoch: 2, asked: map[types.UID]bool{}}
 	for i := range 2*mostAsked + 1 {
 		uid := types.UID(fmt.Sprint(i))
 		if p.again(uid) || !p.again(uid) {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 )
 
-// found has a storm see objects from one number up to another.
-func found(t *testing.T, s *storm, from, to int) (settled bool, why string) {
+// found has a limit see objects from one number up to another.
+func found(t *testing.T, s *garbageRateLimit, from, to int) (settled bool, why string) {
 	t.Helper()
 	for i := from; i <= to; i++ {
 		var err error
@@ -30,11 +30,11 @@ func of(n *int) func(context.Context) (int, error) {
 	return func(context.Context) (int, error) { return *n, nil }
 }
 
-// The first of a storm is not let go before the storm is seen.
-func TestStormGathers(t *testing.T) {
+// The first of too much garbage is not let go before the rest of it is seen.
+func TestGarbageGathers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := 2000
-		s := newStorm(10, time.Now, of(&known))
+		s := newGarbageRateLimit(10, time.Now, of(&known))
 		if settled, why := found(t, s, 1, 1); settled || why != "" {
 			t.Errorf("found just now, and settled %v, %q", settled, why)
 		}
@@ -52,24 +52,24 @@ func TestStormGathers(t *testing.T) {
 	})
 }
 
-// In a small cluster a few are no storm, whatever their share.
-func TestStormInSmallClusters(t *testing.T) {
+// In a small cluster a few are not too many, whatever their share.
+func TestGarbageInSmallClusters(t *testing.T) {
 	known := 120
-	s := newStorm(10, time.Now, of(&known))
+	s := newGarbageRateLimit(10, time.Now, of(&known))
 	if _, why := found(t, s, 1, fewGarbage); why != "" {
 		t.Error(why)
 	}
 	if _, why := found(t, s, 1, fewGarbage+1); why == "" {
-		t.Errorf("%d of %d are no storm", fewGarbage+1, known)
+		t.Errorf("%d of %d are not too many", fewGarbage+1, known)
 	}
 }
 
 // What was found a minute ago is another matter, and what was known of a cluster that
 // has shrunk since does not count.
-func TestStormForgets(t *testing.T) {
+func TestGarbageForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := 10_000
-		s := newStorm(10, time.Now, of(&known))
+		s := newGarbageRateLimit(10, time.Now, of(&known))
 		for range 5 {
 			if _, why := found(t, s, 1, 1000); why != "" {
 				t.Fatal(why)
@@ -90,21 +90,21 @@ func TestStormForgets(t *testing.T) {
 }
 
 // Who cannot say how many objects there are lets none of them go.
-func TestStormWithoutMeasure(t *testing.T) {
+func TestGarbageWithoutMeasure(t *testing.T) {
 	busy := errors.New("busy")
-	s := newStorm(10, time.Now, func(context.Context) (int, error) { return 0, busy })
+	s := newGarbageRateLimit(10, time.Now, func(context.Context) (int, error) { return 0, busy })
 	found(t, s, 1, fewGarbage)
 	if settled, _, err := s.see(t.Context(), "one more"); settled || !errors.Is(err, busy) {
 		t.Errorf("settled %v, %v", settled, err)
 	}
 }
 
-// The gate holds garbage back until it is settled, and when it is a storm nothing of
+// The gate holds garbage back until it is settled, and when it is too much nothing of
 // it goes, patches included.
-func TestGateInAStorm(t *testing.T) {
+func TestGateWithTooMuchGarbage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := 1000
-		g := &gate{enforce: true, fuse: newFuse(0, time.Now), storm: newStorm(10, time.Now, of(&known))}
+		g := &gate{enforce: true, breaker: newCircuitBreaker(0, time.Now), garbage: newGarbageRateLimit(10, time.Now, of(&known))}
 		ask := func(i int) error {
 			r := deleting("Pod")
 			r.Ref.UID = types.UID(fmt.Sprint(i))
@@ -123,17 +123,17 @@ func TestGateInAStorm(t *testing.T) {
 				t.Fatalf("%d: %v", i, err)
 			}
 		}
-		if err := ask(fewGarbage + 1); !errors.Is(err, errFuseBlown) {
+		if err := ask(fewGarbage + 1); !errors.Is(err, errTripped) {
 			t.Errorf("one too many: %v", err)
 		}
 		wait(t, time.Hour)
 		for _, r := range []engine.Request{deleting("Pod"), {Verb: engine.RemoveOwners, Ref: deleting("Pod").Ref}} {
-			if err := g.before(t.Context(), r); !errors.Is(err, errFuseBlown) || !errors.Is(g.wire(), errFuseBlown) {
+			if err := g.before(t.Context(), r); !errors.Is(err, errTripped) || !errors.Is(g.wire(), errTripped) {
 				t.Errorf("an hour later: %v, the wire says %v", err, g.wire())
 			}
 		}
-		if cause, _ := g.fuse.state(); cause != GarbageShare {
-			t.Errorf("blown by %q", cause)
+		if cause, _ := g.breaker.state(); cause != GarbageShare {
+			t.Errorf("tripped by %q", cause)
 		}
 	})
 }

@@ -14,15 +14,15 @@ const (
 	// gathering is for how long garbage is counted before the first of it is deleted:
 	// whatever made one object garbage has made others by then, too.
 	gathering = 5 * time.Second
-	// fewGarbage is what is no storm in the smallest of clusters.
+	// fewGarbage is what is not too much in the smallest of clusters.
 	fewGarbage = 100
 )
 
-// storm counts what is found to be garbage before any of it is deleted. Objects are
-// found one after the other, and a limiter lets few go at a time; a fuse that counted
+// garbageRateLimit counts what is found to be garbage before any of it is deleted. Objects are
+// found one after the other, and a limiter lets few go at a time; a breaker that counted
 // deletes would let many go before it saw that half of the cluster is meant. Owners
 // that vanish all at once, as in a restored storage or with a definition, look so.
-type storm struct {
+type garbageRateLimit struct {
 	percent int
 	now     func() time.Time
 	// known counts the objects that there are.
@@ -39,13 +39,13 @@ type storm struct {
 // sighting is when an object was found to be garbage.
 type sighting struct{ first, last time.Time }
 
-func newStorm(percent int, now func() time.Time, known func(context.Context) (int, error)) *storm {
-	return &storm{percent: percent, now: now, known: known, found: map[types.UID]sighting{}, limit: fewGarbage}
+func newGarbageRateLimit(percent int, now func() time.Time, known func(context.Context) (int, error)) *garbageRateLimit {
+	return &garbageRateLimit{percent: percent, now: now, known: known, found: map[types.UID]sighting{}, limit: fewGarbage}
 }
 
 // see counts an object. Settled tells that it was found long enough ago for others of
 // its kind of trouble to have been found, too. Why is set when they are too many.
-func (s *storm) see(ctx context.Context, uid types.UID) (settled bool, why string, err error) {
+func (s *garbageRateLimit) see(ctx context.Context, uid types.UID) (settled bool, why string, err error) {
 	settled, n, limit := s.count(uid)
 	if n <= limit {
 		return settled, "", nil
@@ -62,7 +62,7 @@ func (s *storm) see(ctx context.Context, uid types.UID) (settled bool, why strin
 
 // count takes note of an object, and returns how many were found within a minute, and
 // how many may be as far as that is known: no more than a few when it was long ago.
-func (s *storm) count(uid types.UID) (settled bool, n, limit int) {
+func (s *garbageRateLimit) count(uid types.UID) (settled bool, n, limit int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -82,7 +82,7 @@ func (s *storm) count(uid types.UID) (settled bool, n, limit int) {
 }
 
 // measure works out how many may be found of so many.
-func (s *storm) measure(known int) int {
+func (s *garbageRateLimit) measure(known int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit, s.measured = known*s.percent/100, s.now()

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// promises refuses to take the collector's finalizers off an owner for as long as
+// finalizerGuard refuses to take the collector's finalizers off an owner for as long as
 // some kind is not known: a dependent may be among its objects. Of an owner that is
 // orphaned from, that dependent would be collected as soon as it is seen; and the
 // foreground deletion of an owner would be over with a dependent left.
@@ -22,7 +22,7 @@ import (
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go GarbageCollector.Sync,
 // GetDeletableResources: goes on without the kind.
 // Rule: spec §3.3.
-type promises struct {
+type finalizerGuard struct {
 	feed *kube.Feed
 
 	mu    sync.Mutex
@@ -35,10 +35,10 @@ type promises struct {
 // mostAsked bounds what is remembered. Who is forgotten is refused once more.
 const mostAsked = 1 << 16
 
-func newPromises(f *kube.Feed) *promises { return &promises{feed: f, epoch: 1} }
+func newFinalizerGuard(f *kube.Feed) *finalizerGuard { return &finalizerGuard{feed: f, epoch: 1} }
 
 // before is asked before a write.
-func (p *promises) before(next func(context.Context, engine.Request) error) func(context.Context, engine.Request) error {
+func (p *finalizerGuard) before(next func(context.Context, engine.Request) error) func(context.Context, engine.Request) error {
 	return func(ctx context.Context, r engine.Request) error {
 		if r.Verb == engine.RemoveFinalizer {
 			if err := p.kept(r); err != nil {
@@ -53,7 +53,7 @@ func (p *promises) before(next func(context.Context, engine.Request) error) func
 }
 
 // kept tells whether an owner may lose a finalizer.
-func (p *promises) kept(r engine.Request) error {
+func (p *finalizerGuard) kept(r engine.Request) error {
 	epoch, why, complete := p.feed.Complete()
 	if missing := p.feed.Missing(); complete && r.Finalizer == object.Orphan && missing != "" {
 		why, complete = missing, false
@@ -73,7 +73,7 @@ func (p *promises) kept(r engine.Request) error {
 }
 
 // again tells whether an owner was refused before, and takes note of it.
-func (p *promises) again(uid types.UID) bool {
+func (p *finalizerGuard) again(uid types.UID) bool {
 	if p.asked[uid] {
 		return true
 	}
