@@ -106,13 +106,13 @@ type run struct {
 	journal  *Journal
 	points   func(string)
 
-	mu        sync.Mutex // guards what follows
-	order     []*planned
-	byKey     map[plannedKey]*planned
-	sent      int // requests that left
-	done      int
-	surprises []report.Surprise
-	stirred   time.Time
+	mu           sync.Mutex // guards what follows
+	order        []*planned
+	byKey        map[plannedKey]*planned
+	sent         int // requests that left
+	done         int
+	surprises    []report.Surprise
+	lastActivity time.Time
 }
 
 func newRun(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, o Options) *run {
@@ -223,7 +223,7 @@ func (r *run) abandon(err error) error {
 func (r *run) note(w Write) {
 	r.mu.Lock()
 	r.sent++
-	r.stirred = r.o.Now()
+	r.lastActivity = r.o.Now()
 	if p := r.byKey[plannedKey{w.Object, w.Verb == verbDelete}]; p != nil {
 		if w.Outcome == backup.Confirmed && (p.last == nil || p.last.Outcome != backup.Confirmed) {
 			r.done++

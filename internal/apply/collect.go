@@ -202,7 +202,7 @@ func (c *collecting) watch(synced, ended <-chan struct{}) {
 		return
 	}
 	c.mu.Lock()
-	c.stirred = c.o.Now()
+	c.lastActivity = c.o.Now()
 	c.mu.Unlock()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -213,7 +213,7 @@ func (c *collecting) watch(synced, ended <-chan struct{}) {
 		case <-ticker.C:
 		}
 		c.mu.Lock()
-		quiet := c.o.Now().Sub(c.stirred)
+		quiet := c.o.Now().Sub(c.lastActivity)
 		c.mu.Unlock()
 		switch {
 		case c.gate.busy():

@@ -68,7 +68,7 @@ func TestAbsentOwnersAreRemembered(t *testing.T) {
 		if d.Reason != NoSolidOwner {
 			t.Errorf("%s: %s, want NoSolidOwner", p.Name, d.Reason)
 		}
-		c.Settle(Outcome{Decision: d, Fate: d.Fate})
+		c.Settle(Outcome{Decision: d, Disposition: d.Disposition})
 	}
 	wantGets := map[string]int{"rc1-a": 1, "rc1-b": 1, "rc2-a": 1, "rc3-a": 1, "rc1": 1, "rc2": 1, "rc3": 1}
 	if diff := cmp.Diff(wantGets, api.gets); diff != "" {

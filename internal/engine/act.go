@@ -10,8 +10,8 @@ import (
 // Outcome is what came of a decision.
 type Outcome struct {
 	Decision Decision
-	// Fate is the decision's when all requests succeeded, else Defer or Vanish.
-	Fate Fate
+	// Disposition is the decision's when all requests succeeded, else Defer or Vanish.
+	Disposition Disposition
 	// Err is the first failure.
 	Err error
 }
@@ -22,7 +22,7 @@ type Outcome struct {
 func Act(ctx context.Context, api API, d Decision) Outcome { return act(ctx, served{api}, d) }
 
 func act(ctx context.Context, api writer, d Decision) Outcome {
-	out := Outcome{Decision: d, Fate: d.Fate, Err: d.Err}
+	out := Outcome{Decision: d, Disposition: d.Disposition, Err: d.Err}
 	for i := range d.Requests {
 		r := &d.Requests[i]
 		if out.Err != nil && r.Verb != RemoveOwners {
@@ -33,9 +33,9 @@ func act(ctx context.Context, api writer, d Decision) Outcome {
 			continue
 		}
 		out.Err = errors.Join(out.Err, err)
-		out.Fate = Defer
+		out.Disposition = Defer
 		if r.Verb == DeleteObject && apierrors.IsNotFound(err) {
-			out.Fate, out.Err = Vanish, nil
+			out.Disposition, out.Err = Vanish, nil
 		} else if d.Attempt.outdated(err) {
 			out.judgeAgain()
 		}
@@ -56,7 +56,7 @@ func (a Attempt) outdated(err error) bool {
 // often enough.
 func (o *Outcome) judgeAgain() {
 	if o.Decision.Attempt.Tries < freshTries {
-		o.Fate = Again
+		o.Disposition = Again
 		return
 	}
 	o.Decision.Reason = Contended

@@ -39,7 +39,7 @@ func (c *Collector) judge(f Facts) Decision {
 	case f.Err != nil:
 		return c.decideUnread(f)
 	case f.Item.UID != a.Ref.UID:
-		return Decision{Attempt: a, Reason: UIDMismatch, Fate: Vanish}
+		return Decision{Attempt: a, Reason: UIDMismatch, Disposition: Vanish}
 	case a.WaitingForDependents:
 		return c.decideWaiting(f)
 	default:
@@ -49,15 +49,15 @@ func (c *Collector) judge(f Facts) Decision {
 
 // decideUnread judges an attempt whose object could not be read.
 func (c *Collector) decideUnread(f Facts) Decision {
-	d := Decision{Attempt: f.Attempt, Err: f.Err, Fate: Defer}
+	d := Decision{Attempt: f.Attempt, Err: f.Err, Disposition: Defer}
 	var uncovered *object.UncoveredError
 	var unknown *object.UnknownKindError
 	var scope *object.NamespaceRequiredError
 	switch {
 	case apierrors.IsNotFound(f.Err):
-		d.Reason, d.Err, d.Fate = NotFound, nil, Vanish
+		d.Reason, d.Err, d.Disposition = NotFound, nil, Vanish
 	case errors.As(f.Err, &scope):
-		d.Reason, d.Fate = OwnerRefInvalidNamespace, Forget
+		d.Reason, d.Disposition = OwnerRefInvalidNamespace, Forget
 	case errors.As(f.Err, &uncovered):
 		d.Reason = ObjectNotCovered
 	case errors.As(f.Err, &unknown):
@@ -73,11 +73,11 @@ func (c *Collector) decideUnread(f Facts) Decision {
 func (c *Collector) decideWaiting(f Facts) Decision {
 	a := f.Attempt
 	if c.graph.BlockingCount(a.ID) == 0 {
-		return Decision{Attempt: a, Reason: NoBlockingDependents, Fate: c.done(a), Requests: []Request{
+		return Decision{Attempt: a, Reason: NoBlockingDependents, Disposition: c.done(a), Requests: []Request{
 			{Verb: RemoveFinalizer, Ref: a.Ref, Finalizer: object.Foreground, TolerateAbsence: true},
 		}}
 	}
-	d := Decision{Attempt: a, Reason: WaitingForDependents, Fate: c.done(a)}
+	d := Decision{Attempt: a, Reason: WaitingForDependents, Disposition: c.done(a)}
 	c.graph.EachBlocking(a.ID, func(id graph.ID) bool {
 		d.Blockers = append(d.Blockers, id)
 		return true
@@ -88,7 +88,7 @@ func (c *Collector) decideWaiting(f Facts) Decision {
 // decideByOwners judges an object by what its owner references count as.
 func (c *Collector) decideByOwners(f Facts) Decision {
 	a := f.Attempt
-	d := Decision{Attempt: a, Owners: f.Owners, Fate: c.done(a)}
+	d := Decision{Attempt: a, Owners: f.Owners, Disposition: c.done(a)}
 	if len(f.Owners) == 0 {
 		d.Reason = NoOwners
 		return d
@@ -145,10 +145,10 @@ func (c *Collector) anyDependentWaits(id graph.ID) bool {
 
 // decideUnresolved keeps an object of whose owners one cannot be resolved.
 func (c *Collector) decideUnresolved(d Decision, o *OwnerFact) Decision {
-	d.Err, d.Fate = o.Err, Defer
+	d.Err, d.Disposition = o.Err, Defer
 	switch o.Evidence {
 	case NeedsNamespace:
-		d.Reason, d.Fate = OwnerRefInvalidNamespace, Forget
+		d.Reason, d.Disposition = OwnerRefInvalidNamespace, Forget
 	case KindNotServed:
 		d.Reason = UnknownOwnerKind
 	case NotCovered:
@@ -179,9 +179,9 @@ func (c *Collector) decideOrphan(a Attempt) Decision {
 	return d
 }
 
-// done is the fate of an attempt that succeeded: a virtual node is asked for
+// done is the disposition of an attempt that succeeded: a virtual node is asked for
 // again until a watch shows it.
-func (c *Collector) done(a Attempt) Fate {
+func (c *Collector) done(a Attempt) Disposition {
 	if a.Virtual {
 		return Defer
 	}

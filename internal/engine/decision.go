@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Fate is what becomes of an attempt when all of its requests succeed.
-type Fate uint8
+// Disposition is what becomes of an attempt when all of its requests succeed.
+type Disposition uint8
 
 const (
 	// Forget: done until an event queues the object again.
-	Forget Fate = iota
+	Forget Disposition = iota
 	// Defer: to be tried again when the driver wakes it.
 	Defer
 	// Vanish: the object is gone, whether a watch says so or not.
@@ -34,8 +34,8 @@ type Decision struct {
 	// Requests are sent in order; the first failure ends them.
 	Requests []Request
 	// Blockers are the dependents that a foreground deletion waits for.
-	Blockers []graph.ID
-	Fate     Fate
+	Blockers    []graph.ID
+	Disposition Disposition
 }
 
 // Verb is what a request does.

@@ -91,7 +91,7 @@ func (c *Collector) Unseen() int { return len(c.sent) }
 
 // noteSent marks what an outcome has written.
 func (c *Collector) noteSent(out Outcome) {
-	if !c.economical || out.Err != nil || out.Fate == Vanish {
+	if !c.economical || out.Err != nil || out.Disposition == Vanish {
 		return
 	}
 	for _, r := range out.Decision.Requests {
@@ -122,7 +122,7 @@ func (d *Decision) economise(f Facts) {
 			continue
 		case r.Verb == Unblock && (f.Custom || !stubborn(f.Item.Owners)):
 			kept = append(kept, r)
-			d.Requests, d.Fate = kept, Again
+			d.Requests, d.Disposition = kept, Again
 			return
 		}
 		kept = append(kept, r)

@@ -199,7 +199,7 @@ func TestVanishedBeforeTheWatchSaysSo(t *testing.T) {
 	id, _ := c.graph.Find("a")
 	c.toDelete.add(id)
 	a, _ := c.NextOf(DeleteWork, 0)
-	c.Settle(Outcome{Decision: Decision{Attempt: a, Reason: NotFound}, Fate: Vanish})
+	c.Settle(Outcome{Decision: Decision{Attempt: a, Reason: NotFound}, Disposition: Vanish})
 	if c.Ready() != 1 {
 		t.Fatalf("%d ready, want the one that vanished", c.Ready())
 	}

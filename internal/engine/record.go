@@ -19,8 +19,8 @@ type Record struct {
 	// order of the dependents. A request that Before refused is not among them. A
 	// read that several attempts shared is in the record of the one that sent it.
 	Exchanges []Exchange
-	// Fate is what becomes of the attempt.
-	Fate Fate
+	// Disposition is what becomes of the attempt.
+	Disposition Disposition
 	// Err is why nothing was decided, or the first failure of a request.
 	Err error
 }
@@ -66,7 +66,7 @@ type unshown map[graph.ID]string
 // would never come to rest.
 func (u unshown) inVain(out Outcome) bool {
 	a := out.Decision.Attempt
-	if out.Fate != Defer || !a.Virtual {
+	if out.Disposition != Defer || !a.Virtual {
 		delete(u, a.ID)
 		return false
 	}

@@ -126,12 +126,12 @@ type runner struct {
 	alarms   alarms
 	started  time.Time
 	timer    *time.Timer
-	// stirred is when an event came or a write was answered for the last time;
+	// lastActivity is when an event came or a write was answered for the last time;
 	// changed tells whether that was after all deferred attempts were repeated;
 	// refreshAt is when the collector is refreshed, 0 when there is no need to.
-	stirred   time.Duration
-	changed   bool
-	refreshAt time.Duration
+	lastActivity time.Duration
+	changed      bool
+	refreshAt    time.Duration
 }
 
 // looked is an attempt with its facts, acted one with its outcome.
@@ -156,7 +156,7 @@ func (r *runner) run() error {
 		if r.atRest() {
 			return nil
 		}
-		r.wind()
+		r.resetTimer()
 		select {
 		case <-r.ended.Done():
 		case e, ok := <-r.events:
@@ -166,10 +166,10 @@ func (r *runner) run() error {
 		case a := <-r.acted:
 			r.settle(a)
 		case <-r.timer.C:
-			r.ring()
+			r.onTimer()
 		case <-r.synced:
 			r.synced = nil
-			r.stirred = r.now()
+			r.lastActivity = r.now()
 		case f := <-r.o.Do:
 			f(r.c)
 		}
@@ -203,7 +203,7 @@ func (r *runner) observe(e object.Event, ok bool) {
 		e.Old = r.c.lastObserved(e.Object)
 	}
 	r.c.Observe(e)
-	r.stirred, r.changed = r.now(), true
+	r.lastActivity, r.changed = r.now(), true
 }
 
 // warn hands out the warnings.
@@ -244,7 +244,7 @@ func (r *runner) wire(a Attempt) *wire {
 func (r *runner) decide(l looked) {
 	d := r.c.Decide(l.facts)
 	if len(d.Requests) == 0 {
-		r.settle(acted{Outcome{Decision: d, Fate: d.Fate, Err: d.Err}, l.sent})
+		r.settle(acted{Outcome{Decision: d, Disposition: d.Disposition, Err: d.Err}, l.sent})
 		return
 	}
 	go func() {
@@ -272,14 +272,14 @@ func (r *runner) act(d Decision) (Outcome, []Exchange) {
 		all.Go(func() { outs[i] = act(r.writing, wires[i], part) })
 	}
 	all.Wait()
-	whole := Outcome{Decision: d, Fate: d.Fate}
+	whole := Outcome{Decision: d, Disposition: d.Disposition}
 	var sent []Exchange
 	for i, out := range outs {
 		whole.Err = errors.Join(whole.Err, out.Err)
 		sent = append(sent, wires[i].sent...)
 	}
 	if whole.Err != nil {
-		whole.Fate = Defer
+		whole.Disposition = Defer
 		return whole, sent
 	}
 	end, w := d, r.wire(d.Attempt)
@@ -293,30 +293,30 @@ func (r *runner) settle(a acted) {
 	r.busy--
 	r.c.Settle(a.out)
 	attempt := a.out.Decision.Attempt
-	if a.out.Fate == Defer {
+	if a.out.Disposition == Defer {
 		delay := time.Duration(delayAfter(r.c.failures(attempt)))
 		if refused, ok := errors.AsType[*RefusedError](a.out.Err); ok && r.o.Hold != nil {
 			delay = max(delay, r.o.Hold(refused))
 		}
 		r.alarms.set(int64(r.now()+delay), attempt.Work, attempt.ID)
 	}
-	if a.out.Fate != Defer {
+	if a.out.Disposition != Defer {
 		delete(r.unshown, attempt.ID)
 	}
 	if wrote(a.sent) && !r.unshown.inVain(a.out) {
-		r.stirred, r.changed = r.now(), true
+		r.lastActivity, r.changed = r.now(), true
 	}
 	if r.refreshAt == 0 && r.c.Unsure() {
 		r.refreshAt = r.now() + burst
 	}
 	r.sequence++
 	if r.o.Record != nil {
-		r.o.Record(Record{r.sequence, a.out.Decision, a.sent, a.out.Fate, a.out.Err})
+		r.o.Record(Record{r.sequence, a.out.Decision, a.sent, a.out.Disposition, a.out.Err})
 	}
 }
 
-// ring wakes whom it is time for.
-func (r *runner) ring() {
+// onTimer wakes whom it is time for.
+func (r *runner) onTimer() {
 	now := r.now()
 	for {
 		next, ok := r.alarms.take(int64(now))
@@ -334,8 +334,8 @@ func (r *runner) ring() {
 	}
 }
 
-// wind sets the timer to the next thing that time alone will bring.
-func (r *runner) wind() {
+// resetTimer sets the timer to the next thing that time alone will bring.
+func (r *runner) resetTimer() {
 	next := time.Hour
 	if due, ok := r.alarms.next(); ok {
 		next = min(next, time.Duration(due)-r.now())
@@ -344,7 +344,7 @@ func (r *runner) wind() {
 		next = min(next, r.refreshAt-r.now())
 	}
 	if r.o.UntilRest && r.synced == nil && r.busy == 0 && r.c.Unseen() == 0 {
-		next = min(next, r.stirred+r.o.Quiet-r.now())
+		next = min(next, r.lastActivity+r.o.Quiet-r.now())
 	}
 	r.timer.Reset(max(next, 0))
 }
@@ -352,7 +352,7 @@ func (r *runner) wind() {
 // atRest tells whether a run until rest is over. It repeats what is deferred
 // first.
 func (r *runner) atRest() bool {
-	if !r.o.UntilRest || r.synced != nil || r.busy > 0 || r.c.Ready() > 0 || r.c.Unseen() > 0 || r.now()-r.stirred < r.o.Quiet {
+	if !r.o.UntilRest || r.synced != nil || r.busy > 0 || r.c.Ready() > 0 || r.c.Unseen() > 0 || r.now()-r.lastActivity < r.o.Quiet {
 		return false
 	}
 	if r.changed && r.c.DeferredCount() > 0 {
@@ -362,7 +362,7 @@ func (r *runner) atRest() bool {
 		return false
 	}
 	if r.o.Idle != nil && r.o.Idle() {
-		r.stirred, r.changed = r.now(), true
+		r.lastActivity, r.changed = r.now(), true
 		return false
 	}
 	return true

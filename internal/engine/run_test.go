@@ -80,7 +80,7 @@ func TestRunBefore(t *testing.T) {
 		Record: func(r engine.Record) {
 			if refused, ok := errors.AsType[*engine.RefusedError](r.Err); ok {
 				reported++
-				if !errors.Is(r.Err, no) || refused.Request.Ref != world[7].Ref || r.Fate != engine.Defer || len(r.Exchanges) > 0 && r.Exchanges[0].Verb != object.Get {
+				if !errors.Is(r.Err, no) || refused.Request.Ref != world[7].Ref || r.Disposition != engine.Defer || len(r.Exchanges) > 0 && r.Exchanges[0].Verb != object.Get {
 					t.Errorf("the refusal is reported as %+v", r)
 				}
 			}
@@ -118,8 +118,8 @@ func TestRunConflicts(t *testing.T) {
 		}
 		w.untilRest(t, engine.RunOptions{Record: func(r engine.Record) {
 			contended = contended || r.Decision.Reason == engine.Contended
-			if (r.Decision.Reason == engine.Contended) != (r.Err != nil && r.Fate == engine.Defer) {
-				t.Errorf("%s with fate %d and error %v", r.Decision.Reason, r.Fate, r.Err)
+			if (r.Decision.Reason == engine.Contended) != (r.Err != nil && r.Disposition == engine.Defer) {
+				t.Errorf("%s with disposition %d and error %v", r.Decision.Reason, r.Disposition, r.Err)
 			}
 		}})
 		if contended != c.contended || conflicts != c.conflicts || w.pinless > 0 {

@@ -33,7 +33,7 @@ func (c *Collector) Settle(out Outcome) {
 	}
 	a := d.Attempt
 	q := c.queue(a.Work)
-	switch out.Fate {
+	switch out.Disposition {
 	case Vanish:
 		c.vanished = append(c.vanished, a.Ref)
 		delete(q.failures, a.ID)
@@ -47,7 +47,7 @@ func (c *Collector) Settle(out Outcome) {
 	}
 	if c.economical {
 		delete(c.tries, a.ID)
-		if out.Fate == Again && out.Err != nil {
+		if out.Disposition == Again && out.Err != nil {
 			c.tries[a.ID] = a.Tries + 1
 		}
 	}

@@ -32,13 +32,13 @@ func TestAnObservedOwnerIsNotAbsent(t *testing.T) {
 		}
 		c.toDelete.add(id)
 		d := judge()
-		if d.Reason != want || rules == Strict && (len(d.Requests) > 0 || d.Fate != Defer) {
+		if d.Reason != want || rules == Strict && (len(d.Requests) > 0 || d.Disposition != Defer) {
 			t.Errorf("%s: %s with %d requests, want %s", rules, d.Reason, len(d.Requests), want)
 		}
 		if rules == Upstream {
 			continue
 		}
-		c.Settle(Outcome{Decision: d, Fate: d.Fate, Err: d.Err})
+		c.Settle(Outcome{Decision: d, Disposition: d.Disposition, Err: d.Err})
 		c.Observe(object.Event{Type: object.Deleted, Object: owner})
 		if d := judge(); d.Reason != NoSolidOwner || len(d.Requests) != 1 {
 			t.Errorf("when the owner is gone: %s with %d requests", d.Reason, len(d.Requests))

@@ -251,7 +251,7 @@ func (t *tracks) decided(d engine.Decision) {
 	if d.Attempt.Virtual || d.Attempt.Work == engine.OrphanWork {
 		return
 	}
-	if d.Fate == engine.Vanish && len(d.Requests) == 0 {
+	if d.Disposition == engine.Vanish && len(d.Requests) == 0 {
 		return
 	}
 	tr := t.of(d.Attempt.Observed)

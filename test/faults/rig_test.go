@@ -342,7 +342,7 @@ func (c *rig) report() {
 		c.t.Logf("kind %s is %s %s", k.Resource.Name, k.State, k.Why)
 	}
 	for _, r := range c.records[max(0, len(c.records)-40):] {
-		c.t.Logf("%d %s: %v, fate %v, %d exchanges, %v", r.Sequence, r.Decision.Attempt.Ref, r.Decision.Reason, r.Fate, len(r.Exchanges), r.Err)
+		c.t.Logf("%d %s: %v, disposition %v, %d exchanges, %v", r.Sequence, r.Decision.Attempt.Ref, r.Decision.Reason, r.Disposition, len(r.Exchanges), r.Err)
 	}
 	for _, w := range c.writes {
 		c.t.Logf("%v %s: %v", w.Verb.Names(), w.Ref, w.Err)

@@ -130,10 +130,10 @@ func attemptText(a engine.Attempt) string {
 }
 
 // outcomeText is an attempt with what its owners count as, the reason of the
-// decision, and its fate.
+// decision, and its disposition.
 func outcomeText(out engine.Outcome) string {
-	fate := [...]string{engine.Forget: "forget", engine.Defer: "defer", engine.Vanish: "vanish"}[out.Fate]
-	return attemptText(out.Decision.Attempt) + classesText(out.Decision.Owners) + " " + out.Decision.Reason.String() + ", " + fate
+	disposition := [...]string{engine.Forget: "forget", engine.Defer: "defer", engine.Vanish: "vanish"}[out.Disposition]
+	return attemptText(out.Decision.Attempt) + classesText(out.Decision.Owners) + " " + out.Decision.Reason.String() + ", " + disposition
 }
 
 // classesText lists owners by class; classes without owners are left out.

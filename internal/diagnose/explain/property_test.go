@@ -46,7 +46,7 @@ func TestNextIsWhatTheCollectorSends(t *testing.T) {
 				first[a.Ref.UID] = request(d)
 			}
 			// Nothing is sent, so that the world stays as it is.
-			d.Requests, d.Fate = nil, engine.Forget
+			d.Requests, d.Disposition = nil, engine.Forget
 			collector.Settle(engine.Act(t.Context(), world, d))
 		}
 		for _, o := range snap.Objects {
