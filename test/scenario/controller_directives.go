@@ -61,7 +61,7 @@ func (o *office) run(ctx context.Context, d *datadriven.TestData) (string, error
 		}
 		steps--
 		var acted controllers.Controller
-		acted, failed = controllers.Step(ctx, desk, desk.seat(o.list))
+		acted, failed = controllers.Step(ctx, desk, o.list, desk.under)
 		return acted != nil
 	}
 	w := &world{wire: m.wire, machine: m, happened: func() []object.Event {

@@ -28,24 +28,10 @@ func newDesk(m *machine) *desk {
 	return &desk{Server: m.server, wire: m.wire, refused: map[string]bool{}}
 }
 
-// seated is a controller that puts its name on the desk when it works there.
-type seated struct {
-	controllers.Controller
-	desk *desk
-}
-
-func (d *desk) seat(list []controllers.Controller) []controllers.Controller {
-	var named []controllers.Controller
-	for _, c := range list {
-		named = append(named, seated{c, d})
-	}
-	return named
-}
-
-// Step makes a pass under the controller's name.
-func (s seated) Step(ctx context.Context, w controllers.World) (bool, error) {
-	s.desk.actor = s.Name()
-	return s.Controller.Step(ctx, w)
+// under puts the name of the controller that makes a pass on the desk.
+func (d *desk) under(c controllers.Controller, pass func()) {
+	d.actor = c.Name()
+	pass()
 }
 
 // do makes a request. A refusal is written down once, a success when something

@@ -26,7 +26,7 @@ func BenchmarkStepAtRest(b *testing.B) {
 	w := crowd(b, 10_000)
 	list := controllers.All(nil, nil)
 	for {
-		if acted, err := controllers.Step(b.Context(), w, list); err != nil {
+		if acted, err := controllers.Step(b.Context(), w, list, nil); err != nil {
 			b.Fatal(err)
 		} else if acted == nil {
 			break
@@ -34,7 +34,7 @@ func BenchmarkStepAtRest(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if acted, err := controllers.Step(b.Context(), w, list); acted != nil || err != nil {
+		if acted, err := controllers.Step(b.Context(), w, list, nil); acted != nil || err != nil {
 			b.Fatal(acted, err)
 		}
 	}
@@ -47,7 +47,7 @@ func BenchmarkNamespace(b *testing.B) {
 	for b.Loop() {
 		w, list := full.Clone(), controllers.All(nil, nil)
 		for {
-			acted, err := controllers.Step(b.Context(), w, list)
+			acted, err := controllers.Step(b.Context(), w, list, nil)
 			if err != nil {
 				b.Fatal(err)
 			}

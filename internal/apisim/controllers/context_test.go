@@ -39,7 +39,7 @@ networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/servi
 			if acted || !errors.Is(err, context.Canceled) || len(c.Waiting()) != 0 || w.Writes() != 0 {
 				t.Errorf("acted %v, error %v, waits %v", acted, err, waits(c))
 			}
-			if who, err := controllers.Step(ctx, w, []controllers.Controller{c}); who != nil || !errors.Is(err, context.Canceled) {
+			if who, err := controllers.Step(ctx, w, []controllers.Controller{c}, nil); who != nil || !errors.Is(err, context.Canceled) {
 				t.Errorf("%v, %v", who, err)
 			}
 		})

@@ -82,10 +82,16 @@ func All(c Coverage, h Health) []Controller {
 // something, and returns that one; nil when there is nothing to do for anyone,
 // so that what all of them list as waiting is up to date. Called whenever the
 // collector is idle, it gives the collector the first word, as it has in a real
-// cluster.
-func Step(ctx context.Context, w World, list []Controller) (acted Controller, err error) {
+// cluster. Around, unless it is nil, is put around each pass, and has to call it.
+func Step(ctx context.Context, w World, list []Controller, around func(c Controller, pass func())) (acted Controller, err error) {
 	for _, c := range list {
-		changed, err := c.Step(ctx, w)
+		changed, err := false, error(nil)
+		pass := func() { changed, err = c.Step(ctx, w) }
+		if around == nil {
+			pass()
+		} else {
+			around(c, pass)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -114,7 +114,7 @@ func TestControllersRest(t *testing.T) {
 // every end of a namespace or a definition.
 func run(t *rapid.T, w *apisim.Server, as controllers.World, list []controllers.Controller, coverage partly) {
 	for range 200 {
-		acted, err := controllers.Step(t.Context(), as, list)
+		acted, err := controllers.Step(t.Context(), as, list, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
