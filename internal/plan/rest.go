@@ -60,28 +60,27 @@ func (w *restOfWorld) act(ctx context.Context) bool {
 	return w.pass(ctx, w.controllers, w.recorder)
 }
 
-// pass lets controllers act in their order until one of them has changed something.
+// pass lets controllers act in their order until one of them has changed something. It
+// reports so as well when the context has ended, which the driver sees itself.
 func (w *restOfWorld) pass(ctx context.Context, list []controllers.Controller, world controllers.World) bool {
-	for _, c := range list {
-		acted, reason := false, DeletedByRest
-		if _, releases := c.(controllers.Releaser); releases {
-			reason = Released
-		}
-		switch c.Name() {
-		case controllers.ReclaimName:
-			reason = VolumeReclaimed
-		case controllers.TokensName:
-			reason = AccountGone
-		}
-		w.recorder.as(c.Name(), string(reason), func() {
-			// The only error is the context's, which the driver sees itself.
-			acted, _ = c.Step(ctx, world)
-		})
-		if acted {
-			return true
-		}
+	acted, err := controllers.Step(ctx, world, list, func(c controllers.Controller, pass func()) {
+		w.recorder.as(c.Name(), string(reasonOf(c)), pass)
+	})
+	return acted != nil || err != nil
+}
+
+// reasonOf is why what a controller deletes goes.
+func reasonOf(c controllers.Controller) Reason {
+	switch c.Name() {
+	case controllers.ReclaimName:
+		return VolumeReclaimed
+	case controllers.TokensName:
+		return AccountGone
 	}
-	return false
+	if _, releases := c.(controllers.Releaser); releases {
+		return Released
+	}
+	return DeletedByRest
 }
 
 // assumption is what has to hold for an actor to have done what it did.
