@@ -135,6 +135,9 @@ func (b *builder) object(t reflect.Type) *node {
 func (b *builder) fields(n *node, t reflect.Type) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if f.Anonymous && name == "" {
 			b.fields(n, f.Type)
 			continue

@@ -115,14 +115,6 @@ type Taker struct {
 	Later bool `json:"later,omitempty"`
 }
 
-// Remedy is a command that would change the verdict, and what it does.
-type Remedy struct {
-	Command string `json:"command"`
-	Effect  string `json:"effect"`
-	// Cost is what is lost or left behind; empty for nothing.
-	Cost string `json:"cost,omitempty"`
-}
-
 // Deadlock is a wait that never ends by itself.
 type Deadlock struct {
 	// Reason is a CamelCase reason of docs/reasons.md.

@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "impact"},
 	"diagnose":           {"report", "snapshot", "plan"},
 	"diagnose/check":     {"diagnose", "report", "engine", "snapshot", "plan"},
-	"diagnose/stuck":     {"diagnose", "diagnose/explain", "report", "engine", "graph", "snapshot", "plan", "finalizer", "evidence"},
+	"diagnose/stuck":     {"diagnose", "report", "engine", "graph", "snapshot", "plan", "finalizer", "evidence"},
 	"diagnose/unserve":   {"report", "engine", "graph", "snapshot", "plan"},
 	"doctor":             {"report", "engine", "graph", "snapshot", "plan", "evidence"},
 	"draw/layout":        {"graph"},

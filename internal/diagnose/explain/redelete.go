@@ -3,7 +3,6 @@ package explain
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -28,10 +27,8 @@ func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]repor
 		if !c.ends {
 			continue
 		}
-		remedies = append(remedies, report.Remedy{
-			Command: "kubectl delete " + Argument(e.Object) + " --cascade=" + strings.ToLower(policy.String()),
-			Effect:  c.text(policy, q.target),
-		})
+		again := report.Act{Action: report.DeleteAgain, Target: e.Object, Policy: policy.String()}
+		remedies = append(remedies, again.Remedy(c.text(policy, q.target)))
 	}
 	return remedies, nil
 }

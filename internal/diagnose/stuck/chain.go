@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -158,7 +157,7 @@ func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	if isNamespace(o) {
 		i.remaining(o, &e)
 	}
-	e.remedy(explain.AgainCommand(report.RefOf(o.Ref)), "says what was not seen of it", "")
+	e.remedy(act(report.Explain, o), "says what was not seen of it", "")
 	return e
 }
 

@@ -35,16 +35,24 @@ func endAt(o *object.Object, code diagnose.Code) end {
 	return end{code: code, at: at, chain: []report.WaitLink{{Ref: at, Waits: string(code)}}}
 }
 
+// act is one that is done to an object.
+func act(action report.Action, o *object.Object) report.Act {
+	return report.Act{Action: action, Target: report.RefOf(o.Ref)}
+}
+
 // prove adds what was seen, unless it says nothing or is there already.
 func (e *end) prove(code reason.Code, about *report.Ref, message string) {
 	e.proof.Add(code, about, message)
 }
 
-func (e *end) remedy(command, effect, cost string) {
-	if slices.ContainsFunc(e.remedies, func(r report.Remedy) bool { return r.Command == command }) {
+// remedy adds what would end the waiting, or show more of it, unless it is there already.
+func (e *end) remedy(a report.Act, effect, cost string) {
+	if slices.ContainsFunc(e.remedies, func(r report.Remedy) bool { return r.Act == a }) {
 		return
 	}
-	e.remedies = append(e.remedies, report.Remedy{Command: command, Effect: effect, Cost: cost})
+	r := a.Remedy(effect)
+	r.Cost = cost
+	e.remedies = append(e.remedies, r)
 }
 
 // like tells whether two ends are of the same kind, so that naming one is enough.

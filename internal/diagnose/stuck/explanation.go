@@ -3,10 +3,8 @@ package stuck
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -64,35 +62,37 @@ func ownFinalizer(f *report.Finding) bool {
 // remediesOf are commands that would change something: those of the findings, and then those of the explanation that do not
 // lead to what the findings already say. First of all comes the one that only looks.
 func remediesOf(e *report.Explanation) []report.Remedy {
-	said := map[string]bool{explain.AgainCommand(e.Object): true}
+	said := map[report.Act]bool{{Action: report.Explain, Target: e.Object}: true}
 	for i := range e.WaitsFor {
 		if diagnose.Code(e.WaitsFor[i].Code) == StillInUse {
 			continue // what would take a user that stays, the finding does not say
 		}
 		for _, l := range e.WaitsFor[i].Chain {
-			said[explain.AgainCommand(l.Ref)] = true
+			said[report.Act{Action: report.Explain, Target: l.Ref}] = true
 		}
 	}
 	if writersShown(e) {
-		said[explain.WritersCommand(e.Object)] = true
+		said[report.Act{Action: report.ShowWriters, Target: e.Object}] = true
 	}
 	all, own := []report.Remedy{}, []report.Remedy{}
 	for _, r := range e.Remedies {
 		switch {
-		case said[r.Command]:
-		case r.Command == explain.WritersCommand(e.Object):
+		case said[r.Act]:
+		case r.Action == report.ShowWriters:
 			all = append(all, r)
 		default:
 			// Of two that only differ in waiting, the explanation says more.
-			said[r.Command+notWaiting] = true
+			hasty := r.Act
+			hasty.NoWait = true
+			said[hasty] = true
 			own = append(own, r)
 		}
 	}
 	for i := range e.WaitsFor {
 		f := &e.WaitsFor[i]
 		for _, r := range f.Remedies {
-			if !said[r.Command] && !goes(f) {
-				said[r.Command] = true
+			if !said[r.Act] && !goes(f) {
+				said[r.Act] = true
 				all = append(all, r)
 			}
 		}
@@ -104,7 +104,7 @@ func remediesOf(e *report.Explanation) []report.Remedy {
 
 // harshness puts last what takes a finalizer off in the place of its remover.
 func harshness(r report.Remedy) int {
-	if strings.HasPrefix(r.Command, takingOff) {
+	if r.Action == report.TakeOff {
 		return 1
 	}
 	return 0

@@ -74,7 +74,7 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 		e.chain = append(e.chain, report.WaitLink{Ref: dependents[0], Waits: string(OrphaningStuck)})
 		e.chain[0].Waits = string(plan.OrphaningFails)
 		e.more = len(dependents) - 1
-		e.remedy("kubectl edit "+argumentOf(dependents[0]), "repairs the metadata for which the API server refuses to change the dependent", "")
+		e.remedy(report.Act{Action: report.Edit, Target: dependents[0]}, "repairs the metadata for which the API server refuses to change the dependent", "")
 	}
 	i.redelete(o, &e, "frees it, but its dependents are deleted and not orphaned")
 	e.remedies[len(e.remedies)-1].Cost = "the dependents that were to be kept"
@@ -86,12 +86,10 @@ func (i *inquiry) forgotten(o *object.Object) end {
 	e := endAt(o, DeletionForgotten)
 	i.proveSimulation(o, &e)
 	e.verdict = i.manager(o, &e)
-	e.remedy(restartCommand, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
 	i.redelete(o, &e, "ends the waiting; what it owns is collected afterwards")
 	return e
 }
-
-const restartCommand = "kubectl delete pod -n kube-system -l component=kube-controller-manager"
 
 func (i *inquiry) proveSimulation(o *object.Object, e *end) {
 	if x := i.effects[o.Ref]; x != nil {
@@ -102,13 +100,13 @@ func (i *inquiry) proveSimulation(o *object.Object, e *end) {
 
 // redelete proposes a second delete, which sureRemedies tries before it is shown.
 func (i *inquiry) redelete(o *object.Object, e *end, effect string) {
-	e.remedy("kubectl delete "+argument(o)+redeletion, effect, "")
+	again := act(report.DeleteAgain, o)
+	again.Policy, again.NoWait = secondPolicy.String(), true
+	e.remedy(again, effect, "")
 }
 
-const (
-	redeletion = " --cascade=background" + notWaiting
-	notWaiting = " --wait=false"
-)
+// secondPolicy is how the second delete of a remedy is done.
+const secondPolicy = engine.Background
 
 // notServed is about an object that no request reaches.
 func (i *inquiry) notServed(o *object.Object) end {
@@ -117,7 +115,7 @@ func (i *inquiry) notServed(o *object.Object) end {
 		e.finalizer = o.Finalizers()[0]
 	}
 	e.prove(reason.SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
-	e.remedy("kubectl get crd", "shows whether its definition is there; a definition that serves the version again makes the object reachable", "")
+	e.remedy(report.Act{Action: report.ShowDefinitions}, "shows whether its definition is there; a definition that serves the version again makes the object reachable", "")
 	return e
 }
 
@@ -176,7 +174,7 @@ func (i *inquiry) failing(o *object.Object, code diagnose.Code, c evidence.Condi
 	e := endAt(o, code)
 	e.detail = evidence.Clip(c.Message)
 	e.prove(reason.ConditionSays, nil, c.Type+": "+c.Message)
-	e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what fails: repair that, the deletion is tried again by itself", "")
+	e.remedy(act(report.ShowConditions, o), "shows what fails: repair that, the deletion is tried again by itself", "")
 	return e
 }
 
@@ -218,9 +216,6 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	if isNamespace(o) {
 		i.remaining(o, &e)
 	}
-	e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
+	i.await(o, &e, "waits for it")
 	return []end{e}
 }
-
-// policyOf is how the second delete of a remedy is done.
-const policyOf = engine.Background

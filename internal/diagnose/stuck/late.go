@@ -23,7 +23,7 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.R
 		return []end{i.collectorBehind(o, e)}
 	case plan.DeletionMissed:
 		return []end{i.forgotten(o)}
-	case plan.NamespaceDeletionFails, plan.DefinitionCleanupFails, plan.ControllerNotWorking:
+	default: // a controller, or the API server, has not done its part
 	}
 	var ends []end
 	switch {
@@ -46,12 +46,12 @@ func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 	if isDefinition(o) {
 		e.code = DefinitionCleanupFails
 		i.cleanup(o, &e)
-		e.remedy("kubectl get "+argument(o)+" -o jsonpath='{.status.conditions}'", "shows what the API server says of its instances", "")
+		e.remedy(act(report.ShowConditions, o), "shows what the API server says of its instances", "")
 	} else {
 		e.code = ControllerNotWorking
 		e.verdict = i.manager(o, &e)
 		e.detail = remover(o)
-		e.remedy(restartCommand, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
+		e.remedy(report.Act{Action: report.RestartControllers}, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
 	}
 	e.chain[0].Waits = string(e.code)
 	return e
@@ -84,7 +84,7 @@ func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 	if e.verdict == report.RemoverAlive || e.verdict == report.RemoverSlow {
 		e.code = DeletionForgotten
 	}
-	e.remedy(restartCommand, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
 	if o.HasFinalizer(object.Foreground) {
 		i.redelete(o, &e, "ends the waiting without the collector; what it owns stays until one works")
 	}

@@ -16,7 +16,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 	if facts == nil {
 		e.code = EndNotSeen
 		e.detail = "whether it is on a node is not shown"
-		e.remedy("kubectl get "+argument(o)+" -o wide", "shows its node", "")
+		e.remedy(act(report.ShowNode, o), "shows its node", "")
 		return i.sealed(e)
 	}
 	if facts.Mirror {
@@ -42,23 +42,23 @@ func (i *inquiry) pod(o *object.Object) []end {
 			about = report.RefOf(there.Ref)
 		}
 		e.prove(reason.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
-		e.remedy("kubectl describe node "+report.ShellWord(node), "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
+		e.remedy(report.Act{Action: report.Describe, Target: report.Ref{APIVersion: "v1", Kind: "Node", Name: node}}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:
 		e.code = GracePeriod
 		e.detail = node
-		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
+		i.await(o, &e, "waits for it")
 	case i.around.Overdue(o):
 		e.code = PodNotFinished
 		e.detail = node
 		if s := i.around.Evidence().Sight(evidence.Nodes, ""); state == evidence.NodeUnknown && !s.Whole {
 			e.prove(reason.NotRead, nil, "not read: nodes: "+s.Why)
 		}
-		e.remedy("kubectl describe "+argument(o), "shows what its kubelet says", "")
+		e.remedy(act(report.Describe, o), "shows what its kubelet says", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
 	case facts.Mirror:
 		e.detail = "its kubelet makes it anew"
-		e.remedy("kubectl describe "+argument(o), "shows the node, on which the manifest of a static pod has to be removed", "")
+		e.remedy(act(report.Describe, o), "shows the node, on which the manifest of a static pod has to be removed", "")
 	default:
 		return nil
 	}
@@ -72,7 +72,7 @@ func (i *inquiry) sealed(e end) []end {
 }
 
 func (i *inquiry) forceDelete(o *object.Object, e *end, cost string) {
-	e.remedy("kubectl delete "+argument(o)+" --grace-period=0 --force", "removes the object without asking the node", cost)
+	e.remedy(act(report.ForceDelete, o), "removes the object without asking the node", cost)
 }
 
 func orUnknown(status string) string {

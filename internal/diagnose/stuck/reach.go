@@ -29,7 +29,7 @@ func (i *inquiry) brokenAPIs(o *object.Object, discovery evidence.Condition) []e
 			e.prove(reason.ConditionSays, nil, discovery.Type+": "+discovery.Message)
 		}
 		i.repairService(&e, a.Service)
-		e.remedy("kubectl delete apiservice "+report.ShellWord(a.Name), "takes the API out of discovery", "what it serves cannot be reached until it is registered again")
+		e.remedy(report.Act{Action: report.Unregister, Target: e.at}, "takes the API out of discovery", "what it serves cannot be reached until it is registered again")
 		ends = merge(ends, e)
 	}
 	return ends
@@ -46,7 +46,7 @@ func (i *inquiry) repairService(e *end, s *evidence.ServiceRef) {
 			return
 		}
 	}
-	e.remedy("kubectl get service,endpointslices,pods -n "+report.ShellWord(s.Namespace), "shows what is behind service "+s.Name+": bring it up, and the waiting ends by itself", "")
+	e.remedy(report.Act{Action: report.ShowBackends, Target: report.Ref{Namespace: s.Namespace}}, "shows what is behind service "+s.Name+": bring it up, and the waiting ends by itself", "")
 }
 
 // brokenWebhooks are the webhooks without endpoints that a message of the namespace
@@ -131,7 +131,7 @@ func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why ev
 	e.detail = "the conversion webhook of " + d.Plural + "." + d.Group
 	e.prove(why.Reason, &why.Service, why.Text())
 	i.repairService(&e, d.Conversion.Service)
-	e.remedy("kubectl patch crd "+report.ShellWord(d.Ref.Name)+` --type=merge -p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'`,
+	e.remedy(report.Act{Action: report.StopConverting, Target: e.at},
 		"stops converting, so that instances can be read and deleted", "fields that only a conversion would carry over from one version to the other")
 	return e
 }
@@ -144,7 +144,7 @@ func (i *inquiry) admissionEnd(o *object.Object, h *evidence.Webhook, why eviden
 	e.detail = "the webhook " + h.Name
 	e.prove(why.Reason, &why.Service, why.Text())
 	i.repairService(&e, h.Client.Service)
-	e.remedy("kubectl delete "+report.ShellWord(strings.ToLower(h.Kind))+" "+report.ShellWord(h.Configuration), "takes the webhooks of this configuration away", "nothing that they check or change is checked or changed until they are registered again")
+	e.remedy(report.Act{Action: report.Unregister, Target: e.at}, "takes the webhooks of this configuration away", "nothing that they check or change is checked or changed until they are registered again")
 	return e
 }
 

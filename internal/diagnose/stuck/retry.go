@@ -32,14 +32,14 @@ func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 	switch e.verdict {
 	case report.RemoverAlive, report.RemoverSlow:
 		e.detail = "it ends by itself, " + retries + ", within " + retryText + ": discovery, which failed before, works again"
-		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it", "")
+		i.await(o, &e, "waits for it")
 	case report.RemoverGone:
 		e.code, e.detail = ControllerNotWorking, "the namespace controller"
-		e.remedy(restartCommand, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
+		e.remedy(report.Act{Action: report.RestartControllers}, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
 	case report.RemoverUnknown:
 		e.code = EndNotSeen
 		e.detail = "discovery works again, and the namespace controller tries again within " + retryText + " if it runs"
-		e.remedy("kubectl wait --for=delete "+argumentWord(o)+" --timeout=5m", "waits for it: without an end, nobody tries", "")
+		i.await(o, &e, "waits for it: without an end, nobody tries")
 	}
 	e.chain[0].Waits = string(e.code)
 	return e

@@ -101,11 +101,7 @@ func migrate(o *object.Object, places []int, target string) (report.ReferencePat
 // command is the command that sends a patch; empty when something in it is nothing
 // that can be pasted into a shell.
 func command(p report.ReferencePatch) string {
-	words := []string{"kubectl", "patch", report.ShellWord(report.KubectlKind(p.Object.APIVersion, p.Object.Kind)), report.ShellWord(p.Object.Name)}
-	if p.Object.Namespace != "" {
-		words = append(words, "-n", report.ShellWord(p.Object.Namespace))
-	}
-	line := strings.Join(append(words, "--type=json", "-p", report.ShellWord(p.Patch)), " ")
+	line := report.Act{Action: report.SendPatch, Target: p.Object, Patch: p.Patch}.CommandLine()
 	if strings.HasPrefix(p.Object.Name, "-") || strings.ContainsFunc(line, unprintable) {
 		return ""
 	}
