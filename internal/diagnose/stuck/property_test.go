@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
