@@ -39,19 +39,7 @@ func Delete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, r
 	if err := r.rehearseTargets(ctx, policy); err != nil {
 		return nil, r.abandon(err)
 	}
-	end := r.deleteTargets(ctx, policy)
-	if end != nil || !o.Wait {
-		if end == nil {
-			end = errDone
-		}
-		out, err := r.finish(ctx, end)
-		if out != nil && out.State == report.Complete {
-			// What has not come to its end yet is no drift.
-			out.State, out.Drift, out.Summary.Drifted, out.Summary.Compared = report.NotAwaited, []report.Drift{}, 0, 0
-		}
-		return out, err
-	}
-	return r.follow(ctx)
+	return r.conclude(ctx, r.deleteTargets(ctx, policy))
 }
 
 // deleteTargets sends the deletes. The first one that is not done ends it.
@@ -190,6 +178,23 @@ const (
 	firstLook = 100 * time.Millisecond
 	nextLook  = 2 * time.Second
 )
+
+// conclude reports on targets that were written to, and on what follows from that if it
+// is waited for. End is why not all of them were.
+func (r *run) conclude(ctx context.Context, end error) (*report.Run, error) {
+	if end == nil && r.o.Wait {
+		return r.follow(ctx)
+	}
+	if end == nil {
+		end = errDone
+	}
+	out, err := r.finish(ctx, end)
+	if out != nil && out.State == report.Complete {
+		// What has not come to its end yet is no drift.
+		out.State, out.Drift, out.Summary.Drifted, out.Summary.Compared = report.NotAwaited, []report.Drift{}, 0, 0
+	}
+	return out, err
+}
 
 // follow looks at what was predicted to go until it is gone, and reports.
 func (r *run) follow(ctx context.Context) (*report.Run, error) {

@@ -35,19 +35,7 @@ func RemoveFinalizers(ctx context.Context, client *kube.Client, snap *snapshot.S
 		return nil, err
 	}
 	t := &taking{run: r, names: result.Plan.Seed.Finalizers, allow: allow}
-	end := t.all(ctx)
-	if end == nil && o.Wait {
-		return r.follow(ctx)
-	}
-	if end == nil {
-		end = errDone
-	}
-	out, err := r.finish(ctx, end)
-	if out != nil && out.State == report.Complete {
-		// What has not come to its end yet is no drift.
-		out.State, out.Drift, out.Summary.Drifted, out.Summary.Compared = report.NotAwaited, []report.Drift{}, 0, 0
-	}
-	return out, err
+	return r.conclude(ctx, t.all(ctx))
 }
 
 // taking is a run that takes finalizers off.

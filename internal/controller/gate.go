@@ -73,13 +73,9 @@ func (g *gate) before(ctx context.Context, r engine.Request) error {
 			return refusal
 		}
 	}
-	switch {
-	case !g.enforce:
-		return errObserving
-	case g.breaker.isTripped():
-		return errTripped
-	case !g.fence.holds():
-		return errNotLeading // before it counts: what is not sent must not trip the limit
+	// What is not sent must not count: that could trip the limit.
+	if err := g.mayWrite(); err != nil {
+		return err
 	}
 	if r.Verb == engine.DeleteObject {
 		if err := g.bounded(ctx, r); err != nil {
@@ -129,8 +125,8 @@ func (g *gate) protected(r engine.Request) error {
 	return nil
 }
 
-// wire is the last look before a write starts, whatever it is.
-func (g *gate) wire() error {
+// mayWrite is the last look before a write starts, whatever it is.
+func (g *gate) mayWrite() error {
 	switch {
 	case !g.enforce:
 		return errObserving

@@ -36,7 +36,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 // write sends a write. It may have to wait for a connection, so it is called back
 // when the lease is lost before the answer has come.
 func (t *transport) write(r *http.Request) (*http.Response, error) {
-	if err := t.gate.wire(); err != nil {
+	if err := t.gate.mayWrite(); err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
 		}
