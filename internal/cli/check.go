@@ -16,8 +16,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	var (
 		from            = newSource(config)
 		out             = output{own: markdownFormat}
-		namespace       string
-		allNamespaces   bool
+		in              namespaces
 		requireComplete bool
 	)
 	c := &cobra.Command{
@@ -35,19 +34,17 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			kubectl gc check --from examples/cluster.yaml`),
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if allNamespaces && namespace != "" {
-				return usageErrorf(c, "-n and -A exclude each other")
+			if err := in.check(c); err != nil {
+				return err
 			}
-			if namespace != "" {
-				from.about = []string{namespace}
-			}
+			from.about = in.list()
 			w, err := from.read(c, streams, nil)
 			if err != nil {
 				return err
 			}
-			noteNamespace(streams.ErrOut, w.Snapshot, namespace)
+			noteNamespace(streams.ErrOut, w.Snapshot, in.one)
 			judging := begin(c, streams.ErrOut, "judging owner references")
-			d, err := check.References(c.Context(), w.Snapshot, namespace)
+			d, err := check.References(c.Context(), w.Snapshot, in.one)
 			judging.end()
 			if err != nil {
 				return err
@@ -66,8 +63,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	out.addFlags(c.Flags())
 	out.addSortFlag(c.Flags())
 	f := c.Flags()
-	f.StringVarP(&namespace, "namespace", "n", "", "Check only the references of the objects of this namespace.")
-	f.BoolVarP(&allNamespaces, "all-namespaces", "A", false, "Check all references, which is the default.")
+	in.addFlags(f, "Check only the references of the objects of this namespace.", "Check all references, which is the default.")
 	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged, or not everything could be read.")
 	return c
 }

@@ -22,13 +22,12 @@ import (
 // collection is `collect`: of a dump it shows what would go, of a cluster it also
 // does it.
 type collection struct {
-	streams       genericiooptions.IOStreams
-	from          source
-	output        output
-	fail          failOn
-	writing       writing
-	namespace     string
-	allNamespaces bool
+	streams    genericiooptions.IOStreams
+	from       source
+	output     output
+	fail       failOn
+	writing    writing
+	namespaces namespaces
 	// only are the namespaces to collect in; empty for all.
 	only            []string
 	rules, to       string
@@ -83,8 +82,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	l.output.addFlags(f)
 	l.output.addSortFlag(f)
 	l.writing.addFlags(f)
-	f.StringVarP(&l.namespace, "namespace", "n", "", "Of a cluster: collect in this namespace.")
-	f.BoolVarP(&l.allNamespaces, "all-namespaces", "A", false, "Of a cluster: collect everywhere, objects without a namespace included.")
+	l.namespaces.addFlags(f, "Of a cluster: collect in this namespace.", "Of a cluster: collect everywhere, objects without a namespace included.")
 	f.StringVar(&l.rules, "rules", "strict", "The rules of absence: strict or upstream.")
 	f.StringVar(&l.to, "to", "", "Write the world as it would be afterwards to this file; nothing is deleted.")
 	f.BoolVar(&l.steps, "steps", false, "Show the requests in their order.")
@@ -164,15 +162,13 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 		return err
 	}
 	scope := &l.from.cluster.scope
-	if l.namespace != "" {
-		scope.Namespaces = append(scope.Namespaces, l.namespace)
-	}
+	scope.Namespaces = append(scope.Namespaces, l.namespaces.list()...)
 	switch {
-	case !live && (l.namespace != "" || l.allNamespaces || l.writing.digest != ""):
+	case !live && (l.namespaces.one != "" || l.namespaces.all || l.writing.digest != ""):
 		return usageErrorf(c, "-n, -A and --confirm are about a cluster: a dump is shown as a whole")
-	case live && l.allNamespaces && len(scope.Namespaces) > 0:
+	case live && l.namespaces.all && len(scope.Namespaces) > 0:
 		return usageErrorf(c, "-A and -n exclude each other")
-	case live && !l.allNamespaces && len(scope.Namespaces) == 0:
+	case live && !l.namespaces.all && len(scope.Namespaces) == 0:
 		return usageErrorf(c, "where? Give -n NAMESPACE, or -A for all of the cluster")
 	}
 	if err := l.output.showsPlan(c, live && !l.writing.onlyShows() && l.to == ""); err != nil {

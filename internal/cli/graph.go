@@ -104,7 +104,7 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 // anywhere.
 func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
 	if len(args) == 0 && g.targets.files.empty() {
-		w, err := g.source.read(c, g.streams, &g.targets)
+		w, err := g.source.read(c, g.streams, &g.targets.namespaces)
 		if err != nil {
 			return nil, err
 		}

@@ -27,7 +27,7 @@ func (s *source) answer(c *cobra.Command, streams genericiooptions.IOStreams, t 
 		}
 	}
 	s.single = true
-	w, err := s.read(c, streams, t)
+	w, err := s.read(c, streams, &t.namespaces)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *source) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStr
 	if err := t.check(c, args); err != nil {
 		return false, err
 	}
-	client, err := s.open(c, t)
+	client, err := s.open(c, &t.namespaces)
 	if err != nil {
 		return false, err
 	}

@@ -65,8 +65,7 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	r.output.addFlags(f)
 	r.output.addSortFlag(f)
 	r.writing.addFlags(f)
-	f.StringVarP(&r.targets.namespace, "namespace", "n", "", "The namespace of the objects (default: that of the context, \"default\" for a dump).")
-	f.BoolVarP(&r.targets.allNamespaces, "all-namespaces", "A", false, "The objects of all namespaces.")
+	r.targets.addNamespaceFlags(f)
 	f.StringVarP(&r.targets.selector, "selector", "l", "", "Of the type, the objects with these labels that are being deleted and have the finalizer.")
 	f.BoolVar(&r.targets.all, "all-of-kind", false, "Of the type, all objects that are being deleted and have the finalizer.")
 	f.BoolVar(&r.allow.Collector, "force-gc", false, "Take off orphan and foregroundDeletion.")
@@ -89,7 +88,7 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	}
 	r.source.bodies = newBodies()
 	r.source.single = true
-	w, err := r.source.read(c, r.streams, &r.targets)
+	w, err := r.source.read(c, r.streams, &r.targets.namespaces)
 	if err != nil {
 		return err
 	}

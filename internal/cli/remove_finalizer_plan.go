@@ -26,7 +26,7 @@ func (r *removal) check(c *cobra.Command, args []string) (names []string, err er
 		return nil, usageErrorf(c, "-l and --all-of-kind exclude each other")
 	case !many && !strings.Contains(args[0], "/"):
 		return nil, usageErrorf(c, "which %s? Give %s/NAME, -l or --all-of-kind", args[0], args[0])
-	case !many && r.targets.allNamespaces:
+	case !many && r.targets.namespaces.all:
 		return nil, usageErrorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
 	case len(args) == 1:
 		return nil, usageErrorf(c, "which finalizers? Each is named in full; kubectl gc explain shows them")

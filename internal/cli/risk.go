@@ -17,7 +17,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 		from            = newSource(config)
 		out             = output{own: markdownFormat}
 		options         risk.Options
-		allNamespaces   bool
+		in              namespaces
 		requireComplete bool
 	)
 	c := &cobra.Command{
@@ -43,12 +43,10 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			if options.Top < 1 {
 				return usageErrorf(c, "--top=%d: must be 1 or more", options.Top)
 			}
-			if allNamespaces && options.Namespace != "" {
-				return usageErrorf(c, "--namespace and --all-namespaces exclude each other")
+			if err := in.check(c); err != nil {
+				return err
 			}
-			if options.Namespace != "" {
-				from.about = []string{options.Namespace}
-			}
+			options.Namespace, from.about = in.one, in.list()
 			w, err := from.read(c, streams, nil)
 			if err != nil {
 				return err
@@ -72,8 +70,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	out.addFlags(f)
 	out.addSortFlag(f)
 	f.IntVar(&options.Top, "top", 10, "List so many objects.")
-	f.StringVarP(&options.Namespace, "namespace", "n", "", "Rank only the objects of this namespace, and itself.")
-	f.BoolVarP(&allNamespaces, "all-namespaces", "A", false, "Rank all objects, which is the default.")
+	in.addFlags(f, "Rank only the objects of this namespace, and itself.", "Rank all objects, which is the default.")
 	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen or not tried.")
 	return c
 }

@@ -58,13 +58,13 @@ func (s *source) addFlags(f *pflag.FlagSet) {
 // usesStdin tells whether a dump comes from standard input.
 func (s *source) usesStdin() bool { return slices.Contains(s.from, "-") }
 
-// read reads the world and reports its problems on stderr. The targets are told
-// which cluster they are in; nil where a command has none.
-func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, t *targets) (world, error) {
+// read reads the world and reports its problems on stderr. The namespaces
+// are told which one the context of the kubeconfig means; nil where a command has none.
+func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, n *namespaces) (world, error) {
 	w := world{}
 	var err error
 	if len(s.from) == 0 {
-		w, err = s.readCluster(c, streams.ErrOut, t)
+		w, err = s.readCluster(c, streams.ErrOut, n)
 	} else {
 		w.Snapshot, err = s.readDump(c, streams)
 		w.bodies = s.bodies
@@ -94,15 +94,15 @@ func (s *source) readDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	})
 }
 
-func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (world, error) {
-	client, err := s.open(c, t)
+func (s *source) readCluster(c *cobra.Command, errOut io.Writer, n *namespaces) (world, error) {
+	client, err := s.open(c, n)
 	if err != nil {
 		return world{}, err
 	}
 	scope := s.cluster.scope
 	scope.Instead = s.about
-	if s.single && !t.allNamespaces {
-		scope.Instead = []string{t.namespaceOrDefault()}
+	if s.single && !n.all {
+		scope.Instead = []string{n.oneOrDefault()}
 	}
 	snap, err := s.cluster.read(c, client, scope, errOut)
 	if err == nil {
@@ -111,19 +111,19 @@ func (s *source) readCluster(c *cobra.Command, errOut io.Writer, t *targets) (wo
 	return world{Snapshot: snap, client: client}, err
 }
 
-// open connects to the cluster and tells the targets which one it is.
-func (s *source) open(c *cobra.Command, t *targets) (*kube.Client, error) {
+// open connects to the cluster and tells the namespaces which one it means.
+func (s *source) open(c *cobra.Command, n *namespaces) (*kube.Client, error) {
 	if s.allowPartial || s.missingAbsent {
 		return nil, usageErrorf(c, "--allow-partial and --treat-missing-as-absent are about dumps: give one with --from")
 	}
-	if t != nil {
-		s.cluster.config.Namespace = &t.namespace
+	if n != nil {
+		s.cluster.config.Namespace = &n.one
 	}
 	client, err := s.cluster.connect(c)
-	if err != nil || t == nil {
+	if err != nil || n == nil {
 		return client, err
 	}
-	t.fallback, _, err = s.cluster.config.ToRawKubeConfigLoader().Namespace()
+	n.fallback, _, err = s.cluster.config.ToRawKubeConfigLoader().Namespace()
 	return client, err
 }
 

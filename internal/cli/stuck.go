@@ -55,25 +55,25 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	k.source.addFlags(f)
 	k.output.addFlags(f)
 	k.output.addSortFlag(f)
-	f.StringVarP(&k.targets.namespace, "namespace", "n", "", "Look at this namespace and its content only; of named objects, the namespace that they are in.")
-	f.BoolVarP(&k.targets.allNamespaces, "all-namespaces", "A", false, "Look at all namespaces, which is what happens without -n too.")
+	k.targets.namespaces.addFlags(f, "Look at this namespace and its content only; of named objects, the namespace that they are in.",
+		"Look at all namespaces, which is what happens without -n too.")
 	k.waiting.addFlags(f)
 	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when something rests on what was not seen.")
 	return c
 }
 
 func (k *stuckCommand) run(c *cobra.Command, args []string) error {
-	if len(args) == 0 && k.targets.namespace != "" && k.targets.allNamespaces {
-		return usageErrorf(c, "-n and -A exclude each other")
-	}
 	if err := k.waiting.from(c, &k.source); err != nil {
 		return err
 	}
 	k.source.single = len(args) > 0
-	if !k.source.single && k.targets.namespace != "" {
-		k.source.about = []string{k.targets.namespace}
+	if !k.source.single {
+		if err := k.targets.namespaces.check(c); err != nil {
+			return err
+		}
+		k.source.about = k.targets.namespaces.list()
 	}
-	w, err := k.source.read(c, k.streams, &k.targets)
+	w, err := k.source.read(c, k.streams, &k.targets.namespaces)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 
 func (k *stuckCommand) question(c *cobra.Command, w world, args []string) (stuck.Question, error) {
 	now, err := k.waiting.moment(c, w)
-	q := stuck.Question{Now: now, Namespace: k.targets.namespace}
+	q := stuck.Question{Now: now, Namespace: k.targets.namespaces.one}
 	if err != nil {
 		return q, err
 	}

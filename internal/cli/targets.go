@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,31 +15,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// defaultNamespace is where kubectl looks when nothing else is said, not even by
-// the context of a kubeconfig. Dumps have none.
-const defaultNamespace = "default"
-
 // targets says which objects are meant, as for kubectl.
 type targets struct {
-	namespace     string
-	allNamespaces bool
-	selector      string
-	fields        string
-	all           bool
-	files         manifests
+	namespaces namespaces
+	selector   string
+	fields     string
+	all        bool
+	files      manifests
 	// takes says that the command takes away what is meant, or would.
 	takes bool
-	// fallback is the namespace of the kubeconfig's context.
-	fallback string
 }
 
 func (t *targets) addFlags(f *pflag.FlagSet) {
-	f.StringVarP(&t.namespace, "namespace", "n", "", "The namespace of the objects (default: that of the context, \"default\" for a dump).")
-	f.BoolVarP(&t.allNamespaces, "all-namespaces", "A", false, "The objects of all namespaces.")
+	t.addNamespaceFlags(f)
 	f.StringVarP(&t.selector, "selector", "l", "", "The objects with these labels, as app=web,tier!=db.")
 	f.StringVar(&t.fields, "field-selector", "", "Of a cluster: the objects with these fields, as metadata.name!=web.")
 	f.BoolVar(&t.all, "all", false, "All objects of the type in the namespace.")
 	t.files.addFlags(f)
+}
+
+// addNamespaceFlags adds -n and -A alone.
+func (t *targets) addNamespaceFlags(f *pflag.FlagSet) {
+	t.namespaces.addFlags(f, "The namespace of the objects (default: that of the context, \"default\" for a dump).", "The objects of all namespaces.")
 }
 
 // find resolves the arguments against the world: TYPE NAME…, TYPE/NAME…, TYPE
@@ -75,7 +71,7 @@ func (t *targets) lookUpIn(c *cobra.Command, w world, args []string) ([]object.R
 // lookUp finds the objects in the snapshot.
 func (t *targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
 	if !t.files.empty() {
-		return t.files.find(snap, t.namespaceOrDefault())
+		return t.files.find(snap, t.namespaces.oneOrDefault())
 	}
 	if strings.Contains(args[0], "/") {
 		return t.findSlashed(c, snap, args)
@@ -93,7 +89,7 @@ func (t *targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []strin
 		refs = append(refs, found...)
 	}
 	if len(refs) == 0 {
-		return nil, fmt.Errorf("no %s%s found%s", args[0], t.labelled(), t.where())
+		return nil, fmt.Errorf("no %s%s found%s", args[0], t.labelled(), t.namespaces.where())
 	}
 	return refs, nil
 }
@@ -122,7 +118,7 @@ func (t *targets) resolve(c *cobra.Command, w world, args []string) ([]object.Re
 		refs = append(refs, seen.Ref)
 	}
 	if len(refs) == 0 {
-		return nil, fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.where())
+		return nil, fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.namespaces.where())
 	}
 	return refs, nil
 }
@@ -141,13 +137,13 @@ func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
 // asked is what a cluster is asked for.
 func (t *targets) asked(args []string) kube.Targets {
 	return kube.Targets{
-		Args: args, Files: t.files.FilenameOptions, Labels: t.selector, Fields: t.fields, All: t.all, AllNamespaces: t.allNamespaces,
+		Args: args, Files: t.files.FilenameOptions, Labels: t.selector, Fields: t.fields, All: t.all, AllNamespaces: t.namespaces.all,
 	}
 }
 
 // given tells whether some flag says that single objects are meant.
 func (t *targets) given() bool {
-	return t.namespace != "" || t.allNamespaces || t.selector != "" || t.fields != "" || t.all || !t.files.empty()
+	return t.namespaces.one != "" || t.namespaces.all || t.selector != "" || t.fields != "" || t.all || !t.files.empty()
 }
 
 func (t *targets) check(c *cobra.Command, args []string) error {
@@ -165,7 +161,7 @@ func (t *targets) check(c *cobra.Command, args []string) error {
 		return usageErrorf(c, "names cannot be given together with -l or --all")
 	case !many && len(args) == 1 && !strings.Contains(args[0], "/"):
 		return usageErrorf(c, "which %s? Give a name, -l or --all", args[0])
-	case t.allNamespaces && !many:
+	case t.namespaces.all && !many:
 		return usageErrorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all")
 	}
 	return nil
@@ -208,10 +204,10 @@ func (t *targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 	if err != nil {
 		return nil, usageErrorf(c, "-l %q: %w", t.selector, err)
 	}
-	namespace := t.namespaceOrDefault()
+	namespace := t.namespaces.oneOrDefault()
 	var refs []object.Ref
 	for _, o := range objectsOf(snap, r) {
-		if (t.allNamespaces || !r.Namespaced || o.Namespace == namespace) && selector.Matches(o.Labels) {
+		if (t.namespaces.all || !r.Namespaced || o.Namespace == namespace) && selector.Matches(o.Labels) {
 			refs = append(refs, o.Ref)
 		}
 	}
@@ -221,23 +217,12 @@ func (t *targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 func (t *targets) named(snap *snapshot.Snapshot, r object.Resource, name string) (*object.Object, error) {
 	namespace := ""
 	if r.Namespaced {
-		namespace = t.namespaceOrDefault()
+		namespace = t.namespaces.oneOrDefault()
 	}
 	if o := snap.Find(r.APIVersion(), r.Kind, namespace, name); o != nil {
 		return o, nil
 	}
 	return nil, notFound(snap, r, namespace, name)
-}
-
-func (t *targets) namespaceOrDefault() string {
-	return cmp.Or(t.namespace, t.fallback, defaultNamespace)
-}
-
-func (t *targets) where() string {
-	if t.allNamespaces {
-		return " in any namespace"
-	}
-	return fmt.Sprintf(" in namespace %q", t.namespaceOrDefault())
 }
 
 func (t *targets) labelled() string {

@@ -18,7 +18,7 @@ func (t *targets) many() bool { return t.selector != "" || t.fields != "" || t.a
 // confined tells whether somebody who takes a selection away believes that it ends with
 // a namespace.
 func (t *targets) confined() bool {
-	return t.takes && t.many() && t.namespace != "" && !t.allNamespaces
+	return t.takes && t.many() && t.namespaces.one != "" && !t.namespaces.all
 }
 
 // checkTypes refuses a selection in a namespace of types that have none. kubectl takes
@@ -40,7 +40,7 @@ func (t *targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []s
 // checkFound refuses a selection in a namespace that has found what is in none, as a
 // category may; of what was named it warns, as kubectl does.
 func (t *targets) checkFound(c *cobra.Command, refs []object.Ref) error {
-	if !t.takes || t.namespace == "" || t.allNamespaces {
+	if !t.takes || t.namespaces.one == "" || t.namespaces.all {
 		return nil
 	}
 	for _, ref := range refs {
@@ -50,7 +50,7 @@ func (t *targets) checkFound(c *cobra.Command, refs []object.Ref) error {
 			return t.clusterScoped(c, report.RefOf(ref).KubectlName()+" is")
 		default:
 			fmt.Fprintf(c.ErrOrStderr(), "warning: %s is cluster-scoped: -n %s does not apply to it\n",
-				render.Escape(report.RefOf(ref).KubectlName()), render.Escape(t.namespace))
+				render.Escape(report.RefOf(ref).KubectlName()), render.Escape(t.namespaces.one))
 		}
 	}
 	return nil
@@ -68,7 +68,7 @@ func (t *targets) clusterScoped(c *cobra.Command, what string) error {
 		flag = "--all-of-kind"
 	}
 	return usageErrorf(c, "%s cluster-scoped: -n %s does not limit %s to a namespace, it would select from the whole cluster; leave out -n, or give names",
-		what, t.namespace, flag)
+		what, t.namespaces.one, flag)
 }
 
 // distinct are the objects without those that were named before, in their order: one
