@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -49,8 +47,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err != nil {
 				return err
 			}
-			text := func(w io.Writer, s render.Style) error { return render.DiagnosisTable(w, s, d) }
-			if err := out.show(c, streams.Out, d, text, markdown(render.DiagnosisMarkdown, d)); err != nil {
+			if err := out.show(c, streams.Out, d, as(render.DiagnosisTable, d), markdown(render.DiagnosisMarkdown, d)); err != nil {
 				return err
 			}
 			if d.Summary.Errors > 0 {

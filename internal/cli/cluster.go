@@ -38,6 +38,11 @@ func (k *cluster) addFlags(f *pflag.FlagSet) {
 		"Of a cluster, read only the kinds that match one of these patterns over resource.group, as deployments.apps or *.example.com.")
 	f.StringSliceVar(&k.scope.Exclude, "exclude", nil, "Of a cluster, leave out the kinds that match one of these patterns.")
 	f.Int64Var(&k.chunkSize, "chunk-size", 0, "Ask a cluster for lists in pages of this size; 0 for whole lists, which are faster and consistent.")
+	k.addRateFlags(f)
+}
+
+// addRateFlags adds those that say how fast the cluster may be asked.
+func (k *cluster) addRateFlags(f *pflag.FlagSet) {
 	f.Float32Var(&k.qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
 	f.IntVar(&k.burst, "burst", 10, "With --qps: so many requests may go at once.")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -98,7 +99,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	if err := l.check(c, &options); err != nil {
 		return err
 	}
-	l.from.bodies = newBodies()
+	l.from.evidence = true
 	w, err := l.from.read(c, l.streams, nil)
 	if err != nil {
 		return err
@@ -120,30 +121,27 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	}
 	met := l.fail.match(result.Plan)
 	writes := w.client != nil && l.to == "" && len(met) == 0 && options.Rules == engine.Strict
-	var refused error
-	if writes {
-		refused = l.writing.refuse(w, result.Plan)
+	if writes && len(result.Writes()) > 0 {
+		return l.collect(c, args, w, result)
 	}
-	if !writes || l.output.forPeople() || l.writing.onlyShows() {
-		if err := showPlan(c, &l.output, l.streams, w, result.Plan, l.steps); err != nil {
-			return err
-		}
+	if err := l.output.showPlan(c, l.streams.Out, w.Snapshot, result.Plan, l.steps); err != nil {
+		return err
 	}
 	if len(met) > 0 {
 		return &exit{code: exitFindings, message: "--fail-on: " + strings.Join(met, ", ")}
 	}
-	if err := incomplete(l.requireComplete, result.Plan.Complete); err != nil || !writes {
+	if err := incomplete(l.requireComplete, result.Plan.Complete); err != nil {
 		return err
 	}
-	if refused != nil {
-		return refused
+	if writes {
+		fmt.Fprintln(l.streams.ErrOut, "There is nothing to collect.")
 	}
-	return l.collect(c, args, w, result)
+	return nil
 }
 
 // check reads the flags.
 func (l *collection) check(c *cobra.Command, options *plan.Options) error {
-	live := len(l.from.from) == 0
+	live := l.from.live()
 	if err := oneOf(c, "rules", l.rules, choices["rules"]...); err != nil {
 		return err
 	}
@@ -202,25 +200,16 @@ func (l *collection) keeper() plan.Keeper {
 
 // collect asks, and carries the plan out.
 func (l *collection) collect(c *cobra.Command, args []string, w world, result *plan.Result) error {
-	if len(result.Writes()) == 0 {
-		fmt.Fprintln(l.streams.ErrOut, "There is nothing to collect.")
-		if l.output.forPeople() || l.writing.onlyShows() {
-			return nil
-		}
-		return showPlan(c, &l.output, l.streams, w, result.Plan, l.steps)
-	}
-	if err := l.writing.askFor(c, args, l.streams, "collect garbage", w, result); err != nil {
-		return err
-	}
-	tell, done := tellRun(c, l.streams.ErrOut)
-	o, err := l.writing.options(tell)
+	err := l.writing.sure(c, args, l.streams, proposal{
+		verb: "collect garbage", world: w, result: result, output: &l.output, steps: l.steps, requireComplete: l.requireComplete,
+	})
 	if err != nil {
 		return err
 	}
-	o.Patience = l.patience
-	run, err := apply.Collect(c.Context(), w.client, w.Snapshot, result, o)
-	done()
-	return summary(c, &l.output, l.streams, run, err)
+	return l.writing.carryOut(c, &l.output, l.streams, func(o apply.Options) (*report.Run, error) {
+		o.Patience = l.patience
+		return apply.Collect(c.Context(), w.client, w.Snapshot, result, o)
+	})
 }
 
 func noArguments(c *cobra.Command, args []string) error {

@@ -95,7 +95,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	case "fail-on":
 		return fixed(failKeys()...)
 	case "allow-protected":
-		return fixed(protectedKinds()...)
+		return fixed(policy.KindNames()...)
 	}
 	return fixed(choices[f.Name]...)
 }
@@ -165,16 +165,6 @@ func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.She
 		}
 	}
 	return offered(found, typed), noFiles | cobra.ShellCompDirectiveKeepOrder
-}
-
-// protectedKinds are the kinds that are protected unless they are named.
-func protectedKinds() []string {
-	kinds := policy.Kinds()
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.Kind
-	}
-	return names
 }
 
 // offered are the candidates that continue what was typed and mean themselves to

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/term"
 
@@ -26,11 +25,8 @@ import (
 // it has seen. There is no way to say yes to a plan that nobody has seen.
 // (spec §16)
 type confirm struct {
-	digest     string
-	dryRun     string
-	maxDeletes int
-	allow      []string
-	policy     policy.Policy
+	digest string
+	dryRun string
 }
 
 func (k *confirm) addFlags(f *pflag.FlagSet) {
@@ -39,28 +35,11 @@ func (k *confirm) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.dryRun, "dry-run", "none",
 		"none, or client: show the plan, its digest and the command that carries it out, and write nothing.")
 	f.Lookup("dry-run").NoOptDefVal = "client"
-	f.IntVar(&k.maxDeletes, "max-deletes", policy.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
-	f.StringSliceVar(&k.allow, "allow-protected", nil,
-		"Treat the objects of this protected kind as any other: Namespace, PersistentVolumeClaim, …")
 }
 
 // check reads the flags.
 func (k *confirm) check(c *cobra.Command) error {
-	if err := oneOf(c, "dry-run", k.dryRun, choices["dry-run"]...); err != nil {
-		return err
-	}
-	if k.maxDeletes < 0 {
-		return usageErrorf(c, "--max-deletes=%d: must not be negative", k.maxDeletes)
-	}
-	k.policy.Allow = map[schema.GroupKind]bool{}
-	for _, name := range k.allow {
-		kind, err := policy.ParseKind(name)
-		if err != nil {
-			return usageErrorf(c, "--allow-protected: %w", err)
-		}
-		k.policy.Allow[kind] = true
-	}
-	return nil
+	return oneOf(c, "dry-run", k.dryRun, choices["dry-run"]...)
 }
 
 // onlyShows tells whether nothing is to be written.
@@ -96,9 +75,6 @@ func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation
 // to be shown. Nothing is written before it returns. The arguments are those of
 // the command line.
 func (k *confirm) ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
-	refused := func(format string, a ...any) error {
-		return &exit{code: exitRefused, message: "refused, nothing was written: " + fmt.Sprintf(format, a...)}
-	}
 	switch {
 	case k.onlyShows():
 		fmt.Fprintf(streams.ErrOut, "Nothing was written. To carry out exactly this plan:\n  %s\n", k.command(c, args, q.Digest))
@@ -106,15 +82,15 @@ func (k *confirm) ask(c *cobra.Command, args []string, streams genericiooptions.
 	case k.digest == q.Digest:
 		return nil
 	case k.digest != "":
-		return refused("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
+		return refusedf("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
 	case !atTerminal(streams.In):
-		return refused("nobody can be asked without a terminal: give --confirm=%s, once you have seen that plan", q.Digest)
+		return refusedf("nobody can be asked without a terminal: give --confirm=%s, once you have seen that plan", q.Digest)
 	}
-	return k.askPerson(c.Context(), streams, q, refused)
+	return askPerson(c.Context(), streams, q)
 }
 
 // askPerson shows what a person has to know, and waits for the answer.
-func (k *confirm) askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation, refused func(string, ...any) error) error {
+func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	style := render.Style{ASCII: !utf8Locale()}
 	if size := (term.TTY{Out: streams.ErrOut}).GetSize(); size != nil {
 		style.Width = int(size.Width)
@@ -137,7 +113,7 @@ func (k *confirm) askPerson(ctx context.Context, streams genericiooptions.IOStre
 	case answer == want, want == "y" && strings.EqualFold(answer, "yes"), want == "y" && answer == "Y":
 		return nil
 	}
-	return refused("the answer was not %s", render.Escape(want))
+	return refusedf("the answer was not %s", render.Escape(want))
 }
 
 // atTerminal tells whether a person can be asked. A reader that is no file may say

@@ -49,7 +49,7 @@ func TestConfirm(t *testing.T) {
 		"only shown, with digest": {flags: []string{"--dry-run=client", "--confirm=" + planDigest}, deletes: []report.Ref{pod}, code: exitOK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var k confirm
+			var k writing
 			var out, errOut bytes.Buffer
 			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
 			if x.typed != "" {
@@ -103,8 +103,8 @@ func TestConfirmGivesUp(t *testing.T) {
 
 // TestConfirmRefusesWords refuses flags that mean nothing.
 func TestConfirmRefusesWords(t *testing.T) {
-	for _, k := range []confirm{
-		{dryRun: "server"}, {dryRun: "none", maxDeletes: -1}, {dryRun: "none", allow: []string{"Pod"}},
+	for _, k := range []writing{
+		{confirm: confirm{dryRun: "server"}}, {confirm: confirm{dryRun: "none"}, maxDeletes: -1}, {confirm: confirm{dryRun: "none"}, allow: []string{"Pod"}},
 	} {
 		if err := k.check(&cobra.Command{Use: "gc"}); exitCode(t.Context(), err) != exitUsage {
 			t.Errorf("%+v: got %v, want a usage error", k, err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -85,8 +84,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&k.elect, "leader-elect", false, "Have one of several replicas collect: the one that holds the lease kubectl-gc.")
 	f.StringVar(&k.leaseNamespace, "leader-elect-namespace", "", "The namespace of the lease; by default the one of the context.")
 	f.IntVar(&k.o.Workers, "workers", 20, "How many objects are judged at the same time.")
-	f.Float32Var(&k.cluster.qps, "qps", 0, "Send the cluster no more than this many requests a second; 0 for no limit of our own.")
-	f.IntVar(&k.cluster.burst, "burst", 10, "With --qps: so many requests may go at once.")
+	k.cluster.addRateFlags(f)
 	f.Float32Var(&k.o.DeleteQPS, "delete-qps", 0, "Send no more than this many deletes a second; 0 for no limit of our own.")
 	f.IntVar(&k.o.MaxDeletesPerMinute, "max-deletes-per-minute", 1000,
 		"One delete more within a minute trips the safety limit: nothing is written until a person has looked; 0 for no such limit.")
@@ -161,13 +159,9 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 			return usageErrorf(c, "--%s=%s: is too small or too large", b.flag, c.Flag(b.flag).Value)
 		}
 	}
-	k.o.Allow = map[schema.GroupKind]bool{}
-	for _, name := range k.allowed {
-		kind, err := policy.ParseKind(name)
-		if err != nil {
-			return usageErrorf(c, "--allow-protected: %w", err)
-		}
-		k.o.Allow[kind] = true
+	var err error
+	if k.o.Allow, err = policy.ParseKinds(k.allowed); err != nil {
+		return usageErrorf(c, "--allow-protected: %w", err)
 	}
 	if !k.cluster.known() {
 		return usageErrorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")

@@ -9,7 +9,6 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -89,40 +88,16 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.sure(c, args, w, result); err != nil {
-		return err
-	}
-	return d.carryOut(c, w, result, policy)
-}
-
-// sure shows the plan and returns nil if it may be carried out.
-func (d *deletion) sure(c *cobra.Command, args []string, w world, result *plan.Result) error {
-	refused := d.writing.refuse(w, result.Plan)
-	if d.output.forPeople() || d.writing.onlyShows() {
-		if err := showPlan(c, &d.output, d.streams, w, result.Plan, false); err != nil {
-			return err
-		}
-	}
-	if err := incomplete(d.requireComplete, result.Plan.Complete); err != nil {
-		return err
-	}
-	if refused != nil {
-		return refused
-	}
-	return d.writing.askFor(c, args, d.streams, "delete", w, result)
-}
-
-func (d *deletion) carryOut(c *cobra.Command, w world, result *plan.Result, policy engine.Policy) error {
-	tell, done := tellRun(c, d.streams.ErrOut)
-	o, err := d.writing.options(tell)
+	err = d.writing.sure(c, args, d.streams, proposal{verb: "delete", world: w, result: result, output: &d.output, requireComplete: d.requireComplete})
 	if err != nil {
 		return err
 	}
-	o.Wait, o.Timeout, o.Patience = d.wait, d.timeout, d.stall
-	run, err := apply.Delete(c.Context(), w.client, w.Snapshot, result, policy, o)
-	done()
-	if run != nil && run.State == report.NotCollected {
-		run.Message += ": kubectl gc collect does it"
-	}
-	return summary(c, &d.output, d.streams, run, err)
+	return d.writing.carryOut(c, &d.output, d.streams, func(o apply.Options) (*report.Run, error) {
+		o.Wait, o.Timeout, o.Patience = d.wait, d.timeout, d.stall
+		run, err := apply.Delete(c.Context(), w.client, w.Snapshot, result, policy, o)
+		if run != nil && run.State == report.NotCollected {
+			run.Message += ": kubectl gc collect does it"
+		}
+		return run, err
+	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // defaultPatience is longer than the collector waits before it tries again, which is
@@ -82,18 +81,8 @@ func (d *doctorCommand) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	done, err := d.output.print(c, d.streams.Out, checkup)
-	if err != nil {
+	if err := d.output.show(c, d.streams.Out, checkup, as(render.CheckupText, checkup)); err != nil {
 		return err
-	}
-	if !done {
-		style, err := d.output.style(c, d.streams.Out)
-		if err != nil {
-			return err
-		}
-		if err := render.CheckupText(d.streams.Out, style, checkup); err != nil {
-			return err
-		}
 	}
 	if checkup.Summary.Errors > 0 {
 		return &exit{code: exitFindings}
@@ -105,7 +94,7 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 	switch {
 	case d.patience < 0:
 		return usageErrorf(c, "--patience=%s: must not be negative", d.patience)
-	case d.takenAt != "" && len(d.source.from) == 0:
+	case d.takenAt != "" && d.source.live():
 		return usageErrorf(c, "--taken-at goes with --from: a cluster says itself what time it is")
 	case d.beforeTakenAt != "" && len(d.before) == 0:
 		return usageErrorf(c, "--before-taken-at goes with --before")
@@ -126,7 +115,7 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	ctx := c.Context()
 	o := doctor.Options{Patience: int64(d.patience / time.Second)}
-	live := len(d.source.from) == 0
+	live := d.source.live()
 	var client *kube.Client
 	if live {
 		var err error
@@ -139,16 +128,20 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap, err := d.read(c, client)
+	d.source.evidence = true
+	w, err := d.source.readOpened(c, d.streams, client, nil)
 	if err != nil {
 		return nil, err
+	}
+	if d.takenAt != "" {
+		w.Source.TakenAt = d.takenAt
 	}
 	if graph != nil {
 		if o.Graph, err = d.graph.again(ctx, client, graph); err != nil {
 			return nil, err
 		}
 	}
-	if o.At, err = secondsOf(snap.Source.TakenAt); err != nil {
+	if o.At, err = secondsOf(w.Source.TakenAt); err != nil {
 		return nil, err
 	}
 	if err := d.lookBack(c, &o); err != nil {
@@ -158,58 +151,33 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 		o.Lease, o.Manager = leaseOf(ctx, client), managersOf(ctx, client)
 	}
 	defer begin(c, d.streams.ErrOut, "examining the collector").end()
-	return examined(ctx, world{Snapshot: snap, client: client, bodies: d.source.bodies}, o)
+	return examined(ctx, w, o)
 }
 
 // examined judges the collector, and does not blame it for what webhooks refuse. Of a
 // cluster they are read for what is left undone alone.
 func examined(ctx context.Context, w world, o doctor.Options) (*report.Checkup, error) {
-	if w.client == nil {
-		o.Surroundings = w.surroundings(w.bodies.seen(w.Snapshot))
-		return doctor.Examine(ctx, w.Snapshot, o)
-	}
-	found, err := doctor.Examine(ctx, w.Snapshot, o)
-	if err != nil {
-		return nil, err
-	}
 	var reach kube.Reach
-	for i := range found.Findings {
-		f := found.Findings[i].Object
-		if left := w.Find(f.APIVersion, f.Kind, f.Namespace, f.Name); left != nil {
-			reach.Written = append(reach.Written, left)
+	if w.client != nil {
+		found, err := doctor.Examine(ctx, w.Snapshot, o)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found.Findings {
+			f := found.Findings[i].Object
+			if left := w.Find(f.APIVersion, f.Kind, f.Namespace, f.Name); left != nil {
+				reach.Written = append(reach.Written, left)
+			}
+		}
+		if len(reach.Written) == 0 {
+			return found, nil
 		}
 	}
-	if len(reach.Written) == 0 {
-		return found, nil
-	}
-	seen, err := w.client.Neighbours(ctx, reach)
-	if err != nil {
-		return nil, err
-	}
-	o.Surroundings = w.surroundings(seen)
-	return doctor.Examine(ctx, w.Snapshot, o)
-}
-
-// read reads the dump, or the cluster if there is a client.
-func (d *doctorCommand) read(c *cobra.Command, client *kube.Client) (*snapshot.Snapshot, error) {
-	var snap *snapshot.Snapshot
 	var err error
-	if client != nil {
-		if snap, err = d.source.cluster.read(c, client, d.source.cluster.scope, d.streams.ErrOut); err == nil {
-			err = d.source.unread(c, snap)
-		}
-	} else {
-		d.source.bodies = newBodies()
-		snap, err = d.source.readDump(c, d.streams)
-	}
-	if err != nil {
+	if o.Surroundings, err = w.surroundings(ctx, reach); err != nil {
 		return nil, err
 	}
-	d.source.remark(snap, d.streams.ErrOut)
-	if d.takenAt != "" {
-		snap.Source.TakenAt = d.takenAt
-	}
-	return snap, nil
+	return doctor.Examine(ctx, w.Snapshot, o)
 }
 
 // lookBack reads the earlier dump, if there is one.
@@ -218,10 +186,11 @@ func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
 		return nil
 	}
 	earlier := source{from: d.before, allowPartial: d.source.allowPartial}
-	var err error
-	if o.Earlier, err = earlier.readDump(c, d.streams); err != nil {
+	w, err := earlier.readDump(c, d.streams)
+	if err != nil {
 		return err
 	}
+	o.Earlier = w.Snapshot
 	if d.beforeTakenAt != "" {
 		o.Earlier.Source.TakenAt = d.beforeTakenAt
 	}
@@ -238,18 +207,6 @@ func (d *doctorCommand) stdins() int {
 		}
 	}
 	return n
-}
-
-// secondsOf reads a time; an empty one is 0.
-func secondsOf(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return 0, err
-	}
-	return t.Unix(), nil
 }
 
 // leaseOf reads the lease of kube-controller-manager. That it cannot be read is an

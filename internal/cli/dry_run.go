@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,10 +12,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -118,7 +115,7 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := showPlan(c, &d.output, d.streams, w, result.Plan, d.steps); err != nil {
+	if err := d.output.showPlan(c, d.streams.Out, w.Snapshot, result.Plan, d.steps); err != nil {
 		return err
 	}
 	return d.verdict(result.Plan)
@@ -127,7 +124,7 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 // foretell plans a delete, and returns the world that the plan is of. Of a delete in the
 // background one namespace may say everything.
 func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams, t *targets, args []string, policy engine.Policy, o plan.Options) (of world, result *plan.Result, err error) {
-	from.bodies = newBodies()
+	from.evidence = true
 	mayBeEnough := policy == engine.Background && o.Explore <= 0
 	err = from.answer(c, streams, t, args, mayBeEnough, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		simulating := begin(c, streams.ErrOut, simulated(o.Explore))
@@ -171,28 +168,9 @@ func policyNamed(c *cobra.Command, name string) (engine.Policy, error) {
 	return policies[slices.Index(cascades, name)], nil
 }
 
-// showPlan prints the plan of a world in the format that was asked for.
-func showPlan(c *cobra.Command, o *output, streams genericiooptions.IOStreams, w world, p *report.Plan, steps bool) error {
-	text := func(out io.Writer, s render.Style) error {
-		if steps {
-			return render.PlanSteps(out, s, p)
-		}
-		return render.PlanTable(out, s, p)
-	}
-	return o.show(c, streams.Out, p, text, drawn(planScene(c.Context(), w.Snapshot, p)), markdown(render.PlanMarkdown, p))
-}
-
 func (d *dryRunDelete) verdict(p *report.Plan) error {
 	if met := d.failOn.match(p); len(met) > 0 {
 		return &exit{code: exitFindings, message: "--fail-on: " + strings.Join(met, ", ")}
 	}
 	return incomplete(d.requireComplete, p.Complete)
-}
-
-// incomplete is the error of an answer that rests on gaps, if that matters.
-func incomplete(required, complete bool) error {
-	if required && !complete {
-		return &exit{code: exitIncomplete, message: "--require-complete: the answer rests on something that was not seen"}
-	}
-	return nil
 }

@@ -48,6 +48,19 @@ type exit struct {
 
 func (e *exit) Error() string { return e.message }
 
+// refusedf is the error of a command that has refused to write.
+func refusedf(format string, args ...any) error {
+	return &exit{code: exitRefused, message: "refused, nothing was written: " + fmt.Sprintf(format, args...)}
+}
+
+// incomplete is the error of an answer that rests on gaps, if that matters.
+func incomplete(required, complete bool) error {
+	if required && !complete {
+		return &exit{code: exitIncomplete, message: "--require-complete: the answer rests on something that was not seen"}
+	}
+	return nil
+}
+
 func exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	var own *exit

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -14,7 +13,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -136,14 +134,13 @@ func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *i
 // for another one what matters when it is.
 func (k *explanation) seen(ctx context.Context, w world, o *object.Object) (*evidence.World, error) {
 	if w.client == nil || o.BeingDeleted() {
-		return k.waiting.evidence(ctx, w, []object.Ref{o.Ref})
+		return evidenceOn(ctx, w, []object.Ref{o.Ref})
 	}
 	return w.client.Neighbours(ctx, reachOfObject(o))
 }
 
 func (k *explanation) print(c *cobra.Command, w world, e *report.Explanation) error {
-	text := func(out io.Writer, s render.Style) error { return render.ExplanationText(out, s, e) }
-	err := k.output.show(c, k.streams.Out, e, text, drawn(explanationScene(c.Context(), w.Snapshot, e)), markdown(render.ExplanationMarkdown, e))
+	err := k.output.show(c, k.streams.Out, e, as(render.ExplanationText, e), drawn(explanationDrawing(c.Context(), w.Snapshot, e)), markdown(render.ExplanationMarkdown, e))
 	if err != nil {
 		return err
 	}

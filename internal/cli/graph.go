@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -11,7 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -126,13 +123,9 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 }
 
 func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {
-	text := func(out io.Writer, s render.Style) error { return render.GraphTree(out, s, doc) }
-	return g.output.show(c, g.streams.Out, doc, text, formats{
-		"dot": func(out io.Writer, s render.Style) error {
-			if g.upstream {
-				return render.UpstreamDOT(out, s, doc)
-			}
-			return render.GraphDOT(out, s, doc)
-		},
-	}, drawn(graphScene(doc)))
+	dot := as(render.GraphDOT, doc)
+	if g.upstream {
+		dot = as(render.UpstreamDOT, doc)
+	}
+	return g.output.show(c, g.streams.Out, doc, as(render.GraphTree, doc), formats{"dot": dot}, drawn(graphDrawing(doc)))
 }

@@ -20,7 +20,7 @@ type judge func(w world, refs []object.Ref, part *impact.OneNamespace) (rest str
 // reads of a cluster first the one namespace that they are in, and what is in none; and
 // everything when the judge says that it is not.
 func (s *source) answer(c *cobra.Command, streams genericiooptions.IOStreams, t *targets, args []string, mayBeEnough bool, judge judge) error {
-	if mayBeEnough && len(s.from) == 0 && s.cluster.scope.All() && !t.files.usesStdin() {
+	if mayBeEnough && s.live() && s.cluster.scope.All() && !t.files.usesStdin() {
 		done, err := s.answerNarrowly(c, streams, t, args, judge)
 		if done || err != nil {
 			return err

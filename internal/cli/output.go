@@ -78,6 +78,11 @@ func (o *output) forPeople() bool {
 	return format == "" || format == "wide" || format == "name"
 }
 
+// asText reports whether the answer is a text of ours, and no document.
+func (o *output) asText() bool {
+	return o.format == "" || o.format == "wide" || slices.Contains(o.own, o.format)
+}
+
 // print writes a document in a machine format. It returns false when the format
 // is one for people.
 func (o *output) print(c *cobra.Command, out io.Writer, document runtime.Object) (bool, error) {
@@ -85,7 +90,7 @@ func (o *output) print(c *cobra.Command, out io.Writer, document runtime.Object)
 		return true, err
 	}
 	o.format = o.templates.complete(o.format)
-	if o.format == "" || o.format == "wide" || slices.Contains(o.own, o.format) {
+	if o.asText() {
 		return false, nil
 	}
 	if k, ok, err := columnsOf(o.format, o.noHeaders); ok {

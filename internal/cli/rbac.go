@@ -123,11 +123,11 @@ func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
 // served are the kinds of a dump or a cluster.
 func (r *rbac) served(c *cobra.Command) ([]object.Resource, error) {
 	if len(r.from) > 0 {
-		snap, err := (&source{from: r.from}).readDump(c, r.streams)
+		w, err := (&source{from: r.from}).readDump(c, r.streams)
 		if err != nil {
 			return nil, err
 		}
-		return snap.Resources.Sorted(), nil
+		return w.Resources.Sorted(), nil
 	}
 	client, err := r.cluster.connect(c)
 	if err != nil {

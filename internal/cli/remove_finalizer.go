@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
-	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // removal is `remove-finalizer`.
@@ -86,7 +86,7 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	r.source.bodies = newBodies()
+	r.source.evidence = true
 	r.source.single = true
 	w, err := r.source.read(c, r.streams, &r.targets.namespaces)
 	if err != nil {
@@ -107,18 +107,8 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	if err := r.sure(c, args, w, result); err != nil || w.client == nil {
 		return err
 	}
-	return r.carryOut(c, w, result)
-}
-
-// carryOut sends the requests.
-func (r *removal) carryOut(c *cobra.Command, w world, result *plan.Result) error {
-	tell, done := tellRun(c, r.streams.ErrOut)
-	o, err := r.writing.options(tell)
-	if err != nil {
-		return err
-	}
-	o.Wait, o.Timeout, o.Patience = r.wait, r.timeout, r.stall
-	run, err := apply.RemoveFinalizers(c.Context(), w.client, w.Snapshot, result, r.allow, o)
-	done()
-	return summary(c, &r.output, r.streams, run, err)
+	return r.writing.carryOut(c, &r.output, r.streams, func(o apply.Options) (*report.Run, error) {
+		o.Wait, o.Timeout, o.Patience = r.wait, r.timeout, r.stall
+		return apply.RemoveFinalizers(c.Context(), w.client, w.Snapshot, result, r.allow, o)
+	})
 }

@@ -30,7 +30,7 @@ func (r *removal) check(c *cobra.Command, args []string) (names []string, err er
 		return nil, usageErrorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
 	case len(args) == 1:
 		return nil, usageErrorf(c, "which finalizers? Each is named in full; kubectl gc explain shows them")
-	case len(r.source.from) > 0 && (r.writing.digest != "" || r.wait):
+	case !r.source.live() && (r.writing.digest != "" || r.wait):
 		return nil, usageErrorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
 	}
 	for _, name := range args[1:] {
@@ -41,7 +41,7 @@ func (r *removal) check(c *cobra.Command, args []string) (names []string, err er
 			names = append(names, name)
 		}
 	}
-	if err := r.output.showsPlan(c, len(r.source.from) == 0 && !r.writing.onlyShows()); err != nil {
+	if err := r.output.showsPlan(c, r.source.live() && !r.writing.onlyShows()); err != nil {
 		return nil, err
 	}
 	return names, r.writing.check(c)
@@ -99,7 +99,7 @@ func (r *removal) plan(c *cobra.Command, w world, objects []*object.Object, name
 	}
 	defer begin(c, r.streams.ErrOut, "simulating the removal").end()
 	result, err := planned(c.Context(), w, plan.RemoveFinalizerSeed(names, refs...), plan.Options{
-		Explore: plan.Usual, Seed: usualSeed, NoSteps: r.output.forPeople() && !r.steps, OnlyNear: len(r.source.from) == 0, Guards: append(r.writing.guards(), r.allowed()...),
+		Explore: plan.Usual, Seed: usualSeed, NoSteps: r.output.forPeople() && !r.steps, OnlyNear: r.source.live(), Guards: append(r.writing.guards(), r.allowed()...),
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -117,46 +117,42 @@ const manyTargets = 100
 // be shown.
 func (r *removal) sure(c *cobra.Command, args []string, w world, result *plan.Result) error {
 	p := result.Plan
-	var refused error
-	if w.client != nil && len(p.Refusals) == 0 {
-		refused = r.refuse(w, p)
-	}
-	if len(p.Refusals) > 0 {
-		p.Digest = ""
-	}
 	if r.output.format == "" && len(p.Seed.Targets) > manyTargets {
 		r.output.format = "wide"
 	}
-	if w.client == nil || len(p.Refusals) > 0 || r.output.forPeople() || r.writing.onlyShows() {
-		if err := showPlan(c, &r.output, r.streams, w, p, r.steps); err != nil {
-			return err
-		}
+	refused := refusalOfFinalizers(p)
+	if w.client != nil && refused == nil {
+		return r.writing.sure(c, args, r.streams, proposal{
+			verb: "remove finalizers", world: w, result: result, output: &r.output, steps: r.steps, requireComplete: r.requireComplete,
+			refused: r.protects(w, p), notes: warnings(p),
+		})
 	}
-	if n := len(p.Refusals); n > 0 {
-		first := p.Refusals[0]
-		message := fmt.Sprintf("refused, nothing was written: finalizer %s of %s: %s", first.Finalizer, first.Object.KubectlName(), first.Message)
-		if n > 1 {
-			message += fmt.Sprintf(", and %d more like that", n-1)
-		}
-		return &exit{code: exitRefused, message: message}
+	if refused != nil {
+		p.Digest = "" // nobody can confirm it
 	}
-	if err := incomplete(r.requireComplete, p.Complete); err != nil || w.client == nil {
+	if err := r.output.showPlan(c, r.streams.Out, w.Snapshot, p, r.steps); err != nil {
 		return err
 	}
 	if refused != nil {
 		return refused
 	}
-	id, err := w.client.Identity(c.Context())
-	if err != nil {
-		return err
+	return incomplete(r.requireComplete, p.Complete)
+}
+
+// refusalOfFinalizers is the error of a plan that takes off what must stay.
+func refusalOfFinalizers(p *report.Plan) error {
+	if len(p.Refusals) == 0 {
+		return nil
 	}
-	q := question("remove finalizers", id, p)
-	q.Notes = append(r.writing.notes(p), r.warnings(p)...)
-	return r.writing.ask(c, args, r.streams, q)
+	first, more := p.Refusals[0], ""
+	if n := len(p.Refusals); n > 1 {
+		more = fmt.Sprintf(", and %d more like that", n-1)
+	}
+	return refusedf("finalizer %s of %s: %s%s", first.Finalizer, first.Object.KubectlName(), first.Message, more)
 }
 
 // warnings are what is lost without the finalizers.
-func (r *removal) warnings(p *report.Plan) []string {
+func warnings(p *report.Plan) []string {
 	var notes []string
 	for _, f := range p.Finalizers {
 		if f.Without != "" {
@@ -181,19 +177,18 @@ func (r *removal) allowed() []string {
 	return list
 }
 
-// refuse refuses a plan that takes protected objects. The targets are being deleted
-// already, so that their kind does not protect them; what their owner or Helm has
-// written on them, does.
-func (r *removal) refuse(w world, p *report.Plan) error {
+// protects refuses a plan whose targets are protected. They are being deleted already, so
+// that their kind does not protect them; what their owner or Helm has written on them,
+// does.
+func (r *removal) protects(w world, p *report.Plan) error {
 	for _, t := range p.Seed.Targets {
 		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)
 		if o == nil {
 			continue
 		}
 		if why, protected := r.writing.policy.Check(o); protected && why != policy.Kind {
-			p.Digest = ""
-			return &exit{code: exitRefused, message: fmt.Sprintf("refused, nothing was written: %s is protected: %s", o.Ref, why)}
+			return refusedf("%s is protected: %s", o.Ref, why)
 		}
 	}
-	return r.writing.refuse(w, p)
+	return nil
 }

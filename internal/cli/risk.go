@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -58,8 +56,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			if err != nil {
 				return err
 			}
-			text := func(w io.Writer, s render.Style) error { return render.RiskTable(w, s, r) }
-			if err := out.show(c, streams.Out, r, text, markdown(render.RiskMarkdown, r)); err != nil {
+			if err := out.show(c, streams.Out, r, as(render.RiskTable, r), markdown(render.RiskMarkdown, r)); err != nil {
 				return err
 			}
 			return incomplete(requireComplete, r.Complete)

@@ -27,8 +27,8 @@ type source struct {
 	// single tells that the question is about the targets: of a cluster of which we may
 	// not read everything, their namespace is read.
 	single bool
-	// bodies are filled from a dump, where a command needs more than a snapshot.
-	bodies *bodies
+	// evidence says that more of a dump is taken than a snapshot.
+	evidence bool
 }
 
 // world is what a command looks at.
@@ -36,7 +36,7 @@ type world struct {
 	*snapshot.Snapshot
 	// client is the cluster that the snapshot shows; nil for a dump.
 	client *kube.Client
-	// bodies are the evidence in a dump, where the command takes it.
+	// bodies are the evidence in a dump, where it was taken.
 	bodies *bodies
 }
 
@@ -61,13 +61,27 @@ func (s *source) usesStdin() bool { return slices.Contains(s.from, "-") }
 // read reads the world and reports its problems on stderr. The namespaces
 // are told which one the context of the kubeconfig means; nil where a command has none.
 func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, n *namespaces) (world, error) {
-	w := world{}
+	if !s.live() {
+		return s.readOpened(c, streams, nil, n)
+	}
+	client, err := s.open(c, n)
+	if err != nil {
+		return world{}, err
+	}
+	return s.readOpened(c, streams, client, n)
+}
+
+// live reports whether a cluster is read, and no dump.
+func (s *source) live() bool { return len(s.from) == 0 }
+
+// readOpened reads the cluster of a client, or the dump where there is none.
+func (s *source) readOpened(c *cobra.Command, streams genericiooptions.IOStreams, client *kube.Client, n *namespaces) (world, error) {
+	var w world
 	var err error
-	if len(s.from) == 0 {
-		w, err = s.readCluster(c, streams.ErrOut, n)
+	if client == nil {
+		w, err = s.readDump(c, streams)
 	} else {
-		w.Snapshot, err = s.readDump(c, streams)
-		w.bodies = s.bodies
+		w, err = s.readCluster(c, streams.ErrOut, client, n)
 	}
 	if err != nil {
 		return world{}, err
@@ -77,28 +91,26 @@ func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, n *n
 }
 
 // readDump reads files. It never looks at a kubeconfig.
-func (s *source) readDump(c *cobra.Command, streams genericiooptions.IOStreams) (*snapshot.Snapshot, error) {
+func (s *source) readDump(c *cobra.Command, streams genericiooptions.IOStreams) (world, error) {
 	memory := newDumpMemory()
 	defer memory.end()
 	o := snapshot.Options{
 		Stdin: streams.In, AllowPartial: s.allowPartial, TreatMissingAsAbsent: s.missingAbsent,
 		Limits: s.limits.limits(), Memory: memory.room,
 	}
-	if s.bodies != nil {
-		o.Wants, o.Raw = s.bodies.wants, s.bodies.add
+	var b *bodies
+	if s.evidence {
+		b = newBodies()
+		o.Wants, o.Raw = b.wants, b.add
 	}
 	defer begin(c, streams.ErrOut, reading(s.from)).end()
-	return unlessInterrupted(c.Context(), func() (*snapshot.Snapshot, error) {
+	return unlessInterrupted(c.Context(), func() (world, error) {
 		snap, err := snapshot.ReadFiles(s.from, o)
-		return snap, liftLimit(err)
+		return world{Snapshot: snap, bodies: b}, liftLimit(err)
 	})
 }
 
-func (s *source) readCluster(c *cobra.Command, errOut io.Writer, n *namespaces) (world, error) {
-	client, err := s.open(c, n)
-	if err != nil {
-		return world{}, err
-	}
+func (s *source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Client, n *namespaces) (world, error) {
 	scope := s.cluster.scope
 	scope.Instead = s.about
 	if s.single && !n.all {

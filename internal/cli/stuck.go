@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -82,12 +83,21 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	judging := begin(c, k.streams.ErrOut, "following what everything waits for")
-	d, err := k.waiting.judge(c.Context(), w, q)
+	d, err := judgeWaiting(c.Context(), w, q)
 	judging.end()
 	if err != nil {
 		return err
 	}
 	return k.print(c, d)
+}
+
+// judgeWaiting has the evidence read and the question answered.
+func judgeWaiting(ctx context.Context, w world, q stuck.Question) (*report.Diagnosis, error) {
+	seen, err := evidenceOn(ctx, w, q.Objects)
+	if err != nil {
+		return nil, err
+	}
+	return stuck.Objects(ctx, w.Snapshot, seen, q)
 }
 
 func (k *stuckCommand) question(c *cobra.Command, w world, args []string) (stuck.Question, error) {
@@ -119,8 +129,7 @@ func notBeingDeleted(errOut io.Writer, w world, refs []object.Ref) {
 }
 
 func (k *stuckCommand) print(c *cobra.Command, d *report.Diagnosis) error {
-	text := func(w io.Writer, s render.Style) error { return render.StuckText(w, s, d) }
-	if err := k.output.show(c, k.streams.Out, d, text, markdown(render.StuckMarkdown, d)); err != nil {
+	if err := k.output.show(c, k.streams.Out, d, as(render.StuckText, d), markdown(render.StuckMarkdown, d)); err != nil {
 		return err
 	}
 	if d.Summary.Errors > 0 {

@@ -17,85 +17,103 @@ import (
 // nothing but what can matter there; enough may say first that what was simulated
 // without is all that is wanted.
 func planned(ctx context.Context, w world, seed plan.Seed, o plan.Options, enough func(*report.Plan) bool) (*plan.Result, error) {
-	if w.client == nil {
-		o.Surroundings = w.surroundings(w.bodies.seen(w.Snapshot))
-		return plan.Simulate(ctx, w.Snapshot, seed, o)
+	var reach kube.Reach
+	if w.client != nil {
+		first := o
+		first.Explore = 0
+		result, err := plan.Simulate(ctx, w.Snapshot, seed, first)
+		if err != nil || enough != nil && enough(result.Plan) {
+			return result, err
+		}
+		reach = reachOf(w, result.Plan)
 	}
-	first := o
-	first.Explore = 0
-	result, err := plan.Simulate(ctx, w.Snapshot, seed, first)
-	if err != nil || enough != nil && enough(result.Plan) {
-		return result, err
-	}
-	seen, err := w.client.Neighbours(ctx, reachOf(w, result.Plan))
-	if err != nil {
+	var err error
+	if o.Surroundings, err = w.surroundings(ctx, reach); err != nil {
 		return nil, err
 	}
-	o.Surroundings = w.surroundings(seen)
 	return plan.Simulate(ctx, w.Snapshot, seed, o)
 }
 
-// surroundings are those of the world as the evidence shows them, which may be nil.
-func (w world) surroundings(seen *evidence.World) *evidence.Surroundings {
-	at := int64(0)
-	if t, err := time.Parse(time.RFC3339, w.Source.TakenAt); err == nil {
-		at = t.Unix()
+// surroundings are what is known of those who act beside the collector: what a dump
+// shows, and of a cluster what matters within a reach.
+func (w world) surroundings(ctx context.Context, reach kube.Reach) (*evidence.Surroundings, error) {
+	if w.client == nil {
+		return evidence.New(w.Snapshot, w.bodies.seen(w.Snapshot), w.takenAt()), nil
 	}
-	return evidence.New(w.Snapshot, seen, at)
+	seen, err := w.client.Neighbours(ctx, reach)
+	if err != nil {
+		return nil, err
+	}
+	return evidence.New(w.Snapshot, seen, w.takenAt()), nil
+}
+
+// takenAt is when the world was looked at, in seconds since 1970; 0 when not known.
+func (w world) takenAt() int64 {
+	at, err := secondsOf(w.Source.TakenAt)
+	if err != nil {
+		return 0
+	}
+	return at
+}
+
+// secondsOf reads a time; an empty one is 0.
+func secondsOf(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return 0, err
+	}
+	return t.Unix(), nil
 }
 
 // reachOf is what a plan writes to, and what finalizers of others hold then.
 func reachOf(w world, p *report.Plan) kube.Reach {
 	var r kube.Reach
 	written, held := map[*object.Object]bool{}, map[*object.Object]bool{}
+	add := func(list *[]*object.Object, have map[*object.Object]bool, ref report.Ref, is func(*object.Object) bool) {
+		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !have[o] && is(o) {
+			*list = append(*list, o)
+			have[o] = true
+		}
+	}
+	always := func(*object.Object) bool { return true }
 	for i := range p.Consequences {
-		c := &p.Consequences[i].Object
-		o := w.Find(c.APIVersion, c.Kind, c.Namespace, c.Name)
-		if o == nil {
-			continue
-		}
-		r.Written = append(r.Written, o)
-		written[o] = true
-		if slices.ContainsFunc(o.Finalizers(), ofOthers) {
-			r.Held = append(r.Held, o)
-			held[o] = true
-		}
+		c := &p.Consequences[i]
+		add(&r.Written, written, c.Object, always)
+		add(&r.Held, held, c.Object, heldByOthers)
 	}
 	for i := range p.Consequences { // what others had deleted before, and something of ours waits for
 		for _, release := range p.Consequences[i].After {
-			o := w.Find(release.Object.APIVersion, release.Object.Kind, release.Object.Namespace, release.Object.Name)
-			if o != nil && !held[o] {
-				r.Held = append(r.Held, o)
-				held[o] = true
-			}
+			add(&r.Held, held, release.Object, always)
 		}
 	}
 	for i := range p.Effects { // what was deleted before ends, too, or is held
 		e := &p.Effects[i]
-		o := w.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
-		if o == nil {
-			continue
-		}
 		blocked := e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers)
-		if (e.Baseline || blocked) && !written[o] {
-			r.Written = append(r.Written, o)
+		if e.Baseline || blocked {
+			add(&r.Written, written, e.Object, always)
 		}
-		if blocked && !held[o] {
-			r.Held = append(r.Held, o)
+		if blocked {
+			add(&r.Held, held, e.Object, always)
 		}
 	}
 	return r
 }
 
-// ofOthers tells whether a finalizer is removed by somebody else than Kubernetes.
+// ofOthers reports whether a finalizer is removed by somebody else than Kubernetes.
 func ofOthers(name string) bool {
 	return name != object.Foreground && name != object.Orphan && !evidence.OfManager(name)
 }
 
+// heldByOthers reports whether an object has a finalizer of somebody else than Kubernetes.
+func heldByOthers(o *object.Object) bool { return slices.ContainsFunc(o.Finalizers(), ofOthers) }
+
 // reachOfObject is what the fate of a single object rests on.
 func reachOfObject(o *object.Object) kube.Reach {
 	r := kube.Reach{Written: []*object.Object{o}}
-	if slices.ContainsFunc(o.Finalizers(), ofOthers) {
+	if heldByOthers(o) {
 		r.Held = r.Written
 	}
 	return r

@@ -67,15 +67,12 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	}
 	f := c.Flags()
 	u.output.addFlags(f)
-	f.StringVar(&u.confirm.digest, "confirm", "", "Go on without asking, if this is the digest of the plan. --dry-run prints the digest.")
-	f.StringVar(&u.confirm.dryRun, "dry-run", "none", "none, or client: show what would be done, and write nothing.")
-	f.Lookup("dry-run").NoOptDefVal = "client"
+	u.confirm.addFlags(f)
 	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
 	f.BoolVar(&u.assumeSame, "assume-same-cluster", false, "Go on although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
 	f.Var(&u.memory, "max-memory", "Memory that reading the backup may take, beside 1 KB for each object, and 24 KB for each that is restored (default 300M).")
-	f.Float32Var(&u.cluster.qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
-	f.IntVar(&u.cluster.burst, "burst", 10, "With --qps: so many requests may go at once.")
+	u.cluster.addRateFlags(f)
 	return c
 }
 
@@ -100,8 +97,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	}
 	planned, err := u.plan(c, client, id, args[0])
 	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
-		return &exit{code: exitRefused, message: "refused, nothing was written: " + unknown.Error() +
-			"\n--assume-same-cluster goes on, if you are sure that it is"}
+		return refusedf("%v\n--assume-same-cluster goes on, if you are sure that it is", unknown)
 	} else if err != nil {
 		return err
 	}
@@ -127,10 +123,10 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 		return &exit{code: exitPartial, message: failed.Error()}
 	}
 	code, message := exitPartial, cmp.Or(done.Message, string(done.State))
-	switch {
-	case done.State == report.Complete:
+	switch done.State {
+	case report.Complete:
 		return nil
-	case done.State == report.Interrupted:
+	case report.Interrupted:
 		code = exitInterrupted
 	}
 	if u.output.forPeople() && done.Message != "" {
@@ -168,18 +164,11 @@ func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 		fmt.Fprintln(u.streams.ErrOut, "warning: "+escapeLines(refused.Error()))
 		return nil
 	}
-	return &exit{code: exitRefused, message: "refused, nothing was written: " + refused.Error() + "\n--skip-refused goes on without them"}
+	return refusedf("%v\n--skip-refused goes on without them", refused)
 }
 
 func (u *undoing) show(c *cobra.Command, document *report.Undo) error {
-	if done, err := u.output.print(c, u.streams.Out, document); done || err != nil {
-		return err
-	}
-	style, err := u.output.style(c, u.streams.Out)
-	if err != nil {
-		return err
-	}
-	return render.UndoText(u.streams.Out, style, document)
+	return u.output.show(c, u.streams.Out, document, as(render.UndoText, document))
 }
 
 // asked is what a person says yes to.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -118,13 +117,11 @@ func (d *dryRunUnserve) judge(c *cobra.Command, snap *snapshot.Snapshot, definit
 }
 
 func (d *dryRunUnserve) show(c *cobra.Command, w world, doc *report.Exposure) error {
-	text := func(out io.Writer, s render.Style) error {
-		if d.fix {
-			return render.ExposurePatches(out, s, doc)
-		}
-		return render.ExposureText(out, s, doc)
+	text := as(render.ExposureText, doc)
+	if d.fix {
+		text = as(render.ExposurePatches, doc)
 	}
-	return d.output.show(c, d.streams.Out, doc, text, drawn(exposureScene(c.Context(), w.Snapshot, doc)), markdown(render.ExposureMarkdown, doc))
+	return d.output.show(c, d.streams.Out, doc, text, drawn(exposureDrawing(c.Context(), w.Snapshot, doc)), markdown(render.ExposureMarkdown, doc))
 }
 
 // findDefinition finds a definition by its name, or by what its instances are called.

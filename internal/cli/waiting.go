@@ -3,22 +3,18 @@ package cli
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // waiting is how commands judge what objects that are being deleted wait for.
 type waiting struct {
 	// at is the flag that says when the dump was taken.
-	at     string
-	bodies *bodies
+	at string
 }
 
 func (k *waiting) addFlags(f *pflag.FlagSet) {
@@ -27,46 +23,29 @@ func (k *waiting) addFlags(f *pflag.FlagSet) {
 
 // from has a dump read so that it serves as evidence, too.
 func (k *waiting) from(c *cobra.Command, s *source) error {
-	if k.at != "" && len(s.from) == 0 {
+	if k.at != "" && s.live() {
 		return usageErrorf(c, "--at is about dumps: give one with --from")
 	}
-	k.bodies = newBodies()
-	s.bodies = k.bodies
+	s.evidence = true
 	return nil
 }
 
 // moment is when the world was looked at, in seconds since 1970; 0 when not known.
 func (k *waiting) moment(c *cobra.Command, w world) (int64, error) {
-	taken := w.Source.TakenAt
-	if k.at != "" {
-		taken = k.at
+	if k.at == "" {
+		return w.takenAt(), nil
 	}
-	if taken == "" {
-		return 0, nil
-	}
-	t, err := time.Parse(time.RFC3339, taken)
-	switch {
-	case err == nil:
-		return t.Unix(), nil
-	case k.at != "":
+	at, err := secondsOf(k.at)
+	if err != nil {
 		return 0, usageErrorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", k.at)
 	}
-	return 0, nil
+	return at, nil
 }
 
-// judge has the evidence gathered and the question answered.
-func (k *waiting) judge(ctx context.Context, w world, q stuck.Question) (*report.Diagnosis, error) {
-	seen, err := k.evidence(ctx, w, q.Objects)
-	if err != nil {
-		return nil, err
-	}
-	return stuck.Objects(ctx, w.Snapshot, seen, q)
-}
-
-// evidence is what was seen beside the snapshot.
-func (k *waiting) evidence(ctx context.Context, w world, asked []object.Ref) (*evidence.World, error) {
+// evidenceOn is what was seen beside the snapshot of who holds up what is being deleted.
+func evidenceOn(ctx context.Context, w world, asked []object.Ref) (*evidence.World, error) {
 	if w.client == nil {
-		return k.bodies.evidence(w.Snapshot), nil
+		return w.bodies.evidence(w.Snapshot), nil
 	}
 	return liveEvidence(ctx, w, asked)
 }

@@ -29,6 +29,9 @@ import (
 // backup, and how they answer.
 type writing struct {
 	confirm
+	maxDeletes    int
+	allow         []string
+	policy        policy.Policy
 	backupDir     string
 	noBackup      bool
 	backupSecrets bool
@@ -36,9 +39,26 @@ type writing struct {
 
 func (w *writing) addFlags(f *pflag.FlagSet) {
 	w.confirm.addFlags(f)
+	f.IntVar(&w.maxDeletes, "max-deletes", policy.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
+	f.StringSliceVar(&w.allow, "allow-protected", nil,
+		"Treat the objects of this protected kind as any other: Namespace, PersistentVolumeClaim, …")
 	f.StringVar(&w.backupDir, "backup-dir", "", "Where backup and journal go (default: kubectl-gc/backups in $XDG_STATE_HOME or ~/.local/state).")
 	f.BoolVar(&w.noBackup, "no-backup", false, "Keep no copy of what is deleted or changed. The journal is written all the same.")
 	f.BoolVar(&w.backupSecrets, "backup-secrets", false, "Keep copies of Secrets, too, as plain text in files that only you can read.")
+}
+
+// check reads the flags.
+func (w *writing) check(c *cobra.Command) (err error) {
+	if err := w.confirm.check(c); err != nil {
+		return err
+	}
+	if w.maxDeletes < 0 {
+		return usageErrorf(c, "--max-deletes=%d: must not be negative", w.maxDeletes)
+	}
+	if w.policy.Allow, err = policy.ParseKinds(w.allow); err != nil {
+		return usageErrorf(c, "--allow-protected: %w", err)
+	}
+	return nil
 }
 
 // directory is where bundles are made.
@@ -55,15 +75,6 @@ func (w *writing) directory() (string, error) {
 		state = filepath.Join(home, ".local", "state")
 	}
 	return filepath.Join(state, "kubectl-gc", "backups"), nil
-}
-
-// options are those of a run, which is about to begin.
-func (w *writing) options(tell func(apply.Progress)) (apply.Options, error) {
-	outlive()
-	dir, err := w.directory()
-	return apply.Options{
-		Tool: version(), Backup: dir, Unsaved: w.noBackup, Policy: w.policy, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
-	}, err
 }
 
 // notes are what a person should know before saying yes: what the plan cannot say,
@@ -119,19 +130,15 @@ func (w *writing) guards() []string {
 	return append(list, allowed...)
 }
 
-// refuse says why a run must not be, and takes the digest off its plan: nobody can
-// confirm it. It is nil for one that may.
+// refuse says why a run must not be; nil for one that may.
 func (w *writing) refuse(world world, p *report.Plan) error {
-	err := w.screen(world, p)
-	if err == nil {
-		if r := (policy.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
-			err = &exit{code: exitRefused, message: "refused, nothing was written: " + r.Error() + ": see --max-deletes"}
-		}
+	if err := w.screen(world, p); err != nil {
+		return err
 	}
-	if err != nil {
-		p.Digest = ""
+	if r := (policy.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
+		return refusedf("%v: see --max-deletes", r)
 	}
-	return err
+	return nil
 }
 
 // screen refuses a plan that takes protected objects, all of it.
@@ -156,7 +163,7 @@ func (w *writing) screen(world world, p *report.Plan) error {
 		}
 		lines = append(lines, text)
 	}
-	return &exit{code: exitRefused, message: "refused, nothing was written: " + strings.Join(lines, "\n")}
+	return refusedf("%s", strings.Join(lines, "\n"))
 }
 
 // summary prints what became of a run, and returns the error that carries its exit
@@ -168,18 +175,11 @@ func summary(c *cobra.Command, o *output, streams genericiooptions.IOStreams, ru
 		}
 		return err
 	}
-	done, printErr := o.print(c, streams.Out, run)
-	if !done && printErr == nil {
-		var style render.Style
-		if style, printErr = o.style(c, streams.Out); printErr == nil {
-			printErr = render.RunText(streams.Out, style, run)
-		}
-	}
-	if failed := errors.Join(err, printErr); failed != nil {
+	if failed := errors.Join(err, o.show(c, streams.Out, run, as(render.RunText, run))); failed != nil {
 		return &exit{code: exitPartial, message: failed.Error()}
 	}
 	verdict := verdictOf(run)
-	if own, ok := errors.AsType[*exit](verdict); ok && !done {
+	if own, ok := errors.AsType[*exit](verdict); ok && o.asText() {
 		own.message = "" // it stands in what was printed
 	}
 	return verdict
@@ -224,13 +224,63 @@ func tellRun(c *cobra.Command, errOut io.Writer) (tell func(apply.Progress), wip
 	}, following.end
 }
 
-// askFor asks about the plan of a world.
-func (w *writing) askFor(c *cobra.Command, args []string, streams genericiooptions.IOStreams, verb string, world world, result *plan.Result) error {
-	id, err := world.client.Identity(c.Context())
+// proposal is a plan for the cluster of a world, which is going to be carried out.
+type proposal struct {
+	verb   string
+	world  world
+	result *plan.Result
+	output *output
+	// steps has the requests shown.
+	steps           bool
+	requireComplete bool
+	// refused says why the command itself refuses the plan; nil if it does not.
+	refused error
+	// notes are what else a person should know before saying yes.
+	notes []string
+}
+
+// sure shows the plan, and returns nil if it may be carried out: if nothing forbids it,
+// and whoever is asked says yes. The arguments are those of the command line.
+func (w *writing) sure(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p proposal) error {
+	document := p.result.Plan
+	refused := p.refused
+	if refused == nil {
+		refused = w.refuse(p.world, document)
+	}
+	if refused != nil {
+		document.Digest = "" // nobody can confirm it
+	}
+	if p.output.forPeople() || w.onlyShows() {
+		if err := p.output.showPlan(c, streams.Out, p.world.Snapshot, document, p.steps); err != nil {
+			return err
+		}
+	}
+	if err := incomplete(p.requireComplete, document.Complete); err != nil {
+		return err
+	}
+	if refused != nil {
+		return refused
+	}
+	id, err := p.world.client.Identity(c.Context())
 	if err != nil {
 		return err
 	}
-	q := question(verb, id, result.Plan)
-	q.Notes = w.notes(result.Plan)
+	q := question(p.verb, id, document)
+	q.Notes = append(w.notes(document), p.notes...)
 	return w.ask(c, args, streams, q)
+}
+
+// carryOut runs what was said yes to, and says what became of it.
+func (w *writing) carryOut(c *cobra.Command, o *output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
+	outlive()
+	dir, err := w.directory()
+	if err != nil {
+		return err
+	}
+	tell, done := tellRun(c, streams.ErrOut)
+	run, err := do(apply.Options{
+		Tool: version(), Backup: dir, Unsaved: w.noBackup, Policy: w.policy, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
+	})
+	done()
+	return summary(c, o, streams, run, err)
 }

@@ -57,8 +57,14 @@ var kinds = []schema.GroupKind{
 	{Group: "storage.k8s.io", Kind: "StorageClass"},
 }
 
-// Kinds lists the protected kinds by group and kind.
-func Kinds() []schema.GroupKind { return slices.Clone(kinds) }
+// KindNames lists the protected kinds.
+func KindNames() []string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = k.Kind
+	}
+	return names
+}
 
 // Policy is what a user has lifted. The zero value protects everything that is
 // protected by default.
@@ -85,20 +91,29 @@ func (p Policy) Check(o *object.Object) (Reason, bool) {
 	}
 }
 
-// ParseKind reads the name of a protected kind as kubectl takes it: the kind in
+// ParseKinds reads the names of protected kinds.
+func ParseKinds(names []string) (map[schema.GroupKind]bool, error) {
+	parsed := map[schema.GroupKind]bool{}
+	for _, name := range names {
+		kind, err := parseKind(name)
+		if err != nil {
+			return nil, err
+		}
+		parsed[kind] = true
+	}
+	return parsed, nil
+}
+
+// parseKind reads the name of a protected kind as kubectl takes it: the kind in
 // any case, with its group or without. Any other name is an error, because it
 // would allow nothing.
-func ParseKind(name string) (schema.GroupKind, error) {
+func parseKind(name string) (schema.GroupKind, error) {
 	for _, k := range kinds {
 		if strings.EqualFold(name, k.Kind) || strings.EqualFold(name, k.String()) {
 			return k, nil
 		}
 	}
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.Kind
-	}
-	return schema.GroupKind{}, fmt.Errorf("%q is no protected kind: these are %s", name, strings.Join(names, ", "))
+	return schema.GroupKind{}, fmt.Errorf("%q is no protected kind: these are %s", name, strings.Join(KindNames(), ", "))
 }
 
 func kindOf(r object.Ref) schema.GroupKind {

@@ -22,7 +22,7 @@ func of(apiVersion, kind, name string, p object.Protection) *object.Object {
 
 func TestCheck(t *testing.T) {
 	everything := Policy{Allow: map[schema.GroupKind]bool{}}
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		everything.Allow[k] = true
 	}
 	for _, c := range []struct {
@@ -69,9 +69,9 @@ func TestCheck(t *testing.T) {
 
 // TestAllowLiftsOneKind: what is allowed for one kind protects every other one.
 func TestAllowLiftsOneKind(t *testing.T) {
-	for _, allowed := range Kinds() {
+	for _, allowed := range kinds {
 		p := Policy{Allow: map[schema.GroupKind]bool{allowed: true}}
-		for _, k := range Kinds() {
+		for _, k := range kinds {
 			o := of(schema.GroupVersion{Group: k.Group, Version: "v1"}.String(), k.Kind, "x", 0)
 			if _, is := p.Check(o); is != (k != allowed) {
 				t.Errorf("%s allowed: %s protected %v", allowed, k, is)
@@ -81,15 +81,15 @@ func TestAllowLiftsOneKind(t *testing.T) {
 }
 
 func TestParseKind(t *testing.T) {
-	for _, k := range Kinds() {
+	for _, k := range kinds {
 		for _, name := range []string{k.Kind, strings.ToLower(k.Kind), k.String(), strings.ToLower(k.String())} {
-			if got, err := ParseKind(name); err != nil || got != k {
+			if got, err := parseKind(name); err != nil || got != k {
 				t.Errorf("%s: %v %v", name, got, err)
 			}
 		}
 	}
 	for _, name := range []string{"", "*", "pod", "node.example.com", "namespaces/x"} {
-		if got, err := ParseKind(name); err == nil || !strings.Contains(err.Error(), "PersistentVolumeClaim") {
+		if got, err := parseKind(name); err == nil || !strings.Contains(err.Error(), "PersistentVolumeClaim") {
 			t.Errorf("%q: %v %v", name, got, err)
 		}
 	}
