@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -84,7 +83,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	l.output.addSortFlag(f)
 	l.writing.addFlags(f)
 	l.namespaces.addFlags(f, "Of a cluster: collect in this namespace.", "Of a cluster: collect everywhere, objects without a namespace included.")
-	f.StringVar(&l.rules, "rules", "strict", "The rules of absence: strict or upstream.")
+	addRulesFlag(f, &l.rules)
 	f.StringVar(&l.to, "to", "", "Write the world as it would be afterwards to this file; nothing is deleted.")
 	f.BoolVar(&l.steps, "steps", false, "Show the requests in their order.")
 	f.BoolVar(&l.reads, "reads", false, "Count reads among the steps.")
@@ -109,7 +108,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	}
 	options.Guards = l.writing.guards()
 	simulating := begin(c, l.streams.ErrOut, "simulating the collector")
-	result, err := planned(c.Context(), w, plan.CollectSeed(), options, nil)
+	result, err := w.plan(c.Context(), plan.CollectSeed(), options, nil)
 	simulating.end()
 	if err != nil {
 		return err
@@ -142,9 +141,6 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 // check reads the flags.
 func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 	live := l.from.live()
-	if err := oneOf(c, "rules", l.rules, choices["rules"]...); err != nil {
-		return err
-	}
 	switch l.rules {
 	case "strict":
 		options.Rules = engine.Strict
@@ -210,33 +206,4 @@ func (l *collection) collect(c *cobra.Command, args []string, w world, result *p
 		o.Patience = l.patience
 		return apply.Collect(c.Context(), w.client, w.Snapshot, result, o)
 	})
-}
-
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageErrorf(c, "unexpected argument %q", args[0])
-	}
-	return nil
-}
-
-// writeSnapshot writes a snapshot so that the file is whole or not there at all.
-func writeSnapshot(snap *snapshot.Snapshot, name string, compression snapshot.Compression) (err error) {
-	partial := name + ".partial"
-	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(partial)
-		}
-	}()
-	if err := snap.Write(f, compression); err != nil {
-		_ = f.Close()
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(partial, name)
 }

@@ -97,18 +97,10 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 	case "allow-protected":
 		return fixed(policy.KindNames()...)
 	}
-	return fixed(choices[f.Name]...)
-}
-
-// choices are the values of flags that know few.
-var choices = map[string][]string{
-	"cascade":     cascades,
-	"color":       colours,
-	"compression": {"gzip", "zstd", "none"},
-	"dry-run":     {"none", "client"},
-	"mode":        {"observe", "enforce"},
-	"progress":    progresses,
-	"rules":       {"strict", "upstream"},
+	if few, ok := f.Value.(*choice); ok {
+		return fixed(few.known...)
+	}
+	return cobra.NoFileCompletions
 }
 
 // fixed completes one of some values. What ends in a sign wants to be continued.

@@ -32,14 +32,8 @@ type confirm struct {
 func (k *confirm) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.digest, "confirm", "",
 		"Go on without asking, if this is the digest of the plan. --dry-run prints the digest.")
-	f.StringVar(&k.dryRun, "dry-run", "none",
-		"none, or client: show the plan, its digest and the command that carries it out, and write nothing.")
-	f.Lookup("dry-run").NoOptDefVal = "client"
-}
-
-// check reads the flags.
-func (k *confirm) check(c *cobra.Command) error {
-	return oneOf(c, "dry-run", k.dryRun, choices["dry-run"]...)
+	addChoice(f, &k.dryRun, "dry-run", "none", "none, or client: show the plan, its digest and the command that carries it out, and write nothing.",
+		"none", "client").NoOptDefVal = "client"
 }
 
 // onlyShows tells whether nothing is to be written.

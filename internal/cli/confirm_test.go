@@ -104,7 +104,7 @@ func TestConfirmGivesUp(t *testing.T) {
 // TestConfirmRefusesWords refuses flags that mean nothing.
 func TestConfirmRefusesWords(t *testing.T) {
 	for _, k := range []writing{
-		{confirm: confirm{dryRun: "server"}}, {confirm: confirm{dryRun: "none"}, maxDeletes: -1}, {confirm: confirm{dryRun: "none"}, allow: []string{"Pod"}},
+		{maxDeletes: -1}, {allow: []string{"Pod"}},
 	} {
 		if err := k.check(&cobra.Command{Use: "gc"}); exitCode(t.Context(), err) != exitUsage {
 			t.Errorf("%+v: got %v, want a usage error", k, err)

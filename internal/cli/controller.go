@@ -79,8 +79,8 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 }
 
 func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&k.rules, "rules", "strict", "The rules of absence: strict or upstream.")
-	f.StringVar(&k.mode, "mode", "observe", "observe tells what would be done, enforce does it.")
+	addRulesFlag(f, &k.rules)
+	addChoice(f, &k.mode, "mode", "observe", "observe tells what would be done, enforce does it.", "observe", "enforce")
 	f.BoolVar(&k.elect, "leader-elect", false, "Have one of several replicas collect: the one that holds the lease kubectl-gc.")
 	f.StringVar(&k.leaseNamespace, "leader-elect-namespace", "", "The namespace of the lease; by default the one of the context.")
 	f.IntVar(&k.o.Workers, "workers", 20, "How many objects are judged at the same time.")
@@ -97,6 +97,11 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
 	f.StringVar(&k.o.Address, "address", "127.0.0.1:8080", "Where to answer /healthz, /readyz, /metrics and /debug/graph; empty for nowhere.")
 	f.IntVarP(&k.verbosity, "v", "v", 0, "What to log: 2 for each request, 4 for each decision.")
+}
+
+// addRulesFlag adds the flag that says when an owner is absent.
+func addRulesFlag(f *pflag.FlagSet, rules *string) {
+	addChoice(f, rules, "rules", "strict", "The rules of absence: strict or upstream.", "strict", "upstream")
 }
 
 func (k *controllerCommand) run(c *cobra.Command) error {
@@ -137,12 +142,6 @@ func (k *controllerCommand) run(c *cobra.Command) error {
 
 // parse makes options of flags.
 func (k *controllerCommand) parse(c *cobra.Command) error {
-	if err := oneOf(c, "rules", k.rules, choices["rules"]...); err != nil {
-		return err
-	}
-	if err := oneOf(c, "mode", k.mode, choices["mode"]...); err != nil {
-		return err
-	}
 	if k.rules == "strict" {
 		k.o.Rules = engine.Strict
 	}

@@ -65,7 +65,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	d.output.addFlags(f)
 	d.output.addSortFlag(f)
 	d.writing.addFlags(f)
-	f.StringVar(&d.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.")
+	addCascadeFlag(f, &d.cascade)
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
 	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
 	f.DurationVar(&d.stall, "patience", 15*time.Second, "Ask whether anybody collects in the cluster when nothing has moved for so long.")
@@ -74,10 +74,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 }
 
 func (d *deletion) run(c *cobra.Command, args []string) error {
-	policy, err := policyNamed(c, d.cascade)
-	if err != nil {
-		return err
-	}
+	policy := cascades[d.cascade]
 	if err := d.writing.check(c); err != nil {
 		return err
 	}

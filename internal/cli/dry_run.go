@@ -2,10 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -82,7 +82,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	d.targets.addFlags(f)
 	d.output.addFlags(f)
 	d.output.addSortFlag(f)
-	f.StringVar(&d.cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.")
+	addCascadeFlag(f, &d.cascade)
 	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
 	f.BoolVar(&d.reads, "reads", false, "Count reads among the steps.")
 	f.IntVar(&d.explore, "explore", plan.Usual, "Try this many other schedules and mark what depends on timing; 0 for none. By default a few, unless the delete can reach more than 2,000 objects.")
@@ -93,10 +93,6 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 }
 
 func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
-	policy, err := policyNamed(c, d.cascade)
-	if err != nil {
-		return err
-	}
 	if err := d.failOn.parse(); err != nil {
 		return usageErrorf(c, "%w", err)
 	}
@@ -109,7 +105,7 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 	if err := d.targets.check(c, args); err != nil {
 		return err
 	}
-	w, result, err := foretell(c, &d.source, d.streams, &d.targets, args, policy, plan.Options{
+	w, result, err := foretell(c, &d.source, d.streams, &d.targets, args, cascades[d.cascade], plan.Options{
 		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.forPeople() && !d.steps,
 	})
 	if err != nil {
@@ -126,13 +122,13 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams, t *targets, args []string, policy engine.Policy, o plan.Options) (of world, result *plan.Result, err error) {
 	from.evidence = true
 	mayBeEnough := policy == engine.Background && o.Explore <= 0
-	err = from.answer(c, streams, t, args, mayBeEnough, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
+	err = t.answer(c, streams, from, args, mayBeEnough, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		simulating := begin(c, streams.ErrOut, simulated(o.Explore))
 		defer simulating.end()
 		of = w
 		rest := ""
 		var err error
-		result, err = planned(c.Context(), w, plan.DeleteSeed(policy, refs...), o, func(p *report.Plan) bool {
+		result, err = w.plan(c.Context(), plan.DeleteSeed(policy, refs...), o, func(p *report.Plan) bool {
 			if part != nil {
 				rest = part.Plan(p)
 			}
@@ -155,17 +151,13 @@ func simulated(schedules int) string {
 	return fmt.Sprintf("simulating the delete, and %d other schedules", schedules)
 }
 
-// cascades are the values of --cascade, with their policies.
-var (
-	cascades = []string{"background", "foreground", "orphan"}
-	policies = []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}
-)
+// cascades are the policies by the values of --cascade.
+var cascades = map[string]engine.Policy{
+	"background": engine.Background, "foreground": engine.ForegroundPolicy, "orphan": engine.OrphanPolicy,
+}
 
-func policyNamed(c *cobra.Command, name string) (engine.Policy, error) {
-	if err := oneOf(c, "cascade", name, cascades...); err != nil {
-		return 0, err
-	}
-	return policies[slices.Index(cascades, name)], nil
+func addCascadeFlag(f *pflag.FlagSet, cascade *string) {
+	addChoice(f, cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.", "background", "foreground", "orphan")
 }
 
 func (d *dryRunDelete) verdict(p *report.Plan) error {

@@ -4,11 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/spf13/cobra"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 // The exit codes (docs/output.md).
@@ -22,22 +17,6 @@ const (
 	exitPartial     = 6
 	exitInterrupted = 130
 )
-
-// usageError is a command line that cannot be meant.
-type usageError struct {
-	err     error
-	command string
-}
-
-func (e *usageError) Error() string {
-	return fmt.Sprintf("%v\nSee '%s -h' for help and examples", e.err, e.command)
-}
-
-func (e *usageError) Unwrap() error { return e.err }
-
-func usageErrorf(c *cobra.Command, format string, args ...any) error {
-	return &usageError{err: fmt.Errorf(format, args...), command: c.CommandPath()}
-}
 
 // exit ends a command that has answered with a code of its own. The message goes
 // to stderr.
@@ -74,14 +53,4 @@ func exitCode(ctx context.Context, err error) int {
 	default:
 		return exitError
 	}
-}
-
-// escapeLines makes foreign characters of a message visible and keeps its line
-// breaks.
-func escapeLines(message string) string {
-	lines := strings.Split(message, "\n")
-	for i, line := range lines {
-		lines[i] = render.Escape(line)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -72,7 +72,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	}
 	var e *report.Explanation
 	var of world
-	err := k.source.answer(c, k.streams, &k.targets, args, !k.options.AllPolicies, func(w world, refs []object.Ref, part *impact.OneNamespace) (rest string, err error) {
+	err := k.targets.answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w world, refs []object.Ref, part *impact.OneNamespace) (rest string, err error) {
 		if len(refs) > 1 {
 			return "", usageErrorf(c, "explain is about one object, %d were named", len(refs))
 		}
@@ -134,7 +134,7 @@ func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *i
 // for another one what matters when it is.
 func (k *explanation) seen(ctx context.Context, w world, o *object.Object) (*evidence.World, error) {
 	if w.client == nil || o.BeingDeleted() {
-		return evidenceOn(ctx, w, []object.Ref{o.Ref})
+		return w.evidence(ctx, []object.Ref{o.Ref})
 	}
 	return w.client.Neighbours(ctx, reachOfObject(o))
 }

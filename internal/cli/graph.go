@@ -110,7 +110,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 	}
 	var doc *report.Graph
 	owners := options.Direction == graph.ToOwners
-	err := g.source.answer(c, g.streams, &g.targets, args, owners, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
+	err := g.targets.answer(c, g.streams, &g.source, args, owners, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		defer begin(c, g.streams.ErrOut, "drawing the graph").end()
 		var err error
 		options.Roots = refs

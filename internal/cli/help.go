@@ -78,6 +78,11 @@ func sortIntoGroups(root *cobra.Command) {
 
 // flagError says what is wrong with a flag, and which one could be meant.
 func flagError(c *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if _, few := invalid.GetFlag().Value.(*choice); few {
+			return usageErrorf(c, "--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+		}
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || len(unknown.GetSpecifiedName()) < 2 {
 		return usageErrorf(c, "%w", err)

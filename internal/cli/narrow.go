@@ -19,15 +19,15 @@ type judge func(w world, refs []object.Ref, part *impact.OneNamespace) (rest str
 // answer has a question about single objects answered. Where that may be enough, it
 // reads of a cluster first the one namespace that they are in, and what is in none; and
 // everything when the judge says that it is not.
-func (s *source) answer(c *cobra.Command, streams genericiooptions.IOStreams, t *targets, args []string, mayBeEnough bool, judge judge) error {
-	if mayBeEnough && s.live() && s.cluster.scope.All() && !t.files.usesStdin() {
-		done, err := s.answerNarrowly(c, streams, t, args, judge)
+func (t *targets) answer(c *cobra.Command, streams genericiooptions.IOStreams, from *source, args []string, mayBeEnough bool, judge judge) error {
+	if mayBeEnough && from.whole() && !t.files.usesStdin() {
+		done, err := t.answerNarrowly(c, streams, from, args, judge)
 		if done || err != nil {
 			return err
 		}
 	}
-	s.single = true
-	w, err := s.read(c, streams, &t.namespaces)
+	from.single = true
+	w, err := from.read(c, streams, &t.namespaces)
 	if err != nil {
 		return err
 	}
@@ -39,12 +39,12 @@ func (s *source) answer(c *cobra.Command, streams genericiooptions.IOStreams, t 
 	return err
 }
 
-// answerNarrowly tells whether one namespace was enough.
-func (s *source) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, t *targets, args []string, judge judge) (done bool, err error) {
+// answerNarrowly reports whether one namespace was enough.
+func (t *targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, from *source, args []string, judge judge) (done bool, err error) {
 	if err := t.check(c, args); err != nil {
 		return false, err
 	}
-	client, err := s.open(c, &t.namespaces)
+	client, err := from.open(c, &t.namespaces)
 	if err != nil {
 		return false, err
 	}
@@ -52,20 +52,19 @@ func (s *source) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStr
 	if namespace == "" {
 		return false, nil
 	}
-	snap, err := s.cluster.read(c, client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
+	w, err := from.readNamespace(c, streams, client, namespace)
 	if err != nil {
 		return false, err
 	}
-	w := world{Snapshot: snap, client: client}
 	refs, err := t.find(c, w, args)
 	if err != nil {
 		return false, nil //nolint:nilerr // the whole cluster is asked, and says what is wrong
 	}
-	rest, err := judge(w, refs, impact.InNamespace(snap, namespace))
+	rest, err := judge(w, refs, impact.InNamespace(w.Snapshot, namespace))
 	if rest != "" || err != nil {
 		return false, err
 	}
-	s.remark(snap, streams.ErrOut)
+	from.remark(w.Snapshot, streams.ErrOut)
 	return true, nil
 }
 

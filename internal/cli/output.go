@@ -39,25 +39,17 @@ func (o *output) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.noHeaders, "no-headers", false, "Leave out the line of column names.")
 	f.BoolVar(&o.ascii, "ascii", false, "Draw with ASCII characters only.")
 	o.templates.addFlags(f)
-	f.StringVar(&o.colour, "color", "auto", "Colour: auto, always or never.")
+	addChoice(f, &o.colour, "color", "auto", "Colour: auto, always or never.", "auto", "always", "never")
 }
 
 // style is how a person at the other end of out sees best.
-func (o *output) style(c *cobra.Command, out io.Writer) (render.Style, error) {
+func (o *output) style(out io.Writer) render.Style {
 	s := render.Style{Wide: o.format == "wide", NoHeaders: o.noHeaders, ASCII: o.ascii || !utf8Locale()}
-	switch o.colour {
-	case "always":
-		s.Colour = true
-	case "auto":
-		s.Colour = printers.AllowsColorOutput(out) || colourForced()
-	case "never":
-	default:
-		return s, oneOf(c, "color", o.colour, colours...)
-	}
+	s.Colour = o.colour == "always" || o.colour == "auto" && (printers.AllowsColorOutput(out) || colourForced())
 	if size := (term.TTY{Out: out}).GetSize(); size != nil {
 		s.Width = int(size.Width)
 	}
-	return s, nil
+	return s
 }
 
 // utf8Locale is false when the locale says that the terminal cannot show more
@@ -122,10 +114,7 @@ func (o *output) show(c *cobra.Command, out io.Writer, document runtime.Object, 
 	if done, err := o.print(c, out, document); done || err != nil {
 		return err
 	}
-	style, err := o.style(c, out)
-	if err != nil {
-		return err
-	}
+	style := o.style(out)
 	for _, table := range own {
 		if write, ok := table[o.format]; ok {
 			return write(out, style)

@@ -14,9 +14,6 @@ import (
 // formatsOf is the annotation of --output with the formats that the command knows.
 const formatsOf = "kubectl-gc.io/formats"
 
-// colours are the values of --color.
-var colours = []string{"auto", "always", "never"}
-
 // familiar are the formats of kubectl, those that want an argument with the sign before
 // it.
 var familiar = []string{

@@ -10,14 +10,18 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// progresses are the values of --progress.
-var progresses = []string{"auto", "plain", "none"}
+// addProgressFlag adds --progress, which every stage looks at.
+func addProgressFlag(f *pflag.FlagSet) {
+	addChoice(f, new(string), "progress", "auto", "How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.",
+		"auto", "plain", "none")
+}
 
 const (
 	// silence is how long a command may say nothing about what it does.

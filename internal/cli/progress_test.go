@@ -35,7 +35,10 @@ func TestManner(t *testing.T) {
 			t.Setenv("CI", x.ci)
 			t.Setenv("TERM", x.term)
 			c := &cobra.Command{}
-			c.Flags().Var(&choice{value: x.mode, known: progresses}, "progress", "")
+			addProgressFlag(c.Flags())
+			if err := c.Flags().Set("progress", x.mode); err != nil {
+				t.Fatal(err)
+			}
 			got := mannerOf(c, terminal)
 			if x.elsewhere {
 				got = mannerOf(c, &bytes.Buffer{})

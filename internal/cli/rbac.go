@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 // rbac is `rbac`.
@@ -57,7 +58,7 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f := c.Flags()
 	r.output.addFlags(f)
 	f.StringVar(&r.command, "for", "", "The command: read, stuck, doctor, delete, collect, controller, remove-finalizer or undo.")
-	f.StringVar(&r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.")
+	addChoice(f, &r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.", "observe", "enforce")
 	f.StringVar(&r.leaseNamespace, "leader-elect-namespace", "kubectl-gc", "For the controller: the namespace of its lease.")
 	f.BoolVar(&r.owners, "owner-enforcement", false,
 		"The cluster has the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift has: an undo needs more rights there.")
@@ -70,9 +71,6 @@ func (r *rbac) run(c *cobra.Command) error {
 	command, err := policy.Parse(r.command)
 	if err != nil {
 		return usageErrorf(c, "--for: %w", err)
-	}
-	if err := oneOf(c, "mode", r.mode, choices["mode"]...); err != nil {
-		return err
 	}
 	if len(r.from) > 0 && !r.kinds {
 		return usageErrorf(c, "--from goes with --kinds")
@@ -140,7 +138,7 @@ func (r *rbac) served(c *cobra.Command) ([]object.Resource, error) {
 	}
 	for _, m := range d.Missing {
 		fmt.Fprintf(r.streams.ErrOut, "warning: %s could not be discovered, so that its kinds are not in the role: %s\n",
-			escapeLines(m.GroupVersion), escapeLines(m.Why))
+			render.EscapeLines(m.GroupVersion), render.EscapeLines(m.Why))
 	}
 	return d.Resources.Sorted(), nil
 }

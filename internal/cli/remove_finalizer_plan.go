@@ -98,7 +98,7 @@ func (r *removal) plan(c *cobra.Command, w world, objects []*object.Object, name
 		refusals = append(refusals, finalizer.Judge(w.Snapshot, o, asked, r.allow)...)
 	}
 	defer begin(c, r.streams.ErrOut, "simulating the removal").end()
-	result, err := planned(c.Context(), w, plan.RemoveFinalizerSeed(names, refs...), plan.Options{
+	result, err := w.plan(c.Context(), plan.RemoveFinalizerSeed(names, refs...), plan.Options{
 		Explore: plan.Usual, Seed: usualSeed, NoSteps: r.output.forPeople() && !r.steps, OnlyNear: r.source.live(), Guards: append(r.writing.guards(), r.allowed()...),
 	}, nil)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 // Main runs one command line, args[0] being the name of the program, and returns
@@ -31,7 +33,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 	}
 	code := exitCode(ctx, err)
 	if message := doing.messageOf(code, err); message != "" {
-		fmt.Fprintln(streams.ErrOut, "error: "+escapeLines(message))
+		fmt.Fprintln(streams.ErrOut, "error: "+render.EscapeLines(message))
 	}
 	return code
 }
@@ -72,8 +74,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	config := newConfig()
 	config.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
-	root.PersistentFlags().Var(&choice{value: "auto", known: progresses}, "progress",
-		"How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.")
+	addProgressFlag(root.PersistentFlags())
 	root.SetUsageTemplate(usage)
 	root.AddGroup(commandGroups...)
 	root.AddCommand(

@@ -30,10 +30,6 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 			kubectl gc snapshot --from examples/cluster.yaml --to /tmp/cluster.gz`),
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			compression, err := compressionNamed(compact, to)
-			if err != nil {
-				return usageErrorf(c, "%w", err)
-			}
 			if to == "" {
 				return usageErrorf(c, "where to? Give --to FILE, or --to - for standard output")
 			}
@@ -41,6 +37,7 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 			if err != nil {
 				return err
 			}
+			compression := compressionNamed(compact, to)
 			if to == "-" {
 				return w.Write(streams.Out, compression)
 			}
@@ -57,24 +54,38 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 	}
 	from.addFlags(c.Flags())
 	c.Flags().StringVar(&to, "to", "", "The file to write; - for standard output.")
-	c.Flags().StringVar(&compact, "compression", "", "gzip, zstd or none (default: zstd for a name that ends in .zst, else gzip).")
+	addChoice(c.Flags(), &compact, "compression", "", "gzip, zstd or none (default: zstd for a name that ends in .zst, else gzip).", "gzip", "zstd", "none")
 	return c
 }
 
-func compressionNamed(name, to string) (snapshot.Compression, error) {
-	switch name {
-	case "gzip":
-		return snapshot.Gzip, nil
-	case "zstd":
-		return snapshot.Zstd, nil
-	case "none":
-		return snapshot.Uncompressed, nil
-	case "":
-		if strings.HasSuffix(to, ".zst") {
-			return snapshot.Zstd, nil
-		}
-		return snapshot.Gzip, nil
-	default:
-		return 0, fmt.Errorf("--compression=%s: must be gzip, zstd or none", name)
+func compressionNamed(name, to string) snapshot.Compression {
+	switch {
+	case name == "none":
+		return snapshot.Uncompressed
+	case name == "zstd", name == "" && strings.HasSuffix(to, ".zst"):
+		return snapshot.Zstd
 	}
+	return snapshot.Gzip
+}
+
+// writeSnapshot writes a snapshot so that the file is whole or not there at all.
+func writeSnapshot(snap *snapshot.Snapshot, name string, compression snapshot.Compression) (err error) {
+	partial := name + ".partial"
+	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(partial)
+		}
+	}()
+	if err := snap.Write(f, compression); err != nil {
+		_ = f.Close()
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(partial, name)
 }

@@ -71,6 +71,9 @@ func (s *source) read(c *cobra.Command, streams genericiooptions.IOStreams, n *n
 	return s.readOpened(c, streams, client, n)
 }
 
+// whole reports whether all of a cluster is read.
+func (s *source) whole() bool { return s.live() && s.cluster.scope.All() }
+
 // live reports whether a cluster is read, and no dump.
 func (s *source) live() bool { return len(s.from) == 0 }
 
@@ -120,6 +123,12 @@ func (s *source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Cl
 	if err == nil {
 		err = s.unread(c, snap)
 	}
+	return world{Snapshot: snap, client: client}, err
+}
+
+// readNamespace reads of a cluster one namespace, and what is in none.
+func (s *source) readNamespace(c *cobra.Command, streams genericiooptions.IOStreams, client *kube.Client, namespace string) (world, error) {
+	snap, err := s.cluster.read(c, client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
 	return world{Snapshot: snap, client: client}, err
 }
 

@@ -93,7 +93,7 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 
 // judgeWaiting has the evidence read and the question answered.
 func judgeWaiting(ctx context.Context, w world, q stuck.Question) (*report.Diagnosis, error) {
-	seen, err := evidenceOn(ctx, w, q.Objects)
+	seen, err := w.evidence(ctx, q.Objects)
 	if err != nil {
 		return nil, err
 	}

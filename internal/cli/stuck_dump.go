@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
@@ -119,4 +121,24 @@ func plain(why string) string {
 		why = text
 	}
 	return cmp.Or(why, evidence.NotRead)
+}
+
+// evidence is what was seen beside the snapshot of who holds up what is being deleted:
+// of a cluster everything that is, first of all those that were asked for, for of many
+// only some are looked at one by one. What those wait for may be anywhere.
+func (w world) evidence(ctx context.Context, asked []object.Ref) (*evidence.World, error) {
+	if w.client == nil {
+		return w.bodies.evidence(w.Snapshot), nil
+	}
+	var first, others []*object.Object
+	for _, o := range w.Objects {
+		switch {
+		case !o.BeingDeleted():
+		case slices.Contains(asked, o.Ref):
+			first = append(first, o)
+		default:
+			others = append(others, o)
+		}
+	}
+	return w.client.Evidence(ctx, append(first, others...))
 }

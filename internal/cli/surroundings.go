@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// planned simulates a seed with what is known of those who act beside the collector. A
+// plan simulates a seed with what is known of those who act beside the collector. A
 // dump shows it. Of a cluster it is read once it is known how far the seed reaches, and
 // nothing but what can matter there; enough may say first that what was simulated
 // without is all that is wanted.
-func planned(ctx context.Context, w world, seed plan.Seed, o plan.Options, enough func(*report.Plan) bool) (*plan.Result, error) {
+func (w world) plan(ctx context.Context, seed plan.Seed, o plan.Options, enough func(*report.Plan) bool) (*plan.Result, error) {
 	var reach kube.Reach
 	if w.client != nil {
 		first := o

@@ -84,9 +84,6 @@ func oneBundle(c *cobra.Command, args []string) error {
 }
 
 func (u *undoing) run(c *cobra.Command, args []string) error {
-	if err := u.confirm.check(c); err != nil {
-		return err
-	}
 	client, err := u.cluster.connect(c)
 	if err != nil {
 		return err
@@ -161,7 +158,7 @@ func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 	case !ok:
 		return err
 	case u.skipRefused:
-		fmt.Fprintln(u.streams.ErrOut, "warning: "+escapeLines(refused.Error()))
+		fmt.Fprintln(u.streams.ErrOut, "warning: "+render.EscapeLines(refused.Error()))
 		return nil
 	}
 	return refusedf("%v\n--skip-refused goes on without them", refused)

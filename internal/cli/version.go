@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -16,12 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
-
-// Version is set by the release build.
-var Version = ""
-
-// semanticsVersion is the Kubernetes version whose behaviour is reproduced.
-const semanticsVersion = "v1.36.3"
 
 func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 	var out output
@@ -91,15 +84,4 @@ func sameFile(a, b string) bool {
 	}
 	y, err := os.Stat(b)
 	return err == nil && os.SameFile(x, y)
-}
-
-func version() string {
-	if Version != "" {
-		return Version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

@@ -1,14 +1,8 @@
 package cli
 
 import (
-	"context"
-	"slices"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // waiting is how commands judge what objects that are being deleted wait for.
@@ -40,29 +34,4 @@ func (k *waiting) moment(c *cobra.Command, w world) (int64, error) {
 		return 0, usageErrorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", k.at)
 	}
 	return at, nil
-}
-
-// evidenceOn is what was seen beside the snapshot of who holds up what is being deleted.
-func evidenceOn(ctx context.Context, w world, asked []object.Ref) (*evidence.World, error) {
-	if w.client == nil {
-		return w.bodies.evidence(w.Snapshot), nil
-	}
-	return liveEvidence(ctx, w, asked)
-}
-
-// liveEvidence reads of a cluster what says who holds up everything that is being
-// deleted, first of all those that were asked for: of many only some are looked at one
-// by one. What those wait for may be anywhere.
-func liveEvidence(ctx context.Context, w world, asked []object.Ref) (*evidence.World, error) {
-	var first, others []*object.Object
-	for _, o := range w.Objects {
-		switch {
-		case !o.BeingDeleted():
-		case slices.Contains(asked, o.Ref):
-			first = append(first, o)
-		default:
-			others = append(others, o)
-		}
-	}
-	return w.client.Evidence(ctx, append(first, others...))
 }

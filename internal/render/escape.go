@@ -16,6 +16,16 @@ import (
 // Text without any of these comes back as it is. (spec X01–X03)
 func Escape(s string) string { return escape(s, false) }
 
+// EscapeLines makes foreign characters of a message visible and keeps its line
+// breaks.
+func EscapeLines(message string) string {
+	lines := strings.Split(message, "\n")
+	for i, line := range lines {
+		lines[i] = Escape(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // escape is Escape; with ascii it writes every character beyond ASCII as a
 // sequence.
 func escape(s string, ascii bool) string {
