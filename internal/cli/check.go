@@ -6,15 +6,21 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from            = newSource(config)
-		out             = output{own: markdownFormat}
-		in              namespaces
+		from            = source.New(config)
+		out             = output.Output{Own: output.MarkdownFormat}
+		in              source.Namespaces
 		requireComplete bool
 	)
 	c := &cobra.Command{
@@ -30,37 +36,37 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			there is an error.`),
 		Example: templates.Examples(`
 			kubectl gc check --from examples/cluster.yaml`),
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := in.check(c); err != nil {
+			if err := in.Check(c); err != nil {
 				return err
 			}
-			from.about = in.list()
-			w, err := from.read(c, streams, nil)
+			from.About = in.List()
+			w, err := from.Read(c, streams, nil)
 			if err != nil {
 				return err
 			}
-			noteNamespace(streams.ErrOut, w.Snapshot, in.one)
-			judging := begin(c, streams.ErrOut, "judging owner references")
-			d, err := check.References(c.Context(), w.Snapshot, in.one)
-			judging.end()
+			targets.NoteNamespace(streams.ErrOut, w.Snapshot, in.One)
+			judging := progress.Begin(c, streams.ErrOut, "judging owner references")
+			d, err := check.References(c.Context(), w.Snapshot, in.One)
+			judging.End()
 			if err != nil {
 				return err
 			}
-			if err := out.show(c, streams.Out, d, as(render.DiagnosisTable, d), markdown(render.DiagnosisMarkdown, d)); err != nil {
+			if err := out.Show(c, streams.Out, d, output.As(render.DiagnosisTable, d), output.Markdown(render.DiagnosisMarkdown, d)); err != nil {
 				return err
 			}
 			if d.Summary.Errors > 0 {
-				return &exit{code: exitFindings}
+				return &exit.Error{Code: exit.Findings}
 			}
-			return incomplete(requireComplete, d.Complete)
+			return exit.UnlessComplete(requireComplete, d.Complete)
 		},
 	}
-	from.addFlags(c.Flags())
-	out.addFlags(c.Flags())
-	out.addSortFlag(c.Flags())
+	from.AddFlags(c.Flags())
+	out.AddFlags(c.Flags())
+	out.AddSortFlag(c.Flags())
 	f := c.Flags()
-	in.addFlags(f, "Check only the references of the objects of this namespace.", "Check all references, which is the default.")
+	in.AddFlags(f, "Check only the references of the objects of this namespace.", "Check all references, which is the default.")
 	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged, or not everything could be read.")
 	return c
 }

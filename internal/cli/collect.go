@@ -12,6 +12,12 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -23,11 +29,11 @@ import (
 // does it.
 type collection struct {
 	streams    genericiooptions.IOStreams
-	from       source
-	output     output
+	from       source.Source
+	output     output.Output
 	fail       failOn
-	writing    writing
-	namespaces namespaces
+	writing    writing.Writing
+	namespaces source.Namespaces
 	// only are the namespaces to collect in; empty for all.
 	only            []string
 	rules, to       string
@@ -37,7 +43,7 @@ type collection struct {
 }
 
 func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	l := &collection{streams: streams, from: newSource(config), output: output{own: planFormats}}
+	l := &collection{streams: streams, from: source.New(config), output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "collect (-n NAMESPACE | -A | --from DUMP)",
 		Short: "Delete what is garbage; of a dump, show what would go",
@@ -74,15 +80,15 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 
 			# Of a whole cluster
 			kubectl gc collect -A`),
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, args []string) error { return l.run(c, args) },
 	}
 	f := c.Flags()
-	l.from.addFlags(f)
-	l.output.addFlags(f)
-	l.output.addSortFlag(f)
-	l.writing.addFlags(f)
-	l.namespaces.addFlags(f, "Of a cluster: collect in this namespace.", "Of a cluster: collect everywhere, objects without a namespace included.")
+	l.from.AddFlags(f)
+	l.output.AddFlags(f)
+	l.output.AddSortFlag(f)
+	l.writing.AddFlags(f)
+	l.namespaces.AddFlags(f, "Of a cluster: collect in this namespace.", "Of a cluster: collect everywhere, objects without a namespace included.")
 	addRulesFlag(f, &l.rules)
 	f.StringVar(&l.to, "to", "", "Write the world as it would be afterwards to this file; nothing is deleted.")
 	f.BoolVar(&l.steps, "steps", false, "Show the requests in their order.")
@@ -94,22 +100,22 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 }
 
 func (l *collection) run(c *cobra.Command, args []string) error {
-	options := plan.Options{Explore: plan.Usual, Seed: usualSeed, Reads: l.reads, NoSteps: l.output.forPeople() && !l.steps}
+	options := plan.Options{Explore: plan.Usual, Seed: usualSeed, Reads: l.reads, NoSteps: l.output.ForPeople() && !l.steps}
 	if err := l.check(c, &options); err != nil {
 		return err
 	}
-	l.from.evidence = true
-	w, err := l.from.read(c, l.streams, nil)
+	l.from.Evidence = true
+	w, err := l.from.Read(c, l.streams, nil)
 	if err != nil {
 		return err
 	}
-	if w.client != nil && options.Rules == engine.Strict {
+	if w.Client != nil && options.Rules == engine.Strict {
 		options.Keep = l.keeper()
 	}
-	options.Guards = l.writing.guards()
-	simulating := begin(c, l.streams.ErrOut, "simulating the collector")
-	result, err := w.plan(c.Context(), plan.CollectSeed(), options, nil)
-	simulating.end()
+	options.Guards = l.writing.Guards()
+	simulating := progress.Begin(c, l.streams.ErrOut, "simulating the collector")
+	result, err := w.Plan(c.Context(), plan.CollectSeed(), options, nil)
+	simulating.End()
 	if err != nil {
 		return err
 	}
@@ -119,17 +125,17 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 		}
 	}
 	met := l.fail.match(result.Plan)
-	writes := w.client != nil && l.to == "" && len(met) == 0 && options.Rules == engine.Strict
+	writes := w.Client != nil && l.to == "" && len(met) == 0 && options.Rules == engine.Strict
 	if writes && len(result.Writes()) > 0 {
 		return l.collect(c, args, w, result)
 	}
-	if err := l.output.showPlan(c, l.streams.Out, w.Snapshot, result.Plan, l.steps); err != nil {
+	if err := l.output.ShowPlan(c, l.streams.Out, w.Snapshot, result.Plan, l.steps); err != nil {
 		return err
 	}
 	if len(met) > 0 {
-		return &exit{code: exitFindings, message: "--fail-on: " + strings.Join(met, ", ")}
+		return &exit.Error{Code: exit.Findings, Message: "--fail-on: " + strings.Join(met, ", ")}
 	}
-	if err := incomplete(l.requireComplete, result.Plan.Complete); err != nil {
+	if err := exit.UnlessComplete(l.requireComplete, result.Plan.Complete); err != nil {
 		return err
 	}
 	if writes {
@@ -140,38 +146,38 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 
 // check reads the flags.
 func (l *collection) check(c *cobra.Command, options *plan.Options) error {
-	live := l.from.live()
+	live := l.from.Live()
 	switch l.rules {
 	case "strict":
 		options.Rules = engine.Strict
 	case "upstream":
-		if live && !l.writing.onlyShows() && l.to == "" {
-			return usageErrorf(c, "--rules=upstream only shows what the cluster's own collector does: give --dry-run")
+		if live && !l.writing.OnlyShows() && l.to == "" {
+			return usage.Errorf(c, "--rules=upstream only shows what the cluster's own collector does: give --dry-run")
 		}
 	}
 	if err := l.fail.parse(); err != nil {
-		return usageErrorf(c, "%w", err)
+		return usage.Errorf(c, "%w", err)
 	}
-	if err := l.writing.check(c); err != nil {
+	if err := l.writing.Check(c); err != nil {
 		return err
 	}
-	scope := &l.from.cluster.scope
-	scope.Namespaces = append(scope.Namespaces, l.namespaces.list()...)
+	scope := &l.from.Cluster.Scope
+	scope.Namespaces = append(scope.Namespaces, l.namespaces.List()...)
 	switch {
-	case !live && (l.namespaces.one != "" || l.namespaces.all || l.writing.digest != ""):
-		return usageErrorf(c, "-n, -A and --confirm are about a cluster: a dump is shown as a whole")
-	case live && l.namespaces.all && len(scope.Namespaces) > 0:
-		return usageErrorf(c, "-A and -n exclude each other")
-	case live && !l.namespaces.all && len(scope.Namespaces) == 0:
-		return usageErrorf(c, "where? Give -n NAMESPACE, or -A for all of the cluster")
+	case !live && (l.namespaces.One != "" || l.namespaces.All || l.writing.Digest != ""):
+		return usage.Errorf(c, "-n, -A and --confirm are about a cluster: a dump is shown as a whole")
+	case live && l.namespaces.All && len(scope.Namespaces) > 0:
+		return usage.Errorf(c, "-A and -n exclude each other")
+	case live && !l.namespaces.All && len(scope.Namespaces) == 0:
+		return usage.Errorf(c, "where? Give -n NAMESPACE, or -A for all of the cluster")
 	}
-	if err := l.output.showsPlan(c, live && !l.writing.onlyShows() && l.to == ""); err != nil {
+	if err := l.output.CheckWrites(c, live && !l.writing.OnlyShows() && l.to == ""); err != nil {
 		return err
 	}
 	if err := scope.Check(); err != nil {
-		return usageErrorf(c, "%w", err)
+		return usage.Errorf(c, "%w", err)
 	}
-	l.only, l.from.about = scope.Namespaces, scope.Namespaces
+	l.only, l.from.About = scope.Namespaces, scope.Namespaces
 	if options.Rules == engine.Strict {
 		// An owner that lives in another namespace keeps its dependent: it has to be seen.
 		scope.Namespaces = nil
@@ -182,7 +188,7 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 // keeper says what is left alone: what is protected, and what is outside of the
 // namespaces.
 func (l *collection) keeper() plan.Keeper {
-	policy, namespaces := l.writing.policy, l.only
+	policy, namespaces := l.writing.Policy, l.only
 	return func(o *object.Object, removes bool) plan.Reason {
 		if len(namespaces) > 0 && !slices.Contains(namespaces, o.Namespace) {
 			return plan.NotAskedFor
@@ -195,15 +201,15 @@ func (l *collection) keeper() plan.Keeper {
 }
 
 // collect asks, and carries the plan out.
-func (l *collection) collect(c *cobra.Command, args []string, w world, result *plan.Result) error {
-	err := l.writing.sure(c, args, l.streams, proposal{
-		verb: "collect garbage", world: w, result: result, output: &l.output, steps: l.steps, requireComplete: l.requireComplete,
+func (l *collection) collect(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
+	err := l.writing.Sure(c, args, l.streams, writing.Proposal{
+		Verb: "collect garbage", World: w, Result: result, Output: &l.output, Steps: l.steps, RequireComplete: l.requireComplete,
 	})
 	if err != nil {
 		return err
 	}
-	return l.writing.carryOut(c, &l.output, l.streams, func(o apply.Options) (*report.Run, error) {
+	return l.writing.CarryOut(c, &l.output, l.streams, func(o apply.Options) (*report.Run, error) {
 		o.Patience = l.patience
-		return apply.Collect(c.Context(), w.client, w.Snapshot, result, o)
+		return apply.Collect(c.Context(), w.Client, w.Snapshot, result, o)
 	})
 }

@@ -1,172 +1,51 @@
 package cli
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"time"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
-	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 )
 
-// completing is the start of the name under which kubectl calls a plugin to complete
-// a command line. (kubectl, plugin_completion.go)
-const completing = "kubectl_complete-"
+// newCompletion is the command that turns on completion.
+func newCompletion(streams genericiooptions.IOStreams) *cobra.Command {
+	c := group(&cobra.Command{
+		Use:   "completion",
+		Short: "Have the tab key complete commands, types, names and flags",
+		Long: text(`
+			Have the tab key complete commands, flags, types, names, namespaces and finalizers,
+			from the cluster, or from the dump of --from.
 
-// completionArgs are the arguments of a call by kubectl that wants words completed.
-func completionArgs(program string, typed []string) ([]string, bool) {
-	name := strings.TrimSuffix(filepath.Base(program), ".exe")
-	if !strings.HasPrefix(name, completing) {
-		return nil, false
-	}
-	if len(typed) == 0 {
-		typed = []string{""}
-	}
-	return append([]string{cobra.ShellCompRequestCmd}, typed...), true
-}
+			kubectl asks a plugin to complete its words by calling kubectl_complete-gc. That is
+			a link to kubectl-gc, on Windows a copy, in a directory of PATH. The completion of
+			kubectl itself has to be on, see kubectl completion --help.
 
-// words completes words: from the dump of --from if there is one, and then neither a
-// kubeconfig nor a cluster is looked at; else from the cluster.
-type words struct {
-	config *genericclioptions.ConfigFlags
-}
-
-// answerWithin is how long a cluster may take to complete a word.
-const answerWithin = 5 * time.Second
-
-// complete says of every command and flag which words can stand there.
-func complete(root *cobra.Command, config *genericclioptions.ConfigFlags) {
-	w := &words{config: config}
-	arguments := map[string]cobra.CompletionFunc{
-		"delete":           w.objects,
-		"dry-run delete":   w.objects,
-		"dry-run unserve":  w.definitions,
-		"explain":          w.oneObject,
-		"graph":            w.oneObject,
-		"remove-finalizer": w.finalizers,
-		"stuck":            w.objects,
-		"undo":             bundles,
-	}
-	eachCommand(root, func(c *cobra.Command) {
-		path := strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), root.CommandPath()), " ")
-		if c.ValidArgsFunction = arguments[path]; c.ValidArgsFunction == nil {
-			c.ValidArgsFunction = cobra.NoFileCompletions
-		}
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Value.Type() != "bool" {
-				_ = c.RegisterFlagCompletionFunc(f.Name, w.flag(f)) // it exists, and has none yet
-			}
-		})
+			Who calls kubectl-gc by itself loads a script of the shell instead.`),
+		Example: templates.Examples(`
+			# Add this to ~/.bashrc
+			source <(kubectl-gc completion bash)`),
 	})
-}
-
-func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
-	visit(c)
-	for _, sub := range c.Commands() {
-		eachCommand(sub, visit)
+	scripts := map[string]func(root *cobra.Command) error{
+		"bash":       func(root *cobra.Command) error { return root.GenBashCompletionV2(streams.Out, true) },
+		"zsh":        func(root *cobra.Command) error { return root.GenZshCompletion(streams.Out) },
+		"fish":       func(root *cobra.Command) error { return root.GenFishCompletion(streams.Out, true) },
+		"powershell": func(root *cobra.Command) error { return root.GenPowerShellCompletionWithDesc(streams.Out) },
 	}
-}
-
-// flag completes the value of a flag.
-func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
-	switch f.Name {
-	case "from", "before", "to", "graph", "kubeconfig", "certificate-authority", "client-certificate", "client-key", "graph-token-file":
-		return files
-	case "filename":
-		return cobra.FixedCompletions([]string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt)
-	case "kustomize", "dir", "backup-dir", "cache-dir":
-		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs)
-	case "namespace", "namespaces", "leader-elect-namespace":
-		return w.namespaces
-	case "context", "cluster", "user":
-		return w.named(inKubeconfig[f.Name])
-	case "include", "exclude":
-		return w.patterns
-	case "output":
-		return fixed(f.Annotations[formatsOf]...)
-	case "for":
-		return fixed(texts(policy.Commands())...)
-	case "fail-on":
-		return fixed(failKeys()...)
-	case "allow-protected":
-		return fixed(policy.KindNames()...)
+	for _, shell := range []struct{ name, load string }{
+		{"bash", "source <(kubectl-gc completion bash)"},
+		{"zsh", "source <(kubectl-gc completion zsh)"},
+		{"fish", "kubectl-gc completion fish | source"},
+		{"powershell", "kubectl-gc completion powershell | Out-String | Invoke-Expression"},
+	} {
+		c.AddCommand(&cobra.Command{
+			Use:     shell.name,
+			Short:   "Print the script for " + shell.name + ", for kubectl-gc called by itself",
+			Long:    "Print the script that has " + shell.name + " complete kubectl-gc called by itself. For kubectl gc see kubectl gc completion --help.\n\nLoad it with:\n\n  " + shell.load,
+			Example: "  kubectl-gc completion " + shell.name,
+			Args:    usage.NoArguments,
+			RunE:    func(c *cobra.Command, _ []string) error { return scripts[shell.name](c.Root()) },
+		})
 	}
-	if few, ok := f.Value.(*choice); ok {
-		return fixed(few.known...)
-	}
-	return cobra.NoFileCompletions
-}
-
-// fixed completes one of some values. What ends in a sign wants to be continued.
-func fixed(values ...string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		found := offered(values, typed)
-		if len(found) > 0 && !slices.ContainsFunc(found, func(v string) bool { return !strings.HasSuffix(v, "=") }) {
-			return found, noFiles | cobra.ShellCompDirectiveNoSpace
-		}
-		return found, noFiles
-	}
-}
-
-func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
-func texts[T ~string](values []T) []string {
-	list := make([]string, len(values))
-	for i, v := range values {
-		list[i] = string(v)
-	}
-	return list
-}
-
-// failKeys are what --fail-on takes, as far as it is fixed.
-func failKeys() []string {
-	keys := []string{"contested", "count=", "kind="}
-	for _, o := range report.Outcomes() {
-		keys = append(keys, strings.ToLower(string(o)))
-	}
-	return keys
-}
-
-// bundles completes the backup that undo is about: those where backups usually are,
-// the newest first, else a directory.
-func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, noFiles
-	}
-	usual, err := new(writing).directory()
-	if err != nil || typed != "" && !strings.HasPrefix(typed, usual) {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	}
-	entries, err := os.ReadDir(usual)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	}
-	slices.Reverse(entries) // their names start with the time
-	var found []string
-	for _, e := range entries {
-		if e.IsDir() {
-			found = append(found, filepath.Join(usual, e.Name()))
-		}
-	}
-	return offered(found, typed), noFiles | cobra.ShellCompDirectiveKeepOrder
-}
-
-// offered are the candidates that continue what was typed and mean themselves to
-// every shell: a name that a shell would read as something else is not offered.
-func offered(candidates []string, typed string) []string {
-	var list []string
-	for _, text := range candidates {
-		if strings.HasPrefix(text, typed) && report.ShellWord(text) == text {
-			list = append(list, text)
-		}
-	}
-	return list
+	return c
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"log/slog"
-	"math"
 	"net/http"
 	"os"
 	"time"
@@ -17,6 +16,9 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -37,7 +39,7 @@ const mostWorkers = 1000
 // controllerCommand is `controller`.
 type controllerCommand struct {
 	streams        genericiooptions.IOStreams
-	cluster        cluster
+	cluster        source.Cluster
 	o              controller.Options
 	rules, mode    string
 	elect          bool
@@ -48,7 +50,7 @@ type controllerCommand struct {
 }
 
 func newController(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &controllerCommand{streams: streams, cluster: cluster{config: config}}
+	k := &controllerCommand{streams: streams, cluster: source.Cluster{Config: config}}
 	c := &cobra.Command{
 		Use:   "controller",
 		Short: "Collect garbage for as long as it runs, or tell what it would collect",
@@ -70,7 +72,7 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 
 			# The collector of an API server that has none
 			kubectl gc controller --rules upstream --mode enforce --leader-elect`),
-		Args:        noArguments,
+		Args:        usage.NoArguments,
 		Annotations: map[string]string{Live: "true"},
 		RunE:        func(c *cobra.Command, _ []string) error { return k.run(c) },
 	}
@@ -80,11 +82,11 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 
 func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	addRulesFlag(f, &k.rules)
-	addChoice(f, &k.mode, "mode", "observe", "observe tells what would be done, enforce does it.", "observe", "enforce")
+	usage.AddChoice(f, &k.mode, "mode", "observe", "observe tells what would be done, enforce does it.", "observe", "enforce")
 	f.BoolVar(&k.elect, "leader-elect", false, "Have one of several replicas collect: the one that holds the lease kubectl-gc.")
 	f.StringVar(&k.leaseNamespace, "leader-elect-namespace", "", "The namespace of the lease; by default the one of the context.")
 	f.IntVar(&k.o.Workers, "workers", 20, "How many objects are judged at the same time.")
-	k.cluster.addRateFlags(f)
+	k.cluster.AddRateFlags(f)
 	f.Float32Var(&k.o.DeleteQPS, "delete-qps", 0, "Send no more than this many deletes a second; 0 for no limit of our own.")
 	f.IntVar(&k.o.MaxDeletesPerMinute, "max-deletes-per-minute", 1000,
 		"One delete more within a minute trips the safety limit: nothing is written until a person has looked; 0 for no such limit.")
@@ -101,20 +103,20 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 
 // addRulesFlag adds the flag that says when an owner is absent.
 func addRulesFlag(f *pflag.FlagSet, rules *string) {
-	addChoice(f, rules, "rules", "strict", "The rules of absence: strict or upstream.", "strict", "upstream")
+	usage.AddChoice(f, rules, "rules", "strict", "The rules of absence: strict or upstream.", "strict", "upstream")
 }
 
 func (k *controllerCommand) run(c *cobra.Command) error {
 	if err := k.parse(c); err != nil {
 		return err
 	}
-	config, err := k.cluster.config.ToRESTConfig()
+	config, err := k.cluster.Config.ToRESTConfig()
 	if err != nil {
 		return err
 	}
 	k.o.Config = rest.CopyConfig(config)
-	k.o.Config.UserAgent = "kubectl-gc/" + version() + " (" + c.CommandPath() + ")"
-	namespace, _, err := k.cluster.config.ToRawKubeConfigLoader().Namespace()
+	k.o.Config.UserAgent = "kubectl-gc/" + version.String() + " (" + c.CommandPath() + ")"
+	namespace, _, err := k.cluster.Config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return err
 	}
@@ -133,8 +135,8 @@ func (k *controllerCommand) run(c *cobra.Command) error {
 		k.o.CheckFor, k.o.CheckNamespace = 2*k.o.SyncPeriod, namespace
 	}
 	k.o.Connect = func(wrap func(http.RoundTripper) http.RoundTripper) (*kube.Client, error) {
-		return kube.Connect(wrapped{k.cluster.config, wrap}, kube.Options{
-			Version: version(), Command: c.CommandPath(), QPS: k.cluster.qps, Burst: k.cluster.burst,
+		return kube.Connect(wrapped{k.cluster.Config, wrap}, kube.Options{
+			Version: version.String(), Command: c.CommandPath(), QPS: k.cluster.Qps, Burst: k.cluster.Burst,
 		})
 	}
 	return controller.Run(c.Context(), k.o)
@@ -150,28 +152,24 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 		flag string
 		bad  bool
 	}{
-		{"workers", k.o.Workers < 1 || k.o.Workers > mostWorkers}, {"qps", !isRate(k.cluster.qps)}, {"delete-qps", !isRate(k.o.DeleteQPS)},
+		{"workers", k.o.Workers < 1 || k.o.Workers > mostWorkers}, {"qps", !source.IsRate(k.cluster.Qps)}, {"delete-qps", !source.IsRate(k.o.DeleteQPS)},
 		{"max-deletes-per-minute", k.o.MaxDeletesPerMinute < 0}, {"max-garbage-percent", k.o.MaxGarbagePercent < 0 || k.o.MaxGarbagePercent > 100},
 		{"quarantine", k.o.Quarantine < 0}, {"sync-period", k.o.SyncPeriod <= 0},
 	} {
 		if b.bad {
-			return usageErrorf(c, "--%s=%s: is too small or too large", b.flag, c.Flag(b.flag).Value)
+			return usage.Errorf(c, "--%s=%s: is too small or too large", b.flag, c.Flag(b.flag).Value)
 		}
 	}
 	var err error
 	if k.o.Allow, err = policy.ParseKinds(k.allowed); err != nil {
-		return usageErrorf(c, "--allow-protected: %w", err)
+		return usage.Errorf(c, "--allow-protected: %w", err)
 	}
-	if !k.cluster.known() {
-		return usageErrorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")
+	if !k.cluster.Known() {
+		return usage.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")
 	}
 	k.o.Log = k.logger()
 	return nil
 }
-
-// isRate tells whether a number is one that can be a limit: what is no number would
-// be none.
-func isRate(qps float32) bool { return qps >= 0 && qps <= math.MaxFloat32 }
 
 // logger writes to stderr, for the libraries of Kubernetes, too.
 func (k *controllerCommand) logger() *slog.Logger {

@@ -9,6 +9,10 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -16,10 +20,10 @@ import (
 // deletion is `delete`.
 type deletion struct {
 	streams         genericiooptions.IOStreams
-	cluster         source
-	targets         targets
-	output          output
-	writing         writing
+	cluster         source.Source
+	targets         targets.Targets
+	output          output.Output
+	writing         writing.Writing
 	cascade         string
 	wait            bool
 	timeout, stall  time.Duration
@@ -27,7 +31,7 @@ type deletion struct {
 }
 
 func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &deletion{streams: streams, cluster: newSource(config), targets: targets{takes: true}}
+	d := &deletion{streams: streams, cluster: source.New(config), targets: targets.Targets{Takes: true}}
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all)",
 		Short: "Delete, knowing what goes with it, and see that it does",
@@ -60,11 +64,11 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 		RunE:        func(c *cobra.Command, args []string) error { return d.run(c, args) },
 	}
 	f := c.Flags()
-	d.cluster.cluster.addFlags(f)
-	d.targets.addFlags(f)
-	d.output.addFlags(f)
-	d.output.addSortFlag(f)
-	d.writing.addFlags(f)
+	d.cluster.Cluster.AddFlags(f)
+	d.targets.AddFlags(f)
+	d.output.AddFlags(f)
+	d.output.AddSortFlag(f)
+	d.writing.AddFlags(f)
 	addCascadeFlag(f, &d.cascade)
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
 	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
@@ -75,23 +79,23 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 
 func (d *deletion) run(c *cobra.Command, args []string) error {
 	policy := cascades[d.cascade]
-	if err := d.writing.check(c); err != nil {
+	if err := d.writing.Check(c); err != nil {
 		return err
 	}
-	if err := d.targets.check(c, args); err != nil {
+	if err := d.targets.Check(c, args); err != nil {
 		return err
 	}
-	w, result, err := foretell(c, &d.cluster, d.streams, &d.targets, args, policy, plan.Options{Explore: plan.Usual, Seed: usualSeed, NoSteps: true, OnlyNear: true, Guards: d.writing.guards()})
+	w, result, err := foretell(c, &d.cluster, d.streams, &d.targets, args, policy, plan.Options{Explore: plan.Usual, Seed: usualSeed, NoSteps: true, OnlyNear: true, Guards: d.writing.Guards()})
 	if err != nil {
 		return err
 	}
-	err = d.writing.sure(c, args, d.streams, proposal{verb: "delete", world: w, result: result, output: &d.output, requireComplete: d.requireComplete})
+	err = d.writing.Sure(c, args, d.streams, writing.Proposal{Verb: "delete", World: w, Result: result, Output: &d.output, RequireComplete: d.requireComplete})
 	if err != nil {
 		return err
 	}
-	return d.writing.carryOut(c, &d.output, d.streams, func(o apply.Options) (*report.Run, error) {
+	return d.writing.CarryOut(c, &d.output, d.streams, func(o apply.Options) (*report.Run, error) {
 		o.Wait, o.Timeout, o.Patience = d.wait, d.timeout, d.stall
-		run, err := apply.Delete(c.Context(), w.client, w.Snapshot, result, policy, o)
+		run, err := apply.Delete(c.Context(), w.Client, w.Snapshot, result, policy, o)
 		if run != nil && run.State == report.NotCollected {
 			run.Message += ": kubectl gc collect does it"
 		}

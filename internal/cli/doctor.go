@@ -6,6 +6,13 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -24,8 +31,8 @@ const defaultPatience = 20 * time.Minute
 // doctorCommand is `doctor`.
 type doctorCommand struct {
 	streams         genericiooptions.IOStreams
-	source          source
-	output          output
+	source          source.Source
+	output          output.Output
 	graph           beliefs
 	before          []string
 	takenAt         string
@@ -35,7 +42,7 @@ type doctorCommand struct {
 }
 
 func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &doctorCommand{streams: streams, source: newSource(config)}
+	d := &doctorCommand{streams: streams, source: source.New(config)}
 	c := &cobra.Command{
 		Use:   "doctor [--from DUMP] [--graph FILE|URL|-]",
 		Short: "Say whether the cluster's own collector works",
@@ -57,13 +64,13 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 
 			# A cluster, and what its collector believes, through kubectl port-forward
 			kubectl gc doctor --graph https://127.0.0.1:10257/debug/controllers/garbage-collector-controller/graph --graph-token-file token`),
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return d.run(c) },
 	}
 	f := c.Flags()
-	d.source.addFlags(f)
-	d.output.addFlags(f)
-	d.output.addSortFlag(f)
+	d.source.AddFlags(f)
+	d.output.AddFlags(f)
+	d.output.AddSortFlag(f)
 	d.graph.addFlags(f)
 	f.StringArrayVar(&d.before, "before", nil, "An earlier dump of the same cluster: what it shows as left behind has been so since then. Repeat it to read several as one.")
 	f.StringVar(&d.takenAt, "taken-at", "", "When the dump of --from was taken, such as 2026-11-22T09:00:00Z, if it does not say so itself.")
@@ -81,31 +88,31 @@ func (d *doctorCommand) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := d.output.show(c, d.streams.Out, checkup, as(render.CheckupText, checkup)); err != nil {
+	if err := d.output.Show(c, d.streams.Out, checkup, output.As(render.CheckupText, checkup)); err != nil {
 		return err
 	}
 	if checkup.Summary.Errors > 0 {
-		return &exit{code: exitFindings}
+		return &exit.Error{Code: exit.Findings}
 	}
-	return incomplete(d.requireComplete, checkup.Complete)
+	return exit.UnlessComplete(d.requireComplete, checkup.Complete)
 }
 
 func (d *doctorCommand) check(c *cobra.Command) error {
 	switch {
 	case d.patience < 0:
-		return usageErrorf(c, "--patience=%s: must not be negative", d.patience)
-	case d.takenAt != "" && d.source.live():
-		return usageErrorf(c, "--taken-at goes with --from: a cluster says itself what time it is")
+		return usage.Errorf(c, "--patience=%s: must not be negative", d.patience)
+	case d.takenAt != "" && d.source.Live():
+		return usage.Errorf(c, "--taken-at goes with --from: a cluster says itself what time it is")
 	case d.beforeTakenAt != "" && len(d.before) == 0:
-		return usageErrorf(c, "--before-taken-at goes with --before")
+		return usage.Errorf(c, "--before-taken-at goes with --before")
 	case d.stdins() > 1:
-		return usageErrorf(c, "only one of --from, --before and --graph can be standard input")
+		return usage.Errorf(c, "only one of --from, --before and --graph can be standard input")
 	}
-	if _, err := secondsOf(d.takenAt); err != nil {
-		return usageErrorf(c, "--taken-at: %w", err)
+	if _, err := source.SecondsOf(d.takenAt); err != nil {
+		return usage.Errorf(c, "--taken-at: %w", err)
 	}
-	if _, err := secondsOf(d.beforeTakenAt); err != nil {
-		return usageErrorf(c, "--before-taken-at: %w", err)
+	if _, err := source.SecondsOf(d.beforeTakenAt); err != nil {
+		return usage.Errorf(c, "--before-taken-at: %w", err)
 	}
 	return d.graph.check(c)
 }
@@ -115,11 +122,11 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	ctx := c.Context()
 	o := doctor.Options{Patience: int64(d.patience / time.Second)}
-	live := d.source.live()
+	live := d.source.Live()
 	var client *kube.Client
 	if live {
 		var err error
-		if client, err = d.source.open(c, nil); err != nil {
+		if client, err = d.source.Open(c, nil); err != nil {
 			return nil, err
 		}
 		defer client.Close()
@@ -128,8 +135,8 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.source.evidence = true
-	w, err := d.source.readOpened(c, d.streams, client, nil)
+	d.source.Evidence = true
+	w, err := d.source.ReadOpened(c, d.streams, client, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +148,7 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 			return nil, err
 		}
 	}
-	if o.At, err = secondsOf(w.Source.TakenAt); err != nil {
+	if o.At, err = source.SecondsOf(w.Source.TakenAt); err != nil {
 		return nil, err
 	}
 	if err := d.lookBack(c, &o); err != nil {
@@ -150,15 +157,15 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	if live {
 		o.Lease, o.Manager = leaseOf(ctx, client), managersOf(ctx, client)
 	}
-	defer begin(c, d.streams.ErrOut, "examining the collector").end()
+	defer progress.Begin(c, d.streams.ErrOut, "examining the collector").End()
 	return examined(ctx, w, o)
 }
 
 // examined judges the collector, and does not blame it for what webhooks refuse. Of a
 // cluster they are read for what is left undone alone.
-func examined(ctx context.Context, w world, o doctor.Options) (*report.Checkup, error) {
+func examined(ctx context.Context, w source.World, o doctor.Options) (*report.Checkup, error) {
 	var reach kube.Reach
-	if w.client != nil {
+	if w.Client != nil {
 		found, err := doctor.Examine(ctx, w.Snapshot, o)
 		if err != nil {
 			return nil, err
@@ -174,7 +181,7 @@ func examined(ctx context.Context, w world, o doctor.Options) (*report.Checkup, 
 		}
 	}
 	var err error
-	if o.Surroundings, err = w.surroundings(ctx, reach); err != nil {
+	if o.Surroundings, err = w.Surroundings(ctx, reach); err != nil {
 		return nil, err
 	}
 	return doctor.Examine(ctx, w.Snapshot, o)
@@ -185,8 +192,8 @@ func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
 	if len(d.before) == 0 {
 		return nil
 	}
-	earlier := source{from: d.before, allowPartial: d.source.allowPartial}
-	w, err := earlier.readDump(c, d.streams)
+	earlier := source.Source{From: d.before, AllowPartial: d.source.AllowPartial}
+	w, err := earlier.ReadDump(c, d.streams)
 	if err != nil {
 		return err
 	}
@@ -194,14 +201,14 @@ func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
 	if d.beforeTakenAt != "" {
 		o.Earlier.Source.TakenAt = d.beforeTakenAt
 	}
-	o.EarlierAt, err = secondsOf(o.Earlier.Source.TakenAt)
+	o.EarlierAt, err = source.SecondsOf(o.Earlier.Source.TakenAt)
 	return err
 }
 
 // stdins is how many of the inputs are standard input.
 func (d *doctorCommand) stdins() int {
 	n := 0
-	for _, name := range slices.Concat(d.source.from, d.before, []string{d.graph.from}) {
+	for _, name := range slices.Concat(d.source.From, d.before, []string{d.graph.from}) {
 		if name == "-" {
 			n++
 		}

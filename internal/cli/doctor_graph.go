@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
@@ -42,13 +43,13 @@ func (b *beliefs) check(c *cobra.Command) error {
 	if strings.HasPrefix(b.from, "http://") || strings.HasPrefix(b.from, "https://") {
 		u, err := url.Parse(b.from)
 		if err != nil || u.Host == "" || u.User != nil { // it may hold a password: it is not repeated
-			return usageErrorf(c, "--graph: not a URL that can be asked; there may be no user in it, give a token with --graph-token-file")
+			return usage.Errorf(c, "--graph: not a URL that can be asked; there may be no user in it, give a token with --graph-token-file")
 		}
 		b.at = u
 		return nil
 	}
 	if b.tokenFile != "" || b.caFile != "" {
-		return usageErrorf(c, "--graph-token-file and --graph-ca-file go with a URL of --graph")
+		return usage.Errorf(c, "--graph-token-file and --graph-ca-file go with a URL of --graph")
 	}
 	return nil
 }

@@ -10,6 +10,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -29,9 +35,9 @@ func newDryRun(streams genericiooptions.IOStreams, config *genericclioptions.Con
 // dryRunDelete is `dry-run delete`.
 type dryRunDelete struct {
 	streams         genericiooptions.IOStreams
-	source          source
-	targets         targets
-	output          output
+	source          source.Source
+	targets         targets.Targets
+	output          output.Output
 	cascade         string
 	steps, reads    bool
 	explore         int
@@ -41,7 +47,7 @@ type dryRunDelete struct {
 }
 
 func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &dryRunDelete{streams: streams, source: newSource(config), targets: targets{takes: true}, output: output{own: planFormats}}
+	d := &dryRunDelete{streams: streams, source: source.New(config), targets: targets.Targets{Takes: true}, output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) [--from DUMP]",
 		Short: "Show what a delete would take, orphan, keep, or get stuck on",
@@ -78,10 +84,10 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
 	}
 	f := c.Flags()
-	d.source.addFlags(f)
-	d.targets.addFlags(f)
-	d.output.addFlags(f)
-	d.output.addSortFlag(f)
+	d.source.AddFlags(f)
+	d.targets.AddFlags(f)
+	d.output.AddFlags(f)
+	d.output.AddSortFlag(f)
 	addCascadeFlag(f, &d.cascade)
 	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
 	f.BoolVar(&d.reads, "reads", false, "Count reads among the steps.")
@@ -94,24 +100,24 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 
 func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 	if err := d.failOn.parse(); err != nil {
-		return usageErrorf(c, "%w", err)
+		return usage.Errorf(c, "%w", err)
 	}
 	if d.explore < 0 && c.Flags().Changed("explore") {
-		return usageErrorf(c, "--explore=%d: must not be negative", d.explore)
+		return usage.Errorf(c, "--explore=%d: must not be negative", d.explore)
 	}
-	if d.source.usesStdin() && d.targets.files.usesStdin() {
-		return usageErrorf(c, "--from - and -f - cannot both read standard input")
+	if d.source.UsesStdin() && d.targets.Files.UsesStdin() {
+		return usage.Errorf(c, "--from - and -f - cannot both read standard input")
 	}
-	if err := d.targets.check(c, args); err != nil {
+	if err := d.targets.Check(c, args); err != nil {
 		return err
 	}
 	w, result, err := foretell(c, &d.source, d.streams, &d.targets, args, cascades[d.cascade], plan.Options{
-		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.forPeople() && !d.steps,
+		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.ForPeople() && !d.steps,
 	})
 	if err != nil {
 		return err
 	}
-	if err := d.output.showPlan(c, d.streams.Out, w.Snapshot, result.Plan, d.steps); err != nil {
+	if err := d.output.ShowPlan(c, d.streams.Out, w.Snapshot, result.Plan, d.steps); err != nil {
 		return err
 	}
 	return d.verdict(result.Plan)
@@ -119,16 +125,16 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 
 // foretell plans a delete, and returns the world that the plan is of. Of a delete in the
 // background one namespace may say everything.
-func foretell(c *cobra.Command, from *source, streams genericiooptions.IOStreams, t *targets, args []string, policy engine.Policy, o plan.Options) (of world, result *plan.Result, err error) {
-	from.evidence = true
+func foretell(c *cobra.Command, from *source.Source, streams genericiooptions.IOStreams, t *targets.Targets, args []string, policy engine.Policy, o plan.Options) (of source.World, result *plan.Result, err error) {
+	from.Evidence = true
 	mayBeEnough := policy == engine.Background && o.Explore <= 0
-	err = t.answer(c, streams, from, args, mayBeEnough, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
-		simulating := begin(c, streams.ErrOut, simulated(o.Explore))
-		defer simulating.end()
+	err = t.Answer(c, streams, from, args, mayBeEnough, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
+		simulating := progress.Begin(c, streams.ErrOut, simulated(o.Explore))
+		defer simulating.End()
 		of = w
 		rest := ""
 		var err error
-		result, err = w.plan(c.Context(), plan.DeleteSeed(policy, refs...), o, func(p *report.Plan) bool {
+		result, err = w.Plan(c.Context(), plan.DeleteSeed(policy, refs...), o, func(p *report.Plan) bool {
 			if part != nil {
 				rest = part.Plan(p)
 			}
@@ -157,12 +163,12 @@ var cascades = map[string]engine.Policy{
 }
 
 func addCascadeFlag(f *pflag.FlagSet, cascade *string) {
-	addChoice(f, cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.", "background", "foreground", "orphan")
+	usage.AddChoice(f, cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.", "background", "foreground", "orphan")
 }
 
 func (d *dryRunDelete) verdict(p *report.Plan) error {
 	if met := d.failOn.match(p); len(met) > 0 {
-		return &exit{code: exitFindings, message: "--fail-on: " + strings.Join(met, ", ")}
+		return &exit.Error{Code: exit.Findings, Message: "--fail-on: " + strings.Join(met, ", ")}
 	}
-	return incomplete(d.requireComplete, p.Complete)
+	return exit.UnlessComplete(d.requireComplete, p.Complete)
 }

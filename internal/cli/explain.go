@@ -9,6 +9,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
@@ -22,16 +28,16 @@ import (
 // explanation is `explain`.
 type explanation struct {
 	streams         genericiooptions.IOStreams
-	source          source
-	targets         targets
-	output          output
+	source          source.Source
+	targets         targets.Targets
+	output          output.Output
 	options         explain.Options
 	waiting         waiting
 	requireComplete bool
 }
 
 func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &explanation{streams: streams, source: newSource(config), output: output{own: planFormats}}
+	k := &explanation{streams: streams, source: source.New(config), output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "explain (TYPE NAME | TYPE/NAME) [--from DUMP]",
 		Short: "Say why an object stays, why it goes, or on whom it waits",
@@ -56,9 +62,9 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 		RunE: func(c *cobra.Command, args []string) error { return k.run(c, args) },
 	}
 	f := c.Flags()
-	k.source.addFlags(f)
-	k.targets.addFlags(f)
-	k.output.addFlags(f)
+	k.source.AddFlags(f)
+	k.targets.AddFlags(f)
+	k.output.AddFlags(f)
 	k.waiting.addFlags(f)
 	f.BoolVar(&k.options.AllPolicies, "all-policies", false,
 		"Of the deletes that would take it, list those under every policy, not only under the mildest that takes it.")
@@ -71,10 +77,10 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	var e *report.Explanation
-	var of world
-	err := k.targets.answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w world, refs []object.Ref, part *impact.OneNamespace) (rest string, err error) {
+	var of source.World
+	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (rest string, err error) {
 		if len(refs) > 1 {
-			return "", usageErrorf(c, "explain is about one object, %d were named", len(refs))
+			return "", usage.Errorf(c, "explain is about one object, %d were named", len(refs))
 		}
 		of = w
 		e, rest, err = k.explain(c, w, refs[0], part)
@@ -83,8 +89,8 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if of.client != nil {
-		addEvents(c.Context(), of.client, e)
+	if of.Client != nil {
+		addEvents(c.Context(), of.Client, e)
 	}
 	return k.print(c, of, e)
 }
@@ -92,12 +98,12 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 // explain explains one object, with what is known of those who act beside the collector.
 // Of one that is being deleted it says what it waits for in the end, as stuck does. The
 // rest is why a part of a cluster is not enough for that.
-func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *impact.OneNamespace) (e *report.Explanation, rest string, err error) {
+func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, part *impact.OneNamespace) (e *report.Explanation, rest string, err error) {
 	now, err := k.waiting.moment(c, w)
 	if err != nil {
 		return nil, "", err
 	}
-	defer begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).KubectlName()).end()
+	defer progress.Begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).KubectlName()).End()
 	if part != nil {
 		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
 			return nil, "", err
@@ -132,19 +138,19 @@ func (k *explanation) explain(c *cobra.Command, w world, ref object.Ref, part *i
 
 // seen is the evidence about one object: for one that is being deleted what stuck reads,
 // for another one what matters when it is.
-func (k *explanation) seen(ctx context.Context, w world, o *object.Object) (*evidence.World, error) {
-	if w.client == nil || o.BeingDeleted() {
-		return w.evidence(ctx, []object.Ref{o.Ref})
+func (k *explanation) seen(ctx context.Context, w source.World, o *object.Object) (*evidence.World, error) {
+	if w.Client == nil || o.BeingDeleted() {
+		return w.Evidence(ctx, []object.Ref{o.Ref})
 	}
-	return w.client.Neighbours(ctx, reachOfObject(o))
+	return w.Client.Neighbours(ctx, source.ReachOf(o))
 }
 
-func (k *explanation) print(c *cobra.Command, w world, e *report.Explanation) error {
-	err := k.output.show(c, k.streams.Out, e, as(render.ExplanationText, e), drawn(explanationDrawing(c.Context(), w.Snapshot, e)), markdown(render.ExplanationMarkdown, e))
+func (k *explanation) print(c *cobra.Command, w source.World, e *report.Explanation) error {
+	err := k.output.Show(c, k.streams.Out, e, output.As(render.ExplanationText, e), output.Drawn(output.ExplanationDrawing(c.Context(), w.Snapshot, e)), output.Markdown(render.ExplanationMarkdown, e))
 	if err != nil {
 		return err
 	}
-	return incomplete(k.requireComplete, e.Complete)
+	return exit.UnlessComplete(k.requireComplete, e.Complete)
 }
 
 // manyEvents is the number of events that an explanation shows.

@@ -6,6 +6,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
@@ -17,9 +23,9 @@ import (
 // graphCommand is `graph`.
 type graphCommand struct {
 	streams                  genericiooptions.IOStreams
-	source                   source
-	targets                  targets
-	output                   output
+	source                   source.Source
+	targets                  targets.Targets
+	output                   output.Output
 	owners, dependents, both bool
 	depth                    int
 	upstream                 bool
@@ -27,7 +33,7 @@ type graphCommand struct {
 }
 
 func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	g := &graphCommand{streams: streams, source: newSource(config), output: output{own: append([]string{"tree", "dot"}, drawnFormats...)}}
+	g := &graphCommand{streams: streams, source: source.New(config), output: output.Output{Own: append([]string{"tree", "dot"}, output.DrawnFormats...)}}
 	c := &cobra.Command{
 		Use:   "graph [TYPE NAME | TYPE/NAME] [--from DUMP]",
 		Short: "Show owners and dependents as a tree, as a picture or as JSON",
@@ -52,9 +58,9 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 		RunE: func(c *cobra.Command, args []string) error { return g.run(c, args) },
 	}
 	f := c.Flags()
-	g.source.addFlags(f)
-	g.targets.addFlags(f)
-	g.output.addFlags(f)
+	g.source.AddFlags(f)
+	g.targets.AddFlags(f)
+	g.output.AddFlags(f)
 	f.BoolVar(&g.owners, "owners", false, "Follow owner references upwards.")
 	f.BoolVar(&g.dependents, "dependents", false, "Follow dependents downwards; the default.")
 	f.BoolVar(&g.both, "both", false, "Follow both.")
@@ -72,14 +78,14 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	case g.owners:
 		options.Direction = graph.ToOwners
 	}
-	if g.upstream && g.output.format != "dot" {
-		return usageErrorf(c, "--upstream goes with -o dot")
+	if g.upstream && g.output.Format != "dot" {
+		return usage.Errorf(c, "--upstream goes with -o dot")
 	}
 	if g.depth < 0 {
-		return usageErrorf(c, "--depth=%d: must not be negative", g.depth)
+		return usage.Errorf(c, "--depth=%d: must not be negative", g.depth)
 	}
-	if len(args) > 0 || g.targets.given() {
-		if err := g.targets.check(c, args); err != nil {
+	if len(args) > 0 || g.targets.Given() {
+		if err := g.targets.Check(c, args); err != nil {
 			return err
 		}
 	}
@@ -93,25 +99,25 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	if err := g.show(c, doc); err != nil {
 		return err
 	}
-	return incomplete(g.requireComplete, doc.Complete)
+	return exit.UnlessComplete(g.requireComplete, doc.Complete)
 }
 
 // draw reads the world and makes the graph. Owners are in the namespace of their
 // dependents or in none; a dependent, even one that names its owner in vain, may be
 // anywhere.
 func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
-	if len(args) == 0 && g.targets.files.empty() {
-		w, err := g.source.read(c, g.streams, &g.targets.namespaces)
+	if len(args) == 0 && g.targets.Files.Empty() {
+		w, err := g.source.Read(c, g.streams, &g.targets.Namespaces)
 		if err != nil {
 			return nil, err
 		}
-		defer begin(c, g.streams.ErrOut, "drawing the graph").end()
+		defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
 		return explain.Graph(c.Context(), w.Snapshot, options)
 	}
 	var doc *report.Graph
 	owners := options.Direction == graph.ToOwners
-	err := g.targets.answer(c, g.streams, &g.source, args, owners, func(w world, refs []object.Ref, part *impact.OneNamespace) (string, error) {
-		defer begin(c, g.streams.ErrOut, "drawing the graph").end()
+	err := g.targets.Answer(c, g.streams, &g.source, args, owners, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
+		defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
 		var err error
 		options.Roots = refs
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
@@ -123,9 +129,9 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 }
 
 func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {
-	dot := as(render.GraphDOT, doc)
+	dot := output.As(render.GraphDOT, doc)
 	if g.upstream {
-		dot = as(render.UpstreamDOT, doc)
+		dot = output.As(render.UpstreamDOT, doc)
 	}
-	return g.output.show(c, g.streams.Out, doc, as(render.GraphTree, doc), formats{"dot": dot}, drawn(graphDrawing(doc)))
+	return g.output.Show(c, g.streams.Out, doc, output.As(render.GraphTree, doc), output.Formats{"dot": dot}, output.Drawn(output.GraphDrawing(doc)))
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 )
 
 // Live is the annotation of commands that know nothing but a live cluster.
@@ -24,9 +26,9 @@ func text(raw string) string {
 	return strings.Join(lines, "\n")
 }
 
-// usage is cobra's usage without the flags that every command has: they are many,
+// usageTemplate is cobra's usage without the flags that every command has: they are many,
 // they are kubectl's, and one command lists them.
-const usage = `Usage:{{if .Runnable}}
+const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]{{end}}{{if .HasExample}}
 
@@ -79,13 +81,13 @@ func sortIntoGroups(root *cobra.Command) {
 // flagError says what is wrong with a flag, and which one could be meant.
 func flagError(c *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if _, few := invalid.GetFlag().Value.(*choice); few {
-			return usageErrorf(c, "--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+		if _, few := invalid.GetFlag().Value.(*usage.Choice); few {
+			return usage.Errorf(c, "--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 		}
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || len(unknown.GetSpecifiedName()) < 2 {
-		return usageErrorf(c, "%w", err)
+		return usage.Errorf(c, "%w", err)
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -93,11 +95,11 @@ func flagError(c *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
-	near := nearest(unknown.GetSpecifiedName(), names)
+	near := usage.Nearest(unknown.GetSpecifiedName(), names)
 	for i := range near {
 		near[i] = "--" + near[i]
 	}
-	return usageErrorf(c, "%w%s", err, didYouMean(near))
+	return usage.Errorf(c, "%w%s", err, usage.DidYouMean(near))
 }
 
 // newOptions is the command that lists the flags of all commands.
@@ -107,7 +109,7 @@ func newOptions(streams genericiooptions.IOStreams) *cobra.Command {
 		Short:   "List the flags that choose a cluster and a user",
 		Long:    "List the flags that choose a cluster and a user, as those of kubectl. Every command has them.",
 		Example: `  kubectl gc options`,
-		Args:    noArguments,
+		Args:    usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(streams.Out, c.Root().PersistentFlags().FlagUsages())
 			return err

@@ -5,7 +5,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -21,17 +27,17 @@ import (
 // rbac is `rbac`.
 type rbac struct {
 	streams        genericiooptions.IOStreams
-	cluster        cluster
+	cluster        source.Cluster
 	from           []string
 	command, mode  string
 	leaseNamespace string
-	output         output
+	output         output.Output
 	kinds          bool
 	owners         bool
 }
 
 func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &rbac{streams: streams, cluster: cluster{config: config}}
+	r := &rbac{streams: streams, cluster: source.Cluster{Config: config}}
 	c := &cobra.Command{
 		Use:   "rbac --for COMMAND",
 		Short: "Print the least rights that a command needs, as roles",
@@ -52,13 +58,13 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 
 			# The controller, for the kinds of a dump
 			kubectl gc rbac --for controller --mode enforce --kinds --from examples/cluster.yaml`),
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error { return r.run(c) },
 	}
 	f := c.Flags()
-	r.output.addFlags(f)
+	r.output.AddFlags(f)
 	f.StringVar(&r.command, "for", "", "The command: read, stuck, doctor, delete, collect, controller, remove-finalizer or undo.")
-	addChoice(f, &r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.", "observe", "enforce")
+	usage.AddChoice(f, &r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.", "observe", "enforce")
 	f.StringVar(&r.leaseNamespace, "leader-elect-namespace", "kubectl-gc", "For the controller: the namespace of its lease.")
 	f.BoolVar(&r.owners, "owner-enforcement", false,
 		"The cluster has the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift has: an undo needs more rights there.")
@@ -70,10 +76,10 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 func (r *rbac) run(c *cobra.Command) error {
 	command, err := policy.Parse(r.command)
 	if err != nil {
-		return usageErrorf(c, "--for: %w", err)
+		return usage.Errorf(c, "--for: %w", err)
 	}
 	if len(r.from) > 0 && !r.kinds {
-		return usageErrorf(c, "--from goes with --kinds")
+		return usage.Errorf(c, "--from goes with --kinds")
 	}
 	o := policy.Options{Enforce: r.mode == "enforce", Namespace: r.leaseNamespace, OwnerEnforcement: r.owners}
 	if r.kinds {
@@ -92,7 +98,7 @@ func (r *rbac) run(c *cobra.Command) error {
 // several are one list.
 func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
 	var printer printers.ResourcePrinter = &printers.YAMLPrinter{}
-	switch r.output.templates.complete(r.output.format) {
+	switch r.output.Full() {
 	case "", "wide", "yaml":
 	case "name":
 		printer = &printers.NamePrinter{}
@@ -105,7 +111,7 @@ func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
 			}
 			answer = list
 		}
-		_, err := r.output.print(c, r.streams.Out, answer)
+		_, err := r.output.Print(c, r.streams.Out, answer)
 		return err
 	}
 	var documents strings.Builder
@@ -121,13 +127,13 @@ func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
 // served are the kinds of a dump or a cluster.
 func (r *rbac) served(c *cobra.Command) ([]object.Resource, error) {
 	if len(r.from) > 0 {
-		w, err := (&source{from: r.from}).readDump(c, r.streams)
+		w, err := (&source.Source{From: r.from}).ReadDump(c, r.streams)
 		if err != nil {
 			return nil, err
 		}
 		return w.Resources.Sorted(), nil
 	}
-	client, err := r.cluster.connect(c)
+	client, err := r.cluster.Connect(c)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,10 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apply"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -16,10 +20,10 @@ import (
 // removal is `remove-finalizer`.
 type removal struct {
 	streams         genericiooptions.IOStreams
-	source          source
-	targets         targets
-	output          output
-	writing         writing
+	source          source.Source
+	targets         targets.Targets
+	output          output.Output
+	writing         writing.Writing
 	allow           finalizer.Allow
 	steps           bool
 	wait            bool
@@ -28,7 +32,7 @@ type removal struct {
 }
 
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	r := &removal{streams: streams, source: newSource(config), targets: targets{takes: true}, output: output{own: planFormats}}
+	r := &removal{streams: streams, source: source.New(config), targets: targets.Targets{Takes: true}, output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "remove-finalizer (TYPE/NAME | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
@@ -61,13 +65,13 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args) },
 	}
 	f := c.Flags()
-	r.source.addFlags(f)
-	r.output.addFlags(f)
-	r.output.addSortFlag(f)
-	r.writing.addFlags(f)
-	r.targets.addNamespaceFlags(f)
-	f.StringVarP(&r.targets.selector, "selector", "l", "", "Of the type, the objects with these labels that are being deleted and have the finalizer.")
-	f.BoolVar(&r.targets.all, "all-of-kind", false, "Of the type, all objects that are being deleted and have the finalizer.")
+	r.source.AddFlags(f)
+	r.output.AddFlags(f)
+	r.output.AddSortFlag(f)
+	r.writing.AddFlags(f)
+	r.targets.AddNamespaceFlags(f)
+	f.StringVarP(&r.targets.Selector, "selector", "l", "", "Of the type, the objects with these labels that are being deleted and have the finalizer.")
+	f.BoolVar(&r.targets.All, "all-of-kind", false, "Of the type, all objects that are being deleted and have the finalizer.")
 	f.BoolVar(&r.allow.Collector, "force-gc", false, "Take off orphan and foregroundDeletion.")
 	f.BoolVar(&r.allow.Protection, "force-protection", false, "Take off what protects an object that is in use, or may be.")
 	f.BoolVar(&r.allow.Cleanup, "force-cleanup", false, "Take off the clean-up of a definition that has instances, or may have.")
@@ -86,13 +90,13 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	r.source.evidence = true
-	r.source.single = true
-	w, err := r.source.read(c, r.streams, &r.targets.namespaces)
+	r.source.Evidence = true
+	r.source.Single = true
+	w, err := r.source.Read(c, r.streams, &r.targets.Namespaces)
 	if err != nil {
 		return err
 	}
-	refs, err := r.targets.find(c, w, args[:1])
+	refs, err := r.targets.Find(c, w, args[:1])
 	if err != nil {
 		return err
 	}
@@ -104,11 +108,11 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.sure(c, args, w, result); err != nil || w.client == nil {
+	if err := r.sure(c, args, w, result); err != nil || w.Client == nil {
 		return err
 	}
-	return r.writing.carryOut(c, &r.output, r.streams, func(o apply.Options) (*report.Run, error) {
+	return r.writing.CarryOut(c, &r.output, r.streams, func(o apply.Options) (*report.Run, error) {
 		o.Wait, o.Timeout, o.Patience = r.wait, r.timeout, r.stall
-		return apply.RemoveFinalizers(c.Context(), w.client, w.Snapshot, result, r.allow, o)
+		return apply.RemoveFinalizers(c.Context(), w.Client, w.Snapshot, result, r.allow, o)
 	})
 }

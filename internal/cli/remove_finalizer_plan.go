@@ -7,6 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -16,46 +21,46 @@ import (
 
 // check reads the arguments: what is meant, and which finalizers.
 func (r *removal) check(c *cobra.Command, args []string) (names []string, err error) {
-	many := r.targets.selector != "" || r.targets.all
+	many := r.targets.Selector != "" || r.targets.All
 	switch {
 	case len(args) == 0:
-		return nil, usageErrorf(c, "which object? Give TYPE/NAME, or TYPE with -l or --all-of-kind")
+		return nil, usage.Errorf(c, "which object? Give TYPE/NAME, or TYPE with -l or --all-of-kind")
 	case many && strings.Contains(args[0], "/"):
-		return nil, usageErrorf(c, "%s is one object: no -l or --all-of-kind beside it", args[0])
-	case r.targets.selector != "" && r.targets.all:
-		return nil, usageErrorf(c, "-l and --all-of-kind exclude each other")
+		return nil, usage.Errorf(c, "%s is one object: no -l or --all-of-kind beside it", args[0])
+	case r.targets.Selector != "" && r.targets.All:
+		return nil, usage.Errorf(c, "-l and --all-of-kind exclude each other")
 	case !many && !strings.Contains(args[0], "/"):
-		return nil, usageErrorf(c, "which %s? Give %s/NAME, -l or --all-of-kind", args[0], args[0])
-	case !many && r.targets.namespaces.all:
-		return nil, usageErrorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
+		return nil, usage.Errorf(c, "which %s? Give %s/NAME, -l or --all-of-kind", args[0], args[0])
+	case !many && r.targets.Namespaces.All:
+		return nil, usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
 	case len(args) == 1:
-		return nil, usageErrorf(c, "which finalizers? Each is named in full; kubectl gc explain shows them")
-	case !r.source.live() && (r.writing.digest != "" || r.wait):
-		return nil, usageErrorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
+		return nil, usage.Errorf(c, "which finalizers? Each is named in full; kubectl gc explain shows them")
+	case !r.source.Live() && (r.writing.Digest != "" || r.wait):
+		return nil, usage.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
 	}
 	for _, name := range args[1:] {
 		if name == "" || strings.ContainsAny(name, "*?[]{}, ") {
-			return nil, usageErrorf(c, "%q: finalizers are named one by one, without patterns", name)
+			return nil, usage.Errorf(c, "%q: finalizers are named one by one, without patterns", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	if err := r.output.showsPlan(c, r.source.live() && !r.writing.onlyShows()); err != nil {
+	if err := r.output.CheckWrites(c, r.source.Live() && !r.writing.OnlyShows()); err != nil {
 		return nil, err
 	}
-	return names, r.writing.check(c)
+	return names, r.writing.Check(c)
 }
 
 // choose finds the objects. Of a selection those are meant that are stuck on one of
 // the finalizers; how many others there are is said.
-func (r *removal) choose(w world, refs []object.Ref, names []string) ([]*object.Object, error) {
+func (r *removal) choose(w source.World, refs []object.Ref, names []string) ([]*object.Object, error) {
 	var objects []*object.Object
 	alive, without := 0, 0
 	for _, ref := range refs {
 		o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 		switch {
-		case r.targets.selector == "" && !r.targets.all:
+		case r.targets.Selector == "" && !r.targets.All:
 		case len(present(o, names)) == 0:
 			without++
 			continue
@@ -86,20 +91,20 @@ func present(o *object.Object, names []string) []string {
 }
 
 // plan simulates the removal and judges it.
-func (r *removal) plan(c *cobra.Command, w world, objects []*object.Object, names []string) (*plan.Result, error) {
+func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Object, names []string) (*plan.Result, error) {
 	refs := make([]object.Ref, len(objects))
 	var refusals []finalizer.Refusal
 	for i, o := range objects {
 		refs[i] = o.Ref
 		asked := names
-		if len(objects) > 1 || r.targets.all || r.targets.selector != "" {
+		if len(objects) > 1 || r.targets.All || r.targets.Selector != "" {
 			asked = present(o, names)
 		}
 		refusals = append(refusals, finalizer.Judge(w.Snapshot, o, asked, r.allow)...)
 	}
-	defer begin(c, r.streams.ErrOut, "simulating the removal").end()
-	result, err := w.plan(c.Context(), plan.RemoveFinalizerSeed(names, refs...), plan.Options{
-		Explore: plan.Usual, Seed: usualSeed, NoSteps: r.output.forPeople() && !r.steps, OnlyNear: r.source.live(), Guards: append(r.writing.guards(), r.allowed()...),
+	defer progress.Begin(c, r.streams.ErrOut, "simulating the removal").End()
+	result, err := w.Plan(c.Context(), plan.RemoveFinalizerSeed(names, refs...), plan.Options{
+		Explore: plan.Usual, Seed: usualSeed, NoSteps: r.output.ForPeople() && !r.steps, OnlyNear: r.source.Live(), Guards: append(r.writing.Guards(), r.allowed()...),
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -115,28 +120,28 @@ const manyTargets = 100
 
 // sure shows the plan and returns nil if it may be carried out, or if it was only to
 // be shown.
-func (r *removal) sure(c *cobra.Command, args []string, w world, result *plan.Result) error {
+func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
 	p := result.Plan
-	if r.output.format == "" && len(p.Seed.Targets) > manyTargets {
-		r.output.format = "wide"
+	if r.output.Format == "" && len(p.Seed.Targets) > manyTargets {
+		r.output.Format = "wide"
 	}
 	refused := refusalOfFinalizers(p)
-	if w.client != nil && refused == nil {
-		return r.writing.sure(c, args, r.streams, proposal{
-			verb: "remove finalizers", world: w, result: result, output: &r.output, steps: r.steps, requireComplete: r.requireComplete,
-			refused: r.protects(w, p), notes: warnings(p),
+	if w.Client != nil && refused == nil {
+		return r.writing.Sure(c, args, r.streams, writing.Proposal{
+			Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps, RequireComplete: r.requireComplete,
+			Refused: r.protects(w, p), Notes: warnings(p),
 		})
 	}
 	if refused != nil {
 		p.Digest = "" // nobody can confirm it
 	}
-	if err := r.output.showPlan(c, r.streams.Out, w.Snapshot, p, r.steps); err != nil {
+	if err := r.output.ShowPlan(c, r.streams.Out, w.Snapshot, p, r.steps); err != nil {
 		return err
 	}
 	if refused != nil {
 		return refused
 	}
-	return incomplete(r.requireComplete, p.Complete)
+	return exit.UnlessComplete(r.requireComplete, p.Complete)
 }
 
 // refusalOfFinalizers is the error of a plan that takes off what must stay.
@@ -148,7 +153,7 @@ func refusalOfFinalizers(p *report.Plan) error {
 	if n := len(p.Refusals); n > 1 {
 		more = fmt.Sprintf(", and %d more like that", n-1)
 	}
-	return refusedf("finalizer %s of %s: %s%s", first.Finalizer, first.Object.KubectlName(), first.Message, more)
+	return exit.Refusedf("finalizer %s of %s: %s%s", first.Finalizer, first.Object.KubectlName(), first.Message, more)
 }
 
 // warnings are what is lost without the finalizers.
@@ -180,14 +185,14 @@ func (r *removal) allowed() []string {
 // protects refuses a plan whose targets are protected. They are being deleted already, so
 // that their kind does not protect them; what their owner or Helm has written on them,
 // does.
-func (r *removal) protects(w world, p *report.Plan) error {
+func (r *removal) protects(w source.World, p *report.Plan) error {
 	for _, t := range p.Seed.Targets {
 		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)
 		if o == nil {
 			continue
 		}
-		if why, protected := r.writing.policy.Check(o); protected && why != policy.Kind {
-			return refusedf("%s is protected: %s", o.Ref, why)
+		if why, protected := r.writing.Policy.Check(o); protected && why != policy.Kind {
+			return exit.Refusedf("%s is protected: %s", o.Ref, why)
 		}
 	}
 	return nil

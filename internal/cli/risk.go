@@ -6,16 +6,22 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
 func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from            = newSource(config)
-		out             = output{own: markdownFormat}
+		from            = source.New(config)
+		out             = output.Output{Own: output.MarkdownFormat}
 		options         risk.Options
-		in              namespaces
+		in              source.Namespaces
 		requireComplete bool
 	)
 	c := &cobra.Command{
@@ -36,38 +42,38 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 
 			# In one namespace, itself included
 			kubectl gc risk -n shop --from examples/shop.yaml`),
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if options.Top < 1 {
-				return usageErrorf(c, "--top=%d: must be 1 or more", options.Top)
+				return usage.Errorf(c, "--top=%d: must be 1 or more", options.Top)
 			}
-			if err := in.check(c); err != nil {
+			if err := in.Check(c); err != nil {
 				return err
 			}
-			options.Namespace, from.about = in.one, in.list()
-			w, err := from.read(c, streams, nil)
+			options.Namespace, from.About = in.One, in.List()
+			w, err := from.Read(c, streams, nil)
 			if err != nil {
 				return err
 			}
-			noteNamespace(streams.ErrOut, w.Snapshot, options.Namespace)
-			ranking := begin(c, streams.ErrOut, "simulating the delete of each object")
+			targets.NoteNamespace(streams.ErrOut, w.Snapshot, options.Namespace)
+			ranking := progress.Begin(c, streams.ErrOut, "simulating the delete of each object")
 			r, err := risk.Rank(c.Context(), w.Snapshot, options)
-			ranking.end()
+			ranking.End()
 			if err != nil {
 				return err
 			}
-			if err := out.show(c, streams.Out, r, as(render.RiskTable, r), markdown(render.RiskMarkdown, r)); err != nil {
+			if err := out.Show(c, streams.Out, r, output.As(render.RiskTable, r), output.Markdown(render.RiskMarkdown, r)); err != nil {
 				return err
 			}
-			return incomplete(requireComplete, r.Complete)
+			return exit.UnlessComplete(requireComplete, r.Complete)
 		},
 	}
 	f := c.Flags()
-	from.addFlags(f)
-	out.addFlags(f)
-	out.addSortFlag(f)
+	from.AddFlags(f)
+	out.AddFlags(f)
+	out.AddSortFlag(f)
 	f.IntVar(&options.Top, "top", 10, "List so many objects.")
-	in.addFlags(f, "Rank only the objects of this namespace, and itself.", "Rank all objects, which is the default.")
+	in.AddFlags(f, "Rank only the objects of this namespace, and itself.", "Rank all objects, which is the default.")
 	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen or not tried.")
 	return c
 }

@@ -14,6 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/completion"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
@@ -21,18 +26,18 @@ import (
 // the exit code.
 func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	typed := args[1:]
-	if asked, ok := completionArgs(args[0], typed); ok {
+	if asked, ok := completion.Args(args[0], typed); ok {
 		typed, streams.ErrOut = asked, io.Discard
 	}
 	root := NewCommand(displayName(args[0]), streams)
 	root.SetArgs(typed)
-	ctx, doing := recorded(ctx)
+	ctx, doing := progress.Recorded(ctx)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exitOK
+		return exit.OK
 	}
-	code := exitCode(ctx, err)
-	if message := doing.messageOf(code, err); message != "" {
+	code := exit.CodeOf(ctx, err)
+	if message := doing.MessageOf(code, err); message != "" {
 		fmt.Fprintln(streams.ErrOut, "error: "+render.EscapeLines(message))
 	}
 	return code
@@ -41,7 +46,7 @@ func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams
 // displayName is `kubectl gc` when kubectl runs us, else the program's name.
 func displayName(program string) string {
 	base := strings.TrimSuffix(filepath.Base(program), ".exe")
-	base = strings.Replace(base, completing, "kubectl-", 1)
+	base = strings.Replace(base, completion.Program, "kubectl-", 1)
 	if command, ok := strings.CutPrefix(base, "kubectl-"); ok {
 		return "kubectl " + command
 	}
@@ -71,11 +76,11 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	root.SetFlagErrorFunc(flagError)
-	config := newConfig()
+	config := source.NewConfig()
 	config.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
-	addProgressFlag(root.PersistentFlags())
-	root.SetUsageTemplate(usage)
+	progress.AddFlag(root.PersistentFlags())
+	root.SetUsageTemplate(usageTemplate)
 	root.AddGroup(commandGroups...)
 	root.AddCommand(
 		newDryRun(streams, config),
@@ -104,7 +109,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 		return c.Help()
 	}
 	root.Args = cobra.ArbitraryArgs
-	complete(root, config)
+	completion.Register(root, config)
 	return root
 }
 
@@ -112,7 +117,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 func unknownCommand(c *cobra.Command, arg string) error {
 	const mostLetters = 2
 	c.SuggestionsMinimumDistance = mostLetters
-	return usageErrorf(c, "%w", errors.New(fmt.Sprintf("unknown command %q", arg)+didYouMean(c.SuggestionsFor(arg))))
+	return usage.Errorf(c, "%w", errors.New(fmt.Sprintf("unknown command %q", arg)+usage.DidYouMean(c.SuggestionsFor(arg))))
 }
 
 // group is a command that only holds others.

@@ -10,12 +10,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	var (
-		from        = newSource(config)
+		from        = source.New(config)
 		to, compact string
 	)
 	c := &cobra.Command{
@@ -28,12 +30,12 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 			file is the answer that the cluster or the dump gives.`),
 		Example: templates.Examples(`
 			kubectl gc snapshot --from examples/cluster.yaml --to /tmp/cluster.gz`),
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if to == "" {
-				return usageErrorf(c, "where to? Give --to FILE, or --to - for standard output")
+				return usage.Errorf(c, "where to? Give --to FILE, or --to - for standard output")
 			}
-			w, err := from.read(c, streams, nil)
+			w, err := from.Read(c, streams, nil)
 			if err != nil {
 				return err
 			}
@@ -52,9 +54,9 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 			return nil
 		},
 	}
-	from.addFlags(c.Flags())
+	from.AddFlags(c.Flags())
 	c.Flags().StringVar(&to, "to", "", "The file to write; - for standard output.")
-	addChoice(c.Flags(), &compact, "compression", "", "gzip, zstd or none (default: zstd for a name that ends in .zst, else gzip).", "gzip", "zstd", "none")
+	usage.AddChoice(c.Flags(), &compact, "compression", "", "gzip, zstd or none (default: zstd for a name that ends in .zst, else gzip).", "gzip", "zstd", "none")
 	return c
 }
 

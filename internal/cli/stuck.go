@@ -10,6 +10,11 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -19,15 +24,15 @@ import (
 // stuckCommand is `stuck`.
 type stuckCommand struct {
 	streams         genericiooptions.IOStreams
-	source          source
-	targets         targets
-	output          output
+	source          source.Source
+	targets         targets.Targets
+	output          output.Output
 	waiting         waiting
 	requireComplete bool
 }
 
 func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	k := &stuckCommand{streams: streams, source: newSource(config), output: output{own: markdownFormat}}
+	k := &stuckCommand{streams: streams, source: source.New(config), output: output.Output{Own: output.MarkdownFormat}}
 	c := &cobra.Command{
 		Use:   "stuck [TYPE/NAME…] [-n NAMESPACE | -A] [--from DUMP]",
 		Short: "Say what holds up everything that is being deleted, and what would free it",
@@ -53,10 +58,10 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 		RunE: func(c *cobra.Command, args []string) error { return k.run(c, args) },
 	}
 	f := c.Flags()
-	k.source.addFlags(f)
-	k.output.addFlags(f)
-	k.output.addSortFlag(f)
-	k.targets.namespaces.addFlags(f, "Look at this namespace and its content only; of named objects, the namespace that they are in.",
+	k.source.AddFlags(f)
+	k.output.AddFlags(f)
+	k.output.AddSortFlag(f)
+	k.targets.Namespaces.AddFlags(f, "Look at this namespace and its content only; of named objects, the namespace that they are in.",
 		"Look at all namespaces, which is what happens without -n too.")
 	k.waiting.addFlags(f)
 	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when something rests on what was not seen.")
@@ -67,14 +72,14 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 	if err := k.waiting.from(c, &k.source); err != nil {
 		return err
 	}
-	k.source.single = len(args) > 0
-	if !k.source.single {
-		if err := k.targets.namespaces.check(c); err != nil {
+	k.source.Single = len(args) > 0
+	if !k.source.Single {
+		if err := k.targets.Namespaces.Check(c); err != nil {
 			return err
 		}
-		k.source.about = k.targets.namespaces.list()
+		k.source.About = k.targets.Namespaces.List()
 	}
-	w, err := k.source.read(c, k.streams, &k.targets.namespaces)
+	w, err := k.source.Read(c, k.streams, &k.targets.Namespaces)
 	if err != nil {
 		return err
 	}
@@ -82,9 +87,9 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	judging := begin(c, k.streams.ErrOut, "following what everything waits for")
+	judging := progress.Begin(c, k.streams.ErrOut, "following what everything waits for")
 	d, err := judgeWaiting(c.Context(), w, q)
-	judging.end()
+	judging.End()
 	if err != nil {
 		return err
 	}
@@ -92,25 +97,25 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 }
 
 // judgeWaiting has the evidence read and the question answered.
-func judgeWaiting(ctx context.Context, w world, q stuck.Question) (*report.Diagnosis, error) {
-	seen, err := w.evidence(ctx, q.Objects)
+func judgeWaiting(ctx context.Context, w source.World, q stuck.Question) (*report.Diagnosis, error) {
+	seen, err := w.Evidence(ctx, q.Objects)
 	if err != nil {
 		return nil, err
 	}
 	return stuck.Objects(ctx, w.Snapshot, seen, q)
 }
 
-func (k *stuckCommand) question(c *cobra.Command, w world, args []string) (stuck.Question, error) {
+func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string) (stuck.Question, error) {
 	now, err := k.waiting.moment(c, w)
-	q := stuck.Question{Now: now, Namespace: k.targets.namespaces.one}
+	q := stuck.Question{Now: now, Namespace: k.targets.Namespaces.One}
 	if err != nil {
 		return q, err
 	}
 	if len(args) == 0 {
-		noteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
+		targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
 		return q, nil
 	}
-	refs, err := k.targets.find(c, w, args)
+	refs, err := k.targets.Find(c, w, args)
 	if err != nil {
 		return q, err
 	}
@@ -120,7 +125,7 @@ func (k *stuckCommand) question(c *cobra.Command, w world, args []string) (stuck
 }
 
 // notBeingDeleted tells of the objects that were named for nothing.
-func notBeingDeleted(errOut io.Writer, w world, refs []object.Ref) {
+func notBeingDeleted(errOut io.Writer, w source.World, refs []object.Ref) {
 	for _, ref := range refs {
 		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !o.BeingDeleted() {
 			fmt.Fprintln(errOut, "note: "+render.Escape(report.RefOf(ref).KubectlName())+" is not being deleted")
@@ -129,11 +134,11 @@ func notBeingDeleted(errOut io.Writer, w world, refs []object.Ref) {
 }
 
 func (k *stuckCommand) print(c *cobra.Command, d *report.Diagnosis) error {
-	if err := k.output.show(c, k.streams.Out, d, as(render.StuckText, d), markdown(render.StuckMarkdown, d)); err != nil {
+	if err := k.output.Show(c, k.streams.Out, d, output.As(render.StuckText, d), output.Markdown(render.StuckMarkdown, d)); err != nil {
 		return err
 	}
 	if d.Summary.Errors > 0 {
-		return &exit{code: exitFindings}
+		return &exit.Error{Code: exit.Findings}
 	}
-	return incomplete(k.requireComplete, d.Complete)
+	return exit.UnlessComplete(k.requireComplete, d.Complete)
 }

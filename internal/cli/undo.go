@@ -13,6 +13,12 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -22,16 +28,16 @@ import (
 // undoing is `undo`.
 type undoing struct {
 	streams     genericiooptions.IOStreams
-	cluster     cluster
-	output      output
-	confirm     confirm
+	cluster     source.Cluster
+	output      output.Output
+	confirm     writing.Confirm
 	skipRefused bool
 	assumeSame  bool
-	memory      quantity
+	memory      usage.Size
 }
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	u := &undoing{streams: streams, cluster: cluster{config: config}}
+	u := &undoing{streams: streams, cluster: source.Cluster{Config: config}}
 	c := &cobra.Command{
 		Use:   "undo BUNDLE",
 		Short: "Restore from a backup",
@@ -66,25 +72,25 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 		RunE:        func(c *cobra.Command, args []string) error { return u.run(c, args) },
 	}
 	f := c.Flags()
-	u.output.addFlags(f)
-	u.confirm.addFlags(f)
+	u.output.AddFlags(f)
+	u.confirm.AddFlags(f)
 	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
 	f.BoolVar(&u.assumeSame, "assume-same-cluster", false, "Go on although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
 	f.Var(&u.memory, "max-memory", "Memory that reading the backup may take, beside 1 KB for each object, and 24 KB for each that is restored (default 300M).")
-	u.cluster.addRateFlags(f)
+	u.cluster.AddRateFlags(f)
 	return c
 }
 
 func oneBundle(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageErrorf(c, "which backup? Give its directory")
+		return usage.Errorf(c, "which backup? Give its directory")
 	}
 	return nil
 }
 
 func (u *undoing) run(c *cobra.Command, args []string) error {
-	client, err := u.cluster.connect(c)
+	client, err := u.cluster.Connect(c)
 	if err != nil {
 		return err
 	}
@@ -94,42 +100,42 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	}
 	planned, err := u.plan(c, client, id, args[0])
 	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
-		return refusedf("%v\n--assume-same-cluster goes on, if you are sure that it is", unknown)
+		return exit.Refusedf("%v\n--assume-same-cluster goes on, if you are sure that it is", unknown)
 	} else if err != nil {
 		return err
 	}
 	document := planned.Document()
 	nothing := len(document.Steps) == 0
-	if nothing || u.output.forPeople() || u.confirm.onlyShows() {
+	if nothing || u.output.ForPeople() || u.confirm.OnlyShows() {
 		if err := u.show(c, document); err != nil || nothing {
 			return err
 		}
 	}
-	if err := u.confirm.ask(c, args, u.streams, asked(id, document)); err != nil {
+	if err := u.confirm.Ask(c, args, u.streams, asked(id, document)); err != nil {
 		return err
 	}
 	if err := u.try(c, planned); err != nil {
 		return err
 	}
-	outlive()
-	done, err := planned.Run(c.Context(), backup.UndoOptions{Tool: version(), Now: time.Now, Wait: wait})
+	writing.Outlive()
+	done, err := planned.Run(c.Context(), backup.UndoOptions{Tool: version.String(), Now: time.Now, Wait: wait})
 	if done == nil {
 		return err
 	}
 	if failed := errors.Join(err, u.show(c, done)); failed != nil {
-		return &exit{code: exitPartial, message: failed.Error()}
+		return &exit.Error{Code: exit.Partial, Message: failed.Error()}
 	}
-	code, message := exitPartial, cmp.Or(done.Message, string(done.State))
+	code, message := exit.Partial, cmp.Or(done.Message, string(done.State))
 	switch done.State {
 	case report.Complete:
 		return nil
 	case report.Interrupted:
-		code = exitInterrupted
+		code = exit.Interrupted
 	}
-	if u.output.forPeople() && done.Message != "" {
+	if u.output.ForPeople() && done.Message != "" {
 		message = "" // it stands in what was printed
 	}
-	return &exit{code: code, message: message}
+	return &exit.Error{Code: code, Message: message}
 }
 
 // restoredMemory is how much memory an object may take that is restored: its bytes, and
@@ -138,16 +144,16 @@ const restoredMemory = 24_000
 
 // plan reads the backup and plans the undo. Somebody else may have written the backup.
 func (u *undoing) plan(c *cobra.Command, client *kube.Client, id kube.Identity, bundle string) (*backup.Undo, error) {
-	memory := newDumpMemory()
-	defer memory.end()
+	memory := source.NewMemory()
+	defer memory.End()
 	limit := cmp.Or(int64(u.memory), snapshot.UsualMemory)
 	within := func(each int) func(int64, int) error {
-		return func(bytes int64, objects int) error { return memory.roomFor(bytes, objects, each, limit) }
+		return func(bytes int64, objects int) error { return memory.RoomFor(bytes, objects, each, limit) }
 	}
 	planned, err := backup.PlanUndo(c.Context(), client, id, bundle, backup.UndoPlanOptions{
 		AssumeSameCluster: u.assumeSame, Reading: within(snapshot.ObjectMemory), Restoring: within(restoredMemory),
 	})
-	return planned, liftLimit(err)
+	return planned, source.LiftLimit(err)
 }
 
 // try has the server try everything.
@@ -161,11 +167,11 @@ func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 		fmt.Fprintln(u.streams.ErrOut, "warning: "+render.EscapeLines(refused.Error()))
 		return nil
 	}
-	return refusedf("%v\n--skip-refused goes on without them", refused)
+	return exit.Refusedf("%v\n--skip-refused goes on without them", refused)
 }
 
 func (u *undoing) show(c *cobra.Command, document *report.Undo) error {
-	return u.output.show(c, u.streams.Out, document, as(render.UndoText, document))
+	return u.output.Show(c, u.streams.Out, document, output.As(render.UndoText, document))
 }
 
 // asked is what a person says yes to.

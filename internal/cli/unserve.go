@@ -11,6 +11,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/unserve"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -21,14 +27,14 @@ import (
 // dryRunUnserve is `dry-run unserve`.
 type dryRunUnserve struct {
 	streams         genericiooptions.IOStreams
-	source          source
-	output          output
+	source          source.Source
+	output          output.Output
 	fix             bool
 	requireComplete bool
 }
 
 func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &dryRunUnserve{streams: streams, source: newSource(config), output: output{own: planFormats}}
+	d := &dryRunUnserve{streams: streams, source: source.New(config), output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "unserve DEFINITION [VERSION] [--fix] [--from DUMP]",
 		Short: "Show who is lost when a version of a custom resource stops being served",
@@ -56,9 +62,9 @@ func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericcliopti
 		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
 	}
 	f := c.Flags()
-	d.source.addFlags(f)
-	d.output.addFlags(f)
-	d.output.addSortFlag(f)
+	d.source.AddFlags(f)
+	d.output.AddFlags(f)
+	d.output.AddSortFlag(f)
 	f.BoolVar(&d.fix, "fix", false, "Print the patches that migrate the references to another version. Nothing is sent.")
 	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
 	return c
@@ -68,20 +74,20 @@ func (d *dryRunUnserve) run(c *cobra.Command, args []string) error {
 	version := ""
 	switch len(args) {
 	case 0:
-		return usageErrorf(c, "which definition? Give its name, as databases.example.com, and a version")
+		return usage.Errorf(c, "which definition? Give its name, as databases.example.com, and a version")
 	case 1:
 		if d.fix {
-			return usageErrorf(c, "--fix needs a version: when the definition goes, there is none to migrate to")
+			return usage.Errorf(c, "--fix needs a version: when the definition goes, there is none to migrate to")
 		}
 	case 2:
 		version = args[1]
 	default:
-		return usageErrorf(c, "one definition and one version at a time; %d words were given", len(args))
+		return usage.Errorf(c, "one definition and one version at a time; %d words were given", len(args))
 	}
-	if d.fix && slices.Contains(planFormats, d.output.format) {
-		return usageErrorf(c, "--fix prints patches, and --output=%s shows who is exposed: one at a time", d.output.format)
+	if d.fix && slices.Contains(output.PlanFormats, d.output.Format) {
+		return usage.Errorf(c, "--fix prints patches, and --output=%s shows who is exposed: one at a time", d.output.Format)
 	}
-	w, err := d.source.read(c, d.streams, nil)
+	w, err := d.source.Read(c, d.streams, nil)
 	if err != nil {
 		return err
 	}
@@ -97,9 +103,9 @@ func (d *dryRunUnserve) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if doc.Summary.Exposed > 0 && !d.fix {
-		return &exit{code: exitFindings}
+		return &exit.Error{Code: exit.Findings}
 	}
-	return incomplete(d.requireComplete, doc.Complete)
+	return exit.UnlessComplete(d.requireComplete, doc.Complete)
 }
 
 // judge accepts a version with its group before it, as references have it.
@@ -107,21 +113,21 @@ func (d *dryRunUnserve) judge(c *cobra.Command, snap *snapshot.Snapshot, definit
 	if facts := definition.Definition(); facts != nil {
 		version = strings.TrimPrefix(version, facts.Group+"/")
 	}
-	judging := begin(c, d.streams.ErrOut, "judging who is exposed")
+	judging := progress.Begin(c, d.streams.ErrOut, "judging who is exposed")
 	doc, err := unserve.Judge(c.Context(), snap, definition, version, unserve.Options{Fix: d.fix})
-	judging.end()
+	judging.End()
 	if unknown, ok := errors.AsType[*unserve.UnknownVersionError](err); ok {
-		return nil, fmt.Errorf("%w%s", err, didYouMean(nearest(version, unknown.Versions)))
+		return nil, fmt.Errorf("%w%s", err, usage.DidYouMean(usage.Nearest(version, unknown.Versions)))
 	}
 	return doc, err
 }
 
-func (d *dryRunUnserve) show(c *cobra.Command, w world, doc *report.Exposure) error {
-	text := as(render.ExposureText, doc)
+func (d *dryRunUnserve) show(c *cobra.Command, w source.World, doc *report.Exposure) error {
+	text := output.As(render.ExposureText, doc)
 	if d.fix {
-		text = as(render.ExposurePatches, doc)
+		text = output.As(render.ExposurePatches, doc)
 	}
-	return d.output.show(c, d.streams.Out, doc, text, drawn(exposureDrawing(c.Context(), w.Snapshot, doc)), markdown(render.ExposureMarkdown, doc))
+	return d.output.Show(c, d.streams.Out, doc, text, output.Drawn(output.ExposureDrawing(c.Context(), w.Snapshot, doc)), output.Markdown(render.ExposureMarkdown, doc))
 }
 
 // findDefinition finds a definition by its name, or by what its instances are called.
@@ -141,7 +147,7 @@ func findDefinition(snap *snapshot.Snapshot, arg string) (*object.Object, error)
 		}
 		definitions, names = append(definitions, o), append(names, o.Name)
 	}
-	if r, err := findResource(snap, name); err == nil {
+	if r, err := targets.FindResource(snap, name); err == nil {
 		i := slices.IndexFunc(definitions, func(o *object.Object) bool {
 			return o.Definition().Group == r.Group && o.Definition().Plural == r.Name
 		})
@@ -150,7 +156,7 @@ func findDefinition(snap *snapshot.Snapshot, arg string) (*object.Object, error)
 		}
 		return nil, fmt.Errorf("%s is no custom resource whose definition was seen: its versions are not known", r.GroupResource())
 	}
-	return nil, fmt.Errorf("no definition %q was seen%s", name, didYouMean(nearest(name, names)))
+	return nil, fmt.Errorf("no definition %q was seen%s", name, usage.DidYouMean(usage.Nearest(name, names)))
 }
 
 func answersToDefinition(kind string) bool {

@@ -12,12 +12,15 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
-	var out output
+	var out output.Output
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, that of the Kubernetes rules, and which file runs",
@@ -29,10 +32,10 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 			kubectl gc version
 
 			kubectl gc version -o json`),
-		Args: noArguments,
+		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := thisVersion()
-			if done, err := out.print(c, streams.Out, v); done || err != nil {
+			if done, err := out.Print(c, streams.Out, v); done || err != nil {
 				return err
 			}
 			fmt.Fprintf(streams.Out, "kubectl-gc %s\nrules of Kubernetes %s\n%s %s\n%s\n", v.Version, v.Rules, v.Go, v.Platform, render.Escape(v.Path))
@@ -42,13 +45,13 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 			return nil
 		},
 	}
-	out.addFlags(c.Flags())
+	out.AddFlags(c.Flags())
 	return c
 }
 
 func thisVersion() *report.Version {
 	v := &report.Version{
-		APIVersion: report.APIVersion, Kind: "Version", Version: version(), Rules: semanticsVersion,
+		APIVersion: report.APIVersion, Kind: "Version", Version: version.String(), Rules: version.Rules,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Shadows: []string{},
 	}
 	self, err := os.Executable()

@@ -10,8 +10,8 @@ import (
 // a plan.
 var readsAccount = []string{
 	"internal/apply", "internal/backup", "internal/controller", "internal/policy",
-	"internal/cli/collect.go", "internal/cli/confirm.go", "internal/cli/delete.go", "internal/cli/remove_finalizer.go",
-	"internal/cli/remove_finalizer_plan.go", "internal/cli/write.go",
+	"internal/cli/writing", "internal/cli/collect.go", "internal/cli/delete.go", "internal/cli/remove_finalizer.go",
+	"internal/cli/remove_finalizer_plan.go",
 }
 
 // behindTheAccount are the names of what the account is made of.

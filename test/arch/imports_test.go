@@ -39,7 +39,19 @@ var mayImport = map[string][]string{
 	"backup":             {"backup/undo", "kube", "manifest", "report"},
 	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube", "controller"},
 	"controller":         {"engine", "kube", "policy", "render", "report"},
-	"cli":                {anything},
+	"cli/version":        {},
+	"cli/usage":          {},
+	"cli/exit":           {"cli/usage"},
+	"cli/progress":       {"cli/exit", "cli/usage", "render"},
+	"cli/output":         {"cli/usage", "diagnose/explain", "draw", "render", "report", "snapshot"},
+	"cli/source":         {"cli/progress", "cli/usage", "cli/version", "evidence", "kube", "plan", "render", "report", "snapshot"},
+	"cli/targets":        {"cli/source", "cli/usage", "impact", "kube", "render", "report", "snapshot"},
+	"cli/writing": {
+		"cli/exit", "cli/output", "cli/progress", "cli/source", "cli/usage", "cli/version",
+		"apisim/controllers", "apply", "kube", "plan", "policy", "render", "report",
+	},
+	"cli/completion": {"cli/output", "cli/source", "cli/targets", "cli/usage", "cli/writing", "kube", "policy", "report", "snapshot"},
+	"cli":            {anything},
 }
 
 // libraries is what each internal package may import from other projects.
@@ -61,7 +73,15 @@ var libraries = map[string][]string{
 	"kube":       {"k8s.io/", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
 	"policy":     {"k8s.io/api/rbac"},
 	"controller": {"k8s.io/"},
-	"cli":        {anything},
+
+	"cli/usage":      {"github.com/agnivade/levenshtein", "github.com/spf13"},
+	"cli/progress":   {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},
+	"cli/output":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath", "k8s.io/kubectl"},
+	"cli/source":     {"github.com/spf13", "k8s.io/cli-runtime"},
+	"cli/targets":    {"github.com/spf13", "k8s.io/cli-runtime"},
+	"cli/writing":    {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},
+	"cli/completion": {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go"},
+	"cli":            {anything},
 }
 
 const anything = "*"

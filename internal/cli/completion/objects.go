@@ -1,0 +1,234 @@
+package completion
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// noFiles tells the shell that file names are no candidates.
+const noFiles = cobra.ShellCompDirectiveNoFileComp
+
+// query is a question to what words are completed from.
+type query struct {
+	naming
+	namespace string
+}
+
+// from completes a word from the dump or the cluster.
+func (w *words) from(c *cobra.Command, find func(query) ([]string, cobra.ShellCompDirective)) ([]string, cobra.ShellCompDirective) {
+	names := w.naming(c)
+	if names == nil {
+		return nil, noFiles
+	}
+	defer names.close()
+	namespace := ""
+	if f := c.Flag("namespace"); f != nil {
+		namespace = f.Value.String()
+	}
+	return find(query{names, cmp.Or(namespace, names.fallback())})
+}
+
+// objects completes TYPE NAME… and TYPE/NAME….
+func (w *words) objects(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) { return q.objects(args, typed) })
+}
+
+// oneObject completes TYPE NAME or TYPE/NAME.
+func (w *words) oneObject(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/") {
+		return nil, noFiles
+	}
+	return w.objects(c, args, typed)
+}
+
+// objects completes by the forms that kubectl has.
+func (q query) objects(args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	kind, name, slashed := strings.Cut(typed, "/")
+	switch {
+	case len(args) > 0 && !strings.Contains(args[0], "/"):
+		return offered(without(q.namesOf(args[0], typed), args[1:]), typed), noFiles
+	case slashed:
+		return offered(without(prefixed(kind+"/", q.namesOf(kind, name)), args), typed), noFiles
+	case len(args) > 0:
+		return offered(suffixed(q.typesOf(typed), "/"), typed), noFiles | cobra.ShellCompDirectiveNoSpace
+	}
+	before := listBefore(typed)
+	return offered(prefixed(before, q.typesOf(strings.TrimPrefix(typed, before))), typed), noFiles
+}
+
+// listBefore is what stands before the last element of a list: "a,b," of "a,b,c".
+func listBefore(typed string) string { return typed[:strings.LastIndex(typed, ",")+1] }
+
+func without(list, taken []string) []string {
+	return slices.DeleteFunc(list, func(text string) bool { return slices.Contains(taken, text) })
+}
+
+func prefixed(start string, list []string) []string {
+	for i := range list {
+		list[i] = start + list[i]
+	}
+	return list
+}
+
+func suffixed(list []string, end string) []string {
+	for i := range list {
+		list[i] += end
+	}
+	return list
+}
+
+func startingWith(list []string, start string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(text string) bool { return !strings.HasPrefix(text, start) })
+}
+
+// typesOf are the types whose spelling starts with what was typed: those that there are
+// objects of; if there are none such, their short names; if there are none either, all
+// types. A plural that means another type, too, has its group behind it.
+func (q query) typesOf(typed string) []string {
+	known := q.types()
+	var held, short, all []string
+	for _, r := range known.Sorted() {
+		if p, ok := known.Preferred(r.GroupResource()); !ok || !r.Served() || p.APIVersion() != r.APIVersion() {
+			continue
+		}
+		text := r.Name
+		if found, ok := known.Find(text); !ok || found.GroupResource() != r.GroupResource() {
+			text = r.GroupResource().String()
+		}
+		holds := known.Holds(r)
+		switch starts := strings.HasPrefix(text, typed); {
+		case starts && holds:
+			held = append(held, text)
+		case starts:
+			all = append(all, text)
+		case holds:
+			short = append(short, startingWith(append(slices.Clone(r.ShortNames), r.Singular), typed)...)
+		}
+	}
+	for _, list := range [][]string{held, short, all} {
+		if len(list) > 0 {
+			slices.Sort(list)
+			return slices.Compact(list)
+		}
+	}
+	return nil
+}
+
+// namesOf are the names of a type's objects in the namespace.
+func (q query) namesOf(kind, typed string) []string {
+	r, ok := q.types().Find(kind)
+	if !ok {
+		return nil
+	}
+	names, err := q.names(r, q.namespace, typed)
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// object is one object; nil if it is not to be had.
+func (q query) object(kind, name string) *object.Object {
+	r, ok := q.types().Find(kind)
+	if !ok {
+		return nil
+	}
+	o, err := q.find(r, q.namespace, name)
+	if err != nil {
+		return nil
+	}
+	return o
+}
+
+// finalizers completes the arguments of remove-finalizer: an object, then the
+// finalizers that it has.
+func (w *words) finalizers(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	many := c.Flags().Changed("selector") || c.Flags().Changed("all-of-kind")
+	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case len(args) == 0 && !many && !strings.Contains(typed, "/"):
+			return offered(suffixed(q.typesOf(typed), "/"), typed), noFiles | cobra.ShellCompDirectiveNoSpace
+		case len(args) == 0:
+			return q.objects(nil, typed)
+		}
+		kind, name, _ := strings.Cut(args[0], "/")
+		o := q.object(kind, name)
+		if o == nil {
+			return nil, noFiles
+		}
+		return offered(without(slices.Clone(o.Finalizers()), args[1:]), typed), noFiles
+	})
+}
+
+// definitions completes the arguments of dry-run unserve: a definition, then its
+// versions.
+func (w *words) definitions(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	const kind = "customresourcedefinitions.apiextensions.k8s.io"
+	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) {
+		switch len(args) {
+		case 0:
+			return offered(q.namesOf(kind, typed), typed), noFiles
+		case 1:
+			o := q.object(kind, args[0])
+			if o == nil || o.Definition() == nil {
+				return nil, noFiles
+			}
+			var versions []string
+			for _, v := range o.Definition().Versions {
+				versions = append(versions, v.Name)
+			}
+			return offered(versions, typed), noFiles
+		}
+		return nil, noFiles
+	})
+}
+
+// namespaces completes a namespace, the last one of a list.
+func (w *words) namespaces(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) {
+		before := listBefore(typed)
+		last := strings.TrimPrefix(typed, before)
+		names := q.namesOf("namespaces", last)
+		if len(names) == 0 {
+			inhabited, err := q.inhabited()
+			if err != nil {
+				return nil, noFiles
+			}
+			names = startingWith(inhabited, last)
+		}
+		return offered(prefixed(before, names), typed), noFiles
+	})
+}
+
+// patterns completes the types of --include and --exclude.
+func (w *words) patterns(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return w.from(c, func(q query) ([]string, cobra.ShellCompDirective) { return q.objects(nil, typed) })
+}
+
+// named completes what a kubeconfig names: contexts, clusters or users.
+func (w *words) named(names func(*api.Config) []string) cobra.CompletionFunc {
+	return func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if c.Flags().Changed("from") {
+			return nil, noFiles
+		}
+		config, err := w.config.ToRawKubeConfigLoader().RawConfig()
+		if err != nil {
+			return nil, noFiles
+		}
+		return offered(names(&config), typed), noFiles
+	}
+}
+
+// inKubeconfig says which flags name what is in a kubeconfig.
+var inKubeconfig = map[string]func(*api.Config) []string{
+	"context": func(k *api.Config) []string { return slices.Sorted(maps.Keys(k.Contexts)) },
+	"cluster": func(k *api.Config) []string { return slices.Sorted(maps.Keys(k.Clusters)) },
+	"user":    func(k *api.Config) []string { return slices.Sorted(maps.Keys(k.AuthInfos)) },
+}

@@ -1,0 +1,79 @@
+package output
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/kubectl/pkg/cmd/get"
+)
+
+// TestColumnsAreThoseOfKubectl: whatever is asked for, kubectl's own printer prints the
+// same, and fails where it fails.
+func TestColumnsAreThoseOfKubectl(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "custom-columns-file=" + path
+	}
+	one := map[string]any{
+		"kind": "Plan", "n": int64(3), "yes": true, "none": nil, "list": []any{"x", "y"}, "inner": map[string]any{"a": "b", "c": int64(1)},
+		"rows": []any{map[string]any{"name": "web", "n": int64(1)}, map[string]any{"name": "db"}},
+	}
+	for name, document := range map[string]map[string]any{"one": one, "empty": {}} {
+		for _, format := range []string{
+			"custom-columns", "custom-columns=", "custom-columns=A", "custom-columns=A:", "custom-columns=A:{", "custom-columns=A:{.x}y", "custom-columns=A:.kind",
+			"custom-columns=A:kind,B:{n},C:{.yes}", "custom-columns=A:.nothing,B:.none", "custom-columns=A:.list,B:.list[*],C:.list[1],D:.list[9]",
+			"custom-columns=A:.inner,B:.inner.a", "custom-columns=A:.rows[*].name,B:.rows[*].n", "custom-columns=A:.rows[?(@.n==1)].name", "custom-columns=A:.rows[", "custom-columns=:.kind",
+			file("good", "A   B\n.kind {.n}\nmore\n"), file("short", "A B\n.kind\n"), file("bad", "A\n{\n"), file("line", "A"), "custom-columns-file=" + dir + "/missing", "custom-columnsx=A:.kind",
+		} {
+			for _, noHeaders := range []bool{false, true} {
+				if noHeaders && strings.HasPrefix(format, "custom-columns-") {
+					continue // kubectl forgets the flag there
+				}
+				var got, want bytes.Buffer
+				object := &unstructured.Unstructured{Object: document}
+				k, known, err := columnsOf(format, noHeaders)
+				if err == nil && known {
+					err = k.PrintObj(object, &got)
+				}
+				flags := get.NewCustomColumnsPrintFlags()
+				flags.NoHeaders = noHeaders
+				theirs, wantErr := flags.ToPrinter(format)
+				if wantErr == nil {
+					wantErr = theirs.PrintObj(object, &want)
+				}
+				if (err != nil || !known) != (wantErr != nil) {
+					t.Errorf("%s of %s: %v, kubectl: %v", format, name, err, wantErr)
+				}
+				if wantErr == nil && got.String() != want.String() {
+					t.Errorf("%s of %s: %q, kubectl: %q", format, name, got.String(), want.String())
+				}
+			}
+		}
+	}
+}
+
+// TestColumnsOfHostileNames: what a name holds stays in its cell, and does nothing to a
+// terminal.
+func TestColumnsOfHostileNames(t *testing.T) {
+	k, _, err := columnsOf("custom-columns=A:.name,B:.list", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	hostile := &unstructured.Unstructured{Object: map[string]any{"name": "\u202etxt.exe\n\tx", "list": []any{"red \x1b[31mtext\x1b[0m"}}}
+	if err := k.PrintObj(hostile, &out); err != nil {
+		t.Fatal(err)
+	}
+	const want = "A                        B\n" + `\u202etxt.exe\x0a\x09x   [red \x1b[31mtext\x1b[0m]` + "\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}

@@ -1,0 +1,126 @@
+package output
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/draw"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// DrawnFormats are the formats of pictures.
+var DrawnFormats = []string{"svg", "mermaid", "html"}
+
+// Drawing makes what a document looks like, when a picture is asked for.
+type Drawing func(draw.Options) (*draw.Document, error)
+
+// Drawn are the formats of pictures, all of one drawing.
+func Drawn(make Drawing) Formats {
+	still := func(write func(io.Writer, *draw.Scene) error) Writer {
+		return func(out io.Writer, _ render.Style) error {
+			d, err := make(draw.Options{Fold: true})
+			if err != nil {
+				return err
+			}
+			return write(out, d.Scene)
+		}
+	}
+	return Formats{"svg": still(draw.WriteSVG), "mermaid": still(draw.WriteMermaid), "html": make.page}
+}
+
+// page writes a page, with a still picture in it if that is one that a person can read.
+func (make Drawing) page(out io.Writer, _ render.Style) error {
+	d, err := make(draw.Options{})
+	if err != nil {
+		return err
+	}
+	var still bytes.Buffer
+	if len(d.Scene.Boxes) <= draw.LargestStill {
+		if err := draw.WriteSVG(&still, d.Scene); err != nil {
+			return err
+		}
+	}
+	d.Still = still.Bytes()
+	return draw.WriteHTML(out, *d)
+}
+
+// GraphDrawing shows a graph.
+func GraphDrawing(doc *report.Graph) Drawing {
+	return func(o draw.Options) (*draw.Document, error) {
+		return &draw.Document{Scene: draw.OfGraph(doc, o), Graph: doc}, nil
+	}
+}
+
+// planDrawing shows what a plan affects.
+func planDrawing(ctx context.Context, snap *snapshot.Snapshot, p *report.Plan) Drawing {
+	return drawingOf(ctx, snap, draw.Document{Plan: p}, p, draw.Affected, draw.OfPlan)
+}
+
+// ExplanationDrawing shows whom an explanation is about.
+func ExplanationDrawing(ctx context.Context, snap *snapshot.Snapshot, e *report.Explanation) Drawing {
+	return drawingOf(ctx, snap, draw.Document{Explanation: e}, e, draw.Concerned, draw.OfExplanation)
+}
+
+// ExposureDrawing shows who is exposed.
+func ExposureDrawing(ctx context.Context, snap *snapshot.Snapshot, x *report.Exposure) Drawing {
+	return drawingOf(ctx, snap, draw.Document{}, x, draw.Exposed, draw.OfExposure)
+}
+
+// drawingOf shows a report among the objects that it is about, and their owners.
+func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Document, doc T, about func(T) []report.Ref, scene func(T, *report.Graph, draw.Options) *draw.Scene) Drawing {
+	return func(o draw.Options) (*draw.Document, error) {
+		var among []object.Ref
+		for _, r := range about(doc) {
+			among = append(among, object.Ref(r))
+		}
+		var err error
+		if d.Graph, err = explain.Graph(ctx, snap, explain.GraphOptions{Among: among}); err != nil {
+			return nil, err
+		}
+		d.Scene = scene(doc, d.Graph, o)
+		return &d, nil
+	}
+}
+
+// As writes a document in one way.
+func As[T any](write func(io.Writer, render.Style, T) error, document T) Writer {
+	return func(out io.Writer, s render.Style) error { return write(out, s, document) }
+}
+
+// Markdown is the format that one pastes into a pull request.
+func Markdown[T any](write func(io.Writer, render.Style, T) error, document T) Formats {
+	return Formats{"markdown": As(write, document)}
+}
+
+// PlanFormats are the formats of a plan, MarkdownFormat that of a list of findings.
+var (
+	PlanFormats    = append(slices.Clip(DrawnFormats), "markdown")
+	MarkdownFormat = []string{"markdown"}
+)
+
+// ShowPlan prints a plan, or its steps, in the format that was asked for.
+func (o *Output) ShowPlan(c *cobra.Command, out io.Writer, snap *snapshot.Snapshot, p *report.Plan, steps bool) error {
+	text := As(render.PlanTable, p)
+	if steps {
+		text = As(render.PlanSteps, p)
+	}
+	return o.Show(c, out, p, text, Drawn(planDrawing(c.Context(), snap, p)), Markdown(render.PlanMarkdown, p))
+}
+
+// CheckWrites refuses a format that shows what is planned where it is going to be done: what
+// came of it has no such format.
+func (o *Output) CheckWrites(c *cobra.Command, writes bool) error {
+	if writes && slices.Contains(PlanFormats, o.Format) {
+		return usage.Errorf(c, "--output=%s shows a plan and what is done is none: give --dry-run, or another format", o.Format)
+	}
+	return nil
+}

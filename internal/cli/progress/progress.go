@@ -1,0 +1,168 @@
+// Package progress tells on stderr what a command does that takes long, and what was under
+// way when somebody interrupts it.
+package progress
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/kubectl/pkg/util/term"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+)
+
+// AddFlag adds --progress, which every stage looks at.
+func AddFlag(f *pflag.FlagSet) {
+	usage.AddChoice(f, new(string), "progress", "auto", "How to tell on stderr what takes long: auto (one line on a terminal, else nothing), plain or none.",
+		"auto", "plain", "none")
+}
+
+const (
+	// silence is how long a command may say nothing about what it does.
+	silence = time.Second
+	// blink is how often a line changes at most.
+	blink = 100 * time.Millisecond
+
+	clearLine = "\r\x1b[K"
+)
+
+// manner is how progress is shown: by one line that changes and leaves nothing behind,
+// by lines that stay, or not at all.
+type manner uint8
+
+const (
+	silent manner = iota
+	lines
+	animated
+)
+
+// mannerOf is how a command shows its progress on stderr. By itself it does so on a
+// terminal only, and not for a machine that pretends to be one.
+func mannerOf(c *cobra.Command, errOut io.Writer) manner {
+	mode := "auto"
+	if f := c.Flag("progress"); f != nil {
+		mode = f.Value.String()
+	}
+	switch {
+	case mode == "plain":
+		return lines
+	case mode == "none" || !printers.IsTerminal(errOut) || os.Getenv("CI") != "" || os.Getenv("TERM") == "dumb":
+		return silent
+	default:
+		return animated
+	}
+}
+
+// Stage is something that a command does and that may take a while. What takes longer
+// than a second is said on stderr.
+type Stage struct {
+	ctx    context.Context
+	errOut io.Writer
+	manner manner
+	width  int
+	record *UnderWay
+
+	mu    sync.Mutex
+	text  string
+	shown bool
+	done  chan struct{}
+	over  sync.WaitGroup
+}
+
+// Begin starts a stage; the text says what is done, as "reading shop.yaml".
+func Begin(c *cobra.Command, errOut io.Writer, text string) *Stage {
+	s := &Stage{ctx: c.Context(), errOut: errOut, manner: mannerOf(c, errOut), text: text, done: make(chan struct{})}
+	if s.record, _ = s.ctx.Value(underWayKey{}).(*UnderWay); s.record != nil {
+		s.record.set(text)
+	}
+	if size := (term.TTY{Out: errOut}).GetSize(); size != nil {
+		s.width = int(size.Width)
+	}
+	if s.manner != silent {
+		s.over.Go(s.show)
+	}
+	return s
+}
+
+// Line is how many columns there are for the line that tells of the stage; none where no
+// line changes.
+func (s *Stage) Line() (width int, changes bool) {
+	return max(0, s.width-1), s.manner == animated
+}
+
+// Tell says how far the stage is.
+func (s *Stage) Tell(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text = text
+}
+
+// End ends the stage. The terminal is as it was before.
+func (s *Stage) End() {
+	close(s.done)
+	s.over.Wait()
+	if s.shown && s.manner == animated {
+		fmt.Fprint(s.errOut, clearLine)
+	}
+	if s.record != nil && s.ctx.Err() == nil {
+		s.record.set("")
+	}
+}
+
+// show writes the line, once or again and again.
+func (s *Stage) show() {
+	start := time.Now()
+	next := time.NewTimer(silence)
+	defer next.Stop()
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-s.ctx.Done():
+			return
+		case <-next.C:
+		}
+		s.mu.Lock()
+		text := s.text
+		s.mu.Unlock()
+		s.shown = true
+		if s.manner == lines {
+			fmt.Fprintln(s.errOut, render.Escape(text)+" …")
+			return
+		}
+		text = fmt.Sprintf("%s … %d s", render.Escape(text), int(time.Since(start).Seconds()))
+		fmt.Fprint(s.errOut, clearLine+fitted(text, s.width))
+		next.Reset(blink)
+	}
+}
+
+// fitted is a text that leaves the last column of a terminal free: a line that wraps
+// cannot be taken back.
+func fitted(text string, width int) string {
+	if r := []rune(text); width > 1 && len(r) >= width {
+		return string(r[:width-1])
+	}
+	return text
+}
+
+// Reading is the text of a stage that reads files.
+func Reading(files []string) string {
+	for i, name := range files {
+		if name == "-" {
+			return "reading standard input"
+		}
+		if i == 2 {
+			return fmt.Sprintf("reading %s and %d more", strings.Join(files[:2], ", "), len(files)-2)
+		}
+	}
+	return "reading " + strings.Join(files, ", ")
+}

@@ -1,0 +1,101 @@
+package source
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// NewConfig are the flags of kubectl that say which cluster is meant and as whom.
+// The namespace is a flag of the commands that know one.
+func NewConfig() *genericclioptions.ConfigFlags {
+	config := genericclioptions.NewConfigFlags(true)
+	config.Namespace = nil
+	return config
+}
+
+// Cluster says how to read a live cluster.
+type Cluster struct {
+	Config    *genericclioptions.ConfigFlags
+	Scope     kube.Scope
+	chunkSize int64
+	Qps       float32
+	Burst     int
+}
+
+// AddFlags adds those that say what is read of the cluster, and how.
+func (k *Cluster) AddFlags(f *pflag.FlagSet) {
+	f.StringSliceVar(&k.Scope.Namespaces, "namespaces", nil,
+		"Of a cluster, read only these namespaces, and what is in none.")
+	f.StringSliceVar(&k.Scope.Include, "include", nil,
+		"Of a cluster, read only the kinds that match one of these patterns over resource.group, as deployments.apps or *.example.com.")
+	f.StringSliceVar(&k.Scope.Exclude, "exclude", nil, "Of a cluster, leave out the kinds that match one of these patterns.")
+	f.Int64Var(&k.chunkSize, "chunk-size", 0, "Ask a cluster for lists in pages of this size; 0 for whole lists, which are faster and consistent.")
+	k.AddRateFlags(f)
+}
+
+// AddRateFlags adds those that say how fast the cluster may be asked.
+func (k *Cluster) AddRateFlags(f *pflag.FlagSet) {
+	f.Float32Var(&k.Qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
+	f.IntVar(&k.Burst, "burst", 10, "With --qps: so many requests may go at once.")
+}
+
+// Connect makes a client. It sends nothing yet. What the server warns of is not
+// said: it is about lists of everything that it serves, which the user did not ask
+// for.
+func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
+	if k.chunkSize < 0 {
+		return nil, usage.Errorf(c, "--chunk-size=%d: must not be negative", k.chunkSize)
+	}
+	if !IsRate(k.Qps) {
+		return nil, usage.Errorf(c, "--qps=%v: must be 0 or more, and finite", k.Qps)
+	}
+	if err := k.Scope.Check(); err != nil {
+		return nil, usage.Errorf(c, "%w", err)
+	}
+	if !k.Known() && c.Flag("from") == nil {
+		return nil, usage.Errorf(c, "no cluster: name one with --kubeconfig, --server or $KUBECONFIG")
+	}
+	if !k.Known() {
+		return nil, usage.Errorf(c, "no source: give a dump with --from, or a cluster with --kubeconfig, --server or $KUBECONFIG")
+	}
+	return kube.Connect(k.Config, kube.Options{
+		Version: version.String(), Command: c.CommandPath(), ChunkSize: k.chunkSize, QPS: k.Qps, Burst: k.Burst,
+	})
+}
+
+// Known tells whether something says where a cluster is: a flag, a kubeconfig, or
+// the pod that this runs in. Without any of them client-go asks port 8080.
+func (k *Cluster) Known() bool {
+	if k.Config.APIServer != nil && *k.Config.APIServer != "" || os.Getenv("KUBERNETES_SERVICE_HOST") != "" {
+		return true
+	}
+	raw, err := k.Config.ToRawKubeConfigLoader().RawConfig()
+	return err != nil || len(raw.Clusters) > 0 // what is wrong with it, connecting says
+}
+
+// read takes a snapshot.
+func (k *Cluster) read(c *cobra.Command, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
+	s := progress.Begin(c, errOut, "reading the cluster")
+	defer s.End()
+	return client.Snapshot(c.Context(), scope, func(p kube.Progress) {
+		size := resource.NewQuantity(p.Bytes, resource.BinarySI)
+		s.Tell(fmt.Sprintf("reading the cluster: %d of %d kinds, %d objects, %sB", p.Done, p.Kinds, p.Objects, size))
+	})
+}
+
+// IsRate reports whether a number is one that can be a limit: what is no number would
+// be none.
+func IsRate(qps float32) bool { return qps >= 0 && qps <= math.MaxFloat32 }

@@ -1,0 +1,144 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// bodies are the objects of a dump that evidence is taken from, read with the
+// snapshot in one go.
+type bodies struct {
+	world evidence.World
+	// had are the objects of each part whose bodies were seen.
+	had map[evidence.Part]map[place]bool
+}
+
+// place is a namespace and a name.
+type place struct{ namespace, name string }
+
+func newBodies() *bodies { return &bodies{had: map[evidence.Part]map[place]bool{}} }
+
+// wants tells whether the body of an object says anything.
+func (*bodies) wants(o *object.Object) bool {
+	_, ok := evidence.PartOf(o.APIVersion, o.Kind)
+	return ok || o.BeingDeleted() || len(o.Finalizers()) > 0
+}
+
+// add takes in the body of an object. One that cannot be read makes its part
+// incomplete, which is all that follows from it.
+func (b *bodies) add(o *object.Object, text []byte) error {
+	if len(text) == 0 {
+		b.miss(o)
+		return nil
+	}
+	if err := b.world.Add(o.APIVersion, o.Kind, text); err != nil {
+		return nil //nolint:nilerr // the part says so itself
+	}
+	if part, ok := evidence.PartOf(o.APIVersion, o.Kind); ok {
+		if b.had[part] == nil {
+			b.had[part] = map[place]bool{}
+		}
+		b.had[part][place{o.Namespace, o.Name}] = true
+	}
+	return nil
+}
+
+// seen is the evidence of a dump; nil where none was taken.
+func (b *bodies) seen(snap *snapshot.Snapshot) *evidence.World {
+	if b == nil {
+		return nil
+	}
+	return b.evidence(snap)
+}
+
+// miss says that the body of an object could not be had.
+func (b *bodies) miss(o *object.Object) {
+	const why = "the dump holds an object that is too large, or of a form that cannot be read in part"
+	if part, ok := evidence.PartOf(o.APIVersion, o.Kind); ok {
+		b.world.Mark(part, o.Namespace, why)
+	}
+	if o.BeingDeleted() {
+		b.world.Unread(o.Ref, why)
+	}
+}
+
+const bodiesMissing = "the dump lists objects whose spec and status it does not show"
+
+// evidence says how far each part was read: as far as the snapshot covers it, and
+// shows the bodies of all that it holds.
+func (b *bodies) evidence(snap *snapshot.Snapshot) *evidence.World {
+	lacking := b.lacking(snap)
+	namespaces := map[string]bool{}
+	for _, o := range snap.Objects {
+		namespaces[o.Namespace] = true
+	}
+	for _, part := range evidence.Parts() {
+		r := evidence.ResourceOf(part)
+		for ns := range lacking[part] {
+			b.world.Mark(part, ns, bodiesMissing)
+		}
+		if snap.Covers(r, "") {
+			b.world.Mark(part, "", "")
+			continue
+		}
+		if r.Namespaced {
+			for ns := range namespaces {
+				if ns != "" && snap.Covers(r, ns) {
+					b.world.Mark(part, ns, "")
+				}
+			}
+		}
+		b.world.Mark(part, "", plain(snap.Why(r, "")))
+	}
+	return &b.world
+}
+
+// lacking are the namespaces of the objects without a body.
+func (b *bodies) lacking(snap *snapshot.Snapshot) map[evidence.Part]map[string]bool {
+	lacking := map[evidence.Part]map[string]bool{}
+	for _, o := range snap.Objects {
+		part, ok := evidence.PartOf(o.APIVersion, o.Kind)
+		if !ok || b.had[part][place{o.Namespace, o.Name}] {
+			continue
+		}
+		if lacking[part] == nil {
+			lacking[part] = map[string]bool{}
+		}
+		lacking[part][o.Namespace] = true
+	}
+	return lacking
+}
+
+// plain is the reason of a gap without its code.
+func plain(why string) string {
+	if _, text, ok := strings.Cut(why, ": "); ok {
+		why = text
+	}
+	return cmp.Or(why, evidence.NotRead)
+}
+
+// Evidence is what was seen beside the snapshot of who holds up what is being deleted:
+// of a cluster everything that is, first of all those that were asked for, for of many
+// only some are looked at one by one. What those wait for may be anywhere.
+func (w World) Evidence(ctx context.Context, asked []object.Ref) (*evidence.World, error) {
+	if w.Client == nil {
+		return w.bodies.evidence(w.Snapshot), nil
+	}
+	var first, others []*object.Object
+	for _, o := range w.Objects {
+		switch {
+		case !o.BeingDeleted():
+		case slices.Contains(asked, o.Ref):
+			first = append(first, o)
+		default:
+			others = append(others, o)
+		}
+	}
+	return w.Client.Evidence(ctx, append(first, others...))
+}

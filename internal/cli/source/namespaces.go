@@ -1,0 +1,58 @@
+package source
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+)
+
+// DefaultNamespace is where kubectl looks when nothing else is said, not even by
+// the context of a kubeconfig. Dumps have none.
+const DefaultNamespace = "default"
+
+// Namespaces says which namespaces a command is about, as -n and -A do.
+type Namespaces struct {
+	One string
+	All bool
+	// fallback is the namespace of the kubeconfig's context.
+	fallback string
+}
+
+// AddFlags adds -n and -A with what they mean to a command.
+func (n *Namespaces) AddFlags(f *pflag.FlagSet, one, all string) {
+	f.StringVarP(&n.One, "namespace", "n", "", one)
+	f.BoolVarP(&n.All, "all-namespaces", "A", false, all)
+}
+
+// Check refuses one namespace beside all of them.
+func (n *Namespaces) Check(c *cobra.Command) error {
+	if n.One != "" && n.All {
+		return usage.Errorf(c, "-n and -A exclude each other")
+	}
+	return nil
+}
+
+// List is the namespace that was named; empty for all of them.
+func (n *Namespaces) List() []string {
+	if n.One == "" {
+		return nil
+	}
+	return []string{n.One}
+}
+
+// OneOrDefault is the namespace that was named, else the one that is meant then.
+func (n *Namespaces) OneOrDefault() string {
+	return cmp.Or(n.One, n.fallback, DefaultNamespace)
+}
+
+// Where says in an error where something was looked for.
+func (n *Namespaces) Where() string {
+	if n.All {
+		return " in any namespace"
+	}
+	return fmt.Sprintf(" in namespace %q", n.OneOrDefault())
+}

@@ -1,0 +1,173 @@
+// Package source is where the state of a cluster comes from: a dump or the cluster itself,
+// how much of it is read, and what is known beside the snapshot.
+package source
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Source says where the world comes from: a dump, or a cluster.
+type Source struct {
+	From          []string
+	AllowPartial  bool
+	missingAbsent bool
+	limits        dumpLimits
+	Cluster       Cluster
+	// About are the namespaces that the question is about; empty for all of them.
+	About []string
+	// Single tells that the question is about the targets: of a cluster of which we may
+	// not read everything, their namespace is read.
+	Single bool
+	// Evidence says that more of a dump is taken than a snapshot.
+	Evidence bool
+}
+
+// World is what a command looks at.
+type World struct {
+	*snapshot.Snapshot
+	// Client is the cluster that the snapshot shows; nil for a dump.
+	Client *kube.Client
+	// bodies are the evidence in a dump, where it was taken.
+	bodies *bodies
+}
+
+// New is a source with the flags that say which cluster is meant.
+func New(config *genericclioptions.ConfigFlags) Source {
+	return Source{Cluster: Cluster{Config: config}}
+}
+
+// AddFlags adds those that choose a dump, and what is read of a cluster.
+func (s *Source) AddFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&s.From, "from", nil,
+		"Read a dump instead of a cluster: a file, directory, tar, tar.gz or zip, or - for standard input. Repeat it to read several as one.")
+	f.BoolVar(&s.AllowPartial, "allow-partial", false,
+		"Go on when a file of the dump is truncated or broken; what it would have shown counts as unknown.")
+	f.BoolVar(&s.missingAbsent, "treat-missing-as-absent", false,
+		"Take everything that the dump does not contain for absent. Wrong answers follow if that is not so.")
+	s.limits.addFlags(f)
+	s.Cluster.AddFlags(f)
+}
+
+// UsesStdin tells whether a dump comes from standard input.
+func (s *Source) UsesStdin() bool { return slices.Contains(s.From, "-") }
+
+// Read reads the world and reports its problems on stderr. The namespaces
+// are told which one the context of the kubeconfig means; nil where a command has none.
+func (s *Source) Read(c *cobra.Command, streams genericiooptions.IOStreams, n *Namespaces) (World, error) {
+	if !s.Live() {
+		return s.ReadOpened(c, streams, nil, n)
+	}
+	client, err := s.Open(c, n)
+	if err != nil {
+		return World{}, err
+	}
+	return s.ReadOpened(c, streams, client, n)
+}
+
+// Whole reports whether all of a cluster is read.
+func (s *Source) Whole() bool { return s.Live() && s.Cluster.Scope.All() }
+
+// Live reports whether a cluster is read, and no dump.
+func (s *Source) Live() bool { return len(s.From) == 0 }
+
+// ReadOpened reads the cluster of a client, or the dump where there is none.
+func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams, client *kube.Client, n *Namespaces) (World, error) {
+	var w World
+	var err error
+	if client == nil {
+		w, err = s.ReadDump(c, streams)
+	} else {
+		w, err = s.readCluster(c, streams.ErrOut, client, n)
+	}
+	if err != nil {
+		return World{}, err
+	}
+	s.Remark(w.Snapshot, streams.ErrOut)
+	return w, nil
+}
+
+// ReadDump reads files. It never looks at a kubeconfig.
+func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) (World, error) {
+	memory := NewMemory()
+	defer memory.End()
+	o := snapshot.Options{
+		Stdin: streams.In, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent,
+		Limits: s.limits.limits(), Memory: memory.Room,
+	}
+	var b *bodies
+	if s.Evidence {
+		b = newBodies()
+		o.Wants, o.Raw = b.wants, b.add
+	}
+	defer progress.Begin(c, streams.ErrOut, progress.Reading(s.From)).End()
+	return progress.UnlessInterrupted(c.Context(), func() (World, error) {
+		snap, err := snapshot.ReadFiles(s.From, o)
+		return World{Snapshot: snap, bodies: b}, LiftLimit(err)
+	})
+}
+
+func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Client, n *Namespaces) (World, error) {
+	scope := s.Cluster.Scope
+	scope.Instead = s.About
+	if s.Single && !n.All {
+		scope.Instead = []string{n.OneOrDefault()}
+	}
+	snap, err := s.Cluster.read(c, client, scope, errOut)
+	if err == nil {
+		err = s.unread(c, snap)
+	}
+	return World{Snapshot: snap, Client: client}, err
+}
+
+// ReadNamespace reads of a cluster one namespace, and what is in none.
+func (s *Source) ReadNamespace(c *cobra.Command, streams genericiooptions.IOStreams, client *kube.Client, namespace string) (World, error) {
+	snap, err := s.Cluster.read(c, client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
+	return World{Snapshot: snap, Client: client}, err
+}
+
+// Open connects to the cluster and tells the namespaces which one it means.
+func (s *Source) Open(c *cobra.Command, n *Namespaces) (*kube.Client, error) {
+	if s.AllowPartial || s.missingAbsent {
+		return nil, usage.Errorf(c, "--allow-partial and --treat-missing-as-absent are about dumps: give one with --from")
+	}
+	if n != nil {
+		s.Cluster.Config.Namespace = &n.One
+	}
+	client, err := s.Cluster.Connect(c)
+	if err != nil || n == nil {
+		return client, err
+	}
+	n.fallback, _, err = s.Cluster.Config.ToRawKubeConfigLoader().Namespace()
+	return client, err
+}
+
+// Remark prints what is remarkable about the input.
+func (s *Source) Remark(snap *snapshot.Snapshot, errOut io.Writer) {
+	const most = 10
+	for i, p := range snap.Problems {
+		if i == most {
+			fmt.Fprintf(errOut, "warning: and %d more remarks on the input\n", len(snap.Problems)-most)
+			break
+		}
+		fmt.Fprintln(errOut, "warning: "+render.Escape(p.Message))
+	}
+	if s.missingAbsent && len(snap.Gaps) > 0 {
+		fmt.Fprintln(errOut, "warning: what the dump does not contain is taken for absent; where that is wrong, so is the answer")
+	}
+	if len(snap.Objects) == 0 {
+		fmt.Fprintln(errOut, "warning: the input holds no objects")
+	}
+}

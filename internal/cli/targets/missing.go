@@ -1,0 +1,68 @@
+package targets
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// notFound is the error about an object that is not in the snapshot: whether that
+// means anything, where else the name stands, and what else could be meant.
+func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string) error {
+	var elsewhere, names []string
+	for _, o := range objectsOf(snap, r) {
+		if o.Name == name {
+			elsewhere = append(elsewhere, o.Namespace)
+		}
+		if o.Namespace == namespace {
+			names = append(names, o.Name)
+		}
+	}
+	where := ""
+	if r.Namespaced {
+		where = fmt.Sprintf(" in namespace %q", namespace)
+	}
+	if r.Namespaced && noSuchNamespace(snap, namespace) {
+		near := append(usage.Nearest(namespace, namespaceNames(snap)), elsewhere...)
+		slices.Sort(near)
+		return fmt.Errorf("%s %q not found: there is no namespace %q%s", r.Name, name, namespace, usage.DidYouMean(slices.Compact(near)))
+	}
+	text := fmt.Sprintf("%s %q not found%s", r.Name, name, where)
+	switch {
+	case len(elsewhere) > 0:
+		text += fmt.Sprintf("; there is one in namespace %s: add -n", strings.Join(elsewhere[:min(3, len(elsewhere))], ", "))
+	case !snap.Covers(r, namespace):
+		text += "; the dump does not show all " + r.Name + " there" + usage.DidYouMean(usage.Nearest(name, names))
+	default:
+		text += usage.DidYouMean(usage.Nearest(name, names))
+	}
+	return fmt.Errorf("%s", text)
+}
+
+var namespaceType = object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace"}
+
+// noSuchNamespace tells whether a namespace is proven not to exist.
+func noSuchNamespace(snap *snapshot.Snapshot, name string) bool {
+	return snap.Covers(namespaceType, "") && snap.Find("v1", "Namespace", "", name) == nil
+}
+
+// NoteNamespace tells of a namespace that was asked about and is not there.
+func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
+	if name != "" && noSuchNamespace(snap, name) {
+		fmt.Fprintf(errOut, "note: there is no namespace %q%s\n", name, render.Escape(usage.DidYouMean(usage.Nearest(name, namespaceNames(snap)))))
+	}
+}
+
+func namespaceNames(snap *snapshot.Snapshot) []string {
+	var names []string
+	for _, o := range objectsOf(snap, namespaceType) {
+		names = append(names, o.Name)
+	}
+	return names
+}

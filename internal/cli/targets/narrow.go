@@ -1,0 +1,85 @@
+package targets
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// judge answers a question about objects of a world. Of a world that is only a part of
+// a cluster it says why that is not enough for the answer; the part is nil for one that
+// is all there is.
+type judge func(w source.World, refs []object.Ref, part *impact.OneNamespace) (rest string, err error)
+
+// Answer has a question about single objects answered. Where that may be enough, it
+// reads of a cluster first the one namespace that they are in, and what is in none; and
+// everything when the judge says that it is not.
+func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, mayBeEnough bool, judge judge) error {
+	if mayBeEnough && from.Whole() && !t.Files.UsesStdin() {
+		done, err := t.answerNarrowly(c, streams, from, args, judge)
+		if done || err != nil {
+			return err
+		}
+	}
+	from.Single = true
+	w, err := from.Read(c, streams, &t.Namespaces)
+	if err != nil {
+		return err
+	}
+	refs, err := t.Find(c, w, args)
+	if err != nil {
+		return err
+	}
+	_, err = judge(w, refs, nil)
+	return err
+}
+
+// answerNarrowly reports whether one namespace was enough.
+func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, args []string, judge judge) (done bool, err error) {
+	if err := t.Check(c, args); err != nil {
+		return false, err
+	}
+	client, err := from.Open(c, &t.Namespaces)
+	if err != nil {
+		return false, err
+	}
+	namespace := t.oneNamespace(c.Context(), client, args)
+	if namespace == "" {
+		return false, nil
+	}
+	w, err := from.ReadNamespace(c, streams, client, namespace)
+	if err != nil {
+		return false, err
+	}
+	refs, err := t.Find(c, w, args)
+	if err != nil {
+		return false, nil //nolint:nilerr // the whole cluster is asked, and says what is wrong
+	}
+	rest, err := judge(w, refs, impact.InNamespace(w.Snapshot, namespace))
+	if rest != "" || err != nil {
+		return false, err
+	}
+	from.Remark(w.Snapshot, streams.ErrOut)
+	return true, nil
+}
+
+// oneNamespace is the namespace that all of the objects are in; empty if there is none.
+// What is wrong with them is said when they are looked for in what was read.
+func (t *Targets) oneNamespace(ctx context.Context, client *kube.Client, args []string) string {
+	objects, err := client.Resolve(ctx, t.asked(args))
+	if err != nil || len(objects) == 0 {
+		return ""
+	}
+	for _, o := range objects {
+		if o.Namespace != objects[0].Namespace {
+			return ""
+		}
+	}
+	return objects[0].Namespace
+}

@@ -1,0 +1,87 @@
+package targets
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// many tells whether a selection is meant, and not objects by their names.
+func (t *Targets) many() bool { return t.Selector != "" || t.fields != "" || t.All }
+
+// confined tells whether somebody who takes a selection away believes that it ends with
+// a namespace.
+func (t *Targets) confined() bool {
+	return t.Takes && t.many() && t.Namespaces.One != "" && !t.Namespaces.All
+}
+
+// checkTypes refuses a selection in a namespace of types that have none. kubectl takes
+// all of them, in the whole cluster, and says so in a warning beside the deletes.
+//
+// Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.Complete, DeleteOptions.DeleteResult.
+func (t *Targets) checkTypes(c *cobra.Command, snap *snapshot.Snapshot, args []string) error {
+	if !t.confined() {
+		return nil
+	}
+	for arg := range strings.SplitSeq(args[0], ",") {
+		if r, err := FindResource(snap, arg); err == nil && !r.Namespaced {
+			return t.clusterScoped(c, r.Name+" are")
+		}
+	}
+	return nil
+}
+
+// checkFound refuses a selection in a namespace that has found what is in none, as a
+// category may; of what was named it warns, as kubectl does.
+func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
+	if !t.Takes || t.Namespaces.One == "" || t.Namespaces.All {
+		return nil
+	}
+	for _, ref := range refs {
+		switch {
+		case ref.Namespace != "":
+		case t.many():
+			return t.clusterScoped(c, report.RefOf(ref).KubectlName()+" is")
+		default:
+			fmt.Fprintf(c.ErrOrStderr(), "warning: %s is cluster-scoped: -n %s does not apply to it\n",
+				render.Escape(report.RefOf(ref).KubectlName()), render.Escape(t.Namespaces.One))
+		}
+	}
+	return nil
+}
+
+// clusterScoped is the error about a selection that no namespace limits.
+func (t *Targets) clusterScoped(c *cobra.Command, what string) error {
+	flag := "--all"
+	switch {
+	case t.Selector != "":
+		flag = "-l"
+	case t.fields != "":
+		flag = "--field-selector"
+	case c.Flag("all-of-kind") != nil:
+		flag = "--all-of-kind"
+	}
+	return usage.Errorf(c, "%s cluster-scoped: -n %s does not limit %s to a namespace, it would select from the whole cluster; leave out -n, or give names",
+		what, t.Namespaces.One, flag)
+}
+
+// distinct are the objects without those that were named before, in their order: one
+// object has many names.
+func distinct(refs []object.Ref) []object.Ref {
+	seen := make(map[object.Ref]bool, len(refs))
+	var once []object.Ref
+	for _, ref := range refs {
+		if !seen[ref] {
+			seen[ref] = true
+			once = append(once, ref)
+		}
+	}
+	return once
+}

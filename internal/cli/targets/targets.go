@@ -1,0 +1,251 @@
+// Package targets is which objects a command is about: they are named as for kubectl, and
+// found in a dump, or by the cluster.
+package targets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Targets says which objects are meant, as for kubectl.
+type Targets struct {
+	Namespaces source.Namespaces
+	Selector   string
+	fields     string
+	All        bool
+	Files      manifests
+	// Takes says that the command takes away what is meant, or would.
+	Takes bool
+}
+
+// AddFlags adds those that choose objects.
+func (t *Targets) AddFlags(f *pflag.FlagSet) {
+	t.AddNamespaceFlags(f)
+	f.StringVarP(&t.Selector, "selector", "l", "", "The objects with these labels, as app=web,tier!=db.")
+	f.StringVar(&t.fields, "field-selector", "", "Of a cluster: the objects with these fields, as metadata.name!=web.")
+	f.BoolVar(&t.All, "all", false, "All objects of the type in the namespace.")
+	t.Files.addFlags(f)
+}
+
+// AddNamespaceFlags adds -n and -A alone.
+func (t *Targets) AddNamespaceFlags(f *pflag.FlagSet) {
+	t.Namespaces.AddFlags(f, "The namespace of the objects (default: that of the context, \"default\" for a dump).", "The objects of all namespaces.")
+}
+
+// Find resolves the arguments against the world: TYPE NAME…, TYPE/NAME…, TYPE
+// with -l or --all, or -f manifests. The result is never empty, and has each object
+// once, in the order in which they were named.
+func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+	if err := t.Check(c, args); err != nil {
+		return nil, err
+	}
+	if err := t.checkTypes(c, w.Snapshot, args); err != nil {
+		return nil, err
+	}
+	find := t.lookUpIn
+	if w.Client != nil {
+		find = t.resolve
+	}
+	refs, err := find(c, w, args)
+	if err != nil {
+		return nil, err
+	}
+	return distinct(refs), t.checkFound(c, refs)
+}
+
+// lookUpIn finds the objects in a dump.
+func (t *Targets) lookUpIn(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+	if t.fields != "" {
+		return nil, usage.Errorf(c, "--field-selector needs a cluster: a dump is not asked, it is read")
+	}
+	return t.lookUp(c, w.Snapshot, args)
+}
+
+// lookUp finds the objects in the snapshot.
+func (t *Targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
+	if !t.Files.Empty() {
+		return t.Files.find(snap, t.Namespaces.OneOrDefault())
+	}
+	if strings.Contains(args[0], "/") {
+		return t.findSlashed(c, snap, args)
+	}
+	var refs []object.Ref
+	for arg := range strings.SplitSeq(args[0], ",") {
+		r, err := FindResource(snap, arg)
+		if err != nil {
+			return nil, err
+		}
+		found, err := t.findOf(c, snap, r, args[1:])
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, found...)
+	}
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("no %s%s found%s", args[0], t.labelled(), t.Namespaces.Where())
+	}
+	return refs, nil
+}
+
+// resolve has the cluster say which objects are meant, as kubectl does.
+func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
+	found, err := w.Client.Resolve(c.Context(), t.asked(args))
+	if err != nil && (apierrors.IsNotFound(err) || strings.Contains(err.Error(), "doesn't have a resource type")) {
+		// The snapshot knows what else could be meant.
+		if _, local := t.lookUp(c, w.Snapshot, args); local != nil {
+			return nil, local
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var refs []object.Ref
+	for _, o := range found {
+		seen := w.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
+		switch {
+		case seen == nil:
+			return nil, notSnapped(w.Snapshot, o)
+		case seen.UID != o.UID:
+			return nil, fmt.Errorf("%s was deleted and made anew while the cluster was read: try again", o.Ref)
+		}
+		refs = append(refs, seen.Ref)
+	}
+	if len(refs) == 0 {
+		return nil, fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.Namespaces.Where())
+	}
+	return refs, nil
+}
+
+// notSnapped is the error about an object that the server has and the snapshot of it does
+// not.
+func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
+	if r, err := snap.Resources.For(o.APIVersion, o.Kind); err == nil {
+		if why := snap.Why(r, o.Namespace); why != "" {
+			return fmt.Errorf("%s is there, and what is around it could not be read: %s", o.Ref, why)
+		}
+	}
+	return fmt.Errorf("%s is not in the snapshot of the cluster: it is new, or its kind was left out", o.Ref)
+}
+
+// asked is what a cluster is asked for.
+func (t *Targets) asked(args []string) kube.Targets {
+	return kube.Targets{
+		Args: args, Files: t.Files.FilenameOptions, Labels: t.Selector, Fields: t.fields, All: t.All, AllNamespaces: t.Namespaces.All,
+	}
+}
+
+// Given tells whether some flag says that single objects are meant.
+func (t *Targets) Given() bool {
+	return t.Namespaces.One != "" || t.Namespaces.All || t.Selector != "" || t.fields != "" || t.All || !t.Files.Empty()
+}
+
+// Check refuses arguments and flags that name nothing together.
+func (t *Targets) Check(c *cobra.Command, args []string) error {
+	many := t.many()
+	switch {
+	case !t.Files.Empty() && (len(args) > 0 || many):
+		return usage.Errorf(c, "-f and -k name the objects: no arguments, -l or --all beside them")
+	case !t.Files.Empty():
+		return nil
+	case len(args) == 0:
+		return usage.Errorf(c, "which object? Give TYPE NAME or TYPE/NAME")
+	case t.Selector != "" && t.All:
+		return usage.Errorf(c, "-l and --all exclude each other")
+	case many && (len(args) > 1 || strings.Contains(args[0], "/")):
+		return usage.Errorf(c, "names cannot be given together with -l or --all")
+	case !many && len(args) == 1 && !strings.Contains(args[0], "/"):
+		return usage.Errorf(c, "which %s? Give a name, -l or --all", args[0])
+	case t.Namespaces.All && !many:
+		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all")
+	}
+	return nil
+}
+
+func (t *Targets) findSlashed(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {
+	var refs []object.Ref
+	for _, arg := range args {
+		kind, name, ok := strings.Cut(arg, "/")
+		if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
+			return nil, usage.Errorf(c, "%q: give TYPE/NAME for each object", arg)
+		}
+		r, err := FindResource(snap, kind)
+		if err != nil {
+			return nil, err
+		}
+		found, err := t.findOf(c, snap, r, []string{name})
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, found...)
+	}
+	return refs, nil
+}
+
+// findOf finds the objects of one resource.
+func (t *Targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Resource, names []string) ([]object.Ref, error) {
+	if len(names) > 0 {
+		var refs []object.Ref
+		for _, name := range names {
+			o, err := t.named(snap, r, name)
+			if err != nil {
+				return nil, err
+			}
+			refs = append(refs, o.Ref)
+		}
+		return refs, nil
+	}
+	selector, err := labels.Parse(t.Selector)
+	if err != nil {
+		return nil, usage.Errorf(c, "-l %q: %w", t.Selector, err)
+	}
+	namespace := t.Namespaces.OneOrDefault()
+	var refs []object.Ref
+	for _, o := range objectsOf(snap, r) {
+		if (t.Namespaces.All || !r.Namespaced || o.Namespace == namespace) && selector.Matches(o.Labels) {
+			refs = append(refs, o.Ref)
+		}
+	}
+	return refs, nil
+}
+
+func (t *Targets) named(snap *snapshot.Snapshot, r object.Resource, name string) (*object.Object, error) {
+	namespace := ""
+	if r.Namespaced {
+		namespace = t.Namespaces.OneOrDefault()
+	}
+	if o := snap.Find(r.APIVersion(), r.Kind, namespace, name); o != nil {
+		return o, nil
+	}
+	return nil, notFound(snap, r, namespace, name)
+}
+
+func (t *Targets) labelled() string {
+	if t.Selector == "" {
+		return ""
+	}
+	return " with labels " + t.Selector
+}
+
+func objectsOf(snap *snapshot.Snapshot, r object.Resource) []*object.Object {
+	first, _ := slices.BinarySearchFunc(snap.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind},
+		func(o *object.Object, ref object.Ref) int { return object.Compare(o.Ref, ref) })
+	last := first
+	for last < len(snap.Objects) && snap.Objects[last].Kind == r.Kind && snap.Objects[last].APIVersion == r.APIVersion() {
+		last++
+	}
+	return snap.Objects[first:last]
+}

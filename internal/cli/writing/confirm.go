@@ -1,0 +1,172 @@
+package writing
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/term"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Confirm is what stands between a plan and its first write. A person at a
+// terminal reads the plan and says yes; a script names the digest of the plan that
+// it has seen. There is no way to say yes to a plan that nobody has seen.
+// (spec §16)
+type Confirm struct {
+	Digest string
+	dryRun string
+}
+
+// AddFlags adds --confirm and --dry-run.
+func (k *Confirm) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&k.Digest, "confirm", "",
+		"Go on without asking, if this is the digest of the plan. --dry-run prints the digest.")
+	usage.AddChoice(f, &k.dryRun, "dry-run", "none", "none, or client: show the plan, its digest and the command that carries it out, and write nothing.",
+		"none", "client").NoOptDefVal = "client"
+}
+
+// OnlyShows tells whether nothing is to be written.
+func (k *Confirm) OnlyShows() bool { return k.dryRun == "client" }
+
+// question is what has to be said yes to: where, as whom, and the account of the run.
+func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation {
+	deletes := policy.Deletes(p.Consequences)
+	q := report.Confirmation{
+		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
+		Deletes: len(deletes), Digest: p.Digest,
+	}
+	for i := range p.Consequences {
+		c := &p.Consequences[i]
+		n := report.ConsequenceCount{
+			APIVersion: c.Object.APIVersion, Kind: c.Object.Kind, Change: c.Change, When: c.When, Certainty: c.Certainty,
+		}
+		if n.When == report.ControllerActs {
+			n.When = report.AtOnce // who deletes it makes no difference to who is asked
+		}
+		q.Add(n)
+	}
+	for _, r := range deletes {
+		if policy.Data(object.Ref(r)) {
+			q.Data = append(q.Data, r)
+		}
+	}
+	return q
+}
+
+// Ask returns nil if the plan may be carried out. The error of everything else is
+// an *exit that says why not: a code of 5 when it was refused, 0 when it was only
+// to be shown. Nothing is written before it returns. The arguments are those of
+// the command line.
+func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
+	switch {
+	case k.OnlyShows():
+		fmt.Fprintf(streams.ErrOut, "Nothing was written. To carry out exactly this plan:\n  %s\n", k.command(c, args, q.Digest))
+		return &exit.Error{Code: exit.OK}
+	case k.Digest == q.Digest:
+		return nil
+	case k.Digest != "":
+		return exit.Refusedf("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
+	case !atTerminal(streams.In):
+		return exit.Refusedf("nobody can be asked without a terminal: give --confirm=%s, once you have seen that plan", q.Digest)
+	}
+	return askPerson(c.Context(), streams, q)
+}
+
+// askPerson shows what a person has to know, and waits for the answer.
+func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation) error {
+	style := render.Style{ASCII: !output.UTF8Locale()}
+	if size := (term.TTY{Out: streams.ErrOut}).GetSize(); size != nil {
+		style.Width = int(size.Width)
+	}
+	fmt.Fprintln(streams.ErrOut)
+	if err := render.ConfirmationText(streams.ErrOut, style, &q); err != nil {
+		return err
+	}
+	prompt, want := "Go on? (y/N) ", "y"
+	if len(q.Data) > 0 || q.Deletes > policy.DefaultMaxDeletes {
+		prompt, want = "Type "+render.Escape(q.Name())+" to go on: ", q.Name()
+	}
+	fmt.Fprint(streams.ErrOut, "\n"+prompt)
+	defer progress.Asking(ctx)()
+	answer, err := readLine(ctx, streams.In)
+	switch {
+	case err != nil:
+		fmt.Fprintln(streams.ErrOut)
+		return err
+	case answer == want, want == "y" && strings.EqualFold(answer, "yes"), want == "y" && answer == "Y":
+		return nil
+	}
+	return exit.Refusedf("the answer was not %s", render.Escape(want))
+}
+
+// atTerminal tells whether a person can be asked. A reader that is no file may say
+// so itself.
+func atTerminal(in io.Reader) bool {
+	if person, ok := in.(interface{ AtTerminal() bool }); ok {
+		return person.AtTerminal()
+	}
+	return term.TTY{In: in}.IsTerminalIn()
+}
+
+// readLine reads one line, or gives up with the context. Input that ends without
+// an answer is an empty one.
+func readLine(ctx context.Context, in io.Reader) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() {
+		text, err := bufio.NewReader(in).ReadString('\n')
+		read <- line{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case l := <-read:
+		if l.err != nil && !errors.Is(l.err, io.EOF) {
+			return "", l.err
+		}
+		return strings.TrimSpace(l.text), nil
+	}
+}
+
+// command is the command line that carries the plan out: the one that was given,
+// with the digest instead of --dry-run.
+func (k *Confirm) command(c *cobra.Command, args []string, digest string) string {
+	words := strings.Fields(c.CommandPath())
+	for _, a := range args {
+		words = append(words, report.ShellWord(a))
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		value := f.Value.String()
+		switch f.Name {
+		case "dry-run", "confirm":
+			return
+		case "token", "password":
+			words = append(words, "--"+f.Name+"=…") // not for a log
+			return
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		words = append(words, "--"+f.Name+"="+report.ShellWord(value))
+	})
+	return strings.Join(append(words, "--confirm="+digest), " ")
+}

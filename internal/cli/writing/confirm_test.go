@@ -1,0 +1,114 @@
+package writing
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// person is standard input with somebody at a terminal, who types something.
+type person struct{ io.Reader }
+
+func (person) AtTerminal() bool { return true }
+
+const planDigest = "sha256:aaaa"
+
+func TestConfirm(t *testing.T) {
+	pod := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"}
+	secret := report.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "key"}
+	many := make([]report.Ref, 1001)
+	for name, x := range map[string]struct {
+		flags   []string
+		typed   string // empty: no terminal
+		deletes []report.Ref
+		code    int // -1: goes on
+		says    string
+	}{
+		"no terminal":             {deletes: []report.Ref{pod}, code: exit.Refused, says: "--confirm=" + planDigest},
+		"the digest":              {flags: []string{"--confirm=" + planDigest}, deletes: []report.Ref{pod, secret}, code: -1},
+		"another digest":          {flags: []string{"--confirm=sha256:bbbb"}, deletes: []report.Ref{pod}, code: exit.Refused, says: planDigest},
+		"another one, and a yes":  {flags: []string{"--confirm=sha256:bbbb"}, typed: "y\n", deletes: []report.Ref{pod}, code: exit.Refused, says: planDigest},
+		"yes":                     {typed: "y\n", deletes: []report.Ref{pod}, code: -1},
+		"no":                      {typed: "n\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
+		"nothing":                 {typed: "\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
+		"the end":                 {typed: "\x04", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
+		"yes to data":             {typed: "y\n", deletes: []report.Ref{pod, secret}, code: exit.Refused, says: "Type prod to go on"},
+		"the name to data":        {typed: "prod\n", deletes: []report.Ref{pod, secret}, code: -1},
+		"many allowed, yes":       {flags: []string{"--max-deletes=2000"}, typed: "y\n", deletes: many, code: exit.Refused},
+		"many allowed, name":      {flags: []string{"--max-deletes=2000"}, typed: "prod\n", deletes: many, code: -1},
+		"only shown":              {flags: []string{"--dry-run"}, typed: "y\n", deletes: many, code: exit.OK, says: "gc delete 'a b' --namespace=shop --confirm=" + planDigest},
+		"only shown, with digest": {flags: []string{"--dry-run=client", "--confirm=" + planDigest}, deletes: []report.Ref{pod}, code: exit.OK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var k Writing
+			var out, errOut bytes.Buffer
+			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
+			if x.typed != "" {
+				streams.In = person{strings.NewReader(strings.TrimSuffix(x.typed, "\x04"))}
+			}
+			code, message := -1, ""
+			c := &cobra.Command{Use: "gc"}
+			c.AddCommand(&cobra.Command{Use: "delete", RunE: func(c *cobra.Command, args []string) error {
+				if err := k.Check(c); err != nil {
+					return err
+				}
+				p := &report.Plan{Digest: planDigest}
+				for _, r := range x.deletes {
+					p.Consequences = append(p.Consequences, report.Consequence{Object: r, Change: report.ChangeDeleted})
+				}
+				q := question("delete", kube.Identity{Context: "prod", Server: "https://x", User: "ann"}, p)
+				if err := k.Ask(c, args, streams, q); err != nil {
+					message, code = err.Error(), exit.CodeOf(c.Context(), err)
+				}
+				return nil
+			}})
+			sub := c.Commands()[0]
+			k.AddFlags(sub.Flags())
+			sub.Flags().StringP("namespace", "n", "", "")
+			c.SetArgs(append([]string{"delete", "a b", "-n", "shop"}, x.flags...))
+			if err := c.ExecuteContext(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if code != x.code {
+				t.Errorf("code %d, want %d: %s", code, x.code, message)
+			}
+			if all := message + errOut.String(); !strings.Contains(all, x.says) {
+				t.Errorf("said %q, want %q", all, x.says)
+			}
+			if out.Len() > 0 {
+				t.Errorf("printed on stdout: %s", out.String())
+			}
+		})
+	}
+}
+
+// TestConfirmGivesUp interrupts a question that nobody answers.
+func TestConfirmGivesUp(t *testing.T) {
+	silent, _ := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := readLine(ctx, silent); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the end of the context", err)
+	}
+}
+
+// TestConfirmRefusesWords refuses flags that mean nothing.
+func TestConfirmRefusesWords(t *testing.T) {
+	for _, k := range []Writing{
+		{maxDeletes: -1}, {allow: []string{"Pod"}},
+	} {
+		if err := k.Check(&cobra.Command{Use: "gc"}); exit.CodeOf(t.Context(), err) != exit.Usage {
+			t.Errorf("%+v: got %v, want a usage error", k, err)
+		}
+	}
+}

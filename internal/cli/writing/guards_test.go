@@ -1,0 +1,50 @@
+package writing
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// TestReleased: a finalizer that is taken off may free what is protected by its kind
+// only where somebody has deleted that before, and it is not what was named.
+func TestReleased(t *testing.T) {
+	namespace := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "u"}
+	living := &object.Object{Ref: namespace}
+	deleted := living.Clone()
+	deleted.Edit().DeletionTimestamp = 1
+	if living.BeingDeleted() || !deleted.BeingDeleted() {
+		t.Fatal("the objects are not what they are meant to be")
+	}
+	other := object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "held"}
+	registration := &object.Object{
+		Ref:    object.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: "v1.example.com", UID: "r"},
+		Labels: object.LabelsOf(map[string]string{"kube-aggregator.kubernetes.io/automanaged": "true"}),
+	}
+	for _, test := range []struct {
+		name   string
+		verb   plan.Verb
+		target object.Ref
+		why    policy.Reason
+		seen   *object.Object
+		want   bool
+	}{
+		{"it was deleted before", plan.RemoveFinalizer, other, policy.Kind, deleted, true},
+		{"it lives", plan.RemoveFinalizer, other, policy.Kind, living, false},
+		{"it goes with its definition", plan.RemoveFinalizer, other, policy.Kind, registration, true},
+		{"it goes with its definition, which we delete", plan.Delete, other, policy.Kind, registration, false},
+		{"nobody has seen it", plan.RemoveFinalizer, other, policy.Kind, nil, false},
+		{"it is named itself", plan.RemoveFinalizer, namespace, policy.Kind, deleted, true},
+		{"an annotation holds it", plan.RemoveFinalizer, other, policy.Annotation, deleted, false},
+		{"a namespace of the system", plan.RemoveFinalizer, other, policy.Namespace, deleted, false},
+		{"a delete", plan.Delete, other, policy.Kind, deleted, false},
+	} {
+		p := &report.Plan{Seed: report.Seed{Verb: string(test.verb), Targets: []report.Ref{report.RefOf(test.target)}}}
+		if got := released(p, test.why, test.seen); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
