@@ -56,10 +56,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err := out.Show(c, streams.Out, d, output.As(render.DiagnosisTable, d), output.Markdown(render.DiagnosisMarkdown, d)); err != nil {
 				return err
 			}
-			if d.Summary.Errors > 0 {
-				return &exit.Error{Code: exit.Findings}
-			}
-			return exit.UnlessComplete(requireComplete, d.Complete)
+			return exit.Verdict(d.Summary.Errors > 0, requireComplete, d.Complete)
 		},
 	}
 	from.AddFlags(c.Flags())

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -124,16 +123,16 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	met := l.fail.match(result.Plan)
-	writes := w.Client != nil && l.to == "" && len(met) == 0 && options.Rules == engine.Strict
+	met := l.fail.verdict(result.Plan)
+	writes := w.Client != nil && l.to == "" && met == nil && options.Rules == engine.Strict
 	if writes && len(result.Writes()) > 0 {
 		return l.collect(c, args, w, result)
 	}
 	if err := l.output.ShowPlan(c, l.streams.Out, w.Snapshot, result.Plan, l.steps); err != nil {
 		return err
 	}
-	if len(met) > 0 {
-		return &exit.Error{Code: exit.Findings, Message: "--fail-on: " + strings.Join(met, ", ")}
+	if met != nil {
+		return met
 	}
 	if err := exit.UnlessComplete(l.requireComplete, result.Plan.Complete); err != nil {
 		return err

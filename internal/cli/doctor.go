@@ -91,10 +91,7 @@ func (d *doctorCommand) run(c *cobra.Command) error {
 	if err := d.output.Show(c, d.streams.Out, checkup, output.As(render.CheckupText, checkup)); err != nil {
 		return err
 	}
-	if checkup.Summary.Errors > 0 {
-		return &exit.Error{Code: exit.Findings}
-	}
-	return exit.UnlessComplete(d.requireComplete, checkup.Complete)
+	return exit.Verdict(checkup.Summary.Errors > 0, d.requireComplete, checkup.Complete)
 }
 
 func (d *doctorCommand) check(c *cobra.Command) error {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -120,7 +119,10 @@ func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
 	if err := d.output.ShowPlan(c, d.streams.Out, w.Snapshot, result.Plan, d.steps); err != nil {
 		return err
 	}
-	return d.verdict(result.Plan)
+	if err := d.failOn.verdict(result.Plan); err != nil {
+		return err
+	}
+	return exit.UnlessComplete(d.requireComplete, result.Plan.Complete)
 }
 
 // foretell plans a delete, and returns the world that the plan is of. Of a delete in the
@@ -164,11 +166,4 @@ var cascades = map[string]engine.Policy{
 
 func addCascadeFlag(f *pflag.FlagSet, cascade *string) {
 	usage.AddChoice(f, cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.", "background", "foreground", "orphan")
-}
-
-func (d *dryRunDelete) verdict(p *report.Plan) error {
-	if met := d.failOn.match(p); len(met) > 0 {
-		return &exit.Error{Code: exit.Findings, Message: "--fail-on: " + strings.Join(met, ", ")}
-	}
-	return exit.UnlessComplete(d.requireComplete, p.Complete)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -54,6 +55,14 @@ func outcomeNamed(name string) (report.Outcome, bool) {
 		}
 	}
 	return "", false
+}
+
+// verdict is the error of a plan that meets a condition.
+func (f *failOn) verdict(p *report.Plan) error {
+	if met := f.match(p); len(met) > 0 {
+		return &exit.Error{Code: exit.Findings, Message: "--fail-on: " + strings.Join(met, ", ")}
+	}
+	return nil
 }
 
 // match lists the conditions that a plan meets. Kinds and numbers are those of the

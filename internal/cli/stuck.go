@@ -137,8 +137,5 @@ func (k *stuckCommand) print(c *cobra.Command, d *report.Diagnosis) error {
 	if err := k.output.Show(c, k.streams.Out, d, output.As(render.StuckText, d), output.Markdown(render.StuckMarkdown, d)); err != nil {
 		return err
 	}
-	if d.Summary.Errors > 0 {
-		return &exit.Error{Code: exit.Findings}
-	}
-	return exit.UnlessComplete(k.requireComplete, d.Complete)
+	return exit.Verdict(d.Summary.Errors > 0, k.requireComplete, d.Complete)
 }

@@ -102,10 +102,7 @@ func (d *dryRunUnserve) run(c *cobra.Command, args []string) error {
 	if err := d.show(c, w, doc); err != nil {
 		return err
 	}
-	if doc.Summary.Exposed > 0 && !d.fix {
-		return &exit.Error{Code: exit.Findings}
-	}
-	return exit.UnlessComplete(d.requireComplete, doc.Complete)
+	return exit.Verdict(doc.Summary.Exposed > 0 && !d.fix, d.requireComplete, doc.Complete)
 }
 
 // judge accepts a version with its group before it, as references have it.

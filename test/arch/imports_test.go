@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 	"cli/usage":          {},
 	"cli/exit":           {"cli/usage"},
 	"cli/progress":       {"cli/exit", "cli/usage", "render"},
-	"cli/output":         {"cli/usage", "diagnose/explain", "draw", "render", "report", "snapshot"},
+	"cli/output":         {"cli/progress", "cli/usage", "diagnose/explain", "draw", "render", "report", "snapshot"},
 	"cli/source":         {"cli/progress", "cli/usage", "cli/version", "evidence", "kube", "plan", "render", "report", "snapshot"},
 	"cli/targets":        {"cli/source", "cli/usage", "impact", "kube", "render", "report", "snapshot"},
 	"cli/writing": {
@@ -76,7 +76,7 @@ var libraries = map[string][]string{
 
 	"cli/usage":      {"github.com/agnivade/levenshtein", "github.com/spf13"},
 	"cli/progress":   {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},
-	"cli/output":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath", "k8s.io/kubectl"},
+	"cli/output":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath"},
 	"cli/source":     {"github.com/spf13", "k8s.io/cli-runtime"},
 	"cli/targets":    {"github.com/spf13", "k8s.io/cli-runtime"},
 	"cli/writing":    {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},

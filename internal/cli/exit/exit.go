@@ -36,6 +36,15 @@ func Refusedf(format string, args ...any) error {
 	return &Error{Code: Refused, Message: "refused, nothing was written: " + fmt.Sprintf(format, args...)}
 }
 
+// Verdict is the exit code of an answer: whether there are findings, then whether it rests
+// on gaps.
+func Verdict(findings, required, complete bool) error {
+	if findings {
+		return &Error{Code: Findings}
+	}
+	return UnlessComplete(required, complete)
+}
+
 // UnlessComplete is the error of an answer that rests on gaps, if that matters.
 func UnlessComplete(required, complete bool) error {
 	if required && !complete {

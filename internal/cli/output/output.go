@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
-	"k8s.io/kubectl/pkg/util/term"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
@@ -50,9 +50,7 @@ func (o *Output) AddFlags(f *pflag.FlagSet) {
 func (o *Output) style(out io.Writer) render.Style {
 	s := render.Style{Wide: o.Format == "wide", NoHeaders: o.noHeaders, ASCII: o.ascii || !UTF8Locale()}
 	s.Colour = o.colour == "always" || o.colour == "auto" && (printers.AllowsColorOutput(out) || colourForced())
-	if size := (term.TTY{Out: out}).GetSize(); size != nil {
-		s.Width = int(size.Width)
-	}
+	s.Width = progress.Columns(out)
 	return s
 }
 

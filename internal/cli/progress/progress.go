@@ -84,13 +84,19 @@ func Begin(c *cobra.Command, errOut io.Writer, text string) *Stage {
 	if s.record, _ = s.ctx.Value(underWayKey{}).(*UnderWay); s.record != nil {
 		s.record.set(text)
 	}
-	if size := (term.TTY{Out: errOut}).GetSize(); size != nil {
-		s.width = int(size.Width)
-	}
+	s.width = Columns(errOut)
 	if s.manner != silent {
 		s.over.Go(s.show)
 	}
 	return s
+}
+
+// Columns is the width of a terminal; 0 for what is none.
+func Columns(out io.Writer) int {
+	if size := (term.TTY{Out: out}).GetSize(); size != nil {
+		return int(size.Width)
+	}
+	return 0
 }
 
 // Line is how many columns there are for the line that tells of the stage; none where no

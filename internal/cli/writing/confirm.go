@@ -90,10 +90,7 @@ func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.
 
 // askPerson shows what a person has to know, and waits for the answer.
 func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation) error {
-	style := render.Style{ASCII: !output.UTF8Locale()}
-	if size := (term.TTY{Out: streams.ErrOut}).GetSize(); size != nil {
-		style.Width = int(size.Width)
-	}
+	style := render.Style{ASCII: !output.UTF8Locale(), Width: progress.Columns(streams.ErrOut)}
 	fmt.Fprintln(streams.ErrOut)
 	if err := render.ConfirmationText(streams.ErrOut, style, &q); err != nil {
 		return err
