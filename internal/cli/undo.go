@@ -126,10 +126,10 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 		return &exit.Error{Code: exit.Partial, Message: failed.Error()}
 	}
 	code, message := exit.Partial, cmp.Or(done.Message, string(done.State))
-	switch done.State {
-	case report.Complete:
+	if done.State == report.Complete {
 		return nil
-	case report.Interrupted:
+	}
+	if done.State == report.Interrupted {
 		code = exit.Interrupted
 	}
 	if u.output.ForPeople() && done.Message != "" {

@@ -24,33 +24,33 @@ var DrawnFormats = []string{"svg", "mermaid", "html"}
 type Drawing func(draw.Options) (*draw.Document, error)
 
 // Drawn are the formats of pictures, all of one drawing.
-func Drawn(make Drawing) Formats {
+func Drawn(drawing Drawing) Formats {
 	still := func(write func(io.Writer, *draw.Scene) error) Writer {
 		return func(out io.Writer, _ render.Style) error {
-			d, err := make(draw.Options{Fold: true})
+			d, err := drawing(draw.Options{Fold: true})
 			if err != nil {
 				return err
 			}
 			return write(out, d.Scene)
 		}
 	}
-	return Formats{"svg": still(draw.WriteSVG), "mermaid": still(draw.WriteMermaid), "html": make.page}
+	return Formats{"svg": still(draw.WriteSVG), "mermaid": still(draw.WriteMermaid), "html": drawing.page}
 }
 
 // page writes a page, with a still picture in it if that is one that a person can read.
-func (make Drawing) page(out io.Writer, _ render.Style) error {
-	d, err := make(draw.Options{})
+func (d Drawing) page(out io.Writer, _ render.Style) error {
+	document, err := d(draw.Options{})
 	if err != nil {
 		return err
 	}
 	var still bytes.Buffer
-	if len(d.Scene.Boxes) <= draw.LargestStill {
-		if err := draw.WriteSVG(&still, d.Scene); err != nil {
+	if len(document.Scene.Boxes) <= draw.LargestStill {
+		if err := draw.WriteSVG(&still, document.Scene); err != nil {
 			return err
 		}
 	}
-	d.Still = still.Bytes()
-	return draw.WriteHTML(out, *d)
+	document.Still = still.Bytes()
+	return draw.WriteHTML(out, *document)
 }
 
 // GraphDrawing shows a graph.
