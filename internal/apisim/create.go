@@ -83,7 +83,7 @@ func (s *Server) admitCreate(v *view, o *object.Object) error {
 	}
 	switch v.gr {
 	case namespaceResource:
-		facts := object.Namespace{Phase: namespaceActive, Finalizers: tokensOf(o)}
+		facts := object.NamespaceFacts{Phase: namespaceActive, Finalizers: tokensOf(o)}
 		if !slices.Contains(facts.Finalizers, namespaceToken) {
 			facts.Finalizers = append(slices.Clip(facts.Finalizers), namespaceToken)
 		}

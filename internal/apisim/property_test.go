@@ -43,7 +43,7 @@ var (
 		return ref
 	})
 	someFinalizers = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x/y", "z/w", object.Orphan, object.Foreground}), 0, 3, rapid.ID)
-	somePod        = rapid.SampledFrom([]*object.Pod{nil, {}, {NodeName: "n1", Phase: "Running"}, {NodeName: "n1", Phase: "Failed"}})
+	somePod        = rapid.SampledFrom([]*object.PodFacts{nil, {}, {NodeName: "n1", Phase: "Running"}, {NodeName: "n1", Phase: "Failed"}})
 	someOptions    = rapid.Custom(func(t *rapid.T) metav1.DeleteOptions {
 		var o metav1.DeleteOptions
 		if p := rapid.SampledFrom([]metav1.DeletionPropagation{"", "Orphan", "Foreground", "Background"}).Draw(t, "policy"); p != "" {

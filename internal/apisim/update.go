@@ -98,8 +98,8 @@ func keepFacts(old, next *object.Object, finalize bool) {
 
 // namespaceAfter is what an update makes of a namespace's own lists. The two
 // ways to update one each leave the other's part alone.
-func namespaceAfter(old *object.Object, asked object.Namespace, finalize bool) *object.Namespace {
-	stored := object.Namespace{Finalizers: tokensOf(old)}
+func namespaceAfter(old *object.Object, asked object.NamespaceFacts, finalize bool) *object.NamespaceFacts {
+	stored := object.NamespaceFacts{Finalizers: tokensOf(old)}
 	if facts := old.NamespaceFacts(); facts != nil {
 		stored.Phase = facts.Phase
 	}

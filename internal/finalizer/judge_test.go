@@ -42,7 +42,7 @@ func with(o *object.Object, change func(*object.Rare)) *object.Object {
 
 func pod(name string, claims ...string) *object.Object {
 	return with(of("v1", "Pod", "shop", name), func(r *object.Rare) {
-		r.Pod = &object.Pod{VolumesKnown: true}
+		r.Pod = &object.PodFacts{VolumesKnown: true}
 		for _, c := range claims {
 			r.Pod.Claims = append(r.Pod.Claims, object.Claim{Name: c})
 		}
@@ -51,7 +51,7 @@ func pod(name string, claims ...string) *object.Object {
 
 func volume(phase, claim string) *object.Object {
 	return with(of("v1", "PersistentVolume", "", "disk", volumeName), func(r *object.Rare) {
-		r.Volume = &object.Volume{Phase: phase, ClaimName: claim, ClaimNamespace: "shop", ClaimUID: "u-claim"}
+		r.Volume = &object.PVFacts{Phase: phase, ClaimName: claim, ClaimNamespace: "shop", ClaimUID: "u-claim"}
 	})
 }
 
@@ -70,19 +70,19 @@ func jobPod() *object.Object {
 func job(finished bool) *object.Object {
 	j := of("batch/v1", "Job", "shop", "work")
 	j.UID = "u-job"
-	return with(j, func(r *object.Rare) { r.Job = &object.Job{Finished: finished} })
+	return with(j, func(r *object.Rare) { r.Job = &object.JobFacts{Finished: finished} })
 }
 
 func definition() *object.Object {
 	return with(of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", crdName), func(r *object.Rare) {
-		r.Definition = &object.Definition{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
-			Versions: []object.DefinitionVersion{{Name: "v1", Served: true, Storage: true}}}
+		r.Definition = &object.CRDFacts{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
+			Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}}}
 	})
 }
 
 func namespace(tokens ...string) *object.Object {
 	return with(of("v1", "Namespace", "", "shop"), func(r *object.Rare) {
-		r.DeletionTimestamp, r.Namespace = 5, &object.Namespace{Phase: "Terminating", Finalizers: tokens}
+		r.DeletionTimestamp, r.Namespace = 5, &object.NamespaceFacts{Phase: "Terminating", Finalizers: tokens}
 	})
 }
 

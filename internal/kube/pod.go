@@ -120,7 +120,7 @@ func (s *shared) pod(m *metadata, rare *object.Rare) *object.Rare {
 	if rare != nil {
 		*own = *rare
 	}
-	own.Pod = &object.Pod{NodeName: s.strings.Bytes(p.node), Phase: s.strings.Bytes(p.phase), Mirror: p.mirror, VolumesKnown: p.whole}
+	own.Pod = &object.PodFacts{NodeName: s.strings.Bytes(p.node), Phase: s.strings.Bytes(p.phase), Mirror: p.mirror, VolumesKnown: p.whole}
 	if p.hasGrace {
 		own.Pod.TerminationGracePeriod = new(p.grace)
 	}

@@ -36,7 +36,7 @@ func (l *lexer) definitionSpecField(it *item) error {
 	return l.skip()
 }
 
-func (l *lexer) definitionNames(d *object.Definition) error {
+func (l *lexer) definitionNames(d *object.CRDFacts) error {
 	in, err := l.object("spec.names")
 	for first := true; in && err == nil; first = false {
 		if in, err = l.member(first); !in || err != nil {
@@ -70,7 +70,7 @@ func (l *lexer) repeated(to *string, name string) error {
 	return err
 }
 
-func (l *lexer) definitionVersions(d *object.Definition) error {
+func (l *lexer) definitionVersions(d *object.CRDFacts) error {
 	in, err := l.array("spec.versions")
 	for first := true; in && err == nil; first = false {
 		if in, err = l.element(first); !in || err != nil {
@@ -79,7 +79,7 @@ func (l *lexer) definitionVersions(d *object.Definition) error {
 		if l.token() != '{' {
 			return l.mistyped("an entry of spec.versions", "a mapping")
 		}
-		var v object.DefinitionVersion
+		var v object.CRDVersion
 		if err = l.charge(entryBytes); err == nil {
 			err = l.definitionVersion(&v)
 		}
@@ -88,7 +88,7 @@ func (l *lexer) definitionVersions(d *object.Definition) error {
 	return err
 }
 
-func (l *lexer) definitionVersion(v *object.DefinitionVersion) error {
+func (l *lexer) definitionVersion(v *object.CRDVersion) error {
 	in, err := l.object("an entry of spec.versions")
 	for first := true; in && err == nil; first = false {
 		if in, err = l.member(first); !in || err != nil {
@@ -164,14 +164,14 @@ func (l *lexer) condition() (kind, status string, err error) {
 // dump has left out what identifies the instances: that is unknown then. A
 // definition without conditions counts as established: its instances, if there
 // are any, must not be overlooked.
-func (f *facts) finish() *object.Definition {
+func (f *facts) finish() *object.CRDFacts {
 	d := f.definition
 	d.Established = d.Established || !f.conditioned
 	if d.Group == "" || d.Kind == "" || d.Plural == "" || !f.scoped {
 		return nil
 	}
 	if len(d.Versions) == 0 && f.oldVersion != "" {
-		d.Versions = []object.DefinitionVersion{{Name: f.oldVersion, Served: true, Storage: true}}
+		d.Versions = []object.CRDVersion{{Name: f.oldVersion, Served: true, Storage: true}}
 	}
 	return &d
 }

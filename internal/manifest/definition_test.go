@@ -18,7 +18,7 @@ func TestDefinitionWithoutConditionsIsEstablished(t *testing.T) {
 		`,"status":{"conditions":[{"type":"Established","status":"True"}]}`:  true,
 		`,"status":{"conditions":[{"type":"Established","status":"False"}]}`: false,
 	} {
-		var got *object.Definition
+		var got *object.CRDFacts
 		err := Read(strings.NewReader(strings.Replace(text, "%", status, 1)), Options{File: "x"}, Handler{
 			Object: func(o *object.Object, _ bool, _ Position) error {
 				got = o.Definition()
@@ -39,7 +39,7 @@ func TestDefinitionWithoutConditionsIsEstablished(t *testing.T) {
 func TestDefinitionTellsStoredVersions(t *testing.T) {
 	const text = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"as.b"},
 		"spec":{"group":"b","names":{"kind":"A","plural":"as"},"scope":"Namespaced","versions":[]},"status":{"storedVersions":["v1","v2"]}}`
-	var got *object.Definition
+	var got *object.CRDFacts
 	err := Read(strings.NewReader(text), Options{File: "x"}, Handler{
 		Object: func(o *object.Object, _ bool, _ Position) error {
 			got = o.Definition()

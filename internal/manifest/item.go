@@ -45,17 +45,17 @@ type item struct {
 
 // facts are what spec, status and annotations say of the kinds that matter.
 type facts struct {
-	pod        object.Pod
+	pod        object.PodFacts
 	grace      int64
 	hasGrace   bool
 	finalizers []string
-	definition object.Definition
-	job        object.Job
-	volume     object.Volume
-	claim      object.ResourceClaim
-	cidr       object.ServiceCIDR
-	address    object.IPAddress
-	set        object.StatefulSet
+	definition object.CRDFacts
+	job        object.JobFacts
+	volume     object.PVFacts
+	claim      object.ResourceClaimFacts
+	cidr       object.ServiceCIDRFacts
+	address    object.IPAddressFacts
+	set        object.StatefulSetFacts
 	// specified tells that there was a spec, stated that there was a status.
 	specified, stated bool
 	// scoped tells that the definition has said its scope, conditioned that it

@@ -141,7 +141,7 @@ func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
 	}
 	r = &object.Rare{Finalizers: finalizers, Protection: key.protection, Revision: key.revision}
 	if key.pod {
-		r.Pod = &object.Pod{NodeName: key.node, Phase: key.phase, Mirror: key.mirror, VolumesKnown: key.volumes}
+		r.Pod = &object.PodFacts{NodeName: key.node, Phase: key.phase, Mirror: key.mirror, VolumesKnown: key.volumes}
 		if key.hasGrace {
 			r.Pod.TerminationGracePeriod = in.number(key.grace)
 		}
@@ -175,7 +175,7 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 		}
 		rare.Pod = &pod
 	case namespaceKind:
-		rare.Namespace = &object.Namespace{Phase: f.pod.Phase, Finalizers: f.finalizers}
+		rare.Namespace = &object.NamespaceFacts{Phase: f.pod.Phase, Finalizers: f.finalizers}
 	case definitionKind:
 		rare.Definition = definition
 	case jobKind:

@@ -141,7 +141,7 @@ func (l *lexer) volumeSpecField(it *item, flat bool) error {
 }
 
 // claimRef reads which claim a volume belongs to.
-func (l *lexer) claimRef(v *object.Volume, flat bool) error {
+func (l *lexer) claimRef(v *object.PVFacts, flat bool) error {
 	in, err := l.object("spec.claimRef")
 	for first := true; in && err == nil; first = false {
 		if in, err = l.member(first); !in || err != nil {

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Pod is what the deletion of a pod depends on (spec §2.9).
-type Pod struct {
+// PodFacts are what the deletion of a pod depends on (spec §2.9).
+type PodFacts struct {
 	// NodeName is empty for a pod that is not scheduled.
 	NodeName string
 	Phase    string
@@ -33,17 +33,17 @@ type Claim struct {
 }
 
 // Finished tells whether the pod has run to its end.
-func (p *Pod) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
+func (p *PodFacts) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
-// Namespace is what the deletion of a namespace depends on.
-type Namespace struct {
+// NamespaceFacts are what the deletion of a namespace depends on.
+type NamespaceFacts struct {
 	Phase string
 	// Finalizers are spec.finalizers, not metadata.finalizers.
 	Finalizers []string
 }
 
-// Definition is what a CustomResourceDefinition says of its instances.
-type Definition struct {
+// CRDFacts are what a CustomResourceDefinition says of its instances.
+type CRDFacts struct {
 	Group      string
 	Kind       string
 	Plural     string
@@ -51,7 +51,7 @@ type Definition struct {
 	ShortNames []string
 	Categories []string
 	Namespaced bool
-	Versions   []DefinitionVersion
+	Versions   []CRDVersion
 	// Stored are status.storedVersions: in each of them something may be stored.
 	Stored []string
 	// Established and Terminating are conditions of the status.
@@ -59,16 +59,16 @@ type Definition struct {
 	Terminating bool
 }
 
-// DefinitionVersion is one entry of a CustomResourceDefinition's spec.versions.
-type DefinitionVersion struct {
+// CRDVersion is one entry of a CustomResourceDefinition's spec.versions.
+type CRDVersion struct {
 	Name    string
 	Served  bool
 	Storage bool
 }
 
-// Job is what keeps the tracking finalizer on the pods of a Job
+// JobFacts are what keeps the tracking finalizer on the pods of a Job
 // (spec §7.1).
-type Job struct {
+type JobFacts struct {
 	// Finished tells that the Job has the condition Complete or Failed.
 	Finished bool
 	// ManagedBy is spec.managedBy; empty for the Job controller.
@@ -82,11 +82,11 @@ const BuiltInManager = "kubernetes.io/job-controller"
 
 // Elsewhere tells whether another controller than the one of Kubernetes manages
 // the Job.
-func (j *Job) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != BuiltInManager }
+func (j *JobFacts) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != BuiltInManager }
 
-// Volume is what the deletion of a PersistentVolume depends on
+// PVFacts are what the deletion of a PersistentVolume depends on
 // (spec §7.1).
-type Volume struct {
+type PVFacts struct {
 	// Phase is empty when the dump does not show it.
 	Phase string
 	// ClaimNamespace, ClaimName and ClaimUID are spec.claimRef; empty without one.
@@ -115,16 +115,16 @@ const (
 // Seldom holds the facts of kinds of which there are few, so that they cost the
 // others nothing.
 type Seldom struct {
-	ResourceClaim *ResourceClaim
-	ServiceCIDR   *ServiceCIDR
-	IPAddress     *IPAddress
+	ResourceClaim *ResourceClaimFacts
+	ServiceCIDR   *ServiceCIDRFacts
+	IPAddress     *IPAddressFacts
 	Token         *Token
-	StatefulSet   *StatefulSet
+	StatefulSet   *StatefulSetFacts
 }
 
-// ResourceClaim is what the deletion of a ResourceClaim depends on
+// ResourceClaimFacts are what the deletion of a ResourceClaim depends on
 // (spec §7.1).
-type ResourceClaim struct {
+type ResourceClaimFacts struct {
 	// Reserved are status.reservedFor: who uses the claim.
 	Reserved []Reservation
 }
@@ -137,22 +137,22 @@ type Reservation struct {
 	UID      types.UID
 }
 
-// ServiceCIDR is what the deletion of a ServiceCIDR depends on (spec §7.1).
-type ServiceCIDR struct {
+// ServiceCIDRFacts are what the deletion of a ServiceCIDR depends on (spec §7.1).
+type ServiceCIDRFacts struct {
 	// CIDRs are spec.cidrs as they are written.
 	CIDRs []string
 }
 
-// IPAddress is with what an IPAddress goes: spec.parentRef.
-type IPAddress struct {
+// IPAddressFacts are with what an IPAddress goes: spec.parentRef.
+type IPAddressFacts struct {
 	Group     string
 	Resource  string
 	Namespace string
 	Name      string
 }
 
-// StatefulSet is what a StatefulSet leaves behind.
-type StatefulSet struct {
+// StatefulSetFacts are what a StatefulSet leaves behind.
+type StatefulSetFacts struct {
 	// ClaimTemplates are the names of spec.volumeClaimTemplates.
 	ClaimTemplates []string
 }
@@ -161,7 +161,7 @@ type StatefulSet struct {
 // made for one of its pods, whatever their number is by now.
 //
 // Upstream: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
-func (s *StatefulSet) Made(set, claim string) bool {
+func (s *StatefulSetFacts) Made(set, claim string) bool {
 	return slices.ContainsFunc(s.ClaimTemplates, func(template string) bool {
 		ordinal, ok := strings.CutPrefix(claim, template+"-"+set+"-")
 		return ok && ordinal != "" && strings.Trim(ordinal, "0123456789") == ""
@@ -224,9 +224,9 @@ func equalSeldom(a, b *Seldom) bool {
 }
 
 // Bound tells whether the volume belongs to a claim.
-func (v *Volume) Bound() bool { return v.Phase == "Bound" }
+func (v *PVFacts) Bound() bool { return v.Phase == "Bound" }
 
-func equalPods(a, b *Pod) bool {
+func equalPods(a, b *PodFacts) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -235,14 +235,14 @@ func equalPods(a, b *Pod) bool {
 		equalPointees(a.TerminationGracePeriod, b.TerminationGracePeriod)
 }
 
-func equalNamespaces(a, b *Namespace) bool {
+func equalNamespaces(a, b *NamespaceFacts) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	return a.Phase == b.Phase && slices.Equal(a.Finalizers, b.Finalizers)
 }
 
-func equalDefinitions(a, b *Definition) bool {
+func equalDefinitions(a, b *CRDFacts) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

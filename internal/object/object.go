@@ -50,11 +50,11 @@ type Rare struct {
 	Revision uint32
 
 	// What single kinds add: nil for every other kind.
-	Pod        *Pod
-	Namespace  *Namespace
-	Definition *Definition
-	Job        *Job
-	Volume     *Volume
+	Pod        *PodFacts
+	Namespace  *NamespaceFacts
+	Definition *CRDFacts
+	Job        *JobFacts
+	Volume     *PVFacts
 	Seldom     *Seldom
 }
 
@@ -93,28 +93,28 @@ func (o *Object) DeletionTimestamp() int64 { return o.rare().DeletionTimestamp }
 func (o *Object) GracePeriod() *int64 { return o.rare().GracePeriod }
 
 // Pod is nil unless the object is a pod whose dump showed spec or status.
-func (o *Object) Pod() *Pod { return o.rare().Pod }
+func (o *Object) Pod() *PodFacts { return o.rare().Pod }
 
 // NamespaceFacts is nil unless the object is a Namespace.
-func (o *Object) NamespaceFacts() *Namespace { return o.rare().Namespace }
+func (o *Object) NamespaceFacts() *NamespaceFacts { return o.rare().Namespace }
 
 // Definition is nil unless the object is a CustomResourceDefinition.
-func (o *Object) Definition() *Definition { return o.rare().Definition }
+func (o *Object) Definition() *CRDFacts { return o.rare().Definition }
 
 // Revision tells which ReplicaSet is the current one of its Deployment: the two have
 // the same. It is 0 when it is not known.
 func (o *Object) Revision() uint32 { return o.rare().Revision }
 
 // Job is nil unless the object is a Job whose dump showed the spec.
-func (o *Object) Job() *Job { return o.rare().Job }
+func (o *Object) Job() *JobFacts { return o.rare().Job }
 
 // Volume is nil unless the object is a PersistentVolume whose dump showed spec or
 // status.
-func (o *Object) Volume() *Volume { return o.rare().Volume }
+func (o *Object) Volume() *PVFacts { return o.rare().Volume }
 
 // ResourceClaim is nil unless the object is a ResourceClaim whose dump showed the
 // status.
-func (o *Object) ResourceClaim() *ResourceClaim {
+func (o *Object) ResourceClaim() *ResourceClaimFacts {
 	if s := o.rare().Seldom; s != nil {
 		return s.ResourceClaim
 	}
@@ -122,7 +122,7 @@ func (o *Object) ResourceClaim() *ResourceClaim {
 }
 
 // ServiceCIDR is nil unless the object is a ServiceCIDR whose dump showed the spec.
-func (o *Object) ServiceCIDR() *ServiceCIDR {
+func (o *Object) ServiceCIDR() *ServiceCIDRFacts {
 	if s := o.rare().Seldom; s != nil {
 		return s.ServiceCIDR
 	}
@@ -130,7 +130,7 @@ func (o *Object) ServiceCIDR() *ServiceCIDR {
 }
 
 // IPAddress is nil unless the object is an IPAddress whose dump showed the spec.
-func (o *Object) IPAddress() *IPAddress {
+func (o *Object) IPAddress() *IPAddressFacts {
 	if s := o.rare().Seldom; s != nil {
 		return s.IPAddress
 	}
@@ -147,7 +147,7 @@ func (o *Object) Token() *Token {
 }
 
 // StatefulSet is nil unless the object is a StatefulSet whose dump showed the spec.
-func (o *Object) StatefulSet() *StatefulSet {
+func (o *Object) StatefulSet() *StatefulSetFacts {
 	if s := o.rare().Seldom; s != nil {
 		return s.StatefulSet
 	}

@@ -82,10 +82,10 @@ func TestEqualSeesEveryField(t *testing.T) {
 	base := func() *Object {
 		return &Object{Ref: Ref{"v1", "Pod", "n", "a", "u"}, ResourceVersion: "1", Owners: []OwnerReference{{UID: "o"}}, Labels: "a\x00b\x00", Created: 1, Generation: 1,
 			Rare: &Rare{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace, Revision: 3,
-				Seldom: &Seldom{ResourceClaim: &ResourceClaim{Reserved: []Reservation{{Name: "p"}}}, ServiceCIDR: &ServiceCIDR{CIDRs: []string{"10.0.0.0/24"}}, IPAddress: &IPAddress{Name: "web"}, Token: &Token{Account: "ci"}, StatefulSet: &StatefulSet{ClaimTemplates: []string{"data"}}},
-				Pod:    &Pod{NodeName: "n", TerminationGracePeriod: &grace, VolumesKnown: true, Claims: []Claim{{Name: "c"}}}, Namespace: &Namespace{Finalizers: []string{"kubernetes"}},
-				Definition: &Definition{Versions: []DefinitionVersion{{Name: "v1"}}},
-				Job:        &Job{ManagedBy: "x/y"}, Volume: &Volume{Phase: "Bound", ClaimNamespace: "n", ClaimName: "c", ClaimUID: "u"}}}
+				Seldom: &Seldom{ResourceClaim: &ResourceClaimFacts{Reserved: []Reservation{{Name: "p"}}}, ServiceCIDR: &ServiceCIDRFacts{CIDRs: []string{"10.0.0.0/24"}}, IPAddress: &IPAddressFacts{Name: "web"}, Token: &Token{Account: "ci"}, StatefulSet: &StatefulSetFacts{ClaimTemplates: []string{"data"}}},
+				Pod:    &PodFacts{NodeName: "n", TerminationGracePeriod: &grace, VolumesKnown: true, Claims: []Claim{{Name: "c"}}}, Namespace: &NamespaceFacts{Finalizers: []string{"kubernetes"}},
+				Definition: &CRDFacts{Versions: []CRDVersion{{Name: "v1"}}},
+				Job:        &JobFacts{ManagedBy: "x/y"}, Volume: &PVFacts{Phase: "Bound", ClaimNamespace: "n", ClaimName: "c", ClaimUID: "u"}}}
 	}
 	for i, change := range []func(*Object){
 		func(o *Object) { o.UID = "x" }, func(o *Object) { o.ResourceVersion = "2" }, func(o *Object) { o.Owners = nil },
@@ -96,7 +96,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 		func(o *Object) { o.Rare.Namespace = nil }, func(o *Object) { o.Rare.Definition.Versions = nil }, func(o *Object) { o.Rare.Definition = nil },
 		func(o *Object) { o.Rare.Pod.VolumesKnown = false }, func(o *Object) { o.Rare.Pod.Claims = nil },
 		func(o *Object) { o.Rare.Pod.Claims = []Claim{{Name: "c", Ephemeral: true}} }, func(o *Object) { o.Rare.Job = nil },
-		func(o *Object) { o.Rare.Job = &Job{ManagedBy: "x/y", Finished: true} }, func(o *Object) { o.Rare.Job = &Job{} },
+		func(o *Object) { o.Rare.Job = &JobFacts{ManagedBy: "x/y", Finished: true} }, func(o *Object) { o.Rare.Job = &JobFacts{} },
 		func(o *Object) { o.Rare.Volume = nil }, func(o *Object) { o.Rare.Volume.Phase = "" }, func(o *Object) { o.Rare.Volume.ClaimUID = "x" },
 		func(o *Object) { o.Rare.Volume.ReclaimPolicy = "Delete" }, func(o *Object) { o.Rare.Volume.Provisioner = "x" }, func(o *Object) { o.Rare.Volume.CSI = true },
 		func(o *Object) { o.Rare.Volume.MigratedTo = "x" }, func(o *Object) { o.Rare.Revision = 4 }, func(o *Object) { o.Rare.Seldom = nil },
@@ -119,7 +119,7 @@ func TestEqualSeesEveryField(t *testing.T) {
 
 func TestJobManagedElsewhere(t *testing.T) {
 	for by, want := range map[string]bool{"": false, "kubernetes.io/job-controller": false, "kueue.x-k8s.io/multikueue": true} {
-		if got := (&Job{ManagedBy: by}).Elsewhere(); got != want {
+		if got := (&JobFacts{ManagedBy: by}).Elsewhere(); got != want {
 			t.Errorf("%q: %v, want %v", by, got, want)
 		}
 	}

@@ -41,7 +41,7 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 	if target.Kind != "Namespace" || target.APIVersion != "v1" {
 		return nil
 	}
-	facts := object.Namespace{Finalizers: []string{finalizer.NamespaceToken}}
+	facts := object.NamespaceFacts{Finalizers: []string{finalizer.NamespaceToken}}
 	if seen := target.NamespaceFacts(); seen != nil {
 		facts = *seen
 	}
@@ -54,7 +54,7 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 		return err
 	}
 	next := now.Clone()
-	next.Edit().Namespace = &object.Namespace{
+	next.Edit().Namespace = &object.NamespaceFacts{
 		Phase: facts.Phase, Finalizers: slices.DeleteFunc(slices.Clone(facts.Finalizers), taken),
 	}
 	_, err = s.recorder.Finalize(ctx, next)

@@ -69,7 +69,7 @@ func compareTypes(a, b typeName) int {
 
 // definitionsOf collects the CustomResourceDefinitions in a fixed order. Of a
 // definition that was read twice the one with the newest resourceVersion counts.
-func definitionsOf(objects []*object.Object) []*object.Definition {
+func definitionsOf(objects []*object.Object) []*object.CRDFacts {
 	newest := map[schema.GroupResource]*object.Object{}
 	for _, o := range objects {
 		d := o.Definition()
@@ -81,11 +81,11 @@ func definitionsOf(objects []*object.Object) []*object.Definition {
 			newest[gr] = o
 		}
 	}
-	definitions := make([]*object.Definition, 0, len(newest))
+	definitions := make([]*object.CRDFacts, 0, len(newest))
 	for _, o := range newest {
 		definitions = append(definitions, o.Definition())
 	}
-	slices.SortFunc(definitions, func(a, b *object.Definition) int {
+	slices.SortFunc(definitions, func(a, b *object.CRDFacts) int {
 		if c := strings.Compare(a.Group, b.Group); c != 0 {
 			return c
 		}
@@ -100,7 +100,7 @@ func definitionsOf(objects []*object.Object) []*object.Definition {
 //
 // Upstream: apiextensions-apiserver/pkg/apiserver/customresource_discovery_controller.go DiscoveryController.sync,
 // sortGroupDiscoveryByKubeAwareVersion.
-func addDefinition(rs *object.Resources, d *object.Definition) {
+func addDefinition(rs *object.Resources, d *object.CRDFacts) {
 	if _, ok := rs.Preferred(schema.GroupResource{Group: d.Group, Resource: d.Plural}); ok {
 		return
 	}
@@ -122,7 +122,7 @@ func addDefinition(rs *object.Resources, d *object.Definition) {
 
 // markCustom marks what discovery lists and a definition declares. Where no
 // definition is at hand, the group decides.
-func markCustom(rs *object.Resources, definitions []*object.Definition) *object.Resources {
+func markCustom(rs *object.Resources, definitions []*object.CRDFacts) *object.Resources {
 	declared := map[schema.GroupResource]bool{}
 	for _, d := range definitions {
 		declared[schema.GroupResource{Group: d.Group, Resource: d.Plural}] = true

@@ -59,7 +59,7 @@ func (s *storedObject) take(o *object.Object, typeIndex int) {
 	}
 }
 
-func storedPodOf(p *object.Pod) *storedPod {
+func storedPodOf(p *object.PodFacts) *storedPod {
 	s := &storedPod{
 		NodeName: p.NodeName, Phase: p.Phase, TerminationGracePeriod: p.TerminationGracePeriod, Mirror: p.Mirror,
 		VolumesKnown: p.VolumesKnown,
@@ -71,8 +71,8 @@ func storedPodOf(p *object.Pod) *storedPod {
 }
 
 // pod is the facts that were stored, their repeated strings shared.
-func (s *storedPod) pod(intern *manifest.Interner) *object.Pod {
-	p := &object.Pod{
+func (s *storedPod) pod(intern *manifest.Interner) *object.PodFacts {
+	p := &object.PodFacts{
 		NodeName: intern.String(s.NodeName), Phase: intern.String(s.Phase),
 		TerminationGracePeriod: s.TerminationGracePeriod, Mirror: s.Mirror, VolumesKnown: s.VolumesKnown,
 	}
@@ -82,7 +82,7 @@ func (s *storedPod) pod(intern *manifest.Interner) *object.Pod {
 	return p
 }
 
-func storedDefinitionOf(d *object.Definition) *storedDefinition {
+func storedDefinitionOf(d *object.CRDFacts) *storedDefinition {
 	s := &storedDefinition{
 		Group: d.Group, Kind: d.Kind, Plural: d.Plural, Singular: d.Singular,
 		ShortNames: d.ShortNames, Categories: d.Categories, Namespaced: d.Namespaced,
@@ -132,25 +132,25 @@ func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 		rare.Pod = s.Pod.pod(intern)
 	}
 	if s.Job != nil {
-		job := object.Job(*s.Job)
+		job := object.JobFacts(*s.Job)
 		rare.Job = &job
 	}
 	if s.Volume != nil {
-		volume := object.Volume(*s.Volume)
+		volume := object.PVFacts(*s.Volume)
 		rare.Volume = &volume
 	}
 	if s.NamespaceFacts != nil {
-		namespace := object.Namespace(*s.NamespaceFacts)
+		namespace := object.NamespaceFacts(*s.NamespaceFacts)
 		rare.Namespace = &namespace
 	}
 	if d := s.Definition; d != nil {
-		rare.Definition = &object.Definition{
+		rare.Definition = &object.CRDFacts{
 			Group: d.Group, Kind: d.Kind, Plural: d.Plural, Singular: d.Singular,
 			ShortNames: d.ShortNames, Categories: d.Categories, Namespaced: d.Namespaced,
 			Established: d.Established, Terminating: d.Terminating, Stored: d.Stored,
 		}
 		for _, v := range d.Versions {
-			rare.Definition.Versions = append(rare.Definition.Versions, object.DefinitionVersion(v))
+			rare.Definition.Versions = append(rare.Definition.Versions, object.CRDVersion(v))
 		}
 	}
 	return rare
@@ -159,24 +159,24 @@ func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 func (s *storedObject) seldom(intern *manifest.Interner) *object.Seldom {
 	switch {
 	case s.ResourceClaim != nil:
-		claim := &object.ResourceClaim{}
+		claim := &object.ResourceClaimFacts{}
 		for _, r := range s.ResourceClaim.Reserved {
 			r.Group, r.Resource = intern.String(r.Group), intern.String(r.Resource)
 			claim.Reserved = append(claim.Reserved, object.Reservation(r))
 		}
 		return &object.Seldom{ResourceClaim: claim}
 	case s.ServiceCIDR != nil:
-		return &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: s.ServiceCIDR.CIDRs}}
+		return &object.Seldom{ServiceCIDR: &object.ServiceCIDRFacts{CIDRs: s.ServiceCIDR.CIDRs}}
 	case s.IPAddress != nil:
 		a := *s.IPAddress
 		a.Group, a.Resource, a.Namespace = intern.String(a.Group), intern.String(a.Resource), intern.String(a.Namespace)
-		address := object.IPAddress(a)
+		address := object.IPAddressFacts(a)
 		return &object.Seldom{IPAddress: &address}
 	case s.Token != nil:
 		token := object.Token(*s.Token)
 		return &object.Seldom{Token: &token}
 	case s.StatefulSet != nil:
-		set := &object.StatefulSet{}
+		set := &object.StatefulSetFacts{}
 		for _, name := range s.StatefulSet.ClaimTemplates {
 			set.ClaimTemplates = append(set.ClaimTemplates, intern.String(name))
 		}

@@ -53,7 +53,7 @@ func setFact(o *object.Object, key, value string) (err error) {
 		}
 	case "CustomResourceDefinition":
 		if rare.Definition == nil {
-			rare.Definition = &object.Definition{Namespaced: true}
+			rare.Definition = &object.CRDFacts{Namespaced: true}
 		}
 		rare.Definition = own(rare.Definition)
 		if ok, err := setDefinition(rare.Definition, key, value); ok {
@@ -97,12 +97,12 @@ func setFact(o *object.Object, key, value string) (err error) {
 		}
 	case "IPAddress":
 		if namespace, name, ok := strings.Cut(value, "/"); key == "of" && ok {
-			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddress{Resource: "services", Namespace: namespace, Name: name}}
+			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddressFacts{Resource: "services", Namespace: namespace, Name: name}}
 			return nil
 		}
 	case "StatefulSet":
 		if key == "templates" {
-			rare.Seldom = &object.Seldom{StatefulSet: &object.StatefulSet{ClaimTemplates: list(value)}}
+			rare.Seldom = &object.Seldom{StatefulSet: &object.StatefulSetFacts{ClaimTemplates: list(value)}}
 			return nil
 		}
 	case "Secret":
@@ -113,14 +113,14 @@ func setFact(o *object.Object, key, value string) (err error) {
 		}
 	case "ServiceCIDR":
 		if key == "cidrs" {
-			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDR{CIDRs: list(value)}}
+			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDRFacts{CIDRs: list(value)}}
 			return nil
 		}
 	}
 	return fmt.Errorf("there is no attribute %q", key)
 }
 
-func setDefinition(d *object.Definition, key, value string) (bool, error) {
+func setDefinition(d *object.CRDFacts, key, value string) (bool, error) {
 	switch key {
 	case "defines":
 		words := strings.Split(value, ":")
@@ -129,7 +129,7 @@ func setDefinition(d *object.Definition, key, value string) (bool, error) {
 		}
 		group, version := object.SplitAPIVersion(words[0])
 		d.Group, d.Kind, d.Plural = group, words[1], words[2]
-		d.Versions = []object.DefinitionVersion{{Name: version, Served: true, Storage: true}}
+		d.Versions = []object.CRDVersion{{Name: version, Served: true, Storage: true}}
 	case "scope":
 		d.Namespaced = value != "Cluster"
 	case "established":
@@ -154,7 +154,7 @@ func claims(value string) []object.Claim {
 }
 
 // setClaim reads namespace/name:uid.
-func setClaim(v *object.Volume, value string) error {
+func setClaim(v *object.PVFacts, value string) error {
 	at, uid, ok := strings.Cut(value, ":")
 	namespace, name, named := strings.Cut(at, "/")
 	if !ok || !named {
@@ -166,7 +166,7 @@ func setClaim(v *object.Volume, value string) error {
 
 // reserved reads resource:name:uid, several with commas.
 func reserved(value string) (*object.Seldom, error) {
-	claim := &object.ResourceClaim{}
+	claim := &object.ResourceClaimFacts{}
 	for _, user := range list(value) {
 		words := strings.Split(user, ":")
 		if len(words) != 3 {

@@ -134,7 +134,7 @@ func formatFacts(o *object.Object) []string {
 	return words
 }
 
-func formatReclaim(v *object.Volume) []string {
+func formatReclaim(v *object.PVFacts) []string {
 	var words []string
 	for _, x := range []struct{ key, value string }{{"reclaim", v.ReclaimPolicy}, {"by", v.Provisioner}, {"to", v.MigratedTo}} {
 		if x.value != "" {

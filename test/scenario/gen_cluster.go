@@ -162,7 +162,7 @@ func (w World) drawTies(t *rapid.T, o *object.Object) {
 
 // drawPod draws on which node a pod is and which claims it uses.
 func drawPod(t *rapid.T, o *object.Object) {
-	facts := object.Pod{VolumesKnown: rapid.IntRange(0, 3).Draw(t, "volumes known") > 0}
+	facts := object.PodFacts{VolumesKnown: rapid.IntRange(0, 3).Draw(t, "volumes known") > 0}
 	facts.NodeName = rapid.SampledFrom([]string{"n1", "n1", "n1", "n2", ""}).Draw(t, "node")
 	facts.Phase = rapid.SampledFrom([]string{"Running", "Running", "Succeeded", ""}).Draw(t, "phase")
 	if facts.VolumesKnown && rapid.Bool().Draw(t, "uses the claim") {

@@ -70,7 +70,7 @@ func (c *content) empty() {
 		return
 	}
 	next := c.namespace.Clone()
-	facts := object.Namespace{Phase: namespaceTerminating}
+	facts := object.NamespaceFacts{Phase: namespaceTerminating}
 	for _, token := range slices.Compact(slices.Sorted(slices.Values(tokensOf(c.namespace)))) {
 		if token != namespaceToken {
 			facts.Finalizers = append(facts.Finalizers, token)
@@ -92,7 +92,7 @@ func (c *content) terminate() bool {
 		return true
 	}
 	next := c.namespace.Clone()
-	next.Edit().Namespace = &object.Namespace{Phase: namespaceTerminating, Finalizers: facts.Finalizers}
+	next.Edit().Namespace = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: facts.Finalizers}
 	stored, err := c.w.Update(c.ctx, next)
 	c.refused(c.namespace.Ref, object.Resource{}, err)
 	if err != nil {

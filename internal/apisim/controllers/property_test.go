@@ -175,7 +175,7 @@ func mayUse(o, claim *object.Object) bool {
 }
 
 // reserves tells whether a pod that may yet run reserves a device.
-func reserves(o *object.Object, namespace string, c *object.ResourceClaim) bool {
+func reserves(o *object.Object, namespace string, c *object.ResourceClaimFacts) bool {
 	pod := o.Pod()
 	return o.Kind == "Pod" && o.Namespace == namespace &&
 		slices.ContainsFunc(c.Reserved, func(r object.Reservation) bool { return r.UID == o.UID }) &&

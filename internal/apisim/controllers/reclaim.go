@@ -93,7 +93,7 @@ func (r *reclaim) Step(ctx context.Context, w World) (bool, error) {
 }
 
 // reclaim does what the policy of a volume asks for.
-func (p *pass) reclaim(volume *object.Object, facts *object.Volume) {
+func (p *pass) reclaim(volume *object.Object, facts *object.PVFacts) {
 	unknown := func(why string) {
 		if !volume.BeingDeleted() {
 			p.wait(Wait{Object: volume.Ref, Reason: NotShown, Why: why})
@@ -119,7 +119,7 @@ func (p *pass) reclaim(volume *object.Object, facts *object.Volume) {
 
 // driverOf is the external driver that deletes the storage of a volume; empty where
 // that is not known.
-func driverOf(facts *object.Volume) string {
+func driverOf(facts *object.PVFacts) string {
 	by := cmp.Or(facts.MigratedTo, facts.Provisioner)
 	if strings.HasPrefix(by, "kubernetes.io/") {
 		return ""

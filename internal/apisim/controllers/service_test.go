@@ -25,7 +25,7 @@ func gone(t *testing.T, w *apisim.Server, ref object.Ref) bool {
 // TestAddressesOfOthers: an address goes with its Service, not with what has the name of
 // one in another group or resource.
 func TestAddressesOfOthers(t *testing.T) {
-	for _, parent := range []object.IPAddress{
+	for _, parent := range []object.IPAddressFacts{
 		{Resource: "services", Namespace: "s", Name: "web"},
 		{Group: "gateway.networking.k8s.io", Resource: "services", Namespace: "s", Name: "web"},
 		{Resource: "gateways", Namespace: "s", Name: "web"},
@@ -52,11 +52,11 @@ func TestAddressesOfOthers(t *testing.T) {
 // TestUnservedVersions: a version that a definition does not serve needs no APIService,
 // and a definition of which nothing is known needs all of its group.
 func TestUnservedVersions(t *testing.T) {
-	version := func(served bool) *object.Definition {
-		return &object.Definition{Group: "example.com", Kind: "Gadget", Plural: "gadgets", Versions: []object.DefinitionVersion{{Name: "v1", Served: served}}}
+	version := func(served bool) *object.CRDFacts {
+		return &object.CRDFacts{Group: "example.com", Kind: "Gadget", Plural: "gadgets", Versions: []object.CRDVersion{{Name: "v1", Served: served}}}
 	}
 	for name, test := range map[string]struct {
-		other *object.Definition
+		other *object.CRDFacts
 		goes  bool
 	}{
 		"the other serves it":         {version(true), false},

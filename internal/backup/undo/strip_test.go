@@ -14,7 +14,7 @@ import (
 func TestStrip(t *testing.T) {
 	boundTo := func(uid string) *object.Object {
 		v := live("PersistentVolume disk")
-		v.Edit().Volume = &object.Volume{Phase: "Released"}
+		v.Edit().Volume = &object.PVFacts{Phase: "Released"}
 		if uid != "" {
 			v.Rare.Volume.ClaimUID = "old"
 		}

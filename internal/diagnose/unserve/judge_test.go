@@ -125,7 +125,7 @@ func noted(doc *report.Exposure, n reason.Code) bool {
 // The only version that is served leaves nothing to migrate to.
 func TestOnlyVersion(t *testing.T) {
 	d := definition(false)
-	d.Rare.Definition.Versions = []object.DefinitionVersion{{Name: "v2", Served: true, Storage: true}}
+	d.Rare.Definition.Versions = []object.CRDVersion{{Name: "v2", Served: true, Storage: true}}
 	d.Rare.Definition.Stored = nil
 	rs := &object.Resources{}
 	for _, r := range resources(false).All() {

@@ -30,7 +30,7 @@ func (e *UnknownVersionError) Error() string {
 // subject is the definition and the version in question.
 type subject struct {
 	object *object.Object
-	*object.Definition
+	*object.CRDFacts
 	// version is empty when the whole definition goes.
 	version string
 	// served lists the versions that are served, the best one first.
@@ -42,14 +42,14 @@ func newSubject(snap *snapshot.Snapshot, o *object.Object, name string) (*subjec
 	if d == nil {
 		return nil, fmt.Errorf("%s: the dump does not show what it defines; it needs the whole definition", o.Ref)
 	}
-	s := &subject{object: o, Definition: d, version: name}
+	s := &subject{object: o, CRDFacts: d, version: name}
 	for _, v := range d.Versions {
 		if _, err := snap.Resources.For(s.apiVersion(v.Name), d.Kind); err == nil && v.Served {
 			s.served = append(s.served, v.Name)
 		}
 	}
 	slices.SortStableFunc(s.served, func(a, b string) int { return version.CompareKubeAwareVersionStrings(b, a) })
-	if name != "" && !slices.ContainsFunc(d.Versions, func(v object.DefinitionVersion) bool { return v.Name == name }) {
+	if name != "" && !slices.ContainsFunc(d.Versions, func(v object.CRDVersion) bool { return v.Name == name }) {
 		e := &UnknownVersionError{Definition: o.Name, Version: name}
 		for _, v := range d.Versions {
 			e.Versions = append(e.Versions, v.Name)
@@ -112,7 +112,7 @@ func (s *subject) preferred(snap *snapshot.Snapshot) bool {
 }
 
 func (s *subject) storage() bool {
-	return slices.ContainsFunc(s.Versions, func(v object.DefinitionVersion) bool { return v.Name == s.version && v.Storage })
+	return slices.ContainsFunc(s.Versions, func(v object.CRDVersion) bool { return v.Name == s.version && v.Storage })
 }
 
 // report is the version as a document has it.

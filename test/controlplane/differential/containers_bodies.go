@@ -28,14 +28,14 @@ func podWithVolumes(o *object.Object) string {
 		spec, *p.TerminationGracePeriod, strings.Join(volumes, ","), p.Phase)
 }
 
-func namespaceBody(n *object.Namespace) string {
+func namespaceBody(n *object.NamespaceFacts) string {
 	finalizers, _ := json.Marshal(n.Finalizers) // strings marshal
 	return fmt.Sprintf(`"spec":{"finalizers":%s},"status":{"phase":%q}`, finalizers, n.Phase)
 }
 
 // volumeBody is a volume that stays when its claim has gone. No claim of another one's
 // world can be bound to it: there is no storage class.
-func volumeBody(v *object.Volume) string {
+func volumeBody(v *object.PVFacts) string {
 	claim := ""
 	if v.ClaimName != "" {
 		claim = fmt.Sprintf(`,"claimRef":{"apiVersion":"v1","kind":"PersistentVolumeClaim","namespace":%q,"name":%q,"uid":%q}`, v.ClaimNamespace, v.ClaimName, v.ClaimUID)
@@ -63,7 +63,7 @@ func jobBody(name string) string {
 
 // definitionBody is a definition as the API server's own controllers leave it, so that
 // they have nothing to add.
-func definitionBody(d *object.Definition) string {
+func definitionBody(d *object.CRDFacts) string {
 	scope := "Namespaced"
 	if !d.Namespaced {
 		scope = "Cluster"

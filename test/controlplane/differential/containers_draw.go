@@ -106,7 +106,7 @@ func (d *drawer) namespace(name string) {
 	o.Name = name
 	d.namespaces = append(d.namespaces, name)
 	rare := o.Edit()
-	rare.Namespace = &object.Namespace{Phase: "Active", Finalizers: []string{namespaceToken}}
+	rare.Namespace = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{namespaceToken}}
 	if d.one(12) {
 		rare.Namespace.Finalizers = append(rare.Namespace.Finalizers, scenario.Foreign)
 	}
@@ -122,9 +122,9 @@ func (d *drawer) definition(k drawnKind) {
 	plural := pluralOf(k.kind)
 	o.Name = plural + "." + drawnGroup
 	rare := o.Edit()
-	rare.Definition = &object.Definition{
+	rare.Definition = &object.CRDFacts{
 		Group: drawnGroup, Kind: k.kind, Plural: plural, Namespaced: !k.clusterScoped, Established: true,
-		Versions: []object.DefinitionVersion{{Name: "v1", Served: true, Storage: true}},
+		Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}},
 	}
 	rare.Finalizers = d.finalizers(9, 14)
 	d.instances = append(d.instances, k)
@@ -179,7 +179,7 @@ func (d *drawer) content() {
 		rare.Finalizers = append([]string{volumeProtection}, rare.Finalizers...)
 		rare.Volume = d.volume()
 	case "Job":
-		rare.Job = &object.Job{}
+		rare.Job = &object.JobFacts{}
 		d.podOf(o)
 	}
 	often := 18
@@ -208,7 +208,7 @@ func ofCollector(finalizer string) bool {
 
 // pod draws where a pod stands and what it uses.
 func (d *drawer) pod(o *object.Object) {
-	p := &object.Pod{Phase: "Pending", TerminationGracePeriod: new(int64(d.IntN(4) * 2)), VolumesKnown: true}
+	p := &object.PodFacts{Phase: "Pending", TerminationGracePeriod: new(int64(d.IntN(4) * 2)), VolumesKnown: true}
 	if !d.one(3) {
 		p.NodeName, p.Phase = "node", []string{"Running", "Running", "Succeeded"}[d.IntN(3)]
 	}
@@ -238,17 +238,17 @@ func (d *drawer) podOf(job *object.Object) {
 	}}
 	rare := o.Edit()
 	rare.Finalizers = []string{jobTracking}
-	rare.Pod = &object.Pod{NodeName: "node", Phase: []string{"Running", "Succeeded"}[d.IntN(2)], TerminationGracePeriod: new(int64(2)), VolumesKnown: true}
+	rare.Pod = &object.PodFacts{NodeName: "node", Phase: []string{"Running", "Succeeded"}[d.IntN(2)], TerminationGracePeriod: new(int64(2)), VolumesKnown: true}
 }
 
 // volume draws a volume, mostly that of a claim.
-func (d *drawer) volume() *object.Volume {
+func (d *drawer) volume() *object.PVFacts {
 	if len(d.unbound) == 0 || d.one(4) {
-		return &object.Volume{Phase: "Available"}
+		return &object.PVFacts{Phase: "Available"}
 	}
 	claim := d.unbound[0]
 	d.unbound = d.unbound[1:]
-	return &object.Volume{Phase: "Bound", ClaimNamespace: claim.Namespace, ClaimName: claim.Name, ClaimUID: claim.UID}
+	return &object.PVFacts{Phase: "Bound", ClaimNamespace: claim.Namespace, ClaimName: claim.Name, ClaimUID: claim.UID}
 }
 
 // owners draws the owners of an object beside those that it has.

@@ -90,7 +90,7 @@ func stateOf(objects []*object.Object) map[string]string {
 			c.Rare.Finalizers = slices.Sorted(slices.Values(o.Finalizers()))
 		}
 		if d := o.Definition(); d != nil {
-			c.Rare.Definition = &object.Definition{Namespaced: true, Terminating: d.Terminating}
+			c.Rare.Definition = &object.CRDFacts{Namespaced: true, Terminating: d.Terminating}
 		}
 		line, _, _ := strings.Cut(scenario.Format(c, scenario.Names{}), " rv=")
 		state[o.Ref.String()] = line

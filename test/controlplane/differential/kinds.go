@@ -83,7 +83,7 @@ func definition(plural, kind, scope string) string {
 }
 
 // podBody is the body of a pod of which something is known.
-func podBody(p *object.Pod) string {
+func podBody(p *object.PodFacts) string {
 	body := `"spec":{"containers":[{"name":"c","image":"i"}],` + tolerations
 	if p.NodeName != "" {
 		body += fmt.Sprintf(`,"nodeName":%q`, p.NodeName)

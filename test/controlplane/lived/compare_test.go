@@ -118,7 +118,7 @@ func (s *story) text(o, said *object.Object) string {
 	rare := c.Edit()
 	rare.Pod, rare.Namespace, rare.Definition, rare.Job, rare.Volume = nil, nil, nil, nil, nil
 	if p, f := said.Pod(), o.Pod(); p != nil && f != nil {
-		rare.Pod = &object.Pod{NodeName: f.NodeName, Mirror: f.Mirror}
+		rare.Pod = &object.PodFacts{NodeName: f.NodeName, Mirror: f.Mirror}
 		if p.Phase != "" {
 			rare.Pod.Phase = f.Phase
 		}
@@ -133,7 +133,7 @@ func (s *story) text(o, said *object.Object) string {
 		rare.Namespace = o.NamespaceFacts()
 	}
 	if d, f := said.Definition(), o.Definition(); d != nil && f != nil {
-		rare.Definition = &object.Definition{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
+		rare.Definition = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
 	}
 	if said.Job() != nil {
 		rare.Job = o.Job()

@@ -44,9 +44,9 @@ func bodyOf(o *object.Object) string {
 	}
 }
 
-func podBody(p *object.Pod) string {
+func podBody(p *object.PodFacts) string {
 	if p == nil {
-		p = &object.Pod{}
+		p = &object.PodFacts{}
 	}
 	spec := `"containers":[{"name":"c","image":"i"}],` + tolerations
 	if p.NodeName != "" {
@@ -66,7 +66,7 @@ func podBody(p *object.Pod) string {
 	return fmt.Sprintf(`"spec":{%s,"volumes":[%s]}%s`, spec, strings.Join(volumes, ","), status)
 }
 
-func namespaceBody(n *object.Namespace) string {
+func namespaceBody(n *object.NamespaceFacts) string {
 	if n == nil {
 		return ""
 	}
@@ -74,10 +74,10 @@ func namespaceBody(n *object.Namespace) string {
 	return fmt.Sprintf(`"spec":{"finalizers":%s},"status":{"phase":%q}`, finalizers, n.Phase)
 }
 
-func volumeBody(v *object.Volume) string {
+func volumeBody(v *object.PVFacts) string {
 	claim := ""
 	if v == nil {
-		v = &object.Volume{}
+		v = &object.PVFacts{}
 	}
 	if v.ClaimName != "" {
 		claim = fmt.Sprintf(`,"claimRef":{"kind":"PersistentVolumeClaim","namespace":%q,"name":%q,"uid":%q}`, v.ClaimNamespace, v.ClaimName, v.ClaimUID)

@@ -228,7 +228,7 @@ func (p *play) text(o, said *object.Object) string {
 	rare := c.Edit()
 	rare.Pod, rare.Namespace, rare.Definition, rare.Job, rare.Volume = nil, nil, nil, nil, nil
 	if s, f := said.Pod(), o.Pod(); s != nil && f != nil {
-		rare.Pod = &object.Pod{NodeName: f.NodeName}
+		rare.Pod = &object.PodFacts{NodeName: f.NodeName}
 		if s.Phase != "" {
 			rare.Pod.Phase = f.Phase
 		}
@@ -244,7 +244,7 @@ func (p *play) text(o, said *object.Object) string {
 		rare.Finalizers = slices.Sorted(slices.Values(rare.Finalizers))
 	}
 	if s, f := said.Definition(), o.Definition(); s != nil && f != nil {
-		rare.Definition = &object.Definition{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
+		rare.Definition = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
 	}
 	if s, f := said.Token(), o.Token(); s != nil && f != nil && s.AccountUID == "" {
 		// The tokens controller writes the uid of the account there.

@@ -65,9 +65,9 @@ func bodyOf(o *object.Object) string {
 
 // podBody makes a pod of which nothing is known one that runs: that is what it is
 // taken for.
-func podBody(p *object.Pod) string {
+func podBody(p *object.PodFacts) string {
 	if p == nil {
-		p = &object.Pod{NodeName: "n1", Phase: "Running"}
+		p = &object.PodFacts{NodeName: "n1", Phase: "Running"}
 	}
 	spec := `"containers":[{"name":"c","image":"i"}],` + tolerations
 	if p.NodeName != "" {
@@ -89,7 +89,7 @@ func podBody(p *object.Pod) string {
 	return fmt.Sprintf(`"spec":{%s,"volumes":[%s]},"status":{"phase":%q}`, spec, strings.Join(volumes, ","), p.Phase)
 }
 
-func volumeBody(v *object.Volume) string {
+func volumeBody(v *object.PVFacts) string {
 	claim, phase := "", "Available"
 	if v != nil && v.ClaimName != "" {
 		claim = fmt.Sprintf(`,"claimRef":{"kind":"PersistentVolumeClaim","namespace":%q,"name":%q,"uid":%q}`, v.ClaimNamespace, v.ClaimName, v.ClaimUID)
@@ -100,9 +100,9 @@ func volumeBody(v *object.Volume) string {
 	return fmt.Sprintf(`"spec":{"capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"hostPath":{"path":"/x"}%s},"status":{"phase":%q}`, claim, phase)
 }
 
-func namespaceBody(n *object.Namespace) string {
+func namespaceBody(n *object.NamespaceFacts) string {
 	if n == nil {
-		n = &object.Namespace{Phase: "Active", Finalizers: []string{"kubernetes"}}
+		n = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
 	}
 	finalizers, _ := json.Marshal(append([]string{}, n.Finalizers...)) // strings marshal
 	return fmt.Sprintf(`"spec":{"finalizers":%s},"status":{"phase":%q}`, finalizers, n.Phase)
