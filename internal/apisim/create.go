@@ -82,15 +82,15 @@ func (s *Server) admitCreate(v *view, o *object.Object) error {
 		}
 	}
 	switch v.gr {
-	case namespaceResource:
+	case object.Namespace.GroupResource():
 		facts := object.NamespaceFacts{Phase: namespaceActive, Finalizers: tokensOf(o)}
 		if !slices.Contains(facts.Finalizers, namespaceToken) {
 			facts.Finalizers = append(slices.Clip(facts.Finalizers), namespaceToken)
 		}
 		o.Edit().Namespace = &facts
-	case schema.GroupResource{Resource: "persistentvolumeclaims"}:
+	case object.PVC.GroupResource():
 		protect(o, "kubernetes.io/pvc-protection")
-	case schema.GroupResource{Resource: "persistentvolumes"}:
+	case object.PV.GroupResource():
 		protect(o, "kubernetes.io/pv-protection")
 	case schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattributesclasses"}:
 		protect(o, "kubernetes.io/vac-protection")
@@ -109,15 +109,15 @@ func protect(o *object.Object, finalizer string) {
 // namespace that is not covered is given the benefit of the doubt.
 func (s *Server) namespaceAccepts(v *view, o *object.Object) error {
 	var ns *object.Object
-	if i, ok := s.index[namespaceResource]; ok {
+	if i, ok := s.index[object.Namespace.GroupResource()]; ok {
 		ns = s.find(i, "", o.Namespace)
 	}
 	if ns == nil {
-		namespaces, served := s.resources.Preferred(namespaceResource)
+		namespaces, served := s.resources.Preferred(object.Namespace.GroupResource())
 		if !served || s.coverage != nil && !s.coverage.Covers(namespaces, "") {
 			return nil
 		}
-		return notFound(namespaceResource, o.Namespace)
+		return notFound(object.Namespace.GroupResource(), o.Namespace)
 	}
 	facts := ns.NamespaceFacts()
 	if facts != nil && facts.Phase != namespaceTerminating || facts == nil && !ns.BeingDeleted() {

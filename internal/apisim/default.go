@@ -1,6 +1,10 @@
 package apisim
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // Default is what a delete does with dependents when it does not say so itself.
 type Default uint8
@@ -21,11 +25,11 @@ const (
 // Rule: spec §2.8, S001, S005, S006, S045.
 func DefaultFor(gr schema.GroupResource, version string) Default {
 	switch gr {
-	case schema.GroupResource{Resource: "replicationcontrollers"}, jobResource:
+	case object.ReplicationController.GroupResource(), object.Job.GroupResource():
 		if version == "v1" {
 			return OrphanDefault
 		}
-	case schema.GroupResource{Group: "batch", Resource: "cronjobs"}:
+	case object.CronJob.GroupResource():
 		if version == "v1beta1" {
 			return OrphanDefault
 		}

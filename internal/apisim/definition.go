@@ -49,7 +49,7 @@ func (s *Server) deleteDefinition(v *view, old *object.Object, o metav1.DeleteOp
 // definitionTerminates tells whether the definition of a custom resource is on
 // its way out.
 func (s *Server) definitionTerminates(v *view) bool {
-	i, ok := s.index[definitionResource]
+	i, ok := s.index[object.CRD.GroupResource()]
 	if !ok {
 		return false
 	}

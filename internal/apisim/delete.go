@@ -39,15 +39,15 @@ func (s *Server) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOpti
 	old := s.find(v.shelf, namespace, ref.Name)
 	s.warnOfJobs(v, ref, o)
 	switch v.gr {
-	case priorityClassResource:
+	case object.PriorityClass.GroupResource():
 		if isSystemClass(ref.Name) {
 			return forbidden(v.gr, ref.Name, "this is a system priority class and cannot be deleted")
 		}
-	case namespaceResource:
+	case object.Namespace.GroupResource():
 		if old != nil {
 			return s.deleteNamespace(v, old, o)
 		}
-	case definitionResource:
+	case object.CRD.GroupResource():
 		if old != nil {
 			return s.deleteDefinition(v, old, o)
 		}
@@ -200,7 +200,7 @@ func checkStoragePreconditions(v *view, o *object.Object, p *metav1.Precondition
 // warnOfJobs is the warning of a delete that leaves the pods of a job behind
 // without having said so. (spec §2.8, S005)
 func (s *Server) warnOfJobs(v *view, ref object.Ref, o metav1.DeleteOptions) {
-	if v.gr == jobResource && o.PropagationPolicy == nil && o.OrphanDependents == nil &&
+	if v.gr == object.Job.GroupResource() && o.PropagationPolicy == nil && o.OrphanDependents == nil &&
 		DefaultFor(v.gr, v.resource.Version) == OrphanDefault {
 		s.warn(ref, jobsKeepPods)
 	}

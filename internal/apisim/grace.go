@@ -31,7 +31,7 @@ const (
 // Upstream: apiserver/pkg/registry/rest/delete.go BeforeDelete.
 // Rule: spec §2.6 D3, S050–S069.
 func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) (how grace, next *object.Object, left int64) {
-	if v.gr != podResource {
+	if v.gr != object.Pod.GroupResource() {
 		return atOnce, nil, 0
 	}
 	asked := opts.GracePeriodSeconds

@@ -51,7 +51,7 @@ func (s *Server) List(yield func(*object.Object) bool) {
 func (s *Server) Lingering() []object.Ref {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i, ok := s.index[podResource]
+	i, ok := s.index[object.Pod.GroupResource()]
 	if !ok {
 		return nil
 	}

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -170,10 +168,4 @@ func (s *Server) nextRevision() string {
 }
 
 // The resources that the server itself treats specially.
-var (
-	podResource           = schema.GroupResource{Resource: "pods"}
-	namespaceResource     = schema.GroupResource{Resource: "namespaces"}
-	jobResource           = schema.GroupResource{Group: "batch", Resource: "jobs"}
-	definitionResource    = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
-	priorityClassResource = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
-)
+var ()

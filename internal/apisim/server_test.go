@@ -174,13 +174,13 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: not recognised", name)
 		}
 	}
-	want := apierrors.NewNotFound(podResource, `odd"name`)
+	want := apierrors.NewNotFound(object.Pod.GroupResource(), `odd"name`)
 	if diff := cmp.Diff(want, notFoundFor(`odd"name`)); diff != "" {
 		t.Errorf("NotFound is not what apimachinery makes of it (-want +got):\n%s", diff)
 	}
 }
 
-func notFoundFor(name string) error { return notFound(podResource, name) }
+func notFoundFor(name string) error { return notFound(object.Pod.GroupResource(), name) }
 
 func TestCancelledContext(t *testing.T) {
 	s := New([]*object.Object{thing(ref("v1", "ConfigMap", "n", "a"), "1")}, testResources())

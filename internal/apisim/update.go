@@ -40,7 +40,7 @@ func (s *Server) update(ctx context.Context, o *object.Object, finalize bool) (*
 	if err != nil {
 		return nil, err
 	}
-	if finalize && v.gr != namespaceResource {
+	if finalize && v.gr != object.Namespace.GroupResource() {
 		return nil, noPath()
 	}
 	old := s.find(v.shelf, namespace, o.Name)
@@ -157,7 +157,7 @@ func completesDeletion(v *view, old, next *object.Object) bool {
 	if grace := old.GracePeriod(); grace != nil && *grace != 0 {
 		return false
 	}
-	return v.gr != namespaceResource || len(tokensOf(next)) == 0
+	return v.gr != object.Namespace.GroupResource() || len(tokensOf(next)) == 0
 }
 
 // updatesUnconditionally tells whether a PUT may leave the resourceVersion out.
@@ -171,13 +171,13 @@ func updatesUnconditionally(v *view) bool {
 		return false
 	}
 	switch v.gr {
-	case definitionResource,
-		schema.GroupResource{Group: "apiregistration.k8s.io", Resource: "apiservices"},
-		schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"},
+	case object.CRD.GroupResource(),
+		object.APIService.GroupResource(),
+		object.Lease.GroupResource(),
 		schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"},
-		schema.GroupResource{Group: "storage.k8s.io", Resource: "csinodes"},
+		object.CSINode.GroupResource(),
 		schema.GroupResource{Group: "storage.k8s.io", Resource: "csidrivers"},
-		schema.GroupResource{Group: "storage.k8s.io", Resource: "volumeattachments"},
+		object.VolumeAttachment.GroupResource(),
 		schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}:
 		return false
 	}

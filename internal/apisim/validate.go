@@ -105,7 +105,7 @@ func ownersAreValid(owners []object.OwnerReference) bool {
 // unless they are standard ones: so the built-in kinds, but not those that the
 // aggregator and the extensions server bring.
 func refusesPlainFinalizers(v *view) bool {
-	return !v.resource.Custom && v.gr.Group != "apiextensions.k8s.io" && v.gr.Group != "apiregistration.k8s.io"
+	return !v.resource.Custom && v.gr.Group != object.CRD.Group && v.gr.Group != object.APIService.Group
 }
 
 // validateStandard refuses a name without a slash that is not a standard one.

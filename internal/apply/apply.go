@@ -148,7 +148,7 @@ func (r *run) toFinalize(patched []right) []right {
 	}
 	var list []right
 	for _, p := range patched {
-		if p.resource.Group == "" && p.resource.Kind == "Namespace" {
+		if p.resource.Is(object.Namespace) {
 			p.verb, p.resource.Name = "update", p.resource.Name+"/finalize"
 			list = append(list, p)
 		}

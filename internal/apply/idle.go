@@ -57,7 +57,7 @@ type lease struct {
 // controllerManager tells whether a kube-controller-manager is known to be alive.
 // One that does not elect a leader cannot be told from none.
 func (r *run) controllerManager(ctx context.Context) (alive bool, why string) {
-	ref := object.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}
+	ref := object.Lease.Ref("kube-system", "kube-controller-manager")
 	raw, _, err := r.client.Raw(ctx, ref)
 	switch _, unknown := errors.AsType[*object.UnknownKindError](err); {
 	case apierrors.IsNotFound(err) || unknown:

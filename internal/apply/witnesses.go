@@ -17,16 +17,16 @@ func witnesses(ctx context.Context, get func(context.Context, object.Ref) (*obje
 	}
 	delete(names, "")
 	for _, s := range subjects {
-		if s.ref.Kind == "Namespace" && s.ref.Group() == "" {
+		if s.ref.Is(object.Namespace) {
 			delete(names, s.ref.Name)
 		}
 	}
 	var all []object.Ref
 	for name := range names {
-		seen := snap.Find("v1", "Namespace", "", name)
+		seen := snap.FindKind(object.Namespace, "", name)
 		if seen == nil {
 			var err error
-			if seen, err = get(ctx, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}); err != nil {
+			if seen, err = get(ctx, object.Namespace.Ref("", name)); err != nil {
 				continue // it may not be read: then it is no witness
 			}
 		}

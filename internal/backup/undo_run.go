@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -202,7 +203,7 @@ func (r *running) settle(ctx context.Context, s *undo.Step, out *report.UndoStep
 // was one, for the journal is no place for its content.
 func journalBody(s *undo.Step, body []byte) []byte {
 	const most = 1 << 20
-	if s.Object.Kind == "Secret" && s.Object.Group() == "" || len(body) > most {
+	if s.Object.Is(object.Secret) || len(body) > most {
 		return nil
 	}
 	return body

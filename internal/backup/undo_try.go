@@ -137,11 +137,11 @@ func steps(p *undo.Plan) firsts {
 	for i := range p.Steps {
 		switch r := p.Steps[i].Object; {
 		case p.Steps[i].Verb != undo.Create:
-		case r.Kind == "Namespace" && r.Group() == "":
+		case r.Is(object.Namespace):
 			f.namespaces[r.Name] = true
-		case r.Kind == "CustomResourceDefinition":
+		case r.Is(object.CRD):
 			f.definition = true
-		case r.Kind == "ServiceAccount" && r.Group() == "", r.Kind == "PriorityClass":
+		case r.Is(object.ServiceAccount), r.Is(object.PriorityClass):
 			f.forPods = true
 		}
 	}
@@ -152,7 +152,7 @@ func steps(p *undo.Plan) firsts {
 func (f firsts) before(s *undo.Step) bool {
 	r := s.Object
 	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !undo.BuiltIn(r.Group()) ||
-		f.forPods && r.Group() == "" && (r.Kind == "Pod" || r.Kind == "Secret")
+		f.forPods && (r.Is(object.Pod) || r.Is(object.Secret))
 }
 
 // bodyOf is what is sent to make an object: the step's body with the annotation

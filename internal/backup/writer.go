@@ -80,7 +80,7 @@ func (w *Writer) Add(ref object.Ref, action Action, raw []byte) (Entry, error) {
 		return Entry{}, err
 	}
 	e := Entry{Object: ref, ResourceVersion: version, Action: action}
-	if ref.Kind == "Secret" && ref.Group() == "" && !w.head.Secrets {
+	if ref.Is(object.Secret) && !w.head.Secrets {
 		e.Why = SecretLeftOut
 		raw = nil
 	}

@@ -72,12 +72,10 @@ func (a *Answer) gaps() []report.Gap {
 	}
 	seen := map[[2]string]bool{} // the resources of which the namespace was read
 	for _, r := range a.Snapshot.Resources.All() {
-		seen[[2]string{r.APIVersion(), r.Name}] = !r.Namespaced && !isNamespaces(r) || r.Namespaced && a.Snapshot.Covers(r, a.Namespace) ||
-			isNamespaces(r) && a.Snapshot.Find(r.APIVersion(), r.Kind, "", a.Namespace) != nil
+		seen[[2]string{r.APIVersion(), r.Name}] = !r.Namespaced && !r.Is(object.Namespace) || r.Namespaced && a.Snapshot.Covers(r, a.Namespace) ||
+			r.Is(object.Namespace) && a.Snapshot.Find(r.APIVersion(), r.Kind, "", a.Namespace) != nil
 	}
 	return slices.DeleteFunc(all, func(g report.Gap) bool {
 		return g.Namespace != "" && g.Namespace != a.Namespace || seen[[2]string{g.APIVersion, g.Resource}]
 	})
 }
-
-func isNamespaces(r object.Resource) bool { return r.Kind == "Namespace" && r.Group == "" }

@@ -42,13 +42,13 @@ func text(why string) string {
 // apiService is what registers a group version.
 func apiService(groupVersion string) object.Ref {
 	group, version := object.SplitAPIVersion(groupVersion)
-	return object.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: version + "." + group}
+	return object.APIService.Ref("", version+"."+group)
 }
 
 // kindOf is the definition of the resource of a gap, where there is one, else the kind.
 func (e *examiner) kindOf(g snapshot.Gap) object.Ref {
 	gr := schema.GroupResource{Group: object.GroupOf(g.APIVersion), Resource: g.Resource}
-	if o := e.now.snap.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", gr.String()); o != nil {
+	if o := e.now.snap.FindKind(object.CRD, "", gr.String()); o != nil {
 		return o.Ref
 	}
 	r, _ := e.now.snap.Resources.Preferred(gr)

@@ -30,7 +30,7 @@ type Lease struct {
 }
 
 // ManagerLease is where the lease stands.
-var ManagerLease = object.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"}
+var ManagerLease = object.Lease.Ref("kube-system", "kube-controller-manager")
 
 // expired is for how long nobody renews the lease. Clocks differ: a lease counts as
 // given up a minute after its end.

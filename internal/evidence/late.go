@@ -86,9 +86,9 @@ func (s *Surroundings) Fails(o *object.Object) (Lateness, bool) {
 	var c Condition
 	l := Lateness{}
 	switch {
-	case o.Kind == "Namespace" && o.Group() == "":
+	case o.Is(object.Namespace):
 		c, l.Reason = s.failingNamespace(o.Name), reason.NamespaceDeletionFails
-	case o.Kind == "CustomResourceDefinition" && o.Group() == "apiextensions.k8s.io":
+	case o.Is(object.CRD):
 		c, _ = Find(s.ConditionsOfDefinition(o.Name), "Terminating")
 		if c.Reason != instancesFail {
 			c = Condition{}

@@ -4,8 +4,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-var everyNode = object.Resource{Version: "v1", Name: "nodes", Kind: "Node"}
-
 // NodeState says whether the kubelet of a node can end a pod.
 type NodeState string
 
@@ -27,7 +25,7 @@ func (s *Surroundings) Node(name string) (NodeState, Condition) {
 	switch {
 	case name == "":
 		return NodeUnknown, Condition{}
-	case s.nodes && s.snap.Find("v1", everyNode.Kind, "", name) == nil && s.snap.Covers(everyNode, ""):
+	case s.nodes && s.snap.FindKind(object.Node, "", name) == nil && s.snap.Covers(object.Node.Resource(), ""):
 		return NodeAbsent, Condition{}
 	case !known || ready.Status == "":
 		return NodeUnknown, ready

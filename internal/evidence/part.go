@@ -39,34 +39,29 @@ type source struct {
 	take     func(*World, *body, []byte) error
 }
 
-func served(group, kind, name string, namespaced bool) object.Resource {
-	return object.Resource{Group: group, Version: "v1", Kind: kind, Name: name, Namespaced: namespaced}
-}
-
 // sources are the parts in the order of their names. An initialiser would refer to
 // itself: the takers ask for their part.
 func sources() []source {
-	const rbac, admission = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
 	return []source{
-		{APIServices, served("apiregistration.k8s.io", "APIService", "apiservices", false), (*World).takeAPIService},
-		{ClusterBindings, served(rbac, "ClusterRoleBinding", "clusterrolebindings", false), (*World).takeBinding},
-		{ClusterRoles, served(rbac, "ClusterRole", "clusterroles", false), (*World).takeRole},
-		{Definitions, served("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", false), (*World).takeDefinition},
-		{DaemonSets, served("apps", "DaemonSet", "daemonsets", true), (*World).takeWorkload},
-		{Deployments, served("apps", "Deployment", "deployments", true), (*World).takeWorkload},
-		{Endpoints, served("", "Endpoints", "endpoints", true), (*World).takeEndpoints},
-		{Slices, served("discovery.k8s.io", "EndpointSlice", "endpointslices", true), (*World).takeSlice},
-		{Events, served("", "Event", "events", true), (*World).takeEvent},
-		{Leases, served("coordination.k8s.io", "Lease", "leases", true), (*World).takeLease},
-		{MutatingWebhooks, served(admission, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false), (*World).takeWebhooks},
-		{Namespaces, served("", "Namespace", "namespaces", false), (*World).takeNamespace},
-		{Nodes, served("", "Node", "nodes", false), (*World).takeNode},
-		{Pods, served("", "Pod", "pods", true), (*World).takePod},
-		{RoleBindings, served(rbac, "RoleBinding", "rolebindings", true), (*World).takeBinding},
-		{Roles, served(rbac, "Role", "roles", true), (*World).takeRole},
-		{Services, served("", "Service", "services", true), (*World).takeService},
-		{StatefulSets, served("apps", "StatefulSet", "statefulsets", true), (*World).takeWorkload},
-		{ValidatingWebhooks, served(admission, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false), (*World).takeWebhooks},
+		{APIServices, object.APIService.Resource(), (*World).takeAPIService},
+		{ClusterBindings, object.ClusterRoleBinding.Resource(), (*World).takeBinding},
+		{ClusterRoles, object.ClusterRole.Resource(), (*World).takeRole},
+		{Definitions, object.CRD.Resource(), (*World).takeDefinition},
+		{DaemonSets, object.DaemonSet.Resource(), (*World).takeWorkload},
+		{Deployments, object.Deployment.Resource(), (*World).takeWorkload},
+		{Endpoints, object.Endpoints.Resource(), (*World).takeEndpoints},
+		{Slices, object.EndpointSlice.Resource(), (*World).takeSlice},
+		{Events, object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}, (*World).takeEvent},
+		{Leases, object.Lease.Resource(), (*World).takeLease},
+		{MutatingWebhooks, object.MutatingWebhookConfiguration.Resource(), (*World).takeWebhooks},
+		{Namespaces, object.Namespace.Resource(), (*World).takeNamespace},
+		{Nodes, object.Node.Resource(), (*World).takeNode},
+		{Pods, object.Pod.Resource(), (*World).takePod},
+		{RoleBindings, object.RoleBinding.Resource(), (*World).takeBinding},
+		{Roles, object.Role.Resource(), (*World).takeRole},
+		{Services, object.Service.Resource(), (*World).takeService},
+		{StatefulSets, object.StatefulSet.Resource(), (*World).takeWorkload},
+		{ValidatingWebhooks, object.ValidatingWebhookConfiguration.Resource(), (*World).takeWebhooks},
 	}
 }
 

@@ -59,7 +59,7 @@ func (s *search) leases() pulse {
 			continue
 		}
 		p := s.pulseOf(l)
-		about := report.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: l.Namespace, Name: l.Name}
+		about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
 		switch p {
 		case renewed:
 			s.found.Proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
@@ -118,7 +118,7 @@ func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.Re
 			if l.Namespace != "kube-system" || l.Name != name {
 				continue
 			}
-			about := report.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: l.Namespace, Name: l.Name}
+			about := report.RefOf(object.Lease.Ref(l.Namespace, l.Name))
 			switch p := s.pulseOf(l); p {
 			case renewed:
 				proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))

@@ -3,6 +3,7 @@ package evidence
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -51,7 +52,7 @@ func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
 	if s == nil {
 		return Unreachable{}, false
 	}
-	u := Unreachable{Service: report.Ref{APIVersion: "v1", Kind: "Service", Namespace: s.Namespace, Name: s.Name}}
+	u := Unreachable{Service: report.RefOf(object.Service.Ref(s.Namespace, s.Name))}
 	known := r.services[*s]
 	if known == nil {
 		u.Reason = reason.ServiceAbsent

@@ -157,7 +157,7 @@ func (s *search) wrote() {
 // sleepers are the workloads that would run such a remover, and are scaled to 0.
 func (s *search) sleepers() {
 	for _, w := range s.candidates() {
-		if w.Wanted == 0 && w.Ref.Kind != "DaemonSet" {
+		if w.Wanted == 0 && !w.Ref.Is(object.DaemonSet) {
 			s.asleep = append(s.asleep, w)
 		}
 	}

@@ -36,7 +36,7 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 		ready: map[string]Condition{}, shown: map[object.Ref]*Terminating{},
 	}
 	for _, o := range snap.Objects {
-		if o.Kind == everyNode.Kind && o.Group() == "" {
+		if o.Kind == object.Node.Resource().Kind && o.Group() == "" {
 			s.nodes = true
 			break
 		}

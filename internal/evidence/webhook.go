@@ -45,7 +45,7 @@ func (h *Webhook) Selects(o, namespace *object.Object) (takes, sure bool) {
 	}
 	in, known := namespace, sure
 	switch {
-	case o.Kind == "Namespace" && o.Group() == "":
+	case o.Is(object.Namespace):
 		in = o
 	case o.Namespace == "":
 		return takes, known && !h.Conditional

@@ -114,7 +114,7 @@ func (s *Surroundings) webhooks(w Write) (surely, perhaps []*Webhook) {
 		if !s.asks(h, w, r) {
 			continue
 		}
-		takes, sure := h.Selects(o, s.snap.Find("v1", "Namespace", "", o.Namespace))
+		takes, sure := h.Selects(o, s.snap.FindKind(object.Namespace, "", o.Namespace))
 		switch {
 		case takes && sure:
 			surely = append(surely, h)

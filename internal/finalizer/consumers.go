@@ -5,23 +5,16 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// The resources whose objects use others.
-var (
-	pods   = object.Resource{Version: "v1", Name: "pods", Kind: "Pod", Namespaced: true}
-	claims = object.Resource{Version: "v1", Name: "persistentvolumeclaims", Kind: "PersistentVolumeClaim", Namespaced: true}
-	jobs   = object.Resource{Group: "batch", Version: "v1", Name: "jobs", Kind: "Job", Namespaced: true}
-)
-
 // consumers asks who uses an object that a finalizer protects.
 func (j *judgement) consumers() {
 	var users []object.Ref
 	unseen := "what uses it is not among what is looked at"
 	switch {
-	case j.finalizer == claimProtection && j.o.Kind == claims.Kind && j.o.Group() == "":
+	case j.finalizer == claimProtection && j.o.Is(object.PVC):
 		users, unseen = j.podsOfClaim()
-	case j.finalizer == volumeProtection && j.o.Kind == "PersistentVolume" && j.o.Group() == "":
+	case j.finalizer == volumeProtection && j.o.Is(object.PV):
 		users, unseen = j.claimOfVolume()
-	case j.finalizer == jobTracking && j.o.Kind == pods.Kind && j.o.Group() == "":
+	case j.finalizer == jobTracking && j.o.Is(object.Pod):
 		users, unseen = j.jobOfPod()
 	}
 	switch {
@@ -37,7 +30,7 @@ func (j *judgement) consumers() {
 func (j *judgement) podsOfClaim() (users []object.Ref, unseen string) {
 	hidden := false
 	for _, o := range j.snap.Objects {
-		if o.Kind != pods.Kind || o.Group() != "" || o.Namespace != j.o.Namespace {
+		if !o.Is(object.Pod) || o.Namespace != j.o.Namespace {
 			continue
 		}
 		facts := o.Pod()
@@ -53,8 +46,8 @@ func (j *judgement) podsOfClaim() (users []object.Ref, unseen string) {
 		}
 	}
 	switch {
-	case !j.snap.Covers(pods, j.o.Namespace):
-		unseen = j.snap.Why(pods, j.o.Namespace)
+	case !j.snap.Covers(object.Pod.Resource(), j.o.Namespace):
+		unseen = j.snap.Why(object.Pod.Resource(), j.o.Namespace)
 	case hidden:
 		unseen = "not all pods show their volumes"
 	}
@@ -74,12 +67,12 @@ func (j *judgement) claimOfVolume() (users []object.Ref, unseen string) {
 		return nil, ""
 	}
 	for _, o := range j.snap.Objects {
-		if o.Kind == claims.Kind && o.Group() == "" && o.Namespace == v.ClaimNamespace && o.Name == v.ClaimName &&
+		if o.Is(object.PVC) && o.Namespace == v.ClaimNamespace && o.Name == v.ClaimName &&
 			(v.ClaimUID == "" || o.UID == v.ClaimUID) {
 			return []object.Ref{o.Ref}, ""
 		}
 	}
-	return nil, j.snap.Why(claims, v.ClaimNamespace)
+	return nil, j.snap.Why(object.PVC.Resource(), v.ClaimNamespace)
 }
 
 // jobOfPod is the Job that has yet to count a pod.
@@ -88,11 +81,11 @@ func (j *judgement) jobOfPod() (users []object.Ref, unseen string) {
 	switch {
 	case !controlled:
 		return nil, ""
-	case ref.Kind != jobs.Kind || object.GroupOf(ref.APIVersion) != jobs.Group:
+	case !ref.Is(object.Job):
 		return nil, "its controller is no Job of Kubernetes"
 	}
 	for _, o := range j.snap.Objects {
-		if o.UID != ref.UID || o.Kind != jobs.Kind {
+		if o.UID != ref.UID || !o.Is(object.Job) {
 			continue
 		}
 		facts := o.Job()
@@ -104,5 +97,5 @@ func (j *judgement) jobOfPod() (users []object.Ref, unseen string) {
 		}
 		return []object.Ref{o.Ref}, ""
 	}
-	return nil, j.snap.Why(jobs, j.o.Namespace)
+	return nil, j.snap.Why(object.Job.Resource(), j.o.Namespace)
 }

@@ -25,7 +25,7 @@ func Has(o *object.Object, name string) (has, inSpec bool) {
 	if o.HasFinalizer(name) {
 		return true, false
 	}
-	inSpec = isNamespace(o) && slices.Contains(specFinalizers(o), name)
+	inSpec = o.Is(object.Namespace) && slices.Contains(specFinalizers(o), name)
 	return inSpec, inSpec
 }
 
@@ -36,11 +36,6 @@ func specFinalizers(o *object.Object) []string {
 		return facts.Finalizers
 	}
 	return []string{NamespaceToken}
-}
-
-func isNamespace(o *object.Object) bool { return o.Kind == "Namespace" && o.Group() == "" }
-func isDefinition(o *object.Object) bool {
-	return o.Kind == "CustomResourceDefinition" && o.Group() == "apiextensions.k8s.io"
 }
 
 // judgement is the case of one object.
@@ -83,7 +78,7 @@ func (j *judgement) judge() {
 	case Protection:
 		j.consumers()
 	case Cleanup:
-		if isDefinition(j.o) && j.finalizer == definitionCleanup {
+		if j.o.Is(object.CRD) && j.finalizer == definitionCleanup {
 			j.instances()
 		}
 	case Cloud:

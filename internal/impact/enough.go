@@ -50,7 +50,7 @@ func far(o *object.Object) string {
 		return fmt.Sprintf("%s waits for its dependents, and whatever has its uid is waited for", o.Ref)
 	case o.HasFinalizer(object.Orphan):
 		return fmt.Sprintf("%s releases its dependents, and whatever has its uid is released", o.Ref)
-	case o.Kind == "CustomResourceDefinition" && o.BeingDeleted():
+	case o.Is(object.CRD) && o.BeingDeleted():
 		return fmt.Sprintf("%s is being deleted, with its objects in all namespaces", o.Ref)
 	}
 	return ""

@@ -23,7 +23,7 @@ func (p *OneNamespace) Explanation(e *report.Explanation) string {
 	if why := p.connected(object.Ref(e.Object)); why != "" {
 		return why
 	}
-	if space := p.snap.Find("v1", "Namespace", "", p.namespace); space != nil && space.BeingDeleted() {
+	if space := p.snap.FindKind(object.Namespace, "", p.namespace); space != nil && space.BeingDeleted() {
 		return fmt.Sprintf("%s is being deleted", space.Ref)
 	}
 	if why := p.foreground(e); why != "" {
@@ -118,7 +118,7 @@ func (p *OneNamespace) contained(o *object.Object) string {
 }
 
 func container(o *object.Object) bool {
-	return o.Kind == "CustomResourceDefinition" || o.Kind == "Namespace" && o.Group() == ""
+	return o.Is(object.CRD) || o.Is(object.Namespace)
 }
 
 // Owners is why a graph of objects of the part and their owners may not be the one of

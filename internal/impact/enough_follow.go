@@ -12,11 +12,11 @@ func follows(o *object.Object) string {
 	switch {
 	case o.Volume() != nil && o.Volume().ClaimName != "":
 		return fmt.Sprintf("%s belongs to a claim in namespace %s", o.Ref, o.Volume().ClaimNamespace)
-	case is(o, "networking.k8s.io", "IPAddress"):
+	case o.Is(object.IPAddress):
 		return fmt.Sprintf("%s goes with a Service, which may be in any namespace", o.Ref)
-	case is(o, "networking.k8s.io", "ServiceCIDR"):
+	case o.Is(object.ServiceCIDR):
 		return fmt.Sprintf("%s waits for the addresses of Services in all namespaces", o.Ref)
-	case is(o, "apiregistration.k8s.io", "APIService"):
+	case o.Is(object.APIService):
 		return fmt.Sprintf("%s goes with definitions, at their end", o.Ref)
 	}
 	return ""
@@ -28,38 +28,38 @@ func follows(o *object.Object) string {
 // deleted waits for pods.
 func (p *OneNamespace) beside(o *object.Object) []*object.Object {
 	var found []*object.Object
-	add := func(kind string) {
-		if x := p.snap.Find("v1", kind, o.Namespace, o.Name); x != nil {
+	add := func(kind object.Kind) {
+		if x := p.snap.FindKind(kind, o.Namespace, o.Name); x != nil {
 			found = append(found, x)
 		}
 	}
 	switch {
-	case is(o, "", "Endpoints"):
-		add("Service")
+	case o.Is(object.Endpoints):
+		add(object.Service)
 		for _, x := range p.snap.Objects {
 			if x.Namespace == o.Namespace && mirrors(x) == o.Name {
 				found = append(found, x)
 			}
 		}
 	case mirrors(o) != "":
-		if x := p.snap.Find("v1", "Endpoints", o.Namespace, mirrors(o)); x != nil {
+		if x := p.snap.FindKind(object.Endpoints, o.Namespace, mirrors(o)); x != nil {
 			found = append(found, x)
 		}
-	case is(o, "", "Service"):
-		add("Endpoints")
+	case o.Is(object.Service):
+		add(object.Endpoints)
 	case o.Token() != nil:
-		if x := p.snap.Find("v1", "ServiceAccount", o.Namespace, o.Token().Account); x != nil {
+		if x := p.snap.FindKind(object.ServiceAccount, o.Namespace, o.Token().Account); x != nil {
 			found = append(found, x)
 		}
-	case is(o, "", "ServiceAccount"):
+	case o.Is(object.ServiceAccount):
 		for _, x := range p.snap.Objects {
 			if t := x.Token(); t != nil && x.Namespace == o.Namespace && t.Account == o.Name {
 				found = append(found, x)
 			}
 		}
-	case o.BeingDeleted() && (is(o, "", "PersistentVolumeClaim") || is(o, "resource.k8s.io", "ResourceClaim")):
+	case o.BeingDeleted() && (o.Is(object.PVC) || o.Is(object.ResourceClaim)):
 		for _, x := range p.snap.Objects {
-			if is(x, "", "Pod") && x.Namespace == o.Namespace {
+			if x.Is(object.Pod) && x.Namespace == o.Namespace {
 				found = append(found, x)
 			}
 		}

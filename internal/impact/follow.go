@@ -41,16 +41,16 @@ func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) [
 	case o.Volume() != nil && o.Volume().ReclaimPolicy != retain:
 		return m.claimOf(o)
 	case o.Token() != nil:
-		return m.find("ServiceAccount", o.Namespace, o.Token().Account)
+		return m.find(object.ServiceAccount, o.Namespace, o.Token().Account)
 	case mirrors(o) != "":
-		return m.find("Endpoints", o.Namespace, mirrors(o))
-	case is(o, "", "Endpoints"):
-		return m.find("Service", o.Namespace, o.Name)
+		return m.find(object.Endpoints, o.Namespace, mirrors(o))
+	case o.Is(object.Endpoints):
+		return m.find(object.Service, o.Namespace, o.Name)
 	case isAddress(o):
 		if a := o.IPAddress(); a != nil && a.Group == "" && a.Resource == "services" {
-			return m.find("Service", a.Namespace, a.Name)
+			return m.find(object.Service, a.Namespace, a.Name)
 		}
-	case is(o, "apiregistration.k8s.io", "APIService") && o.Labels.Get(madeForDefinition) == "true":
+	case o.Is(object.APIService) && o.Labels.Get(madeForDefinition) == "true":
 		_, group, _ := strings.Cut(o.Name, ".")
 		return slices.Concat(serving[o.Name], serving["."+group])
 	}
@@ -62,7 +62,7 @@ func (m *Map) leadersOf(o *object.Object, serving map[string][]*object.Object) [
 func (m *Map) serving() map[string][]*object.Object {
 	names := map[string][]*object.Object{}
 	for _, o := range m.everywhere {
-		if !isDefinition(o) {
+		if !o.Is(object.CRD) {
 			continue
 		}
 		facts := o.Definition()
@@ -87,9 +87,9 @@ func (m *Map) Leads(o *object.Object) bool {
 	return slices.ContainsFunc(m.followers[o], func(f *object.Object) bool { return len(f.Owners) > 0 })
 }
 
-// find is an object of a core kind, alone or not at all.
-func (m *Map) find(kind, namespace, name string) []*object.Object {
-	if o := m.snap.Find("v1", kind, namespace, name); o != nil {
+// find is an object of a kind, alone or not at all.
+func (m *Map) find(kind object.Kind, namespace, name string) []*object.Object {
+	if o := m.snap.FindKind(kind, namespace, name); o != nil {
 		return []*object.Object{o}
 	}
 	return nil
@@ -98,14 +98,12 @@ func (m *Map) find(kind, namespace, name string) []*object.Object {
 // mirrors is the name of the Endpoints that an EndpointSlice mirrors; empty for anything
 // else.
 func mirrors(o *object.Object) string {
-	if is(o, "discovery.k8s.io", "EndpointSlice") && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
+	if o.Is(object.EndpointSlice) && o.Labels.Get("endpointslice.kubernetes.io/managed-by") == "endpointslicemirroring-controller.k8s.io" {
 		return o.Labels.Get("kubernetes.io/service-name")
 	}
 	return ""
 }
 
 func isAddress(o *object.Object) bool {
-	return is(o, "networking.k8s.io", "IPAddress") && o.Labels.Get(givenBy) == allocator
+	return o.Is(object.IPAddress) && o.Labels.Get(givenBy) == allocator
 }
-
-func is(o *object.Object, group, kind string) bool { return o.Kind == kind && o.Group() == group }

@@ -10,17 +10,17 @@ import (
 // and those that tell whether somebody does. (spec §7.1)
 func (m *Map) holders(o *object.Object) []*object.Object {
 	switch {
-	case isClaim(o):
+	case o.Is(object.PVC):
 		return slices.Concat(m.users[place{o.Namespace, o.Name}], m.users[hidden(o.Namespace)])
 	case o.Volume() != nil:
 		return m.claimOf(o)
 	case o.ResourceClaim() != nil:
 		var pods []*object.Object
 		for _, r := range o.ResourceClaim().Reserved {
-			pods = append(pods, m.find("Pod", o.Namespace, r.Name)...)
+			pods = append(pods, m.find(object.Pod, o.Namespace, r.Name)...)
 		}
 		return pods
-	case isRange(o):
+	case o.Is(object.ServiceCIDR):
 		return slices.Concat(m.ranges, m.addresses, m.owed)
 	}
 	return nil
@@ -29,11 +29,11 @@ func (m *Map) holders(o *object.Object) []*object.Object {
 // held are the claims, volumes and ranges that an object may keep by using them.
 func (m *Map) held(o *object.Object) []*object.Object {
 	switch {
-	case isPod(o):
+	case o.Is(object.Pod):
 		return append(m.claimsOf(o), m.reserved[place{o.Namespace, o.Name}]...)
-	case isClaim(o):
+	case o.Is(object.PVC):
 		return m.volumes[place{o.Namespace, o.Name}]
-	case isRange(o), isAddress(o), isService(o) && len(m.owed) > 0:
+	case o.Is(object.ServiceCIDR), isAddress(o), o.Is(object.Service) && len(m.owed) > 0:
 		return m.ranges
 	}
 	return nil
@@ -47,7 +47,7 @@ func (m *Map) claimsOf(pod *object.Object) []*object.Object {
 	}
 	var found []*object.Object
 	for _, c := range facts.Claims {
-		found = append(found, m.find("PersistentVolumeClaim", pod.Namespace, c.Name)...)
+		found = append(found, m.find(object.PVC, pod.Namespace, c.Name)...)
 	}
 	return found
 }
@@ -58,7 +58,7 @@ func (m *Map) claimOf(volume *object.Object) []*object.Object {
 	if facts.ClaimName == "" {
 		return nil
 	}
-	return m.find("PersistentVolumeClaim", facts.ClaimNamespace, facts.ClaimName)
+	return m.find(object.PVC, facts.ClaimNamespace, facts.ClaimName)
 }
 
 // enterUse notes what keeps claims of devices and ranges of addresses.
@@ -69,7 +69,7 @@ func (m *Map) enterUse(o *object.Object) {
 			pod := place{o.Namespace, r.Name}
 			m.reserved[pod] = append(m.reserved[pod], o)
 		}
-	case isRange(o):
+	case o.Is(object.ServiceCIDR):
 		m.ranges = append(m.ranges, o)
 	case isAddress(o):
 		m.addresses = append(m.addresses, o)
@@ -84,11 +84,8 @@ func (m *Map) owe() {
 		return
 	}
 	for _, o := range m.snap.Objects {
-		if isService(o) {
+		if o.Is(object.Service) {
 			m.owed = append(m.owed, o)
 		}
 	}
 }
-
-func isRange(o *object.Object) bool   { return is(o, "networking.k8s.io", "ServiceCIDR") }
-func isService(o *object.Object) bool { return is(o, "", "Service") }

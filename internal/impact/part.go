@@ -54,7 +54,7 @@ func (m *Map) grow(objects []*object.Object) part {
 		p.visit(o, reached)
 	}
 	for _, o := range m.everywhere {
-		if isNode(o) { // whether it stays decides about pods that have lost theirs
+		if o.Is(object.Node) { // whether it stays decides about pods that have lost theirs
 			p.visit(o, decides)
 		}
 	}

@@ -79,14 +79,14 @@ func (m *Map) enter(o *object.Object) {
 		m.instances[d] = append(m.instances[d], o)
 	}
 	switch {
-	case isDefinition(o), isNamespace(o):
+	case o.Is(object.CRD), o.Is(object.Namespace):
 		m.everywhere = append(m.everywhere, o)
-	case isNode(o):
+	case o.Is(object.Node):
 		m.everywhere = append(m.everywhere, o)
 		m.nodes[o.Name] = true
-	case isPod(o):
+	case o.Is(object.Pod):
 		m.enterPod(o)
-	case isClaim(o):
+	case o.Is(object.PVC):
 		m.claims[o.Namespace] = append(m.claims[o.Namespace], o)
 	case o.Volume() != nil && o.Volume().ClaimName != "":
 		claim := place{o.Volume().ClaimNamespace, o.Volume().ClaimName}
@@ -152,7 +152,7 @@ func (m *Map) findDefinition(apiVersion, name string) *object.Object {
 		return nil
 	}
 	if r, err := m.snap.Resources.For(apiVersion, name); err == nil {
-		if d := m.snap.Find(definitionVersion, definitionKind, "", r.Name+"."+r.Group); d != nil {
+		if d := m.snap.FindKind(object.CRD, "", r.Name+"."+r.Group); d != nil {
 			return d
 		}
 	}
@@ -164,20 +164,9 @@ func (m *Map) findDefinition(apiVersion, name string) *object.Object {
 	return nil
 }
 
-const (
-	definitionVersion = "apiextensions.k8s.io/v1"
-	definitionKind    = "CustomResourceDefinition"
-)
-
-func isDefinition(o *object.Object) bool { return is(o, "apiextensions.k8s.io", definitionKind) }
-func isNamespace(o *object.Object) bool  { return is(o, "", "Namespace") }
-func isNode(o *object.Object) bool       { return is(o, "", "Node") }
-func isPod(o *object.Object) bool        { return is(o, "", "Pod") }
-func isClaim(o *object.Object) bool      { return is(o, "", "PersistentVolumeClaim") }
-
 // Container tells whether more goes with the object than what refers to it: it is a
 // namespace or a definition.
-func Container(o *object.Object) bool { return isNamespace(o) || isDefinition(o) }
+func Container(o *object.Object) bool { return o.Is(object.Namespace) || o.Is(object.CRD) }
 
 // Indifferent tells whether it makes no difference to others under which policy the
 // object is deleted: it is a container which is not being deleted, its content goes
@@ -268,14 +257,14 @@ func (m *Map) containers(o *object.Object) []*object.Object {
 		}
 	}
 	if o.Namespace != "" {
-		add(m.snap.Find("v1", "Namespace", "", o.Namespace))
+		add(m.snap.FindKind(object.Namespace, "", o.Namespace))
 	}
 	add(m.definitionOf(o.APIVersion, o.Kind))
 	for _, ref := range o.Owners {
 		add(m.definitionOf(ref.APIVersion, ref.Kind))
 	}
 	if facts := o.Pod(); facts != nil && facts.NodeName != "" {
-		add(m.snap.Find("v1", "Node", "", facts.NodeName))
+		add(m.snap.FindKind(object.Node, "", facts.NodeName))
 	}
 	return append(found, m.leaders[o]...)
 }
@@ -291,11 +280,11 @@ func (m *Map) dependents(o *object.Object) []*object.Object {
 		})
 	}
 	switch {
-	case isNamespace(o):
+	case o.Is(object.Namespace):
 		found = append(found, m.content[o.Name]...)
-	case isDefinition(o):
+	case o.Is(object.CRD):
 		found = append(found, m.instances[o]...)
-	case isNode(o):
+	case o.Is(object.Node):
 		found = append(found, m.pods[o.Name]...)
 	}
 	return append(found, m.followers[o]...)
@@ -320,6 +309,3 @@ func (m *Map) resource(ref object.Ref) schema.GroupResource {
 	r, _ := m.snap.Resources.For(ref.APIVersion, ref.Kind)
 	return r.GroupResource()
 }
-
-// Definition tells whether the object is a CustomResourceDefinition.
-func Definition(o *object.Object) bool { return isDefinition(o) }

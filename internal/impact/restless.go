@@ -39,7 +39,7 @@ func (m *Map) stirs(o *object.Object) bool {
 		}
 	}
 	if t := o.Token(); t != nil {
-		if a := m.find("ServiceAccount", o.Namespace, t.Account); len(a) == 0 || !t.Of(a[0].Name, a[0].UID) {
+		if a := m.find(object.ServiceAccount, o.Namespace, t.Account); len(a) == 0 || !t.Of(a[0].Name, a[0].UID) {
 			return true
 		}
 	}

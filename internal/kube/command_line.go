@@ -24,7 +24,7 @@ const mostPods = "50"
 // CommandLines reads the command lines of the containers of the pods in a namespace
 // that have the labels.
 func (c *Client) CommandLines(ctx context.Context, namespace, labels string) ([]CommandLine, error) {
-	about := subject{resource: object.Resource{Version: "v1", Name: "pods"}, namespace: namespace}
+	about := subject{resource: object.Pod.Resource(), namespace: namespace}
 	var list corev1.PodList
 	_, err := c.readWhole(ctx, request{
 		verb: http.MethodGet, path: []string{"api", "v1", "namespaces", namespace, "pods"},
@@ -40,7 +40,8 @@ func (c *Client) CommandLines(ctx context.Context, namespace, labels string) ([]
 	var lines []CommandLine
 	for i := range list.Items {
 		p := &list.Items[i]
-		ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: p.Namespace, Name: p.Name, UID: p.UID}
+		ref := object.Pod.Ref(p.Namespace, p.Name)
+		ref.UID = p.UID
 		for j := range p.Spec.Containers {
 			lines = append(lines, CommandLine{Pod: ref, Args: slices.Concat(p.Spec.Containers[j].Command, p.Spec.Containers[j].Args)})
 		}

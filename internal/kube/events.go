@@ -38,7 +38,7 @@ type Event struct {
 func (c *Client) Events(ctx context.Context, of object.Ref, most int) ([]Event, error) {
 	namespace := cmp.Or(of.Namespace, metav1.NamespaceDefault)
 	selected := fields.OneTermEqualSelector("involvedObject.uid", string(of.UID))
-	if of.Kind == "Node" && of.APIVersion == "v1" {
+	if of.Is(object.Node) {
 		selected = fields.AndSelectors(
 			fields.OneTermEqualSelector("involvedObject.kind", "Node"), fields.OneTermEqualSelector("involvedObject.name", of.Name))
 	}
@@ -106,7 +106,7 @@ type storedEvent struct {
 
 func (e *storedEvent) about(of object.Ref) bool {
 	uid := e.InvolvedObject.UID
-	return uid == string(of.UID) || of.Kind == "Node" && e.InvolvedObject.Kind == "Node" && uid == of.Name
+	return uid == string(of.UID) || of.Is(object.Node) && e.InvolvedObject.Kind == "Node" && uid == of.Name
 }
 
 // event reads both forms that events have: a component of today writes series.

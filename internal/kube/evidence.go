@@ -103,7 +103,7 @@ func (w *witness) part(ctx context.Context, s scene) {
 	case s.namespace != "" || !apierrors.IsForbidden(err):
 	case s.part == evidence.Namespaces:
 		for _, o := range w.about {
-			if o.Kind == "Namespace" && o.Group() == "" {
+			if o.Is(object.Namespace) {
 				w.object(ctx, o)
 			}
 		}
@@ -219,7 +219,7 @@ func (w *witness) object(ctx context.Context, o *object.Object) {
 
 // isData tells whether an object holds what is nobody's business.
 func isData(o *object.Object) bool {
-	return o.Group() == "" && (o.Kind == "Secret" || o.Kind == "ConfigMap")
+	return o.Is(object.Secret) || o.Is(object.ConfigMap)
 }
 
 // read reads one object: all of it, for its conditions, but of Secrets and ConfigMaps

@@ -20,7 +20,7 @@ func (w *witness) scenes() []scene {
 	if w.any(mayBeConverted) {
 		scenes = append(scenes, all(evidence.Definitions)...)
 	}
-	if w.any(func(o *object.Object) bool { return o.Kind == "Pod" }) {
+	if w.any(func(o *object.Object) bool { return o.Is(object.Pod) }) {
 		scenes = append(scenes, all(evidence.Nodes)...)
 	}
 	if w.any(waitsForSomebody) {
@@ -44,7 +44,7 @@ func removers() []scene {
 // waitsForSomebody tells whether an object waits for a controller, and not only for a
 // kubelet, as pods do all day.
 func waitsForSomebody(o *object.Object) bool {
-	return len(o.Finalizers()) > 0 || o.Kind == "Namespace" && o.Group() == ""
+	return len(o.Finalizers()) > 0 || o.Is(object.Namespace)
 }
 
 // nearby is how many namespaces are looked at one by one where all of them are refused.
@@ -55,7 +55,7 @@ func (w *witness) namespaces() []string {
 	var names []string
 	for _, o := range w.about {
 		name := o.Namespace
-		if o.Kind == "Namespace" && o.Group() == "" {
+		if o.Is(object.Namespace) {
 			name = o.Name
 		}
 		if name != "" && !slices.Contains(names, name) && len(names) < nearby {
@@ -81,7 +81,7 @@ func mayBeConverted(o *object.Object) bool {
 	}
 	switch group := o.Group(); group {
 	case "":
-		return o.Kind == "Namespace"
+		return o.Is(object.Namespace)
 	case "apps", "batch", "policy", "autoscaling", "extensions":
 		return false
 	default:

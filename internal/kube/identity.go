@@ -37,7 +37,7 @@ func (c *Client) Identity(ctx context.Context) (Identity, error) {
 	if id.Version, err = c.version(ctx); err != nil {
 		return id, fmt.Errorf("the server's version: %w", err)
 	}
-	ns, err := c.read(ctx, namespaces, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "kube-system"})
+	ns, err := c.read(ctx, namespaces, object.Namespace.Ref("", "kube-system"))
 	switch {
 	case err == nil:
 		id.ClusterUID = ns.UID

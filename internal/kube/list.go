@@ -196,7 +196,7 @@ func listRequest(at Place, by Selection, limit int64, token string, whole bool) 
 
 // acceptWhole are the types in which a kind with facts is read.
 func acceptWhole(r object.Resource) string {
-	if isPod(r) {
+	if r.Is(object.Pod) {
 		return protobufType + "," + jsonType
 	}
 	return jsonType
@@ -204,7 +204,7 @@ func acceptWhole(r object.Resource) string {
 
 // sharedFor is for messages of a resource, whole or not.
 func sharedFor(r object.Resource, whole bool) *shared {
-	if whole && isPod(r) {
+	if whole && r.Is(object.Pod) {
 		return newSharedPods(r)
 	}
 	return newShared(r)
@@ -249,7 +249,7 @@ func (rd *listReader) page(a *answer) (listMeta, error) {
 	body := &counted{a.body, rd.arrived}
 	switch a.media {
 	case protobufType:
-		if rd.whole && !isPod(rd.at.Resource) {
+		if rd.whole && !rd.at.Resource.Is(object.Pod) {
 			return listMeta{}, errors.New("it is protobuf")
 		}
 		if rd.shared == nil {

@@ -44,17 +44,17 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	if slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || mayBeConverted(o) }) {
 		read(scene{part: evidence.Definitions})
 	}
-	each := func(kind string, part evidence.Part, names []string) {
+	each := func(kind object.Kind, part evidence.Part, names []string) {
 		if len(names) > few {
 			read(scene{part: part})
 			return
 		}
 		for _, name := range names {
-			tasks = append(tasks, func() { w.single(ctx, object.Ref{APIVersion: "v1", Kind: kind, Name: name}) })
+			tasks = append(tasks, func() { w.single(ctx, kind.Ref("", name)) })
 		}
 	}
-	each("Node", evidence.Nodes, nodesOf(r.Written))
-	each("Namespace", evidence.Namespaces, goingOf(r.Written))
+	each(object.Node, evidence.Nodes, nodesOf(r.Written))
+	each(object.Namespace, evidence.Namespaces, goingOf(r.Written))
 	switch {
 	case len(r.Held) > 0:
 		read(removers()...)
@@ -64,7 +64,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 		}
 	case slices.ContainsFunc(r.Written, func(o *object.Object) bool { return contains(o) || o.BeingDeleted() }):
 		tasks = append(tasks, func() {
-			w.single(ctx, object.Ref{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: "kube-system", Name: "kube-controller-manager"})
+			w.single(ctx, object.Lease.Ref("kube-system", "kube-controller-manager"))
 		})
 	}
 	besides(tasks)
@@ -79,7 +79,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 
 // contains tells whether an object has content that goes with it.
 func contains(o *object.Object) bool {
-	return o.Kind == "Namespace" && o.Group() == "" || o.Definition() != nil
+	return o.Is(object.Namespace) || o.Definition() != nil
 }
 
 // nodesOf are the nodes of the pods among the objects, sorted.
@@ -99,7 +99,7 @@ func nodesOf(objects []*object.Object) []string {
 func goingOf(objects []*object.Object) []string {
 	var names []string
 	for _, o := range objects {
-		if o.Kind == "Namespace" && o.Group() == "" && o.BeingDeleted() {
+		if o.Is(object.Namespace) && o.BeingDeleted() {
 			names = append(names, o.Name)
 		}
 	}

@@ -7,12 +7,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// isPod tells whether the resource is that of pods: the one kind that is both
-// numerous and needed with its spec and status. It is read in protobuf like
-// metadata; what is kept is what package manifest keeps of the text, which a test
-// compares.
-func isPod(r object.Resource) bool { return r.Group == "" && r.Version == "v1" && r.Kind == "Pod" }
-
 // podParts are the parts of a pod's message that are kept beside its metadata.
 type podParts struct {
 	node, phase []byte

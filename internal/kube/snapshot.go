@@ -139,7 +139,7 @@ func (c *Client) source(ctx context.Context) (sourceAt, error) {
 	if s.KubernetesVersion, err = c.version(ctx); err != nil && !refused(err) {
 		return s, fmt.Errorf("the server's version: %w", err)
 	}
-	ns, err := c.read(ctx, namespaces, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "kube-system"})
+	ns, err := c.read(ctx, namespaces, object.Namespace.Ref("", "kube-system"))
 	switch {
 	case err == nil:
 		s.ClusterUID = ns.UID

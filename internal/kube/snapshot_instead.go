@@ -29,7 +29,7 @@ func (c *Client) gatherInstead(ctx context.Context, places []Place, namespaces [
 			for _, ns := range namespaces {
 				again, refused = append(again, Place{p.Resource, ns}), append(refused, i)
 			}
-		case p.Resource.Kind == "Namespace" && p.Resource.Group == "":
+		case p.Resource.Is(object.Namespace):
 			c.nameNamespaces(ctx, namespaces, g)
 		}
 	}
@@ -52,7 +52,7 @@ func (c *Client) gatherInstead(ctx context.Context, places []Place, namespaces [
 // nameNamespaces reads the namespaces themselves. One that cannot be read stays a gap.
 func (c *Client) nameNamespaces(ctx context.Context, names []string, g *gathering) {
 	for _, name := range names {
-		if _, o, err := c.Raw(ctx, object.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}); err == nil {
+		if _, o, err := c.Raw(ctx, object.Namespace.Ref("", name)); err == nil {
 			g.named = append(g.named, o)
 		}
 	}

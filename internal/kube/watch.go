@@ -69,7 +69,7 @@ func (c *Client) watch(ctx context.Context, at Place, version string, limit time
 	if err != nil {
 		return nil, err
 	}
-	if a.media != jsonType && (a.media != protobufType || rd.whole && !isPod(at.Resource)) {
+	if a.media != jsonType && (a.media != protobufType || rd.whole && !at.Resource.Is(object.Pod)) {
 		_ = a.body.Close()
 		return nil, &UnexpectedAnswerError{About: at.subject().String(), What: "its type is " + quote(a.media)}
 	}

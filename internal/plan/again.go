@@ -35,7 +35,7 @@ func (s outlook) Definition(apiVersion string) object.Ref {
 		if r.APIVersion() != apiVersion || r.Group == "" {
 			continue
 		}
-		ref := object.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: r.Name + "." + r.Group}
+		ref := object.CRD.Ref("", r.Name+"."+r.Group)
 		if o, standing := s.Find(ref); standing == controllers.Lives {
 			return o.Ref
 		}

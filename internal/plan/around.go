@@ -93,7 +93,7 @@ func (n *neighbours) watch(r *recorder) {
 
 // unreadable says why the stored instances of a definition cannot be read.
 func (n *neighbours) unreadable(gr schema.GroupResource) error {
-	o := n.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", gr.String())
+	o := n.FindKind(object.CRD, "", gr.String())
 	if o == nil || n.around == nil {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (n *neighbours) unreadable(gr schema.GroupResource) error {
 func (n *neighbours) hidden(o *object.Object) (evidence.Refusal, bool) {
 	switch {
 	case n.around == nil:
-	case o.Kind == "Namespace" && o.Group() == "":
+	case o.Is(object.Namespace):
 		return n.around.Unreadable(o.Name)
 	case o.Definition() != nil:
 		return n.around.Cleanup(o)

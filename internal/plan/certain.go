@@ -30,7 +30,7 @@ func (s *simulation) oneEnd(m *impact.Map, reached []*object.Object) bool {
 
 // open reports whether the end of an object may depend on the order.
 func (s *simulation) open(m *impact.Map, o *object.Object, within map[*object.Object]bool) bool {
-	if !m.Settled(o) || impact.Definition(o) {
+	if !m.Settled(o) || o.Is(object.CRD) {
 		return true
 	}
 	if s.seed.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || impact.Container(o)) {

@@ -18,24 +18,17 @@ func (s *simulation) data(p *report.Plan) {
 }
 
 func (s *simulation) dataOf(apiVersion, kind string) report.Data {
-	if object.GroupOf(apiVersion) == "" {
-		switch kind {
-		case claimKind, volumeKind:
-			return report.VolumeData
-		case "Secret":
-			return report.SecretData
-		}
+	switch ref := (object.Ref{APIVersion: apiVersion, Kind: kind}); {
+	case ref.Is(object.PVC), ref.Is(object.PV):
+		return report.VolumeData
+	case ref.Is(object.Secret):
+		return report.SecretData
 	}
 	if r, err := s.snap.Resources.For(apiVersion, kind); err == nil && r.Custom {
 		return report.CustomData
 	}
 	return ""
 }
-
-const (
-	claimKind  = "PersistentVolumeClaim"
-	volumeKind = "PersistentVolume"
-)
 
 // storage says what becomes of the storage behind the claims and volumes that the
 // seed takes, or may take, and of claims that a StatefulSet leaves. A claim without a volume has none.
@@ -52,7 +45,7 @@ func (s *simulation) storage(effects []report.Effect) []report.Storage {
 	all := s.volumes(effects)
 	ofClaim, named := map[*report.Effect]report.Storage{}, map[report.Ref]bool{}
 	for _, e := range going {
-		if e.Object.Kind != claimKind {
+		if !e.Object.Is(object.PVC) {
 			continue
 		}
 		if found, some := all.behind(e.Object); some {
@@ -70,7 +63,7 @@ func (s *simulation) storage(effects []report.Effect) []report.Storage {
 		switch found, isClaim := ofClaim[e]; {
 		case isClaim:
 			list = append(list, found)
-		case e.Object.Kind == volumeKind && !named[e.Object]:
+		case e.Object.Is(object.PV) && !named[e.Object]:
 			list = append(list, all.alone(e.Object))
 		}
 	}
@@ -107,7 +100,7 @@ func (s *simulation) volumes(effects []report.Effect) seenVolumes {
 		}
 	}
 	for _, o := range s.snap.Objects {
-		if o.Kind != volumeKind || o.Group() != "" {
+		if !o.Is(object.PV) {
 			continue
 		}
 		all.byRef[report.RefOf(o.Ref)] = o
@@ -118,8 +111,8 @@ func (s *simulation) volumes(effects []report.Effect) seenVolumes {
 			all.unseen = "the dump does not show what the volumes are bound to"
 		}
 	}
-	if !s.snap.Covers(volumes, "") {
-		all.unseen = "persistentvolumes: " + s.snap.Why(volumes, "")
+	if !s.snap.Covers(object.PV.Resource(), "") {
+		all.unseen = "persistentvolumes: " + s.snap.Why(object.PV.Resource(), "")
 	}
 	return all
 }

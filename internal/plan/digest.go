@@ -58,10 +58,8 @@ func passing(r report.Ref) bool {
 	switch object.GroupOf(r.APIVersion) {
 	case "", "events.k8s.io":
 		return r.Kind == "Event"
-	case "coordination.k8s.io":
-		return r.Kind == "Lease"
 	default:
-		return false
+		return r.Is(object.Lease)
 	}
 }
 

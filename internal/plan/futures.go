@@ -311,7 +311,7 @@ func (h holds) of(o *object.Object) []report.Release {
 			found.add(h.at(h.locate(ref, o.Namespace)))
 		}
 		if o.Namespace != "" && len(found.list) == 0 {
-			found.add(h.at(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))
+			found.add(h.at(object.Namespace.Ref("", o.Namespace)))
 		}
 		if v := o.Volume(); v != nil {
 			for _, claim := range h.claimOf(o) {

@@ -103,11 +103,11 @@ func (w cutShort) ObjectsOf(gr schema.GroupResource, namespace string) []*object
 	objects := w.recorder.ObjectsOf(gr, namespace)
 	switch w.recorder.actor {
 	case controllers.NamespaceName:
-		if gr == (schema.GroupResource{Resource: "namespaces"}) {
+		if gr == object.Namespace.GroupResource() {
 			return w.some(objects)
 		}
 	case controllers.DefinitionName:
-		if gr == (schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}) {
+		if gr == object.CRD.GroupResource() {
 			return w.some(objects)
 		}
 	}

@@ -92,7 +92,7 @@ func (r *recorder) sake(ref object.Ref) object.Ref {
 	switch {
 	case r.actor == controllers.NamespaceName && ref.Namespace != "":
 		return namespaceRef(ref.Namespace)
-	case r.actor == controllers.DefinitionName && ref.Kind != "CustomResourceDefinition":
+	case r.actor == controllers.DefinitionName && !ref.Is(object.CRD):
 		if res, err := r.server.Resource(ref.APIVersion, ref.Kind); err == nil {
 			return definitionRef(res.GroupResource().String())
 		}
@@ -101,11 +101,11 @@ func (r *recorder) sake(ref object.Ref) object.Ref {
 }
 
 func namespaceRef(name string) object.Ref {
-	return object.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}
+	return object.Namespace.Ref("", name)
 }
 
 func definitionRef(name string) object.Ref {
-	return object.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: name}
+	return object.CRD.Ref("", name)
 }
 
 // collectorStops tells whether the collector is late with a write: with the finalizer of
@@ -226,7 +226,7 @@ func (s *simulation) blockedByLate(f *fate, o *object.Object) {
 // blockedBesides says of a namespace with which its controller is late what holds it for
 // certain: tokens of others, and APIs that discovery cannot name.
 func (s *simulation) blockedBesides(f *fate, o *object.Object) bool {
-	if o.Kind != "Namespace" || o.Group() != "" {
+	if !o.Is(object.Namespace) {
 		return false
 	}
 	var failing []string

@@ -100,7 +100,7 @@ func (s *simulation) lateControllers(ctx context.Context, l *late, old []*object
 
 // cleans tells whether a doer is who empties a namespace or a definition.
 func cleans(by evidence.Doer, o *object.Object) bool {
-	return by == evidence.NamespaceController && o.Kind == "Namespace" || by == evidence.CRDController && o.Kind == "CustomResourceDefinition"
+	return by == evidence.NamespaceController && o.Is(object.Namespace) || by == evidence.CRDController && o.Is(object.CRD)
 }
 
 // unreadable tells whether what is in an object cannot even be listed.

@@ -43,7 +43,7 @@ func (s *simulation) staysInUse(ref object.Ref) bool {
 		return true
 	}
 	owner, ok := o.Controller()
-	if !ok || s.leavesAt(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}) {
+	if !ok || s.leavesAt(object.Namespace.Ref("", o.Namespace)) {
 		return false
 	}
 	return !s.leavesAt(object.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: o.Namespace, Name: owner.Name})

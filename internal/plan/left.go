@@ -3,8 +3,6 @@ package plan
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -20,7 +18,7 @@ import (
 func (s *simulation) addLeft(all fates) {
 	var sets []*fate
 	for _, f := range all {
-		if o := f.track.first; o.Kind == "StatefulSet" && o.Group() == "apps" && (f.outcome == report.Deleted || f.outcome == report.Blocked) {
+		if o := f.track.first; o.Is(object.StatefulSet) && (f.outcome == report.Deleted || f.outcome == report.Blocked) {
 			sets = append(sets, f)
 		}
 	}
@@ -28,7 +26,7 @@ func (s *simulation) addLeft(all fates) {
 	for _, f := range sets {
 		set := f.track.first
 		made := s.claimsMadeBy(set)
-		for _, o := range s.recorder.ObjectsOf(schema.GroupResource{Resource: "persistentvolumeclaims"}, set.Namespace) {
+		for _, o := range s.recorder.ObjectsOf(object.PVC.GroupResource(), set.Namespace) {
 			if made(o.Name) && !o.BeingDeleted() && s.fateIn(all, o.Ref) == nil {
 				all[s.tracks.key(o.Ref)] = &fate{
 					track: &track{first: o, last: o}, outcome: report.Kept, reason: string(ClaimLeft),

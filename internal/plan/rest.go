@@ -95,12 +95,12 @@ func (w *restOfWorld) assumption(actor string) (string, bool) {
 
 // serviceOf is the Service that takes an object along which does not refer to it.
 func serviceOf(o *object.Object) (object.Ref, bool) {
-	ref := object.Ref{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name}
+	ref := object.Service.Ref(o.Namespace, o.Name)
 	if a := o.IPAddress(); a != nil {
 		ref.Namespace, ref.Name = a.Namespace, a.Name
 		return ref, true
 	}
-	return ref, o.Kind == "Endpoints" && o.Group() == ""
+	return ref, o.Is(object.Endpoints)
 }
 
 // containers are the namespace and the definition with which an object goes, the
@@ -117,10 +117,10 @@ func (s *simulation) containers(o *object.Object) []object.Ref {
 		}
 	}
 	if o.Namespace != "" {
-		add(s.snap.Find("v1", "Namespace", "", o.Namespace))
+		add(s.snap.FindKind(object.Namespace, "", o.Namespace))
 	}
 	definition := func(r object.Resource) {
-		add(s.snap.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", r.Name+"."+r.Group))
+		add(s.snap.FindKind(object.CRD, "", r.Name+"."+r.Group))
 	}
 	if r, err := s.recorder.Resource(o.APIVersion, o.Kind); err == nil && r.Group != "" {
 		definition(r)
@@ -129,9 +129,9 @@ func (s *simulation) containers(o *object.Object) []object.Ref {
 		add(s.snap.Find(service.APIVersion, service.Kind, service.Namespace, service.Name))
 	}
 	if name, ok := controllers.Mirrors(o); ok && len(refs) == 0 {
-		add(s.snap.Find("v1", "Endpoints", o.Namespace, name))
+		add(s.snap.FindKind(object.Endpoints, o.Namespace, name))
 	}
-	if o.Kind == "APIService" && o.Group() == "apiregistration.k8s.io" {
+	if o.Is(object.APIService) {
 		version, group, _ := strings.Cut(o.Name, ".")
 		for _, r := range s.snap.Resources.All() {
 			if r.Group == group && r.Version == version {

@@ -38,7 +38,7 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 			return err
 		}
 	}
-	if target.Kind != "Namespace" || target.APIVersion != "v1" {
+	if !target.Is(object.Namespace) {
 		return nil
 	}
 	facts := object.NamespaceFacts{Finalizers: []string{finalizer.NamespaceToken}}

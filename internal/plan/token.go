@@ -1,16 +1,10 @@
 package plan
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
-
-var secrets = object.Resource{Version: "v1", Name: "secrets", Kind: "Secret", Namespaced: true}
-
-const accountKind = "ServiceAccount"
 
 // accountOf is the ServiceAccount whose token an object is or may be; without a uid if
 // neither the token nor the snapshot has one.
@@ -19,10 +13,12 @@ func (s *simulation) accountOf(o *object.Object) (ref object.Ref, ok bool) {
 	if t == nil {
 		return ref, false
 	}
-	if account := s.snap.Find("v1", accountKind, o.Namespace, t.Account); account != nil && t.Of(account.Name, account.UID) {
+	if account := s.snap.FindKind(object.ServiceAccount, o.Namespace, t.Account); account != nil && t.Of(account.Name, account.UID) {
 		return account.Ref, true
 	}
-	return object.Ref{APIVersion: "v1", Kind: accountKind, Namespace: o.Namespace, Name: t.Account, UID: t.AccountUID}, true
+	account := object.ServiceAccount.Ref(o.Namespace, t.Account)
+	account.UID = t.AccountUID
+	return account, true
 }
 
 // revokedFate is a token that its controller has deleted.
@@ -39,7 +35,7 @@ func (s *simulation) revokedFate(f *fate) bool {
 // ServiceAccount: because that is not known of the account, or because the Secret may be
 // no token. Of an account that goes it says so if its tokens may not have been seen.
 func (s *simulation) addTokens(all fates) (added []*fate) {
-	for _, o := range s.recorder.ObjectsOf(schema.GroupResource{Resource: secrets.Name}, "") {
+	for _, o := range s.recorder.ObjectsOf(object.Secret.GroupResource(), "") {
 		account, ok := s.accountOf(o)
 		if !ok || o.BeingDeleted() {
 			continue
@@ -75,5 +71,5 @@ func (s *simulation) addTokens(all fates) (added []*fate) {
 // may be there that the snapshot lacks; where its namespace goes, they go with that.
 func (s *simulation) tokensNotSeen(f *fate) bool {
 	o := f.track.first
-	return f.outcome == report.Deleted && o.Kind == accountKind && o.Group() == "" && !s.snap.Covers(secrets, o.Namespace) && len(s.containers(o)) == 0
+	return f.outcome == report.Deleted && o.Is(object.ServiceAccount) && !s.snap.Covers(object.Secret.Resource(), o.Namespace) && len(s.containers(o)) == 0
 }

@@ -1,14 +1,10 @@
 package plan
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
-
-var volumes = object.Resource{Version: "v1", Name: "persistentvolumes", Kind: "PersistentVolume"}
 
 // released tells whether the claim of a volume went in this simulation, and what the
 // policy asks for was done.
@@ -60,7 +56,7 @@ func (s *simulation) doubtFollowers(all fates) {
 // Of a claim that goes it says so if its volume may not have been seen.
 func (s *simulation) addVolumes(all fates) (added []*fate) {
 	seen := map[object.Ref]bool{}
-	for _, o := range s.recorder.ObjectsOf(schema.GroupResource{Resource: volumes.Name}, "") {
+	for _, o := range s.recorder.ObjectsOf(object.PV.GroupResource(), "") {
 		claim := s.claimOf(o)
 		if len(claim) == 0 {
 			continue
@@ -87,11 +83,11 @@ func (s *simulation) addVolumes(all fates) (added []*fate) {
 		all[s.tracks.key(o.Ref)] = f
 		added = append(added, f)
 	}
-	if s.snap.Covers(volumes, "") {
+	if s.snap.Covers(object.PV.Resource(), "") {
 		return added
 	}
 	for _, f := range all {
-		if o := f.track.first; f.outcome == report.Deleted && o.Kind == "PersistentVolumeClaim" && o.Group() == "" && !seen[o.Ref] {
+		if o := f.track.first; f.outcome == report.Deleted && o.Is(object.PVC) && !seen[o.Ref] {
 			f.detail = "whether a volume and the storage behind it go, too, is not known"
 		}
 	}

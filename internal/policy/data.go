@@ -11,13 +11,13 @@ import (
 // dataKinds are the kinds whose deletion loses what nobody can make again from
 // the rest of the cluster, or takes such objects with it.
 var dataKinds = []schema.GroupKind{
-	{Kind: "ConfigMap"},
-	{Kind: "Namespace"},
-	{Kind: "PersistentVolume"},
-	{Kind: "PersistentVolumeClaim"},
-	{Kind: "Secret"},
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
-	{Group: "apps", Kind: "StatefulSet"},
+	object.ConfigMap.GroupKind,
+	object.Namespace.GroupKind,
+	object.PV.GroupKind,
+	object.PVC.GroupKind,
+	object.Secret.GroupKind,
+	object.CRD.GroupKind,
+	object.StatefulSet.GroupKind,
 }
 
 // Data tells whether an object belongs to the block of data, which a plan shows

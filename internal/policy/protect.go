@@ -36,25 +36,23 @@ func Reasons() []Reason { return []Reason{Namespace, Annotation, Helm, Kind} }
 // Upstream: api/core/v1/types.go NamespaceNodeLease.
 var namespaces = []string{"kube-system", "kube-public", "kube-node-lease", "default"}
 
-const admission = "admissionregistration.k8s.io"
-
 // kinds are protected unless they are allowed: each stands for more than itself,
 // be it all objects of a namespace or type, a machine, a disk, or the admission
 // of every other request.
 var kinds = []schema.GroupKind{
-	{Kind: "Namespace"},
-	{Kind: "Node"},
-	{Kind: "PersistentVolume"},
-	{Kind: "PersistentVolumeClaim"},
-	{Group: admission, Kind: "MutatingAdmissionPolicy"},
-	{Group: admission, Kind: "MutatingAdmissionPolicyBinding"},
-	{Group: admission, Kind: "MutatingWebhookConfiguration"},
-	{Group: admission, Kind: "ValidatingAdmissionPolicy"},
-	{Group: admission, Kind: "ValidatingAdmissionPolicyBinding"},
-	{Group: admission, Kind: "ValidatingWebhookConfiguration"},
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
-	{Group: "apiregistration.k8s.io", Kind: "APIService"},
-	{Group: "storage.k8s.io", Kind: "StorageClass"},
+	object.Namespace.GroupKind,
+	object.Node.GroupKind,
+	object.PV.GroupKind,
+	object.PVC.GroupKind,
+	object.MutatingAdmissionPolicy.GroupKind,
+	object.MutatingAdmissionPolicyBinding.GroupKind,
+	object.MutatingWebhookConfiguration.GroupKind,
+	object.ValidatingAdmissionPolicy.GroupKind,
+	object.ValidatingAdmissionPolicyBinding.GroupKind,
+	object.ValidatingWebhookConfiguration.GroupKind,
+	object.CRD.GroupKind,
+	object.APIService.GroupKind,
+	object.StorageClass.GroupKind,
 }
 
 // KindNames lists the protected kinds.
@@ -78,7 +76,7 @@ type Policy struct {
 func (p Policy) Check(o *object.Object) (Reason, bool) {
 	kind := kindOf(o.Ref)
 	switch {
-	case kind == schema.GroupKind{Kind: "Namespace"} && slices.Contains(namespaces, o.Name):
+	case kind == object.Namespace.GroupKind && slices.Contains(namespaces, o.Name):
 		return Namespace, true
 	case o.Protection().Has(object.Protect):
 		return Annotation, true

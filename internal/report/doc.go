@@ -29,6 +29,9 @@ type Ref struct {
 // RefOf converts a reference.
 func RefOf(r object.Ref) Ref { return Ref(r) }
 
+// Is reports whether the reference is to one of the kind, in any version.
+func (r Ref) Is(k object.Kind) bool { return object.Ref(r).Is(k) }
+
 // Source says what a document was computed from.
 type Source struct {
 	// Type is "files" or "cluster".

@@ -106,7 +106,7 @@ func (s *Snapshot) newest(same []*object.Object, replaced *int) (*object.Object,
 
 // isClusterIdentity tells whether the uid of the object identifies the cluster.
 func isClusterIdentity(o *object.Object) bool {
-	return o.Name == "kube-system" && o.Kind == "Namespace" && o.APIVersion == "v1"
+	return o.Name == "kube-system" && o.Is(object.Namespace)
 }
 
 func missingUID(o *object.Object) bool { return strings.HasPrefix(string(o.UID), MissingUID) }

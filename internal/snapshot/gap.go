@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
@@ -111,7 +112,7 @@ func (s *Snapshot) knownNamespaces() []string {
 	}
 	last := ""
 	for _, o := range s.Objects {
-		if o.Kind == "Namespace" && o.APIVersion == "v1" {
+		if o.Is(object.Namespace) {
 			set[o.Name] = struct{}{}
 		}
 		if o.Namespace != last {

@@ -148,3 +148,8 @@ func (s *Snapshot) Find(apiVersion, kind, namespace, name string) *object.Object
 	}
 	return nil
 }
+
+// FindKind is Find for a kind that a rule names.
+func (s *Snapshot) FindKind(k object.Kind, namespace, name string) *object.Object {
+	return s.Find(k.APIVersion(), k.Kind, namespace, name)
+}

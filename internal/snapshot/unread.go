@@ -18,7 +18,7 @@ func (s *Snapshot) Unread(namespace string) []Gap {
 		case known && s.Covers(r, g.Namespace):
 		case namespace == "", !known:
 			unread = append(unread, g)
-		case r.Kind == "Namespace" && r.Group == "":
+		case r.Is(object.Namespace):
 			if s.Find(r.APIVersion(), r.Kind, "", namespace) == nil {
 				unread = append(unread, g)
 			}

@@ -11,18 +11,14 @@ import (
 const AdoptionAssumption = "no other controller selects what is orphaned; one that does takes it over, and deletes what it then has too many of"
 
 var adopters = map[schema.GroupKind][]object.Resource{
-	{Kind: "Pod"}: {
-		namespaced("apps", "DaemonSet", "daemonsets"), namespaced("apps", "ReplicaSet", "replicasets"), namespaced("apps", "StatefulSet", "statefulsets"),
-		everyJob, namespaced("", "ReplicationController", "replicationcontrollers"),
+	object.Pod.GroupKind: {
+		object.DaemonSet.Resource(), object.ReplicaSet.Resource(), object.StatefulSet.Resource(),
+		object.Job.Resource(), object.ReplicationController.Resource(),
 	},
-	{Group: "apps", Kind: "ReplicaSet"}: {namespaced("apps", "Deployment", "deployments")},
-	{Group: "apps", Kind: "ControllerRevision"}: {
-		namespaced("apps", "DaemonSet", "daemonsets"), namespaced("apps", "StatefulSet", "statefulsets"),
+	object.ReplicaSet.GroupKind: {object.Deployment.Resource()},
+	object.ControllerRevision.GroupKind: {
+		object.DaemonSet.Resource(), object.StatefulSet.Resource(),
 	},
-}
-
-func namespaced(group, kind, name string) object.Resource {
-	return object.Resource{Group: group, Version: "v1", Name: name, Kind: kind, Namespaced: true}
 }
 
 // Adopters lists the resources whose objects take over an object of their namespace

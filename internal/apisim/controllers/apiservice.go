@@ -47,7 +47,7 @@ func (r *registrar) Look(w World) {
 	if len(made) == 0 {
 		return
 	}
-	there := servedBy(w.ObjectsOf(definitionResource, ""))
+	there := servedBy(w.ObjectsOf(object.CRD.GroupResource(), ""))
 	for _, o := range made {
 		r.served[o.Name] = r.served[o.Name] || needed(o, there)
 	}
@@ -60,14 +60,14 @@ func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 	if len(made) == 0 {
 		return p.end(&r.waits)
 	}
-	there := servedBy(w.ObjectsOf(definitionResource, ""))
+	there := servedBy(w.ObjectsOf(object.CRD.GroupResource(), ""))
 	for _, o := range made {
 		switch {
 		case ctx.Err() != nil:
 			return p.end(&r.waits)
 		case needed(o, there):
 			r.served[o.Name] = true
-		case r.served[o.Name] && r.coverage.Covers(definitions, ""):
+		case r.served[o.Name] && r.coverage.Covers(object.CRD.Resource(), ""):
 			err := w.Delete(ctx, o.Ref, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &o.UID}})
 			p.refused(o.Ref, object.Resource{}, err)
 		}
@@ -77,13 +77,13 @@ func (r *registrar) Step(ctx context.Context, w World) (bool, error) {
 
 // registeredIn are the APIServices that the API server has made for definitions.
 func registeredIn(w World) []*object.Object {
-	return objectsThat(w, apiServiceResource, func(o *object.Object) bool { return Registered(o) && !o.BeingDeleted() })
+	return objectsThat(w, object.APIService.GroupResource(), func(o *object.Object) bool { return Registered(o) && !o.BeingDeleted() })
 }
 
 // Registered tells whether an object is an APIService that comes and goes with
 // definitions.
 func Registered(o *object.Object) bool {
-	return o.Kind == "APIService" && o.Group() == apiServiceResource.Group && o.Labels.Get(autoManaged) == "true"
+	return o.Is(object.APIService) && o.Labels.Get(autoManaged) == "true"
 }
 
 // needed tells whether one of these definitions has the version of an APIService served.

@@ -45,12 +45,12 @@ func (c *cidrs) Waiting() []Wait  { return c.waits }
 // Step releases the ServiceCIDRs that no address needs.
 func (c *cidrs) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, c)
-	list := objectsThat(w, cidrResource, func(o *object.Object) bool { return o.HasFinalizer(cidrProtection) })
+	list := objectsThat(w, object.ServiceCIDR.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(cidrProtection) })
 	if len(list) == 0 {
 		return p.end(&c.waits)
 	}
 	if c.services < 0 {
-		c.services = numberOf(w, serviceResource)
+		c.services = numberOf(w, object.Service.GroupResource())
 	}
 	for _, o := range list {
 		if ctx.Err() != nil {
@@ -70,11 +70,11 @@ func (c *cidrs) free(p *pass, o *object.Object) bool {
 		p.wait(Wait{Object: o.Ref, Reason: NotShown, Why: "its ranges are not in the snapshot"})
 		return false
 	}
-	if p.uncovered(c.coverage, o.Ref, everyCIDR, "") {
+	if p.uncovered(c.coverage, o.Ref, object.ServiceCIDR.Resource(), "") {
 		return false
 	}
 	var others []netip.Prefix
-	for _, x := range p.w.ObjectsOf(cidrResource, "") {
+	for _, x := range p.w.ObjectsOf(object.ServiceCIDR.GroupResource(), "") {
 		ranges, shown := prefixesOf(x)
 		if known = known && shown; x.UID != o.UID {
 			others = append(others, ranges...)
@@ -87,17 +87,17 @@ func (c *cidrs) free(p *pass, o *object.Object) bool {
 	if !slices.ContainsFunc(own, func(r netip.Prefix) bool { return !within(r, others) }) {
 		return true
 	}
-	if p.uncovered(c.coverage, o.Ref, everyIP, "") {
+	if p.uncovered(c.coverage, o.Ref, object.IPAddress.Resource(), "") {
 		return false
 	}
 	users := c.addresses(p.w, own, others)
 	switch {
 	case len(users) == 0:
 		return true
-	case slices.ContainsFunc(users, unclaimed) && numberOf(p.w, serviceResource) < c.services:
+	case slices.ContainsFunc(users, unclaimed) && numberOf(p.w, object.Service.GroupResource()) < c.services:
 		p.wait(Wait{Object: o.Ref, Reason: NotShown, Why: "which addresses Services have given back is not in the snapshot"})
 	default:
-		p.wait(remaining(o.Ref, ClaimInUse, everyIP, users))
+		p.wait(remaining(o.Ref, ClaimInUse, object.IPAddress.Resource(), users))
 	}
 	return false
 }
@@ -112,7 +112,7 @@ func within(r netip.Prefix, ranges []netip.Prefix) bool {
 
 // addresses are those of Services that only the ranges of its own contain.
 func (c *cidrs) addresses(w World, own, others []netip.Prefix) []*object.Object {
-	return objectsThat(w, addressResource, func(o *object.Object) bool {
+	return objectsThat(w, object.IPAddress.GroupResource(), func(o *object.Object) bool {
 		if o.Labels.Get(addressManager) != addressAllocator {
 			return false
 		}

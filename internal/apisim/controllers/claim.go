@@ -43,7 +43,7 @@ func (c *claims) Waiting() []Wait  { return c.waits }
 func (c *claims) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, c)
 	var in *mounts
-	for _, claim := range objectsThat(w, claimResource, held(claimProtection)) {
+	for _, claim := range objectsThat(w, object.PVC.GroupResource(), held(claimProtection)) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -51,14 +51,14 @@ func (c *claims) Step(ctx context.Context, w World) (bool, error) {
 			in = mountsIn(w, claim.Namespace)
 		}
 		if users := in.users(claim); len(users) > 0 {
-			p.wait(remaining(claim.Ref, ClaimInUse, pods, users))
+			p.wait(remaining(claim.Ref, ClaimInUse, object.Pod.Resource(), users))
 			continue
 		}
 		if len(in.hidden) > 0 {
-			p.wait(Wait{Object: claim.Ref, Reason: NotShown, Resource: pods, Why: "do not all show their volumes: " + few(in.hidden)})
+			p.wait(Wait{Object: claim.Ref, Reason: NotShown, Resource: object.Pod.Resource(), Why: "do not all show their volumes: " + few(in.hidden)})
 			continue
 		}
-		if !p.uncovered(c.coverage, claim.Ref, pods, claim.Namespace) {
+		if !p.uncovered(c.coverage, claim.Ref, object.Pod.Resource(), claim.Namespace) {
 			p.release(claim)
 		}
 	}
@@ -81,7 +81,7 @@ type mount struct {
 
 func mountsIn(w World, namespace string) *mounts {
 	m := &mounts{namespace: namespace, byClaim: map[string][]mount{}}
-	for _, pod := range w.ObjectsOf(podResource, namespace) {
+	for _, pod := range w.ObjectsOf(object.Pod.GroupResource(), namespace) {
 		facts := pod.Pod()
 		if facts == nil || !facts.VolumesKnown {
 			m.hidden = append(m.hidden, pod)

@@ -22,7 +22,7 @@ type content struct {
 // takes the resources in random order.
 // Rule: spec §5.3.
 func (c *content) deleteAll() bool {
-	if r, ok := c.w.Resources().Preferred(podResource); ok && c.deleteOf(r) > 0 {
+	if r, ok := c.w.Resources().Preferred(object.Pod.GroupResource()); ok && c.deleteOf(r) > 0 {
 		return false
 	}
 	for _, r := range contentOf(c.w.Resources()) {
@@ -42,7 +42,7 @@ func contentOf(rs *object.Resources) []object.Resource {
 	var list []object.Resource
 	for _, r := range rs.Sorted() {
 		preferred, _ := rs.Preferred(r.GroupResource())
-		if r.Namespaced && r.Version == preferred.Version && r.Verbs.Has(object.Delete) && r.GroupResource() != podResource {
+		if r.Namespaced && r.Version == preferred.Version && r.Verbs.Has(object.Delete) && r.GroupResource() != object.Pod.GroupResource() {
 			list = append(list, r)
 		}
 	}
@@ -72,7 +72,7 @@ func (c *content) deleteOf(r object.Resource) (left int) {
 		return 0
 	}
 	why := ContentRemains
-	if r.GroupResource() == podResource {
+	if r.GroupResource() == object.Pod.GroupResource() {
 		why = PodsRemain
 	}
 	c.leave(remaining(c.namespace.Ref, why, r, objects))
@@ -146,8 +146,8 @@ func (c *content) checkDiscovery() {
 // checkKinds looks for content that deleteOf cannot see: objects of kinds that no
 // resource serves, and custom resources whose definition the snapshot may lack.
 func (c *content) checkKinds() {
-	if !c.coverage.Covers(definitions, "") {
-		c.leave(Wait{Object: c.namespace.Ref, Reason: NotCovered, Resource: definitions, Why: c.coverage.Why(definitions, "")})
+	if !c.coverage.Covers(object.CRD.Resource(), "") {
+		c.leave(Wait{Object: c.namespace.Ref, Reason: NotCovered, Resource: object.CRD.Resource(), Why: c.coverage.Why(object.CRD.Resource(), "")})
 	}
 	if c.open {
 		return // blocked already: no need to look at everything there is

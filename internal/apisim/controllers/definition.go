@@ -46,7 +46,7 @@ func (d *definitionController) Waiting() []Wait  { return d.waits }
 // Step makes one pass over each definition that is being deleted.
 func (d *definitionController) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, DefinitionName)
-	for _, o := range w.ObjectsOf(definitionResource, "") {
+	for _, o := range w.ObjectsOf(object.CRD.GroupResource(), "") {
 		if ctx.Err() != nil {
 			break
 		}
@@ -132,7 +132,7 @@ func setTerminating(o *object.Object, yes bool) {
 // the definition, it is taken for an established one.
 func (i *instances) counts() bool {
 	switch i.resource.GroupResource() {
-	case definitionResource, apiServiceResource:
+	case object.CRD.GroupResource(), object.APIService.GroupResource():
 		return false
 	}
 	facts := i.definition.Definition()

@@ -46,7 +46,7 @@ func (d *devices) Waiting() []Wait  { return d.waits }
 // Step releases the claims that nobody reserves.
 func (d *devices) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, d)
-	for _, claim := range objectsThat(w, deviceResource, func(o *object.Object) bool { return o.HasFinalizer(deviceProtection) }) {
+	for _, claim := range objectsThat(w, object.ResourceClaim.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(deviceProtection) }) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -56,7 +56,7 @@ func (d *devices) Step(ctx context.Context, w World) (bool, error) {
 		}
 		switch {
 		case len(users) > 0:
-			p.wait(remaining(claim.Ref, ClaimInUse, pods, users))
+			p.wait(remaining(claim.Ref, ClaimInUse, object.Pod.Resource(), users))
 		case why.Reason != "":
 			why.Object = claim.Ref
 			p.wait(why)
@@ -77,17 +77,17 @@ func (d *devices) users(w World, claim *object.Object) (users []*object.Object, 
 	if len(facts.Reserved) == 0 {
 		return nil, Wait{}
 	}
-	there := w.ObjectsOf(podResource, claim.Namespace)
+	there := w.ObjectsOf(object.Pod.GroupResource(), claim.Namespace)
 	for _, r := range facts.Reserved {
-		if r.Group != "" || r.Resource != podResource.Resource {
+		if r.Group != "" || r.Resource != object.Pod.Plural {
 			why = Wait{Reason: ManagedElsewhere, Why: "reserved for " + r.Name + " of " + r.Resource + ", which the controller does not know"}
 			continue
 		}
 		i := slices.IndexFunc(there, func(o *object.Object) bool { return o.Name == r.Name })
 		switch {
-		case i < 0 && !d.seen[r.UID] && !d.coverage.Covers(pods, claim.Namespace):
+		case i < 0 && !d.seen[r.UID] && !d.coverage.Covers(object.Pod.Resource(), claim.Namespace):
 			if why.Reason == "" {
-				why = Wait{Reason: NotCovered, Resource: pods, Why: d.coverage.Why(pods, claim.Namespace)}
+				why = Wait{Reason: NotCovered, Resource: object.Pod.Resource(), Why: d.coverage.Why(object.Pod.Resource(), claim.Namespace)}
 			}
 		case i < 0 || there[i].UID != r.UID:
 		case podDone(there[i]):

@@ -17,11 +17,6 @@ const JobAssumption = "the Job controller runs and lets go of pods that it has c
 // JobFinalizer is on pods that their Job has yet to count.
 const JobFinalizer = "batch.kubernetes.io/job-tracking"
 
-const (
-	jobAPIVersion = "batch/v1"
-	jobKind       = "Job"
-)
-
 // JobTracking returns the part of the Job controller that takes its finalizer off
 // pods: those without a controller, those whose Job has gone, is being deleted or
 // has finished, and those that have run to their end or are being deleted, which
@@ -58,7 +53,7 @@ func (j *jobs) Waiting() []Wait  { return j.waits }
 func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, j)
 	var there map[types.UID]*object.Object
-	for _, pod := range objectsThat(w, podResource, func(o *object.Object) bool { return o.HasFinalizer(JobFinalizer) }) {
+	for _, pod := range objectsThat(w, object.Pod.GroupResource(), func(o *object.Object) bool { return o.HasFinalizer(JobFinalizer) }) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -67,7 +62,7 @@ func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
 		}
 		if j.counted(p, pod, there) {
 			err := w.Patch(ctx, pod.Ref, object.Patch{Type: object.StrategicMerge, DeleteFinalizers: []string{JobFinalizer}})
-			p.refused(pod.Ref, pods, err)
+			p.refused(pod.Ref, object.Pod.Resource(), err)
 		}
 	}
 	return p.end(&j.waits)
@@ -76,7 +71,7 @@ func (j *jobs) Step(ctx context.Context, w World) (bool, error) {
 // look lists the Jobs that are there.
 func (j *jobs) look(w World) map[types.UID]*object.Object {
 	there := map[types.UID]*object.Object{}
-	for _, job := range w.ObjectsOf(jobResource, "") {
+	for _, job := range w.ObjectsOf(object.Job.GroupResource(), "") {
 		there[job.UID], j.seen[job.UID] = job, true
 	}
 	return there
@@ -96,15 +91,15 @@ func (j *jobs) counted(p *pass, pod *object.Object, there map[types.UID]*object.
 	switch {
 	case !controlled:
 		return true
-	case ref.Kind != jobKind || ref.APIVersion != jobAPIVersion:
-		return wait(Wait{Reason: ManagedElsewhere, Why: "the Job controller leaves it alone: its controller is no Job of " + jobAPIVersion})
+	case ref.Kind != object.Job.Kind || ref.APIVersion != object.Job.APIVersion():
+		return wait(Wait{Reason: ManagedElsewhere, Why: "the Job controller leaves it alone: its controller is no Job of " + object.Job.APIVersion()})
 	}
 	job := there[ref.UID]
 	if job == nil {
-		if j.seen[ref.UID] || j.coverage.Covers(everyJob, pod.Namespace) {
+		if j.seen[ref.UID] || j.coverage.Covers(object.Job.Resource(), pod.Namespace) {
 			return true
 		}
-		return wait(Wait{Reason: NotCovered, Resource: everyJob, Why: j.coverage.Why(everyJob, pod.Namespace)})
+		return wait(Wait{Reason: NotCovered, Resource: object.Job.Resource(), Why: j.coverage.Why(object.Job.Resource(), pod.Namespace)})
 	}
 	facts := job.Job()
 	switch {

@@ -78,7 +78,7 @@ func waitsForKubelet(pod *object.Object) bool {
 // finish deletes a pod with no grace left.
 func (p *pass) finish(pod *object.Object, only *metav1.Preconditions) {
 	err := p.w.Delete(p.ctx, pod.Ref, metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: only})
-	p.refused(pod.Ref, pods, err)
+	p.refused(pod.Ref, object.Pod.Resource(), err)
 }
 
 // refused notes a request that failed. An object that has gone needs no more.

@@ -48,7 +48,7 @@ func (n *namespaces) Waiting() []Wait  { return n.waits }
 // Step makes one pass over each namespace that is being deleted.
 func (n *namespaces) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, NamespaceName)
-	for _, ns := range w.ObjectsOf(namespaceResource, "") {
+	for _, ns := range w.ObjectsOf(object.Namespace.GroupResource(), "") {
 		if ctx.Err() != nil {
 			break
 		}

@@ -42,7 +42,7 @@ func (g *podGC) Waiting() []Wait  { return g.waits }
 func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, PodGCName)
 	nodes := nodesOf(w)
-	all := g.coverage.Covers(everyNode, "")
+	all := g.coverage.Covers(object.Node.Resource(), "")
 	alone := func(pod *object.Object) bool {
 		return pod.BeingDeleted() && nodes.misses(pod) || all && nodes.lost(pod)
 	}
@@ -72,6 +72,6 @@ func (p *pass) fail(pod *object.Object) bool {
 	facts.Phase = "Failed"
 	next.Edit().Pod = &facts
 	_, err := p.w.Update(p.ctx, next)
-	p.refused(pod.Ref, pods, err)
+	p.refused(pod.Ref, object.Pod.Resource(), err)
 	return err == nil
 }

@@ -64,11 +64,11 @@ func (r *reclaim) Waiting() []Wait  { return r.waits }
 // Step releases the volumes whose claims have gone.
 func (r *reclaim) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, ReclaimName)
-	n := numberOf(w, claimResource)
+	n := numberOf(w, object.PVC.GroupResource())
 	if n == r.claims {
 		return false, ctx.Err() // no claim has gone since nothing was left to do
 	}
-	bound := objectsThat(w, volumeResource, func(o *object.Object) bool {
+	bound := objectsThat(w, object.PV.GroupResource(), func(o *object.Object) bool {
 		v := o.Volume()
 		return v != nil && v.Phase == volumeBound && v.ClaimUID != ""
 	})

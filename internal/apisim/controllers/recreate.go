@@ -54,21 +54,21 @@ type Outlook interface {
 // Rule: spec §9, S065, S242.
 func ComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	switch kind := (schema.GroupKind{Group: o.Group(), Kind: o.Kind}); kind {
-	case schema.GroupKind{Kind: "Pod"}:
+	case object.Pod.GroupKind:
 		return podComesBack(w, o)
-	case schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}:
+	case object.ReplicaSet.GroupKind:
 		return replicaSetComesBack(w, o)
-	case schema.GroupKind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}, schema.GroupKind{Kind: "Endpoints"}:
+	case object.EndpointSlice.GroupKind, object.Endpoints.GroupKind:
 		return endpointsComeBack(w, o)
-	case schema.GroupKind{Kind: "PersistentVolumeClaim"}, schema.GroupKind{Group: "resource.k8s.io", Kind: "ResourceClaim"}:
+	case object.PVC.GroupKind, object.ResourceClaim.GroupKind:
 		return claimComesBack(w, o)
-	case schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}, schema.GroupKind{Group: "storage.k8s.io", Kind: "CSINode"}, schema.GroupKind{Kind: "Node"}:
+	case object.Lease.GroupKind, object.CSINode.GroupKind, object.Node.GroupKind:
 		return nodeComesBack(w, o)
-	case schema.GroupKind{Group: "apps", Kind: "ControllerRevision"}:
+	case object.ControllerRevision.GroupKind:
 		return revisionComesBack(w, o)
-	case schema.GroupKind{Group: addressResource.Group, Kind: "IPAddress"}:
+	case object.IPAddress.GroupKind:
 		return addressComesBack(w, o)
-	case schema.GroupKind{Kind: "ServiceAccount"}, schema.GroupKind{Kind: "ConfigMap"}:
+	case object.ServiceAccount.GroupKind, object.ConfigMap.GroupKind:
 		return namespaceFillsUp(w, o)
 	default:
 		return serverBringsBack(w, kind, o)
@@ -77,9 +77,9 @@ func ComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 
 // controllerOf is the owner that controls the object, of one kind of one group,
 // unless it goes.
-func controllerOf(w Outlook, o *object.Object, group, kind string) (owner *object.Object, ref object.Ref, ok bool) {
+func controllerOf(w Outlook, o *object.Object, kind object.Kind) (owner *object.Object, ref object.Ref, ok bool) {
 	by, controlled := o.Controller()
-	if !controlled || by.Kind != kind || object.GroupOf(by.APIVersion) != group {
+	if !controlled || !by.Is(kind) {
 		return nil, ref, false
 	}
 	ref = by.In(o.Namespace)
@@ -92,7 +92,8 @@ func controllerOf(w Outlook, o *object.Object, group, kind string) (owner *objec
 
 // workload is a kind of object that keeps up pods.
 type workload struct {
-	group, kind, controller string
+	kind       object.Kind
+	controller string
 	// alike: a pod comes back under its own name. Who makes pods with new names has
 	// made them already for those that are being deleted or have run to their end.
 	alike      bool
@@ -106,11 +107,11 @@ type workload struct {
 // Upstream: pkg/controller/daemon/daemon_controller.go podsShouldBeOnNode.
 // Upstream: pkg/controller/job/job_controller.go manageJob.
 var workloads = []workload{
-	{"apps", "ReplicaSet", "replicaset-controller", false, "the ReplicaSet controller runs, and the ReplicaSet still wants as many pods"},
-	{"", "ReplicationController", "replicationcontroller-controller", false, "the ReplicationController controller runs, and still wants as many pods"},
-	{"apps", "StatefulSet", "statefulset-controller", true, "the StatefulSet controller runs, and the StatefulSet still wants as many pods"},
-	{"apps", "DaemonSet", "daemonset-controller", true, "the DaemonSet controller runs, and the node still fits the pod"},
-	{"batch", jobKind, JobName, false, "the Job controller runs, and the Job still wants the pod and has not failed too often"},
+	{object.ReplicaSet, "replicaset-controller", false, "the ReplicaSet controller runs, and the ReplicaSet still wants as many pods"},
+	{object.ReplicationController, "replicationcontroller-controller", false, "the ReplicationController controller runs, and still wants as many pods"},
+	{object.StatefulSet, "statefulset-controller", true, "the StatefulSet controller runs, and the StatefulSet still wants as many pods"},
+	{object.DaemonSet, "daemonset-controller", true, "the DaemonSet controller runs, and the node still fits the pod"},
+	{object.Job, JobName, false, "the Job controller runs, and the Job still wants the pod and has not failed too often"},
 }
 
 // podComesBack is about pods of workloads and mirror pods. What is created is another
@@ -123,13 +124,13 @@ func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 		return ofKubelet(w, facts.NodeName, "the kubelet of the node runs and still has the manifest of the pod")
 	}
 	for _, x := range workloads {
-		owner, ref, ok := controllerOf(w, o, x.group, x.kind)
+		owner, ref, ok := controllerOf(w, o, x.kind)
 		switch {
 		case !ok:
 			continue
 		case !x.alike && (o.BeingDeleted() || facts != nil && facts.Finished()):
 			return Recreation{}, false
-		case x.kind == "DaemonSet" && facts != nil && facts.NodeName != "" && goes(w, nodeNamed(facts.NodeName)):
+		case x.kind == object.DaemonSet && facts != nil && facts.NodeName != "" && goes(w, nodeNamed(facts.NodeName)):
 			return Recreation{}, false
 		case owner != nil && owner.Job() != nil && (owner.Job().Finished || owner.Job().Elsewhere()):
 			return Recreation{}, false
@@ -145,7 +146,7 @@ func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 //
 // Upstream: pkg/controller/deployment/sync.go getNewReplicaSet.
 func replicaSetComesBack(w Outlook, o *object.Object) (Recreation, bool) {
-	owner, ref, ok := controllerOf(w, o, "apps", "Deployment")
+	owner, ref, ok := controllerOf(w, o, object.Deployment)
 	if !ok {
 		return Recreation{}, false
 	}
@@ -176,8 +177,8 @@ func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 	if o.Namespace == "default" && o.Name == "kubernetes" {
 		return ofServer("kube-apiserver runs")
 	}
-	if o.Kind == "Endpoints" {
-		service := object.Ref{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name}
+	if o.Is(object.Endpoints) {
+		service := object.Service.Ref(o.Namespace, o.Name)
 		if o.Labels.Get(endpointsManager) != "endpoint-controller" {
 			return Recreation{}, false
 		}
@@ -185,11 +186,11 @@ func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 	}
 	switch o.Labels.Get(sliceManager) {
 	case "endpointslice-controller.k8s.io":
-		if _, ref, ok := controllerOf(w, o, "", "Service"); ok {
+		if _, ref, ok := controllerOf(w, o, object.Service); ok {
 			return Recreation{Controller: "endpointslice-controller", For: ref, Assumption: assumption}, true
 		}
 	case sliceMirrored:
-		if _, ref, ok := controllerOf(w, o, "", "Endpoints"); ok {
+		if _, ref, ok := controllerOf(w, o, object.Endpoints); ok {
 			return Recreation{Controller: MirroringName, For: ref, Assumption: "the controller runs"}, true
 		}
 	}
@@ -201,12 +202,12 @@ func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 // Upstream: pkg/controller/volume/ephemeral/controller.go handleVolume.
 // Upstream: pkg/controller/resourceclaim/controller.go handleClaim.
 func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
-	pod, ref, ok := controllerOf(w, o, "", "Pod")
+	pod, ref, ok := controllerOf(w, o, object.Pod)
 	if !ok || pod != nil && pod.Pod() != nil && pod.Pod().Finished() {
 		return Recreation{}, false
 	}
 	controller := "ephemeral-volume-controller"
-	if o.Kind == "ResourceClaim" {
+	if o.Is(object.ResourceClaim) {
 		controller = ResourceClaimName
 	}
 	return Recreation{Controller: controller, For: ref, Assumption: "the controller runs, and the pod does not end"}, true
@@ -220,9 +221,9 @@ func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 // Upstream: component-helpers/apimachinery/lease/controller.go ensureLease.
 func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	switch {
-	case o.Kind == "Node":
+	case o.Is(object.Node):
 		return Recreation{Controller: KubeletName, Assumption: "the kubelet of the node is started again and registers it"}, true
-	case o.Kind == "CSINode", o.Namespace == "kube-node-lease":
+	case o.Is(object.CSINode), o.Namespace == "kube-node-lease":
 		return ofKubelet(w, o.Name, "the kubelet of the node runs")
 	case o.Namespace == "kube-system" && o.Labels.Get("apiserver.kubernetes.io/identity") != "":
 		return ofServer("the API server whose lease it is runs")
@@ -237,10 +238,10 @@ func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 // Upstream: pkg/controller/daemon/update.go constructHistory.
 // Upstream: pkg/controller/statefulset/stateful_set_control.go getStatefulSetRevisions.
 func revisionComesBack(w Outlook, o *object.Object) (Recreation, bool) {
-	for _, kind := range []string{"DaemonSet", "StatefulSet"} {
-		if _, ref, ok := controllerOf(w, o, "apps", kind); ok {
+	for _, kind := range []object.Kind{object.DaemonSet, object.StatefulSet} {
+		if _, ref, ok := controllerOf(w, o, kind); ok {
 			return Recreation{
-				Controller: strings.ToLower(kind) + "-controller", For: ref, Assumption: "it is the current revision, and the " + kind + " controller runs",
+				Controller: strings.ToLower(kind.Kind) + "-controller", For: ref, Assumption: "it is the current revision, and the " + kind.Kind + " controller runs",
 			}, true
 		}
 	}
@@ -252,10 +253,10 @@ func revisionComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 // Upstream: pkg/registry/core/service/ipallocator/controller/repairip.go syncService.
 func addressComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	a := o.IPAddress()
-	if a == nil || a.Group != "" || a.Resource != serviceResource.Resource || o.Labels.Get(addressManager) != addressAllocator {
+	if a == nil || a.Group != "" || a.Resource != object.Service.Plural || o.Labels.Get(addressManager) != addressAllocator {
 		return Recreation{}, false
 	}
-	return sake(w, object.Ref{APIVersion: "v1", Kind: "Service", Namespace: a.Namespace, Name: a.Name}, serverName, serverRuns)
+	return sake(w, object.Service.Ref(a.Namespace, a.Name), serverName, serverRuns)
 }
 
 // namespaceFillsUp is about what every namespace has as long as it is active.
@@ -263,19 +264,19 @@ func addressComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 // Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go syncNamespace.
 // Upstream: pkg/controller/certificates/rootcacertpublisher/publisher.go syncNamespace.
 func namespaceFillsUp(w Outlook, o *object.Object) (Recreation, bool) {
-	namespace := object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}
+	namespace := object.Namespace.Ref("", o.Namespace)
 	switch {
-	case o.Kind == "ConfigMap" && o.Namespace == "kube-system" && slices.Contains(configOfServer, o.Name):
+	case o.Is(object.ConfigMap) && o.Namespace == "kube-system" && slices.Contains(configOfServer, o.Name):
 		return ofServer(serverRuns)
-	case o.Kind == "ServiceAccount" && o.Name == "default":
+	case o.Is(object.ServiceAccount) && o.Name == "default":
 		return sake(w, namespace, "serviceaccount-controller", "the ServiceAccount controller runs, and the namespace is active")
-	case o.Kind == "ConfigMap" && o.Name == "kube-root-ca.crt":
+	case o.Is(object.ConfigMap) && o.Name == "kube-root-ca.crt":
 		return sake(w, namespace, "root-ca-certificate-publisher-controller", "the controller that publishes the root certificate runs, and the namespace is active")
 	}
 	return Recreation{}, false
 }
 
-func nodeNamed(name string) object.Ref { return object.Ref{APIVersion: "v1", Kind: "Node", Name: name} }
+func nodeNamed(name string) object.Ref { return object.Node.Ref("", name) }
 
 func goes(w Outlook, ref object.Ref) bool {
 	_, standing := w.Find(ref)

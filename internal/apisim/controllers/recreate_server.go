@@ -27,9 +27,9 @@ const (
 // Upstream: apiserver/pkg/apis/flowcontrol/bootstrap/default.go MandatoryPriorityLevelConfigurations,
 // MandatoryFlowSchemas, SuggestedPriorityLevelConfigurations, SuggestedFlowSchemas.
 var keptByServer = map[schema.GroupKind][]string{
-	{Kind: "Namespace"}: {"default", "kube-node-lease", "kube-public", "kube-system"},
-	{Kind: "Service"}:   {"kubernetes"},
-	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}: {"kubernetes"},
+	object.Namespace.GroupKind:   {"default", "kube-node-lease", "kube-public", "kube-system"},
+	object.Service.GroupKind:     {"kubernetes"},
+	object.ServiceCIDR.GroupKind: {"kubernetes"},
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}: {
 		"catch-all", "exempt", "global-default", "leader-election", "node-high", "system", "workload-high", "workload-low",
 	},
@@ -55,7 +55,7 @@ func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recre
 		return ofServer(serverRuns)
 	case kind.Group == "rbac.authorization.k8s.io" && o.Labels.Get("kubernetes.io/bootstrapping") == "rbac-defaults":
 		return ofServer(serverStarts)
-	case kind == (schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}):
+	case kind == object.APIService.GroupKind:
 		return apiServiceComesBack(w, o)
 	}
 	return Recreation{}, false

@@ -15,7 +15,7 @@ type Selector interface {
 
 // podsThat lists the pods that match, by namespace and name.
 func podsThat(w World, match func(*object.Object) bool) []*object.Object {
-	return objectsThat(w, podResource, match)
+	return objectsThat(w, object.Pod.GroupResource(), match)
 }
 
 // objectsThat lists the objects of a resource that match, by namespace and name.

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // ServiceName is the name of the controller that takes load balancers down.
@@ -44,7 +46,7 @@ func (s *services) Step(ctx context.Context, w World) (bool, error) {
 	if first {
 		s.late = map[types.UID]bool{}
 	}
-	for _, o := range objectsThat(w, serviceResource, held(serviceCleanup)) {
+	for _, o := range objectsThat(w, object.Service.GroupResource(), held(serviceCleanup)) {
 		switch {
 		case ctx.Err() != nil:
 			return p.end(&s.waits)

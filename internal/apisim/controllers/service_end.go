@@ -32,7 +32,7 @@ const (
 //
 // Upstream: pkg/controller/endpoint/endpoints_controller.go syncService.
 func EndpointsOfServices() Controller {
-	return &follower{name: EndpointsName, assumption: EndpointsAssumption, gr: endpointsResource, leader: serviceResource, of: func(o *object.Object) coordinates {
+	return &follower{name: EndpointsName, assumption: EndpointsAssumption, gr: object.Endpoints.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
 		return coordinates{o.Namespace, o.Name}
 	}}
 }
@@ -44,9 +44,9 @@ func EndpointsOfServices() Controller {
 // Upstream: pkg/registry/core/service/storage/alloc.go releaseAllocatedResources.
 // Upstream: pkg/registry/core/service/ipallocator/ipallocator.go Allocator.release.
 func AddressesOfServices() Controller {
-	return &follower{name: AllocatorName, assumption: AllocatorAssumption, gr: addressResource, leader: serviceResource, of: func(o *object.Object) coordinates {
+	return &follower{name: AllocatorName, assumption: AllocatorAssumption, gr: object.IPAddress.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
 		a := o.IPAddress()
-		if a == nil || a.Group != "" || a.Resource != serviceResource.Resource || o.Labels.Get(addressManager) != addressAllocator {
+		if a == nil || a.Group != "" || a.Resource != object.Service.Plural || o.Labels.Get(addressManager) != addressAllocator {
 			return coordinates{}
 		}
 		return coordinates{a.Namespace, a.Name}

@@ -24,7 +24,7 @@ const (
 // Rule: S249.
 func MirroredSlices() Controller {
 	return &follower{
-		name: MirroringName, assumption: MirroringAssumption, gr: sliceResource, leader: endpointsResource,
+		name: MirroringName, assumption: MirroringAssumption, gr: object.EndpointSlice.GroupResource(), leader: object.Endpoints.GroupResource(),
 		of: func(o *object.Object) coordinates {
 			name, ok := Mirrors(o)
 			if !ok {
@@ -38,7 +38,7 @@ func MirroredSlices() Controller {
 // Mirrors is the name of the Endpoints that an object mirrors; false for anything but an
 // EndpointSlice that does.
 func Mirrors(o *object.Object) (name string, ok bool) {
-	if o.Kind != "EndpointSlice" || o.Group() != sliceResource.Group || o.Labels.Get(sliceManager) != sliceMirrored {
+	if !o.Is(object.EndpointSlice) || o.Labels.Get(sliceManager) != sliceMirrored {
 		return "", false
 	}
 	name = o.Labels.Get(sliceService)

@@ -48,12 +48,12 @@ func (t *tokens) Waiting() []Wait  { return t.waits }
 // Step deletes the tokens whose account is gone.
 func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, TokensName)
-	list := objectsThat(w, secretResource, func(o *object.Object) bool { return o.Token() != nil && !o.BeingDeleted() })
+	list := objectsThat(w, object.Secret.GroupResource(), func(o *object.Object) bool { return o.Token() != nil && !o.BeingDeleted() })
 	if len(list) == 0 {
 		return p.end(&t.waits)
 	}
 	accounts := map[coordinates]*object.Object{}
-	for _, o := range w.ObjectsOf(accountResource, "") {
+	for _, o := range w.ObjectsOf(object.ServiceAccount.GroupResource(), "") {
 		accounts[coordinates{o.Namespace, o.Name}] = o
 	}
 	for _, o := range list {
@@ -78,9 +78,9 @@ func (t *tokens) gone(p *pass, token, account *object.Object) bool {
 	case t.seen[token.UID]:
 		return true
 	case account == nil:
-		return !p.uncovered(t.coverage, token.Ref, accounts, token.Namespace)
+		return !p.uncovered(t.coverage, token.Ref, object.ServiceAccount.Resource(), token.Namespace)
 	case account.Created != 0 && account.Created < token.Created:
-		p.wait(Wait{Object: token.Ref, Reason: NotShown, Resource: accounts, Why: "does not show the account that it names beside it: the one of that name is older"})
+		p.wait(Wait{Object: token.Ref, Reason: NotShown, Resource: object.ServiceAccount.Resource(), Why: "does not show the account that it names beside it: the one of that name is older"})
 		return false
 	default:
 		return true

@@ -42,7 +42,7 @@ func (v *volumes) Waiting() []Wait  { return v.waits }
 func (v *volumes) Step(ctx context.Context, w World) (bool, error) {
 	p := beginHolding(ctx, w, v)
 	var there map[coordinates]*object.Object
-	for _, volume := range objectsThat(w, volumeResource, held(volumeProtection)) {
+	for _, volume := range objectsThat(w, object.PV.GroupResource(), held(volumeProtection)) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -75,11 +75,11 @@ func (v *volumes) unbound(p *pass, volume *object.Object, there map[coordinates]
 	claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
 	switch {
 	case claim == nil:
-		return !p.uncovered(v.coverage, volume.Ref, everyClaim, facts.ClaimNamespace)
+		return !p.uncovered(v.coverage, volume.Ref, object.PVC.Resource(), facts.ClaimNamespace)
 	case facts.ClaimUID != claim.UID:
 		return notShown("whether its claim is the one of that name")
 	}
-	p.wait(remaining(volume.Ref, VolumeBound, everyClaim, []*object.Object{claim}))
+	p.wait(remaining(volume.Ref, VolumeBound, object.PVC.Resource(), []*object.Object{claim}))
 	return false
 }
 
@@ -88,7 +88,7 @@ type coordinates struct{ namespace, name string }
 
 func claimsOf(w World) map[coordinates]*object.Object {
 	there := map[coordinates]*object.Object{}
-	for _, o := range w.ObjectsOf(claimResource, "") {
+	for _, o := range w.ObjectsOf(object.PVC.GroupResource(), "") {
 		there[coordinates{o.Namespace, o.Name}] = o
 	}
 	return there

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // decode reads the bytes. Numbers keep their digits. (N21)
@@ -103,11 +105,11 @@ func condition(m map[string]any, names ...string) bool {
 // ranToItsEnd tells whether the object is work that is done.
 func (n *node) ranToItsEnd() bool {
 	switch {
-	case isKind(n.Object, "batch", "Job"):
+	case n.Object.Is(object.Job):
 		return condition(n.content, "Complete", "Failed")
-	case isKind(n.Object, "certificates.k8s.io", "CertificateSigningRequest"):
+	case n.Object.Is(object.CertificateSigningRequest):
 		return condition(n.content, "Approved", "Denied", "Failed")
-	case isKind(n.Object, "", "Pod"):
+	case n.Object.Is(object.Pod):
 		phase := textAt(n.content, "status", "phase")
 		return phase == "Succeeded" || phase == "Failed"
 	default:

@@ -17,7 +17,7 @@ import (
 // Upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go DefaultServiceAccountsControllerOptions,
 // syncNamespace.
 func (n *node) isDefaultAccount() bool {
-	return isKind(n.Object, "", "ServiceAccount") && n.Object.Name == "default"
+	return n.Object.Is(object.ServiceAccount) && n.Object.Name == "default"
 }
 
 // hasContent reports whether there is more in the object than its name.

@@ -70,11 +70,11 @@ func phase(r object.Ref) int {
 func fills(owner, dependent object.Ref) bool {
 	switch dependent.Group() + "/" + dependent.Kind {
 	case "/PersistentVolumeClaim":
-		return !BuiltIn(owner.Group()) || isKind(owner, "apps", "StatefulSet") || isKind(owner, "", "Pod")
+		return !BuiltIn(owner.Group()) || owner.Is(object.StatefulSet) || owner.Is(object.Pod)
 	case "/Secret", "/ConfigMap", "/ServiceAccount":
 		return !BuiltIn(owner.Group())
 	case "resource.k8s.io/ResourceClaim":
-		return isKind(owner, "", "Pod")
+		return owner.Is(object.Pod)
 	default:
 		return false
 	}

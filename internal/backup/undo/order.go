@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // edge says that a node has to be made before another one.
@@ -40,10 +42,10 @@ func (n *node) after(from int, why need) {
 // make a cycle.
 func (n *node) rank() int {
 	switch {
-	case isKind(n.Object, "", "Namespace"), isKind(n.Object, "apiextensions.k8s.io", "CustomResourceDefinition"),
-		isKind(n.Object, "scheduling.k8s.io", "PriorityClass"):
+	case n.Object.Is(object.Namespace), n.Object.Is(object.CRD),
+		n.Object.Is(object.PriorityClass):
 		return 0
-	case isKind(n.Object, "", "ServiceAccount"):
+	case n.Object.Is(object.ServiceAccount):
 		return 1
 	default:
 		return lastRank
@@ -67,7 +69,7 @@ func (p *planning) wants(i int) {
 	}
 	account, class := "", ""
 	switch {
-	case isKind(n.Object, "", "Pod"):
+	case n.Object.Is(object.Pod):
 		account = textAt(n.content, "spec", "serviceAccountName")
 		class = textAt(n.content, "spec", "priorityClassName")
 	case isToken(n):

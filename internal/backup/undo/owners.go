@@ -107,8 +107,6 @@ func Missing(lookup Lookup, owner object.Ref) reason.Code {
 	}
 }
 
-func isKind(r object.Ref, group, kind string) bool { return r.Kind == kind && r.Group() == group }
-
 // references reads the owner references of an object.
 func references(content map[string]any) []object.OwnerReference {
 	list, _ := at(content, "metadata", "ownerReferences").([]any)

@@ -74,10 +74,10 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		n := &p.nodes[i]
 		p.byUID[n.Object.UID] = append(p.byUID[n.Object.UID], i)
 		switch {
-		case isKind(n.Object, "apiextensions.k8s.io", "CustomResourceDefinition"):
+		case n.Object.Is(object.CRD):
 			p.look(n) // before its instances: without it there are none
 			p.definitions = append(p.definitions, i)
-		case isKind(n.Object, "", "Service"):
+		case n.Object.Is(object.Service):
 			p.services[placeOf(n.Object)] = i
 		}
 	}

@@ -62,9 +62,9 @@ func (p *planning) byItself(i int) reason.Code {
 		return reason.PastEvent
 	case group == "coordination.k8s.io", (group == "") && textAt(n.content, "metadata", "annotations", leaderAnnotation) != "":
 		return reason.HolderMakesIt
-	case isKind(n.Object, "", "ConfigMap") && n.Object.Name == rootCertificates,
-		isKind(n.Object, "storage.k8s.io", "VolumeAttachment"), isKind(n.Object, "resource.k8s.io", "ResourceSlice"),
-		isKind(n.Object, "certificates.k8s.io", "PodCertificateRequest"):
+	case n.Object.Is(object.ConfigMap) && n.Object.Name == rootCertificates,
+		n.Object.Is(object.VolumeAttachment), n.Object.Is(object.ResourceSlice),
+		n.Object.Is(object.PodCertificateRequest):
 		return reason.ControllerMakesIt
 	case p.labelled(n), p.ofService(n), p.controllerMakes(i):
 		return reason.ControllerMakesIt
@@ -86,7 +86,7 @@ func (p *planning) labelled(n *node) bool {
 // ofService reports whether these are the Endpoints of a Service that selects pods.
 // Those of a Service without a selector are somebody's own.
 func (p *planning) ofService(n *node) bool {
-	if !isKind(n.Object, "", "Endpoints") {
+	if !n.Object.Is(object.Endpoints) {
 		return false
 	}
 	at, there := p.services[place{"", "Service", n.Object.Namespace, n.Object.Name}]
@@ -103,7 +103,7 @@ func selects(n *node) bool {
 // there or made again and makes such objects, or it is the mirror of a static pod.
 func (p *planning) controllerMakes(i int) bool {
 	n := &p.nodes[i]
-	if _, mirror := at(n.content, "metadata", "annotations", mirrorAnnotation).(string); mirror && isKind(n.Object, "", "Pod") {
+	if _, mirror := at(n.content, "metadata", "annotations", mirrorAnnotation).(string); mirror && n.Object.Is(object.Pod) {
 		return true
 	}
 	if !BuiltIn(n.Object.Group()) {
@@ -113,9 +113,9 @@ func (p *planning) controllerMakes(i int) bool {
 		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], ref.APIVersion+" "+ref.Kind) {
 			continue
 		}
-		if ref.Kind == "Pod" { // a pod that is made again by name keeps its claims, any other gets new ones
+		if ref.Is(object.Pod) { // a pod that is made again by name keeps its claims, any other gets new ones
 			saved := p.byUID[ref.UID]
-			return len(saved) == 1 && saved[0] != i && isKind(p.nodes[saved[0]].Object, "", "Pod") && p.controllerMakes(saved[0])
+			return len(saved) == 1 && saved[0] != i && p.nodes[saved[0]].Object.Is(object.Pod) && p.controllerMakes(saved[0])
 		}
 		if _, why := p.owner(i, ref); why == "" {
 			return true

@@ -1,6 +1,9 @@
 package undo
 
-import "github.com/kubectl-gc/kubectl-gc/internal/reason"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
 
 // StatusAt is where the status of a kind is written.
 type StatusAt uint8
@@ -32,7 +35,7 @@ func (n *node) stripStatus(p *planning) {
 	case !there || status == nil || isMap && len(fields) == 0:
 	case !BuiltIn(n.Object.Group()):
 		n.status = status
-	case isKind(n.Object, "batch", "Job"):
+	case n.Object.Is(object.Job):
 		n.step.Stripped = append(n.step.Stripped, "status")
 		n.step.Notes = append(n.step.Notes, reason.StartsOver)
 	default:
@@ -76,8 +79,8 @@ func (p *planning) definition(n *node) *node {
 
 // defines reports whether a node is the definition of the kind of another.
 func defines(d, n *node) bool {
-	return isKind(d.Object, "apiextensions.k8s.io", "CustomResourceDefinition") &&
-		isKind(n.Object, textAt(d.content, "spec", "group"), textAt(d.content, "spec", "names", "kind"))
+	return d.Object.Is(object.CRD) &&
+		n.Object.Group() == textAt(d.content, "spec", "group") && n.Object.Kind == textAt(d.content, "spec", "names", "kind")
 }
 
 // statusLeft plans to write the status of what an earlier undo has made and has not come
@@ -116,7 +119,7 @@ func CanWrite(content map[string]any) bool {
 
 // Defines is the kind that a step defines.
 func (s *Step) Defines() (group, kind string, ok bool) {
-	if !isKind(s.Object, "apiextensions.k8s.io", "CustomResourceDefinition") {
+	if !s.Object.Is(object.CRD) {
 		return "", "", false
 	}
 	return textAt(s.content, "spec", "group"), textAt(s.content, "spec", "names", "kind"), true

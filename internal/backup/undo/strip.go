@@ -30,19 +30,19 @@ func (n *node) strip(p *planning) {
 	n.stripStatus(p)
 	n.stripFinalizers()
 	switch {
-	case isKind(n.Object, "", "Pod"):
+	case n.Object.Is(object.Pod):
 		n.drop("spec", "nodeName")            // the scheduler finds a node, which the old one may not be
 		n.drop("spec", "ephemeralContainers") // refused at creation
-	case isKind(n.Object, "", "Service"):
+	case n.Object.Is(object.Service):
 		n.stripService()
-	case isKind(n.Object, "", "PersistentVolumeClaim"):
+	case n.Object.Is(object.PVC):
 		n.stripClaim(p)
-	case isKind(n.Object, "", "PersistentVolume"):
+	case n.Object.Is(object.PV):
 		// The volume stays reserved for the claim of that name, whatever its UID.
 		n.drop("spec", "claimRef", "uid")
 		n.drop("spec", "claimRef", "resourceVersion")
 		n.drop("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
-	case isKind(n.Object, "batch", "Job"):
+	case n.Object.Is(object.Job):
 		n.stripJob()
 	case isToken(n):
 		// The UID of another ServiceAccount would have the Secret deleted.
@@ -118,7 +118,7 @@ func (n *node) stripClaim(p *planning) {
 	if name == "" {
 		return
 	}
-	volume := object.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: name}
+	volume := object.PV.Ref("", name)
 	if p.places[placeOf(volume)] {
 		return
 	}
@@ -150,5 +150,5 @@ func (n *node) stripJob() {
 
 // isToken tells whether the object is the token of a ServiceAccount.
 func isToken(n *node) bool {
-	return isKind(n.Object, "", "Secret") && text(n.content, "type") == "kubernetes.io/service-account-token"
+	return n.Object.Is(object.Secret) && text(n.content, "type") == "kubernetes.io/service-account-token"
 }

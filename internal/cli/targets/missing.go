@@ -45,11 +45,9 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	return fmt.Errorf("%s", text)
 }
 
-var namespaceType = object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace"}
-
 // noSuchNamespace tells whether a namespace is proven not to exist.
 func noSuchNamespace(snap *snapshot.Snapshot, name string) bool {
-	return snap.Covers(namespaceType, "") && snap.Find("v1", "Namespace", "", name) == nil
+	return snap.Covers(object.Namespace.Resource(), "") && snap.FindKind(object.Namespace, "", name) == nil
 }
 
 // NoteNamespace tells of a namespace that was asked about and is not there.
@@ -61,7 +59,7 @@ func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 
 func namespaceNames(snap *snapshot.Snapshot) []string {
 	var names []string
-	for _, o := range objectsOf(snap, namespaceType) {
+	for _, o := range objectsOf(snap, object.Namespace.Resource()) {
 		names = append(names, o.Name)
 	}
 	return names

@@ -28,7 +28,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 	}
 	secrets := 0
 	for _, r := range deletes {
-		if r.APIVersion == "v1" && r.Kind == "Secret" {
+		if r.Is(object.Secret) {
 			secrets++
 		}
 	}

@@ -108,7 +108,7 @@ func (c *ceilings) of(i int) report.Toll {
 // contains tells whether more goes with an object than what refers to it.
 // and what goes only with it.
 func (c *ceilings) contains(o *object.Object) bool {
-	return impact.Container(o) || o.Kind == "Node" && o.Group() == "" || c.reach.Leads(o)
+	return impact.Container(o) || o.Is(object.Node) || c.reach.Leads(o)
 }
 
 // follow walks along what goes with an object, containers included.

@@ -99,7 +99,7 @@ func (r *ranking) candidates() []candidate {
 
 func (r *ranking) wanted(o *object.Object) bool {
 	ns := r.options.Namespace
-	return ns == "" || o.Namespace == ns || o.Kind == "Namespace" && o.Group() == "" && o.Name == ns
+	return ns == "" || o.Namespace == ns || o.Is(object.Namespace) && o.Name == ns
 }
 
 // enough tells whether a candidate, and all after it, come after the last that is

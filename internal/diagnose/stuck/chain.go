@@ -104,13 +104,13 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 		ends = append(ends, i.foreign(o, names)...)
 	}
 	followed := e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0
-	if isNamespace(o) {
+	if o.Is(object.Namespace) {
 		ends = append(ends, i.namespace(o)...)
 		if !followed {
 			ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
 		}
 	}
-	if isDefinition(o) {
+	if o.Is(object.CRD) {
 		ends = append(ends, i.definition(o)...)
 		if !followed {
 			ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
@@ -119,7 +119,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	if len(ends) > 0 {
 		return ends
 	}
-	if isDefinition(o) && i.around.Overdue(o) {
+	if o.Is(object.CRD) && i.around.Overdue(o) {
 		x := endAt(o, DefinitionCleanupFails)
 		x.detail = e.Message
 		x.prove(reason.SimulationSays, nil, e.Message)
@@ -133,7 +133,7 @@ func waitingFor(o *object.Object, e *report.Effect) string {
 	switch {
 	case e.Reason != string(plan.DependentUnknown):
 		return e.Reason
-	case isNamespace(o), isDefinition(o):
+	case o.Is(object.Namespace), o.Is(object.CRD):
 		return string(plan.ContentRemains)
 	case o.HasFinalizer(object.Foreground):
 		return string(plan.BlockingDependents)
@@ -154,7 +154,7 @@ func (i *inquiry) neverJudged(d report.Ref) bool {
 func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	e := endAt(o, EndNotSeen)
 	e.prove(reason.SimulationSays, nil, x.Message)
-	if isNamespace(o) {
+	if o.Is(object.Namespace) {
 		i.remaining(o, &e)
 	}
 	e.remedy(act(report.Explain, o), "says what was not seen of it", "")
@@ -212,10 +212,10 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 	// The clean-up of a definition waits for its instances as a namespace does for its
 	// content.
 	ends := i.foreign(o, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == definitionCleanup }))
-	if isNamespace(o) {
+	if o.Is(object.Namespace) {
 		ends = append(ends, i.namespace(o)...)
 	}
-	if isDefinition(o) {
+	if o.Is(object.CRD) {
 		ends = append(ends, i.definition(o)...)
 	}
 	for _, x := range i.follow(o, string(plan.ContentRemains), content, func(r report.Ref) (end, bool) {
@@ -241,12 +241,12 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 func (i *inquiry) pending(o *object.Object) []end {
 	var ends []end
 	switch {
-	case isPod(o) && waitsForKubelet(o):
+	case o.Is(object.Pod) && waitsForKubelet(o):
 		return i.pod(o)
-	case isNamespace(o):
+	case o.Is(object.Namespace):
 		ends = i.namespace(o)
 		ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
-	case isDefinition(o):
+	case o.Is(object.CRD):
 		ends = i.definition(o)
 		ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
 	}

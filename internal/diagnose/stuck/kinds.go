@@ -122,7 +122,7 @@ func (i *inquiry) notServed(o *object.Object) end {
 // tokens are the finalizers in the spec of a namespace beside the one of Kubernetes.
 func (i *inquiry) tokens(o *object.Object) []end {
 	var ends []end
-	if facts := o.NamespaceFacts(); facts != nil && isNamespace(o) {
+	if facts := o.NamespaceFacts(); facts != nil && o.Is(object.Namespace) {
 		for _, name := range facts.Finalizers {
 			if name != finalizer.NamespaceToken {
 				ends = append(ends, i.held(o, name))
@@ -213,7 +213,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 		e.detail = x.Message
 		e.prove(reason.SimulationSays, nil, x.Message)
 	}
-	if isNamespace(o) {
+	if o.Is(object.Namespace) {
 		i.remaining(o, &e)
 	}
 	i.await(o, &e, "waits for it")

@@ -27,9 +27,9 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.R
 	}
 	var ends []end
 	switch {
-	case isDefinition(o):
+	case o.Is(object.CRD):
 		ends = i.definition(o)
-	case isNamespace(o):
+	case o.Is(object.Namespace):
 		i.remaining(o, &e)
 		ends = i.namespace(o)
 	}
@@ -43,7 +43,7 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.R
 
 // controllerBehind is about what only a controller, or the API server, has to do.
 func (i *inquiry) controllerBehind(o *object.Object, e end) end {
-	if isDefinition(o) {
+	if o.Is(object.CRD) {
 		e.code = DefinitionCleanupFails
 		i.cleanup(o, &e)
 		e.remedy(act(report.ShowConditions, o), "shows what the API server says of its instances", "")
@@ -66,7 +66,7 @@ func (i *inquiry) cleanup(o *object.Object, e *end) {
 
 // remover is the controller of Kubernetes that an object waits for.
 func remover(o *object.Object) string {
-	if isNamespace(o) {
+	if o.Is(object.Namespace) {
 		return "the namespace controller"
 	}
 	for _, name := range o.Finalizers() {

@@ -23,7 +23,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 		e.prove(reason.StaticPod, nil, "its kubelet makes it anew as long as the manifest is on node "+facts.NodeName)
 	}
 	node := facts.NodeName
-	there := i.snap.Find("v1", "Node", "", node)
+	there := i.snap.FindKind(object.Node, "", node)
 	state, ready := i.around.Node(node)
 	i.proveEvents(o.Ref, &e)
 	switch {
@@ -37,12 +37,12 @@ func (i *inquiry) pod(o *object.Object) []end {
 	case state == evidence.NodeNotReady:
 		e.code = NodeNotReady
 		e.detail = node
-		about := report.Ref{APIVersion: "v1", Kind: "Node", Name: node}
+		about := report.RefOf(object.Node.Ref("", node))
 		if there != nil {
 			about = report.RefOf(there.Ref)
 		}
 		e.prove(reason.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
-		e.remedy(report.Act{Action: report.Describe, Target: report.Ref{APIVersion: "v1", Kind: "Node", Name: node}}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
+		e.remedy(report.Act{Action: report.Describe, Target: report.RefOf(object.Node.Ref("", node))}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:
 		e.code = GracePeriod

@@ -20,7 +20,7 @@ func (i *inquiry) brokenAPIs(o *object.Object, discovery evidence.Condition) []e
 	var ends []end
 	for _, a := range i.around.APIServices() {
 		e := endAt(o, APIServiceUnavailable)
-		e.at = report.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: a.Name}
+		e.at = report.RefOf(object.APIService.Ref("", a.Name))
 		e.chain[0].Waits = string(NamespaceDeletionFails)
 		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(APIServiceUnavailable)})
 		e.detail = evidence.Clip(a.Available.Message)
@@ -95,7 +95,7 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 			ends = append(ends, x)
 		}
 	}
-	if isNamespace(o) || isDefinition(o) {
+	if o.Is(object.Namespace) || o.Is(object.CRD) {
 		for _, x := range i.contained(o, e, names, others) {
 			if x.code != EndNotSeen || len(ends) == 0 {
 				ends = merge(ends, x)

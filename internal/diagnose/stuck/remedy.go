@@ -65,7 +65,7 @@ func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 	user := e.others[0]
 	effect, cost := "ends the use; the finalizer then comes off by itself", "the pod stops; a controller that makes it anew gets stuck without the claim"
-	if user.Kind == "PersistentVolumeClaim" {
+	if user.Is(object.PVC) {
 		cost = "the data of the claim, with the reclaim policy Delete"
 	}
 	if p := i.at(object.Ref(user)); p != nil && p.Pod() != nil && p.Pod().Finished() {

@@ -78,7 +78,7 @@ func (i *inquiry) unconverted(o *object.Object, held end, d *evidence.Definition
 // proveConditions adds what the object's controller says itself.
 func (i *inquiry) proveConditions(o *object.Object, e *end) {
 	t := i.around.Shown(o)
-	if t == nil || isNamespace(o) {
+	if t == nil || o.Is(object.Namespace) {
 		return // of a namespace the conditions say what fails, and False is good
 	}
 	const most = 2

@@ -91,7 +91,7 @@ func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 	if len(q.Objects) == 0 {
 		var list []*object.Object
 		for _, o := range i.snap.Objects {
-			if o.BeingDeleted() && (q.Namespace == "" || o.Namespace == q.Namespace || isNamespace(o) && o.Name == q.Namespace) {
+			if o.BeingDeleted() && (q.Namespace == "" || o.Namespace == q.Namespace || o.Is(object.Namespace) && o.Name == q.Namespace) {
 				list = append(list, o)
 			}
 		}
@@ -172,10 +172,4 @@ func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 		f.ForSeconds = new(int(max(i.around.Age(o), 0)))
 	}
 	return f
-}
-
-func isNamespace(o *object.Object) bool { return o.Kind == "Namespace" && o.Group() == "" }
-func isPod(o *object.Object) bool       { return o.Kind == "Pod" && o.Group() == "" }
-func isDefinition(o *object.Object) bool {
-	return o.Kind == "CustomResourceDefinition" && o.Group() == "apiextensions.k8s.io"
 }
