@@ -87,7 +87,7 @@ func (s *Server) admitCreate(v *view, o *object.Object) error {
 		if !slices.Contains(facts.Finalizers, namespaceToken) {
 			facts.Finalizers = append(slices.Clip(facts.Finalizers), namespaceToken)
 		}
-		o.Edit().Namespace = &facts
+		o.Edit().Facts = &facts
 	case object.PVC.GroupResource():
 		protect(o, "kubernetes.io/pvc-protection")
 	case object.PV.GroupResource():

@@ -35,10 +35,10 @@ func (s *Server) deleteDefinition(v *view, old *object.Object, o metav1.DeleteOp
 	if !next.HasFinalizer(definitionCleanup) {
 		rare.Finalizers = append(slices.Clip(rare.Finalizers), definitionCleanup)
 	}
-	if rare.Definition != nil {
-		facts := *rare.Definition
+	if d := old.Definition(); d != nil {
+		facts := *d
 		facts.Terminating = true
-		rare.Definition = &facts
+		rare.Facts = &facts
 	}
 	if len(o.DryRun) == 0 {
 		s.save(v, old, next)

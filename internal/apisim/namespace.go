@@ -42,7 +42,7 @@ func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOpt
 	next := old.Clone()
 	rare := next.Edit()
 	rare.DeletionTimestamp = s.now
-	rare.Namespace = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: tokensOf(old)}
+	rare.Facts = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: tokensOf(old)}
 	rare.Finalizers = namespaceFinalizers(old.Finalizers(), o)
 	if len(o.DryRun) == 0 {
 		s.save(v, old, next)

@@ -76,7 +76,9 @@ func newModel(t *rapid.T) *model {
 		rare := o.Edit()
 		rare.Finalizers = someFinalizers.Draw(t, "finalizers")
 		if ref.Kind == "Pod" {
-			rare.Pod = somePod.Draw(t, "pod")
+			if pod := somePod.Draw(t, "pod"); pod != nil {
+				rare.Facts = pod
+			}
 		}
 		objects = append(objects, o)
 	}

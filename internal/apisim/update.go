@@ -74,25 +74,11 @@ func keepFacts(old, next *object.Object, finalize bool) {
 		return
 	}
 	rare := next.Edit()
-	if rare.Pod == nil {
-		rare.Pod = old.Pod()
-	}
-	if rare.Definition == nil {
-		rare.Definition = old.Definition()
-	}
-	if rare.Job == nil {
-		rare.Job = old.Job()
-	}
-	if rare.Volume == nil {
-		rare.Volume = old.Volume()
-	}
-	if rare.Seldom == nil && old.Rare != nil {
-		rare.Seldom = old.Rare.Seldom
-	}
-	if asked := rare.Namespace; asked == nil {
-		rare.Namespace = old.NamespaceFacts()
-	} else {
-		rare.Namespace = namespaceAfter(old, *asked, finalize)
+	switch asked := rare.Facts.(type) {
+	case nil:
+		rare.Facts = old.Facts()
+	case *object.NamespaceFacts:
+		rare.Facts = namespaceAfter(old, *asked, finalize)
 	}
 }
 

@@ -42,16 +42,17 @@ func with(o *object.Object, change func(*object.Rare)) *object.Object {
 
 func pod(name string, claims ...string) *object.Object {
 	return with(of("v1", "Pod", "shop", name), func(r *object.Rare) {
-		r.Pod = &object.PodFacts{VolumesKnown: true}
+		facts := &object.PodFacts{VolumesKnown: true}
 		for _, c := range claims {
-			r.Pod.Claims = append(r.Pod.Claims, object.Claim{Name: c})
+			facts.Claims = append(facts.Claims, object.Claim{Name: c})
 		}
+		r.Facts = facts
 	})
 }
 
 func volume(phase, claim string) *object.Object {
 	return with(of("v1", "PersistentVolume", "", "disk", volumeName), func(r *object.Rare) {
-		r.Volume = &object.PVFacts{Phase: phase, ClaimName: claim, ClaimNamespace: "shop", ClaimUID: "u-claim"}
+		r.Facts = &object.PVFacts{Phase: phase, ClaimName: claim, ClaimNamespace: "shop", ClaimUID: "u-claim"}
 	})
 }
 
@@ -70,19 +71,19 @@ func jobPod() *object.Object {
 func job(finished bool) *object.Object {
 	j := of("batch/v1", "Job", "shop", "work")
 	j.UID = "u-job"
-	return with(j, func(r *object.Rare) { r.Job = &object.JobFacts{Finished: finished} })
+	return with(j, func(r *object.Rare) { r.Facts = &object.JobFacts{Finished: finished} })
 }
 
 func definition() *object.Object {
 	return with(of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", crdName), func(r *object.Rare) {
-		r.Definition = &object.CRDFacts{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
+		r.Facts = &object.CRDFacts{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
 			Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}}}
 	})
 }
 
 func namespace(tokens ...string) *object.Object {
 	return with(of("v1", "Namespace", "", "shop"), func(r *object.Rare) {
-		r.DeletionTimestamp, r.Namespace = 5, &object.NamespaceFacts{Phase: "Terminating", Finalizers: tokens}
+		r.DeletionTimestamp, r.Facts = 5, &object.NamespaceFacts{Phase: "Terminating", Finalizers: tokens}
 	})
 }
 

@@ -114,17 +114,18 @@ func (s *shared) pod(m *metadata, rare *object.Rare) *object.Rare {
 	if rare != nil {
 		*own = *rare
 	}
-	own.Pod = &object.PodFacts{NodeName: s.strings.Bytes(p.node), Phase: s.strings.Bytes(p.phase), Mirror: p.mirror, VolumesKnown: p.whole}
+	pod := &object.PodFacts{NodeName: s.strings.Bytes(p.node), Phase: s.strings.Bytes(p.phase), Mirror: p.mirror, VolumesKnown: p.whole}
 	if p.hasGrace {
-		own.Pod.TerminationGracePeriod = new(p.grace)
+		pod.TerminationGracePeriod = new(p.grace)
 	}
 	for _, c := range p.claims {
 		claim := object.Claim{Name: string(c.name), Ephemeral: c.ephemeral}
 		if c.ephemeral {
 			claim.Name = string(m.name) + "-" + claim.Name
 		}
-		own.Pod.Claims = append(own.Pod.Claims, claim)
+		pod.Claims = append(pod.Claims, claim)
 	}
+	own.Facts = pod
 	if alike {
 		s.keep(key, own)
 	}

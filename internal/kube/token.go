@@ -25,7 +25,7 @@ func withToken(rare *object.Rare, token *object.Token) *object.Rare {
 	if rare != nil {
 		own = *rare
 	}
-	own.Seldom = &object.Seldom{Token: token}
+	own.Facts = token
 	return &own
 }
 
@@ -61,9 +61,9 @@ func (c *Client) settleTokens(ctx context.Context, at Place, objects []*object.O
 		}
 		objects[i] = o.Clone()
 		rare := objects[i].Edit()
-		rare.Seldom = nil
+		rare.Facts = nil
 		if tokens[o.UID] {
-			rare.Seldom = &object.Seldom{Token: object.TokenBy(o.Token().Account, o.Token().AccountUID, object.TokenType)}
+			rare.Facts = object.TokenBy(o.Token().Account, o.Token().AccountUID, object.TokenType)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (it *item) token() *object.Token {
 // setToken adds to o, if it is a Secret, what it says of its account.
 func setToken(o *object.Object, token *object.Token) {
 	if token != nil && o.Kind == secretKind && o.Group() == "" {
-		o.Edit().Seldom = &object.Seldom{Token: token}
+		o.Edit().Facts = token
 	}
 }
 

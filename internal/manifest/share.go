@@ -141,10 +141,11 @@ func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
 	}
 	r = &object.Rare{Finalizers: finalizers, Protection: key.protection, Revision: key.revision}
 	if key.pod {
-		r.Pod = &object.PodFacts{NodeName: key.node, Phase: key.phase, Mirror: key.mirror, VolumesKnown: key.volumes}
+		pod := &object.PodFacts{NodeName: key.node, Phase: key.phase, Mirror: key.mirror, VolumesKnown: key.volumes}
 		if key.hasGrace {
-			r.Pod.TerminationGracePeriod = in.number(key.grace)
+			pod.TerminationGracePeriod = in.number(key.grace)
 		}
+		r.Facts = pod
 	}
 	in.rares[key] = r
 	return r
@@ -173,30 +174,30 @@ func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
 		if f.hasGrace {
 			pod.TerminationGracePeriod = in.number(f.grace)
 		}
-		rare.Pod = &pod
+		rare.Facts = &pod
 	case namespaceKind:
-		rare.Namespace = &object.NamespaceFacts{Phase: f.pod.Phase, Finalizers: f.finalizers}
+		rare.Facts = &object.NamespaceFacts{Phase: f.pod.Phase, Finalizers: f.finalizers}
 	case definitionKind:
-		rare.Definition = definition
+		rare.Facts = definition
 	case jobKind:
 		job := f.job
-		rare.Job = &job
+		rare.Facts = &job
 	case volumeKind:
 		volume := f.volume
 		volume.Phase = f.pod.Phase
-		rare.Volume = &volume
+		rare.Facts = &volume
 	case claimKind:
 		claim := f.claim
-		rare.Seldom = &object.Seldom{ResourceClaim: &claim}
+		rare.Facts = &claim
 	case cidrKind:
 		cidr := f.cidr
-		rare.Seldom = &object.Seldom{ServiceCIDR: &cidr}
+		rare.Facts = &cidr
 	case setKind:
 		set := f.set
-		rare.Seldom = &object.Seldom{StatefulSet: &set}
+		rare.Facts = &set
 	case addressKind:
 		address := f.address
-		rare.Seldom = &object.Seldom{IPAddress: &address}
+		rare.Facts = &address
 	}
 }
 

@@ -49,13 +49,8 @@ type Rare struct {
 	// Deployment and on each of its ReplicaSets; 0 when there is none.
 	Revision uint32
 
-	// What single kinds add: nil for every other kind.
-	Pod        *PodFacts
-	Namespace  *NamespaceFacts
-	Definition *CRDFacts
-	Job        *JobFacts
-	Volume     *PVFacts
-	Seldom     *Seldom
+	// Facts are what the kind adds; nil for most kinds.
+	Facts Facts
 }
 
 var none Rare
@@ -92,67 +87,9 @@ func (o *Object) DeletionTimestamp() int64 { return o.rare().DeletionTimestamp }
 // GracePeriod is deletionGracePeriodSeconds; nil when absent.
 func (o *Object) GracePeriod() *int64 { return o.rare().GracePeriod }
 
-// Pod is nil unless the object is a pod whose dump showed spec or status.
-func (o *Object) Pod() *PodFacts { return o.rare().Pod }
-
-// NamespaceFacts is nil unless the object is a Namespace.
-func (o *Object) NamespaceFacts() *NamespaceFacts { return o.rare().Namespace }
-
-// Definition is nil unless the object is a CustomResourceDefinition.
-func (o *Object) Definition() *CRDFacts { return o.rare().Definition }
-
 // Revision tells which ReplicaSet is the current one of its Deployment: the two have
 // the same. It is 0 when it is not known.
 func (o *Object) Revision() uint32 { return o.rare().Revision }
-
-// Job is nil unless the object is a Job whose dump showed the spec.
-func (o *Object) Job() *JobFacts { return o.rare().Job }
-
-// Volume is nil unless the object is a PersistentVolume whose dump showed spec or
-// status.
-func (o *Object) Volume() *PVFacts { return o.rare().Volume }
-
-// ResourceClaim is nil unless the object is a ResourceClaim whose dump showed the
-// status.
-func (o *Object) ResourceClaim() *ResourceClaimFacts {
-	if s := o.rare().Seldom; s != nil {
-		return s.ResourceClaim
-	}
-	return nil
-}
-
-// ServiceCIDR is nil unless the object is a ServiceCIDR whose dump showed the spec.
-func (o *Object) ServiceCIDR() *ServiceCIDRFacts {
-	if s := o.rare().Seldom; s != nil {
-		return s.ServiceCIDR
-	}
-	return nil
-}
-
-// IPAddress is nil unless the object is an IPAddress whose dump showed the spec.
-func (o *Object) IPAddress() *IPAddressFacts {
-	if s := o.rare().Seldom; s != nil {
-		return s.IPAddress
-	}
-	return nil
-}
-
-// Token is nil unless the object is a Secret that is the token of a ServiceAccount, or
-// may be one.
-func (o *Object) Token() *Token {
-	if s := o.rare().Seldom; s != nil {
-		return s.Token
-	}
-	return nil
-}
-
-// StatefulSet is nil unless the object is a StatefulSet whose dump showed the spec.
-func (o *Object) StatefulSet() *StatefulSetFacts {
-	if s := o.rare().Seldom; s != nil {
-		return s.StatefulSet
-	}
-	return nil
-}
 
 // Controller returns the reference with controller: true, if there is one.
 func (o *Object) Controller() (OwnerReference, bool) {
@@ -198,8 +135,7 @@ func Equal(a, b *Object) bool {
 		slices.Equal(x.Finalizers, y.Finalizers) &&
 		x.DeletionTimestamp == y.DeletionTimestamp && equalPointees(x.GracePeriod, y.GracePeriod) &&
 		x.Protection == y.Protection && x.Revision == y.Revision &&
-		equalPods(x.Pod, y.Pod) && equalNamespaces(x.Namespace, y.Namespace) && equalDefinitions(x.Definition, y.Definition) &&
-		equalPointees(x.Job, y.Job) && equalPointees(x.Volume, y.Volume) && equalSeldom(x.Seldom, y.Seldom)
+		equalFacts(x.Facts, y.Facts)
 }
 
 func equalPointees[T comparable](a, b *T) bool {

@@ -82,29 +82,14 @@ func TestEqualSeesEveryField(t *testing.T) {
 	base := func() *Object {
 		return &Object{Ref: Ref{"v1", "Pod", "n", "a", "u"}, ResourceVersion: "1", Owners: []OwnerReference{{UID: "o"}}, Labels: "a\x00b\x00", Created: 1, Generation: 1,
 			Rare: &Rare{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace, Revision: 3,
-				Seldom: &Seldom{ResourceClaim: &ResourceClaimFacts{Reserved: []Reservation{{Name: "p"}}}, ServiceCIDR: &ServiceCIDRFacts{CIDRs: []string{"10.0.0.0/24"}}, IPAddress: &IPAddressFacts{Name: "web"}, Token: &Token{Account: "ci"}, StatefulSet: &StatefulSetFacts{ClaimTemplates: []string{"data"}}},
-				Pod:    &PodFacts{NodeName: "n", TerminationGracePeriod: &grace, VolumesKnown: true, Claims: []Claim{{Name: "c"}}}, Namespace: &NamespaceFacts{Finalizers: []string{"kubernetes"}},
-				Definition: &CRDFacts{Versions: []CRDVersion{{Name: "v1"}}},
-				Job:        &JobFacts{ManagedBy: "x/y"}, Volume: &PVFacts{Phase: "Bound", ClaimNamespace: "n", ClaimName: "c", ClaimUID: "u"}}}
+				Facts: &PodFacts{NodeName: "n"}}}
 	}
 	for i, change := range []func(*Object){
 		func(o *Object) { o.UID = "x" }, func(o *Object) { o.ResourceVersion = "2" }, func(o *Object) { o.Owners = nil },
 		func(o *Object) { o.Labels = "" }, func(o *Object) { o.Created = 2 }, func(o *Object) { o.Generation = 2 },
 		func(o *Object) { o.Rare.Finalizers = nil }, func(o *Object) { o.Rare.DeletionTimestamp = 1 }, func(o *Object) { o.Rare.GracePeriod = &other },
-		func(o *Object) { o.Rare.GracePeriod = nil }, func(o *Object) { o.Rare.Pod = nil }, func(o *Object) { o.Rare.Pod.NodeName = "" },
-		func(o *Object) { o.Rare.Pod.TerminationGracePeriod = nil }, func(o *Object) { o.Rare.Namespace.Finalizers = nil },
-		func(o *Object) { o.Rare.Namespace = nil }, func(o *Object) { o.Rare.Definition.Versions = nil }, func(o *Object) { o.Rare.Definition = nil },
-		func(o *Object) { o.Rare.Pod.VolumesKnown = false }, func(o *Object) { o.Rare.Pod.Claims = nil },
-		func(o *Object) { o.Rare.Pod.Claims = []Claim{{Name: "c", Ephemeral: true}} }, func(o *Object) { o.Rare.Job = nil },
-		func(o *Object) { o.Rare.Job = &JobFacts{ManagedBy: "x/y", Finished: true} }, func(o *Object) { o.Rare.Job = &JobFacts{} },
-		func(o *Object) { o.Rare.Volume = nil }, func(o *Object) { o.Rare.Volume.Phase = "" }, func(o *Object) { o.Rare.Volume.ClaimUID = "x" },
-		func(o *Object) { o.Rare.Volume.ReclaimPolicy = "Delete" }, func(o *Object) { o.Rare.Volume.Provisioner = "x" }, func(o *Object) { o.Rare.Volume.CSI = true },
-		func(o *Object) { o.Rare.Volume.MigratedTo = "x" }, func(o *Object) { o.Rare.Revision = 4 }, func(o *Object) { o.Rare.Seldom = nil },
-		func(o *Object) { o.Rare.Seldom.StatefulSet = nil }, func(o *Object) { o.Rare.Seldom.StatefulSet.ClaimTemplates = nil },
-		func(o *Object) { o.Rare.Seldom.Token = nil }, func(o *Object) { o.Rare.Seldom.Token.Sure = true },
-		func(o *Object) { o.Rare.Seldom.IPAddress = nil }, func(o *Object) { o.Rare.Seldom.IPAddress.Name = "x" }, func(o *Object) { o.Rare.Seldom.ResourceClaim = nil }, func(o *Object) { o.Rare.Seldom.ServiceCIDR = nil },
-		func(o *Object) { o.Rare.Seldom.ResourceClaim.Reserved = nil }, func(o *Object) { o.Rare.Seldom.ServiceCIDR.CIDRs = nil },
-		func(o *Object) { o.Rare.Volume.ClaimName = "x" }, func(o *Object) { o.Rare.Volume.ClaimNamespace = "x" },
+		func(o *Object) { o.Rare.GracePeriod = nil }, func(o *Object) { o.Rare.Revision = 4 }, func(o *Object) { o.Rare.Facts = nil },
+		func(o *Object) { o.Rare.Facts = &PodFacts{} },
 	} {
 		changed := base()
 		change(changed)
@@ -121,6 +106,37 @@ func TestJobManagedElsewhere(t *testing.T) {
 	for by, want := range map[string]bool{"": false, "kubernetes.io/job-controller": false, "kueue.x-k8s.io/multikueue": true} {
 		if got := (&JobFacts{ManagedBy: by}).Elsewhere(); got != want {
 			t.Errorf("%q: %v, want %v", by, got, want)
+		}
+	}
+}
+
+// TestEqualSeesEveryFact: facts that differ in a single field are not equal, and copies are.
+func TestEqualSeesEveryFact(t *testing.T) {
+	all := func() []Facts {
+		return []Facts{
+			nil,
+			&PodFacts{}, &PodFacts{NodeName: "n"}, &PodFacts{Phase: "Running"}, &PodFacts{Mirror: true}, &PodFacts{VolumesKnown: true},
+			&PodFacts{TerminationGracePeriod: new(int64(3))}, &PodFacts{TerminationGracePeriod: new(int64(4))},
+			&PodFacts{Claims: []Claim{{Name: "c"}}}, &PodFacts{Claims: []Claim{{Name: "c", Ephemeral: true}}},
+			&NamespaceFacts{}, &NamespaceFacts{Phase: "Active"}, &NamespaceFacts{Finalizers: []string{"kubernetes"}},
+			&CRDFacts{}, &CRDFacts{Group: "g"}, &CRDFacts{Kind: "K"}, &CRDFacts{Plural: "ks"}, &CRDFacts{Singular: "k"}, &CRDFacts{Namespaced: true},
+			&CRDFacts{ShortNames: []string{"k"}}, &CRDFacts{Categories: []string{"all"}}, &CRDFacts{Versions: []CRDVersion{{Name: "v1"}}},
+			&CRDFacts{Versions: []CRDVersion{{Name: "v1", Served: true}}}, &CRDFacts{Stored: []string{"v1"}}, &CRDFacts{Established: true}, &CRDFacts{Terminating: true},
+			&JobFacts{}, &JobFacts{Finished: true}, &JobFacts{ManagedBy: "x/y"},
+			&PVFacts{}, &PVFacts{Phase: "Bound"}, &PVFacts{ClaimNamespace: "n"}, &PVFacts{ClaimName: "c"}, &PVFacts{ClaimUID: "u"},
+			&PVFacts{ReclaimPolicy: "Delete"}, &PVFacts{Provisioner: "x"}, &PVFacts{MigratedTo: "x"}, &PVFacts{CSI: true},
+			&ResourceClaimFacts{}, &ResourceClaimFacts{Reserved: []Reservation{{Name: "p"}}},
+			&ServiceCIDRFacts{}, &ServiceCIDRFacts{CIDRs: []string{"10.0.0.0/24"}},
+			&IPAddressFacts{}, &IPAddressFacts{Name: "web"},
+			&Token{Account: "ci"}, &Token{Account: "ci", Sure: true},
+			&StatefulSetFacts{}, &StatefulSetFacts{ClaimTemplates: []string{"data"}},
+		}
+	}
+	for i, a := range all() {
+		for j, b := range all() {
+			if Equal(&Object{Rare: &Rare{Facts: a}}, &Object{Rare: &Rare{Facts: b}}) != (i == j) {
+				t.Errorf("%T %+v and %T %+v", a, a, b, b)
+			}
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 		return err
 	}
 	next := now.Clone()
-	next.Edit().Namespace = &object.NamespaceFacts{
+	next.Edit().Facts = &object.NamespaceFacts{
 		Phase: facts.Phase, Finalizers: slices.DeleteFunc(slices.Clone(facts.Finalizers), taken),
 	}
 	_, err = s.recorder.Finalize(ctx, next)

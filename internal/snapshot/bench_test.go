@@ -23,7 +23,7 @@ func benchSnapshot(b *testing.B, n int) *Snapshot {
 			Labels: object.LabelsOf(map[string]string{"app": set, "pod-template-hash": "5d4f8c7b9"}),
 			Owners: []object.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: set, UID: types.UID("rs-" + set), Controller: object.True, BlockOwnerDeletion: object.True}},
 		}
-		o.Edit().Pod = &object.PodFacts{NodeName: fmt.Sprintf("node-%d", i%100), Phase: "Running"}
+		o.Edit().Facts = &object.PodFacts{NodeName: fmt.Sprintf("node-%d", i%100), Phase: "Running"}
 		objects[i] = o
 	}
 	s, err := New(objects, nil, CoversEverything(), Source{})

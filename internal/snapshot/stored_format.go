@@ -135,19 +135,11 @@ type storedObject struct {
 	GracePeriod       *int64        `json:"p,omitzero"`
 	// Protection is missing from older files, which is why nothing that deletes
 	// takes its word from a file.
-	Protection     object.Protection `json:"k,omitzero"`
-	Pod            *storedPod        `json:"pod,omitzero"`
-	NamespaceFacts *storedNamespace  `json:"ns,omitzero"`
-	Definition     *storedDefinition `json:"crd,omitzero"`
-	Job            *storedJob        `json:"job,omitzero"`
-	Volume         *storedVolume     `json:"pv,omitzero"`
-	// These are missing from older files: nothing is known then.
-	Revision      uint32               `json:"r,omitzero"`
-	ResourceClaim *storedResourceClaim `json:"rc,omitzero"`
-	ServiceCIDR   *storedServiceCIDR   `json:"cidr,omitzero"`
-	IPAddress     *storedIPAddress     `json:"ip,omitzero"`
-	Token         *storedToken         `json:"token,omitzero"`
-	StatefulSet   *storedStatefulSet   `json:"sts,omitzero"`
+	Protection object.Protection `json:"k,omitzero"`
+	// Revision is missing from older files, and so are some of the facts: nothing is known
+	// then.
+	Revision uint32 `json:"r,omitzero"`
+	object.StoredFacts
 }
 
 type storedOwner struct {
@@ -157,95 +149,6 @@ type storedOwner struct {
 	UID                types.UID   `json:"u"`
 	Controller         object.Flag `json:"c,omitzero"`
 	BlockOwnerDeletion object.Flag `json:"b,omitzero"`
-}
-
-type storedPod struct {
-	NodeName               string `json:"node,omitzero"`
-	Phase                  string `json:"phase,omitzero"`
-	TerminationGracePeriod *int64 `json:"grace,omitzero"`
-	Mirror                 bool   `json:"mirror,omitzero"`
-	// VolumesKnown is missing from older files: nothing is known then.
-	VolumesKnown bool          `json:"volumes,omitzero"`
-	Claims       []storedClaim `json:"claims,omitempty"`
-}
-
-type storedClaim struct {
-	Name      string `json:"n"`
-	Ephemeral bool   `json:"e,omitzero"`
-}
-
-type storedJob struct {
-	Finished  bool   `json:"finished,omitzero"`
-	ManagedBy string `json:"managedBy,omitzero"`
-}
-
-type storedVolume struct {
-	Phase          string    `json:"phase,omitzero"`
-	ClaimNamespace string    `json:"s,omitzero"`
-	ClaimName      string    `json:"n,omitzero"`
-	ClaimUID       types.UID `json:"u,omitzero"`
-	// These are missing from older files: nothing is known then.
-	ReclaimPolicy string `json:"reclaim,omitzero"`
-	Provisioner   string `json:"by,omitzero"`
-	MigratedTo    string `json:"to,omitzero"`
-	CSI           bool   `json:"csi,omitzero"`
-}
-
-type storedResourceClaim struct {
-	Reserved []storedReservation `json:"for,omitempty"`
-}
-
-type storedReservation struct {
-	Group    string    `json:"g,omitzero"`
-	Resource string    `json:"r"`
-	Name     string    `json:"n"`
-	UID      types.UID `json:"u,omitzero"`
-}
-
-type storedServiceCIDR struct {
-	CIDRs []string `json:"cidrs,omitempty"`
-}
-
-type storedIPAddress struct {
-	Group     string `json:"g,omitzero"`
-	Resource  string `json:"r,omitzero"`
-	Namespace string `json:"s,omitzero"`
-	Name      string `json:"n,omitzero"`
-}
-
-type storedToken struct {
-	Account    string    `json:"n"`
-	AccountUID types.UID `json:"u,omitzero"`
-	Sure       bool      `json:"sure,omitzero"`
-}
-
-type storedStatefulSet struct {
-	ClaimTemplates []string `json:"claims,omitempty"`
-}
-
-type storedNamespace struct {
-	Phase      string   `json:"phase,omitzero"`
-	Finalizers []string `json:"finalizers,omitempty"`
-}
-
-type storedDefinition struct {
-	Group       string                    `json:"group"`
-	Kind        string                    `json:"kind"`
-	Plural      string                    `json:"plural"`
-	Singular    string                    `json:"singular,omitzero"`
-	ShortNames  []string                  `json:"short,omitempty"`
-	Categories  []string                  `json:"categories,omitempty"`
-	Namespaced  bool                      `json:"namespaced,omitzero"`
-	Versions    []storedDefinitionVersion `json:"versions,omitempty"`
-	Stored      []string                  `json:"stored,omitempty"`
-	Established bool                      `json:"established,omitzero"`
-	Terminating bool                      `json:"terminating,omitzero"`
-}
-
-type storedDefinitionVersion struct {
-	Name    string `json:"name"`
-	Served  bool   `json:"served,omitzero"`
-	Storage bool   `json:"storage,omitzero"`
 }
 
 // storedTrailer ends the file; without it the file is truncated.

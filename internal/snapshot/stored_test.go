@@ -49,40 +49,42 @@ func genObject(t *rapid.T) *object.Object {
 		r.Revision = rapid.Uint32Range(0, 3).Draw(t, "revision")
 		switch rapid.IntRange(0, 10).Draw(t, "facts") {
 		case 1:
-			r.Pod = &object.PodFacts{NodeName: word.Draw(t, "node"), Phase: word.Draw(t, "phase"),
+			p := &object.PodFacts{NodeName: word.Draw(t, "node"), Phase: word.Draw(t, "phase"),
 				TerminationGracePeriod: grace.Draw(t, "spec grace"), Mirror: rapid.Bool().Draw(t, "mirror"),
 				VolumesKnown: rapid.Bool().Draw(t, "volumes")}
 			for range rapid.IntRange(0, 2).Draw(t, "claims") {
-				r.Pod.Claims = append(r.Pod.Claims, object.Claim{Name: word.Draw(t, "claim"), Ephemeral: rapid.Bool().Draw(t, "ephemeral")})
+				p.Claims = append(p.Claims, object.Claim{Name: word.Draw(t, "claim"), Ephemeral: rapid.Bool().Draw(t, "ephemeral")})
 			}
+			r.Facts = p
 		case 2:
-			r.Namespace = &object.NamespaceFacts{Phase: word.Draw(t, "phase"), Finalizers: []string{"kubernetes"}}
+			r.Facts = &object.NamespaceFacts{Phase: word.Draw(t, "phase"), Finalizers: []string{"kubernetes"}}
 		case 3:
-			r.Definition = &object.CRDFacts{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
+			r.Facts = &object.CRDFacts{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
 				ShortNames: []string{"c"}, Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}, {Name: "v2"}},
 				Stored: []string{"v1", "v0"}}
 		case 4:
-			r.Job = &object.JobFacts{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: word.Draw(t, "manager")}
+			r.Facts = &object.JobFacts{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: word.Draw(t, "manager")}
 		case 5:
-			r.Volume = &object.PVFacts{Phase: word.Draw(t, "phase"), ClaimNamespace: word.Draw(t, "claim ns"),
+			r.Facts = &object.PVFacts{Phase: word.Draw(t, "phase"), ClaimNamespace: word.Draw(t, "claim ns"),
 				ClaimName: word.Draw(t, "claim"), ClaimUID: types.UID(word.Draw(t, "claim uid")),
 				ReclaimPolicy: word.Draw(t, "policy"), Provisioner: word.Draw(t, "by"), MigratedTo: word.Draw(t, "to"), CSI: rapid.Bool().Draw(t, "csi")}
 		case 6:
-			r.Seldom = &object.Seldom{ResourceClaim: &object.ResourceClaimFacts{}}
+			c := &object.ResourceClaimFacts{}
 			for range rapid.IntRange(0, 2).Draw(t, "users") {
-				r.Seldom.ResourceClaim.Reserved = append(r.Seldom.ResourceClaim.Reserved, object.Reservation{
+				c.Reserved = append(c.Reserved, object.Reservation{
 					Group: word.Draw(t, "group"), Resource: word.Draw(t, "resource"), Name: word.Draw(t, "user"), UID: types.UID(word.Draw(t, "user uid"))})
 			}
+			r.Facts = c
 		case 8:
-			r.Seldom = &object.Seldom{IPAddress: &object.IPAddressFacts{Group: word.Draw(t, "group"), Resource: word.Draw(t, "resource"),
-				Namespace: word.Draw(t, "parent ns"), Name: word.Draw(t, "parent")}}
+			r.Facts = &object.IPAddressFacts{Group: word.Draw(t, "group"), Resource: word.Draw(t, "resource"),
+				Namespace: word.Draw(t, "parent ns"), Name: word.Draw(t, "parent")}
 		case 9:
-			r.Seldom = &object.Seldom{Token: &object.Token{Account: word.Draw(t, "account"), AccountUID: types.UID(word.Draw(t, "account uid")),
-				Sure: rapid.Bool().Draw(t, "sure")}}
+			r.Facts = &object.Token{Account: word.Draw(t, "account"), AccountUID: types.UID(word.Draw(t, "account uid")),
+				Sure: rapid.Bool().Draw(t, "sure")}
 		case 10:
-			r.Seldom = &object.Seldom{StatefulSet: &object.StatefulSetFacts{ClaimTemplates: rapid.SliceOfN(word, 0, 2).Draw(t, "templates")}}
+			r.Facts = &object.StatefulSetFacts{ClaimTemplates: rapid.SliceOfN(word, 0, 2).Draw(t, "templates")}
 		case 7:
-			r.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDRFacts{CIDRs: rapid.SliceOfN(word, 0, 2).Draw(t, "cidrs")}}
+			r.Facts = &object.ServiceCIDRFacts{CIDRs: rapid.SliceOfN(word, 0, 2).Draw(t, "cidrs")}
 		}
 	}
 	return o

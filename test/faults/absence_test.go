@@ -209,7 +209,7 @@ func mirrored(t *testing.T) {
 
 func elsewhere(t *testing.T) {
 	other := one("Namespace", "other")
-	other.Edit().Namespace = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
+	other.Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
 	home := one("ConfigMap", "home")
 	home.Namespace = "other"
 	kept := one("Secret", "kept", to(home))

@@ -75,7 +75,7 @@ func world(t *testing.T, objects ...*object.Object) *rig {
 		rs.Add(r)
 	}
 	shop := one("Namespace", "shop")
-	shop.Edit().Namespace = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
+	shop.Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
 	c := &rig{t: t, Server: facade.New(append(objects, shop), rs, facade.Documents(served)), resources: rs, stop: func() {}}
 	c.oracle = &oracle{sim: c.Sim, released: map[types.UID]bool{}}
 	c.Wrote = c.oracle.wrote

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -9,148 +10,210 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// own gives the caller a copy of facts that may be shared with a server.
-func own[T any](facts *T) *T {
-	var c T
-	if facts != nil {
-		c = *facts
-	}
-	return &c
+// attribute is a word of what only one kind knows.
+type attribute struct {
+	kind object.Kind
+	key  string
+	set  func(o *object.Object, value string) error
+	// show are the words that are written for an object, in the order of attributes.
+	show func(o *object.Object) []string
+}
+
+// attributes are the words for facts: each is read and written by its entry.
+var attributes = []attribute{
+	text(object.Pod, "node", true, func(p *object.PodFacts) *string { return &p.NodeName }),
+	text(object.Pod, "phase", false, func(p *object.PodFacts) *string { return &p.Phase }),
+	fact(object.Pod, "period", func(p *object.PodFacts, value string) (err error) {
+		p.TerminationGracePeriod, err = parseOptional("period", value)
+		return err
+	}, func(p *object.PodFacts) []string {
+		if p.TerminationGracePeriod == nil {
+			return nil
+		}
+		return []string{"period=" + strconv.FormatInt(*p.TerminationGracePeriod, 10)}
+	}),
+	flag(object.Pod, "mirror", func(p *object.PodFacts) *bool { return &p.Mirror }),
+	fact(object.Pod, "claims", setClaims, showClaims),
+
+	text(object.Namespace, "phase", true, func(n *object.NamespaceFacts) *string { return &n.Phase }),
+	texts(object.Namespace, "spec", func(n *object.NamespaceFacts) *[]string { return &n.Finalizers }),
+
+	fact(object.CRD, "defines", setDefines, func(d *object.CRDFacts) []string {
+		var words []string
+		for _, v := range d.Versions {
+			words = append(words, "defines="+d.Group+"/"+v.Name+":"+d.Kind+":"+d.Plural)
+		}
+		return words
+	}),
+	fact(object.CRD, "scope", func(d *object.CRDFacts, value string) error {
+		d.Namespaced = value != "Cluster"
+		return nil
+	}, func(d *object.CRDFacts) []string {
+		if d.Namespaced {
+			return nil
+		}
+		return []string{"scope=Cluster"}
+	}),
+	flag(object.CRD, "established", func(d *object.CRDFacts) *bool { return &d.Established }),
+	flag(object.CRD, "terminating", func(d *object.CRDFacts) *bool { return &d.Terminating }),
+
+	fact(object.Job, "finished", func(j *object.JobFacts, value string) error {
+		j.Finished = value == "" || value == "true"
+		return nil
+	}, func(j *object.JobFacts) []string { return []string{fmt.Sprintf("finished=%v", j.Finished)} }),
+	text(object.Job, "managed", false, func(j *object.JobFacts) *string { return &j.ManagedBy }),
+
+	text(object.PV, "phase", true, func(v *object.PVFacts) *string { return &v.Phase }),
+	fact(object.PV, "claim", setClaim, func(v *object.PVFacts) []string {
+		if v.ClaimName == "" {
+			return nil
+		}
+		return []string{fmt.Sprintf("claim=%s/%s:%s", v.ClaimNamespace, v.ClaimName, v.ClaimUID)}
+	}),
+	text(object.PV, "reclaim", false, func(v *object.PVFacts) *string { return &v.ReclaimPolicy }),
+	text(object.PV, "by", false, func(v *object.PVFacts) *string { return &v.Provisioner }),
+	text(object.PV, "to", false, func(v *object.PVFacts) *string { return &v.MigratedTo }),
+	flag(object.PV, "csi", func(v *object.PVFacts) *bool { return &v.CSI }),
+
+	fact(object.ResourceClaim, "reserved", setReserved, showReserved),
+	fact(object.IPAddress, "of", func(a *object.IPAddressFacts, value string) error {
+		namespace, name, ok := strings.Cut(value, "/")
+		if !ok {
+			return fmt.Errorf("of=%s: want namespace/name", value)
+		}
+		*a = object.IPAddressFacts{Resource: "services", Namespace: namespace, Name: name}
+		return nil
+	}, func(a *object.IPAddressFacts) []string { return []string{"of=" + a.Namespace + "/" + a.Name} }),
+	texts(object.StatefulSet, "templates", func(s *object.StatefulSetFacts) *[]string { return &s.ClaimTemplates }),
+	token("token", true),
+	token("token?", false),
+	texts(object.ServiceCIDR, "cidrs", func(c *object.ServiceCIDRFacts) *[]string { return &c.CIDRs }),
 }
 
 // setFact sets what only one kind knows.
-func setFact(o *object.Object, key, value string) (err error) {
-	rare := o.Edit()
-	switch o.Kind {
-	case "Pod":
-		rare.Pod = own(rare.Pod)
-		switch key {
-		case "node":
-			rare.Pod.NodeName = value
-			return nil
-		case "phase":
-			rare.Pod.Phase = value
-			return nil
-		case "mirror":
-			rare.Pod.Mirror = true
-			return nil
-		case "period":
-			rare.Pod.TerminationGracePeriod, err = parseOptional(key, value)
-			return err
-		case "claims":
-			rare.Pod.VolumesKnown, rare.Pod.Claims = true, claims(value)
-			return nil
-		}
-	case "Namespace":
-		rare.Namespace = own(rare.Namespace)
-		switch key {
-		case "phase":
-			rare.Namespace.Phase = value
-			return nil
-		case "spec":
-			rare.Namespace.Finalizers = list(value)
-			return nil
-		}
-	case "CustomResourceDefinition":
-		if rare.Definition == nil {
-			rare.Definition = &object.CRDFacts{Namespaced: true}
-		}
-		rare.Definition = own(rare.Definition)
-		if ok, err := setDefinition(rare.Definition, key, value); ok {
-			return err
-		}
-	case "Job":
-		rare.Job = own(rare.Job)
-		switch key {
-		case "finished":
-			rare.Job.Finished = value == "" || value == "true"
-			return nil
-		case "managed":
-			rare.Job.ManagedBy = value
-			return nil
-		}
-	case "PersistentVolume":
-		rare.Volume = own(rare.Volume)
-		switch key {
-		case "phase":
-			rare.Volume.Phase = value
-			return nil
-		case "claim":
-			return setClaim(rare.Volume, value)
-		case "reclaim":
-			rare.Volume.ReclaimPolicy = value
-			return nil
-		case "by":
-			rare.Volume.Provisioner = value
-			return nil
-		case "to":
-			rare.Volume.MigratedTo = value
-			return nil
-		case "csi":
-			rare.Volume.CSI = true
-			return nil
-		}
-	case "ResourceClaim":
-		if key == "reserved" {
-			rare.Seldom, err = reserved(value)
-			return err
-		}
-	case "IPAddress":
-		if namespace, name, ok := strings.Cut(value, "/"); key == "of" && ok {
-			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddressFacts{Resource: "services", Namespace: namespace, Name: name}}
-			return nil
-		}
-	case "StatefulSet":
-		if key == "templates" {
-			rare.Seldom = &object.Seldom{StatefulSet: &object.StatefulSetFacts{ClaimTemplates: list(value)}}
-			return nil
-		}
-	case "Secret":
-		if key == "token" || key == "token?" {
-			account, uid, _ := strings.Cut(value, ":")
-			rare.Seldom = &object.Seldom{Token: &object.Token{Account: account, AccountUID: types.UID(uid), Sure: key == "token"}}
-			return nil
-		}
-	case "ServiceCIDR":
-		if key == "cidrs" {
-			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDRFacts{CIDRs: list(value)}}
-			return nil
+func setFact(o *object.Object, key, value string) error {
+	for _, a := range attributes {
+		if a.kind.Kind == o.Kind && a.key == key {
+			return a.set(o, value)
 		}
 	}
 	return fmt.Errorf("there is no attribute %q", key)
 }
 
-func setDefinition(d *object.CRDFacts, key, value string) (bool, error) {
-	switch key {
-	case "defines":
-		words := strings.Split(value, ":")
-		if len(words) != 3 {
-			return true, fmt.Errorf("defines=%s: want apiVersion:Kind:plural", value)
-		}
-		group, version := object.SplitAPIVersion(words[0])
-		d.Group, d.Kind, d.Plural = group, words[1], words[2]
-		d.Versions = []object.CRDVersion{{Name: version, Served: true, Storage: true}}
-	case "scope":
-		d.Namespaced = value != "Cluster"
-	case "established":
-		d.Established = true
-	case "terminating":
-		d.Terminating = true
-	default:
-		return false, nil
+func formatFacts(o *object.Object) []string {
+	var words []string
+	for _, a := range attributes {
+		words = append(words, a.show(o)...)
 	}
-	return true, nil
+	return words
 }
 
-// claims are the names of claims; a tilde in front marks the claim of an ephemeral
+// facts are facts of a kind, by pointer.
+type facts[F any] interface {
+	*F
+	object.Facts
+}
+
+// fact is an attribute of the kind whose facts are of the type. Facts may be shared with a
+// server: what is set is set in a copy.
+func fact[F any, P facts[F]](kind object.Kind, key string, set func(P, string) error, show func(P) []string) attribute {
+	return attribute{kind, key, func(o *object.Object, value string) error {
+		c := P(new(F))
+		if had, ok := o.Facts().(P); ok {
+			*c = *had
+		} else if d, ok := object.Facts(c).(*object.CRDFacts); ok {
+			d.Namespaced = true
+		}
+		o.Edit().Facts = c
+		return set(c, value)
+	}, func(o *object.Object) []string {
+		f, ok := o.Facts().(P)
+		if !ok {
+			return nil
+		}
+		return show(f)
+	}}
+}
+
+// text is a string; unless it is always written, it is left out when it is empty.
+func text[F any, P facts[F]](kind object.Kind, key string, always bool, at func(P) *string) attribute {
+	return fact(kind, key, func(f P, value string) error {
+		*at(f) = value
+		return nil
+	}, func(f P) []string {
+		if *at(f) == "" && !always {
+			return nil
+		}
+		return []string{key + "=" + *at(f)}
+	})
+}
+
+// flag is true where its word stands.
+func flag[F any, P facts[F]](kind object.Kind, key string, at func(P) *bool) attribute {
+	return fact(kind, key, func(f P, _ string) error {
+		*at(f) = true
+		return nil
+	}, func(f P) []string {
+		if !*at(f) {
+			return nil
+		}
+		return []string{key}
+	})
+}
+
+func texts[F any, P facts[F]](kind object.Kind, key string, at func(P) *[]string) attribute {
+	return fact(kind, key, func(f P, value string) error {
+		*at(f) = list(value)
+		return nil
+	}, func(f P) []string { return []string{key + "=[" + strings.Join(*at(f), ",") + "]"} })
+}
+
+// token is account:uid of a Secret that is a token, or may be one.
+func token(key string, sure bool) attribute {
+	return fact(object.Secret, key, func(t *object.Token, value string) error {
+		account, uid, _ := strings.Cut(value, ":")
+		*t = object.Token{Account: account, AccountUID: types.UID(uid), Sure: sure}
+		return nil
+	}, func(t *object.Token) []string {
+		if t.Sure != sure {
+			return nil
+		}
+		return []string{key + "=" + strings.TrimSuffix(t.Account+":"+string(t.AccountUID), ":")}
+	})
+}
+
+// setDefines reads apiVersion:Kind:plural.
+func setDefines(d *object.CRDFacts, value string) error {
+	words := strings.Split(value, ":")
+	if len(words) != 3 {
+		return fmt.Errorf("defines=%s: want apiVersion:Kind:plural", value)
+	}
+	group, version := object.SplitAPIVersion(words[0])
+	d.Group, d.Kind, d.Plural = group, words[1], words[2]
+	d.Versions = []object.CRDVersion{{Name: version, Served: true, Storage: true}}
+	return nil
+}
+
+// setClaims reads the names of claims; a tilde in front marks the claim of an ephemeral
 // volume.
-func claims(value string) []object.Claim {
-	var all []object.Claim
+func setClaims(p *object.PodFacts, value string) error {
+	p.VolumesKnown, p.Claims = true, nil
 	for _, name := range list(value) {
 		name, ephemeral := strings.CutPrefix(name, "~")
-		all = append(all, object.Claim{Name: name, Ephemeral: ephemeral})
+		p.Claims = append(p.Claims, object.Claim{Name: name, Ephemeral: ephemeral})
 	}
-	return all
+	return nil
+}
+
+func showClaims(p *object.PodFacts) []string {
+	if !p.VolumesKnown {
+		return nil
+	}
+	names := make([]string, 0, len(p.Claims))
+	for _, c := range p.Claims {
+		names = append(names, map[bool]string{true: "~"}[c.Ephemeral]+c.Name)
+	}
+	return []string{"claims=[" + strings.Join(names, ",") + "]"}
 }
 
 // setClaim reads namespace/name:uid.
@@ -164,15 +227,23 @@ func setClaim(v *object.PVFacts, value string) error {
 	return nil
 }
 
-// reserved reads resource:name:uid, several with commas.
-func reserved(value string) (*object.Seldom, error) {
-	claim := &object.ResourceClaimFacts{}
+// setReserved reads resource:name:uid, several with commas.
+func setReserved(c *object.ResourceClaimFacts, value string) error {
+	c.Reserved = nil
 	for _, user := range list(value) {
 		words := strings.Split(user, ":")
 		if len(words) != 3 {
-			return nil, fmt.Errorf("reserved=%s: want resource:name:uid", value)
+			return fmt.Errorf("reserved=%s: want resource:name:uid", value)
 		}
-		claim.Reserved = append(claim.Reserved, object.Reservation{Resource: words[0], Name: words[1], UID: types.UID(words[2])})
+		c.Reserved = append(c.Reserved, object.Reservation{Resource: words[0], Name: words[1], UID: types.UID(words[2])})
 	}
-	return &object.Seldom{ResourceClaim: claim}, nil
+	return nil
+}
+
+func showReserved(c *object.ResourceClaimFacts) []string {
+	var users []string
+	for _, r := range c.Reserved {
+		users = append(users, r.Resource+":"+r.Name+":"+string(r.UID))
+	}
+	return []string{"reserved=[" + strings.Join(users, ",") + "]"}
 }

@@ -168,5 +168,5 @@ func drawPod(t *rapid.T, o *object.Object) {
 	if facts.VolumesKnown && rapid.Bool().Draw(t, "uses the claim") {
 		facts.Claims = []object.Claim{{Name: "c"}}
 	}
-	o.Edit().Pod = &facts
+	o.Edit().Facts = &facts
 }

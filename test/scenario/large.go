@@ -18,13 +18,13 @@ func LargeCluster(n int) []*object.Object {
 		l.add("v1", "Node", "", fmt.Sprintf("node-%d", i))
 	}
 	definition := l.add("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "widgets.example.com")
-	definition.Edit().Definition = &object.CRDFacts{
+	definition.Edit().Facts = &object.CRDFacts{
 		Group: "example.com", Kind: "Widget", Plural: "widgets", Namespaced: true, Established: true,
 		Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}},
 	}
 	for team := 0; len(l.objects) < n; team++ {
 		namespace := fmt.Sprintf("team-%02d", team)
-		l.add("v1", "Namespace", "", namespace).Edit().Namespace = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
+		l.add("v1", "Namespace", "", namespace).Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
 		for app := 0; app < 100 && len(l.objects) < n; app++ {
 			l.application(namespace, fmt.Sprintf("app-%d", app))
 		}
@@ -69,7 +69,7 @@ func (l *large) application(namespace, name string) {
 	set := l.objects[len(l.objects)-1]
 	for i := range 7 {
 		pod := l.add("v1", "Pod", namespace, fmt.Sprintf("%s-%d", name, i), set)
-		pod.Edit().Pod = &object.PodFacts{
+		pod.Edit().Facts = &object.PodFacts{
 			NodeName: fmt.Sprintf("node-%d", len(l.objects)%100), Phase: "Running", VolumesKnown: true,
 			Claims: []object.Claim{{Name: name}},
 		}
@@ -78,7 +78,7 @@ func (l *large) application(namespace, name string) {
 	claim.Edit().Finalizers = []string{"kubernetes.io/pvc-protection"}
 	volume := l.add("v1", "PersistentVolume", "", namespace+"-"+name)
 	volume.Edit().Finalizers = []string{"kubernetes.io/pv-protection"}
-	volume.Edit().Volume = &object.PVFacts{
+	volume.Edit().Facts = &object.PVFacts{
 		Phase: "Bound", ClaimNamespace: namespace, ClaimName: name, ClaimUID: claim.UID,
 		ReclaimPolicy: "Delete", Provisioner: "csi.example.com", CSI: true,
 	}

@@ -38,32 +38,33 @@ func TestFormatRoundTrip(t *testing.T) {
 		}
 		switch {
 		case o.Kind == "Pod" && rapid.Bool().Draw(t, "facts"):
-			rare.Pod = &object.PodFacts{
+			p := &object.PodFacts{
 				NodeName: rapid.SampledFrom([]string{"", "n1"}).Draw(t, "node"), Phase: rapid.SampledFrom([]string{"", "Failed"}).Draw(t, "phase"),
 				Mirror: rapid.Bool().Draw(t, "mirror"), TerminationGracePeriod: rapid.OneOf(rapid.Just[*int64](nil), grace).Draw(t, "period"),
 			}
-			if rare.Pod.VolumesKnown = rapid.Bool().Draw(t, "volumes"); rare.Pod.VolumesKnown {
-				rare.Pod.Claims = rapid.SampledFrom([][]object.Claim{nil, {{Name: "a"}}, {{Name: "a"}, {Name: "b-c", Ephemeral: true}}}).Draw(t, "claims")
+			if p.VolumesKnown = rapid.Bool().Draw(t, "volumes"); p.VolumesKnown {
+				p.Claims = rapid.SampledFrom([][]object.Claim{nil, {{Name: "a"}}, {{Name: "a"}, {Name: "b-c", Ephemeral: true}}}).Draw(t, "claims")
 			}
+			rare.Facts = p
 		case o.Kind == "Job" && rapid.Bool().Draw(t, "facts"):
-			rare.Job = &object.JobFacts{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: rapid.SampledFrom([]string{"", "x.io/y"}).Draw(t, "managed")}
+			rare.Facts = &object.JobFacts{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: rapid.SampledFrom([]string{"", "x.io/y"}).Draw(t, "managed")}
 		case o.Kind == "PersistentVolume" && rapid.Bool().Draw(t, "facts"):
-			rare.Volume = rapid.SampledFrom([]*object.PVFacts{{}, {Phase: "Bound", ClaimNamespace: "shop", ClaimName: "c", ClaimUID: "u"},
+			rare.Facts = rapid.SampledFrom([]*object.PVFacts{{}, {Phase: "Bound", ClaimNamespace: "shop", ClaimName: "c", ClaimUID: "u"},
 				{ReclaimPolicy: "Delete", Provisioner: "a.b", MigratedTo: "c.d", CSI: true}}).Draw(t, "volume")
 		case o.Kind == "ResourceClaim" && rapid.Bool().Draw(t, "facts"):
-			rare.Seldom = &object.Seldom{ResourceClaim: &object.ResourceClaimFacts{Reserved: rapid.SampledFrom([][]object.Reservation{nil, {{Resource: "pods", Name: "p", UID: "u"}, {Resource: "x", Name: "y"}}}).Draw(t, "users")}}
+			rare.Facts = &object.ResourceClaimFacts{Reserved: rapid.SampledFrom([][]object.Reservation{nil, {{Resource: "pods", Name: "p", UID: "u"}, {Resource: "x", Name: "y"}}}).Draw(t, "users")}
 		case o.Kind == "IPAddress" && rapid.Bool().Draw(t, "facts"):
-			rare.Seldom = &object.Seldom{IPAddress: &object.IPAddressFacts{Resource: "services", Namespace: "shop", Name: "web"}}
+			rare.Facts = &object.IPAddressFacts{Resource: "services", Namespace: "shop", Name: "web"}
 		case o.Kind == "StatefulSet" && rapid.Bool().Draw(t, "facts"):
-			rare.Seldom = &object.Seldom{StatefulSet: &object.StatefulSetFacts{ClaimTemplates: rapid.SampledFrom([][]string{nil, {"data", "log"}}).Draw(t, "templates")}}
+			rare.Facts = &object.StatefulSetFacts{ClaimTemplates: rapid.SampledFrom([][]string{nil, {"data", "log"}}).Draw(t, "templates")}
 		case o.Kind == "Secret" && rapid.Bool().Draw(t, "facts"):
-			rare.Seldom = &object.Seldom{Token: rapid.SampledFrom([]*object.Token{{Account: "ci", AccountUID: "u", Sure: true}, {Account: "ci", Sure: true}, {Account: "ci", AccountUID: "u"}}).Draw(t, "token")}
+			rare.Facts = rapid.SampledFrom([]*object.Token{{Account: "ci", AccountUID: "u", Sure: true}, {Account: "ci", Sure: true}, {Account: "ci", AccountUID: "u"}}).Draw(t, "token")
 		case o.Kind == "ServiceCIDR" && rapid.Bool().Draw(t, "facts"):
-			rare.Seldom = &object.Seldom{ServiceCIDR: &object.ServiceCIDRFacts{CIDRs: rapid.SampledFrom([][]string{nil, {"10.0.0.0/8", "fd00::/112"}}).Draw(t, "cidrs")}}
+			rare.Facts = &object.ServiceCIDRFacts{CIDRs: rapid.SampledFrom([][]string{nil, {"10.0.0.0/8", "fd00::/112"}}).Draw(t, "cidrs")}
 		case o.Kind == "Namespace" && rapid.Bool().Draw(t, "facts"):
-			rare.Namespace = &object.NamespaceFacts{Phase: "Active", Finalizers: rapid.SampledFrom([][]string{nil, {"kubernetes", "a/b"}}).Draw(t, "spec")}
+			rare.Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: rapid.SampledFrom([][]string{nil, {"kubernetes", "a/b"}}).Draw(t, "spec")}
 		case o.Kind == "CustomResourceDefinition":
-			rare.Definition = &object.CRDFacts{
+			rare.Facts = &object.CRDFacts{
 				Group: "g.com", Kind: "K", Plural: "ks", Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}},
 				Namespaced: rapid.Bool().Draw(t, "namespaced"), Established: rapid.Bool().Draw(t, "established"), Terminating: rapid.Bool().Draw(t, "terminating"),
 			}

@@ -125,7 +125,7 @@ func setTerminating(o *object.Object, yes bool) {
 	}
 	facts := *o.Definition()
 	facts.Terminating = yes
-	o.Edit().Definition = &facts
+	o.Edit().Facts = &facts
 }
 
 // counts tells whether the instances have to go first. Nothing being known of

@@ -76,7 +76,7 @@ func (c *content) empty() {
 			facts.Finalizers = append(facts.Finalizers, token)
 		}
 	}
-	next.Edit().Namespace = &facts
+	next.Edit().Facts = &facts
 	_, err := c.w.Finalize(c.ctx, next)
 	c.refused(c.namespace.Ref, object.Resource{}, err)
 	if err == nil && len(facts.Finalizers) > 0 {
@@ -92,7 +92,7 @@ func (c *content) terminate() bool {
 		return true
 	}
 	next := c.namespace.Clone()
-	next.Edit().Namespace = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: facts.Finalizers}
+	next.Edit().Facts = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: facts.Finalizers}
 	stored, err := c.w.Update(c.ctx, next)
 	c.refused(c.namespace.Ref, object.Resource{}, err)
 	if err != nil {

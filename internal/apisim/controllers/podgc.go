@@ -70,7 +70,7 @@ func (p *pass) fail(pod *object.Object) bool {
 	next := pod.Clone()
 	facts := *pod.Pod()
 	facts.Phase = "Failed"
-	next.Edit().Pod = &facts
+	next.Edit().Facts = &facts
 	_, err := p.w.Update(p.ctx, next)
 	p.refused(pod.Ref, object.Pod.Resource(), err)
 	return err == nil

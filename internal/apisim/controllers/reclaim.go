@@ -134,7 +134,7 @@ func (p *pass) setReleased(volume *object.Object, without []string) bool {
 	rare := next.Edit()
 	facts := *volume.Volume()
 	facts.Phase = volumeReleased
-	rare.Volume = &facts
+	rare.Facts = &facts
 	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return slices.Contains(without, name) })
 	_, err := p.w.Update(p.ctx, next)
 	p.refused(volume.Ref, object.Resource{}, err)

@@ -35,7 +35,7 @@ func TestAddressesOfOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects[1].Edit().Seldom = &object.Seldom{IPAddress: &parent}
+		objects[1].Edit().Facts = &parent
 		w := apisim.New(objects, scenario.Resources())
 		c := controllers.AddressesOfServices()
 		settle(t, c, w)
@@ -69,7 +69,7 @@ func TestUnservedVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects[1].Edit().Definition = test.other
+		objects[1].Edit().Facts = test.other
 		c := controllers.AutoRegister(nil)
 		settle(t, c, apisim.New(objects, scenario.Resources()))
 		w := apisim.New(objects[1:], scenario.Resources())

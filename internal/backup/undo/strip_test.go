@@ -14,9 +14,9 @@ import (
 func TestStrip(t *testing.T) {
 	boundTo := func(uid string) *object.Object {
 		v := live("PersistentVolume disk")
-		v.Edit().Volume = &object.PVFacts{Phase: "Released"}
+		v.Edit().Facts = &object.PVFacts{Phase: "Released"}
 		if uid != "" {
-			v.Rare.Volume.ClaimUID = "old"
+			v.Volume().ClaimUID = "old"
 		}
 		return v
 	}

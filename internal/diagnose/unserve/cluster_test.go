@@ -41,7 +41,7 @@ func definition(namespaced bool) *object.Object {
 	o := &object.Object{Ref: object.Ref{
 		APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: plural + ".example.com", UID: "definition",
 	}}
-	o.Edit().Definition = &object.CRDFacts{
+	o.Edit().Facts = &object.CRDFacts{
 		Group: "example.com", Kind: kind, Plural: plural, Namespaced: namespaced, Established: true,
 		Versions: []object.CRDVersion{{Name: "v1", Served: true}, {Name: "v2", Served: true, Storage: true}},
 		Stored:   []string{"v1", "v2"},

@@ -92,7 +92,7 @@ func TestWholeDefinitionIsItsDelete(t *testing.T) {
 // A version that is not served takes nothing any more. Whose owner lives gets a patch.
 func TestVersionThatIsNotServed(t *testing.T) {
 	d := definition(false)
-	d.Rare.Definition.Versions[0].Served = false
+	d.Definition().Versions[0].Served = false
 	rs := &object.Resources{}
 	for _, r := range resources(false).All() {
 		if r.APIVersion() != older || r.Name != plural {
@@ -125,8 +125,8 @@ func noted(doc *report.Exposure, n reason.Code) bool {
 // The only version that is served leaves nothing to migrate to.
 func TestOnlyVersion(t *testing.T) {
 	d := definition(false)
-	d.Rare.Definition.Versions = []object.CRDVersion{{Name: "v2", Served: true, Storage: true}}
-	d.Rare.Definition.Stored = nil
+	d.Definition().Versions = []object.CRDVersion{{Name: "v2", Served: true, Storage: true}}
+	d.Definition().Stored = nil
 	rs := &object.Resources{}
 	for _, r := range resources(false).All() {
 		if r.APIVersion() != older || r.Name != plural {

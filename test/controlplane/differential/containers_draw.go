@@ -106,14 +106,14 @@ func (d *drawer) namespace(name string) {
 	o.Name = name
 	d.namespaces = append(d.namespaces, name)
 	rare := o.Edit()
-	rare.Namespace = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{namespaceToken}}
+	facts := &object.NamespaceFacts{Phase: "Active", Finalizers: []string{namespaceToken}}
 	if d.one(12) {
-		rare.Namespace.Finalizers = append(rare.Namespace.Finalizers, scenario.Foreign)
+		facts.Finalizers = append(facts.Finalizers, scenario.Foreign)
 	}
-	rare.Finalizers = d.finalizers(7, 14)
+	rare.Facts, rare.Finalizers = facts, d.finalizers(7, 14)
 	if d.one(14) {
 		rare.Finalizers = slices.DeleteFunc(rare.Finalizers, ofCollector)
-		rare.DeletionTimestamp, rare.Namespace.Phase = scenario.Start, "Terminating"
+		rare.DeletionTimestamp, facts.Phase = scenario.Start, "Terminating"
 	}
 }
 
@@ -122,7 +122,7 @@ func (d *drawer) definition(k drawnKind) {
 	plural := pluralOf(k.kind)
 	o.Name = plural + "." + drawnGroup
 	rare := o.Edit()
-	rare.Definition = &object.CRDFacts{
+	rare.Facts = &object.CRDFacts{
 		Group: drawnGroup, Kind: k.kind, Plural: plural, Namespaced: !k.clusterScoped, Established: true,
 		Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}},
 	}
@@ -177,9 +177,9 @@ func (d *drawer) content() {
 		d.unbound = append(d.unbound, o)
 	case "PersistentVolume":
 		rare.Finalizers = append([]string{volumeProtection}, rare.Finalizers...)
-		rare.Volume = d.volume()
+		rare.Facts = d.volume()
 	case "Job":
-		rare.Job = &object.JobFacts{}
+		rare.Facts = &object.JobFacts{}
 		d.podOf(o)
 	}
 	often := 18
@@ -226,7 +226,7 @@ func (d *drawer) pod(o *object.Object) {
 		}}
 		p.Claims = append(p.Claims, object.Claim{Name: claim.Name, Ephemeral: true})
 	}
-	o.Edit().Pod = p
+	o.Edit().Facts = p
 }
 
 // podOf draws a pod that a Job has to count.
@@ -238,7 +238,7 @@ func (d *drawer) podOf(job *object.Object) {
 	}}
 	rare := o.Edit()
 	rare.Finalizers = []string{jobTracking}
-	rare.Pod = &object.PodFacts{NodeName: "node", Phase: []string{"Running", "Succeeded"}[d.IntN(2)], TerminationGracePeriod: new(int64(2)), VolumesKnown: true}
+	rare.Facts = &object.PodFacts{NodeName: "node", Phase: []string{"Running", "Succeeded"}[d.IntN(2)], TerminationGracePeriod: new(int64(2)), VolumesKnown: true}
 }
 
 // volume draws a volume, mostly that of a claim.

@@ -103,7 +103,7 @@ func (p place) rename(o *object.Object, to func(string) string, group string) {
 		return
 	}
 	rare := o.Edit()
-	if f := rare.Pod; f != nil {
+	if f := o.Pod(); f != nil {
 		pod := *f
 		if pod.NodeName != "" {
 			pod.NodeName = to(pod.NodeName)
@@ -112,18 +112,18 @@ func (p place) rename(o *object.Object, to func(string) string, group string) {
 		for i := range pod.Claims {
 			pod.Claims[i].Name = to(pod.Claims[i].Name)
 		}
-		rare.Pod = &pod
+		rare.Facts = &pod
 	}
-	if f := rare.Volume; f != nil && f.ClaimName != "" {
+	if f := o.Volume(); f != nil && f.ClaimName != "" {
 		volume := *f
 		volume.ClaimNamespace, volume.ClaimName = to(f.ClaimNamespace), to(f.ClaimName)
 		volume.ClaimUID = types.UID(to(string(f.ClaimUID)))
-		rare.Volume = &volume
+		rare.Facts = &volume
 	}
-	if f := rare.Definition; f != nil {
+	if f := o.Definition(); f != nil {
 		definition := *f
 		definition.Group = group
-		rare.Definition = &definition
+		rare.Facts = &definition
 	}
 }
 

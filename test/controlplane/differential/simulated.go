@@ -33,7 +33,7 @@ var _, _ site = (*simulated)(nil), (*live)(nil)
 func (s *simulated) put(_ context.Context, objects []*object.Object) error {
 	home := &object.Object{} // of the fences
 	home.APIVersion, home.Kind, home.Name, home.UID = "v1", "Namespace", "default", "default"
-	home.Edit().Namespace = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
+	home.Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
 	s.facade = facade.New(append(objects, home), s.resources, s.discovery)
 	return nil
 }

@@ -84,7 +84,7 @@ func (s *story) aim(random *rand.Rand) {
 func (s *story) vary(v scenario.Variety, random *rand.Rand) {
 	for _, o := range s.objects {
 		if o.Kind == "Pod" && random.IntN(2) == 0 {
-			o.Edit().Pod = &object.PodFacts{
+			o.Edit().Facts = &object.PodFacts{
 				NodeName: "node", TerminationGracePeriod: new(int64(random.IntN(3) * 10)),
 				Phase: []string{"Running", "Running", "Succeeded"}[random.IntN(3)],
 			}

@@ -116,30 +116,25 @@ func (s *story) text(o, said *object.Object) string {
 	}
 	c.Labels = object.LabelsOf(labels)
 	rare := c.Edit()
-	rare.Pod, rare.Namespace, rare.Definition, rare.Job, rare.Volume = nil, nil, nil, nil, nil
+	rare.Facts = nil
 	if p, f := said.Pod(), o.Pod(); p != nil && f != nil {
-		rare.Pod = &object.PodFacts{NodeName: f.NodeName, Mirror: f.Mirror}
+		pod := &object.PodFacts{NodeName: f.NodeName, Mirror: f.Mirror}
 		if p.Phase != "" {
-			rare.Pod.Phase = f.Phase
+			pod.Phase = f.Phase
 		}
 		if p.TerminationGracePeriod != nil {
-			rare.Pod.TerminationGracePeriod = f.TerminationGracePeriod
+			pod.TerminationGracePeriod = f.TerminationGracePeriod
 		}
 		if p.VolumesKnown {
-			rare.Pod.VolumesKnown, rare.Pod.Claims = f.VolumesKnown, f.Claims
+			pod.VolumesKnown, pod.Claims = f.VolumesKnown, f.Claims
 		}
-	}
-	if said.NamespaceFacts() != nil {
-		rare.Namespace = o.NamespaceFacts()
+		rare.Facts = pod
 	}
 	if d, f := said.Definition(), o.Definition(); d != nil && f != nil {
-		rare.Definition = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
+		rare.Facts = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
 	}
-	if said.Job() != nil {
-		rare.Job = o.Job()
-	}
-	if said.Volume() != nil {
-		rare.Volume = o.Volume()
+	if said.NamespaceFacts() != nil || said.Job() != nil || said.Volume() != nil {
+		rare.Facts = o.Facts()
 	}
 	return scenario.Format(c, s.env.Names)
 }
@@ -156,12 +151,14 @@ func (s *story) translate(o *object.Object) *object.Object {
 	}
 	rare := c.Edit()
 	if p := o.Pod(); p != nil && p.NodeName != "" {
-		rare.Pod = new(*p)
-		rare.Pod.NodeName = s.name + "-" + p.NodeName
+		pod := *p
+		pod.NodeName = s.name + "-" + p.NodeName
+		rare.Facts = &pod
 	}
 	if v := o.Volume(); v != nil && v.ClaimName != "" {
-		rare.Volume = new(*v)
-		rare.Volume.ClaimNamespace, rare.Volume.ClaimUID = s.name+"-"+v.ClaimNamespace, s.uid(v.ClaimUID)
+		volume := *v
+		volume.ClaimNamespace, volume.ClaimUID = s.name+"-"+v.ClaimNamespace, s.uid(v.ClaimUID)
+		rare.Facts = &volume
 	}
 	if o.BeingDeleted() {
 		rare.DeletionTimestamp += s.began - scenario.Start
@@ -179,12 +176,14 @@ func (s *story) untranslate(said, real *object.Object) *object.Object {
 	}
 	rare := c.Edit()
 	if p := real.Pod(); p != nil {
-		rare.Pod = new(*p)
-		rare.Pod.NodeName = strings.TrimPrefix(p.NodeName, s.name+"-")
+		pod := *p
+		pod.NodeName = strings.TrimPrefix(p.NodeName, s.name+"-")
+		rare.Facts = &pod
 	}
 	if v := real.Volume(); v != nil {
-		rare.Volume = new(*v)
-		rare.Volume.ClaimNamespace, rare.Volume.ClaimUID = strings.TrimPrefix(v.ClaimNamespace, s.name+"-"), s.back(v.ClaimUID)
+		volume := *v
+		volume.ClaimNamespace, volume.ClaimUID = strings.TrimPrefix(v.ClaimNamespace, s.name+"-"), s.back(v.ClaimUID)
+		rare.Facts = &volume
 	}
 	if real.BeingDeleted() && said.BeingDeleted() {
 		// The file takes no time, the real server does.

@@ -276,7 +276,7 @@ func typeless(o *object.Object) *object.Object {
 		return o
 	}
 	o = o.Clone()
-	o.Edit().Seldom = nil
+	o.Edit().Facts = nil
 	return o
 }
 

@@ -226,29 +226,30 @@ func (p *play) text(o, said *object.Object) string {
 	}
 	c.Labels = object.LabelsOf(labels)
 	rare := c.Edit()
-	rare.Pod, rare.Namespace, rare.Definition, rare.Job, rare.Volume = nil, nil, nil, nil, nil
+	rare.Facts = nil
 	if s, f := said.Pod(), o.Pod(); s != nil && f != nil {
-		rare.Pod = &object.PodFacts{NodeName: f.NodeName}
+		pod := &object.PodFacts{NodeName: f.NodeName}
 		if s.Phase != "" {
-			rare.Pod.Phase = f.Phase
+			pod.Phase = f.Phase
 		}
 		if s.TerminationGracePeriod != nil {
-			rare.Pod.TerminationGracePeriod = f.TerminationGracePeriod
+			pod.TerminationGracePeriod = f.TerminationGracePeriod
 		}
+		rare.Facts = pod
 	}
 	if said.NamespaceFacts() != nil {
-		rare.Namespace = o.NamespaceFacts()
+		rare.Facts = o.Facts()
 	}
 	if said.Kind == "Namespace" && said.BeingDeleted() {
 		// The server keeps them in a map while it sets its own.
 		rare.Finalizers = slices.Sorted(slices.Values(rare.Finalizers))
 	}
 	if s, f := said.Definition(), o.Definition(); s != nil && f != nil {
-		rare.Definition = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
+		rare.Facts = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
 	}
 	if s, f := said.Token(), o.Token(); s != nil && f != nil && s.AccountUID == "" {
 		// The tokens controller writes the uid of the account there.
-		rare.Seldom = &object.Seldom{Token: &object.Token{Account: f.Account, Sure: f.Sure}}
+		rare.Facts = &object.Token{Account: f.Account, Sure: f.Sure}
 	}
 	return scenario.Format(c, p.env.Names)
 }

@@ -1,0 +1,33 @@
+package object
+
+import (
+	"slices"
+)
+
+// NamespaceFacts is nil unless the object is a Namespace.
+func (o *Object) NamespaceFacts() *NamespaceFacts {
+	f, _ := o.rare().Facts.(*NamespaceFacts)
+	return f
+}
+
+// NamespaceFacts are what the deletion of a namespace depends on.
+type NamespaceFacts struct {
+	Phase string `json:"phase,omitzero"`
+	// Finalizers are spec.finalizers, not metadata.finalizers.
+	Finalizers []string `json:"finalizers,omitempty"`
+}
+
+func (n *NamespaceFacts) store(s *StoredFacts) { s.Namespace = n }
+
+// Share replaces strings that repeat over many objects by what text returns for them.
+func (n *NamespaceFacts) Share(text func(string) string) {
+	n.Phase = text(n.Phase)
+	for i := range n.Finalizers {
+		n.Finalizers[i] = text(n.Finalizers[i])
+	}
+}
+
+func (n *NamespaceFacts) equal(x Facts) bool {
+	y, ok := x.(*NamespaceFacts)
+	return ok && n.Phase == y.Phase && slices.Equal(n.Finalizers, y.Finalizers)
+}

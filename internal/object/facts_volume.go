@@ -1,0 +1,97 @@
+package object
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Volume is nil unless the object is a PersistentVolume whose dump showed spec or
+// status.
+func (o *Object) Volume() *PVFacts {
+	f, _ := o.rare().Facts.(*PVFacts)
+	return f
+}
+
+// PVFacts are what the deletion of a PersistentVolume depends on
+// (spec §7.1).
+type PVFacts struct {
+	// Phase is empty when the dump does not show it.
+	Phase string `json:"phase,omitzero"`
+	// ClaimNamespace, ClaimName and ClaimUID are spec.claimRef; empty without one.
+	ClaimNamespace string    `json:"s,omitzero"`
+	ClaimName      string    `json:"n,omitzero"`
+	ClaimUID       types.UID `json:"u,omitzero"`
+	// ReclaimPolicy is the spec's; empty when the dump does not show it.
+	ReclaimPolicy string `json:"reclaim,omitzero"`
+	// Provisioner is who has made the storage, MigratedTo the driver that has taken
+	// it over: both are annotations, and empty without.
+	Provisioner string `json:"by,omitzero"`
+	MigratedTo  string `json:"to,omitzero"`
+	// CSI tells that a CSI driver serves the volume.
+	CSI bool `json:"csi,omitzero"`
+}
+
+// The annotations that say who deletes the storage behind a PersistentVolume.
+//
+// Upstream: component-helpers/storage/volume/pv_helpers.go AnnDynamicallyProvisioned,
+// AnnMigratedTo.
+const (
+	ProvisionerAnnotation = "pv.kubernetes.io/provisioned-by"
+	MigratedToAnnotation  = "pv.kubernetes.io/migrated-to"
+)
+
+// Bound tells whether the volume belongs to a claim.
+func (v *PVFacts) Bound() bool { return v.Phase == "Bound" }
+
+func (v *PVFacts) store(s *StoredFacts) { s.PV = v }
+
+// Share replaces strings that repeat over many objects by what text returns for them.
+func (v *PVFacts) Share(text func(string) string) {
+	for _, s := range []*string{&v.Phase, &v.ClaimNamespace, &v.ReclaimPolicy, &v.Provisioner, &v.MigratedTo} {
+		*s = text(*s)
+	}
+}
+
+func (v *PVFacts) equal(x Facts) bool {
+	y, ok := x.(*PVFacts)
+	return ok && *v == *y
+}
+
+// StatefulSet is nil unless the object is a StatefulSet whose dump showed the spec.
+func (o *Object) StatefulSet() *StatefulSetFacts {
+	f, _ := o.rare().Facts.(*StatefulSetFacts)
+	return f
+}
+
+// StatefulSetFacts are what a StatefulSet leaves behind.
+type StatefulSetFacts struct {
+	// ClaimTemplates are the names of spec.volumeClaimTemplates.
+	ClaimTemplates []string `json:"claims,omitempty"`
+}
+
+// Made tells whether a claim of this name is one that the StatefulSet of that name has
+// made for one of its pods, whatever their number is by now.
+//
+// Upstream: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
+func (s *StatefulSetFacts) Made(set, claim string) bool {
+	return slices.ContainsFunc(s.ClaimTemplates, func(template string) bool {
+		ordinal, ok := strings.CutPrefix(claim, template+"-"+set+"-")
+		return ok && ordinal != "" && strings.Trim(ordinal, "0123456789") == ""
+	})
+}
+
+func (s *StatefulSetFacts) store(to *StoredFacts) { to.StatefulSet = s }
+
+// Share replaces strings that repeat over many objects by what text returns for them.
+func (s *StatefulSetFacts) Share(text func(string) string) {
+	for i := range s.ClaimTemplates {
+		s.ClaimTemplates[i] = text(s.ClaimTemplates[i])
+	}
+}
+
+func (s *StatefulSetFacts) equal(x Facts) bool {
+	y, ok := x.(*StatefulSetFacts)
+	return ok && slices.Equal(s.ClaimTemplates, y.ClaimTemplates)
+}
