@@ -1,204 +1,150 @@
 package manifest
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"slices"
+	"strings"
 
-// The kinds of whose spec and status something is kept.
-const (
-	podKind        = "Pod"
-	namespaceKind  = "Namespace"
-	definitionKind = "CustomResourceDefinition"
-	jobKind        = "Job"
-	volumeKind     = "PersistentVolume"
-	claimKind      = "ResourceClaim"
-	cidrKind       = "ServiceCIDR"
-	addressKind    = "IPAddress"
-	setKind        = "StatefulSet"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// secretKind is the kind of whose type something is kept.
-const secretKind = "Secret"
+// factKind is what is kept of the spec and status of a kind: what the reader of JSON
+// reads, and what goes on to it of YAML, follow from the fields. What its annotations say
+// is read with the metadata.
+type factKind struct {
+	kind   object.Kind
+	fields []factField
+	// facts are those that were read; nil where what was not shown leaves them open.
+	facts func(f *facts, o *object.Object) object.Facts
+	// alike appends what two objects have in common that may share their facts; nil where
+	// each has its own.
+	alike func(f *facts, key []byte) ([]byte, bool)
 
-// factsKind is kind when something of its spec and status is kept in the group
-// of apiVersion, and empty otherwise.
-func factsKind(apiVersion, kind string) string {
-	switch kind {
-	case podKind, namespaceKind, volumeKind:
-		if object.GroupOf(apiVersion) == "" {
-			return kind
-		}
-	case definitionKind:
-		if object.GroupOf(apiVersion) == "apiextensions.k8s.io" {
-			return kind
-		}
-	case jobKind:
-		if object.GroupOf(apiVersion) == "batch" {
-			return kind
-		}
-	case setKind:
-		if object.GroupOf(apiVersion) == "apps" {
-			return kind
-		}
-	case claimKind:
-		if object.GroupOf(apiVersion) == "resource.k8s.io" {
-			return kind
-		}
-	case cidrKind, addressKind:
-		if object.GroupOf(apiVersion) == "networking.k8s.io" {
-			return kind
-		}
-	}
-	return ""
+	spec, status section
 }
 
-// HasFacts tells whether something of the spec or status of a kind is kept: its
-// metadata alone would not do.
-func HasFacts(apiVersion, kind string) bool { return factsKind(apiVersion, kind) != "" }
-
-// spec reads what is kept of the spec of kind.
-func (l *lexer) spec(it *item, kind string, flat bool) error {
-	in, err := l.object("spec")
-	it.facts.specified = in
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
-		switch kind {
-		case podKind:
-			err = l.podSpecField(it, flat)
-		case namespaceKind:
-			err = l.namespaceSpecField(it)
-		case definitionKind:
-			err = l.definitionSpecField(it)
-		case jobKind:
-			err = l.jobSpecField(it)
-		case volumeKind:
-			err = l.volumeSpecField(it, flat)
-		case cidrKind:
-			err = l.cidrSpecField(it)
-		case addressKind:
-			err = l.addressSpecField(it)
-		case setKind:
-			err = l.setSpecField(it, flat)
-		default:
-			err = l.skip()
-		}
-	}
-	return err
+// factField is one field of a spec or status.
+type factField struct {
+	// path is where it is: spec.nodeName. No two kinds have different fields in one place.
+	path string
+	// flat is how the name of its Go field begins in lower case, where that is another one.
+	flat string
+	keep *keep
+	read func(l *lexer, it *item, path string, flat bool) error
 }
 
-func (l *lexer) podSpecField(it *item, flat bool) error {
-	switch string(l.key) {
-	case "volumes":
-		return l.podVolumes(it, flat)
-	case "containers":
-		// A spec that shows containers is a whole one.
-		it.facts.pod.VolumesKnown = true
-		return l.skip()
-	case "nodeName":
-		return l.fact(it, hasNodeName, &it.facts.pod.NodeName, "spec.nodeName")
-	case "terminationGracePeriodSeconds":
-		const name = "spec.terminationGracePeriodSeconds"
-		err := l.once(it, hasPodGrace, name)
-		if err == nil {
-			it.facts.grace, it.facts.hasGrace, err = l.integer(name)
-		}
+// factKinds are the kinds of whose spec and status something is kept.
+var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
+	serviceCIDRFacts, ipAddressFacts, statefulSetFacts)
+
+// sharedText is a string that many objects have in common.
+func sharedText(path string, at func(*facts) *string) factField {
+	return factField{path: path, keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
+		return l.shared(it, at(&it.facts), path)
+	}}
+}
+
+// texts is a list of strings.
+func texts(path string, at func(*facts) *[]string) factField {
+	return factField{path: path, keep: keepStrings, read: func(l *lexer, it *item, path string, _ bool) (err error) {
+		*at(&it.facts), err = l.strings(path)
 		return err
-	}
-	return l.skip()
+	}}
 }
 
-func (l *lexer) namespaceSpecField(it *item) error {
-	if string(l.key) != "finalizers" {
-		return l.skip()
-	}
-	err := l.once(it, hasSpecFinalizers, "spec.finalizers")
-	if err == nil {
-		it.facts.finalizers, err = l.strings("spec.finalizers")
-	}
-	return err
+// section is a spec or a status.
+type section struct {
+	name   string
+	fields []sectionField
+	keep   *keep
 }
 
-// status reads what is kept of the status of kind.
-func (l *lexer) status(it *item, kind string, flat bool) error {
-	in, err := l.object("status")
-	it.facts.stated = in
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
-		err = l.statusField(it, kind)
-	}
-	return err
+type sectionField struct {
+	factField
+	name string
+	bit  uint32
 }
 
-func (l *lexer) statusField(it *item, kind string) error {
-	switch kind {
-	case definitionKind, jobKind:
-		if string(l.key) == "conditions" {
-			return l.conditions(it)
-		}
-		if kind == definitionKind && string(l.key) == "storedVersions" {
-			if err := l.once(it, hasStoredVersions, "status.storedVersions"); err != nil {
-				return err
+// prepared divides the fields of kinds into sections.
+func prepared(kinds ...*factKind) map[string]*factKind {
+	byName := map[string]*factKind{}
+	for _, k := range kinds {
+		k.spec, k.status = newSection("spec", k.fields), newSection("status", k.fields)
+		byName[k.kind.Kind] = k
+	}
+	return byName
+}
+
+func newSection(name string, all []factField) section {
+	s := section{name: name, keep: keepFields(nil)}
+	for i, f := range all {
+		if field, ok := strings.CutPrefix(f.path, name+"."); ok {
+			s.fields = append(s.fields, sectionField{f, field, 1 << i})
+			s.keep.fields[field] = f.keep
+			if f.flat != "" {
+				s.keep.fields[f.flat] = f.keep
 			}
-			var err error
-			it.facts.definition.Stored, err = l.strings("status.storedVersions")
-			return err
-		}
-	case claimKind:
-		if string(l.key) == "reservedFor" {
-			return l.reservations(it)
-		}
-	case podKind, namespaceKind, volumeKind:
-		if string(l.key) == "phase" {
-			return l.fact(it, hasPhase, &it.facts.pod.Phase, "status.phase")
 		}
 	}
-	return l.skip()
+	return s
 }
 
-// fact reads a string that many objects have in common.
-func (l *lexer) fact(it *item, f field, to *string, name string) error {
-	if err := l.once(it, f, name); err != nil {
-		return err
+// keepSection is what is kept of a spec or status for any of the kinds.
+func keepSection(of func(*factKind) *section) *keep {
+	all := keepFields(nil)
+	for _, k := range factKinds {
+		for name, below := range of(k).keep.fields {
+			all.fields[name] = below
+		}
 	}
-	var s span
-	if err := l.string(it, &s, name); err != nil {
-		return err
+	return all
+}
+
+// factsOf is what is kept of a kind; nil for nothing.
+func factsOf(apiVersion, kind string) *factKind {
+	if k := factKinds[kind]; k != nil && object.GroupOf(apiVersion) == k.kind.Group {
+		return k
 	}
-	*to = l.rd.in.Bytes(it.bytes(s))
 	return nil
 }
 
-// strings reads a list of strings; null is empty.
-func (l *lexer) strings(name string) ([]string, error) {
-	var list []string
-	in, err := l.array(name)
+// HasFacts reports whether something of the spec or status of a kind is kept: its
+// metadata alone would not do.
+func HasFacts(apiVersion, kind string) bool { return factsOf(apiVersion, kind) != nil }
+
+// section reads what is kept of a spec or status. It returns whether there is one.
+func (l *lexer) section(it *item, s *section, flat bool) (there bool, err error) {
+	in, err := l.object(s.name)
+	there = in
 	for first := true; in && err == nil; first = false {
-		if in, err = l.element(first); !in || err != nil {
+		if in, err = l.member(first); !in || err != nil {
 			break
 		}
-		if l.token() != '"' {
-			return nil, l.mistyped("an entry of "+name, "a string")
+		if flat {
+			lowerFirst(l.key)
 		}
-		var text []byte
-		if text, err = l.appendString(nil); err == nil {
-			err = l.charge(len(text) + entryBytes)
+		i := slices.IndexFunc(s.fields, func(f sectionField) bool { return f.name == string(l.key) || f.flat != "" && f.flat == string(l.key) })
+		if i < 0 {
+			err = l.skip()
+			continue
 		}
-		list = append(list, l.rd.in.Bytes(text))
+		f := &s.fields[i]
+		if it.factsSeen&f.bit != 0 {
+			return there, l.wrong("%s is there twice", f.path)
+		}
+		it.factsSeen |= f.bit
+		err = f.read(l, it, f.path, flat)
 	}
-	return list, err
+	return there, err
 }
 
-// lowerFirst turns the name of a Go field into the name that JSON has for it.
-func lowerFirst(key []byte) {
-	if len(key) > 0 && key[0] >= 'A' && key[0] <= 'Z' {
-		key[0] += 'a' - 'A'
-	}
+// spec reads what is kept of the spec of a kind.
+func (l *lexer) spec(it *item, k *factKind, flat bool) (err error) {
+	it.facts.specified, err = l.section(it, &k.spec, flat)
+	return err
+}
+
+// status reads what is kept of the status of a kind.
+func (l *lexer) status(it *item, k *factKind, flat bool) (err error) {
+	it.facts.stated, err = l.section(it, &k.status, flat)
+	return err
 }

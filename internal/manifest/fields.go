@@ -46,7 +46,7 @@ func (rd *reading) specField(l *lexer, it *item, outer *listing) error {
 	if !known {
 		return it.spec.value(l, keepSpec, outer != nil && outer.flat)
 	}
-	if kind == "" {
+	if kind == nil {
 		return l.skip()
 	}
 	return l.spec(it, kind, outer != nil && outer.flat)
@@ -61,7 +61,7 @@ func (rd *reading) statusField(l *lexer, it *item, outer *listing) error {
 	if !known {
 		return it.status.value(l, keepStatus, outer != nil && outer.flat)
 	}
-	if kind == "" {
+	if kind == nil {
 		return l.skip()
 	}
 	return l.status(it, kind, outer != nil && outer.flat)
@@ -69,17 +69,17 @@ func (rd *reading) statusField(l *lexer, it *item, outer *listing) error {
 
 // factsNow is the kind whose facts to read from spec or status. known is false
 // while a later field may still say otherwise.
-func (rd *reading) factsNow(it *item, outer *listing) (kind string, known bool) {
+func (rd *reading) factsNow(it *item, outer *listing) (kind *factKind, known bool) {
 	if it.seen&(hasAPIVersion|hasKind) != hasAPIVersion|hasKind {
 		if outer == nil || !outer.known {
-			return "", false
+			return nil, false
 		}
 		if _, kind := outer.itemKind(); kind == "" {
-			return "", false
+			return nil, false
 		}
 	}
-	apiVersion, kind, _ := rd.kindOf(it, outer)
-	it.factsOf, it.factsRead = factsKind(apiVersion, kind), true
+	apiVersion, name, _ := rd.kindOf(it, outer)
+	it.factsOf, it.factsRead = factsOf(apiVersion, name), true
 	return it.factsOf, true
 }
 
@@ -98,53 +98,48 @@ func (rd *reading) complete(it *item, outer *listing) error {
 	if err := rd.checkIdentity(o, it.line); err != nil {
 		return err
 	}
-	facts, err := rd.factsAtEnd(it, outer, o)
-	if err != nil {
+	if err := rd.factsAtEnd(it, outer, o); err != nil {
 		return err
-	}
-	if facts != nil {
-		rd.in.setFacts(o, o.Kind, facts)
 	}
 	setToken(o, it.token())
 	return rd.hand(o, outer != nil, it.line)
 }
 
-// factsAtEnd are the facts of o, now that its kind is known; nil for none.
-func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) (*facts, error) {
-	kind := factsKind(o.APIVersion, o.Kind)
+// factsAtEnd adds the facts of o, now that its kind is known.
+func (rd *reading) factsAtEnd(it *item, outer *listing, o *object.Object) error {
+	kind := factsOf(o.APIVersion, o.Kind)
 	if it.factsRead && it.factsOf != kind {
-		return nil, rd.problem(it.line, fmt.Sprintf("%sthe kind comes after spec or status and is not that of the list", understood(o)), nil)
+		return rd.problem(it.line, fmt.Sprintf("%sthe kind comes after spec or status and is not that of the list", understood(o)), nil)
 	}
-	if kind == "" || it.seen&(hasSpec|hasStatus) == 0 {
-		return nil, nil
+	if kind == nil || it.seen&(hasSpec|hasStatus) == 0 {
+		return nil
 	}
 	if it.hasKept() {
-		f, err := rd.keptFacts(*it, kind, outer != nil && outer.flat)
-		return &f, err
+		return rd.keptFacts(*it, kind, outer != nil && outer.flat, o)
 	}
-	it.facts.pod.Mirror = it.seen&hasMirror != 0
-	return &it.facts, nil
+	rd.in.setFacts(o, kind, it)
+	return nil
 }
 
-// keptFacts reads the spec and status that were kept, as those of kind. The
-// item is a copy: nothing of it changes.
-func (rd *reading) keptFacts(it item, kind string, flat bool) (facts, error) {
+// keptFacts adds to o the facts that follow from the spec and status that were kept, as
+// those of kind. The item is a copy: nothing of it changes.
+func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Object) error {
 	rd.kept.rd = rd
 	it.text = append([]byte(nil), it.text...)
 	if !it.spec.empty() {
 		rd.kept.over(it.spec.json, 0, it.spec.marks)
 		if err := rd.kept.spec(&it, kind, flat); err != nil {
-			return facts{}, err
+			return err
 		}
 	}
 	if !it.status.empty() {
 		rd.kept.over(it.status.json, 0, it.status.marks)
 		if err := rd.kept.status(&it, kind, flat); err != nil {
-			return facts{}, err
+			return err
 		}
 	}
-	it.facts.pod.Mirror = it.seen&hasMirror != 0
-	return it.facts, nil
+	rd.in.setFacts(o, kind, &it)
+	return nil
 }
 
 // checkIdentity refuses an object that does not say what it is.

@@ -35,10 +35,11 @@ type item struct {
 	protection                  object.Protection
 	revision                    uint32
 
-	// factsOf is the kind whose facts were read from spec and status. While the
-	// kind is not known, of these is kept what any of the kinds would need.
-	factsOf      string
+	// factsOf is what was read of spec and status. While the kind is not known, of these
+	// is kept what any of the kinds would need.
+	factsOf      *factKind
 	factsRead    bool
+	factsSeen    uint32
 	facts        facts
 	spec, status keptText
 }
@@ -46,9 +47,7 @@ type item struct {
 // facts are what spec, status and annotations say of the kinds that matter.
 type facts struct {
 	pod        object.PodFacts
-	grace      int64
-	hasGrace   bool
-	finalizers []string
+	namespace  object.NamespaceFacts
 	definition object.CRDFacts
 	job        object.JobFacts
 	volume     object.PVFacts
@@ -92,31 +91,11 @@ const (
 	hasProtect
 	hasResourcePolicy
 	hasRevision
-	hasNodeName
-	hasPodGrace
-	hasSpecFinalizers
-	hasPhase
-	hasGroup
-	hasScope
-	hasNames
-	hasVersions
-	hasOldVersion
-	hasConditions
-	hasStoredVersions
-	hasVolumes
-	hasManagedBy
-	hasClaimRef
-	hasReclaimPolicy
-	hasCSI
 	hasProvisioner
 	hasMigratedTo
-	hasReserved
-	hasCIDRs
-	hasParent
 	hasAccount
 	hasAccountUID
 	hasType
-	hasTemplates
 
 	hasGraceValue // deletionGracePeriodSeconds is there and not null
 	hasFlatItems  // the fields of metadata are at the top

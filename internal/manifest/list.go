@@ -165,12 +165,10 @@ func (ls *listing) release(w waiting) error {
 		return err
 	}
 	ls.rd.waiting--
-	if kind := factsKind(o.APIVersion, o.Kind); kind != "" && w.rest != nil {
-		f, err := ls.rd.keptFacts(w.rest.item(), kind, ls.flat)
-		if err != nil {
+	if kind := factsOf(o.APIVersion, o.Kind); kind != nil && w.rest != nil {
+		if err := ls.rd.keptFacts(w.rest.item(), kind, ls.flat, o); err != nil {
 			return err
 		}
-		ls.rd.in.setFacts(o, o.Kind, &f)
 	}
 	setToken(o, w.token)
 	if err := ls.rd.hand(o, true, w.line); err != nil {

@@ -12,13 +12,7 @@ import (
 // rareKey is what the Rare of an object without deletion consists of.
 type rareKey struct {
 	finalizers string
-	pod        bool
-	node       string
-	phase      string
-	mirror     bool
-	volumes    bool
-	hasGrace   bool
-	grace      int64
+	facts      string
 	protection object.Protection
 	revision   uint32
 }
@@ -133,71 +127,44 @@ func (in *Interner) number(n int64) *int64 {
 	return p
 }
 
-// shared returns the one Rare that has key.
+// shared returns the one Rare that has key and no facts.
 func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
 	r, ok := in.rares[key]
-	if ok {
-		return r
+	if !ok {
+		r = &object.Rare{Finalizers: finalizers, Protection: key.protection, Revision: key.revision}
+		in.rares[key] = r
 	}
-	r = &object.Rare{Finalizers: finalizers, Protection: key.protection, Revision: key.revision}
-	if key.pod {
-		pod := &object.PodFacts{NodeName: key.node, Phase: key.phase, Mirror: key.mirror, VolumesKnown: key.volumes}
-		if key.hasGrace {
-			pod.TerminationGracePeriod = in.number(key.grace)
-		}
-		r.Facts = pod
-	}
-	in.rares[key] = r
 	return r
 }
 
-// setFacts adds to o what was read of the spec and status of kind.
-func (in *Interner) setFacts(o *object.Object, kind string, f *facts) {
-	if kind == podKind && len(f.pod.Claims) == 0 && (o.Rare == nil || o.Rare.DeletionTimestamp == 0 && o.Rare.GracePeriod == nil) {
-		key := rareKey{
-			pod: true, node: f.pod.NodeName, phase: f.pod.Phase, mirror: f.pod.Mirror, volumes: f.pod.VolumesKnown,
-			hasGrace: f.hasGrace, grace: f.grace, protection: o.Protection(), revision: o.Revision(),
-		}
-		key.finalizers = joined(o.Finalizers())
-		o.Rare = in.shared(key, o.Finalizers())
+// setFacts adds to o what was read of its spec and status. Objects that are alike share
+// everything that is rare.
+func (in *Interner) setFacts(o *object.Object, k *factKind, it *item) {
+	it.facts.pod.Mirror = it.seen&hasMirror != 0
+	if k.alike == nil || o.Rare != nil && (o.Rare.DeletionTimestamp != 0 || o.Rare.GracePeriod != nil) {
+		in.setOwn(o, k, it)
 		return
 	}
-	definition := f.finish()
-	if kind == definitionKind && definition == nil || (kind == jobKind || kind == cidrKind || kind == addressKind || kind == setKind) && !f.specified || kind == claimKind && !f.stated {
+	from := len(it.text)
+	text, ok := k.alike(&it.facts, it.text)
+	if it.text = text; !ok {
+		in.setOwn(o, k, it)
 		return
 	}
-	rare := o.Edit()
-	switch kind {
-	case podKind:
-		pod := f.pod
-		pod.Claims = f.claimsOf(o.Name)
-		if f.hasGrace {
-			pod.TerminationGracePeriod = in.number(f.grace)
-		}
-		rare.Facts = &pod
-	case namespaceKind:
-		rare.Facts = &object.NamespaceFacts{Phase: f.pod.Phase, Finalizers: f.finalizers}
-	case definitionKind:
-		rare.Facts = definition
-	case jobKind:
-		job := f.job
-		rare.Facts = &job
-	case volumeKind:
-		volume := f.volume
-		volume.Phase = f.pod.Phase
-		rare.Facts = &volume
-	case claimKind:
-		claim := f.claim
-		rare.Facts = &claim
-	case cidrKind:
-		cidr := f.cidr
-		rare.Facts = &cidr
-	case setKind:
-		set := f.set
-		rare.Facts = &set
-	case addressKind:
-		address := f.address
-		rare.Facts = &address
+	finalizers := joined(o.Finalizers())
+	r, ok := in.rares[rareKey{finalizers, string(text[from:]), o.Protection(), o.Revision()}]
+	if !ok {
+		key := rareKey{finalizers, string(text[from:]), o.Protection(), o.Revision()}
+		in.setOwn(o, k, it)
+		r = o.Rare
+		in.rares[key] = r
+	}
+	o.Rare = r
+}
+
+func (in *Interner) setOwn(o *object.Object, k *factKind, it *item) {
+	if facts := k.facts(&it.facts, o); facts != nil {
+		o.Edit().Facts = facts
 	}
 }
 

@@ -106,57 +106,22 @@ func isTime(b []byte) bool {
 	return true
 }
 
-// kindSeen is what an object has said of its kind so far.
-type kindSeen uint8
+// otherKind stands for the kinds of whose spec and status nothing is kept.
+var otherKind = &factKind{}
 
-const (
-	kindUnseen kindSeen = iota
-	kindPod
-	kindNamespace
-	kindDefinition
-	kindJob
-	kindVolume
-	kindClaim
-	kindCIDR
-	kindIP
-	kindSet
-	kindOther
-)
-
-// narrow is what is kept under key of an object, given the kind that was seen:
-// nil when nothing of it matters.
-func (k *kindSeen) narrow(key string, all *keep, rest []byte) *keep {
-	switch key {
-	case "kind":
-		switch string(rest) {
-		case podKind:
-			*k = kindPod
-		case namespaceKind:
-			*k = kindNamespace
-		case definitionKind:
-			*k = kindDefinition
-		case jobKind:
-			*k = kindJob
-		case volumeKind:
-			*k = kindVolume
-		case claimKind:
-			*k = kindClaim
-		case cidrKind:
-			*k = kindCIDR
-		case addressKind:
-			*k = kindIP
-		case setKind:
-			*k = kindSet
-		default:
-			*k = kindUnseen
-			if allLetters(rest) && string(rest) != partialKind {
-				*k = kindOther
-			}
+// narrow is what is kept under key of an object, given the kind that was seen, which is nil
+// before one was: nil when nothing of it matters.
+func narrow(k **factKind, key string, all *keep, rest []byte) *keep {
+	switch {
+	case key == "kind":
+		*k = factKinds[string(rest)]
+		if *k == nil && allLetters(rest) && string(rest) != partialKind {
+			*k = otherKind
 		}
-	case "spec":
-		return specOf[*k]
-	case "status":
-		return statusOf[*k]
+	case key == "spec" && *k != nil:
+		return (*k).spec.keep
+	case key == "status" && *k != nil:
+		return (*k).status.keep
 	}
 	return all
 }

@@ -39,7 +39,7 @@ type frame struct {
 	keep *keep
 	some bool
 	// kind is what the mapping says its kind is, if it is an object.
-	kind kindSeen
+	kind *factKind
 }
 
 // blockScalar is a literal or folded scalar that is being passed over.
@@ -216,7 +216,7 @@ func (s *scan) member(b []byte, n int) bool {
 		s.c.mark(s.line)
 		s.c.out = append(appendJSON(s.c.out, key), ':')
 		if f.keep == keepObject {
-			if k = f.kind.narrow(string(key), k, rest); k == nil {
+			if k = narrow(&f.kind, string(key), k, rest); k == nil {
 				s.c.out = append(s.c.out, "null"...)
 			}
 		}
@@ -280,5 +280,5 @@ func (s *scan) finish() {
 func (s *scan) clear() {
 	s.c.out, s.c.marks = s.c.out[:0], s.c.marks[:0]
 	s.open, s.plain, s.quote, s.block.on = false, false, 0, false
-	s.top().some, s.top().kind = false, kindUnseen
+	s.top().some, s.top().kind = false, nil
 }

@@ -1,7 +1,9 @@
 package object
 
 import (
+	"encoding/binary"
 	"slices"
+	"strconv"
 )
 
 // Pod is nil unless the object is a pod whose dump showed spec or status.
@@ -50,4 +52,18 @@ func (p *PodFacts) equal(x Facts) bool {
 	return ok && p.NodeName == y.NodeName && p.Phase == y.Phase && p.Mirror == y.Mirror &&
 		p.VolumesKnown == y.VolumesKnown && slices.Equal(p.Claims, y.Claims) &&
 		equalPointees(p.TerminationGracePeriod, y.TerminationGracePeriod)
+}
+
+// AppendKey appends what two pods without claims have in common that have the same facts.
+func (p *PodFacts) AppendKey(key []byte) []byte {
+	for _, s := range []string{p.NodeName, p.Phase} {
+		key = append(binary.AppendUvarint(key, uint64(len(s))), s...)
+	}
+	for _, b := range []bool{p.Mirror, p.VolumesKnown, p.TerminationGracePeriod != nil} {
+		key = strconv.AppendBool(key, b)
+	}
+	if p.TerminationGracePeriod != nil {
+		key = binary.AppendVarint(key, *p.TerminationGracePeriod)
+	}
+	return key
 }

@@ -1,24 +1,49 @@
 package manifest
 
-import (
-	"k8s.io/apimachinery/pkg/types"
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
-)
+var podFacts = &factKind{
+	kind: object.Pod,
+	fields: []factField{
+		{path: "spec.volumes", keep: &keep{each: keepFields(map[string]*keep{
+			"persistentVolumeClaim": keepFields(nil, "claimName"),
+			"ephemeral":             keepFields(nil),
+		}, "name")}, read: (*lexer).podVolumes},
+		// A spec that shows containers is a whole one.
+		{path: "spec.containers", keep: keepEntries, read: func(l *lexer, it *item, _ string, _ bool) error {
+			it.facts.pod.VolumesKnown = true
+			return l.skip()
+		}},
+		sharedText("spec.nodeName", func(f *facts) *string { return &f.pod.NodeName }),
+		{path: "spec.terminationGracePeriodSeconds", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
+			grace, ok, err := l.integer(path)
+			if ok {
+				it.facts.pod.TerminationGracePeriod = l.rd.in.number(grace)
+			}
+			return err
+		}},
+		sharedText("status.phase", func(f *facts) *string { return &f.pod.Phase }),
+	},
+	alike: func(f *facts, key []byte) ([]byte, bool) {
+		return f.pod.AppendKey(key), len(f.pod.Claims) == 0
+	},
+	facts: func(f *facts, o *object.Object) object.Facts {
+		pod := f.pod
+		pod.Claims = f.claimsOf(o.Name)
+		return &pod
+	},
+}
 
 // podVolumes reads which claims the volumes of a pod use.
-func (l *lexer) podVolumes(it *item, flat bool) error {
-	if err := l.once(it, hasVolumes, "spec.volumes"); err != nil {
-		return err
-	}
+func (l *lexer) podVolumes(it *item, path string, flat bool) error {
 	it.facts.pod.VolumesKnown = true
-	in, err := l.array("spec.volumes")
+	in, err := l.array(path)
 	for first := true; in && err == nil; first = false {
 		if in, err = l.element(first); !in || err != nil {
 			break
 		}
 		if l.token() != '{' {
-			return l.mistyped("an entry of spec.volumes", "a mapping")
+			return l.mistyped("an entry of "+path, "a mapping")
 		}
 		if err = l.charge(entryBytes); err == nil {
 			err = l.podVolume(it, flat)
@@ -110,68 +135,4 @@ func (f *facts) claimsOf(pod string) []object.Claim {
 		}
 	}
 	return f.pod.Claims
-}
-
-// jobSpecField reads a field of the spec of a Job.
-func (l *lexer) jobSpecField(it *item) error {
-	if string(l.key) != "managedBy" {
-		return l.skip()
-	}
-	return l.fact(it, hasManagedBy, &it.facts.job.ManagedBy, "spec.managedBy")
-}
-
-// volumeSpecField reads a field of the spec of a PersistentVolume.
-func (l *lexer) volumeSpecField(it *item, flat bool) error {
-	v := &it.facts.volume
-	switch string(l.key) {
-	case "claimRef":
-		if err := l.once(it, hasClaimRef, "spec.claimRef"); err != nil {
-			return err
-		}
-		return l.claimRef(v, flat)
-	case "persistentVolumeReclaimPolicy":
-		return l.fact(it, hasReclaimPolicy, &v.ReclaimPolicy, "spec.persistentVolumeReclaimPolicy")
-	case "csi", "cSI":
-		if err := l.once(it, hasCSI, "spec.csi"); err != nil {
-			return err
-		}
-		v.CSI = l.token() != 'n'
-	}
-	return l.skip()
-}
-
-// claimRef reads which claim a volume belongs to.
-func (l *lexer) claimRef(v *object.PVFacts, flat bool) error {
-	in, err := l.object("spec.claimRef")
-	for first := true; in && err == nil; first = false {
-		if in, err = l.member(first); !in || err != nil {
-			break
-		}
-		if flat {
-			lowerFirst(l.key)
-		}
-		switch string(l.key) {
-		case "namespace":
-			err = l.repeated(&v.ClaimNamespace, "spec.claimRef.namespace")
-		case "name":
-			err = l.own(&v.ClaimName, "spec.claimRef.name")
-		case "uid", "uID":
-			uid := string(v.ClaimUID)
-			err = l.own(&uid, "spec.claimRef.uid")
-			v.ClaimUID = types.UID(uid)
-		default:
-			err = l.skip()
-		}
-	}
-	return err
-}
-
-// own reads a string that no other object has.
-func (l *lexer) own(to *string, name string) error {
-	if *to != "" {
-		return l.wrong("%s is there twice", name)
-	}
-	text, err := l.text(nil, name)
-	*to = string(text)
-	return err
 }

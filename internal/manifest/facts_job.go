@@ -1,0 +1,70 @@
+package manifest
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+var jobFacts = &factKind{
+	kind: object.Job,
+	fields: []factField{
+		sharedText("spec.managedBy", func(f *facts) *string { return &f.job.ManagedBy }),
+		conditions,
+	},
+	facts: func(f *facts, _ *object.Object) object.Facts {
+		if !f.specified {
+			return nil
+		}
+		return new(f.job)
+	},
+}
+
+// conditions are those of a CustomResourceDefinition or a Job.
+var conditions = factField{
+	path: "status.conditions", keep: &keep{each: keepFields(nil, "type", "status")}, read: (*lexer).conditions,
+}
+
+// conditions reads the two conditions of a CustomResourceDefinition that its
+// instances depend on, or those of a Job that say that it has finished.
+//
+// Upstream: pkg/controller/job/util/utils.go FinishedCondition.
+func (l *lexer) conditions(it *item, path string, _ bool) error {
+	it.facts.conditioned = true
+	in, err := l.array(path)
+	for first := true; in && err == nil; first = false {
+		if in, err = l.element(first); !in || err != nil {
+			break
+		}
+		if l.token() != '{' {
+			return l.mistyped("an entry of "+path, "a mapping")
+		}
+		var kind, status string
+		if kind, status, err = l.condition(); err != nil {
+			return err
+		}
+		switch kind {
+		case "Established":
+			it.facts.definition.Established = status == "True"
+		case "Terminating":
+			it.facts.definition.Terminating = status == "True"
+		case "Complete", "Failed":
+			it.facts.job.Finished = it.facts.job.Finished || status == "True"
+		}
+	}
+	return err
+}
+
+func (l *lexer) condition() (kind, status string, err error) {
+	in, err := l.object("an entry of status.conditions")
+	for first := true; in && err == nil; first = false {
+		if in, err = l.member(first); !in || err != nil {
+			break
+		}
+		switch string(l.key) {
+		case "type":
+			err = l.repeated(&kind, "status.conditions.type")
+		case "status":
+			err = l.repeated(&status, "status.conditions.status")
+		default:
+			err = l.skip()
+		}
+	}
+	return kind, status, err
+}
