@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -111,6 +110,16 @@ func factsOf(apiVersion, kind string) *factKind {
 // metadata alone would not do.
 func HasFacts(apiVersion, kind string) bool { return factsOf(apiVersion, kind) != nil }
 
+// field is the field of that name; nil for one of which nothing is kept.
+func (s *section) field(key []byte) *sectionField {
+	for i := range s.fields {
+		if f := &s.fields[i]; f.name == string(key) || f.flat == string(key) && f.flat != "" {
+			return f
+		}
+	}
+	return nil
+}
+
 // section reads what is kept of a spec or status. It returns whether there is one.
 func (l *lexer) section(it *item, s *section, flat bool) (there bool, err error) {
 	in, err := l.object(s.name)
@@ -122,12 +131,11 @@ func (l *lexer) section(it *item, s *section, flat bool) (there bool, err error)
 		if flat {
 			lowerFirst(l.key)
 		}
-		i := slices.IndexFunc(s.fields, func(f sectionField) bool { return f.name == string(l.key) || f.flat != "" && f.flat == string(l.key) })
-		if i < 0 {
+		f := s.field(l.key)
+		if f == nil {
 			err = l.skip()
 			continue
 		}
-		f := &s.fields[i]
 		if it.factsSeen&f.bit != 0 {
 			return there, l.wrong("%s is there twice", f.path)
 		}
