@@ -4,34 +4,55 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
+// account says what follows from our requests. It is the only place where that is decided.
+type account struct {
+	seed  Seed
+	snap  *snapshot.Snapshot
+	judge *outcome.Judge
+	cause *cause
+	words *outcome.Words
+	// left are the objects that a collection leaves alone.
+	left undecided
+	// last are the outcomes when every finalizer has come off.
+	last outcome.Outcomes
+}
+
+func (s *simulation) account() account {
+	return account{
+		seed: s.seed, snap: s.snap, judge: s.judge, cause: &s.cause, words: s.recorder.words, left: s.left, last: s.futures.last,
+	}
+}
+
 // consequences are the account of a run: what is changed or gone because of what we
-// send, in the order of the effects. It is the only place where that is decided.
-func (s *simulation) consequences(effects []report.Effect, all fates) []report.Consequence {
+// send, in the order of the effects.
+func (a account) consequences(effects []report.Effect, all outcome.Outcomes) []report.Consequence {
 	list := []report.Consequence{}
 	for i := range effects {
 		e := &effects[i]
-		f := s.fateIn(all, object.Ref(e.Object))
-		if f == nil {
-			f = s.fateIn(s.futures.last, object.Ref(e.Object))
+		out := a.judge.Of(all, object.Ref(e.Object))
+		if out == nil {
+			out = a.judge.Of(a.last, object.Ref(e.Object))
 		}
-		if f == nil {
+		if out == nil {
 			continue
 		}
-		tr := f.track
-		if !s.counts(e, tr) && !f.anyway || !s.seen(tr.first) {
+		tr := out.Track
+		if !a.counts(e, tr) && !out.Anyway || !a.seen(tr.First) {
 			continue
 		}
-		change, touched := changeOf(e, f)
+		change, touched := changeOf(e, out)
 		if !touched {
 			continue
 		}
 		c := report.Consequence{
-			Object: e.Object, Change: change, After: e.Once, Anyway: f.anyway, Outcome: e.Outcome, Reason: e.Reason,
+			Object: e.Object, Change: change, After: e.Once, Anyway: out.Anyway, Outcome: e.Outcome, Reason: e.Reason,
 		}
-		c.When, c.Controller = s.when(e, f)
+		c.When, c.Controller = a.when(e, out)
 		c.Certainty = certaintyOf(e, &c)
 		list = append(list, c)
 	}
@@ -39,16 +60,16 @@ func (s *simulation) consequences(effects []report.Effect, all fates) []report.C
 }
 
 // counts tells whether an effect follows from our requests.
-func (s *simulation) counts(e *report.Effect, tr *track) bool {
+func (a account) counts(e *report.Effect, tr *outcome.Track) bool {
 	switch {
-	case tr.target:
+	case tr.Target:
 		return true
-	case s.seed.Verb == Collect && e.Contested && s.left[tr.first.Ref] == nil:
+	case a.seed.Verb == Collect && e.Contested && a.left[tr.First.Ref] == nil:
 		return true // nothing else was tried than what this collection can come to
-	case s.seed.Verb == Collect && tr.changed != 0:
-		return s.caused(tr)
-	case s.seed.Verb == Collect:
-		return e.Outcome == report.Unknown && s.left[tr.first.Ref] == nil && s.reaches(tr.first)
+	case a.seed.Verb == Collect && tr.Changed != 0:
+		return a.cause.caused(tr)
+	case a.seed.Verb == Collect:
+		return e.Outcome == report.Unknown && a.left[tr.First.Ref] == nil && a.cause.reaches(tr.First)
 	default:
 		return !e.Baseline
 	}
@@ -56,25 +77,25 @@ func (s *simulation) counts(e *report.Effect, tr *track) bool {
 
 // seen tells whether the snapshot has the object. What a controller makes in the
 // simulation is not there yet.
-func (s *simulation) seen(o *object.Object) bool {
-	return s.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name) != nil
+func (a account) seen(o *object.Object) bool {
+	return a.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name) != nil
 }
 
 // changeOf says what may happen to an object at most, and whether anything does.
-func changeOf(e *report.Effect, f *fate) (report.Change, bool) {
-	tr := f.track
+func changeOf(e *report.Effect, out *outcome.Outcome) (report.Change, bool) {
+	tr := out.Track
 	switch {
-	case f.mayGo():
+	case mayGo(out):
 		return report.ChangeDeleted, true
-	case e.Outcome == report.Unknown, e.Later == report.Unknown, tr.refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
+	case e.Outcome == report.Unknown, e.Later == report.Unknown, tr.Refused != nil, e.Outcome == report.Deleted, e.Later == report.Deleted:
 		return report.ChangeDeleted, true
 	case goes(e.Outcome), goes(e.AtOnce), goes(e.Later):
-		if tr.first.BeingDeleted() && !tr.target {
-			return report.ChangeEdited, tr.changed != 0
+		if tr.First.BeingDeleted() && !tr.Target {
+			return report.ChangeEdited, tr.Changed != 0
 		}
 		return report.ChangeDeleted, true
 	default:
-		return report.ChangeEdited, len(f.ends) > 0 || tr.changed != 0 || tr.target || e.Later != ""
+		return report.ChangeEdited, len(out.Ends) > 0 || tr.Changed != 0 || tr.Target || e.Later != ""
 	}
 }
 
@@ -82,25 +103,25 @@ func changeOf(e *report.Effect, f *fate) (report.Change, bool) {
 func goes(o report.Outcome) bool { return o == report.Deleted || o == report.Blocked }
 
 // mayGo tells whether an object goes if events come in another order.
-func (f *fate) mayGo() bool {
-	return slices.ContainsFunc(f.ends, func(x end) bool { return goes(x.fate.outcome) })
+func mayGo(out *outcome.Outcome) bool {
+	return slices.ContainsFunc(out.Ends, func(x outcome.End) bool { return goes(x.Outcome.Result) })
 }
 
 // when says what has to happen before an object is touched.
-func (s *simulation) when(e *report.Effect, f *fate) (report.When, string) {
-	tr := f.track
-	early := tr.changed & (inBaseline | afterSeed)
+func (a account) when(e *report.Effect, out *outcome.Outcome) (report.When, string) {
+	tr := out.Track
+	early := tr.Changed & (outcome.InBaseline | outcome.AfterSeed)
 	switch {
-	case tr.target, f.mayGo():
+	case tr.Target, mayGo(out):
 		return report.AtOnce, ""
-	case early == 0 && (tr.changed != 0 || e.Later != ""):
+	case early == 0 && (tr.Changed != 0 || e.Later != ""):
 		return report.FinalizerRemoved, ""
 	}
-	actor := s.recorder.text(tr.removedBy)
+	actor := a.words.Text(tr.RemovedBy)
 	switch {
-	case e.Reason != string(DeletedByRest) && e.Reason != string(VolumeReclaimed) && e.Reason != string(Released):
+	case e.Reason != string(outcome.DeletedByRest) && e.Reason != string(outcome.VolumeReclaimed) && e.Reason != string(outcome.Released):
 		return report.AtOnce, ""
-	case actor == "" || actor == actorUser || actor == actorCollector || actor == actorServer:
+	case actor == "" || actor == outcome.ActorUser || actor == outcome.ActorCollector || actor == outcome.ActorServer:
 		return report.ControllerActs, ""
 	default:
 		return report.ControllerActs, actor
@@ -111,7 +132,7 @@ func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
 	switch {
 	case e.Outcome == report.Unknown, e.Later == report.Unknown && e.Outcome == report.Kept:
 		return report.Undecided
-	case e.Contested, e.Reason == string(RequestRefused):
+	case e.Contested, e.Reason == string(outcome.RequestRefused):
 		return report.Possible
 	case c.When == report.FinalizerRemoved && e.Outcome == report.Kept:
 		return report.Possible
@@ -127,7 +148,7 @@ func (r *Result) Stays() []object.Ref {
 	var list []object.Ref
 	for i := range r.Plan.Effects {
 		e := &r.Plan.Effects[i]
-		left := e.Reason == string(NotAskedFor) || e.Reason == string(Protected)
+		left := e.Reason == string(outcome.NotAskedFor) || e.Reason == string(outcome.Protected)
 		if e.Outcome == report.Kept && e.Later == "" && !left && !e.Baseline && !e.Contested {
 			list = append(list, object.Ref(e.Object))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -20,8 +21,8 @@ func (s outlook) Find(ref object.Ref) (*object.Object, controllers.Standing) {
 		}
 		return nil, controllers.Unseen
 	}
-	if tr := s.tracks.byUID[s.tracks.key(o.Ref)]; tr != nil {
-		o = tr.last
+	if tr := s.tracks.ByUID[s.tracks.Key(o.Ref)]; tr != nil {
+		o = tr.Last
 	}
 	if o == nil || o.BeingDeleted() {
 		return nil, controllers.Gone
@@ -44,8 +45,8 @@ func (s outlook) Definition(apiVersion string) object.Ref {
 }
 
 // comesBack adds to the effect on an object that goes who creates it again.
-func (s *simulation) comesBack(e *report.Effect, f *fate) {
-	again, ok := controllers.ComesBack(outlook{s}, f.track.first)
+func (s *simulation) comesBack(e *report.Effect, out *outcome.Outcome) {
+	again, ok := controllers.ComesBack(outlook{s}, out.Track.First)
 	if !ok {
 		return
 	}

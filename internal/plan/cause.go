@@ -1,117 +1,170 @@
 package plan
 
 import (
+	"context"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // cause tells what follows from our requests from what happens beside them. Most runs
 // never ask: only where something had changed before the seed, or others change
-// something while we collect.
+// something while we collect. So each part is worked out when somebody asks.
 type cause struct {
-	// paths is the map on which that is looked up; nil until somebody asks. Its graph is
-	// nobody's who goes on.
-	paths *impact.Map
+	snap   *snapshot.Snapshot
+	seed   Seed
+	rules  engine.Rules
+	tracks *outcome.Tracks
+	// writes lists the requests of a collection up to now.
+	writes func() []Write
+	// ways is the map of the snapshot as it was before the first of our requests. Its
+	// graph is nobody's who goes on.
+	ways *impact.Map
 	// from is what deletes of the objects of our requests may touch, by the keys of the
-	// tracks; nil until somebody asks.
+	// tracks.
 	from map[types.UID]bool
+	// withoutUs are the objects that go with what others had deleted before, and without
+	// our requests.
+	withoutUs map[types.UID]bool
 }
 
 // caused tells whether what happened to an object follows from our requests, or may.
 // What would have happened anyway does, too, where it is on their way.
-func (s *simulation) caused(tr *track) bool {
+func (c *cause) caused(tr *outcome.Track) bool {
 	switch {
-	case tr.target:
+	case tr.Target:
 		return true
-	case tr.changed == 0, tr.awaited:
+	case tr.Changed == 0, tr.Awaited:
 		return false
-	case s.seed.Verb == Delete && s.follows(tr):
+	case c.seed.Verb == Delete && c.Follows(tr):
 		return true
 	default:
-		return s.reaches(tr.first)
+		return c.reaches(tr.First)
 	}
 }
 
-// follows tells whether something happened to an object after our requests, and because
+// Follows tells whether something happened to an object after our requests, and because
 // of them. Where it happened only when finalizers came off what others had deleted before,
 // it has to be on the way of ours, and must not go with theirs alone.
-func (s *simulation) follows(tr *track) bool {
+func (c *cause) Follows(tr *outcome.Track) bool {
 	switch {
-	case tr.awaited:
+	case tr.Awaited:
 		return false
-	case tr.changed&(afterSeed|afterRelease|inLaterFuture) != 0:
+	case tr.Changed&(outcome.AfterSeed|outcome.AfterRelease|outcome.InLaterFuture) != 0:
 		return true
-	case tr.changed&(afterOthers|laterOfOthers) == 0:
+	case tr.Changed&(outcome.AfterOthers|outcome.LaterOfOthers) == 0:
 		return false
 	default:
-		return s.reaches(tr.first) && (tr.last != nil || !s.goesWithoutUs(tr.first))
+		return c.reaches(tr.First) && (tr.Last != nil || !c.goesWithoutUs(tr.First))
 	}
 }
 
-// lookedAtBesides tells whether an object was only looked at because of what others had
-// deleted before.
-func (s *simulation) lookedAtBesides(tr *track) bool {
-	return tr.decision.phase&(afterOthers|laterOfOthers) != 0 && !s.reaches(tr.first)
+// Besides tells whether an object was only looked at because of what others had deleted
+// before.
+func (c *cause) Besides(tr *outcome.Track) bool {
+	return tr.Decision.Phase&(outcome.AfterOthers|outcome.LaterOfOthers) != 0 && !c.reaches(tr.First)
 }
 
 // reaches tells whether deletes of the objects of our requests may touch an object.
-func (s *simulation) reaches(o *object.Object) bool {
-	if s.cause.from == nil {
-		s.reachFrom(s.paths())
+func (c *cause) reaches(o *object.Object) bool {
+	if c.from == nil {
+		c.reachOn(c.paths())
 	}
-	return s.cause.from[s.tracks.key(o.Ref)]
+	return c.from[c.tracks.Key(o.Ref)]
 }
 
 // paths is the map of the snapshot as it was before the first of our requests.
-func (s *simulation) paths() *impact.Map {
-	if s.cause.paths == nil {
-		collector, _ := Open(s.snap, engine.Upstream)
-		s.cause.paths = impact.New(s.snap, collector.Graph())
+func (c *cause) paths() *impact.Map {
+	if c.ways == nil {
+		collector, _ := Open(c.snap, engine.Upstream)
+		c.ways = impact.New(c.snap, collector.Graph())
 	}
-	return s.cause.paths
+	return c.ways
 }
 
-// reachFrom finds what deletes of the objects of our requests may touch, on a map of the
+// reachOn finds what deletes of the objects of our requests may touch, on a map of the
 // snapshot as it was before the first of them.
-func (s *simulation) reachFrom(m *impact.Map) {
-	all := m.From(s.requested()...)
-	s.cause.from = make(map[types.UID]bool, len(all))
+func (c *cause) reachOn(m *impact.Map) {
+	all := m.From(c.requested()...)
+	c.from = make(map[types.UID]bool, len(all))
 	for o := range all {
-		s.cause.from[s.tracks.key(o.Ref)] = true
+		c.from[c.tracks.Key(o.Ref)] = true
 	}
 }
 
 // requested are the objects of our requests: of a collection those that it has written
 // to.
-func (s *simulation) requested() []*object.Object {
+func (c *cause) requested() []*object.Object {
 	var list []*object.Object
 	add := func(ref object.Ref) {
-		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+		if o := c.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
 			list = append(list, o)
 		}
 	}
-	for _, ref := range s.seed.Targets {
+	for _, ref := range c.seed.Targets {
 		add(ref)
 	}
-	if s.seed.Verb == Collect {
-		for _, w := range s.writes() {
+	if c.seed.Verb == Collect {
+		for _, w := range c.writes() {
 			add(w.Object)
 		}
 	}
 	return list
 }
 
+// goesWithoutUs tells whether an object goes when the finalizers come off what others had
+// deleted before, although we ask for nothing.
+func (c *cause) goesWithoutUs(o *object.Object) bool {
+	if c.withoutUs == nil {
+		c.withoutUs = c.goneWithoutUs()
+	}
+	return c.withoutUs[c.tracks.Key(o.Ref)]
+}
+
+// goneWithoutUs has every finalizer come off what others had deleted before, in a run
+// without our requests.
+func (c *cause) goneWithoutUs() map[types.UID]bool {
+	var theirs []*object.Object
+	for _, tr := range c.tracks.ByUID {
+		if tr.Awaited {
+			theirs = append(theirs, tr.First)
+		}
+	}
+	gone := map[types.UID]bool{}
+	other := newSimulation(c.paths().Part(theirs...), CollectSeed(), Options{Rules: c.rules, NoSteps: true})
+	other.recorder.silent = true
+	// The only error is that of a context that ends. Then nothing is known to go.
+	if err := other.atOnce(context.Background(), nil); err != nil {
+		return gone
+	}
+	for _, o := range theirs {
+		other.tracks.Of(o).Awaited = true
+	}
+	other.awaited.deletedBefore = new(false) // there are no others than these
+	alone := future{wanted: everyRelease, ours: outcome.LaterOfOthers, others: outcome.LaterOfOthers}
+	if _, err := other.release(context.Background(), nil, alone); err != nil {
+		return gone
+	}
+	for _, o := range other.snap.Objects {
+		if tr := other.tracks.ByUID[other.tracks.Key(o.Ref)]; tr != nil && tr.Last == nil {
+			gone[c.tracks.Key(o.Ref)] = true
+		}
+	}
+	return gone
+}
+
 // claim notes of what would have gone anyway that a request of ours takes it, too:
 // nobody knows who is faster, and it is gone afterwards.
-func (s *simulation) claim(all fates) {
-	for _, f := range all {
-		if f.baseline && (s.caused(f.track) || f.outcome == report.Unknown && s.reaches(f.track.first)) {
-			f.anyway = true
+func (c *cause) claim(all outcome.Outcomes) {
+	for _, out := range all {
+		if out.Baseline && (c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)) {
+			out.Anyway = true
 		}
 	}
 }
@@ -119,51 +172,16 @@ func (s *simulation) claim(all fates) {
 // exonerate notes of what is contested elsewhere that it would be so without our
 // requests, too: what the collector remembers of the deletions of others is no doing of
 // ours.
-func (s *simulation) exonerate(all fates) {
-	if s.seed.Verb == Collect {
+func (c *cause) exonerate(all outcome.Outcomes) {
+	if c.seed.Verb == Collect {
 		return
 	}
-	for key, f := range all {
-		if !f.contested || f.baseline || s.reaches(f.track.first) {
+	for key, out := range all {
+		if !out.Contested || out.Baseline || c.reaches(out.Track.First) {
 			continue
 		}
-		if tr := s.tracks.byUID[key]; tr == nil || !s.caused(tr) {
-			f.baseline = true
+		if tr := c.tracks.ByUID[key]; tr == nil || !c.caused(tr) {
+			out.Baseline = true
 		}
-	}
-}
-
-// near are the namespaces that a request has to do with, the empty one for objects
-// without one: those of its targets, and of what follows from it.
-type near map[string]bool
-
-func (s *simulation) nearby(all fates) near {
-	if !s.options.OnlyNear || s.seed.Verb == Collect {
-		return nil
-	}
-	in := near{}
-	for _, ref := range s.seed.Targets {
-		in[ref.Namespace] = true
-	}
-	for _, f := range all {
-		if !f.baseline || f.anyway {
-			in[f.track.first.Namespace] = true
-		}
-	}
-	return in
-}
-
-// concerns tells whether the request has to do with what becomes of an object. A
-// collection in some namespaces has nothing to do with what is garbage, protected or
-// on its way elsewhere, unless that follows from what it does there.
-func (s *simulation) concerns(f *fate, in near) bool {
-	o := f.track.first
-	switch {
-	case s.seed.Verb == Collect:
-		return !s.notAskedFor(o) || s.reaches(o)
-	case in == nil:
-		return true
-	default:
-		return !f.baseline || f.anyway || in[o.Namespace]
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -17,8 +16,8 @@ import (
 // there again once it no longer waits for its dependents (Q24), something that holds the
 // middle of a chain (Q25). Where each object goes with one thing alone, and nothing that
 // waits is held, there is one end. What was under way before is never certain.
-func (s *simulation) oneEnd(m *impact.Map, reached []*object.Object) bool {
-	if s.seed.Verb != Delete {
+func (s Seed) oneEnd(m *impact.Map, reached []*object.Object) bool {
+	if s.Verb != Delete {
 		return false
 	}
 	within := make(map[*object.Object]bool, len(reached))
@@ -29,11 +28,11 @@ func (s *simulation) oneEnd(m *impact.Map, reached []*object.Object) bool {
 }
 
 // open reports whether the end of an object may depend on the order.
-func (s *simulation) open(m *impact.Map, o *object.Object, within map[*object.Object]bool) bool {
+func (s Seed) open(m *impact.Map, o *object.Object, within map[*object.Object]bool) bool {
 	if !m.Settled(o) || o.Is(object.CRD) {
 		return true
 	}
-	if s.seed.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || impact.Container(o)) {
+	if s.Policy == engine.ForegroundPolicy && (len(o.Finalizers()) > 0 || o.Pod() != nil || impact.Container(o)) {
 		return true // it may be there again when it no longer waits for its dependents
 	}
 	owners, others := 0, 0
@@ -60,13 +59,13 @@ func (s *simulation) open(m *impact.Map, o *object.Object, within map[*object.Ob
 	case owners > 1 || len(o.Owners) > 1 && others > 0:
 		return true
 	default:
-		return others > 0 && s.seed.Policy != engine.Background
+		return others > 0 && s.Policy != engine.Background
 	}
 }
 
 // targeted reports whether a request is for the object.
-func (s *simulation) targeted(o *object.Object) bool {
-	return slices.ContainsFunc(s.seed.Targets, func(t object.Ref) bool {
+func (s Seed) targeted(o *object.Object) bool {
+	return slices.ContainsFunc(s.Targets, func(t object.Ref) bool {
 		return t.Name == o.Name && t.Namespace == o.Namespace && t.Kind == o.Kind && t.Group() == o.Group()
 	})
 }

@@ -5,24 +5,34 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// data marks the kinds that hold data, and says what becomes of storage.
-func (s *simulation) data(p *report.Plan) {
+// storage says what becomes of the data that a plan is about.
+type storage struct {
+	snap     *snapshot.Snapshot
+	collects bool
+}
+
+// addTo marks the kinds that hold data, and says what becomes of storage.
+func (s storage) addTo(p *report.Plan) {
 	for i := range p.Summary.ByKind {
 		c := &p.Summary.ByKind[i]
 		c.Data = s.dataOf(c.APIVersion, c.Kind)
 	}
-	p.Storage = s.storage(p.Effects)
+	p.Storage = s.behind(p.Effects)
 }
 
-func (s *simulation) dataOf(apiVersion, kind string) report.Data {
-	switch ref := (object.Ref{APIVersion: apiVersion, Kind: kind}); {
-	case ref.Is(object.PVC), ref.Is(object.PV):
-		return report.VolumeData
-	case ref.Is(object.Secret):
-		return report.SecretData
+func (s storage) dataOf(apiVersion, kind string) report.Data {
+	if object.GroupOf(apiVersion) == "" {
+		switch kind {
+		case claimKind, volumeKind:
+			return report.VolumeData
+		case "Secret":
+			return report.SecretData
+		}
 	}
 	if r, err := s.snap.Resources.For(apiVersion, kind); err == nil && r.Custom {
 		return report.CustomData
@@ -30,12 +40,17 @@ func (s *simulation) dataOf(apiVersion, kind string) report.Data {
 	return ""
 }
 
-// storage says what becomes of the storage behind the claims and volumes that the
+const (
+	claimKind  = "PersistentVolumeClaim"
+	volumeKind = "PersistentVolume"
+)
+
+// behind says what becomes of the storage behind the claims and volumes that the
 // seed takes, or may take, and of claims that a StatefulSet leaves. A claim without a volume has none.
-func (s *simulation) storage(effects []report.Effect) []report.Storage {
+func (s storage) behind(effects []report.Effect) []report.Storage {
 	var going []*report.Effect
 	for i := range effects {
-		if e := &effects[i]; (s.takes(e) || e.Reason == string(ClaimLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
+		if e := &effects[i]; (s.takes(e) || e.Reason == string(outcome.ClaimLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
 			going = append(going, e)
 		}
 	}
@@ -49,7 +64,7 @@ func (s *simulation) storage(effects []report.Effect) []report.Storage {
 			continue
 		}
 		if found, some := all.behind(e.Object); some {
-			if e.Reason == string(ClaimLeft) && found.Volume != nil {
+			if e.Reason == string(outcome.ClaimLeft) && found.Volume != nil {
 				found.Fate, found.Message = report.Kept, "stays with the claim"
 			}
 			ofClaim[e] = found
@@ -71,10 +86,10 @@ func (s *simulation) storage(effects []report.Effect) []report.Storage {
 }
 
 // takes tells whether the seed deletes the object, or may.
-func (s *simulation) takes(e *report.Effect) bool {
+func (s storage) takes(e *report.Effect) bool {
 	switch e.Outcome {
 	case report.Deleted, report.Blocked, report.Unknown:
-		return !e.Baseline || s.seed.Verb == Collect
+		return !e.Baseline || s.collects
 	default:
 		return false
 	}
@@ -84,19 +99,19 @@ func (s *simulation) takes(e *report.Effect) bool {
 type seenVolumes struct {
 	byClaim map[[2]string][]*object.Object
 	byRef   map[report.Ref]*object.Object
-	// doubted has the volumes of which it is not known what becomes of them.
-	doubted map[report.Ref]*report.Effect
+	// unknown has the volumes of which it is not known what becomes of them.
+	unknown map[report.Ref]*report.Effect
 	// unseen says what speaks against there being no other volumes.
 	unseen string
 }
 
-func (s *simulation) volumes(effects []report.Effect) seenVolumes {
+func (s storage) volumes(effects []report.Effect) seenVolumes {
 	all := seenVolumes{
-		byClaim: map[[2]string][]*object.Object{}, byRef: map[report.Ref]*object.Object{}, doubted: map[report.Ref]*report.Effect{},
+		byClaim: map[[2]string][]*object.Object{}, byRef: map[report.Ref]*object.Object{}, unknown: map[report.Ref]*report.Effect{},
 	}
 	for i := range effects {
-		if e := &effects[i]; e.Reason == string(VolumeUnknown) {
-			all.doubted[e.Object] = e
+		if e := &effects[i]; e.Reason == string(outcome.VolumeUnknown) {
+			all.unknown[e.Object] = e
 		}
 	}
 	for _, o := range s.snap.Objects {
@@ -129,9 +144,9 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 		}
 		volume := report.RefOf(o.Ref)
 		found := report.Storage{Claim: &claim, Volume: &volume, ReclaimPolicy: v.ReclaimPolicy}
-		switch doubt := all.doubted[volume]; {
-		case doubt != nil:
-			found.Fate, found.Message = report.Unknown, plainWhy(doubt.Message)
+		switch open := all.unknown[volume]; {
+		case open != nil:
+			found.Fate, found.Message = report.Unknown, outcome.PlainWhy(open.Message)
 		case v.ReclaimPolicy == controllers.ReclaimDelete:
 			found.Fate, found.Message = report.Deleted, "deleted with the claim"
 		case v.ReclaimPolicy == controllers.ReclaimRecycle:

@@ -7,7 +7,9 @@ import (
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // digest identifies what a run does: what is asked for, the flags that weaken a guard,
@@ -16,16 +18,16 @@ import (
 // pinned to the one that is read right before, and of what decides about deletion the
 // account says what comes of it. So a status that changes, an Event or a Lease is no
 // reason to look at a plan again.
-func (s *simulation) digest(p *report.Plan) string {
+func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan) string {
 	h := sha256.New()
 	fields(h, "v3", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
-	fields(h, append([]string{"guards"}, s.options.Guards...)...)
-	fields(h, append([]string{"finalizers"}, s.seed.Finalizers...)...)
+	fields(h, append([]string{"guards"}, guards...)...)
+	fields(h, append([]string{"finalizers"}, seed.Finalizers...)...)
 	touched := map[string]bool{}
 	for _, t := range p.Seed.Targets {
 		touched[t.Namespace] = true
 		generation := int64(0)
-		if o := s.snap.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil {
+		if o := snap.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil {
 			generation = o.Generation
 		}
 		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), strconv.FormatInt(generation, 10))
@@ -35,18 +37,18 @@ func (s *simulation) digest(p *report.Plan) string {
 		if passing(c.Object) {
 			continue
 		}
-		if !staysReleased(c.Reason) {
+		if !outcome.StaysReleased(c.Reason) {
 			touched[c.Object.Namespace] = true
 		}
 		identify(h, c)
-		if o := s.snap.Find(c.Object.APIVersion, c.Object.Kind, c.Object.Namespace, c.Object.Name); o != nil {
+		if o := snap.Find(c.Object.APIVersion, c.Object.Kind, c.Object.Namespace, c.Object.Name); o != nil {
 			fields(h, append([]string{"held", strconv.FormatBool(o.BeingDeleted())}, o.Finalizers()...)...)
 			for _, ref := range o.Owners {
 				fields(h, "owner", string(ref.UID), ref.Kind, ref.Name)
 			}
 		}
 	}
-	for _, g := range RelevantGaps(s.snap, func(ns string) bool { return touched[ns] }) {
+	for _, g := range RelevantGaps(snap, func(ns string) bool { return touched[ns] }) {
 		fields(h, "gap", g.APIVersion, g.Resource, g.Namespace, g.Why)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))

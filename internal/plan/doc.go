@@ -4,7 +4,7 @@
 //
 //	snapshot ─► apisim ─► baseline: collect what is garbage already
 //	                   ─► seed: the user's DELETEs
-//	                   ─► drain ─► tracks: what became of each object
+//	                   ─► drain ─► outcome: what becomes of each object
 //	                                 └─► effects, steps, gaps: report.Plan
 //
 // It derives no rule of deletion itself: it only watches what the engine and the

@@ -11,8 +11,8 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -37,7 +37,7 @@ type scope struct {
 // seen everything and done nothing.
 func (s *simulation) survey(g *graph.Graph) *scope {
 	m := impact.New(s.snap, g)
-	starts := s.requested()
+	starts := s.cause.requested()
 	if s.seed.Verb == Collect {
 		starts = slices.DeleteFunc(m.Restless(), s.notAskedFor)
 	}
@@ -48,15 +48,15 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 	}
 	found := &scope{}
 	found.part, found.reached = m.Reach(starts...)
-	found.oneEnd = s.oneEnd(m, found.reached)
+	found.oneEnd = s.seed.oneEnd(m, found.reached)
 	if s.seed.Verb != Collect && !found.oneEnd {
-		s.reachFrom(m) // exonerate asks for it, and needs no other map then
+		s.cause.reachOn(m) // exonerate asks for it, and needs no other map then
 	}
 	return found
 }
 
 // explore tries other runs and marks what ends otherwise in one of them.
-func (s *simulation) explore(ctx context.Context, all fates, left unsure) error {
+func (s *simulation) explore(ctx context.Context, all outcome.Outcomes, left undecided) error {
 	if s.scope == nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (s *simulation) explore(ctx context.Context, all fates, left unsure) error 
 	if usual {
 		schedules = s.affordable()
 	}
-	x := explorer{s: s, all: all, reference: maps.Clone(all), left: left, judged: map[report.Release]report.Release{}}
+	x := explorer{s: s, all: all, reference: maps.Clone(all), left: left, answers: map[report.Release]report.Release{}}
 	if usual && s.scope.oneEnd {
 		schedules = 0
 	}
@@ -127,12 +127,12 @@ func (s *simulation) affordable() int {
 // explorer compares runs.
 type explorer struct {
 	s         *simulation
-	all       fates
-	reference fates
-	left      unsure
-	// judged are the finalizers that were asked about: who removes them is the same in
+	all       outcome.Outcomes
+	reference outcome.Outcomes
+	left      undecided
+	// answers say of the finalizers that were asked about who removes them: that is the same in
 	// every run.
-	judged map[report.Release]report.Release
+	answers map[report.Release]report.Release
 }
 
 // try makes one more run: with random under another schedule, with a memory as a
@@ -141,9 +141,9 @@ func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error 
 	o := x.s.options
 	other := newSimulation(x.s.scope.part, x.s.seed, Options{
 		Rules: o.Rules, Keep: o.Keep, Controller: o.Controller, Surroundings: o.Surroundings, NoSteps: true, memory: m,
-		late: x.s.recorder.late, looked: true,
+		late: x.s.neighbours.Late, looked: true,
 	})
-	other.recorder.silent, other.futures.judged = true, x.judged
+	other.recorder.silent, other.finalizers.answers = true, x.answers
 	other.knowsCauses(x.s)
 	other.leave(x.left)
 	if err := other.run(ctx, random); err != nil {
@@ -154,56 +154,55 @@ func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error 
 }
 
 func (x *explorer) compare(other *simulation, m *memory) {
-	fates := other.fates()
+	outcomes := other.judge.Outcomes()
 	for _, o := range x.s.scope.reached {
-		key := x.s.tracks.key(o.Ref)
-		f, g := x.reference[key], fates[key]
+		key := x.s.tracks.Key(o.Ref)
+		here, there := x.reference[key], outcomes[key]
 		switch {
-		case f == nil && g == nil:
+		case here == nil && there == nil:
 			continue
-		case f == nil:
-			f = x.s.undisturbed(o)
-		case g == nil:
-			g = other.undisturbed(o)
+		case here == nil:
+			here = x.s.judge.Undisturbed(o)
+		case there == nil:
+			there = other.judge.Undisturbed(o)
 		}
-		if !sameEnd(f, g) && !f.standsOpen() {
-			x.contest(key, f, g, other, m)
+		if !outcome.SameEnd(here, there) && !here.StandsOpen() {
+			x.contest(key, here, there, other, m)
 		}
 	}
 }
 
 // contest notes that an object ends otherwise, too. Of all its ends the plan shows the
 // one in which least of it is gone.
-func (x *explorer) contest(key types.UID, f, g *fate, other *simulation, m *memory) {
+func (x *explorer) contest(key types.UID, here, there *outcome.Outcome, other *simulation, m *memory) {
 	shown := x.all[key]
 	if shown == nil {
-		shown = f
-		x.all[key] = f
+		shown = here
+		x.all[key] = here
 	}
-	if shown.knows(g) {
+	if shown.Knows(there) {
 		return
 	}
-	e := end{fate: g, because: report.Timing, message: other.sentence(g)}
+	e := outcome.End{Outcome: there, Because: report.Timing, Message: other.sentence(there)}
 	if m != nil && m.what != "" {
-		e.because, e.remembered = report.Memory, m.what
+		e.Because, e.Remembered = report.Memory, m.what
 	}
-	shown.contested = true
-	if rank(g.outcome) < rank(shown.outcome) {
-		next := *g
-		next.track = x.s.retold(g.track, other)
-		next.contested, next.baseline = true, shown.baseline && g.baseline
-		next.ends = append([]end{{fate: shown, because: e.because, message: x.s.sentence(shown), remembered: e.remembered}}, shown.ends...)
-		shown.ends = nil
+	shown.Contested = true
+	if outcome.Rank(there.Result) < outcome.Rank(shown.Result) {
+		next := *there
+		next.Track = there.Track.Retold(other.recorder.words, x.s.recorder.words)
+		next.Contested, next.Baseline = true, shown.Baseline && there.Baseline
+		next.Ends = append([]outcome.End{{Outcome: shown, Because: e.Because, Message: x.s.sentence(shown), Remembered: e.Remembered}}, shown.Ends...)
+		shown.Ends = nil
 		x.all[key] = &next
 		return
 	}
-	shown.ends = append(shown.ends, e)
+	shown.Ends = append(shown.Ends, e)
 }
 
-// retold is a track of another simulation, with its words as those of this one.
-func (s *simulation) retold(tr *track, other *simulation) *track {
-	own := *tr
-	own.removedBy = s.recorder.word(other.recorder.text(tr.removedBy))
-	own.releasedBy = s.recorder.word(other.recorder.text(tr.releasedBy))
-	return &own
+// sentence is the message of an outcome by itself.
+func (s *simulation) sentence(out *outcome.Outcome) string {
+	alone := *out
+	alone.Contested, alone.Ends = false, nil
+	return s.effects(outcome.Outcomes{s.tracks.Key(out.Track.First.Ref): &alone})[0].Message
 }

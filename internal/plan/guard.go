@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 )
 
 // Guard is an API that lets reads through, and of writes only those that a plan
@@ -62,13 +63,13 @@ func (r *Result) Guard(api engine.API) *Guard {
 		if r.run.futures.over(n) {
 			break
 		}
-		if rec.text(step.actor) != actorCollector || step.answer != 0 {
+		if rec.words.Text(step.actor) != outcome.ActorCollector || step.answer != 0 {
 			continue
 		}
-		switch rec.text(step.verb) {
+		switch rec.words.Text(step.verb) {
 		case verbDelete:
 			f := g.of(step.object.UID)
-			f.policies = append(f.policies, rec.text(step.policy))
+			f.policies = append(f.policies, rec.words.Text(step.policy))
 		case verbPatch:
 			g.of(step.object.UID).expect(*step.patch)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 )
 
 // Keeper says why our own collector may not write to an object; an empty reason
@@ -14,13 +15,11 @@ import (
 //
 // It makes a plan of what this program does, which is less than what the collector
 // of Kubernetes does; who carries the plan out has to ask Result.Withheld.
-type Keeper func(o *object.Object, removes bool) Reason
+type Keeper func(o *object.Object, removes bool) outcome.Reason
 
 // errWithheld is the answer to a write that was withheld. To the collector it is a
 // refusal: it would try again.
 var errWithheld = errors.New("the write is withheld")
-
-func (r *recorder) withhold(keep Keeper) { r.keep, r.kept = keep, map[object.Ref]Reason{} }
 
 // withheld refuses a write of the collector that the Keeper does not let through,
 // and notes why.
@@ -29,7 +28,7 @@ func (r *recorder) withheld(ref object.Ref, removes bool) error {
 		r.kept[ref] = why
 		return errLate
 	}
-	if r.keep == nil || r.actor != actorCollector {
+	if r.keep == nil || r.actor != outcome.ActorCollector {
 		return nil
 	}
 	o, err := r.server.Get(context.Background(), ref)
@@ -63,10 +62,10 @@ func (s *simulation) writes() []Write {
 		if s.futures.over(n) {
 			break
 		}
-		if rec.text(step.actor) != actorCollector || step.answer != 0 {
+		if rec.words.Text(step.actor) != outcome.ActorCollector || step.answer != 0 {
 			continue
 		}
-		switch rec.text(step.verb) {
+		switch rec.words.Text(step.verb) {
 		case verbDelete:
 			list = append(list, Write{Object: step.object.Ref, Deletes: true, Removes: true})
 		case verbPatch:
@@ -78,8 +77,8 @@ func (s *simulation) writes() []Write {
 
 // Withheld says why a request of the collector in a live run is not sent although it
 // may be in the plan; an empty reason lets it through. It is the question that the
-// simulation asks: the Keeper's, and whether the object's fate is unknown.
-func (r *Result) Withheld(q engine.Request) Reason {
+// simulation asks: the Keeper's, and whether the object's outcome is unknown.
+func (r *Result) Withheld(q engine.Request) outcome.Reason {
 	o := q.Live
 	if o == nil {
 		o = q.Cached

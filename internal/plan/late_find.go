@@ -14,6 +14,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // doers are the controllers of which it can be told that they are late.
@@ -29,46 +31,52 @@ var doers = map[string]evidence.Doer{
 	controllers.CIDRName:             evidence.Manager,
 }
 
-// findLate looks who could go on with what in the snapshot, before anything else
-// happens, and should long have done so. A collector of our own goes on now.
-func (s *simulation) findLate(ctx context.Context) error {
-	n := s.neighbours
-	if s.options.looked {
-		s.recorder.late = s.options.late
-		return nil
-	}
-	if n.around == nil {
-		return nil
+// lateSearch looks who could go on with what in a snapshot, before anything else happens,
+// and should long have done so.
+type lateSearch struct {
+	snap       *snapshot.Snapshot
+	neighbours *outcome.Neighbours
+	recorder   *recorder
+	rules      engine.Rules
+	// ours: the collector is our own, which goes on now.
+	ours bool
+}
+
+// find is nil where nobody is late.
+func (s lateSearch) find(ctx context.Context) (*outcome.Late, error) {
+	around := s.neighbours.Around
+	if around == nil {
+		return nil, nil
 	}
 	var old []*object.Object
 	for _, o := range s.snap.Objects {
 		if !o.BeingDeleted() {
 			continue
 		}
-		if _, fails := n.around.Fails(o); fails || n.around.Overdue(o) {
+		if _, fails := around.Fails(o); fails || around.Overdue(o) {
 			old = append(old, o)
 		}
 	}
 	if len(old) == 0 {
-		return nil
+		return nil, nil
 	}
-	l := &late{turns: map[turn]evidence.Lateness{}, standing: map[object.Ref]standstill{}}
+	l := &outcome.Late{Turns: map[outcome.Turn]evidence.Lateness{}, Standing: map[object.Ref]outcome.Standstill{}}
 	if err := s.lateControllers(ctx, l, old); err != nil {
-		return err
+		return nil, err
 	}
-	if !s.ourCollector() {
+	if !s.ours {
 		if err := s.lateCollector(ctx, l, old); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if len(l.turns) > 0 {
-		s.recorder.late = l
+	if len(l.Turns) == 0 {
+		return nil, nil
 	}
-	return nil
+	return l, nil
 }
 
 // lateControllers has every controller look at the snapshot.
-func (s *simulation) lateControllers(ctx context.Context, l *late, old []*object.Object) error {
+func (s lateSearch) lateControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
 	list := controllers.All(s.neighbours, s.neighbours)
 	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
 		return cmp.Compare(doers[b.Name()], doers[a.Name()]) // who ends a pod is named before who counts it
@@ -78,7 +86,7 @@ func (s *simulation) lateControllers(ctx context.Context, l *late, old []*object
 		if !known {
 			continue
 		}
-		t := trial{recorder: s.recorder, neighbours: s.neighbours, would: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
+		t := trial{recorder: s.recorder, would: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
 		var err error
 		s.recorder.as(c.Name(), "", func() { _, err = c.Step(ctx, t) })
 		if err != nil {
@@ -86,12 +94,12 @@ func (s *simulation) lateControllers(ctx context.Context, l *late, old []*object
 		}
 		for _, o := range old {
 			key := o.Ref.WithoutUID()
-			_, fails := s.neighbours.around.Fails(o)
-			if !t.would[key] && !(fails && cleans(by, o)) || t.refused[key] || s.unreadable(o) {
+			_, fails := s.neighbours.Around.Fails(o)
+			if !t.would[key] && (!fails || !cleans(by, o)) || t.refused[key] || s.unreadable(o) {
 				continue
 			}
-			if why, ok := s.neighbours.around.Late(o, by); ok {
-				l.add(c.Name(), o, why, heldBy(c))
+			if why, ok := s.neighbours.Around.Late(o, by); ok {
+				l.Add(c.Name(), o, why, heldBy(c))
 			}
 		}
 	}
@@ -104,8 +112,8 @@ func cleans(by evidence.Doer, o *object.Object) bool {
 }
 
 // unreadable tells whether what is in an object cannot even be listed.
-func (s *simulation) unreadable(o *object.Object) bool {
-	_, hidden := s.neighbours.hidden(o)
+func (s lateSearch) unreadable(o *object.Object) bool {
+	_, hidden := s.neighbours.Hidden(o)
 	return hidden
 }
 
@@ -125,8 +133,7 @@ func heldBy(c controllers.Controller) string {
 // notes the objects for whose end that is, and changes nothing.
 type trial struct {
 	*recorder
-	neighbours *neighbours
-	would      map[object.Ref]bool
+	would map[object.Ref]bool
 	// refused are those for which the server would refuse something: they stay for
 	// certain.
 	refused map[object.Ref]bool
@@ -137,7 +144,7 @@ var _ controllers.World = trial{}
 // try notes a write, and refuses it.
 func (t trial) try(verb object.Verbs, ref object.Ref) error {
 	of := t.sake(ref).WithoutUID()
-	if _, refused := t.neighbours.refuses(verb, ref); refused {
+	if _, refused := t.refuses(verb, ref); refused {
 		t.refused[of] = true
 	}
 	t.would[of] = true
@@ -187,7 +194,7 @@ func (t trial) Finalize(_ context.Context, o *object.Object) (*object.Object, er
 
 // lateCollector looks what the collector would do for the objects that have a finalizer
 // of it. One with both of its finalizers it never frees, early or late. (Q20)
-func (s *simulation) lateCollector(ctx context.Context, l *late, old []*object.Object) error {
+func (s lateSearch) lateCollector(ctx context.Context, l *outcome.Late, old []*object.Object) error {
 	var foreground, orphans []*object.Object
 	for _, o := range old {
 		switch f, orphan := o.HasFinalizer(object.Foreground), o.HasFinalizer(object.Orphan); {
@@ -198,12 +205,12 @@ func (s *simulation) lateCollector(ctx context.Context, l *late, old []*object.O
 		}
 	}
 	add := func(o *object.Object) {
-		if why, ok := s.neighbours.around.Late(o, evidence.Collector); ok {
-			l.add(actorCollector, o, why, "")
+		if why, ok := s.neighbours.Around.Late(o, evidence.Collector); ok {
+			l.Add(outcome.ActorCollector, o, why, "")
 		}
 	}
 	if len(foreground) > 0 {
-		c, world := Open(s.snap, s.options.Rules)
+		c, world := Open(s.snap, s.rules)
 		for _, o := range foreground {
 			if s.couldGoOn(ctx, c, world, o) {
 				add(o)
@@ -227,10 +234,10 @@ func (s *simulation) lateCollector(ctx context.Context, l *late, old []*object.O
 //
 // Upstream: pkg/controller/garbagecollector/graph_builder.go processGraphChanges: does not queue an
 // owner for a dependent that is added.
-func (s *simulation) couldGoOn(ctx context.Context, c *engine.Collector, world engine.World, o *object.Object) bool {
+func (s lateSearch) couldGoOn(ctx context.Context, c *engine.Collector, world engine.World, o *object.Object) bool {
 	decide := func(x *object.Object) (d engine.Decision) {
 		if a, ok := c.Inspect(x.UID); ok {
-			d = c.Decide(engine.Lookup(ctx, world, s.options.Rules, a))
+			d = c.Decide(engine.Lookup(ctx, world, s.rules, a))
 		}
 		return d
 	}
@@ -240,7 +247,7 @@ func (s *simulation) couldGoOn(ctx context.Context, c *engine.Collector, world e
 			if q.Verb == engine.DeleteObject {
 				verb = object.Delete
 			}
-			_, no := s.neighbours.refuses(verb, x.Ref)
+			_, no := s.recorder.refuses(verb, x.Ref)
 			return no
 		})
 	}
@@ -253,7 +260,7 @@ func (s *simulation) couldGoOn(ctx context.Context, c *engine.Collector, world e
 	waits := slices.ContainsFunc(d.Blockers, func(id graph.ID) bool { return !g.Virtual(id) && g.Object(id).BeingDeleted() })
 	for _, id := range d.Blockers {
 		x := g.Object(id)
-		if g.Virtual(id) || x.BeingDeleted() || waits && s.neighbours.around.Recent(x) {
+		if g.Virtual(id) || x.BeingDeleted() || waits && s.neighbours.Around.Recent(x) {
 			continue
 		}
 		requests := decide(x).Requests
@@ -267,12 +274,9 @@ func (s *simulation) couldGoOn(ctx context.Context, c *engine.Collector, world e
 
 // releasedAlone are those objects that a collector which starts on the snapshot, with
 // nobody beside it, releases after their dependents have been orphaned.
-func (s *simulation) releasedAlone(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
-	beside := newNeighbours(s.snap, s.neighbours.around)
-	r := newRecorder(beside.server(), s.snap, false)
-	beside.watch(r)
-	r.withhold(nil)
-	c, _ := Open(s.snap, s.options.Rules)
+func (s lateSearch) releasedAlone(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
+	r := newRecorder(outcome.NewNeighbours(s.snap, s.neighbours.Around), false)
+	c, _ := Open(s.snap, s.rules)
 	if err := engine.Drain(ctx, c, r, engine.Follow{}); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (s *simulation) recollectionsOf(part *snapshot.Snapshot) recollections {
 			all.waited = append(all.waited, recollection{o.Ref, func(m *memory) { m.waited[uid] = true }})
 		}
 		for _, ref := range o.Owners {
-			at := s.locate(ref, o.Namespace)
+			at := s.judge.Locate(ref, o.Namespace)
 			if there[ref.UID] || asked[at] || s.options.strict() || !s.isAbsent(ref, at) {
 				continue
 			}

@@ -2,12 +2,11 @@ package plan
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -15,7 +14,7 @@ import (
 type messenger struct {
 	// allKinds: a kind that does not map is not served, rather than not known.
 	allKinds bool
-	tracks   *tracks
+	tracks   *outcome.Tracks
 }
 
 func (m messenger) message(e *report.Effect, detail string) string {
@@ -68,19 +67,19 @@ func (m messenger) sentence(e *report.Effect) string {
 
 func (m messenger) deletedSentence(e *report.Effect) string {
 	switch {
-	case e.Reason == string(Requested):
+	case e.Reason == string(outcome.Requested):
 		return "deleted as requested"
-	case e.Reason == string(FinalizerTaken):
+	case e.Reason == string(outcome.FinalizerTaken):
 		return "nothing else holds it"
-	case e.Reason == string(VolumeReclaimed):
+	case e.Reason == string(outcome.VolumeReclaimed):
 		return "goes with its claim " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
-	case e.Reason == string(AccountGone) && slices.ContainsFunc(e.Because, m.went):
+	case e.Reason == string(outcome.AccountGone) && slices.ContainsFunc(e.Because, m.went):
 		return "a token of " + names(e.Because) + ", and goes with it"
-	case e.Reason == string(AccountGone):
+	case e.Reason == string(outcome.AccountGone):
 		return "a token of " + names(e.Because) + ", which does not exist"
-	case e.Reason == string(DeletedByRest) && len(e.Because) > 0:
+	case e.Reason == string(outcome.DeletedByRest) && len(e.Because) > 0:
 		return "goes with " + names(e.Because)
-	case e.Reason == string(DeletedByRest):
+	case e.Reason == string(outcome.DeletedByRest):
 		return "deleted by another controller than the collector"
 	case len(e.Because) > 0 && !slices.ContainsFunc(e.Because, m.went):
 		if len(e.Because) > 1 {
@@ -128,7 +127,7 @@ func onceText(e *report.Effect) string {
 	default:
 		text += "; changes when " + releaseText(e.Object, others)
 	}
-	if e.Outcome == report.Blocked && e.Reason != string(FinalizerRemains) ||
+	if e.Outcome == report.Blocked && e.Reason != string(outcome.FinalizerRemains) ||
 		slices.ContainsFunc(others, func(r report.Release) bool { return r.State != report.ControllerGone }) {
 		return text
 	}
@@ -153,30 +152,30 @@ func releaseText(of report.Ref, list []report.Release) string {
 
 // went tells whether an owner was there at first, and has gone or is about to.
 func (m messenger) went(owner report.Ref) bool {
-	tr := m.tracks.byUID[owner.UID]
-	return tr != nil && tr.first.Name == owner.Name && tr.first.Namespace == owner.Namespace &&
-		(tr.last == nil || tr.last.BeingDeleted())
+	tr := m.tracks.ByUID[owner.UID]
+	return tr != nil && tr.First.Name == owner.Name && tr.First.Namespace == owner.Namespace &&
+		(tr.Last == nil || tr.Last.BeingDeleted())
 }
 
 func keptSentence(e *report.Effect) string {
 	switch {
-	case e.Reason == string(RequestRefused):
+	case e.Reason == string(outcome.RequestRefused):
 		return "the API server refuses to delete it"
-	case e.Reason == string(FinalizerTaken):
+	case e.Reason == string(outcome.FinalizerTaken):
 		return "loses the finalizer and stays, for it is not being deleted"
-	case e.Reason == string(VolumeRetained):
+	case e.Reason == string(outcome.VolumeRetained):
 		return "stays with its data: its claim " + names(e.Because) + " goes, and its reclaim policy is Retain"
-	case e.Reason == string(ClaimLeft):
+	case e.Reason == string(outcome.ClaimLeft):
 		return "stays with its data: StatefulSets leave their claims, and " + names(e.Because) + " goes"
-	case e.Reason == string(VolumeRecycled):
+	case e.Reason == string(outcome.VolumeRecycled):
 		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
-	case e.Reason == string(CollectorNotWorking):
+	case e.Reason == string(outcome.CollectorNotWorking):
 		return "stays: kube-controller-manager does not run, and the garbage collector with it"
-	case e.Reason == string(WebhookUnreachable), e.Reason == string(ConversionFails):
+	case e.Reason == string(outcome.WebhookUnreachable), e.Reason == string(outcome.ConversionFails):
 		return "stays: the API server refuses to change or delete it"
-	case e.Reason == string(Protected):
+	case e.Reason == string(outcome.Protected):
 		return "garbage, and protected: it stays"
-	case e.Reason == string(NotAskedFor):
+	case e.Reason == string(outcome.NotAskedFor):
 		return "garbage, and not in the namespaces that were asked for: it stays"
 	case e.Reason == "AbsenceNotProven":
 		return "stays: it is not proven that its owner " + names(e.Because) + " is absent"
@@ -191,47 +190,47 @@ func keptSentence(e *report.Effect) string {
 
 func blockedSentence(e *report.Effect) string {
 	b := e.BlockedBy
-	switch Reason(e.Reason) {
-	case WaitsForItself:
+	switch outcome.Reason(e.Reason) {
+	case outcome.WaitsForItself:
 		return "waits for itself: its own owner reference blocks it"
-	case CycleOfWaiting:
+	case outcome.CycleOfWaiting:
 		return "waits in a circle with " + names(b.Dependents)
-	case BlockingDependents:
+	case outcome.BlockingDependents:
 		return "waits for " + names(b.Dependents)
-	case OrphaningFails:
+	case outcome.OrphaningFails:
 		return "cannot be orphaned: a dependent cannot be patched (" + names(b.Dependents) + ")"
-	case GracePeriodRuns:
+	case outcome.GracePeriodRuns:
 		if b.Node == "" {
 			return "its grace period runs, and no kubelet is known to end it"
 		}
 		return "waits for the kubelet of node " + b.Node
-	case ContentRemains:
+	case outcome.ContentRemains:
 		if len(b.Dependents) == 0 {
 			return "waits"
 		}
 		return "waits for its content: " + names(b.Dependents)
-	case DiscoveryFails:
+	case outcome.DiscoveryFails:
 		return "stays until the API server can name all resources, or the API that it cannot is removed"
-	case APIServiceUnavailable:
+	case outcome.APIServiceUnavailable:
 		return "stays until every aggregated API answers, or the one that does not is removed"
-	case WebhookUnreachable, ConversionFails:
+	case outcome.WebhookUnreachable, outcome.ConversionFails:
 		if len(b.Dependents) == 0 {
 			return "stays: the API server refuses what would let it go"
 		}
 		return "waits for " + names(b.Dependents)
-	case NodeNotReady:
+	case outcome.NodeNotReady:
 		return "waits for the kubelet of node " + b.Node + ", which is not ready"
-	case NodeGone:
+	case outcome.NodeGone:
 		return "its node " + b.Node + " does not exist"
-	case InUse:
+	case outcome.InUse:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": in use by " + names(b.Dependents)
-	case LeftAlone:
+	case outcome.LeftAlone:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ")
-	case CollectorNotWorking:
+	case outcome.CollectorNotWorking:
 		return "only the garbage collector holds it, and kube-controller-manager does not run"
-	case ControllerNotWorking:
+	case outcome.ControllerNotWorking:
 		return "held only by a controller of kube-controller-manager, which does not run"
-	case DeletionMissed:
+	case outcome.DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the collector will not look at again until it restarts"
 	default:
 		text := "held by " + holders(b.Finalizers)
@@ -261,25 +260,25 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "the kind of its owner " + names(e.Because) + " is not served: the collector keeps it and tries again for ever"
 	case e.Reason == "UnknownOwnerKind":
 		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
-	case e.Reason == string(DependentUnknown):
+	case e.Reason == string(outcome.DependentUnknown):
 		return "goes only after " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
-	case e.Reason == string(OwnerUnknown):
+	case e.Reason == string(outcome.OwnerUnknown):
 		return "goes or stays with its owner " + names(e.Because)
-	case e.Reason == string(SharedUID):
+	case e.Reason == string(outcome.SharedUID):
 		return "several objects have its uid or that of an owner: they cannot be told apart"
-	case e.Reason == string(MissingUID):
+	case e.Reason == string(outcome.MissingUID):
 		return "an owner has no uid in the snapshot: which object is meant is not known"
-	case e.Reason == string(ProtectionUnknown):
+	case e.Reason == string(outcome.ProtectionUnknown):
 		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
-	case e.Reason == string(VolumeUnknown):
+	case e.Reason == string(outcome.VolumeUnknown):
 		return "what becomes of it without its claim " + names(e.Because) + " is not known"
-	case e.Reason == string(WebhookUnknown):
+	case e.Reason == string(outcome.WebhookUnknown):
 		return "whether a webhook has to be asked that does not answer is not known"
-	case e.Reason == string(TokenUnknown):
+	case e.Reason == string(outcome.TokenUnknown):
 		return "may be a token of " + names(e.Because) + ", and goes with it then"
-	case e.Reason == string(ContentNotCovered):
+	case e.Reason == string(outcome.ContentNotCovered):
 		return "not all of its content is known"
-	case IsLate(Reason(e.Reason)):
+	case outcome.IsLate(outcome.Reason(e.Reason)):
 		return lateSentence(e)
 	case len(e.Because) > 0:
 		return "whether " + names(e.Because) + " exists is not known"
@@ -291,47 +290,24 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 // lateSentence is about an object with which nobody goes on who could.
 func lateSentence(e *report.Effect) string {
 	const late = ", and has not done its part for minutes"
-	switch Reason(e.Reason) {
-	case CollectorNotWorking, DeletionMissed:
+	switch outcome.Reason(e.Reason) {
+	case outcome.CollectorNotWorking, outcome.DeletionMissed:
 		if e.BlockedBy == nil {
 			return "goes once the garbage collector does its part, which it has not for minutes"
 		}
-		if e.Reason == string(DeletionMissed) {
+		if e.Reason == string(outcome.DeletionMissed) {
 			return "only the garbage collector holds it, which runs" + late + ": it may have missed this deletion"
 		}
 		return "only the garbage collector holds it" + late
-	case ControllerNotWorking:
+	case outcome.ControllerNotWorking:
 		return "held only by a controller of Kubernetes, which has not done its part for minutes"
-	case PodNotFinished:
+	case outcome.PodNotFinished:
 		return "its grace period has been over for minutes, and its kubelet has not ended it"
-	case NamespaceDeletionFails:
+	case outcome.NamespaceDeletionFails:
 		return "the namespace controller cannot discover or delete its content"
 	default:
 		return "the API server does not get its instances deleted"
 	}
-}
-
-// detailOf is what an error says beyond the sentence that it stands behind.
-func detailOf(err error) string {
-	var unknown *object.UnknownKindError
-	var uncovered *object.UncoveredError
-	var scope *object.NamespaceRequiredError
-	switch {
-	case err == nil, errors.As(err, &unknown), errors.As(err, &scope):
-		return ""
-	case errors.As(err, &uncovered):
-		return plainWhy(uncovered.Why)
-	default:
-		return err.Error()
-	}
-}
-
-// plainWhy is the reason of a gap without its code, where a text follows.
-func plainWhy(why string) string {
-	if _, text, ok := strings.Cut(why, ": "); ok {
-		return text
-	}
-	return why
 }
 
 // names lists objects as kubectl names them, the first few by name.

@@ -1,57 +1,59 @@
 package plan
 
+import "github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+
 // Reason is why an object has the outcome it has, where the collector's own
 // reasons do not say it. Reasons are API; docs/reasons.md lists them.
-type Reason string
+type Reason = outcome.Reason
 
 // The reasons of effects beside those of the engine.
 const (
-	Requested          Reason = "Requested"
-	RequestRefused     Reason = "RequestRefused"
-	FinalizerRemains   Reason = "FinalizerRemains"
-	BlockingDependents Reason = "BlockingDependents"
-	WaitsForItself     Reason = "WaitsForItself"
-	CycleOfWaiting     Reason = "CycleOfWaiting"
-	OrphaningFails     Reason = "OrphaningFails"
-	GracePeriodRuns    Reason = "GracePeriodRuns"
-	ContentRemains     Reason = "ContentRemains"
-	DiscoveryFails     Reason = "DiscoveryFails"
-	ContentNotCovered  Reason = "ContentNotCovered"
-	DependentUnknown   Reason = "DependentUnknown"
-	OwnerUnknown       Reason = "OwnerUnknown"
-	DeletionMissed     Reason = "DeletionMissed"
-	SharedUID          Reason = "SharedUID"
-	MissingUID         Reason = "MissingUID"
-	InUse              Reason = "InUse"
-	ProtectionUnknown  Reason = "ProtectionUnknown"
-	LeftAlone          Reason = "LeftAlone"
-	Released           Reason = "Released"
-	DeletedByRest      Reason = "DeletedByController"
-	Protected          Reason = "Protected"
-	NotAskedFor        Reason = "NotAskedFor"
-	FinalizerTaken     Reason = "FinalizerTaken"
-	VolumeReclaimed    Reason = "VolumeReclaimed"
-	VolumeRetained     Reason = "VolumeRetained"
-	VolumeRecycled     Reason = "VolumeRecycled"
-	VolumeUnknown      Reason = "VolumeUnknown"
-	ReleasedLater      Reason = "FinalizerComesOff"
-	UntilReleased      Reason = "UntilFinalizerComesOff"
+	Requested          = outcome.Requested
+	RequestRefused     = outcome.RequestRefused
+	FinalizerRemains   = outcome.FinalizerRemains
+	BlockingDependents = outcome.BlockingDependents
+	WaitsForItself     = outcome.WaitsForItself
+	CycleOfWaiting     = outcome.CycleOfWaiting
+	OrphaningFails     = outcome.OrphaningFails
+	GracePeriodRuns    = outcome.GracePeriodRuns
+	ContentRemains     = outcome.ContentRemains
+	DiscoveryFails     = outcome.DiscoveryFails
+	ContentNotCovered  = outcome.ContentNotCovered
+	DependentUnknown   = outcome.DependentUnknown
+	OwnerUnknown       = outcome.OwnerUnknown
+	DeletionMissed     = outcome.DeletionMissed
+	SharedUID          = outcome.SharedUID
+	MissingUID         = outcome.MissingUID
+	InUse              = outcome.InUse
+	ProtectionUnknown  = outcome.ProtectionUnknown
+	LeftAlone          = outcome.LeftAlone
+	Released           = outcome.Released
+	DeletedByRest      = outcome.DeletedByRest
+	Protected          = outcome.Protected
+	NotAskedFor        = outcome.NotAskedFor
+	FinalizerTaken     = outcome.FinalizerTaken
+	VolumeReclaimed    = outcome.VolumeReclaimed
+	VolumeRetained     = outcome.VolumeRetained
+	VolumeRecycled     = outcome.VolumeRecycled
+	VolumeUnknown      = outcome.VolumeUnknown
+	ReleasedLater      = outcome.ReleasedLater
+	UntilReleased      = outcome.UntilReleased
 
-	NodeNotReady          Reason = "NodeNotReady"
-	NodeGone              Reason = "NodeGone"
-	APIServiceUnavailable Reason = "APIServiceUnavailable"
-	WebhookUnreachable    Reason = "WebhookUnreachable"
-	ConversionFails       Reason = "ConversionFails"
-	WebhookUnknown        Reason = "WebhookUnknown"
-	AccountGone           Reason = "AccountGone"
-	TokenUnknown          Reason = "TokenUnknown"
-	ClaimLeft             Reason = "ClaimLeft"
+	NodeNotReady          = outcome.NodeNotReady
+	NodeGone              = outcome.NodeGone
+	APIServiceUnavailable = outcome.APIServiceUnavailable
+	WebhookUnreachable    = outcome.WebhookUnreachable
+	ConversionFails       = outcome.ConversionFails
+	WebhookUnknown        = outcome.WebhookUnknown
+	AccountGone           = outcome.AccountGone
+	TokenUnknown          = outcome.TokenUnknown
+	ClaimLeft             = outcome.ClaimLeft
 
-	CollectorNotWorking    Reason = "CollectorNotWorking"
-	ControllerNotWorking   Reason = "ControllerNotWorking"
-	DefinitionCleanupFails Reason = "DefinitionCleanupFails"
-	NamespaceDeletionFails Reason = "NamespaceDeletionFails"
-	PodNotFinished         Reason = "PodNotFinished"
+	CollectorNotWorking    = outcome.CollectorNotWorking
+	ControllerNotWorking   = outcome.ControllerNotWorking
+	DefinitionCleanupFails = outcome.DefinitionCleanupFails
+	NamespaceDeletionFails = outcome.NamespaceDeletionFails
+	PodNotFinished         = outcome.PodNotFinished
 )
 
 // ReasonText is one documented reason.
@@ -109,3 +111,6 @@ func Reasons() []ReasonText {
 		{PodNotFinished, "The grace period of the pod has been over for minutes, and the kubelet has not ended it."},
 	}
 }
+
+// IsLate reports whether a reason says that somebody is late, or fails.
+func IsLate(r Reason) bool { return outcome.IsLate(r) }

@@ -5,27 +5,17 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-)
-
-// The actors of steps.
-const (
-	actorUser      = "user"
-	actorCollector = "collector"
-	actorServer    = "apiserver"
-	// actorReleaser is who takes a finalizer off whose controller is not known.
-	actorReleaser = "controller"
 )
 
 // The verbs of steps.
@@ -47,18 +37,17 @@ type record struct {
 	patch               *object.Patch
 	cause               int32
 	answer              int16
-	reason              word
-	verb, actor, policy word
+	reason              outcome.Word
+	verb, actor, policy outcome.Word
 }
-
-// word is a text that many steps share.
-type word uint16
 
 // recorder is a simulated server that writes down who asks it for what, and what
 // came of it. It is the world that the engine's drivers run on.
 type recorder struct {
-	server    *apisim.Server
-	snap      *snapshot.Snapshot
+	server *apisim.Server
+	snap   *snapshot.Snapshot
+	// beside are those who act beside the collector.
+	beside    *outcome.Neighbours
 	monitored map[schema.GroupVersionKind]bool
 	reads     bool
 
@@ -71,42 +60,26 @@ type recorder struct {
 	records    records
 	// silent has no step written down: of a run that is only compared nobody reads them.
 	silent   bool
-	words    []string
-	numbers  map[string]word
+	words    *outcome.Words
 	observed func(e object.Event, cause int)
-	// unreadable says why stored objects of a resource cannot be read; nil where all can.
-	unreadable func(schema.GroupResource) error
 	// keep withholds writes of the collector; kept says why, of those it did.
 	keep Keeper
-	kept map[object.Ref]Reason
+	kept map[object.Ref]outcome.Reason
 	// refused are the answers to writes of the collector that the server refused.
 	refused map[object.Ref]error
-	// late are the writes that nobody makes who should long have; nil for none.
-	late *late
 }
 
 var _ engine.World = (*recorder)(nil)
 
-func newRecorder(server *apisim.Server, snap *snapshot.Snapshot, reads bool) *recorder {
-	return &recorder{
-		server: server, snap: snap, reads: reads, actor: actorCollector,
-		monitored: map[schema.GroupVersionKind]bool{}, words: []string{""}, numbers: map[string]word{"": 0},
+func newRecorder(beside *outcome.Neighbours, reads bool) *recorder {
+	r := &recorder{
+		snap: beside.Snapshot, beside: beside, reads: reads, actor: outcome.ActorCollector,
+		monitored: map[schema.GroupVersionKind]bool{}, words: outcome.NewWords(),
+		kept: map[object.Ref]outcome.Reason{}, refused: map[object.Ref]error{},
 	}
+	r.server = r.newServer()
+	return r
 }
-
-// word is the number of a text.
-func (r *recorder) word(text string) word {
-	w, ok := r.numbers[text]
-	if !ok {
-		w = word(len(r.words))
-		r.words = append(r.words, text)
-		r.numbers[text] = w
-	}
-	return w
-}
-
-// text is the text of a word.
-func (r *recorder) text(w word) string { return r.words[w] }
 
 // as has everything that happens in do done by another actor.
 func (r *recorder) as(actor, reason string, do func()) {
@@ -125,17 +98,31 @@ func (r *recorder) Resource(apiVersion, kind string) (object.Resource, error) {
 // the one that is meant, and a kind that nobody serves as far as is known may be
 // served: neither proves anything.
 func (r *recorder) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
-	o, err := r.server.Get(ctx, ref)
-	if apierrors.IsNotFound(err) && r.mayBeServed(ref) {
-		err = &object.UncoveredError{Ref: ref, Why: "whether the kind is served is not in the snapshot"}
-	}
-	if err == nil && ref.UID != o.UID && ref.UID != "" && madeUp(o.UID) {
-		o, err = nil, &object.UncoveredError{Ref: ref, Why: "the object of that name has no uid in the snapshot"}
-	}
+	o, err := r.read(ctx, ref)
 	if r.reads {
 		r.add(verbGet, record{object: r.named(ref), answer: answerOf(err)})
 	}
 	return o, err
+}
+
+// read is a Get that is not written down.
+func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	o, err := r.server.Get(ctx, ref)
+	if apierrors.IsNotFound(err) && r.mayBeServed(ref) {
+		err = &object.UncoveredError{Ref: ref, Why: "whether the kind is served is not in the snapshot"}
+	}
+	if err == nil && ref.UID != o.UID && ref.UID != "" && outcome.MadeUp(o.UID) {
+		o, err = nil, &object.UncoveredError{Ref: ref, Why: "the object of that name has no uid in the snapshot"}
+	}
+	return o, err
+}
+
+// unrecorded is a recorder whose reads are not written down.
+type unrecorded struct{ *recorder }
+
+// Get reads as the recorder does.
+func (r unrecorded) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
+	return r.read(ctx, ref)
 }
 
 // mayBeServed tells whether a kind such as AllowList, which maps because there is
@@ -151,8 +138,6 @@ func (r *recorder) mayBeServed(ref object.Ref) bool {
 	})
 }
 
-func madeUp(uid types.UID) bool { return strings.HasPrefix(string(uid), snapshot.MissingUID) }
-
 // Delete deletes as the server does.
 func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
 	if err := r.withheld(ref, true); err != nil {
@@ -163,11 +148,11 @@ func (r *recorder) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOp
 	}
 	target, before := r.named(ref), r.server.Writes()
 	err := r.server.Delete(ctx, ref, o)
-	if r.actor != actorUser && r.actor != actorCollector && r.server.Writes() == before {
+	if r.actor != outcome.ActorUser && r.actor != outcome.ActorCollector && r.server.Writes() == before {
 		// Controllers repeat without end what has no effect.
 		return err
 	}
-	r.add(verbDelete, record{object: target, policy: r.word(policyIn(o)), answer: answerOf(err)})
+	r.add(verbDelete, record{object: target, policy: r.words.Number(policyIn(o)), answer: answerOf(err)})
 	r.note(ref, err)
 	return err
 }
@@ -190,16 +175,13 @@ func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) er
 // note keeps the answer to a write of the collector that it will only try again: not
 // one that says that the object is another one by now, or gone.
 func (r *recorder) note(ref object.Ref, err error) {
-	if r.actor != actorCollector {
+	if r.actor != outcome.ActorCollector {
 		return
 	}
 	var status apierrors.APIStatus
 	if err == nil || !errors.As(err, &status) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		delete(r.refused, ref)
 		return
-	}
-	if r.refused == nil {
-		r.refused = map[object.Ref]error{}
 	}
 	r.refused[ref] = err
 }
@@ -228,7 +210,7 @@ func (r *recorder) Finalize(ctx context.Context, o *object.Object) (*object.Obje
 
 // DeleteCollection deletes all of a resource in a namespace as the server does.
 func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
-	if err := r.stopsWrite(namespaceRef(namespace)); err != nil {
+	if err := r.stopsWrite(outcome.NamespaceRef(namespace)); err != nil {
 		return err
 	}
 	before := r.server.Writes()
@@ -239,12 +221,10 @@ func (r *recorder) DeleteCollection(ctx context.Context, res object.Resource, na
 
 // DeleteStored deletes from storage as the server does.
 func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
-	if r.unreadable != nil {
-		if err := r.unreadable(gr); err != nil {
-			return err
-		}
+	if err := r.unreadable(gr); err != nil {
+		return err
 	}
-	if err := r.stopsWrite(definitionRef(gr.String())); err != nil {
+	if err := r.stopsWrite(outcome.DefinitionRef(gr.String())); err != nil {
 		return err
 	}
 	before := r.server.Writes()
@@ -261,7 +241,7 @@ func (r *recorder) addCollection(before uint64, res object.Resource, namespace, 
 		return
 	}
 	all := &object.Object{Ref: object.Ref{APIVersion: res.APIVersion(), Kind: res.Kind, Namespace: namespace}}
-	r.add(verbDeleteAll, record{object: all, policy: r.word(policy), answer: answerOf(err)})
+	r.add(verbDeleteAll, record{object: all, policy: r.words.Number(policy), answer: answerOf(err)})
 }
 
 // policyIn is the propagation policy of options; empty when they have none.
@@ -302,7 +282,7 @@ func (r *recorder) Events() []object.Event {
 // add writes a step down, and behind it the removals that it caused.
 func (r *recorder) add(verb string, rec record) {
 	if !r.silent {
-		rec.verb, rec.actor, rec.reason = r.word(verb), r.word(r.actor), r.word(r.reason)
+		rec.verb, rec.actor, rec.reason = r.words.Number(verb), r.words.Number(r.actor), r.words.Number(r.reason)
 		r.records.add(rec)
 	}
 	if verb != verbGet {
@@ -316,7 +296,7 @@ func (r *recorder) collect(cause int) {
 	for _, e := range r.server.Events() {
 		if e.Type == object.Deleted && !r.silent {
 			r.records.add(record{
-				object: e.Object, verb: r.word(verbRemoved), actor: r.word(actorServer), reason: r.word(r.reason), cause: int32(cause),
+				object: e.Object, verb: r.words.Number(verbRemoved), actor: r.words.Number(outcome.ActorServer), reason: r.words.Number(r.reason), cause: int32(cause),
 			})
 		}
 		if r.observed != nil {

@@ -10,17 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // report writes the plan down, and goes on to the future in which every finalizer comes
 // off.
-func (s *simulation) report(ctx context.Context, all fates) (*report.Plan, error) {
-	s.exonerate(all)
-	s.claim(all)
-	in, concerned := s.nearby(all), maps.Clone(all)
-	maps.DeleteFunc(concerned, func(_ types.UID, f *fate) bool { return !s.concerns(f, in) })
+func (s *simulation) report(ctx context.Context, all outcome.Outcomes) (*report.Plan, error) {
+	s.cause.exonerate(all)
+	s.cause.claim(all)
+	in, concerned := s.near(), maps.Clone(all)
+	if s.options.OnlyNear && s.seed.Verb != Collect {
+		in = in.only(s.seed.Targets, all)
+	}
+	maps.DeleteFunc(concerned, func(_ types.UID, out *outcome.Outcome) bool { return !in.concerns(out) })
 	p := &report.Plan{
 		APIVersion: report.APIVersion, Kind: "Plan",
 		Source:  SourceOf(s.snap),
@@ -49,48 +53,48 @@ func (s *simulation) report(ctx context.Context, all fates) (*report.Plan, error
 	}
 	p.Effects = s.withFutures(p.Effects, all)
 	p.Summary = summarise(p.Effects)
-	s.data(p)
+	storage{snap: s.snap, collects: s.seed.Verb == Collect}.addTo(p)
 	p.Complete = p.Summary.Unknown == 0 && len(p.Gaps) == 0
-	p.Consequences = s.consequences(p.Effects, all)
-	p.Digest = s.digest(p)
+	p.Consequences = s.account().consequences(p.Effects, all)
+	p.Digest = digest(s.snap, s.seed, s.options.Guards, p)
 	return p, nil
 }
 
-// sorted lists fates in object.Compare order. The objects of a snapshot have that
-// order already: with many fates it is faster to go along them than to sort.
-func (s *simulation) sorted(all fates) []*fate {
-	list := make([]*fate, 0, len(all))
+// sorted lists outcomes in object.Compare order. The objects of a snapshot have that
+// order already: with many outcomes it is faster to go along them than to sort.
+func (s *simulation) sorted(all outcome.Outcomes) []*outcome.Outcome {
+	list := make([]*outcome.Outcome, 0, len(all))
 	if len(all) > len(s.snap.Objects)/8 {
 		for _, o := range s.snap.Objects {
-			if f := s.fateIn(all, o.Ref); f != nil {
-				list = append(list, f)
+			if out := s.judge.Of(all, o.Ref); out != nil {
+				list = append(list, out)
 			}
 		}
 		return list
 	}
-	for _, f := range all {
-		list = append(list, f)
+	for _, out := range all {
+		list = append(list, out)
 	}
-	slices.SortFunc(list, func(a, b *fate) int { return object.Compare(a.track.first.Ref, b.track.first.Ref) })
+	slices.SortFunc(list, func(a, b *outcome.Outcome) int { return object.Compare(a.Track.First.Ref, b.Track.First.Ref) })
 	return list
 }
 
-func (s *simulation) effects(all fates) []report.Effect {
+func (s *simulation) effects(all outcome.Outcomes) []report.Effect {
 	sorted := s.sorted(all)
-	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: &s.tracks}
+	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: s.tracks}
 	effects := make([]report.Effect, len(sorted))
-	for i, f := range sorted {
+	for i, out := range sorted {
 		effects[i] = report.Effect{
-			Object: report.RefOf(f.track.first.Ref), Outcome: f.outcome, Reason: f.reason,
-			Because: refs(f.because), RemovedReferences: refs(f.removed),
-			Baseline: f.baseline, Contested: f.contested, Otherwise: f.otherwise(), Assumptions: f.assumptions,
+			Object: report.RefOf(out.Track.First.Ref), Outcome: out.Result, Reason: out.Reason,
+			Because: refs(out.Because), RemovedReferences: refs(out.Removed),
+			Baseline: out.Baseline, Contested: out.Contested, Otherwise: out.Otherwise(), Assumptions: out.Assumptions,
 		}
-		if b := f.blocked; b != nil && f.outcome != report.Deleted {
+		if b := out.Blocked; b != nil && out.Result != report.Deleted {
 			effects[i].BlockedBy = b
 		}
-		effects[i].Message = m.message(&effects[i], f.detail)
-		if f.outcome == report.Deleted {
-			s.comesBack(&effects[i], f)
+		effects[i].Message = m.message(&effects[i], out.Detail)
+		if out.Result == report.Deleted {
+			s.comesBack(&effects[i], out)
 		}
 	}
 	return effects
@@ -164,9 +168,9 @@ func (s *simulation) relevantGaps(p *report.Plan) []report.Gap {
 	namespaces, refused := map[string]bool{}, map[report.Ref]bool{}
 	for i := range p.Effects {
 		switch e := &p.Effects[i]; {
-		case e.Reason == string(RequestRefused):
+		case e.Reason == string(outcome.RequestRefused):
 			refused[e.Object] = true
-		case !staysReleased(e.Reason):
+		case !outcome.StaysReleased(e.Reason):
 			namespaces[e.Object.Namespace] = true
 		}
 	}

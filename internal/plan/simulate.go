@@ -7,13 +7,12 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -51,7 +50,7 @@ type Options struct {
 	memory *memory
 	// late is who was found to be late in the whole of which this run tries a part; looked
 	// tells that it was looked for.
-	late   *late
+	late   *outcome.Late
 	looked bool
 }
 
@@ -67,8 +66,8 @@ type Result struct {
 // After lists the objects at quiescence, in object.Compare order. Finalizers of which
 // the plan does not expect that they come off are still there.
 func (r *Result) After() []*object.Object {
-	if r.run.futures.expected != nil {
-		return r.run.futures.expected
+	if r.run.futures.end != nil {
+		return r.run.futures.end
 	}
 	return r.run.after()
 }
@@ -77,17 +76,17 @@ func (r *Result) After() []*object.Object {
 // returns an error when a target is not in the snapshot, when the context ends,
 // or when the simulation does not end.
 func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
-	left := unsure{}
+	left := undecided{}
 	for {
 		s := newSimulation(snap, seed, o)
-		fates, err := s.settle(ctx, left)
+		all, err := s.settle(ctx, left)
 		if err != nil {
 			return nil, err
 		}
-		if fates == nil {
+		if all == nil {
 			continue
 		}
-		p, err := s.report(ctx, fates)
+		p, err := s.report(ctx, all)
 		if err != nil {
 			return nil, err
 		}
@@ -96,14 +95,14 @@ func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 }
 
 // settle runs a seed under every schedule, and judges what becomes of everything. There
-// are no fates if the run has written to something that has to be left alone: it is for
+// are no outcomes if the run has written to something that has to be left alone: it is for
 // another one then.
-func (s *simulation) settle(ctx context.Context, left unsure) (fates, error) {
+func (s *simulation) settle(ctx context.Context, left undecided) (outcome.Outcomes, error) {
 	s.leave(left)
 	if err := s.run(ctx, nil); err != nil {
 		return nil, err
 	}
-	all := s.fates()
+	all := s.judge.Outcomes()
 	if s.ourCollector() && left.add(s, all) {
 		return nil, nil
 	}
@@ -129,9 +128,9 @@ func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object
 	if err := s.run(ctx, nil); err != nil {
 		return report.Effect{}, err
 	}
-	all, one := s.fates(), fates{}
-	if f := s.fateIn(all, o.Ref); f != nil {
-		one[s.tracks.key(o.Ref)] = f
+	all, one := s.judge.Outcomes(), outcome.Outcomes{}
+	if out := s.judge.Of(all, o.Ref); out != nil {
+		one[s.tracks.Key(o.Ref)] = out
 	}
 	effects := s.effects(one)
 	if seed.Verb == Delete {
@@ -150,22 +149,23 @@ func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object
 
 // simulation is one run of a seed.
 type simulation struct {
-	snap      *snapshot.Snapshot
-	seed      Seed
-	options   Options
-	recorder  *recorder
-	collector *engine.Collector
-	tracks    tracks
-	rest      *restOfWorld
-	futures   futures
-	cause     cause
+	snap        *snapshot.Snapshot
+	seed        Seed
+	options     Options
+	recorder    *recorder
+	collector   *engine.Collector
+	tracks      *outcome.Tracks
+	judge       *outcome.Judge
+	controllers *controllerSet
+	futures     futures
+	cause       cause
+	awaited     awaited
+	// finalizers know who takes those of others off.
+	finalizers finalizers
 	// neighbours are those who act beside the collector, as far as they were seen.
-	neighbours *neighbours
-	adoption   adoption
-	// left are the objects that are left alone because their fates are unknown.
-	left unsure
-	// partial: the rules look for owners everywhere, and something was not seen.
-	partial bool
+	neighbours *outcome.Neighbours
+	// left are the objects that are left alone because their outcomes are unknown.
+	left undecided
 	// requests are those of the user that are still to come.
 	requests []func()
 	// scope is what other runs are tried on, nil where none are; exploration is what came
@@ -176,23 +176,36 @@ type simulation struct {
 
 func (o Options) strict() bool { return o.Rules == engine.Strict }
 
+// notAskedFor tells whether the Keeper says so of an object.
+func (s *simulation) notAskedFor(o *object.Object) bool {
+	return s.options.Keep != nil && s.options.Keep(o, false) == outcome.NotAskedFor
+}
+
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
-	beside := newNeighbours(snap, o.Surroundings)
+	beside := outcome.NewNeighbours(snap, o.Surroundings)
 	s := &simulation{
 		snap: snap, seed: seed, options: o, neighbours: beside,
-		recorder:  newRecorder(beside.server(), snap, o.Reads),
+		recorder:  newRecorder(beside, o.Reads),
 		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...)),
-		tracks:    tracks{byUID: map[types.UID]*track{}, phase: inBaseline, shared: sharedUIDs(snap), find: snap.Find},
+	}
+	s.recorder.keep = o.Keep
+	s.controllers = newControllerSet(s.recorder, beside)
+	s.tracks = outcome.NewTracks(snap, s.recorder.words)
+	s.judge = &outcome.Judge{
+		Snap: snap, Collects: seed.Verb == Collect, Takes: seed.Verb == RemoveFinalizer, Rules: o.Rules,
+		Partial:     o.strict() && len(RelevantGaps(snap, func(string) bool { return true })) > 0,
+		NotAskedFor: s.notAskedFor,
+		Tracks:      s.tracks, Words: s.recorder.words, Kept: s.recorder.kept, Refused: s.recorder.refused,
+		Server: s.recorder.server, Lookups: unrecorded{s.recorder}, Collector: s.collector,
+		Controllers: s.controllers.controllers, Neighbours: beside, Causes: &s.cause,
 	}
 	if o.Controller == nil && o.Surroundings != nil {
-		s.options.Controller = s.controllerOf
+		s.options.Controller = leaving{o.Surroundings, snap, s.judge}.controllerOf
 	}
-	s.partial = o.Rules == engine.Strict && len(RelevantGaps(snap, func(string) bool { return true })) > 0
-	beside.watch(s.recorder)
-	s.recorder.withhold(o.Keep)
-	s.rest = newRestOfWorld(s.recorder, beside)
-	s.tracks.collector, s.tracks.reclaim = s.recorder.word(actorCollector), s.recorder.word(controllers.ReclaimName)
-	s.recorder.observed = func(e object.Event, _ int) { s.tracks.event(e, s.recorder.word(s.recorder.actor)) }
+	s.cause = cause{snap: snap, seed: seed, rules: o.Rules, tracks: s.tracks, writes: s.writes}
+	s.finalizers = finalizers{ask: s.options.Controller, simulated: s.controllers, answers: map[report.Release]report.Release{}}
+	s.awaited = awaited{snap: snap, tracks: s.tracks, judge: s.judge, cause: &s.cause, finalizers: &s.finalizers}
+	s.recorder.observed = func(e object.Event, _ int) { s.tracks.Event(e, s.recorder.words.Number(s.recorder.actor)) }
 	return s
 }
 
@@ -208,7 +221,7 @@ func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 
 // atOnce is what happens while nobody takes a finalizer of others off.
 func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
-	s.rest.look()
+	s.controllers.look()
 	if err := s.findLate(ctx); err != nil {
 		return err
 	}
@@ -218,23 +231,32 @@ func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
 	s.watch(s.snap.Objects, random)
 	s.look(s.collector.Graph())
 	if s.seed.Verb == Collect {
-		s.tracks.phase = afterSeed
+		s.tracks.Phase = outcome.AfterSeed
 		return s.drain(ctx, random)
 	}
 	if err := s.drain(ctx, nil); err != nil {
 		return err
 	}
-	s.tracks.phase = afterSeed
-	if err := s.plant(ctx); err != nil {
+	s.tracks.Phase = outcome.AfterSeed
+	if err := s.applySeed(ctx); err != nil {
 		return err
 	}
 	return s.drain(ctx, random)
 }
 
+// findLate looks who is late, unless a run that this one is a part of has done so.
+func (s *simulation) findLate(ctx context.Context) (err error) {
+	if s.neighbours.Late = s.options.late; !s.options.looked {
+		search := lateSearch{snap: s.snap, neighbours: s.neighbours, recorder: s.recorder, rules: s.options.Rules, ours: s.ourCollector()}
+		s.neighbours.Late, err = search.find(ctx)
+	}
+	return err
+}
+
 // runRemoval takes the finalizers off before the collector starts, unless it is one that
 // was running.
 func (s *simulation) runRemoval(ctx context.Context, random *rand.Rand) error {
-	s.tracks.phase = afterSeed
+	s.tracks.Phase = outcome.AfterSeed
 	if s.options.Explore != 0 {
 		c, _ := Open(s.snap, s.options.Rules)
 		s.look(c.Graph())
@@ -290,15 +312,15 @@ func (s *simulation) watch(objects []*object.Object, random *rand.Rand) {
 
 func (s *simulation) drain(ctx context.Context, random *rand.Rand) error {
 	follow := s.follow()
-	follow.Idle = func() bool { return s.request() || s.rest.act(ctx) }
+	follow.Idle = func() bool { return s.request() || s.controllers.act(ctx) }
 	if random != nil {
-		s.rest.haste = newHaste(random)
+		s.controllers.interleaver = newInterleaver(random)
 		pace := 1 << random.IntN(8) // requests of a user follow one another, or the collector is through with one first
-		world := hasty{s.recorder, func() {
+		world := interleaved{s.recorder, func() {
 			for pace < 1<<7 && len(s.requests) > 0 && random.IntN(pace) == 0 {
 				s.request()
 			}
-			s.rest.haste.meanwhile(ctx, s.rest)
+			s.controllers.interleaver.meanwhile(ctx, s.controllers)
 		}}
 		return engine.Explore(ctx, s.collector, world, follow, random)
 	}
@@ -312,17 +334,17 @@ func (s *simulation) follow() engine.Follow {
 	return engine.Follow{
 		Decided: func(d engine.Decision) {
 			s.recorder.reason, s.recorder.attempt = d.Reason.String(), d.Attempt.Observed
-			s.tracks.decided(d)
+			s.tracks.Decided(d)
 			if d.Attempt.Work == engine.OrphanWork {
-				s.tracks.orphaning(d)
+				s.tracks.Orphaning(d)
 			}
 		},
 		Settled: func(engine.Outcome) { s.recorder.reason, s.recorder.attempt = "", nil },
 	}
 }
 
-// plant sends the first of the user's requests and prepares the others.
-func (s *simulation) plant(ctx context.Context) error {
+// applySeed sends the first of the user's requests and prepares the others.
+func (s *simulation) applySeed(ctx context.Context) error {
 	policy := metav1.DeletionPropagation(s.seed.Policy.String())
 	for _, ref := range s.seed.Targets {
 		target := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
@@ -330,10 +352,10 @@ func (s *simulation) plant(ctx context.Context) error {
 			return fmt.Errorf("%s is not in the snapshot", ref)
 		}
 		s.requests = append(s.requests, func() {
-			tr := s.tracks.of(target)
-			tr.target = true
-			s.recorder.as(actorUser, string(Requested), func() {
-				tr.refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
+			tr := s.tracks.Of(target)
+			tr.Target = true
+			s.recorder.as(outcome.ActorUser, string(outcome.Requested), func() {
+				tr.Refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
 			})
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -14,16 +15,16 @@ import (
 func (s *simulation) steps() []report.Step {
 	rec := s.recorder
 	steps := make([]report.Step, 0, rec.records.len())
-	c := causes{on: map[types.UID]int{}, below: map[types.UID]int{}}
+	c := stepCauses{on: map[types.UID]int{}, below: map[types.UID]int{}}
 	for n, r := range rec.records.all {
 		step := report.Step{
-			N: n, Actor: rec.text(r.actor), Verb: rec.text(r.verb), Object: report.RefOf(r.object.Ref), Policy: rec.text(r.policy),
-			Reason: rec.text(r.reason), Cause: int(r.cause), Answer: int(r.answer),
+			N: n, Actor: rec.words.Text(r.actor), Verb: rec.words.Text(r.verb), Object: report.RefOf(r.object.Ref), Policy: rec.words.Text(r.policy),
+			Reason: rec.words.Text(r.reason), Cause: int(r.cause), Answer: int(r.answer),
 		}
 		if r.patch != nil {
 			step.Patch = string(r.patch.Body())
 		}
-		if step.Actor == actorCollector && r.cause == 0 {
+		if step.Actor == outcome.ActorCollector && r.cause == 0 {
 			step.Cause = c.of(r)
 		}
 		if step.Verb != verbGet && r.answer == 0 {
@@ -34,15 +35,15 @@ func (s *simulation) steps() []report.Step {
 	return steps
 }
 
-// causes finds what made the collector look at an object: a step about one of its
+// stepCauses find what made the collector look at an object: a step about one of its
 // owners, the start of its own deletion, or the end of one of its dependents.
-type causes struct {
+type stepCauses struct {
 	// on is the last step that changed an object, below the last one that
 	// removed a dependent of it.
 	on, below map[types.UID]int
 }
 
-func (c causes) of(r *record) int {
+func (c stepCauses) of(r *record) int {
 	cause := max(c.on[r.object.UID], c.below[r.object.UID])
 	for _, ref := range r.object.Owners {
 		cause = max(cause, c.on[ref.UID])
@@ -50,7 +51,7 @@ func (c causes) of(r *record) int {
 	return cause
 }
 
-func (c causes) note(n int, r *record, removed bool) {
+func (c stepCauses) note(n int, r *record, removed bool) {
 	if r.object.UID == "" {
 		return
 	}
@@ -83,20 +84,20 @@ func (s *simulation) stuck() []report.Stuck {
 				for _, d := range g.Dependents(id) {
 					st.Because = append(st.Because, report.RefOf(g.Identity(d)))
 				}
-			} else if tr := s.tracks.byUID[ref.UID]; tr != nil {
-				st.Reason = tr.decision.reason.String()
+			} else if tr := s.tracks.ByUID[ref.UID]; tr != nil {
+				st.Reason = tr.Decision.Reason.String()
 				if work == engine.OrphanWork {
-					st.Reason = string(OrphaningFails)
+					st.Reason = string(outcome.OrphaningFails)
 				}
-				if err := tr.decision.err(); err != nil {
+				if err := tr.Decision.Err(); err != nil {
 					st.Message = err.Error()
 				}
-				if unresolved := tr.decision.unresolved(); unresolved != nil {
+				if unresolved := tr.Decision.Unresolved(); unresolved != nil {
 					st.Because = []report.Ref{report.RefOf(unresolved.Ref)}
 				}
 			}
 			if st.Reason == "" { // it was never decided upon by itself: another has its uid
-				st.Reason, st.Message = string(SharedUID), "several objects have its uid: they cannot be told apart"
+				st.Reason, st.Message = string(outcome.SharedUID), "several objects have its uid: they cannot be told apart"
 			}
 			switch st.Reason {
 			case engine.ObjectNotCovered.String(), engine.OwnerNotCovered.String(), engine.NotObserved.String(), engine.AbsenceNotProven.String():

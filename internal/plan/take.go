@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -23,9 +24,9 @@ func (s *simulation) takeFinalizers(ctx context.Context) error {
 		if target == nil {
 			return fmt.Errorf("%s is not in the snapshot", ref)
 		}
-		tr := s.tracks.of(target)
-		tr.target = true
-		s.recorder.as(actorUser, string(Requested), func() { tr.refused = s.takeFrom(ctx, target) })
+		tr := s.tracks.Of(target)
+		tr.Target = true
+		s.recorder.as(outcome.ActorUser, string(outcome.Requested), func() { tr.Refused = s.takeFrom(ctx, target) })
 	}
 	return nil
 }
@@ -61,66 +62,54 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 	return err
 }
 
-// takenFate is a target that is gone, or that was not being deleted.
-func (s *simulation) takenFate(f *fate) {
-	tr := f.track
-	f.reason = string(FinalizerTaken)
-	switch {
-	case tr.last != nil:
-		f.outcome = report.Kept
-	case s.recorder.text(tr.removedBy) == actorUser:
-		f.detail = "it goes with this very request"
-	}
-}
-
 // compare marks what happens without the request, too, and leaves out what is as
 // it would be. Where the request takes a finalizer from the collector, what goes
 // because of it is contested: the collector may have been quicker.
-func (s *simulation) compare(ctx context.Context, all fates) error {
+func (s *simulation) compare(ctx context.Context, all outcome.Outcomes) error {
 	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, Surroundings: s.options.Surroundings, NoSteps: true})
 	if err := other.run(ctx, nil); err != nil {
 		return err
 	}
-	without := other.fates()
+	without := other.judge.Outcomes()
 	race := slices.Contains(s.seed.Finalizers, object.Orphan) || slices.Contains(s.seed.Finalizers, object.Foreground)
-	for key, f := range all {
-		if f.track.target {
+	for key, out := range all {
+		if out.Track.Target {
 			continue
 		}
 		switch b := without[key]; {
-		case b == nil || !f.costsNoMore(b):
-			f.contested = f.contested || race && f.outcome == report.Deleted
-		case f.track.changed == 0 && len(f.ends) == 0:
+		case b == nil || !costsNoMore(out, b):
+			out.Contested = out.Contested || race && out.Result == report.Deleted
+		case out.Track.Changed == 0 && len(out.Ends) == 0:
 			delete(all, key)
 		default:
-			f.baseline = true
+			out.Baseline = true
 		}
 	}
-	maps.DeleteFunc(all, func(_ types.UID, f *fate) bool { return s.standsBeside(all, f) })
+	maps.DeleteFunc(all, func(_ types.UID, out *outcome.Outcome) bool { return s.standsBeside(all, out) })
 	return nil
 }
 
 // standsBeside tells whether an object that nothing touched is only there as a dependent
 // of what is blocked without the request, too.
-func (s *simulation) standsBeside(all fates, f *fate) bool {
-	if f.track.target || f.outcome != report.Kept || f.track.changed != 0 || f.track.decision.phase != 0 || len(f.ends) > 0 {
+func (s *simulation) standsBeside(all outcome.Outcomes, out *outcome.Outcome) bool {
+	if out.Track.Target || out.Result != report.Kept || out.Track.Changed != 0 || out.Track.Decision.Phase != 0 || len(out.Ends) > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(f.because, func(ref object.Ref) bool {
-		owner := s.fateIn(all, ref)
-		return owner != nil && !owner.baseline
+	return !slices.ContainsFunc(out.Because, func(ref object.Ref) bool {
+		owner := s.judge.Of(all, ref)
+		return owner != nil && !owner.Baseline
 	})
 }
 
 // costsNoMore tells whether of all ends of an object that in which most of it is gone is
 // like the one of a run without the request.
-func (f *fate) costsNoMore(without *fate) bool {
-	most := f
-	for _, e := range f.ends {
-		if rank(e.fate.outcome) > rank(most.outcome) {
-			most = e.fate
+func costsNoMore(out, without *outcome.Outcome) bool {
+	most := out
+	for _, e := range out.Ends {
+		if outcome.Rank(e.Outcome.Result) > outcome.Rank(most.Result) {
+			most = e.Outcome
 		}
 	}
-	return most.outcome == without.outcome &&
-		(most.outcome != report.Blocked || (most.track.changed == 0) == (without.track.changed == 0))
+	return most.Result == without.Result &&
+		(most.Result != report.Blocked || (most.Track.Changed == 0) == (without.Track.Changed == 0))
 }

@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -11,8 +11,7 @@ import (
 // restart: everything is observed, nothing has been attempted. It is for asking
 // the engine questions; Simulate runs it.
 func Open(snap *snapshot.Snapshot, rules engine.Rules) (*engine.Collector, engine.World) {
-	server := apisim.New(snap.Objects, snap.Resources, apisim.WithCoverage(snap))
-	world := newRecorder(server, snap, false)
+	world := newRecorder(outcome.NewNeighbours(snap, nil), false)
 	c := engine.New(engine.WithRules(rules), engine.WithCapacity(len(snap.Objects)))
 	for _, o := range snap.Objects {
 		if world.watches(o) {

@@ -1,4 +1,4 @@
-package plan
+package outcome
 
 import (
 	"k8s.io/apimachinery/pkg/types"
@@ -6,57 +6,62 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// track follows one object through a simulation. It is kept small: a plan may
+// Track follows one object through a simulation. It is kept small: a plan may
 // have millions.
-type track struct {
-	// first is the object as the snapshot has it, last as it is now; last is nil
+type Track struct {
+	// First is the object as the snapshot has it, last as it is now; last is nil
 	// once it is gone.
-	first, last *object.Object
-	// decision is what the collector decided last about the object while it
+	First, Last *object.Object
+	// Decision is what the collector decided last about the object while it
 	// existed.
-	decision judgement
+	Decision judgement
 	// earlier is the decision that sent the last DELETE, when a later one came.
 	earlier *judgement
 	// before is the reason of the last decision before the seed.
 	before engine.Reason
 	// orphanedBy is the owner whose orphaning removed a reference.
 	orphanedBy *object.Object
-	refused    error
-	// removedBy is the actor whose request removed the object, releasedBy the last
+	Refused    error
+	// RemovedBy is the actor whose request removed the object, releasedBy the last
 	// one who took a finalizer off it before.
-	removedBy, releasedBy word
-	changed               phases
-	target                bool
+	RemovedBy, releasedBy Word
+	Changed               Phases
+	Target                bool
 	// resumed tells that the collector ended a deletion for which it had a
 	// finalizer in the snapshot.
 	resumed bool
-	// awaited tells that somebody else had deleted the object before our requests, and
+	// Awaited tells that somebody else had deleted the object before our requests, and
 	// that something waits for it that follows from them.
-	awaited bool
+	Awaited bool
 	// reclaimed tells that a volume was deleted because its claim went.
 	reclaimed bool
 }
 
-// phases are the parts of a simulation in which something happened.
-type phases uint8
+// Phases are the parts of a simulation in which something happened.
+type Phases uint8
 
+// The phases, in their order but for the futures, of which each has two.
 const (
-	inBaseline phases = 1 << iota
-	afterSeed
-	// afterRelease: finalizers came off that controllers which run take off.
-	afterRelease
-	// inLaterFuture: finalizers came off that may come off.
-	inLaterFuture
-	// afterOthers and laterOfOthers are the same with those of objects that others had
+	// InBaseline: before the requests.
+	InBaseline Phases = 1 << iota
+	// AfterSeed: after the requests, while nobody takes a finalizer of others off.
+	AfterSeed
+	// AfterRelease: finalizers came off that controllers which run take off.
+	AfterRelease
+	// InLaterFuture: finalizers came off that may come off.
+	InLaterFuture
+	// AfterOthers is AfterRelease when those of objects came off, too, that others had
 	// deleted before: what happens then need not follow from our requests.
-	afterOthers
-	laterOfOthers
+	AfterOthers
+	// LaterOfOthers is InLaterFuture in the same way.
+	LaterOfOthers
 )
 
-// bySeed tells whether something happened after the seed was put in.
-func (p phases) bySeed() bool { return p&^inBaseline != 0 }
+// bySeed reports whether something happened after the seed was put in.
+func (p Phases) bySeed() bool { return p&^InBaseline != 0 }
 
 // judgement is what of a decision is worth keeping.
 type judgement struct {
@@ -65,8 +70,8 @@ type judgement struct {
 	live                     *object.Object
 	solid, dangling, waiting engine.Positions
 	failure                  *failure
-	reason                   engine.Reason
-	phase                    phases
+	Reason                   engine.Reason
+	Phase                    Phases
 	deletes                  bool
 }
 
@@ -76,8 +81,8 @@ type failure struct {
 	err        error
 }
 
-func judgementOf(d engine.Decision, phase phases) judgement {
-	j := judgement{reason: d.Reason, phase: phase, live: d.Attempt.Observed}
+func judgementOf(d engine.Decision, phase Phases) judgement {
+	j := judgement{Reason: d.Reason, Phase: phase, live: d.Attempt.Observed}
 	if d.Err != nil {
 		j.failure = &failure{err: d.Err}
 	}
@@ -112,17 +117,18 @@ func (j *judgement) note(o *engine.OwnerFact) {
 	}
 }
 
-func (j *judgement) unresolved() *engine.OwnerFact {
+// Unresolved is the first reference that could not be resolved; nil for none.
+func (j *judgement) Unresolved() *engine.OwnerFact {
 	if j.failure == nil {
 		return nil
 	}
 	return j.failure.unresolved
 }
 
-// undecided tells whether nothing was decided because nothing is known of an owner
+// undecided reports whether nothing was decided because nothing is known of an owner
 // or of the object.
 func (j *judgement) undecided() bool {
-	switch j.reason {
+	switch j.Reason {
 	case engine.OwnerNotCovered, engine.ObjectNotCovered, engine.UnknownOwnerKind:
 		return true
 	default:
@@ -130,7 +136,8 @@ func (j *judgement) undecided() bool {
 	}
 }
 
-func (j *judgement) err() error {
+// Err is why nothing was decided; nil for no error.
+func (j *judgement) Err() error {
 	if j.failure == nil {
 		return nil
 	}
@@ -139,10 +146,10 @@ func (j *judgement) err() error {
 
 // removal is the decision that sent the last DELETE; it has no reason if there
 // was none.
-func (t *track) removal() judgement {
+func (t *Track) removal() judgement {
 	switch {
-	case t.decision.deletes:
-		return t.decision
+	case t.Decision.deletes:
+		return t.Decision
 	case t.earlier != nil:
 		return *t.earlier
 	default:
@@ -151,51 +158,68 @@ func (t *track) removal() judgement {
 }
 
 // decided replaces the last decision.
-func (t *track) decided(j judgement) {
-	if t.decision.deletes && !j.deletes {
-		earlier := t.decision
+func (t *Track) decided(j judgement) {
+	if t.Decision.deletes && !j.deletes {
+		earlier := t.Decision
 		t.earlier = &earlier
 	}
-	t.decision = j
+	t.Decision = j
 }
 
-// tracks are the objects that something touched or considered, by UID. Objects that
+// Retold is the track with its words as another run has them.
+func (t *Track) Retold(from, to *Words) *Track {
+	own := *t
+	own.RemovedBy = to.Number(from.Text(t.RemovedBy))
+	own.releasedBy = to.Number(from.Text(t.releasedBy))
+	return &own
+}
+
+// Tracks are the objects that something touched or considered, by UID. Objects that
 // share a UID have keys of their own (twin).
-type tracks struct {
+type Tracks struct {
 	// collector and reclaim are the words for these actors.
-	collector, reclaim word
-	shared             map[types.UID]bool
+	collector, reclaim Word
+	Shared             map[types.UID]bool
 	// find is the snapshot's. Of objects that share a UID the collector takes one for
 	// the other: what it has observed is not what is stored.
 	find  func(apiVersion, kind, namespace, name string) *object.Object
-	byUID map[types.UID]*track
-	phase phases
+	ByUID map[types.UID]*Track
+	Phase Phases
 }
 
-func (t *tracks) of(o *object.Object) *track {
-	key := t.key(o.Ref)
-	tr := t.byUID[key]
+// NewTracks are those of a run of which nothing is recorded yet.
+func NewTracks(snap *snapshot.Snapshot, w *Words) *Tracks {
+	return &Tracks{
+		collector: w.Number(ActorCollector), reclaim: w.Number(controllers.ReclaimName),
+		ByUID: map[types.UID]*Track{}, Phase: InBaseline, Shared: sharedUIDs(snap), find: snap.Find,
+	}
+}
+
+// Of is the track of an object. It begins when somebody asks for it.
+func (t *Tracks) Of(o *object.Object) *Track {
+	key := t.Key(o.Ref)
+	tr := t.ByUID[key]
 	if tr == nil {
 		if stored := t.storedTwin(o.Ref); stored != nil {
 			o = stored
 		}
-		tr = &track{first: o, last: o}
-		t.byUID[key] = tr
+		tr = &Track{First: o, Last: o}
+		t.ByUID[key] = tr
 	}
 	return tr
 }
 
 // storedTwin is an object of the snapshot that shares its UID with another one.
-func (t *tracks) storedTwin(r object.Ref) *object.Object {
-	if !t.shared[r.UID] {
+func (t *Tracks) storedTwin(r object.Ref) *object.Object {
+	if !t.Shared[r.UID] {
 		return nil
 	}
 	return t.find(r.APIVersion, r.Kind, r.Namespace, r.Name)
 }
 
-// key is the key under which the track of an object is or would be.
-func (t *tracks) key(r object.Ref) types.UID {
-	if t.shared[r.UID] {
+// Key is the key under which the track of an object is or would be.
+func (t *Tracks) Key(r object.Ref) types.UID {
+	if t.Shared[r.UID] {
 		return twin(r)
 	}
 	return r.UID
@@ -205,28 +229,28 @@ func (t *tracks) key(r object.Ref) types.UID {
 // no zero byte.
 func twin(r object.Ref) types.UID { return types.UID(string(r.UID) + "\x00" + r.String()) }
 
-// event follows a change of what is stored.
-func (t *tracks) event(e object.Event, actor word) {
+// Event follows a change of what is stored.
+func (t *Tracks) Event(e object.Event, actor Word) {
 	before := e.Old
 	if before == nil {
 		before = e.Object
 	}
-	tr := t.of(before)
-	tr.last = e.Object
+	tr := t.Of(before)
+	tr.Last = e.Object
 	if !counted(before, e) {
-		tr.changed |= t.phase
+		tr.Changed |= t.Phase
 	}
 	tr.reclaimed = tr.reclaimed || actor == t.reclaim && e.Object.BeingDeleted() && !before.BeingDeleted() || actor == t.reclaim && e.Type == object.Deleted
-	tr.resumed = tr.resumed || actor == t.collector && ended(tr.first, before, e)
+	tr.resumed = tr.resumed || actor == t.collector && ended(tr.First, before, e)
 	switch {
 	case e.Type == object.Deleted:
-		tr.last, tr.removedBy = nil, actor
+		tr.Last, tr.RemovedBy = nil, actor
 	case len(e.Object.Finalizers()) < len(before.Finalizers()):
 		tr.releasedBy = actor
 	}
 }
 
-// ended tells whether a finalizer of the collector went that the object had from
+// ended reports whether a finalizer of the collector went that the object had from
 // the start, in a deletion that was under way then.
 func ended(first, before *object.Object, e object.Event) bool {
 	if !first.BeingDeleted() {
@@ -239,34 +263,34 @@ func ended(first, before *object.Object, e object.Event) bool {
 	return gone(object.Foreground) || gone(object.Orphan)
 }
 
-// counted tells whether a pod that lives has only been counted by its Job: that
+// counted reports whether a pod that lives has only been counted by its Job: that
 // decides nothing.
 func counted(before *object.Object, e object.Event) bool {
 	return e.Type == object.Modified && !e.Object.BeingDeleted() &&
 		before.HasFinalizer(controllers.JobFinalizer) && !e.Object.HasFinalizer(controllers.JobFinalizer)
 }
 
-// decided follows a decision of the collector about an observed object.
-func (t *tracks) decided(d engine.Decision) {
+// Decided follows a decision of the collector about an observed object.
+func (t *Tracks) Decided(d engine.Decision) {
 	if d.Attempt.Virtual || d.Attempt.Work == engine.OrphanWork {
 		return
 	}
 	if d.Disposition == engine.Vanish && len(d.Requests) == 0 {
 		return
 	}
-	tr := t.of(d.Attempt.Observed)
-	tr.decided(judgementOf(d, t.phase))
-	if t.phase == inBaseline {
+	tr := t.Of(d.Attempt.Observed)
+	tr.decided(judgementOf(d, t.Phase))
+	if t.Phase == InBaseline {
 		tr.before = d.Reason
 	}
 }
 
-// orphaning follows the release of the dependents of an owner.
-func (t *tracks) orphaning(d engine.Decision) {
+// Orphaning follows the release of the dependents of an owner.
+func (t *Tracks) Orphaning(d engine.Decision) {
 	for i := range d.Requests {
 		r := &d.Requests[i]
 		if r.Verb == engine.RemoveOwners {
-			t.of(r.Live).orphanedBy = d.Attempt.Observed
+			t.Of(r.Live).orphanedBy = d.Attempt.Observed
 		}
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// haste has the controllers act under another schedule than the reference one, in
+// interleaver has the controllers act under another schedule than the reference one, in
 // which each of them makes whole passes, one after the other, when the collector is
 // idle. A real one deletes object by object, several of them work at a time, and the
 // collector sees the world in between.
-type haste struct {
+type interleaver struct {
 	random *rand.Rand
 	// left is how often they may still act while the collector is busy: a pass looks
 	// at the whole world.
@@ -28,78 +28,78 @@ type haste struct {
 	begun bool
 }
 
-func newHaste(random *rand.Rand) *haste { return &haste{random: random, left: 32} }
+func newInterleaver(random *rand.Rand) *interleaver { return &interleaver{random: random, left: 32} }
 
-// act is a pass that is cut short, by the controllers in any order. One that changes
+// act is a pass that does not come to everything, by the controllers in any order. One that changes
 // nothing says nothing: what it left out may be what there is to do.
-func (h *haste) act(ctx context.Context, w *restOfWorld) bool {
-	if h == nil {
+func (i *interleaver) act(ctx context.Context, w *controllerSet) bool {
+	if i == nil {
 		return false
 	}
-	h.begun = true
-	return h.random.IntN(4) > 0 && h.pass(ctx, w, w.controllers)
+	i.begun = true
+	return i.random.IntN(4) > 0 && i.pass(ctx, w, w.controllers)
 }
 
-func (h *haste) pass(ctx context.Context, w *restOfWorld, list []controllers.Controller) bool {
+func (i *interleaver) pass(ctx context.Context, w *controllerSet, list []controllers.Controller) bool {
 	list = slices.Clone(list)
-	h.random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	return w.pass(ctx, list, cutShort{w.recorder, h.random, new(bool)})
+	i.random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return w.pass(ctx, list, partialState{w.recorder, i.random, new(bool)})
 }
 
 // meanwhile lets controllers act while the collector is busy: at first those that do
 // not wait. A kubelet may have nothing to wait for.
-func (h *haste) meanwhile(ctx context.Context, w *restOfWorld) {
-	if h.left == 0 || h.random.IntN(16) > 0 {
+func (i *interleaver) meanwhile(ctx context.Context, w *controllerSet) {
+	if i.left == 0 || i.random.IntN(16) > 0 {
 		return
 	}
-	h.left--
+	i.left--
 	list := w.controllers
-	if !h.begun {
+	if !i.begun {
 		list = slices.DeleteFunc(slices.Clone(list), func(c controllers.Controller) bool {
 			return c.Name() == controllers.NamespaceName || c.Name() == controllers.PodGCName
 		})
 	}
-	h.pass(ctx, w, list)
+	i.pass(ctx, w, list)
 }
 
-// hasty is the world in which the collector works beside the controllers.
-type hasty struct {
+// interleaved is the world in which the collector works beside the controllers.
+type interleaved struct {
 	*recorder
 	meanwhile func()
 }
 
 // Events hands over what the collector's watches show. It is called at every step of
 // the collector.
-func (w hasty) Events() []object.Event {
+func (w interleaved) Events() []object.Event {
 	w.meanwhile()
 	return w.recorder.Events()
 }
 
-// cutShort is the world for a pass that does not come to everything: it shows some of
+// partialState is the world for a pass that does not come to everything: it shows some of
 // the namespaces and definitions, of what is deleted at once it deletes some, and who
 // has deleted something may not come to let go of what it was in.
-type cutShort struct {
+type partialState struct {
 	*recorder
 	random *rand.Rand
 	// over tells that nothing more is written in this pass.
 	over *bool
 }
 
-var _ controllers.World = cutShort{}
+var _ controllers.World = partialState{}
 
 // errOver is the answer to whoever writes when the pass is over. It is a refusal like
 // another one: the next pass tries again.
 var errOver = errors.New("the pass is over")
 
 // some are half of the objects.
-func (w cutShort) some(objects []*object.Object) []*object.Object {
+func (w partialState) some(objects []*object.Object) []*object.Object {
 	return slices.DeleteFunc(slices.Clone(objects), func(*object.Object) bool { return w.random.IntN(2) == 0 })
 }
 
 // ObjectsOf lists the objects of one resource; of the containers only some, to the
 // controller that walks through them. To everybody else one that is not shown would not
 // exist: the API server would take down the APIs of all definitions.
-func (w cutShort) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+func (w partialState) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
 	objects := w.recorder.ObjectsOf(gr, namespace)
 	switch w.recorder.actor {
 	case controllers.NamespaceName:
@@ -115,7 +115,7 @@ func (w cutShort) ObjectsOf(gr schema.GroupResource, namespace string) []*object
 }
 
 // DeleteCollection deletes some of the objects.
-func (w cutShort) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
+func (w partialState) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
 	*w.over = *w.over || w.random.IntN(4) == 0
 	if w.random.IntN(2) == 0 {
 		return w.recorder.DeleteCollection(ctx, r, namespace, selector, o)
@@ -124,7 +124,7 @@ func (w cutShort) DeleteCollection(ctx context.Context, r object.Resource, names
 }
 
 // DeleteStored deletes some of the objects: nothing is admitted here anyway.
-func (w cutShort) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
+func (w partialState) DeleteStored(ctx context.Context, gr schema.GroupResource, namespace string) error {
 	*w.over = *w.over || w.random.IntN(4) == 0
 	if w.random.IntN(2) == 0 {
 		return w.recorder.DeleteStored(ctx, gr, namespace)
@@ -132,7 +132,7 @@ func (w cutShort) DeleteStored(ctx context.Context, gr schema.GroupResource, nam
 	return w.deleteSome(ctx, gr, namespace, metav1.DeleteOptions{})
 }
 
-func (w cutShort) deleteSome(ctx context.Context, gr schema.GroupResource, namespace string, o metav1.DeleteOptions) error {
+func (w partialState) deleteSome(ctx context.Context, gr schema.GroupResource, namespace string, o metav1.DeleteOptions) error {
 	for _, some := range w.some(w.recorder.ObjectsOf(gr, namespace)) {
 		if err := w.Delete(ctx, some.Ref, o); err != nil && !apierrors.IsNotFound(err) {
 			return err
@@ -142,7 +142,7 @@ func (w cutShort) deleteSome(ctx context.Context, gr schema.GroupResource, names
 }
 
 // Update replaces an object, unless the pass is over.
-func (w cutShort) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+func (w partialState) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
 	if *w.over {
 		return nil, errOver
 	}
@@ -150,7 +150,7 @@ func (w cutShort) Update(ctx context.Context, o *object.Object) (*object.Object,
 }
 
 // Finalize replaces what a namespace is held by, unless the pass is over.
-func (w cutShort) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
+func (w partialState) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
 	if *w.over {
 		return nil, errOver
 	}

@@ -1,4 +1,4 @@
-package plan
+package outcome
 
 import (
 	"slices"
@@ -15,22 +15,22 @@ import (
 // ClaimsMatchRetentionPolicy.
 // Upstream: pkg/controller/statefulset/stateful_set_utils.go isClaimOwnerUpToDate.
 // Rule: spec §7.1, S235, S236.
-func (s *simulation) addLeft(all fates) {
-	var sets []*fate
-	for _, f := range all {
-		if o := f.track.first; o.Is(object.StatefulSet) && (f.outcome == report.Deleted || f.outcome == report.Blocked) {
-			sets = append(sets, f)
+func (j *Judge) addLeft(all Outcomes) {
+	var sets []*Outcome
+	for _, out := range all {
+		if o := out.Track.First; o.Is(object.StatefulSet) && (out.Result == report.Deleted || out.Result == report.Blocked) {
+			sets = append(sets, out)
 		}
 	}
-	slices.SortFunc(sets, func(a, b *fate) int { return object.Compare(a.track.first.Ref, b.track.first.Ref) })
-	for _, f := range sets {
-		set := f.track.first
-		made := s.claimsMadeBy(set)
-		for _, o := range s.recorder.ObjectsOf(object.PVC.GroupResource(), set.Namespace) {
-			if made(o.Name) && !o.BeingDeleted() && s.fateIn(all, o.Ref) == nil {
-				all[s.tracks.key(o.Ref)] = &fate{
-					track: &track{first: o, last: o}, outcome: report.Kept, reason: string(ClaimLeft),
-					because: []object.Ref{set.Ref}, baseline: f.baseline,
+	slices.SortFunc(sets, func(a, b *Outcome) int { return object.Compare(a.Track.First.Ref, b.Track.First.Ref) })
+	for _, out := range sets {
+		set := out.Track.First
+		made := j.claimsMadeBy(set)
+		for _, o := range j.Server.ObjectsOf(object.PVC.GroupResource(), set.Namespace) {
+			if made(o.Name) && !o.BeingDeleted() && j.Of(all, o.Ref) == nil {
+				all[j.Tracks.Key(o.Ref)] = &Outcome{
+					Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: string(ClaimLeft),
+					Because: []object.Ref{set.Ref}, Baseline: out.Baseline,
 				}
 			}
 		}
@@ -39,12 +39,12 @@ func (s *simulation) addLeft(all fates) {
 
 // claimsMadeBy tells of the name of a claim whether a StatefulSet has made it. Where the
 // snapshot does not show for which volumes it makes claims, its pods say which they use.
-func (s *simulation) claimsMadeBy(set *object.Object) func(claim string) bool {
+func (j *Judge) claimsMadeBy(set *object.Object) func(claim string) bool {
 	if facts := set.StatefulSet(); facts != nil {
 		return func(claim string) bool { return facts.Made(set.Name, claim) }
 	}
 	used := map[string]bool{}
-	for _, o := range s.snap.Objects {
+	for _, o := range j.Snap.Objects {
 		by, controlled := o.Controller()
 		if pod := o.Pod(); pod != nil && controlled && by.UID == set.UID {
 			for _, c := range pod.Claims {

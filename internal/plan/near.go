@@ -1,0 +1,49 @@
+package plan
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+)
+
+// near is what a request has to do with.
+type near struct {
+	collects    bool
+	notAskedFor func(*object.Object) bool
+	cause       *cause
+	// namespaces are those of the targets, and of what follows from the request, the
+	// empty one for objects without one; nil for all.
+	namespaces map[string]bool
+}
+
+func (s *simulation) near() near {
+	return near{collects: s.seed.Verb == Collect, notAskedFor: s.notAskedFor, cause: &s.cause}
+}
+
+// only leaves those namespaces out that the request has nothing to do with.
+func (n near) only(targets []object.Ref, all outcome.Outcomes) near {
+	n.namespaces = map[string]bool{}
+	for _, ref := range targets {
+		n.namespaces[ref.Namespace] = true
+	}
+	for _, out := range all {
+		if !out.Baseline || out.Anyway {
+			n.namespaces[out.Track.First.Namespace] = true
+		}
+	}
+	return n
+}
+
+// concerns tells whether the request has to do with what becomes of an object. A
+// collection in some namespaces has nothing to do with what is garbage, protected or
+// on its way elsewhere, unless that follows from what it does there.
+func (n near) concerns(out *outcome.Outcome) bool {
+	o := out.Track.First
+	switch {
+	case n.collects:
+		return !n.notAskedFor(o) || n.cause.reaches(o)
+	case n.namespaces == nil:
+		return true
+	default:
+		return !out.Baseline || out.Anyway || n.namespaces[o.Namespace]
+	}
+}

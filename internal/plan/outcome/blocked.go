@@ -1,0 +1,226 @@
+package outcome
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// judgeBlocked says what holds an object that is being deleted and is still
+// there.
+func (j *Judge) judgeBlocked(out *Outcome) {
+	o := out.Track.Last
+	out.Result, out.Blocked = report.Blocked, &report.BlockedBy{}
+	for _, name := range o.Finalizers() {
+		if name != object.Foreground && name != object.Orphan {
+			out.Blocked.Finalizers = append(out.Blocked.Finalizers, name)
+		}
+	}
+	if len(out.Blocked.Finalizers) > 0 {
+		out.Reason = string(FinalizerRemains)
+	}
+	j.blockedByDependents(out, o)
+	j.blockedByControllers(out, o)
+	j.blockedByRefusal(out, o)
+	j.blockedByLate(out, o)
+	if out.Reason == "" {
+		out.Reason = string(DeletionMissed)
+		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
+	}
+	if refused := out.Track.Refused; refused != nil && j.Takes {
+		out.Detail = "the API server refuses the request: " + refused.Error()
+	}
+}
+
+func (j *Judge) blockedByDependents(out *Outcome, o *object.Object) {
+	g := j.Collector.Graph()
+	id, ok := g.Find(o.UID)
+	if !ok {
+		return
+	}
+	if o.HasFinalizer(object.Foreground) {
+		blockers := g.BlockingDependents(id)
+		for _, d := range blockers {
+			out.Blocked.Dependents = append(out.Blocked.Dependents, report.RefOf(g.Identity(d)))
+		}
+		switch {
+		case len(blockers) == 0:
+		case len(blockers) == 1 && blockers[0] == id:
+			out.setReason(WaitsForItself)
+		default:
+			out.setReason(BlockingDependents)
+		}
+	}
+	if o.HasFinalizer(object.Orphan) && j.orphaning(o) {
+		out.setReason(OrphaningFails)
+		g.EachDependent(id, func(d graph.ID) bool {
+			out.Blocked.Dependents = append(out.Blocked.Dependents, report.RefOf(g.Identity(d)))
+			return true
+		})
+	}
+}
+
+// orphaning reports whether the collector still tries to release the dependents.
+func (j *Judge) orphaning(o *object.Object) bool {
+	return slices.ContainsFunc(j.Collector.Deferred(engine.OrphanWork), func(r object.Ref) bool { return r.UID == o.UID })
+}
+
+// blockedByControllers says what the other deleters of the cluster wait for.
+func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
+	if pod := o.Pod(); pod != nil && o.GracePeriod() != nil && *o.GracePeriod() > 0 {
+		out.Blocked.Node = pod.NodeName
+		out.setReason(GracePeriodRuns)
+	}
+	w, ok := j.waits(o.Ref)
+	if !ok {
+		return
+	}
+	if w.pod != "" {
+		out.Detail = w.detail
+		if out.Reason == "" || out.Reason == string(GracePeriodRuns) {
+			out.Reason = string(w.pod)
+		}
+		return
+	}
+	if w.holds != "" {
+		out.protected(w)
+		return
+	}
+	if o.Pod() != nil && len(w.remaining) == 0 { // somebody was refused to end it
+		out.Detail = w.detail
+		return
+	}
+	for _, r := range w.remaining { // what blocks a namespace may be in it
+		if !slices.Contains(out.Blocked.Dependents, r) {
+			out.Blocked.Dependents = append(out.Blocked.Dependents, r)
+		}
+	}
+	out.Detail, out.open, out.Blocked.Conditions = w.detail, w.unknown, w.conditions
+	if w.unknown && len(w.remaining) == 0 {
+		out.MarkUnknown(ContentNotCovered)
+		return
+	}
+	out.Reason = string(ContentRemains)
+	if w.broken && len(w.remaining) == 0 {
+		out.Reason = string(j.discoveryReason())
+	}
+}
+
+// discoveryReason is why discovery fails.
+func (j *Judge) discoveryReason() Reason {
+	if j.Neighbours.unanswered() {
+		return APIServiceUnavailable
+	}
+	return DiscoveryFails
+}
+
+// protected says why a finalizer stays that is removed when it has served. Another
+// one beside it, or a dependent, holds the object whatever becomes of this one.
+func (out *Outcome) protected(w wait) {
+	alone := len(out.Blocked.Dependents) == 0
+	out.Blocked.Dependents = append(out.Blocked.Dependents, w.remaining...)
+	out.Detail = w.detail
+	if !alone || slices.ContainsFunc(out.Blocked.Finalizers, func(name string) bool { return name != w.holds }) {
+		return
+	}
+	switch {
+	case w.unknown:
+		out.MarkUnknown(ProtectionUnknown)
+	case w.used:
+		out.Reason = string(InUse)
+	case w.alone:
+		out.Reason = string(LeftAlone)
+	}
+}
+
+func (out *Outcome) setReason(r Reason) {
+	if out.Reason == "" {
+		out.Reason = string(r)
+	}
+}
+
+// waits reports whether the object is there only because others still are.
+func (out *Outcome) waits() bool {
+	if out.Result != report.Blocked {
+		return false
+	}
+	switch Reason(out.Reason) {
+	case BlockingDependents:
+		return true
+	case ContentRemains, InUse:
+		return len(out.Blocked.Dependents) > 0
+	default:
+		return false
+	}
+}
+
+// spreadWaiting decides about objects that wait for others: whoever waits for
+// something that stays is blocked; whoever waits only for what is unknown is
+// unknown; who is left waits in a circle.
+func (j *Judge) spreadWaiting(all Outcomes) {
+	waiters := map[*Outcome][]*Outcome{}
+	var firm, open []*Outcome
+	for _, out := range all {
+		if !out.waits() {
+			continue
+		}
+		for _, ref := range out.Blocked.Dependents {
+			if d := j.Of(all, object.Ref(ref)); d != nil {
+				waiters[d] = append(waiters[d], out)
+			} else if tr := j.Tracks.ByUID[ref.UID]; tr != nil && tr.Decision.undecided() {
+				out.open = true
+			} else if j.mayYetGo(object.Ref(ref)) {
+				out.lingering = true
+			} else {
+				firm = append(firm, out) // nothing touched it: it simply stays
+			}
+		}
+	}
+	for d := range waiters {
+		if d.Result == report.Unknown {
+			open = append(open, d)
+		} else if !d.waits() {
+			firm = append(firm, d)
+		}
+	}
+	stays, unknown := propagate(firm, waiters), propagate(open, waiters)
+	for _, out := range all {
+		if !out.waits() || stays[out] {
+			continue
+		}
+		switch content := out.Reason == string(ContentRemains); {
+		case out.late != nil:
+			out.standStill(*out.late)
+		case content && out.open:
+			out.MarkUnknown(ContentNotCovered)
+		case unknown[out] || out.open || out.lingering:
+			out.MarkUnknown(DependentUnknown)
+		case !content:
+			out.Reason = string(CycleOfWaiting)
+		}
+	}
+}
+
+// propagate marks the starts and everybody who waits for somebody marked.
+func propagate(starts []*Outcome, waiters map[*Outcome][]*Outcome) map[*Outcome]bool {
+	marked := map[*Outcome]bool{}
+	for len(starts) > 0 {
+		out := starts[len(starts)-1]
+		starts = starts[:len(starts)-1]
+		if !marked[out] {
+			marked[out] = true
+			starts = append(starts, waiters[out]...)
+		}
+	}
+	return marked
+}
+
+// Waiting is what an object that is being deleted waits for, as things are.
+func (j *Judge) Waiting(tr *Track) *Outcome {
+	out := &Outcome{Track: tr, Baseline: true}
+	j.judgeBlocked(out)
+	return out
+}

@@ -1,0 +1,66 @@
+package outcome
+
+import (
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// containers are the namespace and the definition with which an object goes, the
+// Service with which what belongs to it does, and the definitions with which an
+// APIService does, as far as they go.
+func (j *Judge) containers(o *object.Object) []object.Ref {
+	var refs []object.Ref
+	add := func(container *object.Object) {
+		if container == nil {
+			return
+		}
+		if tr := j.Tracks.ByUID[container.UID]; container.BeingDeleted() || tr != nil && (tr.Last == nil || tr.Last.BeingDeleted()) {
+			refs = append(refs, container.Ref)
+		}
+	}
+	if o.Namespace != "" {
+		add(j.Snap.Find("v1", "Namespace", "", o.Namespace))
+	}
+	definition := func(r object.Resource) {
+		add(j.Snap.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", r.Name+"."+r.Group))
+	}
+	if r, err := j.Server.Resource(o.APIVersion, o.Kind); err == nil && r.Group != "" {
+		definition(r)
+	}
+	if service, ok := serviceOf(o); ok && len(refs) == 0 {
+		add(j.Snap.Find(service.APIVersion, service.Kind, service.Namespace, service.Name))
+	}
+	if name, ok := controllers.Mirrors(o); ok && len(refs) == 0 {
+		add(j.Snap.Find("v1", "Endpoints", o.Namespace, name))
+	}
+	if o.Is(object.APIService) {
+		version, group, _ := strings.Cut(o.Name, ".")
+		for _, r := range j.Snap.Resources.All() {
+			if r.Group == group && r.Version == version {
+				definition(r)
+			}
+		}
+	}
+	return refs
+}
+
+// serviceOf is the Service that takes an object along which does not refer to it.
+func serviceOf(o *object.Object) (object.Ref, bool) {
+	ref := object.Ref{APIVersion: "v1", Kind: "Service", Namespace: o.Namespace, Name: o.Name}
+	if a := o.IPAddress(); a != nil {
+		ref.Namespace, ref.Name = a.Namespace, a.Name
+		return ref, true
+	}
+	return ref, o.Is(object.Endpoints)
+}
+
+// Leaves reports whether an object is gone or on its way out by now.
+func (j *Judge) Leaves(o *object.Object) bool {
+	tr := j.Tracks.ByUID[j.Tracks.Key(o.Ref)]
+	if tr == nil {
+		return o.BeingDeleted()
+	}
+	return tr.Last == nil || tr.Last.BeingDeleted()
+}

@@ -1,0 +1,62 @@
+package outcome
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// End is another end that an object comes to, and what that depends on.
+type End struct {
+	Outcome             *Outcome
+	Because             report.Hinge
+	Message, Remembered string
+}
+
+// Rank orders outcomes by how little is gone: of a contested object the plan shows the
+// outcome in which it survives.
+func Rank(o report.Outcome) int {
+	return slices.Index([]report.Outcome{
+		report.Unknown, report.Blocked, report.Orphaned, report.Pruned, report.Kept, report.Deleted,
+	}, o)
+}
+
+// SameEnd compares what is stored at the end: gone; terminating with which finalizers;
+// surviving with which references.
+func SameEnd(a, b *Outcome) bool {
+	x, y := a.Track.Last, b.Track.Last
+	if x == nil || y == nil {
+		return x == y
+	}
+	return a.Result == b.Result && x.BeingDeleted() == y.BeingDeleted() &&
+		slices.Equal(x.Finalizers(), y.Finalizers()) && slices.Equal(x.Owners, y.Owners)
+}
+
+// Knows reports whether an end is among those that are known of an object.
+func (out *Outcome) Knows(other *Outcome) bool {
+	return SameEnd(out, other) || slices.ContainsFunc(out.Ends, func(e End) bool { return SameEnd(e.Outcome, other) })
+}
+
+// Undisturbed is the outcome of an object that nothing touched.
+func (j *Judge) Undisturbed(o *object.Object) *Outcome {
+	out := &Outcome{Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: engine.NoOwners.String()}
+	switch {
+	case o.BeingDeleted():
+		out.Reason = ""
+		j.judgeBlocked(out)
+	case len(o.Owners) > 0:
+		out.Reason = engine.SolidOwner.String()
+	}
+	return out
+}
+
+// Otherwise lists the other ends of an object.
+func (out *Outcome) Otherwise() []report.Otherwise {
+	var list []report.Otherwise
+	for _, e := range out.Ends {
+		list = append(list, report.Otherwise{Outcome: e.Outcome.Result, Because: e.Because, Message: e.Message, Remembered: e.Remembered})
+	}
+	return list
+}

@@ -1,0 +1,95 @@
+package outcome
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// refusedReason is the reason of a write that was refused.
+func refusedReason(r evidence.Refusal) Reason {
+	switch {
+	case !r.Sure:
+		return WebhookUnknown
+	case r.Webhook == nil:
+		return ConversionFails
+	}
+	return WebhookUnreachable
+}
+
+// refusedWrite is about an object that the collector has not managed to write to.
+func (j *Judge) refusedWrite(out *Outcome) bool {
+	ref, d := out.Track.First.Ref, out.Track.Decision
+	r, refused := j.Neighbours.Refused[ref]
+	if !refused {
+		err := j.Refused[ref]
+		if err != nil {
+			out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(RequestRefused), j.owners(d, d.dangling, d.waiting), err.Error()
+		}
+		return err != nil
+	}
+	out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(refusedReason(r)), j.owners(d, d.dangling, d.waiting), r.Text()
+	if !r.Sure {
+		out.MarkUnknown(WebhookUnknown)
+	}
+	return true
+}
+
+// blockedByRefusal names the webhook that keeps an object, or what is in it, from
+// going. Who else holds the object has been said.
+func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
+	r, refused := j.Neighbours.Refused[o.Ref]
+	switch Reason(out.Reason) {
+	case OrphaningFails:
+		if x, ok := j.refusedOf(out.Blocked.Dependents); ok {
+			out.Detail = x.Text()
+		}
+		return
+	case ContentRemains, "":
+		if !refused {
+			r, refused = j.refusedOf(out.Blocked.Dependents)
+		}
+	case GracePeriodRuns:
+	case ContentNotCovered:
+		if r, refused = j.Neighbours.Hidden(o); refused && r.Sure {
+			out.Result = report.Blocked
+			if o.Definition() == nil { // a list that fails is as good as a delete that is refused
+				out.Blocked.Conditions = slices.Compact(slices.Sorted(slices.Values(append(controllers.Wait{
+					Controller: controllers.NamespaceName, Reason: controllers.Refused,
+					Resource: object.Resource{Group: r.Definition.Group, Name: r.Definition.Plural},
+				}.Conditions(), out.Blocked.Conditions...))))
+			}
+		}
+	case FinalizerRemains:
+		w, ok := j.waits(o.Ref)
+		refused = refused && ok && w.holds != "" && len(out.Blocked.Finalizers) == 1
+	default:
+		return
+	}
+	if !refused {
+		return
+	}
+	out.Reason, out.Detail = string(refusedReason(r)), r.Text()
+	if !r.Sure {
+		out.MarkUnknown(WebhookUnknown)
+	}
+}
+
+// refusedOf is why a write was refused to one of the objects that stand.
+func (j *Judge) refusedOf(list []report.Ref) (evidence.Refusal, bool) {
+	for _, d := range list {
+		if r, ok := j.Neighbours.Refused[object.Ref(d)]; ok && j.stands(object.Ref(d)) {
+			return r, true
+		}
+	}
+	return evidence.Refusal{}, false
+}
+
+// stands reports whether nobody has deleted an object.
+func (j *Judge) stands(ref object.Ref) bool {
+	tr := j.Tracks.ByUID[ref.UID]
+	return tr == nil || tr.Last != nil && !tr.Last.BeingDeleted()
+}

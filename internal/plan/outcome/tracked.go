@@ -1,0 +1,291 @@
+package outcome
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// addTracked judges every tracked object by itself.
+func (j *Judge) addTracked(all Outcomes) {
+	for key, tr := range j.Tracks.ByUID {
+		if out := j.judgeTracked(tr); out != nil {
+			all[key] = out
+		}
+	}
+}
+
+// leaveOutElsewhere leaves out what nobody has asked about.
+func (j *Judge) leaveOutElsewhere(all Outcomes) {
+	maps.DeleteFunc(all, func(_ types.UID, out *Outcome) bool { return j.elsewhere(out) })
+}
+
+// elsewhere reports whether an object is outside of where the collection was asked for,
+// and neither garbage nor changed: that it is stuck, or not known, is not the question.
+func (j *Judge) elsewhere(out *Outcome) bool {
+	if out.Result != report.Unknown && out.Result != report.Blocked || out.Track.Changed != 0 {
+		return false
+	}
+	return j.NotAskedFor(out.Track.First)
+}
+
+// judgeTracked is nil for an object that nothing touched and whose prospects did not
+// change.
+func (j *Judge) judgeTracked(tr *Track) *Outcome {
+	out := &Outcome{Track: tr, Baseline: !j.Collects && !j.Causes.Follows(tr) && !tr.Target}
+	switch {
+	case tr.Refused != nil && (tr.Last == nil && !tr.Changed.bySeed() || tr.Last != nil && !tr.Last.BeingDeleted()):
+		j.judgeRefused(out)
+	case tr.Last == nil:
+		j.judgeDeleted(out)
+	case tr.Last.BeingDeleted():
+		j.judgeBlocked(out)
+	case tr.Target && j.Takes:
+		j.judgeTaken(out)
+	case tr.Changed != 0:
+		j.judgeChanged(out)
+	case !tr.Decision.Phase.bySeed() || j.asBefore(tr) || j.Causes.Besides(tr):
+		return nil
+	default:
+		j.judgeConsidered(out)
+	}
+	switch out.Result {
+	case report.Blocked:
+		if out.Baseline && tr.Changed == 0 && (!tr.Decision.Phase.bySeed() || j.asBefore(tr)) {
+			return nil
+		}
+	case report.Unknown:
+		if out.Baseline && (tr.Awaited || IsLate(Reason(out.Reason))) && tr.Changed == 0 {
+			return nil
+		}
+		out.Baseline = out.Baseline && (tr.Changed != 0 || j.Causes.Besides(tr))
+	case report.Kept:
+		out.Baseline = out.Baseline && tr.Changed != 0
+		if j.unremarkable(tr) {
+			return nil
+		}
+	default:
+	}
+	if tr.resumed && !tr.Target {
+		out.Assumptions = append(out.Assumptions, resumption)
+	}
+	if j.restsOnAbsence(out) {
+		out.Assumptions = append(out.Assumptions, nowhere)
+	}
+	return out
+}
+
+// nowhere is what has to hold for an owner that is not where its dependent says to be
+// absent under strict rules, which look for its uid everywhere. (engine.Strict rule 3)
+const nowhere = "nothing that was not seen has the uid of an owner that was not found; collect keeps the dependents of such a one"
+
+// restsOnAbsence reports whether strict rules might keep an object, or a reference of it,
+// if more had been seen.
+func (j *Judge) restsOnAbsence(out *Outcome) bool {
+	if !j.Partial || out.Result != report.Deleted && out.Result != report.Pruned {
+		return false
+	}
+	absent := func(uid types.UID) bool { return j.Tracks.ByUID[uid] == nil }
+	d := out.Track.removal()
+	return slices.ContainsFunc(j.owners(d, d.dangling), func(r object.Ref) bool { return absent(r.UID) }) ||
+		slices.ContainsFunc(out.Removed, func(r object.Ref) bool { return absent(r.UID) })
+}
+
+// resumption is what has to hold for a deletion that was under way when the
+// snapshot was taken to go on as it does here. (Q20, Q26)
+const resumption = "the collector takes up the deletions that were under way, as it does after a restart; one that has missed their start leaves them"
+
+// asBefore reports whether an object was only looked at again, as attempts without
+// end are after every change: nothing that its owners could decide has changed.
+func (j *Judge) asBefore(tr *Track) bool {
+	if tr.Target || tr.before != tr.Decision.Reason || tr.before == engine.NoReason {
+		return false
+	}
+	return !slices.ContainsFunc(tr.First.Owners, func(o object.OwnerReference) bool {
+		owner := j.Tracks.ByUID[o.UID]
+		return j.Tracks.Shared[o.UID] || owner != nil && owner.Changed.bySeed()
+	})
+}
+
+// unremarkable reports whether an object that stays was looked at for no reason
+// that a person would care about: it has no owners, or a collection that starts
+// finds all of its owners where they should be.
+func (j *Judge) unremarkable(tr *Track) bool {
+	if tr.Target || tr.Changed != 0 {
+		return false
+	}
+	return tr.Decision.Reason == engine.NoOwners || (j.Collects || j.Takes) && tr.Decision.Reason == engine.SolidOwner
+}
+
+// judgeRefused is a target that the server does not delete, or does not find: it
+// was garbage, and the collector was faster.
+func (j *Judge) judgeRefused(out *Outcome) {
+	tr := out.Track
+	if tr.Last == nil {
+		out.Result, out.Reason, out.Anyway = report.Deleted, string(Requested), true
+		j.assume(out)
+		return
+	}
+	out.Result, out.Reason, out.Detail = report.Kept, string(RequestRefused), tr.Refused.Error()
+	if r, ok := j.Neighbours.Refused[tr.First.Ref]; ok && !r.Sure {
+		out.MarkUnknown(WebhookUnknown)
+	}
+}
+
+func (j *Judge) judgeDeleted(out *Outcome) {
+	tr := out.Track
+	out.Result = report.Deleted
+	d := tr.removal()
+	switch {
+	case tr.Target && j.Takes:
+		j.judgeTaken(out)
+	case tr.Target && tr.Refused == nil:
+		out.Reason = string(Requested)
+	case d.Reason != engine.NoReason:
+		out.Reason = d.Reason.String()
+		out.Because = j.owners(d, d.dangling, d.waiting)
+	case tr.First.BeingDeleted():
+		out.Reason = tr.Decision.Reason.String()
+		if tr.Decision.Reason == engine.NoReason || tr.Decision.Reason == engine.BeingDeleted {
+			out.Reason = engine.BeingDeleted.String()
+		}
+	case j.judgeRevoked(out):
+	default:
+		out.Reason = string(DeletedByRest)
+		out.Because = j.containers(tr.First)
+		if tr.reclaimed {
+			out.Reason, out.Because = string(VolumeReclaimed), ClaimOf(tr.First)
+		}
+	}
+	j.assume(out)
+}
+
+// assume says what has to hold for whoever let go of the object, and for whoever
+// removed it, to have done so.
+func (j *Judge) assume(out *Outcome) {
+	for _, actor := range []Word{out.Track.releasedBy, out.Track.RemovedBy} {
+		text, ok := j.assumption(j.Words.Text(actor))
+		if ok {
+			text = j.Neighbours.unseen(j.Words.Text(actor), text, out.Track.First)
+		}
+		if text != "" && !slices.Contains(out.Assumptions, text) {
+			out.Assumptions = append(out.Assumptions, text)
+		}
+	}
+	if out.Track.reclaimed && !slices.Contains(out.Assumptions, controllers.ReclaimAssumption) {
+		out.Assumptions = append(out.Assumptions, controllers.ReclaimAssumption)
+	}
+}
+
+// judgeChanged is an object that survives with other references.
+func (j *Judge) judgeChanged(out *Outcome) {
+	tr := out.Track
+	if VolumeReleased(tr) {
+		j.judgeReleased(out)
+		return
+	}
+	d := tr.Decision
+	if d.undecided() && d.live != nil && slices.Equal(d.live.Owners, tr.Last.Owners) {
+		j.judgeConsidered(out)
+		out.Removed = j.removedReferences(tr)
+		return
+	}
+	out.Removed = j.removedReferences(tr)
+	if tr.orphanedBy != nil && slices.ContainsFunc(out.Removed, func(r object.Ref) bool { return r.UID == tr.orphanedBy.UID }) {
+		out.Result, out.Reason = report.Orphaned, engine.OrphanDependents.String()
+		out.Because = []object.Ref{tr.orphanedBy.Ref}
+		if j.mayBeAdopted(tr.Last) {
+			out.Assumptions = append(out.Assumptions, controllers.AdoptionAssumption)
+		}
+		return
+	}
+	out.Result, out.Reason = report.Pruned, engine.DanglingReferences.String()
+	out.Because = j.owners(d, d.solid)
+	if len(out.Removed) == 0 {
+		out.Result, out.Reason = report.Kept, d.Reason.String()
+	}
+}
+
+// judgeConsidered is an object that the collector looked at and left as it was.
+func (j *Judge) judgeConsidered(out *Outcome) {
+	d := out.Track.Decision
+	if why, ok := j.Kept[out.Track.First.Ref]; ok {
+		out.Result, out.Reason, out.Because = report.Kept, string(why), j.owners(d, d.dangling, d.waiting)
+		if owner := j.Neighbours.Late.Owner(j.Server, out.Track.First.Ref); owner != nil && IsLate(why) && j.mayYetGo(out.Track.First.Ref) {
+			out.MarkUnknown(why)
+		}
+		return
+	}
+	if j.refusedWrite(out) {
+		return
+	}
+	out.Result, out.Reason = report.Kept, d.Reason.String()
+	out.Because = j.owners(d, d.solid)
+	if d.undecided() {
+		out.Result = report.Unknown
+	}
+	unresolved := d.Unresolved()
+	switch {
+	case unresolved == nil:
+	case out.Result == report.Kept && !d.solid.Empty():
+		out.Assumptions = append(out.Assumptions,
+			"the reference to "+report.RefOf(unresolved.Ref).KubectlName()+", of which nothing is known, stays")
+	default:
+		out.Because = []object.Ref{unresolved.Ref}
+		if out.Result == report.Unknown {
+			out.Detail = detailOf(d.Err())
+		}
+	}
+}
+
+// owners are the references of a judged object that are in one of the sets.
+func (j *Judge) owners(d judgement, sets ...engine.Positions) []object.Ref {
+	if d.live == nil {
+		return nil
+	}
+	var refs []object.Ref
+	for i, ref := range d.live.Owners {
+		if slices.ContainsFunc(sets, func(set engine.Positions) bool { return set.Has(i) }) {
+			refs = append(refs, j.Locate(ref, d.live.Namespace))
+		}
+	}
+	return refs
+}
+
+// Locate is the identity that a reference names, without a namespace when its
+// kind is cluster-scoped.
+func (j *Judge) Locate(ref object.OwnerReference, namespace string) object.Ref {
+	at := ref.In(namespace)
+	if r, err := j.Server.Resource(ref.APIVersion, ref.Kind); err == nil && !r.Namespaced {
+		at.Namespace = ""
+	}
+	return at
+}
+
+func (j *Judge) removedReferences(tr *Track) []object.Ref {
+	var refs []object.Ref
+	for _, ref := range tr.First.Owners {
+		if !tr.Last.RefersTo(ref.UID) {
+			refs = append(refs, j.Locate(ref, tr.First.Namespace))
+		}
+	}
+	return refs
+}
+
+// judgeTaken is a target that is gone, or that was not being deleted.
+func (j *Judge) judgeTaken(out *Outcome) {
+	tr := out.Track
+	out.Reason = string(FinalizerTaken)
+	switch {
+	case tr.Last != nil:
+		out.Result = report.Kept
+	case j.Words.Text(tr.RemovedBy) == ActorUser:
+		out.Detail = "it goes with this very request"
+	}
+}

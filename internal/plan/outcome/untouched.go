@@ -1,0 +1,121 @@
+package outcome
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// The outcomes of objects that nothing touched, and of which a plan speaks all the same.
+
+// addTerminating puts every object that is being deleted into the plan of a
+// collection, also those that nothing concerned.
+func (j *Judge) addTerminating(all Outcomes) {
+	if !j.Collects {
+		return
+	}
+	for _, o := range j.Server.Objects() {
+		if o.BeingDeleted() && j.Of(all, o.Ref) == nil {
+			tr := j.Tracks.Of(o)
+			out := &Outcome{Track: tr}
+			j.judgeBlocked(out)
+			all[j.Tracks.Key(o.Ref)] = out
+		}
+	}
+}
+
+// addUnresolved puts the dependents of owners that cannot be looked up into the
+// plan of a collection: they may be garbage. The collector itself only retries
+// the owner.
+func (j *Judge) addUnresolved(all Outcomes) {
+	if !j.Collects {
+		return
+	}
+	g := j.Collector.Graph()
+	for _, ref := range j.Collector.Deferred(engine.DeleteWork) {
+		id, ok := g.Find(ref.UID)
+		if !ok || !g.Virtual(id) {
+			continue
+		}
+		g.EachDependent(id, func(d graph.ID) bool {
+			o := g.Object(d)
+			if j.Of(all, o.Ref) == nil && !o.BeingDeleted() {
+				if out := j.lookUp(o); out != nil {
+					all[j.Tracks.Key(o.Ref)] = out
+				}
+			}
+			return true
+		})
+	}
+}
+
+// lookUp asks the engine about an object that it was not going to look at;
+// nil if it can be decided after all.
+func (j *Judge) lookUp(o *object.Object) *Outcome {
+	a, _ := j.Collector.Inspect(o.UID)
+	d := j.Collector.Decide(engine.Lookup(context.Background(), j.Lookups, j.Rules, a))
+	out := &Outcome{Track: &Track{First: o, Last: o, Decision: judgementOf(d, AfterSeed)}}
+	if j.judgeConsidered(out); out.Result != report.Unknown {
+		return nil
+	}
+	return out
+}
+
+// addKeptByBlocked lists the dependents of what the seed leaves blocked: they
+// live exactly as long as it does.
+func (j *Judge) addKeptByBlocked(all Outcomes) {
+	g := j.Collector.Graph()
+	var blocked []*Outcome
+	for _, out := range all {
+		if out.Result == report.Blocked && !out.Baseline && !j.Collects {
+			blocked = append(blocked, out)
+		}
+	}
+	slices.SortFunc(blocked, func(a, b *Outcome) int { return object.Compare(a.Track.First.Ref, b.Track.First.Ref) })
+	for _, out := range blocked {
+		id, ok := g.Find(out.Track.First.UID)
+		if !ok {
+			continue
+		}
+		g.EachDependent(id, func(d graph.ID) bool {
+			o := g.Object(d)
+			if j.Of(all, o.Ref) == nil && !o.BeingDeleted() {
+				all[j.Tracks.Key(o.Ref)] = j.keptBy(o, out.Track.First.Ref)
+			}
+			return true
+		})
+	}
+}
+
+// keptBy is the outcome of an object that nothing touched. Of several with one UID the
+// graph knows one: which of them has this owner is not known.
+func (j *Judge) keptBy(o *object.Object, owner object.Ref) *Outcome {
+	out := &Outcome{
+		Track: &Track{First: o, Last: o}, Result: report.Kept,
+		Reason: engine.SolidOwner.String(), Because: []object.Ref{owner},
+	}
+	if j.Tracks.Shared[o.UID] {
+		out.MarkUnknown(SharedUID)
+	}
+	return out
+}
+
+// addLeftAlone gives the objects that were left alone the outcomes that they were left
+// alone for.
+func (j *Judge) addLeftAlone(all Outcomes) {
+	if !j.Collects {
+		return
+	}
+	for ref, out := range j.UndecidedBefore {
+		kept := *out
+		key := j.Tracks.Key(ref)
+		if kept.Track = j.Tracks.ByUID[key]; kept.Track == nil {
+			kept.Track = &Track{First: out.Track.First, Last: out.Track.First}
+		}
+		all[key] = &kept
+	}
+}

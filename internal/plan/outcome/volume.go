@@ -1,0 +1,105 @@
+package outcome
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// VolumeReleased reports whether the claim of a volume went in this simulation, and what the
+// policy asks for was done.
+func VolumeReleased(tr *Track) bool {
+	first := tr.First.Volume()
+	return first != nil && first.Bound() && tr.Last != nil && tr.Last.Volume() != nil && !tr.Last.Volume().Bound()
+}
+
+// StaysReleased reports whether the reason is one of volumes that stay: though they are
+// cluster-scoped, nothing goes because of them.
+func StaysReleased(reason string) bool {
+	return reason == string(VolumeRetained) || reason == string(VolumeRecycled)
+}
+
+// judgeReleased is a volume that stays when its claim has gone.
+func (j *Judge) judgeReleased(out *Outcome) {
+	out.Result, out.Reason, out.Because = report.Kept, string(VolumeRetained), ClaimOf(out.Track.First)
+	if out.Track.First.Volume().ReclaimPolicy == controllers.ReclaimRecycle {
+		out.Reason = string(VolumeRecycled)
+	}
+	out.Assumptions = append(out.Assumptions, "the PV controller runs")
+}
+
+// ClaimOf is the claim that a volume belonged to at first.
+func ClaimOf(volume *object.Object) []object.Ref {
+	facts := volume.Volume()
+	if facts == nil || facts.ClaimName == "" {
+		return nil
+	}
+	return []object.Ref{{
+		APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: facts.ClaimNamespace, Name: facts.ClaimName, UID: facts.ClaimUID,
+	}}
+}
+
+// markFollowers puts volumes and tokens into the plan of which it is not known what
+// becomes of them, with what they own, and claims and accounts among that with theirs.
+func (j *Judge) markFollowers(all Outcomes) {
+	for {
+		added := append(j.addVolumes(all), j.addTokens(all)...)
+		if len(added) == 0 {
+			return
+		}
+		j.propagateFrom(all, added)
+	}
+}
+
+// addVolumes adds the volumes of which it is not known what becomes of them: their claim
+// goes, and what then happens is not known, or it is not known whether the claim goes.
+// Of a claim that goes it says so if its volume may not have been seen.
+func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
+	seen := map[object.Ref]bool{}
+	for _, o := range j.Server.ObjectsOf(object.PV.GroupResource(), "") {
+		claim := ClaimOf(o)
+		if len(claim) == 0 {
+			continue
+		}
+		seen[claim[0]] = true
+		claimed := j.Of(all, claim[0])
+		if claimed == nil || !o.Volume().Bound() || j.Of(all, o.Ref) != nil {
+			continue
+		}
+		out := &Outcome{Track: &Track{First: o, Last: o}, Because: claim, Baseline: claimed.Baseline}
+		out.MarkUnknown(VolumeUnknown)
+		switch claimed.Result {
+		case report.Deleted:
+			w, _ := j.waits(o.Ref)
+			out.Detail = w.detail
+		case report.Unknown:
+			if o.Volume().ReclaimPolicy == controllers.ReclaimRetain {
+				continue
+			}
+			out.Detail = "whether its claim goes is not known"
+		case report.Blocked, report.Kept, report.Pruned, report.Orphaned:
+			continue
+		}
+		all[j.Tracks.Key(o.Ref)] = out
+		added = append(added, out)
+	}
+	if j.Snap.Covers(object.PV.Resource(), "") {
+		return added
+	}
+	for _, out := range all {
+		if o := out.Track.First; out.Result == report.Deleted && o.Is(object.PVC) && !seen[o.Ref] {
+			out.Detail = "whether a volume and the storage behind it go, too, is not known"
+		}
+	}
+	return added
+}
+
+// ClaimUnknown reports whether it is not known if the claim of a volume goes.
+func (j *Judge) ClaimUnknown(all Outcomes, volume *Outcome) bool {
+	return slices.ContainsFunc(ClaimOf(volume.Track.First), func(claim object.Ref) bool {
+		out := j.Of(all, claim)
+		return out != nil && out.Result == report.Unknown
+	})
+}
