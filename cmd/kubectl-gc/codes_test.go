@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/check"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // TestEveryCodeIsShown: the script of check brings about each code once.
@@ -14,9 +14,9 @@ func TestEveryCodeIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range check.Codes() {
-		if !strings.Contains(string(script), "   "+string(c.Code)+" ") {
-			t.Errorf("no finding %s", c.Code)
+	for _, c := range reason.Check.Codes() {
+		if !strings.Contains(string(script), "   "+c+" ") {
+			t.Errorf("no finding %s", c)
 		}
 	}
 }

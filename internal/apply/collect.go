@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -157,7 +158,7 @@ func (c *collecting) record(rec engine.Record) {
 	if a.Work != engine.DeleteWork || rec.Decision.Reason == engine.NotFound || errors.Is(rec.Err, context.Canceled) {
 		return // that the run was interrupted is said of the run
 	}
-	text := rec.Decision.Reason.Text()
+	text := reason.Collector.Sentence(rec.Decision.Reason)
 	if rec.Err != nil {
 		text = rec.Err.Error()
 	}

@@ -4,13 +4,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // ProtectedError says that an object is protected, and was left alone.
 type ProtectedError struct {
 	Object object.Ref
-	Why    policy.Reason
+	Why    reason.Code
 }
 
 // Error says why.
@@ -22,7 +22,7 @@ func (e *ProtectedError) Error() string { return "it is protected: " + string(e.
 // decided then. What its owner or Helm has written on it, does.
 func (r *run) protected(o *object.Object) error {
 	why, yes := r.o.Policy.Check(o)
-	if !yes || why == policy.Kind && r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
+	if !yes || why == reason.ProtectedKind && r.result.Plan.Seed.Verb == string(plan.RemoveFinalizer) {
 		return nil
 	}
 	return &ProtectedError{o.Ref, why}

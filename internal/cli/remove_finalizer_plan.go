@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -191,7 +191,7 @@ func (r *removal) protects(w source.World, p *report.Plan) error {
 		if o == nil {
 			continue
 		}
-		if why, protected := r.writing.Policy.Check(o); protected && why != policy.Kind {
+		if why, protected := r.writing.Policy.Check(o); protected && why != reason.ProtectedKind {
 			return exit.Refusedf("%s is protected: %s", o.Ref, why)
 		}
 	}

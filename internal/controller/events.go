@@ -55,14 +55,14 @@ func (e *events) warn(w engine.Warning) {
 // kept tells an object that a request about it was decided and not sent. It is called
 // from one goroutine.
 func (e *events) kept(r engine.Request, d engine.Decision, why *Refusal) {
-	reason, text := d.Reason.String(), ""
-	if why.Reason == Observing {
+	code, text := d.Reason.String(), ""
+	if why == errObserving {
 		text = actionOf(r).would + " (observe mode): " + because(d)
 	} else {
-		reason, text = why.Reason, actionOf(r).would+", and was not sent: "+why.Text+". "+because(d)
+		code, text = string(why.Reason), actionOf(r).would+", and was not sent: "+why.Text+". "+because(d)
 	}
 	if e.told.say(r.Ref, text) {
-		e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, reason, text)
+		e.recorder.Event(about(r.Ref), corev1.EventTypeNormal, code, text)
 	}
 }
 

@@ -9,33 +9,26 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
-// The reasons of refusals beside those of package protect.
-const (
-	// Observing: the mode is observe, which never writes.
-	Observing = "Observing"
-	// NotLeading: the lease was not renewed in time.
-	NotLeading = "NotLeading"
-	// SafetyLimitTripped: more was about to be deleted than anybody expected; nothing is written
-	// until a person has looked.
-	SafetyLimitTripped = "SafetyLimitTripped"
-	// Gathering: it was found to be garbage just now, and more may be found yet.
-	Gathering = "Gathering"
-)
-
-// Refusal is why a request was not sent.
-type Refusal struct{ Reason, Text string }
+// Refusal is why a request was not sent. Nothing but the mode refuses without a reason.
+type Refusal struct {
+	Reason reason.Code
+	Text   string
+}
 
 // Error is the text.
 func (r *Refusal) Error() string { return r.Text }
 
 var (
-	errObserving  = &Refusal{Observing, "the controller observes, it does not write"}
-	errNotLeading = &Refusal{NotLeading, "the lease was not renewed in time, so somebody else may lead"}
-	errTripped    = &Refusal{SafetyLimitTripped, "the safety limit has tripped, and nothing is written until a person has looked"}
-	errGathering  = &Refusal{Gathering, "it was found to be garbage just now, and more may be found yet"}
+	errObserving  = &Refusal{Text: "the controller observes, it does not write"}
+	errNotLeading = refuse(reason.NotLeading)
+	errTripped    = refuse(reason.SafetyLimitTripped)
+	errGathering  = refuse(reason.Gathering)
 )
+
+func refuse(why reason.Code) *Refusal { return &Refusal{why, reason.Gate.Short(why)} }
 
 // hold is how long a request is not asked about again that was refused for a reason
 // that does not pass by itself.
@@ -117,10 +110,10 @@ func (g *gate) bounded(ctx context.Context, r engine.Request) error {
 // knows whether it may.
 func (g *gate) protected(r engine.Request) error {
 	if r.Live == nil {
-		return &Refusal{string(policy.Annotation), "it was never seen, so it may be protected"}
+		return &Refusal{reason.ProtectedByAnnotation, "it was never seen, so it may be protected"}
 	}
 	if why, ok := g.policy.Check(r.Live); ok {
-		return &Refusal{string(why), "it is protected: " + string(why)}
+		return &Refusal{why, "it is protected: " + string(why)}
 	}
 	return nil
 }

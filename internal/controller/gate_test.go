@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 func deleting(kind string) engine.Request {
@@ -43,20 +45,20 @@ func TestGate(t *testing.T) {
 		{"a patch", gate{enforce: true, breaker: whole()}, patch, ""},
 		{"a patch of what is protected is no delete", gate{enforce: true, breaker: whole()},
 			engine.Request{Verb: engine.RemoveFinalizer, Ref: deleting(claim.Kind).Ref}, ""},
-		{"observing", gate{breaker: whole()}, deleting("Pod"), Observing},
-		{"observing a patch", gate{breaker: whole()}, patch, Observing},
-		{"protected", gate{enforce: true, breaker: whole()}, deleting(claim.Kind), string(policy.Kind)},
-		{"protected, observing", gate{breaker: whole()}, deleting(claim.Kind), string(policy.Kind)},
+		{"observing", gate{breaker: whole()}, deleting("Pod"), errObserving.Text},
+		{"observing a patch", gate{breaker: whole()}, patch, errObserving.Text},
+		{"protected", gate{enforce: true, breaker: whole()}, deleting(claim.Kind), string(reason.ProtectedKind)},
+		{"protected, observing", gate{breaker: whole()}, deleting(claim.Kind), string(reason.ProtectedKind)},
 		{"allowed", gate{enforce: true, breaker: whole(), policy: policy.Policy{Allow: map[schema.GroupKind]bool{claim: true}}}, deleting(claim.Kind), ""},
-		{"never seen", gate{enforce: true, breaker: whole()}, unseen, string(policy.Annotation)},
-		{"tripped", gate{enforce: true, breaker: broken}, deleting("Pod"), SafetyLimitTripped},
-		{"tripped, a patch", gate{enforce: true, breaker: broken}, patch, SafetyLimitTripped},
-		{"not leading", gate{enforce: true, breaker: whole(), fence: lost}, deleting("Pod"), NotLeading},
+		{"never seen", gate{enforce: true, breaker: whole()}, unseen, string(reason.ProtectedByAnnotation)},
+		{"tripped", gate{enforce: true, breaker: broken}, deleting("Pod"), string(reason.SafetyLimitTripped)},
+		{"tripped, a patch", gate{enforce: true, breaker: broken}, patch, string(reason.SafetyLimitTripped)},
+		{"not leading", gate{enforce: true, breaker: whole(), fence: lost}, deleting("Pod"), string(reason.NotLeading)},
 	} {
 		err := c.gate.before(t.Context(), c.request)
 		got := ""
 		if refusal, ok := errors.AsType[*Refusal](err); ok {
-			got = refusal.Reason
+			got = cmp.Or(string(refusal.Reason), refusal.Text)
 		} else if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -64,7 +66,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%s: refused as %q, want %q", c.name, got, c.want)
 		}
 		switch c.want {
-		case Observing, SafetyLimitTripped, NotLeading:
+		case errObserving.Text, string(reason.SafetyLimitTripped), string(reason.NotLeading):
 			if !errors.Is(c.gate.mayWrite(), err) {
 				t.Errorf("%s: the wire says %v", c.name, c.gate.mayWrite())
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // The levels of what is logged. What a person has to know is slog.LevelInfo or above.
@@ -25,7 +26,7 @@ const (
 const (
 	nothing  = "nothing" // there was none to send
 	sent     = "sent"
-	observed = "observed" // it would have been sent: see Observing
+	observed = "observed" // it would have been sent: see errObserving
 	refused  = "refused"  // by us
 	failed   = "failed"
 )
@@ -33,17 +34,17 @@ const (
 // record counts and tells of a finished attempt. It is called from one goroutine.
 func (s *service) record(r engine.Record) {
 	d := r.Decision
-	reason, outcome := d.Reason.String(), nothing
+	code, outcome := d.Reason.String(), nothing
 	refusal, ours := errors.AsType[*Refusal](r.Err)
 	_, kept := errors.AsType[*engine.RefusedError](r.Err)
 	switch {
 	case ours:
 		outcome = refused
-		if refusal.Reason == Observing {
+		if refusal == errObserving {
 			outcome = observed
 			s.logObserved(r)
 		} else {
-			reason = refusal.Reason
+			code = string(refusal.Reason)
 		}
 		s.tellKept(r)
 	case kept:
@@ -54,7 +55,7 @@ func (s *service) record(r engine.Record) {
 		outcome = sent
 	}
 	s.tellSent(r)
-	decisionsTotal.WithLabelValues(reason, outcome).Inc()
+	decisionsTotal.WithLabelValues(code, outcome).Inc()
 	if unknown(d.Reason) {
 		unknownTotal.WithLabelValues(d.Reason.String()).Inc()
 	}
@@ -65,7 +66,7 @@ func (s *service) record(r engine.Record) {
 	if !s.o.Log.Enabled(context.Background(), level) {
 		return
 	}
-	attributes := []slog.Attr{slog.String("object", d.Attempt.Ref.String()), slog.String("reason", reason), slog.String("outcome", outcome)}
+	attributes := []slog.Attr{slog.String("object", d.Attempt.Ref.String()), slog.String("reason", code), slog.String("outcome", outcome)}
 	for _, q := range d.Requests {
 		attributes = append(attributes, slog.String("request", actionOf(q).name+" "+q.Ref.String()))
 	}
@@ -149,7 +150,7 @@ func attributesOf(d engine.Decision, q engine.Request) []slog.Attr {
 func (s *service) tellKept(r engine.Record) {
 	var one *engine.RefusedError
 	var why *Refusal
-	if s.events == nil || !errors.As(r.Err, &one) || !errors.As(one, &why) || why.Reason == NotLeading || why.Reason == Gathering {
+	if s.events == nil || !errors.As(r.Err, &one) || !errors.As(one, &why) || why.Reason == reason.NotLeading || why.Reason == reason.Gathering {
 		return
 	}
 	s.events.kept(one.Request, r.Decision, why)

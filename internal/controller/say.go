@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // action is a request in words: as a value of a log, and as the beginning of a
@@ -44,7 +45,7 @@ func missing(d engine.Decision) []object.Ref {
 func because(d engine.Decision) string {
 	owners := missing(d)
 	if len(owners) == 0 {
-		return d.Reason.Text()
+		return reason.Collector.Sentence(d.Reason)
 	}
 	names := make([]string, 0, mostNamed+1)
 	for _, o := range owners[:min(len(owners), mostNamed)] {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // tripRecord is where a tripped limit is remembered; false when it is nowhere: without a
@@ -68,5 +69,5 @@ func (s *service) watchLimit(ctx context.Context) {
 func (s *service) tellTripped(l tripRecord, uid types.UID, why string) {
 	s.events.recorder.Event(about(object.Ref{
 		APIVersion: coordination.SchemeGroupVersion.String(), Kind: "Lease", Namespace: l.lease.Namespace, Name: l.lease.Name, UID: uid,
-	}), corev1.EventTypeWarning, SafetyLimitTripped, why+". Nothing is written; "+l.reset())
+	}), corev1.EventTypeWarning, string(reason.SafetyLimitTripped), why+". Nothing is written; "+l.reset())
 }

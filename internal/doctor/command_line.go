@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Process is what runs in the pod of a controller manager.
@@ -32,7 +33,7 @@ func (e *examiner) processes() {
 		if !is {
 			return
 		}
-		off = append(off, func() { e.add(SwitchedOff, p.Pod, "it runs with "+flag, "") })
+		off = append(off, func() { e.add(reason.CollectorSwitchedOff, p.Pod, "it runs with "+flag, "") })
 	}
 	for _, say := range off {
 		say()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -61,7 +62,7 @@ func (e *examiner) compare() {
 
 // difference is a finding before it is known whether all readings have it.
 type difference struct {
-	code              Code
+	code              reason.Code
 	about             object.Ref
 	message, evidence string
 }
@@ -154,7 +155,7 @@ func (c *comparer) young(at int64) bool { return c.newest != 0 && at > c.newest 
 // both compares an object that the collector knows.
 func (c *comparer) both(o *object.Object, n GraphNode) {
 	if !c.sameOwners(o) && !c.young(o.Created) {
-		c.add(GraphOwnersDiffer, o.Ref, "the collector knows "+plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
+		c.add(reason.GraphOwnersDiffer, o.Ref, "the collector knows "+plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
 			" of it, and it has "+plural(len(distinct(ownersOf(o))), "owner"), "")
 	}
 	if c.young(o.DeletionTimestamp()) {
@@ -162,13 +163,13 @@ func (c *comparer) both(o *object.Object, n GraphNode) {
 	}
 	switch {
 	case o.BeingDeleted() && !n.BeingDeleted:
-		c.add(GraphStateDiffers, o.Ref, "the collector does not know that it is being deleted", "")
+		c.add(reason.GraphStateDiffers, o.Ref, "the collector does not know that it is being deleted", "")
 	case o.WaitingForDependents() && !n.WaitingForDependents && !o.HasFinalizer(object.Orphan):
-		c.add(GraphStateDiffers, o.Ref, "the collector does not know that it waits for its dependents", "")
+		c.add(reason.GraphStateDiffers, o.Ref, "the collector does not know that it waits for its dependents", "")
 	}
 }
 
-func (c *comparer) add(code Code, about object.Ref, message, evidence string) {
+func (c *comparer) add(code reason.Code, about object.Ref, message, evidence string) {
 	c.found = append(c.found, difference{code, about, message, evidence})
 }
 
@@ -220,11 +221,11 @@ func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[sch
 		refs := unseen[kind]
 		if !seen[kind] {
 			about := object.Ref{APIVersion: refs[0].APIVersion, Kind: refs[0].Kind}
-			c.add(GraphKindUnknown, about, "the collector knows none of "+plural(len(refs), "object")+" with owners or dependents", "such as "+report.RefOf(refs[0]).FullName())
+			c.add(reason.GraphKindUnknown, about, "the collector knows none of "+plural(len(refs), "object")+" with owners or dependents", "such as "+report.RefOf(refs[0]).FullName())
 			continue
 		}
 		for _, ref := range refs {
-			c.add(GraphObject, ref, "the collector does not know it, or not with its owners and dependents", "")
+			c.add(reason.GraphObjectUnknown, ref, "the collector does not know it, or not with its owners and dependents", "")
 		}
 	}
 }
@@ -244,6 +245,6 @@ func (c *comparer) gone() {
 		if err != nil || !c.snap.Resources.Monitored(r) || !c.snap.Covers(r, n.Ref.Namespace) {
 			continue // whether it exists is not known
 		}
-		c.add(GraphNodeGone, n.Ref, "it does not exist, and the collector takes it for living", plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
+		c.add(reason.GraphNodeGone, n.Ref, "it does not exist, and the collector takes it for living", plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
 	}
 }

@@ -124,11 +124,10 @@ func (e *examiner) lookBack() error {
 }
 
 // add adds a finding about an object or, if it has no name, a kind.
-func (e *examiner) add(code Code, about object.Ref, message, evidence string) {
-	c := textOf(code)
+func (e *examiner) add(code reason.Code, about object.Ref, message, evidence string) {
 	e.findings = append(e.findings, report.Finding{
-		Code: string(code), Severity: c.Severity, Object: report.RefOf(about),
-		Message: message, Evidence: evidence, Remedy: c.remedy,
+		Code: string(code), Severity: reason.Doctor.Severity(code), Object: report.RefOf(about),
+		Message: message, Evidence: evidence, Remedy: signs[code].remedy,
 	})
 }
 

@@ -19,12 +19,12 @@ func (e *examiner) kinds() {
 	for _, g := range e.now.snap.Gaps {
 		switch {
 		case g.Resource == snapshot.EveryResource:
-			e.add(GroupUndiscovered, apiService(g.APIVersion), "what it serves is not known", text(g.Why))
+			e.add(reason.GroupUndiscovered, apiService(g.APIVersion), "what it serves is not known", text(g.Why))
 		case g.Reason() == reason.ListFailed:
 			kind := e.kindOf(g)
 			if !told[kind] {
 				told[kind] = true
-				e.add(KindUnlisted, kind, "it cannot be listed: "+e.atRestart(), text(g.Why))
+				e.add(reason.KindUnlisted, kind, "it cannot be listed: "+e.atRestart(), text(g.Why))
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (e *examiner) unwatched() {
 			continue
 		}
 		missing := slices.DeleteFunc(needed.Names(), func(verb string) bool { return r.Verbs.Has(object.VerbsOf([]string{verb})) })
-		e.add(KindUnwatched, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind}, "it cannot be collected: it lacks "+strings.Join(missing, " and "), "")
+		e.add(reason.KindUnwatched, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind}, "it cannot be collected: it lacks "+strings.Join(missing, " and "), "")
 	}
 }
 

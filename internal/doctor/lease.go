@@ -1,6 +1,9 @@
 package doctor
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
 
 // LeaseState says what came of looking for a lease.
 type LeaseState uint8
@@ -47,13 +50,13 @@ func (e *examiner) lease() {
 	}
 	switch l.State {
 	case LeaseNotThere:
-		e.add(LeaseAbsent, ManagerLease, "there is none", "")
+		e.add(reason.LeaseAbsent, ManagerLease, "there is none", "")
 	case LeaseNotRead:
-		e.add(LeaseUnread, ManagerLease, "it could not be read", l.Why)
+		e.add(reason.LeaseUnread, ManagerLease, "it could not be read", l.Why)
 	case LeaseRead:
 		// Who answers is running, whatever a lease from other days says.
 		if ago, expired := l.expired(); expired && (e.options.Graph == nil || !e.options.Graph.Live) {
-			e.add(LeaseExpired, ManagerLease, "nobody has renewed it for "+span(ago), "the last holder was "+l.Holder)
+			e.add(reason.LeaseExpired, ManagerLease, "nobody has renewed it for "+span(ago), "the last holder was "+l.Holder)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // object looks at what the collector has left undone about one object.
@@ -44,14 +45,14 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 			}
 		}
 	}
-	code := GarbageLeft
+	code := reason.GarbageLeft
 	message := ownerless(o)
 	if least, known := e.age(since); known && least >= e.options.Patience {
-		e.add(GarbageOld, o.Ref, message+", for at least "+span(least), why)
+		e.add(reason.GarbageOld, o.Ref, message+", for at least "+span(least), why)
 		return
 	}
 	if most, known := e.age(o.Created); known && most < e.options.Patience {
-		code = GarbageYoung
+		code = reason.GarbageYoung
 	}
 	e.add(code, o.Ref, message, e.created(o))
 }
@@ -92,7 +93,7 @@ func (e *examiner) orphan(o *object.Object) {
 		return
 	}
 	if least, known := e.age(o.DeletionTimestamp()); known && least >= e.options.Patience {
-		e.add(OrphanStuck, o.Ref, "its dependents were to be released when it was deleted, "+span(least)+" ago", "the finalizer orphan is still there")
+		e.add(reason.OrphanStuck, o.Ref, "its dependents were to be released when it was deleted, "+span(least)+" ago", "the finalizer orphan is still there")
 	}
 }
 
@@ -102,7 +103,7 @@ func (e *examiner) both(o *object.Object) {
 		return
 	}
 	if least, known := e.age(o.DeletionTimestamp()); known && least >= e.options.Patience {
-		e.add(DeletionMissed, o.Ref, "it has the finalizers orphan and foregroundDeletion, and was deleted "+span(least)+" ago", "")
+		e.add(reason.CollectorMissedDeletion, o.Ref, "it has the finalizers orphan and foregroundDeletion, and was deleted "+span(least)+" ago", "")
 	}
 }
 
@@ -125,13 +126,13 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 	}
 	if oldest != nil {
 		if least, known := e.age(since); known && least >= e.options.Patience {
-			e.add(ForegroundStuck, o.Ref, "it waits for "+name(oldest.Ref)+", which the collector has not even begun to delete for at least "+span(least),
+			e.add(reason.ForegroundStuck, o.Ref, "it waits for "+name(oldest.Ref)+", which the collector has not even begun to delete for at least "+span(least),
 				"deleted "+span(waits)+" ago")
 		}
 		return
 	}
 	if patched != nil {
-		e.add(ForegroundWaits, o.Ref, "it waits for "+name(patched.Ref)+", whose reference to it the collector has to remove", "deleted "+span(waits)+" ago")
+		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+name(patched.Ref)+", whose reference to it the collector has to remove", "deleted "+span(waits)+" ago")
 	}
 }
 
@@ -172,13 +173,13 @@ func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64)
 		if then != nil && then.UID == o.UID && then.WaitingForDependents() {
 			if d, ok := e.before.next(ctx, then); ok && d.Reason == engine.NoBlockingDependents {
 				if least, known := e.age(e.options.EarlierAt); known && least >= e.options.Patience {
-					e.add(ForegroundStuck, o.Ref, message+", for at least "+span(least), "the earlier dump shows it like that")
+					e.add(reason.ForegroundStuck, o.Ref, message+", for at least "+span(least), "the earlier dump shows it like that")
 					return
 				}
 			}
 		}
 	}
-	e.add(ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
+	e.add(reason.ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
 }
 
 // refused tells whether a webhook that does not answer surely refuses a write to an
@@ -191,7 +192,7 @@ func (e *examiner) refused(o *object.Object, operation, message string) bool {
 	if !refused || !r.Sure {
 		return false
 	}
-	e.add(WriteRefused, o.Ref, message+", and the API server refuses: "+r.Text(), "")
+	e.add(reason.WriteRefused, o.Ref, message+", and the API server refuses: "+r.Text(), "")
 	return true
 }
 

@@ -101,8 +101,8 @@ func TestNothingLeftByACollector(t *testing.T) {
 		}
 		c := checked(t, after.With(old), doctor.Options{At: now, Patience: patience})
 		for _, f := range c.Findings {
-			undone := []doctor.Code{doctor.GarbageOld, doctor.GarbageLeft, doctor.ForegroundStuck, doctor.ForegroundWaits}
-			if slices.Contains(undone, doctor.Code(f.Code)) && !missed[f.Object] {
+			undone := []reason.Code{reason.GarbageOld, reason.GarbageLeft, reason.ForegroundStuck, reason.ForegroundWaits}
+			if slices.Contains(undone, reason.Code(f.Code)) && !missed[f.Object] {
 				t.Errorf("%+v\n%+v", f, done.Plan.Effects)
 			}
 		}
@@ -113,10 +113,6 @@ func TestNothingLeftByACollector(t *testing.T) {
 // said of nothing but a running collector that was asked, what is not seen leaves the
 // verdict open, and the same input gives the same bytes.
 func TestCheckupsOfDrawnWorlds(t *testing.T) {
-	severity := map[string]reason.Severity{}
-	for _, c := range doctor.Codes() {
-		severity[string(c.Code)] = c.Severity
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		whole := rapid.Bool().Draw(t, "whole")
 		coverage := &snapshot.Coverage{}
@@ -133,7 +129,7 @@ func TestCheckupsOfDrawnWorlds(t *testing.T) {
 		counts := map[reason.Severity]int{}
 		for _, f := range c.Findings {
 			counts[f.Severity]++
-			if severity[f.Code] != f.Severity || f.Message == "" {
+			if m := reason.Doctor.Of(reason.Code(f.Code)); m == nil || m.Severity != f.Severity || f.Message == "" {
 				t.Fatalf("code %q, severity %q, message %q", f.Code, f.Severity, f.Message)
 			}
 		}

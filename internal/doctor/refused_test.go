@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/doctor"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -49,7 +50,7 @@ func TestRefusedWrites(t *testing.T) {
 	}
 	seen.Mark(evidence.Services, "", "")
 	o := doctor.Options{At: 1777636800, Patience: 300} // noon of the same day
-	if c := examined(t, snap, o); c.Verdict != report.CollectorNotWorking || c.Findings[0].Code != string(doctor.GarbageOld) {
+	if c := examined(t, snap, o); c.Verdict != report.CollectorNotWorking || c.Findings[0].Code != string(reason.GarbageOld) {
 		t.Errorf("without the webhook: %s, %+v", c.Verdict, c.Findings)
 	}
 	o.Surroundings = evidence.New(snap, seen, o.At)

@@ -1,44 +1,47 @@
 package doctor
 
-import "github.com/kubectl-gc/kubectl-gc/internal/report"
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
 
 // verdict weighs the findings, and says what it rests on.
 func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.CheckupReason) {
-	counts := map[Code]int{}
+	counts := map[reason.Code]int{}
 	for _, f := range e.findings {
-		counts[Code(f.Code)]++
+		counts[reason.Code(f.Code)]++
 	}
 	reasons := []report.CheckupReason{}
 	heaviest := remark
 	for w := against; w > remark; w-- {
-		for _, c := range codes {
-			if n := counts[c.Code]; n > 0 && c.weight == w {
+		for _, m := range reason.Doctor.Meanings {
+			if n := counts[m.Code]; n > 0 && signs[m.Code].weight == w {
 				heaviest = max(heaviest, w)
-				reasons = append(reasons, report.CheckupReason{Code: string(c.Code), Count: n, Message: c.Text})
+				reasons = append(reasons, report.CheckupReason{Code: string(m.Code), Count: n, Message: m.Sentence()})
 			}
 		}
 	}
-	note := func(code Code) {
-		reasons = append(reasons, report.CheckupReason{Code: string(code), Message: sentenceOf(code)})
+	note := func(code reason.Code) {
+		reasons = append(reasons, report.CheckupReason{Code: string(code), Message: reason.Verdict.Sentence(code)})
 	}
 	if e.timeless {
-		note(TimeUnknown)
+		note(reason.TimeUnknown)
 	}
 	if !e.now.snap.KnowsAllKinds() {
-		note(KindsNotKnown)
+		note(reason.KindsNotKnown)
 	}
 	if !complete {
-		note(NotAllSeen)
+		note(reason.NotAllSeen)
 	}
 	if heaviest < doubt && complete && !e.timeless {
 		note(e.nothing())
 	}
 	if e.agrees() {
-		note(GraphAgrees)
+		note(reason.GraphAgrees)
 	}
 	if l := e.options.Lease; l != nil && l.State == LeaseRead {
 		if _, expired := l.expired(); !expired {
-			note(LeaseRenewed)
+			note(reason.LeaseRenewed)
 		}
 	}
 	switch {
@@ -54,11 +57,11 @@ func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.Che
 }
 
 // nothing is the reason where no finding says anything.
-func (e *examiner) nothing() Code {
+func (e *examiner) nothing() reason.Code {
 	if e.summary.References == 0 {
-		return NothingToSee
+		return reason.NothingToSee
 	}
-	return NothingFound
+	return reason.NothingFound
 }
 
 // agrees tells whether the graph of the collector was compared, and is the same.

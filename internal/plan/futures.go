@@ -132,7 +132,7 @@ func waitForSurroundings(all outcome.Outcomes) bool {
 		case report.Blocked:
 			return true
 		case report.Kept, report.Unknown:
-			if outcome.IsLate(why) || why == outcome.WebhookUnreachable || why == outcome.ConversionFails || why == outcome.WebhookUnknown || why == outcome.RequestRefused {
+			if why.Late() || why == outcome.WebhookUnreachable || why == outcome.ConversionFails || why == outcome.WebhookUnknown || why == outcome.RequestRefused {
 				return true
 			}
 		case report.Deleted, report.Orphaned, report.Pruned:
@@ -147,7 +147,7 @@ func (s *simulation) heal() {
 	s.neighbours.Around, s.neighbours.Late = nil, nil
 	clear(s.neighbours.Refused)
 	clear(s.recorder.refused)
-	maps.DeleteFunc(s.recorder.kept, func(_ object.Ref, why outcome.Reason) bool { return outcome.IsLate(why) })
+	maps.DeleteFunc(s.recorder.kept, func(_ object.Ref, why outcome.Reason) bool { return why.Late() })
 	s.collector.Wake()
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -278,7 +279,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "may be a token of " + names(e.Because) + ", and goes with it then"
 	case e.Reason == string(outcome.ContentNotCovered):
 		return "not all of its content is known"
-	case outcome.IsLate(outcome.Reason(e.Reason)):
+	case reason.Code(e.Reason).Late():
 		return lateSentence(e)
 	case len(e.Because) > 0:
 		return "whether " + names(e.Because) + " exists is not known"

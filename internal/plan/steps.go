@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -116,7 +117,7 @@ func (s *simulation) stuck() []report.Stuck {
 
 // virtualReason says why an owner that is only referred to is asked for again and
 // again.
-func (s *simulation) virtualReason(ref object.Ref) (reason, text string) {
+func (s *simulation) virtualReason(ref object.Ref) (code, text string) {
 	r, err := s.recorder.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
 		return engine.UnknownOwnerKind.String(), err.Error()
@@ -127,5 +128,5 @@ func (s *simulation) virtualReason(ref object.Ref) (reason, text string) {
 	if why := s.snap.Why(r, ref.Namespace); why != "" {
 		return engine.ObjectNotCovered.String(), why
 	}
-	return engine.NotObserved.String(), engine.NotObserved.Text()
+	return engine.NotObserved.String(), reason.Collector.Sentence(reason.NotObserved)
 }

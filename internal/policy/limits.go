@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -32,11 +33,6 @@ const (
 	UnseenObject RefusalReason = "UnseenObject"
 )
 
-// RefusalReasons lists the reasons.
-func RefusalReasons() []RefusalReason {
-	return []RefusalReason{TooManyDeletes, ProtectedObject, UnseenObject}
-}
-
 // Refusal says why a plan must not be carried out. It is an error.
 type Refusal struct {
 	Reason RefusalReason
@@ -44,7 +40,7 @@ type Refusal struct {
 	Planned, Limit int
 	// Object is set for ProtectedObject and UnseenObject; Why only for the former.
 	Object object.Ref
-	Why    Reason
+	Why    reason.Code
 }
 
 // Error names the rule and what broke it.

@@ -8,28 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
-
-// Reason says why an object is protected.
-type Reason string
-
-// The reasons, the strongest first.
-const (
-	// Namespace: it is one of the namespaces that a cluster lives by. Nothing
-	// lifts this.
-	Namespace Reason = "ProtectedNamespace"
-	// Annotation: the object has kubectl-gc.io/protect. Only its owner, by taking
-	// the annotation away, lifts this.
-	Annotation Reason = "ProtectedByAnnotation"
-	// Helm: the object has helm.sh/resource-policy: keep. Nothing but taking the
-	// annotation away lifts this.
-	Helm Reason = "ProtectedByHelm"
-	// Kind: objects of the kind are protected as long as the kind is not allowed.
-	Kind Reason = "ProtectedKind"
-)
-
-// Reasons lists the reasons in the order in which they are looked for.
-func Reasons() []Reason { return []Reason{Namespace, Annotation, Helm, Kind} }
 
 // Upstream: apimachinery/pkg/apis/meta/v1/types.go NamespaceSystem, NamespacePublic,
 // NamespaceDefault.
@@ -73,17 +53,17 @@ type Policy struct {
 
 // Check tells whether the object is protected, and why. Where several reasons
 // hold it is the one that is hardest to lift.
-func (p Policy) Check(o *object.Object) (Reason, bool) {
+func (p Policy) Check(o *object.Object) (reason.Code, bool) {
 	kind := kindOf(o.Ref)
 	switch {
-	case kind == object.Namespace.GroupKind && slices.Contains(namespaces, o.Name):
-		return Namespace, true
+	case kind == schema.GroupKind{Kind: "Namespace"} && slices.Contains(namespaces, o.Name):
+		return reason.ProtectedNamespace, true
 	case o.Protection().Has(object.Protect):
-		return Annotation, true
+		return reason.ProtectedByAnnotation, true
 	case o.Protection().Has(object.HelmKeep):
-		return Helm, true
+		return reason.ProtectedByHelm, true
 	case slices.Contains(kinds, kind) && !p.Allow[kind]:
-		return Kind, true
+		return reason.ProtectedKind, true
 	default:
 		return "", false
 	}

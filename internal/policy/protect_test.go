@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -27,33 +28,33 @@ func TestCheck(t *testing.T) {
 	}
 	for _, c := range []struct {
 		o       *object.Object
-		want    Reason
-		allowed Reason // with every kind allowed
+		want    reason.Code
+		allowed reason.Code // with every kind allowed
 	}{
 		{o: of("v1", "ConfigMap", "a", 0)},
-		{o: of("v1", "ConfigMap", "a", object.Protect), want: Annotation, allowed: Annotation},
-		{o: of("v1", "ConfigMap", "a", object.HelmKeep), want: Helm, allowed: Helm},
-		{o: of("v1", "ConfigMap", "a", object.HelmKeep|object.Protect), want: Annotation, allowed: Annotation},
-		{o: of("v1", "Namespace", "shop", 0), want: Kind},
-		{o: of("v1", "Namespace", "kube-system", 0), want: Namespace, allowed: Namespace},
-		{o: of("v1", "Namespace", "kube-public", 0), want: Namespace, allowed: Namespace},
-		{o: of("v1", "Namespace", "kube-node-lease", 0), want: Namespace, allowed: Namespace},
-		{o: of("v1", "Namespace", "default", object.HelmKeep), want: Namespace, allowed: Namespace},
+		{o: of("v1", "ConfigMap", "a", object.Protect), want: reason.ProtectedByAnnotation, allowed: reason.ProtectedByAnnotation},
+		{o: of("v1", "ConfigMap", "a", object.HelmKeep), want: reason.ProtectedByHelm, allowed: reason.ProtectedByHelm},
+		{o: of("v1", "ConfigMap", "a", object.HelmKeep|object.Protect), want: reason.ProtectedByAnnotation, allowed: reason.ProtectedByAnnotation},
+		{o: of("v1", "Namespace", "shop", 0), want: reason.ProtectedKind},
+		{o: of("v1", "Namespace", "kube-system", 0), want: reason.ProtectedNamespace, allowed: reason.ProtectedNamespace},
+		{o: of("v1", "Namespace", "kube-public", 0), want: reason.ProtectedNamespace, allowed: reason.ProtectedNamespace},
+		{o: of("v1", "Namespace", "kube-node-lease", 0), want: reason.ProtectedNamespace, allowed: reason.ProtectedNamespace},
+		{o: of("v1", "Namespace", "default", object.HelmKeep), want: reason.ProtectedNamespace, allowed: reason.ProtectedNamespace},
 		{o: of("v1", "Pod", "default", 0)},
-		{o: of("v1", "Node", "n", 0), want: Kind},
-		{o: of("v1", "PersistentVolume", "n", 0), want: Kind},
-		{o: of("v1", "PersistentVolumeClaim", "n", object.Protect), want: Annotation, allowed: Annotation},
-		{o: of("v1", "PersistentVolumeClaim", "n", 0), want: Kind},
-		{o: of("storage.k8s.io/v1", "StorageClass", "n", 0), want: Kind},
-		{o: of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "n", 0), want: Kind},
-		{o: of("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", "n", 0), want: Kind},
-		{o: of("apiregistration.k8s.io/v1", "APIService", "n", 0), want: Kind},
-		{o: of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "n", 0), want: Kind},
-		{o: of("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "n", 0), want: Kind},
-		{o: of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "n", 0), want: Kind},
-		{o: of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "n", 0), want: Kind},
-		{o: of("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy", "n", 0), want: Kind},
-		{o: of("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicyBinding", "n", 0), want: Kind},
+		{o: of("v1", "Node", "n", 0), want: reason.ProtectedKind},
+		{o: of("v1", "PersistentVolume", "n", 0), want: reason.ProtectedKind},
+		{o: of("v1", "PersistentVolumeClaim", "n", object.Protect), want: reason.ProtectedByAnnotation, allowed: reason.ProtectedByAnnotation},
+		{o: of("v1", "PersistentVolumeClaim", "n", 0), want: reason.ProtectedKind},
+		{o: of("storage.k8s.io/v1", "StorageClass", "n", 0), want: reason.ProtectedKind},
+		{o: of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "n", 0), want: reason.ProtectedKind},
+		{o: of("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", "n", 0), want: reason.ProtectedKind},
+		{o: of("apiregistration.k8s.io/v1", "APIService", "n", 0), want: reason.ProtectedKind},
+		{o: of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "n", 0), want: reason.ProtectedKind},
+		{o: of("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "n", 0), want: reason.ProtectedKind},
+		{o: of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "n", 0), want: reason.ProtectedKind},
+		{o: of("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "n", 0), want: reason.ProtectedKind},
+		{o: of("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy", "n", 0), want: reason.ProtectedKind},
+		{o: of("admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicyBinding", "n", 0), want: reason.ProtectedKind},
 		{o: of("example.com/v1", "Node", "n", 0)},
 		{o: of("example.com/v1", "Namespace", "kube-system", 0)},
 	} {
@@ -164,19 +165,5 @@ func TestScreen(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestNamesAreDistinct: reasons are names that scripts compare.
-func TestNamesAreDistinct(t *testing.T) {
-	seen := map[string]bool{}
-	for _, r := range Reasons() {
-		seen[string(r)] = true
-	}
-	for _, r := range RefusalReasons() {
-		seen[string(r)] = true
-	}
-	if want := len(Reasons()) + len(RefusalReasons()); len(seen) != want || seen[""] {
-		t.Errorf("%d names, want %d", len(seen), want)
 	}
 }

@@ -7,7 +7,7 @@ const (
 	ProtectedByHelm       Code = "ProtectedByHelm"
 	ProtectedKind         Code = "ProtectedKind"
 	NotLeading            Code = "NotLeading"
-	FuseBlown             Code = "FuseBlown"
+	SafetyLimitTripped    Code = "SafetyLimitTripped"
 	Gathering             Code = "Gathering"
 )
 
@@ -21,7 +21,7 @@ var Gate = &Family{
 		{Code: ProtectedByHelm, Long: "It has the annotation helm.sh/resource-policy: keep. To take the annotation away lifts this."},
 		{Code: ProtectedKind, Long: "Objects of its kind are protected as long as the kind is not allowed."},
 		{Code: NotLeading, Short: "the lease was not renewed in time, so somebody else may lead", Long: "The lease was not renewed in time: somebody else may lead."},
-		{Code: FuseBlown, Short: "the fuse has blown, and nothing is written until a person has looked", Long: "More was about to be deleted than anybody expected: nothing is written until a person has looked."},
+		{Code: SafetyLimitTripped, Short: "the safety limit has tripped, and nothing is written until a person has looked", Long: "More was about to be deleted than anybody expected: nothing is written until a person has looked."},
 		{Code: Gathering, Short: "it was found to be garbage just now, and more may be found yet", Long: "It was found to be garbage just now, and more may be found yet."},
 	},
 }

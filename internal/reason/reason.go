@@ -9,6 +9,9 @@ import (
 // scripts compare them, and docs/reasons.md lists them.
 type Code string
 
+// String is the code.
+func (c Code) String() string { return string(c) }
+
 // Severity grades a finding.
 type Severity string
 
@@ -72,8 +75,17 @@ func (f *Family) Rank(code Code) int {
 // Short is the short text of a code, which the family has.
 func (f *Family) Short(code Code) string { return f.Of(code).Short }
 
-// Sentence is the code as a sentence of its own; the family has the code.
-func (f *Family) Sentence(code Code) string { return f.Of(code).Sentence() }
+// Severity is that of findings with a code, which the family has.
+func (f *Family) Severity(code Code) Severity { return f.Of(code).Severity }
+
+// Sentence is the code as a sentence of its own; empty for one that the family does not
+// have.
+func (f *Family) Sentence(code Code) string {
+	if m := f.Of(code); m != nil {
+		return m.Sentence()
+	}
+	return ""
+}
 
 // Codes lists the codes of a family.
 func (f *Family) Codes() []string {

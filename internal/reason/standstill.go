@@ -25,3 +25,14 @@ var standstill = []Meaning{
 	{Code: NamespaceDeletionFails, Severity: Error, Short: "its content cannot be deleted", Long: "The namespace controller says that it cannot discover or delete the content of the namespace."},
 	{Code: PodNotFinished, Severity: Warning, Short: "the kubelet has not ended it", Long: "The grace period of the pod has been over for minutes, its node is not known to be broken, and the kubelet has not ended it."},
 }
+
+// Late reports whether a code says that somebody should have gone on with a deletion
+// minutes ago, or fails to.
+func (c Code) Late() bool {
+	switch c {
+	case CollectorNotWorking, ControllerNotWorking, DefinitionCleanupFails, NamespaceDeletionFails, PodNotFinished, DeletionMissed:
+		return true
+	default:
+		return false
+	}
+}

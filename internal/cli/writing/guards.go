@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -41,8 +42,8 @@ func (w *Writing) notes(p *report.Plan) []string {
 // released tells whether the kind of an object does not protect it, for somebody has
 // deleted it before, or the definition that it comes and goes with: what its kind stands
 // for was decided then. An annotation holds all the same.
-func released(p *report.Plan, why policy.Reason, seen *object.Object) bool {
-	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == policy.Kind && seen != nil &&
+func released(p *report.Plan, why reason.Code, seen *object.Object) bool {
+	return p.Seed.Verb == string(plan.RemoveFinalizer) && why == reason.ProtectedKind && seen != nil &&
 		(seen.BeingDeleted() || controllers.Registered(seen))
 }
 
@@ -96,7 +97,7 @@ func (w *Writing) screen(world source.World, p *report.Plan) error {
 			break
 		}
 		text := refusals[i].Error()
-		if refusals[i].Why == policy.Kind {
+		if refusals[i].Why == reason.ProtectedKind {
 			text += ": see --allow-protected=" + refusals[i].Object.Kind
 		}
 		lines = append(lines, text)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/policy"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -28,19 +28,19 @@ func TestReleased(t *testing.T) {
 		name   string
 		verb   plan.Verb
 		target object.Ref
-		why    policy.Reason
+		why    reason.Code
 		seen   *object.Object
 		want   bool
 	}{
-		{"it was deleted before", plan.RemoveFinalizer, other, policy.Kind, deleted, true},
-		{"it lives", plan.RemoveFinalizer, other, policy.Kind, living, false},
-		{"it goes with its definition", plan.RemoveFinalizer, other, policy.Kind, registration, true},
-		{"it goes with its definition, which we delete", plan.Delete, other, policy.Kind, registration, false},
-		{"nobody has seen it", plan.RemoveFinalizer, other, policy.Kind, nil, false},
-		{"it is named itself", plan.RemoveFinalizer, namespace, policy.Kind, deleted, true},
-		{"an annotation holds it", plan.RemoveFinalizer, other, policy.Annotation, deleted, false},
-		{"a namespace of the system", plan.RemoveFinalizer, other, policy.Namespace, deleted, false},
-		{"a delete", plan.Delete, other, policy.Kind, deleted, false},
+		{"it was deleted before", plan.RemoveFinalizer, other, reason.ProtectedKind, deleted, true},
+		{"it lives", plan.RemoveFinalizer, other, reason.ProtectedKind, living, false},
+		{"it goes with its definition", plan.RemoveFinalizer, other, reason.ProtectedKind, registration, true},
+		{"it goes with its definition, which we delete", plan.Delete, other, reason.ProtectedKind, registration, false},
+		{"nobody has seen it", plan.RemoveFinalizer, other, reason.ProtectedKind, nil, false},
+		{"it is named itself", plan.RemoveFinalizer, namespace, reason.ProtectedKind, deleted, true},
+		{"an annotation holds it", plan.RemoveFinalizer, other, reason.ProtectedByAnnotation, deleted, false},
+		{"a namespace of the system", plan.RemoveFinalizer, other, reason.ProtectedNamespace, deleted, false},
+		{"a delete", plan.Delete, other, reason.ProtectedKind, deleted, false},
 	} {
 		p := &report.Plan{Seed: report.Seed{Verb: string(test.verb), Targets: []report.Ref{report.RefOf(test.target)}}}
 		if got := released(p, test.why, test.seen); got != test.want {

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -73,27 +74,27 @@ func (c *checker) list(o *object.Object) {
 			controllers = append(controllers, ref)
 		}
 		if ref.APIVersion == "" || ref.Kind == "" || ref.Name == "" || ref.UID == "" {
-			c.add(ReferenceIncomplete, o, ref.In(o.Namespace), "the reference has an empty field", "")
+			c.add(reason.ReferenceIncomplete, o, ref.In(o.Namespace), "the reference has an empty field", "")
 		}
 		if ref.APIVersion == "v1" && ref.Kind == "Event" {
-			c.add(OwnerBanned, o, ref.In(o.Namespace), "an Event cannot be an owner", "")
+			c.add(reason.OwnerBanned, o, ref.In(o.Namespace), "an Event cannot be an owner", "")
 		}
 		if ref.UID == o.UID && ref.Blocks() {
-			c.add(SelfOwnerBlocks, o, o.Ref, "the object owns itself with blockOwnerDeletion", "")
+			c.add(reason.SelfOwnerBlocks, o, o.Ref, "the object owns itself with blockOwnerDeletion", "")
 		} else if ref.UID == o.UID {
-			c.add(SelfOwner, o, o.Ref, "the object owns itself", "")
+			c.add(reason.SelfOwner, o, o.Ref, "the object owns itself", "")
 		}
 	}
 	if len(controllers) > 1 {
-		c.add(TwoControllers, o, controllers[1].In(o.Namespace),
+		c.add(reason.TwoControllers, o, controllers[1].In(o.Namespace),
 			"both "+name(controllers[0].In(""))+" and "+name(controllers[1].In(""))+" are its controller", "")
 	}
 }
 
-func (c *checker) add(code diagnose.Code, o *object.Object, ref object.Ref, message, evidence string) {
+func (c *checker) add(code reason.Code, o *object.Object, ref object.Ref, message, evidence string) {
 	reference := report.RefOf(ref)
 	c.Findings = append(c.Findings, report.Finding{
-		Code: string(code), Severity: severityOf(code), Object: report.RefOf(o.Ref), Reference: &reference,
+		Code: string(code), Severity: reason.Check.Severity(code), Object: report.RefOf(o.Ref), Reference: &reference,
 		Message: message, Evidence: evidence,
 	})
 }
@@ -101,12 +102,12 @@ func (c *checker) add(code diagnose.Code, o *object.Object, ref object.Ref, mess
 // problems carries over what reading the snapshot has shown.
 func (c *checker) problems() {
 	for _, p := range c.Snapshot.Problems {
-		code := diagnose.Code("")
+		code := reason.Code("")
 		switch p.Kind {
 		case snapshot.DuplicateUID:
-			code = SharedUID
+			code = reason.SharedUID
 		case snapshot.NoUID:
-			code = NoUID
+			code = reason.NoUID
 		default:
 			continue
 		}
@@ -114,7 +115,7 @@ func (c *checker) problems() {
 			continue
 		}
 		c.Findings = append(c.Findings, report.Finding{
-			Code: string(code), Severity: severityOf(code), Object: report.RefOf(p.Object), Message: p.Message,
+			Code: string(code), Severity: reason.Check.Severity(code), Object: report.RefOf(p.Object), Message: p.Message,
 		})
 	}
 }
@@ -138,9 +139,9 @@ func (c *checker) cycles() {
 				blocking = blocking && (!uids[ref.UID] || ref.Blocks())
 			}
 		}
-		code := OwnerCycle
+		code := reason.OwnerCycle
 		if blocking {
-			code = OwnerCycleBlocks
+			code = reason.OwnerCycleBlocks
 		}
 		first, second := g.Object(members[0]), g.Identity(members[1])
 		c.add(code, first, second, "these objects own one another: "+abridge(names), "")

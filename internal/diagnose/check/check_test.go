@@ -18,10 +18,6 @@ import (
 // counts are right, the same input gives the same bytes, and where nothing is
 // covered nothing is called absent.
 func TestFindingsOfDrawnWorlds(t *testing.T) {
-	severity := map[string]reason.Severity{}
-	for _, c := range check.Codes() {
-		severity[string(c.Code)] = c.Severity
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		w := scenario.DrawWorld(t, scenario.Wild)
 		coverage := &snapshot.Coverage{}
@@ -37,10 +33,10 @@ func TestFindingsOfDrawnWorlds(t *testing.T) {
 		counts := map[reason.Severity]int{}
 		for _, f := range d.Findings {
 			counts[f.Severity]++
-			if severity[f.Code] != f.Severity || f.Message == "" {
+			if m := reason.Check.Of(reason.Code(f.Code)); m == nil || m.Severity != f.Severity || f.Message == "" {
 				t.Fatalf("code %q, severity %q, message %q", f.Code, f.Severity, f.Message)
 			}
-			if absent := []string{string(check.OwnerNotFound)}; !whole && slices.Contains(absent, f.Code) {
+			if absent := []string{string(reason.OwnerNotFound)}; !whole && slices.Contains(absent, f.Code) {
 				t.Fatalf("nothing is covered, and yet: %+v", f)
 			}
 		}

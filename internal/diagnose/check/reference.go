@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -23,12 +24,12 @@ func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
 	case engine.Absent, engine.NotServed, engine.OtherUID, engine.Remembered:
 		c.absent(o, f)
 	case engine.NeedsNamespace:
-		c.add(OwnerNamespaced, o, f.Ref, "a cluster-scoped object cannot have a namespaced owner", "")
+		c.add(reason.OwnerNamespaced, o, f.Ref, "a cluster-scoped object cannot have a namespaced owner", "")
 	case engine.KindNotServed:
 		c.unresolved(o, f)
 	default:
 		c.Uncovered = true
-		c.add(OwnerNotCovered, o, f.Ref, "whether the owner exists is not known", why(f.Err))
+		c.add(reason.OwnerNotCovered, o, f.Ref, "whether the owner exists is not known", why(f.Err))
 	}
 }
 
@@ -39,10 +40,10 @@ func (c *checker) exposed(o *object.Object, f *engine.OwnerFact) {
 		return
 	}
 	if r.Kind != f.Reference.Kind {
-		c.add(OwnerKindCase, o, f.Ref, fmt.Sprintf("the kind is %q, written as %q", r.Kind, f.Reference.Kind), "")
+		c.add(reason.OwnerKindCase, o, f.Ref, fmt.Sprintf("the kind is %q, written as %q", r.Kind, f.Reference.Kind), "")
 	}
 	if p, ok := c.Snapshot.Resources.Preferred(r.GroupResource()); ok && p.Version != r.Version {
-		c.add(OwnerVersionOther, o, f.Ref, fmt.Sprintf("the reference names %s, the preferred version is %s", r.APIVersion(), p.APIVersion()), "")
+		c.add(reason.OwnerVersionNotPreferred, o, f.Ref, fmt.Sprintf("the reference names %s, the preferred version is %s", r.APIVersion(), p.APIVersion()), "")
 	}
 }
 
@@ -51,7 +52,7 @@ func (c *checker) exposed(o *object.Object, f *engine.OwnerFact) {
 func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 	ref := f.Reference
 	if f.Evidence == engine.NotServed {
-		c.add(OwnerKindNotServed, o, f.Ref, fmt.Sprintf("nothing serves the kind %q", ref.Kind), "")
+		c.add(reason.OwnerKindNotServed, o, f.Ref, fmt.Sprintf("nothing serves the kind %q", ref.Kind), "")
 		return
 	}
 	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
@@ -59,10 +60,10 @@ func (c *checker) absent(o *object.Object, f *engine.OwnerFact) {
 		return
 	}
 	if f.Evidence == engine.OtherUID {
-		c.add(OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s exists with another uid, %s", name(f.Ref), f.Live.UID), "")
+		c.add(reason.OwnerUIDMismatch, o, f.Ref, fmt.Sprintf("%s exists with another uid, %s", name(f.Ref), f.Live.UID), "")
 		return
 	}
-	c.add(OwnerNotFound, o, f.Ref, name(f.Ref)+" does not exist", "")
+	c.add(reason.OwnerNotFound, o, f.Ref, name(f.Ref)+" does not exist", "")
 }
 
 func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object.Ref) {
@@ -70,13 +71,13 @@ func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object
 	evidence := "the uid belongs to " + report.RefOf(actual).FullName()
 	switch {
 	case !strings.EqualFold(ref.Kind, actual.Kind) || object.GroupOf(ref.APIVersion) != actual.Group():
-		c.add(OwnerKindMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to a %s, not a %s", actual.Kind, ref.Kind), evidence)
+		c.add(reason.OwnerKindMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to a %s, not a %s", actual.Kind, ref.Kind), evidence)
 	case ref.Name != actual.Name:
-		c.add(OwnerNameMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to %q, not %q", actual.Name, ref.Name), evidence)
+		c.add(reason.OwnerNameMismatch, o, f.Ref, fmt.Sprintf("the uid belongs to %q, not %q", actual.Name, ref.Name), evidence)
 	case actual.Namespace != f.Ref.Namespace:
-		c.add(OwnerNamespaceMismatch, o, f.Ref, fmt.Sprintf("the owner is in namespace %q, not %q", actual.Namespace, f.Ref.Namespace), evidence)
+		c.add(reason.OwnerNamespaceMismatch, o, f.Ref, fmt.Sprintf("the owner is in namespace %q, not %q", actual.Namespace, f.Ref.Namespace), evidence)
 	default:
-		c.add(OwnerUIDMismatch, o, f.Ref, name(f.Ref)+" exists with another uid", evidence)
+		c.add(reason.OwnerUIDMismatch, o, f.Ref, name(f.Ref)+" exists with another uid", evidence)
 	}
 }
 
@@ -91,20 +92,20 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
 		actual := c.collector.Graph().Identity(id)
 		if object.GroupOf(ref.APIVersion) == actual.Group() && ref.Kind == actual.Kind {
-			c.add(OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served, the owner is %s", ref.APIVersion, actual.APIVersion), "")
+			c.add(reason.OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served, the owner is %s", ref.APIVersion, actual.APIVersion), "")
 			return
 		}
-		c.add(OwnerKindMismatch, o, f.Ref, fmt.Sprintf("%s %s is not served; the uid belongs to a %s", ref.APIVersion, ref.Kind, actual.Kind),
+		c.add(reason.OwnerKindMismatch, o, f.Ref, fmt.Sprintf("%s %s is not served; the uid belongs to a %s", ref.APIVersion, ref.Kind, actual.Kind),
 			"the uid belongs to "+report.RefOf(actual).FullName())
 		return
 	}
 	for _, r := range c.Snapshot.Resources.All() {
 		if r.Group == object.GroupOf(ref.APIVersion) && r.Kind == ref.Kind {
-			c.add(OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served; %s is", ref.APIVersion, r.APIVersion()), "")
+			c.add(reason.OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served; %s is", ref.APIVersion, r.APIVersion()), "")
 			return
 		}
 	}
-	c.add(OwnerKindUnknown, o, f.Ref, fmt.Sprintf("no resource is served for %s %s", ref.APIVersion, ref.Kind), "")
+	c.add(reason.OwnerKindUnknown, o, f.Ref, fmt.Sprintf("no resource is served for %s %s", ref.APIVersion, ref.Kind), "")
 }
 
 // kindNotCovered is about a kind that does not map although the snapshot does not
@@ -115,7 +116,7 @@ func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 		evidence = "the uid belongs to " + report.RefOf(c.collector.Graph().Identity(id)).FullName()
 	}
 	c.Uncovered = true
-	c.add(OwnerNotCovered, o, f.Ref,
+	c.add(reason.OwnerNotCovered, o, f.Ref,
 		fmt.Sprintf("whether %s %s is served is not known", f.Reference.APIVersion, f.Reference.Kind), evidence)
 }
 

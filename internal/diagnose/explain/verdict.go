@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -124,7 +125,7 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 	}
 	foreign := q.foreignFinalizers()
 	switch {
-	case len(foreign) == 0, fate.Outcome == report.Deleted, slices.Contains(notHeld, plan.Reason(fate.Reason)), plan.IsLate(plan.Reason(fate.Reason)):
+	case len(foreign) == 0, fate.Outcome == report.Deleted, slices.Contains(notHeld, plan.Reason(fate.Reason)), reason.Code(fate.Reason).Late():
 	case protected(fate):
 		e.Verdict = report.HeldByFinalizer
 		if fate.BlockedBy != nil {

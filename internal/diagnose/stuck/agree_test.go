@@ -7,7 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -66,15 +65,15 @@ func drawService(t *rapid.T) string {
 
 // late are the codes of those who should long have gone on with an object, and of those
 // who say that they fail, with the reasons that plans give.
-var late = map[diagnose.Code]plan.Reason{
-	stuck.CollectorNotWorking: plan.CollectorNotWorking, stuck.DeletionForgotten: plan.DeletionMissed,
-	stuck.ControllerNotWorking: plan.ControllerNotWorking, stuck.DefinitionCleanupFails: plan.DefinitionCleanupFails,
-	stuck.NamespaceDeletionFails: plan.NamespaceDeletionFails, stuck.PodNotFinished: plan.PodNotFinished,
+var late = map[reason.Code]plan.Reason{
+	reason.CollectorNotWorking: plan.CollectorNotWorking, reason.DeletionForgotten: plan.DeletionMissed,
+	reason.ControllerNotWorking: plan.ControllerNotWorking, reason.DefinitionCleanupFails: plan.DefinitionCleanupFails,
+	reason.NamespaceDeletionFails: plan.NamespaceDeletionFails, reason.PodNotFinished: plan.PodNotFinished,
 }
 
-func codeOf(reason plan.Reason) diagnose.Code {
+func codeOf(why plan.Reason) reason.Code {
 	for code, r := range late {
-		if r == reason {
+		if r == why {
 			return code
 		}
 	}
@@ -90,8 +89,8 @@ func said(findings []report.Finding, ref report.Ref) (list []string) {
 	return list
 }
 
-func says(findings []report.Finding, ref report.Ref, code diagnose.Code) bool {
-	return slices.ContainsFunc(findings, func(f report.Finding) bool { return f.Object == ref && diagnose.Code(f.Code) == code })
+func says(findings []report.Finding, ref report.Ref, code reason.Code) bool {
+	return slices.ContainsFunc(findings, func(f report.Finding) bool { return f.Object == ref && reason.Code(f.Code) == code })
 }
 
 // TestCommandsAgree: whatever is known of those who act beside the collector, what stuck
@@ -117,14 +116,14 @@ func TestCommandsAgree(t *testing.T) {
 		for i := range d.Findings {
 			f := &d.Findings[i]
 			e := effects[f.Object]
-			code := diagnose.Code(f.Code)
+			code := reason.Code(f.Code)
 			switch {
 			case e == nil:
 			case len(f.Chain) == 1 && late[code] != "" && (e.Outcome == report.Deleted || e.Outcome == report.Kept):
 				t.Fatalf("%v: stuck: %s %s; plan: %s %s %s", f.Object, f.Code, f.Message, e.Outcome, e.Reason, e.Message)
 			case f.Severity == reason.Error && e.Outcome == report.Deleted:
 				t.Fatalf("%v: stuck: %s %s; plan: %s %s", f.Object, f.Code, f.Message, e.Outcome, e.Message)
-			case code == stuck.UnderWay && e.Outcome == report.Blocked:
+			case code == reason.UnderWay && e.Outcome == report.Blocked:
 				t.Fatalf("%v: stuck: %s; plan: %s %s %s", f.Object, f.Message, e.Outcome, e.Reason, e.Message)
 			}
 		}
@@ -170,7 +169,7 @@ func leavesStuck(t *rapid.T, snap *snapshot.Snapshot, seen *evidence.World, seed
 		if e.Outcome != report.Blocked {
 			continue
 		}
-		if !slices.ContainsFunc(d.Findings, func(f report.Finding) bool { return f.Object == e.Object && diagnose.Code(f.Code) != stuck.UnderWay }) {
+		if !slices.ContainsFunc(d.Findings, func(f report.Finding) bool { return f.Object == e.Object && reason.Code(f.Code) != reason.UnderWay }) {
 			t.Fatalf("%v: plan: %s %s; stuck then: %+v", e.Object, e.Reason, e.Message, d.Findings)
 		}
 	}

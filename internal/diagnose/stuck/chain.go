@@ -3,7 +3,6 @@ package stuck
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -56,9 +55,9 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 	}
 	switch plan.Reason(e.Reason) {
 	case plan.WaitsForItself:
-		return []end{i.deadlock(o, SelfBlock, nil)}
+		return []end{i.deadlock(o, reason.SelfBlock, nil)}
 	case plan.CycleOfWaiting:
-		return append(i.foreign(o, names), i.deadlock(o, WaitingCycle, dependents))
+		return append(i.foreign(o, names), i.deadlock(o, reason.WaitingCycle, dependents))
 	case plan.OrphaningFails:
 		return append(i.foreign(o, names), i.orphaning(o, dependents))
 	case plan.DeletionMissed, plan.CollectorNotWorking, plan.ControllerNotWorking, plan.DefinitionCleanupFails,
@@ -87,7 +86,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	var names []string
 	var ends []end
 	switch b := e.BlockedBy; {
-	case b != nil && plan.IsLate(plan.Reason(e.Reason)):
+	case b != nil && reason.Code(e.Reason).Late():
 		return i.late(o, e, b.Dependents)
 	case b != nil && len(i.users(o)) > 0:
 		return i.inUse(o, b.Finalizers, i.users(o))
@@ -120,7 +119,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 		return ends
 	}
 	if o.Is(object.CRD) && i.around.Overdue(o) {
-		x := endAt(o, DefinitionCleanupFails)
+		x := endAt(o, reason.DefinitionCleanupFails)
 		x.detail = e.Message
 		x.prove(reason.SimulationSays, nil, e.Message)
 		return []end{i.controllerBehind(o, x)}
@@ -152,7 +151,7 @@ func (i *inquiry) neverJudged(d report.Ref) bool {
 // notSeen is about an object of which the snapshot does not show what it waits for.
 // The namespace controller may have said it.
 func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
-	e := endAt(o, EndNotSeen)
+	e := endAt(o, reason.EndNotSeen)
 	e.prove(reason.SimulationSays, nil, x.Message)
 	if o.Is(object.Namespace) {
 		i.remaining(o, &e)
@@ -177,7 +176,7 @@ func (i *inquiry) foreign(o *object.Object, names []string) []end {
 
 // inUse is about a claim or a volume that somebody uses: what goes is followed.
 func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []end {
-	used := endAt(o, StillInUse)
+	used := endAt(o, reason.StillInUse)
 	if len(names) > 0 {
 		used.finalizer = names[0]
 	}
@@ -190,7 +189,7 @@ func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []
 	}
 	used.chain = append(used.chain[:0],
 		report.WaitLink{Ref: report.RefOf(o.Ref), Waits: string(plan.InUse)},
-		report.WaitLink{Ref: used.others[0], Waits: string(StillInUse)})
+		report.WaitLink{Ref: used.others[0], Waits: string(reason.StillInUse)})
 	used.more = len(used.others) - 1
 	i.freeConsumer(o, &used)
 	return append(ends, used)
@@ -227,8 +226,8 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 		ends = merge(ends, x)
 	}
 	ends = append(ends, i.tokens(o)...)
-	if why, late := i.isLate(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == diagnose.Code(why) || x.code == APIServiceUnavailable }) {
-		ends = append(ends, i.controllerBehind(o, endAt(o, diagnose.Code(why))))
+	if why, late := i.isLate(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == reason.Code(why) || x.code == reason.APIServiceUnavailable }) {
+		ends = append(ends, i.controllerBehind(o, endAt(o, reason.Code(why))))
 	}
 	if len(ends) == 0 {
 		return []end{i.notSeen(o, e)}
@@ -291,7 +290,7 @@ func waitsForKubelet(o *object.Object) bool {
 // way.
 func (i *inquiry) moving(ends []end, o *object.Object, waits string, others []object.Ref) []end {
 	for _, e := range i.follow(o, waits, refsOf(others), func(report.Ref) (end, bool) { return end{}, false }) {
-		if e.code != UnderWay {
+		if e.code != reason.UnderWay {
 			ends = merge(ends, e)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -14,7 +13,7 @@ import (
 
 // end is the last link of a chain of waiting: the one thing that has to move.
 type end struct {
-	code diagnose.Code
+	code reason.Code
 	// at is the object that the end is about.
 	at        report.Ref
 	finalizer string
@@ -30,7 +29,7 @@ type end struct {
 	more int
 }
 
-func endAt(o *object.Object, code diagnose.Code) end {
+func endAt(o *object.Object, code reason.Code) end {
 	at := report.RefOf(o.Ref)
 	return end{code: code, at: at, chain: []report.WaitLink{{Ref: at, Waits: string(code)}}}
 }
@@ -80,7 +79,7 @@ func (i *inquiry) endsOf(o *object.Object) []end {
 // compareEnds puts first what does not move by itself.
 func compareEnds(a, b end) int {
 	return cmp.Or(
-		cmp.Compare(rank(severityOf(a.code)), rank(severityOf(b.code))),
+		cmp.Compare(rank(reason.Stuck.Severity(a.code)), rank(reason.Stuck.Severity(b.code))),
 		strings.Compare(string(a.code), string(b.code)),
 		object.Compare(object.Ref(a.at), object.Ref(b.at)),
 		strings.Compare(a.finalizer, b.finalizer),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -31,7 +30,7 @@ func Complete(e *report.Explanation, d *report.Diagnosis) {
 
 // unsure tells whether a finding rests on something that was not seen.
 func unsure(f *report.Finding) bool {
-	return diagnose.Code(f.Code) == EndNotSeen || diagnose.Code(f.Code) == FinalizerRemoverUnknown
+	return reason.Code(f.Code) == reason.EndNotSeen || reason.Code(f.Code) == reason.FinalizerRemoverUnknown
 }
 
 // judged gives a finalizer of the explained object its verdict.
@@ -51,8 +50,8 @@ func ownFinalizer(f *report.Finding) bool {
 	if len(f.Chain) == 1 {
 		return true
 	}
-	switch diagnose.Code(f.Chain[0].Waits) {
-	case FinalizerRemoverAlive, FinalizerRemoverSlow, FinalizerRemoverGone, FinalizerRemoverUnknown:
+	switch reason.Code(f.Chain[0].Waits) {
+	case reason.FinalizerRemoverAlive, reason.FinalizerRemoverSlow, reason.FinalizerRemoverGone, reason.FinalizerRemoverUnknown:
 		return true
 	default:
 		return false
@@ -64,7 +63,7 @@ func ownFinalizer(f *report.Finding) bool {
 func remediesOf(e *report.Explanation) []report.Remedy {
 	said := map[report.Act]bool{{Action: report.Explain, Target: e.Object}: true}
 	for i := range e.WaitsFor {
-		if diagnose.Code(e.WaitsFor[i].Code) == StillInUse {
+		if reason.Code(e.WaitsFor[i].Code) == reason.StillInUse {
 			continue // what would take a user that stays, the finding does not say
 		}
 		for _, l := range e.WaitsFor[i].Chain {
@@ -112,7 +111,7 @@ func harshness(r report.Remedy) int {
 
 // goes tells of an end that it needs nobody: to wait for it changes nothing.
 func goes(f *report.Finding) bool {
-	return diagnose.Code(f.Code) == UnderWay || diagnose.Code(f.Code) == GracePeriod
+	return reason.Code(f.Code) == reason.UnderWay || reason.Code(f.Code) == reason.GracePeriod
 }
 
 // writersShown tells whether the proofs of all finalizers that wait for somebody say

@@ -3,7 +3,6 @@ package stuck
 import (
 	"fmt"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
@@ -14,7 +13,7 @@ import (
 )
 
 // deadlock is about objects that the collector never frees.
-func (i *inquiry) deadlock(o *object.Object, code diagnose.Code, others []report.Ref) end {
+func (i *inquiry) deadlock(o *object.Object, code reason.Code, others []report.Ref) end {
 	e := endAt(o, code)
 	e.others = others
 	i.proveSimulation(o, &e)
@@ -24,7 +23,7 @@ func (i *inquiry) deadlock(o *object.Object, code diagnose.Code, others []report
 
 // liveDependent is about a dependent that blocks a foreground deletion and stays.
 func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
-	if x := i.effects[object.Ref(d)]; x != nil && plan.IsLate(plan.Reason(x.Reason)) {
+	if x := i.effects[object.Ref(d)]; x != nil && reason.Code(x.Reason).Late() {
 		return i.late(o, x, nil)[0]
 	}
 	if x := i.effects[object.Ref(d)]; x != nil && x.Outcome == report.Unknown && !i.neverJudged(d) {
@@ -37,9 +36,9 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 			return refused
 		}
 	}
-	e := endAt(o, LiveDependentBlocks)
+	e := endAt(o, reason.LiveDependentBlocks)
 	e.at, e.others = d, []report.Ref{d}
-	e.chain = []report.WaitLink{{Ref: d, Waits: string(LiveDependentBlocks)}}
+	e.chain = []report.WaitLink{{Ref: d, Waits: string(reason.LiveDependentBlocks)}}
 	if x := i.effects[object.Ref(d)]; x != nil {
 		e.prove(reason.SimulationSays, &d, x.Message)
 	}
@@ -64,14 +63,14 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 			}
 		}
 	}
-	e := endAt(o, OrphaningStuck)
+	e := endAt(o, reason.OrphaningStuck)
 	e.others = dependents
 	if s, ok := i.stuck[o.Ref]; ok {
 		e.prove(reason.SimulationSays, nil, s.Message)
 	}
 	i.proveSimulation(o, &e)
 	if len(dependents) > 0 {
-		e.chain = append(e.chain, report.WaitLink{Ref: dependents[0], Waits: string(OrphaningStuck)})
+		e.chain = append(e.chain, report.WaitLink{Ref: dependents[0], Waits: string(reason.OrphaningStuck)})
 		e.chain[0].Waits = string(plan.OrphaningFails)
 		e.more = len(dependents) - 1
 		e.remedy(report.Act{Action: report.Edit, Target: dependents[0]}, "repairs the metadata for which the API server refuses to change the dependent", "")
@@ -83,7 +82,7 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 
 // forgotten is about a deletion whose start the collector has missed.
 func (i *inquiry) forgotten(o *object.Object) end {
-	e := endAt(o, DeletionForgotten)
+	e := endAt(o, reason.DeletionForgotten)
 	i.proveSimulation(o, &e)
 	e.verdict = i.manager(o, &e)
 	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
@@ -110,7 +109,7 @@ const secondPolicy = engine.Background
 
 // notServed is about an object that no request reaches.
 func (i *inquiry) notServed(o *object.Object) end {
-	e := endAt(o, KindNotServed)
+	e := endAt(o, reason.KindNotServed)
 	if len(o.Finalizers()) > 0 {
 		e.finalizer = o.Finalizers()[0]
 	}
@@ -147,13 +146,13 @@ func (i *inquiry) namespace(o *object.Object) []end {
 		ends = append(ends, i.discoveryFailed(o, discovery))
 	}
 	if c, _ := evidence.Find(list, "NamespaceDeletionGroupVersionParsingFailure"); c.True() {
-		ends = append(ends, i.failing(o, NamespaceDeletionFails, c))
+		ends = append(ends, i.failing(o, reason.NamespaceDeletionFails, c))
 	}
 	if c, _ := evidence.Find(list, "NamespaceDeletionContentFailure"); c.True() && !evidence.OnlyRemains(c.Message) {
 		if broken := i.brokenWebhooks(o, c.Message); len(broken) > 0 {
 			ends = append(ends, broken...)
 		} else {
-			ends = append(ends, i.failing(o, NamespaceDeletionFails, c))
+			ends = append(ends, i.failing(o, reason.NamespaceDeletionFails, c))
 		}
 	}
 	return ends
@@ -170,7 +169,7 @@ func (i *inquiry) remaining(o *object.Object, e *end) {
 }
 
 // failing is an end of which only the condition is known that reports it.
-func (i *inquiry) failing(o *object.Object, code diagnose.Code, c evidence.Condition) end {
+func (i *inquiry) failing(o *object.Object, code reason.Code, c evidence.Condition) end {
 	e := endAt(o, code)
 	e.detail = evidence.Clip(c.Message)
 	e.prove(reason.ConditionSays, nil, c.Type+": "+c.Message)
@@ -197,7 +196,7 @@ func (i *inquiry) definition(o *object.Object) []end {
 			return []end{i.conversionEnd(o, d, why)}
 		}
 		if fails {
-			return []end{i.failing(o, DefinitionCleanupFails, c)}
+			return []end{i.failing(o, reason.DefinitionCleanupFails, c)}
 		}
 	}
 	return nil
@@ -208,7 +207,7 @@ func (i *inquiry) underWay(o *object.Object) []end {
 	if !o.BeingDeleted() {
 		return nil // whoever is to delete it has not: that is for those who wait for it
 	}
-	e := endAt(o, UnderWay)
+	e := endAt(o, reason.UnderWay)
 	if x := i.effects[o.Ref]; x != nil {
 		e.detail = x.Message
 		e.prove(reason.SimulationSays, nil, x.Message)

@@ -1,7 +1,6 @@
 package stuck
 
 import (
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -13,7 +12,7 @@ import (
 // late is about an object with which somebody could have gone on long ago who waits for
 // nobody, or has tried and failed; and about what else it waits for.
 func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.Ref) []end {
-	e := endAt(o, diagnose.Code(x.Reason))
+	e := endAt(o, reason.Code(x.Reason))
 	e.prove(reason.SimulationSays, nil, x.Message)
 	switch plan.Reason(x.Reason) {
 	case plan.PodNotFinished:
@@ -44,11 +43,11 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.R
 // controllerBehind is about what only a controller, or the API server, has to do.
 func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 	if o.Is(object.CRD) {
-		e.code = DefinitionCleanupFails
+		e.code = reason.DefinitionCleanupFails
 		i.cleanup(o, &e)
 		e.remedy(act(report.ShowConditions, o), "shows what the API server says of its instances", "")
 	} else {
-		e.code = ControllerNotWorking
+		e.code = reason.ControllerNotWorking
 		e.verdict = i.manager(o, &e)
 		e.detail = remover(o)
 		e.remedy(report.Act{Action: report.RestartControllers}, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
@@ -79,10 +78,10 @@ func remover(o *object.Object) string {
 
 // collectorBehind is about what only the collector has to do, and has not done.
 func (i *inquiry) collectorBehind(o *object.Object, e end) end {
-	e.code = CollectorNotWorking
+	e.code = reason.CollectorNotWorking
 	e.verdict = i.manager(o, &e)
 	if e.verdict == report.RemoverAlive || e.verdict == report.RemoverSlow {
-		e.code = DeletionForgotten
+		e.code = reason.DeletionForgotten
 	}
 	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
 	if o.HasFinalizer(object.Foreground) {

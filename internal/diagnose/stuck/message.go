@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // message is the sentence about an end.
 func (e *end) message() string {
 	text := e.sentence()
-	if len(e.chain) > 1 && e.chain[0].Ref != e.at && e.code != StillInUse {
+	if len(e.chain) > 1 && e.chain[0].Ref != e.at && e.code != reason.StillInUse {
 		text = "waits for " + e.at.FullName() + ": " + text
 	}
 	return text
@@ -21,48 +21,48 @@ func (e *end) sentence() string { return sentences[e.code](e) }
 
 // sentences are what is said of each code. They are functions of the end, since each
 // names something else of it.
-var sentences = map[diagnose.Code]func(*end) string{
-	FinalizerRemoverGone: func(e *end) string {
+var sentences = map[reason.Code]func(*end) string{
+	reason.FinalizerRemoverGone: func(e *end) string {
 		return "finalizer " + e.finalizer + " holds it, and nobody who could remove it runs"
 	},
-	FinalizerRemoverSlow: func(e *end) string {
+	reason.FinalizerRemoverSlow: func(e *end) string {
 		return "finalizer " + e.finalizer + " holds it; its remover is there, and does not get it done"
 	},
-	FinalizerRemoverUnknown: func(e *end) string {
+	reason.FinalizerRemoverUnknown: func(e *end) string {
 		return "finalizer " + e.finalizer + " holds it, and whether anybody removes it is not known"
 	},
-	FinalizerRemoverAlive: func(e *end) string { return "finalizer " + e.finalizer + " holds it, and its remover is at work" },
-	StillInUse: func(e *end) string {
+	reason.FinalizerRemoverAlive: func(e *end) string { return "finalizer " + e.finalizer + " holds it, and its remover is at work" },
+	reason.StillInUse: func(e *end) string {
 		text := "in use by " + places(e.others)
 		if e.chain[0].Ref != e.at {
 			text = "waits for " + e.at.FullName() + ", which is " + text
 		}
 		return text
 	},
-	SelfBlock:           func(*end) string { return "its own owner reference blocks it: nothing ever frees it" },
-	WaitingCycle:        func(e *end) string { return "waits in a circle with " + places(e.others) + ": nothing ever frees them" },
-	LiveDependentBlocks: func(*end) string { return "it blocks the owner, and the collector does not delete it" },
-	OrphaningStuck: func(e *end) string {
+	reason.SelfBlock:           func(*end) string { return "its own owner reference blocks it: nothing ever frees it" },
+	reason.WaitingCycle:        func(e *end) string { return "waits in a circle with " + places(e.others) + ": nothing ever frees them" },
+	reason.LiveDependentBlocks: func(*end) string { return "it blocks the owner, and the collector does not delete it" },
+	reason.OrphaningStuck: func(e *end) string {
 		return "it cannot be orphaned: a dependent cannot be changed (" + places(e.others) + ")"
 	},
-	DeletionForgotten: func(*end) string {
+	reason.DeletionForgotten: func(*end) string {
 		return "the collector has missed this deletion, and looks again only after a restart"
 	},
-	CollectorNotWorking: func(*end) string { return "only the collector holds it, and has not done its part for minutes" },
-	ControllerNotWorking: func(e *end) string {
+	reason.CollectorNotWorking: func(*end) string { return "only the collector holds it, and has not done its part for minutes" },
+	reason.ControllerNotWorking: func(e *end) string {
 		return "only " + cmp.Or(e.detail, "a controller of Kubernetes") + " holds it, and has not done its part for minutes"
 	},
-	APIServiceUnavailable:  func(*end) string { return "the aggregated API does not answer, and discovery fails without it" },
-	WebhookUnreachable:     func(e *end) string { return e.detail + " has to be asked, and nobody answers" },
-	NamespaceDeletionFails: func(e *end) string { return "its content cannot be discovered or deleted: " + e.detail },
-	DefinitionCleanupFails: func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
-	KindNotServed:          func(*end) string { return "its kind is not served: no request reaches it" },
-	NodeGone:               func(e *end) string { return "its node " + e.detail + " does not exist" },
-	NodeNotReady:           func(e *end) string { return "its node " + e.detail + " is not ready" },
-	PodNotFinished:         func(e *end) string { return "the kubelet of node " + e.detail + " has not ended it" },
-	GracePeriod:            func(e *end) string { return "its grace period runs on node " + e.detail },
-	EndNotSeen:             func(e *end) string { return "what it waits for was not seen" + behind(e.detail) },
-	UnderWay:               func(e *end) string { return "under way" + behind(e.detail) },
+	reason.APIServiceUnavailable:  func(*end) string { return "the aggregated API does not answer, and discovery fails without it" },
+	reason.WebhookUnreachable:     func(e *end) string { return e.detail + " has to be asked, and nobody answers" },
+	reason.NamespaceDeletionFails: func(e *end) string { return "its content cannot be discovered or deleted: " + e.detail },
+	reason.DefinitionCleanupFails: func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
+	reason.KindNotServed:          func(*end) string { return "its kind is not served: no request reaches it" },
+	reason.NodeGone:               func(e *end) string { return "its node " + e.detail + " does not exist" },
+	reason.NodeNotReady:           func(e *end) string { return "its node " + e.detail + " is not ready" },
+	reason.PodNotFinished:         func(e *end) string { return "the kubelet of node " + e.detail + " has not ended it" },
+	reason.GracePeriod:            func(e *end) string { return "its grace period runs on node " + e.detail },
+	reason.EndNotSeen:             func(e *end) string { return "what it waits for was not seen" + behind(e.detail) },
+	reason.UnderWay:               func(e *end) string { return "under way" + behind(e.detail) },
 }
 
 func behind(detail string) string {

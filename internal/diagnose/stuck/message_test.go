@@ -1,15 +1,19 @@
 package stuck
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
 
 // TestSentences: every code has its sentence.
 func TestSentences(t *testing.T) {
-	for _, c := range Codes() {
+	for _, c := range reason.Stuck.Meanings {
 		if sentences[c.Code] == nil {
 			t.Errorf("%s has no sentence", c.Code)
 		}
 	}
-	if len(sentences) != len(Codes()) {
-		t.Errorf("%d sentences for %d codes", len(sentences), len(Codes()))
+	if len(sentences) != len(reason.Stuck.Meanings) {
+		t.Errorf("%d sentences for %d codes", len(sentences), len(reason.Stuck.Meanings))
 	}
 }

@@ -12,9 +12,9 @@ import (
 // pod is about a pod whose containers have to stop.
 func (i *inquiry) pod(o *object.Object) []end {
 	facts := o.Pod()
-	e := endAt(o, UnderWay)
+	e := endAt(o, reason.UnderWay)
 	if facts == nil {
-		e.code = EndNotSeen
+		e.code = reason.EndNotSeen
 		e.detail = "whether it is on a node is not shown"
 		e.remedy(act(report.ShowNode, o), "shows its node", "")
 		return i.sealed(e)
@@ -30,12 +30,12 @@ func (i *inquiry) pod(o *object.Object) []end {
 	case node == "":
 		return nil
 	case state == evidence.NodeAbsent && i.around.Overdue(o):
-		e.code = NodeGone
+		e.code = reason.NodeGone
 		e.detail = node
 		e.prove(reason.NodeSays, nil, "there is no node "+node+", and pod GC has not removed the pod for minutes")
 		i.forceDelete(o, &e, "nothing, if the machine is gone for good; else its containers may still run")
 	case state == evidence.NodeNotReady:
-		e.code = NodeNotReady
+		e.code = reason.NodeNotReady
 		e.detail = node
 		about := report.RefOf(object.Node.Ref("", node))
 		if there != nil {
@@ -45,11 +45,11 @@ func (i *inquiry) pod(o *object.Object) []end {
 		e.remedy(report.Act{Action: report.Describe, Target: report.RefOf(object.Node.Ref("", node))}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
 		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:
-		e.code = GracePeriod
+		e.code = reason.GracePeriod
 		e.detail = node
 		i.await(o, &e, "waits for it")
 	case i.around.Overdue(o):
-		e.code = PodNotFinished
+		e.code = reason.PodNotFinished
 		e.detail = node
 		if s := i.around.Evidence().Sight(evidence.Nodes, ""); state == evidence.NodeUnknown && !s.Whole {
 			e.prove(reason.NotRead, nil, "not read: nodes: "+s.Why)

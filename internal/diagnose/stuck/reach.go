@@ -19,10 +19,10 @@ import (
 func (i *inquiry) brokenAPIs(o *object.Object, discovery evidence.Condition) []end {
 	var ends []end
 	for _, a := range i.around.APIServices() {
-		e := endAt(o, APIServiceUnavailable)
-		e.at = report.RefOf(object.APIService.Ref("", a.Name))
-		e.chain[0].Waits = string(NamespaceDeletionFails)
-		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(APIServiceUnavailable)})
+		e := endAt(o, reason.APIServiceUnavailable)
+		e.at = report.Ref{APIVersion: "apiregistration.k8s.io/v1", Kind: "APIService", Name: a.Name}
+		e.chain[0].Waits = string(reason.NamespaceDeletionFails)
+		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(reason.APIServiceUnavailable)})
 		e.detail = evidence.Clip(a.Available.Message)
 		e.prove(reason.ConditionSays, &e.at, "Available is "+a.Available.Status+": "+a.Available.Reason+": "+a.Available.Message)
 		if discovery.True() {
@@ -97,7 +97,7 @@ func (i *inquiry) refusedWrites(o *object.Object, e *report.Effect, names []stri
 	}
 	if o.Is(object.Namespace) || o.Is(object.CRD) {
 		for _, x := range i.contained(o, e, names, others) {
-			if x.code != EndNotSeen || len(ends) == 0 {
+			if x.code != reason.EndNotSeen || len(ends) == 0 {
 				ends = merge(ends, x)
 			}
 		}
@@ -116,17 +116,17 @@ func (i *inquiry) refusal(o *object.Object, operation string) (end, bool) {
 		return i.conversionEnd(o, r.Definition, r.Why), true
 	}
 	e := i.admissionEnd(o, r.Webhook, r.Why)
-	e.chain[0].Waits = string(WebhookUnreachable)
+	e.chain[0].Waits = string(reason.WebhookUnreachable)
 	return e, true
 }
 
 // conversionEnd is about a webhook that converts custom resources.
 func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why evidence.Unreachable) end {
-	e := endAt(o, WebhookUnreachable)
+	e := endAt(o, reason.WebhookUnreachable)
 	e.at = report.RefOf(i.around.Known(d.Ref))
-	e.chain[0].Waits = string(WebhookUnreachable)
+	e.chain[0].Waits = string(reason.WebhookUnreachable)
 	if e.at != report.RefOf(o.Ref) {
-		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(WebhookUnreachable)})
+		e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(reason.WebhookUnreachable)})
 	}
 	e.detail = "the conversion webhook of " + d.Plural + "." + d.Group
 	e.prove(why.Reason, &why.Service, why.Text())
@@ -138,9 +138,9 @@ func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why ev
 
 // admissionEnd is about a webhook that has to admit a request.
 func (i *inquiry) admissionEnd(o *object.Object, h *evidence.Webhook, why evidence.Unreachable) end {
-	e := endAt(o, WebhookUnreachable)
+	e := endAt(o, reason.WebhookUnreachable)
 	e.at = report.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: h.Kind, Name: h.Configuration}
-	e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(WebhookUnreachable)})
+	e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(reason.WebhookUnreachable)})
 	e.detail = "the webhook " + h.Name
 	e.prove(why.Reason, &why.Service, why.Text())
 	i.repairService(&e, h.Client.Service)

@@ -1,7 +1,6 @@
 package stuck
 
 import (
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -16,7 +15,7 @@ func (i *inquiry) held(o *object.Object, name string) end { return i.heldBy(o, n
 // heldBy is held; elsewhere tells that the controller of Kubernetes leaves the
 // finalizer to somebody else.
 func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
-	e := endAt(o, FinalizerRemoverUnknown)
+	e := endAt(o, reason.FinalizerRemoverUnknown)
 	e.finalizer = name
 	judge := i.around.Controller
 	if elsewhere {
@@ -44,16 +43,16 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	return e
 }
 
-func codeOf(v report.RemoverVerdict) diagnose.Code {
+func codeOf(v report.RemoverVerdict) reason.Code {
 	switch v {
 	case report.RemoverAlive:
-		return FinalizerRemoverAlive
+		return reason.FinalizerRemoverAlive
 	case report.RemoverSlow:
-		return FinalizerRemoverSlow
+		return reason.FinalizerRemoverSlow
 	case report.RemoverGone:
-		return FinalizerRemoverGone
+		return reason.FinalizerRemoverGone
 	default:
-		return FinalizerRemoverUnknown
+		return reason.FinalizerRemoverUnknown
 	}
 }
 

@@ -21,10 +21,10 @@ const retryText = "60s"
 // works now, the next one goes on, and nobody has to do anything but the controller.
 func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 	if !i.around.DiscoveryWorks() {
-		return i.failing(o, NamespaceDeletionFails, c)
+		return i.failing(o, reason.NamespaceDeletionFails, c)
 	}
 	const retries = "at the next retry of the namespace controller"
-	e := endAt(o, UnderWay)
+	e := endAt(o, reason.UnderWay)
 	manager := i.around.Manager(o)
 	e.verdict, e.proof = manager.State, append(e.proof, manager.Proof...)
 	e.prove(reason.ConditionSays, nil, c.Type+sinceText(c.Since)+": "+c.Message)
@@ -34,10 +34,10 @@ func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 		e.detail = "it ends by itself, " + retries + ", within " + retryText + ": discovery, which failed before, works again"
 		i.await(o, &e, "waits for it")
 	case report.RemoverGone:
-		e.code, e.detail = ControllerNotWorking, "the namespace controller"
+		e.code, e.detail = reason.ControllerNotWorking, "the namespace controller"
 		e.remedy(report.Act{Action: report.RestartControllers}, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
 	case report.RemoverUnknown:
-		e.code = EndNotSeen
+		e.code = reason.EndNotSeen
 		e.detail = "discovery works again, and the namespace controller tries again within " + retryText + " if it runs"
 		i.await(o, &e, "waits for it: without an end, nobody tries")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -54,7 +55,7 @@ func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World,
 		}
 		for _, e := range i.endsOf(o) {
 			d.Findings = append(d.Findings, i.finding(o, e))
-			d.Uncovered = d.Uncovered || e.code == EndNotSeen || e.code == FinalizerRemoverUnknown
+			d.Uncovered = d.Uncovered || e.code == reason.EndNotSeen || e.code == reason.FinalizerRemoverUnknown
 		}
 	}
 	if err := i.sureRemedies(d.Findings); err != nil {
@@ -155,12 +156,12 @@ type about struct{ kind, namespace, name string }
 // finding is the document's form of one end that an object waits for.
 func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 	f := report.Finding{
-		Code: string(e.code), Severity: severityOf(e.code), Object: report.RefOf(o.Ref),
+		Code: string(e.code), Severity: reason.Stuck.Severity(e.code), Object: report.RefOf(o.Ref),
 		Message: e.message(), Chain: e.chain, More: e.more,
 		Finalizer: e.finalizer, Verdict: e.verdict, Proof: e.proof, Remedies: e.remedies,
 		Since: metav1.Unix(o.DeletionTimestamp(), 0).UTC().Format("2006-01-02T15:04:05Z"),
 	}
-	if len(e.chain) > 1 && e.chain[0].Waits == string(plan.BlockingDependents) && e.code != LiveDependentBlocks {
+	if len(e.chain) > 1 && e.chain[0].Waits == string(plan.BlockingDependents) && e.code != reason.LiveDependentBlocks {
 		// The trap of the second delete (S028): another policy ends this waiting.
 		i.redelete(o, &e, "lets it go now; what it owns is collected afterwards, or stays as long as it is held itself")
 		f.Remedies = slices.Clone(e.remedies)

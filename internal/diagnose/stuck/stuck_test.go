@@ -10,10 +10,10 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -147,7 +147,7 @@ func write(b *strings.Builder, f *report.Finding) {
 // TestKindNotServed: where discovery says that nothing serves a kind, no request
 // reaches its objects; where it was not asked, nothing is said of that.
 func TestKindNotServed(t *testing.T) {
-	for discovered, want := range map[bool]diagnose.Code{true: stuck.KindNotServed, false: stuck.FinalizerRemoverUnknown} {
+	for discovered, want := range map[bool]reason.Code{true: reason.KindNotServed, false: reason.FinalizerRemoverUnknown} {
 		o := &object.Object{Ref: object.Ref{APIVersion: "gone.example.com/v1", Kind: "Widget", Namespace: "n", Name: "w", UID: "u-w"}, ResourceVersion: "1"}
 		rare := o.Edit()
 		rare.DeletionTimestamp, rare.Finalizers = 1893456000, []string{"gone.example.com/x"}

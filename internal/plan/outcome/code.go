@@ -1,8 +1,10 @@
 package outcome
 
+import "github.com/kubectl-gc/kubectl-gc/internal/reason"
+
 // Reason is why an object has the outcome it has, where the collector's own
 // reasons do not say it. Reasons are API; docs/reasons.md lists them.
-type Reason string
+type Reason = reason.Code
 
 // The reasons of effects beside those of the engine.
 const (

@@ -103,13 +103,3 @@ func LateReason(why reason.Code) Reason {
 	}
 	return Reason(why)
 }
-
-// IsLate reports whether a reason says that somebody is late, or fails.
-func IsLate(r Reason) bool {
-	switch r {
-	case CollectorNotWorking, ControllerNotWorking, DefinitionCleanupFails, NamespaceDeletionFails, PodNotFinished, DeletionMissed:
-		return true
-	default:
-		return false
-	}
-}

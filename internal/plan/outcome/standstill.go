@@ -26,7 +26,7 @@ func (out *Outcome) standStill(st Standstill) {
 // StandsOpen reports whether it is not known what becomes of an object, because somebody is
 // late with it: another run can say no more.
 func (out *Outcome) StandsOpen() bool {
-	return out.Result == report.Unknown && IsLate(Reason(out.Reason))
+	return out.Result == report.Unknown && reason.Code(out.Reason).Late()
 }
 
 // blockedByLate is about an object with which somebody should long have gone on. What

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -61,7 +62,7 @@ func (j *Judge) judgeTracked(tr *Track) *Outcome {
 			return nil
 		}
 	case report.Unknown:
-		if out.Baseline && (tr.Awaited || IsLate(Reason(out.Reason))) && tr.Changed == 0 {
+		if out.Baseline && (tr.Awaited || reason.Code(out.Reason).Late()) && tr.Changed == 0 {
 			return nil
 		}
 		out.Baseline = out.Baseline && (tr.Changed != 0 || j.Causes.Besides(tr))
@@ -217,7 +218,7 @@ func (j *Judge) judgeConsidered(out *Outcome) {
 	d := out.Track.Decision
 	if why, ok := j.Kept[out.Track.First.Ref]; ok {
 		out.Result, out.Reason, out.Because = report.Kept, string(why), j.owners(d, d.dangling, d.waiting)
-		if owner := j.Neighbours.Late.Owner(j.Server, out.Track.First.Ref); owner != nil && IsLate(why) && j.mayYetGo(out.Track.First.Ref) {
+		if owner := j.Neighbours.Late.Owner(j.Server, out.Track.First.Ref); owner != nil && why.Late() && j.mayYetGo(out.Track.First.Ref) {
 			out.MarkUnknown(why)
 		}
 		return
