@@ -155,7 +155,7 @@ func (c *collecting) halt(err error) {
 // record keeps why a planned write was not sent.
 func (c *collecting) record(rec engine.Record) {
 	a := rec.Decision.Attempt
-	if a.Work != engine.DeleteWork || rec.Decision.Reason == engine.NotFound || errors.Is(rec.Err, context.Canceled) {
+	if a.Work != engine.DeleteWork || rec.Decision.Reason == reason.NotFound || errors.Is(rec.Err, context.Canceled) {
 		return // that the run was interrupted is said of the run
 	}
 	text := reason.Collector.Sentence(rec.Decision.Reason)

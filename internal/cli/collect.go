@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -188,12 +189,12 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 // namespaces.
 func (l *collection) keeper() plan.Keeper {
 	policy, namespaces := l.writing.Policy, l.only
-	return func(o *object.Object, removes bool) plan.Reason {
+	return func(o *object.Object, removes bool) reason.Code {
 		if len(namespaces) > 0 && !slices.Contains(namespaces, o.Namespace) {
-			return plan.NotAskedFor
+			return reason.NotAskedFor
 		}
 		if _, protected := policy.Check(o); protected && removes {
-			return plan.Protected
+			return reason.Protected
 		}
 		return ""
 	}

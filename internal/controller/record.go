@@ -157,9 +157,9 @@ func (s *service) tellKept(r engine.Record) {
 }
 
 // unknown tells whether a reason says that something is not known.
-func unknown(r engine.Reason) bool {
+func unknown(r reason.Code) bool {
 	switch r {
-	case engine.UnknownOwnerKind, engine.OwnerNotCovered, engine.ObjectNotCovered, engine.LookupFailed, engine.AbsenceNotProven:
+	case reason.UnknownOwnerKind, reason.OwnerNotCovered, reason.ObjectNotCovered, reason.LookupFailed, reason.AbsenceNotProven:
 		return true
 	default:
 		return false

@@ -30,8 +30,8 @@ func (e *examiner) object(ctx context.Context, o *object.Object) {
 // left. An object whose owner is garbage itself is not its turn yet.
 func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	d, ok := e.now.next(ctx, o)
-	if !ok || d.Reason != engine.NoSolidOwner {
-		e.unseen = e.unseen || ok && d.Reason == engine.OwnerNotCovered
+	if !ok || d.Reason != reason.NoSolidOwner {
+		e.unseen = e.unseen || ok && d.Reason == reason.OwnerNotCovered
 		return
 	}
 	if e.refused(o, evidence.Remove, ownerless(o)) {
@@ -40,7 +40,7 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	since, why := e.ownerlessSince(o, d)
 	if e.before != nil {
 		if then := e.before.same(o); then != nil {
-			if d, ok := e.before.next(ctx, then); ok && d.Reason == engine.NoSolidOwner {
+			if d, ok := e.before.next(ctx, then); ok && d.Reason == reason.NoSolidOwner {
 				since, why = earliest(since, why, e.options.EarlierAt, "the earlier dump shows it as garbage")
 			}
 		}
@@ -114,7 +114,7 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 	if !ok || !known || waits < e.options.Patience {
 		return
 	}
-	if d.Reason == engine.NoBlockingDependents {
+	if d.Reason == reason.NoBlockingDependents {
 		if !e.refused(o, evidence.Update, "nothing blocks it any more") {
 			e.unblocked(ctx, o, waits)
 		}
@@ -171,7 +171,7 @@ func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64)
 	if e.before != nil {
 		then := e.before.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name)
 		if then != nil && then.UID == o.UID && then.WaitingForDependents() {
-			if d, ok := e.before.next(ctx, then); ok && d.Reason == engine.NoBlockingDependents {
+			if d, ok := e.before.next(ctx, then); ok && d.Reason == reason.NoBlockingDependents {
 				if least, known := e.age(e.options.EarlierAt); known && least >= e.options.Patience {
 					e.add(reason.ForegroundStuck, o.Ref, message+", for at least "+span(least), "the earlier dump shows it like that")
 					return

@@ -97,7 +97,7 @@ func TestNothingLeftByACollector(t *testing.T) {
 		}
 		missed := map[report.Ref]bool{}
 		for _, x := range done.Plan.Effects {
-			missed[x.Object] = x.Reason == string(plan.DeletionMissed) || len(x.RemovedReferences) > 0
+			missed[x.Object] = x.Reason == string(reason.DeletionMissed) || len(x.RemovedReferences) > 0
 		}
 		c := checked(t, after.With(old), doctor.Options{At: now, Patience: patience})
 		for _, f := range c.Findings {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // coreResources serves the kinds that the tests of this package use.
@@ -65,7 +66,7 @@ func TestAbsentOwnersAreRemembered(t *testing.T) {
 			t.Fatalf("%s needs no attempt", p.Name)
 		}
 		d := c.Decide(Lookup(context.Background(), api, Upstream, a))
-		if d.Reason != NoSolidOwner {
+		if d.Reason != reason.NoSolidOwner {
 			t.Errorf("%s: %s, want NoSolidOwner", p.Name, d.Reason)
 		}
 		c.Settle(Outcome{Decision: d, Disposition: d.Disposition})

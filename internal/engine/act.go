@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Outcome is what came of a decision.
@@ -59,5 +61,5 @@ func (o *Outcome) judgeAgain() {
 		o.Disposition = Again
 		return
 	}
-	o.Decision.Reason = Contended
+	o.Decision.Reason = reason.Contended
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Decide judges one attempt. It reads the graph and the facts and writes
@@ -35,11 +36,11 @@ func (c *Collector) judge(f Facts) Decision {
 	case a.Work == OrphanWork:
 		return c.decideOrphan(a)
 	case a.settledAlready():
-		return Decision{Attempt: a, Reason: BeingDeleted}
+		return Decision{Attempt: a, Reason: reason.BeingDeleted}
 	case f.Err != nil:
 		return c.decideUnread(f)
 	case f.Item.UID != a.Ref.UID:
-		return Decision{Attempt: a, Reason: UIDMismatch, Disposition: Vanish}
+		return Decision{Attempt: a, Reason: reason.UIDMismatch, Disposition: Vanish}
 	case a.WaitingForDependents:
 		return c.decideWaiting(f)
 	default:
@@ -55,15 +56,15 @@ func (c *Collector) decideUnread(f Facts) Decision {
 	var scope *object.NamespaceRequiredError
 	switch {
 	case apierrors.IsNotFound(f.Err):
-		d.Reason, d.Err, d.Disposition = NotFound, nil, Vanish
+		d.Reason, d.Err, d.Disposition = reason.NotFound, nil, Vanish
 	case errors.As(f.Err, &scope):
-		d.Reason, d.Disposition = OwnerRefInvalidNamespace, Forget
+		d.Reason, d.Disposition = reason.OwnerRefInvalidNamespace, Forget
 	case errors.As(f.Err, &uncovered):
-		d.Reason = ObjectNotCovered
+		d.Reason = reason.ObjectNotCovered
 	case errors.As(f.Err, &unknown):
-		d.Reason = UnknownOwnerKind
+		d.Reason = reason.UnknownOwnerKind
 	default:
-		d.Reason = LookupFailed
+		d.Reason = reason.LookupFailed
 	}
 	return d
 }
@@ -73,11 +74,11 @@ func (c *Collector) decideUnread(f Facts) Decision {
 func (c *Collector) decideWaiting(f Facts) Decision {
 	a := f.Attempt
 	if c.graph.BlockingCount(a.ID) == 0 {
-		return Decision{Attempt: a, Reason: NoBlockingDependents, Disposition: c.done(a), Requests: []Request{
+		return Decision{Attempt: a, Reason: reason.NoBlockingDependents, Disposition: c.done(a), Requests: []Request{
 			{Verb: RemoveFinalizer, Ref: a.Ref, Finalizer: object.Foreground, TolerateAbsence: true},
 		}}
 	}
-	d := Decision{Attempt: a, Reason: WaitingForDependents, Disposition: c.done(a)}
+	d := Decision{Attempt: a, Reason: reason.WaitingForDependents, Disposition: c.done(a)}
 	c.graph.EachBlocking(a.ID, func(id graph.ID) bool {
 		d.Blockers = append(d.Blockers, id)
 		return true
@@ -90,7 +91,7 @@ func (c *Collector) decideByOwners(f Facts) Decision {
 	a := f.Attempt
 	d := Decision{Attempt: a, Owners: f.Owners, Disposition: c.done(a)}
 	if len(f.Owners) == 0 {
-		d.Reason = NoOwners
+		d.Reason = reason.NoOwners
 		return d
 	}
 	sorted := sortFacts(f.Owners)
@@ -99,9 +100,9 @@ func (c *Collector) decideByOwners(f Facts) Decision {
 	}
 	switch {
 	case sorted.solid > 0 && len(sorted.dangling)+len(sorted.waiting) == 0:
-		d.Reason = SolidOwner
+		d.Reason = reason.SolidOwner
 	case sorted.solid > 0:
-		d.Reason = DanglingReferences
+		d.Reason = reason.DanglingReferences
 		d.Requests = []Request{{
 			Verb: RemoveOwners, Ref: a.Ref, Live: f.Item, Cached: c.cached(a),
 			UIDs: append(sorted.dangling, sorted.waiting...),
@@ -111,9 +112,9 @@ func (c *Collector) decideByOwners(f Facts) Decision {
 	case len(sorted.waiting) > 0 && c.graph.DependentCount(a.ID) > 0:
 		c.decideForeground(&d, f)
 	default:
-		d.Reason = NoSolidOwner
+		d.Reason = reason.NoSolidOwner
 		if len(sorted.waiting) > 0 {
-			d.Reason = WaitingOwner
+			d.Reason = reason.WaitingOwner
 		}
 		d.Requests = []Request{{Verb: DeleteObject, Ref: a.Ref, Live: f.Item, Policy: policyOf(f.Item)}}
 	}
@@ -126,9 +127,9 @@ func (c *Collector) decideByOwners(f Facts) Decision {
 // alarms are upstream's, too.
 func (c *Collector) decideForeground(d *Decision, f Facts) {
 	a := f.Attempt
-	d.Reason = WaitingOwner
+	d.Reason = reason.WaitingOwner
 	if c.anyDependentWaits(a.ID) {
-		d.Reason = WaitingOwnerInCycle
+		d.Reason = reason.WaitingOwnerInCycle
 		d.Requests = append(d.Requests, Request{Verb: Unblock, Ref: a.Ref, Live: f.Item, Cached: c.cached(a)})
 	}
 	d.Requests = append(d.Requests, Request{Verb: DeleteObject, Ref: a.Ref, Live: f.Item, Policy: ForegroundPolicy})
@@ -148,15 +149,15 @@ func (c *Collector) decideUnresolved(d Decision, o *OwnerFact) Decision {
 	d.Err, d.Disposition = o.Err, Defer
 	switch o.Evidence {
 	case NeedsNamespace:
-		d.Reason, d.Disposition = OwnerRefInvalidNamespace, Forget
+		d.Reason, d.Disposition = reason.OwnerRefInvalidNamespace, Forget
 	case KindNotServed:
-		d.Reason = UnknownOwnerKind
+		d.Reason = reason.UnknownOwnerKind
 	case NotCovered:
-		d.Reason = OwnerNotCovered
+		d.Reason = reason.OwnerNotCovered
 	case NotServed, Elsewhere, StillObserved:
-		d.Reason = AbsenceNotProven
+		d.Reason = reason.AbsenceNotProven
 	default:
-		d.Reason = LookupFailed
+		d.Reason = reason.LookupFailed
 	}
 	return d
 }
@@ -164,7 +165,7 @@ func (c *Collector) decideUnresolved(d Decision, o *OwnerFact) Decision {
 // decideOrphan releases all dependents that the graph knows, then the owner.
 func (c *Collector) decideOrphan(a Attempt) Decision {
 	d := Decision{
-		Attempt: a, Reason: OrphanDependents,
+		Attempt: a, Reason: reason.OrphanDependents,
 		Requests: make([]Request, 0, c.graph.DependentCount(a.ID)+1),
 	}
 	uids := []types.UID{a.Ref.UID}

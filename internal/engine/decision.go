@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Disposition is what becomes of an attempt when all of its requests succeed.
@@ -25,7 +26,7 @@ const (
 // Decision is the judgement of one attempt.
 type Decision struct {
 	Attempt Attempt
-	Reason  Reason
+	Reason  reason.Code
 	// Owners are the facts that it rests on; empty when the object's own state
 	// decided.
 	Owners []OwnerFact
@@ -58,7 +59,7 @@ const (
 type Request struct {
 	Verb Verb
 	// Reason is that of the decision, and Rules are those it was judged by.
-	Reason Reason
+	Reason reason.Code
 	Rules  Rules
 	// Pin says for which state of the object the request holds.
 	Pin Pin

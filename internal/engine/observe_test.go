@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // numbered is a ConfigMap with the number as name and uid.
@@ -199,7 +200,7 @@ func TestVanishedBeforeTheWatchSaysSo(t *testing.T) {
 	id, _ := c.graph.Find("a")
 	c.toDelete.add(id)
 	a, _ := c.NextOf(DeleteWork, 0)
-	c.Settle(Outcome{Decision: Decision{Attempt: a, Reason: NotFound}, Disposition: Vanish})
+	c.Settle(Outcome{Decision: Decision{Attempt: a, Reason: reason.NotFound}, Disposition: Vanish})
 	if c.Ready() != 1 {
 		t.Fatalf("%d ready, want the one that vanished", c.Ready())
 	}

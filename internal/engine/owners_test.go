@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // ownerCounts are on both sides of what fits into one word of bits.
@@ -62,7 +63,7 @@ func TestStrictRulesHoldForEveryOwner(t *testing.T) {
 		} {
 			c := New(WithRules(Strict))
 			d := judged(t, c, []*object.Object{dependent}, []*object.Object{tt.owner, dependent})
-			if d.Reason != AbsenceNotProven || len(d.Requests) > 0 {
+			if d.Reason != reason.AbsenceNotProven || len(d.Requests) > 0 {
 				t.Errorf("%d owners, the last one %s: %s with %d requests, want AbsenceNotProven", n, tt.name, d.Reason, len(d.Requests))
 			}
 			if len(d.Owners) != n || d.Owners[last].Evidence != tt.evidence {
@@ -85,7 +86,7 @@ func TestWhatIsKnownOfEveryOwner(t *testing.T) {
 		dependent, last := ownedBy(n), n-1
 		owner := ownerAt(last, "n")
 		d := judged(t, New(WithAbsent(owner.Ref)), []*object.Object{dependent, owner}, []*object.Object{dependent})
-		if d.Reason != NoSolidOwner || d.Owners[last].Evidence != Remembered {
+		if d.Reason != reason.NoSolidOwner || d.Owners[last].Evidence != Remembered {
 			t.Errorf("%d owners, the last one remembered as absent: %s, evidence %d", n, d.Reason, d.Owners[last].Evidence)
 		}
 
@@ -95,7 +96,7 @@ func TestWhatIsKnownOfEveryOwner(t *testing.T) {
 		c := New(WithEconomy())
 		c.waits[owner.Ref] = true
 		d = judged(t, c, []*object.Object{dependent}, []*object.Object{waiting, dependent})
-		if d.Reason != WaitingOwner || d.Owners[last].Evidence != FoundWaiting {
+		if d.Reason != reason.WaitingOwner || d.Owners[last].Evidence != FoundWaiting {
 			t.Errorf("%d owners, the last one known to wait: %s, evidence %d", n, d.Reason, d.Owners[last].Evidence)
 		}
 	}
@@ -108,7 +109,7 @@ func TestVerdictsWithManyOwners(t *testing.T) {
 		for _, n := range ownerCounts {
 			dependent := ownedBy(n)
 			d := judged(t, New(WithRules(rules)), []*object.Object{dependent}, []*object.Object{dependent})
-			if d.Reason != NoSolidOwner || len(d.Requests) != 1 || d.Requests[0].Verb != DeleteObject {
+			if d.Reason != reason.NoSolidOwner || len(d.Requests) != 1 || d.Requests[0].Verb != DeleteObject {
 				t.Errorf("%s, %d absent owners: %s with %d requests", rules, n, d.Reason, len(d.Requests))
 			}
 			if n == 1 {
@@ -117,7 +118,7 @@ func TestVerdictsWithManyOwners(t *testing.T) {
 			for _, solid := range []int{0, n - 1} {
 				owner := ownerAt(solid, "n")
 				d := judged(t, New(WithRules(rules)), []*object.Object{dependent, owner}, []*object.Object{dependent, owner})
-				if d.Reason != DanglingReferences || len(d.Requests) != 1 || len(d.Requests[0].UIDs) != n-1 {
+				if d.Reason != reason.DanglingReferences || len(d.Requests) != 1 || len(d.Requests[0].UIDs) != n-1 {
 					t.Errorf("%s, owner %d of %d is there: %s with %d requests", rules, solid, n, d.Reason, len(d.Requests))
 				}
 			}

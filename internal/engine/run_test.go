@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -117,8 +118,8 @@ func TestRunConflicts(t *testing.T) {
 			return nil
 		}
 		w.untilRest(t, engine.RunOptions{Record: func(r engine.Record) {
-			contended = contended || r.Decision.Reason == engine.Contended
-			if (r.Decision.Reason == engine.Contended) != (r.Err != nil && r.Disposition == engine.Defer) {
+			contended = contended || r.Decision.Reason == reason.Contended
+			if (r.Decision.Reason == reason.Contended) != (r.Err != nil && r.Disposition == engine.Defer) {
 				t.Errorf("%s with disposition %d and error %v", r.Decision.Reason, r.Disposition, r.Err)
 			}
 		}})
@@ -163,10 +164,10 @@ func TestRunUncovered(t *testing.T) {
 	w := newCluster(world, engine.WithEconomy(), engine.WithRules(engine.Strict))
 	blind := true
 	options := engine.RunOptions{Uncovered: func(ref object.Ref) (string, bool) { return "the watch is broken", blind && ref.Kind == "Secret" }}
-	reasons := map[engine.Reason]int{}
+	reasons := map[reason.Code]int{}
 	options.Record = func(r engine.Record) { reasons[r.Decision.Reason]++ }
 	w.untilRest(t, options)
-	if len(w.server.Objects()) != 5 || w.total != 0 || reasons[engine.ObjectNotCovered] == 0 {
+	if len(w.server.Objects()) != 5 || w.total != 0 || reasons[reason.ObjectNotCovered] == 0 {
 		t.Errorf("%d objects are left after %d requests: %v", len(w.server.Objects()), w.total, reasons)
 	}
 	blind = false

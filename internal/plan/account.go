@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -119,7 +120,7 @@ func (a account) when(e *report.Effect, out *outcome.Outcome) (report.When, stri
 	}
 	actor := a.words.Text(tr.RemovedBy)
 	switch {
-	case e.Reason != string(outcome.DeletedByRest) && e.Reason != string(outcome.VolumeReclaimed) && e.Reason != string(outcome.Released):
+	case e.Reason != string(reason.DeletedByController) && e.Reason != string(reason.VolumeReclaimed) && e.Reason != string(reason.Released):
 		return report.AtOnce, ""
 	case actor == "" || actor == outcome.ActorUser || actor == outcome.ActorCollector || actor == outcome.ActorServer:
 		return report.ControllerActs, ""
@@ -132,7 +133,7 @@ func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
 	switch {
 	case e.Outcome == report.Unknown, e.Later == report.Unknown && e.Outcome == report.Kept:
 		return report.Undecided
-	case e.Contested, e.Reason == string(outcome.RequestRefused):
+	case e.Contested, e.Reason == string(reason.RequestRefused):
 		return report.Possible
 	case c.When == report.FinalizerRemoved && e.Outcome == report.Kept:
 		return report.Possible
@@ -148,7 +149,7 @@ func (r *Result) Stays() []object.Ref {
 	var list []object.Ref
 	for i := range r.Plan.Effects {
 		e := &r.Plan.Effects[i]
-		left := e.Reason == string(outcome.NotAskedFor) || e.Reason == string(outcome.Protected)
+		left := e.Reason == string(reason.NotAskedFor) || e.Reason == string(reason.Protected)
 		if e.Outcome == report.Kept && e.Later == "" && !left && !e.Baseline && !e.Contested {
 			list = append(list, object.Ref(e.Object))
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // controllerSet is who else deletes in a cluster, beside the collector.
@@ -48,17 +49,17 @@ func (w *controllerSet) pass(ctx context.Context, list []controllers.Controller,
 }
 
 // reasonOf is why what a controller deletes goes.
-func reasonOf(c controllers.Controller) outcome.Reason {
+func reasonOf(c controllers.Controller) reason.Code {
 	switch c.Name() {
 	case controllers.ReclaimName:
-		return outcome.VolumeReclaimed
+		return reason.VolumeReclaimed
 	case controllers.TokensName:
-		return outcome.AccountGone
+		return reason.AccountGone
 	}
 	if _, releases := c.(controllers.Releaser); releases {
-		return outcome.Released
+		return reason.Released
 	}
-	return outcome.DeletedByRest
+	return reason.DeletedByController
 }
 
 // releases tells whether a simulated controller takes the finalizer off.

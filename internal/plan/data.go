@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -50,7 +51,7 @@ const (
 func (s storage) behind(effects []report.Effect) []report.Storage {
 	var going []*report.Effect
 	for i := range effects {
-		if e := &effects[i]; (s.takes(e) || e.Reason == string(outcome.ClaimLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
+		if e := &effects[i]; (s.takes(e) || e.Reason == string(reason.ClaimLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
 			going = append(going, e)
 		}
 	}
@@ -64,7 +65,7 @@ func (s storage) behind(effects []report.Effect) []report.Storage {
 			continue
 		}
 		if found, some := all.behind(e.Object); some {
-			if e.Reason == string(outcome.ClaimLeft) && found.Volume != nil {
+			if e.Reason == string(reason.ClaimLeft) && found.Volume != nil {
 				found.Fate, found.Message = report.Kept, "stays with the claim"
 			}
 			ofClaim[e] = found
@@ -110,7 +111,7 @@ func (s storage) volumes(effects []report.Effect) seenVolumes {
 		byClaim: map[[2]string][]*object.Object{}, byRef: map[report.Ref]*object.Object{}, unknown: map[report.Ref]*report.Effect{},
 	}
 	for i := range effects {
-		if e := &effects[i]; e.Reason == string(outcome.VolumeUnknown) {
+		if e := &effects[i]; e.Reason == string(reason.VolumeUnknown) {
 			all.unknown[e.Object] = e
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -110,7 +111,7 @@ v1 Pod s/e owners=a
 func TestImmortalNamespaces(t *testing.T) {
 	for _, name := range []string{"default", "kube-system", "kube-public"} {
 		p := dataPlan(t, "v1 Namespace "+name+" phase=Active spec=kubernetes\nv1 ConfigMap "+name+"/a\n", "Secret", "Pod")
-		if len(p.Effects) != 1 || p.Effects[0].Outcome != report.Kept || p.Effects[0].Reason != string(plan.RequestRefused) {
+		if len(p.Effects) != 1 || p.Effects[0].Outcome != report.Kept || p.Effects[0].Reason != string(reason.RequestRefused) {
 			t.Errorf("%s: %+v", name, p.Effects)
 		}
 		if !p.Complete || len(p.Gaps) > 0 {

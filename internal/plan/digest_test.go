@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -78,9 +79,9 @@ func digestOf(t *testing.T, snap *snapshot.Snapshot, policy engine.Policy) strin
 func TestDigestOfACollection(t *testing.T) {
 	const before = "v1 ConfigMap n/a owners=v1:ConfigMap:gone:z\n"
 	digest := func(text string) string {
-		only := func(o *object.Object, _ bool) plan.Reason {
+		only := func(o *object.Object, _ bool) reason.Code {
 			if o.Namespace != "n" {
-				return plan.NotAskedFor
+				return reason.NotAskedFor
 			}
 			return ""
 		}

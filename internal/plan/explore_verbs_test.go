@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -39,9 +40,9 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 		{"our own collector, the same", race, collect, plan.Options{Rules: engine.Strict}, "Explored: 2 objects, 64 schedules, 0 memories\nm Deleted NoSolidOwner\nb Orphaned OrphanDependents or Deleted schedule"},
 		{"the collector of Kubernetes may have missed a deletion", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nleft Blocked DeletionMissed or Deleted memory"},
 		{"our own starts now", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{Rules: engine.Strict}, "Explored: 1 objects, 64 schedules, 0 memories\nleft Deleted NoBlockingDependents"},
-		{"our own in another namespace", race, collect, plan.Options{Rules: engine.Strict, Keep: func(o *object.Object, _ bool) plan.Reason {
+		{"our own in another namespace", race, collect, plan.Options{Rules: engine.Strict, Keep: func(o *object.Object, _ bool) reason.Code {
 			if o.Namespace != "m" {
-				return plan.NotAskedFor
+				return reason.NotAskedFor
 			}
 			return ""
 		}}, "OneEnd: 0 objects, 0 schedules, 0 memories"},

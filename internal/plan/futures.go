@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -128,11 +129,11 @@ func (s *simulation) endsByHealing(tr *outcome.Track) bool {
 // webhooks answer again.
 func waitForSurroundings(all outcome.Outcomes) bool {
 	for _, out := range all {
-		switch why := outcome.Reason(out.Reason); out.Result {
+		switch why := reason.Code(out.Reason); out.Result {
 		case report.Blocked:
 			return true
 		case report.Kept, report.Unknown:
-			if why.Late() || why == outcome.WebhookUnreachable || why == outcome.ConversionFails || why == outcome.WebhookUnknown || why == outcome.RequestRefused {
+			if why.Late() || why == reason.WebhookUnreachable || why == reason.ConversionFails || why == reason.WebhookUnknown || why == reason.RequestRefused {
 				return true
 			}
 		case report.Deleted, report.Orphaned, report.Pruned:
@@ -147,7 +148,7 @@ func (s *simulation) heal() {
 	s.neighbours.Around, s.neighbours.Late = nil, nil
 	clear(s.neighbours.Refused)
 	clear(s.recorder.refused)
-	maps.DeleteFunc(s.recorder.kept, func(_ object.Ref, why outcome.Reason) bool { return why.Late() })
+	maps.DeleteFunc(s.recorder.kept, func(_ object.Ref, why reason.Code) bool { return why.Late() })
 	s.collector.Wake()
 }
 
@@ -164,7 +165,7 @@ func (s *simulation) release(ctx context.Context, random *rand.Rand, next future
 			return done, nil
 		}
 		for _, h := range list {
-			s.recorder.as(h.actor, string(outcome.ReleasedLater), func() {
+			s.recorder.as(h.actor, string(reason.FinalizerComesOff), func() {
 				// A refusal shows: the object is then as it was.
 				_ = s.recorder.Patch(ctx, h.object.Ref, object.TakeFinalizers(h.object, h.names))
 			})

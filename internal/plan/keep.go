@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // Keeper says why our own collector may not write to an object; an empty reason
@@ -15,7 +16,7 @@ import (
 //
 // It makes a plan of what this program does, which is less than what the collector
 // of Kubernetes does; who carries the plan out has to ask Result.Withheld.
-type Keeper func(o *object.Object, removes bool) outcome.Reason
+type Keeper func(o *object.Object, removes bool) reason.Code
 
 // errWithheld is the answer to a write that was withheld. To the collector it is a
 // refusal: it would try again.
@@ -78,7 +79,7 @@ func (s *simulation) writes() []Write {
 // Withheld says why a request of the collector in a live run is not sent although it
 // may be in the plan; an empty reason lets it through. It is the question that the
 // simulation asks: the Keeper's, and whether the object's outcome is unknown.
-func (r *Result) Withheld(q engine.Request) outcome.Reason {
+func (r *Result) Withheld(q engine.Request) reason.Code {
 	o := q.Live
 	if o == nil {
 		o = q.Cached

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -32,9 +33,9 @@ func TestKeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep := func(o *object.Object, removes bool) plan.Reason {
+	keep := func(o *object.Object, removes bool) reason.Code {
 		if o.Name == "kept" && removes {
-			return plan.Protected
+			return reason.Protected
 		}
 		return ""
 	}
@@ -82,9 +83,9 @@ items:
 		t.Fatal(err)
 	}
 	snap.Source.Discovered = true // so that a kind that nobody serves is known to be that
-	keep := func(o *object.Object, _ bool) plan.Reason {
+	keep := func(o *object.Object, _ bool) reason.Code {
 		if o.Namespace != "shop" {
-			return plan.NotAskedFor
+			return reason.NotAskedFor
 		}
 		return ""
 	}

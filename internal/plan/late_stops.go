@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // errLate is the answer to a write that is not made, because who should make it does
@@ -36,7 +37,7 @@ func (r *recorder) sake(ref object.Ref) object.Ref {
 
 // collectorStops tells whether the collector is late with a write: with the finalizer of
 // an object, or with a dependent that has to go, or to be let go, before that comes off.
-func (r *recorder) collectorStops(ref object.Ref) (outcome.Reason, bool) {
+func (r *recorder) collectorStops(ref object.Ref) (reason.Code, bool) {
 	if r.beside.Late == nil || r.actor != outcome.ActorCollector {
 		return "", false
 	}
@@ -54,7 +55,7 @@ func (r *recorder) collectorStops(ref object.Ref) (outcome.Reason, bool) {
 
 // Late says why somebody who could long have gone on with the deletion of an object has
 // not; false where nobody is late with it.
-func (r *Result) Late(ref object.Ref) (outcome.Reason, bool) {
+func (r *Result) Late(ref object.Ref) (reason.Code, bool) {
 	l := r.run.neighbours.Late
 	if r.run.futures.healed { // in that future nobody is
 		l = r.run.futures.late

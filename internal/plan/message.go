@@ -68,19 +68,19 @@ func (m messenger) sentence(e *report.Effect) string {
 
 func (m messenger) deletedSentence(e *report.Effect) string {
 	switch {
-	case e.Reason == string(outcome.Requested):
+	case e.Reason == string(reason.Requested):
 		return "deleted as requested"
-	case e.Reason == string(outcome.FinalizerTaken):
+	case e.Reason == string(reason.FinalizerTaken):
 		return "nothing else holds it"
-	case e.Reason == string(outcome.VolumeReclaimed):
+	case e.Reason == string(reason.VolumeReclaimed):
 		return "goes with its claim " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
-	case e.Reason == string(outcome.AccountGone) && slices.ContainsFunc(e.Because, m.went):
+	case e.Reason == string(reason.AccountGone) && slices.ContainsFunc(e.Because, m.went):
 		return "a token of " + names(e.Because) + ", and goes with it"
-	case e.Reason == string(outcome.AccountGone):
+	case e.Reason == string(reason.AccountGone):
 		return "a token of " + names(e.Because) + ", which does not exist"
-	case e.Reason == string(outcome.DeletedByRest) && len(e.Because) > 0:
+	case e.Reason == string(reason.DeletedByController) && len(e.Because) > 0:
 		return "goes with " + names(e.Because)
-	case e.Reason == string(outcome.DeletedByRest):
+	case e.Reason == string(reason.DeletedByController):
 		return "deleted by another controller than the collector"
 	case len(e.Because) > 0 && !slices.ContainsFunc(e.Because, m.went):
 		if len(e.Because) > 1 {
@@ -128,7 +128,7 @@ func onceText(e *report.Effect) string {
 	default:
 		text += "; changes when " + releaseText(e.Object, others)
 	}
-	if e.Outcome == report.Blocked && e.Reason != string(outcome.FinalizerRemains) ||
+	if e.Outcome == report.Blocked && e.Reason != string(reason.FinalizerRemains) ||
 		slices.ContainsFunc(others, func(r report.Release) bool { return r.State != report.ControllerGone }) {
 		return text
 	}
@@ -160,23 +160,23 @@ func (m messenger) went(owner report.Ref) bool {
 
 func keptSentence(e *report.Effect) string {
 	switch {
-	case e.Reason == string(outcome.RequestRefused):
+	case e.Reason == string(reason.RequestRefused):
 		return "the API server refuses to delete it"
-	case e.Reason == string(outcome.FinalizerTaken):
+	case e.Reason == string(reason.FinalizerTaken):
 		return "loses the finalizer and stays, for it is not being deleted"
-	case e.Reason == string(outcome.VolumeRetained):
+	case e.Reason == string(reason.VolumeRetained):
 		return "stays with its data: its claim " + names(e.Because) + " goes, and its reclaim policy is Retain"
-	case e.Reason == string(outcome.ClaimLeft):
+	case e.Reason == string(reason.ClaimLeft):
 		return "stays with its data: StatefulSets leave their claims, and " + names(e.Because) + " goes"
-	case e.Reason == string(outcome.VolumeRecycled):
+	case e.Reason == string(reason.VolumeRecycled):
 		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
-	case e.Reason == string(outcome.CollectorNotWorking):
+	case e.Reason == string(reason.CollectorNotWorking):
 		return "stays: kube-controller-manager does not run, and the garbage collector with it"
-	case e.Reason == string(outcome.WebhookUnreachable), e.Reason == string(outcome.ConversionFails):
+	case e.Reason == string(reason.WebhookUnreachable), e.Reason == string(reason.ConversionFails):
 		return "stays: the API server refuses to change or delete it"
-	case e.Reason == string(outcome.Protected):
+	case e.Reason == string(reason.Protected):
 		return "garbage, and protected: it stays"
-	case e.Reason == string(outcome.NotAskedFor):
+	case e.Reason == string(reason.NotAskedFor):
 		return "garbage, and not in the namespaces that were asked for: it stays"
 	case e.Reason == "AbsenceNotProven":
 		return "stays: it is not proven that its owner " + names(e.Because) + " is absent"
@@ -191,47 +191,47 @@ func keptSentence(e *report.Effect) string {
 
 func blockedSentence(e *report.Effect) string {
 	b := e.BlockedBy
-	switch outcome.Reason(e.Reason) {
-	case outcome.WaitsForItself:
+	switch reason.Code(e.Reason) {
+	case reason.WaitsForItself:
 		return "waits for itself: its own owner reference blocks it"
-	case outcome.CycleOfWaiting:
+	case reason.CycleOfWaiting:
 		return "waits in a circle with " + names(b.Dependents)
-	case outcome.BlockingDependents:
+	case reason.BlockingDependents:
 		return "waits for " + names(b.Dependents)
-	case outcome.OrphaningFails:
+	case reason.OrphaningFails:
 		return "cannot be orphaned: a dependent cannot be patched (" + names(b.Dependents) + ")"
-	case outcome.GracePeriodRuns:
+	case reason.GracePeriodRuns:
 		if b.Node == "" {
 			return "its grace period runs, and no kubelet is known to end it"
 		}
 		return "waits for the kubelet of node " + b.Node
-	case outcome.ContentRemains:
+	case reason.ContentRemains:
 		if len(b.Dependents) == 0 {
 			return "waits"
 		}
 		return "waits for its content: " + names(b.Dependents)
-	case outcome.DiscoveryFails:
+	case reason.DiscoveryFails:
 		return "stays until the API server can name all resources, or the API that it cannot is removed"
-	case outcome.APIServiceUnavailable:
+	case reason.APIServiceUnavailable:
 		return "stays until every aggregated API answers, or the one that does not is removed"
-	case outcome.WebhookUnreachable, outcome.ConversionFails:
+	case reason.WebhookUnreachable, reason.ConversionFails:
 		if len(b.Dependents) == 0 {
 			return "stays: the API server refuses what would let it go"
 		}
 		return "waits for " + names(b.Dependents)
-	case outcome.NodeNotReady:
+	case reason.NodeNotReady:
 		return "waits for the kubelet of node " + b.Node + ", which is not ready"
-	case outcome.NodeGone:
+	case reason.NodeGone:
 		return "its node " + b.Node + " does not exist"
-	case outcome.InUse:
+	case reason.InUse:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ") + ": in use by " + names(b.Dependents)
-	case outcome.LeftAlone:
+	case reason.LeftAlone:
 		return "held by finalizer " + strings.Join(b.Finalizers, ", ")
-	case outcome.CollectorNotWorking:
+	case reason.CollectorNotWorking:
 		return "only the garbage collector holds it, and kube-controller-manager does not run"
-	case outcome.ControllerNotWorking:
+	case reason.ControllerNotWorking:
 		return "held only by a controller of kube-controller-manager, which does not run"
-	case outcome.DeletionMissed:
+	case reason.DeletionMissed:
 		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the collector will not look at again until it restarts"
 	default:
 		text := "held by " + holders(b.Finalizers)
@@ -261,23 +261,23 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "the kind of its owner " + names(e.Because) + " is not served: the collector keeps it and tries again for ever"
 	case e.Reason == "UnknownOwnerKind":
 		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
-	case e.Reason == string(outcome.DependentUnknown):
+	case e.Reason == string(reason.DependentUnknown):
 		return "goes only after " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
-	case e.Reason == string(outcome.OwnerUnknown):
+	case e.Reason == string(reason.OwnerUnknown):
 		return "goes or stays with its owner " + names(e.Because)
-	case e.Reason == string(outcome.SharedUID):
+	case e.Reason == string(reason.SharedUID):
 		return "several objects have its uid or that of an owner: they cannot be told apart"
-	case e.Reason == string(outcome.MissingUID):
+	case e.Reason == string(reason.MissingUID):
 		return "an owner has no uid in the snapshot: which object is meant is not known"
-	case e.Reason == string(outcome.ProtectionUnknown):
+	case e.Reason == string(reason.ProtectionUnknown):
 		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
-	case e.Reason == string(outcome.VolumeUnknown):
+	case e.Reason == string(reason.VolumeUnknown):
 		return "what becomes of it without its claim " + names(e.Because) + " is not known"
-	case e.Reason == string(outcome.WebhookUnknown):
+	case e.Reason == string(reason.WebhookUnknown):
 		return "whether a webhook has to be asked that does not answer is not known"
-	case e.Reason == string(outcome.TokenUnknown):
+	case e.Reason == string(reason.TokenUnknown):
 		return "may be a token of " + names(e.Because) + ", and goes with it then"
-	case e.Reason == string(outcome.ContentNotCovered):
+	case e.Reason == string(reason.ContentNotCovered):
 		return "not all of its content is known"
 	case reason.Code(e.Reason).Late():
 		return lateSentence(e)
@@ -291,20 +291,20 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 // lateSentence is about an object with which nobody goes on who could.
 func lateSentence(e *report.Effect) string {
 	const late = ", and has not done its part for minutes"
-	switch outcome.Reason(e.Reason) {
-	case outcome.CollectorNotWorking, outcome.DeletionMissed:
+	switch reason.Code(e.Reason) {
+	case reason.CollectorNotWorking, reason.DeletionMissed:
 		if e.BlockedBy == nil {
 			return "goes once the garbage collector does its part, which it has not for minutes"
 		}
-		if e.Reason == string(outcome.DeletionMissed) {
+		if e.Reason == string(reason.DeletionMissed) {
 			return "only the garbage collector holds it, which runs" + late + ": it may have missed this deletion"
 		}
 		return "only the garbage collector holds it" + late
-	case outcome.ControllerNotWorking:
+	case reason.ControllerNotWorking:
 		return "held only by a controller of Kubernetes, which has not done its part for minutes"
-	case outcome.PodNotFinished:
+	case reason.PodNotFinished:
 		return "its grace period has been over for minutes, and its kubelet has not ended it"
-	case outcome.NamespaceDeletionFails:
+	case reason.NamespaceDeletionFails:
 		return "the namespace controller cannot discover or delete its content"
 	default:
 		return "the API server does not get its instances deleted"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -26,7 +27,7 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 		if all[s.tracks.Key(out.Track.First.Ref)] != nil || out.Baseline || !s.near().concerns(out) || s.endsByHealing(out.Track) {
 			continue
 		}
-		e := report.Effect{Object: report.RefOf(out.Track.First.Ref), Outcome: report.Kept, Reason: string(outcome.UntilReleased), Message: "stays"}
+		e := report.Effect{Object: report.RefOf(out.Track.First.Ref), Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}
 		if key := s.tracks.Key(out.Track.First.Ref); s.futures.untouched[key] != nil {
 			e = s.effects(outcome.Outcomes{key: s.futures.untouched[key]})[0]
 			e.Baseline = false
@@ -44,7 +45,7 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 			continue
 		}
 		if in, unknown := s.withUnknown(out, all, map[*outcome.Outcome]bool{}); unknown {
-			e = report.Effect{Object: e.Object, Outcome: report.Unknown, Reason: string(outcome.OwnerUnknown), Because: []report.Ref{report.RefOf(in)}}
+			e = report.Effect{Object: e.Object, Outcome: report.Unknown, Reason: string(reason.OwnerUnknown), Because: []report.Ref{report.RefOf(in)}}
 			e.Message = "goes or stays with " + e.Because[0].KubectlName()
 		}
 		more = append(more, e)

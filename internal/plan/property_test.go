@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -149,7 +150,7 @@ func TestNothingUnknownIsDeleted(t *testing.T) {
 		unknown, seen := map[types.UID]bool{}, map[types.UID]*object.Object{}
 		for _, e := range p.Effects {
 			// Who waits for what is unknown has been deleted all the same.
-			open := e.Outcome == report.Unknown && e.Reason != string(plan.DependentUnknown)
+			open := e.Outcome == report.Unknown && e.Reason != string(reason.DependentUnknown)
 			unknown[e.Object.UID] = unknown[e.Object.UID] || open
 		}
 		for _, o := range snap.Objects {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -64,7 +65,7 @@ type recorder struct {
 	observed func(e object.Event, cause int)
 	// keep withholds writes of the collector; kept says why, of those it did.
 	keep Keeper
-	kept map[object.Ref]outcome.Reason
+	kept map[object.Ref]reason.Code
 	// refused are the answers to writes of the collector that the server refused.
 	refused map[object.Ref]error
 }
@@ -75,7 +76,7 @@ func newRecorder(beside *outcome.Neighbours, reads bool) *recorder {
 	r := &recorder{
 		snap: beside.Snapshot, beside: beside, reads: reads, actor: outcome.ActorCollector,
 		monitored: map[schema.GroupVersionKind]bool{}, words: outcome.NewWords(),
-		kept: map[object.Ref]outcome.Reason{}, refused: map[object.Ref]error{},
+		kept: map[object.Ref]reason.Code{}, refused: map[object.Ref]error{},
 	}
 	r.server = r.newServer()
 	return r

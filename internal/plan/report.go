@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -168,7 +169,7 @@ func (s *simulation) relevantGaps(p *report.Plan) []report.Gap {
 	namespaces, refused := map[string]bool{}, map[report.Ref]bool{}
 	for i := range p.Effects {
 		switch e := &p.Effects[i]; {
-		case e.Reason == string(outcome.RequestRefused):
+		case e.Reason == string(reason.RequestRefused):
 			refused[e.Object] = true
 		case !outcome.StaysReleased(e.Reason):
 			namespaces[e.Object.Namespace] = true

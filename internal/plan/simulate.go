@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -178,7 +179,7 @@ func (o Options) strict() bool { return o.Rules == engine.Strict }
 
 // notAskedFor tells whether the Keeper says so of an object.
 func (s *simulation) notAskedFor(o *object.Object) bool {
-	return s.options.Keep != nil && s.options.Keep(o, false) == outcome.NotAskedFor
+	return s.options.Keep != nil && s.options.Keep(o, false) == reason.NotAskedFor
 }
 
 func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
@@ -354,7 +355,7 @@ func (s *simulation) applySeed(ctx context.Context) error {
 		s.requests = append(s.requests, func() {
 			tr := s.tracks.Of(target)
 			tr.Target = true
-			s.recorder.as(outcome.ActorUser, string(outcome.Requested), func() {
+			s.recorder.as(outcome.ActorUser, string(reason.Requested), func() {
 				tr.Refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
 			})
 		})

@@ -88,7 +88,7 @@ func (s *simulation) stuck() []report.Stuck {
 			} else if tr := s.tracks.ByUID[ref.UID]; tr != nil {
 				st.Reason = tr.Decision.Reason.String()
 				if work == engine.OrphanWork {
-					st.Reason = string(outcome.OrphaningFails)
+					st.Reason = string(reason.OrphaningFails)
 				}
 				if err := tr.Decision.Err(); err != nil {
 					st.Message = err.Error()
@@ -98,12 +98,12 @@ func (s *simulation) stuck() []report.Stuck {
 				}
 			}
 			if st.Reason == "" { // it was never decided upon by itself: another has its uid
-				st.Reason, st.Message = string(outcome.SharedUID), "several objects have its uid: they cannot be told apart"
+				st.Reason, st.Message = string(reason.SharedUID), "several objects have its uid: they cannot be told apart"
 			}
 			switch st.Reason {
-			case engine.ObjectNotCovered.String(), engine.OwnerNotCovered.String(), engine.NotObserved.String(), engine.AbsenceNotProven.String():
+			case reason.ObjectNotCovered.String(), reason.OwnerNotCovered.String(), reason.NotObserved.String(), reason.AbsenceNotProven.String():
 				continue
-			case engine.UnknownOwnerKind.String():
+			case reason.UnknownOwnerKind.String():
 				if !s.snap.KnowsAllKinds() {
 					continue
 				}
@@ -120,13 +120,13 @@ func (s *simulation) stuck() []report.Stuck {
 func (s *simulation) virtualReason(ref object.Ref) (code, text string) {
 	r, err := s.recorder.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
-		return engine.UnknownOwnerKind.String(), err.Error()
+		return reason.UnknownOwnerKind.String(), err.Error()
 	}
 	if !r.Namespaced {
 		ref.Namespace = ""
 	}
 	if why := s.snap.Why(r, ref.Namespace); why != "" {
-		return engine.ObjectNotCovered.String(), why
+		return reason.ObjectNotCovered.String(), why
 	}
-	return engine.NotObserved.String(), reason.Collector.Sentence(reason.NotObserved)
+	return reason.NotObserved.String(), reason.Collector.Sentence(reason.NotObserved)
 }

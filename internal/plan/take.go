@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -26,7 +27,7 @@ func (s *simulation) takeFinalizers(ctx context.Context) error {
 		}
 		tr := s.tracks.Of(target)
 		tr.Target = true
-		s.recorder.as(outcome.ActorUser, string(outcome.Requested), func() { tr.Refused = s.takeFrom(ctx, target) })
+		s.recorder.as(outcome.ActorUser, string(reason.Requested), func() { tr.Refused = s.takeFrom(ctx, target) })
 	}
 	return nil
 }

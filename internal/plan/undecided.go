@@ -4,6 +4,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -25,14 +26,14 @@ func (s *simulation) leave(left undecided) {
 	s.left, s.judge.UndecidedBefore = left, left
 	keep := s.options.Keep
 	if len(left) > 0 {
-		s.recorder.keep = func(o *object.Object, removes bool) outcome.Reason { return left.keep(keep, o, removes) }
+		s.recorder.keep = func(o *object.Object, removes bool) reason.Code { return left.keep(keep, o, removes) }
 	}
 }
 
 // keep is what another Keeper says, and that these objects are left alone.
-func (left undecided) keep(other Keeper, o *object.Object, removes bool) outcome.Reason {
+func (left undecided) keep(other Keeper, o *object.Object, removes bool) reason.Code {
 	if out := left[o.Ref]; out != nil {
-		return outcome.Reason(out.Reason)
+		return reason.Code(out.Reason)
 	}
 	if other == nil {
 		return ""
@@ -57,7 +58,7 @@ func (left undecided) add(s *simulation, all outcome.Outcomes) bool {
 		ref := w.Object
 		if o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); s.tracks.Shared[ref.UID] && left[ref] == nil && o != nil {
 			out := &outcome.Outcome{Track: &outcome.Track{First: o, Last: o}}
-			out.MarkUnknown(outcome.SharedUID)
+			out.MarkUnknown(reason.SharedUID)
 			left[ref] = out
 		}
 		wrote = wrote || left[ref] != nil

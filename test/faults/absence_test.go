@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/controller"
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // absence are the faults in which an owner looks absent that is there, or that
@@ -70,7 +70,7 @@ func doubted(do answering) func(*testing.T) {
 		f.lift()
 		g.lift()
 		c.goes(waste)
-		c.judged(kept, engine.SolidOwner)
+		c.judged(kept, reason.SolidOwner)
 		c.stays(kept, home)
 	}
 }
@@ -106,8 +106,8 @@ func blip(t *testing.T) {
 	c.collect()
 	c.fence()
 	c.pretend("DELETED", home)
-	c.judged(kept, engine.OwnerNotCovered)
-	c.judged(kept, engine.SolidOwner)
+	c.judged(kept, reason.OwnerNotCovered)
+	c.judged(kept, reason.SolidOwner)
 	c.stays(kept)
 }
 
@@ -119,10 +119,10 @@ func restored(t *testing.T) {
 	c.fence()
 	f := c.strike(0, at("get", "widgets", "home"), refused(apierrors.NewServiceUnavailable("down")))
 	c.delete(home, metav1.DeletePropagationBackground)
-	c.judged(kept, engine.LookupFailed)
+	c.judged(kept, reason.LookupFailed)
 	c.create(one("Widget", "home"))
 	f.lift()
-	c.judged(kept, engine.SolidOwner)
+	c.judged(kept, reason.SolidOwner)
 	c.stays(kept)
 }
 
@@ -143,7 +143,7 @@ func formerly(t *testing.T) {
 	c.stays(kept)
 	f.lift()
 	g.lift()
-	c.judged(kept, engine.SolidOwner)
+	c.judged(kept, reason.SolidOwner)
 	c.stays(kept)
 }
 
@@ -187,7 +187,7 @@ func isolated(do answering) func(*testing.T) {
 		f := c.strike(0, at("", "widgets", ""), do)
 		c.collect()
 		c.goes(other)
-		c.judged(waste, engine.OwnerNotCovered, engine.LookupFailed)
+		c.judged(waste, reason.OwnerNotCovered, reason.LookupFailed)
 		c.stays(kept, waste)
 		f.lift()
 		c.goes(waste)
@@ -215,7 +215,7 @@ func elsewhere(t *testing.T) {
 	kept := one("Secret", "kept", to(home))
 	c := world(t, other, home, kept)
 	c.collect()
-	c.judged(kept, engine.AbsenceNotProven)
+	c.judged(kept, reason.AbsenceNotProven)
 	c.stays(kept)
 }
 
@@ -226,10 +226,10 @@ func siblings(t *testing.T) {
 	good, bad := one("Secret", "good", to(home)), one("Secret", "bad", wrong)
 	c := world(t, bad, good, home)
 	c.collect()
-	c.judged(bad, engine.AbsenceNotProven)
+	c.judged(bad, reason.AbsenceNotProven)
 	c.stays(good, bad)
 	c.pretend("DELETED", home)
-	c.judged(good, engine.SolidOwner)
+	c.judged(good, reason.SolidOwner)
 	c.stays(good)
 }
 
@@ -274,12 +274,12 @@ func redirected(t *testing.T) {
 	c.collect(func(o *controller.CollectOptions) { o.Run.Workers = 1 })
 	c.fence()
 	c.pretend("DELETED", home)
-	c.judged(kept, engine.LookupFailed)
+	c.judged(kept, reason.LookupFailed)
 	c.until("discovery fails", func() bool { return c.anyKind(kube.Undiscovered) })
 	c.stays(kept)
 	f.lift()
 	g.lift()
-	c.judged(kept, engine.SolidOwner)
+	c.judged(kept, reason.SolidOwner)
 	if n := asked.Load(); n > 0 {
 		t.Errorf("%d requests went elsewhere", n)
 	}

@@ -7,9 +7,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
@@ -64,7 +64,7 @@ func staleGroup(t *testing.T) {
 	f := c.strike(0, at("discover", "", ""), partly)
 	c.collect()
 	c.goes(other)
-	c.judged(waste, engine.OwnerNotCovered)
+	c.judged(waste, reason.OwnerNotCovered)
 	c.stays(kept, waste)
 	f.lift()
 	c.goes(waste)

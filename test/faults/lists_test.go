@@ -10,9 +10,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
@@ -70,7 +70,7 @@ func unlisted(do answering) func(*testing.T) {
 		c.collect()
 		c.state("widgets", kube.Broken)
 		c.goes(other)
-		c.judged(waste, engine.OwnerNotCovered)
+		c.judged(waste, reason.OwnerNotCovered)
 		c.stays(kept, waste, home)
 		f.lift()
 		c.goes(waste)

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // promises are the faults around orphaning and foreground deletion.
@@ -94,7 +94,7 @@ func selfOwner(t *testing.T) {
 	c.collect()
 	c.fence()
 	c.delete(all[0], "Foreground")
-	c.judged(all[0], engine.WaitingForDependents)
+	c.judged(all[0], reason.WaitingForDependents)
 	c.stays(all...)
 }
 

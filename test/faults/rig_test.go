@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
 
@@ -264,7 +265,7 @@ func (c *rig) lives(o *object.Object) bool {
 }
 
 // judged waits until the collector has looked at an object and come to a reason.
-func (c *rig) judged(o *object.Object, reasons ...engine.Reason) {
+func (c *rig) judged(o *object.Object, reasons ...reason.Code) {
 	c.t.Helper()
 	c.until(fmt.Sprintf("%s is judged %v", o.Ref, reasons), func() bool {
 		c.mu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // rivals are the faults of who may write, and when.
@@ -65,7 +66,7 @@ func leaseLost(t *testing.T) {
 	})
 	c.fence()
 	c.delete(home, "Background")
-	c.judged(waste[len(waste)-1], engine.NoSolidOwner)
+	c.judged(waste[len(waste)-1], reason.NoSolidOwner)
 	c.until("all have been judged", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // watched are the faults of watches.
@@ -58,7 +58,7 @@ func replayed(t *testing.T) {
 		},
 	}})
 	c.disturb("configmaps", frames(frame))
-	c.judged(kept, engine.SolidOwner)
+	c.judged(kept, reason.SolidOwner)
 	c.stays(home, kept)
 }
 
@@ -113,7 +113,7 @@ func tombstone(t *testing.T) {
 	c.collect()
 	c.fence()
 	c.pretend("DELETED", home)
-	c.judged(kept, engine.SolidOwner)
+	c.judged(kept, reason.SolidOwner)
 	c.stays(kept, home)
 }
 
@@ -124,7 +124,7 @@ func tombstoneThenOrphan(t *testing.T) {
 	c.collect()
 	c.fence()
 	c.pretend("DELETED", home)
-	c.judged(kept, engine.SolidOwner)
+	c.judged(kept, reason.SolidOwner)
 	c.fence()
 	c.delete(home, metav1.DeletePropagationOrphan)
 	c.goes(home)
@@ -141,7 +141,7 @@ func tombstoneThenForeground(t *testing.T) {
 	c.collect()
 	c.fence()
 	c.pretend("DELETED", home)
-	c.judged(waste, engine.SolidOwner)
+	c.judged(waste, reason.SolidOwner)
 	c.fence()
 	c.delete(home, metav1.DeletePropagationForeground)
 	c.goes(waste, home)
@@ -160,7 +160,7 @@ func tombstones(t *testing.T) {
 		c.pretend("DELETED", all[i])
 	}
 	for i := 1; i < len(all); i += 2 {
-		c.judged(all[i], engine.SolidOwner)
+		c.judged(all[i], reason.SolidOwner)
 	}
 	c.stays(all...)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/controller"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // writes are the faults around a write.
@@ -64,7 +65,7 @@ func meanwhile(do func(c *rig, waste *object.Object), stays bool) func(*testing.
 		c.collect()
 		c.until("a DELETE comes", func() bool { return f.struck.Load() > 0 })
 		if stays {
-			c.judged(waste, engine.SolidOwner)
+			c.judged(waste, reason.SolidOwner)
 			c.stays(kept, waste)
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -50,8 +51,8 @@ func (q *question) deadlock(ctx context.Context, fate report.Effect) (*report.De
 // waitsForDependents tells whether an object is there because of dependents, and not of
 // content or users.
 func waitsForDependents(e *report.Effect) bool {
-	switch plan.Reason(e.Reason) {
-	case plan.BlockingDependents, plan.CycleOfWaiting, plan.WaitsForItself, plan.DependentUnknown:
+	switch reason.Code(e.Reason) {
+	case reason.BlockingDependents, reason.CycleOfWaiting, reason.WaitsForItself, reason.DependentUnknown:
 		return true
 	default:
 		return false
@@ -62,13 +63,13 @@ func waitsForDependents(e *report.Effect) bool {
 func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *report.Deadlock {
 	name := at.KubectlName()
 	if e != nil && e.Outcome == report.Blocked {
-		switch plan.Reason(e.Reason) {
-		case plan.WaitsForItself:
+		switch reason.Code(e.Reason) {
+		case reason.WaitsForItself:
 			return &report.Deadlock{Reason: e.Reason, Message: name + " is its own owner and blocks its own deletion"}
-		case plan.CycleOfWaiting:
+		case reason.CycleOfWaiting:
 			return &report.Deadlock{Reason: e.Reason, Message: name + " and " + names(e.BlockedBy.Dependents) +
 				" are all being deleted in the foreground and wait for one another"}
-		case plan.DeletionMissed:
+		case reason.DeletionMissed:
 			return &report.Deadlock{Reason: e.Reason, Message: "the collector has missed that the deletion of " + name +
 				" began and does not look again until it restarts"}
 		default:
@@ -81,10 +82,10 @@ func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *re
 	}
 	d := q.collector.Decide(engine.Lookup(ctx, q.world, engine.Upstream, a))
 	switch {
-	case d.Reason == engine.OwnerRefInvalidNamespace:
+	case d.Reason == reason.OwnerRefInvalidNamespace:
 		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
 			" blocks, is in no namespace and names an owner in one: the collector gives up on it, so that it never goes"}
-	case d.Reason == engine.UnknownOwnerKind && q.snap.KnowsAllKinds():
+	case d.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds():
 		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
 			" blocks, and names another owner of a kind that is not served: the collector decides nothing about it, so that it never goes"}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -53,12 +54,12 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 		Chain: []report.ChainLink{}, TakenBy: []report.Taker{}, Remedies: []report.Remedy{}, Gaps: []report.Gap{},
 	}
 	if !q.ask(ctx) {
-		e.Verdict, e.Reason = report.Undecidable, engine.NotObserved.String()
+		e.Verdict, e.Reason = report.Undecidable, reason.NotObserved.String()
 		e.Message = fmt.Sprintf("the collector does not watch the kind %s: it never touches this object", target.Kind)
 		return e, nil
 	}
 	if shared(snap, target.UID) {
-		e.Verdict, e.Reason = report.Undecidable, string(plan.SharedUID)
+		e.Verdict, e.Reason = report.Undecidable, string(reason.SharedUID)
 		e.Message = "another object has the same uid: the collector cannot tell them apart"
 		return e, nil
 	}

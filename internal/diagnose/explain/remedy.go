@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -16,17 +16,17 @@ func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]repor
 	case report.WaitingForDependents:
 		return q.releaseForeground(ctx, e)
 	case report.HeldByFinalizer:
-		switch plan.Reason(e.Reason) {
-		case plan.InUse:
+		switch reason.Code(e.Reason) {
+		case reason.InUse:
 			return q.lookAtUsers(), nil
-		case plan.ProtectionUnknown:
+		case reason.ProtectionUnknown:
 			return nil, nil
 		default:
 			return q.repairFinalizers(), nil
 		}
 	case report.BeingDeleted:
-		why := []plan.Reason{plan.DeletionMissed, plan.CollectorNotWorking, plan.OrphaningFails}
-		if heldByCollector(q.target) && slices.Contains(why, plan.Reason(e.Reason)) {
+		why := []reason.Code{reason.DeletionMissed, reason.CollectorNotWorking, reason.OrphaningFails}
+		if heldByCollector(q.target) && slices.Contains(why, reason.Code(e.Reason)) {
 			return q.redelete(ctx, e)
 		}
 	case report.Garbage:

@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -16,7 +15,7 @@ import (
 func (q *question) verdict(e *report.Explanation, fate report.Effect) {
 	e.Reason = q.decision.Reason.String()
 	switch {
-	case q.attempt.WaitingForDependents && q.decision.Reason != engine.NoBlockingDependents:
+	case q.attempt.WaitingForDependents && q.decision.Reason != reason.NoBlockingDependents:
 		e.Verdict = report.WaitingForDependents
 		e.Message = waitingMessage(fate)
 		if fate.Outcome == report.Blocked || fate.Outcome == report.Unknown {
@@ -37,7 +36,7 @@ func (q *question) verdict(e *report.Explanation, fate report.Effect) {
 		e.Message = q.garbageMessage(fate) + "; it " + fate.Message
 	case fate.Outcome == report.Unknown:
 		e.Verdict, e.Reason, e.Message = report.Undecidable, fate.Reason, fate.Message
-	case q.decision.Err != nil && q.decision.Reason != engine.OwnerRefInvalidNamespace:
+	case q.decision.Err != nil && q.decision.Reason != reason.OwnerRefInvalidNamespace:
 		e.Verdict = report.Undecidable
 		e.Message = q.undecidableMessage()
 	default:
@@ -50,9 +49,9 @@ func (q *question) verdict(e *report.Explanation, fate report.Effect) {
 func (q *question) liveMessage(fate report.Effect) string {
 	solid := q.ownersOf(engine.Solid)
 	switch {
-	case q.decision.Reason == engine.NoOwners:
+	case q.decision.Reason == reason.NoOwners:
 		return "it has no owner references, so the collector never touches it"
-	case q.decision.Reason == engine.OwnerRefInvalidNamespace:
+	case q.decision.Reason == reason.OwnerRefInvalidNamespace:
 		return "it is cluster-scoped and names a namespaced owner; the collector gives up on it"
 	case fate.Outcome == report.Pruned:
 		return fate.Message
@@ -125,7 +124,7 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 	}
 	foreign := q.foreignFinalizers()
 	switch {
-	case len(foreign) == 0, fate.Outcome == report.Deleted, slices.Contains(notHeld, plan.Reason(fate.Reason)), reason.Code(fate.Reason).Late():
+	case len(foreign) == 0, fate.Outcome == report.Deleted, slices.Contains(notHeld, reason.Code(fate.Reason)), reason.Code(fate.Reason).Late():
 	case protected(fate):
 		e.Verdict = report.HeldByFinalizer
 		if fate.BlockedBy != nil {
@@ -142,15 +141,15 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 }
 
 // notHeld are the reasons of objects that something else holds than their finalizers.
-var notHeld = []plan.Reason{
-	plan.ContentRemains, plan.DiscoveryFails, plan.APIServiceUnavailable, plan.WebhookUnreachable, plan.ConversionFails, plan.WebhookUnknown,
+var notHeld = []reason.Code{
+	reason.ContentRemains, reason.DiscoveryFails, reason.APIServiceUnavailable, reason.WebhookUnreachable, reason.ConversionFails, reason.WebhookUnknown,
 }
 
 // protected tells whether nothing but a finalizer of Kubernetes holds the object,
 // which comes off when it has served.
 func protected(fate report.Effect) bool {
-	switch plan.Reason(fate.Reason) {
-	case plan.InUse, plan.ProtectionUnknown, plan.LeftAlone:
+	switch reason.Code(fate.Reason) {
+	case reason.InUse, reason.ProtectionUnknown, reason.LeftAlone:
 		return true
 	default:
 		return false
@@ -171,7 +170,7 @@ func (q *question) foreignFinalizers() []string {
 func waitingMessage(fate report.Effect) string {
 	switch fate.Outcome {
 	case report.Blocked:
-		if fate.Reason == string(plan.BlockingDependents) {
+		if fate.Reason == string(reason.BlockingDependents) {
 			return "it " + fate.Message + ", which does not go"
 		}
 		return fate.Message

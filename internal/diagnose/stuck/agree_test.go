@@ -65,13 +65,13 @@ func drawService(t *rapid.T) string {
 
 // late are the codes of those who should long have gone on with an object, and of those
 // who say that they fail, with the reasons that plans give.
-var late = map[reason.Code]plan.Reason{
-	reason.CollectorNotWorking: plan.CollectorNotWorking, reason.DeletionForgotten: plan.DeletionMissed,
-	reason.ControllerNotWorking: plan.ControllerNotWorking, reason.DefinitionCleanupFails: plan.DefinitionCleanupFails,
-	reason.NamespaceDeletionFails: plan.NamespaceDeletionFails, reason.PodNotFinished: plan.PodNotFinished,
+var late = map[reason.Code]reason.Code{
+	reason.CollectorNotWorking: reason.CollectorNotWorking, reason.DeletionForgotten: reason.DeletionMissed,
+	reason.ControllerNotWorking: reason.ControllerNotWorking, reason.DefinitionCleanupFails: reason.DefinitionCleanupFails,
+	reason.NamespaceDeletionFails: reason.NamespaceDeletionFails, reason.PodNotFinished: reason.PodNotFinished,
 }
 
-func codeOf(why plan.Reason) reason.Code {
+func codeOf(why reason.Code) reason.Code {
 	for code, r := range late {
 		if r == why {
 			return code
@@ -128,7 +128,7 @@ func TestCommandsAgree(t *testing.T) {
 			}
 		}
 		for ref, e := range effects {
-			if code := codeOf(plan.Reason(e.Reason)); code != "" && e.BlockedBy != nil && !says(d.Findings, ref, code) {
+			if code := codeOf(reason.Code(e.Reason)); code != "" && e.BlockedBy != nil && !says(d.Findings, ref, code) {
 				t.Fatalf("%v: plan: %s %s %s; stuck: %q", ref, e.Outcome, e.Reason, e.Message, said(d.Findings, ref))
 			}
 		}

@@ -3,10 +3,8 @@ package stuck
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -53,29 +51,29 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 	if b := e.BlockedBy; b != nil {
 		names, dependents = b.Finalizers, b.Dependents
 	}
-	switch plan.Reason(e.Reason) {
-	case plan.WaitsForItself:
+	switch reason.Code(e.Reason) {
+	case reason.WaitsForItself:
 		return []end{i.deadlock(o, reason.SelfBlock, nil)}
-	case plan.CycleOfWaiting:
+	case reason.CycleOfWaiting:
 		return append(i.foreign(o, names), i.deadlock(o, reason.WaitingCycle, dependents))
-	case plan.OrphaningFails:
+	case reason.OrphaningFails:
 		return append(i.foreign(o, names), i.orphaning(o, dependents))
-	case plan.DeletionMissed, plan.CollectorNotWorking, plan.ControllerNotWorking, plan.DefinitionCleanupFails,
-		plan.NamespaceDeletionFails, plan.PodNotFinished:
+	case reason.DeletionMissed, reason.CollectorNotWorking, reason.ControllerNotWorking, reason.DefinitionCleanupFails,
+		reason.NamespaceDeletionFails, reason.PodNotFinished:
 		return i.late(o, e, dependents)
-	case plan.GracePeriodRuns, plan.NodeNotReady, plan.NodeGone:
+	case reason.GracePeriodRuns, reason.NodeNotReady, reason.NodeGone:
 		return append(i.foreign(o, names), i.pod(o)...)
-	case plan.InUse:
+	case reason.InUse:
 		return i.inUse(o, names, dependents)
-	case plan.LeftAlone:
+	case reason.LeftAlone:
 		return i.leftAlone(o, e, names)
-	case plan.ContentRemains, plan.DiscoveryFails, plan.APIServiceUnavailable:
+	case reason.ContentRemains, reason.DiscoveryFails, reason.APIServiceUnavailable:
 		return i.contained(o, e, names, dependents)
-	case plan.WebhookUnreachable, plan.ConversionFails:
+	case reason.WebhookUnreachable, reason.ConversionFails:
 		return i.refusedWrites(o, e, names, dependents)
 	default:
 		ends := i.foreign(o, names)
-		return append(ends, i.follow(o, string(plan.BlockingDependents), dependents, func(d report.Ref) (end, bool) {
+		return append(ends, i.follow(o, string(reason.BlockingDependents), dependents, func(d report.Ref) (end, bool) {
 			return i.liveDependent(o, d), true
 		})...)
 	}
@@ -99,20 +97,20 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 			return end{}, false
 		})
 	}
-	if plan.Reason(e.Reason) != plan.ProtectionUnknown {
+	if reason.Code(e.Reason) != reason.ProtectionUnknown {
 		ends = append(ends, i.foreign(o, names)...)
 	}
 	followed := e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0
 	if o.Is(object.Namespace) {
 		ends = append(ends, i.namespace(o)...)
 		if !followed {
-			ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
+			ends = i.moving(ends, o, string(reason.ContentRemains), i.contentOf(o))
 		}
 	}
 	if o.Is(object.CRD) {
 		ends = append(ends, i.definition(o)...)
 		if !followed {
-			ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
+			ends = i.moving(ends, o, string(reason.ContentRemains), i.instancesOf(o))
 		}
 	}
 	if len(ends) > 0 {
@@ -130,14 +128,14 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 // waitingFor is what an object waits for of which the end is not known.
 func waitingFor(o *object.Object, e *report.Effect) string {
 	switch {
-	case e.Reason != string(plan.DependentUnknown):
+	case e.Reason != string(reason.DependentUnknown):
 		return e.Reason
 	case o.Is(object.Namespace), o.Is(object.CRD):
-		return string(plan.ContentRemains)
+		return string(reason.ContentRemains)
 	case o.HasFinalizer(object.Foreground):
-		return string(plan.BlockingDependents)
+		return string(reason.BlockingDependents)
 	default:
-		return string(plan.InUse)
+		return string(reason.InUse)
 	}
 }
 
@@ -145,7 +143,7 @@ func waitingFor(o *object.Object, e *report.Effect) string {
 // be served: the collector never decides about it. (Q4)
 func (i *inquiry) neverJudged(d report.Ref) bool {
 	x := i.effects[object.Ref(d)]
-	return x != nil && x.Reason == engine.UnknownOwnerKind.String() && i.snap.KnowsAllKinds()
+	return x != nil && x.Reason == reason.UnknownOwnerKind.String() && i.snap.KnowsAllKinds()
 }
 
 // notSeen is about an object of which the snapshot does not show what it waits for.
@@ -180,7 +178,7 @@ func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []
 	if len(names) > 0 {
 		used.finalizer = names[0]
 	}
-	ends := i.follow(o, string(plan.InUse), users, func(u report.Ref) (end, bool) {
+	ends := i.follow(o, string(reason.InUse), users, func(u report.Ref) (end, bool) {
 		used.others = append(used.others, u)
 		return end{}, false
 	})
@@ -188,7 +186,7 @@ func (i *inquiry) inUse(o *object.Object, names []string, users []report.Ref) []
 		return ends
 	}
 	used.chain = append(used.chain[:0],
-		report.WaitLink{Ref: report.RefOf(o.Ref), Waits: string(plan.InUse)},
+		report.WaitLink{Ref: report.RefOf(o.Ref), Waits: string(reason.InUse)},
 		report.WaitLink{Ref: used.others[0], Waits: string(reason.StillInUse)})
 	used.more = len(used.others) - 1
 	i.freeConsumer(o, &used)
@@ -217,7 +215,7 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 	if o.Is(object.CRD) {
 		ends = append(ends, i.definition(o)...)
 	}
-	for _, x := range i.follow(o, string(plan.ContentRemains), content, func(r report.Ref) (end, bool) {
+	for _, x := range i.follow(o, string(reason.ContentRemains), content, func(r report.Ref) (end, bool) {
 		if d := i.at(object.Ref(r)); d != nil && i.unserved(d) {
 			return i.notServed(d), true
 		}
@@ -244,17 +242,17 @@ func (i *inquiry) pending(o *object.Object) []end {
 		return i.pod(o)
 	case o.Is(object.Namespace):
 		ends = i.namespace(o)
-		ends = i.moving(ends, o, string(plan.ContentRemains), i.contentOf(o))
+		ends = i.moving(ends, o, string(reason.ContentRemains), i.contentOf(o))
 	case o.Is(object.CRD):
 		ends = i.definition(o)
-		ends = i.moving(ends, o, string(plan.ContentRemains), i.instancesOf(o))
+		ends = i.moving(ends, o, string(reason.ContentRemains), i.instancesOf(o))
 	}
 	if o.HasFinalizer(object.Foreground) {
-		ends = i.moving(ends, o, string(plan.BlockingDependents), i.going(i.blockers(o)))
+		ends = i.moving(ends, o, string(reason.BlockingDependents), i.going(i.blockers(o)))
 	}
 	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
 		if r.Reason == reason.ConsumerExists { // those who use it go as well, and may have yet to
-			ends = i.moving(ends, o, string(plan.InUse), r.Because)
+			ends = i.moving(ends, o, string(reason.InUse), r.Because)
 		}
 	}
 	return ends

@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -52,14 +51,14 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 // hindered tells whether the collector would delete an object, and may not.
 func (i *inquiry) hindered(o *object.Object) bool {
 	e := i.effects[o.Ref]
-	return e != nil && (e.Reason == string(plan.WebhookUnreachable) || e.Reason == string(plan.ConversionFails))
+	return e != nil && (e.Reason == string(reason.WebhookUnreachable) || e.Reason == string(reason.ConversionFails))
 }
 
 func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 	for _, ref := range dependents {
 		if d := i.at(object.Ref(ref)); d != nil {
 			if refused, ok := i.refusal(d, evidence.Update); ok {
-				return refused.behind(o, string(plan.OrphaningFails))
+				return refused.behind(o, string(reason.OrphaningFails))
 			}
 		}
 	}
@@ -71,7 +70,7 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 	i.proveSimulation(o, &e)
 	if len(dependents) > 0 {
 		e.chain = append(e.chain, report.WaitLink{Ref: dependents[0], Waits: string(reason.OrphaningStuck)})
-		e.chain[0].Waits = string(plan.OrphaningFails)
+		e.chain[0].Waits = string(reason.OrphaningFails)
 		e.more = len(dependents) - 1
 		e.remedy(report.Act{Action: report.Edit, Target: dependents[0]}, "repairs the metadata for which the API server refuses to change the dependent", "")
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -14,13 +13,13 @@ import (
 func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.Ref) []end {
 	e := endAt(o, reason.Code(x.Reason))
 	e.prove(reason.SimulationSays, nil, x.Message)
-	switch plan.Reason(x.Reason) {
-	case plan.PodNotFinished:
+	switch reason.Code(x.Reason) {
+	case reason.PodNotFinished:
 		return i.pod(o)
-	case plan.CollectorNotWorking:
+	case reason.CollectorNotWorking:
 		i.proveEvents(o.Ref, &e)
 		return []end{i.collectorBehind(o, e)}
-	case plan.DeletionMissed:
+	case reason.DeletionMissed:
 		return []end{i.forgotten(o)}
 	default: // a controller, or the API server, has not done its part
 	}
@@ -37,7 +36,7 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.R
 		ends = []end{i.controllerBehind(o, e)}
 	}
 	ends = append(ends, i.tokens(o)...)
-	return i.moving(ends, o, string(plan.ContentRemains), refsBack(dependents))
+	return i.moving(ends, o, string(reason.ContentRemains), refsBack(dependents))
 }
 
 // controllerBehind is about what only a controller, or the API server, has to do.

@@ -76,7 +76,7 @@ type inquiry struct {
 	effects map[object.Ref]*report.Effect
 	stuck   map[object.Ref]report.Stuck
 	// isLate says why nobody goes on with an object who could.
-	isLate  func(object.Ref) (plan.Reason, bool)
+	isLate  func(object.Ref) (reason.Code, bool)
 	graph   *graph.Graph
 	content map[string][]*object.Object
 	// events are the evidence by what they are about.
@@ -161,7 +161,7 @@ func (i *inquiry) finding(o *object.Object, e end) report.Finding {
 		Finalizer: e.finalizer, Verdict: e.verdict, Proof: e.proof, Remedies: e.remedies,
 		Since: metav1.Unix(o.DeletionTimestamp(), 0).UTC().Format("2006-01-02T15:04:05Z"),
 	}
-	if len(e.chain) > 1 && e.chain[0].Waits == string(plan.BlockingDependents) && e.code != reason.LiveDependentBlocks {
+	if len(e.chain) > 1 && e.chain[0].Waits == string(reason.BlockingDependents) && e.code != reason.LiveDependentBlocks {
 		// The trap of the second delete (S028): another policy ends this waiting.
 		i.redelete(o, &e, "lets it go now; what it owns is collected afterwards, or stays as long as it is held itself")
 		f.Remedies = slices.Clone(e.remedies)

@@ -151,7 +151,7 @@ func (q *question) whySafe(d *dependent, base, lookedAt ends) (reason.Code, []re
 		return reason.AlreadyGarbage, nil
 	case anyway == report.Pruned && !lookedAt.differs(base, ref):
 		return reason.OwnerNotLiving, nil
-	case look != nil && look.Reason == engine.UnknownOwnerKind.String() && q.snap.KnowsAllKinds():
+	case look != nil && look.Reason == reason.UnknownOwnerKind.String() && q.snap.KnowsAllKinds():
 		return reason.OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
 	case look != nil && look.Outcome != report.Kept:
 		return "", nil

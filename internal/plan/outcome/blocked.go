@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -20,14 +21,14 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 		}
 	}
 	if len(out.Blocked.Finalizers) > 0 {
-		out.Reason = string(FinalizerRemains)
+		out.Reason = string(reason.FinalizerRemains)
 	}
 	j.blockedByDependents(out, o)
 	j.blockedByControllers(out, o)
 	j.blockedByRefusal(out, o)
 	j.blockedByLate(out, o)
 	if out.Reason == "" {
-		out.Reason = string(DeletionMissed)
+		out.Reason = string(reason.DeletionMissed)
 		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
 	}
 	if refused := out.Track.Refused; refused != nil && j.Takes {
@@ -49,13 +50,13 @@ func (j *Judge) blockedByDependents(out *Outcome, o *object.Object) {
 		switch {
 		case len(blockers) == 0:
 		case len(blockers) == 1 && blockers[0] == id:
-			out.setReason(WaitsForItself)
+			out.setReason(reason.WaitsForItself)
 		default:
-			out.setReason(BlockingDependents)
+			out.setReason(reason.BlockingDependents)
 		}
 	}
 	if o.HasFinalizer(object.Orphan) && j.orphaning(o) {
-		out.setReason(OrphaningFails)
+		out.setReason(reason.OrphaningFails)
 		g.EachDependent(id, func(d graph.ID) bool {
 			out.Blocked.Dependents = append(out.Blocked.Dependents, report.RefOf(g.Identity(d)))
 			return true
@@ -72,7 +73,7 @@ func (j *Judge) orphaning(o *object.Object) bool {
 func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 	if pod := o.Pod(); pod != nil && o.GracePeriod() != nil && *o.GracePeriod() > 0 {
 		out.Blocked.Node = pod.NodeName
-		out.setReason(GracePeriodRuns)
+		out.setReason(reason.GracePeriodRuns)
 	}
 	w, ok := j.waits(o.Ref)
 	if !ok {
@@ -80,7 +81,7 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 	}
 	if w.pod != "" {
 		out.Detail = w.detail
-		if out.Reason == "" || out.Reason == string(GracePeriodRuns) {
+		if out.Reason == "" || out.Reason == string(reason.GracePeriodRuns) {
 			out.Reason = string(w.pod)
 		}
 		return
@@ -100,21 +101,21 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 	}
 	out.Detail, out.open, out.Blocked.Conditions = w.detail, w.unknown, w.conditions
 	if w.unknown && len(w.remaining) == 0 {
-		out.MarkUnknown(ContentNotCovered)
+		out.MarkUnknown(reason.ContentNotCovered)
 		return
 	}
-	out.Reason = string(ContentRemains)
+	out.Reason = string(reason.ContentRemains)
 	if w.broken && len(w.remaining) == 0 {
 		out.Reason = string(j.discoveryReason())
 	}
 }
 
 // discoveryReason is why discovery fails.
-func (j *Judge) discoveryReason() Reason {
+func (j *Judge) discoveryReason() reason.Code {
 	if j.Neighbours.unanswered() {
-		return APIServiceUnavailable
+		return reason.APIServiceUnavailable
 	}
-	return DiscoveryFails
+	return reason.DiscoveryFails
 }
 
 // protected says why a finalizer stays that is removed when it has served. Another
@@ -128,15 +129,15 @@ func (out *Outcome) protected(w wait) {
 	}
 	switch {
 	case w.unknown:
-		out.MarkUnknown(ProtectionUnknown)
+		out.MarkUnknown(reason.ProtectionUnknown)
 	case w.used:
-		out.Reason = string(InUse)
+		out.Reason = string(reason.InUse)
 	case w.alone:
-		out.Reason = string(LeftAlone)
+		out.Reason = string(reason.LeftAlone)
 	}
 }
 
-func (out *Outcome) setReason(r Reason) {
+func (out *Outcome) setReason(r reason.Code) {
 	if out.Reason == "" {
 		out.Reason = string(r)
 	}
@@ -147,10 +148,10 @@ func (out *Outcome) waits() bool {
 	if out.Result != report.Blocked {
 		return false
 	}
-	switch Reason(out.Reason) {
-	case BlockingDependents:
+	switch reason.Code(out.Reason) {
+	case reason.BlockingDependents:
 		return true
-	case ContentRemains, InUse:
+	case reason.ContentRemains, reason.InUse:
 		return len(out.Blocked.Dependents) > 0
 	default:
 		return false
@@ -191,15 +192,15 @@ func (j *Judge) spreadWaiting(all Outcomes) {
 		if !out.waits() || stays[out] {
 			continue
 		}
-		switch content := out.Reason == string(ContentRemains); {
+		switch content := out.Reason == string(reason.ContentRemains); {
 		case out.late != nil:
 			out.standStill(*out.late)
 		case content && out.open:
-			out.MarkUnknown(ContentNotCovered)
+			out.MarkUnknown(reason.ContentNotCovered)
 		case unknown[out] || out.open || out.lingering:
-			out.MarkUnknown(DependentUnknown)
+			out.MarkUnknown(reason.DependentUnknown)
 		case !content:
-			out.Reason = string(CycleOfWaiting)
+			out.Reason = string(reason.CycleOfWaiting)
 		}
 	}
 }

@@ -3,8 +3,8 @@ package outcome
 import (
 	"slices"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -41,13 +41,13 @@ func (out *Outcome) Knows(other *Outcome) bool {
 
 // Undisturbed is the outcome of an object that nothing touched.
 func (j *Judge) Undisturbed(o *object.Object) *Outcome {
-	out := &Outcome{Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: engine.NoOwners.String()}
+	out := &Outcome{Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: reason.NoOwners.String()}
 	switch {
 	case o.BeingDeleted():
 		out.Reason = ""
 		j.judgeBlocked(out)
 	case len(o.Owners) > 0:
-		out.Reason = engine.SolidOwner.String()
+		out.Reason = reason.SolidOwner.String()
 	}
 	return out
 }

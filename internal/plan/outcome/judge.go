@@ -5,6 +5,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -30,7 +31,7 @@ type Judge struct {
 	Words  *Words
 	// Kept says why writes of the collector were withheld, and Refused how the server
 	// refused others.
-	Kept    map[object.Ref]Reason
+	Kept    map[object.Ref]reason.Code
 	Refused map[object.Ref]error
 
 	// Server stores the world as it is now. Lookups is what the collector reads, which

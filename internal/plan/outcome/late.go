@@ -97,9 +97,9 @@ func (l *Late) Owner(server *apisim.Server, ref object.Ref) *object.Object {
 }
 
 // LateReason is the reason of an effect for a lateness.
-func LateReason(why reason.Code) Reason {
+func LateReason(why reason.Code) reason.Code {
 	if why == reason.DeletionForgotten {
-		return DeletionMissed
+		return reason.DeletionMissed
 	}
-	return Reason(why)
+	return reason.Code(why)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -29,7 +30,7 @@ func (j *Judge) addLeft(all Outcomes) {
 		for _, o := range j.Server.ObjectsOf(object.PVC.GroupResource(), set.Namespace) {
 			if made(o.Name) && !o.BeingDeleted() && j.Of(all, o.Ref) == nil {
 				all[j.Tracks.Key(o.Ref)] = &Outcome{
-					Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: string(ClaimLeft),
+					Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: string(reason.ClaimLeft),
 					Because: []object.Ref{set.Ref}, Baseline: out.Baseline,
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -45,6 +46,6 @@ func (j *Judge) Of(all Outcomes, r object.Ref) *Outcome {
 }
 
 // MarkUnknown turns an outcome into Unknown.
-func (out *Outcome) MarkUnknown(reason Reason) {
+func (out *Outcome) MarkUnknown(reason reason.Code) {
 	out.Result, out.Reason = report.Unknown, string(reason)
 }

@@ -6,18 +6,19 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // refusedReason is the reason of a write that was refused.
-func refusedReason(r evidence.Refusal) Reason {
+func refusedReason(r evidence.Refusal) reason.Code {
 	switch {
 	case !r.Sure:
-		return WebhookUnknown
+		return reason.WebhookUnknown
 	case r.Webhook == nil:
-		return ConversionFails
+		return reason.ConversionFails
 	}
-	return WebhookUnreachable
+	return reason.WebhookUnreachable
 }
 
 // refusedWrite is about an object that the collector has not managed to write to.
@@ -27,13 +28,13 @@ func (j *Judge) refusedWrite(out *Outcome) bool {
 	if !refused {
 		err := j.Refused[ref]
 		if err != nil {
-			out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(RequestRefused), j.owners(d, d.dangling, d.waiting), err.Error()
+			out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(reason.RequestRefused), j.owners(d, d.dangling, d.waiting), err.Error()
 		}
 		return err != nil
 	}
 	out.Result, out.Reason, out.Because, out.Detail = report.Kept, string(refusedReason(r)), j.owners(d, d.dangling, d.waiting), r.Text()
 	if !r.Sure {
-		out.MarkUnknown(WebhookUnknown)
+		out.MarkUnknown(reason.WebhookUnknown)
 	}
 	return true
 }
@@ -42,18 +43,18 @@ func (j *Judge) refusedWrite(out *Outcome) bool {
 // going. Who else holds the object has been said.
 func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	r, refused := j.Neighbours.Refused[o.Ref]
-	switch Reason(out.Reason) {
-	case OrphaningFails:
+	switch reason.Code(out.Reason) {
+	case reason.OrphaningFails:
 		if x, ok := j.refusedOf(out.Blocked.Dependents); ok {
 			out.Detail = x.Text()
 		}
 		return
-	case ContentRemains, "":
+	case reason.ContentRemains, "":
 		if !refused {
 			r, refused = j.refusedOf(out.Blocked.Dependents)
 		}
-	case GracePeriodRuns:
-	case ContentNotCovered:
+	case reason.GracePeriodRuns:
+	case reason.ContentNotCovered:
 		if r, refused = j.Neighbours.Hidden(o); refused && r.Sure {
 			out.Result = report.Blocked
 			if o.Definition() == nil { // a list that fails is as good as a delete that is refused
@@ -63,7 +64,7 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 				}.Conditions(), out.Blocked.Conditions...))))
 			}
 		}
-	case FinalizerRemains:
+	case reason.FinalizerRemains:
 		w, ok := j.waits(o.Ref)
 		refused = refused && ok && w.holds != "" && len(out.Blocked.Finalizers) == 1
 	default:
@@ -74,7 +75,7 @@ func (j *Judge) blockedByRefusal(out *Outcome, o *object.Object) {
 	}
 	out.Reason, out.Detail = string(refusedReason(r)), r.Text()
 	if !r.Sure {
-		out.MarkUnknown(WebhookUnknown)
+		out.MarkUnknown(reason.WebhookUnknown)
 	}
 }
 

@@ -19,7 +19,7 @@ func (out *Outcome) standStill(st Standstill) {
 		out.Detail = st.actor
 	}
 	if !st.Proven {
-		out.MarkUnknown(Reason(out.Reason))
+		out.MarkUnknown(reason.Code(out.Reason))
 	}
 }
 
@@ -42,13 +42,13 @@ func (j *Judge) blockedByLate(out *Outcome, o *object.Object) {
 	if j.blockedBesides(out, o) {
 		return
 	}
-	switch Reason(out.Reason) {
-	case BlockingDependents, ContentRemains:
+	switch reason.Code(out.Reason) {
+	case reason.BlockingDependents, reason.ContentRemains:
 		if !j.untouched(out.Blocked.Dependents) {
 			out.late = &st // whoever else holds it may hold it for certain
 			return
 		}
-	case "", FinalizerRemains, GracePeriodRuns, OrphaningFails:
+	case "", reason.FinalizerRemains, reason.GracePeriodRuns, reason.OrphaningFails:
 	default:
 		return
 	}
@@ -72,7 +72,7 @@ func (j *Judge) blockedBesides(out *Outcome, o *object.Object) bool {
 	}
 	switch tokens := foreignTokens(o); {
 	case len(tokens) > 0:
-		out.Reason, out.Detail = string(ContentRemains), "spec.finalizers has "+strings.Join(tokens, ", ")
+		out.Reason, out.Detail = string(reason.ContentRemains), "spec.finalizers has "+strings.Join(tokens, ", ")
 	case len(failing) > 0:
 		out.Reason, out.Detail = string(j.discoveryReason()), strings.Join(failing, "; ")
 	default:

@@ -3,6 +3,7 @@ package outcome
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -27,7 +28,7 @@ func (j *Judge) judgeRevoked(out *Outcome) bool {
 	if !ok || j.Words.Text(out.Track.RemovedBy) != controllers.TokensName {
 		return false
 	}
-	out.Reason, out.Because = string(AccountGone), []object.Ref{account}
+	out.Reason, out.Because = string(reason.AccountGone), []object.Ref{account}
 	return true
 }
 
@@ -51,7 +52,7 @@ func (j *Judge) addTokens(all Outcomes) (added []*Outcome) {
 		if out.Result == report.Unknown || out.Track.Target {
 			continue
 		}
-		out.MarkUnknown(TokenUnknown)
+		out.MarkUnknown(reason.TokenUnknown)
 		out.Because, out.Detail = []object.Ref{account}, "whether that goes is not known"
 		if of.Result == report.Deleted {
 			w, _ := j.waits(o.Ref)

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -21,7 +22,7 @@ type Track struct {
 	// earlier is the decision that sent the last DELETE, when a later one came.
 	earlier *judgement
 	// before is the reason of the last decision before the seed.
-	before engine.Reason
+	before reason.Code
 	// orphanedBy is the owner whose orphaning removed a reference.
 	orphanedBy *object.Object
 	Refused    error
@@ -70,7 +71,7 @@ type judgement struct {
 	live                     *object.Object
 	solid, dangling, waiting engine.Positions
 	failure                  *failure
-	Reason                   engine.Reason
+	Reason                   reason.Code
 	Phase                    Phases
 	deletes                  bool
 }
@@ -129,7 +130,7 @@ func (j *judgement) Unresolved() *engine.OwnerFact {
 // or of the object.
 func (j *judgement) undecided() bool {
 	switch j.Reason {
-	case engine.OwnerNotCovered, engine.ObjectNotCovered, engine.UnknownOwnerKind:
+	case reason.OwnerNotCovered, reason.ObjectNotCovered, reason.UnknownOwnerKind:
 		return true
 	default:
 		return false

@@ -105,7 +105,7 @@ const resumption = "the collector takes up the deletions that were under way, as
 // asBefore reports whether an object was only looked at again, as attempts without
 // end are after every change: nothing that its owners could decide has changed.
 func (j *Judge) asBefore(tr *Track) bool {
-	if tr.Target || tr.before != tr.Decision.Reason || tr.before == engine.NoReason {
+	if tr.Target || tr.before != tr.Decision.Reason || tr.before == "" {
 		return false
 	}
 	return !slices.ContainsFunc(tr.First.Owners, func(o object.OwnerReference) bool {
@@ -121,7 +121,7 @@ func (j *Judge) unremarkable(tr *Track) bool {
 	if tr.Target || tr.Changed != 0 {
 		return false
 	}
-	return tr.Decision.Reason == engine.NoOwners || (j.Collects || j.Takes) && tr.Decision.Reason == engine.SolidOwner
+	return tr.Decision.Reason == reason.NoOwners || (j.Collects || j.Takes) && tr.Decision.Reason == reason.SolidOwner
 }
 
 // judgeRefused is a target that the server does not delete, or does not find: it
@@ -129,13 +129,13 @@ func (j *Judge) unremarkable(tr *Track) bool {
 func (j *Judge) judgeRefused(out *Outcome) {
 	tr := out.Track
 	if tr.Last == nil {
-		out.Result, out.Reason, out.Anyway = report.Deleted, string(Requested), true
+		out.Result, out.Reason, out.Anyway = report.Deleted, string(reason.Requested), true
 		j.assume(out)
 		return
 	}
-	out.Result, out.Reason, out.Detail = report.Kept, string(RequestRefused), tr.Refused.Error()
+	out.Result, out.Reason, out.Detail = report.Kept, string(reason.RequestRefused), tr.Refused.Error()
 	if r, ok := j.Neighbours.Refused[tr.First.Ref]; ok && !r.Sure {
-		out.MarkUnknown(WebhookUnknown)
+		out.MarkUnknown(reason.WebhookUnknown)
 	}
 }
 
@@ -147,21 +147,21 @@ func (j *Judge) judgeDeleted(out *Outcome) {
 	case tr.Target && j.Takes:
 		j.judgeTaken(out)
 	case tr.Target && tr.Refused == nil:
-		out.Reason = string(Requested)
-	case d.Reason != engine.NoReason:
+		out.Reason = string(reason.Requested)
+	case d.Reason != "":
 		out.Reason = d.Reason.String()
 		out.Because = j.owners(d, d.dangling, d.waiting)
 	case tr.First.BeingDeleted():
 		out.Reason = tr.Decision.Reason.String()
-		if tr.Decision.Reason == engine.NoReason || tr.Decision.Reason == engine.BeingDeleted {
-			out.Reason = engine.BeingDeleted.String()
+		if tr.Decision.Reason == "" || tr.Decision.Reason == reason.BeingDeleted {
+			out.Reason = reason.BeingDeleted.String()
 		}
 	case j.judgeRevoked(out):
 	default:
-		out.Reason = string(DeletedByRest)
+		out.Reason = string(reason.DeletedByController)
 		out.Because = j.containers(tr.First)
 		if tr.reclaimed {
-			out.Reason, out.Because = string(VolumeReclaimed), ClaimOf(tr.First)
+			out.Reason, out.Because = string(reason.VolumeReclaimed), ClaimOf(tr.First)
 		}
 	}
 	j.assume(out)
@@ -199,14 +199,14 @@ func (j *Judge) judgeChanged(out *Outcome) {
 	}
 	out.Removed = j.removedReferences(tr)
 	if tr.orphanedBy != nil && slices.ContainsFunc(out.Removed, func(r object.Ref) bool { return r.UID == tr.orphanedBy.UID }) {
-		out.Result, out.Reason = report.Orphaned, engine.OrphanDependents.String()
+		out.Result, out.Reason = report.Orphaned, reason.OrphanDependents.String()
 		out.Because = []object.Ref{tr.orphanedBy.Ref}
 		if j.mayBeAdopted(tr.Last) {
 			out.Assumptions = append(out.Assumptions, controllers.AdoptionAssumption)
 		}
 		return
 	}
-	out.Result, out.Reason = report.Pruned, engine.DanglingReferences.String()
+	out.Result, out.Reason = report.Pruned, reason.DanglingReferences.String()
 	out.Because = j.owners(d, d.solid)
 	if len(out.Removed) == 0 {
 		out.Result, out.Reason = report.Kept, d.Reason.String()
@@ -282,7 +282,7 @@ func (j *Judge) removedReferences(tr *Track) []object.Ref {
 // judgeTaken is a target that is gone, or that was not being deleted.
 func (j *Judge) judgeTaken(out *Outcome) {
 	tr := out.Track
-	out.Reason = string(FinalizerTaken)
+	out.Reason = string(reason.FinalizerTaken)
 	switch {
 	case tr.Last != nil:
 		out.Result = report.Kept

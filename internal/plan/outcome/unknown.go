@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -27,9 +28,9 @@ func (j *Judge) markAmbiguous(all Outcomes) {
 		}
 		switch {
 		case shared[tr.First.UID] || refersTo(func(o object.OwnerReference) bool { return shared[o.UID] }):
-			out.MarkUnknown(SharedUID)
+			out.MarkUnknown(reason.SharedUID)
 		case out.Result != report.Kept && nameless && refersTo(func(o object.OwnerReference) bool { return j.nameless(o, tr.First.Namespace) }):
-			out.MarkUnknown(MissingUID)
+			out.MarkUnknown(reason.MissingUID)
 		}
 	}
 }
@@ -91,7 +92,7 @@ func (j *Judge) propagateFrom(all Outcomes, open []*Outcome) {
 		open = open[:len(open)-1]
 		for _, d := range takers[out.Track.First.UID] {
 			if d.Result == report.Deleted && !d.Track.Target {
-				d.MarkUnknown(OwnerUnknown)
+				d.MarkUnknown(reason.OwnerUnknown)
 				open = append(open, d)
 			}
 		}
@@ -140,7 +141,9 @@ func (j *Judge) blameOwners(all Outcomes, kept []*Outcome) {
 // takers lists who was deleted because of owners, or after it had lost a reference to
 // them, by the uid of the owner; empty unless it is not known who is whose owner.
 func (all Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
-	if !slices.ContainsFunc(open, func(out *Outcome) bool { return out.Reason == string(SharedUID) || out.Reason == string(MissingUID) }) {
+	if !slices.ContainsFunc(open, func(out *Outcome) bool {
+		return out.Reason == string(reason.SharedUID) || out.Reason == string(reason.MissingUID)
+	}) {
 		return nil
 	}
 	byOwner := map[types.UID][]*Outcome{}
@@ -181,7 +184,7 @@ func (j *Judge) markKept(all Outcomes, owner *object.Object) []*Outcome {
 			out = j.keptBy(o, owner.Ref)
 			all[j.Tracks.Key(o.Ref)] = out
 		}
-		out.MarkUnknown(OwnerUnknown)
+		out.MarkUnknown(reason.OwnerUnknown)
 		marked = append(marked, out)
 		return true
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -96,10 +97,10 @@ func (j *Judge) addKeptByBlocked(all Outcomes) {
 func (j *Judge) keptBy(o *object.Object, owner object.Ref) *Outcome {
 	out := &Outcome{
 		Track: &Track{First: o, Last: o}, Result: report.Kept,
-		Reason: engine.SolidOwner.String(), Because: []object.Ref{owner},
+		Reason: reason.SolidOwner.String(), Because: []object.Ref{owner},
 	}
 	if j.Tracks.Shared[o.UID] {
-		out.MarkUnknown(SharedUID)
+		out.MarkUnknown(reason.SharedUID)
 	}
 	return out
 }

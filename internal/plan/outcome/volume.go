@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -17,15 +18,15 @@ func VolumeReleased(tr *Track) bool {
 
 // StaysReleased reports whether the reason is one of volumes that stay: though they are
 // cluster-scoped, nothing goes because of them.
-func StaysReleased(reason string) bool {
-	return reason == string(VolumeRetained) || reason == string(VolumeRecycled)
+func StaysReleased(code string) bool {
+	return code == string(reason.VolumeRetained) || code == string(reason.VolumeRecycled)
 }
 
 // judgeReleased is a volume that stays when its claim has gone.
 func (j *Judge) judgeReleased(out *Outcome) {
-	out.Result, out.Reason, out.Because = report.Kept, string(VolumeRetained), ClaimOf(out.Track.First)
+	out.Result, out.Reason, out.Because = report.Kept, string(reason.VolumeRetained), ClaimOf(out.Track.First)
 	if out.Track.First.Volume().ReclaimPolicy == controllers.ReclaimRecycle {
-		out.Reason = string(VolumeRecycled)
+		out.Reason = string(reason.VolumeRecycled)
 	}
 	out.Assumptions = append(out.Assumptions, "the PV controller runs")
 }
@@ -69,7 +70,7 @@ func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
 			continue
 		}
 		out := &Outcome{Track: &Track{First: o, Last: o}, Because: claim, Baseline: claimed.Baseline}
-		out.MarkUnknown(VolumeUnknown)
+		out.MarkUnknown(reason.VolumeUnknown)
 		switch claimed.Result {
 		case report.Deleted:
 			w, _ := j.waits(o.Ref)

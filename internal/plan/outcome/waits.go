@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -23,7 +24,7 @@ type wait struct {
 	// removes the finalizer does not remove this one.
 	used, alone bool
 	// pod is why nobody ends a pod; empty for other waits.
-	pod Reason
+	pod reason.Code
 	// unknown: what is in the way may not exist. It does not count when
 	// something is in the way that does.
 	unknown bool
@@ -50,9 +51,9 @@ func (j *Judge) waits(ref object.Ref) (wait, bool) {
 		found.used = found.used || x.Reason == controllers.ClaimInUse || x.Reason == controllers.VolumeBound
 		switch x.Reason {
 		case controllers.NodeNotReady:
-			found.pod = NodeNotReady
+			found.pod = reason.NodeNotReady
 		case controllers.NodeGone:
-			found.pod = NodeGone
+			found.pod = reason.NodeGone
 		default:
 		}
 		found.alone = found.alone || x.Reason == controllers.ManagedElsewhere
