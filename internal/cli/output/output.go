@@ -125,5 +125,8 @@ func (o *Output) Show(c *cobra.Command, out io.Writer, document runtime.Object, 
 			return write(out, style)
 		}
 	}
+	if slices.Contains(o.Own, o.Format) {
+		return o.unknownFormat(c)
+	}
 	return text(out, style)
 }
