@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -33,6 +34,31 @@ func TestPinned(t *testing.T) {
 	}
 	for _, m := range wrong {
 		t.Errorf("%s in %s", m, version)
+	}
+}
+
+// TestVersion: what says which version is reproduced, by its whole number or without the
+// last one, names the one whose control plane the tests run.
+func TestVersion(t *testing.T) {
+	repository := os.DirFS("../..")
+	version, err := pinned(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := strings.TrimPrefix(version, "v1.")
+	minor, _, _ := strings.Cut(number, ".")
+	for file, want := range map[string]string{
+		"go.mod": "k8s.io/client-go v0." + number + "\n", "test/release/chart/go.mod": "k8s.io/client-go v0." + number + "\n",
+		"internal/cli/version/version.go": `"v1.` + number + `"`, "docs/adr/0007-upstream-version.md": "v1." + number + " is reproduced",
+		"README.md": "[v1." + number + "]", "docs/controller.md": "Kubernetes v1." + minor + " ", "docs/testing.md": "v1." + number + " inside",
+		"docs/spec/README.md": "Kubernetes v1." + number, "docs/spec/overview.md": "v1." + number, "docs/spec/prediction.md": "table of 1." + minor,
+		"hack/semantics/render.go": "Kubernetes v1." + number, "hack/inventory/render.go": "Kubernetes v1." + minor + " ",
+		"internal/apisim/doc.go": "Kubernetes 1." + minor, "internal/snapshot/builtin.go": "Kubernetes 1." + minor + " ",
+		"internal/snapshot/builtin.txt": "Kubernetes 1." + minor + " ", "internal/snapshot/storage.go": "before 1." + minor, "examples/README.md": "Kubernetes v1." + minor + " ",
+	} {
+		if text, err := fs.ReadFile(repository, file); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s does not say %q: %v", file, strings.TrimSpace(want), err)
+		}
 	}
 }
 
