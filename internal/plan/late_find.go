@@ -18,17 +18,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// doers are the controllers of which it can be told that they are late.
+// doers are the controllers of which it can be told that they are late, beside those that
+// take finalizers off in kube-controller-manager.
 var doers = map[string]evidence.Doer{
-	controllers.NamespaceName:        evidence.NamespaceController,
-	controllers.DefinitionName:       evidence.CRDController,
-	controllers.KubeletName:          evidence.Kubelet,
-	controllers.PodGCName:            evidence.Manager,
-	controllers.JobName:              evidence.Manager,
-	controllers.ClaimProtectionName:  evidence.Manager,
-	controllers.VolumeProtectionName: evidence.Manager,
-	controllers.ResourceClaimName:    evidence.Manager,
-	controllers.CIDRName:             evidence.Manager,
+	controllers.NamespaceName:  evidence.NamespaceController,
+	controllers.DefinitionName: evidence.CRDController,
+	controllers.KubeletName:    evidence.Kubelet,
+	controllers.PodGCName:      evidence.Manager,
+}
+
+// doerOf is who has to work for a controller to act; zero where nobody can tell.
+func doerOf(c controllers.Controller) evidence.Doer {
+	if r, ok := c.(controllers.Releaser); ok && evidence.OfManager(r.Finalizer()) {
+		return evidence.Manager
+	}
+	return doers[c.Name()]
 }
 
 // lateSearch looks who could go on with what in a snapshot, before anything else happens,
@@ -79,11 +83,11 @@ func (s lateSearch) find(ctx context.Context) (*outcome.Late, error) {
 func (s lateSearch) lateControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
 	list := controllers.All(s.neighbours, s.neighbours)
 	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
-		return cmp.Compare(doers[b.Name()], doers[a.Name()]) // who ends a pod is named before who counts it
+		return cmp.Compare(doerOf(b), doerOf(a)) // who ends a pod is named before who counts it
 	})
 	for _, c := range list {
-		by, known := doers[c.Name()]
-		if !known {
+		by := doerOf(c)
+		if by == 0 {
 			continue
 		}
 		t := trial{recorder: s.recorder, would: map[object.Ref]bool{}, refused: map[object.Ref]bool{}}
