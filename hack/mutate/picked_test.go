@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -170,7 +171,7 @@ func TestFailed(t *testing.T) {
 
 // TestCommittedList reads the list that `make mutate` tries: each change breaks
 // a numbered scenario, a quirk or a section of the semantics, or weakens what the account
-// of a run is for.
+// of a run is for; and each fits the code as it is.
 func TestCommittedList(t *testing.T) {
 	text, err := os.ReadFile("picked.txt")
 	if err != nil {
@@ -194,5 +195,10 @@ func TestCommittedList(t *testing.T) {
 			t.Errorf("line %d: the change of line %d again", p.at, first)
 		}
 		seen[change] = p.at
+		if source, err := os.ReadFile(filepath.Join("..", "..", p.file)); err != nil {
+			t.Errorf("line %d: %v", p.at, err)
+		} else if _, err := p.apply(string(source)); err != nil {
+			t.Errorf("line %d: %s: %v", p.at, p.why, err)
+		}
 	}
 }
