@@ -24,7 +24,7 @@ type row struct {
 	left  string
 }
 
-// acts tells whether it deletes, releases or makes anything.
+// acts reports whether it deletes, releases or makes anything.
 func (r row) acts() bool { return r.deletes+r.releases+r.makes != "" }
 
 // header names the columns of the table.

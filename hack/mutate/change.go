@@ -66,7 +66,7 @@ func changesOf(path string, text []byte) ([]change, error) {
 	return changes, nil
 }
 
-// isText tells whether an addition joins strings: there is no subtraction of
+// isText reports whether an addition joins strings: there is no subtraction of
 // strings, so the change would not compile.
 func isText(n *ast.BinaryExpr) bool {
 	for _, x := range []ast.Expr{n.X, n.Y} {

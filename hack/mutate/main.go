@@ -116,7 +116,7 @@ func try(p pkg, dir string, limit int) error {
 	return nil
 }
 
-// noticed tells whether the tests fail with the change. A change that does not
+// noticed reports whether the tests fail with the change. A change that does not
 // compile, or that never ends, counts as noticed.
 func (c change) noticed(importPath, dir string) (bool, error) {
 	changed := filepath.Join(dir, "changed.go")

@@ -95,7 +95,7 @@ func (p picked) apply(text string) (string, error) {
 	return strings.Join(append(changed, lines[found[0]+len(p.before):]...), "\n"), nil
 }
 
-// standsAt tells whether the lines begin with the ones to replace.
+// standsAt reports whether the lines begin with the ones to replace.
 func (p picked) standsAt(lines []string) bool {
 	if len(lines) < len(p.before) {
 		return false

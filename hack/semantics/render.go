@@ -15,13 +15,14 @@ Every numbered behaviour below was read from the source of Kubernetes v1.36.3 an
 observed on a control plane of that version. A row is simulated when a scenario file or a
 test claims its number; see [testing.md](../testing.md) for how to claim one.
 
-The last column says what was shown on a real control plane of that version: replay puts the
-requests of a scenario file to a real API server and compares every answer and every object;
-rest has real controllers bring the world of a file to where the file says; differential
-compares where a world comes to rest under a real collector with what a dry run says; between
-and lived are tests written for one behaviour: between stands between a real collector and the
-API server, and holds, refuses and changes what they say to each other; lived has the real
-controllers act on what a test does to a cluster. Otherwise it says why not.
+The last column says what was shown on a real control plane of that version. replay sends the
+requests of a scenario file to a real API server and compares every answer and every object.
+rest has the real controllers bring the state of a file to where the file says. differential
+compares where a cluster's state settles under the real garbage collector with what a dry run
+says. interpose and realcluster are tests written for one behaviour: interpose stands between
+the real collector and the API server, and holds, refuses and changes what they say to each
+other; realcluster has the real controllers act on what a test does. Otherwise the column says
+why not.
 
 `
 

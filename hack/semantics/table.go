@@ -41,7 +41,7 @@ func parseTable(text string) ([]behaviour, error) {
 	return rows, nil
 }
 
-// isNumber tells whether s is an S and three digits.
+// isNumber reports whether s is an S and three digits.
 func isNumber(s string) bool {
 	if len(s) != 4 || s[0] != 'S' {
 		return false

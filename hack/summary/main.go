@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// ok tells whether the run may count as a success.
+// ok reports whether the run may count as a success.
 func (c counts) ok() bool { return c.failed == 0 && c.broken == 0 && c.passed > 0 }
 
 // line is the verdict in words.

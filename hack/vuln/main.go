@@ -44,7 +44,7 @@ func run(ctx context.Context, database string, required bool, out io.Writer, che
 	return err
 }
 
-// answers tells whether the database can be asked.
+// answers reports whether the database can be asked.
 func answers(ctx context.Context, database string) error {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()

@@ -46,7 +46,7 @@ func (s *Server) deleteDefinition(v *view, old *object.Object, o metav1.DeleteOp
 	return nil
 }
 
-// definitionTerminates tells whether the definition of a custom resource is on
+// definitionTerminates reports whether the definition of a custom resource is on
 // its way out.
 func (s *Server) definitionTerminates(v *view) bool {
 	i, ok := s.index[object.CRD.GroupResource()]

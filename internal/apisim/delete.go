@@ -206,7 +206,7 @@ func (s *Server) warnOfJobs(v *view, ref object.Ref, o metav1.DeleteOptions) {
 	}
 }
 
-// isSystemClass tells whether a PriorityClass belongs to the server itself.
+// isSystemClass reports whether a PriorityClass belongs to the server itself.
 // (spec §2.6 D1, S047)
 func isSystemClass(name string) bool {
 	return slices.Contains([]string{"system-cluster-critical", "system-node-critical"}, name)

@@ -14,7 +14,7 @@ import (
 // them.
 func (s *Server) Resources() *object.Resources { return s.resources }
 
-// Covers tells whether an object of the resource in the namespace would be in the
+// Covers reports whether an object of the resource in the namespace would be in the
 // world if it existed. A server without coverage holds a complete world.
 func (s *Server) Covers(r object.Resource, namespace string) bool {
 	return s.coverage == nil || s.coverage.Covers(r, namespace)

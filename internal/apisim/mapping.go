@@ -114,7 +114,7 @@ func (s *Server) locate(ref object.Ref, verb object.Verbs) (*view, string, error
 	return v, namespace, nil
 }
 
-// changeable tells whether a request to create or change an instance is taken although
+// changeable reports whether a request to create or change an instance is taken although
 // discovery does not say so: it leaves these verbs out as long as the definition is
 // being deleted.
 //

@@ -15,7 +15,7 @@ const Epoch int64 = 1893456000
 
 // Coverage says what the snapshot behind the world contains.
 type Coverage interface {
-	// Covers tells whether an object of the resource in the namespace would be
+	// Covers reports whether an object of the resource in the namespace would be
 	// in the world if it existed. The namespace is empty for cluster-scoped
 	// resources.
 	Covers(r object.Resource, namespace string) bool

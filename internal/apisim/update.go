@@ -134,7 +134,7 @@ func (s *Server) change(v *view, old, next *object.Object) (*object.Object, erro
 	return s.save(v, old, next), nil
 }
 
-// completesDeletion tells whether a change leaves nothing that holds the
+// completesDeletion reports whether a change leaves nothing that holds the
 // deletion up. The stored object has to be past its grace period.
 func completesDeletion(v *view, old, next *object.Object) bool {
 	if len(next.Finalizers()) > 0 || !old.BeingDeleted() {
@@ -146,7 +146,7 @@ func completesDeletion(v *view, old, next *object.Object) bool {
 	return v.gr != object.Namespace.GroupResource() || len(tokensOf(next)) == 0
 }
 
-// updatesUnconditionally tells whether a PUT may leave the resourceVersion out.
+// updatesUnconditionally reports whether a PUT may leave the resourceVersion out.
 //
 // Upstream: pkg/registry/*/*/strategy.go AllowUnconditionalUpdate.
 // Upstream: apiextensions-apiserver/pkg/registry/*/strategy.go AllowUnconditionalUpdate.

@@ -101,7 +101,7 @@ func ownersAreValid(owners []object.OwnerReference) bool {
 	return controllers <= 1
 }
 
-// refusesPlainFinalizers tells whether finalizers without a slash are refused
+// refusesPlainFinalizers reports whether finalizers without a slash are refused
 // unless they are standard ones: so the built-in kinds, but not those that the
 // aggregator and the extensions server bring.
 func refusesPlainFinalizers(v *view) bool {

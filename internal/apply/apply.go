@@ -22,9 +22,9 @@ import (
 type Options struct {
 	// Tool is the version of the program.
 	Tool string
-	// Backup is the directory in which the bundle is made.
+	// Backup is the directory in which the backup is made.
 	Backup string
-	// Unsaved leaves the objects themselves out of the bundle: what is deleted
+	// Unsaved leaves the objects themselves out of the backup: what is deleted
 	// cannot be made again from it. The journal is written all the same.
 	Unsaved bool
 	// Policy is what must not be deleted. It is asked again right before each request,
@@ -156,7 +156,7 @@ func (r *run) toFinalize(patched []right) []right {
 	return list
 }
 
-// begin asks for the rights and makes the bundle. After it, and not before, writes
+// begin asks for the rights and makes the backup. After it, and not before, writes
 // may be sent.
 func (r *run) begin(ctx context.Context) error {
 	var deletes, patches []object.Ref
@@ -214,7 +214,7 @@ func (r *run) makeBundle(ctx context.Context) error {
 	return nil
 }
 
-// abandon closes the bundle of a run that writes nothing.
+// abandon closes the backup of a run that writes nothing.
 func (r *run) abandon(err error) error {
 	return errors.Join(err, r.backup.writer.Close(r.o.Now()))
 }

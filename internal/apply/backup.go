@@ -122,7 +122,7 @@ func (b *runBackup) expect(s subject) {
 	b.actions[s.ref] = s.action
 }
 
-// note says that the bundle has a version of an object.
+// note says that the backup has a version of an object.
 func (b *runBackup) note(ref object.Ref, version string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,7 +185,7 @@ func (b *runBackup) again(ctx context.Context, ref object.Ref, version string) e
 }
 
 // newer keeps the version of an object that is about to be written to, unless the
-// bundle has it.
+// backup has it.
 func (b *runBackup) newer(o *object.Object, raw []byte) error {
 	b.mu.Lock()
 	have, action := b.saved[o.Ref], cmp.Or(b.actions[o.Ref], backup.Deleted)

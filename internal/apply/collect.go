@@ -185,7 +185,7 @@ func (c *collecting) missing() int {
 	return n
 }
 
-// settled tells whether nothing more is to be expected of a planned write.
+// settled reports whether nothing more is to be expected of a planned write.
 func (r *run) settled(p *planned) bool {
 	ref := p.write.Object
 	return p.last != nil && p.last.Outcome == backup.Confirmed || p.kept || r.backup.gone[ref] || r.backup.changed[ref]
@@ -195,7 +195,7 @@ func (r *run) settled(p *planned) bool {
 const tick = 100 * time.Millisecond
 
 // watch ends the run when everything is done, or when nothing has happened for too
-// long. A cluster in which others are busy never comes to rest by itself.
+// long. A cluster in which others are busy never settles by itself.
 func (c *collecting) watch(synced, ended <-chan struct{}) {
 	select {
 	case <-synced:

@@ -80,7 +80,7 @@ func unforeseen(seen, now *object.Object, leaving map[types.UID]bool) string {
 	return ""
 }
 
-// same tells whether a reference is what another one was, apart from its having been
+// same reports whether a reference is what another one was, apart from its having been
 // told not to block.
 func same(was, is object.OwnerReference) bool {
 	if is.BlockOwnerDeletion == object.False {

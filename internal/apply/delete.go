@@ -190,8 +190,8 @@ func (r *run) conclude(ctx context.Context, end error) (*report.Run, error) {
 	}
 	out, err := r.finish(ctx, end)
 	if out != nil && out.State == report.Complete {
-		// What has not come to its end yet is no drift.
-		out.State, out.Drift, out.Summary.Drifted, out.Summary.Compared = report.NotAwaited, []report.Drift{}, 0, 0
+		// What is not finished yet is no drift.
+		out.State, out.Differences, out.Summary.Differing, out.Summary.Compared = report.NotAwaited, []report.Difference{}, 0, 0
 	}
 	return out, err
 }
@@ -214,8 +214,8 @@ func (r *run) follow(ctx context.Context) (*report.Run, error) {
 	}
 	if state == report.TimedOut {
 		// What has not happened yet may still.
-		out.Drift = slices.DeleteFunc(out.Drift, func(d report.Drift) bool { return d.Reason != report.GoneInstead })
-		out.Summary.Drifted = len(out.Drift)
+		out.Differences = slices.DeleteFunc(out.Differences, func(d report.Difference) bool { return d.Reason != report.GoneInstead })
+		out.Summary.Differing = len(out.Differences)
 	}
 	return out, err
 }

@@ -24,7 +24,7 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after
 		if !looked || s.err != nil || !e.predicted() || unsent[e.Object] {
 			continue
 		}
-		reason, text := report.DriftReason(""), ""
+		reason, text := report.DifferenceReason(""), ""
 		if !s.gone() || e.Outcome != report.Deleted {
 			reason, text = differs(e, s, after[ref])
 		}
@@ -40,10 +40,10 @@ func compare(run *report.Run, all []expectation, now map[object.Ref]sight, after
 			run.Pending = append(run.Pending, pending(e, s.o))
 		}
 		if reason != "" {
-			run.Drift = append(run.Drift, report.Drift{Object: e.Object, Predicted: e.Outcome, Reason: reason, Message: text})
+			run.Differences = append(run.Differences, report.Difference{Object: e.Object, Predicted: e.Outcome, Reason: reason, Message: text})
 		}
 	}
-	run.Summary.Pending, run.Summary.Drifted = len(run.Pending), len(run.Drift)
+	run.Summary.Pending, run.Summary.Differing = len(run.Pending), len(run.Differences)
 }
 
 // unsent are the objects that were to be written to, and were not.
@@ -68,7 +68,7 @@ func pending(e expectation, o *object.Object) report.Pending {
 }
 
 // differs compares one object with its prediction.
-func differs(e expectation, s sight, want *object.Object) (report.DriftReason, string) {
+func differs(e expectation, s sight, want *object.Object) (report.DifferenceReason, string) {
 	switch {
 	case e.Outcome == report.Deleted:
 		if s.o.BeingDeleted() {

@@ -37,7 +37,7 @@ func TestCompare(t *testing.T) {
 		now       sight
 		want      *object.Object
 		after     []string // finalizers that may come off
-		drift     report.DriftReason
+		drift     report.DifferenceReason
 		pending   bool
 		gone      int
 	}{
@@ -77,12 +77,12 @@ func TestCompare(t *testing.T) {
 				e.kept = true
 			}
 			compare(&run, []expectation{e}, map[object.Ref]sight{web: x.now}, map[object.Ref]*object.Object{web: x.want})
-			var got report.DriftReason
-			if len(run.Drift) > 0 {
-				got = run.Drift[0].Reason
+			var got report.DifferenceReason
+			if len(run.Differences) > 0 {
+				got = run.Differences[0].Reason
 			}
 			if got != x.drift || (len(run.Pending) > 0) != x.pending || run.Summary.Gone != x.gone {
-				t.Errorf("got %q, %d pending, %d gone; want %q, %t, %d: %+v", got, len(run.Pending), run.Summary.Gone, x.drift, x.pending, x.gone, run.Drift)
+				t.Errorf("got %q, %d pending, %d gone; want %q, %t, %d: %+v", got, len(run.Pending), run.Summary.Gone, x.drift, x.pending, x.gone, run.Differences)
 			}
 		})
 	}

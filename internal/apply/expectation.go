@@ -28,21 +28,21 @@ func expectationsOf(result *plan.Result) []expectation {
 	return list
 }
 
-// mayGo tells whether the object goes, now or later, for all that the plan says.
+// mayGo reports whether the object goes, now or later, for all that the plan says.
 func (e expectation) mayGo() bool { return e.Change == report.ChangeDeleted }
 
-// takes tells whether the object is gone afterwards, or on its way.
+// takes reports whether the object is gone afterwards, or on its way.
 func (e expectation) takes() bool { return e.Outcome == report.Deleted || e.stays() }
 
-// stays tells whether the object is on its way and does not get there.
+// stays reports whether the object is on its way and does not get there.
 func (e expectation) stays() bool { return e.Outcome == report.Blocked }
 
-// changes tells whether the object stays, and not as it was.
+// changes reports whether the object stays, and not as it was.
 func (e expectation) changes() bool {
 	return e.Outcome == report.Orphaned || e.Outcome == report.Pruned
 }
 
-// predicted tells whether reality can be compared with what is expected.
+// predicted reports whether reality can be compared with what is expected.
 func (e expectation) predicted() bool { return e.Certainty == report.Sure }
 
 func sortSubjects(list []subject) {

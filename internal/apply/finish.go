@@ -14,7 +14,7 @@ import (
 // lastLook is how long the look at the end of a run may take.
 const lastLook = time.Minute
 
-// finish closes the bundle, looks at everything that was predicted, and says what
+// finish closes the backup, looks at everything that was predicted, and says what
 // became of it. The cause is why the run ended.
 func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	looking, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
@@ -39,7 +39,7 @@ func (r *run) finish(ctx context.Context, cause error) (*report.Run, error) {
 	return out, r.backup.writer.Close(r.o.Now())
 }
 
-// watched are the objects whose fate is of interest: all that is predicted.
+// watched are the objects whose outcome is of interest: all that is predicted.
 func (r *run) watched() []object.Ref {
 	var refs []object.Ref
 	have := map[object.Ref]bool{}
@@ -81,7 +81,7 @@ func (r *run) report(now map[object.Ref]sight, after map[object.Ref]*object.Obje
 	out := &report.Run{
 		APIVersion: report.APIVersion, Kind: "Run", Source: p.Source, Seed: p.Seed, Digest: p.Digest,
 		Bundle: r.backup.writer.Path(), State: report.Complete,
-		Writes: make([]report.RunWrite, len(r.order)), Surprises: r.surprises, Drift: []report.Drift{},
+		Writes: make([]report.RunWrite, len(r.order)), Surprises: r.surprises, Differences: []report.Difference{},
 	}
 	for i, w := range r.order {
 		state, why := r.stateOf(w, now[w.write.Object], after[w.write.Object])
@@ -115,7 +115,7 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 	case p.last == nil && p.kept:
 		return report.NotDone, p.why
 	case r.backup.changed[ref]:
-		return report.Contended, "it has changed since the plan was made, so it was left alone"
+		return report.Contended, "it has changed since the plan was made; left alone"
 	case p.last == nil:
 		return report.NotDone, p.why
 	case p.last.Outcome == backup.Unknown:
@@ -129,7 +129,7 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 	}
 }
 
-// alike tells whether two objects have the same owners and finalizers.
+// alike reports whether two objects have the same owners and finalizers.
 func alike(a, b *object.Object) bool {
 	return slices.Equal(owners(a), owners(b)) && slices.Equal(sorted(a.Finalizers()), sorted(b.Finalizers()))
 }

@@ -54,7 +54,7 @@ func (g *gate) leave() {
 	}
 }
 
-// first tells whether the write under way is the very first one.
+// first reports whether the write under way is the very first one.
 func (g *gate) first() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -71,7 +71,7 @@ func (g *gate) close(err error) {
 	}
 }
 
-// busy tells whether a write is under way.
+// busy reports whether a write is under way.
 func (g *gate) busy() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

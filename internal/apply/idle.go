@@ -33,7 +33,7 @@ func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object
 	return fmt.Sprintf("nobody seems to collect in this cluster: nothing has moved for %s, and %s", r.o.patience(), why)
 }
 
-// collected tells whether something has gone that nobody but a collector takes.
+// collected reports whether something has gone that nobody but a collector takes.
 func (r *run) collected(now map[object.Ref]sight) bool {
 	written := map[report.Ref]bool{}
 	for _, w := range r.order {
@@ -54,7 +54,7 @@ type lease struct {
 	} `json:"spec"`
 }
 
-// controllerManager tells whether a kube-controller-manager is known to be alive.
+// controllerManager reports whether a kube-controller-manager is known to be alive.
 // One that does not elect a leader cannot be told from none.
 func (r *run) controllerManager(ctx context.Context) (alive bool, why string) {
 	ref := object.Lease.Ref("kube-system", "kube-controller-manager")

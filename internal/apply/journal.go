@@ -43,7 +43,7 @@ type Journal struct {
 	begun  atomic.Int64
 }
 
-// NewJournal returns a journal into a sealed bundle. Look reads the metadata of an
+// NewJournal returns a journal into a sealed backup. Look reads the metadata of an
 // object afresh; now is the clock.
 func NewJournal(w *backup.Writer, look func(context.Context, object.Ref) (*object.Object, error), now func() time.Time) *Journal {
 	return &Journal{writer: w, look: look, now: now}
@@ -52,7 +52,7 @@ func NewJournal(w *backup.Writer, look func(context.Context, object.Ref) (*objec
 // Do writes the intent down, sends, and writes down what became of it. The outcome
 // is Unknown only when nothing that the server says afterwards proves that the
 // request was carried out: that its object is gone, or that done holds for it, which
-// may be nil. Err is the answer of send, or a *bundle.JournalError.
+// may be nil. Err is the answer of send, or a *backup.JournalError.
 func (j *Journal) Do(ctx context.Context, i backup.Intent, done func(*object.Object) bool, send func(context.Context) error) (backup.Outcome, error) {
 	i.Time = j.now()
 	n := j.begun.Add(1)
@@ -171,7 +171,7 @@ func (a *journalled) keep(ctx context.Context, i backup.Intent) error {
 	return a.save(ctx, i.Object, i.ResourceVersion)
 }
 
-// patched tells whether an object is as a patch makes it.
+// patched reports whether an object is as a patch makes it.
 func patched(p object.Patch) func(*object.Object) bool {
 	return func(o *object.Object) bool {
 		gone := func(ref object.OwnerReference) bool { return slices.Contains(p.DeleteOwners, ref.UID) }

@@ -78,7 +78,7 @@ func TestJournalFirst(t *testing.T) {
 	closed(t, w)
 	var journal *backup.JournalError
 	if err := written.Patch(t.Context(), ref, object.Patch{UID: "1"}); !errors.As(err, &journal) || api.sent != 1 {
-		t.Errorf("with a closed bundle %d were sent, %v", api.sent, err)
+		t.Errorf("with a closed backup %d were sent, %v", api.sent, err)
 	}
 }
 
@@ -99,7 +99,7 @@ func sealedBundle(t *testing.T, ref object.Ref) *backup.Writer {
 	return w
 }
 
-// closed closes a bundle and returns its journal.
+// closed closes a backup and returns its journal.
 func closed(t *testing.T, w *backup.Writer) []backup.Record {
 	t.Helper()
 	if err := w.Close(time.Unix(2, 0)); err != nil {

@@ -26,7 +26,7 @@ type sight struct {
 
 func (s sight) gone() bool { return s.o == nil && s.err == nil }
 
-// unserved tells whether the kind was not served in the version that was asked for.
+// unserved reports whether the kind was not served in the version that was asked for.
 func (s sight) unserved() bool {
 	_, path := errors.AsType[*kube.UnservedPathError](s.err)
 	_, kind := errors.AsType[*object.UnknownKindError](s.err)

@@ -28,7 +28,7 @@ func (r *run) protected(o *object.Object) error {
 	return &ProtectedError{o.Ref, why}
 }
 
-// takes tells whether a request gets rid of its object: references that go change it,
+// takes reports whether a request gets rid of its object: references that go change it,
 // and no more.
 func takes(q engine.Request) bool {
 	return q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer

@@ -127,7 +127,7 @@ func (t *taking) settled(p *planned) {
 	}
 }
 
-// tellsChange tells whether an answer says that the object is not what was judged:
+// tellsChange reports whether an answer says that the object is not what was judged:
 // 409, 404, and 422 for a test of a JSON patch that does not hold.
 func tellsChange(err error) bool {
 	switch backup.ResultOf(err).Code {
@@ -181,7 +181,7 @@ func (t *taking) look(ctx context.Context, looks []finalizer.Look) (*snapshot.Sn
 	return t.client.Snapshot(ctx, scope, nil)
 }
 
-// without tells whether an object has none of the finalizers any more. Of those in the
+// without reports whether an object has none of the finalizers any more. Of those in the
 // spec of a namespace its metadata says nothing.
 func without(names []string) func(*object.Object) bool {
 	return func(o *object.Object) bool {

@@ -47,7 +47,7 @@ func ResultOf(err error) Result {
 	return r
 }
 
-// neverSent tells whether no request could even be made.
+// neverSent reports whether no request could even be made.
 func neverSent(err error) bool {
 	var kind *object.UnknownKindError
 	var namespace *object.NamespaceRequiredError

@@ -12,7 +12,7 @@ import (
 )
 
 // schema is the version of the format. It grows when an older reader would
-// misunderstand a newer bundle.
+// misunderstand a newer backup.
 const schema = 1
 
 const (
@@ -29,7 +29,7 @@ const (
 // objectName is the name of the n-th file of an object, counted from 1.
 func objectName(n int) string { return fmt.Sprintf("%08d.json", n) }
 
-// Head says what a bundle was made for.
+// Head says what a backup was made for.
 type Head struct {
 	// Tool is the version of the program.
 	Tool string
@@ -69,7 +69,7 @@ const (
 	Changed Action = "changed"
 )
 
-// Why says why an object cannot be made again from the bundle.
+// Why says why an object cannot be made again from the backup.
 type Why string
 
 // The reasons for which the bytes of an object are not kept.
@@ -80,7 +80,7 @@ const (
 	BackupRefused Why = "BackupRefused"
 )
 
-// Entry is one object in a bundle.
+// Entry is one object in a backup.
 type Entry struct {
 	Object          object.Ref
 	ResourceVersion string
@@ -93,22 +93,22 @@ type Entry struct {
 	SHA256 string
 }
 
-// Restorable tells whether the bundle has the bytes of the object.
+// Restorable reports whether the backup has the bytes of the object.
 func (e *Entry) Restorable() bool { return e.Why == "" }
 
-// ErrUnsealed says that a bundle was not finished. No request was sent on the
+// ErrUnsealed says that a backup was not finished. No request was sent on the
 // strength of it: there is nothing to undo.
-var ErrUnsealed = errors.New("the bundle was never finished, so no request was sent")
+var ErrUnsealed = errors.New("the backup was never finished, so no request was sent")
 
 // ErrUnknownCluster says that the UID of the cluster is not known: that of the backup, or
 // that of the cluster which it is compared with. It is neither the same nor another one.
 var ErrUnknownCluster = errors.New("the backup and the cluster cannot be compared: the uid of namespace kube-system is not known of both")
 
 // ErrNotSaved says that a request would destroy a version of an object that the
-// bundle does not have.
-var ErrNotSaved = errors.New("the bundle does not have this version of the object")
+// backup does not have.
+var ErrNotSaved = errors.New("the backup does not have this version of the object")
 
-// DamageError says that a bundle is not what was written.
+// DamageError says that a backup is not what was written.
 type DamageError struct {
 	File string
 	// Line is counted from 1; 0 when the whole file is meant.
@@ -126,13 +126,13 @@ func (e *DamageError) Error() string {
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-// directoryName is the name of a new bundle. It has nothing of a cluster in it.
+// directoryName is the name of a new backup. It has nothing of a cluster in it.
 func (h *Head) directoryName() (string, error) {
 	if !digestForm.MatchString(h.PlanDigest) {
 		return "", fmt.Errorf("plan digest %q is not of the form sha256:<64 hexadecimal digits>", h.PlanDigest)
 	}
 	if h.Created.IsZero() {
-		return "", errors.New("a bundle needs the time of its creation")
+		return "", errors.New("a backup needs the time of its creation")
 	}
 	return h.Created.UTC().Format("20060102T150405Z") + "-" + h.PlanDigest[len("sha256:"):][:8], nil
 }

@@ -9,7 +9,7 @@ import (
 
 // BenchmarkAdd is what it costs to have one object on the disk before a run.
 func BenchmarkAdd(b *testing.B) {
-	w, err := Create(filepath.Join(b.TempDir(), "bundles"), head)
+	w, err := Create(filepath.Join(b.TempDir(), "backups"), head)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func BenchmarkAdd(b *testing.B) {
 func BenchmarkJournal(b *testing.B) {
 	for _, inFlight := range []int{1, 20} {
 		b.Run(fmt.Sprintf("inFlight=%d", inFlight), func(b *testing.B) {
-			w, err := Create(filepath.Join(b.TempDir(), "bundles"), head)
+			w, err := Create(filepath.Join(b.TempDir(), "backups"), head)
 			if err == nil {
 				err = w.Seal()
 			}

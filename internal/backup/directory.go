@@ -91,7 +91,7 @@ func makeAll(path string) error {
 	return errors.Join(syncDirectory(f), f.Close())
 }
 
-// maxSame is how many bundles of one plan can be begun in one second.
+// maxSame is how many backups of one plan can be begun in one second.
 const maxSame = 100
 
 // below makes a new directory in d and enters it.

@@ -55,7 +55,7 @@ func FuzzJournal(f *testing.F) {
 func FuzzOpen(f *testing.F) {
 	pod := ref("Pod", "a")
 	dir := f.TempDir()
-	w, err := Create(filepath.Join(dir, "bundles"), head)
+	w, err := Create(filepath.Join(dir, "backups"), head)
 	if err == nil {
 		_, err = w.Add(pod, Deleted, bytesOf(pod, "1"))
 	}
@@ -75,8 +75,8 @@ func FuzzOpen(f *testing.F) {
 		}
 	}
 	f.Add(parts[0], parts[1], parts[2])
-	f.Add([]byte(`{"kubectlGCBundle":1}`), parts[1], []byte{})
-	f.Add([]byte(`{"kubectlGCBundle":1,"entries":[{"file":"/etc/passwd","restorable":true}]}`), []byte{}, []byte{})
+	f.Add([]byte(`{"kubectlGCBackup":1}`), parts[1], []byte{})
+	f.Add([]byte(`{"kubectlGCBackup":1,"entries":[{"file":"/etc/passwd","restorable":true}]}`), []byte{}, []byte{})
 	at := f.TempDir()
 	if err := os.Chmod(at, directoryMode); err != nil {
 		f.Fatal(err)

@@ -37,7 +37,7 @@ func TestHostileNames(t *testing.T) {
 	beside, err := os.ReadDir(filepath.Dir(w.Path()))
 	must(t, err)
 	if len(beside) != 1 {
-		t.Errorf("files beside the bundle: %v", beside)
+		t.Errorf("files beside the backup: %v", beside)
 	}
 	b := open(t, w.Path())
 	for i, name := range names {
@@ -55,7 +55,7 @@ func bytesOfHostile(t *testing.T, r object.Ref) []byte {
 	return raw
 }
 
-// TestPlacesThatAreNotOurs (X10): a bundle is neither made nor read where others
+// TestPlacesThatAreNotOurs (X10): a backup is neither made nor read where others
 // can write or where a link leads.
 func TestPlacesThatAreNotOurs(t *testing.T) {
 	base := t.TempDir()
@@ -92,7 +92,7 @@ func TestPlacesThatAreNotOurs(t *testing.T) {
 	}
 }
 
-// TestNotAPlainFile: a bundle has plain files of its own, not links, pipes or
+// TestNotAPlainFile: a backup has plain files of its own, not links, pipes or
 // directories, and nothing waits for the other end of a pipe.
 func TestNotAPlainFile(t *testing.T) {
 	path := finished(t)

@@ -124,7 +124,7 @@ func (m *manifestReader) open(delim json.Delim) error {
 func (m *manifestReader) field(head *Head, name string) error {
 	var into any
 	switch name {
-	case "kubectlGCBundle":
+	case "kubectlGCBackup":
 		into = &m.schema
 	case "tool":
 		into = &head.Tool

@@ -6,7 +6,7 @@ import "fmt"
 // beside objects and lines of journals that are held already. Nil allows everything.
 type Memory func(bytes int64, objects int) error
 
-// holding is the account of what is held of a bundle.
+// holding is the account of what is held of a backup.
 type holding struct {
 	memory  Memory
 	objects int

@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Bundle is a bundle that was read and found whole.
+// Bundle is a backup that was read and found whole.
 type Backup struct {
 	Head Head
 	// Entries are the objects in the order in which they were first added, each
 	// in the last version that was.
 	Entries []Entry
 	// Journal is every whole line. Torn tells that a crash left part of another
-	// one behind it, Ended that the run came to its end.
+	// one behind it, Ended that the run finished.
 	Journal []Record
 	Torn    bool
 	Ended   bool
@@ -29,7 +29,7 @@ type Backup struct {
 	dir *directory
 }
 
-// Open reads a bundle and checks every hash in it. The error of a damaged one
+// Open reads a backup and checks every hash in it. The error of a damaged one
 // lists what is damaged; it wraps DamageErrors. The error of one that was
 // never finished is ErrUnsealed. Where it would hold more than memory allows, the
 // error is that of memory, with the place.
@@ -44,7 +44,7 @@ func Open(path string, memory Memory) (*Backup, error) {
 	}
 	b := &Backup{dir: dir}
 	if err := b.read(&holding{memory: memory}); err != nil {
-		return nil, fmt.Errorf("bundle %s: %w", path, errors.Join(err, dir.close()))
+		return nil, fmt.Errorf("backup %s: %w", path, errors.Join(err, dir.close()))
 	}
 	return b, nil
 }
@@ -90,9 +90,9 @@ func (b *Backup) journal(r io.Reader, manifest string, held *holding) (err error
 	return nil
 }
 
-// readJournal reads whole lines, and tells whether part of one stands behind
+// readJournal reads whole lines, and reports whether part of one stands behind
 // them. A journal without its first line is damaged: that line was on the disk
-// before there was a bundle.
+// before there was a backup.
 func readJournal(r io.Reader, prev string, held *holding) (records []Record, torn bool, err error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	open := map[int]bool{} // intents without a result
@@ -283,7 +283,7 @@ func (b *Backup) Unanswered() []Record {
 	return slices.DeleteFunc(slices.Clone(b.Journal), func(r Record) bool { return !unclear[r.Seq] })
 }
 
-// CheckCluster is an error when the bundle was made for another cluster than that
+// CheckCluster is an error when the backup was made for another cluster than that
 // with the UID of its namespace kube-system: ErrUnknownCluster when one of the two is
 // not known.
 func (b *Backup) CheckCluster(uid types.UID) error {
@@ -297,7 +297,7 @@ func (b *Backup) CheckCluster(uid types.UID) error {
 	}
 }
 
-// Path is the directory of the bundle.
+// Path is the directory of the backup.
 func (b *Backup) Path() string { return b.dir.path }
 
 // Close lets go of the directory.

@@ -23,7 +23,7 @@ func write(t *testing.T, path, name string, content []byte) {
 	must(t, os.WriteFile(filepath.Join(path, name), content, fileMode))
 }
 
-// finished is a bundle in which everything happened.
+// finished is a backup in which everything happened.
 func finished(t *testing.T) string {
 	t.Helper()
 	w := run(t)
@@ -31,7 +31,7 @@ func finished(t *testing.T) string {
 	return w.Path()
 }
 
-// damaged opens a bundle that is damaged and returns the places.
+// damaged opens a backup that is damaged and returns the places.
 func damaged(t *testing.T, path string) []string {
 	t.Helper()
 	b, err := Open(path, nil)
@@ -47,7 +47,7 @@ func damaged(t *testing.T, path string) []string {
 
 // TestTornTail: whatever byte a crash ended the journal at, the lines before are
 // read as they are and the rest is reported. The first line is no part of this:
-// it was on the disk before there was a bundle.
+// it was on the disk before there was a backup.
 func TestTornTail(t *testing.T) {
 	path := finished(t)
 	whole := read(t, path, journalName)
@@ -120,7 +120,7 @@ func TestLinesInDisorder(t *testing.T) {
 			text = append(text, lines[i]...)
 		}
 		write(t, path, journalName, text)
-		if diff := cmp.Diff([]string{"bundle " + path + ": " + c.want}, damaged(t, path)); diff != "" {
+		if diff := cmp.Diff([]string{"backup " + path + ": " + c.want}, damaged(t, path)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -163,7 +163,7 @@ func TestDamage(t *testing.T) {
 	write(t, path, "00000002.json", bytes.Replace(second, []byte("0.10"), []byte("0.11"), 1))
 	must(t, os.Remove(filepath.Join(path, "00000003.json")))
 	want := []string{
-		"bundle " + path + ": 00000001.json: its hash is not that of the manifest",
+		"backup " + path + ": 00000001.json: its hash is not that of the manifest",
 		"00000002.json: its hash is not that of the manifest",
 		"00000003.json: it is missing",
 	}
@@ -172,7 +172,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestDamagedLater (L55): bytes that change while the bundle is open are noticed.
+// TestDamagedLater (L55): bytes that change while the backup is open are noticed.
 func TestDamagedLater(t *testing.T) {
 	path := finished(t)
 	b := open(t, path)
@@ -188,7 +188,7 @@ func TestManifestIsPartOfTheChain(t *testing.T) {
 	path := finished(t)
 	text := read(t, path, manifestName)
 	for _, c := range [][3]string{
-		{`"kubectlGCBundle": 1`, `"kubectlGCBundle": 2`, "manifest.json: its format has version 2, this program reads 1"},
+		{`"kubectlGCBackup": 1`, `"kubectlGCBackup": 2`, "manifest.json: its format has version 2, this program reads 1"},
 		{`kube-system-uid`, `another-cluster`, "journal.jsonl:1: it does not follow what stands before it"},
 		{`"file": "00000001.json"`, `"file": "../../x/00000001.json"`, `manifest.json: v1 Pod shop/a is in file "../../x/00000001.json", want "00000001.json"`},
 		{`"action": "deleted"`, `"action": "renamed"`, `manifest.json: v1 Pod shop/a has the unknown action "renamed"`},
@@ -200,13 +200,13 @@ func TestManifestIsPartOfTheChain(t *testing.T) {
 			t.Fatalf("%s is not in\n%s", c[0], text)
 		}
 		write(t, path, manifestName, bad)
-		if diff := cmp.Diff([]string{"bundle " + path + ": " + c[2]}, damaged(t, path)); diff != "" {
+		if diff := cmp.Diff([]string{"backup " + path + ": " + c[2]}, damaged(t, path)); diff != "" {
 			t.Error(diff)
 		}
 	}
 }
 
-// TestUnfinished: a bundle that a crash ended before the first request is no
+// TestUnfinished: a backup that a crash ended before the first request is no
 // backup, and says that none was needed.
 func TestUnfinished(t *testing.T) {
 	w := create(t, head)

@@ -24,7 +24,7 @@ const (
 	Intended RecordKind = "intent"
 	// Answered: what became of it.
 	Answered RecordKind = "result"
-	// Ended: the last line of a run that came to its end.
+	// Ended: the last line of a run that finished.
 	Ended RecordKind = "end"
 )
 

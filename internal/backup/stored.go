@@ -13,7 +13,7 @@ import (
 
 // storedManifest is manifest.json.
 type storedManifest struct {
-	Schema     int           `json:"kubectlGCBundle"`
+	Schema     int           `json:"kubectlGCBackup"`
 	Tool       string        `json:"tool"`
 	Command    string        `json:"command"`
 	PlanDigest string        `json:"planDigest"`

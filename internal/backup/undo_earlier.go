@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// journals is the directory in a bundle that holds the journals of undos.
+	// journals is the directory in a backup that holds the journals of undos.
 	journals = "undo"
 	// Annotation is on every object that an undo has made. It holds the UID that the
 	// object had before: whoever remembers that one can find the new one, and so can
@@ -32,7 +32,7 @@ const (
 	thereAs = "there with uid "
 )
 
-// madeBefore are the UIDs of what earlier undos of the bundle made, by the old ones.
+// madeBefore are the UIDs of what earlier undos of the backup made, by the old ones.
 // Where a journal has no answer the object says itself whether it was made.
 func madeBefore(ctx context.Context, client *kube.Client, path string, memory Memory) (map[types.UID]types.UID, error) {
 	at := filepath.Join(path, journals)

@@ -39,8 +39,8 @@ type UndoPlanOptions struct {
 	Reading, Restoring Memory
 }
 
-// Plan opens the bundle in a directory and plans how to undo what was done on the
-// strength of it. A bundle that is damaged, was never finished, or is of another
+// Plan opens the backup in a directory and plans how to undo what was done on the
+// strength of it. A backup that is damaged, was never finished, or is of another
 // cluster, is an error; one of which nothing shows the cluster is a
 // *UnknownClusterError.
 func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir string, o UndoPlanOptions) (u *Undo, err error) {
@@ -84,7 +84,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	return u, nil
 }
 
-// savedIn are the objects of a bundle.
+// savedIn are the objects of a backup.
 func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
 	saved := make([]undo.Saved, len(b.Entries))
 	weight, asked := int64(0), int64(0) // of what decoding them takes, which comes later
@@ -98,7 +98,7 @@ func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
 		if memory != nil && weight-asked > askEach {
 			asked = weight
 			if err := memory(weight, i+1); err != nil {
-				return nil, fmt.Errorf("bundle %s: %s: %w", b.Path(), e.File, err)
+				return nil, fmt.Errorf("backup %s: %s: %w", b.Path(), e.File, err)
 			}
 		}
 		saved[i] = undo.Saved{Object: e.Object, Raw: raw, Changed: e.Action == Changed}

@@ -28,7 +28,7 @@ type UndoOptions struct {
 	Tool string
 	// Now is the clock of the records.
 	Now func() time.Time
-	// Wait waits for a time, and tells whether the context is still alive. Nil: nothing is
+	// Wait waits for a time, and reports whether the context is still alive. Nil: nothing is
 	// waited for.
 	Wait func(context.Context, time.Duration) bool
 	// Between is called before every request; an error ends the run as a kill would.

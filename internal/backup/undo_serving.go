@@ -63,7 +63,7 @@ func (r *running) isServed(ctx context.Context, ref object.Ref) error {
 			}
 		}
 		if r.o.Wait == nil || !r.o.Wait(ctx, pause) {
-			return fmt.Errorf("its definition was made, and it is not served yet: %w", last)
+			return fmt.Errorf("its CRD was made, and it is not served yet: %w", last)
 		}
 	}
 }

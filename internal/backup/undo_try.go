@@ -148,7 +148,7 @@ func steps(p *undo.Plan) firsts {
 	return f
 }
 
-// before tells whether a creation needs one that comes before it.
+// before reports whether a creation needs one that comes before it.
 func (f firsts) before(s *undo.Step) bool {
 	r := s.Object
 	return r.Namespace != "" && f.namespaces[r.Namespace] || f.definition && !undo.BuiltIn(r.Group()) ||

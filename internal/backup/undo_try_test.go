@@ -58,8 +58,8 @@ func TestWhatCannotBeTried(t *testing.T) {
 		{"alone", nil, savedAs("v1", "ConfigMap", "shop", "a", ""), false},
 		{"with its namespace", []undo.Saved{savedAs("v1", "Namespace", "", "shop", "")}, savedAs("v1", "ConfigMap", "shop", "a", ""), true},
 		{"with another namespace", []undo.Saved{savedAs("v1", "Namespace", "", "other", "")}, savedAs("v1", "ConfigMap", "shop", "a", ""), false},
-		{"with a definition", []undo.Saved{savedAs("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", "")}, savedAs("example.com/v1", "Cart", "shop", "a", ""), true},
-		{"built in, with a definition", []undo.Saved{savedAs("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", "")}, savedAs("apps/v1", "Deployment", "shop", "a", ""), false},
+		{"with a CRD", []undo.Saved{savedAs("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", "")}, savedAs("example.com/v1", "Cart", "shop", "a", ""), true},
+		{"built in, with a CRD", []undo.Saved{savedAs("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", "")}, savedAs("apps/v1", "Deployment", "shop", "a", ""), false},
 		{"a pod with an account", []undo.Saved{savedAs("v1", "ServiceAccount", "shop", "runner", "")}, savedAs("v1", "Pod", "shop", "a", ""), true},
 	} {
 		plan := undo.Make(append(tt.make, tt.try), nothing)

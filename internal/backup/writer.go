@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Writer makes a bundle: first Add for every object, then Seal, then an Intent
+// Writer makes a backup: first Add for every object, then Seal, then an Intent
 // before each request and a Result after it, and Close. It is safe for concurrent
 // use. Any error of it means that no further request may be sent.
 type Writer struct {
@@ -35,7 +35,7 @@ type Writer struct {
 	failed error
 }
 
-// state is how far a bundle has come.
+// state is how far a backup has come.
 type state uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 	closed
 )
 
-// Create makes the directory of a new bundle in dir, which is made if it is not
+// Create makes the directory of a new backup in dir, which is made if it is not
 // there.
 func Create(dir string, head Head) (*Writer, error) {
 	name, err := head.directoryName()
@@ -68,7 +68,7 @@ func Create(dir string, head Head) (*Writer, error) {
 	return &Writer{head: head, above: above, dir: own, saved: map[object.Ref]string{}, open: map[int]bool{}}, nil
 }
 
-// Path is the directory of the bundle.
+// Path is the directory of the backup.
 func (w *Writer) Path() string { return w.dir.path }
 
 // Add keeps an object as the server sent it, byte for byte. Of a Secret only the
@@ -132,7 +132,7 @@ func (w *Writer) Seal() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed == nil && w.state != filling {
-		return errors.New("the bundle is sealed already")
+		return errors.New("the backup is sealed already")
 	}
 	if w.failed == nil {
 		w.failed = w.seal()
@@ -189,7 +189,7 @@ func (w *Writer) begin(manifest string) error {
 }
 
 // Intent writes down a request before it is sent and returns its number. A DELETE
-// is an error unless the bundle has the version of the object that the request
+// is an error unless the backup has the version of the object that the request
 // pins, or any version where it pins the UID alone. (I6)
 func (w *Writer) Intent(i Intent) (int, error) {
 	w.mu.Lock()
@@ -253,11 +253,11 @@ func (w *Writer) ready() error {
 	}
 }
 
-var errClosed = errors.New("the bundle is closed")
+var errClosed = errors.New("the backup is closed")
 
 func known(o Outcome) bool { return o == Confirmed || o == Refused || o == Unknown }
 
-// Close ends the journal of a sealed bundle and lets go of the directory. A run
+// Close ends the journal of a sealed backup and lets go of the directory. A run
 // that was cut short has no such end.
 func (w *Writer) Close(at time.Time) error {
 	w.mu.Lock()

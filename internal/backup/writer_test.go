@@ -38,7 +38,7 @@ func bytesOf(r object.Ref, version string) []byte {
 
 func create(t *testing.T, h Head) *Writer {
 	t.Helper()
-	w, err := Create(filepath.Join(t.TempDir(), "state", "bundles"), h)
+	w, err := Create(filepath.Join(t.TempDir(), "state", "backups"), h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func open(t *testing.T, path string) *Backup {
 	return b
 }
 
-// run makes a bundle with everything in it: two objects, a Secret without bytes,
+// run makes a backup with everything in it: two objects, a Secret without bytes,
 // a newer version of the first, and requests with all outcomes.
 func run(t *testing.T) *Writer {
 	t.Helper()
@@ -143,7 +143,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestModes: nobody else can read what a bundle has.
+// TestModes: nobody else can read what a backup has.
 func TestModes(t *testing.T) {
 	w := run(t)
 	must(t, w.Close(noon))
@@ -157,7 +157,7 @@ func TestModes(t *testing.T) {
 	}))
 	const dir, file = fs.ModeDir | 0o700, fs.FileMode(0o600)
 	want := map[string]fs.FileMode{
-		"bundles": dir, "20261121T120000Z-1ac5b9a2": dir,
+		"backups": dir, "20261121T120000Z-1ac5b9a2": dir,
 		"00000001.json": file, "00000002.json": file, "00000003.json": file, "manifest.json": file, "journal.jsonl": file,
 	}
 	if diff := cmp.Diff(want, modes); diff != "" {
@@ -222,12 +222,12 @@ func TestNoWriteWithoutBackup(t *testing.T) {
 	}
 }
 
-// TestWrongUse: what would make an unreadable bundle is an error and leaves no
+// TestWrongUse: what would make an unreadable backup is an error and leaves no
 // trace in it.
 func TestWrongUse(t *testing.T) {
 	for _, h := range []Head{{Created: noon}, {PlanDigest: "sha256:../../x", Created: noon}, {PlanDigest: digest}} {
 		if _, err := Create(t.TempDir(), h); err == nil {
-			t.Errorf("%+v makes a bundle", h)
+			t.Errorf("%+v makes a backup", h)
 		}
 	}
 	w := create(t, head)
@@ -298,7 +298,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestSameSecond: two runs of one plan in one second do not share a bundle.
+// TestSameSecond: two runs of one plan in one second do not share a backup.
 func TestSameSecond(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Chmod(dir, 0o700))

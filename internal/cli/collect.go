@@ -49,9 +49,9 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 		Short: "Delete what is garbage; of a dump, show what would go",
 		Long: text(`
 			Delete what is garbage in a cluster, as its collector would, and more carefully. Of
-			a dump, show what would go, and write the world as it would be afterwards (--to).
+			a dump, show what would go, and write the cluster's state as it would be afterwards (--to).
 
-			The plan comes first. You confirm it, and a copy of all that goes or changes is
+			The plan comes first. You confirm it, and a copy of everything that is deleted or changed is
 			kept. Then every owner is proven absent again, and every request names the uid and
 			the version that was judged. It begins with one; then come five, then twenty-five,
 			as long as nothing is other than planned. What the plan does not have is not done.
@@ -63,8 +63,8 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			outside of the namespace is touched, objects without a namespace neither.
 
 			Strict rules, the default, and the only ones under which anything is deleted: an
-			owner is absent only if that is proven. Upstream rules show what the collector of
-			Kubernetes does with the same world.
+			owner is absent only if that is proven. Upstream rules show what the garbage collector of
+			Kubernetes would do with the same state.
 
 			Exit codes: 0 done; 3 done, and something is not as predicted; 5 refused, nothing
 			was written; 6 partly done.`),
@@ -72,10 +72,10 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			# What is garbage?
 			kubectl gc collect --from examples/garbage.yaml
 
-			# The world afterwards, for further questions
+			# The state afterwards, for further questions
 			kubectl gc collect --from examples/garbage.yaml --to /tmp/after.gz
 
-			# The garbage of a namespace: the plan, and the command that carries it out
+			# The garbage of a namespace: the plan, and the command that executes it
 			kubectl gc collect -n shop --dry-run
 
 			# Of a whole cluster
@@ -90,12 +90,12 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	l.writing.AddFlags(f)
 	l.namespaces.AddFlags(f, "Of a cluster: collect in this namespace.", "Of a cluster: collect everywhere, objects without a namespace included.")
 	addRulesFlag(f, &l.rules)
-	f.StringVar(&l.to, "to", "", "Write the world as it would be afterwards to this file; nothing is deleted.")
+	f.StringVar(&l.to, "to", "", "Write the cluster's state as it would be afterwards to this file; nothing is deleted.")
 	f.BoolVar(&l.steps, "steps", false, "Show the requests in their order.")
 	f.BoolVar(&l.reads, "reads", false, "Count reads among the steps.")
 	f.StringSliceVar(&l.fail.conditions, "fail-on", nil, failOnUsage+" Nothing is collected then.")
 	f.DurationVar(&l.patience, "patience", 15*time.Second, "Give up what has not come when nothing has happened for so long.")
-	f.BoolVar(&l.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen; nothing is deleted.")
+	f.BoolVar(&l.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
 	return c
 }
 
@@ -113,7 +113,7 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 		options.Keep = l.keeper()
 	}
 	options.Guards = l.writing.Guards()
-	simulating := progress.Begin(c, l.streams.ErrOut, "simulating the collector")
+	simulating := progress.Begin(c, l.streams.ErrOut, "simulating the garbage collector")
 	result, err := w.Plan(c.Context(), plan.CollectSeed(), options, nil)
 	simulating.End()
 	if err != nil {
@@ -152,7 +152,7 @@ func (l *collection) check(c *cobra.Command, options *plan.Options) error {
 		options.Rules = engine.Strict
 	case "upstream":
 		if live && !l.writing.OnlyShows() && l.to == "" {
-			return usage.Errorf(c, "--rules=upstream only shows what the cluster's own collector does: give --dry-run")
+			return usage.Errorf(c, "--rules=upstream only shows what the cluster's own garbage collector does: give --dry-run")
 		}
 	}
 	if err := l.fail.parse(); err != nil {

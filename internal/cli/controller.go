@@ -62,7 +62,7 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 			In the mode enforce it does it.
 
 			Strict rules, the default, delete only what is proven to be garbage. Upstream
-			rules do what the collector of Kubernetes does, for API servers that have none.
+			rules do what the garbage collector of Kubernetes does, for API servers that have none.
 
 			Several replicas need --leader-elect. Who loses the lease ends. See
 			docs/controller.md.`),
@@ -70,7 +70,7 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 			# What would be collected, and why?
 			kubectl gc controller -v 2
 
-			# The collector of an API server that has none
+			# The garbage collector of an API server that has none
 			kubectl gc controller --rules upstream --mode enforce --leader-elect`),
 		Args:        usage.NoArguments,
 		Annotations: map[string]string{Live: "true"},
@@ -93,7 +93,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&k.o.MaxGarbagePercent, "max-garbage-percent", 10,
 		"Under strict rules: more than this share of all objects becoming garbage within a minute trips the safety limit, before any of them is deleted; 0 for no such limit.")
 	f.DurationVar(&k.o.SyncPeriod, "sync-period", 30*time.Second, "How often to ask which kinds there are.")
-	f.DurationVar(&k.o.Quarantine, "quarantine", 40*time.Second, "Under strict rules: how long an owner has to stay absent before that counts.")
+	f.DurationVar(&k.o.AbsentGracePeriod, "absent-owner-grace-period", 40*time.Second, "Under strict rules: how long an owner has to stay absent before that counts.")
 	f.StringSliceVar(&k.allowed, "allow-protected", nil, "Delete objects of this kind although it is protected.")
 	f.BoolVar(&k.check, "check-collector", true,
 		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
@@ -154,7 +154,7 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 	}{
 		{"workers", k.o.Workers < 1 || k.o.Workers > mostWorkers}, {"qps", !source.IsRate(k.cluster.Qps)}, {"delete-qps", !source.IsRate(k.o.DeleteQPS)},
 		{"max-deletes-per-minute", k.o.MaxDeletesPerMinute < 0}, {"max-garbage-percent", k.o.MaxGarbagePercent < 0 || k.o.MaxGarbagePercent > 100},
-		{"quarantine", k.o.Quarantine < 0}, {"sync-period", k.o.SyncPeriod <= 0},
+		{"absent-owner-grace-period", k.o.AbsentGracePeriod < 0}, {"sync-period", k.o.SyncPeriod <= 0},
 	} {
 		if b.bad {
 			return usage.Errorf(c, "--%s=%s: is too small or too large", b.flag, c.Flag(b.flag).Value)

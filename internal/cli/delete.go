@@ -47,15 +47,15 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 			that takes something protected, be it with what you named.
 
 			Exit codes: 0 as planned; 3 gone, and something is not as predicted; 5 refused,
-			nothing was written; 6 deletes were sent and not all has come to its end.`),
+			nothing was written; 6 deletes were sent and not all has finished.`),
 		Example: templates.Examples(`
 			# Delete a Deployment and follow what goes with it
 			kubectl gc delete deployment/web -n shop
 
-			# The plan, and the command that carries out exactly this plan
+			# The plan, and the command that executes exactly this plan
 			kubectl gc delete deployment/web -n shop --dry-run
 
-			# A namespace: it and the claims in it are protected kinds, each is named
+			# A namespace: it and the PVCs in it are protected kinds, each is named
 			kubectl gc delete namespace/shop --allow-protected=Namespace,PersistentVolumeClaim,PersistentVolume
 
 			# In the foreground, for no longer than a minute
@@ -73,7 +73,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
 	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
 	f.DurationVar(&d.stall, "patience", 15*time.Second, "Ask whether anybody collects in the cluster when nothing has moved for so long.")
-	f.BoolVar(&d.requireComplete, "require-complete", false, "Refuse with 4 when the plan rests on something that was not seen.")
+	f.BoolVar(&d.requireComplete, "require-complete", false, "Refuse with exit code 4 when the plan depends on something that could not be read.")
 	return c
 }
 

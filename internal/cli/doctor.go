@@ -43,15 +43,15 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	d := &doctorCommand{streams: streams, source: source.New(config)}
 	c := &cobra.Command{
 		Use:   "doctor [--from DUMP] [--graph FILE|URL|-]",
-		Short: "Say whether the cluster's own collector works",
+		Short: "Say whether the cluster's own garbage collector works",
 		Long: text(`
-			Say whether the cluster's own collector works: Working, NotWorking, NoSign or
+			Say whether the cluster's own garbage collector works: Working, NotWorking, NoProblemFound or
 			Unknown, and why.
 
 			It looks for garbage that is still there, for foreground deletes and orphanings
-			without progress, for kinds that the collector cannot see, and on a cluster at the
+			without progress, for kinds that the garbage collector cannot see, and on a cluster at the
 			lease and the command line of kube-controller-manager. With --graph it reads what
-			the collector itself believes, from its debug endpoint, and says what differs.
+			the garbage collector itself believes, from its debug endpoint, and says what differs.
 
 			Nothing records since when an object is garbage. Unless something proves it, as
 			an earlier dump does (--before), garbage leaves the verdict Unknown. Exits with 3
@@ -73,7 +73,7 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	f.StringArrayVar(&d.before, "before", nil, "An earlier dump of the same cluster: what it shows as left behind has been so since then. Repeat it to read several as one.")
 	f.StringVar(&d.takenAt, "taken-at", "", "When the dump of --from was taken, such as 2026-11-22T09:00:00Z, if it does not say so itself.")
 	f.StringVar(&d.beforeTakenAt, "before-taken-at", "", "When the dump of --before was taken, if it does not say so itself.")
-	f.DurationVar(&d.patience, "patience", defaultPatience, "How long the collector may leave work undone.")
+	f.DurationVar(&d.patience, "patience", defaultPatience, "How long the garbage collector may leave work undone.")
 	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when not everything could be looked at.")
 	return c
 }
@@ -152,7 +152,7 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	if live {
 		o.Lease, o.Manager = leaseOf(ctx, client), managersOf(ctx, client)
 	}
-	defer progress.Begin(c, d.streams.ErrOut, "examining the collector").End()
+	defer progress.Begin(c, d.streams.ErrOut, "examining the garbage collector").End()
 	return examined(ctx, w, o)
 }
 

@@ -33,7 +33,7 @@ type beliefs struct {
 
 func (b *beliefs) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&b.from, "graph", "",
-		"What the collector itself believes: a file with what its debug endpoint wrote, - for standard input, or the URL of the endpoint.")
+		"What the garbage collector itself believes: a file with what its debug endpoint wrote, - for standard input, or the URL of the endpoint.")
 	f.StringVar(&b.tokenFile, "graph-token-file", "", "With a URL of --graph: send the bearer token in this file.")
 	f.StringVar(&b.caFile, "graph-ca-file", "",
 		"With a URL of --graph: the certificates to verify it by. Without them a certificate on this machine's loopback is not verified.")
@@ -82,12 +82,12 @@ func (b *beliefs) again(ctx context.Context, client *kube.Client, have *doctor.B
 func (b *beliefs) read(ctx context.Context, client *kube.Client, in io.Reader) (*doctor.DebugGraph, error) {
 	text, err := b.open(ctx, client, in)
 	if err != nil {
-		return nil, fmt.Errorf("the collector's graph: %w", err)
+		return nil, fmt.Errorf("the garbage collector's graph: %w", err)
 	}
 	defer func() { _ = text.Close() }()
 	g, err := doctor.ReadGraph(text)
 	if err != nil {
-		return nil, fmt.Errorf("the collector's graph: %s: %w", b.from, err)
+		return nil, fmt.Errorf("the garbage collector's graph: %s: %w", b.from, err)
 	}
 	return g, nil
 }
@@ -170,7 +170,7 @@ func loopback(host string) bool {
 func refusalOf(from string, status int) error {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%s: refused (%d): give a token with --graph-token-file; `kubectl gc rbac --for doctor` prints the rights it needs", from, status)
+		return fmt.Errorf("%s: refused (%d): give a token with --graph-token-file; `kubectl gc rbac --for doctor` prints the permissions it needs", from, status)
 	case http.StatusNotFound:
 		return fmt.Errorf("%s: not found: the path ends in /debug/controllers/garbage-collector-controller/graph, and only the replica that holds the lease answers", from)
 	default:

@@ -58,10 +58,10 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 			one.
 
 			The delete of a namespace, of a CustomResourceDefinition, or of much starts with counts
-			by kind and namespace, and with the data that goes: claims with the reclaim policy of
+			by kind and namespace, and with the data that goes: PVCs with the reclaim policy of
 			their volumes, Secrets, custom resources.
 
-			What was garbage before the delete is listed apart. An object whose fate rests on
+			What was garbage before the delete is listed apart. An object whose outcome depends on
 			something that was not seen is Unknown, never Deleted.
 
 			-o svg and -o mermaid draw it, -o markdown is for a pull request.`),
@@ -72,7 +72,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 			# Request by request, deleted in the foreground
 			kubectl gc dry-run delete deployment/web -n shop --cascade=foreground --steps --from examples/shop.yaml
 
-			# Fail a pipeline when claims would go or something would get stuck
+			# Fail a pipeline when PVCs would go or something would get stuck
 			kubectl gc dry-run delete statefulset --all -n shop --fail-on=blocked,kind=Secret --from examples/shop.yaml
 
 			# What a reviewer should see
@@ -93,7 +93,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	f.IntVar(&d.explore, "explore", plan.Usual, "Try this many other schedules and mark what depends on timing; 0 for none. By default a few, unless the delete can reach more than 2,000 objects.")
 	f.Uint64Var(&d.exploreSeed, "seed", usualSeed, "Where the schedules of --explore start.")
 	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage)
-	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
+	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read.")
 	return c
 }
 

@@ -46,7 +46,7 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			what each owner reference counts as and on what evidence, the dependents and
 			finalizers, the chain to the owner that keeps it or to what is absent, which
 			single deletes would take it, and what would change the verdict. Those deletes are
-			of its owners and their owners, of its namespace, of its definition, and of what it
+			of its owners and their owners, of its namespace, of its CRD, and of what it
 			waits for.
 
 			Of an object that is being deleted it says what stuck says: what it waits for in the
@@ -68,7 +68,7 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	k.waiting.addFlags(f)
 	f.BoolVar(&k.options.AllPolicies, "all-policies", false,
 		"Of the deletes that would take it, list those under every policy, not only under the mildest that takes it.")
-	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
+	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read.")
 	return c
 }
 

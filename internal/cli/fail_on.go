@@ -20,7 +20,7 @@ type failOn struct {
 	hasCount   bool
 }
 
-const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …), contested, kind=KIND among what is deleted, count=N or more deleted objects."
+const failOnUsage = "Exit with 3 when the plan has one of these: an outcome (blocked, unknown, orphaned, …), depends-on-timing, kind=KIND among what is deleted, count=N or more deleted objects."
 
 // parse reads the conditions.
 func (f *failOn) parse() error {
@@ -35,12 +35,12 @@ func (f *failOn) parse() error {
 				return fmt.Errorf("--fail-on=%s: count needs a number of 1 or more", c)
 			}
 			f.count, f.hasCount = n, true
-		case key == "contested" && !hasValue:
+		case key == "depends-on-timing" && !hasValue:
 			f.contested = true
 		default:
 			o, ok := outcomeNamed(key)
 			if !ok || hasValue {
-				return fmt.Errorf("--fail-on=%s: must be an outcome, contested, kind=KIND or count=N", c)
+				return fmt.Errorf("--fail-on=%s: must be an outcome, depends-on-timing, kind=KIND or count=N", c)
 			}
 			f.outcomes = append(f.outcomes, o)
 		}
@@ -74,11 +74,11 @@ func (f *failOn) match(p *report.Plan) []string {
 	contested := 0
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		if e.Baseline {
+		if e.AlreadyHappening {
 			continue
 		}
 		counts[e.Outcome]++
-		if e.Contested {
+		if e.DependsOnTiming {
 			contested++
 		}
 	}
@@ -97,7 +97,7 @@ func (f *failOn) match(p *report.Plan) []string {
 		}
 	}
 	if f.contested && contested > 0 {
-		met = append(met, fmt.Sprintf("%d contested", contested))
+		met = append(met, fmt.Sprintf("%d depend on timing", contested))
 	}
 	if f.hasCount && len(deletes) >= f.count {
 		met = append(met, fmt.Sprintf("%d deleted, the limit is %d", len(deletes), f.count))

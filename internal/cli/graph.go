@@ -66,7 +66,7 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f.BoolVar(&g.both, "both", false, "Follow both.")
 	f.IntVar(&g.depth, "depth", 0, "Go no further than this from the object; 0 for no bound.")
 	f.BoolVar(&g.upstream, "upstream", false, "With -o dot: the format of kube-controller-manager's debug endpoint.")
-	f.BoolVar(&g.requireComplete, "require-complete", false, "Exit with 4 when the graph rests on something that was not seen.")
+	f.BoolVar(&g.requireComplete, "require-complete", false, "Exit with 4 when the graph depends on something that could not be read.")
 	return c
 }
 

@@ -77,7 +77,7 @@ func TestNarrow(t *testing.T) {
 	}{
 		"explain":                {"explain configmap/leaf -n shop", []string{oneNamespace}, "stays: its owner"},
 		"explain an owner":       {"explain configmap/root -n shop", []string{oneNamespace}, "1 dependent:"},
-		"explain a finalizer":    {"explain configmap/held -n shop", []string{oneNamespace}, "(FinalizerRemoverUnknown)"},
+		"explain a finalizer":    {"explain configmap/held -n shop", []string{oneNamespace}, "(FinalizerControllerUnknown)"},
 		"explain garbage":        {"explain configmap/lost -n shop", []string{oneNamespace, everywhere}, "does not exist"},
 		"explain a namespace":    {"explain namespace/shop", []string{everywhere}, "namespace/shop"},
 		"explain with a scope":   {"explain configmap/leaf -n shop --include=*", []string{everywhere}, "stays: its owner"},
@@ -123,7 +123,7 @@ func TestNarrow(t *testing.T) {
 				t.Errorf("pods were asked for %d times", server.pods)
 			}
 			alone := slices.Equal(c.lists, []string{oneNamespace})
-			if said := strings.Contains(out.String(), "Looked at: namespace shop and what is in none."); said != alone {
+			if said := strings.Contains(out.String(), "Searched: namespace shop and cluster-scoped objects."); said != alone {
 				t.Errorf("that one namespace was looked at is said: %v\n%s", said, out.String())
 			}
 			if alone && server.pods == 0 && strings.Contains(out.String(), "Incomplete") {

@@ -37,9 +37,9 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	r := &rbac{streams: streams, cluster: source.Cluster{Config: config}}
 	c := &cobra.Command{
 		Use:   "rbac --for COMMAND",
-		Short: "Print the least rights that a command needs, as roles",
+		Short: "Print the least permissions that a command needs, as roles",
 		Long: text(`
-			Print the least rights that a command needs, as roles.
+			Print the least permissions that a command needs, as roles.
 
 			The commands are read, which stands for all that only look, stuck, doctor, delete,
 			collect, controller, remove-finalizer and undo. What every user of a cluster may
@@ -64,7 +64,7 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	usage.AddChoice(f, &r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.", "observe", "enforce")
 	f.StringVar(&r.leaseNamespace, "leader-elect-namespace", "kubectl-gc", "For the controller: the namespace of its lease.")
 	f.BoolVar(&r.owners, "owner-enforcement", false,
-		"The cluster has the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift has: an undo needs more rights there.")
+		"The cluster has the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift has: an undo needs more permissions there.")
 	f.BoolVar(&r.kinds, "kinds", false, "Name the kinds that the cluster serves, or a dump, instead of wildcards.")
 	f.StringArrayVar(&r.from, "from", nil, "With --kinds: read a dump instead of a cluster.")
 	return c

@@ -37,18 +37,18 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 		Use:   "remove-finalizer (TYPE/NAME | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
 		Long: text(`
-			Take finalizers off objects that are being deleted, knowing what that releases.
+			Remove finalizers from objects that are being deleted, knowing what that releases.
 
 			The plan comes first: what becomes of the object, what goes with it, who should
 			have removed the finalizer, and what is lost when somebody else does. You confirm
-			it, and a copy of all that goes or changes is kept. Each object gets one request,
+			it, and a copy of everything that is deleted or changed is kept. Each object gets one request,
 			which names its uid, its version and the finalizer in its place: nothing else goes.
 			If the object has changed meanwhile, it is judged once more.
 
 			Finalizers are named one by one; there is no way to name all. Refused as a whole,
 			before anything is written, unless the flag is given that the refusal names:
 			objects that are not being deleted, the garbage collector's own finalizers, what
-			protects an object that is in use or may be, the clean-up of a definition that has
+			protects an object that is in use or may be, the clean-up of a CRD that has
 			instances or may have, the spec of a namespace that is not proven to be empty, and
 			the last pointer to something outside of the cluster.
 
@@ -57,10 +57,10 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 			# What would it release?
 			kubectl gc remove-finalizer configmap/orders-archive example.com/keep-archive -n payments --from examples/payments-stuck.yaml
 
-			# Free a stuck object, and see what the cluster's own collector then does
+			# Free a stuck object, and see what the cluster's own garbage collector then does
 			kubectl gc remove-finalizer database/orders databases.example.com/cleanup -n payments --wait
 
-			# All of a kind that are stuck: the list, and the command that carries it out
+			# All of a kind that are stuck: the list, and the command that executes it
 			kubectl gc remove-finalizer databases databases.example.com/cleanup --all-of-kind -n payments --dry-run`),
 		RunE: func(c *cobra.Command, args []string) error { return r.run(c, args) },
 	}
@@ -74,14 +74,14 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	f.BoolVar(&r.targets.All, "all-of-kind", false, "Of the type, all objects that are being deleted and have the finalizer.")
 	f.BoolVar(&r.allow.Collector, "force-gc", false, "Take off orphan and foregroundDeletion.")
 	f.BoolVar(&r.allow.Protection, "force-protection", false, "Take off what protects an object that is in use, or may be.")
-	f.BoolVar(&r.allow.Cleanup, "force-cleanup", false, "Take off the clean-up of a definition that has instances, or may have.")
+	f.BoolVar(&r.allow.Cleanup, "force-cleanup", false, "Take off the clean-up of a CRD that has instances, or may have.")
 	f.BoolVar(&r.allow.Namespace, "force-namespace", false, "Finalize a namespace that has content, or may have.")
 	f.BoolVar(&r.allow.Leak, "accept-leak", false, "Take off the last pointer to something outside of the cluster.")
 	f.BoolVar(&r.steps, "steps", false, "Show the requests in their order.")
-	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own collector then does, and compare it with the plan.")
+	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own garbage collector then does, and compare it with the plan.")
 	f.DurationVar(&r.timeout, "timeout", time.Minute, "With --wait: how long.")
 	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: ask whether anybody collects in the cluster when nothing has moved for so long.")
-	f.BoolVar(&r.requireComplete, "require-complete", false, "Refuse with 4 when the plan rests on something that was not seen.")
+	f.BoolVar(&r.requireComplete, "require-complete", false, "Refuse with exit code 4 when the plan depends on something that could not be read.")
 	return c
 }
 

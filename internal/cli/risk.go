@@ -34,7 +34,7 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			resource definitions take their content.
 
 			Each number is that of the plan that dry-run delete shows. Objects that take
-			nothing but themselves are left out. What a claim holds outside of the cluster is
+			nothing but themselves are left out. What a PVC holds outside of the cluster is
 			not seen.`),
 		Example: templates.Examples(`
 			# What should nobody delete by mistake?
@@ -74,6 +74,6 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	out.AddSortFlag(f)
 	f.IntVar(&options.Top, "top", 10, "List so many objects.")
 	in.AddFlags(f, "Rank only the objects of this namespace, and itself.", "Rank all objects, which is the default.")
-	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen or not tried.")
+	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read or not tried.")
 	return c
 }

@@ -39,10 +39,10 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 		Long: text(`
 			Say of everything that is being deleted how long that lasts, and what is at the end
 			of each chain of waiting: a finalizer and who removes it, a blocking dependent, what
-			uses a claim or volume, a node, a condition of a namespace, an API service or a
-			webhook that does not answer, a deadlock, or the collector itself.
+			uses a PVC or volume, a node, a condition of a namespace, an API service or a
+			webhook that does not answer, a deadlock, or the garbage collector itself.
 
-			For a finalizer it weighs what was seen of its remover: Alive, Slow, Gone or
+			For a finalizer it checks the evidence about its controller: Alive, Slow, Gone or
 			Unknown. Nobody is called gone before everything that could show somebody was read
 			whole, and never for age alone. Rights are those that RBAC gives.
 

@@ -36,8 +36,8 @@ var clusters = map[string][]string{
 func TestStuckInClusters(t *testing.T) {
 	got := stuckIn(t, "../../examples/payments-stuck.yaml")
 	want := []string{
-		"FinalizerRemoverUnknown database.example.com/orders", "FinalizerRemoverUnknown database.example.com/orders",
-		"FinalizerRemoverUnknown configmap/orders-archive",
+		"FinalizerControllerUnknown database.example.com/orders", "FinalizerControllerUnknown database.example.com/orders",
+		"FinalizerControllerUnknown configmap/orders-archive",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the example: %q", got)
@@ -69,7 +69,7 @@ func stuckIn(t *testing.T, dump string) []string {
 	var list []string
 	for i := range d.Findings {
 		f := &d.Findings[i]
-		if f.Verdict == report.RemoverGone {
+		if f.Verdict == report.FinalizerControllerGone {
 			t.Errorf("%s: gone: %+v", dump, f)
 		}
 		list = append(list, f.Code+" "+f.Object.KubectlName())

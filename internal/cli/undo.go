@@ -188,7 +188,7 @@ func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 	return q
 }
 
-// wait waits for a time, and tells whether the context is still alive.
+// wait waits for a time, and reports whether the context is still alive.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

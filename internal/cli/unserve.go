@@ -44,8 +44,8 @@ func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericcliopti
 			For up to 30 seconds the garbage collector of the cluster does not know that, and
 			takes every owner that is named through the version for absent: dependents that it
 			looks at meanwhile are deleted, or lose the reference, although the owner is alive.
-			The answer lists them, what makes the collector look at each, what goes with them,
-			and who is safe. Without a VERSION the definition itself is deleted.
+			The answer lists them, what makes the garbage collector look at each, what goes with them,
+			and who is safe. Without a VERSION the CRD itself is deleted.
 
 			With --fix the patches are printed that have the references name another version.
 			Each tests the uid and the reference, and changes nothing but its apiVersion.
@@ -57,7 +57,7 @@ func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericcliopti
 			# The commands that migrate the references first
 			kubectl gc dry-run unserve databases.example.com v1beta1 --fix --from examples/versions.yaml
 
-			# Who is lost when the definition goes?
+			# Who is lost when the CRD goes?
 			kubectl gc dry-run unserve databases.example.com --from examples/versions.yaml`),
 		RunE: func(c *cobra.Command, args []string) error { return d.run(c, args) },
 	}
@@ -66,7 +66,7 @@ func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericcliopti
 	d.output.AddFlags(f)
 	d.output.AddSortFlag(f)
 	f.BoolVar(&d.fix, "fix", false, "Print the patches that migrate the references to another version. Nothing is sent.")
-	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer rests on something that was not seen.")
+	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read.")
 	return c
 }
 
@@ -74,15 +74,15 @@ func (d *dryRunUnserve) run(c *cobra.Command, args []string) error {
 	version := ""
 	switch len(args) {
 	case 0:
-		return usage.Errorf(c, "which definition? Give its name, as databases.example.com, and a version")
+		return usage.Errorf(c, "which CRD? Give its name, as databases.example.com, and a version")
 	case 1:
 		if d.fix {
-			return usage.Errorf(c, "--fix needs a version: when the definition goes, there is none to migrate to")
+			return usage.Errorf(c, "--fix needs a version: when the CRD goes, there is none to migrate to")
 		}
 	case 2:
 		version = args[1]
 	default:
-		return usage.Errorf(c, "one definition and one version at a time; %d words were given", len(args))
+		return usage.Errorf(c, "one CRD and one version at a time; %d words were given", len(args))
 	}
 	if d.fix && slices.Contains(output.PlanFormats, d.output.Format) {
 		return usage.Errorf(c, "--fix prints patches, and --output=%s shows who is exposed: one at a time", d.output.Format)
@@ -151,9 +151,9 @@ func findDefinition(snap *snapshot.Snapshot, arg string) (*object.Object, error)
 		if i >= 0 {
 			return definitions[i], nil
 		}
-		return nil, fmt.Errorf("%s is no custom resource whose definition was seen: its versions are not known", r.GroupResource())
+		return nil, fmt.Errorf("%s is no custom resource whose CRD was seen: its versions are not known", r.GroupResource())
 	}
-	return nil, fmt.Errorf("no definition %q was seen%s", name, usage.DidYouMean(usage.Nearest(name, names)))
+	return nil, fmt.Errorf("no CRD %q was seen%s", name, usage.DidYouMean(usage.Nearest(name, names)))
 }
 
 func answersToDefinition(kind string) bool {

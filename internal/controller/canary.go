@@ -51,7 +51,7 @@ func (s *service) lookForAnother(ctx context.Context) error {
 	return errors.Join(err, end)
 }
 
-// vanishes tells whether something goes within a time. A question that fails is asked
+// vanishes reports whether something goes within a time. A question that fails is asked
 // again; one that has not been answered at the end is an error, for it may hide the
 // answer.
 func vanishes(ctx context.Context, within time.Duration, gone func() (bool, error)) (bool, error) {

@@ -46,7 +46,7 @@ func newCircuitBreaker(most int, now func() time.Time) *circuitBreaker {
 	return &circuitBreaker{now: now, most: most, tripped: make(chan struct{})}
 }
 
-// take counts a delete, and tells whether it may be sent.
+// take counts a delete, and reports whether it may be sent.
 func (b *circuitBreaker) take() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

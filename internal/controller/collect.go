@@ -15,9 +15,9 @@ type CollectOptions struct {
 	// Rules say how absence is judged. Under engine.Strict every owner is asked
 	// for with a proof (kube.Proven).
 	Rules engine.Rules
-	// Quarantine is how long an owner that no watch has shown to go has to stay absent
+	// AbsentGracePeriod is how long an owner that no watch has shown to go has to stay absent
 	// until that counts; 0 for one look. It matters under engine.Strict only.
-	Quarantine time.Duration
+	AbsentGracePeriod time.Duration
 	// Wants chooses among the kinds that a collector watches; nil takes all. Who
 	// refers to a kind that is not watched is judged by asking the server.
 	Wants func(object.Resource) bool
@@ -56,8 +56,8 @@ func Collect(ctx context.Context, client *kube.Client, o CollectOptions) error {
 	var api engine.API = upstreamAbsence{client}
 	if o.Rules == engine.Strict {
 		seen := &gone{}
-		api = client.Proven(kube.ProofOptions{Quarantine: o.Quarantine, SeenAlive: seen.has})
-		if o.Quarantine > 0 {
+		api = client.Proven(kube.ProofOptions{AbsentGracePeriod: o.AbsentGracePeriod, SeenAlive: seen.has})
+		if o.AbsentGracePeriod > 0 {
 			events = seen.through(ctx, events)
 		}
 	}

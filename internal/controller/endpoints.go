@@ -20,7 +20,7 @@ import (
 // glance is how long an answer waits for the collector.
 const glance = 5 * time.Second
 
-var errBusy = errors.New("the collector does not answer")
+var errBusy = errors.New("the garbage collector does not answer")
 
 // look has the collector looked at between two steps. It returns errIdle when this
 // process does not collect.
@@ -125,7 +125,7 @@ func (s *service) graph(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(out.Bytes())
 }
 
-// local tells whether somebody asks from this machine, or through a port that was
+// local reports whether somebody asks from this machine, or through a port that was
 // forwarded to it.
 func local(remote string) bool {
 	at, err := netip.ParseAddrPort(remote)

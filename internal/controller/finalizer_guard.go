@@ -52,7 +52,7 @@ func (p *finalizerGuard) before(next func(context.Context, engine.Request) error
 	}
 }
 
-// kept tells whether an owner may lose a finalizer.
+// kept reports whether an owner may lose a finalizer.
 func (p *finalizerGuard) kept(r engine.Request) error {
 	epoch, why, complete := p.feed.Complete()
 	if missing := p.feed.Missing(); complete && r.Finalizer == object.Orphan && missing != "" {
@@ -72,7 +72,7 @@ func (p *finalizerGuard) kept(r engine.Request) error {
 	return nil
 }
 
-// again tells whether an owner was refused before, and takes note of it.
+// again reports whether an owner was refused before, and takes note of it.
 func (p *finalizerGuard) again(uid types.UID) bool {
 	if p.asked[uid] {
 		return true

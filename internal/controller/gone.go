@@ -9,17 +9,17 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// mostGone bounds what is remembered. Who is forgotten costs a quarantine.
+// mostGone bounds what is remembered. Who is forgotten costs a grace period.
 const mostGone = 1 << 16
 
 // gone are objects that a watch has shown to go. They are known to have been there, so
-// that their absence is no surprise and needs no quarantine. (spec §17 step 7)
+// that their absence is no surprise and needs no grace period. (spec §17 step 7)
 type gone struct {
 	mu   sync.Mutex
 	uids map[types.UID]struct{}
 }
 
-// has tells whether an object was seen to go.
+// has reports whether an object was seen to go.
 func (g *gone) has(uid types.UID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

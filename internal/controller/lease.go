@@ -86,7 +86,7 @@ func (t *leaseFence) renewed(sent instant) {
 // check closes the fence when its time has come. It does not open again.
 func (t *leaseFence) check() { t.holds() }
 
-// holds tells whether a write may start now.
+// holds reports whether a write may start now.
 func (t *leaseFence) holds() bool {
 	if t == nil {
 		return true

@@ -23,9 +23,9 @@ import (
 
 // Options say how the collector is operated.
 type Options struct {
-	// Rules and Quarantine say how absence is judged.
-	Rules      engine.Rules
-	Quarantine time.Duration
+	// Rules and AbsentGracePeriod say how absence is judged.
+	Rules             engine.Rules
+	AbsentGracePeriod time.Duration
 	// Enforce has requests sent; otherwise they are told of.
 	Enforce bool
 	// Allow lifts the protection of kinds.
@@ -118,7 +118,7 @@ func Run(ctx context.Context, o Options) error {
 		defer stop()
 		o.Log.Info("answering", "address", at)
 	}
-	o.Log.Info("starting", "rules", o.Rules.String(), "enforce", o.Enforce, "quarantine", o.Quarantine)
+	o.Log.Info("starting", "rules", o.Rules.String(), "enforce", o.Enforce, "absent-owner-grace-period", o.AbsentGracePeriod)
 	if o.Enforce && o.CheckFor > 0 {
 		if err := s.lookForAnother(ctx); err != nil || ctx.Err() != nil {
 			return err
@@ -188,7 +188,7 @@ func (s *service) collect(ctx context.Context) error {
 		grace = min(cmp.Or(l.Duration-l.Renew, grace), grace)
 	}
 	err := Collect(ctx, s.client, CollectOptions{
-		Rules: s.o.Rules, Quarantine: s.o.Quarantine, SyncPeriod: s.o.SyncPeriod, Kind: s.kind,
+		Rules: s.o.Rules, AbsentGracePeriod: s.o.AbsentGracePeriod, SyncPeriod: s.o.SyncPeriod, Kind: s.kind,
 		Follow: func(f *kube.Feed) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // picture is the graph of a collector as a document: what it believes at this moment.
-// The scope of a kind tells whether what is only referred to has a namespace.
+// The scope of a kind reports whether what is only referred to has a namespace.
 func picture(c *engine.Collector, uids []types.UID, resource func(apiVersion, kind string) (object.Resource, error)) *report.Graph {
 	g := c.Graph()
 	doc := &report.Graph{APIVersion: report.APIVersion, Kind: "Graph", Complete: true}

@@ -156,7 +156,7 @@ func (s *service) tellKept(r engine.Record) {
 	s.events.kept(one.Request, r.Decision, why)
 }
 
-// unknown tells whether a reason says that something is not known.
+// unknown reports whether a reason says that something is not known.
 func unknown(r reason.Code) bool {
 	switch r {
 	case reason.UnknownOwnerKind, reason.OwnerNotCovered, reason.ObjectNotCovered, reason.LookupFailed, reason.AbsenceNotProven:

@@ -68,7 +68,7 @@ type once map[object.Ref]string
 // mostTold bounds what is remembered.
 const mostTold = 1 << 14
 
-// say tells whether a text is new.
+// say reports whether a text is new.
 func (o once) say(ref object.Ref, text string) bool {
 	if o[ref] == text {
 		return false

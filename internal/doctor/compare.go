@@ -102,7 +102,7 @@ func (t *theirGraph) find(uid types.UID) (GraphNode, bool) {
 	return t.Nodes[i], true
 }
 
-// missing tells whether the node is a missing owner.
+// missing reports whether the node is a missing owner.
 func (t *theirGraph) missing(uid types.UID) bool {
 	n, ok := t.find(uid)
 	return ok && n.Missing
@@ -148,14 +148,14 @@ func (c *comparer) all() []difference {
 	return c.found
 }
 
-// young tells whether something happened so late that it may not be in the graph. What
+// young reports whether something happened so late that it may not be in the graph. What
 // nobody dated is not young.
 func (c *comparer) young(at int64) bool { return c.newest != 0 && at > c.newest }
 
 // both compares an object that the collector knows.
 func (c *comparer) both(o *object.Object, n GraphNode) {
 	if !c.sameOwners(o) && !c.young(o.Created) {
-		c.add(reason.GraphOwnersDiffer, o.Ref, "the collector knows "+plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
+		c.add(reason.GraphOwnersDiffer, o.Ref, "the garbage collector knows "+plural(len(distinct(c.theirs.owners[o.UID])), "owner")+
 			" of it, and it has "+plural(len(distinct(ownersOf(o))), "owner"), "")
 	}
 	if c.young(o.DeletionTimestamp()) {
@@ -163,9 +163,9 @@ func (c *comparer) both(o *object.Object, n GraphNode) {
 	}
 	switch {
 	case o.BeingDeleted() && !n.BeingDeleted:
-		c.add(reason.GraphStateDiffers, o.Ref, "the collector does not know that it is being deleted", "")
+		c.add(reason.GraphStateDiffers, o.Ref, "the garbage collector does not know that it is being deleted", "")
 	case o.WaitingForDependents() && !n.WaitingForDependents && !o.HasFinalizer(object.Orphan):
-		c.add(reason.GraphStateDiffers, o.Ref, "the collector does not know that it waits for its dependents", "")
+		c.add(reason.GraphStateDiffers, o.Ref, "the garbage collector does not know that it waits for its dependents", "")
 	}
 }
 
@@ -221,11 +221,11 @@ func (c *comparer) unseen(unseen map[schema.GroupKind][]object.Ref, seen map[sch
 		refs := unseen[kind]
 		if !seen[kind] {
 			about := object.Ref{APIVersion: refs[0].APIVersion, Kind: refs[0].Kind}
-			c.add(reason.GraphKindUnknown, about, "the collector knows none of "+plural(len(refs), "object")+" with owners or dependents", "such as "+report.RefOf(refs[0]).FullName())
+			c.add(reason.GraphKindUnknown, about, "the garbage collector knows none of "+plural(len(refs), "object")+" with owners or dependents", "such as "+report.RefOf(refs[0]).FullName())
 			continue
 		}
 		for _, ref := range refs {
-			c.add(reason.GraphObjectUnknown, ref, "the collector does not know it, or not with its owners and dependents", "")
+			c.add(reason.GraphObjectUnknown, ref, "the garbage collector does not know it, or not with its owners and dependents", "")
 		}
 	}
 }
@@ -245,6 +245,6 @@ func (c *comparer) gone() {
 		if err != nil || !c.snap.Resources.Monitored(r) || !c.snap.Covers(r, n.Ref.Namespace) {
 			continue // whether it exists is not known
 		}
-		c.add(reason.GraphNodeGone, n.Ref, "it does not exist, and the collector takes it for living", plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
+		c.add(reason.GraphNodeGone, n.Ref, "it does not exist, and the garbage collector takes it for living", plural(c.theirs.dependents[n.Ref.UID], "dependent")+" in its graph")
 	}
 }

@@ -33,7 +33,7 @@ type GraphNode struct {
 	Virtual bool
 }
 
-// Observed tells whether a watch has shown the object to the collector.
+// Observed reports whether a watch has shown the object to the collector.
 func (n GraphNode) Observed() bool { return !n.Virtual && !n.Missing }
 
 // GraphEdge is one owner reference. The text does not say whether it blocks.

@@ -116,11 +116,11 @@ func TestExamine(t *testing.T) {
 	}{
 		"nothing is wrong": {
 			things: []thing{{name: "a", created: old}, {name: "b", owners: []string{"a"}, created: old}},
-			want:   []string{"NoSign"},
+			want:   []string{"NoProblemFound"},
 		},
 		"nobody has an owner": {
 			things: []thing{{name: "a", created: old}},
-			want:   []string{"NoSign"},
+			want:   []string{"NoProblemFound"},
 		},
 		"garbage, nobody knows since when": {
 			things: []thing{{name: "b", owners: []string{"a"}, created: old}},
@@ -128,7 +128,7 @@ func TestExamine(t *testing.T) {
 		},
 		"garbage that is new": {
 			things: []thing{{name: "b", owners: []string{"a"}, created: now - 60}},
-			want:   []string{"NoSign", "GarbageYoung configmap/b: its owner configmap/a is absent (created 59 seconds ago)"},
+			want:   []string{"NoProblemFound", "GarbageYoung configmap/b: its owner configmap/a is absent (created 59 seconds ago)"},
 		},
 		"garbage without a time": {
 			things: []thing{{name: "b", owners: []string{"a"}}},
@@ -152,11 +152,11 @@ func TestExamine(t *testing.T) {
 		},
 		"a garbage owner is still an owner": {
 			things: []thing{{name: "b", owners: []string{"a"}, created: now - 60}, {name: "c", owners: []string{"b"}, created: old}},
-			want:   []string{"NoSign", "GarbageYoung configmap/b: its owner configmap/a is absent (created 59 seconds ago)"},
+			want:   []string{"NoProblemFound", "GarbageYoung configmap/b: its owner configmap/a is absent (created 59 seconds ago)"},
 		},
 		"garbage on its way out": {
 			things: []thing{{name: "b", owners: []string{"a"}, created: old, deleted: old, finalizers: []string{"example.com/hold"}}},
-			want:   []string{"NoSign"},
+			want:   []string{"NoProblemFound"},
 		},
 		"garbage in both dumps": {
 			things:  []thing{{name: "b", owners: []string{"a"}, created: old}},
@@ -178,25 +178,25 @@ func TestExamine(t *testing.T) {
 				{name: "a", created: old, deleted: old + hour, finalizers: foreground},
 				{name: "b", owners: []string{"a!"}, created: old}, {name: "c", owners: []string{"a!"}, created: now - 5},
 			},
-			want: []string{"NotWorking", "ForegroundStuck configmap/a: it waits for configmap/b, which the collector has not even begun to delete for at least 3 hours (deleted 3 hours ago)"},
+			want: []string{"NotWorking", "ForegroundStuck configmap/a: it waits for configmap/b, which the garbage collector has not even begun to delete for at least 3 hours (deleted 3 hours ago)"},
 		},
 		"a foreground deletion that waits for a patch": {
 			things: []thing{
 				{name: "a", created: old, deleted: old + hour, finalizers: foreground}, {name: "s", created: old},
 				{name: "b", owners: []string{"a!", "s"}, created: old},
 			},
-			want: []string{"Unknown", "ForegroundWaits configmap/a: it waits for configmap/b, whose reference to it the collector has to remove (deleted 3 hours ago)"},
+			want: []string{"Unknown", "ForegroundWaits configmap/a: it waits for configmap/b, whose reference to it the garbage collector has to remove (deleted 3 hours ago)"},
 		},
 		"a foreground deletion of now": {
 			things: []thing{{name: "a", created: old, deleted: now - 5, finalizers: foreground}, {name: "b", owners: []string{"a!"}, created: old}},
-			want:   []string{"NoSign"},
+			want:   []string{"NoProblemFound"},
 		},
 		"a foreground deletion that somebody else holds up": {
 			things: []thing{
 				{name: "a", created: old, deleted: old, finalizers: foreground},
 				{name: "b", owners: []string{"a!"}, created: old, deleted: old, finalizers: []string{"example.com/hold"}},
 			},
-			want: []string{"NoSign"},
+			want: []string{"NoProblemFound"},
 		},
 		"a foreground deletion that nothing blocks": {
 			things: []thing{{name: "a", created: old, deleted: old, finalizers: foreground}},
@@ -228,7 +228,7 @@ func TestExamine(t *testing.T) {
 		},
 		"an orphaning of now": {
 			things: []thing{{name: "a", created: old, deleted: now - 5, finalizers: orphan}},
-			want:   []string{"NoSign"},
+			want:   []string{"NoProblemFound"},
 		},
 		"both finalizers": {
 			things: []thing{{name: "a", created: old, deleted: old, finalizers: []string{object.Foreground, object.Orphan}}},
@@ -242,17 +242,17 @@ func TestExamine(t *testing.T) {
 		"the lease is of now, by another clock": {
 			things:  []thing{{name: "a"}},
 			options: doctor.Options{Lease: &doctor.Lease{Holder: "master-1", Renewed: now - 75, Read: now, Duration: 15}},
-			want:    []string{"NoSign"},
+			want:    []string{"NoProblemFound"},
 		},
 		"there is no lease, as in managed clusters": {
 			things:  []thing{{name: "a"}},
 			options: doctor.Options{Lease: &doctor.Lease{State: doctor.LeaseNotThere}},
-			want:    []string{"NoSign", "LeaseAbsent lease.coordination.k8s.io/kube-controller-manager: there is none"},
+			want:    []string{"NoProblemFound", "LeaseAbsent lease.coordination.k8s.io/kube-controller-manager: there is none"},
 		},
 		"the lease may not be read": {
 			things:  []thing{{name: "a"}},
 			options: doctor.Options{Lease: &doctor.Lease{State: doctor.LeaseNotRead, Why: "forbidden"}},
-			want:    []string{"NoSign", "LeaseUnread lease.coordination.k8s.io/kube-controller-manager: it could not be read (forbidden)"},
+			want:    []string{"NoProblemFound", "LeaseUnread lease.coordination.k8s.io/kube-controller-manager: it could not be read (forbidden)"},
 		},
 		"the lease is from other days": {
 			things: []thing{{name: "a", created: old}, {name: "b", owners: []string{"a"}, created: old}},
@@ -265,7 +265,7 @@ func TestExamine(t *testing.T) {
 			options: doctor.Options{Manager: []doctor.Process{
 				{Args: []string{"kube-controller-manager", "--controllers=*,-garbage-collector-controller"}}, {Args: []string{"kube-controller-manager"}},
 			}},
-			want: []string{"NoSign"},
+			want: []string{"NoProblemFound"},
 		},
 		"switched off, beside something else": {
 			things: []thing{{name: "a"}},
@@ -378,7 +378,7 @@ func TestKinds(t *testing.T) {
 		version  string
 		want     []string
 	}{
-		"all are well":              {all(), nil, "v1.36.3", []string{"NoSign", unwatched}},
+		"all are well":              {all(), nil, "v1.36.3", []string{"NoProblemFound", unwatched}},
 		"a list fails":              {failed, nil, "v1.36.3", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now is blind for it (conversion webhook: connection refused)"}},
 		"a list fails, before 1.32": {failed, nil, "v1.31.9+k3s1", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now does not start at all (conversion webhook: connection refused)"}},
 		"a list fails, somewhere":   {failed, nil, "", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now is blind for it, and before Kubernetes 1.32 does not start at all (conversion webhook: connection refused)"}},

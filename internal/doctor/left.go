@@ -30,7 +30,7 @@ func (e *examiner) object(ctx context.Context, o *object.Object) {
 // left. An object whose owner is garbage itself is not its turn yet.
 func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	d, ok := e.now.next(ctx, o)
-	if !ok || d.Reason != reason.NoSolidOwner {
+	if !ok || d.Reason != reason.NoExistingOwner {
 		e.unseen = e.unseen || ok && d.Reason == reason.OwnerNotCovered
 		return
 	}
@@ -40,7 +40,7 @@ func (e *examiner) garbage(ctx context.Context, o *object.Object) {
 	since, why := e.ownerlessSince(o, d)
 	if e.before != nil {
 		if then := e.before.same(o); then != nil {
-			if d, ok := e.before.next(ctx, then); ok && d.Reason == reason.NoSolidOwner {
+			if d, ok := e.before.next(ctx, then); ok && d.Reason == reason.NoExistingOwner {
 				since, why = earliest(since, why, e.options.EarlierAt, "the earlier dump shows it as garbage")
 			}
 		}
@@ -126,19 +126,19 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 	}
 	if oldest != nil {
 		if least, known := e.age(since); known && least >= e.options.Patience {
-			e.add(reason.ForegroundStuck, o.Ref, "it waits for "+name(oldest.Ref)+", which the collector has not even begun to delete for at least "+span(least),
+			e.add(reason.ForegroundStuck, o.Ref, "it waits for "+name(oldest.Ref)+", which the garbage collector has not even begun to delete for at least "+span(least),
 				"deleted "+span(waits)+" ago")
 		}
 		return
 	}
 	if patched != nil {
-		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+name(patched.Ref)+", whose reference to it the collector has to remove", "deleted "+span(waits)+" ago")
+		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+name(patched.Ref)+", whose reference to it the garbage collector has to remove", "deleted "+span(waits)+" ago")
 	}
 }
 
 // blockers looks at what a foreground deletion waits for: the dependent that the
 // collector should have begun to delete first, and since when; and one that it has to
-// patch, which may be refused for ever and is then not its fault (Q23).
+// patch, which may be refused forever and is then not its fault (Q23).
 func (e *examiner) blockers(ctx context.Context, o *object.Object, d engine.Decision) (oldest *object.Object, since int64, patched *object.Object) {
 	g := e.now.collector.Graph()
 	for _, id := range d.Blockers {
@@ -182,7 +182,7 @@ func (e *examiner) unblocked(ctx context.Context, o *object.Object, waits int64)
 	e.add(reason.ForegroundWaits, o.Ref, message, "deleted "+span(waits)+" ago")
 }
 
-// refused tells whether a webhook that does not answer surely refuses a write to an
+// refused reports whether a webhook that does not answer surely refuses a write to an
 // object, and says so.
 func (e *examiner) refused(o *object.Object, operation, message string) bool {
 	if e.options.Surroundings == nil {
@@ -211,7 +211,7 @@ func (e *examiner) refusedDependents(o *object.Object) bool {
 	return found
 }
 
-// watched tells whether the collector watches the kind of the object.
+// watched reports whether the collector watches the kind of the object.
 func (e *examiner) watched(o *object.Object) bool {
 	id, ok := e.now.collector.Graph().Find(o.UID)
 	return ok && !e.now.collector.Graph().Virtual(id)

@@ -141,7 +141,7 @@ func TestCheckupsOfDrawnWorlds(t *testing.T) {
 			if o.Graph == nil || !o.Graph.Live || c.Graph.Different > 0 || !c.Complete || c.Summary.Errors+c.Summary.Warnings > 0 {
 				t.Fatalf("%+v", c)
 			}
-		case report.CollectorNoSign:
+		case report.CollectorNoProblemFound:
 			if !whole || c.Summary.Errors+c.Summary.Warnings > 0 {
 				t.Fatalf("%+v", c)
 			}

@@ -17,7 +17,7 @@ const (
 const (
 	lookAtLog   = "look at the log of kube-controller-manager for garbagecollector; `kubectl gc collect -A --dry-run` shows what is left behind"
 	restart     = "restart kube-controller-manager: a collector that starts reads everything anew, and looks at every deletion again"
-	repairAPI   = "repair or remove the API: `kubectl get apiservices` and the conversion webhook of the definition say what is wrong"
+	repairAPI   = "repair or remove the API: `kubectl get apiservices` and the conversion webhook of the CRD say what is wrong"
 	dumpEarlier = "take `kubectl gc snapshot` now, and give it as --before later: what is still there then has been for that long"
 )
 
@@ -40,7 +40,7 @@ var signs = map[reason.Code]struct {
 	reason.KindUnwatched:           {"", remark},
 	reason.LeaseExpired:            {"start kube-controller-manager, and see that it reaches the API server", against},
 	reason.LeaseAbsent:             {"", remark},
-	reason.LeaseUnread:             {"`kubectl gc rbac --for doctor` prints the rights that are needed", remark},
+	reason.LeaseUnread:             {"`kubectl gc rbac --for doctor` prints the permissions that are needed", remark},
 	reason.CollectorSwitchedOff:    {"take --enable-garbage-collector=false away, and garbagecollector back into --controllers", against},
 	reason.GraphKindUnknown:        {"see that the kind can be listed and watched, then " + restart, against},
 	reason.GraphObjectUnknown:      {restart, doubt},

@@ -52,7 +52,7 @@ func (e *examiner) verdict(complete bool) (report.CollectorVerdict, []report.Che
 	case e.agrees() && e.options.Graph.Live:
 		return report.CollectorWorking, reasons
 	default:
-		return report.CollectorNoSign, reasons
+		return report.CollectorNoProblemFound, reasons
 	}
 }
 
@@ -64,7 +64,7 @@ func (e *examiner) nothing() reason.Code {
 	return reason.NothingFound
 }
 
-// agrees tells whether the graph of the collector was compared, and is the same.
+// agrees reports whether the graph of the collector was compared, and is the same.
 func (e *examiner) agrees() bool {
 	return e.comparison != nil && e.comparison.Compared > 0 && e.comparison.Different == 0
 }

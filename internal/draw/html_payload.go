@@ -280,7 +280,7 @@ func sourceOf(d Document) (words string, files []string) {
 	add("Kubernetes ", source.KubernetesVersion)
 	add("as of ", source.TakenAt)
 	if !complete {
-		parts = append(parts, "Incomplete: some of this rests on what was not seen")
+		parts = append(parts, "Incomplete: some of this depends on what could not be read")
 	}
 	return strings.Join(parts, " · "), source.Files
 }

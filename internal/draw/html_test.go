@@ -32,7 +32,7 @@ func rows(n int, name func(int) string) Document {
 		s.Boxes = append(s.Boxes, Box{Rect: Rect{X: 300 * i, Y: 40, W: 200, H: 48}, Refs: []report.Ref{ref}, Look: Plain, Note: name(i), Why: name(i)})
 		g.Nodes = append(g.Nodes, report.Node{Ref: ref, Observed: true, Finalizers: []string{name(i)}})
 		if i > 0 {
-			s.Arrows = append(s.Arrows, Arrow{Owner: i - 1, Dependent: i, Controller: true, Class: report.Solid, Path: []Point{{X: 300*i - 100, Y: 64}, {X: 300 * i, Y: 64}}})
+			s.Arrows = append(s.Arrows, Arrow{Owner: i - 1, Dependent: i, Controller: true, Class: report.Existing, Path: []Point{{X: 300*i - 100, Y: 64}, {X: 300 * i, Y: 64}}})
 		}
 	}
 	s.Legend = []Entry{{Look: Plain, Words: name(0), Count: n}}

@@ -54,7 +54,7 @@ func wordsOf(src report.Source, plain string) func(Look) string {
 		case Look(report.Kept):
 			return "kept"
 		case Look(report.Unknown):
-			return "unknown: rests on what was not seen"
+			return "unknown: depends on what could not be read"
 		case BeingDeleted:
 			return "being deleted"
 		case Waiting:

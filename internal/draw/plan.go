@@ -75,7 +75,7 @@ func (f *figures) around(wanted map[report.Ref]bool) {
 func Affected(p *report.Plan) []report.Ref {
 	var refs []report.Ref
 	for i := range p.Effects {
-		if e := &p.Effects[i]; !e.Baseline || p.Seed.Verb == "collect" {
+		if e := &p.Effects[i]; !e.AlreadyHappening || p.Seed.Verb == "collect" {
 			refs = append(refs, e.Object)
 		}
 	}

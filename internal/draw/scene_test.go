@@ -17,7 +17,7 @@ func ref(kind, namespace, name string) report.Ref {
 }
 
 func owns(owner, dependent report.Ref) report.Edge {
-	return report.Edge{Owner: owner.UID, Dependent: dependent.UID, Controller: true, Class: report.Solid}
+	return report.Edge{Owner: owner.UID, Dependent: dependent.UID, Controller: true, Class: report.Existing}
 }
 
 // graphOf is a graph of objects that were all seen.
@@ -54,7 +54,7 @@ func TestLooksOfAGraph(t *testing.T) {
 			{Owner: absent.UID, Dependent: goes.UID, Class: report.Dangling},
 			{Owner: unseen.UID, Dependent: goes.UID, Class: report.UnknownClass},
 			{Owner: waits.UID, Dependent: goes.UID, Class: report.Waiting, BlockOwnerDeletion: true},
-			{Owner: "named only", Dependent: waits.UID, Class: report.Solid},
+			{Owner: "named only", Dependent: waits.UID, Class: report.Existing},
 		},
 	}
 	s := OfGraph(g, Options{Fold: true})
@@ -118,9 +118,9 @@ func TestPictureOfAPlan(t *testing.T) {
 		Seed: report.Seed{Verb: "delete", Policy: "Background", Targets: []report.Ref{a}},
 		Effects: []report.Effect{
 			{Object: a, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{"x/y"}}},
-			{Object: b, Outcome: report.Deleted, Reason: "NoSolidOwner", Because: []report.Ref{a}},
+			{Object: b, Outcome: report.Deleted, Reason: "NoExistingOwner", Because: []report.Ref{a}},
 			{Object: c, Outcome: report.Pruned, RemovedReferences: []report.Ref{a}, Message: "kept by o"},
-			{Object: before, Outcome: report.Deleted, Baseline: true},
+			{Object: before, Outcome: report.Deleted, AlreadyHappening: true},
 		},
 	}
 	g := graphOf(a, b, c, owner, before, far)
@@ -156,7 +156,7 @@ func TestPictureOfAPlan(t *testing.T) {
 func TestPictureOfAnExplanation(t *testing.T) {
 	x, owner := ref("Pod", "n", "x"), ref("ReplicaSet", "n", "o")
 	e := &report.Explanation{
-		Object: x, Verdict: report.Garbage, Reason: "NoSolidOwner",
+		Object: x, Verdict: report.Garbage, Reason: "NoExistingOwner",
 		Owners: []report.OwnerFinding{{Ref: owner, Evidence: "NotFound"}},
 		Chain:  []report.ChainLink{{Ref: x}, {Ref: owner}},
 	}
@@ -179,7 +179,7 @@ func TestPictureOfAnExposure(t *testing.T) {
 	definition, lost, along, owner := ref("CustomResourceDefinition", "", "d"), ref("A", "n", "lost"), ref("B", "n", "along"), ref("Database", "n", "o")
 	x := &report.Exposure{
 		Definition: definition, Version: report.UnservedVersion{Name: "v1"}, Summary: report.ExposureSummary{Exposed: 1, Deleted: 1},
-		Dependents:   []report.ExposedDependent{{Object: lost, Outcome: report.Deleted, Reason: "NoSolidOwner"}},
+		Dependents:   []report.ExposedDependent{{Object: lost, Outcome: report.Deleted, Reason: "NoExistingOwner"}},
 		Consequences: []report.ExposureConsequence{{Object: along, Outcome: report.Pruned}},
 	}
 	g := graphOf(definition, lost, along, owner)
@@ -191,7 +191,7 @@ func TestPictureOfAnExposure(t *testing.T) {
 		}
 	}
 	if !find(t, s, definition).Target || len(Exposed(x)) != 3 {
-		t.Error("the definition is not what is asked about")
+		t.Error("the CRD is not what is asked about")
 	}
 }
 

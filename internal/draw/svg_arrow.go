@@ -58,7 +58,7 @@ func (w *writer) tip(at Point) {
 	w.raw("L").point(Point{X: at.X - headSize, Y: at.Y + headSize - 1})
 }
 
-// dashed tells whether the line has gaps; its head should not.
+// dashed reports whether the line has gaps; its head should not.
 func dashed(a *Arrow) bool {
 	return slices.ContainsFunc(classes(a), func(c string) bool { return c != blocks })
 }
@@ -111,7 +111,7 @@ func words(a *Arrow) string {
 		text += ", controller"
 	}
 	if a.Blocks {
-		text += ", blocks its deletion in the foreground"
+		text += ", blocks its owner's foreground delete"
 	}
 	switch a.Class {
 	case report.Dangling:
@@ -120,7 +120,7 @@ func words(a *Arrow) string {
 		text += ", the owner waits for its dependents"
 	case report.UnknownClass:
 		text += ", nothing is known of the owner"
-	case report.Solid:
+	case report.Existing:
 	}
 	if a.Removed {
 		text += ", the reference is removed"

@@ -93,7 +93,7 @@ func keysOf(s *Scene) []key {
 		}
 	}
 	for _, k := range [...]key{
-		{arrow: "blocks", words: "blocks deletion in the foreground"}, {arrow: "second", words: "owner, not controller"},
+		{arrow: "blocks", words: "blocks its owner's foreground delete"}, {arrow: "second", words: "owner, not controller"},
 		{arrow: "waits", words: "owner waits for dependents"}, {arrow: "dangling", words: "owner does not exist"},
 		{arrow: "doubt", words: "owner not known"}, {arrow: "cut", words: "reference is removed"},
 	} {

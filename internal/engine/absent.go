@@ -41,7 +41,7 @@ func (a *absentOwners) add(ref object.Ref) {
 	}
 }
 
-// has tells whether ref is remembered, and counts as a use of it.
+// has reports whether ref is remembered, and counts as a use of it.
 func (a *absentOwners) has(ref object.Ref) bool {
 	e, ok := a.at[ref]
 	if ok {

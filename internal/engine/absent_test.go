@@ -66,8 +66,8 @@ func TestAbsentOwnersAreRemembered(t *testing.T) {
 			t.Fatalf("%s needs no attempt", p.Name)
 		}
 		d := c.Decide(Lookup(context.Background(), api, Upstream, a))
-		if d.Reason != reason.NoSolidOwner {
-			t.Errorf("%s: %s, want NoSolidOwner", p.Name, d.Reason)
+		if d.Reason != reason.NoExistingOwner {
+			t.Errorf("%s: %s, want NoExistingOwner", p.Name, d.Reason)
 		}
 		c.Settle(Outcome{Decision: d, Disposition: d.Disposition})
 	}

@@ -48,7 +48,7 @@ func act(ctx context.Context, api writer, d Decision) Outcome {
 	return out
 }
 
-// outdated tells whether an answer says that the object is not what the attempt
+// outdated reports whether an answer says that the object is not what the attempt
 // took it for.
 func (a Attempt) outdated(err error) bool {
 	return a.pin() == PinVersion && (apierrors.IsConflict(err) || apierrors.IsNotFound(err))

@@ -38,7 +38,7 @@ type Attempt struct {
 	waiting Positions
 }
 
-// itemKnown tells whether the object need not be read.
+// itemKnown reports whether the object need not be read.
 func (a Attempt) itemKnown() bool {
 	return a.Economical && a.Tries == 0 && !a.Virtual && a.Observed.ResourceVersion != ""
 }
@@ -55,7 +55,7 @@ func (a Attempt) pin() Pin {
 	}
 }
 
-// settledAlready tells whether the attempt needs no request at all: an object
+// settledAlready reports whether the attempt needs no request at all: an object
 // that is being deleted and does not wait for dependents is nobody's business.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem: step 1.
@@ -108,7 +108,7 @@ func (c *Collector) TakeVanished() {
 	}
 }
 
-// stale tells whether a virtual node has left the graph, or has been observed
+// stale reports whether a virtual node has left the graph, or has been observed
 // under another identity, since it was queued. An observed node that has left is
 // still attempted, and found to be gone.
 //

@@ -100,7 +100,7 @@ func (c *Collector) decideByOwners(f Facts) Decision {
 	}
 	switch {
 	case sorted.solid > 0 && len(sorted.dangling)+len(sorted.waiting) == 0:
-		d.Reason = reason.SolidOwner
+		d.Reason = reason.ExistingOwner
 	case sorted.solid > 0:
 		d.Reason = reason.DanglingReferences
 		d.Requests = []Request{{
@@ -112,7 +112,7 @@ func (c *Collector) decideByOwners(f Facts) Decision {
 	case len(sorted.waiting) > 0 && c.graph.DependentCount(a.ID) > 0:
 		c.decideForeground(&d, f)
 	default:
-		d.Reason = reason.NoSolidOwner
+		d.Reason = reason.NoExistingOwner
 		if len(sorted.waiting) > 0 {
 			d.Reason = reason.WaitingOwner
 		}
@@ -209,7 +209,7 @@ func policyOf(o *object.Object) Policy {
 }
 
 // sortedFacts are owner facts by class. A reference that is not covered does not
-// hinder the others: one solid owner is enough to keep the object.
+// hinder the others: one existing owner is enough to keep the object.
 type sortedFacts struct {
 	solid             int
 	dangling, waiting []types.UID
@@ -222,7 +222,7 @@ func sortFacts(owners []OwnerFact) sortedFacts {
 	for i := range owners {
 		o := &owners[i]
 		switch o.Class {
-		case Solid:
+		case Existing:
 			s.solid++
 		case Dangling:
 			s.dangling = append(s.dangling, o.Reference.UID)

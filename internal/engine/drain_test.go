@@ -29,7 +29,7 @@ func (r *restless) Events() []object.Event {
 
 func (r *restless) Writes() uint64 { return r.writes }
 
-// A world that never comes to rest is an error and not a hang, whether it changes
+// A world that never settles is an error and not a hang, whether it changes
 // or not.
 func TestDrainEnds(t *testing.T) {
 	o := numbered("a")

@@ -82,7 +82,7 @@ func (c *Collector) Refresh() {
 	}
 }
 
-// Unsure tells whether Refresh has something to do.
+// Unsure reports whether Refresh has something to do.
 func (c *Collector) Unsure() bool { return len(c.sent)+len(c.waits) > 0 }
 
 // Unseen is the number of objects that were written and of which no watch has
@@ -130,7 +130,7 @@ func (d *Decision) economise(f Facts) {
 	d.Requests = kept
 }
 
-// unblocks tells whether an Unblock changes anything: the merge patch of a custom kind
+// unblocks reports whether an Unblock changes anything: the merge patch of a custom kind
 // also says false where nothing was said.
 func (f *Facts) unblocks() bool {
 	return slices.ContainsFunc(f.Item.Owners, func(o object.OwnerReference) bool {
@@ -138,7 +138,7 @@ func (f *Facts) unblocks() bool {
 	})
 }
 
-// stubborn tells whether some reference goes on blocking when all are told not to: a
+// stubborn reports whether some reference goes on blocking when all are told not to: a
 // strategic patch finds references by UID, and of several to one owner the first. No
 // watch would ever show such an object unblocked, so that the DELETE goes out behind
 // the PATCH, as upstream's does; the second time the PATCH changes nothing, and the
@@ -171,7 +171,7 @@ func (c *Collector) pointless(w Work, id graph.ID) bool {
 	return true
 }
 
-// superseded tells whether an object was written since it was last observed.
+// superseded reports whether an object was written since it was last observed.
 func (c *Collector) superseded(id graph.ID) bool {
 	m, ok := c.sent[id]
 	return ok && m.version == c.graph.Object(id).ResourceVersion
@@ -208,7 +208,7 @@ func (c *Collector) wakeBoth(id graph.ID) {
 	c.wakeOne(OrphanWork, id)
 }
 
-// knownToWait tells whether the owner that a reference names was found waiting in
+// knownToWait reports whether the owner that a reference names was found waiting in
 // this burst, and is so by what was last observed. The graph never forgets that a uid was
 // seen waiting, although by now it may be that of another object.
 func (c *Collector) knownToWait(ref object.OwnerReference, namespace string) bool {

@@ -21,6 +21,6 @@ func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 	return a, true
 }
 
-// ObservedElsewhere tells whether the UID of the i-th reference of an inspected
+// ObservedElsewhere reports whether the UID of the i-th reference of an inspected
 // object belongs to an observed object that the reference does not name.
 func (a Attempt) ObservedElsewhere(i int) bool { return a.elsewhere.Has(i) }

@@ -17,8 +17,8 @@ const (
 	// Unresolved: nothing is known, because an earlier reference could not be
 	// resolved or because this one could not.
 	Unresolved Class = iota
-	// Solid: the owner exists and does not wait for its dependents.
-	Solid
+	// Existing: the owner exists and does not wait for its dependents.
+	Existing
 	// Dangling: the owner is absent.
 	Dangling
 	// Waiting: the owner is being deleted in the foreground.
@@ -186,11 +186,11 @@ func classify(ctx context.Context, api Reader, rules Rules, a Attempt, i int, o 
 	case o.Live.WaitingForDependents():
 		o.Class, o.Evidence = Waiting, FoundWaiting
 	default:
-		o.Class, o.Evidence = Solid, Found
+		o.Class, o.Evidence = Existing, Found
 	}
 }
 
-// provable tells whether a 404 would be proof of absence under strict rules.
+// provable reports whether a 404 would be proof of absence under strict rules.
 func provable(a Attempt, resource object.Resource, i int, o *OwnerFact) bool {
 	switch {
 	case !resource.Served():

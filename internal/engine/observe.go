@@ -82,7 +82,7 @@ func (c *Collector) transition(id graph.ID, e object.Event) {
 	}
 }
 
-// starts tells whether the event is the first to show the object being deleted
+// starts reports whether the event is the first to show the object being deleted
 // with the finalizer.
 func starts(e object.Event, finalizer string) bool {
 	return e.Object.BeingDeleted() && e.Object.HasFinalizer(finalizer) &&

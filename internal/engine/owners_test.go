@@ -86,7 +86,7 @@ func TestWhatIsKnownOfEveryOwner(t *testing.T) {
 		dependent, last := ownedBy(n), n-1
 		owner := ownerAt(last, "n")
 		d := judged(t, New(WithAbsent(owner.Ref)), []*object.Object{dependent, owner}, []*object.Object{dependent})
-		if d.Reason != reason.NoSolidOwner || d.Owners[last].Evidence != Remembered {
+		if d.Reason != reason.NoExistingOwner || d.Owners[last].Evidence != Remembered {
 			t.Errorf("%d owners, the last one remembered as absent: %s, evidence %d", n, d.Reason, d.Owners[last].Evidence)
 		}
 
@@ -109,7 +109,7 @@ func TestVerdictsWithManyOwners(t *testing.T) {
 		for _, n := range ownerCounts {
 			dependent := ownedBy(n)
 			d := judged(t, New(WithRules(rules)), []*object.Object{dependent}, []*object.Object{dependent})
-			if d.Reason != reason.NoSolidOwner || len(d.Requests) != 1 || d.Requests[0].Verb != DeleteObject {
+			if d.Reason != reason.NoExistingOwner || len(d.Requests) != 1 || d.Requests[0].Verb != DeleteObject {
 				t.Errorf("%s, %d absent owners: %s with %d requests", rules, n, d.Reason, len(d.Requests))
 			}
 			if n == 1 {

@@ -28,8 +28,8 @@ func schedules(t *rapid.T, w scenario.World, acts []scenario.Act) {
 	first := newRig(t, w).sync().drain().act(acts...).drain()
 	for range 5 {
 		r := newRig(t, w).sync().drain().act(acts...).explore(rapid.Uint64().Draw(t, "seed"))
-		if r.fates() != first.fates() {
-			r.fatalf("one schedule ends in\n%s\nanother in\n%s", first.fates(), r.fates())
+		if r.outcomes() != first.outcomes() {
+			r.fatalf("one schedule ends in\n%s\nanother in\n%s", first.outcomes(), r.outcomes())
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestPropertyConfluenceOfBackground(t *testing.T) {
 //     foreground, and hangs, or in the background, and goes. What stays is what
 //     holds a foreign finalizer, and what has a reference that cannot be resolved;
 //   - Q2, Q1: members of a cycle that are deleted in the foreground wait for each
-//     other for ever, and an object that blocks itself for itself, unless one of
+//     other forever, and an object that blocks itself for itself, unless one of
 //     them is unblocked in time: by a second delete, or because the collector
 //     repeats what met a conflict sooner or later.
 //
@@ -77,7 +77,7 @@ func TestPropertyConfluenceOfForeground(t *testing.T) {
 	}
 }
 
-// contested tells whether one of the three exceptions can apply.
+// contested reports whether one of the three exceptions can apply.
 func contested(t *rapid.T, w scenario.World, acts []scenario.Act) bool {
 	r := newRig(t, w).sync().drain()
 	reached := map[types.UID]bool{}

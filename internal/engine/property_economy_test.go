@@ -27,12 +27,12 @@ func TestPropertyEconomyEndsTheSame(t *testing.T) {
 		}
 		plain := newRig(t, w, engine.WithRules(rules)).sync().drain().act(acts...).drain()
 		thrifty := newRig(t, w, engine.WithRules(rules), engine.WithEconomy()).sync().drain().act(acts...).drain()
-		if thrifty.fates() != plain.fates() {
-			thrifty.fatalf("economy ends in\n%s\nand without it\n%s", thrifty.fates(), plain.fates())
+		if thrifty.outcomes() != plain.outcomes() {
+			thrifty.fatalf("economy ends in\n%s\nand without it\n%s", thrifty.outcomes(), plain.outcomes())
 		}
 		other := newRig(t, w, engine.WithRules(rules), engine.WithEconomy()).sync().drain().act(acts...).explore(rapid.Uint64().Draw(t, "seed"))
-		if other.fates() != plain.fates() {
-			other.fatalf("under another schedule economy ends in\n%s\nand without it\n%s", other.fates(), plain.fates())
+		if other.outcomes() != plain.outcomes() {
+			other.fatalf("under another schedule economy ends in\n%s\nand without it\n%s", other.outcomes(), plain.outcomes())
 		}
 	})
 }
@@ -85,7 +85,7 @@ v1 Secret n/b owners=v1:ConfigMap:a:a!^,v1:ConfigMap:a:a!`
 			r := newRig(t, scenario.World{Objects: objects}, options...).sync().drain()
 			r.act(scenario.Act{Ref: objects[0].Ref, Policy: "Foreground"}).drain()
 			if b := r.get(objects[1].Ref); b == nil || !b.BeingDeleted() {
-				r.fatalf("%d options: b is not deleted: %s", len(options), r.fates())
+				r.fatalf("%d options: b is not deleted: %s", len(options), r.outcomes())
 			}
 		})
 	}
@@ -113,7 +113,7 @@ v1 ConfigMap n/d owners=a! fin=example.com/hold`
 			if b == nil || b.Owners[0].BlockOwnerDeletion != object.False {
 				r.fatalf("%d options: %v", len(options), b)
 			}
-			ends = append(ends, r.fates())
+			ends = append(ends, r.outcomes())
 		})
 	}
 	if len(slices.Compact(ends)) != 1 {

@@ -92,7 +92,7 @@ func (m *machine) meddle(t *rapid.T) {
 
 // TestPropertyMachine drives the collector action by action. The graph is sound
 // after each of them; deciding changes nothing; and whatever was left half done,
-// the machine comes to rest.
+// the machine settles.
 func TestPropertyMachine(t *testing.T) {
 	decided := 0
 	rapid.Check(t, func(t *rapid.T) {

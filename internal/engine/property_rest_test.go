@@ -19,7 +19,7 @@ func TestPropertyIdempotence(t *testing.T) {
 		r.collector.Wake()
 		r.drain()
 		if r.server.Writes() != before {
-			r.fatalf("the collector was not at rest")
+			r.fatalf("the garbage collector was not at rest")
 		}
 	})
 }

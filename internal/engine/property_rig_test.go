@@ -228,8 +228,8 @@ func stateText(o *object.Object) string {
 	return fmt.Sprintf("%s uid=%s owners=%v deleting=%v fin=%v\n", o.Ref, o.UID, o.Owners, o.BeingDeleted(), o.Finalizers())
 }
 
-// fates is the state without the references of objects that are being deleted.
-func (r *rig) fates() string {
+// outcomes is the state without the references of objects that are being deleted.
+func (r *rig) outcomes() string {
 	var b strings.Builder
 	for _, o := range r.server.Objects() {
 		if o.BeingDeleted() {

@@ -80,8 +80,8 @@ func TestPropertyRunEndsAsDrain(t *testing.T) {
 			plain.fatalf("%v", err)
 		}
 		got := &rig{t: rt, world: world, server: w.server}
-		if got.fates() != plain.fates() {
-			plain.fatalf("the live driver ends in\n%s\nthe sequential one in\n%s", got.fates(), plain.fates())
+		if got.outcomes() != plain.outcomes() {
+			plain.fatalf("the live driver ends in\n%s\nthe sequential one in\n%s", got.outcomes(), plain.outcomes())
 		}
 	})
 	if compared == 0 {

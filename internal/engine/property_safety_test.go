@@ -32,7 +32,7 @@ func lived(t *rapid.T, allowed scenario.Variety, watch func(*rig)) *rig {
 	return r
 }
 
-// Safety: the collector never deletes an object that has a solid owner at the
+// Safety: the collector never deletes an object that has an existing owner at the
 // moment of the request. There is no exception while one attempt runs at a time:
 // not for wrong references, repeated uids or what is remembered as absent.
 func TestPropertySafety(t *testing.T) {
@@ -173,7 +173,7 @@ func TestPropertyOrphan(t *testing.T) {
 	}
 }
 
-// garbageWithout tells whether an object has references apart from those to a
+// garbageWithout reports whether an object has references apart from those to a
 // UID, and all of them name absent owners.
 func (r *rig) garbageWithout(o *object.Object, uid types.UID) bool {
 	left := object.WithoutOwners(o.Owners, []types.UID{uid})
@@ -196,7 +196,7 @@ func (r *rig) goesWithout(o *object.Object, uid types.UID) bool {
 	return len(left) > 0 && !slices.ContainsFunc(left, stays)
 }
 
-// givenUp tells whether the object began with a reference for which the collector
+// givenUp reports whether the object began with a reference for which the collector
 // gives up: it is cluster-scoped and names a namespaced kind.
 func (r *rig) givenUp(o *object.Object) bool {
 	for _, first := range r.world.Objects {

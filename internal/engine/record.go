@@ -51,7 +51,7 @@ func (e *RefusedError) Error() string {
 // Unwrap is the reason.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// wrote tells whether some write was accepted.
+// wrote reports whether some write was accepted.
 func wrote(sent []Exchange) bool {
 	return slices.ContainsFunc(sent, func(x Exchange) bool { return x.Verb != object.Get && x.Err == nil })
 }
@@ -60,10 +60,10 @@ func wrote(sent []Exchange) bool {
 // identities in the graph, which are virtual: the version that was written last.
 type unshown map[graph.ID]string
 
-// inVain tells whether an attempt repeats a write that has changed nothing at an object
+// inVain reports whether an attempt repeats a write that has changed nothing at an object
 // that no watch shows: it still has the version that was written before. Such a one is
 // deleted already, and held by a finalizer; every repetition is a success, and a run
-// would never come to rest.
+// would never settled.
 func (u unshown) inVain(out Outcome) bool {
 	a := out.Decision.Attempt
 	if out.Disposition != Defer || !a.Virtual {

@@ -35,7 +35,7 @@ type RunOptions struct {
 	// called from many goroutines.
 	Before func(ctx context.Context, r Request) error
 	// Hold says how long at least an attempt waits whose request Before refused, unless
-	// an event brings it back before. Where Before refuses for ever, to ask again soon
+	// an event brings it back before. Where Before refuses forever, to ask again soon
 	// is to ask for nothing. Nil: no longer than one that failed.
 	Hold func(*RefusedError) time.Duration
 	// Record is called once for every finished attempt, by the goroutine that
@@ -49,7 +49,7 @@ type RunOptions struct {
 	// sent. Until then nothing is attempted, so that nothing is read or written:
 	// what is not there yet looks like what is absent. Nil: it is complete.
 	Synced <-chan struct{}
-	// Uncovered tells whether nothing may be concluded about the place of an object
+	// Uncovered reports whether nothing may be concluded about the place of an object
 	// now, and why: its kind is not watched yet, or its watch is broken. Who
 	// stands there or refers there is kept. It is called from many goroutines.
 	Uncovered func(ref object.Ref) (why string, uncovered bool)
@@ -127,7 +127,7 @@ type runner struct {
 	started  time.Time
 	timer    *time.Timer
 	// lastActivity is when an event came or a write was answered for the last time;
-	// changed tells whether that was after all deferred attempts were repeated;
+	// changed reports whether that was after all deferred attempts were repeated;
 	// refreshAt is when the collector is refreshed, 0 when there is no need to.
 	lastActivity time.Duration
 	changed      bool
@@ -349,7 +349,7 @@ func (r *runner) resetTimer() {
 	r.timer.Reset(max(next, 0))
 }
 
-// atRest tells whether a run until rest is over. It repeats what is deferred
+// atRest reports whether a run until rest is over. It repeats what is deferred
 // first.
 func (r *runner) atRest() bool {
 	if !r.o.UntilRest || r.synced != nil || r.busy > 0 || r.c.Ready() > 0 || r.c.Unseen() > 0 || r.now()-r.lastActivity < r.o.Quiet {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// A request that is refused for ever is asked about once in a while, not all the
+// A request that is refused forever is asked about once in a while, not all the
 // time.
 func TestRunHold(t *testing.T) {
 	for _, c := range []struct {

@@ -228,13 +228,13 @@ func TestRunIsSilent(t *testing.T) {
 			t.Errorf("%d requests in a day: %v", w.total, err)
 		}
 		if w.lag != nil {
-			t.Error("nobody was let look at the collector")
+			t.Error("nobody was let look at the garbage collector")
 		}
 	})
 }
 
 // What no watch shows, and a finalizer holds, is deleted once more after every
-// back-off. That is no reason not to come to rest.
+// back-off. That is no reason not to settled.
 func TestRunRestsBesideTheUnwatched(t *testing.T) {
 	objects, err := scenario.ParseWorld(`events.k8s.io/v1 Event n/held owners=v1:ConfigMap:gone:g fin=example.com/hold
 v1 ConfigMap n/below owners=events.k8s.io/v1:Event:held:held`, scenario.Names{})
@@ -259,7 +259,7 @@ v1 ConfigMap n/below owners=events.k8s.io/v1:Event:held:held`, scenario.Names{})
 }
 
 // What no watch shows loses a reference first, and is deleted when its other owner has
-// gone, too. Whatever is below it goes with it before the run comes to rest.
+// gone, too. Whatever is below it goes with it before the run settles.
 func TestRunGoesOnBehindTheUnwatched(t *testing.T) {
 	objects, err := scenario.ParseWorld(`events.k8s.io/v1 Event n/twice owners=v1:ConfigMap:gone:g,last
 v1 ConfigMap n/last fin=example.com/hold

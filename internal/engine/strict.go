@@ -41,7 +41,7 @@ func (c *Collector) noteObserved(a *Attempt, i int, ref object.OwnerReference) {
 	}
 }
 
-// named tells whether a reference of an object in a namespace names this owner.
+// named reports whether a reference of an object in a namespace names this owner.
 func named(ref object.OwnerReference, namespace string, owner object.Ref) bool {
 	return ref.Names(owner) && (owner.Namespace == "" || owner.Namespace == namespace)
 }

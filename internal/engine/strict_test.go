@@ -18,7 +18,7 @@ func TestAnObservedOwnerIsNotAbsent(t *testing.T) {
 		Ref:    object.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "n", Name: "dependent", UID: "dependent"},
 		Owners: []object.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "owner"}},
 	}
-	for rules, want := range map[Rules]reason.Code{Upstream: reason.NoSolidOwner, Strict: reason.AbsenceNotProven} {
+	for rules, want := range map[Rules]reason.Code{Upstream: reason.NoExistingOwner, Strict: reason.AbsenceNotProven} {
 		api := apisim.New([]*object.Object{dependent}, coreResources())
 		c := New(WithRules(rules))
 		c.Observe(object.Event{Type: object.Added, Object: owner})
@@ -41,7 +41,7 @@ func TestAnObservedOwnerIsNotAbsent(t *testing.T) {
 		}
 		c.Settle(Outcome{Decision: d, Disposition: d.Disposition, Err: d.Err})
 		c.Observe(object.Event{Type: object.Deleted, Object: owner})
-		if d := judge(); d.Reason != reason.NoSolidOwner || len(d.Requests) != 1 {
+		if d := judge(); d.Reason != reason.NoExistingOwner || len(d.Requests) != 1 {
 			t.Errorf("when the owner is gone: %s with %d requests", d.Reason, len(d.Requests))
 		}
 	}
@@ -60,7 +60,7 @@ func TestAnUnseenOwnerHasNoNamespaceToLookIn(t *testing.T) {
 		Ref:    object.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "n", Name: "dependent", UID: "dependent"},
 		Owners: []object.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "node", UID: "node"}},
 	}
-	for rules, want := range map[Rules]reason.Code{Upstream: reason.NoSolidOwner, Strict: reason.OwnerRefInvalidNamespace} {
+	for rules, want := range map[Rules]reason.Code{Upstream: reason.NoExistingOwner, Strict: reason.OwnerRefInvalidNamespace} {
 		api := apisim.New([]*object.Object{node, home, dependent}, coreResources())
 		c := New(WithRules(rules))
 		c.Observe(object.Event{Type: object.Added, Object: dependent})

@@ -9,7 +9,7 @@ type Condition struct {
 	Since int64
 }
 
-// True tells whether the condition holds.
+// True reports whether the condition holds.
 func (c Condition) True() bool { return c.Status == "True" }
 
 // Find returns the condition of a type.

@@ -56,16 +56,16 @@ func (s *Surroundings) Late(o *object.Object, by Doer) (Lateness, bool) {
 		l.Reason = reason.PodNotFinished
 		return l, true
 	case CRDController:
-		l.Reason = reason.DefinitionCleanupFails
+		l.Reason = reason.CRDCleanupFails
 		return l, true
 	case Collector, NamespaceController, Manager:
 	}
 	l.Manager = s.Manager(o)
-	l.Proven = l.Manager.State == report.RemoverGone
+	l.Proven = l.Manager.State == report.FinalizerControllerGone
 	switch {
 	case by != Collector:
 		l.Reason = reason.ControllerNotWorking
-	case l.Manager.State == report.RemoverAlive, l.Manager.State == report.RemoverSlow:
+	case l.Manager.State == report.FinalizerControllerAlive, l.Manager.State == report.FinalizerControllerSlow:
 		l.Reason = reason.DeletionForgotten
 	default:
 		l.Reason = reason.CollectorNotWorking
@@ -93,7 +93,7 @@ func (s *Surroundings) Fails(o *object.Object) (Lateness, bool) {
 		if c.Reason != instancesFail {
 			c = Condition{}
 		}
-		l.Reason = reason.DefinitionCleanupFails
+		l.Reason = reason.CRDCleanupFails
 	}
 	l.Detail = Clip(c.Message)
 	return l, c.True()
@@ -119,7 +119,7 @@ func (s *Surroundings) failingNamespace(name string) Condition {
 
 const discoveryFailure = "NamespaceDeletionDiscoveryFailure"
 
-// Retries tells whether the namespace controller, which was seen to run, is about to try
+// Retries reports whether the namespace controller, which was seen to run, is about to try
 // again what it could not do because discovery failed: discovery works now.
 func (s *Surroundings) Retries(namespace *object.Object) bool {
 	list, _ := s.ConditionsOfNamespace(namespace.Name)
@@ -127,7 +127,7 @@ func (s *Surroundings) Retries(namespace *object.Object) bool {
 	return c.True() && s.DiscoveryWorks() && s.ManagerRuns()
 }
 
-// DiscoveryWorks tells whether everything that is served is known to be discovered now.
+// DiscoveryWorks reports whether everything that is served is known to be discovered now.
 func (s *Surroundings) DiscoveryWorks() bool {
 	return s.snap.KnowsAllKinds() && s.seen.Sight(APIServices, "").Whole && len(s.APIServices()) == 0
 }
@@ -156,7 +156,7 @@ func (s *Surroundings) ConditionsOfDefinition(name string) []Condition {
 	return nil
 }
 
-// OnlyRemains tells whether the failures that a condition lists say no more than that
+// OnlyRemains reports whether the failures that a condition lists say no more than that
 // content was still there when it was looked for again, as it is while it goes.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.

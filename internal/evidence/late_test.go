@@ -81,17 +81,17 @@ func TestLate(t *testing.T) {
 		"kubelet, in time":         {since: latest, by: evidence.Kubelet},
 		"kubelet, in grace":        {since: inGrace, by: evidence.Kubelet},
 		"kubelet, timeless":        {since: atTen, by: evidence.Kubelet, timeless: true},
-		"definition":               {since: tooLate, kind: crd, by: evidence.CRDController, want: "DefinitionCleanupFails"},
-		"definition, in time":      {since: latest, kind: crd, by: evidence.CRDController},
+		"definition":               {since: tooLate, kind: crd, by: evidence.CRDController, want: "CRDCleanupFails"},
+		"CRD, in time":             {since: latest, kind: crd, by: evidence.CRDController},
 		"namespace":                {since: tooLate, kind: "Namespace", by: evidence.NamespaceController, want: "ControllerNotWorking"},
 		"namespace, in time":       {since: justNow, kind: "Namespace", by: evidence.NamespaceController},
 		"not being deleted at all": {by: evidence.Collector, beside: []string{over}},
 
-		"definition that fails": {
+		"CRD that fails": {
 			since: justNow, kind: crd, by: evidence.CRDController,
-			rest: conditions(condition("Terminating", "InstanceDeletionFailed", "could not list")), want: "DefinitionCleanupFails: could not list",
+			rest: conditions(condition("Terminating", "InstanceDeletionFailed", "could not list")), want: "CRDCleanupFails: could not list",
 		},
-		"definition under way": {
+		"CRD under way": {
 			since: justNow, kind: crd, by: evidence.CRDController, rest: conditions(condition("Terminating", "InstanceDeletionInProgress", "some")),
 		},
 		"namespace that fails": {
@@ -202,7 +202,7 @@ func TestLateUnseen(t *testing.T) {
 			t.Errorf("%v: %+v", by, l)
 		}
 	}
-	if l, _ := around.Late(snap.Objects[0], evidence.Collector); l.Manager.State != report.RemoverUnknown {
+	if l, _ := around.Late(snap.Objects[0], evidence.Collector); l.Manager.State != report.FinalizerControllerUnknown {
 		t.Errorf("%+v", l)
 	}
 }

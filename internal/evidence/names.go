@@ -21,10 +21,10 @@ var ofManager = map[string]bool{
 	"kubernetes":                               true,
 }
 
-// OfManager tells whether kube-controller-manager removes a finalizer.
+// OfManager reports whether kube-controller-manager removes a finalizer.
 func OfManager(name string) bool { return ofManager[name] }
 
-// hosted tells whether a finalizer belongs to a controller that providers of
+// hosted reports whether a finalizer belongs to a controller that providers of
 // clusters run where their customers see no pod of it.
 func hosted(name string) bool {
 	return slices.ContainsFunc([]string{
@@ -35,7 +35,7 @@ func hosted(name string) bool {
 	}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// tool tells whether a writer is a tool by which people, or what applies their
+// tool reports whether a writer is a tool by which people, or what applies their
 // manifests, write objects: that says nothing about who removes what they wrote.
 func tool(writer string) bool {
 	lower := strings.ToLower(writer)
@@ -50,7 +50,7 @@ func tool(writer string) bool {
 
 func letter(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// common tells whether many programs have the name, so that one of that name need
+// common reports whether many programs have the name, so that one of that name need
 // not be the one that is meant.
 func common(program string) bool {
 	return slices.Contains([]string{"manager", "controller", "operator", "main", "server", "app", "controller-manager", "java", "node", "bash", "sh"},

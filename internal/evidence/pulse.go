@@ -47,7 +47,7 @@ func leaseText(l Lease, p pulse) string {
 	return fmt.Sprintf("lease %s in namespace %s, held by %q, %s%s", l.Name, l.Namespace, l.Holder, verb, stampText(l.Renewed))
 }
 
-// leases looks for the lease of the remover: held by one of the suspects, or named
+// leases looks for the lease of the controller that removes it: held by one of the suspects, or named
 // like the program, the API group of the object, or the domain of the finalizer.
 func (s *search) leases() pulse {
 	if s.seen == nil {
@@ -97,21 +97,21 @@ func (s *search) owns(l Lease) bool {
 	return about(domain) || about(group) || s.program != "" && !common(s.program) && (l.Name == s.program || strings.HasPrefix(l.Holder, s.program+"-"))
 }
 
-// Manager tells whether kube-controller-manager works, for which the object waits.
+// Manager reports whether kube-controller-manager works, for which the object waits.
 func (s *Surroundings) Manager(o *object.Object) Judgement {
 	j := Judgement{Name: "kube-controller-manager"}
 	j.State = s.managerVerdict(o, &j.Proof)
 	return j
 }
 
-// ManagerRuns tells whether the lease of kube-controller-manager was seen to be renewed.
+// ManagerRuns reports whether the lease of kube-controller-manager was seen to be renewed.
 func (s *Surroundings) ManagerRuns() bool {
-	return s.managerVerdict(&object.Object{}, &Proofs{}) == report.RemoverAlive
+	return s.managerVerdict(&object.Object{}, &Proofs{}) == report.FinalizerControllerAlive
 }
 
-// managerVerdict tells whether kube-controller-manager works, in which the collector
+// managerVerdict reports whether kube-controller-manager works, in which the collector
 // and the other controllers of Kubernetes run. Its lease is the proof.
-func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.RemoverVerdict {
+func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.ControllerVerdict {
 	const name = "kube-controller-manager"
 	if s.seen != nil {
 		for _, l := range s.seen.Leases {
@@ -123,9 +123,9 @@ func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.Re
 			case renewed:
 				proof.Add(reason.LeaseRenewed, &about, leaseText(l, p))
 				if s.Age(o) > long {
-					return report.RemoverSlow
+					return report.FinalizerControllerSlow
 				}
-				return report.RemoverAlive
+				return report.FinalizerControllerAlive
 			case expired:
 				proof.Add(reason.LeaseExpired, &about, leaseText(l, p))
 				unread := s.unread()
@@ -133,12 +133,12 @@ func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.Re
 					proof.Add(reason.NotRead, nil, text)
 				}
 				if len(unread) > 0 {
-					return report.RemoverUnknown
+					return report.FinalizerControllerUnknown
 				}
-				return report.RemoverGone
+				return report.FinalizerControllerGone
 			case none:
 				proof.Add(reason.LeaseNotFound, &about, "what the lease of "+name+" says is not clear")
-				return report.RemoverUnknown
+				return report.FinalizerControllerUnknown
 			}
 		}
 	}
@@ -147,5 +147,5 @@ func (s *Surroundings) managerVerdict(o *object.Object, proof *Proofs) report.Re
 	} else {
 		proof.Add(reason.LeaseNotFound, nil, "there is no lease of "+name+": it may work without one")
 	}
-	return report.RemoverUnknown
+	return report.FinalizerControllerUnknown
 }

@@ -46,7 +46,7 @@ func (u Unreachable) Text() string {
 	return "no endpoint of service " + where + " is ready"
 }
 
-// down tells whether a service is known to have nobody behind it. What was not read
+// down reports whether a service is known to have nobody behind it. What was not read
 // whole proves nothing.
 func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
 	if s == nil {
@@ -71,7 +71,7 @@ func (r *reach) broken(c *Client) (Unreachable, bool) {
 	return r.down(c.Service)
 }
 
-// Down tells whether a service is known to have nobody behind it. What was not read
+// Down reports whether a service is known to have nobody behind it. What was not read
 // whole proves nothing.
 func (s *Surroundings) Down(service *ServiceRef) (Unreachable, bool) {
 	return s.reach.down(service)
@@ -80,7 +80,7 @@ func (s *Surroundings) Down(service *ServiceRef) (Unreachable, bool) {
 // Broken is Down for a webhook; one outside of the cluster is never known to be.
 func (s *Surroundings) Broken(c *Client) (Unreachable, bool) { return s.reach.broken(c) }
 
-// Discovered tells whether of every aggregated API it was seen whether it answers.
+// Discovered reports whether of every aggregated API it was seen whether it answers.
 func (s *Surroundings) Discovered() bool {
 	if ok, _, _ := s.seen.Whole(APIServices); !ok {
 		return false

@@ -26,7 +26,7 @@ type Account struct{ Namespace, Name string }
 
 // Judgement says whether the one who removes a finalizer is at work.
 type Judgement struct {
-	State report.RemoverVerdict
+	State report.ControllerVerdict
 	// Controller is the pod that would remove it, or else the workload of such pods;
 	// the zero Ref when none was found.
 	Controller report.Ref
@@ -79,12 +79,12 @@ type search struct {
 	// program is how the one who wrote the finalizer calls itself; empty when that is
 	// not known, or says nothing about who removes it.
 	program string
-	// suspects are those who may be the remover, the likeliest first.
+	// suspects are those who may be the controller that removes it, the likeliest first.
 	suspects []*Pod
 	asleep   []*Workload
 }
 
-func (s *search) verdict() report.RemoverVerdict {
+func (s *search) verdict() report.ControllerVerdict {
 	s.wrote()
 	k, known := finalizer.Of(s.name)
 	if known && !s.elsewhere {
@@ -95,12 +95,12 @@ func (s *search) verdict() report.RemoverVerdict {
 	case ofManager[s.name] && !s.elsewhere:
 		return s.managerVerdict(s.o, &s.found.Proof)
 	case known && k.RemovedBy == byHand:
-		return report.RemoverUnknown
+		return report.FinalizerControllerUnknown
 	}
 	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
 	if err != nil {
-		s.found.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's rights can be told")
-		return report.RemoverUnknown
+		s.found.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's permissions can be told")
+		return report.FinalizerControllerUnknown
 	}
 	s.writers = s.rights.writersOf(s.o, r)
 	s.sleepers()
@@ -154,7 +154,7 @@ func (s *search) wrote() {
 	}
 }
 
-// sleepers are the workloads that would run such a remover, and are scaled to 0.
+// sleepers are the workloads that would run such a controller that removes it, and are scaled to 0.
 func (s *search) sleepers() {
 	for _, w := range s.candidates() {
 		if w.Wanted == 0 && !w.Ref.Is(object.DaemonSet) {
@@ -201,8 +201,8 @@ func (s *search) present() bool {
 	return len(s.suspects) > 0
 }
 
-// pace tells whether a remover that is there gets on.
-func (s *search) pace() report.RemoverVerdict {
+// pace reports whether a controller that removes it that is there gets on.
+func (s *search) pace() report.ControllerVerdict {
 	healthy := false
 	const most = 3
 	for n, p := range s.suspects {
@@ -217,20 +217,20 @@ func (s *search) pace() report.RemoverVerdict {
 		}
 		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object", ref.KubectlName(), ref.Namespace, p.ServiceAccount)
 		if ok {
-			s.found.Proof.Add(reason.RemoverRuns, &ref, "runs: "+who)
+			s.found.Proof.Add(reason.FinalizerControllerRuns, &ref, "runs: "+who)
 		} else {
-			s.found.Proof.Add(reason.RemoverNotReady, &ref, "not ready"+because(p)+": "+who)
+			s.found.Proof.Add(reason.FinalizerControllerNotReady, &ref, "not ready"+because(p)+": "+who)
 		}
 	}
 	slow := !healthy || s.leases() == expired
 	if s.Age(s.o) > long {
 		slow = true
-		s.found.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and the remover is there")
+		s.found.Proof.Add(reason.TakesLong, nil, "it has been waited for for more than ten minutes, and its controller is running")
 	}
 	if slow {
-		return report.RemoverSlow
+		return report.FinalizerControllerSlow
 	}
-	return report.RemoverAlive
+	return report.FinalizerControllerAlive
 }
 
 func because(p *Pod) string {
@@ -243,8 +243,8 @@ func because(p *Pod) string {
 	return ""
 }
 
-// gone weighs whether there can be a remover that was not found.
-func (s *search) gone() report.RemoverVerdict {
+// gone weighs whether there can be a controller that removes it that was not found.
+func (s *search) gone() report.ControllerVerdict {
 	certain := true
 	doubt := func(code reason.Code, about *report.Ref, message string) {
 		certain = false
@@ -263,7 +263,7 @@ func (s *search) gone() report.RemoverVerdict {
 		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: somebody else than RBAC may say who may do what")
 	}
 	if hosted(s.name) {
-		doubt(reason.RunsOutside, nil, "the provider of the cluster runs the remover, where no pod may show it")
+		doubt(reason.RunsOutside, nil, "the cloud provider runs its controller, perhaps outside the cluster")
 	}
 	switch s.leases() {
 	case renewed:
@@ -273,7 +273,7 @@ func (s *search) gone() report.RemoverVerdict {
 	if s.seen != nil {
 		s.powers(doubt)
 		if s.idle(doubt) {
-			return report.RemoverSlow
+			return report.FinalizerControllerSlow
 		}
 	}
 	if s.writers.everyone {
@@ -283,10 +283,10 @@ func (s *search) gone() report.RemoverVerdict {
 		doubt(reason.MayFromOutside, nil, subject+" may write the object")
 	}
 	if !certain {
-		return report.RemoverUnknown
+		return report.FinalizerControllerUnknown
 	}
-	s.found.Proof.Add(reason.RemoverAbsent, nil, "no pod runs under a service account that may write the object")
-	return report.RemoverGone
+	s.found.Proof.Add(reason.FinalizerControllerAbsent, nil, "no pod runs under a service account that may write the object")
+	return report.FinalizerControllerGone
 }
 
 // unread lists the needed parts that were not read whole, those together that have
@@ -308,7 +308,7 @@ func (s *Surroundings) unread() []string {
 	return whys
 }
 
-// mayBeALock tells whether a person may be the remover: nobody knows the finalizer, no
+// mayBeALock reports whether a person may be the controller that removes it: nobody knows the finalizer, no
 // program is known to have written it, and it does not bear the domain of the kinds
 // that the cluster has.
 func (s *search) mayBeALock() bool {
@@ -322,7 +322,7 @@ func (s *search) writtenByTool() bool {
 	return slices.ContainsFunc(s.found.Proof, func(p report.Proof) bool { return p.Reason == string(reason.WrittenByTool) })
 }
 
-// powers are the pods that may write everything: each of them may be the remover.
+// powers are the pods that may write everything: each of them may be the controller that removes it.
 func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
 	const most = 3
 	for n, p := range s.writers.mighty {
@@ -332,13 +332,13 @@ func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
 	}
 }
 
-// idle looks for those who would be the remover and cannot be now: workloads whose
+// idle looks for those who would be the controller that removes it and cannot be now: workloads whose
 // pods do not come up, and programs of the writer's name without the right.
 func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 	slow := false
 	for _, w := range s.candidates() {
 		if ref := report.RefOf(w.Ref); w.Wanted > 0 {
-			doubt(reason.RemoverNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.KubectlName(), ref.Namespace, w.Wanted))
+			doubt(reason.FinalizerControllerNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.KubectlName(), ref.Namespace, w.Wanted))
 			slow = true
 		}
 	}
@@ -346,7 +346,7 @@ func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 	for _, p := range s.called() {
 		a := Account{p.Ref.Namespace, p.ServiceAccount}
 		if ref := report.RefOf(p.Ref); rightsRead && !common(s.program) && !s.writers.may(a) {
-			doubt(reason.RemoverMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.KubectlName(), ref.Namespace, s.program, p.ServiceAccount))
+			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.KubectlName(), ref.Namespace, s.program, p.ServiceAccount))
 			s.found.Powerless = append(s.found.Powerless, a)
 			slow = true
 		}

@@ -38,7 +38,7 @@ type mayWrite struct {
 	workloads     []*Workload
 }
 
-// may tells whether an account may write the object.
+// may reports whether an account may write the object.
 func (w *mayWrite) may(a Account) bool { return w.everyone || w.accounts[a] || w.powerful[a] }
 
 func newRights(seen *World) *rights {
@@ -163,7 +163,7 @@ func lowered(names []string) []string {
 	return slices.Compact(low)
 }
 
-// told tells whether RBAC says who may do what: an API server that uses it makes the
+// told reports whether RBAC says who may do what: an API server that uses it makes the
 // role of administrators itself.
 //
 // Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go ClusterRoles.
@@ -179,7 +179,7 @@ func (r *rights) rulesOf(b *Binding) []Rule {
 	return r.local[b.Ref.Namespace+"/"+b.RoleName]
 }
 
-// allows tells whether rules let somebody write an object, and whether one of them
+// allows reports whether rules let somebody write an object, and whether one of them
 // names its resource. What is about a subresource counts: the status of some kinds
 // takes finalizers along.
 //

@@ -56,7 +56,7 @@ func (w *World) Sight(p Part, namespace string) Sight {
 	return all
 }
 
-// Whole tells whether all the parts were read everywhere; with the first that was
+// Whole reports whether all the parts were read everywhere; with the first that was
 // not, and why.
 func (w *World) Whole(parts ...Part) (ok bool, first Part, why string) {
 	for _, p := range parts {

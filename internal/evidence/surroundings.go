@@ -85,11 +85,11 @@ func (s *Surroundings) Shown(o *object.Object) *Terminating { return s.shown[o.R
 // controller a few minutes.
 const Patience = 300
 
-// Overdue tells whether whoever needs no one else should long have been done with an
+// Overdue reports whether whoever needs no one else should long have been done with an
 // object that is being deleted.
 func (s *Surroundings) Overdue(o *object.Object) bool { return s.Age(o) > Patience }
 
-// Recent tells whether an object may have been made so lately that nobody is late with
+// Recent reports whether an object may have been made so lately that nobody is late with
 // it.
 func (s *Surroundings) Recent(o *object.Object) bool {
 	return o.Created != 0 && s.now-o.Created <= Patience

@@ -30,7 +30,7 @@ type Webhook struct {
 	Conditional bool
 }
 
-// Selects tells whether the selectors take an object in a namespace, which is nil
+// Selects reports whether the selectors take an object in a namespace, which is nil
 // where it was not seen. It is sure only when nothing else could decide otherwise.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/namespace/matcher.go MatchNamespaceSelector,
@@ -57,7 +57,7 @@ func (h *Webhook) Selects(o, namespace *object.Object) (takes, sure bool) {
 	return takes, sure && known && !h.Conditional
 }
 
-// selected tells whether a selector takes the labels of an object; not sure where it
+// selected reports whether a selector takes the labels of an object; not sure where it
 // was not seen, or the selector is none.
 func selected(s *metav1.LabelSelector, o *object.Object) (takes, sure bool) {
 	if len(s.MatchLabels)+len(s.MatchExpressions) == 0 {

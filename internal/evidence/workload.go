@@ -36,7 +36,7 @@ type Pod struct {
 	Programs []string
 }
 
-// Running tells whether its containers may be at work.
+// Running reports whether its containers may be at work.
 func (p Pod) Running() bool { return p.Phase == "Running" }
 
 type podSpec struct {

@@ -99,7 +99,7 @@ func (w *World) Add(apiVersion, kind string, raw []byte) error {
 	return err
 }
 
-// first tells whether the object was not added before.
+// first reports whether the object was not added before.
 func (w *World) first(b *body) bool {
 	id := identity{object.GroupOf(b.APIVersion), b.Kind, b.Metadata.Namespace, b.Metadata.Name}
 	if id.kind == "Event" {

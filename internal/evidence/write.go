@@ -55,19 +55,19 @@ func (r Refusal) Text() string {
 	return "the conversion webhook of " + r.Definition.Plural + "." + r.Definition.Group + " does not answer: " + r.Why.Text()
 }
 
-// Admitted tells whether all webhooks of admission were seen.
+// Admitted reports whether all webhooks of admission were seen.
 func (s *Surroundings) Admitted() bool {
 	ok, _, _ := s.seen.Whole(ValidatingWebhooks, MutatingWebhooks)
 	return ok
 }
 
-// Converted tells whether all definitions were seen.
+// Converted reports whether all definitions were seen.
 func (s *Surroundings) Converted() bool {
 	ok, _, _ := s.seen.Whole(Definitions)
 	return ok
 }
 
-// Obstructed tells whether there is any webhook that could make a write fail.
+// Obstructed reports whether there is any webhook that could make a write fail.
 func (s *Surroundings) Obstructed() bool {
 	return len(s.deaf)+len(s.mute) > 0
 }
@@ -220,7 +220,7 @@ func (r *reach) deafOf(seen *World) []*Webhook {
 	return list
 }
 
-// asks tells whether the rules of a webhook cover a write. A rule for another version
+// asks reports whether the rules of a webhook cover a write. A rule for another version
 // of the resource covers it, too, unless only exact matches count.
 //
 // Upstream: apiserver/pkg/admission/plugin/webhook/predicates/rules/rules.go Matcher.Matches,

@@ -62,7 +62,7 @@ func (j *judgement) claimOfVolume() (users []object.Ref, unseen string) {
 	}
 	if v.ClaimName == "" {
 		if v.Bound() {
-			return nil, "its claim is not shown"
+			return nil, "its PVC is not shown"
 		}
 		return nil, ""
 	}

@@ -19,7 +19,7 @@ func Judge(snap *snapshot.Snapshot, o *object.Object, names []string, allow Allo
 	return j.refusals
 }
 
-// Has tells whether the object has the finalizer, and whether that stands in the
+// Has reports whether the object has the finalizer, and whether that stands in the
 // spec of a namespace, which takes a request of its own.
 func Has(o *object.Object, name string) (has, inSpec bool) {
 	if o.HasFinalizer(name) {
@@ -95,7 +95,7 @@ func (j *judgement) instances() {
 	}
 	d := j.o.Definition()
 	if d == nil {
-		unknown("what the definition defines is not shown")
+		unknown("what the CRD defines is not shown")
 		return
 	}
 	var there []object.Ref

@@ -130,7 +130,7 @@ func TestJudge(t *testing.T) {
 		{name: "foregroundDeletion", o: of("v1", "ConfigMap", "shop", "a", "foregroundDeletion"), take: "foregroundDeletion", want: "CollectorFinalizer --force-gc"},
 		{name: "two at once", o: of("v1", "ConfigMap", "shop", "a", "orphan", "x/y"), take: "orphan,x/z", want: "CollectorFinalizer --force-gc; FinalizerNotThere"},
 
-		{name: "a claim that nobody uses", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{pod("web", "logs")}, take: claimName},
+		{name: "a PVC that nobody uses", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{pod("web", "logs")}, take: claimName},
 		{name: "a claim in use", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{pod("web", "data")}, take: claimName, want: "ConsumerExists --force-protection"},
 		{name: "a claim, and pods forbidden", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), open: lists{"pods"}, take: claimName, want: "ConsumerUnknown --force-protection"},
 		{name: "a claim, and a pod without volumes", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{of("v1", "Pod", "shop", "web")}, take: claimName, want: "ConsumerUnknown --force-protection"},
@@ -140,7 +140,7 @@ func TestJudge(t *testing.T) {
 		{name: "a volume whose claim has gone", o: volume("Bound", "data"), take: volumeName},
 		{name: "a volume of another claim of that name", o: volume("Released", "data"), others: []*object.Object{claim("u-other")}, take: volumeName},
 		{name: "a volume, and claims forbidden", o: volume("Bound", "data"), open: lists{"persistentvolumeclaims"}, take: volumeName, want: "ConsumerUnknown --force-protection"},
-		{name: "a volume without a claim", o: volume("Available", ""), take: volumeName},
+		{name: "a volume without a PVC", o: volume("Available", ""), take: volumeName},
 		{name: "a bound volume that does not say to whom", o: volume("Bound", ""), take: volumeName, want: "ConsumerUnknown --force-protection"},
 		{name: "a volume without a phase", o: volume("", "data"), take: volumeName, want: "ConsumerUnknown --force-protection"},
 
@@ -152,9 +152,9 @@ func TestJudge(t *testing.T) {
 
 		{name: "a class of which nothing is listed", o: of("storage.k8s.io/v1", "VolumeAttributesClass", "", "fast", "kubernetes.io/vac-protection"), take: "kubernetes.io/vac-protection", want: "ConsumerUnknown --force-protection"},
 
-		{name: "a definition without instances", o: definition(), take: crdName},
-		{name: "a definition with instances", o: definition(), others: []*object.Object{of("example.com/v1", "Cart", "shop", "one")}, take: crdName, want: "InstancesExist --force-cleanup"},
-		{name: "a definition, and instances forbidden", o: definition(), open: lists{"carts.example.com"}, take: crdName, want: "InstancesUnknown --force-cleanup"},
+		{name: "a CRD without instances", o: definition(), take: crdName},
+		{name: "a CRD with instances", o: definition(), others: []*object.Object{of("example.com/v1", "Cart", "shop", "one")}, take: crdName, want: "InstancesExist --force-cleanup"},
+		{name: "a CRD, and instances forbidden", o: definition(), open: lists{"carts.example.com"}, take: crdName, want: "InstancesUnknown --force-cleanup"},
 
 		{name: "an empty namespace", o: namespace("kubernetes"), take: "kubernetes"},
 		{name: "a namespace with content", o: namespace("kubernetes"), others: []*object.Object{of("v1", "ConfigMap", "shop", "a")}, take: "kubernetes", want: "NamespaceNotEmpty --force-namespace"},

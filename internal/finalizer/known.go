@@ -59,7 +59,7 @@ func ClassIn(name string, served *object.Resources) Class {
 	return Unknown
 }
 
-// sameDomain tells whether a finalizer belongs to an API group: its part before the
+// sameDomain reports whether a finalizer belongs to an API group: its part before the
 // slash, or all of it, is the group, or one is a domain above the other. Two words
 // at least have to agree, `io` alone says nothing.
 func sameDomain(name, group string) bool {

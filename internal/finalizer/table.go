@@ -71,7 +71,7 @@ func Of(name string) (Known, bool) {
 	return Known{}, false
 }
 
-// fits tells whether a name is one of those that a pattern stands for. `*` is any
+// fits reports whether a name is one of those that a pattern stands for. `*` is any
 // text, and none.
 func fits(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
@@ -107,12 +107,12 @@ var ofKubernetes = []Known{
 	{object.Orphan, Collector, "any object", "the garbage collector", "when the references of all dependents are removed",
 		"the dependents that were to be orphaned are deleted with their owner"},
 
-	{claimProtection, Protection, "PersistentVolumeClaim", "the PVC protection controller", "when no scheduled pod uses the claim, finished pods included",
-		"a pod that uses the claim loses it, and with the reclaim policy Delete the data"},
+	{claimProtection, Protection, "PersistentVolumeClaim", "the PVC protection controller", "when no scheduled pod uses the PVC, finished pods included",
+		"a pod that uses the PVC loses it, and with the reclaim policy Delete the data"},
 	{volumeProtection, Protection, "PersistentVolume", "the PV protection controller", "when the volume is not bound",
-		"the claim that is bound to the volume is lost, and nobody deletes the storage behind it"},
-	{"kubernetes.io/vac-protection", Protection, "VolumeAttributesClass", "the VolumeAttributesClass protection controller", "when no volume and no claim uses the class",
-		"volumes and claims name a class that is no more"},
+		"the PVC that is bound to the volume is lost, and nobody deletes the storage behind it"},
+	{"kubernetes.io/vac-protection", Protection, "VolumeAttributesClass", "the VolumeAttributesClass protection controller", "when no volume and no PVC uses the class",
+		"volumes and PVCs name a class that is no more"},
 	{jobTracking, Protection, "Pod of a Job", "the Job controller", "when the pod is counted, or its Job is gone or finished",
 		"the Job does not count the pod, and may run another one for it"},
 	{"resource.kubernetes.io/delete-protection", Protection, "ResourceClaim", "the resource claim controller", "when no pod reserves the claim and its allocation is cleared",
@@ -124,8 +124,8 @@ var ofKubernetes = []Known{
 	{"gateway-exists-finalizer.gateway.networking.k8s.io", Protection, "GatewayClass", "the implementation of the gateway", "when no Gateway uses the class",
 		"Gateways name a class that is no more"},
 
-	{definitionCleanup, Cleanup, "CustomResourceDefinition", "the API server", "when all instances of the definition are gone",
-		"the instances stay in etcd, where nobody sees them, and come back when the definition does"},
+	{definitionCleanup, Cleanup, "CustomResourceDefinition", "the API server", "when all instances of the CRD are gone",
+		"the instances stay in etcd, where nobody sees them, and come back when the CRD does"},
 	{NamespaceToken, Cleanup, "spec of a Namespace", "the namespace controller", "when all content of the namespace is gone and discovery has no failures",
 		"the content stays in etcd, where nobody can delete it until a namespace of that name exists again"},
 

@@ -70,7 +70,7 @@ var ofDelivery = []Known{
 	// Runners.
 	{"autoscalingrunnerset.actions.github.com/finalizer", Operator, "AutoscalingRunnerSet", "Actions Runner Controller", "when listener, runners and the scale set at GitHub are deleted",
 		"the scale set at GitHub, and runners without an owner"},
-	{"autoscalinglistener.actions.github.com/finalizer", Operator, "AutoscalingListener", "Actions Runner Controller", "when the listener's pod and its rights are deleted",
+	{"autoscalinglistener.actions.github.com/finalizer", Operator, "AutoscalingListener", "Actions Runner Controller", "when the listener's pod and its permissions are deleted",
 		"a pod that goes on listening, and roles in the namespace of the runners"},
 	{"ephemeralrunner.actions.github.com/finalizer", Operator, "EphemeralRunner, EphemeralRunnerSet", "Actions Runner Controller", "when pods and Secrets of the runners are deleted",
 		"pods of runners, in the middle of a job"},

@@ -5,7 +5,7 @@ var ofNetworks = []Known{
 	{"tigera.io/operator-cleanup", Operator, "Installation", "the Tigera operator", "when Calico is removed",
 		"parts of the network of the cluster"},
 	{"tigera.io/cni-protector", Protection, "ServiceAccount, ClusterRole, ClusterRoleBinding of Calico", "the Tigera operator", "when the pods of Calico's control plane are gone",
-		"pods that cannot be taken down: their network plugin has lost its rights"},
+		"pods that cannot be taken down: their network plugin has lost its permissions"},
 	{"kubeovn.io/kube-ovn-controller", Operator, "kinds of Kube-OVN", "Kube-OVN", "when nothing uses the subnet or address, and OVN has forgotten it",
 		"what it stands for in OVN, and addresses that stay taken"},
 	{"k8s.ovn.org/user-defined-network-protection", Protection, "UserDefinedNetwork, ClusterUserDefinedNetwork, NetworkAttachmentDefinition", "OVN-Kubernetes", "when no pod is in the network",

@@ -3,7 +3,7 @@ package finalizer
 // ofPlatforms are finalizers of platforms, and of what rules over many clusters.
 var ofPlatforms = []Known{
 	// Operator Lifecycle Manager.
-	{"operators.coreos.com/csv-cleanup", Operator, "ClusterServiceVersion", "the Operator Lifecycle Manager", "when webhooks and definitions are tidied up",
+	{"operators.coreos.com/csv-cleanup", Operator, "ClusterServiceVersion", "the Operator Lifecycle Manager", "when webhooks and CRDs are tidied up",
 		"webhook configurations and API services of the operator"},
 	{"olm.operatorframework.io/delete-server-cache", Operator, "ClusterCatalog", "the Operator Lifecycle Manager", "when the catalog is taken out of its server",
 		"the catalog on the disk of the server"},
@@ -22,7 +22,7 @@ var ofPlatforms = []Known{
 	{"imageregistry.operator.openshift.io/finalizer", Cloud, "Config of the image registry", "the image registry operator of OpenShift", "when registry and storage are removed",
 		"the storage of the registry, with its images"},
 	{"cloudcredential.openshift.io/deprovision", Cloud, "CredentialsRequest", "the cloud credential operator of OpenShift", "when the account in the cloud is deleted",
-		"an account in the cloud, with its rights"},
+		"an account in the cloud, with its permissions"},
 	{"template.openshift.io/finalizer", Operator, "TemplateInstance", "the template controller of OpenShift", "when what was made from the template is deleted",
 		"everything that was made from the template"},
 	{"*.finalizers.compliance.openshift.io", Operator, "ComplianceScan, ComplianceSuite, ProfileBundle", "the compliance operator of OpenShift", "when scan pods, rules and profiles are deleted",
@@ -87,6 +87,6 @@ var ofPlatforms = []Known{
 		"what it has deployed in another cluster"},
 	{"finalizer.kamaji.clastix.io*", Operator, "TenantControlPlane, DataStore", "Kamaji", "when its data in the data store is deleted, or no control plane uses it",
 		"the data of a control plane in the data store"},
-	{"profile-finalizer", Operator, "Profile of Kubeflow", "the profile controller of Kubeflow", "when rights that it has given in the cloud are taken back",
-		"rights of its service account in the cloud"},
+	{"profile-finalizer", Operator, "Profile of Kubeflow", "the profile controller of Kubeflow", "when permissions that it has given in the cloud are taken back",
+		"permissions of its service account in the cloud"},
 }

@@ -16,7 +16,7 @@ type Change struct {
 	Changed [][2]object.OwnerReference
 }
 
-// Empty tells whether nothing changed.
+// Empty reports whether nothing changed.
 func (c Change) Empty() bool { return len(c.Added)+len(c.Removed)+len(c.Changed) == 0 }
 
 // Compare says how the references changed. Of several old references with one

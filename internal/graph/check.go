@@ -77,7 +77,7 @@ func (g *Graph) checkOwners(id ID) error {
 	return nil
 }
 
-// listed tells whether a link is among the dependents of its owner.
+// listed reports whether a link is among the dependents of its owner.
 func (g *Graph) listed(l uint32) bool {
 	e := g.links.at(l)
 	o := g.node(e.owner)
@@ -90,7 +90,7 @@ func (g *Graph) listed(l uint32) bool {
 	return g.links.at(e.previous).next == l
 }
 
-// owned tells whether a link is among the owners of its dependent.
+// owned reports whether a link is among the owners of its dependent.
 func (g *Graph) owned(l uint32) bool {
 	for i := g.node(g.links.at(l).dependent).firstOwner; i != 0; i = g.links.at(i).nextOwner {
 		if i == l {

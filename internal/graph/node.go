@@ -56,18 +56,18 @@ func (g *Graph) Object(id ID) *object.Object { return g.node(id).object }
 // slice.
 func (g *Graph) Owners(id ID) []object.OwnerReference { return g.node(id).object.Owners }
 
-// Virtual tells whether no watch or list has shown the object yet.
+// Virtual reports whether no watch or list has shown the object yet.
 func (g *Graph) Virtual(id ID) bool { return g.node(id).flags&virtual != 0 }
 
-// BeingDeleted tells whether a deletion timestamp was ever observed. It is never
+// BeingDeleted reports whether a deletion timestamp was ever observed. It is never
 // reset.
 func (g *Graph) BeingDeleted(id ID) bool { return g.node(id).flags&beingDeleted != 0 }
 
-// WaitingForDependents tells whether the start of a foreground deletion was ever
+// WaitingForDependents reports whether the start of a foreground deletion was ever
 // observed. It is never reset, even if the finalizer goes.
 func (g *Graph) WaitingForDependents(id ID) bool { return g.node(id).flags&waitingForDependents != 0 }
 
-// Present tells whether the node is in the graph; it is not after Remove or
+// Present reports whether the node is in the graph; it is not after Remove or
 // Replace.
 func (g *Graph) Present(id ID) bool { return g.node(id).flags&present != 0 }
 

@@ -97,10 +97,10 @@ func (p *OneNamespace) Plan(plan *report.Plan) string {
 			return fmt.Sprintf("%s is concerned, and may have dependents in every namespace", object.Ref(e.Object))
 		case e.Outcome == report.Unknown:
 			return fmt.Sprintf("what becomes of %s is not known", object.Ref(e.Object))
-		case e.Outcome == report.Blocked && !e.Baseline:
+		case e.Outcome == report.Blocked && !e.AlreadyHappening:
 			return fmt.Sprintf("%s stays, and whatever has its uid with it", object.Ref(e.Object))
 		}
-		if e.Baseline {
+		if e.AlreadyHappening {
 			continue
 		}
 		if why := p.connected(object.Ref(e.Object)); why != "" {

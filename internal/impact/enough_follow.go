@@ -11,13 +11,13 @@ import (
 func follows(o *object.Object) string {
 	switch {
 	case o.Volume() != nil && o.Volume().ClaimName != "":
-		return fmt.Sprintf("%s belongs to a claim in namespace %s", o.Ref, o.Volume().ClaimNamespace)
+		return fmt.Sprintf("%s belongs to a PVC in namespace %s", o.Ref, o.Volume().ClaimNamespace)
 	case o.Is(object.IPAddress):
 		return fmt.Sprintf("%s goes with a Service, which may be in any namespace", o.Ref)
 	case o.Is(object.ServiceCIDR):
 		return fmt.Sprintf("%s waits for the addresses of Services in all namespaces", o.Ref)
 	case o.Is(object.APIService):
-		return fmt.Sprintf("%s goes with definitions, at their end", o.Ref)
+		return fmt.Sprintf("%s goes with CRDs, at their end", o.Ref)
 	}
 	return ""
 }

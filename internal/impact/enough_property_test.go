@@ -101,7 +101,7 @@ func TestPlan(t *testing.T) {
 			switch {
 			case e.Object.Namespace == "n":
 				inside = append(inside, e)
-			case !e.Baseline && e.Outcome != report.Kept && e.Outcome != report.Unknown:
+			case !e.AlreadyHappening && e.Outcome != report.Kept && e.Outcome != report.Unknown:
 				t.Fatalf("the delete has an effect elsewhere: %+v", e)
 			}
 		}
@@ -127,8 +127,8 @@ func TestPlan(t *testing.T) {
 func concerning(effects []report.Effect) []report.Effect {
 	effects = slices.Clone(effects)
 	for i, e := range effects {
-		if e.Baseline {
-			effects[i] = report.Effect{Object: e.Object, Outcome: e.Outcome, Baseline: true}
+		if e.AlreadyHappening {
+			effects[i] = report.Effect{Object: e.Object, Outcome: e.Outcome, AlreadyHappening: true}
 		}
 	}
 	return effects

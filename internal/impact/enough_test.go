@@ -46,7 +46,7 @@ func TestRest(t *testing.T) {
 		"orphan":            {policy: engine.OrphanPolicy, planned: "dependents are waited for"},
 		"somebody waits":    {[]*object.Object{dying(configMap("w", "", "", object.Foreground, "example.com/x"))}, "", engine.Background, "waits for its dependents", "waits for its dependents"},
 		"somebody releases": {[]*object.Object{dying(configMap("w", "", "", object.Orphan, "example.com/x"))}, "", engine.Background, "releases its dependents", "releases its dependents"},
-		"a definition goes": {[]*object.Object{dying(definition)}, "", engine.Background, "in all namespaces", "in all namespaces"},
+		"a CRD goes":        {[]*object.Object{dying(definition)}, "", engine.Background, "in all namespaces", "in all namespaces"},
 		"root is held":      {nil, "example.com/x", engine.Background, "stays, and whatever has its uid", "tried in the foreground"},
 		"an unknown owner":  {[]*object.Object{configMap("o", "Nothing", "x")}, "", engine.Background, "was not seen", ""},
 		"an absent sibling": {[]*object.Object{configMap("s", "ConfigMap", "gone")}, "", engine.Background, "", ""},
@@ -89,10 +89,10 @@ func says(t *testing.T, what, got, want string) {
 func TestPartOfFollowers(t *testing.T) {
 	for world, want := range map[string]string{
 		"v1 ConfigMap n/x": "",
-		"v1 ConfigMap n/x owners=v\nv1 PersistentVolume v phase=Bound claim=n/c:c\nv1 PersistentVolumeClaim n/c":             "belongs to a claim",
+		"v1 ConfigMap n/x owners=v\nv1 PersistentVolume v phase=Bound claim=n/c:c\nv1 PersistentVolumeClaim n/c":             "belongs to a PVC",
 		"v1 ConfigMap n/x owners=ip\nnetworking.k8s.io/v1 IPAddress 10.0.0.5 uid=ip":                                         "goes with a Service",
 		"v1 ConfigMap n/x owners=r\nnetworking.k8s.io/v1 ServiceCIDR r":                                                      "waits for the addresses",
-		"v1 ConfigMap n/x owners=api\napiregistration.k8s.io/v1 APIService v1.example.com uid=api":                           "goes with definitions",
+		"v1 ConfigMap n/x owners=api\napiregistration.k8s.io/v1 APIService v1.example.com uid=api":                           "goes with CRDs",
 		"v1 Endpoints n/x\nv1 Service n/x uid=s":                                                                             "",
 		"v1 Endpoints n/x\nv1 Service n/x uid=s owners=a,v1:Secret:ghost:ghost\nv1 Secret n/a":                               "was not seen",
 		"v1 Service n/x\nv1 Endpoints n/x uid=e owners=a,v1:Secret:ghost:ghost\nv1 Secret n/a":                               "was not seen",

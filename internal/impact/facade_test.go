@@ -63,7 +63,7 @@ func TestPlanOverHTTP(t *testing.T) {
 func within(p *report.Plan) []report.Effect {
 	var effects []report.Effect
 	for _, e := range p.Effects {
-		if !e.Baseline && e.Object.Namespace == "n" {
+		if !e.AlreadyHappening && e.Object.Namespace == "n" {
 			effects = append(effects, e)
 		}
 	}

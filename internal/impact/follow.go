@@ -81,7 +81,7 @@ func (m *Map) serving() map[string][]*object.Object {
 	return names
 }
 
-// Leads tells whether somebody goes with the object who has owners of his own, and goes
+// Leads reports whether somebody goes with the object who has owners of his own, and goes
 // though these stay.
 func (m *Map) Leads(o *object.Object) bool {
 	return slices.ContainsFunc(m.followers[o], func(f *object.Object) bool { return len(f.Owners) > 0 })

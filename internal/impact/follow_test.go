@@ -37,7 +37,7 @@ func TestFollowers(t *testing.T) {
 		},
 		{"a mirror of Endpoints", "v1 Endpoints n/s uid=e\ndiscovery.k8s.io/v1 EndpointSlice n/m" + mirror, [3]string{"EndpointSlice", "n", "m"}, []string{"s"}, []string{"m", "s"}},
 		{"an address", "v1 Service n/s" + given + " of=n/s" + ranges, [3]string{"IPAddress", "", "10.0.0.5"}, []string{"s"}, []string{"10.0.0.5", "a", "s"}},
-		{"the API of definitions", widget + gadget + api + "true", [3]string{"APIService", "", "v1.example.com"},
+		{"the API of CRDs", widget + gadget + api + "true", [3]string{"APIService", "", "v1.example.com"},
 			[]string{"gadgets.example.com", "widgets.example.com"}, []string{"gadgets.example.com", "v1.example.com", "widgets.example.com"}},
 		{"an API that somebody made", widget + api + "no", [3]string{"APIService", "", "v1.example.com"},
 			nil, []string{"v1.example.com", "widgets.example.com"}},

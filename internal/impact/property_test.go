@@ -38,7 +38,7 @@ func caused(t *rapid.T, snap *snapshot.Snapshot, o *object.Object, policy engine
 	before := collected(t, snap)
 	outcomes := map[report.Ref]report.Outcome{}
 	for _, e := range result.Plan.Effects {
-		if !e.Baseline && e.Outcome != report.Kept && (e.Outcome == report.Deleted || e.Outcome != before[e.Object]) {
+		if !e.AlreadyHappening && e.Outcome != report.Kept && (e.Outcome == report.Deleted || e.Outcome != before[e.Object]) {
 			outcomes[e.Object] = e.Outcome
 		}
 	}

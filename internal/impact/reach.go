@@ -164,11 +164,11 @@ func (m *Map) findDefinition(apiVersion, name string) *object.Object {
 	return nil
 }
 
-// Container tells whether more goes with the object than what refers to it: it is a
+// Container reports whether more goes with the object than what refers to it: it is a
 // namespace or a definition.
 func Container(o *object.Object) bool { return o.Is(object.Namespace) || o.Is(object.CRD) }
 
-// Indifferent tells whether it makes no difference to others under which policy the
+// Indifferent reports whether it makes no difference to others under which policy the
 // object is deleted: it is a container which is not being deleted, its content goes
 // anyway, and nobody refers to it. (spec §5.1, §6.1)
 func (m *Map) Indifferent(o *object.Object) bool {
@@ -201,7 +201,7 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 	return owners
 }
 
-// Settled tells whether nothing happens to the object unless somebody deletes
+// Settled reports whether nothing happens to the object unless somebody deletes
 // something: see unsettle.
 func (m *Map) Settled(o *object.Object) bool { return !m.shared && !m.restless[o] }
 
@@ -290,7 +290,7 @@ func (m *Map) dependents(o *object.Object) []*object.Object {
 	return append(found, m.followers[o]...)
 }
 
-// solid tells whether an owner is there just as a reference of the object says.
+// solid reports whether an owner is there just as a reference of the object says.
 func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
 	id, ok := m.graph.Find(ref.UID)
 	if !ok || m.graph.Virtual(id) {

@@ -231,7 +231,7 @@ func TestIdentity(t *testing.T) {
 	s.on(review, refuse(403, metav1.StatusReasonForbidden))
 	s.on("/api/v1/namespaces/kube-system", refuse(403, metav1.StatusReasonForbidden))
 	if id, err = c.Identity(context.Background()); err != nil || id.User != "" || id.ClusterUID != "" {
-		t.Errorf("without rights: %+v, %v", id, err)
+		t.Errorf("without permissions: %+v, %v", id, err)
 	}
 	s.on(review, http.NotFound)
 	if _, err = c.Identity(context.Background()); err != nil {
@@ -244,7 +244,7 @@ func TestIdentity(t *testing.T) {
 }
 
 // TestPauseIsForAll: a server that is overloaded is not sent another request
-// meanwhile. One whose storage for one kind is not ready, which may last for ever,
+// meanwhile. One whose storage for one kind is not ready, which may last forever,
 // still answers about all others. (L38)
 func TestPauseIsForAll(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -39,7 +39,7 @@ func (d *Discovery) StatusApart(r object.Resource) bool {
 	return d.statuses[schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Name}]
 }
 
-// MissingGroup tells whether some version of the group could not be discovered,
+// MissingGroup reports whether some version of the group could not be discovered,
 // and why.
 func (d *Discovery) MissingGroup(group string) (string, bool) {
 	for _, m := range d.Missing {

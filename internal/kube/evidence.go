@@ -217,7 +217,7 @@ func (w *witness) object(ctx context.Context, o *object.Object) {
 	}
 }
 
-// isData tells whether an object holds what is nobody's business.
+// isData reports whether an object holds what is nobody's business.
 func isData(o *object.Object) bool {
 	return o.Is(object.Secret) || o.Is(object.ConfigMap)
 }

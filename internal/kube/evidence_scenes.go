@@ -24,13 +24,13 @@ func (w *witness) scenes() []scene {
 		scenes = append(scenes, all(evidence.Nodes)...)
 	}
 	if w.any(waitsForSomebody) {
-		return append(scenes, removers()...)
+		return append(scenes, controllers()...)
 	}
 	return scenes
 }
 
-// removers are the parts in which whoever removes a finalizer may be, without leases.
-func removers() []scene {
+// controllers are the parts in which whoever removes a finalizer may be, without leases.
+func controllers() []scene {
 	var scenes []scene
 	for _, p := range []evidence.Part{
 		evidence.Pods, evidence.Deployments, evidence.StatefulSets, evidence.DaemonSets,
@@ -41,7 +41,7 @@ func removers() []scene {
 	return scenes
 }
 
-// waitsForSomebody tells whether an object waits for a controller, and not only for a
+// waitsForSomebody reports whether an object waits for a controller, and not only for a
 // kubelet, as pods do all day.
 func waitsForSomebody(o *object.Object) bool {
 	return len(o.Finalizers()) > 0 || o.Is(object.Namespace)
@@ -67,13 +67,13 @@ func (w *witness) namespaces() []string {
 
 func (w *witness) any(is func(*object.Object) bool) bool { return slices.ContainsFunc(w.about, is) }
 
-// listed tells whether all objects of a part are read anyway. Of pods those are left
+// listed reports whether all objects of a part are read anyway. Of pods those are left
 // out that have ended.
 func (w *witness) listed(p evidence.Part) bool {
 	return p != evidence.Pods && slices.Contains(w.scenes(), scene{part: p})
 }
 
-// mayBeConverted tells whether definitions of custom resources may matter: for what
+// mayBeConverted reports whether definitions of custom resources may matter: for what
 // is one, or has one below it.
 func mayBeConverted(o *object.Object) bool {
 	if o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan) {

@@ -58,7 +58,7 @@ func TestBodiesFaults(t *testing.T) {
 		"an item that ends early":   {text(good[:len(good)-9]), "broke off after 0 objects"},
 		"more than a list":          {text(good + good), "something follows"},
 		"a connection that breaks":  {cutOff(jsonType, []byte(good[:len(good)-3])), "broke off"},
-		"the same page for ever":    {whole(pods, "more", item("a")), "the next page is the same"},
+		"the same page forever":     {whole(pods, "more", item("a")), "the next page is the same"},
 		"forbidden":                 {refuse(403, metav1.StatusReasonForbidden), "Forbidden it is"},
 		"a path that is not served": {http.NotFound, "does not serve this path"},
 	} {
@@ -165,14 +165,14 @@ func TestEvidenceIsLittle(t *testing.T) {
 		// events are the namespace in which events are read.
 		events string
 	}{
-		"nothing":            {nil, nil, ""},
-		"nothing is deleted": {[]*object.Object{alive}, nil, ""},
-		"a finalizer":        {[]*object.Object{terminating(configMaps, "shop", "a", "kubernetes.io/pvc-protection")}, slices.Concat(always, actors), "shop"},
-		"the collector's":    {[]*object.Object{terminating(configMaps, "shop", "a", "orphan")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
-		"a pod":              {[]*object.Object{terminating(pods, "shop", "a")}, append(always, evidence.Nodes), "shop"},
-		"a pod's finalizer":  {[]*object.Object{terminating(pods, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Nodes}), "shop"},
-		"a custom resource":  {[]*object.Object{terminating(widgets, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
-		"a namespace":        {[]*object.Object{terminating(namespaces, "", "shop")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "default"},
+		"nothing":                 {nil, nil, ""},
+		"nothing is deleted":      {[]*object.Object{alive}, nil, ""},
+		"a finalizer":             {[]*object.Object{terminating(configMaps, "shop", "a", "kubernetes.io/pvc-protection")}, slices.Concat(always, actors), "shop"},
+		"the garbage collector's": {[]*object.Object{terminating(configMaps, "shop", "a", "orphan")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
+		"a pod":                   {[]*object.Object{terminating(pods, "shop", "a")}, append(always, evidence.Nodes), "shop"},
+		"a pod's finalizer":       {[]*object.Object{terminating(pods, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Nodes}), "shop"},
+		"a custom resource":       {[]*object.Object{terminating(widgets, "shop", "a", "example.com/x")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "shop"},
+		"a namespace":             {[]*object.Object{terminating(namespaces, "", "shop")}, slices.Concat(always, actors, []evidence.Part{evidence.Definitions}), "default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := serve(t)

@@ -126,7 +126,7 @@ func statusOf(media string, text []byte) (*metav1.Status, bool) {
 	return &status, status.Kind == "Status" && status.APIVersion == "v1" && status.Status == metav1.StatusFailure
 }
 
-// aboutSubject tells whether a 404 is about the very object that was asked for:
+// aboutSubject reports whether a 404 is about the very object that was asked for:
 // reason NotFound, details that name it, and no sign that it was made up from
 // something else. A 404 of a list has no name to compare; it is never about an
 // object. (spec §17 step 3)

@@ -79,7 +79,7 @@ func (f *Feed) Synced() <-chan struct{} { return f.synced }
 // Done is closed when the context has ended and no goroutine is left.
 func (f *Feed) Done() <-chan struct{} { return f.done }
 
-// Uncovered tells whether nothing may be concluded about the place of an object at
+// Uncovered reports whether nothing may be concluded about the place of an object at
 // present, because its kind is followed and not synced, and why.
 func (f *Feed) Uncovered(ref object.Ref) (why string, uncovered bool) {
 	r, err := f.client.Resource(ref.APIVersion, ref.Kind)
@@ -95,7 +95,7 @@ func (f *Feed) Uncovered(ref object.Ref) (why string, uncovered bool) {
 	return strings.TrimSuffix(r.GroupResource().String()+" is "+k.State.String()+": "+k.Why, ": "), true
 }
 
-// Complete tells whether every kind is known in full at present, and since when: the
+// Complete reports whether every kind is known in full at present, and since when: the
 // epoch is another one after every moment in which that was not so, and 1 for as
 // long as there was none since Synced was closed. Why names a kind that is not. Whoever acts on what no object refers to has to have seen it.
 func (f *Feed) Complete() (epoch uint64, why string, complete bool) {

@@ -21,7 +21,7 @@ import (
 func follow(t *testing.T, c *Client, o FollowOptions) (*Feed, func(n int) []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	// Waits really wait here, though not for long: following goes on for ever.
+	// Waits really wait here, though not for long: following goes on forever.
 	c.wait = func(done <-chan struct{}, d time.Duration) { wallClock(done, min(d, 5*time.Millisecond)) }
 	if o.Wants == nil {
 		o.Wants = func(r object.Resource) bool { return r.Name == "configmaps" || r.Name == "widgets" }

@@ -54,7 +54,7 @@ func (c *Client) Identity(ctx context.Context) (Identity, error) {
 // namespaces is the one resource that is needed before discovery.
 var namespaces = object.Resource{Version: "v1", Name: "namespaces", Kind: "Namespace", Verbs: object.AllVerbs}
 
-// refused tells whether the server answered, and the answer is no.
+// refused reports whether the server answered, and the answer is no.
 func refused(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || isUnserved(err) ||
 		apierrors.IsMethodNotSupported(err)

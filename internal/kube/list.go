@@ -100,10 +100,10 @@ func (c *Client) List(ctx context.Context, at Place, by Selection, to Listing) (
 	}
 }
 
-// expired tells whether the server has forgotten the moment that was asked for.
+// expired reports whether the server has forgotten the moment that was asked for.
 func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// tooMuch tells whether a smaller question may get an answer.
+// tooMuch reports whether a smaller question may get an answer.
 func tooMuch(err error) bool {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, manifest.ErrTruncated) {
 		return true

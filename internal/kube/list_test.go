@@ -60,7 +60,7 @@ func TestListFaults(t *testing.T) {
 		"a connection that breaks":     {cutOff(protobufType, whole[:len(whole)-9]), "the answer broke off"},
 		"a break behind the items":     {cutOff(protobufType, whole), "the answer broke off"},
 		"JSON that ends early":         {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"ConfigMapList","items":[`)), "the answer broke off"},
-		"the same page for ever":       {listOf("7", "more", "a"), "the next page is the same"},
+		"the same page forever":        {listOf("7", "more", "a"), "the next page is the same"},
 		"forbidden":                    {refuse(403, metav1.StatusReasonForbidden), "Forbidden it is"},
 		"a path that is not served":    {http.NotFound, "does not serve this path"},
 		"a conversion that fails":      {refuse(500, metav1.StatusReasonInternalError), "InternalError"},
@@ -161,7 +161,7 @@ func TestListIsTold(t *testing.T) {
 	}
 }
 
-// A kind that is not ready to be read is waited for, but not for ever, and hardly when
+// A kind that is not ready to be read is waited for, but not forever, and hardly when
 // its objects cannot be converted: then it never is.
 func TestListNotReady(t *testing.T) {
 	const unready = "storage is (re)initializing"

@@ -22,7 +22,7 @@ type Reach struct {
 // are listed.
 const few = 5
 
-// Neighbours reads what tells whether those do their part who act beside the collector
+// Neighbours reads what reports whether those do their part who act beside the collector
 // when these objects are deleted or changed: no more than can matter for them. What
 // cannot be read is marked in the world, with the reason. It fails only with the
 // context.
@@ -57,7 +57,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	each(object.Namespace, evidence.Namespaces, goingOf(r.Written))
 	switch {
 	case len(r.Held) > 0:
-		read(removers()...)
+		read(controllers()...)
 		read(scene{part: evidence.Leases})
 		for _, some := range w.groups() {
 			tasks = append(tasks, w.whole(ctx, some)...)
@@ -77,7 +77,7 @@ func (c *Client) Neighbours(ctx context.Context, r Reach) (*evidence.World, erro
 	return w.world.Sorted(), nil
 }
 
-// contains tells whether an object has content that goes with it.
+// contains reports whether an object has content that goes with it.
 func contains(o *object.Object) bool {
 	return o.Is(object.Namespace) || o.Definition() != nil
 }
@@ -106,7 +106,7 @@ func goingOf(objects []*object.Object) []string {
 	return names
 }
 
-// mayAsk tells whether a webhook may have to admit the delete or change of one of the
+// mayAsk reports whether a webhook may have to admit the delete or change of one of the
 // objects. Resources are not looked at: two services more cost less than an error here.
 func mayAsk(h *evidence.Webhook, objects []*object.Object) bool {
 	for _, rule := range h.Rules {

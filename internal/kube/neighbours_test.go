@@ -21,8 +21,8 @@ func TestNeighboursOfWhatGoes(t *testing.T) {
 		written *object.Object
 		read    []string
 	}{
-		"a claim that lives":  {live, nil},
-		"a claim that goes":   {terminating(claims, "shop", "data"), []string{leasePath}},
+		"a PVC that lives":    {live, nil},
+		"a PVC that goes":     {terminating(claims, "shop", "data"), []string{leasePath}},
 		"a namespace, and so": {terminating(namespaces, "", "shop"), []string{leasePath, shop}},
 	} {
 		s, client := serve(t)

@@ -20,11 +20,11 @@ import (
 
 // ProofOptions say how hard absence has to be proven.
 type ProofOptions struct {
-	// Quarantine is how long an object has to stay absent before it counts as
+	// AbsentGracePeriod is how long an object has to stay absent before it counts as
 	// absent; 0 for one look. In between it is unknown, so that the one who asks
 	// comes again.
-	Quarantine time.Duration
-	// SeenAlive tells that an object was once observed. It needs no quarantine: it
+	AbsentGracePeriod time.Duration
+	// SeenAlive tells that an object was once observed. It needs no grace period: it
 	// is known to have existed and to be gone. Nil: nothing was.
 	SeenAlive func(types.UID) bool
 	// Now is the clock; nil for the machine's.
@@ -38,7 +38,7 @@ const (
 	shareable = 250 * time.Millisecond
 	// freshDiscovery is how old discovery may be for a proof.
 	freshDiscovery = 10 * time.Second
-	// mostProofs bounds what is remembered: proofs under quarantine and shared ones.
+	// mostProofs bounds what is remembered: proofs within their grace period and shared ones.
 	mostProofs = 1 << 14
 )
 
@@ -211,11 +211,11 @@ func (p *Proven) forget(ref object.Ref) {
 // judge is the answer that a proof gives: that of the server, or not yet.
 func (p *Proven) judge(ref object.Ref, have proof) (*object.Object, error) {
 	age := have.last.Sub(have.first)
-	if p.options.Quarantine <= age || p.options.SeenAlive(ref.UID) {
+	if p.options.AbsentGracePeriod <= age || p.options.SeenAlive(ref.UID) {
 		return have.o, have.err
 	}
 	return nil, &object.UncoveredError{Ref: ref, Why: fmt.Sprintf(
-		"it was found absent, and counts as absent after staying so for %s", p.options.Quarantine)}
+		"it was found absent, and counts as absent after staying so for %s", p.options.AbsentGracePeriod)}
 }
 
 // Delete deletes. The options have to name the uid and the resourceVersion of what

@@ -110,12 +110,12 @@ func TestProofIsShared(t *testing.T) {
 	}
 }
 
-// TestQuarantine: an owner that nobody has seen alive is absent only after it was
+// TestAbsentGracePeriod: an owner that nobody has seen alive is absent only after it was
 // absent for a while; one look in between that does not prove it starts again.
-func TestQuarantine(t *testing.T) {
+func TestAbsentGracePeriod(t *testing.T) {
 	s, c := ready(t)
 	at := &clock{at: time.Now()}
-	p := c.Proven(ProofOptions{Quarantine: 40 * time.Second, Now: at.now, SeenAlive: func(uid types.UID) bool { return uid == "known" }})
+	p := c.Proven(ProofOptions{AbsentGracePeriod: 40 * time.Second, Now: at.now, SeenAlive: func(uid types.UID) bool { return uid == "known" }})
 	s.on(settingsPath, missing(configMaps, "settings"))
 	s.on(shopConfigMaps, listOf("9", ""))
 	look := func() error {

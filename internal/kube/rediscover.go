@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// isContext tells whether an error is the end of a context and says nothing of the
+// isContext reports whether an error is the end of a context and says nothing of the
 // server.
 func isContext(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -182,7 +182,7 @@ func answerOf(response *http.Response) *answer {
 	return a
 }
 
-// overloaded tells whether a 429 comes from a server that has too much to do, or
+// overloaded reports whether a 429 comes from a server that has too much to do, or
 // from what stands before it. Both speak plain text. A Status is the answer of one
 // resource and about this request alone: one that is being read into the cache, and
 // stays so for as long as its objects cannot be converted; an eviction that has to

@@ -40,7 +40,7 @@ func (v *revision) of(r object.Resource) uint64 {
 	return v.highest[r.GroupResource()]
 }
 
-// reached tells whether a resourceVersion is a number that is not lower than one
+// reached reports whether a resourceVersion is a number that is not lower than one
 // that was seen. What was seen has to be asked for before the request is sent whose
 // answer has the resourceVersion: the world goes on meanwhile.
 func reached(floor uint64, resourceVersion string) bool {
@@ -48,7 +48,7 @@ func reached(floor uint64, resourceVersion string) bool {
 	return err == nil && n > 0 && n >= floor
 }
 
-// behind tells whether a resourceVersion is a number that is lower than one that
+// behind reports whether a resourceVersion is a number that is lower than one that
 // was seen. Of one that is no number nothing can be said.
 func behind(floor uint64, resourceVersion string) bool {
 	n, err := strconv.ParseUint(resourceVersion, 10, 64)

@@ -25,7 +25,7 @@ type Scope struct {
 	Instead []string
 }
 
-// All tells whether nothing is left out.
+// All reports whether nothing is left out.
 func (s Scope) All() bool { return len(s.Namespaces)+len(s.Include)+len(s.Exclude) == 0 }
 
 // Check finds patterns that mean nothing.
@@ -43,7 +43,7 @@ func (s Scope) Check() error {
 	return nil
 }
 
-// wants tells whether the patterns take the resource.
+// wants reports whether the patterns take the resource.
 func (s Scope) wants(r object.Resource) bool {
 	name := strings.ToLower(r.GroupResource().String())
 	matches := func(patterns []string) bool {

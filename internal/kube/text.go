@@ -12,7 +12,7 @@ import (
 // errElsewhere says that a URL is not one of this server.
 var errElsewhere = errors.New("the URL is not one of this API server")
 
-// Serves tells whether a URL leads to this API server.
+// Serves reports whether a URL leads to this API server.
 func (c *Client) Serves(u *url.URL) bool {
 	return u.Scheme == c.base.Scheme && u.Host == c.base.Host
 }

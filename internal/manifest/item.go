@@ -109,7 +109,7 @@ func (it *item) reset(line int) {
 	}
 }
 
-// hasKept tells whether there is a spec or status whose kind was not known.
+// hasKept reports whether there is a spec or status whose kind was not known.
 func (it *item) hasKept() bool { return !it.spec.empty() || !it.status.empty() }
 
 func (it *item) bytes(s span) []byte { return it.text[s.from:s.to] }

@@ -144,7 +144,7 @@ func (rd *reading) finish(it *item, outer, list *listing) error {
 	return rd.complete(it, outer)
 }
 
-// strange tells whether what was read has nothing of a Kubernetes object, and
+// strange reports whether what was read has nothing of a Kubernetes object, and
 // nobody has said that it is one.
 func (rd *reading) strange(it *item, outer *listing) bool {
 	if it.seen&(hasAPIVersion|hasKind|hasMetadata) != 0 || rd.o.Kind != "" {

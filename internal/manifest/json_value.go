@@ -193,7 +193,7 @@ func inScalar(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// startsScalar tells whether text can be the start of a JSON value that the end
+// startsScalar reports whether text can be the start of a JSON value that the end
 // of the input has cut off.
 func startsScalar(text []byte) bool {
 	for _, word := range []string{"true", "false", "null"} {
@@ -204,7 +204,7 @@ func startsScalar(text []byte) bool {
 	return isNumber(append(append([]byte(nil), text...), '0'))
 }
 
-// isNumber tells whether text is a number by the grammar of JSON.
+// isNumber reports whether text is a number by the grammar of JSON.
 func isNumber(text []byte) bool {
 	digits := func() bool {
 		n := 0

@@ -80,7 +80,7 @@ func (ls *listing) understand(it *item) {
 	ls.known = ls.kind != ""
 }
 
-// isListKind tells whether kind is that of a list: List, PodList and so on.
+// isListKind reports whether kind is that of a list: List, PodList and so on.
 func isListKind(kind []byte) bool { return strings.HasSuffix(string(kind), "List") }
 
 // itemKind is the apiVersion and kind of the items that do not say theirs.

@@ -29,7 +29,7 @@ func (rd *reading) ofObject() *keep {
 	return keepObject
 }
 
-// captures tells whether the text that l reads is wanted: where a scan has left
+// captures reports whether the text that l reads is wanted: where a scan has left
 // things out, the text is what it has read.
 func (rd *reading) captures(l *lexer) bool {
 	return rd.h.Raw != nil && (l != &rd.converted || !rd.scanned)

@@ -67,7 +67,7 @@ func wideEncoding(start []byte) string {
 	return ""
 }
 
-// isJSON tells whether a text that begins with start is JSON. YAML may begin
+// isJSON reports whether a text that begins with start is JSON. YAML may begin
 // with a bracket too, but hardly with what JSON has behind it.
 func isJSON(start []byte, skipText bool) bool {
 	if opensJSON(start) {
@@ -88,7 +88,7 @@ func isJSON(start []byte, skipText bool) bool {
 	return false
 }
 
-// opensJSON tells whether text begins as a JSON object or array does.
+// opensJSON reports whether text begins as a JSON object or array does.
 func opensJSON(text []byte) bool {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	if len(text) == 0 {

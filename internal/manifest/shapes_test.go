@@ -107,7 +107,7 @@ func TestKindsOfItems(t *testing.T) {
 		{"kind behind spec", `{"spec":{"nodeName":"n"},"status":{"phase":"Failed"},"metadata":{"name":"a"},"kind":"Pod","apiVersion":"v1"}`, Options{},
 			[]string{"v1 Pod a uid= pod={n Failed mirror=false}"}},
 		{"pods of another group", `{"apiVersion":"x/v1","kind":"Pod","metadata":{"name":"a"},"spec":{"nodeName":{}}}`, Options{}, []string{"x/v1 Pod a uid="}},
-		{"definition without scope", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"a"},"spec":{"group":"b","names":{"kind":"A","plural":"a"}}}`, Options{},
+		{"CRD without scope", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"a"},"spec":{"group":"b","names":{"kind":"A","plural":"a"}}}`, Options{},
 			[]string{"apiextensions.k8s.io/v1 CustomResourceDefinition a uid="}},
 		{"discovery", `{"kind":"APIGroupList","groups":[]}`, Options{}, []string{"foreign in: document 1: line 1: an answer of API discovery"}},
 		{"nothing", "", Options{}, nil},

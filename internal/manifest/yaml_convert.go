@@ -141,7 +141,7 @@ func members(n *yaml.Node) []yamlMember {
 	return list
 }
 
-// isText tells whether a scalar is a string as Kubernetes reads YAML, by the
+// isText reports whether a scalar is a string as Kubernetes reads YAML, by the
 // rules of YAML 1.1. Times are strings there too.
 func isText(n *yaml.Node) bool {
 	switch n.ShortTag() {
@@ -153,7 +153,7 @@ func isText(n *yaml.Node) bool {
 	return false
 }
 
-// oldBoolean tells whether YAML 1.1 takes the plain scalar s for a boolean.
+// oldBoolean reports whether YAML 1.1 takes the plain scalar s for a boolean.
 func oldBoolean(s string) bool {
 	switch s {
 	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON",

@@ -63,7 +63,7 @@ func (d *yamlDocument) handNode(n *yaml.Node) error {
 	return d.list.item(d.rd.convert(&c))
 }
 
-// anchored tells whether there is an anchor or alias in n: it ties items to one
+// anchored reports whether there is an anchor or alias in n: it ties items to one
 // another.
 func anchored(n *yaml.Node) bool {
 	return n.Anchor != "" || n.Kind == yaml.AliasNode || slices.ContainsFunc(n.Content, anchored)

@@ -52,7 +52,7 @@ func (d *yamlDocument) read() (more bool, err error) {
 	}
 }
 
-// other tells whether what was thought to be a list is an object of some kind.
+// other reports whether what was thought to be a list is an object of some kind.
 func (d *yamlDocument) other() bool {
 	return d.list != nil && d.list.kind != "" && !isListKind(d.it.bytes(d.it.kind))
 }

@@ -73,7 +73,7 @@ func allDigits(b []byte) bool {
 	return true
 }
 
-// isUUID tells whether b has the form of a UID. With its four dashes it can be
+// isUUID reports whether b has the form of a UID. With its four dashes it can be
 // nothing else.
 func isUUID(b []byte) bool {
 	if len(b) != 36 || b[8] != '-' || b[13] != '-' || b[18] != '-' || b[23] != '-' {
@@ -91,7 +91,7 @@ func isUUID(b []byte) bool {
 	return true
 }
 
-// isTime tells whether b has the form 2006-01-02T15:04:05Z.
+// isTime reports whether b has the form 2006-01-02T15:04:05Z.
 func isTime(b []byte) bool {
 	const form = "2006-01-02T15:04:05Z"
 	if len(b) != len(form) {

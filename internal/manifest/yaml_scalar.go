@@ -18,10 +18,10 @@ func indentOf(b []byte) int {
 	return n
 }
 
-// isDash tells whether b starts an entry of a list.
+// isDash reports whether b starts an entry of a list.
 func isDash(b []byte) bool { return b[0] == '-' && (len(b) == 1 || b[1] == ' ') }
 
-// printable tells whether b has nothing but ASCII without controls, and letters
+// printable reports whether b has nothing but ASCII without controls, and letters
 // beyond it that are no line breaks to YAML.
 func printable(b []byte) bool {
 	i := 0
@@ -80,7 +80,7 @@ func keyEnd(b []byte) int {
 	}
 }
 
-// startsPlain tells whether a plain scalar can start as b does, without doubt.
+// startsPlain reports whether a plain scalar can start as b does, without doubt.
 func startsPlain(b []byte) bool {
 	switch c := b[0]; c {
 	case '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`', '=', '<', '~':
@@ -91,7 +91,7 @@ func startsPlain(b []byte) bool {
 	return true
 }
 
-// insidePlain tells whether b has nothing that ends a plain scalar.
+// insidePlain reports whether b has nothing that ends a plain scalar.
 func insidePlain(b []byte) bool {
 	for rest := b; ; {
 		i := bytes.IndexByte(rest, ':')
@@ -118,7 +118,7 @@ func insidePlain(b []byte) bool {
 	}
 }
 
-// continuesPlain tells whether b is one more line of a plain scalar. It may
+// continuesPlain reports whether b is one more line of a plain scalar. It may
 // start with most of what a scalar itself cannot start with.
 func continuesPlain(b []byte) bool {
 	b = bytes.TrimRight(b, " ")

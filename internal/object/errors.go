@@ -3,7 +3,7 @@ package object
 import "fmt"
 
 // UnknownKindError says that an apiVersion and kind do not map to a served
-// resource. The collector retries such a reference for ever and keeps the
+// resource. The collector retries such a reference forever and keeps the
 // object. (spec §3.11, Q6)
 type UnknownKindError struct {
 	APIVersion string

@@ -20,7 +20,7 @@ type JobFacts struct {
 // Upstream: api/batch/v1/types.go JobControllerName.
 const BuiltInManager = "kubernetes.io/job-controller"
 
-// Elsewhere tells whether another controller than the one of Kubernetes manages
+// Elsewhere reports whether a controller other than the one of Kubernetes manages
 // the Job.
 func (j *JobFacts) Elsewhere() bool { return j.ManagedBy != "" && j.ManagedBy != BuiltInManager }
 

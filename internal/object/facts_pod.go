@@ -37,7 +37,7 @@ type Claim struct {
 	Ephemeral bool `json:"e,omitzero"`
 }
 
-// Finished tells whether the pod has run to its end.
+// Finished reports whether the pod has run to its end.
 func (p *PodFacts) Finished() bool { return p.Phase == "Succeeded" || p.Phase == "Failed" }
 
 func (p *PodFacts) store(s *StoredFacts) { s.Pod = p }

@@ -45,7 +45,7 @@ func TokenBy(account string, uid types.UID, secretType string) *Token {
 	return &Token{Account: account, AccountUID: uid, Sure: secretType == TokenType}
 }
 
-// Of tells whether the token is one of a ServiceAccount, by its name and uid.
+// Of reports whether the token is one of a ServiceAccount, by its name and uid.
 //
 // Upstream: apiserver/pkg/authentication/serviceaccount/util.go IsServiceAccountToken.
 func (t *Token) Of(account string, uid types.UID) bool {

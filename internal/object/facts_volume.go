@@ -42,7 +42,7 @@ const (
 	MigratedToAnnotation  = "pv.kubernetes.io/migrated-to"
 )
 
-// Bound tells whether the volume belongs to a claim.
+// Bound reports whether the volume belongs to a claim.
 func (v *PVFacts) Bound() bool { return v.Phase == "Bound" }
 
 func (v *PVFacts) store(s *StoredFacts) { s.PV = v }
@@ -71,7 +71,7 @@ type StatefulSetFacts struct {
 	ClaimTemplates []string `json:"claims,omitempty"`
 }
 
-// Made tells whether a claim of this name is one that the StatefulSet of that name has
+// Made reports whether a claim of this name is one that the StatefulSet of that name has
 // made for one of its pods, whatever their number is by now.
 //
 // Upstream: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimName.

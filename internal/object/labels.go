@@ -53,7 +53,7 @@ func (l Labels) Lookup(label string) (value string, exists bool) {
 	return "", false
 }
 
-// Has tells whether the label is there.
+// Has reports whether the label is there.
 func (l Labels) Has(label string) bool {
 	_, ok := l.Lookup(label)
 	return ok

@@ -66,16 +66,16 @@ func (o *Object) rare() *Rare {
 // change the slice.
 func (o *Object) Finalizers() []string { return o.rare().Finalizers }
 
-// HasFinalizer tells whether name is among the finalizers.
+// HasFinalizer reports whether name is among the finalizers.
 func (o *Object) HasFinalizer(name string) bool {
 	return o.Rare != nil && slices.Contains(o.Rare.Finalizers, name)
 }
 
-// BeingDeleted tells whether the object has a deletion timestamp. The API calls
+// BeingDeleted reports whether the object has a deletion timestamp. The API calls
 // such an object Terminating.
 func (o *Object) BeingDeleted() bool { return o.Rare != nil && o.Rare.DeletionTimestamp != 0 }
 
-// WaitingForDependents tells whether the object is being deleted in the
+// WaitingForDependents reports whether the object is being deleted in the
 // foreground.
 func (o *Object) WaitingForDependents() bool {
 	return o.BeingDeleted() && o.HasFinalizer(Foreground)
@@ -101,7 +101,7 @@ func (o *Object) Controller() (OwnerReference, bool) {
 	return OwnerReference{}, false
 }
 
-// RefersTo tells whether one of the owner references has the UID.
+// RefersTo reports whether one of the owner references has the UID.
 func (o *Object) RefersTo(uid types.UID) bool {
 	for i := range o.Owners {
 		if o.Owners[i].UID == uid {
@@ -125,7 +125,7 @@ func (o *Object) Edit() *Rare {
 	return o.Rare
 }
 
-// Equal tells whether two objects have the same content, resourceVersion
+// Equal reports whether two objects have the same content, resourceVersion
 // included. Nil and empty lists are equal, as they are once serialised.
 func Equal(a, b *Object) bool {
 	x, y := a.rare(), b.rare()

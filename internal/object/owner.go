@@ -53,7 +53,7 @@ type OwnerReference struct {
 	BlockOwnerDeletion Flag
 }
 
-// Blocks tells whether the reference holds back a foreground deletion of its
+// Blocks reports whether the reference holds back a foreground deletion of its
 // owner.
 func (o OwnerReference) Blocks() bool { return o.BlockOwnerDeletion == True }
 
@@ -64,7 +64,7 @@ func (o OwnerReference) In(namespace string) Ref {
 	return Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: namespace, Name: o.Name, UID: o.UID}
 }
 
-// Names tells whether the reference has exactly the coordinates of r.
+// Names reports whether the reference has exactly the coordinates of r.
 func (o OwnerReference) Names(r Ref) bool {
 	return o.UID == r.UID && o.Name == r.Name && o.Kind == r.Kind && o.APIVersion == r.APIVersion
 }

@@ -66,7 +66,7 @@ func orFalse(annotations map[string]string, key string) string {
 	return "false"
 }
 
-// Has tells whether all of p is asked for.
+// Has reports whether all of p is asked for.
 func (q Protection) Has(p Protection) bool { return q&p == p }
 
 // Protection is what the annotations of the object ask for.

@@ -40,7 +40,7 @@ func VerbsOf(names []string) Verbs {
 	return v
 }
 
-// Has tells whether all verbs of w are offered.
+// Has reports whether all verbs of w are offered.
 func (v Verbs) Has(w Verbs) bool { return v&w == w }
 
 // Names lists the verbs in alphabetical order.
@@ -164,7 +164,7 @@ func phantom(of Resource, kind, name string, namespaced bool) Resource {
 	return Resource{Group: of.Group, Version: of.Version, Kind: kind, Name: name, Namespaced: namespaced}
 }
 
-// Served tells whether the resource has a path at all. A phantom such as
+// Served reports whether the resource has a path at all. A phantom such as
 // `podlists` maps but is not served.
 func (r Resource) Served() bool { return r.Verbs != 0 }
 
@@ -189,7 +189,7 @@ func (rs *Resources) Preferred(gr schema.GroupResource) (Resource, bool) {
 	return rs.list[i], true
 }
 
-// Monitored tells whether the collector watches this resource: it is the
+// Monitored reports whether the collector watches this resource: it is the
 // preferred version, offers delete, list and watch, and is not an Event.
 // (spec §3.3)
 //

@@ -60,23 +60,23 @@ func (a account) consequences(effects []report.Effect, all outcome.Outcomes) []r
 	return list
 }
 
-// counts tells whether an effect follows from our requests.
+// counts reports whether an effect follows from our requests.
 func (a account) counts(e *report.Effect, tr *outcome.Track) bool {
 	switch {
 	case tr.Target:
 		return true
-	case a.seed.Verb == Collect && e.Contested && a.left[tr.First.Ref] == nil:
+	case a.seed.Verb == Collect && e.DependsOnTiming && a.left[tr.First.Ref] == nil:
 		return true // nothing else was tried than what this collection can come to
 	case a.seed.Verb == Collect && tr.Changed != 0:
 		return a.cause.caused(tr)
 	case a.seed.Verb == Collect:
 		return e.Outcome == report.Unknown && a.left[tr.First.Ref] == nil && a.cause.reaches(tr.First)
 	default:
-		return !e.Baseline
+		return !e.AlreadyHappening
 	}
 }
 
-// seen tells whether the snapshot has the object. What a controller makes in the
+// seen reports whether the snapshot has the object. What a controller makes in the
 // simulation is not there yet.
 func (a account) seen(o *object.Object) bool {
 	return a.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name) != nil
@@ -100,10 +100,10 @@ func changeOf(e *report.Effect, out *outcome.Outcome) (report.Change, bool) {
 	}
 }
 
-// goes tells whether an outcome is that an object goes, or is on its way.
+// goes reports whether an outcome is that an object goes, or is on its way.
 func goes(o report.Outcome) bool { return o == report.Deleted || o == report.Blocked }
 
-// mayGo tells whether an object goes if events come in another order.
+// mayGo reports whether an object goes if events come in another order.
 func mayGo(out *outcome.Outcome) bool {
 	return slices.ContainsFunc(out.Ends, func(x outcome.End) bool { return goes(x.Outcome.Result) })
 }
@@ -133,7 +133,7 @@ func certaintyOf(e *report.Effect, c *report.Consequence) report.Certainty {
 	switch {
 	case e.Outcome == report.Unknown, e.Later == report.Unknown && e.Outcome == report.Kept:
 		return report.Undecided
-	case e.Contested, e.Reason == string(reason.RequestRefused):
+	case e.DependsOnTiming, e.Reason == string(reason.RequestRefused):
 		return report.Possible
 	case c.When == report.FinalizerRemoved && e.Outcome == report.Kept:
 		return report.Possible
@@ -150,7 +150,7 @@ func (r *Result) Stays() []object.Ref {
 	for i := range r.Plan.Effects {
 		e := &r.Plan.Effects[i]
 		left := e.Reason == string(reason.NotAskedFor) || e.Reason == string(reason.Protected)
-		if e.Outcome == report.Kept && e.Later == "" && !left && !e.Baseline && !e.Contested {
+		if e.Outcome == report.Kept && e.Later == "" && !left && !e.AlreadyHappening && !e.DependsOnTiming {
 			list = append(list, object.Ref(e.Object))
 		}
 	}

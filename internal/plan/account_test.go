@@ -122,7 +122,7 @@ func TestAccount(t *testing.T) {
 			want: "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Deleted AtOnce, Deleted",
 		},
 		{
-			name: "the API of a definition that goes with its last instance",
+			name: "the API of a CRD that goes with its last instance",
 			world: "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com deleting grace=0 fin=customresourcecleanup.apiextensions.k8s.io " +
 				"defines=example.com/v1:Widget:widgets established terminating\n" +
 				"apiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged=true\n" +
@@ -304,7 +304,7 @@ func TestAccountIsWhole(t *testing.T) {
 		}
 		twins := slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID })
 		for _, e := range released.Plan.Effects {
-			if e.Baseline || e.Outcome == report.Kept {
+			if e.AlreadyHappening || e.Outcome == report.Kept {
 				continue
 			}
 			if twins && e.Outcome == report.Unknown {

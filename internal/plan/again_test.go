@@ -87,7 +87,7 @@ func TestComesBack(t *testing.T) {
 		{"a role of the system", "rbac.authorization.k8s.io/v1 ClusterRole view labels=kubernetes.io/bootstrapping=rbac-defaults", "", []string{"ClusterRole view: kube-apiserver"}},
 		{"a role", "rbac.authorization.k8s.io/v1 ClusterRole view", "", nil},
 		{"an APIService of the API server", "apiregistration.k8s.io/v1 APIService v1.apps labels=kube-aggregator.kubernetes.io/automanaged=onstart", "", []string{"APIService v1.apps: kube-apiserver"}},
-		{"an APIService of a definition", "apiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged=true\napiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established", "",
+		{"an APIService of a CRD", "apiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged=true\napiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established", "",
 			[]string{"APIService v1.example.com: kube-apiserver CustomResourceDefinition widgets.example.com"}},
 		{"an APIService without one", "apiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged=true", "", nil},
 		{"an APIService of somebody", "apiregistration.k8s.io/v1 APIService v1.example.com", "", nil},

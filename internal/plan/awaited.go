@@ -120,7 +120,7 @@ func (a *awaited) takersWithUs() []object.Ref {
 	return list
 }
 
-// anyDeletedBefore tells whether the snapshot has an object that is being deleted.
+// anyDeletedBefore reports whether the snapshot has an object that is being deleted.
 func (a *awaited) anyDeletedBefore() bool {
 	if a.deletedBefore == nil {
 		found := slices.ContainsFunc(a.snap.Objects, (*object.Object).BeingDeleted)

@@ -34,7 +34,7 @@ type cause struct {
 	withoutUs map[types.UID]bool
 }
 
-// caused tells whether what happened to an object follows from our requests, or may.
+// caused reports whether what happened to an object follows from our requests, or may.
 // What would have happened anyway does, too, where it is on their way.
 func (c *cause) caused(tr *outcome.Track) bool {
 	switch {
@@ -49,7 +49,7 @@ func (c *cause) caused(tr *outcome.Track) bool {
 	}
 }
 
-// Follows tells whether something happened to an object after our requests, and because
+// Follows reports whether something happened to an object after our requests, and because
 // of them. Where it happened only when finalizers came off what others had deleted before,
 // it has to be on the way of ours, and must not go with theirs alone.
 func (c *cause) Follows(tr *outcome.Track) bool {
@@ -65,13 +65,13 @@ func (c *cause) Follows(tr *outcome.Track) bool {
 	}
 }
 
-// Besides tells whether an object was only looked at because of what others had deleted
+// Besides reports whether an object was only looked at because of what others had deleted
 // before.
 func (c *cause) Besides(tr *outcome.Track) bool {
 	return tr.Decision.Phase&(outcome.AfterOthers|outcome.LaterOfOthers) != 0 && !c.reaches(tr.First)
 }
 
-// reaches tells whether deletes of the objects of our requests may touch an object.
+// reaches reports whether deletes of the objects of our requests may touch an object.
 func (c *cause) reaches(o *object.Object) bool {
 	if c.from == nil {
 		c.reachOn(c.paths())
@@ -118,7 +118,7 @@ func (c *cause) requested() []*object.Object {
 	return list
 }
 
-// goesWithoutUs tells whether an object goes when the finalizers come off what others had
+// goesWithoutUs reports whether an object goes when the finalizers come off what others had
 // deleted before, although we ask for nothing.
 func (c *cause) goesWithoutUs(o *object.Object) bool {
 	if c.withoutUs == nil {
@@ -163,7 +163,7 @@ func (c *cause) goneWithoutUs() map[types.UID]bool {
 // nobody knows who is faster, and it is gone afterwards.
 func (c *cause) claim(all outcome.Outcomes) {
 	for _, out := range all {
-		if out.Baseline && (c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)) {
+		if out.AlreadyHappening && (c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)) {
 			out.Anyway = true
 		}
 	}
@@ -177,11 +177,11 @@ func (c *cause) exonerate(all outcome.Outcomes) {
 		return
 	}
 	for key, out := range all {
-		if !out.Contested || out.Baseline || c.reaches(out.Track.First) {
+		if !out.DependsOnTiming || out.AlreadyHappening || c.reaches(out.Track.First) {
 			continue
 		}
 		if tr := c.tracks.ByUID[key]; tr == nil || !c.caused(tr) {
-			out.Baseline = true
+			out.AlreadyHappening = true
 		}
 	}
 }

@@ -27,10 +27,10 @@ func TestRemembersElsewhere(t *testing.T) {
 	}
 	contested := 0
 	for _, e := range beside.Plan.Effects {
-		if e.Contested {
+		if e.DependsOnTiming {
 			contested++
 		}
-		if e.Object.Namespace == "m" && (!e.Baseline || e.Later != "") {
+		if e.Object.Namespace == "m" && (!e.AlreadyHappening || e.Later != "") {
 			t.Errorf("%s %s is called our doing: %s", e.Outcome, e.Object.Name, e.Message)
 		}
 	}
@@ -54,7 +54,7 @@ func TestOnlyNear(t *testing.T) {
 		var got []string
 		for _, e := range planOf(t, world, plan.Options{Explore: plan.Usual, OnlyNear: tt.near}).Plan.Effects {
 			text := e.Object.Namespace + "/" + e.Object.Name + " " + string(e.Outcome)
-			if e.Baseline {
+			if e.AlreadyHappening {
 				text += " anyway"
 			}
 			got = append(got, text)

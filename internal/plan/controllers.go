@@ -62,7 +62,7 @@ func reasonOf(c controllers.Controller) reason.Code {
 	return reason.DeletedByController
 }
 
-// releases tells whether a simulated controller takes the finalizer off.
+// releases reports whether a simulated controller takes the finalizer off.
 func (w *controllerSet) releases(finalizer string) bool {
 	return slices.ContainsFunc(w.controllers, func(c controllers.Controller) bool {
 		r, ok := c.(controllers.Releaser)

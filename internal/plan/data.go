@@ -29,7 +29,7 @@ func (s storage) addTo(p *report.Plan) {
 func (s storage) dataOf(apiVersion, kind string) report.Data {
 	if object.GroupOf(apiVersion) == "" {
 		switch kind {
-		case claimKind, volumeKind:
+		case resourceClaimKind, volumeKind:
 			return report.VolumeData
 		case "Secret":
 			return report.SecretData
@@ -42,8 +42,8 @@ func (s storage) dataOf(apiVersion, kind string) report.Data {
 }
 
 const (
-	claimKind  = "PersistentVolumeClaim"
-	volumeKind = "PersistentVolume"
+	resourceClaimKind = "PersistentVolumeClaim"
+	volumeKind        = "PersistentVolume"
 )
 
 // behind says what becomes of the storage behind the claims and volumes that the
@@ -51,7 +51,7 @@ const (
 func (s storage) behind(effects []report.Effect) []report.Storage {
 	var going []*report.Effect
 	for i := range effects {
-		if e := &effects[i]; (s.takes(e) || e.Reason == string(reason.ClaimLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
+		if e := &effects[i]; (s.takes(e) || e.Reason == string(reason.PVCLeft)) && s.dataOf(e.Object.APIVersion, e.Object.Kind) == report.VolumeData {
 			going = append(going, e)
 		}
 	}
@@ -65,8 +65,8 @@ func (s storage) behind(effects []report.Effect) []report.Storage {
 			continue
 		}
 		if found, some := all.behind(e.Object); some {
-			if e.Reason == string(reason.ClaimLeft) && found.Volume != nil {
-				found.Fate, found.Message = report.Kept, "stays with the claim"
+			if e.Reason == string(reason.PVCLeft) && found.Volume != nil {
+				found.Outcome, found.Message = report.Kept, "stays with the PVC"
 			}
 			ofClaim[e] = found
 			if found.Volume != nil {
@@ -86,11 +86,11 @@ func (s storage) behind(effects []report.Effect) []report.Storage {
 	return list
 }
 
-// takes tells whether the seed deletes the object, or may.
+// takes reports whether the seed deletes the object, or may.
 func (s storage) takes(e *report.Effect) bool {
 	switch e.Outcome {
 	case report.Deleted, report.Blocked, report.Unknown:
-		return !e.Baseline || s.collects
+		return !e.AlreadyHappening || s.collects
 	default:
 		return false
 	}
@@ -147,20 +147,20 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 		found := report.Storage{Claim: &claim, Volume: &volume, ReclaimPolicy: v.ReclaimPolicy}
 		switch open := all.unknown[volume]; {
 		case open != nil:
-			found.Fate, found.Message = report.Unknown, outcome.PlainWhy(open.Message)
+			found.Outcome, found.Message = report.Unknown, outcome.PlainWhy(open.Message)
 		case v.ReclaimPolicy == controllers.ReclaimDelete:
-			found.Fate, found.Message = report.Deleted, "deleted with the claim"
+			found.Outcome, found.Message = report.Deleted, "deleted with the PVC"
 		case v.ReclaimPolicy == controllers.ReclaimRecycle:
-			found.Fate, found.Message = report.Deleted, "wiped when the claim is gone"
+			found.Outcome, found.Message = report.Deleted, "wiped when the PVC is gone"
 		case v.ReclaimPolicy == controllers.ReclaimRetain:
-			found.Fate, found.Message = report.Kept, "stays when the claim is gone"
+			found.Outcome, found.Message = report.Kept, "stays when the PVC is gone"
 		default:
-			found.Fate, found.Message = report.Unknown, policyUnknown(v.ReclaimPolicy)
+			found.Outcome, found.Message = report.Unknown, policyUnknown(v.ReclaimPolicy)
 		}
 		return found, true
 	}
 	if all.unseen != "" {
-		return report.Storage{Claim: &claim, Fate: report.Unknown, Message: "not known, nor whether there is any: " + all.unseen}, true
+		return report.Storage{Claim: &claim, Outcome: report.Unknown, Message: "not known, nor whether there is any: " + all.unseen}, true
 	}
 	return report.Storage{}, false
 }
@@ -170,7 +170,7 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 //
 // Rule: spec §7.1; KEP-2644.
 func (all seenVolumes) alone(volume report.Ref) report.Storage {
-	found := report.Storage{Volume: &volume, Fate: report.Unknown}
+	found := report.Storage{Volume: &volume, Outcome: report.Unknown}
 	o := all.byRef[volume]
 	if o == nil || o.Volume() == nil {
 		found.Message = policyUnknown("")
@@ -179,11 +179,11 @@ func (all seenVolumes) alone(volume report.Ref) report.Storage {
 	found.ReclaimPolicy = o.Volume().ReclaimPolicy
 	switch {
 	case found.ReclaimPolicy == controllers.ReclaimRetain:
-		found.Fate, found.Message = report.Kept, "stays when the volume is gone"
+		found.Outcome, found.Message = report.Kept, "stays when the volume is gone"
 	case found.ReclaimPolicy != controllers.ReclaimDelete:
 		found.Message = policyUnknown(found.ReclaimPolicy)
 	case o.HasFinalizer("external-provisioner.volume.kubernetes.io/finalizer") || o.HasFinalizer("kubernetes.io/pv-controller"):
-		found.Fate, found.Message = report.Deleted, "deleted before the volume is gone"
+		found.Outcome, found.Message = report.Deleted, "deleted before the volume is gone"
 	default:
 		found.Message = "not known: no finalizer of the volume says that somebody deletes it"
 	}

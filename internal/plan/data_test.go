@@ -47,7 +47,7 @@ func TestStorage(t *testing.T) {
 	for _, test := range []struct {
 		name, world, hidden, want string
 	}{
-		{"deleted with the claim", claim + "v1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Delete by=csi.example.com csi", "", "data pv Delete Deleted"},
+		{"deleted with the PVC", claim + "v1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Delete by=csi.example.com csi", "", "data pv Delete Deleted"},
 		{"a volume that nobody is known to have provisioned", claim + "v1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Delete", "", "data pv Delete Unknown"},
 		{"kept", claim + "v1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Retain", "", "data pv Retain Kept"},
 		{"wiped", claim + "v1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Recycle", "", "data pv Recycle Deleted"},
@@ -55,7 +55,7 @@ func TestStorage(t *testing.T) {
 		{"a policy of nobody", claim + "v1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Burn", "", "data pv Burn Unknown"},
 		{"reserved for a claim of that name", claim + "v1 PersistentVolume pv claim=s/data: reclaim=Delete", "", "data pv Delete Deleted"},
 		{"of a claim of that name that was before", claim + "v1 PersistentVolume pv phase=Released claim=s/data:old reclaim=Delete", "", ""},
-		{"of a claim elsewhere", claim + "v1 PersistentVolume pv phase=Bound claim=t/data:d reclaim=Delete", "", ""},
+		{"of a PVC elsewhere", claim + "v1 PersistentVolume pv phase=Bound claim=t/data:d reclaim=Delete", "", ""},
 		{"no volume", claim, "", ""},
 		{"volumes that cannot be listed", claim, "PersistentVolume", "data -  Unknown"},
 		{"a volume that shows nothing", claim + "v1 PersistentVolume pv", "", "data -  Unknown"},
@@ -78,7 +78,7 @@ func TestStorage(t *testing.T) {
 				if x.Message == "" {
 					t.Errorf("nothing is said of %s", name(x.Volume))
 				}
-				got = append(got, fmt.Sprintf("%s %s %s %s", name(x.Claim), name(x.Volume), x.ReclaimPolicy, x.Fate))
+				got = append(got, fmt.Sprintf("%s %s %s %s", name(x.Claim), name(x.Volume), x.ReclaimPolicy, x.Outcome))
 			}
 			if diff := cmp.Diff(test.want, strings.Join(got, "; ")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -54,7 +54,7 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// passing tells whether objects of the kind come and go by the minute, and hold nothing
+// passing reports whether objects of the kind come and go by the minute, and hold nothing
 // that anybody would miss.
 func passing(r report.Ref) bool {
 	switch object.GroupOf(r.APIVersion) {

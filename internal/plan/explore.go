@@ -187,11 +187,11 @@ func (x *explorer) contest(key types.UID, here, there *outcome.Outcome, other *s
 	if m != nil && m.what != "" {
 		e.Because, e.Remembered = report.Memory, m.what
 	}
-	shown.Contested = true
+	shown.DependsOnTiming = true
 	if outcome.Rank(there.Result) < outcome.Rank(shown.Result) {
 		next := *there
 		next.Track = there.Track.Retold(other.recorder.words, x.s.recorder.words)
-		next.Contested, next.Baseline = true, shown.Baseline && there.Baseline
+		next.DependsOnTiming, next.AlreadyHappening = true, shown.AlreadyHappening && there.AlreadyHappening
 		next.Ends = append([]outcome.End{{Outcome: shown, Because: e.Because, Message: x.s.sentence(shown), Remembered: e.Remembered}}, shown.Ends...)
 		shown.Ends = nil
 		x.all[key] = &next
@@ -203,6 +203,6 @@ func (x *explorer) contest(key types.UID, here, there *outcome.Outcome, other *s
 // sentence is the message of an outcome by itself.
 func (s *simulation) sentence(out *outcome.Outcome) string {
 	alone := *out
-	alone.Contested, alone.Ends = false, nil
+	alone.DependsOnTiming, alone.Ends = false, nil
 	return s.effects(outcome.Outcomes{s.tracks.Key(out.Track.First.Ref): &alone})[0].Message
 }

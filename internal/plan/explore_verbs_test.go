@@ -32,13 +32,13 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 		options     plan.Options
 		want        string
 	}{
-		{"a finalizer comes off, and two ends are possible", "v1 ConfigMap n/a deleting grace=0 fin=x/y\n" + race, take, plan.Options{}, "Explored: 3 objects, 64 schedules, 33 memories\nm Deleted NoSolidOwner\na Deleted FinalizerTaken\nb Orphaned OrphanDependents or Deleted schedule"},
-		{"a finalizer comes off, and elsewhere there is garbage with two ends", "v1 ConfigMap m/a deleting grace=0 fin=x/y uid=other\n" + race, take, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nm Deleted NoSolidOwner anyway\na Deleted FinalizerTaken\nb Orphaned OrphanDependents anyway"},
+		{"a finalizer comes off, and two ends are possible", "v1 ConfigMap n/a deleting grace=0 fin=x/y\n" + race, take, plan.Options{}, "Explored: 3 objects, 64 schedules, 33 memories\nm Deleted NoExistingOwner\na Deleted FinalizerTaken\nb Orphaned OrphanDependents or Deleted schedule"},
+		{"a finalizer comes off, and elsewhere there is garbage with two ends", "v1 ConfigMap m/a deleting grace=0 fin=x/y uid=other\n" + race, take, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nm Deleted NoExistingOwner anyway\na Deleted FinalizerTaken\nb Orphaned OrphanDependents anyway"},
 		{"a finalizer comes off, and beside it a deletion goes on that may have been missed", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion\nv1 ConfigMap n/a owners=left deleting grace=0 fin=x/y", take, plan.Options{}, "Explored: 2 objects, 64 schedules, 35 memories\na Deleted FinalizerTaken\nleft Blocked DeletionMissed or Deleted memory anyway"},
 		{"the same, and only what is near is asked for", "v1 ConfigMap m/a deleting grace=0 fin=x/y uid=other\n" + race, take, plan.Options{OnlyNear: true}, "Explored: 1 objects, 64 schedules, 33 memories\na Deleted FinalizerTaken"},
-		{"the collector of Kubernetes, garbage with two ends", race, collect, plan.Options{}, "Explored: 2 objects, 64 schedules, 33 memories\nm Deleted NoSolidOwner\nb Orphaned OrphanDependents or Deleted schedule"},
-		{"our own collector, the same", race, collect, plan.Options{Rules: engine.Strict}, "Explored: 2 objects, 64 schedules, 0 memories\nm Deleted NoSolidOwner\nb Orphaned OrphanDependents or Deleted schedule"},
-		{"the collector of Kubernetes may have missed a deletion", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nleft Blocked DeletionMissed or Deleted memory"},
+		{"the garbage collector of Kubernetes, garbage with two ends", race, collect, plan.Options{}, "Explored: 2 objects, 64 schedules, 33 memories\nm Deleted NoExistingOwner\nb Orphaned OrphanDependents or Deleted schedule"},
+		{"our own collector, the same", race, collect, plan.Options{Rules: engine.Strict}, "Explored: 2 objects, 64 schedules, 0 memories\nm Deleted NoExistingOwner\nb Orphaned OrphanDependents or Deleted schedule"},
+		{"the garbage collector of Kubernetes may have missed a deletion", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nleft Blocked DeletionMissed or Deleted memory"},
 		{"our own starts now", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{Rules: engine.Strict}, "Explored: 1 objects, 64 schedules, 0 memories\nleft Deleted NoBlockingDependents"},
 		{"our own in another namespace", race, collect, plan.Options{Rules: engine.Strict, Keep: func(o *object.Object, _ bool) reason.Code {
 			if o.Namespace != "m" {
@@ -69,7 +69,7 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 				for _, o := range x.Otherwise {
 					got += fmt.Sprintf(" or %s %s", o.Outcome, o.Because)
 				}
-				if x.Baseline {
+				if x.AlreadyHappening {
 					got += " anyway"
 				}
 			}

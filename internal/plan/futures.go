@@ -67,7 +67,7 @@ type futures struct {
 	late   *outcome.Late
 }
 
-// over tells whether a step belongs to the future that the plan does not expect.
+// over reports whether a step belongs to the future that the plan does not expect.
 func (f *futures) over(step int) bool { return f.end != nil && step > f.steps }
 
 func (f *futures) try(uid types.UID, names []string) {
@@ -114,18 +114,18 @@ func (s *simulation) goOn(ctx context.Context, all outcome.Outcomes) error {
 	s.futures.last = s.judge.Outcomes()
 	for _, out := range all {
 		// It may have happened anyway, and now it follows from our requests.
-		out.Anyway = out.Anyway || out.Baseline && out.Track.Changed&outcome.InLaterFuture != 0 && !out.Track.Awaited && !s.endsByHealing(out.Track)
+		out.Anyway = out.Anyway || out.AlreadyHappening && out.Track.Changed&outcome.InLaterFuture != 0 && !out.Track.Awaited && !s.endsByHealing(out.Track)
 	}
 	return nil
 }
 
-// endsByHealing tells whether an object goes on in the end because somebody answers again,
+// endsByHealing reports whether an object goes on in the end because somebody answers again,
 // and our requests have nothing to do with it.
 func (s *simulation) endsByHealing(tr *outcome.Track) bool {
 	return s.futures.healed && tr.Changed&(outcome.AfterSeed|outcome.AfterRelease|outcome.AfterOthers) == 0 && !s.cause.reaches(tr.First)
 }
 
-// waitForSurroundings tells whether something stays that may go when nodes, APIs and
+// waitForSurroundings reports whether something stays that may go when nodes, APIs and
 // webhooks answer again.
 func waitForSurroundings(all outcome.Outcomes) bool {
 	for _, out := range all {
@@ -193,7 +193,7 @@ type holding struct {
 	actor    string
 }
 
-// anyHeld tells whether a future has anything come off.
+// anyHeld reports whether a future has anything come off.
 func (s *simulation) anyHeld(next future) bool {
 	s.awaited.find()
 	for _, tr := range s.tracks.ByUID {

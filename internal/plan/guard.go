@@ -140,7 +140,7 @@ func (f *foreseen) expect(p object.Patch) {
 	}
 }
 
-// covers tells whether every part of a patch is part of the plan. A strategic
+// covers reports whether every part of a patch is part of the plan. A strategic
 // patch of owners that a server refuses is followed by a list; both mean the same
 // wish, so a plan that has the list foresees the patch.
 func (f *foreseen) covers(p object.Patch) bool {
@@ -159,14 +159,14 @@ func (f *foreseen) covers(p object.Patch) bool {
 	})
 }
 
-// leavesOut tells whether one of the planned lists is without the owner.
+// leavesOut reports whether one of the planned lists is without the owner.
 func (f *foreseen) leavesOut(uid types.UID) bool {
 	return slices.ContainsFunc(f.lists, func(l []object.OwnerReference) bool {
 		return !slices.ContainsFunc(l, func(o object.OwnerReference) bool { return o.UID == uid })
 	})
 }
 
-// unblocks tells whether a patch says nothing but that references stop blocking.
+// unblocks reports whether a patch says nothing but that references stop blocking.
 func unblocks(p object.Patch) bool {
 	return p.Type == object.StrategicMerge && len(p.DeleteOwners) == 0
 }

@@ -31,25 +31,25 @@ func TestContestedContainers(t *testing.T) {
 		contested            string
 	}{
 		{
-			name:    "two definitions go, each with an owner of one object (S073)",
+			name:    "two CRDs go, each with an owner of one object (S073)",
 			world:   namespaces + definitions + "example.com/v1 Gadget g\nv1 ConfigMap n/c owners=g,ws!" + held,
 			targets: "ws gs", policy: engine.ForegroundPolicy,
 			contested: "c",
 		},
 		{
-			name:    "two instances of one definition own one object (S073)",
+			name:    "two instances of one CRD own one object (S073)",
 			world:   namespaces + definitions + "example.com/v1 Widget n/v\nexample.com/v1 Widget n/w\nv1 ConfigMap n/c owners=v,w" + held,
 			targets: "ws", policy: engine.Background,
 			contested: "c",
 		},
 		{
-			name:    "a definition and its only instance own one object (S073)",
+			name:    "a CRD and its only instance own one object (S073)",
 			world:   namespaces + definitions + "example.com/v1 Gadget g\nrbac.authorization.k8s.io/v1 ClusterRole c owners=g!,gs" + held,
 			targets: "gs", policy: engine.OrphanPolicy,
 			contested: "c",
 		},
 		{
-			name:    "one owner goes with the definition, the other stays",
+			name:    "one owner goes with the CRD, the other stays",
 			world:   namespaces + definitions + "example.com/v1 Widget n/w\nv1 ConfigMap n/s\nv1 ConfigMap n/c owners=s,w" + held,
 			targets: "ws", policy: engine.Background,
 		},
@@ -65,7 +65,7 @@ func TestContestedContainers(t *testing.T) {
 			targets: "n", policy: engine.Background,
 		},
 		{
-			name:    "a request comes after the collector took the other's owner",
+			name:    "a request comes after the garbage collector took the other's owner",
 			world:   "v1 ConfigMap n/a\nv1 ConfigMap n/b\nv1 Secret n/c owners=a,b" + held,
 			targets: "a b", policy: engine.Background,
 			contested: "c",
@@ -91,7 +91,7 @@ func TestContestedContainers(t *testing.T) {
 			}
 			var contested []string
 			for _, e := range result.Plan.Effects {
-				if e.Contested {
+				if e.DependsOnTiming {
 					contested = append(contested, e.Object.Name)
 				}
 				if e.Outcome == report.Unknown {

@@ -61,7 +61,7 @@ func TestExploringInventsNothing(t *testing.T) {
 			reached[o.Ref] = true
 		}
 		for _, e := range simulate(t, snap, plan.DeleteSeed(policy, target.Ref), plan.Options{Explore: 5}).Plan.Effects {
-			if e.Outcome == report.Unknown || !e.Contested {
+			if e.Outcome == report.Unknown || !e.DependsOnTiming {
 				continue
 			}
 			contested++
@@ -97,7 +97,7 @@ func TestOneEnd(t *testing.T) {
 			certain++
 		}
 		for _, e := range simulate(t, snap, seed, plan.Options{Explore: 30}).Plan.Effects {
-			if e.Contested {
+			if e.DependsOnTiming {
 				t.Fatalf("%s delete of %v: %v, and %s: %s %v in\n%s", policy, targets, *usual.Plan.Exploration,
 					object.Ref(e.Object), e.Outcome, e.Otherwise, scenario.World{Objects: snap.Objects})
 			}

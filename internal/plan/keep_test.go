@@ -47,7 +47,7 @@ func TestKeep(t *testing.T) {
 	for _, e := range result.Plan.Effects {
 		got[e.Object.Name] = string(e.Outcome) + " " + e.Reason
 	}
-	want := map[string]string{"kept": "Kept Protected", "garbage": "Deleted NoSolidOwner", "pruned": "Pruned DanglingReferences"}
+	want := map[string]string{"kept": "Kept Protected", "garbage": "Deleted NoExistingOwner", "pruned": "Pruned DanglingReferences"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("effects (-want +got):\n%s", diff)
 	}

@@ -110,12 +110,12 @@ func (s lateSearch) lateControllers(ctx context.Context, l *outcome.Late, old []
 	return nil
 }
 
-// cleans tells whether a doer is who empties a namespace or a definition.
+// cleans reports whether a doer is who empties a namespace or a definition.
 func cleans(by evidence.Doer, o *object.Object) bool {
 	return by == evidence.NamespaceController && o.Is(object.Namespace) || by == evidence.CRDController && o.Is(object.CRD)
 }
 
-// unreadable tells whether what is in an object cannot even be listed.
+// unreadable reports whether what is in an object cannot even be listed.
 func (s lateSearch) unreadable(o *object.Object) bool {
 	_, hidden := s.neighbours.Hidden(o)
 	return hidden
@@ -231,7 +231,7 @@ func (s lateSearch) lateCollector(ctx context.Context, l *outcome.Late, old []*o
 	return err
 }
 
-// couldGoOn tells whether the collector has something to do for an object that is being
+// couldGoOn reports whether the collector has something to do for an object that is being
 // deleted in the foreground: to delete a dependent that nobody has deleted, or, where
 // none is left, to take its finalizer off. A server that refuses it holds the object. What was
 // made while it waits for another one it looks at when that has gone.

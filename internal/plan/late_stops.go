@@ -35,7 +35,7 @@ func (r *recorder) sake(ref object.Ref) object.Ref {
 	return ref
 }
 
-// collectorStops tells whether the collector is late with a write: with the finalizer of
+// collectorStops reports whether the collector is late with a write: with the finalizer of
 // an object, or with a dependent that has to go, or to be let go, before that comes off.
 func (r *recorder) collectorStops(ref object.Ref) (reason.Code, bool) {
 	if r.beside.Late == nil || r.actor != outcome.ActorCollector {

@@ -113,7 +113,7 @@ metadata: {name: data, namespace: shop, uid: u-data, deletionTimestamp: "2026-05
 		got := map[string]report.Outcome{}
 		for _, e := range result.Plan.Effects {
 			got[e.Object.KubectlName()] = e.Outcome
-			if e.Contested {
+			if e.DependsOnTiming {
 				t.Errorf("%v, %d schedules: %s depends on timing: %s", c.rules, c.explore, e.Object.KubectlName(), e.Message)
 			}
 		}

@@ -31,22 +31,22 @@ func (l leaving) controllerOf(o *object.Object, finalizer string) (string, repor
 		name = j.Controller.KubectlName()
 	}
 	switch {
-	case j.State == report.RemoverAlive && !l.allLeave(j.Working):
+	case j.State == report.FinalizerControllerAlive && !l.allLeave(j.Working):
 		return name, report.ControllerRuns
-	case j.State == report.RemoverGone:
+	case j.State == report.FinalizerControllerGone:
 		return name, report.ControllerGone
 	default:
 		return name, report.ControllerUnknown
 	}
 }
 
-// allLeave tells whether all of some pods are gone or on their way out, and nobody
+// allLeave reports whether all of some pods are gone or on their way out, and nobody
 // makes them again.
 func (l leaving) allLeave(pods []report.Ref) bool {
 	return len(pods) > 0 && !slices.ContainsFunc(pods, func(r report.Ref) bool { return l.staysInUse(object.Ref(r)) })
 }
 
-// staysInUse tells whether a pod stays, or its controller does, which makes it again.
+// staysInUse reports whether a pod stays, or its controller does, which makes it again.
 // One that the snapshot does not have stays.
 func (l leaving) staysInUse(ref object.Ref) bool {
 	o := l.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)

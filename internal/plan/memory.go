@@ -16,7 +16,7 @@ import (
 // but its first lists.
 type memory struct {
 	// waited are objects that once waited for their dependents and no longer do. The
-	// collector's node keeps that for ever.
+	// collector's node keeps that forever.
 	//
 	// Upstream: pkg/controller/garbagecollector/graph.go markDeletingDependents.
 	waited map[types.UID]bool

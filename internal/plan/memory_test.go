@@ -78,7 +78,7 @@ func TestWhatMayBeRemembered(t *testing.T) {
 			}
 			var contested []string
 			for _, e := range result.Plan.Effects {
-				if !e.Contested {
+				if !e.DependsOnTiming {
 					continue
 				}
 				line := fmt.Sprintf("%s %s", e.Object.Name, e.Outcome)

@@ -31,7 +31,7 @@ func (m messenger) message(e *report.Effect, detail string) string {
 
 // hinge says what the end of a contested object depends on, and what its others are.
 func hinge(e *report.Effect) string {
-	if !e.Contested {
+	if !e.DependsOnTiming {
 		return ""
 	}
 	text, also := "depends on timing", []string(nil)
@@ -73,7 +73,7 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	case e.Reason == string(reason.FinalizerTaken):
 		return "nothing else holds it"
 	case e.Reason == string(reason.VolumeReclaimed):
-		return "goes with its claim " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
+		return "goes with its PVC " + names(e.Because) + ", and the storage behind it, too: its reclaim policy is Delete"
 	case e.Reason == string(reason.AccountGone) && slices.ContainsFunc(e.Because, m.went):
 		return "a token of " + names(e.Because) + ", and goes with it"
 	case e.Reason == string(reason.AccountGone):
@@ -81,7 +81,7 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	case e.Reason == string(reason.DeletedByController) && len(e.Because) > 0:
 		return "goes with " + names(e.Because)
 	case e.Reason == string(reason.DeletedByController):
-		return "deleted by another controller than the collector"
+		return "deleted by a controller other than the garbage collector"
 	case len(e.Because) > 0 && !slices.ContainsFunc(e.Because, m.went):
 		if len(e.Because) > 1 {
 			return "none of its owners exists: " + names(e.Because)
@@ -151,7 +151,7 @@ func releaseText(of report.Ref, list []report.Release) string {
 	return text + " comes off"
 }
 
-// went tells whether an owner was there at first, and has gone or is about to.
+// went reports whether an owner was there at first, and has gone or is about to.
 func (m messenger) went(owner report.Ref) bool {
 	tr := m.tracks.ByUID[owner.UID]
 	return tr != nil && tr.First.Name == owner.Name && tr.First.Namespace == owner.Namespace &&
@@ -165,11 +165,11 @@ func keptSentence(e *report.Effect) string {
 	case e.Reason == string(reason.FinalizerTaken):
 		return "loses the finalizer and stays, for it is not being deleted"
 	case e.Reason == string(reason.VolumeRetained):
-		return "stays with its data: its claim " + names(e.Because) + " goes, and its reclaim policy is Retain"
-	case e.Reason == string(reason.ClaimLeft):
-		return "stays with its data: StatefulSets leave their claims, and " + names(e.Because) + " goes"
+		return "stays with its data: its PVC " + names(e.Because) + " goes, and its reclaim policy is Retain"
+	case e.Reason == string(reason.PVCLeft):
+		return "stays with its data: StatefulSets leave their PVCs, and " + names(e.Because) + " goes"
 	case e.Reason == string(reason.VolumeRecycled):
-		return "stays, and its data is erased: its claim " + names(e.Because) + " goes, and its reclaim policy is Recycle"
+		return "stays, and its data is erased: its PVC " + names(e.Because) + " goes, and its reclaim policy is Recycle"
 	case e.Reason == string(reason.CollectorNotWorking):
 		return "stays: kube-controller-manager does not run, and the garbage collector with it"
 	case e.Reason == string(reason.WebhookUnreachable), e.Reason == string(reason.ConversionFails):
@@ -181,7 +181,7 @@ func keptSentence(e *report.Effect) string {
 	case e.Reason == "AbsenceNotProven":
 		return "stays: it is not proven that its owner " + names(e.Because) + " is absent"
 	case e.Reason == "OwnerRefInvalidNamespace":
-		return "stays: it is cluster-scoped, and the collector gives up on its namespaced owner " + names(e.Because)
+		return "stays: it is cluster-scoped, and the garbage collector gives up on its namespaced owner " + names(e.Because)
 	case len(e.Because) > 0:
 		return "kept by " + names(e.Because)
 	default:
@@ -232,7 +232,7 @@ func blockedSentence(e *report.Effect) string {
 	case reason.ControllerNotWorking:
 		return "held only by a controller of kube-controller-manager, which does not run"
 	case reason.DeletionMissed:
-		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the collector will not look at again until it restarts"
+		return "held by " + strings.Join(b.Finalizers, ", ") + ", which the garbage collector will not look at again until it restarts"
 	default:
 		text := "held by " + holders(b.Finalizers)
 		if len(b.Dependents) > 0 {
@@ -249,7 +249,7 @@ func holders(finalizers []string) string {
 		return "finalizers " + strings.Join(finalizers, ", ") + " until their controllers remove them"
 	}
 	text := "finalizer " + finalizers[0]
-	if by, when := Remover(finalizers[0]); by != "" {
+	if by, when := RemovedBy(finalizers[0]); by != "" {
 		return text + " until " + by + " removes it, " + when
 	}
 	return text + " until its controller removes it"
@@ -258,7 +258,7 @@ func holders(finalizers []string) string {
 func (m messenger) unknownSentence(e *report.Effect) string {
 	switch {
 	case e.Reason == "UnknownOwnerKind" && m.allKinds:
-		return "the kind of its owner " + names(e.Because) + " is not served: the collector keeps it and tries again for ever"
+		return "the kind of its owner " + names(e.Because) + " is not served: the garbage collector keeps it and tries again forever"
 	case e.Reason == "UnknownOwnerKind":
 		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
 	case e.Reason == string(reason.DependentUnknown):
@@ -272,7 +272,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.ProtectionUnknown):
 		return "whether finalizer " + strings.Join(e.BlockedBy.Finalizers, ", ") + " goes is not known"
 	case e.Reason == string(reason.VolumeUnknown):
-		return "what becomes of it without its claim " + names(e.Because) + " is not known"
+		return "what becomes of it without its PVC " + names(e.Because) + " is not known"
 	case e.Reason == string(reason.WebhookUnknown):
 		return "whether a webhook has to be asked that does not answer is not known"
 	case e.Reason == string(reason.TokenUnknown):

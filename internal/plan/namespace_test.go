@@ -96,7 +96,7 @@ func TestNamespaces(t *testing.T) {
 			"ConfigMap c: Deleted goes with its owner namespace/shop",
 			"Namespace shop: Deleted deleted as requested"}},
 		{"what is in it owns what is in none", shop + "v1 ConfigMap shop/c\nrbac.authorization.k8s.io/v1 ClusterRole viewer owners=c", allBut("", ""), nil, nil, []string{
-			"ClusterRole viewer: Kept stays: it is cluster-scoped, and the collector gives up on its namespaced owner configmap/c",
+			"ClusterRole viewer: Kept stays: it is cluster-scoped, and the garbage collector gives up on its namespaced owner configmap/c",
 			"ConfigMap c: Deleted goes with namespace/shop", "Namespace shop: Deleted deleted as requested"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -26,14 +26,14 @@ func (n near) only(targets []object.Ref, all outcome.Outcomes) near {
 		n.namespaces[ref.Namespace] = true
 	}
 	for _, out := range all {
-		if !out.Baseline || out.Anyway {
+		if !out.AlreadyHappening || out.Anyway {
 			n.namespaces[out.Track.First.Namespace] = true
 		}
 	}
 	return n
 }
 
-// concerns tells whether the request has to do with what becomes of an object. A
+// concerns reports whether the request has to do with what becomes of an object. A
 // collection in some namespaces has nothing to do with what is garbage, protected or
 // on its way elsewhere, unless that follows from what it does there.
 func (n near) concerns(out *outcome.Outcome) bool {
@@ -44,6 +44,6 @@ func (n near) concerns(out *outcome.Outcome) bool {
 	case n.namespaces == nil:
 		return true
 	default:
-		return !out.Baseline || out.Anyway || n.namespaces[o.Namespace]
+		return !out.AlreadyHappening || out.Anyway || n.namespaces[o.Namespace]
 	}
 }

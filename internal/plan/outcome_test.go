@@ -27,7 +27,7 @@ func TestOutcomes(t *testing.T) {
 			name:    "terminating before, and gone because of the request",
 			world:   "v1 Secret n/s owners=c! fin=foregroundDeletion deleting grace=0\nv1 ConfigMap n/c\nv1 ConfigMap n/d owners=s!,c",
 			targets: "c", policy: engine.Background,
-			want: "Deleted Requested c; Deleted NoSolidOwner d; Deleted NoBlockingDependents s (before)",
+			want: "Deleted Requested c; Deleted NoExistingOwner d; Deleted NoBlockingDependents s (before)",
 		},
 		{
 			name:    "one target takes the other",
@@ -104,7 +104,7 @@ func TestOutcomes(t *testing.T) {
 			var got []string
 			for _, e := range result.Plan.Effects {
 				line := fmt.Sprintf("%s %s %s", e.Outcome, e.Reason, e.Object.Name)
-				if e.Baseline {
+				if e.AlreadyHappening {
 					line += " (before)"
 				}
 				got = append(got, line)

@@ -24,13 +24,13 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 	}
 	var more []report.Effect
 	for _, out := range s.sorted(s.futures.last) {
-		if all[s.tracks.Key(out.Track.First.Ref)] != nil || out.Baseline || !s.near().concerns(out) || s.endsByHealing(out.Track) {
+		if all[s.tracks.Key(out.Track.First.Ref)] != nil || out.AlreadyHappening || !s.near().concerns(out) || s.endsByHealing(out.Track) {
 			continue
 		}
 		e := report.Effect{Object: report.RefOf(out.Track.First.Ref), Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}
 		if key := s.tracks.Key(out.Track.First.Ref); s.futures.untouched[key] != nil {
 			e = s.effects(outcome.Outcomes{key: s.futures.untouched[key]})[0]
-			e.Baseline = false
+			e.AlreadyHappening = false
 		}
 		s.addFutures(&e, out.Track, h)
 		// It stays, but not as it was.
@@ -96,7 +96,7 @@ func (h bothHolds) of(o *object.Object, e *report.Effect) []report.Release {
 }
 
 func (s *simulation) addFutures(e *report.Effect, tr *outcome.Track, h bothHolds) {
-	if e.Baseline || e.Outcome == report.Unknown {
+	if e.AlreadyHappening || e.Outcome == report.Unknown {
 		return
 	}
 	if len(s.futures.expectedReleases)+len(s.futures.releasesOfAwaited) > 0 {

@@ -27,7 +27,7 @@ func TestBecauseNamesEveryOwner(t *testing.T) {
 		}{
 			{
 				name: "all absent", owners: func(i int) string { return fmt.Sprintf("v1:ConfigMap:o%d:o%d", i, i) },
-				outcome: report.Deleted, because: n, reason: "NoSolidOwner", strict: report.Deleted, strictReason: "NoSolidOwner",
+				outcome: report.Deleted, because: n, reason: "NoExistingOwner", strict: report.Deleted, strictReason: "NoExistingOwner",
 			},
 			{
 				name: "the last one is there", owners: func(i int) string {
@@ -46,7 +46,7 @@ func TestBecauseNamesEveryOwner(t *testing.T) {
 					}
 					return fmt.Sprintf("v1:ConfigMap:o%d:o%d", i, i)
 				},
-				outcome: report.Deleted, because: n, reason: "NoSolidOwner", strict: report.Kept, strictReason: "AbsenceNotProven",
+				outcome: report.Deleted, because: n, reason: "NoExistingOwner", strict: report.Kept, strictReason: "AbsenceNotProven",
 			},
 		} {
 			var owners []string

@@ -141,7 +141,7 @@ func fits(e report.Effect, last *object.Object) bool {
 }
 
 // TestNothingUnknownIsDeleted: no deletion rests on an owner of which the snapshot
-// does not show whether it exists, nor on one whose own fate is unknown.
+// does not show whether it exists, nor on one whose own outcome is unknown.
 func TestNothingUnknownIsDeleted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap := drawSnapshot(t)
@@ -163,7 +163,7 @@ func TestNothingUnknownIsDeleted(t *testing.T) {
 			}
 			for _, ref := range o.Owners {
 				if owner := seen[ref.UID]; unknown[ref.UID] && names(ref, owner, o.Namespace) {
-					t.Fatalf("%s is deleted, the fate of its owner %s is unknown", o.Ref, ref.Name)
+					t.Fatalf("%s is deleted, the outcome of its owner %s is unknown", o.Ref, ref.Name)
 				}
 				if seen[ref.UID] == nil && !covered(snap, ref, o.Namespace) {
 					t.Fatalf("%s is deleted, its owner %s is not covered", o.Ref, ref.Name)
@@ -206,17 +206,17 @@ func TestCollectWritesToNothingUnknown(t *testing.T) {
 		}
 	})
 	if writes == 0 || unknown == 0 {
-		t.Errorf("%d writes and %d unknown fates: the property shows nothing", writes, unknown)
+		t.Errorf("%d writes and %d unknown outcomes: the property shows nothing", writes, unknown)
 	}
 }
 
-// names tells whether a reference means the object that has its uid.
+// names reports whether a reference means the object that has its uid.
 func names(ref object.OwnerReference, owner *object.Object, namespace string) bool {
 	return ref.Name == owner.Name && strings.EqualFold(ref.Kind, owner.Kind) && ref.APIVersion == owner.APIVersion &&
 		(owner.Namespace == "" || owner.Namespace == namespace)
 }
 
-// covered tells whether the snapshot shows that the owner does not exist.
+// covered reports whether the snapshot shows that the owner does not exist.
 func covered(snap *snapshot.Snapshot, ref object.OwnerReference, namespace string) bool {
 	r, err := snap.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {

@@ -56,7 +56,7 @@ func TestProtectedObjects(t *testing.T) {
 	}{
 		{"the claims go with the pods", set + claim + "\n" + pod + "owners=set!^ claims=data", "", []string{
 			"StatefulSet db: Deleted Requested", "PersistentVolumeClaim data: Deleted WaitingOwner", "Pod db-0: Deleted WaitingOwner"}},
-		{"another pod uses the claim", set + claim + "\n" + pod + "claims=data", "", []string{
+		{"another pod uses the PVC", set + claim + "\n" + pod + "claims=data", "", []string{
 			"StatefulSet db: Blocked BlockingDependents waits for persistentvolumeclaim/data",
 			"PersistentVolumeClaim data: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/db-0"}},
 		{"pods not covered", set + claim, "Pod", []string{
@@ -65,10 +65,10 @@ func TestProtectedObjects(t *testing.T) {
 		{"volumes not shown", set + claim + "\n" + pod, "", []string{
 			"StatefulSet db: Unknown DependentUnknown goes only after persistentvolumeclaim/data, of which it is not known whether it goes",
 			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods do not all show their volumes: db-0"}},
-		{"somebody else holds the claim, too", set + strings.Replace(claim, "protection", "protection,x/y", 1) + "\n" + pod + "claims=data", "", []string{
+		{"somebody else holds the PVC, too", set + strings.Replace(claim, "protection", "protection,x/y", 1) + "\n" + pod + "claims=data", "", []string{
 			"StatefulSet db: Blocked BlockingDependents waits for persistentvolumeclaim/data",
 			"PersistentVolumeClaim data: Blocked FinalizerRemains held by finalizers kubernetes.io/pvc-protection, x/y until their controllers remove them; waits for pod/db-0"}},
-		{"the pod waits for its claim, and the claim for its pod",
+		{"the pod waits for its PVC, and the claim for its pod",
 			"v1 Pod s/db-0 uid=p node=n1 phase=Running period=30 claims=data\nv1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection owners=p!^", "", []string{
 				"PersistentVolumeClaim data: Blocked CycleOfWaiting waits in a circle with pod/db-0",
 				"Pod db-0: Blocked CycleOfWaiting waits in a circle with persistentvolumeclaim/data"}},

@@ -126,7 +126,7 @@ func (r unrecorded) Get(ctx context.Context, ref object.Ref) (*object.Object, er
 	return r.read(ctx, ref)
 }
 
-// mayBeServed tells whether a kind such as AllowList, which maps because there is
+// mayBeServed reports whether a kind such as AllowList, which maps because there is
 // a kind Allow, could be a kind of its own: in a group of which not all kinds are
 // known.
 func (r *recorder) mayBeServed(ref object.Ref) bool {
@@ -309,7 +309,7 @@ func (r *recorder) collect(cause int) {
 	}
 }
 
-// watches tells whether the collector watches the kind of the object.
+// watches reports whether the collector watches the kind of the object.
 func (r *recorder) watches(o *object.Object) bool {
 	group, version := object.SplitAPIVersion(o.APIVersion)
 	gvk := schema.GroupVersionKind{Group: group, Version: version, Kind: o.Kind}

@@ -88,7 +88,7 @@ func (s *simulation) effects(all outcome.Outcomes) []report.Effect {
 		effects[i] = report.Effect{
 			Object: report.RefOf(out.Track.First.Ref), Outcome: out.Result, Reason: out.Reason,
 			Because: refs(out.Because), RemovedReferences: refs(out.Removed),
-			Baseline: out.Baseline, Contested: out.Contested, Otherwise: out.Otherwise(), Assumptions: out.Assumptions,
+			AlreadyHappening: out.AlreadyHappening, DependsOnTiming: out.DependsOnTiming, Otherwise: out.Otherwise(), Assumptions: out.Assumptions,
 		}
 		if b := out.Blocked; b != nil && out.Result != report.Deleted {
 			effects[i].BlockedBy = b

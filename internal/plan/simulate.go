@@ -177,7 +177,7 @@ type simulation struct {
 
 func (o Options) strict() bool { return o.Rules == engine.Strict }
 
-// notAskedFor tells whether the Keeper says so of an object.
+// notAskedFor reports whether the Keeper says so of an object.
 func (s *simulation) notAskedFor(o *object.Object) bool {
 	return s.options.Keep != nil && s.options.Keep(o, false) == reason.NotAskedFor
 }
@@ -275,7 +275,7 @@ func (s *simulation) runRemoval(ctx context.Context, random *rand.Rand) error {
 	return s.drain(ctx, random)
 }
 
-// running tells whether the collector has seen everything before finalizers come off.
+// running reports whether the collector has seen everything before finalizers come off.
 func (s *simulation) running() bool { return s.options.memory != nil && s.options.memory.running }
 
 // look surveys what the request can reach, if other runs are to be tried.

@@ -64,7 +64,7 @@ func (c stepCauses) note(n int, r *record, removed bool) {
 	}
 }
 
-// stuck lists the attempts that are repeated for ever without effect. Those that
+// stuck lists the attempts that are repeated forever without effect. Those that
 // are repeated only because something is not in the snapshot, is not watched or is
 // not proven are left out: a real collector knows more, or means it so.
 func (s *simulation) stuck() []report.Stuck {

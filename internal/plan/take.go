@@ -79,18 +79,18 @@ func (s *simulation) compare(ctx context.Context, all outcome.Outcomes) error {
 		}
 		switch b := without[key]; {
 		case b == nil || !costsNoMore(out, b):
-			out.Contested = out.Contested || race && out.Result == report.Deleted
+			out.DependsOnTiming = out.DependsOnTiming || race && out.Result == report.Deleted
 		case out.Track.Changed == 0 && len(out.Ends) == 0:
 			delete(all, key)
 		default:
-			out.Baseline = true
+			out.AlreadyHappening = true
 		}
 	}
 	maps.DeleteFunc(all, func(_ types.UID, out *outcome.Outcome) bool { return s.standsBeside(all, out) })
 	return nil
 }
 
-// standsBeside tells whether an object that nothing touched is only there as a dependent
+// standsBeside reports whether an object that nothing touched is only there as a dependent
 // of what is blocked without the request, too.
 func (s *simulation) standsBeside(all outcome.Outcomes, out *outcome.Outcome) bool {
 	if out.Track.Target || out.Result != report.Kept || out.Track.Changed != 0 || out.Track.Decision.Phase != 0 || len(out.Ends) > 0 {
@@ -98,11 +98,11 @@ func (s *simulation) standsBeside(all outcome.Outcomes, out *outcome.Outcome) bo
 	}
 	return !slices.ContainsFunc(out.Because, func(ref object.Ref) bool {
 		owner := s.judge.Of(all, ref)
-		return owner != nil && !owner.Baseline
+		return owner != nil && !owner.AlreadyHappening
 	})
 }
 
-// costsNoMore tells whether of all ends of an object that in which most of it is gone is
+// costsNoMore reports whether of all ends of an object that in which most of it is gone is
 // like the one of a run without the request.
 func costsNoMore(out, without *outcome.Outcome) bool {
 	most := out

@@ -30,7 +30,7 @@ func TestRemoveFinalizer(t *testing.T) {
 			name:    "the last finalizer: gone with the request",
 			world:   "v1 ConfigMap n/a fin=x/y" + deleting,
 			targets: "a", finalizers: "x/y",
-			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request",
+			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately",
 		},
 		{
 			name:    "one of two: the other holds",
@@ -42,55 +42,55 @@ func TestRemoveFinalizer(t *testing.T) {
 			name:    "both, in whatever order they are named",
 			world:   "v1 ConfigMap n/a fin=x/y,x/z" + deleting,
 			targets: "a", finalizers: "x/z,x/y",
-			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request",
+			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately",
 		},
 		{
 			name:    "dependents go with what is released",
 			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=a",
 			targets: "a", finalizers: "x/y",
-			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request; " +
-				"Deleted NoSolidOwner b: goes with its owner configmap/a",
+			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
+				"Deleted NoExistingOwner b: goes with its owner configmap/a",
 		},
 		{
 			name:    "dependents of what stays held stay",
 			world:   "v1 ConfigMap n/a fin=x/y,x/z" + deleting + "\nv1 Secret n/b owners=a",
 			targets: "a", finalizers: "x/y",
-			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; Kept SolidOwner b: kept by configmap/a; goes when x/z of configmap/a comes off",
+			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; Kept ExistingOwner b: kept by configmap/a; goes when x/z of configmap/a comes off",
 		},
 		{
-			name:    "without orphan what was to be orphaned is collected, unless the collector is quicker (S138, Q8)",
+			name:    "without orphan what was to be orphaned is collected, unless the garbage collector is quicker (S138, Q8)",
 			world:   "v1 ConfigMap n/a fin=orphan" + deleting + "\nv1 Secret n/b owners=a\nv1 Secret n/c owners=b",
 			targets: "a", finalizers: "orphan",
-			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request; " +
-				"Deleted NoSolidOwner b: goes with its owner configmap/a (depends on timing) (contested); " +
-				"Deleted NoSolidOwner c: goes with its owner secret/b (depends on timing) (contested)",
+			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
+				"Deleted NoExistingOwner b: goes with its owner configmap/a (depends on timing) (contested); " +
+				"Deleted NoExistingOwner c: goes with its owner secret/b (depends on timing) (contested)",
 		},
 		{
 			name:    "without foregroundDeletion the owner goes at once, and what blocked it stays",
 			world:   "v1 ConfigMap n/a fin=foregroundDeletion" + deleting + "\nv1 Secret n/b owners=a! fin=x/y" + deleting,
 			targets: "a", finalizers: "foregroundDeletion",
-			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request",
+			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately",
 		},
 		{
-			name:    "the collector ends what the finalizer kept it from ending",
+			name:    "the garbage collector ends what the finalizer kept it from ending",
 			world:   "v1 ConfigMap n/a fin=foregroundDeletion" + deleting + "\nv1 Secret n/b owners=a! fin=x/y" + deleting,
 			targets: "b", finalizers: "x/y",
 			want: "Deleted NoBlockingDependents a: is being deleted already, and nothing holds it any more; " +
-				"Deleted FinalizerTaken b: nothing else holds it: it goes with this very request",
+				"Deleted FinalizerTaken b: nothing else holds it: deleted immediately",
 		},
 		{
 			name:    "what waited for the object is closer to its end",
 			world:   "v1 ConfigMap n/a fin=x/z,foregroundDeletion" + deleting + "\nv1 Secret n/b owners=a! fin=x/y" + deleting,
 			targets: "b", finalizers: "x/y",
 			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; " +
-				"Deleted FinalizerTaken b: nothing else holds it: it goes with this very request",
+				"Deleted FinalizerTaken b: nothing else holds it: deleted immediately",
 		},
 		{
 			name:    "what is garbage anyway is told apart, what stays anyway is not told",
 			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=v1:ConfigMap:gone:g\nv1 Secret n/c fin=x/z" + deleting + "\nv1 Secret n/d owners=c",
 			targets: "a", finalizers: "x/y",
-			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request; " +
-				"Deleted NoSolidOwner b: its owner configmap/gone does not exist (before)",
+			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
+				"Deleted NoExistingOwner b: its owner configmap/gone does not exist (before)",
 		},
 		{
 			name:    "an object that is not being deleted stays",
@@ -102,7 +102,7 @@ func TestRemoveFinalizer(t *testing.T) {
 			name:    "a dependent of an owner that is not seen stays unknown",
 			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=a,apps/v1:StatefulSet:w:w",
 			targets: "a", finalizers: "x/y",
-			want: "Deleted FinalizerTaken a: nothing else holds it: it goes with this very request; " +
+			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
 				"Unknown OwnerNotCovered b: whether statefulset.apps/w exists is not known: no list of it was seen",
 		},
 	} {
@@ -121,10 +121,10 @@ func TestRemoveFinalizer(t *testing.T) {
 			var got []string
 			for _, e := range result.Plan.Effects {
 				line := fmt.Sprintf("%s %s %s: %s", e.Outcome, e.Reason, e.Object.Name, e.Message)
-				if e.Contested {
+				if e.DependsOnTiming {
 					line += " (contested)"
 				}
-				if e.Baseline {
+				if e.AlreadyHappening {
 					line += " (before)"
 				}
 				got = append(got, line)

@@ -15,7 +15,7 @@ import (
 // (spec I5)
 type undecided map[object.Ref]*outcome.Outcome
 
-// ourCollector tells whether the simulated collector is the one of this program, which is
+// ourCollector reports whether the simulated collector is the one of this program, which is
 // going to send the writes. The collector of Kubernetes asks nobody.
 func (s *simulation) ourCollector() bool {
 	return s.seed.Verb == Collect && s.options.Rules == engine.Strict

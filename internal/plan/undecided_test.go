@@ -42,7 +42,7 @@ items:
 			engine.Strict,
 			map[string]string{
 				"root": "Unknown DependentUnknown", "garbage": "Unknown DependentUnknown",
-				"below": "Unknown OwnerUnknown", "open": "Unknown UnknownOwnerKind", "certain": "Deleted NoSolidOwner",
+				"below": "Unknown OwnerUnknown", "open": "Unknown UnknownOwnerKind", "certain": "Deleted NoExistingOwner",
 			},
 			[]string{"certain"},
 		},
@@ -50,7 +50,7 @@ items:
 			engine.Upstream,
 			map[string]string{
 				"root": "Unknown DependentUnknown", "garbage": "Unknown DependentUnknown",
-				"below": "Deleted WaitingOwner", "open": "Unknown UnknownOwnerKind", "certain": "Deleted NoSolidOwner",
+				"below": "Deleted WaitingOwner", "open": "Unknown UnknownOwnerKind", "certain": "Deleted NoExistingOwner",
 			},
 			[]string{"garbage", "below", "certain"},
 		},

@@ -20,6 +20,6 @@ var dataKinds = []schema.GroupKind{
 	object.StatefulSet.GroupKind,
 }
 
-// Data tells whether an object belongs to the block of data, which a plan shows
+// Data reports whether an object belongs to the block of data, which a plan shows
 // apart from everything else and which takes more than a `y` to delete.
 func Data(r object.Ref) bool { return slices.Contains(dataKinds, kindOf(r)) }

@@ -45,7 +45,7 @@ func Parse(name string) (Command, error) {
 	for i, c := range Commands() {
 		names[i] = string(c)
 	}
-	return "", fmt.Errorf("%q is no command that needs rights: these are %s", name, strings.Join(names, ", "))
+	return "", fmt.Errorf("%q is no command that needs permissions: these are %s", name, strings.Join(names, ", "))
 }
 
 // Options say for whom the rights are.

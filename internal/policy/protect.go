@@ -51,7 +51,7 @@ type Policy struct {
 	Allow map[schema.GroupKind]bool
 }
 
-// Check tells whether the object is protected, and why. Where several reasons
+// Check reports whether the object is protected, and why. Where several reasons
 // hold it is the one that is hardest to lift.
 func (p Policy) Check(o *object.Object) (reason.Code, bool) {
 	kind := kindOf(o.Ref)

@@ -3,9 +3,9 @@ package reason
 // What the rules of the collector find.
 const (
 	NoOwners                 Code = "NoOwners"
-	SolidOwner               Code = "SolidOwner"
+	ExistingOwner            Code = "ExistingOwner"
 	DanglingReferences       Code = "DanglingReferences"
-	NoSolidOwner             Code = "NoSolidOwner"
+	NoExistingOwner          Code = "NoExistingOwner"
 	WaitingOwner             Code = "WaitingOwner"
 	WaitingOwnerInCycle      Code = "WaitingOwnerInCycle"
 	NoBlockingDependents     Code = "NoBlockingDependents"
@@ -26,22 +26,22 @@ const (
 
 // Collector are the reasons of the collector.
 var Collector = &Family{
-	Title: "Reasons of the collector",
+	Title: "Reasons of the garbage collector",
 	Found: "in effects, steps and explanations",
 	Meanings: []Meaning{
-		{Code: NoOwners, Short: "it has no owners", Long: "The object has no owner references, so the collector never touches it."},
-		{Code: SolidOwner, Short: "an owner exists that does not wait for its dependents", Long: "At least one owner exists and is not waiting for its dependents to go: the object stays."},
-		{Code: DanglingReferences, Short: "an owner keeps it; references to other owners are removed", Long: "An owner is solid, so the object stays; its references to absent or waiting owners are removed."},
-		{Code: NoSolidOwner, Short: "every owner is absent", Long: "Every owner is absent: the object is garbage and is deleted."},
-		{Code: WaitingOwner, Short: "an owner waits for it to go, and no other keeps it", Long: "No owner is solid and one is being deleted in the foreground: the object is deleted so that the owner can go."},
+		{Code: NoOwners, Short: "it has no owners", Long: "The object has no owner references, so the garbage collector never touches it."},
+		{Code: ExistingOwner, Short: "an owner exists that does not wait for its dependents", Long: "At least one owner exists and does not wait for its dependents to go: the object stays."},
+		{Code: DanglingReferences, Short: "an owner keeps it; references to other owners are removed", Long: "An owner exists, so the object stays; its references to absent or waiting owners are removed."},
+		{Code: NoExistingOwner, Short: "every owner is absent", Long: "Every owner is absent: the object is garbage and is deleted."},
+		{Code: WaitingOwner, Short: "an owner waits for it to go, and no other keeps it", Long: "No owner exists that keeps it, and one is being deleted in the foreground: the object is deleted so that the owner can go."},
 		{Code: WaitingOwnerInCycle, Short: "an owner waits for it to go, and the owners may form a cycle", Long: "As WaitingOwner, and a dependent of the object waits for its own dependents: the object's references stop blocking first, so that a cycle cannot hold itself."},
 		{Code: NoBlockingDependents, Short: "no dependent blocks the deletion any more", Long: "A foreground deletion has no blocking dependents left: the finalizer foregroundDeletion is removed."},
 		{Code: WaitingForDependents, Short: "dependents block the deletion", Long: "A foreground deletion waits until its blocking dependents are gone."},
-		{Code: BeingDeleted, Short: "it is being deleted already", Long: "The object is already being deleted and does not wait for dependents: the collector leaves it alone."},
+		{Code: BeingDeleted, Short: "it is being deleted already", Long: "The object is already being deleted and does not wait for dependents: the garbage collector leaves it alone."},
 		{Code: NotFound, Short: "it does not exist", Long: "The object is gone; whoever refers to it is looked at."},
 		{Code: UIDMismatch, Short: "an object of that name has another UID", Long: "An object of that name exists with another uid: the one that was meant is gone."},
 		{Code: OwnerRefInvalidNamespace, Short: "a cluster-scoped object refers to a namespaced owner", Long: "A cluster-scoped object refers to a namespaced owner, which cannot be looked up: it is kept and never retried."},
-		{Code: UnknownOwnerKind, Short: "the kind of an owner is not known to be served", Long: "The kind of an owner is not served: nothing about the object is decided, it is kept and retried for ever."},
+		{Code: UnknownOwnerKind, Short: "the kind of an owner is not known to be served", Long: "The kind of an owner is not served: nothing about the object is decided, it is kept and retried forever."},
 		ownerNotCovered,
 		{Code: ObjectNotCovered, Short: "nothing is known of the place of the object", Long: "The snapshot does not contain the place where the object would be: it may exist or not."},
 		{Code: LookupFailed, Short: "the server did not answer a read", Long: "The server refused or failed to answer a read; the attempt is repeated."},

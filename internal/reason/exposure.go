@@ -2,7 +2,7 @@ package reason
 
 // What has to happen for an object to be lost.
 const (
-	DefinitionDeleted Code = "DefinitionDeleted"
+	CRDDeleted        Code = "CRDDeleted"
 	LookedAt          Code = "LookedAt"
 	NewDependent      Code = "NewDependent"
 	CollectorRestarts Code = "CollectorRestarts"
@@ -25,19 +25,19 @@ var Condition = &Family{
 	Title: "Conditions of an exposure",
 	Found: "in what `dry-run unserve` says of when something is lost",
 	Meanings: []Meaning{
-		{Code: DefinitionDeleted, Long: "The definition is deleted, and its instances with it: dependents that are looked at within 30 seconds lose their owner."},
-		{Code: LookedAt, Long: "The collector looks at the dependents in the first 30 seconds, for whatever reason."},
+		{Code: CRDDeleted, Long: "The CRD is deleted, and its instances with it: dependents that are looked at within 30 seconds lose their owner."},
+		{Code: LookedAt, Long: "The garbage collector looks at the dependents in the first 30 seconds, for whatever reason."},
 		{Code: NewDependent, Long: "An object is created with a reference through the version in the first 30 seconds, or later if the owner was looked for meanwhile."},
 		{Code: CollectorRestarts, Long: "kube-controller-manager has restarted, or changed its leader, shortly before, and is not through with what it looks at when it begins."},
 		{Code: Polled, Long: "The kind of the object is not watched, and others refer to it: it is asked for again and again."},
 		{Code: ReferencesChange, Long: "The object gets another owner reference that is absent, or that names a version that is not the preferred one."},
 		{Code: DependentReleased, Long: "A dependent drops its blocking reference to the object, as a ReplicaSet's pod does when its labels change."},
-		{Code: OwnerLookedAt, Long: "The owner itself is looked at, which happens when one of its own owners goes or one of its dependents drops a blocking reference: the collector watches it in this version, does not find it, and looks at all of its dependents."},
+		{Code: OwnerLookedAt, Long: "The owner itself is looked at, which happens when one of its own owners goes or one of its dependents drops a blocking reference: the garbage collector watches it in this version, does not find it, and looks at all of its dependents."},
 		{Code: OwnerGoes, Long: "Another owner goes, or is deleted in the foreground."},
 		{Code: OwnersGo, Long: "All other owners go."},
 		{Code: InTheEnd, Long: "Other owners go as well, or the finalizers that hold what is lost give way."},
-		{Code: OwnerGoesLater, Long: "The owner is deleted when the collector knows that the version is not served: the dependent is kept for ever."},
-		{Code: OwnerWaitsLater, Long: "An owner that the dependent blocks is deleted in the foreground when the collector knows that the version is not served: it waits for ever."},
+		{Code: OwnerGoesLater, Long: "The owner is deleted when the garbage collector knows that the version is not served: the dependent is kept forever."},
+		{Code: OwnerWaitsLater, Long: "An owner that the dependent blocks is deleted in the foreground when the garbage collector knows that the version is not served: it waits forever."},
 	},
 }
 
@@ -62,23 +62,23 @@ var Safe = &Family{
 		{Code: OwnerNotLiving, Short: "the owner is absent or on its way out today", Long: "The owner is absent or on its way out today: the version changes nothing about it."},
 		{Code: AlreadyGarbage, Short: "they are garbage today, and go anyway", Long: "It is garbage today, and goes whatever is served."},
 		{Code: AlreadyBeingDeleted, Short: "they are being deleted already", Long: "It is being deleted already."},
-		{Code: OwnerUnresolved, Short: "another reference cannot be resolved", Long: "Another reference of it cannot be resolved: as long as it is there, the collector decides nothing about the object."},
-		{Code: NotWatched, Short: "the collector does not watch the kind", Long: "The collector does not watch its kind, and nobody refers to it."},
+		{Code: OwnerUnresolved, Short: "another reference cannot be resolved", Long: "Another reference of it cannot be resolved: as long as it is there, the garbage collector decides nothing about the object."},
+		{Code: NotWatched, Short: "the garbage collector does not watch the kind", Long: "The garbage collector does not watch its kind, and nobody refers to it."},
 	},
 }
 
 // What to know about a definition.
 const (
-	NotServed             Code = "NotServed"
-	OnlyVersion           Code = "OnlyVersion"
-	PreferredVersion      Code = "PreferredVersion"
-	StorageVersion        Code = "StorageVersion"
-	StoredVersion         Code = "StoredVersion"
-	StorageUnknown        Code = "StorageUnknown"
-	NeverCollected        Code = "NeverCollected"
-	ServedAgain           Code = "ServedAgain"
-	DefinitionTerminating Code = "DefinitionTerminating"
-	NotMigrated           Code = "NotMigrated"
+	NotServed        Code = "NotServed"
+	OnlyVersion      Code = "OnlyVersion"
+	PreferredVersion Code = "PreferredVersion"
+	StorageVersion   Code = "StorageVersion"
+	StoredVersion    Code = "StoredVersion"
+	StorageUnknown   Code = "StorageUnknown"
+	NeverCollected   Code = "NeverCollected"
+	ServedAgain      Code = "ServedAgain"
+	CRDTerminating   Code = "CRDTerminating"
+	NotMigrated      Code = "NotMigrated"
 )
 
 // ExposureNote are what to know about a definition, in the order in which they are listed.
@@ -86,15 +86,15 @@ var ExposureNote = &Family{
 	Title: "Notes of an exposure",
 	Found: "in the notes of `dry-run unserve`",
 	Meanings: []Meaning{
-		{Code: NotServed, Long: "The version is not served now. If that is so for less than 30 seconds, the collector may not know it yet."},
+		{Code: NotServed, Long: "The version is not served now. If that is so for less than 30 seconds, the garbage collector may not know it yet."},
 		{Code: OnlyVersion, Long: "No other version is served: there is none to which references could be migrated, and the kind cannot be read at all any more."},
-		{Code: PreferredVersion, Long: "The collector watches the kind in this version, and goes on naming the owners by it until kube-controller-manager restarts."},
+		{Code: PreferredVersion, Long: "The garbage collector watches the kind in this version, and goes on naming the owners by it until kube-controller-manager restarts."},
 		{Code: StorageVersion, Long: "It is the storage version: the server lets it stop being served, and goes on storing in it."},
 		{Code: StoredVersion, Long: "It is among status.storedVersions: it cannot leave spec.versions before everything that is stored in it was written again."},
-		{Code: StorageUnknown, Long: "The status of the definition was not seen: whether something is stored in the version is not known."},
+		{Code: StorageUnknown, Long: "The status of the CRD was not seen: whether something is stored in the version is not known."},
 		{Code: NeverCollected, Long: "Whatever keeps its reference through the version is never collected after that, not even when its owner goes."},
 		{Code: ServedAgain, Long: "To serve the version again does not help: an owner that was looked for meanwhile counts as absent until kube-controller-manager restarts."},
-		{Code: DefinitionTerminating, Long: "The definition is being deleted already."},
+		{Code: CRDTerminating, Long: "The CRD is being deleted already."},
 		{Code: NotMigrated, Long: "References to owners that are absent, on their way out or not seen are left out of the patches: through another version such an object could be collected at once."},
 	},
 }

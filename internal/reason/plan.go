@@ -38,7 +38,7 @@ const (
 	WebhookUnknown         Code = "WebhookUnknown"
 	AccountGone            Code = "AccountGone"
 	TokenUnknown           Code = "TokenUnknown"
-	ClaimLeft              Code = "ClaimLeft"
+	PVCLeft                Code = "PVCLeft"
 )
 
 // Plan are the reasons of effects and steps beside those of the collector.
@@ -48,38 +48,38 @@ var Plan = &Family{
 	Meanings: slices.Concat([]Meaning{
 		{Code: Requested, Short: "you ask for it", Long: "The user asked for it."},
 		{Code: RequestRefused, Short: "the server refuses the request", Long: "The API server refuses the request."},
-		{Code: FinalizerRemains, Short: "a finalizer remains", Long: "A finalizer that the collector does not remove holds the object."},
+		{Code: FinalizerRemains, Short: "a finalizer remains", Long: "A finalizer that the garbage collector does not remove holds the object."},
 		{Code: BlockingDependents, Short: "dependents block the deletion", Long: "The object is being deleted in the foreground and a blocking dependent stays."},
 		{Code: WaitsForItself, Short: "it blocks its own deletion", Long: "The object is being deleted in the foreground and blocks itself with its own owner reference: nothing ever frees it."},
 		{Code: CycleOfWaiting, Short: "objects wait for each other in a cycle", Long: "Objects that are all being deleted wait for one another: nothing ever frees them."},
 		{Code: OrphaningFails, Short: "a reference of a dependent cannot be removed", Long: "The Orphan policy cannot finish because a dependent cannot be patched."},
 		{Code: GracePeriodRuns, Short: "the grace period runs", Long: "The grace period of the pod runs, and nobody is known to finish it."},
-		{Code: ContentRemains, Short: "part of its content remains", Long: "The namespace or custom resource definition still has content."},
+		{Code: ContentRemains, Short: "part of its content remains", Long: "The namespace or CRD still has content."},
 		{Code: DiscoveryFails, Short: "the API server cannot name all resources", Long: "The API server cannot name the resources of an API version, so that the namespace cannot be shown to be empty."},
-		{Code: ContentNotCovered, Short: "nothing is known of part of its content", Long: "The snapshot does not show all of the content of the namespace or custom resource definition."},
-		{Code: DependentUnknown, Short: "nothing is known of a dependent", Long: "The object waits for a dependent whose own fate is unknown."},
-		{Code: OwnerUnknown, Short: "nothing is known of what becomes of its owner", Long: "Only an owner whose own fate is unknown decides about the object."},
-		{Code: DeletionMissed, Short: "the collector has missed the start of the deletion", Long: "The collector has missed the start of this deletion and will not look again until it restarts."},
+		{Code: ContentNotCovered, Short: "nothing is known of part of its content", Long: "The snapshot does not show all of the content of the namespace or CRD."},
+		{Code: DependentUnknown, Short: "nothing is known of a dependent", Long: "The object waits for a dependent whose own outcome is unknown."},
+		{Code: OwnerUnknown, Short: "nothing is known of what becomes of its owner", Long: "Only an owner whose own outcome is unknown decides about the object."},
+		{Code: DeletionMissed, Short: "the garbage collector has missed the start of the deletion", Long: "The garbage collector has missed the start of this deletion and will not look again until it restarts."},
 		sharedUID,
 		{Code: MissingUID, Short: "it has no UID", Long: "The object has no uid in the snapshot, so that nothing can be said about who refers to it."},
-		{Code: InUse, Short: "it is still in use", Long: "A finalizer of Kubernetes protects the object: a pod on a node uses the claim, a pod reserves the device, a claim has the volume, or Services have addresses of the range."},
-		{Code: ProtectionUnknown, Short: "nothing is known of who uses it", Long: "The snapshot does not show whether a finalizer of Kubernetes stays: who uses the claim or the volume, or who manages the Job."},
+		{Code: InUse, Short: "it is still in use", Long: "A finalizer of Kubernetes protects the object: a pod on a node uses the PVC, a pod reserves the device, a PVC has the volume, or Services have addresses of the range."},
+		{Code: ProtectionUnknown, Short: "nothing is known of who uses it", Long: "The snapshot does not show whether a finalizer of Kubernetes stays: who uses the PVC or the volume, or who manages the Job."},
 		{Code: LeftAlone, Short: "no controller of Kubernetes removes the finalizer", Long: "The object has a finalizer that the controller of Kubernetes which knows it does not remove from this object."},
 		{Code: Released, Short: "a finalizer that protects it has served", Long: "A controller of Kubernetes takes off the finalizer with which it protects or counts the object."},
-		{Code: DeletedByController, Short: "another controller deletes it", Long: "A controller other than the collector deletes the object: the namespace's or the custom resource definition's content goes with it."},
+		{Code: DeletedByController, Short: "another controller deletes it", Long: "A controller other than the garbage collector deletes the object: the namespace's or the CRD's content goes with it."},
 		{Code: Protected, Short: "this program does not delete it: it is protected", Long: "The object is garbage, and this program does not delete it: its kind, its name or an annotation protects it."},
 		{Code: NotAskedFor, Short: "it is outside of the namespaces that were asked for", Long: "The object is garbage, and outside of the namespaces in which this program was told to collect."},
 		{Code: FinalizerTaken, Short: "a finalizer is taken off on request", Long: "A finalizer is taken off on request."},
-		{Code: VolumeReclaimed, Short: "its claim goes, and the volume with it", Long: "The claim of the volume goes, and its reclaim policy is Delete: the volume goes, and the storage behind it."},
-		{Code: VolumeRetained, Short: "its claim goes, and it stays with its data", Long: "The claim of the volume goes, and its reclaim policy is Retain: the volume stays with its data, and no claim gets it."},
-		{Code: VolumeRecycled, Short: "its claim goes, and its data is erased", Long: "The claim of the volume goes, and its reclaim policy is Recycle: the volume stays, and its data is erased."},
-		{Code: VolumeUnknown, Short: "nothing is known of what becomes of it without its claim", Long: "The claim of the volume goes or may go, and what then becomes of the volume is not known."},
+		{Code: VolumeReclaimed, Short: "its PVC goes, and the volume with it", Long: "The PVC of the volume goes, and its reclaim policy is Delete: the volume goes, and the storage behind it."},
+		{Code: VolumeRetained, Short: "its PVC goes, and it stays with its data", Long: "The PVC of the volume goes, and its reclaim policy is Retain: the volume stays with its data, and no PVC gets it."},
+		{Code: VolumeRecycled, Short: "its PVC goes, and its data is erased", Long: "The PVC of the volume goes, and its reclaim policy is Recycle: the volume stays, and its data is erased."},
+		{Code: VolumeUnknown, Short: "nothing is known of what becomes of it without its PVC", Long: "The PVC of the volume goes or may go, and what then becomes of the volume is not known."},
 		{Code: FinalizerComesOff, Short: "its controller takes a finalizer off", Long: "The controller of a finalizer takes it off."},
 		{Code: UntilFinalizerComesOff, Short: "it stays until a finalizer comes off", Long: "The object stays as long as a finalizer holds what it depends on."},
 		{Code: ConversionFails, Short: "its conversion webhook does not answer", Long: "The webhook that converts the versions of the object does not answer, so that every request that needs it fails."},
 		{Code: WebhookUnknown, Short: "it is not known whether a webhook is asked that does not answer", Long: "A webhook does not answer, and whether it has to be asked is not known."},
 		{Code: AccountGone, Short: "its ServiceAccount goes or does not exist", Long: "The Secret is the token of a ServiceAccount that goes or does not exist: the tokens controller deletes it, whoever owns it."},
 		{Code: TokenUnknown, Short: "it may be the token of a ServiceAccount that goes", Long: "The ServiceAccount that the Secret names goes or may go, and whether the Secret is a token and goes with it is not known."},
-		{Code: ClaimLeft, Short: "its StatefulSet goes and leaves it", Long: "The StatefulSet that has made the claim goes. StatefulSets leave their claims: it stays with its data, until somebody deletes it."},
+		{Code: PVCLeft, Short: "its StatefulSet goes and leaves it", Long: "The StatefulSet that created the PVC goes. StatefulSets leave their PVCs: it stays with its data, until somebody deletes it."},
 	}, standstill),
 }

@@ -2,32 +2,32 @@ package reason
 
 // What was seen of whoever has to act, and what was not.
 const (
-	WrittenBy         Code = "WrittenBy"
-	WrittenByTool     Code = "WrittenByTool"
-	WriterNotShown    Code = "WriterNotShown"
-	RemovedBy         Code = "RemovedBy"
-	RemoverRuns       Code = "RemoverRuns"
-	RemoverNotReady   Code = "RemoverNotReady"
-	RemoverMayNot     Code = "RemoverMayNot"
-	RemoverAbsent     Code = "RemoverAbsent"
-	ScaledToZero      Code = "ScaledToZero"
-	RunsWithAllRights Code = "RunsWithAllRights"
-	MayFromOutside    Code = "MayFromOutside"
-	RunsOutside       Code = "RunsOutside"
-	RightsNotTold     Code = "RightsNotTold"
-	LeaseRenewed      Code = "LeaseRenewed"
-	LeaseExpired      Code = "LeaseExpired"
-	LeaseNotFound     Code = "LeaseNotFound"
-	NotRead           Code = "NotRead"
-	TakesLong         Code = "TakesLong"
-	ConditionSays     Code = "ConditionSays"
-	DiscoveryWorks    Code = "DiscoveryWorks"
-	EventSays         Code = "EventSays"
-	NoEndpoints       Code = "NoEndpoints"
-	ServiceAbsent     Code = "ServiceAbsent"
-	SimulationSays    Code = "SimulationSays"
-	NodeSays          Code = "NodeSays"
-	StaticPod         Code = "StaticPod"
+	WrittenBy                   Code = "WrittenBy"
+	WrittenByTool               Code = "WrittenByTool"
+	WriterNotShown              Code = "WriterNotShown"
+	RemovedBy                   Code = "RemovedBy"
+	FinalizerControllerRuns     Code = "FinalizerControllerRuns"
+	FinalizerControllerNotReady Code = "FinalizerControllerNotReady"
+	FinalizerControllerMayNot   Code = "FinalizerControllerMayNot"
+	FinalizerControllerAbsent   Code = "FinalizerControllerAbsent"
+	ScaledToZero                Code = "ScaledToZero"
+	RunsWithAllRights           Code = "RunsWithAllRights"
+	MayFromOutside              Code = "MayFromOutside"
+	RunsOutside                 Code = "RunsOutside"
+	RightsNotTold               Code = "RightsNotTold"
+	LeaseRenewed                Code = "LeaseRenewed"
+	LeaseExpired                Code = "LeaseExpired"
+	LeaseNotFound               Code = "LeaseNotFound"
+	NotRead                     Code = "NotRead"
+	TakesLong                   Code = "TakesLong"
+	ConditionSays               Code = "ConditionSays"
+	DiscoveryWorks              Code = "DiscoveryWorks"
+	EventSays                   Code = "EventSays"
+	NoEndpoints                 Code = "NoEndpoints"
+	ServiceAbsent               Code = "ServiceAbsent"
+	SimulationSays              Code = "SimulationSays"
+	NodeSays                    Code = "NodeSays"
+	StaticPod                   Code = "StaticPod"
 )
 
 // Proof are the kinds of proof.
@@ -39,18 +39,18 @@ var Proof = &Family{
 		{Code: WrittenByTool, Long: "managedFields name a tool of people as the writer of the finalizer: who removes it does not follow from that."},
 		{Code: WriterNotShown, Long: "managedFields of the object were not seen, or do not own the finalizer."},
 		{Code: RemovedBy, Long: "The table of finalizers says who removes it, and when."},
-		{Code: RemoverRuns, Long: "A pod runs under a service account that may write the object."},
-		{Code: RemoverNotReady, Long: "Such a pod is there, and is not ready."},
-		{Code: RemoverMayNot, Long: "A program of that name runs, and its service account may not write the object."},
-		{Code: RemoverAbsent, Long: "No pod runs under a service account that may write the object."},
+		{Code: FinalizerControllerRuns, Long: "A pod runs under a service account that may write the object."},
+		{Code: FinalizerControllerNotReady, Long: "Such a pod is there, and is not ready."},
+		{Code: FinalizerControllerMayNot, Long: "A program of that name runs, and its service account may not write the object."},
+		{Code: FinalizerControllerAbsent, Long: "No pod runs under a service account that may write the object."},
 		{Code: ScaledToZero, Long: "A workload under such an account is scaled to 0."},
-		{Code: RunsWithAllRights, Long: "A pod runs under a service account that may write everything, this object included: it may be the remover or not."},
+		{Code: RunsWithAllRights, Long: "A pod runs under a service account that may write everything, this object included: it may be the controller that removes it."},
 		{Code: MayFromOutside, Long: "A user or group may write the object: a program outside of the cluster may run as it."},
-		{Code: RunsOutside, Long: "The remover belongs to the provider of the cluster and may run where no pod shows it."},
-		{Code: RightsNotTold, Long: "The roles that an API server with RBAC makes are not there: rights may be given in another way."},
-		{Code: LeaseRenewed, Long: "A lease that belongs to the remover was renewed in time."},
-		{Code: LeaseExpired, Long: "A lease that belongs to the remover has expired."},
-		{Code: LeaseNotFound, Long: "There is no lease that belongs to the remover: it may work without one."},
+		{Code: RunsOutside, Long: "Its controller belongs to the cloud provider and may run outside the cluster."},
+		{Code: RightsNotTold, Long: "The roles that an API server with RBAC makes are not there: permissions may be given in another way."},
+		{Code: LeaseRenewed, Long: "A lease of its controller was renewed in time."},
+		{Code: LeaseExpired, Long: "A lease of its controller has expired."},
+		{Code: LeaseNotFound, Long: "There is no lease of its controller: it may work without one."},
 		{Code: NotRead, Long: "A part of the evidence was not read: nothing in it counts as absent."},
 		{Code: TakesLong, Long: "The deletion has lasted long. That alone never means that nobody is at work."},
 		{Code: ConditionSays, Long: "A condition of the object's status."},

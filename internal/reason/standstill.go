@@ -8,7 +8,7 @@ const (
 	WebhookUnreachable     Code = "WebhookUnreachable"
 	CollectorNotWorking    Code = "CollectorNotWorking"
 	ControllerNotWorking   Code = "ControllerNotWorking"
-	DefinitionCleanupFails Code = "DefinitionCleanupFails"
+	CRDCleanupFails        Code = "CRDCleanupFails"
 	NamespaceDeletionFails Code = "NamespaceDeletionFails"
 	PodNotFinished         Code = "PodNotFinished"
 )
@@ -19,9 +19,9 @@ var standstill = []Meaning{
 	{Code: NodeGone, Severity: Error, Short: "its node is gone", Long: "The node of the pod does not exist: no kubelet ends the pod, and pod GC has not removed it."},
 	{Code: APIServiceUnavailable, Severity: Error, Short: "an aggregated API does not answer", Long: "An aggregated API does not answer: no namespace can be emptied as long as discovery fails."},
 	{Code: WebhookUnreachable, Severity: Error, Short: "a webhook has to admit it and does not answer", Long: "A webhook has to admit a request without which the object stays, and it does not answer."},
-	{Code: CollectorNotWorking, Severity: Error, Short: "the collector has not done its part for minutes", Long: "Only the garbage collector holds the object, and has not done its part for minutes."},
+	{Code: CollectorNotWorking, Severity: Error, Short: "the garbage collector has not done its part for minutes", Long: "Only the garbage collector holds the object, and has not done its part for minutes."},
 	{Code: ControllerNotWorking, Severity: Error, Short: "a controller has not done its part for minutes", Long: "Only a controller of Kubernetes holds the object, and has not done its part for minutes."},
-	{Code: DefinitionCleanupFails, Severity: Error, Short: "its instances cannot be deleted", Long: "The API server says that it cannot delete the instances of the definition, or has not for minutes."},
+	{Code: CRDCleanupFails, Severity: Error, Short: "its instances cannot be deleted", Long: "The API server says that it cannot delete the instances of the CRD, or has not for minutes."},
 	{Code: NamespaceDeletionFails, Severity: Error, Short: "its content cannot be deleted", Long: "The namespace controller says that it cannot discover or delete the content of the namespace."},
 	{Code: PodNotFinished, Severity: Warning, Short: "the kubelet has not ended it", Long: "The grace period of the pod has been over for minutes, its node is not known to be broken, and the kubelet has not ended it."},
 }
@@ -30,7 +30,7 @@ var standstill = []Meaning{
 // minutes ago, or fails to.
 func (c Code) Late() bool {
 	switch c {
-	case CollectorNotWorking, ControllerNotWorking, DefinitionCleanupFails, NamespaceDeletionFails, PodNotFinished, DeletionMissed:
+	case CollectorNotWorking, ControllerNotWorking, CRDCleanupFails, NamespaceDeletionFails, PodNotFinished, DeletionMissed:
 		return true
 	default:
 		return false

@@ -90,8 +90,8 @@ var UndoNote = &Family{
 	Meanings: []Meaning{
 		{Code: AddressesDropped, Short: "the Service gets other addresses and node ports"},
 		// It is not given an empty one: nothing would show that the content is lost.
-		{Code: VolumeGone, Short: "the claim waits for a volume that does not exist"},
-		{Code: VolumeReleased, Short: "the volume still belongs to the claim that was deleted: the new one waits until spec.claimRef.uid of the volume is taken away by hand"},
+		{Code: VolumeGone, Short: "the PVC waits for a volume that does not exist"},
+		{Code: VolumeReleased, Short: "the volume still belongs to the PVC that was deleted: the new one waits until spec.claimRef.uid of the volume is taken away by hand"},
 		{Code: VolumeUnknown, Short: "nobody can tell whether its volume is there"},
 		{Code: TokenDropped, Short: "the token is made anew"},
 		{Code: WasBeingDeleted, Short: "it was being deleted when it was saved; the new one is not"},

@@ -15,8 +15,8 @@ func bigPlan(n int) *report.Plan {
 		{APIVersion: "v1", Kind: "Namespace", Name: "big", UID: "ns"}}}}
 	for i := range n {
 		r := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "big", Name: fmt.Sprintf("web-7f5d8c9b6d-%05d", i), UID: types.UID(fmt.Sprint(i))}
-		p.Effects = append(p.Effects, report.Effect{Object: r, Outcome: report.Deleted, Reason: "NoSolidOwner", Message: "its owner goes"})
-		p.Steps = append(p.Steps, report.Step{N: i + 1, Actor: "collector", Verb: "DELETE", Object: r, Policy: "Background", Reason: "NoSolidOwner", Cause: i})
+		p.Effects = append(p.Effects, report.Effect{Object: r, Outcome: report.Deleted, Reason: "NoExistingOwner", Message: "its owner goes"})
+		p.Steps = append(p.Steps, report.Step{N: i + 1, Actor: "collector", Verb: "DELETE", Object: r, Policy: "Background", Reason: "NoExistingOwner", Cause: i})
 	}
 	return p
 }
@@ -28,7 +28,7 @@ func chain(n int) *report.Graph {
 		g.Nodes = append(g.Nodes, report.Node{Observed: true, Ref: report.Ref{
 			APIVersion: "v1", Kind: "ConfigMap", Namespace: "deep", Name: fmt.Sprintf("c-%06d", i), UID: types.UID(fmt.Sprintf("%06d", i))}})
 		if i > 0 {
-			g.Edges = append(g.Edges, report.Edge{Dependent: g.Nodes[i].Ref.UID, Owner: g.Nodes[i-1].Ref.UID, Class: report.Solid})
+			g.Edges = append(g.Edges, report.Edge{Dependent: g.Nodes[i].Ref.UID, Owner: g.Nodes[i-1].Ref.UID, Class: report.Existing})
 		}
 	}
 	return g

@@ -40,13 +40,13 @@ func GraphCaption(g *report.Graph) string {
 func EffectWhy(e *report.Effect) string { return why(raw, *e) }
 
 // EffectNote is what is remarkable about an effect, in a few words: what holds the
-// object, that it comes back, that its fate depends on timing. Mostly it is empty.
+// object, that it comes back, that its outcome depends on timing. Mostly it is empty.
 func EffectNote(e *report.Effect) string {
 	switch {
-	case e.Contested:
+	case e.DependsOnTiming:
 		return "depends on timing"
 	case e.AtOnce != "" && len(running(e.Once)) > 0:
-		return "once " + removers(raw, running(e.Once))
+		return "once " + controllers(raw, running(e.Once))
 	case e.Later == report.Deleted && e.Outcome != report.Blocked:
 		return laterNote(e)
 	case e.Outcome == report.Blocked && e.BlockedBy != nil:

@@ -44,19 +44,19 @@ func verdictWord(s Style, v report.CollectorVerdict) string { return s.text(stri
 func verdictSentence(v report.CollectorVerdict) string {
 	switch v {
 	case report.CollectorWorking:
-		return "the collector of this cluster does its work."
+		return "the garbage collector of this cluster works."
 	case report.CollectorNotWorking:
-		return "the collector of this cluster does not do its work, or not all of it."
-	case report.CollectorNoSign:
-		return "nothing says that the collector does not work. That is no proof that it does."
+		return "the garbage collector of this cluster does not work, or not for everything."
+	case report.CollectorNoProblemFound:
+		return "no problem found with the garbage collector. That is not proof that it works."
 	case report.CollectorUnknown:
 	}
-	return "whether the collector works cannot be told from what was seen."
+	return "cannot tell from this data whether the garbage collector works."
 }
 
 func checkupColour(v report.CollectorVerdict) string {
 	switch v {
-	case report.CollectorWorking, report.CollectorNoSign:
+	case report.CollectorWorking, report.CollectorNoProblemFound:
 		return green
 	case report.CollectorNotWorking:
 		return red

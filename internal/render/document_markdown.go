@@ -22,7 +22,7 @@ func ExplanationMarkdown(out io.Writer, style Style, e *report.Explanation) erro
 		points = append(points, "**Rule:** "+ruleText(s, e))
 	}
 	if e.Next != "" {
-		points = append(points, "**Next:** the collector sends "+s.text(e.Next))
+		points = append(points, "**Next:** the garbage collector sends "+s.text(e.Next))
 	}
 	if e.Deadlock != nil {
 		points = append(points, "**Deadlock:** "+s.text(e.Deadlock.Message))

@@ -71,7 +71,7 @@ func invalid(s string) bool {
 	return size == 1
 }
 
-// ambiguous tells whether a backslash before rest would read as the start of a
+// ambiguous reports whether a backslash before rest would read as the start of a
 // sequence, or of a doubled backslash.
 func ambiguous(rest string, ascii bool) bool {
 	if rest == "" {
@@ -107,7 +107,7 @@ func hexDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// visible tells whether a terminal shows r as a mark of its own and does
+// visible reports whether a terminal shows r as a mark of its own and does
 // nothing else with it.
 func visible(r rune, ascii bool) bool {
 	if r < utf8.RuneSelf {

@@ -29,7 +29,7 @@ func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 		w.prose("Rule: "+ruleText(s, e), 2)
 	}
 	if e.Next != "" {
-		w.prose("Next: the collector sends "+s.text(e.Next)+".", 2)
+		w.prose("Next: the garbage collector sends "+s.text(e.Next)+".", 2)
 	}
 	explainSince(w, e.WaitsFor)
 	explainDeadlock(w, e.Deadlock)
@@ -117,7 +117,7 @@ func explainOwners(w *writer, e *report.Explanation) {
 
 func classColour(c report.Class) string {
 	switch c {
-	case report.Solid:
+	case report.Existing:
 		return green
 	case report.Dangling:
 		return red
@@ -225,7 +225,7 @@ func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
 	t := &table{headers: []string{"FINALIZER", "STATE", "REMOVED BY"}, indent: 2}
 	weighed := slices.ContainsFunc(finalizers, func(f report.FinalizerFinding) bool { return f.Verdict != "" })
 	if weighed {
-		t.headers = slices.Insert(t.headers, 2, "REMOVER")
+		t.headers = slices.Insert(t.headers, 2, "CONTROLLER")
 	}
 	for _, f := range finalizers {
 		by := s.text(f.RemovedBy)
@@ -280,7 +280,7 @@ func explainTakers(w *writer, e *report.Explanation) {
 // takerCondition says what has to happen before a delete takes an object.
 func takerCondition(x report.Taker) string {
 	if !x.Later {
-		return "once " + removers(raw, running(x.Once))
+		return "once " + controllers(raw, running(x.Once))
 	}
 	held := slices.DeleteFunc(slices.Clone(x.Once), func(r report.Release) bool { return r.State == report.ControllerRuns })
 	if len(held) == 0 {

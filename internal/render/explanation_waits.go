@@ -77,7 +77,7 @@ func proofTexts(s Style, e *report.Explanation, f *report.Finding, unread map[st
 	return texts
 }
 
-// toldAlready tells whether a proof is the verdict, what the table of finalizers has, a
+// toldAlready reports whether a proof is the verdict, what the table of finalizers has, a
 // part of the finding's own message, or one of the events that are listed.
 func toldAlready(e *report.Explanation, f *report.Finding, p report.Proof) bool {
 	return p.Message == e.Message || strings.Contains(f.Message, p.Message) ||

@@ -46,7 +46,7 @@ func exposureHeadline(s Style, e *report.Exposure) string {
 	}
 	n := e.Summary
 	if n.Exposed == 0 {
-		return head + s.paint(green, "nobody is exposed") + safeCount(n)
+		return head + s.paint(green, "nothing is exposed") + safeCount(n)
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -125,7 +125,7 @@ func exposureConditions(w *writer, e *report.Exposure) {
 	if len(e.Conditions) == 0 {
 		return
 	}
-	w.section("When the collector looks, and what comes later")
+	w.section("When the garbage collector looks, and what comes later")
 	t := &table{headers: []string{"CONDITION", "OBJECTS", "MEANING"}, indent: 2}
 	for _, c := range e.Conditions {
 		t.add("", w.style.text(c.Condition), strconv.Itoa(c.Objects), w.style.text(c.Message))

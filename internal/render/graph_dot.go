@@ -84,7 +84,7 @@ func edgeDOT(s Style, e dot.Edge, x *report.Edge) {
 		e.Bold()
 	}
 	switch x.Class {
-	case report.Solid, "":
+	case report.Existing, "":
 	case report.Dangling:
 		label = append(label, "dangling")
 		e.Attr("color", "red")

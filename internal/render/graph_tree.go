@@ -82,7 +82,7 @@ func homeOf(owners []link) int {
 		}
 	}
 	for _, l := range owners {
-		if l.edge.Class == report.Solid {
+		if l.edge.Class == report.Existing {
 			return l.to
 		}
 	}
@@ -112,7 +112,7 @@ func (t *tree) write() {
 	}
 }
 
-// plain tells whether there is nothing to say of a vertex without owners in a
+// plain reports whether there is nothing to say of a vertex without owners in a
 // tree of everything: it has no dependents, was seen, and is not being deleted.
 func (t *tree) plain(i int) bool {
 	n := &t.nodes[i]

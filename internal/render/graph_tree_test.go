@@ -56,7 +56,7 @@ func TestTreeShowsEachObjectInFullOnce(t *testing.T) {
 				Dependent:  g.Nodes[object.Draw(rt, "dependent")].Ref.UID,
 				Owner:      g.Nodes[object.Draw(rt, "owner")].Ref.UID,
 				Controller: rapid.Bool().Draw(rt, "controller"),
-				Class:      rapid.SampledFrom([]report.Class{report.Solid, report.Dangling, report.Waiting, report.UnknownClass}).Draw(rt, "class"),
+				Class:      rapid.SampledFrom([]report.Class{report.Existing, report.Dangling, report.Waiting, report.UnknownClass}).Draw(rt, "class"),
 			})
 		}
 		full := map[string]int{}

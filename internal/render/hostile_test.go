@@ -87,9 +87,9 @@ func hostileDocuments(a, b string) documents {
 		Seed: report.Seed{Verb: b, Policy: a, Finalizers: []string{a, b}, Targets: []report.Ref{x, y}},
 		Effects: []report.Effect{
 			{Object: x, Outcome: report.Deleted, Reason: a, Because: []report.Ref{y}, Message: b, RecreatedBy: &y},
-			{Object: y, Outcome: report.Outcome(a), Reason: "NoOwners", Message: a, Contested: true, Assumptions: []string{b}},
+			{Object: y, Outcome: report.Outcome(a), Reason: "NoOwners", Message: a, DependsOnTiming: true, Assumptions: []string{b}},
 			{Object: y, Outcome: report.Blocked, BlockedBy: &report.BlockedBy{Finalizers: []string{a}, Dependents: []report.Ref{x}, Node: b}},
-			{Object: x, Outcome: report.Kept, Baseline: true},
+			{Object: x, Outcome: report.Kept, AlreadyHappening: true},
 		},
 		Steps: []report.Step{{N: 1, Actor: a, Verb: b, Object: x, Policy: a, Reason: b, Patch: a, Waits: b, Answer: 409}},
 		Stuck: []report.Stuck{{Object: y, Reason: a, Message: b}, {Object: x, Reason: b, Because: []report.Ref{y}}},
@@ -110,14 +110,14 @@ func hostileDocuments(a, b string) documents {
 		Object: x, Verdict: report.Verdict(a), Reason: b, Message: a, Next: b,
 		Owners:     []report.OwnerFinding{{Ref: y, Class: report.Class(b), Evidence: a, Controller: true, BlockOwnerDeletion: true}},
 		Dependents: []report.DependentFinding{{Ref: x, State: a}, {Ref: y, State: b}},
-		Finalizers: []report.FinalizerFinding{{Name: a, RemovedBy: b, State: a, Evidence: b, Remedy: a, Verdict: report.RemoverVerdict(b), Proof: []report.Proof{{Reason: a, Message: b}}}},
+		Finalizers: []report.FinalizerFinding{{Name: a, RemovedBy: b, State: a, Evidence: b, Remedy: a, Verdict: report.ControllerVerdict(b), Proof: []report.Proof{{Reason: a, Message: b}}}},
 		Chain:      []report.ChainLink{{Ref: x}, {Ref: y, Class: report.Class(a)}},
 		TakenBy:    []report.Taker{{Object: y, Policy: a}, {Object: y, Policy: b, Unknown: true}},
 		Remedies:   []report.Remedy{{Command: a, Effect: b, Cost: a}},
 		Deadlock:   &report.Deadlock{Reason: a, Path: []report.Ref{x, y}, Message: a},
 		WaitsFor: []report.Finding{
 			{
-				Code: a, Severity: reason.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
+				Code: a, Severity: reason.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.ControllerVerdict(a),
 				Chain: []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
 				Proof: []report.Proof{{Reason: a, Object: &y, Message: b + "!"}, {Reason: "NotRead", Message: a + "!"}, {Reason: "NotRead", Message: a + "!"}},
 			},
@@ -137,7 +137,7 @@ func hostileDocuments(a, b string) documents {
 		{Code: a, Severity: reason.Severity(b), Object: x, Reference: &y, Message: a, Evidence: b, Remedy: a},
 		{Code: b, Severity: reason.Error, Object: y, Message: b},
 		{
-			Code: a, Severity: reason.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.RemoverVerdict(a),
+			Code: a, Severity: reason.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.ControllerVerdict(a),
 			Chain:    []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
 			Proof:    []report.Proof{{Reason: a, Object: &y, Message: b}},
 			Remedies: []report.Remedy{{Command: a, Effect: b, Cost: a}},
@@ -148,10 +148,10 @@ func hostileDocuments(a, b string) documents {
 	}}
 	run := &report.Run{
 		Seed: plan.Seed, State: report.RunState(a), Message: b, Bundle: a, Summary: report.RunSummary{Confirmed: 1, Compared: 2},
-		Writes:    []report.RunWrite{{Object: x, Verb: a, State: report.WriteState(b), Message: a}, {Object: y, State: report.Confirmed}},
-		Surprises: []report.Surprise{{Object: y, Verb: b, Message: a}},
-		Pending:   []report.Pending{{Object: x, Finalizers: []string{a, b}, Dependents: []report.Ref{y}}, {Object: y}},
-		Drift:     []report.Drift{{Object: x, Predicted: report.Outcome(a), Reason: report.DriftReason(b), Message: a}},
+		Writes:      []report.RunWrite{{Object: x, Verb: a, State: report.WriteState(b), Message: a}, {Object: y, State: report.Confirmed}},
+		Surprises:   []report.Surprise{{Object: y, Verb: b, Message: a}},
+		Pending:     []report.Pending{{Object: x, Finalizers: []string{a, b}, Dependents: []report.Ref{y}}, {Object: y}},
+		Differences: []report.Difference{{Object: x, Predicted: report.Outcome(a), Reason: report.DifferenceReason(b), Message: a}},
 	}
 	question := &report.Confirmation{
 		Verb: a, Context: b, Server: a, User: b, ClusterUID: types.UID(a), Digest: b, Data: []report.Ref{x, y}, Notes: []string{a, b},

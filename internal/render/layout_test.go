@@ -29,7 +29,7 @@ func realisticPlan(t *rapid.T) *report.Plan {
 		e := report.Effect{
 			Object:  ref.Draw(t, "object"),
 			Outcome: rapid.SampledFrom(report.Outcomes()).Draw(t, "outcome"),
-			Reason:  rapid.SampledFrom([]string{"SolidOwner", "NoSolidOwner", "OwnerNotCovered", "FinalizerRemains"}).Draw(t, "reason"),
+			Reason:  rapid.SampledFrom([]string{"ExistingOwner", "NoExistingOwner", "OwnerNotCovered", "FinalizerRemains"}).Draw(t, "reason"),
 			Because: rapid.SliceOfN(ref, 0, 3).Draw(t, "because"),
 			Message: rapid.SampledFrom([]string{"", "its only owner is gone"}).Draw(t, "message"),
 		}
@@ -52,7 +52,7 @@ func realisticPlan(t *rapid.T) *report.Plan {
 	for i, e := range p.Effects {
 		if e.Object.Kind == "PersistentVolumeClaim" && rapid.Bool().Draw(t, "bound") {
 			volume := report.Ref{APIVersion: "v1", Kind: "PersistentVolume", Name: name.Draw(t, "volume")}
-			p.Storage = append(p.Storage, report.Storage{Claim: &e.Object, Volume: &volume, ReclaimPolicy: "Delete", Fate: report.Deleted, Message: "deleted with the claim"})
+			p.Storage = append(p.Storage, report.Storage{Claim: &e.Object, Volume: &volume, ReclaimPolicy: "Delete", Outcome: report.Deleted, Message: "deleted with the PVC"})
 		}
 		p.Steps = append(p.Steps, report.Step{N: i + 1, Actor: "namespace-controller", Verb: "DELETE", Object: e.Object, Policy: "Background", Reason: e.Reason, Cause: i})
 	}

@@ -35,7 +35,7 @@ func plainWords(shown string) bool {
 	return true
 }
 
-// plainWord tells whether a word is nothing but a word: made of letters, digits and the
+// plainWord reports whether a word is nothing but a word: made of letters, digits and the
 // signs of sentences, and not like an address, the number of a list, an emoji, a commit,
 // or the key of an issue.
 func plainWord(word string) bool {
@@ -55,19 +55,19 @@ func plainWord(word string) bool {
 func letter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 func digit(r rune) bool  { return '0' <= r && r <= '9' }
 
-// commit tells whether a word may be the hash of one.
+// commit reports whether a word may be the hash of one.
 func commit(word string) bool {
 	const shortest = 7
 	return len(word) >= shortest && strings.Trim(word, "0123456789abcdefABCDEF") == ""
 }
 
-// issueKey tells whether a word is like GH-12.
+// issueKey reports whether a word is like GH-12.
 func issueKey(word string) bool {
 	key, number, found := strings.Cut(word, "-")
 	return found && number != "" && strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZgh") == "" && digit(rune(number[0]))
 }
 
-// listNumber tells whether a word at the beginning of a line would begin a list.
+// listNumber reports whether a word at the beginning of a line would begin a list.
 func listNumber(word string) bool {
 	rest := strings.TrimLeft(word, "0123456789")
 	return rest != word && (rest == "." || rest == ")")

@@ -16,7 +16,7 @@ func planRemarks(s Style, p *report.Plan) []string {
 	var notes []string
 	notes = append(notes, explorationNotes(s, p)...)
 	if p.Rules == "strict" {
-		notes = append(notes, "Strict rules: what collect does, which is less than what the cluster's own collector would do.")
+		notes = append(notes, "Strict rules: what collect does, which is less than what the cluster's own garbage collector would do.")
 	}
 	var assumptions []string
 	for _, e := range p.Effects {
@@ -39,7 +39,7 @@ func explorationNotes(s Style, p *report.Plan) []string {
 		e := &p.Effects[i]
 		remembered := slices.ContainsFunc(e.Otherwise, func(o report.Otherwise) bool { return o.Because == report.Memory })
 		memory = memory || remembered
-		timing = timing || e.Contested && (!remembered || e.Otherwise[0].Because == report.Timing)
+		timing = timing || e.DependsOnTiming && (!remembered || e.Otherwise[0].Because == report.Timing)
 	}
 	var notes []string
 	if timing {
@@ -76,10 +76,10 @@ func writeNotes(w *writer, notes []string) {
 func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
 	var notes []string
 	if len(src.Namespaces) > 0 {
-		notes = append(notes, "Looked at: "+namespacesText(s, src.Namespaces)+" and what is in none.")
+		notes = append(notes, "Searched: "+namespacesText(s, src.Namespaces)+" and cluster-scoped objects.")
 	}
 	if !complete {
-		notes = append(notes, s.paint(bold, "Incomplete:")+" some of this rests on what "+seenIn(src)+" does not show.")
+		notes = append(notes, s.paint(bold, "Incomplete:")+" some of this depends on what "+seenIn(src)+" does not show.")
 	}
 	if len(gaps) > 0 {
 		notes = append(notes, gapText(s, src, gaps))
@@ -126,7 +126,7 @@ func gapText(s Style, src report.Source, gaps []report.Gap) string {
 	}
 	intro := "Not in the dump: "
 	if src.Type == "cluster" {
-		intro = "Not read from the cluster: "
+		intro = "Could not read: "
 	}
 	return intro + noun + " (" + names + ")" + gapPlaces(s, gaps) + "; dependents of these kinds are not shown. See -o json."
 }

@@ -29,9 +29,9 @@ func keeper(s Style, f report.PlannedFinalizer) string {
 	case f.RemovedBy != "":
 		return s.text(f.RemovedBy) + " would remove it, " + s.text(f.When) + ". Without it: " + s.text(f.Without)
 	case f.Class == "Operator":
-		return "the controller of a kind that this cluster serves would remove it, once it has tidied up. What that is, only it knows"
+		return "the controller of a kind that this cluster serves would remove it after its own clean-up, which is unknown to this tool"
 	default:
-		return "nobody can say who would remove it, and what for: ask who put it there"
+		return "unknown who would remove it, and why it is there: ask whoever added it"
 	}
 }
 

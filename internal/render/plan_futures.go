@@ -37,9 +37,9 @@ func futureText(s Style, caused []report.Effect) string {
 	switch {
 	case len(soon) == 0:
 	case goSoon == len(caused):
-		text += ", once " + removers(s, soon)
+		text += ", once " + controllers(s, soon)
 	default:
-		text += "; " + strconv.Itoa(goSoon) + " of that once " + removers(s, soon)
+		text += "; " + strconv.Itoa(goSoon) + " of that once " + controllers(s, soon)
 	}
 	if len(held) == 0 {
 		return text
@@ -106,7 +106,7 @@ func addFinalizer(list []report.Release, r report.Release) []report.Release {
 // manyFinalizers is how many finalizers a headline names.
 const manyFinalizers = 2
 
-func removers(s Style, list []report.Release) string {
+func controllers(s Style, list []report.Release) string {
 	who := "its controller"
 	if list[0].Controller != "" {
 		who = s.text(list[0].Controller)

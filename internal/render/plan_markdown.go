@@ -26,7 +26,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	m.effects(plural(len(caused), "object")+", and why", p, caused)
 	m.effects(plural(len(before), "object")+" beside: garbage, or being deleted already", p, before)
 	if len(p.Stuck) > 0 {
-		m.details(plural(len(p.Stuck), "attempt")+" of the collector without effect, again and again", func() { m.table(stuckTable(s, p.Stuck)) })
+		m.details(plural(len(p.Stuck), "attempt")+" of the garbage collector without effect, again and again", func() { m.table(stuckTable(s, p.Stuck)) })
 	}
 	m.list(planRemarks(s, p))
 	return m.done()
@@ -53,7 +53,7 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 			unknown = append(unknown, e.Object)
 		default:
 		}
-		if e.Contested {
+		if e.DependsOnTiming {
 			contested = append(contested, e.Object)
 		}
 		if e.RecreatedBy != nil || e.Recreator != "" {

@@ -21,7 +21,7 @@ const (
 	manyNames = 3
 )
 
-// counted tells whether the effects are to be counted first: there are many of them,
+// counted reports whether the effects are to be counted first: there are many of them,
 // or a delete takes whatever is in a namespace, or of a definition.
 func counted(p *report.Plan, caused []report.Effect) bool {
 	return len(caused) > manyEffects ||
@@ -118,7 +118,7 @@ func outcomesOf(effects []report.Effect) []report.Outcome {
 }
 
 // claimLeft is the reason of claims that a StatefulSet leaves: data that stays.
-const claimLeft = "ClaimLeft"
+const claimLeft = "PVCLeft"
 
 // dataTitle is what stands above rows of data, in two parts: the first is marked.
 func dataTitle(effects []report.Effect) (word, rest string) {
@@ -200,7 +200,7 @@ func dataRows(s Style, p *report.Plan, effects []report.Effect) []dataRow {
 	return append(append(rows, secrets.rows(s)...), custom.rows(s)...)
 }
 
-// goesNowOrLater tells whether an object goes, or may, be it only when a finalizer comes
+// goesNowOrLater reports whether an object goes, or may, be it only when a finalizer comes
 // off.
 func goesNowOrLater(e *report.Effect) bool {
 	switch e.Outcome {

@@ -43,7 +43,7 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	}
 	if len(p.Stuck) > 0 {
 		w.line()
-		w.prose("The collector tries these again and again, without effect:", 2)
+		w.prose("The garbage collector tries these again and again, without effect:", 2)
 		w.line()
 		w.table(stuckTable(s, p.Stuck))
 	}
@@ -57,7 +57,7 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 // there. Both lists are in the order of the outcomes.
 func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	for _, e := range p.Effects {
-		if e.Baseline && p.Seed.Verb != "collect" {
+		if e.AlreadyHappening && p.Seed.Verb != "collect" {
 			before = append(before, e)
 		} else {
 			caused = append(caused, e)
@@ -186,7 +186,7 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 	}
 	for _, e := range effects {
 		outcome := s.text(string(e.Outcome))
-		if e.Contested {
+		if e.DependsOnTiming {
 			outcome += s.star()
 		}
 		row := []string{outcome}

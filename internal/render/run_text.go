@@ -89,7 +89,7 @@ func (w *writer) drift(r *report.Run) {
 	}
 	s := w.style
 	w.line()
-	if len(r.Drift) == 0 {
+	if len(r.Differences) == 0 {
 		text := plural(r.Summary.Compared, "object") + " looked at afterwards: "
 		if len(r.Pending) > 0 {
 			text += "so far "
@@ -97,10 +97,10 @@ func (w *writer) drift(r *report.Run) {
 		w.prose(text+"all as predicted, "+strconv.Itoa(r.Summary.Gone)+" of them gone.", 2)
 		return
 	}
-	w.prose("Not as predicted: "+strconv.Itoa(len(r.Drift))+" of "+plural(r.Summary.Compared, "object")+".", 2)
+	w.prose("Not as predicted: "+strconv.Itoa(len(r.Differences))+" of "+plural(r.Summary.Compared, "object")+".", 2)
 	w.line()
 	t := &table{headers: []string{"DRIFT", "NAMESPACE", "OBJECT", "PREDICTED", "REALITY"}}
-	for _, d := range r.Drift {
+	for _, d := range r.Differences {
 		t.add(red, s.text(string(d.Reason)), s.text(d.Object.Namespace), s.name(d.Object), s.text(string(d.Predicted)), s.text(d.Message))
 	}
 	w.table(t)

@@ -43,7 +43,7 @@ func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
 // waitingTable has one row for each finding, of many of a kind the first few; left
 // counts the others.
 func waitingTable(s Style, findings []report.Finding) (t *table, left int) {
-	t = &table{headers: []string{"SEVERITY", "NAMESPACE", "OBJECT", "FOR", "CODE", "REMOVER", "WAITS FOR"}}
+	t = &table{headers: []string{"SEVERITY", "NAMESPACE", "OBJECT", "FOR", "CODE", "CONTROLLER", "WAITS FOR"}}
 	type kind struct{ apiVersion, kind, namespace, code, finalizer string }
 	seen := map[kind]int{}
 	for _, f := range bySeverity(findings) {

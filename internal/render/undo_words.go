@@ -5,9 +5,9 @@ import "github.com/kubectl-gc/kubectl-gc/internal/report"
 var stepWords = map[report.StepState]string{
 	report.StepMade:       "made",
 	report.StepRestored:   "restored",
-	report.StepTaken:      "somebody else has made one meanwhile, which stays as it is",
+	report.StepTaken:      "another one has been created meanwhile; it stays as it is",
 	report.StepRefused:    "refused",
-	report.StepContended:  "has changed since the plan was made, so it was left alone",
+	report.StepContended:  "has changed since the plan was made; left alone",
 	report.StepUnknown:    "unknown",
 	report.StepSuperseded: "left",
 	report.StepNotDone:    "not done",

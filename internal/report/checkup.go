@@ -9,8 +9,8 @@ const (
 	CollectorWorking CollectorVerdict = "Working"
 	// CollectorNotWorking: something proves that it does not do its work, or not all of it.
 	CollectorNotWorking CollectorVerdict = "NotWorking"
-	// CollectorNoSign: everything was looked at, and nothing says that it does not work.
-	CollectorNoSign CollectorVerdict = "NoSign"
+	// CollectorNoProblemFound: everything was looked at, and nothing says that it does not work.
+	CollectorNoProblemFound CollectorVerdict = "NoProblemFound"
 	// CollectorUnknown: what was seen does not tell.
 	CollectorUnknown CollectorVerdict = "Unknown"
 )

@@ -23,9 +23,9 @@ type Storage struct {
 	Volume *Ref `json:"volume,omitempty"`
 	// ReclaimPolicy is the volume's: Delete, Retain or Recycle. Empty, it is not known.
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
-	// Fate is Deleted, Kept or Unknown: what the reclaim policy makes of the storage
+	// Outcome is Deleted, Kept or Unknown: what the reclaim policy makes of the storage
 	// once claim and volume are gone.
-	Fate    Outcome `json:"fate"`
+	Outcome Outcome `json:"outcome"`
 	Message string  `json:"message"`
 }
 

@@ -43,28 +43,28 @@ type Finding struct {
 	// More counts further ends of the same kind that the object waits for.
 	More int `json:"more,omitempty"`
 	// Finalizer is the one at the end of the chain, Verdict whether anybody removes it.
-	Finalizer string         `json:"finalizer,omitempty"`
-	Verdict   RemoverVerdict `json:"verdict,omitempty"`
+	Finalizer string            `json:"finalizer,omitempty"`
+	Verdict   ControllerVerdict `json:"verdict,omitempty"`
 	// Proof is what was seen, and what was not, in the order of its weight.
 	Proof []Proof `json:"proof,omitempty"`
 	// Remedies are commands that would end the waiting, the mildest first.
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// RemoverVerdict says whether those who remove a finalizer are at work.
-type RemoverVerdict string
+// ControllerVerdict says whether those who remove a finalizer are at work.
+type ControllerVerdict string
 
-// The verdicts on removers.
+// The verdicts on controllers.
 const (
-	// RemoverAlive: one who removes it runs, and could do so now.
-	RemoverAlive RemoverVerdict = "Alive"
-	// RemoverSlow: one who removes it is there, and does not get it done.
-	RemoverSlow RemoverVerdict = "Slow"
-	// RemoverGone: all who could remove it were looked for in what was completely
+	// FinalizerControllerAlive: one who removes it runs, and could do so now.
+	FinalizerControllerAlive ControllerVerdict = "Alive"
+	// FinalizerControllerSlow: one who removes it is there, and does not get it done.
+	FinalizerControllerSlow ControllerVerdict = "Slow"
+	// FinalizerControllerGone: all who could remove it were looked for in what was completely
 	// read, and none runs.
-	RemoverGone RemoverVerdict = "Gone"
-	// RemoverUnknown: not enough was seen to say.
-	RemoverUnknown RemoverVerdict = "Unknown"
+	FinalizerControllerGone ControllerVerdict = "Gone"
+	// FinalizerControllerUnknown: not enough was seen to say.
+	FinalizerControllerUnknown ControllerVerdict = "Unknown"
 )
 
 // WaitLink is one step on the way to what has to move.

@@ -18,7 +18,7 @@ type Class string
 
 // The classes of an owner reference.
 const (
-	Solid        Class = "Solid"
+	Existing     Class = "Existing"
 	Dangling     Class = "Dangling"
 	Waiting      Class = "Waiting"
 	UnknownClass Class = "Unknown"
@@ -90,8 +90,8 @@ type FinalizerFinding struct {
 	Remedy   string `json:"remedy,omitempty"`
 	// Verdict says whether anybody removes it, and Proof what was seen of that; absent
 	// where the object does not wait for it.
-	Verdict RemoverVerdict `json:"verdict,omitempty"`
-	Proof   []Proof        `json:"proof,omitempty"`
+	Verdict ControllerVerdict `json:"verdict,omitempty"`
+	Proof   []Proof           `json:"proof,omitempty"`
 }
 
 // ChainLink is one step of the way to what decides.

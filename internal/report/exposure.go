@@ -15,7 +15,7 @@ type Exposure struct {
 	Definition Ref             `json:"definition"`
 	Version    UnservedVersion `json:"version"`
 	// Complete is false when a dependent may be where nobody looked, or when the
-	// answer about one rests on something that was not seen.
+	// answer about one depends on something that could not be read.
 	Complete bool            `json:"complete"`
 	Summary  ExposureSummary `json:"summary"`
 	// Conditions are those under which something is lost, in a fixed order.

@@ -9,7 +9,7 @@ const (
 	Deleted Outcome = "Deleted"
 	// Orphaned: survives; references to its owner were removed by the Orphan policy.
 	Orphaned Outcome = "Orphaned"
-	// Pruned: survives because of a solid owner; dangling or waiting references were removed.
+	// Pruned: survives because of an existing owner; dangling or waiting references were removed.
 	Pruned Outcome = "Pruned"
 	// Kept: considered, or a dependent of something that goes, and unchanged.
 	Kept Outcome = "Kept"
@@ -48,7 +48,7 @@ type Plan struct {
 	Storage []Storage `json:"storage,omitempty"`
 	// Steps is a sequence in time.
 	Steps []Step `json:"steps"`
-	// Stuck lists attempts that are repeated for ever without effect.
+	// Stuck lists attempts that are repeated forever without effect.
 	Stuck []Stuck `json:"stuck,omitempty"`
 	Gaps  []Gap   `json:"gaps"`
 	// Explored is the number of runs tried beside the reference one.
@@ -113,11 +113,11 @@ type Effect struct {
 	// BlockedBy is set for Blocked.
 	BlockedBy         *BlockedBy `json:"blockedBy,omitempty"`
 	RemovedReferences []Ref      `json:"removedReferences,omitempty"`
-	// Baseline marks what would happen without the seed too, and is not because of it.
-	Baseline bool `json:"baseline,omitempty"`
-	// Contested marks an object whose end is not certain: it depends on timing, or on
+	// AlreadyHappening marks what would happen without the seed too, and is not because of it.
+	AlreadyHappening bool `json:"alreadyHappening,omitempty"`
+	// DependsOnTiming marks an object whose end is not certain: it depends on timing, or on
 	// what the garbage collector remembers.
-	Contested bool `json:"contested,omitempty"`
+	DependsOnTiming bool `json:"dependsOnTiming,omitempty"`
 	// Otherwise are the other ends that were found of a contested object, the one on
 	// which least rests first; empty where no run has shown it.
 	Otherwise   []Otherwise `json:"otherwise,omitempty"`

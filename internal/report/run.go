@@ -57,7 +57,7 @@ type Run struct {
 	// Digest is that of the plan.
 	Digest string `json:"digest"`
 	// Bundle is the directory of backup and journal.
-	Bundle  string     `json:"bundle,omitempty"`
+	Bundle  string     `json:"backup,omitempty"`
 	State   RunState   `json:"state"`
 	Message string     `json:"message,omitempty"`
 	Summary RunSummary `json:"summary"`
@@ -67,8 +67,8 @@ type Run struct {
 	Surprises []Surprise `json:"surprises,omitempty"`
 	// Pending are objects that are on their way out and not gone yet.
 	Pending []Pending `json:"pending,omitempty"`
-	// Drift lists where the cluster is not as predicted.
-	Drift []Drift `json:"drift"`
+	// Difference lists where the cluster is not as predicted.
+	Differences []Difference `json:"differences"`
 }
 
 // RunSummary counts the writes by state, and compares.
@@ -84,9 +84,9 @@ type RunSummary struct {
 	// Pending is the number of those that are still on their way.
 	Pending int `json:"pending"`
 	// Compared is the number of predicted effects that were looked at afterwards,
-	// Drifted the number of those that are not as predicted.
-	Compared int `json:"compared"`
-	Drifted  int `json:"drifted"`
+	// Differing the number of those that are not as predicted.
+	Compared  int `json:"compared"`
+	Differing int `json:"differing"`
 }
 
 // Of is the count of a state.
@@ -131,25 +131,25 @@ type Pending struct {
 	Dependents []Ref `json:"dependents,omitempty"`
 }
 
-// DriftReason says how an object differs from what was predicted.
-type DriftReason string
+// DifferenceReason says how an object differs from what was predicted.
+type DifferenceReason string
 
 // The reasons of drift.
 const (
 	// Survived: predicted to go, and nobody deletes it.
-	Survived DriftReason = "Survived"
+	Survived DifferenceReason = "Survived"
 	// GoneInstead: predicted to stay, and it is gone or on its way.
-	GoneInstead DriftReason = "Gone"
+	GoneInstead DifferenceReason = "Gone"
 	// OtherFinalizers: it is held by other finalizers than predicted.
-	OtherFinalizers DriftReason = "OtherFinalizers"
+	OtherFinalizers DifferenceReason = "OtherFinalizers"
 	// OtherReferences: it has other owner references than predicted.
-	OtherReferences DriftReason = "OtherReferences"
+	OtherReferences DifferenceReason = "OtherReferences"
 )
 
-// Drift is an object that is not as predicted.
-type Drift struct {
-	Object    Ref         `json:"object"`
-	Predicted Outcome     `json:"predicted"`
-	Reason    DriftReason `json:"reason"`
-	Message   string      `json:"message"`
+// Difference is an object that is not as predicted.
+type Difference struct {
+	Object    Ref              `json:"object"`
+	Predicted Outcome          `json:"predicted"`
+	Reason    DifferenceReason `json:"reason"`
+	Message   string           `json:"message"`
 }

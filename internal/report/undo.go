@@ -10,7 +10,7 @@ type Undo struct {
 	Source     Source `json:"source"`
 	// Bundle is the directory that is undone, Journal that of the record of this
 	// undo; empty as long as nothing was sent.
-	Bundle  string `json:"bundle"`
+	Bundle  string `json:"backup"`
 	Journal string `json:"journal,omitempty"`
 	// SameCluster is what shows that the backup is of this cluster.
 	SameCluster ClusterProof `json:"sameCluster"`

@@ -95,7 +95,7 @@ func holds(s *Snapshot, owner object.OwnerReference) bool {
 	return slices.ContainsFunc(s.Objects, func(o *object.Object) bool { return o.UID == owner.UID })
 }
 
-// calledAbsent tells whether coverage proves that an owner does not exist. That
+// calledAbsent reports whether coverage proves that an owner does not exist. That
 // the proof is good is checked another way: the dump must show some object of
 // that kind in that namespace, since the dumps here hold no empty lists of kinds
 // that own anything.

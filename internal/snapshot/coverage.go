@@ -107,7 +107,7 @@ func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
 	return p.everywhere || listed
 }
 
-// touched tells whether anything of the resource is covered.
+// touched reports whether anything of the resource is covered.
 func (c *Coverage) touched(gr schema.GroupResource) bool {
 	p := c.places[Storage(gr)]
 	if p == nil {
@@ -127,7 +127,7 @@ func (c *Coverage) touched(gr schema.GroupResource) bool {
 	return false
 }
 
-// singly tells whether what is known of a resource differs from namespace to
+// singly reports whether what is known of a resource differs from namespace to
 // namespace.
 func (c *Coverage) singly(gr schema.GroupResource) bool {
 	p := c.places[Storage(gr)]

@@ -104,7 +104,7 @@ func (s *Snapshot) newest(same []*object.Object, replaced *int) (*object.Object,
 	return best, nil
 }
 
-// isClusterIdentity tells whether the uid of the object identifies the cluster.
+// isClusterIdentity reports whether the uid of the object identifies the cluster.
 func isClusterIdentity(o *object.Object) bool {
 	return o.Name == "kube-system" && o.Is(object.Namespace)
 }

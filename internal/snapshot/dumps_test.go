@@ -216,7 +216,7 @@ func (d *dump) result(input string) string {
 	return b.String()
 }
 
-// answer tells whether `pods shop` or `nodes` is covered; `*` as namespace asks
+// answer reports whether `pods shop` or `nodes` is covered; `*` as namespace asks
 // for all of them.
 func answer(s *Snapshot, question string) string {
 	name, namespace, _ := strings.Cut(question, " ")

@@ -128,7 +128,7 @@ func (j *judge) partial(s *sighting) {
 	}
 }
 
-// agrees tells whether a list holds nothing but the resource, and nothing but the
+// agrees reports whether a list holds nothing but the resource, and nothing but the
 // namespace, that its path names.
 func (j *judge) agrees(s *sighting, named object.Resource) bool {
 	want := Storage(named.GroupResource())

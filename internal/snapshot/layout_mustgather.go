@@ -53,7 +53,7 @@ func mustGatherNamespace(namespace string, below []string, base string) location
 	}
 }
 
-// groupName tells whether a directory is named after an API group.
+// groupName reports whether a directory is named after an API group.
 func groupName(s string) bool {
 	return strings.Contains(s, ".") || slices.Contains([]string{"core", "apps", "autoscaling", "batch", "extensions", "policy"}, s)
 }

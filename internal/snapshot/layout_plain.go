@@ -37,7 +37,7 @@ func locateByName(_ []string, base string) (location, bool) {
 	return location{}, false
 }
 
-// resourceName tells whether a word can be a plural.
+// resourceName reports whether a word can be a plural.
 func resourceName(s string) bool {
 	for _, c := range s {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
@@ -126,7 +126,7 @@ func isClusterInfo(namespace string, lists, above []*sighting) bool {
 	return nodesAbove || len(names) >= 5
 }
 
-// onlyBelow tells whether a single directory below this one holds lists.
+// onlyBelow reports whether a single directory below this one holds lists.
 func onlyBelow(above string, all map[string][]*sighting) bool {
 	n := 0
 	for dir := range all {

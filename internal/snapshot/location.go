@@ -205,7 +205,7 @@ func (t *nameTable) resource(l location) (object.Resource, bool) {
 	return r, ok
 }
 
-// isPlural tells whether a bare file name is the plural of a built-in resource.
+// isPlural reports whether a bare file name is the plural of a built-in resource.
 func (t *nameTable) isPlural(name string) bool {
 	r, ok := t.bare[strings.ReplaceAll(name, "-", "")]
 	return ok && r.Name == strings.ReplaceAll(name, "-", "")

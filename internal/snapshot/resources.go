@@ -135,7 +135,7 @@ func markCustom(rs *object.Resources, definitions []*object.CRDFacts) *object.Re
 	return marked
 }
 
-// customGroup tells whether the kinds of a group are custom resources as far as
+// customGroup reports whether the kinds of a group are custom resources as far as
 // its name can tell: groups of Kubernetes itself have no dot or end in k8s.io.
 func customGroup(group string) bool {
 	return strings.Contains(group, ".") && group != "k8s.io" && !strings.HasSuffix(group, ".k8s.io")

@@ -112,7 +112,7 @@ func (s *Snapshot) With(objects []*object.Object) *Snapshot {
 
 func compareObjects(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) }
 
-// Covers tells whether the snapshot holds all objects of the resource in the
+// Covers reports whether the snapshot holds all objects of the resource in the
 // namespace, so that one that is not there is absent. For cluster-scoped
 // resources the namespace does not matter. For a namespaced one an empty
 // namespace asks for all namespaces.

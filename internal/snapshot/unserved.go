@@ -21,7 +21,7 @@ func (s *Snapshot) Undiscovered() []object.Undiscovered {
 	return list
 }
 
-// Unserved tells whether the server has named the resource and answered 404 to a list
+// Unserved reports whether the server has named the resource and answered 404 to a list
 // of it, there or everywhere.
 func (s *Snapshot) Unserved(r object.Resource, namespace string) bool {
 	if s.missingIsAbsent {

@@ -15,7 +15,7 @@ var readsAccount = []string{
 }
 
 // behindTheAccount are the names of what the account is made of.
-var behindTheAccount = []string{"Baseline", "Effect", "Effects", "EffectOn"}
+var behindTheAccount = []string{"AlreadyHappening", "Effect", "Effects", "EffectOn"}
 
 // oneAccount reports a second way to answer what a run does.
 func oneAccount(sources []source) []string {

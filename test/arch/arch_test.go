@@ -55,13 +55,13 @@ var rules = []rule{
 		"one account", oneAccount,
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
-			{"internal/policy/a.go", "package protect\nfunc f(e T) bool { return e.Baseline }"},
+			{"internal/policy/a.go", "package protect\nfunc f(e T) bool { return e.AlreadyHappening }"},
 			{"internal/cli/writing/a.go", "package writing\nfunc f(e *report.Effect) {}"},
 		},
 		[]sample{
 			{"internal/apply/a.go", "package apply\nfunc f(p *report.Plan) int { return len(p.Consequences) }"},
 			{"internal/cli/explain.go", "package cli\nfunc f(p *report.Plan) int { return len(p.Effects) }"},
-			{"internal/policy/a_test.go", "package protect\nfunc f(e T) bool { return e.Baseline }"},
+			{"internal/policy/a_test.go", "package protect\nfunc f(e T) bool { return e.AlreadyHappening }"},
 		},
 	},
 	{
@@ -137,6 +137,18 @@ var rules = []rule{
 			{"internal/diagnose/a.go", "package diagnose\n// f is Q1.\nvar x = \"SHA256, S3 and U+00A0\""},
 			{"internal/diagnose/a_test.go", "package diagnose\nvar x = \"S104\""},
 			{"test/faults/a.go", "package faults\nvar x = \"L01\""},
+		},
+	},
+	{
+		"old words", oldWords,
+		[]sample{
+			{"internal/engine/a.go", "package engine\n\n// f tells whether it is so.\nfunc f() bool { return true }"},
+			{"internal/plan/a.go", "package plan\nvar fates int"},
+			{"internal/cli/a.go", "package cli\nvar x = \"kept for ever\""},
+		},
+		[]sample{
+			{"internal/engine/a.go", "package engine\n\n// f reports whether it is so.\nfunc f() bool { return true }"},
+			{"internal/cli/a_test.go", "package cli\nvar x = \"kept for ever\""},
 		},
 	},
 	{

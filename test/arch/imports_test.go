@@ -107,7 +107,7 @@ func importTable(sources []source) []string {
 	return bad
 }
 
-// mayImport tells whether the file, which is in internal, may import p.
+// mayImport reports whether the file, which is in internal, may import p.
 func (s source) mayImport(p string) bool {
 	if ours, ok := strings.CutPrefix(p, module); ok {
 		name := room(strings.TrimPrefix(ours, "internal/"))

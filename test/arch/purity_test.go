@@ -30,7 +30,7 @@ func (s source) seeded() []string {
 	}
 }
 
-// isPure tells whether the rules of purity hold for the file.
+// isPure reports whether the rules of purity hold for the file.
 func (s source) isPure() bool {
 	return !s.isTest() && slices.Contains(pure, s.house()) && s.path != liveDriver
 }

@@ -85,7 +85,7 @@ func parse(t *testing.T, name, text string) source {
 // dir is the directory of the file: "internal/engine".
 func (s source) dir() string { return path.Dir(s.path) }
 
-// in tells whether the file is in the directory or below it.
+// in reports whether the file is in the directory or below it.
 func (s source) in(dir string) bool { return strings.HasPrefix(s.path, dir+"/") }
 
 // house is the internal package that the file belongs to, such as "engine" or

@@ -31,7 +31,7 @@ type backup struct {
 	objects int
 }
 
-const backupHead = `{"kubectlGCBundle":1,"tool":"t","command":"delete","planDigest":"sha256:0","cluster":{"uid":"cluster","server":"s"},"created":"2026-01-02T03:04:05Z","secrets":false,`
+const backupHead = `{"kubectlGCBackup":1,"tool":"t","command":"delete","planDigest":"sha256:0","cluster":{"uid":"cluster","server":"s"},"created":"2026-01-02T03:04:05Z","secrets":false,`
 
 // lay writes the backup into a directory.
 func (b backup) lay(t *testing.T, dir string) {

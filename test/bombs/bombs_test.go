@@ -170,7 +170,7 @@ func child(t *testing.T, args []string, path string, stdin bool) (said string, p
 	return stderr.String(), int(usage.Maxrss) * 1024
 }
 
-// writeFile writes a file through a generator, which may go on for ever: nothing of it
+// writeFile writes a file through a generator, which may go on forever: nothing of it
 // is held.
 func writeFile(t *testing.T, path string, write func(io.Writer)) {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/docs/markdown"
 )
 
-// needsCluster tells whether a call is of something that no dump answers.
+// needsCluster reports whether a call is of something that no dump answers.
 func needsCluster(c markdown.Call) bool {
 	args, ours := c.OfProgram()
 	if !ours {

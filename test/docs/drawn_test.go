@@ -66,10 +66,10 @@ func TestRunAndUndo(t *testing.T) {
 	for _, state := range report.WriteStates() {
 		documents = append(documents, &report.Run{
 			APIVersion: report.APIVersion, Kind: "Run", Source: source, Seed: seed, Digest: digest, Bundle: "b", State: report.Partial, Message: "m",
-			Writes:    []report.RunWrite{{Object: ref, Verb: "DELETE", State: state, Message: "m"}},
-			Surprises: []report.Surprise{{Object: ref, Verb: "DELETE", Message: "m"}},
-			Pending:   []report.Pending{{Object: ref, Finalizers: []string{"f"}, Dependents: []report.Ref{ref}}},
-			Drift:     []report.Drift{{Object: ref, Predicted: report.Deleted, Reason: report.Survived, Message: "m"}},
+			Writes:      []report.RunWrite{{Object: ref, Verb: "DELETE", State: state, Message: "m"}},
+			Surprises:   []report.Surprise{{Object: ref, Verb: "DELETE", Message: "m"}},
+			Pending:     []report.Pending{{Object: ref, Finalizers: []string{"f"}, Dependents: []report.Ref{ref}}},
+			Differences: []report.Difference{{Object: ref, Predicted: report.Deleted, Reason: report.Survived, Message: "m"}},
 		})
 	}
 	for _, state := range []report.StepState{

@@ -133,7 +133,7 @@ func TestEveryKindHasASchema(t *testing.T) {
 func TestBrokenDocuments(t *testing.T) {
 	good := `{"apiVersion":"kubectl-gc.io/v1alpha1","kind":"Graph","source":{"type":"files"},"roots":[],
 "nodes":[{"ref":{"apiVersion":"v1","kind":"Pod","name":"a","uid":"u"},"virtual":false,"observed":true,"beingDeleted":false,"waitingForDependents":false}],
-"edges":[{"dependent":"u","owner":"v","controller":true,"blockOwnerDeletion":false,"class":"Solid"}],"complete":false,
+"edges":[{"dependent":"u","owner":"v","controller":true,"blockOwnerDeletion":false,"class":"Existing"}],"complete":false,
 "gaps":[{"resource":"pods","why":"Forbidden: no"}]}`
 	valid(t, strict, []byte(good))
 	open, err := published()
@@ -148,7 +148,7 @@ func TestBrokenDocuments(t *testing.T) {
 		"a list that is missing":   {`"roots":[],`, ``},
 		"a list that is null":      {`"roots":[]`, `"roots":null`},
 		"a text for a number":      {`"observed":true`, `"observed":"true"`},
-		"a class that is none":     {`"Solid"`, `"Firm"`},
+		"a class that is none":     {`"Existing"`, `"Firm"`},
 		"a source that is none":    {`"files"`, `"guess"`},
 		"a gap without a reason":   {`Forbidden: no`, `who knows`},
 		"another version":          {`v1alpha1`, `v9`},

@@ -113,7 +113,7 @@ func (s shell) run(t *testing.T, language string, steps []markdown.Step) []resul
 	return results
 }
 
-// answered tells whether the command did what it is there for. Findings, gaps and
+// answered reports whether the command did what it is there for. Findings, gaps and
 // refusals (3, 4, 5) are answers of ours; failures are not.
 func answered(s markdown.Step, code int) bool {
 	if code == 0 {

@@ -70,7 +70,7 @@ func doubted(do answering) func(*testing.T) {
 		f.lift()
 		g.lift()
 		c.goes(waste)
-		c.judged(kept, reason.SolidOwner)
+		c.judged(kept, reason.ExistingOwner)
 		c.stays(kept, home)
 	}
 }
@@ -107,7 +107,7 @@ func blip(t *testing.T) {
 	c.fence()
 	c.pretend("DELETED", home)
 	c.judged(kept, reason.OwnerNotCovered)
-	c.judged(kept, reason.SolidOwner)
+	c.judged(kept, reason.ExistingOwner)
 	c.stays(kept)
 }
 
@@ -122,7 +122,7 @@ func restored(t *testing.T) {
 	c.judged(kept, reason.LookupFailed)
 	c.create(one("Widget", "home"))
 	f.lift()
-	c.judged(kept, reason.SolidOwner)
+	c.judged(kept, reason.ExistingOwner)
 	c.stays(kept)
 }
 
@@ -143,7 +143,7 @@ func formerly(t *testing.T) {
 	c.stays(kept)
 	f.lift()
 	g.lift()
-	c.judged(kept, reason.SolidOwner)
+	c.judged(kept, reason.ExistingOwner)
 	c.stays(kept)
 }
 
@@ -229,7 +229,7 @@ func siblings(t *testing.T) {
 	c.judged(bad, reason.AbsenceNotProven)
 	c.stays(good, bad)
 	c.pretend("DELETED", home)
-	c.judged(good, reason.SolidOwner)
+	c.judged(good, reason.ExistingOwner)
 	c.stays(good)
 }
 
@@ -279,7 +279,7 @@ func redirected(t *testing.T) {
 	c.stays(kept)
 	f.lift()
 	g.lift()
-	c.judged(kept, reason.SolidOwner)
+	c.judged(kept, reason.ExistingOwner)
 	if n := asked.Load(); n > 0 {
 		t.Errorf("%d requests went elsewhere", n)
 	}

@@ -15,15 +15,15 @@ const documentFile = "../../docs/faults.md"
 
 const introduction = `# Faults
 
-What the collector does when the server, the network or somebody else does not behave. This
+What the garbage collector does when the server, the network or somebody else does not behave. This
 page is written by ` + "`go test ./test/faults -run TestDocument -update`" + `; every row of the first
 table is a test: ` + "`go test ./test/faults -run TestFaults/L19`" + `. Rows and invariants have the
 numbers of [the specification](spec/faults.md).
 
-The collector under test is the live one, under strict rules: watches, proofs of absence,
+The garbage collector under test is the live one, under strict rules: watches, proofs of absence,
 requests. It talks HTTP to a simulated API server; between the two the fault happens. What it
 did is judged beside the server's store, in the moment in which a request is carried out, by
-the true world and not by what the collector says of itself:
+the true world and not by what the garbage collector says of itself:
 
 | | for every DELETE and PATCH |
 |---|---|
@@ -32,7 +32,7 @@ the true world and not by what the collector says of itself:
 | I3 | foregroundDeletion stays on an owner while a blocking dependent is in the store |
 | I5 | no grace period is set |
 | I7 | the finalizer orphan stays until no dependent refers to the owner; nobody is ever deleted who referred to one that was orphaned from |
-| I8 | no finalizer goes but the collector's, none is put on, no reference is put on or made to stop blocking without need |
+| I8 | no finalizer goes but the garbage collector's, none is put on, no reference is put on or made to stop blocking without need |
 | I12 | nothing is sent after the end of a run |
 
 Beyond that every row says what has to hold. Where it says that something is kept, garbage of
@@ -66,13 +66,13 @@ var shownElsewhere = []shown{
 	{"L57", "the leader stopped in mid-cascade and resumed", "test/controlplane/controller/replicas_test.go", "TestReplicas"},
 	{"L58", "replicas of the controller", "test/controlplane/controller/replicas_test.go", "TestReplicas"},
 	{"L59", "a clock that jumps, or stands still while the machine sleeps", "internal/controller/gate_test.go", "TestLeaseFenceOnBothClocks"},
-	{"L61", "the collector of a real controller manager at work", "test/controlplane/controller/collect_test.go", "TestAnotherCollector"},
+	{"L61", "the garbage collector of a real controller manager at work", "test/controlplane/controller/collect_test.go", "TestAnotherCollector"},
 	{"L81", "a backup of another cluster", "internal/backup/open_test.go", "TestCheckCluster"},
 	{"L83", "a plan beyond --max-deletes", "test/controlplane/commands/collect_test.go", "TestCollectRefused"},
 	{"L84", "protected objects in a cascade", "internal/policy/protect_test.go", "TestCheck"},
 	{"L90", "finalizers changed before a removal, on a real server", "test/controlplane/finalizers/remove_test.go", "TestChangedMeanwhile"},
-	{"L91", "the protection of a claim that is in use", "test/controlplane/finalizers/remove_test.go", "TestClaimInUse"},
-	{"L93", "the finalizer of a definition that has instances", "test/controlplane/finalizers/remove_test.go", "TestDefinitionWithInstances"},
+	{"L91", "the protection of a PVC that is in use", "test/controlplane/finalizers/remove_test.go", "TestClaimInUse"},
+	{"L93", "the finalizer of a CRD that has instances", "test/controlplane/finalizers/remove_test.go", "TestDefinitionWithInstances"},
 	{"N08", "anchors, depth and other bombs in text", "internal/manifest/fault_test.go", "TestBombs"},
 	{"N18", "a snapshot of some kinds", "internal/snapshot/faults_test.go", "TestN18SomeKindsOnly"},
 	{"N23", "bombs of compression", "internal/snapshot/faults_test.go", "TestN23Bombs"},

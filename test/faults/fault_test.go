@@ -37,7 +37,7 @@ type answering func(w http.ResponseWriter, r *http.Request, server http.Handler)
 type fault struct {
 	match func(asked) bool
 	do    answering
-	// left is how often it still strikes; negative for ever.
+	// left is how often it still strikes; negative forever.
 	left   atomic.Int64
 	struck atomic.Int64
 }
@@ -45,7 +45,7 @@ type fault struct {
 // lift ends the fault.
 func (f *fault) lift() { f.left.Store(0) }
 
-// strikes tells whether the fault takes a request.
+// strikes reports whether the fault takes a request.
 func (f *fault) strikes(a asked) bool {
 	if !f.match(a) {
 		return false

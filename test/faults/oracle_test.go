@@ -99,7 +99,7 @@ func (o *oracle) patched(w facade.Write) {
 	}
 }
 
-// releases tells whether all that a patch does is to take away references to owners
+// releases reports whether all that a patch does is to take away references to owners
 // that are being orphaned from: the uids say enough then.
 func (o *oracle) releases(w facade.Write) bool {
 	for _, uid := range w.Patch.DeleteOwners {
@@ -157,7 +157,7 @@ func (o *oracle) taken(w facade.Write, finalizer string) {
 			}
 		}
 	default:
-		o.say("I8", w, "the finalizer %s is not the collector's", finalizer)
+		o.say("I8", w, "the finalizer %s is not the garbage collector's", finalizer)
 	}
 }
 

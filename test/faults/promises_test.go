@@ -61,7 +61,7 @@ func secondForeground(t *testing.T) {
 	}
 	c.stays(home)
 	if !c.stored(home).HasFinalizer("example.com/lock") {
-		t.Error("a finalizer that is not the collector's is gone")
+		t.Error("a finalizer that is not the garbage collector's is gone")
 	}
 }
 

@@ -192,10 +192,10 @@ func (c *rig) collector(client *kube.Client, change ...func(*controller.CollectO
 			select {
 			case err := <-done:
 				if !errors.Is(err, context.Canceled) {
-					c.t.Errorf("the collector ended: %v", err)
+					c.t.Errorf("the garbage collector ended: %v", err)
 				}
 			case <-time.After(patience):
-				c.t.Error("the collector does not end")
+				c.t.Error("the garbage collector does not end")
 			}
 		})
 	}
@@ -258,7 +258,7 @@ func (c *rig) goes(objects ...*object.Object) {
 	}
 }
 
-// lives tells whether an object, and not another one of its name, is in the store.
+// lives reports whether an object, and not another one of its name, is in the store.
 func (c *rig) lives(o *object.Object) bool {
 	have, err := c.Sim.Get(context.Background(), o.Ref)
 	return err == nil && have.UID == o.UID
@@ -387,7 +387,7 @@ func (c *rig) stored(o *object.Object) *object.Object {
 	return have
 }
 
-// anyKind tells whether a kind was ever in a state.
+// anyKind reports whether a kind was ever in a state.
 func (c *rig) anyKind(s kube.State) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -66,7 +66,7 @@ func leaseLost(t *testing.T) {
 	})
 	c.fence()
 	c.delete(home, "Background")
-	c.judged(waste[len(waste)-1], reason.NoSolidOwner)
+	c.judged(waste[len(waste)-1], reason.NoExistingOwner)
 	c.until("all have been judged", func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -58,7 +58,7 @@ func replayed(t *testing.T) {
 		},
 	}})
 	c.disturb("configmaps", frames(frame))
-	c.judged(kept, reason.SolidOwner)
+	c.judged(kept, reason.ExistingOwner)
 	c.stays(home, kept)
 }
 
@@ -113,7 +113,7 @@ func tombstone(t *testing.T) {
 	c.collect()
 	c.fence()
 	c.pretend("DELETED", home)
-	c.judged(kept, reason.SolidOwner)
+	c.judged(kept, reason.ExistingOwner)
 	c.stays(kept, home)
 }
 
@@ -124,7 +124,7 @@ func tombstoneThenOrphan(t *testing.T) {
 	c.collect()
 	c.fence()
 	c.pretend("DELETED", home)
-	c.judged(kept, reason.SolidOwner)
+	c.judged(kept, reason.ExistingOwner)
 	c.fence()
 	c.delete(home, metav1.DeletePropagationOrphan)
 	c.goes(home)
@@ -141,7 +141,7 @@ func tombstoneThenForeground(t *testing.T) {
 	c.collect()
 	c.fence()
 	c.pretend("DELETED", home)
-	c.judged(waste, reason.SolidOwner)
+	c.judged(waste, reason.ExistingOwner)
 	c.fence()
 	c.delete(home, metav1.DeletePropagationForeground)
 	c.goes(waste, home)
@@ -160,7 +160,7 @@ func tombstones(t *testing.T) {
 		c.pretend("DELETED", all[i])
 	}
 	for i := 1; i < len(all); i += 2 {
-		c.judged(all[i], reason.SolidOwner)
+		c.judged(all[i], reason.ExistingOwner)
 	}
 	c.stays(all...)
 }
@@ -224,7 +224,7 @@ func foreign(t *testing.T) {
 	}())
 }
 
-// bait is what has kept a collector busy for ever: see spec W23.
+// bait is what has kept a collector busy forever: see spec W23.
 func bait(t *testing.T) {
 	home := one("ConfigMap", "home")
 	kept := one("Secret", "kept", to(home), lost("Widget", "gone"))

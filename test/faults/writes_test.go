@@ -35,7 +35,7 @@ var writes = []row{
 	{"L37_timeout_before", "DELETE answers 504 and was not carried out", "tried again: gone", unknown(refused(apierrors.NewTimeoutError("late", 0)))},
 	{"L38_retry_after", "DELETE answers 429 with Retry-After", "nobody sends anything before that time; then done", retryAfter},
 	{"L39_busy", "every request answers 429 without Retry-After, for a while", "waits between tries; then done", busy},
-	{"L40_always_500", "DELETE of one object answers 500 for ever", "all others go; this one is tried ever more seldom", always(refused(apierrors.NewInternalError(errors.New("no"))))},
+	{"L40_always_500", "DELETE of one object answers 500 forever", "all others go; this one is tried ever more seldom", always(refused(apierrors.NewInternalError(errors.New("no"))))},
 	{"L42_denied", "admission denies DELETE of one object", "all others go; this one is tried ever more seldom", always(refused(apierrors.NewForbidden(served[2].GroupResource(), "waste", errors.New("denied by policy"))))},
 	{"L43_webhook_late", "admission of one object does not answer in time", "as L40", always(refused(apierrors.NewTimeoutError("webhook", 0)))},
 	{"L41_held", "DELETE succeeds and the object stays, for a finalizer holds it", "deleted once, and the finalizer is left alone", heldByFinalizer},
@@ -65,7 +65,7 @@ func meanwhile(do func(c *rig, waste *object.Object), stays bool) func(*testing.
 		c.collect()
 		c.until("a DELETE comes", func() bool { return f.struck.Load() > 0 })
 		if stays {
-			c.judged(waste, reason.SolidOwner)
+			c.judged(waste, reason.ExistingOwner)
 			c.stays(kept, waste)
 			return
 		}

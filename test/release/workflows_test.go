@@ -57,7 +57,7 @@ func faults(text string, targets []string) []string {
 	refuse(w.Concurrency["group"] == nil, "no concurrency")
 	refuse(len(w.On) == 0 || len(w.Jobs) == 0, "nothing starts it, or it does nothing")
 	for event := range w.On {
-		refuse(event == "pull_request_target" || event == "workflow_run", "%s runs foreign code with our rights", event)
+		refuse(event == "pull_request_target" || event == "workflow_run", "%s runs foreign code with our permissions", event)
 	}
 	for name, j := range w.Jobs {
 		refuse(j.Timeout == 0, "%s: no timeout", name)
@@ -149,9 +149,9 @@ func TestFaults(t *testing.T) {
 		{"a tag", "8e8c483db84b4bee98b60c0593521ed34d9990e8 # v6.0.1", "v6", "not pinned"},
 		{"a short hash", "8e8c483db84b4bee98b60c0593521ed34d9990e8", "8e8c483d", "not pinned"},
 		{"no version", " # v6.0.1", "", "not pinned"},
-		{"rights for all jobs", "permissions: {}", "permissions: {contents: write}", "permissions of the workflow"},
-		{"rights by default", "permissions: {}\n", "", "permissions of the workflow"},
-		{"a job without rights of its own", "    permissions: {contents: read}\n", "", "one: no permissions"},
+		{"permissions for all jobs", "permissions: {}", "permissions: {contents: write}", "permissions of the workflow"},
+		{"permissions by default", "permissions: {}\n", "", "permissions of the workflow"},
+		{"a job without permissions of its own", "    permissions: {contents: read}\n", "", "one: no permissions"},
 		{"no limit of time", "    timeout-minutes: 5\n", "", "no timeout"},
 		{"side by side", "concurrency: {group: x}\n", "", "no concurrency"},
 		{"foreign code", "push: {branches: [main]}", "pull_request_target: {}", "foreign code"},

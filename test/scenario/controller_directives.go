@@ -19,7 +19,7 @@ import (
 // what the server covers.
 //
 //	controllers [only=NAME,…] [steps=N]
-//	            the collector comes to rest, then the first controller that can
+//	            the collector settles, then the first controller that can
 //	            change something makes a pass, and so on until nobody can, or
 //	            for N passes. Prints the writes in order, with the controller's
 //	            name in front, none for the collector, and then the events.

@@ -49,7 +49,7 @@ const (
 // Wild is every variety.
 const Wild Variety = 1<<varieties - 1
 
-// Has tells whether all of w is in v.
+// Has reports whether all of w is in v.
 func (v Variety) Has(w Variety) bool { return v&w == w }
 
 // World is a drawn world.

@@ -26,7 +26,7 @@ func DrawCluster(t *rapid.T, allowed Variety) World {
 		"widgets.example.com uid=crd-w defines=example.com/v1:Widget:widgets established",
 		"gadgets.example.com uid=crd-g defines=example.com/v1:Gadget:gadgets scope=Cluster established",
 	} {
-		if rapid.IntRange(0, 2).Draw(t, "definition there") > 0 {
+		if rapid.IntRange(0, 2).Draw(t, "CRD there") > 0 {
 			end := w.drawEnd(t, "", " terminating deleting fin=customresourcecleanup.apiextensions.k8s.io")
 			fmt.Fprintf(&text, "apiextensions.k8s.io/v1 CustomResourceDefinition %s%s\n", d, end)
 		}
@@ -165,7 +165,7 @@ func drawPod(t *rapid.T, o *object.Object) {
 	facts := object.PodFacts{VolumesKnown: rapid.IntRange(0, 3).Draw(t, "volumes known") > 0}
 	facts.NodeName = rapid.SampledFrom([]string{"n1", "n1", "n1", "n2", ""}).Draw(t, "node")
 	facts.Phase = rapid.SampledFrom([]string{"Running", "Running", "Succeeded", ""}).Draw(t, "phase")
-	if facts.VolumesKnown && rapid.Bool().Draw(t, "uses the claim") {
+	if facts.VolumesKnown && rapid.Bool().Draw(t, "uses the PVC") {
 		facts.Claims = []object.Claim{{Name: "c"}}
 	}
 	o.Edit().Facts = &facts

@@ -51,7 +51,7 @@ func TestDrawnWorldsVary(t *testing.T) {
 	}
 }
 
-// shows tells whether a world has something that only the variety explains.
+// shows reports whether a world has something that only the variety explains.
 func shows(w World, v Variety) bool {
 	known := map[string]*object.Object{}
 	for i, o := range w.Objects {

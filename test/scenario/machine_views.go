@@ -139,10 +139,10 @@ func outcomeText(out engine.Outcome) string {
 // classesText lists owners by class; classes without owners are left out.
 func classesText(owners []engine.OwnerFact) string {
 	classes := [...]string{
-		engine.Solid: "solid", engine.Dangling: "dangling", engine.Waiting: "waiting", engine.Unresolved: "unresolved",
+		engine.Existing: "solid", engine.Dangling: "dangling", engine.Waiting: "waiting", engine.Unresolved: "unresolved",
 	}
 	var text strings.Builder
-	for _, class := range []engine.Class{engine.Solid, engine.Dangling, engine.Waiting, engine.Unresolved} {
+	for _, class := range []engine.Class{engine.Existing, engine.Dangling, engine.Waiting, engine.Unresolved} {
 		var uids []string
 		for _, o := range owners {
 			if o.Class == class {

@@ -14,7 +14,7 @@ import (
 const AutoRegisterName = "autoregister"
 
 // AutoRegisterAssumption is what the end of an APIService rests on.
-const AutoRegisterAssumption = "the API server takes down the APIService of a version that no definition has served any more"
+const AutoRegisterAssumption = "the API server takes down the APIService of a version that no CRD has served any more"
 
 // AutoRegister returns the part of the API server that deletes an APIService which it
 // has made for a definition, when no definition has that version served any more. A
@@ -80,13 +80,13 @@ func registeredIn(w World) []*object.Object {
 	return objectsThat(w, object.APIService.GroupResource(), func(o *object.Object) bool { return Registered(o) && !o.BeingDeleted() })
 }
 
-// Registered tells whether an object is an APIService that comes and goes with
+// Registered reports whether an object is an APIService that comes and goes with
 // definitions.
 func Registered(o *object.Object) bool {
 	return o.Is(object.APIService) && o.Labels.Get(autoManaged) == "true"
 }
 
-// needed tells whether one of these definitions has the version of an APIService served.
+// needed reports whether one of these definitions has the version of an APIService served.
 func needed(o *object.Object, there map[string]bool) bool {
 	_, group, _ := strings.Cut(o.Name, ".")
 	return there[o.Name] || there["."+group]

@@ -63,7 +63,7 @@ func (c *cidrs) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&c.waits)
 }
 
-// free tells whether no address needs the ServiceCIDR, and notes a wait otherwise.
+// free reports whether no address needs the ServiceCIDR, and notes a wait otherwise.
 func (c *cidrs) free(p *pass, o *object.Object) bool {
 	own, known := prefixesOf(o)
 	if !known {
@@ -102,10 +102,10 @@ func (c *cidrs) free(p *pass, o *object.Object) bool {
 	return false
 }
 
-// unclaimed tells whether it is not known which Service has an address.
+// unclaimed reports whether it is not known which Service has an address.
 func unclaimed(address *object.Object) bool { return address.IPAddress() == nil }
 
-// within tells whether one of the ranges contains the range.
+// within reports whether one of the ranges contains the range.
 func within(r netip.Prefix, ranges []netip.Prefix) bool {
 	return slices.ContainsFunc(ranges, func(x netip.Prefix) bool { return x.Overlaps(r) && x.Bits() <= r.Bits() })
 }
@@ -122,7 +122,7 @@ func (c *cidrs) addresses(w World, own, others []netip.Prefix) []*object.Object 
 	})
 }
 
-// holds tells whether a Service can have the address of the range: its first one
+// holds reports whether a Service can have the address of the range: its first one
 // belongs to nobody, nor does the last one of IPv4.
 func holds(r netip.Prefix, at netip.Addr) bool {
 	if !r.Contains(at) || r.Masked().Addr() == at {

@@ -11,7 +11,7 @@ import (
 const ClaimProtectionName = "pvc-protection-controller"
 
 // ClaimProtectionAssumption is what the end of a claim rests on.
-const ClaimProtectionAssumption = "the PVC protection controller runs, and no other pod starts to use the claim"
+const ClaimProtectionAssumption = "the PVC protection controller runs, and no other pod starts to use the PVC"
 
 const claimProtection = "kubernetes.io/pvc-protection"
 
@@ -109,7 +109,7 @@ func (m *mounts) users(claim *object.Object) []*object.Object {
 	return list
 }
 
-// shutDown tells whether the kubelet is done with a pod, or was passed by.
+// shutDown reports whether the kubelet is done with a pod, or was passed by.
 //
 // Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go podIsShutDown.
 func shutDown(pod *object.Object) bool {

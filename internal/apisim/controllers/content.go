@@ -16,7 +16,7 @@ type content struct {
 	open bool
 }
 
-// deleteAll deletes the content and tells whether nothing is left for certain.
+// deleteAll deletes the content and reports whether nothing is left for certain.
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent:
 // takes the resources in random order.
@@ -101,7 +101,7 @@ func (c *content) request(r object.Resource) error {
 	return nil
 }
 
-// unsupported tells whether the server does not know such a request there.
+// unsupported reports whether the server does not know such a request there.
 func unsupported(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
@@ -116,7 +116,7 @@ func (c *content) leave(w Wait) {
 	c.wait(w)
 }
 
-// unserved tells whether the server knows no such path: then the namespace has none of
+// unserved reports whether the server knows no such path: then the namespace has none of
 // the resource, as far as it is emptied. (S213)
 func (c *content) unserved(r object.Resource) bool {
 	d, ok := c.coverage.(Discovery)
@@ -163,7 +163,7 @@ func (c *content) checkKinds() {
 	}
 }
 
-// served tells whether requests can reach an object.
+// served reports whether requests can reach an object.
 func served(rs *object.Resources, ref object.Ref) bool {
 	r, err := rs.For(ref.APIVersion, ref.Kind)
 	return err == nil && r.Served()

@@ -42,9 +42,9 @@ type Controller interface {
 	// Assumption is what has to hold in the cluster for the controller to do what
 	// it does here, as a sentence without a full stop.
 	Assumption() string
-	// Step makes one pass over the world and tells whether that changed anything.
+	// Step makes one pass over the world and reports whether that changed anything.
 	// A request without effect does not count, refused or not: it would be made
-	// for ever. The error is that of the context; what the world refuses is
+	// forever. The error is that of the context; what the world refuses is
 	// listed by Waiting.
 	Step(ctx context.Context, w World) (acted bool, err error)
 	// Waiting lists what the last pass could not bring to an end, by object,

@@ -4,7 +4,7 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
 // Coverage says what the snapshot behind the world contains.
 type Coverage interface {
-	// Covers tells whether an object of the resource in the namespace would be
+	// Covers reports whether an object of the resource in the namespace would be
 	// in the world if it existed. For a namespaced resource an empty namespace
 	// asks for all namespaces.
 	Covers(r object.Resource, namespace string) bool
@@ -18,7 +18,7 @@ type Discovery interface {
 	// Undiscovered lists the API versions whose resources the server has not named, in
 	// their order.
 	Undiscovered() []object.Undiscovered
-	// Unserved tells whether the server names the resource and answers 404 to a list
+	// Unserved reports whether the server names the resource and answers 404 to a list
 	// of it.
 	Unserved(r object.Resource, namespace string) bool
 }

@@ -101,7 +101,7 @@ func (i *instances) cleanUp() {
 	i.refused(i.definition.Ref, object.Resource{}, err)
 }
 
-// terminate writes the condition Terminating if it is not there, and tells whether
+// terminate writes the condition Terminating if it is not there, and reports whether
 // the pass goes on.
 func (i *instances) terminate() bool {
 	facts := i.definition.Definition()
@@ -128,7 +128,7 @@ func setTerminating(o *object.Object, yes bool) {
 	o.Edit().Facts = &facts
 }
 
-// counts tells whether the instances have to go first. Nothing being known of
+// counts reports whether the instances have to go first. Nothing being known of
 // the definition, it is taken for an established one.
 func (i *instances) counts() bool {
 	switch i.resource.GroupResource() {
@@ -139,7 +139,7 @@ func (i *instances) counts() bool {
 	return facts == nil || facts.Established
 }
 
-// deleteAll deletes the instances, namespace by namespace, and tells whether none
+// deleteAll deletes the instances, namespace by namespace, and reports whether none
 // is left for certain.
 func (i *instances) deleteAll() bool {
 	gr := i.resource.GroupResource()

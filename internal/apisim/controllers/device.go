@@ -20,7 +20,7 @@ const deviceProtection = "resource.kubernetes.io/delete-protection"
 // DeviceClaims returns the controller that takes its finalizer off a ResourceClaim
 // which is being deleted, as soon as no pod reserves it: a reservation ends with its
 // pod, or when the pod has run to its end, or is being deleted and was never
-// scheduled. A reservation of anything but a pod stays for ever.
+// scheduled. A reservation of anything but a pod stays forever.
 //
 // The finalizer stays as long as the reservations or their pods are not known. A nil
 // coverage stands for a world that is complete.
@@ -99,7 +99,7 @@ func (d *devices) users(w World, claim *object.Object) (users []*object.Object, 
 	return users, why
 }
 
-// podDone tells whether a pod will not run any more.
+// podDone reports whether a pod will not run any more.
 func podDone(pod *object.Object) bool {
 	facts := pod.Pod()
 	return facts != nil && (facts.Finished() || pod.BeingDeleted() && facts.NodeName == "")

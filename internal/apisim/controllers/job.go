@@ -77,7 +77,7 @@ func (j *jobs) look(w World) map[types.UID]*object.Object {
 	return there
 }
 
-// counted tells whether nobody has to count the pod any more. For a pod that is
+// counted reports whether nobody has to count the pod any more. For a pod that is
 // being deleted it notes a wait otherwise.
 func (j *jobs) counted(p *pass, pod *object.Object, there map[types.UID]*object.Object) bool {
 	wait := func(w Wait) bool {

@@ -65,7 +65,7 @@ func (k *kubelet) fails(pod *object.Object) string {
 	return ""
 }
 
-// waitsForKubelet tells whether a delete without grace changes anything: there is
+// waitsForKubelet reports whether a delete without grace changes anything: there is
 // a grace period to end, or nothing at all holds the pod.
 func waitsForKubelet(pod *object.Object) bool {
 	if !pod.BeingDeleted() {

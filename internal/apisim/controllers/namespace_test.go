@@ -83,7 +83,7 @@ func TestNamespaceLeft(t *testing.T) {
 		}},
 		{"cluster-scoped kinds do not matter", terminating, partly{"Node": "", "Gadget": ""}, true, nil},
 		{"kinds that cannot be deleted do not matter", terminating, partly{"Binding": ""}, true, nil},
-		{"definitions uncovered", terminating, partly{"CustomResourceDefinition": ""}, false,
+		{"CRDs uncovered", terminating, partly{"CustomResourceDefinition": ""}, false,
 			[]string{"namespace-controller: v1 Namespace s NotCovered customresourcedefinitions.apiextensions.k8s.io: no list of it"}},
 		{"kind not served", terminating + "example.org/v9 Thing s/t fin=x/y\nexample.org/v9 Thing t/t uid=other", nil, false,
 			[]string{"namespace-controller: v1 Namespace s NotServed s/t fin=x/y"}},

@@ -16,7 +16,7 @@ func nodesOf(w World) nodes {
 	return n
 }
 
-// misses tells whether no kubelet can finish the pod: it was never scheduled, or
+// misses reports whether no kubelet can finish the pod: it was never scheduled, or
 // its node is not among the nodes. A pod of which nothing is known is taken for
 // one on a node that is there.
 func (n nodes) misses(pod *object.Object) bool {
@@ -24,7 +24,7 @@ func (n nodes) misses(pod *object.Object) bool {
 	return facts != nil && facts.NodeName == "" || n.lost(pod)
 }
 
-// lost tells whether the pod is on a node that is not among the nodes.
+// lost reports whether the pod is on a node that is not among the nodes.
 func (n nodes) lost(pod *object.Object) bool {
 	facts := pod.Pod()
 	return facts != nil && len(n) > 0 && facts.NodeName != "" && !n[facts.NodeName]

@@ -10,7 +10,7 @@ import (
 const PodGCName = "pod-gc"
 
 // PodGCAssumption is what the end of a pod without a node rests on.
-const PodGCAssumption = "the node stays away for longer than the quarantine of pod GC, which is 40 seconds"
+const PodGCAssumption = "the node stays away for longer than the 40 seconds that pod GC waits"
 
 // PodGC returns the controller that removes what no kubelet will finish: the pods
 // of a node that does not exist, and pods that are being deleted and were never
@@ -61,7 +61,7 @@ func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&g.waits)
 }
 
-// fail marks a pod Failed that has not run to its end, and tells whether the pod
+// fail marks a pod Failed that has not run to its end, and reports whether the pod
 // may be deleted now.
 func (p *pass) fail(pod *object.Object) bool {
 	if pod.Pod().Finished() {

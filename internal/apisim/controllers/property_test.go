@@ -29,7 +29,7 @@ func drawWorld(t *rapid.T) string {
 	}
 	fmt.Fprintf(&b, "v1 Node n1\napiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets %s",
 		rapid.SampledFrom([]string{"", "established"}).Draw(t, "established"))
-	if deleting("definition goes") {
+	if deleting("CRD goes") {
 		fmt.Fprintf(&b, " deleting fin=%s", cleanup)
 	}
 	b.WriteString("\n")
@@ -70,7 +70,7 @@ var protectors = map[string][]string{
 	"resource.k8s.io/v1 ResourceClaim": {"resource.kubernetes.io/delete-protection"},
 }
 
-// TestControllersRest: whatever the world, the controllers come to rest, and do
+// TestControllersRest: whatever the world, the controllers settled, and do
 // the same again over a world that offers nothing to make it fast. They say why
 // each namespace, definition, claim and counted pod is there that they would like
 // to be gone, and end none while something in it is left, uses it or is not covered.
@@ -138,7 +138,7 @@ func judge(t *rapid.T, w *apisim.Server, e object.Event, coverage partly) {
 			t.Fatalf("%s ended while %s may use it", e.Object.Ref, o.Ref)
 		}
 		if v := e.Object.Volume(); v != nil && o.UID == v.ClaimUID && o.Namespace == v.ClaimNamespace {
-			t.Fatalf("%s ended before its claim %s", e.Object.Ref, o.Ref)
+			t.Fatalf("%s ended before its PVC %s", e.Object.Ref, o.Ref)
 		}
 		if c := e.Object.ResourceClaim(); c != nil && e.Object.HasFinalizer("resource.kubernetes.io/delete-protection") && reserves(o, e.Object.Namespace, c) {
 			t.Fatalf("%s ended while %s reserves it", e.Object.Ref, o.Ref)
@@ -161,7 +161,7 @@ func judge(t *rapid.T, w *apisim.Server, e object.Event, coverage partly) {
 	}
 }
 
-// mayUse tells whether a pod uses a claim, or may do so as far as is known. No
+// mayUse reports whether a pod uses a claim, or may do so as far as is known. No
 // claim is the ephemeral one of a pod here.
 func mayUse(o, claim *object.Object) bool {
 	pod := o.Pod()
@@ -174,7 +174,7 @@ func mayUse(o, claim *object.Object) bool {
 	return pod.NodeName != "" && slices.Contains(pod.Claims, object.Claim{Name: claim.Name})
 }
 
-// reserves tells whether a pod that may yet run reserves a device.
+// reserves reports whether a pod that may yet run reserves a device.
 func reserves(o *object.Object, namespace string, c *object.ResourceClaimFacts) bool {
 	pod := o.Pod()
 	return o.Kind == "Pod" && o.Namespace == namespace &&

@@ -128,7 +128,7 @@ func driverOf(facts *object.PVFacts) string {
 }
 
 // setReleased puts a volume into the phase Released, takes finalizers off it that have
-// served, and tells whether that was done.
+// served, and reports whether that was done.
 func (p *pass) setReleased(volume *object.Object, without []string) bool {
 	next := volume.Clone()
 	rare := next.Edit()

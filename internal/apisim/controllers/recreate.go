@@ -43,7 +43,7 @@ type Outlook interface {
 	Definition(apiVersion string) object.Ref
 }
 
-// ComesBack tells whether somebody creates an object again after it has gone, as far
+// ComesBack reports whether somebody creates an object again after it has gone, as far
 // as that is known of Kubernetes itself; operators and whoever else watches over
 // objects are not known. The object is the one that was there at first.
 //

@@ -18,7 +18,7 @@ const (
 // What the ends of these objects rest on.
 const (
 	EndpointsAssumption = "the Endpoints controller runs"
-	AllocatorAssumption = "the API server gives the addresses of a Service back that goes"
+	AllocatorAssumption = "the API server releases the IPs of deleted Services"
 )
 
 // The label of addresses that API servers give to Services.

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// gone tells whether an object of a server has gone.
+// gone reports whether an object of a server has gone.
 func gone(t *testing.T, w *apisim.Server, ref object.Ref) bool {
 	t.Helper()
 	_, err := w.Get(t.Context(), ref)

@@ -67,7 +67,7 @@ func (t *tokens) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&t.waits)
 }
 
-// gone tells whether the account of a token is known to be gone, and notes a wait where
+// gone reports whether the account of a token is known to be gone, and notes a wait where
 // that is open. The account is the one of that name, or nil.
 func (t *tokens) gone(p *pass, token, account *object.Object) bool {
 	of := token.Token()

@@ -56,7 +56,7 @@ func (v *volumes) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&v.waits)
 }
 
-// unbound tells whether the volume is known to have no claim, and notes a wait
+// unbound reports whether the volume is known to have no claim, and notes a wait
 // otherwise.
 func (v *volumes) unbound(p *pass, volume *object.Object, there map[coordinates]*object.Object) bool {
 	notShown := func(what string) bool {
@@ -70,14 +70,14 @@ func (v *volumes) unbound(p *pass, volume *object.Object, there map[coordinates]
 	case !facts.Bound():
 		return true
 	case facts.ClaimName == "":
-		return notShown("its claim")
+		return notShown("its PVC")
 	}
 	claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
 	switch {
 	case claim == nil:
 		return !p.uncovered(v.coverage, volume.Ref, object.PVC.Resource(), facts.ClaimNamespace)
 	case facts.ClaimUID != claim.UID:
-		return notShown("whether its claim is the one of that name")
+		return notShown("whether its PVC is the one of that name")
 	}
 	p.wait(remaining(volume.Ref, VolumeBound, object.PVC.Resource(), []*object.Object{claim}))
 	return false

@@ -80,7 +80,7 @@ type FinalizerCount struct {
 	Objects int
 }
 
-// Unknown tells whether the end is open rather than blocked: what is waited for
+// Unknown reports whether the end is open rather than blocked: what is waited for
 // may not exist.
 func (w Wait) Unknown() bool {
 	return w.Reason == NotCovered || w.Reason == NotServed || w.Reason == NotShown

@@ -64,7 +64,7 @@ func settle(t testing.TB, c controllers.Controller, w controllers.World) int {
 			return n
 		}
 	}
-	t.Fatalf("%s never comes to rest", c.Name())
+	t.Fatalf("%s never settles", c.Name())
 	return 0
 }
 

@@ -80,7 +80,7 @@ func texts(m map[string]any, path ...string) []string {
 	return all
 }
 
-// remove takes the value at the end of a path out, and tells whether there was
+// remove takes the value at the end of a path out, and reports whether there was
 // one.
 func remove(m map[string]any, path ...string) bool {
 	last := len(path) - 1
@@ -93,7 +93,7 @@ func remove(m map[string]any, path ...string) bool {
 	return there
 }
 
-// condition tells whether the status has a condition that is True.
+// condition reports whether the status has a condition that is True.
 func condition(m map[string]any, names ...string) bool {
 	list, _ := at(m, "status", "conditions").([]any)
 	return slices.ContainsFunc(list, func(entry any) bool {
@@ -102,7 +102,7 @@ func condition(m map[string]any, names ...string) bool {
 	})
 }
 
-// ranToItsEnd tells whether the object is work that is done.
+// ranToItsEnd reports whether the object is work that is done.
 func (n *node) ranToItsEnd() bool {
 	switch {
 	case n.Object.Is(object.Job):

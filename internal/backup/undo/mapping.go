@@ -132,7 +132,7 @@ func (s *Step) PatchOf(m *Mapping, live *object.Object) (patch object.Patch, dro
 	}, dropped, slices.Equal(all, live.Owners), nil
 }
 
-// Replaces tells whether a reference is to an owner that has gone, in whose place the
+// Replaces reports whether a reference is to an owner that has gone, in whose place the
 // step gives the one that was made anew.
 func (s *Step) Replaces(ref object.OwnerReference) bool {
 	return slices.ContainsFunc(s.References, func(r Reference) bool { return r.Made && r.UID == ref.UID })

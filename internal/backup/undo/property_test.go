@@ -140,7 +140,7 @@ func checkOwners(t *rapid.T, s *Step, owners []object.OwnerReference, c *cluster
 	for _, ref := range owners {
 		owner, err := c.lookup(ref.In(s.Object.Namespace))
 		if err != nil || owner == nil || owner.UID != ref.UID || owner.BeingDeleted() {
-			t.Fatalf("step %d: the collector would delete %s for its reference to %s %s %s: %v %v", s.N, s.Object, ref.Kind, ref.Name, ref.UID, owner, err)
+			t.Fatalf("step %d: the garbage collector would delete %s for its reference to %s %s %s: %v %v", s.N, s.Object, ref.Kind, ref.Name, ref.UID, owner, err)
 		}
 	}
 }

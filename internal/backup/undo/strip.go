@@ -77,7 +77,7 @@ func (n *node) stripFinalizers() {
 	default:
 		metadata["finalizers"] = kept
 	}
-	n.step.Stripped = append(n.step.Stripped, "metadata.finalizers of the collector")
+	n.step.Stripped = append(n.step.Stripped, "metadata.finalizers of the garbage collector")
 }
 
 // stripService leaves out addresses and ports that were allocated: others may
@@ -148,7 +148,7 @@ func (n *node) stripJob() {
 	}
 }
 
-// isToken tells whether the object is the token of a ServiceAccount.
+// isToken reports whether the object is the token of a ServiceAccount.
 func isToken(n *node) bool {
 	return n.Object.Is(object.Secret) && text(n.content, "type") == "kubernetes.io/service-account-token"
 }

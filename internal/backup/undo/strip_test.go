@@ -34,9 +34,9 @@ func TestStrip(t *testing.T) {
 		{"ConfigMap cm", `{"data":{"n":"<&>\u2028"},"immutable":true}`, nil, `"data":{"n":"<&>\u2028"},"immutable":true`, ""},
 		{"Cart.example.com c", `{"metadata":{"creationTimestamp":"2026-01-01T00:00:00Z","generation":3,"selfLink":"x","managedFields":[{}],` +
 			`"labels":{"l":"v"},"generateName":"c-","finalizers":["orphan","x.io/f","foregroundDeletion"]},"status":{"x":1},"spec":{"status":{"kept":null}}}`, nil,
-			`"finalizers":["x.io/f"],"generateName":"c-","labels":{"l":"v"}|"spec":{"status":{"kept":null}}`, " -metadata.finalizers of the collector"},
+			`"finalizers":["x.io/f"],"generateName":"c-","labels":{"l":"v"}|"spec":{"status":{"kept":null}}`, " -metadata.finalizers of the garbage collector"},
 		{"Cart.example.com c", `{"metadata":{"finalizers":["foregroundDeletion"],"deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":0}}`,
-			nil, ``, " -metadata.finalizers of the collector !WasBeingDeleted"},
+			nil, ``, " -metadata.finalizers of the garbage collector !WasBeingDeleted"},
 		{"Pod p", `{"spec":{"nodeName":"n1","ephemeralContainers":[{}],"containers":[]},"status":{"phase":"Running"}}`, nil,
 			`"spec":{"containers":[]}`, " -status -spec.nodeName -spec.ephemeralContainers !StatusComputed"},
 		{"Service s", `{"spec":{"clusterIP":"10.0.0.1","clusterIPs":["10.0.0.1"],"healthCheckNodePort":30000,"ports":[{"nodePort":30001,"port":80}]}}`, nil,

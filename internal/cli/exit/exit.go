@@ -48,7 +48,7 @@ func Verdict(findings, required, complete bool) error {
 // UnlessComplete is the error of an answer that rests on gaps, if that matters.
 func UnlessComplete(required, complete bool) error {
 	if required && !complete {
-		return &Error{Code: Incomplete, Message: "--require-complete: the answer rests on something that was not seen"}
+		return &Error{Code: Incomplete, Message: "--require-complete: the answer depends on something that could not be read"}
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (o *Output) unknownFormat(c *cobra.Command) error {
 		usage.DidYouMean(usage.Nearest(strings.ToLower(name), names)))
 }
 
-// colourForced tells whether the environment asks for colour where there is no
+// colourForced reports whether the environment asks for colour where there is no
 // terminal; NO_COLOR is the stronger word.
 func colourForced() bool {
 	force := os.Getenv("CLICOLOR_FORCE")

@@ -38,7 +38,7 @@ type Cluster struct {
 // AddFlags adds those that say what is read of the cluster, and how.
 func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&k.Scope.Namespaces, "namespaces", nil,
-		"Of a cluster, read only these namespaces, and what is in none.")
+		"Of a cluster, read only these namespaces and cluster-scoped objects.")
 	f.StringSliceVar(&k.Scope.Include, "include", nil,
 		"Of a cluster, read only the kinds that match one of these patterns over resource.group, as deployments.apps or *.example.com.")
 	f.StringSliceVar(&k.Scope.Exclude, "exclude", nil, "Of a cluster, leave out the kinds that match one of these patterns.")
@@ -76,7 +76,7 @@ func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
 	})
 }
 
-// Known tells whether something says where a cluster is: a flag, a kubeconfig, or
+// Known reports whether something says where a cluster is: a flag, a kubeconfig, or
 // the pod that this runs in. Without any of them client-go asks port 8080.
 func (k *Cluster) Known() bool {
 	if k.Config.APIServer != nil && *k.Config.APIServer != "" || os.Getenv("KUBERNETES_SERVICE_HOST") != "" {

@@ -24,7 +24,7 @@ type place struct{ namespace, name string }
 
 func newBodies() *bodies { return &bodies{had: map[evidence.Part]map[place]bool{}} }
 
-// wants tells whether the body of an object says anything.
+// wants reports whether the body of an object says anything.
 func (*bodies) wants(o *object.Object) bool {
 	_, ok := evidence.PartOf(o.APIVersion, o.Kind)
 	return ok || o.BeingDeleted() || len(o.Finalizers()) > 0

@@ -61,7 +61,7 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 	s.Cluster.AddFlags(f)
 }
 
-// UsesStdin tells whether a dump comes from standard input.
+// UsesStdin reports whether a dump comes from standard input.
 func (s *Source) UsesStdin() bool { return slices.Contains(s.From, "-") }
 
 // Read reads the world and reports its problems on stderr. The namespaces

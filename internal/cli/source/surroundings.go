@@ -92,7 +92,7 @@ func reachOf(w World, p *report.Plan) kube.Reach {
 	for i := range p.Effects { // what was deleted before ends, too, or is held
 		e := &p.Effects[i]
 		blocked := e.BlockedBy != nil && slices.ContainsFunc(e.BlockedBy.Finalizers, ofOthers)
-		if e.Baseline || blocked {
+		if e.AlreadyHappening || blocked {
 			add(&r.Written, written, e.Object, always)
 		}
 		if blocked {
@@ -110,7 +110,7 @@ func ofOthers(name string) bool {
 // heldByOthers reports whether an object has a finalizer of somebody else than Kubernetes.
 func heldByOthers(o *object.Object) bool { return slices.ContainsFunc(o.Finalizers(), ofOthers) }
 
-// ReachOf is what the fate of a single object rests on.
+// ReachOf is what the outcome of a single object rests on.
 func ReachOf(o *object.Object) kube.Reach {
 	r := kube.Reach{Written: []*object.Object{o}}
 	if heldByOthers(o) {

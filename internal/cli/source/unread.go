@@ -20,7 +20,7 @@ func (s *Source) unread(c *cobra.Command, snap *snapshot.Snapshot) error {
 		}
 		hint := ""
 		if c.Flag("namespace") != nil && !s.Single {
-			hint = "; with rights in one namespace, name it with -n"
+			hint = "; with permissions in one namespace, name it with -n"
 		}
 		return fmt.Errorf("nothing of the cluster could be read: %s%s", refusal(snap.Unread("")), hint)
 	}

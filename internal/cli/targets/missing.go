@@ -45,7 +45,7 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	return fmt.Errorf("%s", text)
 }
 
-// noSuchNamespace tells whether a namespace is proven not to exist.
+// noSuchNamespace reports whether a namespace is proven not to exist.
 func noSuchNamespace(snap *snapshot.Snapshot, name string) bool {
 	return snap.Covers(object.Namespace.Resource(), "") && snap.FindKind(object.Namespace, "", name) == nil
 }

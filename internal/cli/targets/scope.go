@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// many tells whether a selection is meant, and not objects by their names.
+// many reports whether a selection is meant, and not objects by their names.
 func (t *Targets) many() bool { return t.Selector != "" || t.fields != "" || t.All }
 
-// confined tells whether somebody who takes a selection away believes that it ends with
+// confined reports whether somebody who takes a selection away believes that it ends with
 // a namespace.
 func (t *Targets) confined() bool {
 	return t.Takes && t.many() && t.Namespaces.One != "" && !t.Namespaces.All

@@ -146,7 +146,7 @@ func (t *Targets) asked(args []string) kube.Targets {
 	}
 }
 
-// Given tells whether some flag says that single objects are meant.
+// Given reports whether some flag says that single objects are meant.
 func (t *Targets) Given() bool {
 	return t.Namespaces.One != "" || t.Namespaces.All || t.Selector != "" || t.fields != "" || t.All || !t.Files.Empty()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Error is a command line that cannot be meant.
+// Error is a usage error.
 type Error struct {
 	err     error
 	command string

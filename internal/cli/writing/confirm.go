@@ -37,11 +37,11 @@ type Confirm struct {
 func (k *Confirm) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.Digest, "confirm", "",
 		"Go on without asking, if this is the digest of the plan. --dry-run prints the digest.")
-	usage.AddChoice(f, &k.dryRun, "dry-run", "none", "none, or client: show the plan, its digest and the command that carries it out, and write nothing.",
+	usage.AddChoice(f, &k.dryRun, "dry-run", "none", "none, or client: show the plan, its digest and the command that executes it, and write nothing.",
 		"none", "client").NoOptDefVal = "client"
 }
 
-// OnlyShows tells whether nothing is to be written.
+// OnlyShows reports whether nothing is to be written.
 func (k *Confirm) OnlyShows() bool { return k.dryRun == "client" }
 
 // question is what has to be said yes to: where, as whom, and the account of the run.
@@ -76,14 +76,14 @@ func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation
 func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	switch {
 	case k.OnlyShows():
-		fmt.Fprintf(streams.ErrOut, "Nothing was written. To carry out exactly this plan:\n  %s\n", k.command(c, args, q.Digest))
+		fmt.Fprintf(streams.ErrOut, "Nothing was written. To execute exactly this plan:\n  %s\n", k.command(c, args, q.Digest))
 		return &exit.Error{Code: exit.OK}
 	case k.Digest == q.Digest:
 		return nil
 	case k.Digest != "":
 		return exit.Refusedf("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
 	case !atTerminal(streams.In):
-		return exit.Refusedf("nobody can be asked without a terminal: give --confirm=%s, once you have seen that plan", q.Digest)
+		return exit.Refusedf("no terminal to ask on: read the plan, then re-run with --confirm=%s", q.Digest)
 	}
 	return askPerson(c.Context(), streams, q)
 }
@@ -112,7 +112,7 @@ func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report
 	return exit.Refusedf("the answer was not %s", render.Escape(want))
 }
 
-// atTerminal tells whether a person can be asked. A reader that is no file may say
+// atTerminal reports whether a person can be asked. A reader that is no file may say
 // so itself.
 func atTerminal(in io.Reader) bool {
 	if person, ok := in.(interface{ AtTerminal() bool }); ok {

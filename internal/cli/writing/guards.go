@@ -22,7 +22,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 	var notes []string
 	deletes := policy.Deletes(p.Consequences)
 	if !p.Complete {
-		notes = append(notes, "The plan rests on something that was not seen: more may go than it says, and of that there is no backup.")
+		notes = append(notes, "The plan depends on something that could not be read: more may go than it says, and of that there is no backup.")
 	}
 	if w.noBackup {
 		return append(notes, "No backup is made: what is deleted cannot be brought back.")
@@ -39,7 +39,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 	return append(notes, fmt.Sprintf("%d of the objects are Secrets, which cannot be brought back: see --backup-secrets.", secrets))
 }
 
-// released tells whether the kind of an object does not protect it, for somebody has
+// released reports whether the kind of an object does not protect it, for somebody has
 // deleted it before, or the definition that it comes and goes with: what its kind stands
 // for was decided then. An annotation holds all the same.
 func released(p *report.Plan, why reason.Code, seen *object.Object) bool {

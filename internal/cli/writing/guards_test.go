@@ -34,8 +34,8 @@ func TestReleased(t *testing.T) {
 	}{
 		{"it was deleted before", plan.RemoveFinalizer, other, reason.ProtectedKind, deleted, true},
 		{"it lives", plan.RemoveFinalizer, other, reason.ProtectedKind, living, false},
-		{"it goes with its definition", plan.RemoveFinalizer, other, reason.ProtectedKind, registration, true},
-		{"it goes with its definition, which we delete", plan.Delete, other, reason.ProtectedKind, registration, false},
+		{"it goes with its CRD", plan.RemoveFinalizer, other, reason.ProtectedKind, registration, true},
+		{"it goes with its CRD, which we delete", plan.Delete, other, reason.ProtectedKind, registration, false},
 		{"nobody has seen it", plan.RemoveFinalizer, other, reason.ProtectedKind, nil, false},
 		{"it is named itself", plan.RemoveFinalizer, namespace, reason.ProtectedKind, deleted, true},
 		{"an annotation holds it", plan.RemoveFinalizer, other, reason.ProtectedByAnnotation, deleted, false},

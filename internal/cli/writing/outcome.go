@@ -40,7 +40,7 @@ func summary(c *cobra.Command, o *output.Output, streams genericiooptions.IOStre
 func verdictOf(run *report.Run) error {
 	switch run.State {
 	case report.Complete, report.NotAwaited:
-		if len(run.Drift) > 0 {
+		if len(run.Differences) > 0 {
 			return &exit.Error{Code: exit.Findings, Message: "not everything is as predicted"}
 		}
 		return nil

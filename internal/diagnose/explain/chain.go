@@ -21,7 +21,7 @@ func (q *question) chain(ctx context.Context) []report.ChainLink {
 			return links
 		}
 		links = append(links, report.ChainLink{Ref: report.RefOf(o.Ref), Class: classOf(o.Class)})
-		if o.Class != engine.Solid && o.Class != engine.Waiting || met[o.Ref.UID] {
+		if o.Class != engine.Existing && o.Class != engine.Waiting || met[o.Ref.UID] {
 			return links
 		}
 		met[o.Ref.UID] = true
@@ -34,7 +34,7 @@ func (q *question) chain(ctx context.Context) []report.ChainLink {
 }
 
 // deciding is the reference that matters most: one that cannot be resolved keeps
-// the collector from deciding anything; one solid owner keeps an object; without
+// the collector from deciding anything; one existing owner keeps an object; without
 // one, waiting, unknown and absent owners matter in that order.
 func deciding(owners []engine.OwnerFact) (engine.OwnerFact, bool) {
 	for _, o := range owners {
@@ -42,7 +42,7 @@ func deciding(owners []engine.OwnerFact) (engine.OwnerFact, bool) {
 			return o, true
 		}
 	}
-	for _, class := range []engine.Class{engine.Solid, engine.Waiting, engine.Unresolved, engine.Dangling} {
+	for _, class := range []engine.Class{engine.Existing, engine.Waiting, engine.Unresolved, engine.Dangling} {
 		for _, o := range owners {
 			if o.Class == class {
 				return o, true

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// contradicts tells whether an explanation says that an object stays, and that the
+// contradicts reports whether an explanation says that an object stays, and that the
 // collector deletes it next.
 func contradicts(e *report.Explanation) bool {
 	return strings.HasPrefix(e.Next, "DELETE") && (e.Verdict == report.Live || e.Message == "nothing takes it")
 }
 
-// TestRefusedGarbage: what the collector tries to delete for ever is garbage, and the
+// TestRefusedGarbage: what the collector tries to delete forever is garbage, and the
 // explanation says who refuses. The API server keeps its own priority classes. (S047)
 func TestRefusedGarbage(t *testing.T) {
 	const class = `{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical","uid":"u",

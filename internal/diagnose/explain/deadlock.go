@@ -15,8 +15,8 @@ import (
 // finalizer: the wait is followed from dependent to dependent to the one at its end.
 //
 // Rule: spec §3.16, Q1–Q4, Q20.
-func (q *question) deadlock(ctx context.Context, fate report.Effect) (*report.Deadlock, error) {
-	if !q.target.BeingDeleted() || fate.Outcome != report.Blocked && fate.Outcome != report.Unknown {
+func (q *question) deadlock(ctx context.Context, effect report.Effect) (*report.Deadlock, error) {
+	if !q.target.BeingDeleted() || effect.Outcome != report.Blocked && effect.Outcome != report.Unknown {
 		return nil, nil
 	}
 	result, err := plan.Simulate(ctx, q.near, plan.CollectSeed(), plan.Options{Surroundings: q.around, NoSteps: true})
@@ -48,7 +48,7 @@ func (q *question) deadlock(ctx context.Context, fate report.Effect) (*report.De
 	return nil, nil
 }
 
-// waitsForDependents tells whether an object is there because of dependents, and not of
+// waitsForDependents reports whether an object is there because of dependents, and not of
 // content or users.
 func waitsForDependents(e *report.Effect) bool {
 	switch reason.Code(e.Reason) {
@@ -70,7 +70,7 @@ func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *re
 			return &report.Deadlock{Reason: e.Reason, Message: name + " and " + names(e.BlockedBy.Dependents) +
 				" are all being deleted in the foreground and wait for one another"}
 		case reason.DeletionMissed:
-			return &report.Deadlock{Reason: e.Reason, Message: "the collector has missed that the deletion of " + name +
+			return &report.Deadlock{Reason: e.Reason, Message: "the garbage collector has missed that the deletion of " + name +
 				" began and does not look again until it restarts"}
 		default:
 			return nil
@@ -84,10 +84,10 @@ func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *re
 	switch {
 	case d.Reason == reason.OwnerRefInvalidNamespace:
 		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
-			" blocks, is in no namespace and names an owner in one: the collector gives up on it, so that it never goes"}
+			" blocks, is in no namespace and names an owner in one: the garbage collector gives up on it, so that it never goes"}
 	case d.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds():
 		return &report.Deadlock{Reason: d.Reason.String(), Message: name +
-			" blocks, and names another owner of a kind that is not served: the collector decides nothing about it, so that it never goes"}
+			" blocks, and names another owner of a kind that is not served: the garbage collector decides nothing about it, so that it never goes"}
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func pathTo(from map[report.Ref]report.Ref, at report.Ref) []report.Ref {
 	return path
 }
 
-// heldByCollector tells whether the object has a finalizer of the collector.
+// heldByCollector reports whether the object has a finalizer of the collector.
 func heldByCollector(o *object.Object) bool {
 	return o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan)
 }

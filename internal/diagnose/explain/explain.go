@@ -55,12 +55,12 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	}
 	if !q.ask(ctx) {
 		e.Verdict, e.Reason = report.Undecidable, reason.NotObserved.String()
-		e.Message = fmt.Sprintf("the collector does not watch the kind %s: it never touches this object", target.Kind)
+		e.Message = fmt.Sprintf("the garbage collector does not watch the kind %s: it never touches this object", target.Kind)
 		return e, nil
 	}
 	if shared(snap, target.UID) {
 		e.Verdict, e.Reason = report.Undecidable, string(reason.SharedUID)
-		e.Message = "another object has the same uid: the collector cannot tell them apart"
+		e.Message = "another object has the same uid: the garbage collector cannot tell them apart"
 		return e, nil
 	}
 	q.reach = impact.New(snap, q.collector.Graph())
@@ -71,7 +71,7 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	return e, nil
 }
 
-// shared tells whether several objects of the snapshot have the uid.
+// shared reports whether several objects of the snapshot have the uid.
 func shared(snap *snapshot.Snapshot, uid types.UID) bool {
 	return slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool {
 		return p.Kind == snapshot.DuplicateUID && p.Object.UID == uid
@@ -91,22 +91,22 @@ func (q *question) ask(ctx context.Context) bool {
 }
 
 func (q *question) answer(ctx context.Context, o Options, e *report.Explanation) error {
-	fate, err := q.fate(ctx)
+	effect, err := q.effect(ctx)
 	if err != nil {
 		return err
 	}
-	q.verdict(e, fate)
+	q.verdict(e, effect)
 	e.Next = nextRequest(q.decision)
 	e.Owners = append(e.Owners, q.owners()...)
 	e.Dependents = append(e.Dependents, q.dependents()...)
 	e.Finalizers = append(e.Finalizers, finalizers(q.target)...)
 	e.Chain = append(e.Chain, q.chain(ctx)...)
-	takers, untried, err := q.takenBy(ctx, o, fate)
+	takers, untried, err := q.takenBy(ctx, o, effect)
 	if err != nil {
 		return err
 	}
 	e.TakenBy, e.TakersUntried = append(e.TakenBy, takers...), untried
-	if e.Deadlock, err = q.deadlock(ctx, fate); err != nil {
+	if e.Deadlock, err = q.deadlock(ctx, effect); err != nil {
 		return err
 	}
 	remedies, err := q.remedies(ctx, e)
@@ -119,8 +119,8 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 	return nil
 }
 
-// fate is what the collector makes of the object when nobody does anything.
-func (q *question) fate(ctx context.Context) (report.Effect, error) {
+// effect is what the collector makes of the object when nobody does anything.
+func (q *question) effect(ctx context.Context) (report.Effect, error) {
 	return plan.EffectOn(ctx, q.near, plan.CollectSeed(), q.target, q.around)
 }
 

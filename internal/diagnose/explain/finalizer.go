@@ -14,7 +14,7 @@ func finalizers(o *object.Object) []report.FinalizerFinding {
 		if o.BeingDeleted() {
 			f.State = "Waiting"
 		}
-		if by, when := plan.Remover(name); by != "" {
+		if by, when := plan.RemovedBy(name); by != "" {
 			f.RemovedBy, f.Evidence = by, "removed "+when
 		}
 		findings = append(findings, f)

@@ -91,7 +91,7 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 		for _, ref := range o.Roots {
 			id, ok := g.Find(ref.UID)
 			if !ok {
-				return nil, fmt.Errorf("%s is not in the graph: the collector does not watch its kind", ref)
+				return nil, fmt.Errorf("%s is not in the graph: the garbage collector does not watch its kind", ref)
 			}
 			roots = append(roots, id)
 		}

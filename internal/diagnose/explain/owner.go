@@ -33,8 +33,8 @@ func (q *question) owners() []report.OwnerFinding {
 
 func classOf(c engine.Class) report.Class {
 	switch c {
-	case engine.Solid:
-		return report.Solid
+	case engine.Existing:
+		return report.Existing
 	case engine.Dangling:
 		return report.Dangling
 	case engine.Waiting:

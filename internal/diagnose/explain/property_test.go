@@ -52,7 +52,7 @@ func TestNextIsWhatTheCollectorSends(t *testing.T) {
 		for _, o := range snap.Objects {
 			want, asked := first[o.UID]
 			if e := explained(t, snap, o.Ref); asked && e.Next != want {
-				t.Fatalf("%s: the collector sends %q, the explanation says %q", o.Ref, want, e.Next)
+				t.Fatalf("%s: the garbage collector sends %q, the explanation says %q", o.Ref, want, e.Next)
 			}
 		}
 	})
@@ -99,8 +99,8 @@ func TestTakenBy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, sure, unsure := allTakers(t, snap, o)
-		certain, unknown = certain+sure, unknown+unsure
+		want, sure, undecided := allTakers(t, snap, o)
+		certain, unknown = certain+sure, unknown+undecided
 		got := map[taken]bool{}
 		for _, x := range e.TakenBy {
 			got[taken{x.Object, x.Policy, x.Unknown, x.Later}] = true
@@ -135,10 +135,10 @@ func allTakers(t *rapid.T, snap *snapshot.Snapshot, o *object.Object) (takers ma
 			}
 			taker := taken{object: report.RefOf(x.Ref), policy: policy.String()}
 			switch e := effect(t, snap, plan.DeleteSeed(policy, x.Ref), o); {
-			case e.Outcome == report.Deleted && !e.Baseline:
+			case e.Outcome == report.Deleted && !e.AlreadyHappening:
 				takers[taker] = true
 				certain++
-			case e.Later == report.Deleted && !e.Baseline && before != report.Blocked:
+			case e.Later == report.Deleted && !e.AlreadyHappening && before != report.Blocked:
 				taker.later = true
 				takers[taker] = true
 			case e.Outcome == report.Unknown && before != report.Unknown:

@@ -46,7 +46,7 @@ func (q *question) costOf(p *report.Plan, target report.Ref) cost {
 		switch {
 		case e.Object == target:
 			c.ends = e.Outcome == report.Deleted && !anyway(p, target)
-		case e.Baseline:
+		case e.AlreadyHappening:
 		case e.Outcome == report.Deleted:
 			c.taken = append(c.taken, e.Object)
 		case e.Outcome == report.Blocked && !q.beingDeleted(e.Object):
@@ -60,12 +60,12 @@ func (q *question) costOf(p *report.Plan, target report.Ref) cost {
 	return c
 }
 
-// anyway tells whether an object goes without the request, too.
+// anyway reports whether an object goes without the request, too.
 func anyway(p *report.Plan, r report.Ref) bool {
 	return slices.ContainsFunc(p.Consequences, func(c report.Consequence) bool { return c.Object == r && c.Anyway })
 }
 
-// beingDeleted tells whether the snapshot shows an object as being deleted.
+// beingDeleted reports whether the snapshot shows an object as being deleted.
 func (q *question) beingDeleted(r report.Ref) bool {
 	o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name)
 	return o != nil && o.BeingDeleted()

@@ -104,7 +104,7 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 func (t *taking) taker(x *object.Object, policy engine.Policy, e *report.Effect) (report.Taker, bool) {
 	taker := report.Taker{Object: report.RefOf(x.Ref), Policy: policy.String()}
 	switch {
-	case e.Baseline && e.Outcome != report.Unknown:
+	case e.AlreadyHappening && e.Outcome != report.Unknown:
 		return taker, false
 	case e.Outcome == report.Deleted:
 		taker.Once = e.Once

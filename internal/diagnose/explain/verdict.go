@@ -12,49 +12,49 @@ import (
 
 // verdict says what the object is, from the next decision about it and from what
 // becomes of it when nobody does anything.
-func (q *question) verdict(e *report.Explanation, fate report.Effect) {
+func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 	e.Reason = q.decision.Reason.String()
 	switch {
 	case q.attempt.WaitingForDependents && q.decision.Reason != reason.NoBlockingDependents:
 		e.Verdict = report.WaitingForDependents
-		e.Message = waitingMessage(fate)
-		if fate.Outcome == report.Blocked || fate.Outcome == report.Unknown {
-			e.Reason = fate.Reason
+		e.Message = waitingMessage(effect)
+		if effect.Outcome == report.Blocked || effect.Outcome == report.Unknown {
+			e.Reason = effect.Reason
 		}
 	case q.attempt.BeingDeleted || q.attempt.WaitingForDependents:
-		q.deletedVerdict(e, fate)
-	case fate.Outcome == report.Deleted || fate.Outcome == report.Blocked:
+		q.deletedVerdict(e, effect)
+	case effect.Outcome == report.Deleted || effect.Outcome == report.Blocked:
 		e.Verdict = report.Garbage
-		e.Message = q.garbageMessage(fate)
+		e.Message = q.garbageMessage(effect)
 		if len(q.decision.Requests) == 0 {
 			e.Reason = OwnerIsGarbage
 			e.Message = "its owner still exists and is garbage itself; the object goes after it"
 		}
-	case fate.Outcome == report.Kept && strings.HasPrefix(nextRequest(q.decision), deletes):
+	case effect.Outcome == report.Kept && strings.HasPrefix(nextRequest(q.decision), deletes):
 		// It is garbage, and stays: whoever reads "live" would not look for what is wrong.
-		e.Verdict, e.Reason = report.Garbage, fate.Reason
-		e.Message = q.garbageMessage(fate) + "; it " + fate.Message
-	case fate.Outcome == report.Unknown:
-		e.Verdict, e.Reason, e.Message = report.Undecidable, fate.Reason, fate.Message
+		e.Verdict, e.Reason = report.Garbage, effect.Reason
+		e.Message = q.garbageMessage(effect) + "; it " + effect.Message
+	case effect.Outcome == report.Unknown:
+		e.Verdict, e.Reason, e.Message = report.Undecidable, effect.Reason, effect.Message
 	case q.decision.Err != nil && q.decision.Reason != reason.OwnerRefInvalidNamespace:
 		e.Verdict = report.Undecidable
 		e.Message = q.undecidableMessage()
 	default:
 		e.Verdict = report.Live
-		e.Message = q.liveMessage(fate)
+		e.Message = q.liveMessage(effect)
 	}
 }
 
 // liveMessage says what keeps the object.
-func (q *question) liveMessage(fate report.Effect) string {
-	solid := q.ownersOf(engine.Solid)
+func (q *question) liveMessage(effect report.Effect) string {
+	solid := q.ownersOf(engine.Existing)
 	switch {
 	case q.decision.Reason == reason.NoOwners:
-		return "it has no owner references, so the collector never touches it"
+		return "it has no owner references, so the garbage collector never touches it"
 	case q.decision.Reason == reason.OwnerRefInvalidNamespace:
-		return "it is cluster-scoped and names a namespaced owner; the collector gives up on it"
-	case fate.Outcome == report.Pruned:
-		return fate.Message
+		return "it is cluster-scoped and names a namespaced owner; the garbage collector gives up on it"
+	case effect.Outcome == report.Pruned:
+		return effect.Message
 	case len(solid) == 1:
 		return "its owner " + solid[0] + " exists and does not wait for its dependents"
 	case len(solid) > 1:
@@ -65,12 +65,12 @@ func (q *question) liveMessage(fate report.Effect) string {
 }
 
 // garbageMessage says who is absent.
-func (q *question) garbageMessage(fate report.Effect) string {
+func (q *question) garbageMessage(effect report.Effect) string {
 	absent := q.ownersOf(engine.Dangling)
 	waiting := q.ownersOf(engine.Waiting)
 	switch {
 	case len(absent)+len(waiting) == 0:
-		return fate.Message
+		return effect.Message
 	case len(waiting) > 0:
 		return "its owner " + waiting[0] + " is being deleted in the foreground and waits for it to go"
 	case len(absent) == 1 && q.otherUID():
@@ -82,7 +82,7 @@ func (q *question) garbageMessage(fate report.Effect) string {
 	}
 }
 
-// otherUID tells whether the name of an owner stands for another object.
+// otherUID reports whether the name of an owner stands for another object.
 func (q *question) otherUID() bool {
 	return slices.ContainsFunc(q.facts.Owners, func(o engine.OwnerFact) bool { return o.Evidence == engine.OtherUID })
 }
@@ -110,25 +110,25 @@ func (q *question) ownersOf(class engine.Class) []string {
 
 // deletedVerdict is about an object that is being deleted and does not wait for
 // dependents.
-func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
+func (q *question) deletedVerdict(e *report.Explanation, effect report.Effect) {
 	e.Verdict = report.BeingDeleted
-	e.Message = "nothing holds it that the collector does not remove"
-	switch fate.Outcome {
+	e.Message = "nothing holds it that the garbage collector does not remove"
+	switch effect.Outcome {
 	case report.Blocked, report.Unknown:
-		e.Reason, e.Message = fate.Reason, fate.Message
+		e.Reason, e.Message = effect.Reason, effect.Message
 	case report.Deleted:
-		if len(fate.Assumptions) > 0 {
-			e.Message = "goes if " + strings.Join(fate.Assumptions, ", and ")
+		if len(effect.Assumptions) > 0 {
+			e.Message = "goes if " + strings.Join(effect.Assumptions, ", and ")
 		}
 	default:
 	}
 	foreign := q.foreignFinalizers()
 	switch {
-	case len(foreign) == 0, fate.Outcome == report.Deleted, slices.Contains(notHeld, reason.Code(fate.Reason)), reason.Code(fate.Reason).Late():
-	case protected(fate):
+	case len(foreign) == 0, effect.Outcome == report.Deleted, slices.Contains(notHeld, reason.Code(effect.Reason)), reason.Code(effect.Reason).Late():
+	case protected(effect):
 		e.Verdict = report.HeldByFinalizer
-		if fate.BlockedBy != nil {
-			q.users = fate.BlockedBy.Dependents
+		if effect.BlockedBy != nil {
+			q.users = effect.BlockedBy.Dependents
 		}
 	default:
 		e.Verdict = report.HeldByFinalizer
@@ -136,7 +136,7 @@ func (q *question) deletedVerdict(e *report.Explanation, fate report.Effect) {
 		if len(foreign) > 1 {
 			verb = " hold it"
 		}
-		e.Message = strings.Join(foreign, ", ") + verb + ", and the collector leaves it alone"
+		e.Message = strings.Join(foreign, ", ") + verb + ", and the garbage collector leaves it alone"
 	}
 }
 
@@ -145,10 +145,10 @@ var notHeld = []reason.Code{
 	reason.ContentRemains, reason.DiscoveryFails, reason.APIServiceUnavailable, reason.WebhookUnreachable, reason.ConversionFails, reason.WebhookUnknown,
 }
 
-// protected tells whether nothing but a finalizer of Kubernetes holds the object,
+// protected reports whether nothing but a finalizer of Kubernetes holds the object,
 // which comes off when it has served.
-func protected(fate report.Effect) bool {
-	switch reason.Code(fate.Reason) {
+func protected(effect report.Effect) bool {
+	switch reason.Code(effect.Reason) {
 	case reason.InUse, reason.ProtectionUnknown, reason.LeftAlone:
 		return true
 	default:
@@ -167,15 +167,15 @@ func (q *question) foreignFinalizers() []string {
 	return foreign
 }
 
-func waitingMessage(fate report.Effect) string {
-	switch fate.Outcome {
+func waitingMessage(effect report.Effect) string {
+	switch effect.Outcome {
 	case report.Blocked:
-		if fate.Reason == string(reason.BlockingDependents) {
-			return "it " + fate.Message + ", which does not go"
+		if effect.Reason == string(reason.BlockingDependents) {
+			return "it " + effect.Message + ", which does not go"
 		}
-		return fate.Message
+		return effect.Message
 	case report.Unknown:
-		return fate.Message
+		return effect.Message
 	default:
 		return "it goes once its blocking dependents are gone"
 	}

@@ -28,9 +28,9 @@ type ceilings struct {
 	touched map[int][]int
 	owners  *dominance
 	// turn numbers the walks, so that what they leave behind is not cleared.
-	turn           int
-	taken, stirred []int
-	left           map[int]int
+	turn          int
+	taken, seenIn []int
+	left          map[int]int
 }
 
 func newCeilings(m *impact.Map, objects []*object.Object, rs *object.Resources) *ceilings {
@@ -38,7 +38,7 @@ func newCeilings(m *impact.Map, objects []*object.Object, rs *object.Resources) 
 		reach: m, objects: objects, index: make(map[*object.Object]int, len(objects)),
 		own: make([]report.Toll, len(objects)), group: make([]int, len(objects)),
 		tolls: map[int]report.Toll{}, touched: map[int][]int{},
-		taken: make([]int, len(objects)), stirred: make([]int, len(objects)),
+		taken: make([]int, len(objects)), seenIn: make([]int, len(objects)),
 	}
 	for i, o := range objects {
 		c.index[o] = i
@@ -105,7 +105,7 @@ func (c *ceilings) of(i int) report.Toll {
 	}
 }
 
-// contains tells whether more goes with an object than what refers to it.
+// contains reports whether more goes with an object than what refers to it.
 // and what goes only with it.
 func (c *ceilings) contains(o *object.Object) bool {
 	return impact.Container(o) || o.Is(object.Node) || c.reach.Leads(o)
@@ -136,7 +136,7 @@ func (c *ceilings) follow(start int) report.Toll {
 	return sum
 }
 
-// loses takes one owner from an object and tells whether that was the last.
+// loses takes one owner from an object and reports whether that was the last.
 func (c *ceilings) loses(d int) bool {
 	n, met := c.left[d]
 	if !met {
@@ -149,8 +149,8 @@ func (c *ceilings) loses(d int) bool {
 // stir counts the groups that a settled object may stir, each once in a walk.
 func (c *ceilings) stir(i int, sum *report.Toll) {
 	for _, g := range c.touched[i] {
-		if c.stirred[g] != c.turn {
-			c.stirred[g] = c.turn
+		if c.seenIn[g] != c.turn {
+			c.seenIn[g] = c.turn
 			add(sum, c.tolls[g])
 		}
 	}

@@ -16,11 +16,11 @@ type dominance struct {
 	// above and depth are those of circles in the tree; tolls those of all below it.
 	above, depth []int
 	tolls        []report.Toll
-	// contains tells whether a circle or one below it has a container.
+	// contains reports whether a circle or one below it has a container.
 	contains []bool
 }
 
-// follows tells whether a container may go with the object.
+// follows reports whether a container may go with the object.
 func (d *dominance) follows(i int) bool { return d.contains[d.circle[i]] }
 
 func (d *dominance) toll(i int) report.Toll { return d.tolls[d.circle[i]] }

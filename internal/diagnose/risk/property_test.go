@@ -36,7 +36,7 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 		item, others := report.RiskItem{Object: report.RefOf(o.Ref)}, 0
 		for _, e := range result.Plan.Effects {
 			held := e.Later == report.Deleted || e.Later == report.Blocked || e.Outcome == report.Blocked && e.Later != ""
-			if e.Outcome != report.Deleted && !held || e.Baseline {
+			if e.Outcome != report.Deleted && !held || e.AlreadyHappening {
 				continue
 			}
 			if e.Outcome != report.Deleted {

@@ -102,7 +102,7 @@ func (r *ranking) wanted(o *object.Object) bool {
 	return ns == "" || o.Namespace == ns || o.Is(object.Namespace) && o.Name == ns
 }
 
-// enough tells whether a candidate, and all after it, come after the last that is
+// enough reports whether a candidate, and all after it, come after the last that is
 // wanted.
 func (r *ranking) enough(c candidate) bool {
 	if len(r.items) < r.options.Top {

@@ -67,7 +67,7 @@ func drawService(t *rapid.T) string {
 // who say that they fail, with the reasons that plans give.
 var late = map[reason.Code]reason.Code{
 	reason.CollectorNotWorking: reason.CollectorNotWorking, reason.DeletionForgotten: reason.DeletionMissed,
-	reason.ControllerNotWorking: reason.ControllerNotWorking, reason.DefinitionCleanupFails: reason.DefinitionCleanupFails,
+	reason.ControllerNotWorking: reason.ControllerNotWorking, reason.CRDCleanupFails: reason.CRDCleanupFails,
 	reason.NamespaceDeletionFails: reason.NamespaceDeletionFails, reason.PodNotFinished: reason.PodNotFinished,
 }
 

@@ -24,7 +24,7 @@ func (i *inquiry) find(o *object.Object) []end {
 	return ends
 }
 
-// unserved tells whether no request can reach the object.
+// unserved reports whether no request can reach the object.
 func (i *inquiry) unserved(o *object.Object) bool {
 	_, err := i.snap.Resources.For(o.APIVersion, o.Kind)
 	return err != nil && i.snap.KnowsAllKinds()
@@ -58,7 +58,7 @@ func (i *inquiry) blocked(o *object.Object, e *report.Effect) []end {
 		return append(i.foreign(o, names), i.deadlock(o, reason.WaitingCycle, dependents))
 	case reason.OrphaningFails:
 		return append(i.foreign(o, names), i.orphaning(o, dependents))
-	case reason.DeletionMissed, reason.CollectorNotWorking, reason.ControllerNotWorking, reason.DefinitionCleanupFails,
+	case reason.DeletionMissed, reason.CollectorNotWorking, reason.ControllerNotWorking, reason.CRDCleanupFails,
 		reason.NamespaceDeletionFails, reason.PodNotFinished:
 		return i.late(o, e, dependents)
 	case reason.GracePeriodRuns, reason.NodeNotReady, reason.NodeGone:
@@ -117,7 +117,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 		return ends
 	}
 	if o.Is(object.CRD) && i.around.Overdue(o) {
-		x := endAt(o, reason.DefinitionCleanupFails)
+		x := endAt(o, reason.CRDCleanupFails)
 		x.detail = e.Message
 		x.prove(reason.SimulationSays, nil, e.Message)
 		return []end{i.controllerBehind(o, x)}
@@ -278,7 +278,7 @@ func (i *inquiry) users(o *object.Object) []report.Ref {
 	return list
 }
 
-// waitsForKubelet tells whether anything but finalizers holds a pod.
+// waitsForKubelet reports whether anything but finalizers holds a pod.
 func waitsForKubelet(o *object.Object) bool {
 	grace := o.GracePeriod()
 	return len(o.Finalizers()) == 0 || grace != nil && *grace > 0

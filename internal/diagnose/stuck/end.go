@@ -17,7 +17,7 @@ type end struct {
 	// at is the object that the end is about.
 	at        report.Ref
 	finalizer string
-	verdict   report.RemoverVerdict
+	verdict   report.ControllerVerdict
 	proof     evidence.Proofs
 	remedies  []report.Remedy
 	// others are further objects that the text names.
@@ -54,7 +54,7 @@ func (e *end) remedy(a report.Act, effect, cost string) {
 	e.remedies = append(e.remedies, r)
 }
 
-// like tells whether two ends are of the same kind, so that naming one is enough.
+// like reports whether two ends are of the same kind, so that naming one is enough.
 func (e *end) like(x *end) bool {
 	return e.code == x.code && e.finalizer == x.finalizer && e.verdict == x.verdict &&
 		e.at.Kind == x.at.Kind && e.at.APIVersion == x.at.APIVersion && e.at.Namespace == x.at.Namespace

@@ -16,7 +16,7 @@ func Complete(e *report.Explanation, d *report.Diagnosis) {
 	for i := range d.Findings {
 		if f := &d.Findings[i]; f.Object == e.Object {
 			e.WaitsFor = append(e.WaitsFor, *f)
-			e.Complete = e.Complete && !unsure(f)
+			e.Complete = e.Complete && !undecided(f)
 		}
 	}
 	if len(e.WaitsFor) == 0 {
@@ -28,9 +28,9 @@ func Complete(e *report.Explanation, d *report.Diagnosis) {
 	e.Remedies = remediesOf(e)
 }
 
-// unsure tells whether a finding rests on something that was not seen.
-func unsure(f *report.Finding) bool {
-	return reason.Code(f.Code) == reason.EndNotSeen || reason.Code(f.Code) == reason.FinalizerRemoverUnknown
+// undecided reports whether a finding depends on something that could not be read.
+func undecided(f *report.Finding) bool {
+	return reason.Code(f.Code) == reason.EndNotSeen || reason.Code(f.Code) == reason.FinalizerControllerUnknown
 }
 
 // judged gives a finalizer of the explained object its verdict.
@@ -43,7 +43,7 @@ func judged(x *report.FinalizerFinding, findings []report.Finding) {
 	}
 }
 
-// ownFinalizer tells whether the finalizer of a finding is one of the object itself, and
+// ownFinalizer reports whether the finalizer of a finding is one of the object itself, and
 // not one of those that it waits for. Behind its own there may still be a webhook that
 // has to be asked before it can come off.
 func ownFinalizer(f *report.Finding) bool {
@@ -51,7 +51,7 @@ func ownFinalizer(f *report.Finding) bool {
 		return true
 	}
 	switch reason.Code(f.Chain[0].Waits) {
-	case reason.FinalizerRemoverAlive, reason.FinalizerRemoverSlow, reason.FinalizerRemoverGone, reason.FinalizerRemoverUnknown:
+	case reason.FinalizerControllerAlive, reason.FinalizerControllerSlow, reason.FinalizerControllerGone, reason.FinalizerControllerUnknown:
 		return true
 	default:
 		return false
@@ -81,9 +81,9 @@ func remediesOf(e *report.Explanation) []report.Remedy {
 			all = append(all, r)
 		default:
 			// Of two that only differ in waiting, the explanation says more.
-			hasty := r.Act
-			hasty.NoWait = true
-			said[hasty] = true
+			soonest := r.Act
+			soonest.NoWait = true
+			said[soonest] = true
 			own = append(own, r)
 		}
 	}
@@ -101,7 +101,7 @@ func remediesOf(e *report.Explanation) []report.Remedy {
 	return all
 }
 
-// harshness puts last what takes a finalizer off in the place of its remover.
+// harshness puts last what takes a finalizer off in the place of its controller.
 func harshness(r report.Remedy) int {
 	if r.Action == report.TakeOff {
 		return 1
@@ -114,7 +114,7 @@ func goes(f *report.Finding) bool {
 	return reason.Code(f.Code) == reason.UnderWay || reason.Code(f.Code) == reason.GracePeriod
 }
 
-// writersShown tells whether the proofs of all finalizers that wait for somebody say
+// writersShown reports whether the proofs of all finalizers that wait for somebody say
 // who wrote them.
 func writersShown(e *report.Explanation) bool {
 	for _, x := range e.Finalizers {

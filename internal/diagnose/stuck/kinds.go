@@ -16,7 +16,7 @@ func (i *inquiry) deadlock(o *object.Object, code reason.Code, others []report.R
 	e := endAt(o, code)
 	e.others = others
 	i.proveSimulation(o, &e)
-	i.redelete(o, &e, "frees it: the collector no longer waits, and takes what it owns afterwards")
+	i.redelete(o, &e, "frees it: the garbage collector no longer waits, and takes what it owns afterwards")
 	return e
 }
 
@@ -48,7 +48,7 @@ func (i *inquiry) liveDependent(o *object.Object, d report.Ref) end {
 	return e
 }
 
-// hindered tells whether the collector would delete an object, and may not.
+// hindered reports whether the collector would delete an object, and may not.
 func (i *inquiry) hindered(o *object.Object) bool {
 	e := i.effects[o.Ref]
 	return e != nil && (e.Reason == string(reason.WebhookUnreachable) || e.Reason == string(reason.ConversionFails))
@@ -84,7 +84,7 @@ func (i *inquiry) forgotten(o *object.Object) end {
 	e := endAt(o, reason.DeletionForgotten)
 	i.proveSimulation(o, &e)
 	e.verdict = i.manager(o, &e)
-	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the garbage collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
 	i.redelete(o, &e, "ends the waiting; what it owns is collected afterwards")
 	return e
 }
@@ -113,7 +113,7 @@ func (i *inquiry) notServed(o *object.Object) end {
 		e.finalizer = o.Finalizers()[0]
 	}
 	e.prove(reason.SimulationSays, nil, fmt.Sprintf("nothing serves %s %s", o.APIVersion, o.Kind))
-	e.remedy(report.Act{Action: report.ShowDefinitions}, "shows whether its definition is there; a definition that serves the version again makes the object reachable", "")
+	e.remedy(report.Act{Action: report.ShowDefinitions}, "shows whether its CRD is there; a CRD that serves the version again makes the object reachable", "")
 	return e
 }
 
@@ -195,7 +195,7 @@ func (i *inquiry) definition(o *object.Object) []end {
 			return []end{i.conversionEnd(o, d, why)}
 		}
 		if fails {
-			return []end{i.failing(o, reason.DefinitionCleanupFails, c)}
+			return []end{i.failing(o, reason.CRDCleanupFails, c)}
 		}
 	}
 	return nil

@@ -42,13 +42,13 @@ func (i *inquiry) late(o *object.Object, x *report.Effect, dependents []report.R
 // controllerBehind is about what only a controller, or the API server, has to do.
 func (i *inquiry) controllerBehind(o *object.Object, e end) end {
 	if o.Is(object.CRD) {
-		e.code = reason.DefinitionCleanupFails
+		e.code = reason.CRDCleanupFails
 		i.cleanup(o, &e)
 		e.remedy(act(report.ShowConditions, o), "shows what the API server says of its instances", "")
 	} else {
 		e.code = reason.ControllerNotWorking
 		e.verdict = i.manager(o, &e)
-		e.detail = remover(o)
+		e.detail = controllerOf(o)
 		e.remedy(report.Act{Action: report.RestartControllers}, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
 	}
 	e.chain[0].Waits = string(e.code)
@@ -62,8 +62,8 @@ func (i *inquiry) cleanup(o *object.Object, e *end) {
 	}
 }
 
-// remover is the controller of Kubernetes that an object waits for.
-func remover(o *object.Object) string {
+// controllerOf is the controller of Kubernetes that an object waits for.
+func controllerOf(o *object.Object) string {
 	if o.Is(object.Namespace) {
 		return "the namespace controller"
 	}
@@ -79,19 +79,19 @@ func remover(o *object.Object) string {
 func (i *inquiry) collectorBehind(o *object.Object, e end) end {
 	e.code = reason.CollectorNotWorking
 	e.verdict = i.manager(o, &e)
-	if e.verdict == report.RemoverAlive || e.verdict == report.RemoverSlow {
+	if e.verdict == report.FinalizerControllerAlive || e.verdict == report.FinalizerControllerSlow {
 		e.code = reason.DeletionForgotten
 	}
-	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
+	e.remedy(report.Act{Action: report.RestartControllers}, "restarts the garbage collector, which then looks at everything anew", "a pause of all controllers of Kubernetes for some seconds")
 	if o.HasFinalizer(object.Foreground) {
-		i.redelete(o, &e, "ends the waiting without the collector; what it owns stays until one works")
+		i.redelete(o, &e, "ends the waiting without the garbage collector; what it owns stays until one works")
 	}
 	e.chain[0].Waits = string(e.code)
 	return e
 }
 
 // manager adds whether kube-controller-manager works.
-func (i *inquiry) manager(o *object.Object, e *end) report.RemoverVerdict {
+func (i *inquiry) manager(o *object.Object, e *end) report.ControllerVerdict {
 	found := i.around.Manager(o)
 	for _, p := range found.Proof {
 		e.prove(reason.Code(p.Reason), p.Object, p.Message)

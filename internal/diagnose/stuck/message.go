@@ -22,16 +22,16 @@ func (e *end) sentence() string { return sentences[e.code](e) }
 // sentences are what is said of each code. They are functions of the end, since each
 // names something else of it.
 var sentences = map[reason.Code]func(*end) string{
-	reason.FinalizerRemoverGone: func(e *end) string {
-		return "finalizer " + e.finalizer + " holds it, and nobody who could remove it runs"
+	reason.FinalizerControllerGone: func(e *end) string {
+		return "finalizer " + e.finalizer + " holds it, and its controller is not running"
 	},
-	reason.FinalizerRemoverSlow: func(e *end) string {
-		return "finalizer " + e.finalizer + " holds it; its remover is there, and does not get it done"
+	reason.FinalizerControllerSlow: func(e *end) string {
+		return "finalizer " + e.finalizer + " holds it; its controller is running but does not remove it"
 	},
-	reason.FinalizerRemoverUnknown: func(e *end) string {
-		return "finalizer " + e.finalizer + " holds it, and whether anybody removes it is not known"
+	reason.FinalizerControllerUnknown: func(e *end) string {
+		return "finalizer " + e.finalizer + " holds it; it is not known whether anything removes it"
 	},
-	reason.FinalizerRemoverAlive: func(e *end) string { return "finalizer " + e.finalizer + " holds it, and its remover is at work" },
+	reason.FinalizerControllerAlive: func(e *end) string { return "finalizer " + e.finalizer + " holds it; its controller is running" },
 	reason.StillInUse: func(e *end) string {
 		text := "in use by " + places(e.others)
 		if e.chain[0].Ref != e.at {
@@ -41,21 +41,21 @@ var sentences = map[reason.Code]func(*end) string{
 	},
 	reason.SelfBlock:           func(*end) string { return "its own owner reference blocks it: nothing ever frees it" },
 	reason.WaitingCycle:        func(e *end) string { return "waits in a circle with " + places(e.others) + ": nothing ever frees them" },
-	reason.LiveDependentBlocks: func(*end) string { return "it blocks the owner, and the collector does not delete it" },
+	reason.LiveDependentBlocks: func(*end) string { return "it blocks the owner, and the garbage collector does not delete it" },
 	reason.OrphaningStuck: func(e *end) string {
 		return "it cannot be orphaned: a dependent cannot be changed (" + places(e.others) + ")"
 	},
 	reason.DeletionForgotten: func(*end) string {
-		return "the collector has missed this deletion, and looks again only after a restart"
+		return "the garbage collector has missed this deletion, and looks again only after a restart"
 	},
-	reason.CollectorNotWorking: func(*end) string { return "only the collector holds it, and has not done its part for minutes" },
+	reason.CollectorNotWorking: func(*end) string { return "only the garbage collector holds it, and has not done its part for minutes" },
 	reason.ControllerNotWorking: func(e *end) string {
 		return "only " + cmp.Or(e.detail, "a controller of Kubernetes") + " holds it, and has not done its part for minutes"
 	},
 	reason.APIServiceUnavailable:  func(*end) string { return "the aggregated API does not answer, and discovery fails without it" },
 	reason.WebhookUnreachable:     func(e *end) string { return e.detail + " has to be asked, and nobody answers" },
 	reason.NamespaceDeletionFails: func(e *end) string { return "its content cannot be discovered or deleted: " + e.detail },
-	reason.DefinitionCleanupFails: func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
+	reason.CRDCleanupFails:        func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
 	reason.KindNotServed:          func(*end) string { return "its kind is not served: no request reaches it" },
 	reason.NodeGone:               func(e *end) string { return "its node " + e.detail + " does not exist" },
 	reason.NodeNotReady:           func(e *end) string { return "its node " + e.detail + " is not ready" },

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// drawBodies draws what could be seen of removers: workloads, pods, rights, leases,
+// drawBodies draws what could be seen of controllers: workloads, pods, rights, leases,
 // and managedFields of the objects of a world.
 func drawBodies(t *rapid.T, objects []*object.Object) []string {
 	account := rapid.SampledFrom([]string{"op", "other", "default"})
@@ -104,7 +104,7 @@ func TestStuckOfDrawnWorlds(t *testing.T) {
 		for _, f := range d.Findings {
 			ended[object.Ref(f.Object)] = true
 			assertFinding(t, f)
-			if f.Verdict == report.RemoverGone && len(unread) > 0 {
+			if f.Verdict == report.FinalizerControllerGone && len(unread) > 0 {
 				t.Fatalf("%v were not read, and yet: %+v", unread, f)
 			}
 		}

@@ -11,24 +11,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// wake ends the waiting for a finalizer: the remover first, and last its removal by
+// wake ends the waiting for a finalizer: the controller that removes it first, and last its removal by
 // hand, with what that leaks.
 func (i *inquiry) wake(o *object.Object, found evidence.Judgement, e *end) {
 	const most = 2
 	for _, a := range found.Powerless {
 		rights := act(report.ShowRights, o)
 		rights.User = "system:serviceaccount:" + a.Namespace + ":" + a.Name
-		e.remedy(rights, "shows what it may do: give it the right to update the object, and it goes on by itself", "")
+		e.remedy(rights, "shows what it may do: give it the permission to update the object, and it goes on by itself", "")
 	}
 	for n, w := range found.Asleep {
 		if n < most {
 			e.remedy(report.Act{Action: report.ScaleUp, Target: w}, "starts what removes it", "")
 		}
 	}
-	if len(found.Suspects) > 0 && found.State != report.RemoverGone {
-		e.remedy(report.Act{Action: report.ShowLogs, Target: found.Suspects[0]}, "shows what the remover does about it", "")
+	if len(found.Suspects) > 0 && found.State != report.FinalizerControllerGone {
+		e.remedy(report.Act{Action: report.ShowLogs, Target: found.Suspects[0]}, "shows what its controller does about it", "")
 	}
-	if found.State == report.RemoverAlive {
+	if found.State == report.FinalizerControllerAlive {
 		wait := act(report.AwaitEnd, o)
 		wait.Minutes = 10
 		e.remedy(wait, "waits for it", "")
@@ -54,19 +54,19 @@ func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 	}
 	off := act(report.TakeOff, o)
 	off.Finalizer, off.Flags = name, strings.Join(flags, " ")
-	cost := "what its controller would have tidied up stays behind; what that is, is not known"
+	cost := "what its controller would have cleaned up stays behind (unknown to this tool)"
 	if k, ok := finalizer.Of(name); ok {
 		cost = k.Without
 	}
-	e.remedy(off, "takes the finalizer off in the place of its remover", cost)
+	e.remedy(off, "removes the finalizer; its controller's own clean-up is skipped", cost)
 }
 
 // freeConsumer ends the use of a claim or a volume.
 func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 	user := e.others[0]
-	effect, cost := "ends the use; the finalizer then comes off by itself", "the pod stops; a controller that makes it anew gets stuck without the claim"
+	effect, cost := "ends the use; the finalizer then comes off by itself", "the pod stops; a controller that makes it anew gets stuck without the PVC"
 	if user.Is(object.PVC) {
-		cost = "the data of the claim, with the reclaim policy Delete"
+		cost = "the data of the PVC, with the reclaim policy Delete"
 	}
 	if p := i.at(object.Ref(user)); p != nil && p.Pod() != nil && p.Pod().Finished() {
 		cost = ""

@@ -15,7 +15,7 @@ func (i *inquiry) held(o *object.Object, name string) end { return i.heldBy(o, n
 // heldBy is held; elsewhere tells that the controller of Kubernetes leaves the
 // finalizer to somebody else.
 func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
-	e := endAt(o, reason.FinalizerRemoverUnknown)
+	e := endAt(o, reason.FinalizerControllerUnknown)
 	e.finalizer = name
 	judge := i.around.Controller
 	if elsewhere {
@@ -43,16 +43,16 @@ func (i *inquiry) heldBy(o *object.Object, name string, elsewhere bool) end {
 	return e
 }
 
-func codeOf(v report.RemoverVerdict) reason.Code {
+func codeOf(v report.ControllerVerdict) reason.Code {
 	switch v {
-	case report.RemoverAlive:
-		return reason.FinalizerRemoverAlive
-	case report.RemoverSlow:
-		return reason.FinalizerRemoverSlow
-	case report.RemoverGone:
-		return reason.FinalizerRemoverGone
+	case report.FinalizerControllerAlive:
+		return reason.FinalizerControllerAlive
+	case report.FinalizerControllerSlow:
+		return reason.FinalizerControllerSlow
+	case report.FinalizerControllerGone:
+		return reason.FinalizerControllerGone
 	default:
-		return reason.FinalizerRemoverUnknown
+		return reason.FinalizerControllerUnknown
 	}
 }
 

@@ -30,13 +30,13 @@ func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 	e.prove(reason.ConditionSays, nil, c.Type+sinceText(c.Since)+": "+c.Message)
 	e.prove(reason.DiscoveryWorks, nil, "every group is discovered now, and no aggregated API is known to be down")
 	switch e.verdict {
-	case report.RemoverAlive, report.RemoverSlow:
+	case report.FinalizerControllerAlive, report.FinalizerControllerSlow:
 		e.detail = "it ends by itself, " + retries + ", within " + retryText + ": discovery, which failed before, works again"
 		i.await(o, &e, "waits for it")
-	case report.RemoverGone:
+	case report.FinalizerControllerGone:
 		e.code, e.detail = reason.ControllerNotWorking, "the namespace controller"
 		e.remedy(report.Act{Action: report.RestartControllers}, "restarts the controllers of Kubernetes, which then look at everything anew", "a pause of all of them for some seconds")
-	case report.RemoverUnknown:
+	case report.FinalizerControllerUnknown:
 		e.code = reason.EndNotSeen
 		e.detail = "discovery works again, and the namespace controller tries again within " + retryText + " if it runs"
 		i.await(o, &e, "waits for it: without an end, nobody tries")

@@ -55,7 +55,7 @@ func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World,
 		}
 		for _, e := range i.endsOf(o) {
 			d.Findings = append(d.Findings, i.finding(o, e))
-			d.Uncovered = d.Uncovered || e.code == reason.EndNotSeen || e.code == reason.FinalizerRemoverUnknown
+			d.Uncovered = d.Uncovered || e.code == reason.EndNotSeen || e.code == reason.FinalizerControllerUnknown
 		}
 	}
 	if err := i.sureRemedies(d.Findings); err != nil {

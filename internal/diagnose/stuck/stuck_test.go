@@ -147,7 +147,7 @@ func write(b *strings.Builder, f *report.Finding) {
 // TestKindNotServed: where discovery says that nothing serves a kind, no request
 // reaches its objects; where it was not asked, nothing is said of that.
 func TestKindNotServed(t *testing.T) {
-	for discovered, want := range map[bool]reason.Code{true: reason.KindNotServed, false: reason.FinalizerRemoverUnknown} {
+	for discovered, want := range map[bool]reason.Code{true: reason.KindNotServed, false: reason.FinalizerControllerUnknown} {
 		o := &object.Object{Ref: object.Ref{APIVersion: "gone.example.com/v1", Kind: "Widget", Namespace: "n", Name: "w", UID: "u-w"}, ResourceVersion: "1"}
 		rare := o.Edit()
 		rare.DeletionTimestamp, rare.Finalizers = 1893456000, []string{"gone.example.com/x"}

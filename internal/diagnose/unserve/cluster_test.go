@@ -126,7 +126,7 @@ func (c *cluster) learn(p phase) {
 	}
 }
 
-// watchesGone tells whether the collector watches the kind in the version in question
+// watchesGone reports whether the collector watches the kind in the version in question
 // while it is served.
 func (c *cluster) watchesGone() bool { return c.gone == newer }
 
@@ -257,7 +257,7 @@ func (c *cluster) get(ctx context.Context, ref object.Ref) *object.Object {
 	return o
 }
 
-// solid tells whether the owner that a reference names is there, whatever is served,
+// solid reports whether the owner that a reference names is there, whatever is served,
 // does not wait for its dependents, and is not about to release them.
 func (c *cluster) solid(ctx context.Context, ref object.OwnerReference, namespace string) bool {
 	o := c.get(ctx, ref.In(namespace))

@@ -18,7 +18,7 @@ func (q *question) when(d *dependent, look, worst report.Outcome) []report.Expos
 	through, keepers := d.throughFacts(), refsOf(d.keepers)
 	switch {
 	case q.subject.whole():
-		w.add(reason.DefinitionDeleted, look, refsOf(through))
+		w.add(reason.CRDDeleted, look, refsOf(through))
 		w.addIf(len(keepers) > 0, reason.OwnersGo, worst, keepers)
 	case !q.watched(d.Object):
 		w.add(reason.Polled, look, nil)
@@ -71,7 +71,7 @@ func (w *exposures) addIf(holds bool, c reason.Code, o report.Outcome, because [
 	}
 }
 
-// watched tells whether the collector watches the kind of an object.
+// watched reports whether the collector watches the kind of an object.
 func (q *question) watched(o *object.Object) bool {
 	r, err := q.snap.Resources.For(o.APIVersion, o.Kind)
 	return err == nil && q.snap.Resources.Monitored(r)
@@ -95,7 +95,7 @@ func (q *question) blockers(uid types.UID) []object.Ref {
 }
 
 // blocks lists the living owners that the dependent blocks. Since one of its
-// references cannot be resolved later, it blocks them for ever. (Q4)
+// references cannot be resolved later, it blocks them forever. (Q4)
 func (q *question) blocks(d *dependent) []object.Ref {
 	var blocked []engine.OwnerFact
 	for i := range d.facts {

@@ -45,12 +45,12 @@ func (q *question) examine(ctx context.Context, o *object.Object) *dependent {
 	return d
 }
 
-// lives tells whether the owner is there and keeps its dependents.
+// lives reports whether the owner is there and keeps its dependents.
 func lives(f *engine.OwnerFact) bool {
-	return f.Class == engine.Solid && !strings.HasPrefix(string(f.Live.UID), snapshot.MissingUID)
+	return f.Class == engine.Existing && !strings.HasPrefix(string(f.Live.UID), snapshot.MissingUID)
 }
 
-// mayLive tells whether nobody knows: the place of the owner was not seen, or the
+// mayLive reports whether nobody knows: the place of the owner was not seen, or the
 // object there has no uid in the dump.
 func mayLive(f *engine.OwnerFact) bool {
 	if f.Evidence == engine.OtherUID {

@@ -228,12 +228,12 @@ func (q *question) owners() {
 			}
 		}
 	}
-	fate := report.Deleted
+	effect := report.Deleted
 	if q.subject.whole() || q.subject.preferred(q.snap) {
-		fate = report.Kept
+		effect = report.Kept
 	}
 	for r, n := range counts {
-		q.doc.Owners = append(q.doc.Owners, report.ExposedOwner{Object: report.RefOf(r), Dependents: n, New: fate})
+		q.doc.Owners = append(q.doc.Owners, report.ExposedOwner{Object: report.RefOf(r), Dependents: n, New: effect})
 	}
 }
 

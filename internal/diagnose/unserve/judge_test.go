@@ -70,7 +70,7 @@ func TestWholeDefinitionIsItsDelete(t *testing.T) {
 	}
 	deleted := map[report.Ref]report.Outcome{}
 	for _, e := range result.Plan.Effects {
-		if !e.Baseline && e.Object.Kind == "ConfigMap" {
+		if !e.AlreadyHappening && e.Object.Kind == "ConfigMap" {
 			deleted[e.Object] = e.Outcome
 		}
 	}
@@ -173,8 +173,8 @@ func TestUnknownVersionAndUnseenDefinition(t *testing.T) {
 	}
 	bare := d.Clone()
 	bare.Rare = nil
-	if _, err := unserve.Judge(t.Context(), snap, bare, "v1", unserve.Options{}); err == nil || !strings.Contains(err.Error(), "whole definition") {
-		t.Errorf("%v, want that the definition was not seen", err)
+	if _, err := unserve.Judge(t.Context(), snap, bare, "v1", unserve.Options{}); err == nil || !strings.Contains(err.Error(), "whole CRD") {
+		t.Errorf("%v, want that the CRD was not seen", err)
 	}
 }
 

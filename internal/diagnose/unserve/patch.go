@@ -42,7 +42,7 @@ func (q *question) patches() error {
 	return nil
 }
 
-// alive tells whether the owner of a reference through the version lives, which is
+// alive reports whether the owner of a reference through the version lives, which is
 // seen through another one when the version is not served.
 func (q *question) alive(f *engine.OwnerFact) bool {
 	if f.Evidence != engine.KindNotServed {

@@ -155,13 +155,13 @@ func TestPropertyNothingIsMissed(t *testing.T) {
 	})
 }
 
-// goesWith tells whether an outcome says that an object may go. One that is orphaned goes
+// goesWith reports whether an outcome says that an object may go. One that is orphaned goes
 // if the collector looks at it first: that is a race of every orphaning.
 func goesWith(o report.Outcome) bool {
 	return o == report.Deleted || o == report.Blocked || o == report.Unknown || o == report.Orphaned
 }
 
-// misplaced tells whether an object in no namespace names a namespaced owner. As long as
+// misplaced reports whether an object in no namespace names a namespaced owner. As long as
 // the collector has not seen such an object, it looks at it as if it were in the
 // namespace of its dependent, and then the reference can be resolved: nobody can tell
 // what comes of that.
@@ -174,7 +174,7 @@ func (d drawn) misplaced() bool {
 	})
 }
 
-// unresolvable tells whether the collector never gets as far as to ask for an owner.
+// unresolvable reports whether the collector never gets as far as to ask for an owner.
 func (d drawn) unresolvable(o *object.Object, ref object.OwnerReference) bool {
 	r, err := d.resources.For(ref.APIVersion, ref.Kind)
 	return err != nil || o.Namespace == "" && r.Namespaced

@@ -163,7 +163,7 @@ func (s *story) run(t *testing.T, steps []string) (string, error) {
 	return b.String(), nil
 }
 
-// seen tells whether an object was there when we were asked.
+// seen reports whether an object was there when we were asked.
 func (s *story) seen(r object.Ref) bool {
 	return slices.ContainsFunc(s.objects, func(o *object.Object) bool { return o.Ref == r })
 }
@@ -222,7 +222,7 @@ func (s *story) step(ctx context.Context, c *cluster, words []string) error {
 	return nil
 }
 
-// listed tells whether a document says that something may become of an object.
+// listed reports whether a document says that something may become of an object.
 func listed(doc *report.Exposure, r object.Ref) bool {
 	ref := report.RefOf(r)
 	return slices.ContainsFunc(doc.Dependents, func(d report.ExposedDependent) bool { return d.Object == ref }) ||

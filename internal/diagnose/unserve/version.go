@@ -40,7 +40,7 @@ type subject struct {
 func newSubject(snap *snapshot.Snapshot, o *object.Object, name string) (*subject, error) {
 	d := o.Definition()
 	if d == nil {
-		return nil, fmt.Errorf("%s: the dump does not show what it defines; it needs the whole definition", o.Ref)
+		return nil, fmt.Errorf("%s: the dump does not show what it defines; it needs the whole CRD", o.Ref)
 	}
 	s := &subject{object: o, CRDFacts: d, version: name}
 	for _, v := range d.Versions {
@@ -65,15 +65,15 @@ func (s *subject) resource() schema.GroupResource {
 	return schema.GroupResource{Group: s.Group, Resource: s.Plural}
 }
 
-// whole tells whether the definition goes, and not one version.
+// whole reports whether the definition goes, and not one version.
 func (s *subject) whole() bool { return s.version == "" }
 
-// isServed tells whether there is anything that could stop being served.
+// isServed reports whether there is anything that could stop being served.
 func (s *subject) isServed() bool {
 	return s.whole() && len(s.served) > 0 || slices.Contains(s.served, s.version)
 }
 
-// named tells whether a reference is to the kind, and through which version. The kind
+// named reports whether a reference is to the kind, and through which version. The kind
 // may be written in lower case. (spec §3.11)
 func (s *subject) named(ref object.OwnerReference) (version string, ok bool) {
 	if !slices.Contains([]string{s.Kind, strings.ToLower(s.Kind)}, ref.Kind) {
@@ -83,7 +83,7 @@ func (s *subject) named(ref object.OwnerReference) (version string, ok bool) {
 	return version, group == s.Group
 }
 
-// through tells whether a reference is one through the version in question.
+// through reports whether a reference is one through the version in question.
 func (s *subject) through(ref object.OwnerReference) bool {
 	version, ok := s.named(ref)
 	return ok && (version == s.version || s.whole() && slices.Contains(s.served, version))
@@ -105,7 +105,7 @@ func (s *subject) target() string {
 	return ""
 }
 
-// preferred tells whether the collector watches the kind in the version.
+// preferred reports whether the collector watches the kind in the version.
 func (s *subject) preferred(snap *snapshot.Snapshot) bool {
 	p, ok := snap.Resources.Preferred(s.resource())
 	return ok && p.Version == s.version
@@ -139,6 +139,6 @@ func (s *subject) notes(snap *snapshot.Snapshot) []reason.Code {
 	add(reason.StorageVersion, one && s.storage())
 	add(reason.StoredVersion, one && slices.Contains(s.Stored, s.version))
 	add(reason.StorageUnknown, one && len(s.Stored) == 0)
-	add(reason.DefinitionTerminating, s.object.BeingDeleted())
+	add(reason.CRDTerminating, s.object.BeingDeleted())
 	return notes
 }

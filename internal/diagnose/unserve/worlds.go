@@ -21,7 +21,7 @@ func (e ends) outcome(r report.Ref) report.Outcome {
 	return report.Kept
 }
 
-// differs tells whether something else becomes of an object than in another world.
+// differs reports whether something else becomes of an object than in another world.
 func (e ends) differs(other ends, r report.Ref) bool {
 	if e.outcome(r) != other.outcome(r) {
 		return true
@@ -81,7 +81,7 @@ func (q *question) without(o *object.Object, lost func(i int) bool) *object.Obje
 	return c
 }
 
-// lookedFor tells whether the collector gets as far as to ask for an owner. Where it
+// lookedFor reports whether the collector gets as far as to ask for an owner. Where it
 // does not, it never decides anything.
 func (q *question) lookedFor(ref object.OwnerReference, namespace string) bool {
 	r, err := q.snap.Resources.For(ref.APIVersion, ref.Kind)
@@ -129,7 +129,7 @@ func (q *question) worst(ctx context.Context, base, look ends) (ends, error) {
 }
 
 // spread adds who loses a reference, or may lose one, and who is held in a world, and not
-// in the base. It tells whether there was anybody new.
+// in the base. It reports whether there was anybody new.
 func (q *question) spread(base, now ends, losers, freed map[object.Ref]bool) bool {
 	grown := false
 	for r, x := range now {
@@ -148,7 +148,7 @@ func (q *question) spread(base, now ends, losers, freed map[object.Ref]bool) boo
 	return grown
 }
 
-// held tells whether a finalizer of somebody else holds an object.
+// held reports whether a finalizer of somebody else holds an object.
 func (q *question) held(r object.Ref) bool {
 	o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name)
 	return o != nil && slices.ContainsFunc(o.Finalizers(), foreign)

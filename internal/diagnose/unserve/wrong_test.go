@@ -50,7 +50,7 @@ func (w wrongs) keepers(o *object.Object) []types.UID {
 	return keepers
 }
 
-// namesLost tells whether a reference names an object that was wrongly deleted, and not
+// namesLost reports whether a reference names an object that was wrongly deleted, and not
 // merely has its uid. Whoever deletes such an object once more, to have its dependents
 // kept, takes it upon himself.
 func (w wrongs) namesLost(ref object.OwnerReference, namespace string) bool {

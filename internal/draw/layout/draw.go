@@ -55,7 +55,7 @@ func (p *page) route(points []Point, edge int, boxes []Rect) []Point {
 	return points
 }
 
-// straight tells whether a line goes on in the same direction, or does not move at all.
+// straight reports whether a line goes on in the same direction, or does not move at all.
 func straight(a, b Point, x, y int) bool {
 	return a.X == b.X && b.X == x && between(a.Y, b.Y, y) || a.Y == b.Y && b.Y == y && between(a.X, b.X, x)
 }

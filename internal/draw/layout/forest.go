@@ -81,7 +81,7 @@ func (f *forest) hold(nodes []int32) int32 {
 	return int32(len(f.below) - 1)
 }
 
-// drawn tells whether a node is a box.
+// drawn reports whether a node is a box.
 func (f *forest) drawn(node int32) bool { return int(node) < len(f.Boxes) }
 
 // parts finds, for each box, the first box of the connected part of its group.
@@ -109,7 +109,7 @@ func (f *forest) parts() []int32 {
 	return part
 }
 
-// extra tells whether an edge is within a group and in no tree.
+// extra reports whether an edge is within a group and in no tree.
 func (f *forest) extra(e int32) bool {
 	return f.within(e) && f.beside[f.Edges[e].Dependent] != e
 }

@@ -17,7 +17,7 @@ type stretch struct{ top, bottom int }
 const mostTries = 40
 
 // gap finds the height nearest to y at which the columns from low up to high, without
-// that, are free; apart tells whether lines there may be moved a little. In doubt it is
+// that, are free; apart reports whether lines there may be moved a little. In doubt it is
 // the channel above all boxes of the area.
 func (r *router) gap(box, low, high int32, y int) (at int, apart bool) {
 	u, group := r.unitOf(box), r.Boxes[box].Group

@@ -161,7 +161,7 @@ func assertRoute(t reporter, in Input, d *Drawing, edge int) {
 	}
 }
 
-// crosses tells whether a horizontal or vertical piece runs inside of a box.
+// crosses reports whether a horizontal or vertical piece runs inside of a box.
 func crosses(piece, box Rect) bool {
 	return piece.X < box.X+box.W && box.X < piece.X+piece.W && box.Y < piece.Y && piece.Y < box.Y+box.H ||
 		piece.Y < box.Y+box.H && box.Y < piece.Y+piece.H && box.X < piece.X && piece.X < box.X+box.W

@@ -134,7 +134,7 @@ func (f *forest) stack(node int32, wide int, breaks bool) (height int, depth int
 	return height, max(depth, column)
 }
 
-// holdsTied tells whether a node only holds trees together that extra edges connect.
+// holdsTied reports whether a node only holds trees together that extra edges connect.
 func (f *forest) holdsTied(node int32) bool {
 	return !f.drawn(node) && f.tied[node] && !f.isTop(node)
 }

@@ -48,7 +48,7 @@ func (g *graph) unitOf(box int32) int32 { return g.unit[g.Boxes[box].Group] }
 
 func (g *graph) edgesOf(owner int32) []int32 { return g.owned[g.first[owner]:g.first[owner+1]] }
 
-// within tells whether both ends of an edge are in one group.
+// within reports whether both ends of an edge are in one group.
 func (g *graph) within(e int32) bool {
 	return g.Boxes[g.Edges[e].Owner].Group == g.Boxes[g.Edges[e].Dependent].Group
 }

@@ -221,7 +221,7 @@ func propagate(starts []*Outcome, waiters map[*Outcome][]*Outcome) map[*Outcome]
 
 // Waiting is what an object that is being deleted waits for, as things are.
 func (j *Judge) Waiting(tr *Track) *Outcome {
-	out := &Outcome{Track: tr, Baseline: true}
+	out := &Outcome{Track: tr, AlreadyHappening: true}
 	j.judgeBlocked(out)
 	return out
 }

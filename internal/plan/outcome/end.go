@@ -47,7 +47,7 @@ func (j *Judge) Undisturbed(o *object.Object) *Outcome {
 		out.Reason = ""
 		j.judgeBlocked(out)
 	case len(o.Owners) > 0:
-		out.Reason = reason.SolidOwner.String()
+		out.Reason = reason.ExistingOwner.String()
 	}
 	return out
 }

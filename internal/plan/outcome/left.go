@@ -30,8 +30,8 @@ func (j *Judge) addLeft(all Outcomes) {
 		for _, o := range j.Server.ObjectsOf(object.PVC.GroupResource(), set.Namespace) {
 			if made(o.Name) && !o.BeingDeleted() && j.Of(all, o.Ref) == nil {
 				all[j.Tracks.Key(o.Ref)] = &Outcome{
-					Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: string(reason.ClaimLeft),
-					Because: []object.Ref{set.Ref}, Baseline: out.Baseline,
+					Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: string(reason.PVCLeft),
+					Because: []object.Ref{set.Ref}, AlreadyHappening: out.AlreadyHappening,
 				}
 			}
 		}

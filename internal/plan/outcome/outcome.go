@@ -17,12 +17,12 @@ type Outcome struct {
 	Because []object.Ref
 	Blocked *report.BlockedBy
 	// Removed are the references that went.
-	Removed     []object.Ref
-	Assumptions []string
-	Baseline    bool
+	Removed          []object.Ref
+	Assumptions      []string
+	AlreadyHappening bool
 	// Anyway: it would have happened without the seed, too, and follows from it.
-	Anyway    bool
-	Contested bool
+	Anyway          bool
+	DependsOnTiming bool
 	// Ends are the others that were found of a contested object.
 	Ends   []End
 	Detail string

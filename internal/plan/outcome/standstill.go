@@ -122,7 +122,7 @@ func (j *Judge) addLate(all Outcomes) {
 		}
 	}
 	for _, tr := range more {
-		out := &Outcome{Track: tr, Baseline: !j.Collects}
+		out := &Outcome{Track: tr, AlreadyHappening: !j.Collects}
 		j.judgeBlocked(out)
 		all[j.Tracks.Key(tr.First.Ref)] = out
 	}

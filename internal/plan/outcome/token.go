@@ -46,7 +46,7 @@ func (j *Judge) addTokens(all Outcomes) (added []*Outcome) {
 			continue
 		}
 		if out == nil {
-			out = &Outcome{Track: &Track{First: o, Last: o}, Baseline: of.Baseline}
+			out = &Outcome{Track: &Track{First: o, Last: o}, AlreadyHappening: of.AlreadyHappening}
 			all[j.Tracks.Key(o.Ref)] = out
 		}
 		if out.Result == report.Unknown || out.Track.Target {

@@ -89,7 +89,7 @@ func judgementOf(d engine.Decision, phase Phases) judgement {
 	}
 	for i := range d.Owners {
 		switch o := &d.Owners[i]; o.Class {
-		case engine.Solid:
+		case engine.Existing:
 			j.solid.Add(i)
 		case engine.Dangling:
 			j.dangling.Add(i)

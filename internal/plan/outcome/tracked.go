@@ -39,7 +39,7 @@ func (j *Judge) elsewhere(out *Outcome) bool {
 // judgeTracked is nil for an object that nothing touched and whose prospects did not
 // change.
 func (j *Judge) judgeTracked(tr *Track) *Outcome {
-	out := &Outcome{Track: tr, Baseline: !j.Collects && !j.Causes.Follows(tr) && !tr.Target}
+	out := &Outcome{Track: tr, AlreadyHappening: !j.Collects && !j.Causes.Follows(tr) && !tr.Target}
 	switch {
 	case tr.Refused != nil && (tr.Last == nil && !tr.Changed.bySeed() || tr.Last != nil && !tr.Last.BeingDeleted()):
 		j.judgeRefused(out)
@@ -58,16 +58,16 @@ func (j *Judge) judgeTracked(tr *Track) *Outcome {
 	}
 	switch out.Result {
 	case report.Blocked:
-		if out.Baseline && tr.Changed == 0 && (!tr.Decision.Phase.bySeed() || j.asBefore(tr)) {
+		if out.AlreadyHappening && tr.Changed == 0 && (!tr.Decision.Phase.bySeed() || j.asBefore(tr)) {
 			return nil
 		}
 	case report.Unknown:
-		if out.Baseline && (tr.Awaited || reason.Code(out.Reason).Late()) && tr.Changed == 0 {
+		if out.AlreadyHappening && (tr.Awaited || reason.Code(out.Reason).Late()) && tr.Changed == 0 {
 			return nil
 		}
-		out.Baseline = out.Baseline && (tr.Changed != 0 || j.Causes.Besides(tr))
+		out.AlreadyHappening = out.AlreadyHappening && (tr.Changed != 0 || j.Causes.Besides(tr))
 	case report.Kept:
-		out.Baseline = out.Baseline && tr.Changed != 0
+		out.AlreadyHappening = out.AlreadyHappening && tr.Changed != 0
 		if j.unremarkable(tr) {
 			return nil
 		}
@@ -100,7 +100,7 @@ func (j *Judge) restsOnAbsence(out *Outcome) bool {
 
 // resumption is what has to hold for a deletion that was under way when the
 // snapshot was taken to go on as it does here. (Q20, Q26)
-const resumption = "the collector takes up the deletions that were under way, as it does after a restart; one that has missed their start leaves them"
+const resumption = "the garbage collector takes up the deletions that were under way, as it does after a restart; one that has missed their start leaves them"
 
 // asBefore reports whether an object was only looked at again, as attempts without
 // end are after every change: nothing that its owners could decide has changed.
@@ -121,7 +121,7 @@ func (j *Judge) unremarkable(tr *Track) bool {
 	if tr.Target || tr.Changed != 0 {
 		return false
 	}
-	return tr.Decision.Reason == reason.NoOwners || (j.Collects || j.Takes) && tr.Decision.Reason == reason.SolidOwner
+	return tr.Decision.Reason == reason.NoOwners || (j.Collects || j.Takes) && tr.Decision.Reason == reason.ExistingOwner
 }
 
 // judgeRefused is a target that the server does not delete, or does not find: it
@@ -287,6 +287,6 @@ func (j *Judge) judgeTaken(out *Outcome) {
 	case tr.Last != nil:
 		out.Result = report.Kept
 	case j.Words.Text(tr.RemovedBy) == ActorUser:
-		out.Detail = "it goes with this very request"
+		out.Detail = "deleted immediately"
 	}
 }

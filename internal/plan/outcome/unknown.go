@@ -127,14 +127,14 @@ func (j *Judge) blameOwners(all Outcomes, kept []*Outcome) {
 			}
 			out.Because = append(out.Because, owner.Track.First.Ref)
 			dependents[owner] = append(dependents[owner], out)
-			if !owner.Baseline && !isKept[owner] {
+			if !owner.AlreadyHappening && !isKept[owner] {
 				caused = append(caused, owner)
 			}
 		}
 	}
 	bySeed := propagate(caused, dependents)
 	for _, out := range kept {
-		out.Baseline = !j.Collects && !bySeed[out]
+		out.AlreadyHappening = !j.Collects && !bySeed[out]
 	}
 }
 

@@ -72,7 +72,7 @@ func (j *Judge) addKeptByBlocked(all Outcomes) {
 	g := j.Collector.Graph()
 	var blocked []*Outcome
 	for _, out := range all {
-		if out.Result == report.Blocked && !out.Baseline && !j.Collects {
+		if out.Result == report.Blocked && !out.AlreadyHappening && !j.Collects {
 			blocked = append(blocked, out)
 		}
 	}
@@ -97,7 +97,7 @@ func (j *Judge) addKeptByBlocked(all Outcomes) {
 func (j *Judge) keptBy(o *object.Object, owner object.Ref) *Outcome {
 	out := &Outcome{
 		Track: &Track{First: o, Last: o}, Result: report.Kept,
-		Reason: reason.SolidOwner.String(), Because: []object.Ref{owner},
+		Reason: reason.ExistingOwner.String(), Because: []object.Ref{owner},
 	}
 	if j.Tracks.Shared[o.UID] {
 		out.MarkUnknown(reason.SharedUID)

@@ -69,7 +69,7 @@ func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
 		if claimed == nil || !o.Volume().Bound() || j.Of(all, o.Ref) != nil {
 			continue
 		}
-		out := &Outcome{Track: &Track{First: o, Last: o}, Because: claim, Baseline: claimed.Baseline}
+		out := &Outcome{Track: &Track{First: o, Last: o}, Because: claim, AlreadyHappening: claimed.AlreadyHappening}
 		out.MarkUnknown(reason.VolumeUnknown)
 		switch claimed.Result {
 		case report.Deleted:
@@ -79,7 +79,7 @@ func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
 			if o.Volume().ReclaimPolicy == controllers.ReclaimRetain {
 				continue
 			}
-			out.Detail = "whether its claim goes is not known"
+			out.Detail = "whether its PVC goes is not known"
 		case report.Blocked, report.Kept, report.Pruned, report.Orphaned:
 			continue
 		}

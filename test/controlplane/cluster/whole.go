@@ -121,7 +121,7 @@ func (c *Cluster) discovery(ctx context.Context, path string) (served, error) {
 	return d, json.Unmarshal(text, &d)
 }
 
-// there tells whether a path is answered. One that is new is not there at first, and
+// there reports whether a path is answered. One that is new is not there at first, and
 // then it is not ready.
 func (c *Cluster) there(ctx context.Context, path string) (bool, error) {
 	_, err := c.Do(ctx, http.MethodGet, path, "", nil)

@@ -58,7 +58,7 @@ func collectAs(t testing.TB, as *genericclioptions.ConfigFlags, o controller.Col
 	g.end = sync.OnceFunc(func() {
 		stop()
 		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("the collector ended: %v", err)
+			t.Errorf("the garbage collector ended: %v", err)
 		}
 		client.Close()
 	})
@@ -67,7 +67,7 @@ func collectAs(t testing.TB, as *genericclioptions.ConfigFlags, o controller.Col
 	select {
 	case <-g.feed.Synced():
 	case <-time.After(cluster.Patience):
-		t.Fatalf("the collector never saw all that is there: %v", g.feed.Kinds())
+		t.Fatalf("the garbage collector never saw all that is there: %v", g.feed.Kinds())
 	}
 	return g
 }
@@ -89,7 +89,7 @@ func (g *collector) looked(uid string) int {
 	return g.looks[types.UID(uid)]
 }
 
-// knows tells whether an object is in the collector's graph.
+// knows reports whether an object is in the collector's graph.
 func (g *collector) knows(uid string) bool {
 	g.t.Helper()
 	answer := make(chan bool)
@@ -100,7 +100,7 @@ func (g *collector) knows(uid string) bool {
 	}:
 		return <-answer
 	case <-time.After(cluster.Patience):
-		g.t.Fatal("the collector does not answer")
+		g.t.Fatal("the garbage collector does not answer")
 		return false
 	}
 }

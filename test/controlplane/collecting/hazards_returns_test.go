@@ -14,8 +14,8 @@ func returns() []hazard {
 		{"H1.2", "the same, read through a version that is not preferred", "new dependents deleted", func(p *peril) { readThroughOlder(p, false) }},
 		{"H1.3", "its kind goes and returns, the owner survives in storage", "deleted, before and after the return", kindReturns},
 		{"H1.4", "the whole storage is restored", "deleted", storageReturns},
-		{"H1.5a", "as H1.1, the collector restarted", "kept", func(p *peril) { writtenBack(p, true) }},
-		{"H1.5b", "as H1.2, the collector restarted", "kept", func(p *peril) { readThroughOlder(p, true) }},
+		{"H1.5a", "as H1.1, the garbage collector restarted", "kept", func(p *peril) { writtenBack(p, true) }},
+		{"H1.5b", "as H1.2, the garbage collector restarted", "kept", func(p *peril) { readThroughOlder(p, true) }},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // theirs has the hazards lived through with the collector of Kubernetes, to see
 // what it loses.
-var theirs = flag.Bool("theirs", false, "live through the hazards with the collector of Kubernetes, which loses objects")
+var theirs = flag.Bool("theirs", false, "live through the hazards with the garbage collector of Kubernetes, which loses objects")
 
 // hazard is one way in which the collector of Kubernetes is known to take a living
 // owner for an absent one (spec §3.18).

@@ -72,9 +72,9 @@ func hazards() []hazard {
 			p.waste(p.nobody("v2"))
 		}},
 		{"H2.7", "v1 is served again", "three of three deleted", func(p *peril) { servedAgain(p, false) }},
-		{"H2.8", "v1 is served again, the collector restarted", "kept", func(p *peril) { servedAgain(p, true) }},
-		{"H2.9", "600 dependents; v1 goes while the collector begins", "530 deleted", goesWhileBeginning},
-		{"H2.10", "200 dependents; v1 goes before the collector begins", "kept", func(p *peril) {
+		{"H2.8", "v1 is served again, the garbage collector restarted", "kept", func(p *peril) { servedAgain(p, true) }},
+		{"H2.9", "600 dependents; v1 goes while the garbage collector begins", "530 deleted", goesWhileBeginning},
+		{"H2.10", "200 dependents; v1 goes before the garbage collector begins", "kept", func(p *peril) {
 			o := p.owner()
 			p.existing(200, o)
 			p.serve(false)
@@ -136,7 +136,7 @@ func (p *peril) serve(v1 bool) {
 	})
 }
 
-// served tells whether a collector knows that a version is served, or not.
+// served reports whether a collector knows that a version is served, or not.
 func (p *peril) served(version string, want bool) func(engine.API) bool {
 	return func(api engine.API) bool {
 		_, err := api.Resource(p.things.group+"/"+version, "Thing")

@@ -177,7 +177,7 @@ func (s *stage) parse(text []byte) meta {
 	return o.Metadata
 }
 
-// get reads an object and tells whether it is there.
+// get reads an object and reports whether it is there.
 func (s *stage) get(path string) (meta, bool) {
 	s.t.Helper()
 	text, err := s.ask(http.MethodGet, path, "", "")
@@ -190,7 +190,7 @@ func (s *stage) get(path string) (meta, bool) {
 	return s.parse(text), true
 }
 
-// gone tells whether an object, or a path, is not there.
+// gone reports whether an object, or a path, is not there.
 func (s *stage) gone(path string) bool {
 	s.t.Helper()
 	_, there := s.get(path)
@@ -256,7 +256,7 @@ func (s *stage) fence(resource string) {
 	default:
 		s.post(s.at(resource), body{"metadata": body{"name": name, "ownerReferences": []owner{nobody}}})
 	}
-	s.until("the collector passes the fence", func() bool { return s.gone(s.at(resource, name)) })
+	s.until("the garbage collector passes the fence", func() bool { return s.gone(s.at(resource, name)) })
 }
 
 func (s *stage) until(what string, holds func() bool) {

@@ -119,7 +119,7 @@ func TestOrphaning(t *testing.T) {
 	}
 }
 
-func TestSolidOwnerDoesNotBlockWaitingOwner(t *testing.T) {
+func TestExistingOwnerDoesNotBlockWaitingOwner(t *testing.T) {
 	s := share(t)
 	s.upstream()
 	waiting, solid := s.controller("waiting"), s.controller("solid")
@@ -159,7 +159,7 @@ func TestDoubleDeletionWithFinalizer(t *testing.T) {
 		o, there := s.get(s.at("pods", "pod"))
 		return there && slices.Equal(o.Finalizers, []string{held}) && o.DeletionTimestamp != ""
 	}
-	s.until("the collector's finalizer is gone and the other is not", only)
+	s.until("the garbage collector's finalizer is gone and the other is not", only)
 	s.remove(s.at("pods", "pod"), "Foreground")
 	s.until("the same after a second delete", only)
 	s.release("pods", "pod")

@@ -77,7 +77,7 @@ func (s *stage) build(l load, n int) (root string) {
 	return s.at("secrets", "root")
 }
 
-// done tells whether nothing is left to collect.
+// done reports whether nothing is left to collect.
 func (s *stage) done(l load) bool {
 	s.t.Helper()
 	if len(s.list(s.at("secrets")+"?limit=1")) > 0 {

@@ -72,7 +72,7 @@ func TestCollect(t *testing.T) {
 		t.Fatalf("something was written:\n%s", diff)
 	}
 	r := s.confirmed("collect", "-n", s.namespace, "--fail-on=count=9", "-o", "json").want(t, 0).run(t)
-	if r.State != report.Complete || r.Summary.Confirmed != 8 || r.Summary.Gone != 8 || len(r.Drift) > 0 {
+	if r.State != report.Complete || r.Summary.Confirmed != 8 || r.Summary.Gone != 8 || len(r.Differences) > 0 {
 		t.Errorf("%+v", r)
 	}
 	s.configMaps(living...)
@@ -108,7 +108,7 @@ func TestCollectKeeps(t *testing.T) {
 		t.Errorf("something protected is gone: %v", got)
 	}
 	s.confirmed("collect", "-n", s.namespace, "--allow-protected=PersistentVolumeClaim").want(t, 0)
-	s.until("the claim is gone or held by its own finalizer", func() bool {
+	s.until("the PVC is gone or held by its own finalizer", func() bool {
 		out := s.kubectl(nil, "get", "pvc", "-n", s.namespace, "-o", "jsonpath={.items[*].metadata.deletionTimestamp}")
 		return len(out) > 0 || s.world()["PersistentVolumeClaim/claim"] == ""
 	})
@@ -317,7 +317,7 @@ func TestCollectBesideCollector(t *testing.T) {
 		}
 	})
 	r := s.gc(ctx, "collect", "-n", s.namespace, confirm, "-o", "json", "--patience=2s").want(t, 0).run(t)
-	if r.State != report.Complete || r.Summary.Confirmed+r.Summary.AlreadyDone != 12 || len(r.Drift) > 0 {
+	if r.State != report.Complete || r.Summary.Confirmed+r.Summary.AlreadyDone != 12 || len(r.Differences) > 0 {
 		t.Errorf("%+v", r)
 	}
 	s.configMaps(living...)

@@ -50,7 +50,7 @@ func TestStorageOfNamespace(t *testing.T) {
 	p := s.planned(s.namespace)
 	got := map[string]string{}
 	for _, x := range p.Storage {
-		got[x.Claim.Name] = x.Volume.Name + " " + x.ReclaimPolicy + " " + string(x.Fate)
+		got[x.Claim.Name] = x.Volume.Name + " " + x.ReclaimPolicy + " " + string(x.Outcome)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -62,7 +62,7 @@ func TestStorageOfNamespace(t *testing.T) {
 	if data[report.VolumeData] != 2 || data[report.SecretData] != 1 {
 		t.Errorf("counted: %v", p.Summary.ByKind)
 	}
-	s.gc(s.ctx, "dry-run", "delete", "namespace/"+s.namespace).want(t, 0, "Data that goes, or may go:", "(Retain): stays when the claim is gone")
+	s.gc(s.ctx, "dry-run", "delete", "namespace/"+s.namespace).want(t, 0, "Data that goes, or may go:", "(Retain): stays when the PVC is gone")
 }
 
 // TestImmortalNamespaces: of a namespace that the server refuses to delete nothing is
@@ -72,7 +72,7 @@ func TestImmortalNamespaces(t *testing.T) {
 	for _, name := range []string{"default", "kube-system", "kube-public"} {
 		p := s.planned(name)
 		for _, e := range p.Effects {
-			if !e.Baseline && e.Outcome != report.Kept {
+			if !e.AlreadyHappening && e.Outcome != report.Kept {
 				t.Errorf("%s: %s %s is %s", name, e.Object.Kind, e.Object.Name, e.Outcome)
 			}
 		}

@@ -32,7 +32,7 @@ func TestDeleteDeployment(t *testing.T) {
 			s.deployed()
 			a := s.confirmed("delete", "deployment/web", "-n", s.namespace, "--cascade="+policy, "-o", "json")
 			r := a.want(t, 0, "gone").run(t)
-			if r.State != report.Complete || len(r.Drift) > 0 || r.Summary.Confirmed != 1 {
+			if r.State != report.Complete || len(r.Differences) > 0 || r.Summary.Confirmed != 1 {
 				t.Errorf("%+v", r)
 			}
 			left := len(s.names("Pod")) + len(s.names("ReplicaSet"))
@@ -63,7 +63,7 @@ func TestDeleteHeld(t *testing.T) {
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/lock]}}`)
 	a := s.confirmed("delete", "configmap/held", "-n", s.namespace, "--timeout=2s", "-o", "json")
 	r := a.want(t, 6, "configmap/held waits (finalizer example.com/lock)").run(t)
-	if r.State != report.TimedOut || len(r.Drift) > 0 || len(r.Pending) != 1 {
+	if r.State != report.TimedOut || len(r.Differences) > 0 || len(r.Pending) != 1 {
 		t.Errorf("%+v", r)
 	}
 	s.kubectl(nil, "patch", "configmap/held", "-n", s.namespace, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)

@@ -42,7 +42,7 @@ func TestDeleteOwnerWithDependents(t *testing.T) {
 				ctx = s.at(s.released("b", "c"))
 			}
 			r := s.gc(ctx, append(args, confirm)...).want(t, 0).run(t)
-			if r.State != report.Complete || r.Summary.Confirmed+r.Summary.AlreadyDone != 3 || len(r.Drift) > 0 {
+			if r.State != report.Complete || r.Summary.Confirmed+r.Summary.AlreadyDone != 3 || len(r.Differences) > 0 {
 				t.Errorf("%+v", r)
 			}
 			if policy == "orphan" {

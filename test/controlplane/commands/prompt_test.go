@@ -77,8 +77,8 @@ func TestPromptIsAboutTheRequest(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, e := range p.Effects {
-				if e.Object.Namespace != s.namespace || !e.Baseline && !slices.Contains(x.seen, e.Object.Name) {
-					t.Errorf("%s %s in the plan (already happening: %t)", e.Outcome, e.Object.KubectlName(), e.Baseline)
+				if e.Object.Namespace != s.namespace || !e.AlreadyHappening && !slices.Contains(x.seen, e.Object.Name) {
+					t.Errorf("%s %s in the plan (already happening: %t)", e.Outcome, e.Object.KubectlName(), e.AlreadyHappening)
 				}
 			}
 

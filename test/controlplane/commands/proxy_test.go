@@ -27,7 +27,7 @@ type exchanged struct {
 // proxy stands between a command and the API server and notes what is written.
 type proxy struct {
 	url string
-	// lose tells whether the connection breaks when the server has done the work, so
+	// lose reports whether the connection breaks when the server has done the work, so
 	// that its answer is lost; cut, whether it breaks before the server is asked. Nil
 	// for never.
 	lose, cut func(exchanged) bool

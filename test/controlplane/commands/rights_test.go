@@ -63,7 +63,7 @@ func (s *stage) admit(r reader) {
 		} else {
 			args = append(args, "-A")
 		}
-		s.until("the rights of "+r.name+" are in force", func() bool {
+		s.until("the permissions of "+r.name+" are in force", func() bool {
 			_, err := plane.Kubectl(s.ctx, nil, args...)
 			return err == nil
 		})
@@ -105,9 +105,9 @@ type said struct {
 		Object   struct{ Kind, Name string }
 	}
 	Effects []struct {
-		Outcome, Reason string
-		Baseline        bool
-		Object          struct{ Kind, Name string }
+		Outcome, Reason  string
+		AlreadyHappening bool
+		Object           struct{ Kind, Name string }
 	}
 	Items []struct {
 		Object struct{ Kind, Name string }

@@ -78,7 +78,7 @@ func enterAs(t *testing.T, namespace string, controllers ...string) *stage {
 func (s *stage) collecting() {
 	s.t.Helper()
 	s.configMap("collected", "nobody", "never-was")
-	s.until("the collector works", func() bool { return s.says("configmaps", `{.items[?(@.metadata.name=="collected")]}`) == "" })
+	s.until("the garbage collector works", func() bool { return s.says("configmaps", `{.items[?(@.metadata.name=="collected")]}`) == "" })
 }
 
 // says is what the resources of the namespace say at a jsonpath.

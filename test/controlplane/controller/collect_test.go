@@ -86,9 +86,9 @@ func TestObserve(t *testing.T) {
 	}
 	before := both()
 
-	p := start(t, "--quarantine=0", "--sync-period=1s").collecting()
+	p := start(t, "--absent-owner-grace-period=0", "--sync-period=1s").collecting()
 	until(t, "decisions are counted", func() bool {
-		return p.metric("kubectl_gc_decisions_total", `reason="NoSolidOwner"`, `outcome="observed"`) >= 1 &&
+		return p.metric("kubectl_gc_decisions_total", `reason="NoExistingOwner"`, `outcome="observed"`) >= 1 &&
 			p.metric("kubectl_gc_decisions_total", `reason="DanglingReferences"`, `outcome="observed"`) >= 1
 	})
 	told := func(uid, reason string) func() bool {
@@ -100,7 +100,7 @@ func TestObserve(t *testing.T) {
 			return strings.Contains(string(text), `"involvedObject"`)
 		}
 	}
-	until(t, "the garbage is told", told(garbage.UID, "NoSolidOwner"))
+	until(t, "the garbage is told", told(garbage.UID, "NoExistingOwner"))
 	until(t, "the one with a reference into another namespace is told", told(astray.UID, "OwnerRefInvalidNamespace"))
 	if after := both(); after != before {
 		t.Errorf("before: %s\nafter:  %s", before, after)
@@ -143,7 +143,7 @@ func TestObserve(t *testing.T) {
 // Strict rules wait for the quarantine and keep what is protected.
 func TestStrictRules(t *testing.T) {
 	namespace := space(t)
-	p := start(t, "--mode=enforce", "--quarantine=1s", "--sync-period=1s").collecting()
+	p := start(t, "--mode=enforce", "--absent-owner-grace-period=1s", "--sync-period=1s").collecting()
 	configMap(t, namespace, "garbage", absent())
 	post(t, "/api/v1/namespaces/"+namespace+"/configmaps", body{"metadata": body{
 		"name": "kept", "ownerReferences": []body{absent()}, "annotations": body{"kubectl-gc.io/protect": "true"},
@@ -171,7 +171,7 @@ func TestQuarantine(t *testing.T) {
 	garbage := configMap(t, namespace, "garbage", absent())
 	owner := configMap(t, namespace, "owner")
 	configMap(t, namespace, "dependent", mapOwner("owner", owner.UID))
-	p := start(t, "--mode=enforce", "--quarantine=1h").collecting()
+	p := start(t, "--mode=enforce", "--absent-owner-grace-period=1h").collecting()
 	remove(t, path(namespace, "configmaps", "owner"), "Background")
 	until(t, "the dependent goes", func() bool { return get(t, path(namespace, "configmaps", "dependent")) == nil })
 	until(t, "the garbage is looked at", func() bool { return p.metric("kubectl_gc_unknown_total") >= 1 })
@@ -186,7 +186,7 @@ func TestSafetyLimit(t *testing.T) {
 	for i := range 12 {
 		configMap(t, namespace, fmt.Sprint("garbage-", i), absent())
 	}
-	p := start(t, "--mode=enforce", "--quarantine=0", "--max-deletes-per-minute=5")
+	p := start(t, "--mode=enforce", "--absent-owner-grace-period=0", "--max-deletes-per-minute=5")
 	p.says("the safety limit has tripped")
 	until(t, "refusals are counted", func() bool { return p.metric("kubectl_gc_decisions_total", `reason="SafetyLimitTripped"`) >= 7 })
 	if left := count(t, namespace, "garbage-"); left < 7 {

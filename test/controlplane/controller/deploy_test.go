@@ -107,7 +107,7 @@ func TestDeploy(t *testing.T) {
 	// The namespace is as strict as it says.
 	spec := template["spec"].(body)
 	delete(spec["containers"].([]any)[0].(body), "securityContext")
-	until(t, "a pod with more rights is not admitted", func() bool {
+	until(t, "a pod with more permissions is not admitted", func() bool {
 		_, err := ask(t, http.MethodPost, "/api/v1/namespaces/kubectl-gc/pods?dryRun=All", template)
 		return cluster.Code(err) == http.StatusForbidden
 	})
@@ -115,15 +115,15 @@ func TestDeploy(t *testing.T) {
 	// Both are what the program itself calls the least.
 	same(t, "viewer", printed(t, "--for", "controller"), "viewer.yaml")
 
-	p := start(t, append(args[1:], "--as="+account, "--address=127.0.0.1:0", "--quarantine=0")...).collecting()
+	p := start(t, append(args[1:], "--as="+account, "--address=127.0.0.1:0", "--absent-owner-grace-period=0")...).collecting()
 	until(t, "the garbage is looked at", func() bool {
-		return p.metric("kubectl_gc_decisions_total", `reason="NoSolidOwner"`, `outcome="observed"`) >= 1
+		return p.metric("kubectl_gc_decisions_total", `reason="NoExistingOwner"`, `outcome="observed"`) >= 1
 	})
 	if n := p.metric("kubectl_gc_kinds", `state="broken"`); n != 0 {
 		t.Errorf("%v kinds cannot be read", n)
 	}
 	until(t, "its event is there", func() bool {
-		text, err := ask(t, http.MethodGet, "/api/v1/namespaces/"+namespace+"/events?fieldSelector=reason=NoSolidOwner", nil)
+		text, err := ask(t, http.MethodGet, "/api/v1/namespaces/"+namespace+"/events?fieldSelector=reason=NoExistingOwner", nil)
 		return err == nil && bytes.Contains(text, []byte(`"involvedObject"`))
 	})
 	if get(t, path(namespace, "configmaps", "garbage")) == nil {
@@ -139,7 +139,7 @@ func TestDeployEnforce(t *testing.T) {
 	if !slices.Contains(args, "--mode=enforce") {
 		t.Errorf("the arguments are %v", args)
 	}
-	start(t, append(args[1:], "--as="+account, "--address=127.0.0.1:0", "--quarantine=0")...).collecting()
+	start(t, append(args[1:], "--as="+account, "--address=127.0.0.1:0", "--absent-owner-grace-period=0")...).collecting()
 	until(t, "the garbage goes", func() bool { return get(t, path(namespace, "configmaps", "garbage")) == nil })
 
 	// Under upstream rules it may look for another collector.

@@ -62,7 +62,7 @@ func TestKinds(t *testing.T) {
 	woe := post(t, fmt.Sprintf("%s/v1/namespaces/%s/woes", root, namespace), body{
 		"apiVersion": "example.com/v1", "kind": "Kwoes", "metadata": body{"name": "woe"},
 	})
-	p := start(t, "--mode=enforce", "--quarantine=0", "--sync-period=500ms").collecting()
+	p := start(t, "--mode=enforce", "--absent-owner-grace-period=0", "--sync-period=500ms").collecting()
 	synced := p.metric("kubectl_gc_kinds", `state="synced"`)
 
 	root, remove := definition(t, "fines", false)

@@ -36,7 +36,7 @@ func TestReplicas(t *testing.T) {
 		configMap(t, namespace, fmt.Sprint("dependent-", i), mapOwner("owner", owner.UID))
 	}
 	front := startProxy(t)
-	flags := []string{"--mode=enforce", "--quarantine=0", "--leader-elect", "--leader-elect-namespace=" + namespace,
+	flags := []string{"--mode=enforce", "--absent-owner-grace-period=0", "--leader-elect", "--leader-elect-namespace=" + namespace,
 		"--delete-qps=2", "--max-deletes-per-minute=0", "--max-garbage-percent=0"}
 	first := launch(t, append(flags, "--server="+front.url)...).collecting()
 	second := start(t, flags...)
@@ -63,7 +63,7 @@ func TestReplicas(t *testing.T) {
 		t.Errorf("%d writes after the lease was lost: %v", len(late), late)
 	}
 
-	third := start(t, "--mode=enforce", "--quarantine=0", "--leader-elect", "--leader-elect-namespace="+namespace, "--max-deletes-per-minute=0", "--max-garbage-percent=0")
+	third := start(t, "--mode=enforce", "--absent-owner-grace-period=0", "--leader-elect", "--leader-elect-namespace="+namespace, "--max-deletes-per-minute=0", "--max-garbage-percent=0")
 	third.says("waiting for the lease")
 	if count(t, namespace, "dependent-") == 0 {
 		t.Fatal("the cascade is over too early for this test")
@@ -85,7 +85,7 @@ func TestReplicas(t *testing.T) {
 func TestSteady(t *testing.T) {
 	namespace := space(t)
 	front := startProxy(t)
-	p := launch(t, "--mode=enforce", "--quarantine=0", "--leader-elect", "--leader-elect-namespace="+namespace, "--server="+front.url, "--sync-period=10m").collecting()
+	p := launch(t, "--mode=enforce", "--absent-owner-grace-period=0", "--leader-elect", "--leader-elect-namespace="+namespace, "--server="+front.url, "--sync-period=10m").collecting()
 	until(t, "its queue is empty", func() bool { return p.metric("kubectl_gc_queue_depth", "ready") == 0 })
 	until(t, "it renews the lease three times, and in between asks for nothing", func() bool {
 		front.forget() // what is under way from before shows now

@@ -125,7 +125,7 @@ func TestRights(t *testing.T) {
 		t.Errorf("read: exit code %d\n%s%s", code, out, errOut)
 	}
 	blind := grant(t, "blind", without(t, read, "list", "secrets"))
-	if code, out, errOut := tool(t, "check", "--as="+blind); code == 1 || !strings.Contains(out, "Not read from the cluster: 1 kind (secrets)") {
+	if code, out, errOut := tool(t, "check", "--as="+blind); code == 1 || !strings.Contains(out, "Could not read: 1 kind (secrets)") {
 		t.Errorf("read without secrets: exit code %d\n%s%s", code, out, errOut)
 	}
 	if _, out, errOut := tool(t, "check", "-o", "json", "--as="+blind); !regexp.MustCompile(`(?i)secrets[^}]*forbidden|forbidden[^}]*secrets`).MatchString(out) {
@@ -164,7 +164,7 @@ func TestRightsOfOne(t *testing.T) {
 	}
 	free := []string{"remove-finalizer", "configmap/stuck", "example.com/hold", "-n", namespace}
 	if code, out, errOut := carryOut(t, deleter, free...); code == 0 || !strings.Contains(errOut, "patch configmaps") {
-		t.Errorf("remove-finalizer with the rights of delete: exit code %d\n%s%s", code, out, errOut)
+		t.Errorf("remove-finalizer with the permissions of delete: exit code %d\n%s%s", code, out, errOut)
 	}
 	if code, out, errOut := carryOut(t, grant(t, "freer", printed(t, "--for=remove-finalizer", "--kinds")), free...); code != 0 {
 		t.Errorf("remove-finalizer: exit code %d\n%s%s", code, out, errOut)

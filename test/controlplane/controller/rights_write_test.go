@@ -170,7 +170,7 @@ func TestRightsOfTheController(t *testing.T) {
 	_, text, _ := tool(t, "rbac", "--for=controller", "--mode=enforce", "--leader-elect-namespace="+lease)
 	_, role, _ := strings.Cut(text, "\n---\n")
 	flags := func(user string) []string {
-		return []string{"--as=" + user, "--mode=enforce", "--quarantine=0", "--leader-elect", "--leader-elect-namespace=" + lease}
+		return []string{"--as=" + user, "--mode=enforce", "--absent-owner-grace-period=0", "--leader-elect", "--leader-elect-namespace=" + lease}
 	}
 	ends := func(p *process) {
 		t.Helper()

@@ -21,7 +21,7 @@ func TestTripOutlivesTheProcess(t *testing.T) {
 	for i := range 12 {
 		configMap(t, namespace, fmt.Sprint("garbage-", i), absent())
 	}
-	flags := []string{"--mode=enforce", "--quarantine=0", "--leader-elect", "--leader-elect-namespace=" + namespace}
+	flags := []string{"--mode=enforce", "--absent-owner-grace-period=0", "--leader-elect", "--leader-elect-namespace=" + namespace}
 	first := start(t, append(flags, "--max-deletes-per-minute=5")...)
 	first.says("the safety limit has tripped")
 	until(t, "it stands on the lease", func() bool { return strings.Contains(annotated(t, namespace), " DeletesPerMinute: ") })
@@ -62,7 +62,7 @@ func TestTooMuchGarbage(t *testing.T) {
 	for i := range many {
 		configMap(t, namespace, fmt.Sprint("garbage-", i), absent())
 	}
-	p := start(t, "--mode=enforce", "--quarantine=0", "--max-garbage-percent=10")
+	p := start(t, "--mode=enforce", "--absent-owner-grace-period=0", "--max-garbage-percent=10")
 	p.says("the safety limit has tripped")
 	until(t, "refusals are counted", func() bool { return p.metric("kubectl_gc_decisions_total", `reason="SafetyLimitTripped"`) >= 1 })
 	if p.metric("kubectl_gc_safety_limit_tripped", `cause="GarbageShare"`) != 1 || !strings.Contains(p.log.String(), "objects became garbage within a minute") {

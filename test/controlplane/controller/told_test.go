@@ -49,7 +49,7 @@ func TestTellsWhatItDoes(t *testing.T) {
 	dangling := configMap(t, namespace, "dangling", mapOwner("owner", owner.UID), absent())
 	released := configMap(t, namespace, "released", mapOwner("orphaning", configMap(t, namespace, "orphaning").UID))
 	remove(t, path(namespace, "configmaps", "orphaning"), "Orphan")
-	p := start(t, "--mode=enforce", "--quarantine=0", "--sync-period=1s", "-v=0").collecting()
+	p := start(t, "--mode=enforce", "--absent-owner-grace-period=0", "--sync-period=1s", "-v=0").collecting()
 	until(t, "all is collected", func() bool {
 		return get(t, path(namespace, "configmaps", "garbage")) == nil && get(t, path(namespace, "configmaps", "orphaning")) == nil &&
 			len(get(t, path(namespace, "configmaps", "dangling")).OwnerReferences) == 1
@@ -59,7 +59,7 @@ func TestTellsWhatItDoes(t *testing.T) {
 		line              []string
 		event             string
 	}{
-		{"garbage", garbage.UID, "NoSolidOwner", []string{"msg=deleted", "ConfigMap " + namespace + "/never"}, "Deleted (Background): owner v1 ConfigMap " + namespace + "/never"},
+		{"garbage", garbage.UID, "NoExistingOwner", []string{"msg=deleted", "ConfigMap " + namespace + "/never"}, "Deleted (Background): owner v1 ConfigMap " + namespace + "/never"},
 		{"dangling", dangling.UID, "DanglingReferences", []string{"msg=patched", `"remove owner references"`, "ConfigMap " + namespace + "/never"}, "Removed owner references: owner v1 ConfigMap " + namespace + "/never"},
 		{"released", released.UID, "OrphanDependents", []string{"msg=patched", `"remove owner references"`}, "Removed owner references"},
 	} {
@@ -87,12 +87,12 @@ func TestTellsWhatItWouldDo(t *testing.T) {
 	garbage := configMap(t, namespace, "garbage", absent())
 	owner := configMap(t, namespace, "owner")
 	dangling := configMap(t, namespace, "dangling", mapOwner("owner", owner.UID), absent())
-	p := start(t, "--quarantine=0", "--sync-period=1s").collecting()
+	p := start(t, "--absent-owner-grace-period=0", "--sync-period=1s").collecting()
 	until(t, "both are told of", func() bool {
-		return len(events(t, garbage.UID, "NoSolidOwner")) > 0 && len(events(t, dangling.UID, "DanglingReferences")) > 0
+		return len(events(t, garbage.UID, "NoExistingOwner")) > 0 && len(events(t, dangling.UID, "DanglingReferences")) > 0
 	})
 	for name, texts := range map[string][]string{
-		"garbage":  {`msg="would delete"`, "level=INFO", "uid=" + garbage.UID, "reason=NoSolidOwner", "ConfigMap " + namespace + "/never"},
+		"garbage":  {`msg="would delete"`, "level=INFO", "uid=" + garbage.UID, "reason=NoExistingOwner", "ConfigMap " + namespace + "/never"},
 		"dangling": {`msg="would patch"`, "level=INFO", "uid=" + dangling.UID, "reason=DanglingReferences", "ConfigMap " + namespace + "/never"},
 	} {
 		if lines := p.logged(texts...); len(lines) != 1 {
@@ -100,7 +100,7 @@ func TestTellsWhatItWouldDo(t *testing.T) {
 		}
 	}
 	want := "Would delete (observe mode): owner v1 ConfigMap " + namespace + "/never"
-	if got := events(t, garbage.UID, "NoSolidOwner"); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+	if got := events(t, garbage.UID, "NoExistingOwner"); len(got) != 1 || !strings.HasPrefix(got[0], want) {
 		t.Errorf("the events are %q, want %q…", got, want)
 	}
 	if lines := p.logged("refused"); len(lines) > 0 {

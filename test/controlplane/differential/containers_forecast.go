@@ -22,7 +22,7 @@ type forecast struct {
 	// state is a line for every object that is left.
 	state map[string]string
 	// unknown are the objects of which it says that nobody can tell, and contested
-	// those whose fate it says depends on timing.
+	// those whose outcome it says depends on timing.
 	unknown, contested map[string]bool
 	// conditions are the types of the conditions that hold, of each namespace that it
 	// says is blocked.
@@ -44,7 +44,7 @@ func foretell(ctx context.Context, world []*object.Object, rs *object.Resources,
 	for _, e := range result.Plan.Effects {
 		name := object.Ref(e.Object).String()
 		f.unknown[name] = e.Outcome == report.Unknown
-		f.contested[name] = e.Contested
+		f.contested[name] = e.DependsOnTiming
 		if e.Object.Kind == "Namespace" && e.Outcome == report.Blocked {
 			f.conditions[e.Object.Name] = e.BlockedBy.Conditions
 		}

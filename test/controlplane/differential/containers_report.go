@@ -131,7 +131,7 @@ func (c census) add(d *deletion) {
 func (c census) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-4s %-10s %6s %7s %7s %7s %11s %7s %7s %10s %9s %9s %8s %5s %9s", "cell", "", "worlds", "phases", "objects", "gone", "terminating", "there",
-		"unknown", "conditions", "predicted", "contested", "(warned)", "wrong", "agreement")
+		"unknown", "conditions", "predicted", "dependsOnTiming", "(warned)", "wrong", "agreement")
 	for _, what := range slices.Sorted(maps.Keys(c)) {
 		n := c[what]
 		phases := n.phases[predicted] + n.phases[contested] + n.phases[wrong]
@@ -143,5 +143,5 @@ func (c census) String() string {
 }
 
 func (c census) close(worlds int, seed uint64, took time.Duration) string {
-	return fmt.Sprintf("%d worlds with namespaces and definitions from seed %d in %s\n%s", worlds, seed, took.Round(time.Second), c)
+	return fmt.Sprintf("%d worlds with namespaces and CRDs from seed %d in %s\n%s", worlds, seed, took.Round(time.Second), c)
 }

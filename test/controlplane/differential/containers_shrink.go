@@ -40,7 +40,7 @@ func (s *stage) smallest(ctx context.Context, worst *deletion, next *int, most, 
 	return worst, nil
 }
 
-// inhabitable tells whether everything in a world has the namespace, the definition
+// inhabitable reports whether everything in a world has the namespace, the definition
 // and the node that it needs, and every act its object.
 func inhabitable(s story) bool {
 	there := func(kind, name string) bool {

@@ -308,7 +308,7 @@ func (s *stage) empty(ctx context.Context) error {
 	return err
 }
 
-// hasEmptied tells whether no such namespace is there.
+// hasEmptied reports whether no such namespace is there.
 func (s *stage) hasEmptied(ctx context.Context) (bool, error) {
 	if s.emptying == "" {
 		return true, nil
@@ -346,7 +346,7 @@ func (s *stage) strike(ctx context.Context) error {
 	if err := s.Wipe(content...); err != nil {
 		return err
 	}
-	err := cluster.Await(ctx, "the API server is through with all definitions", func(ctx context.Context) (bool, error) {
+	err := cluster.Await(ctx, "the API server is through with all CRDs", func(ctx context.Context) (bool, error) {
 		worlds, err := s.look(ctx)
 		if err != nil {
 			return false, err

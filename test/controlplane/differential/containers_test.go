@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	inhabited = flag.Int("containers", extent.Of(8, 320), "the number of worlds in which namespaces and definitions are deleted: cell F")
+	inhabited = flag.Int("containers", extent.Of(8, 320), "the number of worlds in which namespaces and CRDs are deleted: cell F")
 	atOnce    = flag.Int("containers-batch", 40, "the number of those worlds at a time")
 	acted     = flag.Int("containers-phases", extent.Of(1, 3), "the number of times that users do something in those worlds, at most; each takes a quarter of a minute")
 )
@@ -147,11 +147,11 @@ func TestPortions(t *testing.T) {
 		}
 		most = max(most, held)
 		if len(batch) > 24 || held > crowd {
-			t.Errorf("%d worlds, %d definitions that may be held", len(batch), held)
+			t.Errorf("%d worlds, %d CRDs that may be held", len(batch), held)
 		}
 	}
 	if most == 0 {
-		t.Error("no definition of any world is held")
+		t.Error("no CRD of any world is held")
 	}
 	if len(seen) != len(stories) {
 		t.Errorf("%d of %d stories", len(seen), len(stories))

@@ -294,10 +294,10 @@ func (l *live) fence(ctx context.Context) error {
 		}
 		if err != nil {
 			if l.manager == nil {
-				return fmt.Errorf("the collector does not collect: %w", err)
+				return fmt.Errorf("the garbage collector does not collect: %w", err)
 			}
 			log := l.manager.Stop()
-			return fmt.Errorf("the collector does not collect: %w\n%s", err, log[max(0, len(log)-4000):])
+			return fmt.Errorf("the garbage collector does not collect: %w\n%s", err, log[max(0, len(log)-4000):])
 		}
 		pause(ctx, 30*time.Millisecond)
 	}

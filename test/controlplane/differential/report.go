@@ -21,7 +21,7 @@ func (t *trial) report() string {
 	}
 	fmt.Fprintf(&b, "dry run:\n%s", indent(t.expected.state))
 	sides, _ := difference(t.now.requests, t.expected.requests)
-	fmt.Fprintf(&b, "requests of the collector:\n%s", indent(sides))
+	fmt.Fprintf(&b, "requests of the garbage collector:\n%s", indent(sides))
 	if t.verdict == wrong {
 		fmt.Fprintf(&b, "found under no schedule: %s\n", t.want.left())
 	}

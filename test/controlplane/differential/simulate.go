@@ -82,7 +82,7 @@ func (t *trial) announce(ctx context.Context, rs *object.Resources) error {
 func compared(result *plan.Result, now []*object.Object) (differ int, unsaid []string) {
 	contested := map[string]bool{}
 	for _, e := range result.Plan.Effects {
-		contested[object.Ref(e.Object).String()] = e.Contested || e.Outcome == report.Unknown
+		contested[object.Ref(e.Object).String()] = e.DependsOnTiming || e.Outcome == report.Unknown
 	}
 	was, expected := stateOf(now), stateOf(result.After())
 	names := map[string]bool{}
@@ -334,7 +334,7 @@ func clones(objects []*object.Object) []*object.Object {
 // leads to. The coarser ones come first because they are fewer, and find most ends.
 const explored, exploredCoarsely = 9000, 1000
 
-// possible tells whether one more phase can end so. Before it the world was as the
+// possible reports whether one more phase can end so. Before it the world was as the
 // server showed it, or the collector has seen the whole story: then the states after
 // the phases before must have come about, too.
 func possible(ctx context.Context, world []*object.Object, rs *object.Resources, r run, before []string, want *sought, seed uint64) (bool, error) {

@@ -85,7 +85,7 @@ func (s *simulated) fence(ctx context.Context) error {
 		if time.Now().After(deadline) {
 			log := s.manager.Stop()
 			s.manager = nil
-			return fmt.Errorf("the collector does not collect\n%s", log[max(0, len(log)-4000):])
+			return fmt.Errorf("the garbage collector does not collect\n%s", log[max(0, len(log)-4000):])
 		}
 	}
 }

@@ -33,7 +33,7 @@ func newSought(e end) *sought {
 	return s
 }
 
-// pieces tells whether some schedule leads to the state, and each request was sent
+// pieces reports whether some schedule leads to the state, and each request was sent
 // under some schedule.
 func (s *sought) pieces() bool { return s.state && len(s.lines) == 0 }
 

@@ -2,7 +2,7 @@ package differential
 
 import "os"
 
-// Whole tells whether a scenario file is run to its end here: every world of it, and
+// Whole reports whether a scenario file is run to its end here: every world of it, and
 // everything that happens in them.
 func Whole(file string) (bool, error) {
 	text, err := os.ReadFile(file)

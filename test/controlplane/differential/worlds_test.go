@@ -16,7 +16,7 @@ var (
 	seed  = flag.Uint64("seed", 1, "the seed of the first world")
 	most  = flag.Int("batch", 300, "the number of worlds at a time")
 	cells = flag.String("cells", "BCDEF",
-		"where worlds are tried: B, our engine over a real API server; C, the collector of Kubernetes over our server; "+
+		"where worlds are tried: B, our engine over a real API server; C, the garbage collector of Kubernetes over our server; "+
 			"D, a real control plane; E, our collector as it is shipped, over a real API server; "+
 			"F, a real control plane with everybody who deletes, for worlds of its own")
 	small = flag.Int("shrink", 0, "the number of rounds in which a disagreement is made smaller")
@@ -82,7 +82,7 @@ func TestWorlds(t *testing.T) {
 func guilty(cells string) string {
 	switch {
 	case strings.Contains(cells, "C"):
-		return "internal/engine: over one and the same server the collector of Kubernetes does something else"
+		return "internal/engine: over one and the same server the garbage collector of Kubernetes does something else"
 	case strings.Contains(cells, "D"):
 		return "internal/apisim: one and the same collector does something else over a real server"
 	case strings.Contains(cells, "B"):

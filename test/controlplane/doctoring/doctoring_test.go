@@ -143,7 +143,7 @@ func TestWorking(t *testing.T) {
 	for i := range 5 {
 		do(t, http.MethodPost, path, owned(fmt.Sprint("owned-", i), "owner", uid))
 	}
-	a := eventually(t, "the collector works", func(a answer) bool { return a.Verdict == report.CollectorWorking && a.Graph.Compared >= 6 }, "--graph="+graphURL())
+	a := eventually(t, "the garbage collector works", func(a answer) bool { return a.Verdict == report.CollectorWorking && a.Graph.Compared >= 6 }, "--graph="+graphURL())
 	if a.code != 0 || a.Graph.Different != 0 || a.Summary.Errors+a.Summary.Warnings > 0 || !a.Complete {
 		t.Errorf("%+v", a)
 	}
@@ -170,7 +170,7 @@ func TestWorking(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, a := range map[string]answer{"file": doctor(t, "--graph="+file), "pipe": doctorWith(t, string(text), "--graph=-")} {
-		if a.Verdict != report.CollectorNoSign || a.Graph.Compared < 6 || a.Graph.Different != 0 {
+		if a.Verdict != report.CollectorNoProblemFound || a.Graph.Compared < 6 || a.Graph.Different != 0 {
 			t.Errorf("from a %s: %+v", name, a)
 		}
 	}
@@ -195,7 +195,7 @@ func TestNotWorking(t *testing.T) {
 	if a := doctor(t); a.Verdict == report.CollectorNotWorking || a.code != 0 || !slices.Equal(a.codes("gone-owned"), []string{"GarbageYoung"}) {
 		t.Errorf("%+v", a)
 	}
-	a := eventually(t, "the collector does not work", func(a answer) bool {
+	a := eventually(t, "the garbage collector does not work", func(a answer) bool {
 		return slices.Equal(a.codes("again-owned"), []string{"GarbageOld"}) && slices.Equal(a.codes("waits"), []string{"ForegroundStuck"}) &&
 			slices.Equal(a.codes("freed"), []string{"OrphanStuck"})
 	}, "--patience=0s")
@@ -214,7 +214,7 @@ func TestNotWorking(t *testing.T) {
 	}
 
 	controllers(t, collector)
-	a = eventually(t, "the collector has done its work", func(a answer) bool { return a.Summary.Errors+a.Summary.Warnings == 0 && a.Graph != nil },
+	a = eventually(t, "the garbage collector has done its work", func(a answer) bool { return a.Summary.Errors+a.Summary.Warnings == 0 && a.Graph != nil },
 		"--patience=0s", "--before="+before, "--graph="+graphURL())
 	if a.Verdict == report.CollectorNotWorking || a.Graph.Different != 0 {
 		t.Errorf("%+v", a)
@@ -260,7 +260,7 @@ func TestMissed(t *testing.T) {
 	path := stage(t, "missed")
 	root := do(t, http.MethodPost, path, owner("root"))
 	uid := do(t, http.MethodPost, path, owned("middle", "root", root))
-	eventually(t, "the collector knows both", func(a answer) bool { return a.Verdict == report.CollectorWorking && a.Graph.Compared >= 2 }, "--graph="+graphURL())
+	eventually(t, "the garbage collector knows both", func(a answer) bool { return a.Verdict == report.CollectorWorking && a.Graph.Compared >= 2 }, "--graph="+graphURL())
 	// No request leads to an object with both finalizers: it is put into storage.
 	err := plane.Store([]cluster.Stored{{Key: "configmaps/missed/middle", Manifest: fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{`+
 		`"name":"middle","namespace":"missed","uid":%q,"creationTimestamp":"2026-01-01T00:00:00Z","deletionTimestamp":"2026-01-02T00:00:00Z","deletionGracePeriodSeconds":0,`+
@@ -283,7 +283,7 @@ func TestManager(t *testing.T) {
 	controllers(t)
 	const leases, pods = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", namespaces + "/kube-system/pods"
 	a := doctor(t)
-	if !slices.Equal(a.codes("kube-controller-manager"), []string{"LeaseAbsent"}) || a.Verdict != report.CollectorNoSign {
+	if !slices.Equal(a.codes("kube-controller-manager"), []string{"LeaseAbsent"}) || a.Verdict != report.CollectorNoProblemFound {
 		t.Errorf("no lease: %+v", a)
 	}
 	const lease = `{"metadata":{"name":"kube-controller-manager"},"spec":{"holderIdentity":"master-1","leaseDurationSeconds":15,"renewTime":%q}}`
@@ -294,7 +294,7 @@ func TestManager(t *testing.T) {
 	}
 	remove(t, leases+"/kube-controller-manager")
 	do(t, http.MethodPost, leases, fmt.Sprintf(lease, "2126-01-01T00:00:00.000000Z"))
-	if a := doctor(t); len(a.codes("kube-controller-manager")) > 0 || a.Verdict != report.CollectorNoSign {
+	if a := doctor(t); len(a.codes("kube-controller-manager")) > 0 || a.Verdict != report.CollectorNoProblemFound {
 		t.Errorf("a lease that is renewed: %+v", a)
 	}
 	do(t, http.MethodPost, pods, `{"metadata":{"name":"manager","labels":{"component":"kube-controller-manager"}},"spec":{"automountServiceAccountToken":false,`+
@@ -310,7 +310,7 @@ func TestManager(t *testing.T) {
 func TestRights(t *testing.T) {
 	controllers(t)
 	if a := doctor(t, "--as=doctor"); a.code != 1 && a.Verdict != report.CollectorUnknown {
-		t.Errorf("without any rights: %+v", a)
+		t.Errorf("without any permissions: %+v", a)
 	}
 	code, role, stderr := run(t, "", "rbac", "--for", "doctor")
 	if code != 0 {

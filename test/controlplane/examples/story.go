@@ -144,7 +144,7 @@ func (s *stage) play(ctx context.Context) error {
 	return err
 }
 
-// begin begins a chapter, when the one before has come to rest and its last second
+// begin begins a chapter, when the one before has settled and its last second
 // is over.
 func (s *stage) begin(ctx context.Context, at string) error {
 	t, err := time.Parse(time.RFC3339, at)

@@ -92,7 +92,7 @@ func TestChangedBeforeTheCopy(t *testing.T) {
 	}
 }
 
-// saved tells whether the backup of the one run has an object in a version that holds
+// saved reports whether the backup of the one run has an object in a version that holds
 // a text.
 func (s *stage) saved(name, text string) bool {
 	s.Helper()

@@ -50,7 +50,7 @@ func TestFreesWhatIsStuck(t *testing.T) {
 		t.Fatal("the dependent of what is still there is gone")
 	}
 	run := document[report.Run](t, s.want(s.confirmed("remove-finalizer", "cart/one", "free.example.com/b", "-n", s.namespace, "--wait", "--timeout="+cluster.Patience.String(), "-o", "json"), 0))
-	if run.State != report.Complete || run.Summary.Confirmed != 1 || run.Summary.Gone != 2 || len(run.Drift) != 0 {
+	if run.State != report.Complete || run.Summary.Confirmed != 1 || run.Summary.Gone != 2 || len(run.Differences) != 0 {
 		t.Errorf("the run: %+v", run)
 	}
 	if s.at(carts+"/one") != nil || s.at(s.in("configmaps/below")) != nil {

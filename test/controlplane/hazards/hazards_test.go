@@ -51,7 +51,7 @@ func TestVersionNoLongerServed(t *testing.T) {
 	s.alive("/apis/example.com/v2/things/owner", owner)
 	t.Log("ConfigMap lost refers to it through v1 and was DELETED; the owner is alive")
 	if s.code(s.configMaps()+"/before") != http.StatusOK {
-		t.Error("ConfigMap before, which nothing made the collector look at, is gone too")
+		t.Error("ConfigMap before, which nothing made the garbage collector look at, is gone too")
 	}
 }
 
@@ -73,14 +73,14 @@ func TestOwnerBackFromABackup(t *testing.T) {
 		s.fence()
 	}
 	// lose makes a dependent of the owner and of a Secret, deletes the Secret, and
-	// tells whether the dependent is kept.
+	// reports whether the dependent is kept.
 	lose := func(name string) bool {
 		s.create(s.secrets(), name, "")
 		second := s.uid(s.secrets() + "/" + name)
 		s.create(s.configMaps(), name, ref("v1", "ConfigMap", "owner", "owner-uid")+","+ref("v1", "Secret", name, second))
 		s.fence()
 		s.must(http.MethodDelete, s.secrets()+"/"+name, `{"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"}`)
-		s.until("the collector has judged the dependent", func() bool {
+		s.until("the garbage collector has judged the dependent", func() bool {
 			text, err := s.Do(t.Context(), http.MethodGet, s.configMaps()+"/"+name, "", nil)
 			return cluster.Code(err) == http.StatusNotFound || !strings.Contains(string(text), second)
 		})
@@ -107,9 +107,9 @@ func TestOwnerBackFromABackup(t *testing.T) {
 	s.controllers(collector)
 	s.fence()
 	if !lose("after") {
-		t.Error("after a restart of the collector the dependent was deleted, too")
+		t.Error("after a restart of the garbage collector the dependent was deleted, too")
 	} else {
-		t.Log("after a restart of the collector the same is kept")
+		t.Log("after a restart of the garbage collector the same is kept")
 	}
 }
 
@@ -208,7 +208,7 @@ func (s *stage) fence() {
 	s.fences++
 	name := fmt.Sprintf("fence-%d", s.fences)
 	s.create(s.configMaps(), name, ref("v1", "Secret", name, name))
-	s.until("the collector is there", func() bool { return s.code(s.configMaps()+"/"+name) == http.StatusNotFound })
+	s.until("the garbage collector is there", func() bool { return s.code(s.configMaps()+"/"+name) == http.StatusNotFound })
 }
 
 func (s *stage) until(what string, holds func() bool) {

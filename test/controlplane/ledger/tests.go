@@ -74,7 +74,7 @@ func tested(word, file string) ([]string, error) {
 	return lines, nil
 }
 
-// runs tells whether a comment stands above or in a function that takes a
+// runs reports whether a comment stands above or in a function that takes a
 // *testing.T: a test, or a part of one. What no test calls the linter finds.
 func runs(d ast.Decl, at token.Pos) bool {
 	fn, ok := d.(*ast.FuncDecl)

@@ -61,13 +61,13 @@ func accountOf(raw []byte) (account, error) {
 	}
 	for i := range document.Effects {
 		e := &document.Effects[i]
-		if e.Outcome == report.Kept && !e.Contested {
+		if e.Outcome == report.Kept && !e.DependsOnTiming {
 			continue
 		}
 		a.add(e.Object, entry{
 			goes: e.Outcome == report.Deleted || e.Outcome == report.Blocked,
-			sure: e.Outcome != report.Unknown && e.Outcome != report.Kept && !e.Contested && (!e.Baseline || targets[e.Object]),
-			text: fmt.Sprintf("%s %s baseline=%t contested=%t", e.Outcome, e.Reason, e.Baseline, e.Contested),
+			sure: e.Outcome != report.Unknown && e.Outcome != report.Kept && !e.DependsOnTiming && (!e.AlreadyHappening || targets[e.Object]),
+			text: fmt.Sprintf("%s %s baseline=%t contested=%t", e.Outcome, e.Reason, e.AlreadyHappening, e.DependsOnTiming),
 		})
 	}
 	return a, nil

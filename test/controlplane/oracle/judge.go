@@ -209,7 +209,7 @@ func (t *trial) done() []*write {
 
 func (t *trial) wrote() bool { return len(t.done()) > 0 }
 
-// quiet tells whether nobody meddled, and nothing failed.
+// quiet reports whether nobody meddled, and nothing failed.
 func (t *trial) quiet() bool { return len(t.deeds) == 0 && t.story.fault == noFault }
 
 // judgeEnd judges what the program said, by what it has written.
@@ -290,7 +290,7 @@ func driftOf(r *report.Run, ran said) string {
 		return end
 	}
 	var lines []string
-	for _, d := range r.Drift {
+	for _, d := range r.Differences {
 		lines = append(lines, fmt.Sprintf("%s: predicted %s, %s: %s", d.Object.KubectlName(), d.Predicted, d.Reason, d.Message))
 	}
 	return strings.Join(lines, "; ")
@@ -429,12 +429,12 @@ func (t *trial) copied() (map[key]bool, error) {
 
 func keyOf(r object.Ref) key { return key{r.Kind, r.Namespace, r.Name} }
 
-// meddled tells whether others did something from which more follows.
+// meddled reports whether others did something from which more follows.
 func (t *trial) meddled() bool {
 	return slices.ContainsFunc(t.deeds, func(d *deedDone) bool { return d.do.cascades() && d.code == 0 })
 }
 
-// meddledWith tells whether others did something to the object, or from which something
+// meddledWith reports whether others did something to the object, or from which something
 // may follow for it: to what it is tied to by owners, by a namespace or by its use. What
 // becomes of it then is not the doing of the run alone, and a plan is about a moment.
 func (t *trial) meddledWith(k key) bool {

@@ -75,7 +75,7 @@ func together(first, next *report.UndoStep) *report.UndoStep {
 	return &both
 }
 
-// held tells whether a namespace of the world is still on its way: nothing can be made
+// held reports whether a namespace of the world is still on its way: nothing can be made
 // in it, and an undo says so.
 func (t *trial) held() bool {
 	for k, o := range t.after {
@@ -137,7 +137,7 @@ func (t *trial) judgeSpared(steps map[key]*report.UndoStep) {
 	}
 }
 
-// garbage tells whether none of the owners of an object was there any more when the undo
+// garbage reports whether none of the owners of an object was there any more when the undo
 // began: the collector had it to do, and takes its time on a busy machine.
 func (t *trial) garbage(o *unstructured.Unstructured) bool {
 	for _, r := range o.GetOwnerReferences() {
@@ -152,7 +152,7 @@ func (t *trial) garbage(o *unstructured.Unstructured) bool {
 	return len(o.GetOwnerReferences()) > 0
 }
 
-// adopted tells whether the controller of an object is one that the undo has made again:
+// adopted reports whether the controller of an object is one that the undo has made again:
 // those of workloads take to themselves what fits, and write on it.
 func adopted(o *unstructured.Unstructured, steps map[key]*report.UndoStep) bool {
 	for _, r := range o.GetOwnerReferences() {
@@ -211,7 +211,7 @@ func (t *trial) unlike(was, now *unstructured.Unstructured, step *report.UndoSte
 	return list
 }
 
-// excused tells whether the undo has said that a field is not as it was.
+// excused reports whether the undo has said that a field is not as it was.
 func (t *trial) excused(field string, was *unstructured.Unstructured, step *report.UndoStep) bool {
 	for _, s := range step.Stripped {
 		if s == field || strings.HasPrefix(s, field+".") || strings.HasPrefix(s, "metadata."+field) {

@@ -64,7 +64,7 @@ func (l *link) carry(here net.Conn) {
 	l.mu.Unlock()
 }
 
-// hold notes a connection, and tells whether there is one to be had.
+// hold notes a connection, and reports whether there is one to be had.
 func (l *link) hold(both ...net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -125,7 +125,7 @@ func (m *mirror) still(places ...place) time.Time {
 	return last
 }
 
-// emptying tells whether a namespace at one of the places is on its way, and what is in
+// emptying reports whether a namespace at one of the places is on its way, and what is in
 // it may still go: its controller looks again after eight seconds. One whose content is
 // held by others stays as it is.
 func (m *mirror) emptying(places ...place) bool {
@@ -159,7 +159,7 @@ const (
 	round = 9 * time.Second
 )
 
-// rest waits until the worlds have come to rest: nothing has moved for a while, and
+// rest waits until the worlds have settled: nothing has moved for a while, and
 // the collector, where there is one, has been through with all that came before. What the
 // watches have not told yet counts as moving: it is waited from now on.
 func (s *stage) rest(ctx context.Context, least time.Duration, places ...place) error {

@@ -19,9 +19,9 @@ type said struct {
 	args      []string
 	code      int
 	out, errs string
-	// asked tells whether somebody was asked.
+	// asked reports whether somebody was asked.
 	asked bool
-	// signalled tells whether the program was ended by a signal.
+	// signalled reports whether the program was ended by a signal.
 	signalled bool
 }
 

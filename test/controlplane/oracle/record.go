@@ -29,7 +29,7 @@ type write struct {
 	Impersonated *struct{ Username string } `json:"impersonatedUser"`
 }
 
-// rehearsed tells whether nothing is stored.
+// rehearsed reports whether nothing is stored.
 func (w *write) rehearsed() bool {
 	if strings.Contains(w.RequestURI, "dryRun=All") {
 		return true
@@ -38,10 +38,10 @@ func (w *write) rehearsed() bool {
 	return w.Verb == "delete" && json.Unmarshal(w.Request, &o) == nil && len(o.DryRun) > 0
 }
 
-// done tells whether the server has done it.
+// done reports whether the server has done it.
 func (w *write) done() bool { return w.Response.Code >= 200 && w.Response.Code < 300 }
 
-// cutOff tells whether the server gave up to answer, as whoever asked was gone: it may have
+// cutOff reports whether the server gave up to answer, as whoever asked was gone: it may have
 // done it all the same.
 func (w *write) cutOff() bool { return w.Response.Code == http.StatusGatewayTimeout }
 

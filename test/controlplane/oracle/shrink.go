@@ -138,7 +138,7 @@ func (s *story) mend() {
 	s.command.targets = slices.DeleteFunc(s.command.targets, missing)
 }
 
-// whole tells whether everything has its namespace, and the command something to be
+// whole reports whether everything has its namespace, and the command something to be
 // about.
 func (s *story) whole() bool {
 	for _, t := range s.things {

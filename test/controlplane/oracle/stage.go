@@ -170,7 +170,7 @@ func (s *stage) fences(ctx context.Context) {
 			"name": name, "ownerReferences": []fields{{"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "nobody"}},
 		}})
 		if err == nil {
-			err = cluster.Await(ctx, "the collector collects", func(ctx context.Context) (bool, error) {
+			err = cluster.Await(ctx, "the garbage collector collects", func(ctx context.Context) (bool, error) {
 				_, err := s.Do(ctx, http.MethodGet, kindNamed("ConfigMap").path(accounts, name), "", nil)
 				if cluster.Code(err) == http.StatusNotFound {
 					return true, nil

@@ -115,7 +115,7 @@ const (
 // typed are the answers of somebody at a terminal.
 func (a answer) typed() bool { return a == saidYes || a == saidNo || a == saidWrong || a == hungUp }
 
-// agreed tells whether the answer is a yes to the plan that was shown.
+// agreed reports whether the answer is a yes to the plan that was shown.
 func (a answer) agreed() bool { return a == rightDigest || a == saidYes }
 
 type fault string
@@ -128,7 +128,7 @@ const (
 	serverLost  fault = "the server is lost at the first write"
 )
 
-// ofLink tells whether it is the way to the server that fails.
+// ofLink reports whether it is the way to the server that fails.
 func (f fault) ofLink() bool { return f == answerLost || f == serverLost }
 
 // moment is when somebody else does something.
@@ -162,7 +162,7 @@ const (
 	replaces  deed = "makes another one of its name"
 )
 
-// cascades tells whether more than the object itself may be changed by it.
+// cascades reports whether more than the object itself may be changed by it.
 func (d deed) cascades() bool { return d != protects && d != annotates }
 
 func (s *story) thing(name string) *thing {
@@ -177,7 +177,7 @@ func (s *story) thing(name string) *thing {
 // String tells the story, so that somebody can follow it by hand.
 func (s *story) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "seed %d; controllers: %s; rights: %s; answer: %s; fault: %s\n", s.seed, s.controllers, s.rights, s.answer, s.fault)
+	fmt.Fprintf(&b, "seed %d; controllers: %s; permissions: %s; answer: %s; fault: %s\n", s.seed, s.controllers, s.rights, s.answer, s.fault)
 	for _, t := range s.things {
 		b.WriteString("  " + t.String() + "\n")
 	}

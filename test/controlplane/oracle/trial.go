@@ -44,7 +44,7 @@ type trial struct {
 	// freed tells that finalizers came off in the end.
 	freed bool
 
-	// restores tells whether it is the administrator who runs the program.
+	// restores reports whether it is the administrator who runs the program.
 	restores bool
 	undone   *report.Undo
 	undoSaid []said
@@ -102,7 +102,7 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	t.judge()
 	if len(t.wrong) > 0 {
-		// What has not come to rest is no violation: it is looked at once more, later.
+		// What has not settled is no violation: it is looked at once more, later.
 		if err := t.look(ctx, 6*dwell); err != nil {
 			return err
 		}
@@ -266,7 +266,7 @@ func (t *trial) act(ctx context.Context) (err error) {
 	return nil
 }
 
-// another tells whether the run was refused because the plan has become another one.
+// another reports whether the run was refused because the plan has become another one.
 func (t *trial) another() bool {
 	return t.story.answer == rightDigest && t.ran.code == 5 && strings.Contains(t.ran.errs, "is of another plan")
 }
@@ -315,7 +315,7 @@ func (t *trial) undo(ctx context.Context) (err error) {
 	return nil
 }
 
-// undoable tells whether there is something to be undone: a backup of a run that wrote.
+// undoable reports whether there is something to be undone: a backup of a run that wrote.
 func (t *trial) undoable() bool {
 	if !t.story.undo || len(t.bundles) != 1 || t.story.command.has("--no-backup") {
 		return false

@@ -138,7 +138,7 @@ func control(ctx context.Context, names []string) error {
 	if _, err := plane.Kubectl(ctx, []byte(orphan), "create", "-f", "-"); err != nil {
 		return err
 	}
-	return cluster.Await(ctx, "the collector works", func(ctx context.Context) (bool, error) {
+	return cluster.Await(ctx, "the garbage collector works", func(ctx context.Context) (bool, error) {
 		left, err := plane.Kubectl(ctx, nil, "get", "configmap/collected", "--ignore-not-found", "-o", "name")
 		return len(left) == 0, err
 	})

@@ -11,7 +11,7 @@ import (
 
 // denial is a policy of admission that refuses what a deny directive says.
 type denial struct {
-	times int // how often it may still refuse; negative for ever
+	times int // how often it may still refuse; negative forever
 	verb  string
 }
 

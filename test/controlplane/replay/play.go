@@ -140,7 +140,7 @@ func (p *play) request(ctx context.Context, d *datadriven.TestData) (r reply, as
 	return r, true, err
 }
 
-// isApart tells whether a directive is about an object that the real server does
+// isApart reports whether a directive is about an object that the real server does
 // not have.
 func (p *play) isApart(d *datadriven.TestData, words []string) bool {
 	if d.Cmd == "patch" {

@@ -35,7 +35,7 @@ var asking = []string{
 	"observe", "waiting", "deferred", "queue", "absent", "graph", "recorded",
 }
 
-// comesToRest says by which directive the worlds of a file come to rest, or else
+// comesToRest says by which directive the worlds of a file settled, or else
 // why they do not.
 func comesToRest(file string) (by, why string, err error) {
 	text, err := os.ReadFile(file)
@@ -60,7 +60,7 @@ func comesToRest(file string) (by, why string, err error) {
 		}
 	}
 	if by == "" {
-		return "", "it never comes to rest", nil
+		return "", "it never settles", nil
 	}
 	return by, "", nil
 }
@@ -99,7 +99,7 @@ func (p *play) fence(ctx context.Context) error {
 		}
 	}
 	for kind := range bodies {
-		if err := cluster.Await(ctx, "the collector collects "+kind, func(ctx context.Context) (bool, error) {
+		if err := cluster.Await(ctx, "the garbage collector collects "+kind, func(ctx context.Context) (bool, error) {
 			_, err := p.Do(ctx, http.MethodGet, place+kind+"/"+name, "", nil)
 			if cluster.Code(err) == http.StatusNotFound {
 				return true, nil
@@ -142,7 +142,7 @@ func (p *play) settle(ctx context.Context, d *datadriven.TestData) error {
 		}
 		return len(wrong) == 0, err
 	}
-	err := cluster.Await(ctx, "the world comes to rest as the file says", func(ctx context.Context) (bool, error) {
+	err := cluster.Await(ctx, "the world settles as the file says", func(ctx context.Context) (bool, error) {
 		if ok, err := look(ctx); !ok || err != nil {
 			return false, err
 		}
@@ -191,7 +191,7 @@ func (p *play) finish(ctx context.Context, d *datadriven.TestData, finished map[
 	return nil
 }
 
-// newRest is a play of a file whose world comes to rest after the directive rest.
+// newRest is a play of a file whose world settles after the directive rest.
 func newRest(s *stage, file, rest string) *play {
 	p := newPlay(s, file)
 	p.rest = rest

@@ -4,10 +4,10 @@ package replay
 var unfit = map[string]string{
 	"garbage_collection_off.txt":            "the server runs with garbage collection",
 	"s043_collections_refused.txt":          "needs an object that goes between two requests of the server itself",
-	"s193_definition_being_deleted.txt":     "the server itself empties a definition that is being deleted; the controllers' files show it with that",
+	"s193_definition_being_deleted.txt":     "the server itself empties a CRD that is being deleted; the controllers' files show it with that",
 	"namespace_emptied_in_any_order.txt":    "which of its worlds comes about is random; cell F of the differential meets both",
-	"s193_discovered_while_terminating.txt": "the server itself finishes a definition that has its clean-up finalizer; cell F of the differential shows it",
-	"s194_definition_marked.txt":            "the server itself finishes a definition that has its clean-up finalizer",
+	"s193_discovered_while_terminating.txt": "the server itself finishes a CRD that has its clean-up finalizer; cell F of the differential shows it",
+	"s194_definition_marked.txt":            "the server itself finishes a CRD that has its clean-up finalizer",
 	"s064_node_deleted.txt":                 "the pod collector waits 40 s for a node to stay away",
 	"s233_bound_volume.txt":                 "needs the binder of volumes, which says that one is released",
 	"reclaim_policies.txt":                  "needs the binder of volumes and the drivers behind them; a test that lives through it shows it",

@@ -146,7 +146,7 @@ func leaf(f *report.Finding) string {
 	return short(f.Chain[len(f.Chain)-1].Ref)
 }
 
-// fits tells whether a finding is what was expected.
+// fits reports whether a finding is what was expected.
 func (f *finding) fits(got *report.Finding) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	remedy := f.Remedy == "" || slices.ContainsFunc(got.Remedies, func(r report.Remedy) bool { return strings.Contains(r.Command, f.Remedy) })
@@ -167,7 +167,7 @@ func (s *stage) askAll(all []*situation) {
 	s.Logf("all %d findings at once: %s", len(d.Findings), time.Since(began).Round(time.Millisecond))
 	gone := func(findings []report.Finding, about string) (names []string) {
 		for i := range findings {
-			if f := &findings[i]; f.Verdict == report.RemoverGone && (f.Object.Namespace == about || f.Object.Name == about) {
+			if f := &findings[i]; f.Verdict == report.FinalizerControllerGone && (f.Object.Namespace == about || f.Object.Name == about) {
 				names = append(names, short(f.Object)+" "+f.Finalizer)
 			}
 		}
@@ -183,7 +183,7 @@ func (s *stage) askAll(all []*situation) {
 			}
 		}
 		for _, f := range one.Finds {
-			if f.Verdict != "" && f.Verdict != string(report.RemoverGone) && slices.Contains(gone(d.Findings, one.Name), f.Object+" "+f.Finalizer) {
+			if f.Verdict != "" && f.Verdict != string(report.FinalizerControllerGone) && slices.Contains(gone(d.Findings, one.Name), f.Object+" "+f.Finalizer) {
 				s.Errorf("%s: of all, %s is called gone", one.Name, f.Object)
 			}
 		}

@@ -70,8 +70,8 @@ func (w *foresight) carriedOut(t *testing.T) {
 		code, state = 130, report.Interrupted
 	}
 	d := &w.gc.done
-	if got := w.gc.cmd.ProcessState.ExitCode(); got != code || d.State != state || len(d.Drift) > 0 || len(d.Surprises) > 0 {
-		t.Errorf("delete: exit code %d and %s, want %d and %s; drift %+v, surprises %+v\n%s", got, d.State, code, state, d.Drift, d.Surprises, w.gc.err.String())
+	if got := w.gc.cmd.ProcessState.ExitCode(); got != code || d.State != state || len(d.Differences) > 0 || len(d.Surprises) > 0 {
+		t.Errorf("delete: exit code %d and %s, want %d and %s; drift %+v, surprises %+v\n%s", got, d.State, code, state, d.Differences, d.Surprises, w.gc.err.String())
 	}
 }
 

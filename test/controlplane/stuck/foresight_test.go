@@ -90,7 +90,7 @@ func (w *foresight) foresee(ctx context.Context) (err error) {
 		return err
 	}
 	for _, o := range w.before {
-		if e := w.effect(o.Ref); w.within(o) || e != nil && !e.Baseline {
+		if e := w.effect(o.Ref); w.within(o) || e != nil && !e.AlreadyHappening {
 			w.rows = append(w.rows, row{thing: o, foretold: w.foretoldOf(o)})
 		}
 	}
@@ -101,7 +101,7 @@ func (w *foresight) foresee(ctx context.Context) (err error) {
 	return nil
 }
 
-// within tells whether an object is of the situation.
+// within reports whether an object is of the situation.
 func (w *foresight) within(o thing) bool {
 	return o.Namespace == w.one.Name || o.Kind == "Namespace" && o.Name == w.one.Name
 }
@@ -145,19 +145,19 @@ func (w *foresight) effect(r report.Ref) *report.Effect {
 	return &w.plan.Effects[i]
 }
 
-// accounts tells whether the account of the plan says that an object goes.
+// accounts reports whether the account of the plan says that an object goes.
 func (w *foresight) accounts(o thing) bool {
 	return slices.ContainsFunc(w.plan.Consequences, func(c report.Consequence) bool {
 		return same(c.Object, o.Ref) && c.Change == report.ChangeDeleted
 	})
 }
 
-// stays tells whether something is foretold not to get to its end.
+// stays reports whether something is foretold not to get to its end.
 func (w *foresight) stays() bool {
 	return slices.ContainsFunc(w.rows, func(r row) bool { return r.foretold[afterwards] == terminating })
 }
 
-// asForetold tells whether everything is as it was foretold for a moment.
+// asForetold reports whether everything is as it was foretold for a moment.
 func (w *foresight) asForetold(when int) bool {
 	return !slices.ContainsFunc(w.rows, func(r row) bool { return r.foretold[when] != r.is[when] }) && (when == atOnce || len(w.unsaid()) == 0)
 }
@@ -172,7 +172,7 @@ func (w *foresight) unsaid() (list []string) {
 	return slices.DeleteFunc(slices.Clone(e.BlockedBy.Conditions), func(name string) bool { return slices.Contains(w.conditions, name) })
 }
 
-// unsure tells whether something is foretold that cannot come about.
+// unsure reports whether something is foretold that cannot come about.
 func (w *foresight) unsure(when int) bool {
 	return slices.ContainsFunc(w.rows, func(r row) bool { return r.foretold[when] == unknown })
 }

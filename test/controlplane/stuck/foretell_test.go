@@ -44,7 +44,7 @@ func (s *stage) cameAbout(one *situation) {
 	s.Helper()
 	for i := range one.foretold {
 		e := &one.foretold[i]
-		if e.Baseline {
+		if e.AlreadyHappening {
 			continue // of another situation, to which more is done
 		}
 		path := collection(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace) + "/" + e.Object.Name

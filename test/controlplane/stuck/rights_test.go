@@ -36,10 +36,10 @@ func TestRights(t *testing.T) {
 	all := policy.ClusterRole(policy.Stuck, policy.Options{Kinds: r.discovery.Resources.Sorted()}).Rules
 	r.allow(all, "", "")
 	if w := r.evidence(); w.Terminating[0].Unread != "" || len(w.Terminating[0].Writers) == 0 {
-		t.Errorf("with all rights: %+v", w.Terminating)
+		t.Errorf("with all permissions: %+v", w.Terminating)
 	}
 	if gaps := r.gaps(); len(gaps) != 0 {
-		t.Errorf("with all rights: gaps %v", gaps)
+		t.Errorf("with all permissions: gaps %v", gaps)
 	}
 	for _, p := range evidence.Parts() {
 		if p == evidence.Endpoints {
@@ -50,7 +50,7 @@ func TestRights(t *testing.T) {
 			namespace = "rights"
 		}
 		if p != evidence.Events && !r.evidenceWhole(p, namespace) {
-			t.Errorf("%s: not whole, with all rights", p)
+			t.Errorf("%s: not whole, with all permissions", p)
 		}
 		r.allow(all, without, "list")
 		if got := r.evidence().Sight(p, namespace); got.Whole || !strings.Contains(got.Why, "forbidden") {
@@ -72,7 +72,7 @@ func TestRights(t *testing.T) {
 			continue // no owner is one; of those that matter the evidence says it, see above
 		}
 		if listed := one.Verbs.Has(object.List | object.Delete); listed && snapshot.Storage(one.GroupResource()) == one.GroupResource() && !slices.Contains(gaps, name) {
-			t.Errorf("without rights %s is no gap", name)
+			t.Errorf("without permissions %s is no gap", name)
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (r *reading) allow(rules []rbac.PolicyRule, without, verb string) {
 	} else {
 		verb = "list"
 	}
-	cluster.Until(r.T, "the rights are in force", func() bool {
+	cluster.Until(r.T, "the permissions are in force", func() bool {
 		access, err := r.user.MayI(r.ctx, verb, asked, "")
 		if err != nil {
 			r.Fatal(err)

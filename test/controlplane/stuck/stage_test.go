@@ -111,7 +111,7 @@ func (s *stage) fence(name string) {
 	if _, err := send(s.ctx, http.MethodPost, all, "application/json", o); err != nil {
 		s.Fatal(err)
 	}
-	cluster.Until(s.T, "the collector works", func() bool {
+	cluster.Until(s.T, "the garbage collector works", func() bool {
 		_, err := plane.Do(s.ctx, http.MethodGet, all+"/"+name, "", nil)
 		return cluster.Code(err) == http.StatusNotFound
 	})

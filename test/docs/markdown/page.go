@@ -146,7 +146,7 @@ func (p Page) MarkerOf(n ast.Node) Marker {
 // LineAt is the number of the line of an offset, from 1.
 func (p Page) LineAt(offset int) int { return bytes.Count(p.Source[:offset], []byte("\n")) + 1 }
 
-// IsShell tells whether a person would type what the block shows.
+// IsShell reports whether a person would type what the block shows.
 func (b Block) IsShell() bool {
 	return b.Fenced && slices.Contains([]string{"sh", "bash", "shell", "console"}, b.Language)
 }

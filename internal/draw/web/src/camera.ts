@@ -13,7 +13,7 @@ export interface Camera {
   /** centre moves a point of the plane to the middle. */
   centre(x: number, y: number): void;
   zoomBy(factor: number): void;
-  /** resize follows the canvas, and tells whether it has changed. */
+  /** resize follows the canvas, and reports whether it has changed. */
   resize(): boolean;
   /** plane is the point of the plane below a pointer. */
   plane(event: MouseEvent): [number, number];
