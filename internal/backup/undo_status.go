@@ -102,7 +102,7 @@ func (r *running) settlePatch(ctx context.Context, place object.Ref, patch objec
 // asItIs is the object of a step as it is now: the one that was seen, or that an earlier
 // step has made.
 func (r *running) asItIs(ctx context.Context, s *undo.Step) (*object.Object, error) {
-	uid := r.mapping.Now(s.Object.UID)
+	uid := r.mapping.Of(s.Object)
 	if live := s.Live(); live != nil {
 		uid = live.UID
 	}
@@ -122,7 +122,7 @@ func (r *running) asItIs(ctx context.Context, s *undo.Step) (*object.Object, err
 // there knows better than a backup.
 func (r *running) status(ctx context.Context, s *undo.Step, out *report.UndoStep) {
 	place := s.Object
-	place.UID = r.mapping.Now(s.Object.UID)
+	place.UID = r.mapping.Of(s.Object)
 	if live := s.Live(); live != nil {
 		place.UID = live.UID
 	}

@@ -17,6 +17,8 @@ import (
 // is empty and ready. It is not safe for concurrent use.
 type Mapping struct {
 	uids map[types.UID]types.UID
+	// objects is the same by coordinates, for those that share a UID.
+	objects map[object.Ref]types.UID
 }
 
 // Made notes the UID that the object of the step got.
@@ -29,11 +31,14 @@ func (m *Mapping) Failed(s *Step) { m.note(s, "") }
 // Now is the UID that an object with this old one got; empty when it was not made.
 func (m *Mapping) Now(old types.UID) types.UID { return m.uids[old] }
 
+// Of is the UID that the object got; empty when it was not made.
+func (m *Mapping) Of(ref object.Ref) types.UID { return m.objects[ref] }
+
 func (m *Mapping) note(s *Step, uid types.UID) {
 	if m.uids == nil {
-		m.uids = map[types.UID]types.UID{}
+		m.uids, m.objects = map[types.UID]types.UID{}, map[object.Ref]types.UID{}
 	}
-	m.uids[s.Object.UID] = uid
+	m.uids[s.Object.UID], m.objects[s.Object] = uid, uid
 }
 
 // resolve turns the references of a step into those that are written now, and

@@ -107,10 +107,10 @@ func TestPlanIsSafe(t *testing.T) {
 // checkRelink takes a step that gives references to what an earlier one has made.
 func checkRelink(t *rapid.T, s *Step, c *cluster, m *Mapping) {
 	now, err := c.lookup(s.Object)
-	if m.Now(s.Object.UID) == "" {
+	if m.Of(s.Object) == "" {
 		return // it was not made
 	}
-	if err != nil || now == nil || now.UID != m.Now(s.Object.UID) {
+	if err != nil || now == nil || now.UID != m.Of(s.Object) {
 		t.Fatalf("step %d comes before what it changes: %v, %v", s.N, now, err)
 	}
 	patch, _, _, err := s.PatchOf(m, now)
