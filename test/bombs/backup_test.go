@@ -59,7 +59,7 @@ func (b backup) lay(t *testing.T, dir string) {
 				if i > 0 {
 					put(w, ",")
 				}
-				fmt.Fprintf(w, `{"object":{"apiVersion":"v1","kind":"ConfigMap","namespace":"shop","name":"a%d","uid":"u%d"},"resourceVersion":"1","fate":"deleted","restorable":true,"file":"%08d.json","size":%d,"sha256":"%s"}`, i, i, i+1, sizes[i], sums[i])
+				fmt.Fprintf(w, `{"object":{"apiVersion":"v1","kind":"ConfigMap","namespace":"shop","name":"a%d","uid":"u%d"},"resourceVersion":"1","action":"deleted","restorable":true,"file":"%08d.json","size":%d,"sha256":"%s"}`, i, i, i+1, sizes[i], sums[i])
 			}
 			put(w, "]}\n")
 		}
@@ -140,14 +140,14 @@ func TestBackups(t *testing.T) {
 		undo("many witnesses", backup{manifest: inside(backupHead+`"witnesses":[{}`, `,{}`, large(200*mib), `],`+noEntries)}, 0, 0, "manifest.json: it has more than 100000 witnesses"),
 		undo("entries of long names", backup{manifest: func(w io.Writer) {
 			put(w, backupHead+`"entries":[`)
-			counted(w, 400, `{"object":{"name":"%d`+strings.Repeat("x", mib)+`"},"fate":"deleted","restorable":false,"why":"BackupRefused"},`)
+			counted(w, 400, `{"object":{"name":"%d`+strings.Repeat("x", mib)+`"},"action":"deleted","restorable":false,"why":"BackupRefused"},`)
 		}}, 0, 0, memory),
 		undo("a million entries without their files", backup{manifest: func(w io.Writer) {
 			put(w, backupHead+`"entries":[`)
 			for i := range many(1_000_000) {
-				fmt.Fprintf(w, `{"object":{"apiVersion":"v1","kind":"ConfigMap","namespace":"shop","name":"a%[1]d","uid":"00000000-0000-0000-0000-%012[1]d"},"resourceVersion":"%[1]d","fate":"deleted","restorable":true,"file":"%08[2]d.json","size":1,"sha256":"%064[1]d"},`, i, i+1)
+				fmt.Fprintf(w, `{"object":{"apiVersion":"v1","kind":"ConfigMap","namespace":"shop","name":"a%[1]d","uid":"00000000-0000-0000-0000-%012[1]d"},"resourceVersion":"%[1]d","action":"deleted","restorable":true,"file":"%08[2]d.json","size":1,"sha256":"%064[1]d"},`, i, i+1)
 			}
-			put(w, `{"object":{"name":"z"},"fate":"deleted","restorable":false,"why":"BackupRefused"}]}`)
+			put(w, `{"object":{"name":"z"},"action":"deleted","restorable":false,"why":"BackupRefused"}]}`)
 		}}, many(1_000_000)+1, 0, fmt.Sprintf("and %d more", many(1_000_000)-100)),
 		undo("a line of the journal", backup{manifest: empty, journal: func(w io.Writer, _ func(string)) { times(w, "x", large(400*mib)) }},
 			0, 0, "journal.jsonl:2: it has more than"),

@@ -87,8 +87,8 @@ function fate(world: World, i: number, outcome: boolean): Node[] {
   list("References removed", (effect.removedReferences ?? []).map((r: Ref) => `to ${refName(r)}`));
   list("Assumed", (effect.assumptions ?? []).map(visible));
   const remarks: string[] = [];
-  if (effect.baseline) remarks.push("This happens without the delete, too.");
-  if (effect.contested) remarks.push("What becomes of it depends on timing.");
+  if (effect.alreadyHappening) remarks.push("This happens without the delete, too.");
+  if (effect.dependsOnTiming) remarks.push("What becomes of it depends on timing.");
   if (effect.recreator) remarks.push(`${visible(effect.recreator)} creates it again.`);
   list("Note", remarks);
   return nodes;

@@ -16,8 +16,8 @@ export interface Effect {
   because?: Ref[];
   blockedBy?: { finalizers?: string[]; dependents?: Ref[]; conditions?: string[]; node?: string };
   removedReferences?: Ref[];
-  baseline?: boolean;
-  contested?: boolean;
+  alreadyHappening?: boolean;
+  dependsOnTiming?: boolean;
   assumptions?: string[];
   recreator?: string;
   recreatedBy?: Ref;
