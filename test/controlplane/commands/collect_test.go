@@ -67,7 +67,7 @@ func TestCollect(t *testing.T) {
 	s := enter(t)
 	s.garbage("a", "b", "c", "d")
 	before := s.world()
-	s.gc(s.ctx, "collect", "-n", s.namespace).want(t, 5, "without a terminal")
+	s.gc(s.ctx, "collect", "-n", s.namespace).want(t, 5, "no terminal to ask on")
 	if diff := cmp.Diff(before, s.world()); diff != "" {
 		t.Fatalf("something was written:\n%s", diff)
 	}

@@ -94,7 +94,7 @@ func TestDeleteRefused(t *testing.T) {
 		typed string
 		says  string
 	}{
-		"nobody to ask":     {[]string{"configmap/plain"}, "", "without a terminal"},
+		"nobody to ask":     {[]string{"configmap/plain"}, "", "no terminal to ask on"},
 		"another digest":    {[]string{"configmap/plain", other}, "", "has the digest sha256:"},
 		"no":                {[]string{"configmap/plain"}, "n\n", "nothing was written"},
 		"yes to data":       {[]string{"configmap/plain"}, "y\n", "nothing was written"},
