@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,9 +30,9 @@ type cause struct {
 	// from is what deletes of the objects of our requests may touch, by the keys of the
 	// tracks.
 	from map[types.UID]bool
-	// withoutUs are the objects that go with what others had deleted before, and without
-	// our requests.
-	withoutUs map[types.UID]bool
+	// withoutUs is how objects end that go or change with what others had deleted before,
+	// and without our requests; nil for those that go.
+	withoutUs map[types.UID]*object.Object
 }
 
 // caused reports whether what happened to an object follows from our requests, or may.
@@ -61,7 +62,7 @@ func (c *cause) Follows(tr *outcome.Track) bool {
 	case tr.Changed&(outcome.AfterOthers|outcome.LaterOfOthers) == 0:
 		return false
 	default:
-		return c.reaches(tr.First) && (tr.Last != nil || !c.goesWithoutUs(tr.First))
+		return c.reaches(tr.First) && !c.endsSoWithoutUs(tr)
 	}
 }
 
@@ -118,30 +119,35 @@ func (c *cause) requested() []*object.Object {
 	return list
 }
 
-// goesWithoutUs reports whether an object goes when the finalizers come off what others had
-// deleted before, although we ask for nothing.
-func (c *cause) goesWithoutUs(o *object.Object) bool {
+// endsSoWithoutUs reports whether an object goes, or ends as it does, when the finalizers
+// come off what others had deleted before, although we ask for nothing.
+func (c *cause) endsSoWithoutUs(tr *outcome.Track) bool {
 	if c.withoutUs == nil {
-		c.withoutUs = c.goneWithoutUs()
+		c.withoutUs = c.endsWithoutUs()
 	}
-	return c.withoutUs[c.tracks.Key(o.Ref)]
+	end, touched := c.withoutUs[c.tracks.Key(tr.First.Ref)]
+	if !touched || end == nil {
+		return touched
+	}
+	return tr.Last != nil && end.BeingDeleted() == tr.Last.BeingDeleted() && slices.Equal(end.Owners, tr.Last.Owners) &&
+		slices.Equal(end.Finalizers(), tr.Last.Finalizers())
 }
 
-// goneWithoutUs has every finalizer come off what others had deleted before, in a run
-// without our requests.
-func (c *cause) goneWithoutUs() map[types.UID]bool {
+// endsWithoutUs has every finalizer come off what others had deleted before, in a run
+// without our requests, and returns how what it touches ends.
+func (c *cause) endsWithoutUs() map[types.UID]*object.Object {
 	var theirs []*object.Object
 	for _, tr := range c.tracks.ByUID {
 		if tr.Awaited {
 			theirs = append(theirs, tr.First)
 		}
 	}
-	gone := map[types.UID]bool{}
+	ends := map[types.UID]*object.Object{}
 	other := newSimulation(c.paths().Part(theirs...), CollectSeed(), Options{Rules: c.rules, NoSteps: true})
 	other.recorder.silent = true
-	// The only error is that of a context that ends. Then nothing is known to go.
+	// The only error is that of a context that ends. Then nothing is known to happen.
 	if err := other.atOnce(context.Background(), nil); err != nil {
-		return gone
+		return ends
 	}
 	for _, o := range theirs {
 		other.tracks.Of(o).Awaited = true
@@ -149,14 +155,14 @@ func (c *cause) goneWithoutUs() map[types.UID]bool {
 	other.awaited.deletedBefore = new(false) // there are no others than these
 	alone := future{wanted: everyRelease, ours: outcome.LaterOfOthers, others: outcome.LaterOfOthers}
 	if _, err := other.release(context.Background(), nil, alone); err != nil {
-		return gone
+		return ends
 	}
 	for _, o := range other.snap.Objects {
-		if tr := other.tracks.ByUID[other.tracks.Key(o.Ref)]; tr != nil && tr.Last == nil {
-			gone[c.tracks.Key(o.Ref)] = true
+		if tr := other.tracks.ByUID[other.tracks.Key(o.Ref)]; tr != nil && tr.Changed != 0 {
+			ends[c.tracks.Key(o.Ref)] = tr.Last
 		}
 	}
-	return gone
+	return ends
 }
 
 // claim notes of what would have gone anyway that a request of ours takes it, too:
