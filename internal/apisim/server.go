@@ -166,6 +166,3 @@ func (s *Server) nextRevision() string {
 	s.revision++
 	return strconv.FormatUint(s.revision, 10)
 }
-
-// The resources that the server itself treats specially.
-var ()

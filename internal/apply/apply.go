@@ -228,7 +228,7 @@ func (r *run) note(w Write) {
 		if w.Outcome == backup.Confirmed && (p.last == nil || p.last.Outcome != backup.Confirmed) {
 			r.done++
 		}
-		if p.last == nil || p.last.Outcome != backup.Confirmed && !(p.last.Outcome == backup.Unknown && w.Outcome == backup.Refused) {
+		if p.last == nil || p.last.Outcome != backup.Confirmed && (p.last.Outcome != backup.Unknown || w.Outcome != backup.Refused) {
 			p.last = &w // that one was refused says nothing of one that was not answered
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// Bundle is a backup that was read and found whole.
+// Backup is one that was read and found whole.
 type Backup struct {
 	Head Head
 	// Entries are the objects in the order in which they were first added, each

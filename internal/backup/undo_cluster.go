@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )

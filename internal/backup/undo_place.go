@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 

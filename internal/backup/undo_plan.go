@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -29,7 +28,7 @@ type Undo struct {
 // Document is the plan, and after Run what became of it.
 func (u *Undo) Document() *report.Undo { return u.out }
 
-// PlanOptions say how an undo is planned.
+// UndoPlanOptions say how an undo is planned.
 type UndoPlanOptions struct {
 	// AssumeSameCluster goes on where nothing shows whether the backup is of this cluster.
 	// What is known to be another one stays refused.
@@ -39,7 +38,7 @@ type UndoPlanOptions struct {
 	Reading, Restoring Memory
 }
 
-// Plan opens the backup in a directory and plans how to undo what was done on the
+// PlanUndo opens the backup in a directory and plans how to undo what was done on the
 // strength of it. A backup that is damaged, was never finished, or is of another
 // cluster, is an error; one of which nothing shows the cluster is a
 // *UnknownClusterError.

@@ -10,9 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -22,7 +21,7 @@ const (
 	verbPatch = "PATCH"
 )
 
-// Options say how an undo is carried out.
+// UndoOptions say how an undo is carried out.
 type UndoOptions struct {
 	// Tool is the version of the program.
 	Tool string

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -44,7 +43,7 @@ type Document struct {
 // LargestStill is the number of boxes up to which readers without scripts see a drawing.
 const LargestStill = 500
 
-// Write writes a page.
+// WriteHTML writes a page.
 func WriteHTML(w io.Writer, d Document) error {
 	data, err := payloadOf(d)
 	if err != nil {

@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Write writes the scene.
+// WriteMermaid writes the scene.
 func WriteMermaid(out io.Writer, s *Scene) error {
 	w := bufio.NewWriter(out)
 	w.WriteString("%% " + inert(s.Title) + "\nflowchart LR\n")

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
-// Write writes the scene.
+// WriteSVG writes the scene.
 func WriteSVG(out io.Writer, s *Scene) error {
 	w := &writer{Writer: bufio.NewWriterSize(out, 1<<16), scene: s}
 	h := newHead(s)

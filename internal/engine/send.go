@@ -171,8 +171,10 @@ func (s sender) changeOwners(ctx context.Context, strategic object.Patch, whole 
 // Upstream: pkg/controller/garbagecollector/operations.go removeFinalizer.
 // Rule: §3.12.4.
 func (s sender) removeFinalizer(ctx context.Context) error {
-	tries := finalizerTries
+	var tries int
 	switch s.Pin {
+	case Unpinned:
+		tries = finalizerTries
 	case PinVersion:
 		tries = 1
 	case PinUID:

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -91,9 +92,7 @@ func newSection(name string, all []factField) section {
 func keepSection(of func(*factKind) *section) *keep {
 	all := keepFields(nil)
 	for _, k := range factKinds {
-		for name, below := range of(k).keep.fields {
-			all.fields[name] = below
-		}
+		maps.Copy(all.fields, of(k).keep.fields)
 	}
 	return all
 }

@@ -92,7 +92,7 @@ func (l *lexer) fill() bool {
 		}
 		if err != nil {
 			l.ended = true
-			if err != io.EOF {
+			if !errors.Is(err, io.EOF) {
 				l.failed = err
 			}
 		}

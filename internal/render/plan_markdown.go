@@ -102,8 +102,7 @@ func (m *markdown) data(p *report.Plan, caused []report.Effect) {
 	for _, r := range shown {
 		t.add("", r.cells(several)...)
 	}
-	word, rest := dataTitle(caused)
-	m.paragraph("**" + word + "**" + rest)
+	m.paragraph("**Data**" + dataTitle(caused))
 	m.table(t)
 	if left := len(rows) - len(shown); left > 0 {
 		m.paragraph("and " + plural(left, "more line") + " of data")

@@ -120,12 +120,12 @@ func outcomesOf(effects []report.Effect) []report.Outcome {
 // claimLeft is the reason of claims that a StatefulSet leaves: data that stays.
 const claimLeft = "PVCLeft"
 
-// dataTitle is what stands above rows of data, in two parts: the first is marked.
-func dataTitle(effects []report.Effect) (word, rest string) {
+// dataTitle is what follows the word Data above rows of it.
+func dataTitle(effects []report.Effect) string {
 	if slices.ContainsFunc(effects, func(e report.Effect) bool { return e.Reason == claimLeft }) {
-		return "Data", " that goes, may go, or stays:"
+		return " that goes, may go, or stays:"
 	}
-	return "Data", " that goes, or may go:"
+	return " that goes, or may go:"
 }
 
 // data shows the data that goes, or may go: claims and volumes with what becomes of
@@ -145,8 +145,7 @@ func (w *writer) data(p *report.Plan, effects []report.Effect) {
 		t.add(outcomeColour(report.Outcome(r.outcome)), r.cells(several)...)
 	}
 	w.line()
-	word, rest := dataTitle(effects)
-	w.prose(w.style.paint(bold, word)+rest, 2)
+	w.prose(w.style.paint(bold, "Data")+dataTitle(effects), 2)
 	w.line()
 	w.table(t)
 	if left := len(rows) - len(shown); left > 0 {

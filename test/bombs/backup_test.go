@@ -74,7 +74,7 @@ func (b backup) lay(t *testing.T, dir string) {
 	write("journal.jsonl", func(w io.Writer) {
 		line := func(body string) {
 			seq++
-			text := fmt.Sprintf(`{"seq":%d,"prev":"%s",%s}`, seq, prev, body)
+			text := fmt.Sprintf(`{"seq":%d,"prev":%q,%s}`, seq, prev, body)
 			prev = sum(text)
 			put(w, `{"sum":"`+prev+`",`+text[1:]+"\n")
 		}

@@ -31,7 +31,7 @@ const (
 var program string
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
+	os.Exit(run(m)) //nolint:forbidigo // TestMain has to
 }
 
 func run(m *testing.M) int {

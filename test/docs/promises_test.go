@@ -60,7 +60,7 @@ func promiseProblems(readme, safety page, read func(string) (string, bool)) []st
 				}
 			case *ast.CodeSpan:
 				if n.Parent().Kind() != ast.KindLink {
-					bad = append(bad, fmt.Sprintf("%s: `%s` is no link to a test", safety.Path, safety.plain(n)))
+					bad = append(bad, fmt.Sprintf("%s: %#q is no link to a test", safety.Path, safety.plain(n)))
 				}
 			}
 		})

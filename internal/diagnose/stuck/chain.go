@@ -224,8 +224,8 @@ func (i *inquiry) contained(o *object.Object, e *report.Effect, names []string, 
 		ends = merge(ends, x)
 	}
 	ends = append(ends, i.tokens(o)...)
-	if why, late := i.isLate(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == reason.Code(why) || x.code == reason.APIServiceUnavailable }) {
-		ends = append(ends, i.controllerBehind(o, endAt(o, reason.Code(why))))
+	if why, late := i.isLate(o.Ref); late && !slices.ContainsFunc(ends, func(x end) bool { return x.code == why || x.code == reason.APIServiceUnavailable }) {
+		ends = append(ends, i.controllerBehind(o, endAt(o, why)))
 	}
 	if len(ends) == 0 {
 		return []end{i.notSeen(o, e)}

@@ -101,5 +101,5 @@ func LateReason(why reason.Code) reason.Code {
 	if why == reason.DeletionForgotten {
 		return reason.DeletionMissed
 	}
-	return reason.Code(why)
+	return why
 }
