@@ -43,6 +43,9 @@ type Map struct {
 	// those objects.
 	shared bool
 	twins  map[types.UID][]*object.Object
+	// unwatched are the owners of which the graph has only what references say: those of
+	// kinds that the collector does not watch, such as Events.
+	unwatched map[types.UID]*object.Object
 }
 
 // place is where an object is, among those of its kind.
@@ -59,7 +62,7 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 		pods: map[string][]*object.Object{}, claims: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
 		reserved: map[place][]*object.Object{}, leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
 		definitions: map[kind]*object.Object{}, nodes: map[string]bool{}, restless: map[*object.Object]bool{},
-		twins: map[types.UID][]*object.Object{},
+		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
 	}
 	for _, o := range snap.Objects {
 		m.enter(o)
@@ -72,6 +75,9 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 }
 
 func (m *Map) enter(o *object.Object) {
+	if id, ok := m.graph.Find(o.UID); ok && m.graph.Virtual(id) {
+		m.unwatched[o.UID] = o
+	}
 	if o.Namespace != "" {
 		m.content[o.Namespace] = append(m.content[o.Namespace], o)
 	}
@@ -212,6 +218,9 @@ func (m *Map) owners(o *object.Object) []*object.Object {
 	for _, ref := range o.Owners {
 		if id, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(id) {
 			owners = append(owners, m.object(id))
+		}
+		if x := m.unwatched[ref.UID]; x != nil {
+			owners = append(owners, x)
 		}
 		if x := m.named(ref, o.Namespace); x != nil {
 			owners = append(owners, x)

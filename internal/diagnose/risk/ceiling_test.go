@@ -42,6 +42,10 @@ func TestCeilings(t *testing.T) {
 			map[string]int{"a": 3, "b": 1, "c": 1},
 		},
 		{
+			"an owner of a kind that is not watched", "v1 Event n/e uid=e\nv1 Service n/s uid=s owners=events.k8s.io/v1:Event:e:e\nv1 Endpoints n/s uid=x",
+			map[string]int{"e": 3},
+		},
+		{
 			"what is not settled", "v1 Secret n/a\nv1 Secret n/b owners=a,v1:ConfigMap:ghost:ghost\nv1 Secret n/c owners=b\nv1 Secret n/d\nv1 Secret n/e owners=d",
 			map[string]int{"a": 3, "b": 2, "c": 2, "d": 2, "e": 1},
 		},
