@@ -63,7 +63,7 @@ type unshown map[graph.ID]string
 // inVain reports whether an attempt repeats a write that has changed nothing at an object
 // that no watch shows: it still has the version that was written before. Such a one is
 // deleted already, and held by a finalizer; every repetition is a success, and a run
-// would never settled.
+// would never settle.
 func (u unshown) inVain(out Outcome) bool {
 	a := out.Decision.Attempt
 	if out.Disposition != Defer || !a.Virtual {

@@ -234,7 +234,7 @@ func TestRunIsSilent(t *testing.T) {
 }
 
 // What no watch shows, and a finalizer holds, is deleted once more after every
-// back-off. That is no reason not to settled.
+// back-off. That is no reason not to settle.
 func TestRunRestsBesideTheUnwatched(t *testing.T) {
 	objects, err := scenario.ParseWorld(`events.k8s.io/v1 Event n/held owners=v1:ConfigMap:gone:g fin=example.com/hold
 v1 ConfigMap n/below owners=events.k8s.io/v1:Event:held:held`, scenario.Names{})

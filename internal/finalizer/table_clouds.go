@@ -82,7 +82,7 @@ var ofClouds = []Known{
 		"the composite resource, and what it is composed of"},
 	{"defined.apiextensions.crossplane.io", Operator, "CompositeResourceDefinition", "Crossplane", "when its composite resources and their CRD are gone",
 		"the CRD and the composite resources"},
-	{"offered.apiextensions.crossplane.io", Operator, "CompositeResourceDefinition", "Crossplane", "when its PVCs and their CRD are gone",
+	{"offered.apiextensions.crossplane.io", Operator, "CompositeResourceDefinition", "Crossplane", "when its claims and their CRD are gone",
 		"the CRD and the claims"},
 	{"usage.apiextensions.crossplane.io", Operator, "Usage, ClusterUsage", "Crossplane", "when what uses the other is gone and its mark is taken off",
 		"a mark that goes on forbidding to delete what was used"},

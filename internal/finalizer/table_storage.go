@@ -55,7 +55,7 @@ var ofStorage = []Known{
 		"a pool on the disk of a node, with its data"},
 	{"openebs.io/bdc-protection", Operator, "BlockDeviceClaim", "the disk manager of OpenEBS", "when the block device is released",
 		"a disk that stays taken"},
-	{"openebs.io/bd-protection", Protection, "BlockDevice", "the disk manager of OpenEBS", "when no PVC holds the device",
+	{"openebs.io/bd-protection", Protection, "BlockDevice", "the disk manager of OpenEBS", "when no claim holds the device",
 		"a disk in use of which nobody knows"},
 	{"openebs.io/diskpool-protection", Operator, "DiskPool", "Mayastor of OpenEBS", "when no replica is in the pool",
 		"a pool on the disk of a node, with its data"},

@@ -70,7 +70,7 @@ var protectors = map[string][]string{
 	"resource.k8s.io/v1 ResourceClaim": {"resource.kubernetes.io/delete-protection"},
 }
 
-// TestControllersRest: whatever the world, the controllers settled, and do
+// TestControllersRest: whatever the world, the controllers settle, and do
 // the same again over a world that offers nothing to make it fast. They say why
 // each namespace, definition, claim and counted pod is there that they would like
 // to be gone, and end none while something in it is left, uses it or is not covered.

@@ -78,7 +78,7 @@ func TestReplay(t *testing.T) {
 	t.Logf("%d files, %d directives, %d requests, %d comparisons of objects", ran, total.directives, total.requests, total.objects)
 }
 
-// controlled are the scenario files of worlds that settled under controllers.
+// controlled are the scenario files of worlds that settle under controllers.
 var controlled = []string{
 	repository + "/internal/apisim/controllers/testdata/scenarios/*.txt",
 	repository + "/internal/engine/testdata/scenarios/*.txt",
@@ -88,7 +88,7 @@ var controlled = []string{
 // wait most of the time.
 const stages = 4
 
-// Worlds settled under real controllers where the scenario files say.
+// Worlds settle under real controllers where the scenario files say.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	var shown []string
@@ -135,7 +135,7 @@ func TestRest(t *testing.T) {
 // restingFile is a file, and the directive that brings its worlds to rest.
 type restingFile struct{ path, by string }
 
-// play has the worlds of the file settled, and returns what that shows.
+// play has the worlds of the file settle, and returns what that shows.
 func (f restingFile) play(t *testing.T, s *stage) []string {
 	t.Helper()
 	p := newRest(s, filepath.Base(f.path), f.by)
@@ -178,7 +178,7 @@ func parts(t *testing.T, n int) [][]restingFile {
 	return dealt
 }
 
-// rests says by which directive the worlds of a file settled, or why it does
+// rests says by which directive the worlds of a file settle, or why it does
 // not run: package differential has it, it is unfit, or it is about single steps.
 func rests(file string) (by, why string, err error) {
 	if why, ok := unfit[filepath.Base(file)]; ok {

@@ -35,7 +35,7 @@ var asking = []string{
 	"observe", "waiting", "deferred", "queue", "absent", "graph", "recorded",
 }
 
-// comesToRest says by which directive the worlds of a file settled, or else
+// comesToRest says by which directive the worlds of a file settle, or else
 // why they do not.
 func comesToRest(file string) (by, why string, err error) {
 	text, err := os.ReadFile(file)
