@@ -43,7 +43,7 @@ const (
 )
 
 func (v verdict) String() string {
-	return [...]string{"undecided", "predicted", "dependsOnTiming", "raced", "remembered", "wrong"}[v]
+	return [...]string{"undecided", "predicted", "timing", "raced", "remembered", "wrong"}[v]
 }
 
 // trial is a story on its way through a real cluster.

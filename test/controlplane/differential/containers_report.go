@@ -131,7 +131,7 @@ func (c census) add(d *deletion) {
 func (c census) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-4s %-10s %6s %7s %7s %7s %11s %7s %7s %10s %9s %9s %8s %5s %9s", "cell", "", "worlds", "phases", "objects", "gone", "terminating", "there",
-		"unknown", "conditions", "predicted", "dependsOnTiming", "(warned)", "wrong", "agreement")
+		"unknown", "conditions", "predicted", "timing", "(warned)", "wrong", "agreement")
 	for _, what := range slices.Sorted(maps.Keys(c)) {
 		n := c[what]
 		phases := n.phases[predicted] + n.phases[contested] + n.phases[wrong]
