@@ -62,7 +62,7 @@ func (j *Judge) judgeTracked(tr *Track) *Outcome {
 			return nil
 		}
 	case report.Unknown:
-		if out.AlreadyHappening && (tr.Awaited || reason.Code(out.Reason).Late()) && tr.Changed == 0 {
+		if out.AlreadyHappening && tr.Changed == 0 && (tr.Awaited || reason.Code(out.Reason).Late() || j.openAsBefore(out)) {
 			return nil
 		}
 		out.AlreadyHappening = out.AlreadyHappening && (tr.Changed != 0 || j.Causes.Besides(tr))
@@ -80,6 +80,12 @@ func (j *Judge) judgeTracked(tr *Track) *Outcome {
 		out.Assumptions = append(out.Assumptions, nowhere)
 	}
 	return out
+}
+
+// openAsBefore reports whether an object that others had deleted waits for content of which
+// nothing is known: that was so before, and no delete of ours can change it.
+func (j *Judge) openAsBefore(out *Outcome) bool {
+	return out.Reason == string(reason.ContentNotCovered) && out.Track.First.BeingDeleted()
 }
 
 // nowhere is what has to hold for an owner that is not where its dependent says to be
