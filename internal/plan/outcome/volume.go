@@ -84,7 +84,9 @@ func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
 			continue
 		}
 		all[j.Tracks.Key(o.Ref)] = out
-		added = append(added, out)
+		if o.Volume().ReclaimPolicy != controllers.ReclaimRecycle { // which stays, whatever is done to it
+			added = append(added, out)
+		}
 	}
 	if j.Snap.Covers(object.PV.Resource(), "") {
 		return added
