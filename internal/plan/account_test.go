@@ -222,6 +222,14 @@ func TestAccount(t *testing.T) {
 				"Secret b: Sure Deleted AtOnce, Deleted",
 		},
 		{
+			name:  "an owner beside ours that is garbage already, behind a finalizer",
+			world: "v1 ConfigMap n/g owners=v1:ConfigMap:gone:u-gone fin=x/y\nv1 Secret n/s owners=g,t\nv1 ConfigMap n/t\nv1 Secret n/u owners=s",
+			seed:  deleting("t"),
+			want: "ConfigMap t: Sure Deleted AtOnce, Deleted\n" +
+				"Secret s: Sure Deleted AtOnce, Pruned after x/y of g (Unknown)\n" +
+				"Secret u: Possible Deleted FinalizerRemoved, Kept after x/y of g (Unknown)",
+		},
+		{
 			name:  "a target that is being deleted, with the uid of another object",
 			world: "v1 ConfigMap n/a uid=u deleting grace=0 fin=x/y\nv1 Secret n/b uid=u owners=v1:Secret:b:u",
 			seed:  deleting("a"),

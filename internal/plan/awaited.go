@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// awaited is what somebody else had deleted before our requests and is still there, and
+// awaited is what was deleted before our requests, by somebody else or as garbage, and is
+// still there, and
 // on which it depends how far these go: because something waits for it that follows from
 // them, at any distance, or because they and it take something together, as the last two
 // owners of an object. Such an object goes without us; what goes on when it does, goes
@@ -26,8 +27,8 @@ type awaited struct {
 	any bool
 	// waitsFor is what they wait for themselves, by the keys of the tracks.
 	waitsFor map[types.UID][]report.Ref
-	// deletedBefore: the snapshot has an object that is being deleted; nil until
-	// somebody asks.
+	// deletedBefore: there is an object that is being deleted before our requests; nil until
+	// somebody asks, which nobody does earlier.
 	deletedBefore *bool
 	// together are those that may take something together with our requests; met: they
 	// have been looked for.
@@ -59,7 +60,7 @@ func (a *awaited) find() bool {
 		waiting = waiting[:len(waiting)-1]
 		for _, ref := range out.Blocked.Dependents {
 			o := a.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-			if o == nil || !o.BeingDeleted() {
+			if o == nil || !a.beingDeleted(o) {
 				continue
 			}
 			if tr := a.tracks.Of(o); a.add(tr) {
@@ -96,7 +97,7 @@ func (a *awaited) note(out *outcome.Outcome) {
 func (a *awaited) takersWithUs() []object.Ref {
 	held := map[*object.Object]bool{}
 	for _, o := range a.snap.Objects {
-		if o.BeingDeleted() && len(a.finalizers.of(o)) > 0 {
+		if a.beingDeleted(o) && len(a.finalizers.of(o)) > 0 {
 			held[o] = true
 		}
 	}
@@ -106,7 +107,7 @@ func (a *awaited) takersWithUs() []object.Ref {
 	paths := a.cause.paths()
 	var touched []*object.Object
 	for o := range paths.From(a.cause.requested()...) {
-		if !o.BeingDeleted() {
+		if !a.beingDeleted(o) {
 			touched = append(touched, o)
 		}
 	}
@@ -120,13 +121,24 @@ func (a *awaited) takersWithUs() []object.Ref {
 	return list
 }
 
-// anyDeletedBefore reports whether the snapshot has an object that is being deleted.
+// anyDeletedBefore reports whether the snapshot has an object that is being deleted, or
+// garbage that is since then.
 func (a *awaited) anyDeletedBefore() bool {
 	if a.deletedBefore == nil {
-		found := slices.ContainsFunc(a.snap.Objects, (*object.Object).BeingDeleted)
+		found := slices.ContainsFunc(a.snap.Objects, a.beingDeleted)
 		a.deletedBefore = &found
 	}
 	return *a.deletedBefore
+}
+
+// beingDeleted reports whether an object of the snapshot is being deleted, or has been
+// since then without our requests: as garbage.
+func (a *awaited) beingDeleted(o *object.Object) bool {
+	if o.BeingDeleted() {
+		return true
+	}
+	tr := a.tracks.ByUID[a.tracks.Key(o.Ref)]
+	return tr != nil && tr.Changed&outcome.InBaseline != 0 && tr.Last != nil && tr.Last.BeingDeleted()
 }
 
 // untouched are the outcomes of what somebody else had deleted before and nothing has
