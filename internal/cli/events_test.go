@@ -39,13 +39,13 @@ func TestLive(t *testing.T) {
 			"stays: its owner", "Events could not be read: events is forbidden.",
 		}},
 		"no right to evidence": {"explain configmap/held -n shop", refused, 403, 0, []string{
-			"example.com/keep   Waiting   Unknown", "· not read: pods", "Events could not be read", "remove-finalizer configmap/held -n shop example.com/keep\n", "costs: ",
+			"example.com/keep   Waiting   Unknown", "· not read: pods", "Events could not be read", "remove-finalizer cm/held -n shop example.com/keep\n", "costs: ",
 		}},
 		"no right to evidence, and it matters": {"explain configmap/held -n shop --require-complete", refused, 403, 4, []string{"Incomplete"}},
 		"all policies": {"explain configmap/leaf -n shop --all-policies", event, 200, 0, []string{
-			"configmap/root   Background, Foreground\n", "namespace/shop   Background, Foreground, Orphan\n",
+			"cm/root   Background, Foreground\n", "ns/shop   Background, Foreground, Orphan\n",
 		}},
-		"risk": {"risk -n shop", refused, 403, 0, []string{"namespace/shop", "configmap/root", "2 configmap"}},
+		"risk": {"risk -n shop", refused, 403, 0, []string{"ns/shop", "cm/root", "2 cm"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			world := facade.New(small(), rs, facade.Documents(rs.All()))

@@ -103,7 +103,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 	if err != nil {
 		return nil, "", err
 	}
-	defer progress.Begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).KubectlName()).End()
+	defer progress.Begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).ShortName()).End()
 	if part != nil {
 		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
 			return nil, "", err

@@ -153,7 +153,7 @@ func refusalOfFinalizers(p *report.Plan) error {
 	if n := len(p.Refusals); n > 1 {
 		more = fmt.Sprintf(", and %d more like that", n-1)
 	}
-	return exit.Refusedf("finalizer %s of %s: %s%s", first.Finalizer, first.Object.KubectlName(), first.Message, more)
+	return exit.Refusedf("finalizer %s of %s: %s%s", first.Finalizer, first.Object.ShortName(), first.Message, more)
 }
 
 // warnings are what is lost without the finalizers.

@@ -128,7 +128,7 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 func notBeingDeleted(errOut io.Writer, w source.World, refs []object.Ref) {
 	for _, ref := range refs {
 		if o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil && !o.BeingDeleted() {
-			fmt.Fprintln(errOut, "note: "+render.Escape(report.RefOf(ref).KubectlName())+" is not being deleted")
+			fmt.Fprintln(errOut, "note: "+render.Escape(report.RefOf(ref).ShortName())+" is not being deleted")
 		}
 	}
 }

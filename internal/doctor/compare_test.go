@@ -57,7 +57,7 @@ func TestCompare(t *testing.T) {
 		"not linked, and not shown":  {append(pair[:2:2], thing{name: "z"}), []string{"a b b>a"}, false, []string{"Working"}},
 		"a moment later it is there": {pair, []string{"", "a b b>a"}, false, []string{"Working"}},
 		"garbage speaks against it even if the graph agrees": {[]thing{{name: "b", owners: []string{"a"}, created: old}}, []string{"a? b b>a"}, false,
-			[]string{"Unknown", "GarbageLeft configmap/b: its owner configmap/a is absent (created 4 hours ago)"}},
+			[]string{"Unknown", "GarbageLeft configmap/b: its owner cm/a is absent (created 4 hours ago)"}},
 		"no object of a kind": {[]thing{{name: "a", created: old}, {kind: "Widget", name: "w", owners: []string{"a"}, created: old}, {name: "c", owners: []string{"a"}}},
 			[]string{"a c c>a"}, false, []string{"NotWorking", "GraphKindUnknown widget.example.com/: the garbage collector knows none of 1 object with owners or dependents (such as widget.example.com/w in namespace shop)"}},
 		"a kind that it only hears of": {[]thing{{kind: "Widget", name: "w", created: old}, {name: "c"}, {name: "b", owners: []string{"c"}}, {kind: "Widget", name: "v", owners: []string{"c"}}},

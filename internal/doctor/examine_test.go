@@ -124,35 +124,35 @@ func TestExamine(t *testing.T) {
 		},
 		"garbage, nobody knows since when": {
 			things: []thing{{name: "b", owners: []string{"a"}, created: old}},
-			want:   []string{"Unknown", "GarbageLeft configmap/b: its owner configmap/a is absent (created 4 hours ago)"},
+			want:   []string{"Unknown", "GarbageLeft configmap/b: its owner cm/a is absent (created 4 hours ago)"},
 		},
 		"garbage that is new": {
 			things: []thing{{name: "b", owners: []string{"a"}, created: now - 60}},
-			want:   []string{"NoProblemFound", "GarbageYoung configmap/b: its owner configmap/a is absent (created 59 seconds ago)"},
+			want:   []string{"NoProblemFound", "GarbageYoung configmap/b: its owner cm/a is absent (created 59 seconds ago)"},
 		},
 		"garbage without a time": {
 			things: []thing{{name: "b", owners: []string{"a"}}},
-			want:   []string{"Unknown", "GarbageLeft configmap/b: its owner configmap/a is absent"},
+			want:   []string{"Unknown", "GarbageLeft configmap/b: its owner cm/a is absent"},
 		},
 		"the owner's name is taken since long": {
 			things: []thing{{name: "a", uid: "a2", created: old + hour}, {name: "b", owners: []string{"a"}, created: old}},
-			want:   []string{"NotWorking", "GarbageOld configmap/b: its owner configmap/a is absent, for at least 3 hours (configmap/a was created again)"},
+			want:   []string{"NotWorking", "GarbageOld configmap/b: its owner cm/a is absent, for at least 3 hours (cm/a was created again)"},
 		},
 		"the owner's name is taken since a moment": {
 			things: []thing{{name: "a", uid: "a2", created: now - 5}, {name: "b", owners: []string{"a"}, created: old}},
-			want:   []string{"Unknown", "GarbageLeft configmap/b: its owner configmap/a is absent (created 4 hours ago)"},
+			want:   []string{"Unknown", "GarbageLeft configmap/b: its owner cm/a is absent (created 4 hours ago)"},
 		},
 		"the object is younger than who has the name: the owner may be younger still": {
 			things: []thing{{name: "a", uid: "a2", created: old}, {name: "b", owners: []string{"a"}, created: old + 1}},
-			want:   []string{"Unknown", "GarbageLeft configmap/b: its owner configmap/a is absent (created 4 hours ago)"},
+			want:   []string{"Unknown", "GarbageLeft configmap/b: its owner cm/a is absent (created 4 hours ago)"},
 		},
 		"one of two owners is gone since nobody knows when": {
 			things: []thing{{name: "a", uid: "a2", created: old + hour}, {name: "b", owners: []string{"a", "c"}, created: old}},
-			want:   []string{"Unknown", "GarbageLeft configmap/b: its owners configmap/a and configmap/c are absent (created 4 hours ago)"},
+			want:   []string{"Unknown", "GarbageLeft configmap/b: its owners cm/a and cm/c are absent (created 4 hours ago)"},
 		},
 		"a garbage owner is still an owner": {
 			things: []thing{{name: "b", owners: []string{"a"}, created: now - 60}, {name: "c", owners: []string{"b"}, created: old}},
-			want:   []string{"NoProblemFound", "GarbageYoung configmap/b: its owner configmap/a is absent (created 59 seconds ago)"},
+			want:   []string{"NoProblemFound", "GarbageYoung configmap/b: its owner cm/a is absent (created 59 seconds ago)"},
 		},
 		"garbage on its way out": {
 			things: []thing{{name: "b", owners: []string{"a"}, created: old, deleted: old, finalizers: []string{"example.com/hold"}}},
@@ -161,31 +161,31 @@ func TestExamine(t *testing.T) {
 		"garbage in both dumps": {
 			things:  []thing{{name: "b", owners: []string{"a"}, created: old}},
 			earlier: []thing{{name: "b", owners: []string{"a"}, created: old}},
-			want:    []string{"NotWorking", "GarbageOld configmap/b: its owner configmap/a is absent, for at least 59 minutes (the earlier dump shows it as garbage)"},
+			want:    []string{"NotWorking", "GarbageOld configmap/b: its owner cm/a is absent, for at least 59 minutes (the earlier dump shows it as garbage)"},
 		},
 		"garbage in both dumps, with other owners": {
 			things:  []thing{{name: "b", owners: []string{"a"}, created: old}},
 			earlier: []thing{{name: "b", owners: []string{"z"}, created: old}},
-			want:    []string{"Unknown", "GarbageLeft configmap/b: its owner configmap/a is absent (created 4 hours ago)"},
+			want:    []string{"Unknown", "GarbageLeft configmap/b: its owner cm/a is absent (created 4 hours ago)"},
 		},
 		"not garbage in the earlier dump": {
 			things:  []thing{{name: "b", owners: []string{"a"}, created: old}},
 			earlier: []thing{{name: "a"}, {name: "b", owners: []string{"a"}, created: old}},
-			want:    []string{"Unknown", "GarbageLeft configmap/b: its owner configmap/a is absent (created 4 hours ago)"},
+			want:    []string{"Unknown", "GarbageLeft configmap/b: its owner cm/a is absent (created 4 hours ago)"},
 		},
 		"a foreground deletion that has not begun": {
 			things: []thing{
 				{name: "a", created: old, deleted: old + hour, finalizers: foreground},
 				{name: "b", owners: []string{"a!"}, created: old}, {name: "c", owners: []string{"a!"}, created: now - 5},
 			},
-			want: []string{"NotWorking", "ForegroundStuck configmap/a: it waits for configmap/b, which the garbage collector has not even begun to delete for at least 3 hours (deleted 3 hours ago)"},
+			want: []string{"NotWorking", "ForegroundStuck configmap/a: it waits for cm/b, which the garbage collector has not even begun to delete for at least 3 hours (deleted 3 hours ago)"},
 		},
 		"a foreground deletion that waits for a patch": {
 			things: []thing{
 				{name: "a", created: old, deleted: old + hour, finalizers: foreground}, {name: "s", created: old},
 				{name: "b", owners: []string{"a!", "s"}, created: old},
 			},
-			want: []string{"Unknown", "ForegroundWaits configmap/a: it waits for configmap/b, whose reference to it the garbage collector has to remove (deleted 3 hours ago)"},
+			want: []string{"Unknown", "ForegroundWaits configmap/a: it waits for cm/b, whose reference to it the garbage collector has to remove (deleted 3 hours ago)"},
 		},
 		"a foreground deletion of now": {
 			things: []thing{{name: "a", created: old, deleted: now - 5, finalizers: foreground}, {name: "b", owners: []string{"a!"}, created: old}},

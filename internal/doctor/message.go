@@ -9,7 +9,7 @@ import (
 )
 
 // name is an object as kubectl names it.
-func name(r object.Ref) string { return report.RefOf(r).KubectlName() }
+func name(r object.Ref) string { return report.RefOf(r).ShortName() }
 
 // ownerless names the owners that are absent.
 func ownerless(o *object.Object) string {

@@ -54,7 +54,7 @@ func TestRefusedWrites(t *testing.T) {
 		t.Errorf("without the webhook: %s, %+v", c.Verdict, c.Findings)
 	}
 	o.Surroundings = evidence.New(snap, seen, o.At)
-	const want = "WriteRefused configmap/left: its owner configmap/owner is absent, and the API server refuses: " +
+	const want = "WriteRefused configmap/left: its owner cm/owner is absent, and the API server refuses: " +
 		"webhook guard.example.com has to admit it and does not answer: there is no service guard in namespace ops"
 	c := examined(t, snap, o)
 	var got []string

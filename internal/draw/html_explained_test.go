@@ -20,7 +20,7 @@ func TestExplained(t *testing.T) {
 	_, p := embedded(t, write(t, d))
 	want := &explained{
 		Object: 1, WaitsFor: []string{hostilePage}, TakersUntried: 4,
-		TakenBy:  []string{"configmap/object-0 -n shop (Background, Foreground (not certain))"},
+		TakenBy:  []string{"cm/object-0 -n shop (Background, Foreground (not certain))"},
 		Remedies: []remedy{{hostilePage, "helps — costs: a lot"}},
 	}
 	if diff := cmp.Diff(want, p.Explained); diff != "" {

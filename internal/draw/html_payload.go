@@ -181,7 +181,7 @@ func (s *shelf) addBox(b *Box) error {
 	ref, n := b.Refs[0], len(s.Boxes.Name)
 	node := s.nodes[ref.UID]
 	s.Boxes.Rects = append(s.Boxes.Rects, b.X, b.Y, b.W, b.H)
-	s.Boxes.Kind = append(s.Boxes.Kind, s.kinds.number(kind{ref.APIVersion, ref.Kind, report.KubectlKind(ref.APIVersion, ref.Kind)}))
+	s.Boxes.Kind = append(s.Boxes.Kind, s.kinds.number(kind{ref.APIVersion, ref.Kind, report.ShortKindName(ref.APIVersion, ref.Kind)}))
 	s.Boxes.Namespace = append(s.Boxes.Namespace, s.namespaces.number(ref.Namespace))
 	s.Boxes.Look = append(s.Boxes.Look, s.looks.number(string(b.Look)))
 	s.Boxes.State = append(s.Boxes.State, s.looks.number(string(before(b.Look, node))))

@@ -79,7 +79,7 @@ flowchart LR
   end
   b0 ==> b2
   b1 -.->|dangling| b2
-  notes["Incomplete#58; some of this depends on what the dump does not show.<br>Not in the dump#58; 1 kind #40;pods#41; in namespace n#59; dependents of these kinds are not shown. See -o json."]:::notes
+  notes["Incomplete#58; 1 kind is not in the dump #40;pods#41; in namespace n#59; what they own or hold is not shown."]:::notes
   classDef notes fill:none,stroke:none
   classDef BeingDeleted fill:#ffe9dc,stroke:#953800,color:#1f2328,stroke-dasharray:11 4
   classDef Absent fill:#ffffff,stroke:#a11d33,color:#1f2328,stroke-dasharray:3 4

@@ -144,7 +144,7 @@ func TestPictureOfAPlan(t *testing.T) {
 			t.Errorf("%s → %s removed: %t", from.Name, to.Name, arrow.Removed)
 		}
 	}
-	if want := "delete a/a -n n (background): 1 deleted, 1 blocked, 1 pruned; 1 more without this request"; s.Title != want {
+	if want := "delete a/a -n n: 1 object would be deleted; it would then HANG; 1 would lose an owner reference"; s.Title != want {
 		t.Errorf("title %q, want %q", s.Title, want)
 	}
 	p.Seed = report.Seed{Verb: "collect"}

@@ -106,7 +106,7 @@ func (w *writer) name() {
 		if n := len(b.Refs); n > 1 {
 			w.names[i] = render.Escape(b.Kind)
 		} else {
-			w.names[i] = render.Escape(b.Refs[0].KubectlName())
+			w.names[i] = render.Escape(b.Refs[0].ShortName())
 		}
 	}
 }

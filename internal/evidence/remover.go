@@ -163,7 +163,7 @@ func (s *search) sleepers() {
 	}
 	for _, w := range s.asleep {
 		ref := report.RefOf(w.Ref)
-		s.found.Proof.Add(reason.ScaledToZero, &ref, ref.KubectlName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
+		s.found.Proof.Add(reason.ScaledToZero, &ref, ref.ShortName()+" in namespace "+w.Ref.Namespace+" is scaled to 0")
 	}
 }
 
@@ -215,7 +215,7 @@ func (s *search) pace() report.ControllerVerdict {
 		if n >= most {
 			continue
 		}
-		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object", ref.KubectlName(), ref.Namespace, p.ServiceAccount)
+		who := fmt.Sprintf("%s in namespace %s, as service account %s, which may write the object", ref.ShortName(), ref.Namespace, p.ServiceAccount)
 		if ok {
 			s.found.Proof.Add(reason.FinalizerControllerRuns, &ref, "runs: "+who)
 		} else {
@@ -327,7 +327,7 @@ func (s *search) powers(doubt func(reason.Code, *report.Ref, string)) {
 	const most = 3
 	for n, p := range s.writers.mighty {
 		if ref := report.RefOf(p.Ref); n < most {
-			doubt(reason.RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write everything", ref.KubectlName(), ref.Namespace, p.ServiceAccount))
+			doubt(reason.RunsWithAllRights, &ref, fmt.Sprintf("%s in namespace %s runs as service account %s, which may write everything", ref.ShortName(), ref.Namespace, p.ServiceAccount))
 		}
 	}
 }
@@ -338,7 +338,7 @@ func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 	slow := false
 	for _, w := range s.candidates() {
 		if ref := report.RefOf(w.Ref); w.Wanted > 0 {
-			doubt(reason.FinalizerControllerNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.KubectlName(), ref.Namespace, w.Wanted))
+			doubt(reason.FinalizerControllerNotReady, &ref, fmt.Sprintf("%s in namespace %s wants %d pods and has none", ref.ShortName(), ref.Namespace, w.Wanted))
 			slow = true
 		}
 	}
@@ -346,7 +346,7 @@ func (s *search) idle(doubt func(reason.Code, *report.Ref, string)) bool {
 	for _, p := range s.called() {
 		a := Account{p.Ref.Namespace, p.ServiceAccount}
 		if ref := report.RefOf(p.Ref); rightsRead && !common(s.program) && !s.writers.may(a) {
-			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.KubectlName(), ref.Namespace, s.program, p.ServiceAccount))
+			doubt(reason.FinalizerControllerMayNot, &ref, fmt.Sprintf("%s in namespace %s runs %s as service account %s, which may not write the object", ref.ShortName(), ref.Namespace, s.program, p.ServiceAccount))
 			s.found.Powerless = append(s.found.Powerless, a)
 			slow = true
 		}

@@ -53,7 +53,7 @@ func (r *Refusal) Why() string {
 	if len(r.Because) > 0 {
 		names := make([]string, len(r.Because))
 		for i, b := range r.Because {
-			names[i] = report.RefOf(b).KubectlName()
+			names[i] = report.RefOf(b).ShortName()
 			if b.Namespace != "" && b.Namespace != r.Object.Namespace {
 				names[i] += " in " + b.Namespace
 			}

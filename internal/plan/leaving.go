@@ -28,7 +28,7 @@ func (l leaving) controllerOf(o *object.Object, finalizer string) (string, repor
 	j := l.around.Controller(o, finalizer)
 	name := j.Name
 	if name == "" && j.Controller.Name != "" {
-		name = j.Controller.KubectlName()
+		name = j.Controller.ShortName()
 	}
 	switch {
 	case j.State == report.FinalizerControllerAlive && !l.allLeave(j.Working):

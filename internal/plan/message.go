@@ -140,7 +140,7 @@ func releaseText(of report.Ref, list []report.Release) string {
 	r := list[0]
 	text := r.Finalizer
 	if r.Object != of {
-		text += " of " + r.Object.KubectlName()
+		text += " of " + r.Object.ShortName()
 	}
 	if n := len(list) - 1; n > 0 {
 		text += fmt.Sprintf(", and %d more,", n)
@@ -323,7 +323,7 @@ func names(refs []report.Ref) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(r.KubectlName())
+		b.WriteString(r.ShortName())
 	}
 	return b.String()
 }

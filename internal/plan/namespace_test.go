@@ -61,27 +61,27 @@ func TestNamespaces(t *testing.T) {
 		want       []string
 	}{
 		{"nothing holds it", shop + "v1 ConfigMap shop/c", allBut("", ""), nil, nil, []string{
-			"ConfigMap c: Deleted goes with namespace/shop", "Namespace shop: Deleted deleted as requested"}},
+			"ConfigMap c: Deleted goes with ns/shop", "Namespace shop: Deleted deleted as requested"}},
 		{"an API is broken", shop + "v1 ConfigMap shop/c", allBut("", ""), broken, []string{"NamespaceDeletionDiscoveryFailure"}, []string{
-			"ConfigMap c: Deleted goes with namespace/shop",
+			"ConfigMap c: Deleted goes with ns/shop",
 			"Namespace shop: Blocked stays until the API server can name all resources, or the API that it cannot is removed: " +
 				"metrics.k8s.io/v1beta1: discovery: the server is currently unable to handle the request; condition NamespaceDeletionDiscoveryFailure"}},
 		{"an API is broken and an object stays", shop + "v1 ConfigMap shop/c fin=x/y", allBut("", ""), broken,
 			[]string{"NamespaceContentRemaining", "NamespaceDeletionDiscoveryFailure", "NamespaceFinalizersRemaining"}, []string{
 				"ConfigMap c: Blocked held by finalizer x/y until its controller removes it",
-				"Namespace shop: Blocked waits for its content: configmap/c: metrics.k8s.io/v1beta1: discovery: the server is currently unable to handle the request; " +
+				"Namespace shop: Blocked waits for its content: cm/c: metrics.k8s.io/v1beta1: discovery: the server is currently unable to handle the request; " +
 					"condition NamespaceContentRemaining, NamespaceDeletionDiscoveryFailure, NamespaceFinalizersRemaining"}},
 		{"an API is broken and not all was seen", shop + "v1 ConfigMap shop/c", allBut("Secret", reason.Forbidden), broken, []string{"NamespaceDeletionDiscoveryFailure"}, []string{
-			"ConfigMap c: Deleted goes with namespace/shop",
+			"ConfigMap c: Deleted goes with ns/shop",
 			"Namespace shop: Blocked stays until the API server can name all resources, or the API that it cannot is removed: " +
 				"metrics.k8s.io/v1beta1: discovery: the server is currently unable to handle the request; condition NamespaceDeletionDiscoveryFailure"}},
 		{"only we may not see an API", shop + "v1 ConfigMap shop/c", allBut("", ""), hidden, nil, []string{
-			"ConfigMap c: Deleted goes with namespace/shop",
+			"ConfigMap c: Deleted goes with ns/shop",
 			"Namespace shop: Unknown not all of its content is known: metrics.k8s.io/v1beta1: discovery: forbidden"}},
 		{"an API is half served", shop + "v1 ConfigMap shop/c", allBut("Widget", reason.NotServed), nil, nil, []string{
-			"ConfigMap c: Deleted goes with namespace/shop", "Namespace shop: Deleted deleted as requested"}},
+			"ConfigMap c: Deleted goes with ns/shop", "Namespace shop: Deleted deleted as requested"}},
 		{"a list has failed", shop + "v1 ConfigMap shop/c", allBut("Widget", reason.ListFailed), nil, nil, []string{
-			"ConfigMap c: Deleted goes with namespace/shop",
+			"ConfigMap c: Deleted goes with ns/shop",
 			"Namespace shop: Unknown not all of its content is known: widgets.example.com: it failed"}},
 		{"a pod stays", shop + "v1 Pod shop/p node= fin=x/y\nv1 ConfigMap shop/c", allBut("", ""), nil, nil, []string{
 			"ConfigMap c: Kept stays; goes when x/y of pod/p comes off",
@@ -92,12 +92,12 @@ func TestNamespaces(t *testing.T) {
 		{"it is one of the cluster", "v1 Namespace kube-system phase=Active spec=kubernetes\nv1 ConfigMap kube-system/c", allBut("", ""), nil, nil, []string{
 			`Namespace kube-system: Kept the API server refuses to delete it: namespaces "kube-system" is forbidden: this namespace may not be deleted`}},
 		{"it owns what is elsewhere", shop + "rbac.authorization.k8s.io/v1 ClusterRole viewer owners=shop\nv1 ConfigMap pay/c owners=shop", allBut("", ""), nil, nil, []string{
-			"ClusterRole viewer: Deleted goes with its owner namespace/shop",
-			"ConfigMap c: Deleted goes with its owner namespace/shop",
+			"ClusterRole viewer: Deleted goes with its owner ns/shop",
+			"ConfigMap c: Deleted goes with its owner ns/shop",
 			"Namespace shop: Deleted deleted as requested"}},
 		{"what is in it owns what is in none", shop + "v1 ConfigMap shop/c\nrbac.authorization.k8s.io/v1 ClusterRole viewer owners=c", allBut("", ""), nil, nil, []string{
-			"ClusterRole viewer: Kept stays: it is cluster-scoped, and the garbage collector gives up on its namespaced owner configmap/c",
-			"ConfigMap c: Deleted goes with namespace/shop", "Namespace shop: Deleted deleted as requested"}},
+			"ClusterRole viewer: Kept stays: it is cluster-scoped, and the garbage collector gives up on its namespaced owner cm/c",
+			"ConfigMap c: Deleted goes with ns/shop", "Namespace shop: Deleted deleted as requested"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := emptied(t, test.world, test.coverage, test.missing...)
@@ -125,7 +125,7 @@ func TestAPIServiceOfADefinition(t *testing.T) {
 	p := emptied(t, "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com defines=example.com/v1:Widget:widgets established\n"+
 		"apiregistration.k8s.io/v1 APIService v1.example.com labels=kube-aggregator.kubernetes.io/automanaged=true", allBut("", ""))
 	if len(p.Effects) != 2 || p.Effects[1].Outcome != report.Deleted || p.Effects[1].RecreatedBy != nil ||
-		p.Effects[1].Message != "goes with customresourcedefinition.apiextensions.k8s.io/widgets.example.com" ||
+		p.Effects[1].Message != "goes with crd/widgets.example.com" ||
 		len(p.Effects[1].Assumptions) != 1 {
 		t.Errorf("effects %+v", p.Effects)
 	}

@@ -46,7 +46,7 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 		}
 		if in, unknown := s.withUnknown(out, all, map[*outcome.Outcome]bool{}); unknown {
 			e = report.Effect{Object: e.Object, Outcome: report.Unknown, Reason: string(reason.OwnerUnknown), Because: []report.Ref{report.RefOf(in)}}
-			e.Message = "goes or stays with " + e.Because[0].KubectlName()
+			e.Message = "goes or stays with " + e.Because[0].ShortName()
 		}
 		more = append(more, e)
 	}

@@ -57,23 +57,23 @@ func TestProtectedObjects(t *testing.T) {
 		{"the claims go with the pods", set + claim + "\n" + pod + "owners=set!^ claims=data", "", []string{
 			"StatefulSet db: Deleted Requested", "PersistentVolumeClaim data: Deleted WaitingOwner", "Pod db-0: Deleted WaitingOwner"}},
 		{"another pod uses the PVC", set + claim + "\n" + pod + "claims=data", "", []string{
-			"StatefulSet db: Blocked BlockingDependents waits for persistentvolumeclaim/data",
+			"StatefulSet db: Blocked BlockingDependents waits for pvc/data",
 			"PersistentVolumeClaim data: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/db-0"}},
 		{"pods not covered", set + claim, "Pod", []string{
-			"StatefulSet db: Unknown DependentUnknown goes only after persistentvolumeclaim/data, of which it is not known whether it goes",
+			"StatefulSet db: Unknown DependentUnknown goes only after pvc/data, of which it is not known whether it goes",
 			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
 		{"volumes not shown", set + claim + "\n" + pod, "", []string{
-			"StatefulSet db: Unknown DependentUnknown goes only after persistentvolumeclaim/data, of which it is not known whether it goes",
+			"StatefulSet db: Unknown DependentUnknown goes only after pvc/data, of which it is not known whether it goes",
 			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods do not all show their volumes: db-0"}},
 		{"somebody else holds the PVC, too", set + strings.Replace(claim, "protection", "protection,x/y", 1) + "\n" + pod + "claims=data", "", []string{
-			"StatefulSet db: Blocked BlockingDependents waits for persistentvolumeclaim/data",
+			"StatefulSet db: Blocked BlockingDependents waits for pvc/data",
 			"PersistentVolumeClaim data: Blocked FinalizerRemains held by finalizers kubernetes.io/pvc-protection, x/y until their controllers remove them; waits for pod/db-0"}},
 		{"the pod waits for its PVC, and the claim for its pod",
 			"v1 Pod s/db-0 uid=p node=n1 phase=Running period=30 claims=data\nv1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection owners=p!^", "", []string{
 				"PersistentVolumeClaim data: Blocked CycleOfWaiting waits in a circle with pod/db-0",
-				"Pod db-0: Blocked CycleOfWaiting waits in a circle with persistentvolumeclaim/data"}},
+				"Pod db-0: Blocked CycleOfWaiting waits in a circle with pvc/data"}},
 		{"a bound volume", "v1 PersistentVolume disk phase=Bound claim=s/data:data fin=kubernetes.io/pv-protection\nv1 PersistentVolumeClaim s/data", "", []string{
-			"PersistentVolume disk: Blocked InUse held by finalizer kubernetes.io/pv-protection: in use by persistentvolumeclaim/data"}},
+			"PersistentVolume disk: Blocked InUse held by finalizer kubernetes.io/pv-protection: in use by pvc/data"}},
 		{"a Job", "batch/v1 Job s/j finished=false\n" + job, "", []string{"Job j: Deleted Requested", "Pod p: Deleted WaitingOwner"}},
 		{"a Job of somebody else", "batch/v1 Job s/j finished=false managed=x.io/y\n" + job, "", []string{
 			"Job j: Blocked BlockingDependents waits for pod/p",

@@ -49,20 +49,20 @@ func TestRemoveFinalizer(t *testing.T) {
 			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=a",
 			targets: "a", finalizers: "x/y",
 			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
-				"Deleted NoExistingOwner b: goes with its owner configmap/a",
+				"Deleted NoExistingOwner b: goes with its owner cm/a",
 		},
 		{
 			name:    "dependents of what stays held stay",
 			world:   "v1 ConfigMap n/a fin=x/y,x/z" + deleting + "\nv1 Secret n/b owners=a",
 			targets: "a", finalizers: "x/y",
-			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; Kept ExistingOwner b: kept by configmap/a; goes when x/z of configmap/a comes off",
+			want: "Blocked FinalizerRemains a: held by finalizer x/z until its controller removes it; Kept ExistingOwner b: kept by cm/a; goes when x/z of cm/a comes off",
 		},
 		{
 			name:    "without orphan what was to be orphaned is collected, unless the garbage collector is quicker (S138, Q8)",
 			world:   "v1 ConfigMap n/a fin=orphan" + deleting + "\nv1 Secret n/b owners=a\nv1 Secret n/c owners=b",
 			targets: "a", finalizers: "orphan",
 			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
-				"Deleted NoExistingOwner b: goes with its owner configmap/a (depends on timing) (contested); " +
+				"Deleted NoExistingOwner b: goes with its owner cm/a (depends on timing) (contested); " +
 				"Deleted NoExistingOwner c: goes with its owner secret/b (depends on timing) (contested)",
 		},
 		{
@@ -90,7 +90,7 @@ func TestRemoveFinalizer(t *testing.T) {
 			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=v1:ConfigMap:gone:g\nv1 Secret n/c fin=x/z" + deleting + "\nv1 Secret n/d owners=c",
 			targets: "a", finalizers: "x/y",
 			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
-				"Deleted NoExistingOwner b: its owner configmap/gone does not exist (before)",
+				"Deleted NoExistingOwner b: its owner cm/gone does not exist (before)",
 		},
 		{
 			name:    "an object that is not being deleted stays",
@@ -103,7 +103,7 @@ func TestRemoveFinalizer(t *testing.T) {
 			world:   "v1 ConfigMap n/a fin=x/y" + deleting + "\nv1 Secret n/b owners=a,apps/v1:StatefulSet:w:w",
 			targets: "a", finalizers: "x/y",
 			want: "Deleted FinalizerTaken a: nothing else holds it: deleted immediately; " +
-				"Unknown OwnerNotCovered b: whether statefulset.apps/w exists is not known: no list of it was seen",
+				"Unknown OwnerNotCovered b: whether sts/w exists is not known: no list of it was seen",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

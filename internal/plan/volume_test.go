@@ -26,38 +26,38 @@ func TestVolumes(t *testing.T) {
 		want   []string
 	}{
 		{"Delete", volume("reclaim=Delete" + driver), "", []string{
-			"PersistentVolume disk: Deleted VolumeReclaimed goes with its PVC persistentvolumeclaim/c, and the storage behind it, too: its reclaim policy is Delete", gone}},
+			"PersistentVolume disk: Deleted VolumeReclaimed goes with its PVC pvc/c, and the storage behind it, too: its reclaim policy is Delete", gone}},
 		{"Retain", volume("reclaim=Retain" + driver), "", []string{
-			"PersistentVolume disk: Kept VolumeRetained stays with its data: its PVC persistentvolumeclaim/c goes, and its reclaim policy is Retain", gone}},
+			"PersistentVolume disk: Kept VolumeRetained stays with its data: its PVC pvc/c goes, and its reclaim policy is Retain", gone}},
 		{"Recycle", volume("reclaim=Recycle"), "", []string{
-			"PersistentVolume disk: Kept VolumeRecycled stays, and its data is erased: its PVC persistentvolumeclaim/c goes, and its reclaim policy is Recycle", gone}},
+			"PersistentVolume disk: Kept VolumeRecycled stays, and its data is erased: its PVC pvc/c goes, and its reclaim policy is Recycle", gone}},
 		{"no policy was seen", volume(""), "", []string{
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC persistentvolumeclaim/c is not known: its reclaim policy is not known", gone}},
+			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: its reclaim policy is not known", gone}},
 		{"what a volume owns of which that is not known", volume("") + "\nv1 ConfigMap s/notes owners=disk", "", []string{
-			"ConfigMap notes: Unknown OwnerUnknown goes or stays with its owner persistentvolume/disk",
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC persistentvolumeclaim/c is not known: its reclaim policy is not known", gone}},
+			"ConfigMap notes: Unknown OwnerUnknown goes or stays with its owner pv/disk",
+			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: its reclaim policy is not known", gone}},
 		{"no driver was seen", volume("reclaim=Delete"), "", []string{
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC persistentvolumeclaim/c is not known: who deletes the storage behind it is not known", gone}},
+			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: who deletes the storage behind it is not known", gone}},
 		{"still attached", strings.Replace(volume("reclaim=Delete"+driver), "pv-protection", "pv-protection,external-attacher/x", 1), "", []string{
 			"PersistentVolume disk: Blocked FinalizerRemains held by finalizer external-attacher/x until the CSI driver's external-attacher removes it, when the volume is detached from the node", gone}},
 		{"the claim is in use", volume("reclaim=Delete"+driver) + user, "", []string{
-			"PersistentVolume disk: Kept UntilFinalizerComesOff stays; goes when kubernetes.io/pvc-protection of persistentvolumeclaim/c comes off",
+			"PersistentVolume disk: Kept UntilFinalizerComesOff stays; goes when kubernetes.io/pvc-protection of pvc/c comes off",
 			"PersistentVolumeClaim c: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/p"}},
 		{"whether the claim is in use is not known", volume("reclaim=Delete" + driver), "Pod", []string{
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC persistentvolumeclaim/c is not known: whether its PVC goes is not known",
+			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: whether its PVC goes is not known",
 			"PersistentVolumeClaim c: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
 		{"whether the claim of a retained volume is in use is not known", volume("reclaim=Retain" + driver), "Pod", []string{
 			"PersistentVolumeClaim c: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
 		{"volumes were not seen", claim, "PersistentVolume", []string{
 			"PersistentVolumeClaim c: Deleted Requested deleted as requested: whether a volume and the storage behind it go, too, is not known"}},
 		{"the volume was seen among others that were not", volume("reclaim=Retain"), "PersistentVolume", []string{
-			"PersistentVolume disk: Kept VolumeRetained stays with its data: its PVC persistentvolumeclaim/c goes, and its reclaim policy is Retain", gone}},
+			"PersistentVolume disk: Kept VolumeRetained stays with its data: its PVC pvc/c goes, and its reclaim policy is Retain", gone}},
 		{"a volume that was released before", claim + "v1 PersistentVolume disk phase=Released claim=s/c:older reclaim=Delete" + driver, "", []string{gone}},
 		{"a volume that loses an owner", "v1 Node n1\nv1 Node n2\nv1 PersistentVolume disk phase=Bound claim=s/c:c reclaim=Retain owners=n1,n2\nv1 PersistentVolumeClaim s/c", "", []string{
 			"Node n1: Deleted Requested deleted as requested", "PersistentVolume disk: Pruned DanglingReferences kept by node/n2; loses its reference to node/n1"}},
 		{"a Service with its Endpoints and address", "v1 Service s/web\nv1 Endpoints s/web uid=e\nnetworking.k8s.io/v1 IPAddress 10.9.0.7 of=s/web labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io", "", []string{
-			"IPAddress 10.9.0.7: Deleted DeletedByController goes with service/web",
-			"Endpoints web: Deleted DeletedByController goes with service/web", "Service web: Deleted Requested deleted as requested"}},
+			"IPAddress 10.9.0.7: Deleted DeletedByController goes with svc/web",
+			"Endpoints web: Deleted DeletedByController goes with svc/web", "Service web: Deleted Requested deleted as requested"}},
 		{"a load balancer", "v1 Service s/web fin=service.kubernetes.io/load-balancer-cleanup", "", []string{"Service web: Deleted Requested deleted as requested"}},
 		{"a load balancer that stays up", "v1 Service s/web deleting fin=service.kubernetes.io/load-balancer-cleanup", "", []string{
 			"Service web: Blocked FinalizerRemains held by finalizer service.kubernetes.io/load-balancer-cleanup until the cloud controller manager removes it, when the cloud load balancer is deleted"}},

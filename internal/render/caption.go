@@ -12,8 +12,8 @@ var raw = Style{manner: verbatim}
 
 // PlanCaption says what a plan is about and what it comes to, as its text does.
 func PlanCaption(p *report.Plan) string {
-	caused, before := splitBaseline(p)
-	return planHeadline(raw, p, caused, before)
+	caused, _ := splitBaseline(p)
+	return planHeadline(raw, p, caused)
 }
 
 // ExplanationCaption says the verdict on an object, as its text does.
@@ -73,7 +73,7 @@ func heldBy(by report.BlockedBy) string {
 	case len(by.Finalizers) > 0:
 		return "held by " + raw.firstOf(by.Finalizers)
 	case len(by.Dependents) == 1:
-		return "waits for " + by.Dependents[0].KubectlName()
+		return "waits for " + by.Dependents[0].ShortName()
 	case len(by.Dependents) > 1:
 		return "waits for " + strconv.Itoa(len(by.Dependents)) + " objects"
 	case by.Node != "":

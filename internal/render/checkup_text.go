@@ -99,7 +99,7 @@ func checkupTable(s Style, findings []report.Finding) (t *table, left []string) 
 // subjectName is an object, or a kind where a finding is about all of them.
 func subjectName(s Style, r report.Ref) string {
 	if r.Name == "" && r.UID == "" {
-		return s.text(report.KubectlKind(r.APIVersion, r.Kind))
+		return s.text(report.ShortKindName(r.APIVersion, r.Kind))
 	}
 	return s.name(r)
 }

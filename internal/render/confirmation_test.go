@@ -31,12 +31,12 @@ server:  https://10.0.0.1:6443
 cluster: 5e1f
 user:    the server does not tell
 
-KIND              OUTCOME                                           COUNT
-deployment.apps   deleted                                           1
-secret            deleted                                           3
-secret            may be deleted                                    1
-pod               deleted once a controller removes its finalizer   2
-pod               changed if a finalizer comes off                  2
+KIND     OUTCOME                                           COUNT
+deploy   deleted                                           1
+secret   deleted                                           3
+secret   may be deleted                                    1
+pod      deleted once a controller removes its finalizer   2
+pod      changed if a finalizer comes off                  2
 
 Data is among what is deleted:
   secret/key -n a

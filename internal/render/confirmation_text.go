@@ -55,7 +55,7 @@ func confirmationCounts(s Style, counts []report.ConsequenceCount) *table {
 	t := &table{headers: []string{"KIND", "OUTCOME", "COUNT"}}
 	for i := range counts {
 		c := &counts[i]
-		t.add(outcomeColour(report.Outcome(c.Change)), s.text(report.KubectlKind(c.APIVersion, c.Kind)), s.text(consequenceText(c)), strconv.Itoa(c.Count))
+		t.add(outcomeColour(report.Outcome(c.Change)), s.text(report.ShortKindName(c.APIVersion, c.Kind)), s.text(consequenceText(c)), strconv.Itoa(c.Count))
 	}
 	return t
 }

@@ -30,7 +30,7 @@ func TestTreeOfALongChain(t *testing.T) {
 		t.Errorf("%d bytes for %d objects", got, n)
 	}
 	for _, i := range []int{0, 1, n / 2, n - 1} {
-		name := fmt.Sprintf("configmap/c-%06d", i)
+		name := fmt.Sprintf("cm/c-%06d", i)
 		if !strings.Contains(out, name) {
 			t.Errorf("%s is not shown", name)
 		}

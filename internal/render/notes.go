@@ -9,24 +9,24 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// planNotes says what the answer rests on, each thing once.
-func planNotes(w *writer, p *report.Plan) { writeNotes(w, planRemarks(w.style, p)) }
-
-func planRemarks(s Style, p *report.Plan) []string {
-	var notes []string
-	notes = append(notes, explorationNotes(s, p)...)
-	if p.Rules == "strict" {
-		notes = append(notes, "Strict rules: what collect does, which is less than what the cluster's own garbage collector would do.")
-	}
-	var assumptions []string
-	for _, e := range p.Effects {
-		assumptions = append(assumptions, e.Assumptions...)
-	}
-	for _, a := range unique(assumptions) {
-		notes = append(notes, "Assumed: "+s.text(a)+".")
+// planNotes say what a plan rests on, each thing once. The first screen says only what
+// puts this answer in doubt.
+func planNotes(s Style, p *report.Plan) []string {
+	notes := explorationNotes(s, p)
+	if s.all() {
+		if p.Rules == "strict" {
+			notes = append(notes, "Strict rules: what collect does, which is less than what the cluster's own garbage collector would do.")
+		}
+		var assumptions []string
+		for _, e := range p.Effects {
+			assumptions = append(assumptions, e.Assumptions...)
+		}
+		for _, a := range unique(assumptions) {
+			notes = append(notes, "Assumed: "+s.text(a)+".")
+		}
 	}
 	notes = append(notes, completeness(s, p.Source, p.Complete, p.Gaps)...)
-	if p.Digest != "" {
+	if p.Digest != "" && (s.all() || p.Source.Type == "cluster") {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
 	return notes
@@ -72,17 +72,20 @@ func writeNotes(w *writer, notes []string) {
 	}
 }
 
-// completeness says whether the answer is whole, and what was not seen.
+// completeness says whether something that was not seen could change the answer, and
+// what was not seen. Where it could not, only a wide text says that something was not.
 func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
 	var notes []string
 	if len(src.Namespaces) > 0 {
 		notes = append(notes, "Searched: "+namespacesText(s, src.Namespaces)+" and cluster-scoped objects.")
 	}
-	if !complete {
+	switch {
+	case !complete && len(gaps) == 0:
 		notes = append(notes, s.paint(bold, "Incomplete:")+" some of this depends on what "+seenIn(src)+" does not show.")
-	}
-	if len(gaps) > 0 {
-		notes = append(notes, gapText(s, src, gaps))
+	case !complete:
+		notes = append(notes, s.paint(bold, "Incomplete:")+" "+gapText(s, src, gaps))
+	case len(gaps) > 0 && s.all():
+		notes = append(notes, "Not seen, without consequences for this answer: "+gapText(s, src, gaps))
 	}
 	return notes
 }
@@ -118,17 +121,20 @@ func gapText(s Style, src report.Source, gaps []report.Gap) string {
 		}
 	}
 	resources = unique(resources)
+	most := 2
+	if s.all() {
+		most = len(resources)
+	}
 	noun := plural(len(resources), "kind")
-	const most = 3
-	names := s.texts(resources[:min(most, len(resources))])
-	if len(resources) > most {
-		names += ", " + s.pick("…", "...")
-	}
-	intro := "Not in the dump: "
+	names := " (" + enumerate(strings.Split(s.texts(resources[:min(most, len(resources))]), ", "), len(resources)) + ")" + gapPlaces(s, gaps)
 	if src.Type == "cluster" {
-		intro = "Could not read: "
+		return noun + " could not be read" + names + "; kubectl gc rbac prints the permissions."
 	}
-	return intro + noun + " (" + names + ")" + gapPlaces(s, gaps) + "; dependents of these kinds are not shown. See -o json."
+	verb := " are"
+	if len(resources) == 1 {
+		verb = " is"
+	}
+	return noun + verb + " not in the dump" + names + "; what they own or hold is not shown."
 }
 
 // gapPlaces is " in namespace shop" when no gap is the whole cluster.

@@ -11,8 +11,15 @@ func (w *writer) finalizers(p *report.Plan) {
 	if len(p.Finalizers) > 0 {
 		w.line()
 	}
-	for _, f := range p.Finalizers {
+	shown := p.Finalizers
+	if !w.style.Wide {
+		shown = shown[:min(len(shown), manyFinalizers)]
+	}
+	for _, f := range shown {
 		w.prose(w.style.text(f.Name)+" ("+w.style.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+keeper(w.style, f)+".", 2)
+	}
+	if left := len(p.Finalizers) - len(shown); left > 0 {
+		w.prose("and "+plural(left, "more finalizer")+": -o wide", 2)
 	}
 	if len(p.Refusals) == 0 {
 		return
@@ -36,7 +43,7 @@ func keeper(s Style, f report.PlannedFinalizer) string {
 }
 
 // manyRefusals is how many refusals a narrow table shows.
-const manyRefusals = 20
+const manyRefusals = 3
 
 func refusalTable(s Style, list []report.Refusal) *table {
 	_, several := namespaces(list, func(r *report.Refusal) report.Ref { return r.Object })

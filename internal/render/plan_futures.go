@@ -7,49 +7,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// futureText says in a headline what waits for finalizers: what goes once controllers
-// that run take theirs off, and what would go if others came off, too.
-func futureText(s Style, caused []report.Effect) string {
-	var soon, held []report.Release
-	goSoon, goLater := 0, 0
+// future is what waits for finalizers.
+type future struct {
+	// soon are finalizers whose controllers run, and goSoon what goes only when they are off;
+	// held are the others, and goLater what would go if they came off, too.
+	soon, held      []report.Release
+	goSoon, goLater int
+}
+
+func futureOf(caused []report.Effect) future {
+	var f future
 	used := inUse(caused)
 	for i := range caused {
 		e := &caused[i]
 		if e.AtOnce != "" {
-			goSoon++
+			f.goSoon++
 		}
 		if e.Later == report.Deleted && e.Outcome != report.Blocked {
-			goLater++
+			f.goLater++
 		}
 		for _, r := range e.Once {
 			switch {
 			case r.State == report.ControllerRuns && e.AtOnce != "":
-				soon = addFinalizer(soon, r)
+				f.soon = addFinalizer(f.soon, r)
 			case r.State != report.ControllerRuns && e.Later == report.Deleted:
 				if used[r.Object] {
 					r.State = protects
 				}
-				held = addFinalizer(held, r)
+				f.held = addFinalizer(f.held, r)
 			}
 		}
 	}
-	text := ""
-	switch {
-	case len(soon) == 0:
-	case goSoon == len(caused):
-		text += ", once " + controllers(s, soon)
-	default:
-		text += "; " + strconv.Itoa(goSoon) + " of that once " + controllers(s, soon)
-	}
-	if len(held) == 0 {
-		return text
-	}
-	if goLater > 0 {
-		text += "; " + strconv.Itoa(goLater) + " more go when " + finalizerNames(s, held) + " comes off"
-	} else {
-		text += "; held by " + finalizerNames(s, held)
-	}
-	return text + " (" + stateText(held) + ")"
+	return f
 }
 
 // stateText says of finalizers that are not expected to come off what is known of their

@@ -13,7 +13,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	m := newMarkdown(out, style)
 	s := m.style
 	caused, before := splitBaseline(p)
-	m.heading(planHeadline(s, p, caused, before))
+	m.heading(planHeadline(s, p, caused))
 	m.list(planWarnings(s, p, caused))
 	if len(p.Refusals) > 0 {
 		m.paragraph("**Refused**, so that nothing would be written:")
@@ -28,7 +28,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	if len(p.Stuck) > 0 {
 		m.details(plural(len(p.Stuck), "attempt")+" of the garbage collector without effect, again and again", func() { m.table(stuckTable(s, p.Stuck)) })
 	}
-	m.list(planRemarks(s, p))
+	m.list(planNotes(s, p))
 	return m.done()
 }
 
@@ -124,4 +124,23 @@ func (m *markdown) effects(summary string, p *report.Plan, effects []report.Effe
 			m.paragraph(strconv.Itoa(left) + " more are not listed here.")
 		}
 	})
+}
+
+// manyRows is the number of effects of one outcome that a document shows.
+const manyRows = 100
+
+// firstOfEach keeps the first most effects of each outcome. Effects are sorted by
+// outcome.
+func firstOfEach(effects []report.Effect, most int) (shown []report.Effect, left int) {
+	run := 0
+	for i, e := range effects {
+		if i > 0 && effects[i-1].Outcome != e.Outcome {
+			run = 0
+		}
+		run++
+		if run <= most {
+			shown = append(shown, e)
+		}
+	}
+	return shown, len(effects) - len(shown)
 }

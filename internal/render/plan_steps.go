@@ -16,8 +16,8 @@ const manySteps = 5000
 // each one.
 func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	caused, before := splitBaseline(p)
-	w.prose(planHeadline(s, p, caused, before), 2)
+	caused, _ := splitBaseline(p)
+	w.prose(planHeadline(s, p, caused), 2)
 	if len(p.Steps) == 0 {
 		w.line()
 		w.line("No requests.")
@@ -31,7 +31,7 @@ func PlanSteps(out io.Writer, s Style, p *report.Plan) error {
 		}
 	}
 	w.finalizers(p)
-	planNotes(w, p)
+	writeNotes(w, planNotes(w.style, p))
 	return w.done()
 }
 
@@ -91,7 +91,7 @@ func stepReason(s Style, x *report.Step) string {
 // stepObject is what a step is about: an object, or all of a kind.
 func stepObject(s Style, x *report.Step) string {
 	if x.Verb == "DELETECOLLECTION" {
-		return "all " + s.text(report.KubectlKind(x.Object.APIVersion, x.Object.Kind))
+		return "all " + s.text(report.ShortKindName(x.Object.APIVersion, x.Object.Kind))
 	}
 	return s.name(x.Object)
 }

@@ -71,7 +71,7 @@ func countTable(s Style, effects []report.Effect) *table {
 	counts := tally{}
 	for i := range effects {
 		e := &effects[i]
-		counts.add(place{report.KubectlKind(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}, e.Outcome, 1)
+		counts.add(place{report.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}, e.Outcome, 1)
 	}
 	if len(counts) > manyCounts && !s.Wide {
 		counts = counts.byKind()
@@ -229,7 +229,7 @@ func (g *grouping) add(e *report.Effect) {
 	if g.count == nil {
 		g.count, g.names = map[group]int{}, map[group][]string{}
 	}
-	of := group{e.Outcome, report.KubectlKind(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}
+	of := group{e.Outcome, report.ShortKindName(e.Object.APIVersion, e.Object.Kind), e.Object.Namespace}
 	if g.count[of] == 0 {
 		g.order = append(g.order, of)
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -27,43 +28,40 @@ func wideDelete(n int) *report.Plan {
 	return p
 }
 
-// A narrow table counts over namespaces where there are very many, and says how many
-// lines of data it leaves out; a wide one has all.
+// A document counts over namespaces where there are very many, and says how many lines of
+// data it leaves out; a wide table has all.
 func TestManyNamespaces(t *testing.T) {
-	show := func(n int, wide bool) string {
-		var b strings.Builder
-		if err := PlanTable(&b, Style{Wide: wide}, wideDelete(n)); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
 	for _, tt := range []struct {
 		namespaces int
 		wide       bool
+		render     func(io.Writer, Style, *report.Plan) error
 		has, lacks []string
 	}{
-		{3, false, []string{"cart.example.com                                team-002    2", "cart.example.com (2)"}, []string{"namespaces", "more line"}},
-		{50, false, []string{"cart.example.com                                50 namespaces   100", "30 more lines of data: -o wide has them all."}, []string{"team-001    2"}},
-		{50, true, []string{"team-049    2"}, []string{"50 namespaces", "more lines"}},
+		{3, false, PlanMarkdown, []string{"team-002", "cart.example.com (2)"}, []string{"namespaces", "more line"}},
+		{50, false, PlanMarkdown, []string{"50 namespaces", "30 more lines of data"}, []string{"| team-001 | 2"}},
+		{50, true, PlanTable, []string{"team-049    2"}, []string{"50 namespaces", "more lines"}},
 	} {
-		out := show(tt.namespaces, tt.wide)
+		var b strings.Builder
+		if err := tt.render(&b, Style{Wide: tt.wide}, wideDelete(tt.namespaces)); err != nil {
+			t.Fatal(err)
+		}
 		for _, text := range tt.has {
-			if !strings.Contains(out, text) {
-				t.Errorf("%d namespaces, wide %t: no %q in\n%s", tt.namespaces, tt.wide, text, out)
+			if !strings.Contains(b.String(), text) {
+				t.Errorf("%d namespaces: no %q in\n%s", tt.namespaces, text, b.String())
 			}
 		}
 		for _, text := range tt.lacks {
-			if strings.Contains(out, text) {
-				t.Errorf("%d namespaces, wide %t: %q in\n%s", tt.namespaces, tt.wide, text, out)
+			if strings.Contains(b.String(), text) {
+				t.Errorf("%d namespaces: %q in\n%s", tt.namespaces, text, b.String())
 			}
 		}
 	}
 }
 
-// The counts come first, the data next, and every object last.
+// Where everything is shown, the counts come first, the data next, and every object last.
 func TestOrderOfBlocks(t *testing.T) {
 	var b strings.Builder
-	if err := PlanTable(&b, Style{}, wideDelete(3)); err != nil {
+	if err := PlanTable(&b, Style{Wide: true}, wideDelete(3)); err != nil {
 		t.Fatal(err)
 	}
 	last := -1

@@ -4,28 +4,33 @@ import (
 	"bufio"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-const (
-	// manyRows is the number of effects of one outcome that a narrow table shows.
-	manyRows = 100
-	// manyTargets is the number of targets that the headline names.
-	manyTargets = 3
-)
+// manyTargets is the number of targets that the headline names.
+const manyTargets = 3
 
-// PlanTable is a plan for people: a headline; counts by kind and namespace, and the
-// data that goes, when there are many effects or a namespace or a definition is
-// deleted; the effects by outcome, what was garbage before, and what the answer rests
-// on.
+// PlanTable is a plan for people: the answer on one screen, or, wide, everything: counts
+// by kind and namespace, the data, the effects by outcome, what was garbage before, and
+// what the answer rests on.
 func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	caused, before := splitBaseline(p)
-	w.prose(planHeadline(s, p, caused, before), 2)
+	if s.Wide {
+		w.everything(p, caused, before)
+	} else {
+		w.screen(p, caused, before)
+	}
+	return w.done()
+}
+
+// everything has a row for each object.
+func (w *writer) everything(p *report.Plan, caused, before []report.Effect) {
+	s := w.style
+	w.prose(planHeadline(s, p, caused), 2)
 	if counted(p, caused) {
 		w.line()
 		w.table(countTable(s, caused))
@@ -33,13 +38,13 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	}
 	if len(caused) > 0 {
 		w.line()
-		w.effects(p, caused)
+		w.table(effectTable(s, p, caused))
 	}
 	if len(before) > 0 {
 		w.line()
 		w.prose("Garbage or being deleted already; this happens without the request, too:", 2)
 		w.line()
-		w.effects(p, before)
+		w.table(effectTable(s, p, before))
 	}
 	if len(p.Stuck) > 0 {
 		w.line()
@@ -48,8 +53,7 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 		w.table(stuckTable(s, p.Stuck))
 	}
 	w.finalizers(p)
-	planNotes(w, p)
-	return w.done()
+	writeNotes(w, planNotes(s, p))
 }
 
 // splitBaseline parts what the seed causes from what would happen anyway.
@@ -69,41 +73,17 @@ func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
 	return caused, before
 }
 
-// outcomeRank is the place of an outcome in the order of showing.
+// outcomeRank is the place of an outcome in the order of showing: what hangs comes
+// first.
 func outcomeRank(o report.Outcome) int {
+	if o == report.Blocked {
+		return -1
+	}
 	all := report.Outcomes()
 	if i := slices.Index(all, o); i >= 0 {
 		return i
 	}
 	return len(all)
-}
-
-func planHeadline(s Style, p *report.Plan, caused, before []report.Effect) string {
-	var b strings.Builder
-	b.WriteString(seedText(s, p.Seed))
-	if ns, several := namespaces(p.Seed.Targets, func(r *report.Ref) report.Ref { return *r }); several {
-		b.WriteString(" in several namespaces")
-	} else if ns != "" {
-		b.WriteString(" -n " + s.text(ns))
-	}
-	if p.Seed.Policy != "" {
-		b.WriteString(" (" + s.text(lower(p.Seed.Policy)) + ")")
-	}
-	b.WriteString(": ")
-	switch {
-	case len(caused) > 0 && !slices.ContainsFunc(caused, func(e report.Effect) bool { return e.Reason != "RequestRefused" }):
-		b.WriteString(s.paint(outcomeColour(report.Kept), "refused by the API server, nothing goes"))
-	case len(caused) > 0:
-		b.WriteString(countText(s, caused) + futureText(s, caused))
-	case p.Complete:
-		b.WriteString("nothing changes")
-	default:
-		b.WriteString("nothing is known to change")
-	}
-	if len(before) > 0 {
-		b.WriteString("; " + strconv.Itoa(len(before)) + " more without this request")
-	}
-	return b.String()
 }
 
 func seedText(s Style, seed report.Seed) string {
@@ -121,51 +101,6 @@ func seedText(s Style, seed report.Seed) string {
 		}
 	}
 	return strings.TrimSpace(s.text(seed.Verb) + " " + targets)
-}
-
-// countText is "3 deleted, 1 pruned"; it counts what the tables show.
-func countText(s Style, effects []report.Effect) string {
-	var parts []string
-	for start := 0; start < len(effects); {
-		o := effects[start].Outcome
-		end := start
-		for end < len(effects) && effects[end].Outcome == o {
-			end++
-		}
-		parts = append(parts, s.paint(outcomeColour(o), strconv.Itoa(end-start)+" "+s.text(lower(string(o)))))
-		start = end
-	}
-	return strings.Join(parts, ", ")
-}
-
-// effects shows a table of effects. Of each outcome a narrow one shows the first
-// hundred, and says how many it leaves out and how to see them.
-func (w *writer) effects(p *report.Plan, effects []report.Effect) {
-	shown, left := effects, 0
-	if !w.style.Wide {
-		shown, left = firstOfEach(effects, manyRows)
-	}
-	w.table(effectTable(w.style, p, shown))
-	if left > 0 {
-		w.line()
-		w.prose(strconv.Itoa(left)+" more are not listed here: -o wide, -o name and -o json have them all.", 2)
-	}
-}
-
-// firstOfEach keeps the first most effects of each outcome. Effects are sorted by
-// outcome.
-func firstOfEach(effects []report.Effect, most int) (shown []report.Effect, left int) {
-	run := 0
-	for i, e := range effects {
-		if i > 0 && effects[i-1].Outcome != e.Outcome {
-			run = 0
-		}
-		run++
-		if run <= most {
-			shown = append(shown, e)
-		}
-	}
-	return shown, len(effects) - len(shown)
 }
 
 func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {

@@ -68,7 +68,7 @@ func (s Style) kinds(item *report.RiskItem) string {
 	}
 	var parts []string
 	for _, k := range shown {
-		parts = append(parts, strconv.Itoa(k.Count)+" "+s.text(report.KubectlKind(k.APIVersion, k.Kind)))
+		parts = append(parts, strconv.Itoa(k.Count)+" "+s.text(report.ShortKindName(k.APIVersion, k.Kind)))
 	}
 	if left := len(byCount) - len(shown); left > 0 {
 		parts = append(parts, plural(left, "other kind"))

@@ -50,6 +50,9 @@ func (s Style) limit() int {
 	return s.Width
 }
 
+// all reports whether everything is to be said, and not only what a first screen needs.
+func (s Style) all() bool { return s.Wide || s.manner == marked }
+
 // text is foreign text as it may be shown.
 func (s Style) text(raw string) string {
 	switch s.manner {
@@ -62,8 +65,8 @@ func (s Style) text(raw string) string {
 	}
 }
 
-// name is the object as kubectl names it, as it may be shown.
-func (s Style) name(r report.Ref) string { return s.object(r.KubectlName()) }
+// name is the object by its short name, as it may be shown.
+func (s Style) name(r report.Ref) string { return s.object(r.ShortName()) }
 
 // object is the name of something, which Markdown sets apart from words.
 func (s Style) object(raw string) string {
@@ -78,7 +81,7 @@ func (s Style) place(r report.Ref) string {
 	if r.Namespace == "" {
 		return s.name(r)
 	}
-	return s.object(r.KubectlName() + " -n " + r.Namespace)
+	return s.object(r.ShortName() + " -n " + r.Namespace)
 }
 
 // pick chooses between a sign and its ASCII spelling.

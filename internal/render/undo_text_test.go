@@ -35,21 +35,21 @@ func TestUndoText(t *testing.T) {
 	want := `undo of /b: partly done; 1 made, 1 refused, 1 left as they are
 not everything was made
 
-N   DO       OBJECT                  OWNERS                RESULT
-1   create   deployment.apps/web                           made with uid 11
-2   create   replicaset.apps/web-1   deployment.apps/web   refused: forbidden
+N   DO       OBJECT       OWNERS       RESULT
+1   create   deploy/web                made with uid 11
+2   create   rs/web-1     deploy/web   refused: forbidden
 
 Left as it is:
 
-OBJECT           WHY
-configmap/gone   its content was not kept
+OBJECT    WHY
+cm/gone   its content was not kept
 
 References that are not written again:
 
-OBJECT                  OWNER            WHY
-replicaset.apps/web-1   configmap/gone   the owner is gone
+OBJECT     OWNER     WHY
+rs/web-1   cm/gone   the owner is gone
 
-deployment.apps/web: something to know.
+deploy/web: something to know.
 Journal: /b/undo/1
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
@@ -94,7 +94,7 @@ func TestUndoTextIsShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"event/a and 4 more   a record", "lease/l", "service/a, service/b, service/c and 2 more: its status is not restored.",
+		"event/a and 4 more   a record", "lease/l", "svc/a, svc/b, svc/c and 2 more: its status is not restored.",
 		"Nothing shows that the backup is of this cluster",
 	} {
 		if strings.Count(out.String(), want) != 1 {

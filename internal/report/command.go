@@ -74,6 +74,6 @@ func (r Ref) argument() string {
 }
 
 // word names an object for kubectl in one word: `pod/web -n shop`.
-func (r Ref) word() string { return ShellWord(r.KubectlName()) + r.inNamespace() }
+func (r Ref) word() string { return ShellWord(r.ShortName()) + r.inNamespace() }
 
 func (r Ref) inNamespace() string { return flag(r.Namespace != "", "-n "+ShellWord(r.Namespace)) }

@@ -20,9 +20,9 @@ func (r Ref) KubectlName() string {
 // FullName is the object with the namespace that it is in.
 func (r Ref) FullName() string {
 	if r.Namespace == "" {
-		return r.KubectlName()
+		return r.ShortName()
 	}
-	return r.KubectlName() + " in namespace " + r.Namespace
+	return r.ShortName() + " in namespace " + r.Namespace
 }
 
 // KubectlKind is a kind as kubectl takes it: `pod`, `deployment.apps`. A kind

@@ -48,10 +48,10 @@ func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
 		switch {
 		case ref.Namespace != "":
 		case t.many():
-			return t.clusterScoped(c, report.RefOf(ref).KubectlName()+" is")
+			return t.clusterScoped(c, report.RefOf(ref).ShortName()+" is")
 		default:
 			fmt.Fprintf(c.ErrOrStderr(), "warning: %s is cluster-scoped: -n %s does not apply to it\n",
-				render.Escape(report.RefOf(ref).KubectlName()), render.Escape(t.Namespaces.One))
+				render.Escape(report.RefOf(ref).ShortName()), render.Escape(t.Namespaces.One))
 		}
 	}
 	return nil

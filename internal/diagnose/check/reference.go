@@ -121,7 +121,7 @@ func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 }
 
 // name is an object as kubectl names it.
-func name(r object.Ref) string { return report.RefOf(r).KubectlName() }
+func name(r object.Ref) string { return report.RefOf(r).ShortName() }
 
 // why is what is known about a place that the snapshot does not cover.
 func why(err error) string {

@@ -61,7 +61,7 @@ func waitsForDependents(e *report.Effect) bool {
 
 // end says why a wait ends at an object; nil if it does not, or not without remedy.
 func (q *question) end(ctx context.Context, at report.Ref, e *report.Effect) *report.Deadlock {
-	name := at.KubectlName()
+	name := at.ShortName()
 	if e != nil && e.Outcome == report.Blocked {
 		switch reason.Code(e.Reason) {
 		case reason.WaitsForItself:
@@ -97,7 +97,7 @@ func names(refs []report.Ref) string {
 	const most = 3
 	var list []string
 	for _, r := range refs[:min(most, len(refs))] {
-		list = append(list, r.KubectlName())
+		list = append(list, r.ShortName())
 	}
 	if len(refs) > most {
 		list = append(list, "others")

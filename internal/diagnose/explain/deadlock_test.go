@@ -22,13 +22,13 @@ func TestDeadlocks(t *testing.T) {
 	}{
 		{
 			"it blocks itself", "v1 ConfigMap n/top uid=top owners=top! fin=foregroundDeletion deleting grace=0\n",
-			"WaitsForItself [top] configmap/top is its own owner and blocks its own deletion", []string{ends, keeps},
+			"WaitsForItself [top] cm/top is its own owner and blocks its own deletion", []string{ends, keeps},
 		},
 		{
 			"a circle", "v1 ConfigMap n/top uid=top owners=other! fin=foregroundDeletion deleting grace=0\n" +
 				"v1 ConfigMap n/other uid=other owners=top! fin=foregroundDeletion deleting grace=0",
-			"CycleOfWaiting [top] configmap/top and configmap/other are all being deleted in the foreground and wait for one another",
-			[]string{ends + "; these go, too: configmap/other", keeps + "; these go, too: configmap/other"},
+			"CycleOfWaiting [top] cm/top and cm/other are all being deleted in the foreground and wait for one another",
+			[]string{ends + "; these go, too: cm/other", keeps + "; these go, too: cm/other"},
 		},
 		{
 			"a dependent without a namespace", waiting + "rbac.authorization.k8s.io/v1 ClusterRole role uid=role owners=top!",

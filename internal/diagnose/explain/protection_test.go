@@ -29,7 +29,7 @@ func TestProtectedObjects(t *testing.T) {
 		{"a pod without its volumes", claim + "v1 Pod s/q node=n1",
 			"HeldByFinalizer ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods do not all show their volumes: q", nil},
 		{"the volume of a PVC in use", "v1 PersistentVolume disk phase=Bound claim=s/data:c fin=kubernetes.io/pv-protection deleting\n" + claim + owned,
-			"HeldByFinalizer InUse held by finalizer kubernetes.io/pv-protection: in use by persistentvolumeclaim/data", []string{"kubectl gc explain persistentvolumeclaim data -n s"}},
+			"HeldByFinalizer InUse held by finalizer kubernetes.io/pv-protection: in use by pvc/data", []string{"kubectl gc explain persistentvolumeclaim data -n s"}},
 		{"the volume of a PVC that goes", "v1 PersistentVolume disk phase=Bound claim=s/data:c fin=kubernetes.io/pv-protection deleting\n" + claim,
 			"BeingDeleted BeingDeleted goes if the PV controller releases a volume whose claim has gone, and the PV protection controller runs", nil},
 		{"the pod of a Job of somebody else",

@@ -90,7 +90,7 @@ func (q *question) otherUID() bool {
 func (q *question) undecidableMessage() string {
 	for _, o := range q.decision.Owners {
 		if o.Class == engine.Unresolved && o.Evidence != engine.NotAsked {
-			return "its owner " + report.RefOf(o.Ref).KubectlName() + ": " + q.evidenceText(o)
+			return "its owner " + report.RefOf(o.Ref).ShortName() + ": " + q.evidenceText(o)
 		}
 	}
 	return q.decision.Err.Error()
@@ -102,7 +102,7 @@ func (q *question) ownersOf(class engine.Class) []string {
 	var names []string
 	for _, o := range q.facts.Owners {
 		if o.Class == class {
-			names = append(names, report.RefOf(o.Ref).KubectlName())
+			names = append(names, report.RefOf(o.Ref).ShortName())
 		}
 	}
 	return names

@@ -41,7 +41,7 @@ func names(refs []report.Ref) string {
 	const most = 3
 	var list []string
 	for _, r := range refs[:min(len(refs), most)] {
-		list = append(list, r.KubectlName())
+		list = append(list, r.ShortName())
 	}
 	if len(refs) > most {
 		list = append(list, "…")

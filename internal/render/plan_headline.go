@@ -1,0 +1,85 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// planHeadline is the answer in a sentence: how many objects would be deleted, and
+// whether that comes to an end.
+func planHeadline(s Style, p *report.Plan, caused []report.Effect) string {
+	head := seedText(s, p.Seed)
+	if ns, several := namespaces(p.Seed.Targets, func(r *report.Ref) report.Ref { return *r }); several {
+		head += " in several namespaces"
+	} else if ns != "" {
+		head += " -n " + s.text(ns)
+	}
+	if p.Seed.Policy != "" && p.Seed.Policy != "Background" {
+		head += " (" + s.text(lower(p.Seed.Policy)) + ")"
+	}
+	return head + ": " + verdict(s, p, caused)
+}
+
+// verdict is what the request comes to.
+func verdict(s Style, p *report.Plan, caused []report.Effect) string {
+	refused := func(e report.Effect) bool { return e.Reason == "RequestRefused" }
+	switch {
+	case len(caused) > 0 && !slices.ContainsFunc(caused, func(e report.Effect) bool { return !refused(e) }):
+		return s.paint(outcomeColour(report.Kept), "refused by the API server; nothing would be deleted")
+	case len(caused) == 0 && p.Complete:
+		return "nothing changes"
+	case len(caused) == 0:
+		return "nothing is known to change"
+	}
+	counts := map[report.Outcome]int{}
+	for i := range caused {
+		counts[caused[i].Outcome]++
+	}
+	var parts []string
+	switch n := counts[report.Deleted]; {
+	case n > 0:
+		parts = append(parts, s.paint(outcomeColour(report.Deleted), plural(n, "object")+" would be deleted"))
+	case counts[report.Blocked] == 0:
+		parts = append(parts, "nothing would be deleted")
+	}
+	if n := counts[report.Blocked]; n > 0 {
+		parts = append(parts, s.paint(outcomeColour(report.Blocked), hangs(p, caused, n, len(parts) > 0)))
+	}
+	for _, o := range []struct {
+		outcome report.Outcome
+		text    string
+	}{
+		{report.Orphaned, "orphaned"}, {report.Pruned, "would lose an owner reference"}, {report.Kept, "would stay"}, {report.Unknown, "not known"},
+	} {
+		if n := counts[o.outcome]; n > 0 {
+			parts = append(parts, s.paint(outcomeColour(o.outcome), strconv.Itoa(n)+" "+o.text))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// hangs says of how many objects that they do not go, and whether what was asked for is
+// among them.
+func hangs(p *report.Plan, caused []report.Effect, n int, after bool) string {
+	targets := 0
+	for i := range caused {
+		if caused[i].Outcome == report.Blocked && slices.Contains(p.Seed.Targets, caused[i].Object) {
+			targets++
+		}
+	}
+	then := ""
+	if after {
+		then = " then"
+	}
+	switch {
+	case targets == 0:
+		return plural(n, "object") + " would" + then + " HANG"
+	case len(p.Seed.Targets) == 1:
+		return "it would" + then + " HANG"
+	default:
+		return strconv.Itoa(targets) + " of " + strconv.Itoa(len(p.Seed.Targets)) + " would" + then + " HANG"
+	}
+}

@@ -1,0 +1,301 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+const (
+	// screenWidth is the number of columns that the first screen of an answer takes at
+	// most, wherever it is written to.
+	screenWidth = 100
+	// screenLines is the number of lines that it takes at most, headLines those of the
+	// answer, and listLines those up to which a plan lists its objects.
+	screenLines, headLines, listLines = 25, 3, 16
+	// labelWidth is the room for the word before each part of the first screen.
+	labelWidth = 8
+)
+
+// screen is the first look at a plan: what hangs, the data, what comes back, what stays,
+// and the rest by kind. It has 25 lines at most, whatever the size of the plan; -o wide
+// has every object.
+func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
+	w.style.Width = narrow(w.style.Width)
+	var below strings.Builder // what stands below the parts decides how much room they have
+	rest := &writer{Writer: bufio.NewWriter(&below), style: w.style}
+	rest.beside(p, before)
+	rest.finalizers(p)
+	writeNotes(rest, planNotes(w.style, p))
+	w.err = cmp.Or(w.err, rest.done())
+
+	w.prose(planHeadline(w.style, p, caused), 2)
+	if list, ok := w.listing(p, caused); ok {
+		w.WriteString(list)
+		if list != "" && len(before)+len(p.Stuck) > 0 {
+			w.line()
+		}
+	} else {
+		w.parts(p, caused, screenLines-strings.Count(below.String(), "\n")-headLines)
+	}
+	w.WriteString(below.String())
+}
+
+// narrow is a width within the first screen's.
+func narrow(width int) int {
+	if width <= 0 {
+		return screenWidth
+	}
+	return min(width, screenWidth)
+}
+
+// listing is a table of the effects, when they are few.
+func (w *writer) listing(p *report.Plan, caused []report.Effect) (string, bool) {
+	if len(caused) == 0 {
+		return "", true
+	}
+	if counted(p, caused) {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString("\n")
+	if err := effectTable(w.style, p, caused).write(&b, w.style); err != nil {
+		w.err = cmp.Or(w.err, err)
+		return "", true
+	}
+	return b.String(), strings.Count(b.String(), "\n") <= listLines
+}
+
+// parts sums the effects up, in so many lines.
+func (w *writer) parts(p *report.Plan, caused []report.Effect, room int) {
+	s, at := w.style, namespaceOf(p)
+	var held, unknown, stays, back groups
+	for i := range caused {
+		e := &caused[i]
+		switch e.Outcome {
+		case report.Blocked:
+			held.add(e, hanging(s, e))
+		case report.Unknown:
+			unknown.add(e, why(s, *e))
+		case report.Kept, report.Orphaned, report.Pruned:
+			stays.add(e, lower(string(e.Outcome))+": "+why(s, *e))
+		case report.Deleted:
+			if again := recreated(s, *e); again != "" {
+				back.add(e, strings.TrimPrefix(again, "; comes back: "))
+			}
+		}
+	}
+	held.rootsFirst()
+	rest, hidden := restOf(p, caused)
+	list := []*part{
+		{"HANGS", held.items(s, at), 6},
+		{"UNKNOWN", unknown.items(s, at), 3},
+		{"DATA", commas(dataCounts(s, p, caused)), 3},
+		{"ONCE", awaited(s, caused), 2},
+		{"BACK", back.items(s, at), 2},
+		{"STAYS", stays.items(s, at), 3},
+		{"GOES", commas(rest.words(s)), 3},
+	}
+	shrink(list, s.Width, room)
+	for _, x := range list {
+		w.part(x)
+	}
+	w.prose(hiddenText(hidden)+"Every object and why: -o wide.", 2)
+}
+
+// part is one part of the first screen: a word, what there is to say, and in how many
+// lines at most.
+type part struct {
+	label string
+	items []string
+	most  int
+}
+
+// shrink takes lines from the longest parts, the last of them first, until all have room.
+func shrink(list []*part, width, room int) {
+	for {
+		total, longest, lines := 0, list[0], 0
+		for _, x := range list {
+			n := len(x.lay(width))
+			if total += n; n >= lines {
+				longest, lines = x, n
+			}
+		}
+		if total < room || lines <= 1 {
+			return
+		}
+		longest.most = lines - 1
+	}
+}
+
+// namespaceOf is the namespace that does not have to be said: that of the target.
+func namespaceOf(p *report.Plan) string {
+	if len(p.Seed.Targets) == 0 {
+		return ""
+	}
+	if t := p.Seed.Targets[0]; t.Namespace == "" && isContainer(t) {
+		return t.Name
+	}
+	return p.Seed.Targets[0].Namespace
+}
+
+// part writes a part, the word in front of it.
+func (w *writer) part(x *part) {
+	label := x.label
+	for i, line := range x.lay(w.style.Width) {
+		if i > 0 {
+			label = ""
+		}
+		w.line(w.style.paint(bold, label), strings.Repeat(" ", labelWidth-len(label)), line)
+	}
+}
+
+// lay lays the items below each other. What does not fit is counted.
+func (x *part) lay(width int) []string {
+	room := width - labelWidth
+	var lines []string
+	for i, item := range x.items {
+		laid := wrapText(item, room, 2)
+		for j := range laid[1:] {
+			laid[j+1] = "  " + laid[j+1]
+		}
+		last := i == len(x.items)-1
+		switch free := x.most - len(lines) - len(laid); {
+		case free > 0, free == 0 && last:
+			lines = append(lines, laid...)
+		case len(x.items) == 1 && x.most > 1:
+			return append(laid[:x.most-1], "  more: -o wide")
+		case len(lines) == 0 && x.most > 1 && !last: // the first is longer than what there is room for
+			lines = append(append(lines, laid[:x.most-1]...), "  more, and of "+strconv.Itoa(len(x.items)-1)+" others: -o wide")
+			return lines
+		default:
+			return append(lines, strconv.Itoa(len(x.items)-i)+" more: -o wide")
+		}
+	}
+	return lines
+}
+
+// commas joins counts to one item.
+func commas(counts []string) []string {
+	if len(counts) == 0 {
+		return nil
+	}
+	return []string{strings.Join(counts, ", ")}
+}
+
+// beside says in a line each what happens without the request, and what the collector
+// tries in vain.
+func (w *writer) beside(p *report.Plan, before []report.Effect) {
+	if len(before) > 0 {
+		verb := " are"
+		if len(before) == 1 {
+			verb = " is"
+		}
+		w.prose(plural(len(before), "other object")+verb+" garbage or being deleted already, without this request: -o wide.", 2)
+	}
+	if n := len(p.Stuck); n > 0 {
+		w.prose("The garbage collector tries "+plural(n, "request")+" again and again, without effect; the first: "+w.style.text(p.Stuck[0].Message)+".", 2)
+	}
+}
+
+// hanging says what holds an object, and what is known of who would let it go.
+func hanging(s Style, e *report.Effect) string {
+	if reason.Code(e.Reason) == reason.ContentRemains {
+		return "waits for its content"
+	}
+	text := why(s, *e)
+	var own []report.Release
+	for _, r := range e.Once {
+		if r.Object == e.Object && r.State != report.ControllerRuns {
+			own = addFinalizer(own, r)
+		}
+	}
+	if len(own) == 0 || e.Reason == "InUse" {
+		return text
+	}
+	return text + "; " + stateText(own)
+}
+
+// awaited says what goes only when finalizers come off: those whose controllers run, and
+// others.
+func awaited(s Style, caused []report.Effect) []string {
+	f := futureOf(caused)
+	var items []string
+	if len(f.soon) > 0 {
+		items = append(items, controllers(s, f.soon)+": "+strconv.Itoa(f.goSoon)+" of these go only then")
+	}
+	if len(f.held) > 0 && f.goLater > 0 {
+		items = append(items, finalizerNames(s, f.held)+" comes off: "+strconv.Itoa(f.goLater)+" more go then ("+stateText(f.held)+")")
+	}
+	return items
+}
+
+// groups are objects of one kind and namespace of which the same is to be said, in the
+// order in which they turn up.
+type groups struct {
+	order []groupKey
+	refs  map[groupKey][]report.Ref
+	// waits marks groups of objects that wait for others.
+	waits map[groupKey]bool
+}
+
+type groupKey struct{ kind, namespace, text string }
+
+func (g *groups) add(e *report.Effect, text string) {
+	if g.refs == nil {
+		g.refs, g.waits = map[groupKey][]report.Ref{}, map[groupKey]bool{}
+	}
+	key := groupKey{e.Object.APIVersion + "/" + e.Object.Kind, e.Object.Namespace, text}
+	if g.refs[key] == nil {
+		g.order = append(g.order, key)
+	}
+	g.refs[key] = append(g.refs[key], e.Object)
+	if e.BlockedBy != nil && len(e.BlockedBy.Finalizers) == 0 && len(e.BlockedBy.Dependents)+len(e.BlockedBy.Conditions) > 0 {
+		g.waits[key] = true
+	}
+}
+
+// rootsFirst puts those who wait for others last.
+func (g *groups) rootsFirst() {
+	slices.SortStableFunc(g.order, func(a, b groupKey) int {
+		switch {
+		case g.waits[a] == g.waits[b]:
+			return len(g.refs[b]) - len(g.refs[a])
+		case g.waits[a]:
+			return 1
+		default:
+			return -1
+		}
+	})
+}
+
+// items has a text for each group: one object by its name, more of them by their kind.
+// The namespace is said unless it is home.
+func (g *groups) items(s Style, home string) []string {
+	items := make([]string, len(g.order))
+	for i, key := range g.order {
+		refs := g.refs[key]
+		who := s.name(refs[0])
+		if len(refs) > 1 {
+			who = countOf(s, len(refs), refs[0].APIVersion, refs[0].Kind) + " (" + someNames(s, refs) + ")"
+		}
+		if key.namespace != "" && key.namespace != home {
+			who += " -n " + s.text(key.namespace)
+		}
+		items[i] = who + ": " + key.text
+	}
+	return items
+}
+
+func someNames(s Style, refs []report.Ref) string {
+	var names []string
+	for _, r := range refs[:min(len(refs), manyNames)] {
+		names = append(names, s.text(r.Name))
+	}
+	return enumerate(names, len(refs))
+}

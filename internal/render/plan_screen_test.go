@@ -1,0 +1,82 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// TestScreenFits: whatever is in a plan, its first screen has 25 lines of 100 columns at
+// most, and the answer is in the first of them.
+func TestScreenFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPlan(t)
+		width := rapid.SampledFrom([]int{0, 80, 100, 200}).Draw(t, "width")
+		var b bytes.Buffer
+		if err := PlanTable(&b, Style{Width: width}, p); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		if len(lines) > 25 {
+			t.Errorf("%d lines:\n%s", len(lines), b.String())
+		}
+		for _, line := range lines {
+			if n := displayWidth(line); n > 100 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+		if len(p.Effects) > 0 && !strings.Contains(lines[0], "would") && !strings.Contains(lines[0], "nothing") && !strings.Contains(lines[0], "orphaned") &&
+			!strings.Contains(lines[0], "not known") && !strings.Contains(lines[1], "would") {
+			t.Errorf("no answer in the first line: %s", lines[0])
+		}
+	})
+}
+
+func displayWidth(line string) int { return width(line) }
+
+// drawPlan is the delete of a namespace, or of objects in it, with up to hundreds of
+// objects of some kinds, names up to their greatest length, and long sentences.
+func drawPlan(t *rapid.T) *report.Plan {
+	var p report.Plan
+	p.Source.Type = rapid.SampledFrom([]string{"cluster", "dump"}).Draw(t, "source")
+	p.Seed = report.Seed{Verb: "delete", Policy: "Background", Targets: []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}}
+	p.Complete, p.Digest = rapid.Bool().Draw(t, "complete"), "sha256:"+strings.Repeat("a", 64)
+	kinds := []report.Ref{
+		{APIVersion: "v1", Kind: "Namespace"}, {APIVersion: "v1", Kind: "Pod"}, {APIVersion: "v1", Kind: "Event"}, {APIVersion: "v1", Kind: "Secret"},
+		{APIVersion: "v1", Kind: "PersistentVolumeClaim"}, {APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"}, {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSlice"},
+	}
+	for i := range rapid.IntRange(0, 30).Draw(t, "custom") {
+		kinds = append(kinds, report.Ref{APIVersion: "very.long.group.of.an.operator.example.com/v1", Kind: fmt.Sprintf("Thing%d", i)})
+	}
+	for _, kind := range kinds {
+		p.Summary.ByKind = append(p.Summary.ByKind, report.Count{APIVersion: kind.APIVersion, Kind: kind.Kind, Data: map[string]report.Data{
+			"PersistentVolumeClaim": report.VolumeData, "Secret": report.SecretData, "Thing1": report.CustomData,
+		}[kind.Kind]})
+	}
+	name := rapid.StringMatching(`[a-z]{1,4}|[a-z]{60,63}`)
+	message := rapid.StringMatching(`[a-z]{1,9}( [a-z]{1,9}){0,30}`)
+	for range rapid.SampledFrom([]int{0, 1, 5, 13, 60, 300}).Draw(t, "objects") {
+		e := report.Effect{Object: rapid.SampledFrom(kinds).Draw(t, "kind"), Outcome: rapid.SampledFrom(report.Outcomes()).Draw(t, "outcome")}
+		e.Object.Name, e.Object.Namespace = name.Draw(t, "name"), rapid.SampledFrom([]string{"", "shop", "pay"}).Draw(t, "namespace")
+		e.Reason, e.Message = "OwnersAbsent", message.Draw(t, "message")
+		if e.Outcome == report.Blocked {
+			e.BlockedBy = &report.BlockedBy{Finalizers: []string{"example.com/" + name.Draw(t, "finalizer")}}
+			e.Once = []report.Release{{Object: e.Object, Finalizer: e.BlockedBy.Finalizers[0], State: report.ControllerUnknown}}
+		}
+		if e.Outcome == report.Deleted && rapid.Bool().Draw(t, "again") {
+			e.Recreator = name.Draw(t, "recreator")
+		}
+		e.AlreadyHappening = rapid.IntRange(0, 9).Draw(t, "already") == 0
+		e.DependsOnTiming = rapid.IntRange(0, 9).Draw(t, "timing") == 0
+		p.Effects = append(p.Effects, e)
+	}
+	for i := range rapid.IntRange(0, 40).Draw(t, "gaps") {
+		p.Gaps = append(p.Gaps, report.Gap{APIVersion: "v1", Resource: fmt.Sprintf("things%d", i)})
+	}
+	return &p
+}
