@@ -62,7 +62,7 @@ func TestStorageOfNamespace(t *testing.T) {
 	if data[report.VolumeData] != 2 || data[report.SecretData] != 1 {
 		t.Errorf("counted: %v", p.Summary.ByKind)
 	}
-	s.gc(s.ctx, "dry-run", "delete", "namespace/"+s.namespace).want(t, 0, "Data that goes, or may go:", "(Retain): stays when the PVC is gone")
+	s.gc(s.ctx, "dry-run", "delete", "namespace/"+s.namespace).want(t, 0, "DATA ", "data stays")
 }
 
 // TestImmortalNamespaces: of a namespace that the server refuses to delete nothing is

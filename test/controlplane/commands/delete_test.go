@@ -62,7 +62,7 @@ func TestDeleteHeld(t *testing.T) {
 	s := enter(t, collector)
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [example.com/lock]}}`)
 	a := s.confirmed("delete", "configmap/held", "-n", s.namespace, "--timeout=2s", "-o", "json")
-	r := a.want(t, 6, "configmap/held waits (finalizer example.com/lock)").run(t)
+	r := a.want(t, 6, "cm/held waits (finalizer example.com/lock)").run(t)
 	if r.State != report.TimedOut || len(r.Differences) > 0 || len(r.Pending) != 1 {
 		t.Errorf("%+v", r)
 	}

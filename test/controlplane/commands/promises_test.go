@@ -62,7 +62,7 @@ func TestGarbageIsProtected(t *testing.T) {
 	defer s.kubectl(nil, "patch", "namespace", s.namespace, "--type=merge", "-p", `{"metadata":{"ownerReferences":null}}`)
 	before := s.world()
 	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace", "--wait=false"}
-	s.typed(s.ctx, s.said(), args...).want(t, 5, "configmap/kept", "ProtectedByAnnotation")
+	s.typed(s.ctx, s.said(), args...).want(t, 5, "cm/kept", "ProtectedByAnnotation")
 	s.unchanged(before)
 	if at := s.kubectl(nil, "get", "namespace", s.namespace, "-o", "jsonpath={.metadata.deletionTimestamp}"); len(at) > 0 {
 		t.Errorf("the namespace is being deleted since %s", at)

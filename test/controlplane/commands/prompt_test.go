@@ -39,10 +39,10 @@ func TestPromptIsAboutTheRequest(t *testing.T) {
 		// seen are the objects that the plan may name.
 		seen []string
 	}{
-		{"collect", []string{"collect"}, map[string]int{"configmap deleted": 4}, []string{"a", "below-a", "b", "below-b"}},
-		{"delete", []string{"delete", "configmap/alive", "--cascade=foreground"}, map[string]int{"configmap deleted": 2}, []string{"alive", "below-alive"}},
-		{"delete in the background", []string{"delete", "configmap/alive"}, map[string]int{"configmap deleted": 2}, []string{"alive", "below-alive"}},
-		{"orphan", []string{"delete", "configmap/alive", "--cascade=orphan"}, map[string]int{"configmap changed": 1, "configmap deleted": 1}, []string{"alive", "below-alive"}},
+		{"collect", []string{"collect"}, map[string]int{"cm deleted": 4}, []string{"a", "below-a", "b", "below-b"}},
+		{"delete", []string{"delete", "configmap/alive", "--cascade=foreground"}, map[string]int{"cm deleted": 2}, []string{"alive", "below-alive"}},
+		{"delete in the background", []string{"delete", "configmap/alive"}, map[string]int{"cm deleted": 2}, []string{"alive", "below-alive"}},
+		{"orphan", []string{"delete", "configmap/alive", "--cascade=orphan"}, map[string]int{"cm changed": 1, "cm deleted": 1}, []string{"alive", "below-alive"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			other := enterAs(t, "other-than-"+strings.ReplaceAll(x.name, " ", "-"))

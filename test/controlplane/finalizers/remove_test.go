@@ -72,7 +72,7 @@ func TestFreesAllOfAKind(t *testing.T) {
 		s.delete(s.in("configmaps/"+name), "Background")
 	}
 	args := []string{"remove-finalizer", "configmaps", "--all-of-kind", "example.com/hold", "-n", s.namespace}
-	s.want(s.gc(append(args, "--dry-run")...), 0, "configmap/a", "configmap/b", "1 that are not being deleted")
+	s.want(s.gc(append(args, "--dry-run")...), 0, "cm/a", "cm/b", "1 that are not being deleted")
 	s.want(s.confirmed(args...), 0)
 	if s.at(s.in("configmaps/a")) != nil || s.at(s.in("configmaps/b")) != nil {
 		t.Error("not freed")
@@ -159,7 +159,7 @@ func TestNamespace(t *testing.T) {
 	path := "/api/v1/namespaces/" + s.namespace
 	s.delete(path, "Background")
 	args := []string{"remove-finalizer", "namespace/" + s.namespace, "kubernetes"}
-	s.want(s.gc(args...), 5, "has content", "--force-namespace", "configmap/left")
+	s.want(s.gc(args...), 5, "has content", "--force-namespace", "cm/left")
 	s.delete(s.in("configmaps/left"), "Background")
 	s.want(s.confirmed(args...), 0)
 	if s.at(path) != nil {
