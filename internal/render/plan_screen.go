@@ -83,7 +83,7 @@ func (w *writer) parts(p *report.Plan, caused []report.Effect, room int) {
 		case report.Unknown:
 			unknown.add(e, why(s, *e))
 		case report.Kept, report.Orphaned, report.Pruned:
-			stays.add(e, lower(string(e.Outcome))+": "+why(s, *e))
+			stays.add(e, why(s, *e))
 		case report.Deleted:
 			if again := recreated(s, *e); again != "" {
 				back.add(e, strings.TrimPrefix(again, "; comes back: "))
@@ -96,12 +96,12 @@ func (w *writer) parts(p *report.Plan, caused []report.Effect, room int) {
 		{"HANGS", held.items(s, at), 6},
 		{"UNKNOWN", unknown.items(s, at), 3},
 		{"DATA", commas(dataCounts(s, p, caused)), 3},
-		{"ONCE", awaited(s, caused), 2},
+		{"LATER", awaited(s, caused), 2},
 		{"BACK", back.items(s, at), 2},
 		{"STAYS", stays.items(s, at), 3},
 		{"GOES", commas(rest.words(s)), 3},
 	}
-	shrink(list, s.Width, room)
+	shrink(list, s, room)
 	for _, x := range list {
 		w.part(x)
 	}
@@ -117,11 +117,11 @@ type part struct {
 }
 
 // shrink takes lines from the longest parts, the last of them first, until all have room.
-func shrink(list []*part, width, room int) {
+func shrink(list []*part, s Style, room int) {
 	for {
 		total, longest, lines := 0, list[0], 0
 		for _, x := range list {
-			n := len(x.lay(width))
+			n := len(x.lay(s))
 			if total += n; n >= lines {
 				longest, lines = x, n
 			}
@@ -147,7 +147,7 @@ func namespaceOf(p *report.Plan) string {
 // part writes a part, the word in front of it.
 func (w *writer) part(x *part) {
 	label := x.label
-	for i, line := range x.lay(w.style.Width) {
+	for i, line := range x.lay(w.style) {
 		if i > 0 {
 			label = ""
 		}
@@ -155,29 +155,42 @@ func (w *writer) part(x *part) {
 	}
 }
 
-// lay lays the items below each other. What does not fit is counted.
-func (x *part) lay(width int) []string {
-	room := width - labelWidth
+// lay lays the items below each other. What does not fit is cut, and counted.
+func (x *part) lay(s Style) []string {
+	width := s.Width - labelWidth
 	var lines []string
 	for i, item := range x.items {
-		laid := wrapText(item, room, 2)
+		laid := wrapText(item, width, 2)
 		for j := range laid[1:] {
 			laid[j+1] = "  " + laid[j+1]
 		}
-		last := i == len(x.items)-1
-		switch free := x.most - len(lines) - len(laid); {
-		case free > 0, free == 0 && last:
+		left := len(x.items) - i - 1 // below this one
+		room := x.most - len(lines)
+		if left > 0 {
+			room-- // for how many they are
+		}
+		switch {
+		case len(laid) <= room:
 			lines = append(lines, laid...)
-		case len(x.items) == 1 && x.most > 1:
-			return append(laid[:x.most-1], "  more: -o wide")
-		case len(lines) == 0 && x.most > 1 && !last: // the first is longer than what there is room for
-			lines = append(append(lines, laid[:x.most-1]...), "  more, and of "+strconv.Itoa(len(x.items)-1)+" others: -o wide")
+		case i > 0:
+			return append(lines, strconv.Itoa(left+1)+" more: -o wide")
+		case left > 0 && room > 0:
+			lines = append(cut(laid, room, s), strconv.Itoa(left)+" more: -o wide")
 			return lines
 		default:
-			return append(lines, strconv.Itoa(len(x.items)-i)+" more: -o wide")
+			return cut(laid, max(room, 1), s)
 		}
 	}
 	return lines
+}
+
+// cut keeps so many lines, and says that there were more.
+func cut(lines []string, n int, s Style) []string {
+	more := s.pick(" … (-o wide)", " ... (-o wide)")
+	kept := slices.Clone(lines[:n])
+	last := strings.TrimRight(kept[n-1], " ")
+	kept[n-1] = prefixOf(last, s.Width-labelWidth-width(more)) + more
+	return kept
 }
 
 // commas joins counts to one item.
@@ -211,7 +224,7 @@ func hanging(s Style, e *report.Effect) string {
 	text := why(s, *e)
 	var own []report.Release
 	for _, r := range e.Once {
-		if r.Object == e.Object && r.State != report.ControllerRuns {
+		if r.Object == e.Object && r.State == report.ControllerUnknown {
 			own = addFinalizer(own, r)
 		}
 	}
@@ -227,10 +240,10 @@ func awaited(s Style, caused []report.Effect) []string {
 	f := futureOf(caused)
 	var items []string
 	if len(f.soon) > 0 {
-		items = append(items, controllers(s, f.soon)+": "+strconv.Itoa(f.goSoon)+" of these go only then")
+		items = append(items, strconv.Itoa(f.goSoon)+" of these only once "+controllers(s, f.soon))
 	}
 	if len(f.held) > 0 && f.goLater > 0 {
-		items = append(items, finalizerNames(s, f.held)+" comes off: "+strconv.Itoa(f.goLater)+" more go then ("+stateText(f.held)+")")
+		items = append(items, plural(f.goLater, "more object")+" if finalizer "+finalizerNames(s, f.held)+" comes off ("+stateText(f.held)+")")
 	}
 	return items
 }
@@ -255,7 +268,8 @@ func (g *groups) add(e *report.Effect, text string) {
 		g.order = append(g.order, key)
 	}
 	g.refs[key] = append(g.refs[key], e.Object)
-	if e.BlockedBy != nil && len(e.BlockedBy.Finalizers) == 0 && len(e.BlockedBy.Dependents)+len(e.BlockedBy.Conditions) > 0 {
+	if reason.Code(e.Reason) == reason.ContentRemains ||
+		e.BlockedBy != nil && len(e.BlockedBy.Finalizers) == 0 && len(e.BlockedBy.Dependents)+len(e.BlockedBy.Conditions) > 0 {
 		g.waits[key] = true
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// manyRunRows is the number of rows of each table that a first screen of a run shows.
+const manyRunRows = 6
+
 // RunText is what became of a plan, for people: what the server confirmed, what is
 // still on its way, and where the cluster is not as predicted.
 func RunText(out io.Writer, s Style, r *report.Run) error {
@@ -25,19 +28,19 @@ func RunText(out io.Writer, s Style, r *report.Run) error {
 	}
 	if len(rows) > 0 {
 		w.line()
-		w.table(writeTable(s, rows))
+		w.table(writeTable(s, rows).first(manyRunRows, s))
 	}
 	if len(r.Surprises) > 0 {
 		w.line()
 		w.prose("Not in the plan, and so not sent:", 2)
 		w.line()
-		w.table(surpriseTable(s, r.Surprises))
+		w.table(surpriseTable(s, r.Surprises).first(manyRunRows, s))
 	}
 	if len(r.Pending) > 0 {
 		w.line()
 		w.prose("On the way, and not gone yet:", 2)
 		w.line()
-		w.table(pendingTable(s, r.Pending))
+		w.table(pendingTable(s, r.Pending).first(manyRunRows, s))
 	}
 	w.drift(r)
 	if r.Bundle != "" {
@@ -103,7 +106,7 @@ func (w *writer) drift(r *report.Run) {
 	for _, d := range r.Differences {
 		t.add(red, s.text(string(d.Reason)), s.text(d.Object.Namespace), s.name(d.Object), s.text(string(d.Predicted)), s.text(d.Message))
 	}
-	w.table(t)
+	w.table(t.first(manyRunRows, s))
 }
 
 func writeTable(s Style, writes []report.RunWrite) *table {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -61,6 +62,18 @@ type row struct {
 
 func (t *table) add(colour string, cells ...string) {
 	t.rows = append(t.rows, row{cells: cells, colour: colour})
+}
+
+// first keeps the first rows for a first screen, and counts the others; a wide text has
+// all of them.
+func (t *table) first(most int, s Style) *table {
+	if left := len(t.rows) - most; !s.Wide && left > 1 {
+		t.rows = t.rows[:most]
+		cells := make([]string, len(t.headers))
+		cells[0] = "and " + strconv.Itoa(left) + " more: -o wide"
+		t.add("", cells...)
+	}
+	return t
 }
 
 // write lays the table out. A table without rows is nothing at all.

@@ -9,6 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// manyUndoRows is the number of steps that a first screen of an undo shows.
+const manyUndoRows = 10
+
 // UndoText is an undo for people: what is made and in which order, what is left and
 // why, and after it was carried out what became of it.
 func UndoText(out io.Writer, s Style, u *report.Undo) error {
@@ -19,13 +22,13 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	}
 	if len(u.Steps) > 0 {
 		w.line()
-		w.table(undoTable(s, u))
+		w.table(undoTable(s, u).first(manyUndoRows, s))
 	}
 	if len(u.Skipped) > 0 {
 		w.line()
 		w.prose("Left as it is:", 2)
 		w.line()
-		w.table(skipTable(s, u.Skipped))
+		w.table(skipTable(s, u.Skipped).first(manyRunRows, s))
 	}
 	// Of an undo that was interrupted each object is told once: what is not said here, the
 	// next one says.
@@ -34,7 +37,7 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.line()
 		w.prose("References that are not written again:", 2)
 		w.line()
-		w.table(rows)
+		w.table(rows.first(manyRunRows, s))
 	}
 	var notes []string
 	if !interrupted {
