@@ -53,6 +53,9 @@ type boxes struct {
 	Name      []string    `json:"name"`
 	UID       []types.UID `json:"uid"`
 	Targets   []int       `json:"targets,omitempty"`
+	// Data and Quiet are the objects that are shown first, and not at first.
+	Data  []int `json:"data,omitempty"`
+	Quiet []int `json:"quiet,omitempty"`
 	// Note and Why are what the drawing says of an object, by its number.
 	Note       map[string]string   `json:"note,omitempty"`
 	Why        map[string]string   `json:"why,omitempty"`
@@ -134,8 +137,17 @@ func payloadOf(d Document) (*payload, error) {
 	for i := range d.Scene.Arrows {
 		s.addArrow(&d.Scene.Arrows[i])
 	}
+	s.Boxes.Data, s.Boxes.Quiet = dataAmong(d.Scene.Boxes, d.Plan), quietAmong(d.Scene, s.asked())
 	s.Kinds, s.Namespaces, s.Looks, s.Classes = s.kinds.list, s.namespaces.list, s.looks.list, s.classes.list
 	return &s.payload, nil
+}
+
+// asked is the box of the object that is explained, or -1.
+func (s *shelf) asked() int {
+	if s.Explained == nil {
+		return -1
+	}
+	return s.Explained.Object
 }
 
 // shownOf is a plan without its account, which a page does not show: it is about the

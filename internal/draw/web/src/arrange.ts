@@ -1,26 +1,70 @@
 // What is not shown leaves no hole: bands of the drawing in which nothing is left are
-// made narrow, and everything below moves up. Nothing changes its column or its
-// order, so whoever knows the drawing still finds their way.
+// made narrow, columns in which nothing is left vanish, and everything beyond moves up
+// or to the left. Nothing changes its column or its order, so whoever knows the drawing
+// still finds their way.
 import type { World } from "./world.ts";
 
 const breath = 24;
 const label = 34; // of an area
 
+type Move = (at: number) => number;
+
 /** arrange places what is shown, from where the layout has put it. */
 export function arrange(world: World, shown: Uint8Array): void {
   const { boxes, arrows, areas } = world.payload;
-  const move = shown.every((s) => s === 1) ? null : squeeze(bands(world, shown));
+  const all = shown.every((s) => s === 1);
+  const left: Move = all ? (x) => x : without(emptyColumns(world, shown));
+  const up: Move = all ? (y) => y : squeeze(bands(world, shown));
   for (let i = 0; i < world.rects.length; i += 4) {
-    world.rects[i + 1] = move ? move(boxes.rects[i + 1]!) : boxes.rects[i + 1]!;
+    world.rects[i] = left(boxes.rects[i]!);
+    world.rects[i + 1] = up(boxes.rects[i + 1]!);
   }
-  for (let i = 1; i < world.paths.length; i += 2) {
-    world.paths[i] = move ? move(arrows.paths[i]!) : arrows.paths[i]!;
+  for (let i = 0; i < world.paths.length; i += 2) {
+    world.paths[i] = left(arrows.paths[i]!);
+    world.paths[i + 1] = up(arrows.paths[i + 1]!);
   }
   world.areaRects.forEach((rect, i) => {
-    const [, y, , h] = areas[i]!.rect;
-    rect.y = move ? move(y) : y;
-    rect.h = (move ? move(y + h) : y + h) - rect.y;
+    const [x, y, w, h] = areas[i]!.rect;
+    [rect.x, rect.y] = [left(x), up(y)];
+    [rect.w, rect.h] = [left(x + w) - rect.x, up(y + h) - rect.y];
   });
+}
+
+/** emptyColumns are the stretches of the horizontal axis with boxes of which none is shown. */
+function emptyColumns(world: World, shown: Uint8Array): [number, number][] {
+  const { rects } = world.payload.boxes;
+  const stretches = (wanted: number) => {
+    const found: [number, number][] = [];
+    for (let i = 0; i < world.count; i++) {
+      if (shown[i] === wanted) found.push([rects[i * 4]!, rects[i * 4]! + rects[i * 4 + 2]!]);
+    }
+    return merge(found);
+  };
+  const used = stretches(1);
+  const empty: [number, number][] = [];
+  let k = 0;
+  for (const [from, to] of stretches(0)) {
+    let at = from;
+    while (k < used.length && used[k]![1] <= from) k++;
+    for (let n = k; n < used.length && used[n]![0] < to; n++) {
+      if (used[n]![0] > at) empty.push([at, used[n]![0]]);
+      at = Math.max(at, used[n]![1]);
+    }
+    if (at < to) empty.push([at, to]);
+  }
+  return empty;
+}
+
+/** without maps an axis to one that lacks some stretches. */
+function without(gone: [number, number][]): Move {
+  return (x) => {
+    let less = 0;
+    for (const [from, to] of gone) {
+      if (from >= x) break;
+      less += Math.min(x, to) - from;
+    }
+    return x - less;
+  };
 }
 
 /** bands are the stretches of the vertical axis that are in use, sorted and apart. */
@@ -37,6 +81,11 @@ function bands(world: World, shown: Uint8Array): [number, number][] {
   for (const area of areas) {
     if (inhabited.has(area.namespace)) used.push([area.rect[1], area.rect[1] + label]);
   }
+  return merge(used);
+}
+
+/** merge sorts stretches, and makes one of those that touch. */
+function merge(used: [number, number][]): [number, number][] {
   used.sort((a, b) => a[0] - b[0]);
   const merged: [number, number][] = [];
   for (const band of used) {
@@ -48,7 +97,7 @@ function bands(world: World, shown: Uint8Array): [number, number][] {
 }
 
 /** squeeze maps the vertical axis to one in which the space between bands is small. */
-function squeeze(used: [number, number][]): (y: number) => number {
+function squeeze(used: [number, number][]): Move {
   const from: number[] = [];
   const to: number[] = [];
   let end = 0;

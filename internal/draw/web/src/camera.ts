@@ -1,6 +1,7 @@
 // Where the reader looks at the drawing from.
 import { select } from "d3-selection";
 import { zoom, zoomIdentity, type ZoomTransform } from "d3-zoom";
+import { frameOf } from "./frame.ts";
 import type { Scene } from "./scene.ts";
 import type { View } from "./draw.ts";
 
@@ -8,6 +9,12 @@ export interface Camera {
   readonly view: View;
   /** fit shows all of what matches. */
   fit(): void;
+  /** open shows all where it can be read, and else the first of what matters. */
+  open(groups: number[][]): void;
+  /** frame shows as many objects of the first group as can be read at once, with those of the next groups that are near; it returns those that it shows. */
+  frame(groups: number[][]): ReadonlySet<number>;
+  /** steady keeps in its place what is in the middle, or selected, while the drawing changes. */
+  steady(change: () => void): void;
   /** show brings a box into view, and near enough to be read. */
   show(box: number): void;
   /** centre moves a point of the plane to the middle. */
@@ -20,6 +27,10 @@ export interface Camera {
 }
 
 const margin = 28;
+const legible = 0.75; // names have nine pixels
+const largest = 1.1;
+const header = 36; // the name of an area
+const narrow = 560; // a drawing without a map
 const readable = 0.7;
 
 export function makeCamera(canvas: HTMLCanvasElement, scene: Scene, moved: () => void): Camera {
@@ -51,14 +62,42 @@ export function makeCamera(canvas: HTMLCanvasElement, scene: Scene, moved: () =>
   };
   measure();
 
+  const frame = (groups: number[][]) => {
+    measure();
+    const below = view.width > narrow ? 136 : 52; // what lies on the lower end of the drawing
+    const [wide, high] = [view.width - 2 * margin, view.height - 2 * margin - below];
+    const { seen, x0, y0, x1, y1 } = frameOf(scene, groups, wide / legible, high / legible - header);
+    if (seen.size === 0) return seen;
+    const [w, h] = [x1 - x0, y1 - y0 + header];
+    const k = Math.max(legible, Math.min(wide / w, high / h, largest));
+    const all = extent(scene);
+    const [x, y] = [middle(x0, x1, all.x0, all.x1, view.width / k), middle(y0 - header, y1, all.y0, all.y1, (view.height - below) / k)];
+    go(k, x, y + below / 2 / k);
+    return seen;
+  };
+  const fit = () => {
+    measure();
+    const { x0, y0, x1, y1 } = extent(scene);
+    if (x1 <= x0) return;
+    const k = Math.min((view.width - 2 * margin) / (x1 - x0), (view.height - 2 * margin) / (y1 - y0), 1.25);
+    go(Math.max(k, 0.002), (x0 + x1) / 2, (y0 + y1) / 2);
+  };
+
   return {
     view,
-    fit() {
-      measure();
-      const { x0, y0, x1, y1 } = extent(scene);
-      if (x1 <= x0) return;
-      const k = Math.min((view.width - 2 * margin) / (x1 - x0), (view.height - 2 * margin) / (y1 - y0), 1.25);
-      go(Math.max(k, 0.002), (x0 + x1) / 2, (y0 + y1) / 2);
+    fit,
+    frame,
+    open(groups) {
+      fit();
+      if (at.k < legible && groups.length > 0) frame(groups);
+    },
+    steady(change) {
+      const middle = at.invert([view.width / 2, view.height / 2]);
+      const box = scene.selected >= 0 && scene.shown[scene.selected] ? scene.selected : nearest(scene, middle);
+      const { rects } = scene.world;
+      const [x, y] = [rects[box * 4]!, rects[box * 4 + 1]!];
+      change();
+      if (box >= 0) behaviour.translateBy(chosen, x - rects[box * 4]!, y - rects[box * 4 + 1]!);
     },
     show(box) {
       measure();
@@ -83,6 +122,23 @@ export function makeCamera(canvas: HTMLCanvasElement, scene: Scene, moved: () =>
       return at.invert([event.clientX - left, event.clientY - top]);
     },
   };
+}
+
+/** middle is that of a stretch, moved as far as there would be nothing to see beyond the ends of all that is there. */
+function middle(from: number, to: number, least: number, most: number, room: number): number {
+  if (most - least <= room) return (least + most) / 2;
+  return Math.max(least + room / 2 - margin, Math.min((from + to) / 2, most - room / 2 + margin));
+}
+
+/** nearest is the shown box next to a point, or -1. */
+function nearest(scene: Scene, [x, y]: [number, number]): number {
+  const { rects, count } = scene.world;
+  let [found, least] = [-1, Infinity];
+  for (let i = 0; i < count; i++) {
+    const away = Math.hypot(rects[i * 4]! - x, rects[i * 4 + 1]! - y);
+    if (scene.shown[i] && away < least) [found, least] = [i, away];
+  }
+  return found;
 }
 
 /** extent is the rectangle around what is shown and matches, or around all that is shown. */

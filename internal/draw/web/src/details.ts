@@ -50,9 +50,9 @@ function describe(scene: Scene, i: number, chosen: (object: number) => void): No
     references("Owners", world.owners[i]!, (a) => link(world.payload.arrows.owner[a]!, roleOf(world, a))),
     references("Dependents", world.dependents[i]!, (a) => link(world.payload.arrows.dependent[a]!, "")),
   );
-  if (scene.forest.size[i]! > 0) {
+  if (scene.below(i) > 0) {
     const folded = scene.collapsed.has(i);
-    const text = folded ? "Unfold dependents" : `Fold ${counted(scene.forest.size[i]!, "object")} below`;
+    const text = folded ? "Unfold dependents" : `Fold ${counted(scene.below(i), "object")} below`;
     const button = element("button", { type: "button", id: "fold" }, text);
     button.addEventListener("click", () => scene.collapse(i, !folded));
     nodes.push(button);

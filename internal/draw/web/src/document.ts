@@ -82,6 +82,10 @@ export interface Payload {
     name: string[];
     uid: string[];
     targets?: number[];
+    /** data are the objects with data that go, or may go: what is hardest to get back comes first. */
+    data?: number[];
+    /** quiet are Events and what controllers make by themselves: they are hidden until somebody asks. */
+    quiet?: number[];
     note?: Record<string, string>;
     why?: Record<string, string>;
     finalizers?: Record<string, string[]>;

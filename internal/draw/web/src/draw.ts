@@ -67,24 +67,49 @@ function drawNamespaces(context: CanvasRenderingContext2D, scene: Scene, view: V
   const { scale, left, top, width, height } = view;
   const near = scale >= names;
   const size = near ? 13 * Math.min(scale, 1.5) : 12;
-  context.font = `600 ${size}px ${theme.font}`;
   context.textBaseline = "middle";
+  const inset = near ? 12 * scale : 6;
+  const places: Place[] = [];
   scene.world.areaRects.forEach((area, i) => {
     const [x, y, wide, high] = [area.x * scale + left, area.y * scale + top, area.w * scale, area.h * scale];
     if (area.h < 8 || wide < 44 || high < 18 || x > width || y > height || x + wide < 0 || y + high < 0) return;
     const namespace = scene.world.namespaces[scene.world.payload.areas[i]!.namespace]!;
-    const inset = near ? 12 * scale : 6;
-    const label = text.fit(context, namespace || "no namespace", wide - 2 * inset);
-    const middle = near ? y + 18 * scale : y + 12;
+    const begin = Math.max(x, 0); // of what is seen of it
+    places.push({ x: begin + inset, y: near ? y + 18 * scale : y + 12, room: x + wide - begin - 2 * inset, namespace });
+  });
+  for (const place of places) {
+    context.font = `600 ${size}px ${theme.font}`;
+    let label = labelOf(context, place, places);
+    if (!label && !near) {
+      context.font = `600 10px ${theme.font}`;
+      label = labelOf(context, place, places);
+    }
+    if (!label) continue;
     if (!near) {
       context.globalAlpha = 0.88;
       context.fillStyle = theme.area;
-      context.fillRect(x + 2, y + 2, context.measureText(label).width + 8, 20);
+      context.fillRect(place.x - 4, place.y - 10, context.measureText(label).width + 8, 20);
       context.globalAlpha = 1;
     }
     context.fillStyle = near ? theme.muted : theme.text;
-    context.fillText(label, x + inset, middle);
-  });
+    context.fillText(label, place.x, place.y);
+  }
+}
+
+/** Place is where the name of an area begins, and its room. */
+interface Place {
+  x: number;
+  y: number;
+  room: number;
+  namespace: string;
+}
+
+/** labelOf is the name of an area. It may reach beyond the area up to the next name; only what somebody has named is cut. */
+function labelOf(context: CanvasRenderingContext2D, place: Place, places: Place[]): string {
+  const label = place.namespace || "no namespace";
+  const next = Math.min(...places.filter((p) => p.x > place.x && Math.abs(p.y - place.y) < 20).map((p) => p.x));
+  if (context.measureText(label).width <= Math.max(place.room, next - place.x - 4)) return label;
+  return place.namespace && text.fit(context, label, place.room);
 }
 
 /** Line is how a reference is drawn: what it counts as has a colour and a pattern. */
@@ -171,7 +196,7 @@ function trace(path: Path2D, scene: Scene, arrow: number, near: boolean): void {
 }
 
 function drawBox(context: CanvasRenderingContext2D, scene: Scene, i: number, scale: number, theme: Theme): void {
-  const { rects, looks, payload } = scene.world;
+  const { rects, looks } = scene.world;
   const [x, y, w, h] = [rects[i * 4]!, rects[i * 4 + 1]!, rects[i * 4 + 2]!, rects[i * 4 + 3]!];
   const style = lookStyle(looks[scene.lookOf(i)]!);
   const tint = theme.tint(style.tint);
@@ -197,7 +222,7 @@ function drawBox(context: CanvasRenderingContext2D, scene: Scene, i: number, sca
     context.fillStyle = tint.line;
     context.fillRect(x + 8, y + h / 2 - 2, Math.max(8, w * 0.55), 4);
   }
-  if (scene.collapsed.has(i)) drawCount(context, x + w, y + h / 2, payload.boxes.name.length ? scene.forest.size[i]! : 0, theme);
+  if (scene.collapsed.has(i)) drawCount(context, x + w, y + h / 2, scene.below(i), theme);
   context.globalAlpha = 1;
 }
 
@@ -223,8 +248,10 @@ function drawLabel(context: CanvasRenderingContext2D, scene: Scene, i: number, t
   const middle = y + Math.min(h, 46) / 2;
   context.font = `11px ${theme.font}`;
   context.fillStyle = theme.muted;
-  const word = style.mark ? `${kindOf(scene.world, i)} · ${style.short ?? style.word.toLowerCase()}` : kindOf(scene.world, i);
-  context.fillText(text.fit(context, word, room), x + inset, middle - 8);
+  const kind = kindOf(scene.world, i);
+  const both = `${kind} · ${style.short ?? style.word.toLowerCase()}`;
+  const whole = style.mark !== "" && context.measureText(both).width <= room; // else the mark says it
+  context.fillText(whole ? both : text.fit(context, kind, room), x + inset, middle - 8);
   const note = h > 50 ? scene.world.payload.boxes.note?.[i] : undefined;
   if (note) context.fillText(text.fit(context, visible(note), w - inset * 2), x + inset, y + 51);
   context.font = `${targets(scene).has(i) ? 700 : 500} 12px ${theme.mono}`;

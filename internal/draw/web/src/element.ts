@@ -17,6 +17,13 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** cuttable is a text that loses its middle where there is no room: the ends of names differ. */
+export function cuttable(text: string): Node[] {
+  const characters = [...text];
+  const end = Math.max(12, characters.length - 12);
+  return [element("span", { class: "head" }, characters.slice(0, end).join("")), element("span", { class: "tail" }, characters.slice(end).join(""))];
+}
+
 /** need finds an element of the page by its id. */
 export function need<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);

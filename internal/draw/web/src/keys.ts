@@ -1,4 +1,5 @@
 // What the keys do.
+import { browse } from "./browse.ts";
 import type { Camera } from "./camera.ts";
 import { need } from "./element.ts";
 import type { Filters } from "./filters.ts";
@@ -41,6 +42,7 @@ export function bindKeys(scene: Scene, camera: Camera, filters: Filters, player:
     switch (key) {
       case "/":
         return () => {
+          browse(true);
           search.focus();
           search.select();
         };

@@ -1,4 +1,5 @@
 // The page: puts together what the other files make.
+import { bindBrowse } from "./browse.ts";
 import { makeCamera } from "./camera.ts";
 import { showDetails } from "./details.ts";
 import { payload } from "./document.ts";
@@ -13,6 +14,7 @@ import { makePlayer } from "./player.ts";
 import { preparePrint } from "./print.ts";
 import { makeScene } from "./scene.ts";
 import { readTheme } from "./theme.ts";
+import { makeViews } from "./views.ts";
 import { makeWorld } from "./world.ts";
 
 async function start(): Promise<void> {
@@ -39,21 +41,26 @@ async function start(): Promise<void> {
   const camera = makeCamera(canvas, scene, redraw);
   const minimap = makeMinimap(need<HTMLCanvasElement>("minimap"), scene, camera);
 
-  const chosen = (object: number) => {
+  const follow = (object: number) => {
     scene.select(object);
     if (object >= 0 && scene.shown[object]) camera.show(object);
+  };
+  const chosen = (object: number) => {
+    scene.reveal(object);
+    follow(object);
   };
   listObjects(scene, chosen);
   showDetails(scene, chosen);
   const filters = makeFilters(scene);
-  const player = makePlayer(scene, chosen);
+  const player = makePlayer(scene, follow);
   scene.listen((what) => {
     stale ||= what !== "selection";
     redraw();
   });
-  camera.fit();
+  makeViews(scene, camera);
   followLinks(scene, chosen);
   bindKeys(scene, camera, filters, player, chosen);
+  bindBrowse();
   preparePrint(scene);
 
   canvas.addEventListener("click", (event) => chosen(scene.grid.at(...camera.plane(event))));
@@ -66,7 +73,6 @@ async function start(): Promise<void> {
     canvas.title = box < 0 ? "" : describeBox(scene, box);
     canvas.style.cursor = box < 0 ? "" : "pointer";
   });
-  need("fit").addEventListener("click", camera.fit);
   need("zoom-in").addEventListener("click", () => camera.zoomBy(1.4));
   need("zoom-out").addEventListener("click", () => camera.zoomBy(1 / 1.4));
   need("details-close").addEventListener("click", () => chosen(-1));

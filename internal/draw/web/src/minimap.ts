@@ -12,7 +12,7 @@ export interface Minimap {
 
 export function makeMinimap(canvas: HTMLCanvasElement, scene: Scene, camera: Camera): Minimap {
   const whole = document.createElement("canvas");
-  const most = { width: 184, height: 132 };
+  const most = { width: 168, height: 100 };
   let scale = 1;
   let [x0, y0] = [0, 0];
 

@@ -1,16 +1,17 @@
 // All objects as a tree of text: what the canvas shows, for whoever cannot see it, and
 // for whoever would rather read.
-import { element, need } from "./element.ts";
+import { cuttable, element, need } from "./element.ts";
 import { lookStyle, markIcon } from "./looks.ts";
 import { makeRows } from "./rows.ts";
 import type { Scene } from "./scene.ts";
 import { counted } from "./words.ts";
-import { kindOf, namespaceOf } from "./world.ts";
+import { kindOf, nameOf, namespaceOf } from "./world.ts";
 
 const height = 30;
 
 export function listObjects(scene: Scene, chosen: (object: number) => void): void {
   const { world, forest } = scene;
+  const quiet = world.payload.boxes.quiet ?? [];
   const host = need("objects");
   let listed: number[] = [];
   const rowOf = new Int32Array(world.count);
@@ -19,7 +20,7 @@ export function listObjects(scene: Scene, chosen: (object: number) => void): voi
     const i = listed[row]!;
     const look = world.looks[scene.lookOf(i)]!;
     const namespace = namespaceOf(world, i);
-    const folds = forest.size[i]! > 0;
+    const folds = scene.below(i) > 0;
     const item = element(
       "div",
       {
@@ -32,20 +33,21 @@ export function listObjects(scene: Scene, chosen: (object: number) => void): voi
         "aria-selected": scene.selected === i ? "true" : "false",
         "aria-expanded": folds ? String(!scene.collapsed.has(i)) : undefined,
         "aria-label": [
-          `${kindOf(world, i)} ${world.names[i]!}`,
+          nameOf(world, i),
           namespace && `namespace ${namespace}`,
           lookStyle(look).word,
-          folds && scene.collapsed.has(i) && `${counted(forest.size[i]!, "object")} folded away`,
+          folds && scene.collapsed.has(i) && `${counted(scene.below(i), "object")} folded away`,
         ]
           .filter(Boolean)
           .join(", "),
         "data-uid": world.payload.boxes.uid[i]!,
         "data-look": look,
+        title: nameOf(world, i),
       },
       element("span", { class: "fold", "aria-hidden": "true" }, folds ? (scene.collapsed.has(i) ? "▸" : "▾") : ""),
       markIcon(look),
       element("span", { class: "kind", "aria-hidden": "true" }, kindOf(world, i)),
-      element("span", { class: "name", "aria-hidden": "true" }, world.names[i]!),
+      element("span", { class: "name", "aria-hidden": "true" }, ...cuttable(world.names[i]!)),
     );
     item.style.paddingLeft = `${8 + Math.min(forest.level[i]!, 12) * 14}px`;
     item.addEventListener("click", (event) => {
@@ -61,7 +63,9 @@ export function listObjects(scene: Scene, chosen: (object: number) => void): voi
     listed.forEach((i, row) => (rowOf[i] = row));
     rows.set(listed.length);
     const all = counted(world.count, "object");
-    need("count").textContent = listed.length === world.count ? all : `${listed.length.toLocaleString("en")} of ${all}`;
+    const hidden = scene.quietShown ? 0 : quiet.filter((i) => scene.matching[i]).length;
+    const more = hidden > 0 ? `, ${hidden.toLocaleString("en")} hidden` : "";
+    need("count").textContent = (listed.length === world.count ? all : `${listed.length.toLocaleString("en")} of ${all}`) + more;
   };
   const point = () => {
     const i = scene.selected;

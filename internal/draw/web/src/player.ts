@@ -1,10 +1,9 @@
 // The cascade, step by step.
-import { element, need } from "./element.ts";
-import { makeRows } from "./rows.ts";
+import { need } from "./element.ts";
 import type { Scene } from "./scene.ts";
-import { actorOf, counted, stepReason, stepTitle, stepWords } from "./words.ts";
+import { listSteps } from "./steps.ts";
+import { counted, stepReason, stepWords } from "./words.ts";
 
-const height = 52;
 const pace = 900; // milliseconds for a step
 
 export interface Player {
@@ -22,35 +21,8 @@ export function makePlayer(scene: Scene, focus: (object: number) => void): Playe
   const slider = need<HTMLInputElement>("slider");
   const play = need("play");
   const ending = need("outcome");
-  const host = need("steps");
   slider.max = String(last);
   let timer = 0;
-
-  const rows = makeRows(host, height, (row) => {
-    const step = world.steps[row]!;
-    const current = !scene.outcome && cascade.at === row + 1;
-    const reason = stepReason(world, step);
-    const why = [actorOf(step), step.cause ? `after step ${step.cause}` : "", reason].filter(Boolean).join(" · ");
-    const item = element(
-      "div",
-      {
-        role: "listitem",
-        class: "step",
-        "aria-current": current ? "step" : undefined,
-        "aria-setsize": last,
-        "aria-posinset": row + 1,
-        "data-step": row + 1,
-        title: `${stepWords(step)}\n${why}`,
-        "data-done": !scene.outcome && cascade.at > row ? true : undefined,
-      },
-      element("span", { class: "n" }, String(step.n)),
-      element("span", { class: "words" }, stepTitle(step)),
-      element("span", { class: "why" }, why),
-    );
-    item.addEventListener("click", () => go(row + 1));
-    return item;
-  });
-  rows.set(last);
 
   const stop = () => {
     clearInterval(timer);
@@ -64,6 +36,10 @@ export function makePlayer(scene: Scene, focus: (object: number) => void): Playe
     if (object >= 0) focus(object);
     if (cascade.at >= last) stop();
   };
+  const list = listSteps(scene, (step) => {
+    stop();
+    go(step);
+  });
   const toggle = () => {
     if (timer) return stop();
     if (scene.outcome || cascade.at >= last) go(0);
@@ -82,11 +58,11 @@ export function makePlayer(scene: Scene, focus: (object: number) => void): Playe
     const words = scene.outcome ? "The outcome, after all steps" : now ? stepWords(now) : "Before the first step";
     need("position").textContent = scene.outcome ? counted(last, "step") : `${cascade.at.toLocaleString("en")} / ${last.toLocaleString("en")}`;
     need("step-words").textContent = words;
+    need("step-words").title = words;
     need("step-why").textContent = scene.outcome || !now ? "" : stepReason(world, now);
     slider.setAttribute("aria-valuetext", scene.outcome ? words : `Step ${cascade.at} of ${last}: ${words}`);
     ending.setAttribute("aria-pressed", String(scene.outcome));
-    if (!scene.outcome && cascade.at > 0) rows.reveal(cascade.at - 1);
-    else rows.refresh();
+    list.refresh();
   };
   scene.listen((what) => {
     if (what === "step") show();

@@ -18,12 +18,19 @@ export interface Scene {
   readonly shown: Uint8Array;
   readonly matching: Uint8Array;
   readonly collapsed: ReadonlySet<number>;
+  /** quietShown says that objects that are seldom looked for are shown. */
+  readonly quietShown: boolean;
   readonly selected: number;
   /** outcome: the picture shows the end; otherwise the step at which the cascade is. */
   readonly outcome: boolean;
   /** lookOf is an index of the world's looks. */
   lookOf(object: number): number;
+  /** below counts the objects below one, of those that may be shown. */
+  below(object: number): number;
   select(object: number): void;
+  /** reveal shows an object that is hidden because it is seldom looked for. */
+  reveal(object: number): void;
+  showQuiet(yes: boolean): void;
   collapse(object: number, yes: boolean): void;
   match(matches: (object: number) => boolean, hideRest: boolean): void;
   goTo(step: number): void;
@@ -43,17 +50,31 @@ export function makeScene(world: World): Scene {
   let selected = -1;
   let outcome = true;
   let hideRest = false;
+  let quietShown = false;
+  const quiet = new Uint8Array(world.count);
+  for (const i of world.payload.boxes.quiet ?? []) quiet[i] = 1;
+  const loud = Int32Array.from(forest.size); // below each object
+  for (let k = world.count - 1; k >= 0; k--) {
+    if (quiet[forest.order[k]!]) for (let i = forest.above[forest.order[k]!]!; i >= 0; i = forest.above[i]!) loud[i]!--;
+  }
 
   const show = () => {
     for (let k = 0; k < world.count; ) {
       const i = forest.order[k]!;
-      shown[i] = hideRest && !matching[i] ? 0 : 1;
+      shown[i] = (hideRest && !matching[i]) || (quiet[i] && !quietShown) ? 0 : 1;
       const end = collapsed.has(i) ? k + forest.size[i]! + 1 : ++k;
       for (; k < end; k++) if (forest.order[k] !== i) shown[forest.order[k]!] = 0;
     }
     arrange(world, shown);
     grid = makeGrid(world, shown);
     changed("shown");
+  };
+  if (quiet.includes(1)) show();
+  const below = (object: number) => (quietShown ? forest.size[object]! : loud[object]!);
+  const showQuiet = (yes: boolean) => {
+    if (quietShown === yes) return;
+    quietShown = yes;
+    show();
   };
 
   return {
@@ -66,6 +87,9 @@ export function makeScene(world: World): Scene {
     shown,
     matching,
     collapsed,
+    get quietShown() {
+      return quietShown;
+    },
     get selected() {
       return selected;
     },
@@ -73,6 +97,11 @@ export function makeScene(world: World): Scene {
       return outcome;
     },
     lookOf: (object) => (outcome ? world.payload.boxes.look[object]! : cascade.states[object]!),
+    below,
+    reveal(object) {
+      if (quiet[object]) showQuiet(true);
+    },
+    showQuiet,
     select(object) {
       for (let i = object < 0 ? -1 : forest.above[object]!; i >= 0; i = forest.above[i]!) {
         if (collapsed.delete(i)) show();
@@ -81,7 +110,7 @@ export function makeScene(world: World): Scene {
       changed("selection");
     },
     collapse(object, yes) {
-      if (forest.size[object] === 0 || collapsed.has(object) === yes) return;
+      if (below(object) === 0 || collapsed.has(object) === yes) return;
       if (yes) collapsed.add(object);
       else collapsed.delete(object);
       show();

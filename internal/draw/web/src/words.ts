@@ -1,13 +1,15 @@
 // Steps and states in words.
+import type { Chapter } from "./chapters.ts";
 import type { Step } from "./document.ts";
 import { visible } from "./visible.ts";
 import { refName, type World } from "./world.ts";
 
 const actors: Record<string, string> = {
   user: "You",
-  collector: "Collector",
+  collector: "Garbage collector",
   apiserver: "API server",
   kubelet: "Kubelet",
+  "namespace-controller": "Namespace controller",
 };
 
 const policies: Record<string, string> = {
@@ -17,8 +19,7 @@ const policies: Record<string, string> = {
 };
 
 /** what is the deed, with the ending that its verb has after who did it. */
-function what(step: Step, first: "" | "s"): string {
-  const object = refName(step.object);
+function what(step: Step, first: "" | "s", object = refName(step.object)): string {
   const place = step.object.namespace ? ` in ${visible(step.object.namespace)}` : "";
   switch (step.verb) {
     case "DELETE":
@@ -62,6 +63,25 @@ export function stepReason(world: World, step: Step): string {
   const reason = step.reason ? (world.payload.sentences[step.reason] ?? visible(step.reason)) : "";
   if (!step.waits) return reason;
   return (reason ? reason + "; " : "") + "waits for " + visible(step.waits);
+}
+
+/** deedOf is the same for steps that do the same to objects of one kind. */
+export const deedOf = (step: Step) =>
+  [step.actor, what(step, "", step.object.kind), step.object.apiVersion, step.object.namespace ?? "", refusal(step)].join("\n");
+
+/** chapterTitle is stepTitle for all steps of a chapter, which begins with this one. */
+export function chapterTitle(step: Step, { objects, gone }: Chapter): string {
+  const many = (n: number) => (n === 1 ? refName(step.object) : `${n.toLocaleString("en")} ${plural(visible(step.object.kind))}`);
+  if (objects === 0) return `${many(gone)} are gone`;
+  const deed = what(step, "", step.verb === "DELETECOLLECTION" ? undefined : many(objects)) + refusal(step);
+  return deed.charAt(0).toUpperCase() + deed.slice(1);
+}
+
+/** plural is of a kind; one like Endpoints is its own. */
+function plural(kind: string): string {
+  if (/[^aeiou]y$/.test(kind)) return kind.slice(0, -1) + "ies";
+  if (/(ss|x|ch|sh)$/.test(kind)) return kind + "es";
+  return kind.endsWith("s") ? kind : kind + "s";
 }
 
 /** counted is "1 object", "3 objects". */

@@ -1,0 +1,93 @@
+package draw
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// dataAmong lists the boxes of objects with data that go, or may go, by number: volumes,
+// then custom resources, then Secrets.
+func dataAmong(boxes []Box, p *report.Plan) []int {
+	if p == nil {
+		return nil
+	}
+	type kindOf struct{ apiVersion, kind string }
+	holds, goes := map[kindOf]report.Data{}, map[report.Ref]bool{}
+	for _, c := range p.Summary.ByKind {
+		holds[kindOf{c.APIVersion, c.Kind}] = c.Data
+	}
+	for i := range p.Effects {
+		goes[p.Effects[i].Object] = mayGo(&p.Effects[i])
+	}
+	held := func(i int) report.Data {
+		r := boxes[i].Refs[0]
+		return holds[kindOf{r.APIVersion, r.Kind}]
+	}
+	order := []report.Data{report.VolumeData, report.CustomData, report.SecretData}
+	var data []int
+	for i := range boxes {
+		if slices.Contains(order, held(i)) && goes[boxes[i].Refs[0]] {
+			data = append(data, i)
+		}
+	}
+	slices.SortStableFunc(data, func(a, b int) int {
+		return cmp.Compare(slices.Index(order, held(a)), slices.Index(order, held(b)))
+	})
+	return data
+}
+
+// mayGo reports whether an object goes, or may, be it only when a finalizer comes off.
+func mayGo(e *report.Effect) bool {
+	switch e.Outcome {
+	case report.Deleted, report.Blocked, report.Unknown:
+		return true
+	default:
+		return e.Later == report.Deleted || e.Later == report.Unknown
+	}
+}
+
+// quietAmong lists the boxes that a page hides until somebody asks: objects that come and
+// go by themselves, with which nothing happens but what happens to what they are about.
+// What was asked about is not among them, nor what owns something; and where there is
+// nothing else to see, nothing is.
+func quietAmong(s *Scene, asked int) []int {
+	owns := map[int]bool{asked: true}
+	for i := range s.Arrows {
+		owns[s.Arrows[i].Owner] = true
+	}
+	var quiet []int
+	for i := range s.Boxes {
+		if b := &s.Boxes[i]; !b.Target && !owns[i] && comesByItself(b.Refs[0]) && unremarkable(b.Look) {
+			quiet = append(quiet, i)
+		}
+	}
+	if len(quiet) == len(s.Boxes) {
+		return nil
+	}
+	return quiet
+}
+
+func unremarkable(l Look) bool {
+	return l == Look(report.Deleted) || l == Look(report.Kept) || l == Plain
+}
+
+// madeAnew are kinds whose objects Kubernetes makes, and makes again.
+var madeAnew = []object.Kind{object.Endpoints, object.EndpointSlice, object.IPAddress, object.Lease}
+
+// comesByItself reports whether an object is of the kind that nobody makes by hand, and
+// that is nothing that anybody would miss.
+func comesByItself(r report.Ref) bool {
+	switch group := object.GroupOf(r.APIVersion); {
+	case r.Kind == "Event" && (group == "" || group == "events.k8s.io"):
+		return true
+	case r.Is(object.ConfigMap):
+		return r.Name == "kube-root-ca.crt"
+	case r.Is(object.ServiceAccount):
+		return r.Name == "default"
+	default:
+		return slices.ContainsFunc(madeAnew, r.Is)
+	}
+}
