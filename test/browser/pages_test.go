@@ -32,6 +32,10 @@ func writePages(t *testing.T, dir string) {
 		"hostile":      {"graph", "--from", hostile},
 		"hostile-plan": {"dry-run", "delete", "configmap", "--all", "-A", "--from", hostile},
 	}
+	stuck := filepath.Join(dir, "hanging-dump.json")
+	writeItems(t, stuck, hanging())
+	pages["hanging"] = []string{"dry-run", "delete", "namespace/pic", "--from", stuck}
+	pages["events"] = []string{"dry-run", "delete", "events", "--all", "-n", "pic", "--from", stuck}
 	for _, n := range []int{10_000, 50_000} {
 		name := fmt.Sprintf("many-%d", n)
 		dump := filepath.Join(dir, name+"-dump.json")
@@ -72,6 +76,7 @@ type metadata struct {
 	Namespace       string      `json:"namespace,omitempty"`
 	UID             string      `json:"uid"`
 	ResourceVersion string      `json:"resourceVersion"`
+	Finalizers      []string    `json:"finalizers,omitempty"`
 	OwnerReferences []reference `json:"ownerReferences,omitempty"`
 }
 
@@ -95,6 +100,11 @@ func writeDump(t *testing.T, file string, objects []*object.Object) {
 		}
 		items = append(items, item{o.APIVersion, o.Kind, m})
 	}
+	writeItems(t, file, items)
+}
+
+func writeItems(t *testing.T, file string, items []item) {
+	t.Helper()
 	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 	if err != nil {
 		t.Fatal(err)

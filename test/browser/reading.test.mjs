@@ -1,10 +1,11 @@
 // Finding objects, and what is said of them.
 import assert from "node:assert/strict";
-import { colours, data, document, onPage, row, rows, spot, text } from "./rig.mjs";
+import { colours, data, document, onPage, row, rows, showQuiet, spot, text } from "./rig.mjs";
 
 const high = { viewport: { width: 1440, height: 2400 } };
 
 onPage("the list has every object of the graph, owners first", "cluster", high, async (page) => {
+  await showQuiet(page);
   const graph = await document("cluster");
   const listed = await rows(page);
   assert.equal(await text(page, "#count"), `${graph.nodes.length} objects`);
@@ -88,6 +89,7 @@ onPage("commands can be copied", "plan", high, async (page) => {
 });
 
 onPage("the search finds by name, kind, namespace and uid", "cluster", high, async (page) => {
+  await showQuiet(page);
   const { nodes } = await document("cluster");
   const matches = (...words) =>
     nodes.filter(({ ref }) => words.every((w) => [ref.kind, ref.namespace ?? "", ref.name, ref.uid].join(" ").toLowerCase().includes(w))).length;
@@ -129,6 +131,7 @@ onPage("filters by state, kind and namespace", "plan", high, async (page) => {
 });
 
 onPage("a subtree is folded and unfolded", "cluster", high, async (page) => {
+  await showQuiet(page);
   const { nodes, edges } = await document("cluster");
   const root = nodes.find((n) => n.ref.kind === "Deployment").ref.uid;
   const below = new Set([root]);

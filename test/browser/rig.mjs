@@ -33,6 +33,7 @@ export function onPage(title, name, options, body) {
       const url = pathToFileURL(`${pages}/${name}.html`).href + (options.hash ?? "");
       const trouble = watch(page, url.replace(/#.*/, ""), options.mayLog ?? /(?!)/);
       if (options.clock) await page.clock.install();
+      await page.addInitScript(listen);
       await page.goto(url);
       if (options.javaScriptEnabled !== false) await page.waitForSelector("html[data-drawn]");
       await body(page, t);
@@ -42,6 +43,29 @@ export function onPage(title, name, options, body) {
     }
   });
 }
+
+/** listen keeps what is written on the canvas: the text, where it begins, its size in pixels. */
+function listen() {
+  const { fillText, fillRect } = CanvasRenderingContext2D.prototype;
+  globalThis.written = [];
+  CanvasRenderingContext2D.prototype.fillRect = function (x, y, ...size) {
+    // A drawing begins with its ground.
+    if (this.canvas.id === "canvas" && x === 0 && y === 0 && this.getTransform().e === 0) globalThis.written = [];
+    return fillRect.call(this, x, y, ...size);
+  };
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    if (this.canvas.id === "canvas") {
+      const to = this.getTransform();
+      const at = to.transformPoint({ x, y });
+      globalThis.written.push({ text, x: at.x, y: at.y, size: to.a * parseFloat(/([\d.]+)px/.exec(this.font)[1]) });
+    }
+    return fillText.call(this, text, x, y);
+  };
+}
+
+/** written is what is on the canvas to read, once it is drawn. */
+export const written = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(globalThis.written)))));
 
 // The tests read canvases, which draw for people and not for tests.
 const ours = /willReadFrequently/;
@@ -68,6 +92,11 @@ export const data = (page) => page.evaluate(() => JSON.parse(globalThis.document
 /** rows are the objects that are listed: those in view, unless the window is high. */
 export const rows = (page) =>
   page.$$eval("#objects [role=treeitem]", (all) => all.map((row) => ({ uid: row.dataset.uid, look: row.dataset.look, label: row.getAttribute("aria-label") })));
+
+/** showQuiet shows what a page hides at first, if it hides anything. */
+export async function showQuiet(page) {
+  if (await page.locator("#quiet").isVisible()) await page.check("#show-quiet");
+}
 
 /** row is the element of an object in the list. */
 export const row = (page, uid) => page.locator(`#objects [data-uid="${uid}"]`);

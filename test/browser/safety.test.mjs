@@ -1,7 +1,7 @@
 // Names that mean harm, and pages that are large, dark, printed, or without a script.
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
-import { colours, document, onPage, pages, pixel, row, rows, text } from "./rig.mjs";
+import { colours, document, onPage, pages, pixel, row, rows, showQuiet, text } from "./rig.mjs";
 
 const high = { viewport: { width: 1440, height: 2400 } };
 
@@ -76,6 +76,7 @@ for (const [name, least] of [["many-10000-plan", 10_000], ["many-50000-plan", 50
 
 for (const [name, least] of [["many-10000", 10_000], ["many-50000", 50_000]]) {
   onPage(`${least.toLocaleString("en")} objects`, name, {}, async (page, t) => {
+    await showQuiet(page);
     const graph = await document(name);
     assert.ok(graph.nodes.length >= least, `only ${graph.nodes.length} objects`);
     assert.equal(await text(page, "#count"), `${graph.nodes.length.toLocaleString("en")} objects`);

@@ -57,14 +57,24 @@ function emptyColumns(world: World, shown: Uint8Array): [number, number][] {
 
 /** without maps an axis to one that lacks some stretches. */
 function without(gone: [number, number][]): Move {
+  const begins = gone.map(([from]) => from);
+  let less = 0;
+  const before = gone.map(([from, to]) => (less += to - from) - (to - from)); // what is gone before each
   return (x) => {
-    let less = 0;
-    for (const [from, to] of gone) {
-      if (from >= x) break;
-      less += Math.min(x, to) - from;
-    }
-    return x - less;
+    const k = last(begins, x);
+    return k < 0 ? x : x - before[k]! - Math.min(x - begins[k]!, gone[k]![1] - begins[k]!);
   };
+}
+
+/** last is the index of the last of sorted numbers that is not above another one, or -1. */
+function last(sorted: number[], at: number): number {
+  let low = -1;
+  for (let high = sorted.length; high - low > 1; ) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! <= at) low = middle;
+    else high = middle;
+  }
+  return low;
 }
 
 /** bands are the stretches of the vertical axis that are in use, sorted and apart. */
@@ -89,8 +99,8 @@ function merge(used: [number, number][]): [number, number][] {
   used.sort((a, b) => a[0] - b[0]);
   const merged: [number, number][] = [];
   for (const band of used) {
-    const last = merged.at(-1);
-    if (last && band[0] <= last[1]) last[1] = Math.max(last[1], band[1]);
+    const end = merged.at(-1);
+    if (end && band[0] <= end[1]) end[1] = Math.max(end[1], band[1]);
     else merged.push([...band]);
   }
   return merged;
@@ -110,12 +120,7 @@ function squeeze(used: [number, number][]): Move {
     end = y1;
   }
   return (y) => {
-    let low = -1;
-    for (let high = from.length; high - low > 1; ) {
-      const mid = (low + high) >> 1;
-      if (from[mid]! <= y) low = mid;
-      else high = mid;
-    }
+    const low = last(from, y);
     const begin = low < 0 ? 0 : from[low]!;
     const base = low < 0 ? 0 : to[low]!;
     const length = low < 0 ? 0 : used[low]![1] - begin;
