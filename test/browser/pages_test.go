@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -33,7 +35,7 @@ func writePages(t *testing.T, dir string) {
 		"hostile-plan": {"dry-run", "delete", "configmap", "--all", "-A", "--from", hostile},
 	}
 	stuck := filepath.Join(dir, "hanging-dump.json")
-	writeItems(t, stuck, hanging())
+	writeNamespace(t, stuck, 250)
 	pages["hanging"] = []string{"dry-run", "delete", "namespace/pic", "--from", stuck}
 	pages["events"] = []string{"dry-run", "delete", "events", "--all", "-n", "pic", "--from", stuck}
 	for _, n := range []int{10_000, 50_000} {
@@ -49,6 +51,18 @@ func writePages(t *testing.T, dir string) {
 			// One process writes all pages: what earlier ones held may not be collected yet.
 			output(t, filepath.Join(dir, name+"."+format), append(args, "-o", format, "--max-memory=4G"))
 		}
+	}
+}
+
+// writeNamespace writes the dump of a namespace with n objects that hangs when it is deleted.
+func writeNamespace(t *testing.T, file string, n int) {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), "node", "namespace.mjs", strconv.Itoa(n)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -76,7 +90,6 @@ type metadata struct {
 	Namespace       string      `json:"namespace,omitempty"`
 	UID             string      `json:"uid"`
 	ResourceVersion string      `json:"resourceVersion"`
-	Finalizers      []string    `json:"finalizers,omitempty"`
 	OwnerReferences []reference `json:"ownerReferences,omitempty"`
 }
 
@@ -100,11 +113,6 @@ func writeDump(t *testing.T, file string, objects []*object.Object) {
 		}
 		items = append(items, item{o.APIVersion, o.Kind, m})
 	}
-	writeItems(t, file, items)
-}
-
-func writeItems(t *testing.T, file string, items []item) {
-	t.Helper()
 	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 	if err != nil {
 		t.Fatal(err)

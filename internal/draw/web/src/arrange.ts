@@ -13,8 +13,9 @@ type Move = (at: number) => number;
 export function arrange(world: World, shown: Uint8Array): void {
   const { boxes, arrows, areas } = world.payload;
   const all = shown.every((s) => s === 1);
+  const inhabited = new Set(boxes.namespace.filter((_, i) => shown[i]));
   const left: Move = all ? (x) => x : without(emptyColumns(world, shown));
-  const up: Move = all ? (y) => y : squeeze(bands(world, shown));
+  const up: Move = all ? (y) => y : squeeze(bands(world, shown, inhabited));
   for (let i = 0; i < world.rects.length; i += 4) {
     world.rects[i] = left(boxes.rects[i]!);
     world.rects[i + 1] = up(boxes.rects[i + 1]!);
@@ -24,15 +25,16 @@ export function arrange(world: World, shown: Uint8Array): void {
     world.paths[i + 1] = up(arrows.paths[i + 1]!);
   }
   world.areaRects.forEach((rect, i) => {
-    const [x, y, w, h] = areas[i]!.rect;
+    const [x, y, w, h] = inhabited.has(areas[i]!.namespace) ? areas[i]!.rect : [0, 0, 0, 0];
     [rect.x, rect.y] = [left(x), up(y)];
     [rect.w, rect.h] = [left(x + w) - rect.x, up(y + h) - rect.y];
   });
 }
 
-/** emptyColumns are the stretches of the horizontal axis with boxes of which none is shown. */
+/** emptyColumns are the stretches of the horizontal axis with boxes of which none is shown, and that no arrow needs. */
 function emptyColumns(world: World, shown: Uint8Array): [number, number][] {
-  const { rects } = world.payload.boxes;
+  const { boxes, arrows } = world.payload;
+  const { rects } = boxes;
   const stretches = (wanted: number) => {
     const found: [number, number][] = [];
     for (let i = 0; i < world.count; i++) {
@@ -40,7 +42,13 @@ function emptyColumns(world: World, shown: Uint8Array): [number, number][] {
     }
     return merge(found);
   };
-  const used = stretches(1);
+  const lines: [number, number][] = [];
+  arrows.owner.forEach((owner, i) => {
+    if (!shown[owner] || !shown[arrows.dependent[i]!]) return;
+    const [begin, end] = [arrows.paths[world.starts[i]! * 2]!, arrows.paths[world.starts[i + 1]! * 2 - 2]!];
+    lines.push([Math.min(begin, end), Math.max(begin, end)]);
+  });
+  const used = merge([...stretches(1), ...lines]);
   const empty: [number, number][] = [];
   let k = 0;
   for (const [from, to] of stretches(0)) {
@@ -78,13 +86,11 @@ function last(sorted: number[], at: number): number {
 }
 
 /** bands are the stretches of the vertical axis that are in use, sorted and apart. */
-function bands(world: World, shown: Uint8Array): [number, number][] {
+function bands(world: World, shown: Uint8Array, inhabited: Set<number>): [number, number][] {
   const { boxes, areas } = world.payload;
   const used: [number, number][] = [];
-  const inhabited = new Set<number>();
   for (let i = 0; i < world.count; i++) {
     if (!shown[i]) continue;
-    inhabited.add(boxes.namespace[i]!);
     const y = boxes.rects[i * 4 + 1]!;
     used.push([y, y + boxes.rects[i * 4 + 3]!]);
   }

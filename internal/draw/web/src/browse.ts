@@ -1,5 +1,5 @@
 // In a narrow window the list of objects has no place of its own: a button shows it in
-// that of the details and the steps.
+// that of everything else.
 import { need } from "./element.ts";
 
 /** browse shows the list, or what it covers. */

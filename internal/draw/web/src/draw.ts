@@ -81,7 +81,7 @@ function drawNamespaces(context: CanvasRenderingContext2D, scene: Scene, view: V
     context.font = `600 ${size}px ${theme.font}`;
     let label = labelOf(context, place, places);
     if (!label && !near) {
-      context.font = `600 10px ${theme.font}`;
+      context.font = `10px ${theme.font}`;
       label = labelOf(context, place, places);
     }
     if (!label) continue;

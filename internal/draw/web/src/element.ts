@@ -20,7 +20,14 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 /** cuttable is a text that loses its middle where there is no room: the ends of names differ. */
 export function cuttable(text: string): Node[] {
   const characters = [...text];
-  const end = Math.max(12, characters.length - 12);
+  let end = characters.length - 12;
+  for (let i = characters.length - 9; i > characters.length - 18; i--) {
+    if (/[ ./:_-]/.test(characters[i] ?? "")) {
+      end = i;
+      break;
+    }
+  }
+  if (end < 3) end = characters.length;
   return [element("span", { class: "head" }, characters.slice(0, end).join("")), element("span", { class: "tail" }, characters.slice(end).join(""))];
 }
 

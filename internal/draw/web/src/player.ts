@@ -66,6 +66,7 @@ export function makePlayer(scene: Scene, focus: (object: number) => void): Playe
   };
   scene.listen((what) => {
     if (what === "step") show();
+    else if (what === "selection") list.refresh(); // the details may have left it less room
   });
   slider.addEventListener("input", () => {
     stop();
