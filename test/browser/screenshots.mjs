@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
+import { indexed } from "./palette.mjs";
 
 const root = resolve(import.meta.dirname ?? ".", "../..");
 
@@ -38,12 +39,11 @@ try {
 
 async function take({ name, objects, args, format, dark, width = 1280, before }) {
   if (objects) {
-    const dump = join(dir, `${name}.json`);
-    await writeFile(dump, execFileSync("node", ["namespace.mjs", objects]));
-    args = ["dry-run", "delete", "namespace/pic", "--from", dump];
+    await writeFile(join(dir, "pic.json"), execFileSync("node", ["namespace.mjs", objects], { maxBuffer: 1 << 28 }));
+    args = ["dry-run", "delete", "namespace/pic", "--from", "pic.json"];
   }
   const file = join(dir, `${name}.${format}`);
-  await writeFile(file, execFileSync(join(root, "bin/kubectl-gc"), [...args, "-o", format], { cwd: root, maxBuffer: 1 << 28 }));
+  await writeFile(file, execFileSync(join(root, "bin/kubectl-gc"), [...args, "-o", format], { cwd: objects ? dir : root, maxBuffer: 1 << 28 }));
   const page = await browser.newPage({ viewport: { width, height: format === "html" ? 800 : 200 }, colorScheme: dark ? "dark" : "light" });
   if (format === "html") {
     await page.goto(pathToFileURL(file).href);
@@ -57,9 +57,27 @@ async function take({ name, objects, args, format, dark, width = 1280, before })
     await page.locator("img").evaluate((img, src) => ((img.src = src), img.decode()), source);
   }
   const to = join(root, "docs/pictures", `${name}.png`);
-  await page.screenshot({ path: to, fullPage: format === "svg" });
+  await writeFile(to, await smaller(page, await page.screenshot({ fullPage: format === "svg" })));
   await page.close();
   const { size } = await stat(to);
   console.log(`${name}.png: ${Math.round(size / 1000)} kB`);
   if (size > 150_000) throw new Error(`${name}.png is too large for a repository`);
+}
+
+/** smaller is a picture with fewer colours. */
+async function smaller(page, png) {
+  await page.goto("about:blank");
+  const [width, height, pixels] = await page.evaluate(async (source) => {
+    const image = new Image();
+    image.src = source;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(0, 0, image.width, image.height);
+    let text = "";
+    for (let i = 0; i < data.length; i += 32768) text += String.fromCharCode(...data.subarray(i, i + 32768));
+    return [image.width, image.height, btoa(text)];
+  }, `data:image/png;base64,${png.toString("base64")}`);
+  return indexed(Buffer.from(pixels, "base64"), width, height);
 }
