@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -74,20 +75,9 @@ func unremarkable(l Look) bool {
 	return l == Look(report.Deleted) || l == Look(report.Kept) || l == Plain
 }
 
-// madeAnew are kinds whose objects Kubernetes makes, and makes again.
-var madeAnew = []object.Kind{object.Endpoints, object.EndpointSlice, object.IPAddress, object.Lease}
-
-// comesByItself reports whether an object is of the kind that nobody makes by hand, and
-// that is nothing that anybody would miss.
+// comesByItself reports whether an object is of those that a person seldom looks for:
+// Events, and what Kubernetes generates.
 func comesByItself(r report.Ref) bool {
-	switch group := object.GroupOf(r.APIVersion); {
-	case r.Kind == "Event" && (group == "" || group == "events.k8s.io"):
-		return true
-	case r.Is(object.ConfigMap):
-		return r.Name == "kube-root-ca.crt"
-	case r.Is(object.ServiceAccount):
-		return r.Name == "default"
-	default:
-		return slices.ContainsFunc(madeAnew, r.Is)
-	}
+	group := object.GroupOf(r.APIVersion)
+	return r.Kind == "Event" && (group == "" || group == "events.k8s.io") || render.Generated(r)
 }

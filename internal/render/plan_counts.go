@@ -77,9 +77,9 @@ func countOf(s Style, n int, apiVersion, kind string) string {
 // noise are kinds that Kubernetes makes by itself, and that nobody misses.
 var noise = []object.Kind{object.Endpoints, object.EndpointSlice, object.IPAddress, object.Lease, object.ControllerRevision}
 
-// generated reports whether an object is made by Kubernetes for others, and goes with
+// Generated reports whether an object is made by Kubernetes for others, and goes with
 // them.
-func generated(r report.Ref) bool {
+func Generated(r report.Ref) bool {
 	group := object.GroupOf(r.APIVersion)
 	switch {
 	case group == "" && r.Kind == object.ConfigMap.Kind:
@@ -118,7 +118,7 @@ func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, hidden hid
 		case e.Outcome != report.Deleted || data[kindName{e.Object.APIVersion, e.Object.Kind}] != "":
 		case e.Object.Kind == "Event" && !target:
 			hidden.events++
-		case generated(e.Object) && !target:
+		case Generated(e.Object) && !target:
 			hidden.generated++
 		default:
 			rest.add(e.Object)

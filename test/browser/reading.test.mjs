@@ -78,10 +78,10 @@ onPage("commands can be copied", "plan", high, async (page) => {
   await row(page, plan.seed.targets[0].uid).click();
   const lines = await page.$$eval(".command code", (all) => all.map((code) => code.textContent));
   assert.deepEqual(lines, [
-    "kubectl get deployment.apps/web -n shop -o yaml",
-    "kubectl describe deployment.apps/web -n shop",
-    "kubectl gc explain deployment.apps/web -n shop --from examples/shop.yaml",
-    "kubectl gc dry-run delete deployment.apps/web -n shop --from examples/shop.yaml",
+    "kubectl get deploy/web -n shop -o yaml",
+    "kubectl describe deploy/web -n shop",
+    "kubectl gc explain deploy/web -n shop --from examples/shop.yaml",
+    "kubectl gc dry-run delete deploy/web -n shop --from examples/shop.yaml",
   ]);
   await page.locator(".command .copy").nth(2).click();
   await page.locator(".command .copy", { hasText: "Copied" }).waitFor();

@@ -27,11 +27,13 @@ function groupsOf(scene: Scene): Group[] {
   const { boxes } = payload;
   const having = (...wanted: string[]) => [...boxes.look.keys()].filter((i) => wanted.includes(looks[boxes.look[i]!]!));
   const blocked = having("Blocked");
+  const hangs = new Set(blocked);
+  const asked = (boxes.targets ?? []).filter((i) => !hangs.has(i));
   return [
     { word: "Hangs", title: "Show what is not deleted", objects: blocked },
     { word: "Being deleted", title: "Show what is being deleted", objects: blocked.length > 0 ? [] : having("WaitingForDependents", "BeingDeleted") },
     { word: "Data", title: "Show the data that goes, or may go", objects: boxes.data ?? [] },
-    { word: "Asked about", title: "Show what was asked about", objects: boxes.targets ?? [] },
+    { word: "Asked about", title: "Show what was asked about, and does not hang", objects: asked },
   ];
 }
 
