@@ -139,10 +139,8 @@ browser: ## the tests of the HTML page, in Chromium
 	$(GO) test -count=1 -timeout 30m ./test/browser ./test/bundle
 
 .PHONY: screenshots
-screenshots: build ## write docs/pictures/*.png anew; CLUSTERS is where dumps of real clusters are
-	cd test/browser && npm ci && CLUSTERS='$(abspath $(CLUSTERS))' node screenshots.mjs
-
-CLUSTERS ?= ../shared/data/clusters
+screenshots: build ## write docs/pictures/*.png anew
+	cd test/browser && npm ci && node screenshots.mjs
 
 .PHONY: docs
 docs: ## regenerate what is generated

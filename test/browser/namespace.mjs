@@ -1,5 +1,7 @@
 // Prints a dump of a namespace as people delete them, with as many objects as it is told:
 // a quarter of them Events, five Databases with a finalizer that nobody takes off.
+import { createHash } from "node:crypto";
+
 const all = Number(process.argv[2]);
 const times = all / 250;
 const items = [];
@@ -43,7 +45,9 @@ each(10, (i) => {
 each(3, (i) => {
   const owner = add("apps/v1", "StatefulSet", `kafka-${i}`);
   for (let p = 0; p < 2; p++) {
-    const [claim, volume] = [`data-kafka-${i}-${p}`, `pvc-${String(7919 * (2 * i + p + 1)).padStart(8, "0")}-6f3b-4c8e-9b9a-1a2b3c4d5e6f`];
+    const claim = `data-kafka-${i}-${p}`;
+    const [, ...parts] = /(.{8})(.{4})(.{4})(.{4})(.{12})/.exec(createHash("sha256").update(claim).digest("hex"));
+    const volume = `pvc-${parts.join("-")}`;
     const { uid } = add("v1", "PersistentVolumeClaim", claim, { finalizers: ["kubernetes.io/pvc-protection"], spec: { volumeName: volume }, status: { phase: "Bound" } }).metadata;
     add("v1", "PersistentVolume", volume, {
       finalizers: ["kubernetes.io/pv-protection"],

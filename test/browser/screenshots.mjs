@@ -16,14 +16,10 @@ const chooseReplicaSet = async (page) => {
   await page.locator("#objects [role=treeitem]", { hasText: "ReplicaSet" }).first().click();
   await page.locator("#slider").fill("5");
 };
-const playPods = async (page) => {
-  await page.locator("#steps .fold").first().click();
-  await page.locator("#slider").fill("14");
-};
 const pictures = [
   { name: "page-plan", args: plan, format: "html", before: chooseReplicaSet },
   { name: "page-namespace", objects: 250, format: "html" },
-  { name: "page-namespace-5000", objects: 5000, format: "html", dark: true, before: playPods },
+  { name: "page-namespace-5000", objects: 5000, format: "html", dark: true },
   { name: "page-narrow", objects: 250, format: "html", width: 400 },
   { name: "svg-cluster-dark", args: cluster, format: "svg", width: 1400, dark: true },
 ];
