@@ -116,7 +116,7 @@ func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, hidden hid
 		e := &caused[i]
 		switch target := slices.Contains(p.Seed.Targets, e.Object); {
 		case e.Outcome != report.Deleted || data[kindName{e.Object.APIVersion, e.Object.Kind}] != "":
-		case e.Object.Kind == "Event" && !target:
+		case isEvent(e.Object) && !target:
 			hidden.events++
 		case Generated(e.Object) && !target:
 			hidden.generated++
@@ -195,4 +195,10 @@ func storageEnd(e *report.Effect, x *report.Storage) string {
 	default:
 		return "data unknown"
 	}
+}
+
+// isEvent reports whether an object is an Event, of either group that serves them.
+func isEvent(r report.Ref) bool {
+	group := object.GroupOf(r.APIVersion)
+	return r.Kind == "Event" && (group == "" || group == "events.k8s.io")
 }
