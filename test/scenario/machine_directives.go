@@ -258,12 +258,12 @@ func (m *machine) restarted(_ context.Context, d *datadriven.TestData) (string, 
 	return fmt.Sprintf("%d objects to list", len(m.pending)), nil
 }
 
-// configured is a new collector with other settings: `rules=strict`, `cache=N`,
-// `absent=(uid,…)` for what it remembers, `blind=(Kind,…)` for what it does not
-// watch yet.
+// configured is a new collector with other settings: `rules=strict`, `economy`,
+// `cache=N`, `absent=(uid,…)` for what it remembers, `blind=(Kind,…)` for what it does
+// not watch yet.
 func (m *machine) configured(_ context.Context, d *datadriven.TestData) (string, error) {
 	a := readArgs(d)
-	rules, cache := a.word("rules"), a.number("cache", 0)
+	rules, cache, economy := a.word("rules"), a.number("cache", 0), a.has("economy")
 	absent, blind := a.words("absent"), a.words("blind")
 	if err := a.done(); err != nil {
 		return "", err
@@ -275,6 +275,9 @@ func (m *machine) configured(_ context.Context, d *datadriven.TestData) (string,
 		m.options = append(m.options, engine.WithRules(engine.Strict))
 	default:
 		return "", fmt.Errorf("there are no rules %q", rules)
+	}
+	if economy {
+		m.options = append(m.options, engine.WithEconomy())
 	}
 	if cache > 0 {
 		m.options = append(m.options, engine.WithAbsentCapacity(cache))

@@ -132,7 +132,7 @@ func attemptText(a engine.Attempt) string {
 // outcomeText is an attempt with what its owners count as, the reason of the
 // decision, and its disposition.
 func outcomeText(out engine.Outcome) string {
-	disposition := [...]string{engine.Forget: "forget", engine.Defer: "defer", engine.Vanish: "vanish"}[out.Disposition]
+	disposition := [...]string{engine.Forget: "forget", engine.Defer: "defer", engine.Vanish: "vanish", engine.Again: "again"}[out.Disposition]
 	return attemptText(out.Decision.Attempt) + classesText(out.Decision.Owners) + " " + out.Decision.Reason.String() + ", " + disposition
 }
 
