@@ -16,14 +16,10 @@ import (
 // that are kept. It is used again for the next one.
 type metadata struct {
 	name, namespace, uid, version []byte
-	created, deleted, generation  int64
-	grace                         int64
-	hasGrace                      bool
-	protection                    object.Protection
-	revision                      uint32
+	created, generation           int64
 	labels                        []pair
 	owners                        []manifest.Owner
-	finalizers                    [][]byte
+	manifest.Rare
 	// account and accountUID are what a Secret says of the ServiceAccount whose token it is.
 	account, accountUID []byte
 	scratch             []byte
@@ -34,7 +30,7 @@ type metadata struct {
 type pair struct{ key, value []byte }
 
 func (m *metadata) reset() {
-	*m = metadata{labels: m.labels[:0], owners: m.owners[:0], finalizers: m.finalizers[:0], scratch: m.scratch[:0], pod: m.pod}
+	*m = metadata{labels: m.labels[:0], owners: m.owners[:0], scratch: m.scratch[:0], pod: m.pod, Rare: manifest.Rare{Finalizers: m.Finalizers[:0]}}
 	if m.pod != nil {
 		m.pod.reset()
 	}
@@ -50,7 +46,6 @@ func (m *metadata) read(message []byte) error {
 		case tag == bytesTag(1):
 			return m.objectMeta(text)
 		case tag == bytesTag(2) && m.pod != nil:
-			m.pod.whole = true
 			return m.pod.spec(text)
 		case tag == bytesTag(3) && m.pod != nil:
 			return m.pod.status(text)
@@ -79,9 +74,9 @@ func (m *metadata) objectMeta(message []byte) error {
 		case bytesTag(8):
 			m.created, err = seconds(text)
 		case bytesTag(9):
-			m.deleted, err = seconds(text)
+			m.Deleted, err = seconds(text)
 		case varintTag(10):
-			m.grace, m.hasGrace = int64(number), true
+			m.Grace, m.HasGrace = int64(number), true
 		case bytesTag(11):
 			var label pair
 			label, err = pairOf(text)
@@ -91,7 +86,7 @@ func (m *metadata) objectMeta(message []byte) error {
 		case bytesTag(13):
 			err = m.owner(text)
 		case bytesTag(14):
-			m.finalizers = append(m.finalizers, text)
+			m.Finalizers = append(m.Finalizers, text)
 		}
 		return err
 	})
@@ -135,18 +130,18 @@ func (m *metadata) annotation(message []byte) error {
 	}
 	switch string(p.key) {
 	case object.ProtectAnnotation:
-		m.protection = m.protection&^object.Protect | object.ProtectionBy(object.ProtectAnnotation, string(p.value))
+		m.Protection = m.Protection&^object.Protect | object.ProtectionBy(object.ProtectAnnotation, string(p.value))
 	case object.ResourcePolicyAnnotation:
-		m.protection = m.protection&^object.HelmKeep | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
+		m.Protection = m.Protection&^object.HelmKeep | object.ProtectionBy(object.ResourcePolicyAnnotation, string(p.value))
 	case object.RevisionAnnotation:
-		m.revision = object.RevisionBy(string(p.value))
+		m.Revision = object.RevisionBy(string(p.value))
 	case object.AccountNameAnnotation:
 		m.account = p.value
 	case object.AccountUIDAnnotation:
 		m.accountUID = p.value
 	case corev1.MirrorPodAnnotationKey:
 		if m.pod != nil {
-			m.pod.mirror = true
+			m.pod.facts.Mirror = true
 		}
 	}
 	return nil
@@ -177,9 +172,9 @@ func (m *metadata) owner(message []byte) error {
 	return err
 }
 
-// check refuses what has no name, and NULs where they are taken for ends: in the
-// canonical form of labels and in the keys of what is shared. It orders the labels. Of a key that is there twice the last one counts,
-// as for a map.
+// check refuses what has no name, and NULs in labels, whose canonical form takes them for
+// ends. It orders the labels. Of a key that is there twice the last one counts, as for a
+// map.
 func (m *metadata) check() error {
 	if len(m.name) == 0 {
 		return errors.New("metadata.name is missing")
@@ -188,14 +183,6 @@ func (m *metadata) check() error {
 		if bytes.IndexByte(l.key, 0) >= 0 || bytes.IndexByte(l.value, 0) >= 0 {
 			return fmt.Errorf("a label of %s has a NUL", quote(string(m.name)))
 		}
-	}
-	for _, f := range m.finalizers {
-		if bytes.IndexByte(f, 0) >= 0 {
-			return fmt.Errorf("a finalizer of %s has a NUL", quote(string(m.name)))
-		}
-	}
-	if m.pod != nil && (bytes.IndexByte(m.pod.node, 0) >= 0 || bytes.IndexByte(m.pod.phase, 0) >= 0) {
-		return fmt.Errorf("the node or phase of %s has a NUL", quote(string(m.name)))
 	}
 	byKey := func(a, b pair) int { return bytes.Compare(a.key, b.key) }
 	if !slices.IsSortedFunc(m.labels, byKey) {

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -106,14 +107,35 @@ func TestPodsShare(t *testing.T) {
 	if a.Rare != b.Rare || a.Rare == other.Rare || held.Rare == a.Rare || len(a.Finalizers()) > 0 || held.Pod().NodeName != "n1" {
 		t.Errorf("%+v, %+v, %+v", a.Rare, other.Rare, held.Rare)
 	}
-	for _, bad := range []func(*corev1.Pod){
-		func(p *corev1.Pod) { p.Spec.NodeName = "n\x001" },
-		func(p *corev1.Pod) { p.Finalizers = []string{"a\x00b"} },
-	} {
-		p := corev1.Pod{ObjectMeta: metaOf(named("p"), "1").ObjectMeta}
-		bad(&p)
-		if _, err := readPartial(wrapped("v1", "Pod", &p), sh); err == nil {
-			t.Error("a NUL passed")
+	odd := build(func(p *corev1.Pod) { p.Spec.NodeName = "n1\x00"; p.Finalizers = []string{"a\x00b"} })
+	if split := build(func(p *corev1.Pod) { p.Spec.NodeName = "n1\x00"; p.Finalizers = []string{"a", "b"} }); odd.Rare == split.Rare || odd.Finalizers()[0] != "a\x00b" {
+		t.Errorf("%+v, %+v", odd.Rare, split.Rare)
+	}
+}
+
+func BenchmarkPodList(b *testing.B) {
+	list := corev1.PodList{}
+	for i := range 1000 {
+		p := corev1.Pod{ObjectMeta: metaOf(named("p"), "12345").ObjectMeta}
+		p.Labels = map[string]string{"app": "web", "tier": "front"}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "u", Controller: new(true)}}
+		p.Spec.NodeName, p.Status.Phase, p.Spec.TerminationGracePeriodSeconds = fmt.Sprint("node-", i%50), "Running", new(int64(30))
+		p.Spec.Volumes = []corev1.Volume{{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{}}}}
+		p.Spec.Containers = []corev1.Container{{Name: "c", Image: "example.com/image", Env: []corev1.EnvVar{{Name: "A", Value: "b"}}}}
+		if i%10 == 0 {
+			p.Finalizers = []string{"batch.kubernetes.io/job-tracking"}
+		}
+		if i%100 == 0 {
+			p.Spec.Volumes[0].PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}
+		}
+		list.Items = append(list.Items, p)
+	}
+	text := wrapped("v1", "PodList", &list)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := readPartialList(bytes.NewReader(text), newSharedPods(pods), func(*object.Object) error { return nil }); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package kube
 
 import (
-	"encoding/binary"
-
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
@@ -15,7 +13,6 @@ import (
 type shared struct {
 	apiVersion, kind string
 	strings          *manifest.Interner
-	rares            map[string]*object.Rare
 	// listed and single are the kinds of the messages that are read.
 	listed, single messageKind
 }
@@ -23,18 +20,15 @@ type shared struct {
 // messageKind is the type of a message.
 type messageKind struct{ apiVersion, kind string }
 
-// The bounds of what a shared remembers. A watch goes on for months: what is
-// forgotten is only not shared any more.
-const (
-	mostStrings = 1 << 15
-	mostRares   = 1 << 10
-)
+// mostShared bounds what a shared remembers of each sort. A watch goes on for months: what
+// is forgotten is only not shared any more.
+const mostShared = 1 << 15
 
 func newShared(r object.Resource) *shared {
 	strings := manifest.NewInterner()
-	strings.Most = mostStrings
+	strings.Most = mostShared
 	return &shared{
-		apiVersion: r.APIVersion(), kind: r.Kind, strings: strings, rares: map[string]*object.Rare{},
+		apiVersion: r.APIVersion(), kind: r.Kind, strings: strings,
 		listed: messageKind{metaVersion, partialList}, single: messageKind{metaVersion, partialKind},
 	}
 }
@@ -50,7 +44,7 @@ func newSharedPods(r object.Resource) *shared {
 func (s *shared) metadata() *metadata {
 	m := &metadata{}
 	if s.single.kind != partialKind {
-		m.pod = &podParts{}
+		m.pod = &podParts{strings: s.strings}
 	}
 	return m
 }
@@ -88,50 +82,16 @@ func (s *shared) labels(m *metadata) object.Labels {
 	return object.Labels(s.strings.Bytes(m.scratch[from:]))
 }
 
-// rare returns the finalizers, the protection and the deletion that m has read; nil for neither.
+// rare is what m has read that few objects have; nil for nothing.
 func (s *shared) rare(m *metadata) *object.Rare {
-	rare := s.metaRare(m)
+	rare := s.strings.Rare(&m.Rare)
 	if s.kind == secretKind && s.apiVersion == "v1" {
-		return withToken(rare, object.TokenBy(string(m.account), types.UID(m.accountUID), ""))
+		if token := object.TokenBy(string(m.account), types.UID(m.accountUID), ""); token != nil {
+			return s.strings.WithFacts(rare, nil, func() object.Facts { return token })
+		}
 	}
 	if m.pod != nil {
-		return s.pod(m, rare)
+		return m.pod.add(rare, m.name)
 	}
 	return rare
-}
-
-func (s *shared) metaRare(m *metadata) *object.Rare {
-	if len(m.finalizers) == 0 && m.protection == 0 && m.revision == 0 && m.deleted == 0 && !m.hasGrace {
-		return nil
-	}
-	from := len(m.scratch)
-	m.scratch = binary.BigEndian.AppendUint32(append(m.scratch, byte(m.protection)), m.revision)
-	for _, f := range m.finalizers {
-		m.scratch = append(append(m.scratch, f...), 0)
-	}
-	key := m.scratch[from:]
-	r, ok := s.rares[string(key)]
-	if !ok {
-		r = &object.Rare{Protection: m.protection, Revision: m.revision}
-		for _, f := range m.finalizers {
-			r.Finalizers = append(r.Finalizers, s.strings.Bytes(f))
-		}
-		s.keep(string(key), r)
-	}
-	if m.deleted == 0 && !m.hasGrace {
-		return r
-	}
-	own := &object.Rare{Finalizers: r.Finalizers, Protection: m.protection, Revision: m.revision, DeletionTimestamp: m.deleted}
-	if m.hasGrace {
-		own.GracePeriod = new(m.grace)
-	}
-	return own
-}
-
-// keep remembers a Rare for others.
-func (s *shared) keep(key string, r *object.Rare) {
-	if len(s.rares) >= mostRares {
-		clear(s.rares)
-	}
-	s.rares[key] = r
 }

@@ -15,20 +15,6 @@ import (
 // what is secret in order to learn it.
 const secretKind = "Secret"
 
-// withToken adds to what is rare about a Secret whose token it may be. What is rare is
-// shared and stays as it is.
-func withToken(rare *object.Rare, token *object.Token) *object.Rare {
-	if token == nil {
-		return rare
-	}
-	var own object.Rare
-	if rare != nil {
-		own = *rare
-	}
-	own.Facts = token
-	return &own
-}
-
 // settleTokens asks for the Secrets of the type of tokens, if there are any that may be
 // tokens, and notes which of them are. Where the answer fails, that stays open.
 //

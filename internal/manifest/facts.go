@@ -15,9 +15,9 @@ type factKind struct {
 	fields []factField
 	// facts are those that were read; nil where what was not shown leaves them open.
 	facts func(f *facts, o *object.Object) object.Facts
-	// alike appends what two objects have in common that may share their facts; nil where
-	// each has its own.
-	alike func(f *facts, key []byte) ([]byte, bool)
+	// alike is what two objects have in common that may share their facts, until the next
+	// call; nil where each has its own.
+	alike func(f *facts) []byte
 
 	spec, status section
 }

@@ -18,20 +18,20 @@ var podFacts = &factKind{
 		{path: "spec.terminationGracePeriodSeconds", keep: keepValue, read: func(l *lexer, it *item, path string, _ bool) error {
 			grace, ok, err := l.integer(path)
 			if ok {
-				it.facts.pod.TerminationGracePeriod = l.rd.in.number(grace)
+				it.facts.pod.TerminationGracePeriod = l.rd.in.Number(grace)
 			}
 			return err
 		}},
 		sharedText("status.phase", func(f *facts) *string { return &f.pod.Phase }),
 	},
-	alike: func(f *facts, key []byte) ([]byte, bool) {
-		return f.pod.AppendKey(key), len(f.pod.Claims) == 0
+	alike: func(f *facts) []byte {
+		key := f.pod.AppendKey(f.key[:0])
+		if key != nil {
+			f.key = key
+		}
+		return key
 	},
-	facts: func(f *facts, o *object.Object) object.Facts {
-		pod := f.pod
-		pod.Claims = f.claimsOf(o.Name)
-		return &pod
-	},
+	facts: func(f *facts, o *object.Object) object.Facts { return f.pod.Of(o.Name) },
 }
 
 // podVolumes reads which claims the volumes of a pod use.
@@ -122,17 +122,4 @@ func (l *lexer) named(it *item, key, name string, flat bool) (text span, err err
 		}
 	}
 	return text, err
-}
-
-// claimsOf are the claims of the pod: those of ephemeral volumes are named after
-// it.
-//
-// Upstream: component-helpers/storage/ephemeral/ephemeral.go VolumeClaimName.
-func (f *facts) claimsOf(pod string) []object.Claim {
-	for i := range f.pod.Claims {
-		if c := &f.pod.Claims[i]; c.Ephemeral {
-			c.Name = pod + "-" + c.Name
-		}
-	}
-	return f.pod.Claims
 }

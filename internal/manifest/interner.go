@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -11,15 +12,13 @@ import (
 // Interner keeps one copy of each string that repeats over many objects: kinds,
 // namespaces, finalizers, label sets, owners. It is not safe for concurrent use.
 type Interner struct {
-	// Most is how many strings are remembered; 0 for all. What is forgotten is only not
+	// Most is how many of each are remembered; 0 for all. What is forgotten is only not
 	// shared any more.
 	Most int
 
 	strings map[string]string
-	// lists are lists of finalizers, by the names with NUL behind each.
-	lists   map[string][]string
 	numbers map[int64]*int64
-	rares   map[rareKey]*object.Rare
+	rares   map[string]*object.Rare
 	// recent are owner references, by a hash of the first UID.
 	recent  [][]object.OwnerReference
 	scratch []byte
@@ -29,9 +28,8 @@ type Interner struct {
 func NewInterner() *Interner {
 	return &Interner{
 		strings: map[string]string{},
-		lists:   map[string][]string{},
 		numbers: map[int64]*int64{},
-		rares:   map[rareKey]*object.Rare{},
+		rares:   map[string]*object.Rare{},
 	}
 }
 
@@ -43,12 +41,27 @@ func (in *Interner) Bytes(b []byte) string {
 	if s, ok := in.strings[string(b)]; ok {
 		return s
 	}
-	if in.Most > 0 && len(in.strings) >= in.Most {
-		clear(in.strings)
-	}
 	s := string(b)
-	in.strings[s] = s
+	remember(in, in.strings, s, s)
 	return s
+}
+
+// remember keeps a value for others.
+func remember[K comparable, V any](in *Interner, values map[K]V, key K, v V) {
+	if in.Most > 0 && len(values) >= in.Most {
+		clear(values)
+	}
+	values[key] = v
+}
+
+// Number returns the one copy of n.
+func (in *Interner) Number(n int64) *int64 {
+	p, ok := in.numbers[n]
+	if !ok {
+		p = new(n)
+		remember(in, in.numbers, n, p)
+	}
+	return p
 }
 
 // String returns the one copy of s.
@@ -109,4 +122,83 @@ func isOwner(r object.OwnerReference, o Owner) bool {
 	return r.Controller == o.Controller && r.BlockOwnerDeletion == o.Block &&
 		string(r.UID) == string(o.UID) && r.Name == string(o.Name) &&
 		r.Kind == string(o.Kind) && r.APIVersion == string(o.APIVersion)
+}
+
+// Rare is what was read of the metadata that few objects have.
+type Rare struct {
+	Finalizers     [][]byte
+	Deleted, Grace int64
+	// HasGrace tells that there was a Grace.
+	HasGrace   bool
+	Protection object.Protection
+	Revision   uint32
+}
+
+// Rare returns what was read, the same for objects without a deletion that are alike; nil
+// for none of it.
+func (in *Interner) Rare(read *Rare) *object.Rare {
+	deletion := read.Deleted != 0 || read.HasGrace
+	if len(read.Finalizers) == 0 && read.Protection == 0 && read.Revision == 0 && !deletion {
+		return nil
+	}
+	in.scratch = appendRare(in.scratch[:0], read.Protection, read.Revision, read.Finalizers)
+	shared, ok := in.rares[string(in.scratch)]
+	if !ok {
+		shared = &object.Rare{Protection: read.Protection, Revision: read.Revision}
+		for _, f := range read.Finalizers {
+			shared.Finalizers = append(shared.Finalizers, in.Bytes(f))
+		}
+		remember(in, in.rares, string(in.scratch), shared)
+	}
+	if !deletion {
+		return shared
+	}
+	own := *shared
+	if own.DeletionTimestamp = read.Deleted; read.HasGrace {
+		own.GracePeriod = in.Number(read.Grace)
+	}
+	return &own
+}
+
+// WithFacts adds facts to what an Interner returned, which stays as it is. Objects without a
+// deletion whose facts have one key share all of it; nil is the key of facts that an object
+// has alone.
+func (in *Interner) WithFacts(rare *object.Rare, key []byte, facts func() object.Facts) *object.Rare {
+	of := rare
+	if of == nil {
+		of = &none
+	}
+	if key == nil || of.DeletionTimestamp != 0 || of.GracePeriod != nil {
+		if f := facts(); f != nil {
+			return withFacts(*of, f)
+		}
+		return rare
+	}
+	// No protection begins like this.
+	in.scratch = append(in.scratch[:0], 0xff)
+	in.scratch = append(appendRare(in.scratch, of.Protection, of.Revision, of.Finalizers), key...)
+	shared, ok := in.rares[string(in.scratch)]
+	if !ok {
+		shared = withFacts(*of, facts())
+		remember(in, in.rares, string(in.scratch), shared)
+	}
+	return shared
+}
+
+var none object.Rare
+
+func withFacts(rare object.Rare, facts object.Facts) *object.Rare {
+	rare.Facts = facts
+	return &rare
+}
+
+// appendRare appends what two objects without a deletion have in common that share what is
+// rare about them.
+func appendRare[T ~string | ~[]byte](key []byte, p object.Protection, revision uint32, finalizers []T) []byte {
+	key = binary.BigEndian.AppendUint32(append(key, byte(p)), revision)
+	key = binary.AppendUvarint(key, uint64(len(finalizers)))
+	for _, f := range finalizers {
+		key = append(binary.AppendUvarint(key, uint64(len(f))), f...)
+	}
+	return key
 }

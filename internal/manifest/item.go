@@ -62,6 +62,8 @@ type facts struct {
 	scoped, conditioned bool
 	// oldVersion is spec.version of a v1beta1 CustomResourceDefinition.
 	oldVersion string
+	// key is made of them, of objects that may share theirs.
+	key []byte
 }
 
 // field is a set of fields.
@@ -105,7 +107,7 @@ func (it *item) reset(line int) {
 	*it = item{
 		line: line,
 		text: it.text[:0], owners: it.owners[:0], labels: it.labels[:0], finalizers: it.finalizers[:0],
-		spec: it.spec.again(), status: it.status.again(),
+		facts: facts{key: it.facts.key}, spec: it.spec.again(), status: it.status.again(),
 	}
 }
 

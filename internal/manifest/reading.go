@@ -14,8 +14,9 @@ type reading struct {
 	o  Options
 	h  Handler
 	in *Interner
-	// ownersRead are owner references on their way there.
-	ownersRead []Owner
+	// ownersRead and finalizersRead are on their way there.
+	ownersRead     []Owner
+	finalizersRead [][]byte
 	// limits are those of the options, none of them zero.
 	limits Limits
 	// document counts from 1.

@@ -9,14 +9,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// rareKey is what the Rare of an object without deletion consists of.
-type rareKey struct {
-	finalizers string
-	facts      string
-	protection object.Protection
-	revision   uint32
-}
-
 // build makes the object that was read, without kind and facts. Name, UID and
 // resourceVersion share one allocation.
 func (rd *reading) build(it *item) *object.Object {
@@ -35,7 +27,7 @@ func (rd *reading) build(it *item) *object.Object {
 	if o.Namespace = rd.in.Bytes(it.bytes(it.namespace)); o.Namespace == "" {
 		o.Namespace = rd.o.Namespace
 	}
-	o.Rare = rd.in.rare(it)
+	o.Rare = rd.rare(it)
 	return o
 }
 
@@ -79,103 +71,24 @@ func (rd *reading) owners(it *item) []object.OwnerReference {
 	return rd.in.Owners(rd.ownersRead)
 }
 
-// rare returns the finalizers, the protection and the deletion that were read;
-// nil for none of them.
-func (in *Interner) rare(it *item) *object.Rare {
-	finalizers, key := in.finalizers(it)
-	if it.deleted == 0 && it.seen&hasGraceValue == 0 {
-		if key == "" && it.protection == 0 && it.revision == 0 {
-			return nil
-		}
-		return in.shared(rareKey{finalizers: key, protection: it.protection, revision: it.revision}, finalizers)
-	}
-	r := &object.Rare{Finalizers: finalizers, DeletionTimestamp: it.deleted, Protection: it.protection, Revision: it.revision}
-	if it.seen&hasGraceValue != 0 {
-		r.GracePeriod = in.number(it.grace)
-	}
-	return r
-}
-
-// finalizers returns the one copy of the list of finalizers that was read, and
-// its key.
-func (in *Interner) finalizers(it *item) ([]string, string) {
-	if len(it.finalizers) == 0 {
-		return nil, ""
-	}
-	from := len(it.text)
+// rare returns what was read of the metadata that few objects have.
+func (rd *reading) rare(it *item) *object.Rare {
+	rd.finalizersRead = rd.finalizersRead[:0]
 	for _, f := range it.finalizers {
-		it.text = append(append(it.text, it.bytes(f)...), 0)
+		rd.finalizersRead = append(rd.finalizersRead, it.bytes(f))
 	}
-	key := in.Bytes(it.text[from:])
-	list, ok := in.lists[key]
-	if !ok {
-		for _, f := range it.finalizers {
-			list = append(list, in.Bytes(it.bytes(f)))
-		}
-		in.lists[key] = list
-	}
-	return list, key
+	return rd.in.Rare(&Rare{
+		Finalizers: rd.finalizersRead, Deleted: it.deleted, Grace: it.grace, HasGrace: it.seen&hasGraceValue != 0,
+		Protection: it.protection, Revision: it.revision,
+	})
 }
 
-// number returns the one copy of n.
-func (in *Interner) number(n int64) *int64 {
-	p, ok := in.numbers[n]
-	if !ok {
-		p = new(n)
-		in.numbers[n] = p
-	}
-	return p
-}
-
-// shared returns the one Rare that has key and no facts.
-func (in *Interner) shared(key rareKey, finalizers []string) *object.Rare {
-	r, ok := in.rares[key]
-	if !ok {
-		r = &object.Rare{Finalizers: finalizers, Protection: key.protection, Revision: key.revision}
-		in.rares[key] = r
-	}
-	return r
-}
-
-// setFacts adds to o what was read of its spec and status. Objects that are alike share
-// everything that is rare.
+// setFacts adds to o what was read of its spec and status.
 func (in *Interner) setFacts(o *object.Object, k *factKind, it *item) {
 	it.facts.pod.Mirror = it.seen&hasMirror != 0
-	if k.alike == nil || o.Rare != nil && (o.Rare.DeletionTimestamp != 0 || o.Rare.GracePeriod != nil) {
-		in.setOwn(o, k, it)
-		return
+	var key []byte
+	if k.alike != nil {
+		key = k.alike(&it.facts)
 	}
-	from := len(it.text)
-	text, ok := k.alike(&it.facts, it.text)
-	if it.text = text; !ok {
-		in.setOwn(o, k, it)
-		return
-	}
-	finalizers := joined(o.Finalizers())
-	r, ok := in.rares[rareKey{finalizers, string(text[from:]), o.Protection(), o.Revision()}]
-	if !ok {
-		key := rareKey{finalizers, string(text[from:]), o.Protection(), o.Revision()}
-		in.setOwn(o, k, it)
-		r = o.Rare
-		in.rares[key] = r
-	}
-	o.Rare = r
-}
-
-func (in *Interner) setOwn(o *object.Object, k *factKind, it *item) {
-	if facts := k.facts(&it.facts, o); facts != nil {
-		o.Edit().Facts = facts
-	}
-}
-
-// joined is the key of a list of finalizers.
-func joined(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	var b []byte
-	for _, f := range list {
-		b = append(append(b, f...), 0)
-	}
-	return string(b)
+	o.Rare = in.WithFacts(o.Rare, key, func() object.Facts { return k.facts(&it.facts, o) })
 }

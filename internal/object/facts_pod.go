@@ -54,8 +54,25 @@ func (p *PodFacts) equal(x Facts) bool {
 		equalPointees(p.TerminationGracePeriod, y.TerminationGracePeriod)
 }
 
-// AppendKey appends what two pods without claims have in common that have the same facts.
+// Of are the facts as those of the pod with that name, after which the claims of its
+// ephemeral volumes are named: they had the names of the volumes.
+//
+// Upstream: component-helpers/storage/ephemeral/ephemeral.go VolumeClaimName.
+func (p PodFacts) Of(pod string) *PodFacts {
+	for i := range p.Claims {
+		if c := &p.Claims[i]; c.Ephemeral {
+			c.Name = pod + "-" + c.Name
+		}
+	}
+	return &p
+}
+
+// AppendKey appends what two pods have in common that may share their facts. Nil: the pod
+// has claims, and its facts are its own.
 func (p *PodFacts) AppendKey(key []byte) []byte {
+	if len(p.Claims) > 0 {
+		return nil
+	}
 	for _, s := range []string{p.NodeName, p.Phase} {
 		key = append(binary.AppendUvarint(key, uint64(len(s))), s...)
 	}
