@@ -3,6 +3,7 @@ package kube
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +80,25 @@ func TestPodsAgree(t *testing.T) {
 			t.Errorf("in a watch: %v, %s", err, cmp.Diff(text[0], e.Object))
 		}
 	})
+}
+
+// TestEveryFactOfAPodIsRead: a fact that package manifest learns to read, and this one
+// does not, is not said by any pod of TestPodsAgree, either.
+func TestEveryFactOfAPodIsRead(t *testing.T) {
+	p := corev1.Pod{ObjectMeta: metaOf(named("p"), "1").ObjectMeta}
+	p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"}
+	p.Spec.NodeName, p.Spec.TerminationGracePeriodSeconds = "n1", new(int64(30))
+	p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "disk"}}}}
+	p.Status.Phase = corev1.PodRunning
+	o, err := readPartial(wrapped("v1", "Pod", &p), newSharedPods(pods))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field, value := range reflect.ValueOf(o.Pod()).Elem().Fields() {
+		if value.IsZero() {
+			t.Errorf("PodFacts.%s is not read of the message, or the pod of this test does not say it", field.Name)
+		}
+	}
 }
 
 // closed is a body that needs no closing.
