@@ -41,9 +41,9 @@ func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, 
 	next := o.Clone()
 	next.APIVersion, next.Kind, next.Namespace = v.stored, v.resource.Kind, namespace
 	next.ResourceVersion, next.Created = "", s.now
-	if next.Rare != nil {
-		rare := next.Edit()
-		rare.DeletionTimestamp, rare.GracePeriod = 0, nil
+	if next.Lifecycle != nil {
+		life := next.Edit()
+		life.DeletionTimestamp, life.GracePeriod = 0, nil
 	}
 	if dups := dedupOwners(next); len(dups) > 0 {
 		s.warn(next.Ref, duplicates(dups))
@@ -100,8 +100,8 @@ func (s *Server) admitCreate(v *view, o *object.Object) error {
 
 func protect(o *object.Object, finalizer string) {
 	if !o.HasFinalizer(finalizer) {
-		rare := o.Edit()
-		rare.Finalizers = append(slices.Clip(rare.Finalizers), finalizer)
+		life := o.Edit()
+		life.Finalizers = append(slices.Clip(life.Finalizers), finalizer)
 	}
 }
 

@@ -30,15 +30,15 @@ func (s *Server) deleteDefinition(v *view, old *object.Object, o metav1.DeleteOp
 		return err
 	}
 	next := old.Clone()
-	rare := next.Edit()
-	rare.DeletionTimestamp = s.now
+	life := next.Edit()
+	life.DeletionTimestamp = s.now
 	if !next.HasFinalizer(definitionCleanup) {
-		rare.Finalizers = append(slices.Clip(rare.Finalizers), definitionCleanup)
+		life.Finalizers = append(slices.Clip(life.Finalizers), definitionCleanup)
 	}
 	if d := old.Definition(); d != nil {
 		facts := *d
 		facts.Terminating = true
-		rare.Facts = &facts
+		life.Facts = &facts
 	}
 	if len(o.DryRun) == 0 {
 		s.save(v, old, next)

@@ -122,7 +122,7 @@ func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) err
 	}
 	dry := len(o.DryRun) > 0
 	if how == graceful {
-		next.Rare.Finalizers = finalizers // preflight made this Rare
+		next.Lifecycle.Finalizers = finalizers // preflight made this Lifecycle
 		if dry {
 			return nil
 		}

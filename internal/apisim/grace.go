@@ -41,9 +41,9 @@ func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) 
 	if !o.BeingDeleted() {
 		left = podPeriod(o, asked)
 		next = o.Clone()
-		rare := next.Edit()
-		rare.DeletionTimestamp = now + left
-		rare.GracePeriod = &left
+		life := next.Edit()
+		life.DeletionTimestamp = now + left
+		life.GracePeriod = &left
 		if next.Generation > 0 {
 			next.Generation++
 		}
@@ -70,16 +70,16 @@ func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) 
 // whole seconds and the server's clock is not: the second that has begun is past.
 func shorten(o *object.Object, running, asked, now int64) *object.Object {
 	next := o.Clone()
-	rare := next.Edit()
+	life := next.Edit()
 	period := asked
-	rare.DeletionTimestamp += asked - running
-	if rare.DeletionTimestamp <= now {
-		rare.DeletionTimestamp = now
+	life.DeletionTimestamp += asked - running
+	if life.DeletionTimestamp <= now {
+		life.DeletionTimestamp = now
 		if asked != 0 {
 			period = 1
 		}
 	}
-	rare.GracePeriod = &period
+	life.GracePeriod = &period
 	return next
 }
 
@@ -111,14 +111,14 @@ func podPeriod(o *object.Object, asked *int64) int64 {
 // Rule: spec §2.6 D6.3, S021.
 func markDeleting(o *object.Object, finalizers []string, now int64) *object.Object {
 	next := o.Clone()
-	rare := next.Edit()
-	if rare.DeletionTimestamp == 0 && next.Generation > 0 {
+	life := next.Edit()
+	if life.DeletionTimestamp == 0 && next.Generation > 0 {
 		next.Generation++
 	}
-	if rare.DeletionTimestamp == 0 || rare.DeletionTimestamp > now {
-		rare.DeletionTimestamp = now
+	if life.DeletionTimestamp == 0 || life.DeletionTimestamp > now {
+		life.DeletionTimestamp = now
 	}
-	rare.GracePeriod = new(int64)
-	rare.Finalizers = finalizers
+	life.GracePeriod = new(int64)
+	life.Finalizers = finalizers
 	return next
 }

@@ -40,10 +40,10 @@ func (s *Server) deleteNamespace(v *view, old *object.Object, o metav1.DeleteOpt
 		return err
 	}
 	next := old.Clone()
-	rare := next.Edit()
-	rare.DeletionTimestamp = s.now
-	rare.Facts = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: tokensOf(old)}
-	rare.Finalizers = namespaceFinalizers(old.Finalizers(), o)
+	life := next.Edit()
+	life.DeletionTimestamp = s.now
+	life.Facts = &object.NamespaceFacts{Phase: namespaceTerminating, Finalizers: tokensOf(old)}
+	life.Finalizers = namespaceFinalizers(old.Finalizers(), o)
 	if len(o.DryRun) == 0 {
 		s.save(v, old, next)
 	}

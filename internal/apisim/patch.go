@@ -76,8 +76,8 @@ func patched(old *object.Object, p object.Patch) *object.Object {
 		}
 	}
 	if len(p.DeleteFinalizers) > 0 && p.Type == object.StrategicMerge {
-		rare := next.Edit()
-		rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return slices.Contains(p.DeleteFinalizers, name) })
+		life := next.Edit()
+		life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return slices.Contains(p.DeleteFinalizers, name) })
 	}
 	if p.Type == object.JSON && len(p.TakeFinalizers) > 0 {
 		next.Edit().Finalizers = withoutPlaces(old.Finalizers(), p.TakeFinalizers)

@@ -73,11 +73,11 @@ func newModel(t *rapid.T) *model {
 	for i, ref := range rapid.SliceOfNDistinct(someRef, 0, 6, func(r object.Ref) string { return r.Kind + r.Name }).Draw(t, "world") {
 		ref.UID = types.UID("given-" + strconv.Itoa(i))
 		o := &object.Object{Ref: ref, ResourceVersion: strconv.Itoa(i + 1), Generation: int64(i % 2)}
-		rare := o.Edit()
-		rare.Finalizers = someFinalizers.Draw(t, "finalizers")
+		life := o.Edit()
+		life.Finalizers = someFinalizers.Draw(t, "finalizers")
 		if ref.Kind == "Pod" {
 			if pod := somePod.Draw(t, "pod"); pod != nil {
-				rare.Facts = pod
+				life.Facts = pod
 			}
 		}
 		objects = append(objects, o)
@@ -202,11 +202,11 @@ func TestObjectsAreNeverChanged(t *testing.T) {
 		type copied struct {
 			now  *object.Object
 			then object.Object
-			rare object.Rare
+			life object.Lifecycle
 		}
 		var all []copied
 		for _, o := range m.server.Objects() {
-			all = append(all, copied{o, *o, *o.Rare})
+			all = append(all, copied{o, *o, *o.Lifecycle})
 		}
 		actions := m.actions()
 		actions["events"] = func(*rapid.T) {
@@ -216,7 +216,7 @@ func TestObjectsAreNeverChanged(t *testing.T) {
 		}
 		t.Repeat(actions)
 		for _, c := range all {
-			if !object.Equal(c.now, &c.then) || c.rare.Finalizers != nil && fmt.Sprint(c.rare.Finalizers) != fmt.Sprint(c.now.Finalizers()) {
+			if !object.Equal(c.now, &c.then) || c.life.Finalizers != nil && fmt.Sprint(c.life.Finalizers) != fmt.Sprint(c.now.Finalizers()) {
 				t.Fatalf("%s was changed from %+v to %+v", c.now.Ref, c.then, *c.now)
 			}
 		}

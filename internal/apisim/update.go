@@ -70,15 +70,15 @@ func (s *Server) update(ctx context.Context, o *object.Object, finalize bool) (*
 
 // keepFacts fills in what the request does not say or may not change.
 func keepFacts(old, next *object.Object, finalize bool) {
-	if old.Rare == nil && next.Rare == nil {
+	if old.Lifecycle == nil && next.Lifecycle == nil {
 		return
 	}
-	rare := next.Edit()
-	switch asked := rare.Facts.(type) {
+	life := next.Edit()
+	switch asked := life.Facts.(type) {
 	case nil:
-		rare.Facts = old.Facts()
+		life.Facts = old.Facts()
 	case *object.NamespaceFacts:
-		rare.Facts = namespaceAfter(old, *asked, finalize)
+		life.Facts = namespaceAfter(old, *asked, finalize)
 	}
 }
 
@@ -112,12 +112,12 @@ func (s *Server) change(v *view, old, next *object.Object) (*object.Object, erro
 		next.UID = old.UID
 	}
 	if old.BeingDeleted() || old.GracePeriod() != nil || next.GracePeriod() != nil {
-		rare := next.Edit()
+		life := next.Edit()
 		if old.BeingDeleted() {
-			rare.DeletionTimestamp = old.DeletionTimestamp()
+			life.DeletionTimestamp = old.DeletionTimestamp()
 		}
-		if rare.GracePeriod == nil {
-			rare.GracePeriod = old.GracePeriod()
+		if life.GracePeriod == nil {
+			life.GracePeriod = old.GracePeriod()
 		}
 	}
 	if err := v.invalid(old.Name, validateUpdate(v, old, next)); err != nil {

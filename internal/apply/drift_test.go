@@ -21,10 +21,10 @@ func like(deleted bool, finalizers []string, owners ...types.UID) *object.Object
 		o.Owners = append(o.Owners, object.OwnerReference{Kind: "ReplicaSet", Name: string(uid), UID: uid})
 	}
 	if deleted || len(finalizers) > 0 {
-		rare := o.Edit()
-		rare.Finalizers = finalizers
+		life := o.Edit()
+		life.Finalizers = finalizers
 		if deleted {
-			rare.DeletionTimestamp = 1
+			life.DeletionTimestamp = 1
 		}
 	}
 	return o

@@ -58,8 +58,8 @@ func small() []*object.Object {
 		return o
 	}
 	held := one("shop", "held")
-	rare := held.Edit()
-	rare.DeletionTimestamp, rare.Finalizers = 1, []string{"example.com/keep"}
+	life := held.Edit()
+	life.DeletionTimestamp, life.Finalizers = 1, []string{"example.com/keep"}
 	space := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "shop"}}
 	return []*object.Object{space, one("shop", "root"), one("shop", "leaf", "root"), one("shop", "lost", "nobody"), one("else", "false", "root"), held}
 }

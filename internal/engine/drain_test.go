@@ -33,7 +33,7 @@ func (r *restless) Writes() uint64 { return r.writes }
 // or not.
 func TestDrainEnds(t *testing.T) {
 	o := numbered("a")
-	o.Rare = &object.Rare{DeletionTimestamp: 1, Finalizers: []string{object.Orphan}}
+	o.Lifecycle = &object.Lifecycle{DeletionTimestamp: 1, Finalizers: []string{object.Orphan}}
 	for _, changes := range []bool{false, true} {
 		w := &restless{Server: apisim.New([]*object.Object{o}, coreResources()), event: added(o), changes: changes}
 		err := Drain(context.Background(), New(), w, Follow{})

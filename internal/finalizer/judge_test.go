@@ -27,21 +27,21 @@ const (
 
 func of(apiVersion, kind, namespace, name string, finalizers ...string) *object.Object {
 	o := &object.Object{Ref: object.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name, UID: types.UID("u-" + kind + name)}, ResourceVersion: "1"}
-	rare := o.Edit()
-	rare.Finalizers = finalizers
+	life := o.Edit()
+	life.Finalizers = finalizers
 	if len(finalizers) > 0 {
-		rare.DeletionTimestamp = 5
+		life.DeletionTimestamp = 5
 	}
 	return o
 }
 
-func with(o *object.Object, change func(*object.Rare)) *object.Object {
+func with(o *object.Object, change func(*object.Lifecycle)) *object.Object {
 	change(o.Edit())
 	return o
 }
 
 func pod(name string, claims ...string) *object.Object {
-	return with(of("v1", "Pod", "shop", name), func(r *object.Rare) {
+	return with(of("v1", "Pod", "shop", name), func(r *object.Lifecycle) {
 		facts := &object.PodFacts{VolumesKnown: true}
 		for _, c := range claims {
 			facts.Claims = append(facts.Claims, object.Claim{Name: c})
@@ -51,7 +51,7 @@ func pod(name string, claims ...string) *object.Object {
 }
 
 func volume(phase, claim string) *object.Object {
-	return with(of("v1", "PersistentVolume", "", "disk", volumeName), func(r *object.Rare) {
+	return with(of("v1", "PersistentVolume", "", "disk", volumeName), func(r *object.Lifecycle) {
 		r.Facts = &object.PVFacts{Phase: phase, ClaimName: claim, ClaimNamespace: "shop", ClaimUID: "u-claim"}
 	})
 }
@@ -71,18 +71,18 @@ func jobPod() *object.Object {
 func job(finished bool) *object.Object {
 	j := of("batch/v1", "Job", "shop", "work")
 	j.UID = "u-job"
-	return with(j, func(r *object.Rare) { r.Facts = &object.JobFacts{Finished: finished} })
+	return with(j, func(r *object.Lifecycle) { r.Facts = &object.JobFacts{Finished: finished} })
 }
 
 func definition() *object.Object {
-	return with(of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", crdName), func(r *object.Rare) {
+	return with(of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "carts.example.com", crdName), func(r *object.Lifecycle) {
 		r.Facts = &object.CRDFacts{Group: "example.com", Kind: "Cart", Plural: "carts", Namespaced: true, Established: true,
 			Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}}}
 	})
 }
 
 func namespace(tokens ...string) *object.Object {
-	return with(of("v1", "Namespace", "", "shop"), func(r *object.Rare) {
+	return with(of("v1", "Namespace", "", "shop"), func(r *object.Lifecycle) {
 		r.DeletionTimestamp, r.Facts = 5, &object.NamespaceFacts{Phase: "Terminating", Finalizers: tokens}
 	})
 }

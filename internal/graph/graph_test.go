@@ -81,12 +81,12 @@ func want[T any](t testing.TB, what string, got, want T) {
 }
 
 func TestFlags(t *testing.T) {
-	deleting := &object.Rare{DeletionTimestamp: 1}
-	waiting := &object.Rare{DeletionTimestamp: 1, Finalizers: []string{"a/b", object.Foreground}}
-	idle := &object.Rare{Finalizers: []string{object.Foreground}}
+	deleting := &object.Lifecycle{DeletionTimestamp: 1}
+	waiting := &object.Lifecycle{DeletionTimestamp: 1, Finalizers: []string{"a/b", object.Foreground}}
+	idle := &object.Lifecycle{Finalizers: []string{object.Foreground}}
 	for _, c := range []struct {
 		name              string
-		rare              *object.Rare
+		life              *object.Lifecycle
 		deleting, waiting bool
 	}{
 		{"alive", nil, false, false},
@@ -97,7 +97,7 @@ func TestFlags(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := New()
 			o := named("a")
-			o.Rare = c.rare
+			o.Lifecycle = c.life
 			id := g.Add(o)
 			want(t, "BeingDeleted", g.BeingDeleted(id), c.deleting)
 			want(t, "WaitingForDependents", g.WaitingForDependents(id), c.waiting)
@@ -113,7 +113,7 @@ func TestFlagsAreNeverReset(t *testing.T) {
 	g := New()
 	id := g.Add(named("a"))
 	waiting := named("a")
-	waiting.Rare = &object.Rare{DeletionTimestamp: 1, Finalizers: []string{object.Foreground}}
+	waiting.Lifecycle = &object.Lifecycle{DeletionTimestamp: 1, Finalizers: []string{object.Foreground}}
 	g.Update(id, waiting)
 	want(t, "waiting by an update alone", g.WaitingForDependents(id), false)
 	g.MarkWaiting(id)

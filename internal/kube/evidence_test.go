@@ -106,8 +106,8 @@ func TestBodiesPages(t *testing.T) {
 // terminating is an object that waits for finalizers.
 func terminating(r object.Resource, namespace, name string, finalizers ...string) *object.Object {
 	o := &object.Object{Ref: object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace, Name: name, UID: types.UID("uid-" + name)}}
-	rare := o.Edit()
-	rare.DeletionTimestamp, rare.Finalizers = 1, finalizers
+	life := o.Edit()
+	life.DeletionTimestamp, life.Finalizers = 1, finalizers
 	return o
 }
 

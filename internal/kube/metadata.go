@@ -19,7 +19,7 @@ type metadata struct {
 	created, generation           int64
 	labels                        []pair
 	owners                        []manifest.Owner
-	manifest.Rare
+	manifest.Lifecycle
 	// account and accountUID are what a Secret says of the ServiceAccount whose token it is.
 	account, accountUID []byte
 	scratch             []byte
@@ -30,7 +30,7 @@ type metadata struct {
 type pair struct{ key, value []byte }
 
 func (m *metadata) reset() {
-	*m = metadata{labels: m.labels[:0], owners: m.owners[:0], scratch: m.scratch[:0], pod: m.pod, Rare: manifest.Rare{Finalizers: m.Finalizers[:0]}}
+	*m = metadata{labels: m.labels[:0], owners: m.owners[:0], scratch: m.scratch[:0], pod: m.pod, Lifecycle: manifest.Lifecycle{Finalizers: m.Finalizers[:0]}}
 	if m.pod != nil {
 		m.pod.reset()
 	}

@@ -79,11 +79,11 @@ func firstField(message []byte) (field []byte, err error) {
 	return field, err
 }
 
-// add adds the facts of the pod to what few objects have.
-func (p *podParts) add(rare *object.Rare, name []byte) *object.Rare {
+// add adds the facts of the pod to its Lifecycle.
+func (p *podParts) add(life *object.Lifecycle, name []byte) *object.Lifecycle {
 	key := p.facts.AppendKey(p.key[:0])
 	if key != nil {
 		p.key = key
 	}
-	return p.strings.WithFacts(rare, key, func() object.Facts { return p.facts.Of(string(name)) })
+	return p.strings.WithFacts(life, key, func() object.Facts { return p.facts.Of(string(name)) })
 }

@@ -107,7 +107,7 @@ type closed struct{ *bytes.Reader }
 // Close does nothing.
 func (closed) Close() error { return nil }
 
-// TestPodsShare: pods that are alike share what is rare, and finalizers are never
+// TestPodsShare: pods that are alike share their Lifecycle, and finalizers are never
 // taken for pods.
 func TestPodsShare(t *testing.T) {
 	sh := newSharedPods(pods)
@@ -124,12 +124,12 @@ func TestPodsShare(t *testing.T) {
 	a, b := build(func(*corev1.Pod) {}), build(func(*corev1.Pod) {})
 	other := build(func(p *corev1.Pod) { p.Spec.NodeName = "n2" })
 	held := build(func(p *corev1.Pod) { p.Finalizers = []string{"n1"} })
-	if a.Rare != b.Rare || a.Rare == other.Rare || held.Rare == a.Rare || len(a.Finalizers()) > 0 || held.Pod().NodeName != "n1" {
-		t.Errorf("%+v, %+v, %+v", a.Rare, other.Rare, held.Rare)
+	if a.Lifecycle != b.Lifecycle || a.Lifecycle == other.Lifecycle || held.Lifecycle == a.Lifecycle || len(a.Finalizers()) > 0 || held.Pod().NodeName != "n1" {
+		t.Errorf("%+v, %+v, %+v", a.Lifecycle, other.Lifecycle, held.Lifecycle)
 	}
 	odd := build(func(p *corev1.Pod) { p.Spec.NodeName = "n1\x00"; p.Finalizers = []string{"a\x00b"} })
-	if split := build(func(p *corev1.Pod) { p.Spec.NodeName = "n1\x00"; p.Finalizers = []string{"a", "b"} }); odd.Rare == split.Rare || odd.Finalizers()[0] != "a\x00b" {
-		t.Errorf("%+v, %+v", odd.Rare, split.Rare)
+	if split := build(func(p *corev1.Pod) { p.Spec.NodeName = "n1\x00"; p.Finalizers = []string{"a", "b"} }); odd.Lifecycle == split.Lifecycle || odd.Finalizers()[0] != "a\x00b" {
+		t.Errorf("%+v, %+v", odd.Lifecycle, split.Lifecycle)
 	}
 }
 

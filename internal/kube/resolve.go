@@ -112,10 +112,10 @@ func objectOf(m metav1.Object, apiVersion, kind string) *object.Object {
 	if len(m.GetFinalizers()) == 0 && protection == 0 && revision == 0 && deleted == nil && grace == nil {
 		return o
 	}
-	rare := o.Edit()
-	rare.Finalizers, rare.GracePeriod, rare.Protection, rare.Revision = m.GetFinalizers(), grace, protection, revision
+	life := o.Edit()
+	life.Finalizers, life.GracePeriod, life.Protection, life.Revision = m.GetFinalizers(), grace, protection, revision
 	if deleted != nil {
-		rare.DeletionTimestamp = deleted.Unix()
+		life.DeletionTimestamp = deleted.Unix()
 	}
 	return o
 }

@@ -66,7 +66,7 @@ func (s *shared) object(m *metadata) *object.Object {
 		Labels:          s.labels(m),
 		Created:         m.created,
 		Generation:      m.generation,
-		Rare:            s.rare(m),
+		Lifecycle:       s.lifecycle(m),
 	}
 }
 
@@ -82,16 +82,16 @@ func (s *shared) labels(m *metadata) object.Labels {
 	return object.Labels(s.strings.Bytes(m.scratch[from:]))
 }
 
-// rare is what m has read that few objects have; nil for nothing.
-func (s *shared) rare(m *metadata) *object.Rare {
-	rare := s.strings.Rare(&m.Rare)
+// lifecycle is what m has read of it, with the facts of the kind; nil for nothing.
+func (s *shared) lifecycle(m *metadata) *object.Lifecycle {
+	life := s.strings.Lifecycle(&m.Lifecycle)
 	if s.kind == secretKind && s.apiVersion == "v1" {
 		if token := object.TokenBy(string(m.account), types.UID(m.accountUID), ""); token != nil {
-			return s.strings.WithFacts(rare, nil, func() object.Facts { return token })
+			return s.strings.WithFacts(life, nil, func() object.Facts { return token })
 		}
 	}
 	if m.pod != nil {
-		return m.pod.add(rare, m.name)
+		return m.pod.add(life, m.name)
 	}
-	return rare
+	return life
 }

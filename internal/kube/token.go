@@ -46,10 +46,10 @@ func (c *Client) settleTokens(ctx context.Context, at Place, objects []*object.O
 			continue
 		}
 		objects[i] = o.Clone()
-		rare := objects[i].Edit()
-		rare.Facts = nil
+		life := objects[i].Edit()
+		life.Facts = nil
 		if tokens[o.UID] {
-			rare.Facts = object.TokenBy(o.Token().Account, o.Token().AccountUID, object.TokenType)
+			life.Facts = object.TokenBy(o.Token().Account, o.Token().AccountUID, object.TokenType)
 		}
 	}
 }

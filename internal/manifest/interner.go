@@ -16,9 +16,9 @@ type Interner struct {
 	// shared any more.
 	Most int
 
-	strings map[string]string
-	numbers map[int64]*int64
-	rares   map[string]*object.Rare
+	strings    map[string]string
+	numbers    map[int64]*int64
+	lifecycles map[string]*object.Lifecycle
 	// recent are owner references, by a hash of the first UID.
 	recent  [][]object.OwnerReference
 	scratch []byte
@@ -27,9 +27,9 @@ type Interner struct {
 // NewInterner returns an empty interner.
 func NewInterner() *Interner {
 	return &Interner{
-		strings: map[string]string{},
-		numbers: map[int64]*int64{},
-		rares:   map[string]*object.Rare{},
+		strings:    map[string]string{},
+		numbers:    map[int64]*int64{},
+		lifecycles: map[string]*object.Lifecycle{},
 	}
 }
 
@@ -124,8 +124,8 @@ func isOwner(r object.OwnerReference, o Owner) bool {
 		r.Kind == string(o.Kind) && r.APIVersion == string(o.APIVersion)
 }
 
-// Rare is what was read of the metadata that few objects have.
-type Rare struct {
+// Lifecycle is that of an object as it was read, without facts.
+type Lifecycle struct {
 	Finalizers     [][]byte
 	Deleted, Grace int64
 	// HasGrace tells that there was a Grace.
@@ -134,21 +134,21 @@ type Rare struct {
 	Revision   uint32
 }
 
-// Rare returns what was read, the same for objects without a deletion that are alike; nil
-// for none of it.
-func (in *Interner) Rare(read *Rare) *object.Rare {
+// Lifecycle returns what was read, the same for objects without a deletion that are alike;
+// nil for none of it.
+func (in *Interner) Lifecycle(read *Lifecycle) *object.Lifecycle {
 	deletion := read.Deleted != 0 || read.HasGrace
 	if len(read.Finalizers) == 0 && read.Protection == 0 && read.Revision == 0 && !deletion {
 		return nil
 	}
-	in.scratch = appendRare(in.scratch[:0], read.Protection, read.Revision, read.Finalizers)
-	shared, ok := in.rares[string(in.scratch)]
+	in.scratch = appendLifecycle(in.scratch[:0], read.Protection, read.Revision, read.Finalizers)
+	shared, ok := in.lifecycles[string(in.scratch)]
 	if !ok {
-		shared = &object.Rare{Protection: read.Protection, Revision: read.Revision}
+		shared = &object.Lifecycle{Protection: read.Protection, Revision: read.Revision}
 		for _, f := range read.Finalizers {
 			shared.Finalizers = append(shared.Finalizers, in.Bytes(f))
 		}
-		remember(in, in.rares, string(in.scratch), shared)
+		remember(in, in.lifecycles, string(in.scratch), shared)
 	}
 	if !deletion {
 		return shared
@@ -163,8 +163,8 @@ func (in *Interner) Rare(read *Rare) *object.Rare {
 // WithFacts adds facts to what an Interner returned, which stays as it is. Objects without a
 // deletion whose facts have one key share all of it; nil is the key of facts that an object
 // has alone.
-func (in *Interner) WithFacts(rare *object.Rare, key []byte, facts func() object.Facts) *object.Rare {
-	of := rare
+func (in *Interner) WithFacts(life *object.Lifecycle, key []byte, facts func() object.Facts) *object.Lifecycle {
+	of := life
 	if of == nil {
 		of = &none
 	}
@@ -172,29 +172,29 @@ func (in *Interner) WithFacts(rare *object.Rare, key []byte, facts func() object
 		if f := facts(); f != nil {
 			return withFacts(*of, f)
 		}
-		return rare
+		return life
 	}
 	// No protection begins like this.
 	in.scratch = append(in.scratch[:0], 0xff)
-	in.scratch = append(appendRare(in.scratch, of.Protection, of.Revision, of.Finalizers), key...)
-	shared, ok := in.rares[string(in.scratch)]
+	in.scratch = append(appendLifecycle(in.scratch, of.Protection, of.Revision, of.Finalizers), key...)
+	shared, ok := in.lifecycles[string(in.scratch)]
 	if !ok {
 		shared = withFacts(*of, facts())
-		remember(in, in.rares, string(in.scratch), shared)
+		remember(in, in.lifecycles, string(in.scratch), shared)
 	}
 	return shared
 }
 
-var none object.Rare
+var none object.Lifecycle
 
-func withFacts(rare object.Rare, facts object.Facts) *object.Rare {
-	rare.Facts = facts
-	return &rare
+func withFacts(life object.Lifecycle, facts object.Facts) *object.Lifecycle {
+	life.Facts = facts
+	return &life
 }
 
-// appendRare appends what two objects without a deletion have in common that share what is
-// rare about them.
-func appendRare[T ~string | ~[]byte](key []byte, p object.Protection, revision uint32, finalizers []T) []byte {
+// appendLifecycle appends what two objects without a deletion have in common that share
+// theirs.
+func appendLifecycle[T ~string | ~[]byte](key []byte, p object.Protection, revision uint32, finalizers []T) []byte {
 	key = binary.BigEndian.AppendUint32(append(key, byte(p)), revision)
 	key = binary.AppendUvarint(key, uint64(len(finalizers)))
 	for _, f := range finalizers {

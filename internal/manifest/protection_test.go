@@ -60,7 +60,7 @@ func TestProtectionIsNoGuess(t *testing.T) {
 	}
 }
 
-// TestProtectionIsShared: an unprotected object without finalizers has no Rare,
+// TestProtectionIsShared: an unprotected object without finalizers has no Lifecycle,
 // and protected ones share theirs.
 func TestProtectionIsShared(t *testing.T) {
 	f, err := find(`[{"apiVersion":"v1","kind":"A","metadata":{"name":"a","annotations":{"kubectl-gc.io/protect":"true"}}},
@@ -69,11 +69,11 @@ func TestProtectionIsShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rares []*object.Rare
+	var lifecycles []*object.Lifecycle
 	for _, o := range f.Objects {
-		rares = append(rares, o.Rare)
+		lifecycles = append(lifecycles, o.Lifecycle)
 	}
-	if len(rares) != 3 || rares[0] == nil || rares[0] != rares[1] || rares[2] != nil {
-		t.Errorf("%v", rares)
+	if len(lifecycles) != 3 || lifecycles[0] == nil || lifecycles[0] != lifecycles[1] || lifecycles[2] != nil {
+		t.Errorf("%v", lifecycles)
 	}
 }

@@ -130,7 +130,7 @@ func TestSharing(t *testing.T) {
 	if a.Owners[0].UID == c.Owners[0].UID {
 		t.Error("different owners are the same")
 	}
-	if a.Rare == nil || a.Rare != c.Rare {
+	if a.Lifecycle == nil || a.Lifecycle != c.Lifecycle {
 		t.Error("pods with equal facts do not share them")
 	}
 	if want := object.LabelsOf(map[string]string{"app": "web", "pod-template-hash": "h0", "tier": "front"}); a.Labels != want {

@@ -27,7 +27,7 @@ func (rd *reading) build(it *item) *object.Object {
 	if o.Namespace = rd.in.Bytes(it.bytes(it.namespace)); o.Namespace == "" {
 		o.Namespace = rd.o.Namespace
 	}
-	o.Rare = rd.rare(it)
+	o.Lifecycle = rd.lifecycle(it)
 	return o
 }
 
@@ -71,13 +71,13 @@ func (rd *reading) owners(it *item) []object.OwnerReference {
 	return rd.in.Owners(rd.ownersRead)
 }
 
-// rare returns what was read of the metadata that few objects have.
-func (rd *reading) rare(it *item) *object.Rare {
+// lifecycle returns what was read of it, without facts.
+func (rd *reading) lifecycle(it *item) *object.Lifecycle {
 	rd.finalizersRead = rd.finalizersRead[:0]
 	for _, f := range it.finalizers {
 		rd.finalizersRead = append(rd.finalizersRead, it.bytes(f))
 	}
-	return rd.in.Rare(&Rare{
+	return rd.in.Lifecycle(&Lifecycle{
 		Finalizers: rd.finalizersRead, Deleted: it.deleted, Grace: it.grace, HasGrace: it.seen&hasGraceValue != 0,
 		Protection: it.protection, Revision: it.revision,
 	})
@@ -90,5 +90,5 @@ func (in *Interner) setFacts(o *object.Object, k *factKind, it *item) {
 	if k.alike != nil {
 		key = k.alike(&it.facts)
 	}
-	o.Rare = in.WithFacts(o.Rare, key, func() object.Facts { return k.facts(&it.facts, o) })
+	o.Lifecycle = in.WithFacts(o.Lifecycle, key, func() object.Facts { return k.facts(&it.facts, o) })
 }

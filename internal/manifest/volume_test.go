@@ -112,7 +112,7 @@ func TestClaimsAreNotShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := f.Objects
-	if o[0].Rare != o[1].Rare || o[1].Rare == o[2].Rare {
+	if o[0].Lifecycle != o[1].Lifecycle || o[1].Lifecycle == o[2].Lifecycle {
 		t.Error("facts are shared where they should not be, or not where they should")
 	}
 	if c := o[3].Pod().Claims; len(c) != 1 || c[0].Name != "d-v" || !c[0].Ephemeral {

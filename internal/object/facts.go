@@ -62,7 +62,7 @@ func (s *StoredFacts) Facts() Facts {
 
 // Facts are what the kind of the object adds; nil for a kind that adds nothing, and where
 // the dump did not show it.
-func (o *Object) Facts() Facts { return o.rare().Facts }
+func (o *Object) Facts() Facts { return o.lifecycle().Facts }
 
 func equalFacts(a, b Facts) bool {
 	if a == nil || b == nil {

@@ -6,7 +6,7 @@ import (
 
 // Definition is nil unless the object is a CustomResourceDefinition.
 func (o *Object) Definition() *CRDFacts {
-	f, _ := o.rare().Facts.(*CRDFacts)
+	f, _ := o.lifecycle().Facts.(*CRDFacts)
 	return f
 }
 

@@ -9,7 +9,7 @@ import (
 // ResourceClaim is nil unless the object is a ResourceClaim whose dump showed the
 // status.
 func (o *Object) ResourceClaim() *ResourceClaimFacts {
-	f, _ := o.rare().Facts.(*ResourceClaimFacts)
+	f, _ := o.lifecycle().Facts.(*ResourceClaimFacts)
 	return f
 }
 

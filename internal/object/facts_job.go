@@ -2,7 +2,7 @@ package object
 
 // Job is nil unless the object is a Job whose dump showed the spec.
 func (o *Object) Job() *JobFacts {
-	f, _ := o.rare().Facts.(*JobFacts)
+	f, _ := o.lifecycle().Facts.(*JobFacts)
 	return f
 }
 

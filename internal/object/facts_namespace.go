@@ -6,7 +6,7 @@ import (
 
 // NamespaceFacts is nil unless the object is a Namespace.
 func (o *Object) NamespaceFacts() *NamespaceFacts {
-	f, _ := o.rare().Facts.(*NamespaceFacts)
+	f, _ := o.lifecycle().Facts.(*NamespaceFacts)
 	return f
 }
 

@@ -6,7 +6,7 @@ import (
 
 // ServiceCIDR is nil unless the object is a ServiceCIDR whose dump showed the spec.
 func (o *Object) ServiceCIDR() *ServiceCIDRFacts {
-	f, _ := o.rare().Facts.(*ServiceCIDRFacts)
+	f, _ := o.lifecycle().Facts.(*ServiceCIDRFacts)
 	return f
 }
 
@@ -28,7 +28,7 @@ func (c *ServiceCIDRFacts) equal(x Facts) bool {
 
 // IPAddress is nil unless the object is an IPAddress whose dump showed the spec.
 func (o *Object) IPAddress() *IPAddressFacts {
-	f, _ := o.rare().Facts.(*IPAddressFacts)
+	f, _ := o.lifecycle().Facts.(*IPAddressFacts)
 	return f
 }
 

@@ -8,7 +8,7 @@ import (
 
 // Pod is nil unless the object is a pod whose dump showed spec or status.
 func (o *Object) Pod() *PodFacts {
-	f, _ := o.rare().Facts.(*PodFacts)
+	f, _ := o.lifecycle().Facts.(*PodFacts)
 	return f
 }
 

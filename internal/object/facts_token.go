@@ -7,7 +7,7 @@ import (
 // Token is nil unless the object is a Secret that is the token of a ServiceAccount, or
 // may be one.
 func (o *Object) Token() *Token {
-	f, _ := o.rare().Facts.(*Token)
+	f, _ := o.lifecycle().Facts.(*Token)
 	return f
 }
 

@@ -10,7 +10,7 @@ import (
 // Volume is nil unless the object is a PersistentVolume whose dump showed spec or
 // status.
 func (o *Object) Volume() *PVFacts {
-	f, _ := o.rare().Facts.(*PVFacts)
+	f, _ := o.lifecycle().Facts.(*PVFacts)
 	return f
 }
 
@@ -61,7 +61,7 @@ func (v *PVFacts) equal(x Facts) bool {
 
 // StatefulSet is nil unless the object is a StatefulSet whose dump showed the spec.
 func (o *Object) StatefulSet() *StatefulSetFacts {
-	f, _ := o.rare().Facts.(*StatefulSetFacts)
+	f, _ := o.lifecycle().Facts.(*StatefulSetFacts)
 	return f
 }
 

@@ -30,13 +30,14 @@ type Object struct {
 	Created int64
 	// Generation is metadata.generation; 0 for kinds without one.
 	Generation int64
-	// Rare is nil for an object without finalizers, deletion, protection and facts. It is
-	// shared between objects and as immutable as they are; use Edit to change it.
-	Rare *Rare
+	// Lifecycle is nil for an object that has nothing of it, as most. It is shared between
+	// objects and as immutable as they are; use Edit to change it.
+	Lifecycle *Lifecycle
 }
 
-// Rare holds the fields that most objects leave empty.
-type Rare struct {
+// Lifecycle is what the end of an object depends on, beside its owners: what holds it, a
+// deletion that has begun, and what its kind adds.
+type Lifecycle struct {
 	Finalizers []string
 	// DeletionTimestamp is in seconds since 1970; 0 when the object is not
 	// being deleted.
@@ -53,27 +54,27 @@ type Rare struct {
 	Facts Facts
 }
 
-var none Rare
+var none Lifecycle
 
-func (o *Object) rare() *Rare {
-	if o.Rare == nil {
+func (o *Object) lifecycle() *Lifecycle {
+	if o.Lifecycle == nil {
 		return &none
 	}
-	return o.Rare
+	return o.Lifecycle
 }
 
 // Finalizers are metadata.finalizers in the stored order. Callers must not
 // change the slice.
-func (o *Object) Finalizers() []string { return o.rare().Finalizers }
+func (o *Object) Finalizers() []string { return o.lifecycle().Finalizers }
 
 // HasFinalizer reports whether name is among the finalizers.
 func (o *Object) HasFinalizer(name string) bool {
-	return o.Rare != nil && slices.Contains(o.Rare.Finalizers, name)
+	return o.Lifecycle != nil && slices.Contains(o.Lifecycle.Finalizers, name)
 }
 
 // BeingDeleted reports whether the object has a deletion timestamp. The API calls
 // such an object Terminating.
-func (o *Object) BeingDeleted() bool { return o.Rare != nil && o.Rare.DeletionTimestamp != 0 }
+func (o *Object) BeingDeleted() bool { return o.Lifecycle != nil && o.Lifecycle.DeletionTimestamp != 0 }
 
 // WaitingForDependents reports whether the object is being deleted in the
 // foreground.
@@ -82,14 +83,14 @@ func (o *Object) WaitingForDependents() bool {
 }
 
 // DeletionTimestamp is in seconds since 1970; 0 when not being deleted.
-func (o *Object) DeletionTimestamp() int64 { return o.rare().DeletionTimestamp }
+func (o *Object) DeletionTimestamp() int64 { return o.lifecycle().DeletionTimestamp }
 
 // GracePeriod is deletionGracePeriodSeconds; nil when absent.
-func (o *Object) GracePeriod() *int64 { return o.rare().GracePeriod }
+func (o *Object) GracePeriod() *int64 { return o.lifecycle().GracePeriod }
 
 // Revision tells which ReplicaSet is the current one of its Deployment: the two have
 // the same. It is 0 when it is not known.
-func (o *Object) Revision() uint32 { return o.rare().Revision }
+func (o *Object) Revision() uint32 { return o.lifecycle().Revision }
 
 // Controller returns the reference with controller: true, if there is one.
 func (o *Object) Controller() (OwnerReference, bool) {
@@ -112,23 +113,23 @@ func (o *Object) RefersTo(uid types.UID) bool {
 }
 
 // Clone returns a copy whose own fields may be assigned. Owners, finalizers and
-// Rare are still shared: replace them, do not write into them (see Edit).
+// Lifecycle are still shared: replace them, do not write into them (see Edit).
 func (o *Object) Clone() *Object {
 	c := *o
 	return &c
 }
 
-// Edit gives the (cloned) object a Rare of its own and returns it for writing.
-func (o *Object) Edit() *Rare {
-	c := *o.rare()
-	o.Rare = &c
-	return o.Rare
+// Edit gives the (cloned) object a Lifecycle of its own and returns it for writing.
+func (o *Object) Edit() *Lifecycle {
+	c := *o.lifecycle()
+	o.Lifecycle = &c
+	return o.Lifecycle
 }
 
 // Equal reports whether two objects have the same content, resourceVersion
 // included. Nil and empty lists are equal, as they are once serialised.
 func Equal(a, b *Object) bool {
-	x, y := a.rare(), b.rare()
+	x, y := a.lifecycle(), b.lifecycle()
 	return a.Ref == b.Ref && a.ResourceVersion == b.ResourceVersion &&
 		a.Created == b.Created && a.Generation == b.Generation && a.Labels == b.Labels &&
 		slices.Equal(a.Owners, b.Owners) &&

@@ -66,11 +66,11 @@ func TestWithoutOwners(t *testing.T) {
 
 // An edit of a clone never shows in the original.
 func TestEditLeavesTheOriginalAlone(t *testing.T) {
-	o := &Object{Ref: Ref{Name: "a"}, Rare: &Rare{Finalizers: []string{"x/y"}}}
+	o := &Object{Ref: Ref{Name: "a"}, Lifecycle: &Lifecycle{Finalizers: []string{"x/y"}}}
 	c := o.Clone()
 	c.Edit().DeletionTimestamp = 5
 	if o.BeingDeleted() || !c.BeingDeleted() || Equal(o, c) {
-		t.Errorf("original %+v, clone %+v", o.Rare, c.Rare)
+		t.Errorf("original %+v, clone %+v", o.Lifecycle, c.Lifecycle)
 	}
 	if !Equal(o, o.Clone()) {
 		t.Error("a clone is not equal")
@@ -81,15 +81,15 @@ func TestEqualSeesEveryField(t *testing.T) {
 	grace, other := int64(3), int64(4)
 	base := func() *Object {
 		return &Object{Ref: Ref{"v1", "Pod", "n", "a", "u"}, ResourceVersion: "1", Owners: []OwnerReference{{UID: "o"}}, Labels: "a\x00b\x00", Created: 1, Generation: 1,
-			Rare: &Rare{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace, Revision: 3,
+			Lifecycle: &Lifecycle{Finalizers: []string{"x/y"}, DeletionTimestamp: 9, GracePeriod: &grace, Revision: 3,
 				Facts: &PodFacts{NodeName: "n"}}}
 	}
 	for i, change := range []func(*Object){
 		func(o *Object) { o.UID = "x" }, func(o *Object) { o.ResourceVersion = "2" }, func(o *Object) { o.Owners = nil },
 		func(o *Object) { o.Labels = "" }, func(o *Object) { o.Created = 2 }, func(o *Object) { o.Generation = 2 },
-		func(o *Object) { o.Rare.Finalizers = nil }, func(o *Object) { o.Rare.DeletionTimestamp = 1 }, func(o *Object) { o.Rare.GracePeriod = &other },
-		func(o *Object) { o.Rare.GracePeriod = nil }, func(o *Object) { o.Rare.Revision = 4 }, func(o *Object) { o.Rare.Facts = nil },
-		func(o *Object) { o.Rare.Facts = &PodFacts{} },
+		func(o *Object) { o.Lifecycle.Finalizers = nil }, func(o *Object) { o.Lifecycle.DeletionTimestamp = 1 }, func(o *Object) { o.Lifecycle.GracePeriod = &other },
+		func(o *Object) { o.Lifecycle.GracePeriod = nil }, func(o *Object) { o.Lifecycle.Revision = 4 }, func(o *Object) { o.Lifecycle.Facts = nil },
+		func(o *Object) { o.Lifecycle.Facts = &PodFacts{} },
 	} {
 		changed := base()
 		change(changed)
@@ -134,7 +134,7 @@ func TestEqualSeesEveryFact(t *testing.T) {
 	}
 	for i, a := range all() {
 		for j, b := range all() {
-			if Equal(&Object{Rare: &Rare{Facts: a}}, &Object{Rare: &Rare{Facts: b}}) != (i == j) {
+			if Equal(&Object{Lifecycle: &Lifecycle{Facts: a}}, &Object{Lifecycle: &Lifecycle{Facts: b}}) != (i == j) {
 				t.Errorf("%T %+v and %T %+v", a, a, b, b)
 			}
 		}

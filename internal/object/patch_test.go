@@ -33,7 +33,7 @@ func TestPatchBody(t *testing.T) {
 		{"let go of a counted pod", Patch{DeleteFinalizers: []string{"batch.kubernetes.io/job-tracking"}},
 			`{"metadata":{"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`},
 		{"take finalizers off, the last one first", TakeFinalizers(&Object{Ref: Ref{UID: "u"}, ResourceVersion: "5",
-			Rare: &Rare{Finalizers: []string{"a/b", "c/d", "a/b"}}}, []string{"a/b", "x/y"}),
+			Lifecycle: &Lifecycle{Finalizers: []string{"a/b", "c/d", "a/b"}}}, []string{"a/b", "x/y"}),
 			`[{"op":"test","path":"/metadata/uid","value":"u"},{"op":"test","path":"/metadata/resourceVersion","value":"5"},` +
 				`{"op":"test","path":"/metadata/finalizers/2","value":"a/b"},{"op":"remove","path":"/metadata/finalizers/2"},` +
 				`{"op":"test","path":"/metadata/finalizers/0","value":"a/b"},{"op":"remove","path":"/metadata/finalizers/0"}]`},

@@ -70,4 +70,4 @@ func orFalse(annotations map[string]string, key string) string {
 func (q Protection) Has(p Protection) bool { return q&p == p }
 
 // Protection is what the annotations of the object ask for.
-func (o *Object) Protection() Protection { return o.rare().Protection }
+func (o *Object) Protection() Protection { return o.lifecycle().Protection }

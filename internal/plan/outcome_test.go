@@ -144,7 +144,7 @@ func world(t *testing.T, text string) *snapshot.Snapshot {
 func TestDeletionsUnderWayAreAssumedToGoOn(t *testing.T) {
 	under := func(finalizers ...string) *object.Object {
 		return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "n", Name: "a", UID: "a"}, ResourceVersion: "1",
-			Rare: &object.Rare{DeletionTimestamp: 5, Finalizers: finalizers}}
+			Lifecycle: &object.Lifecycle{DeletionTimestamp: 5, Finalizers: finalizers}}
 	}
 	for _, tt := range []struct {
 		name    string

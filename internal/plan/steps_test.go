@@ -18,7 +18,7 @@ func TestStepsOfCollectionsNameTheirCause(t *testing.T) {
 		return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: kind, Namespace: "n", Name: name, UID: types.UID(kind + "-" + name)}, ResourceVersion: "1"}
 	}
 	ns := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "n", UID: "ns"}, ResourceVersion: "1",
-		Rare: &object.Rare{Facts: &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}}}
+		Lifecycle: &object.Lifecycle{Facts: &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}}}
 	snap := wholeSnapshot(t, ns, in("ConfigMap", "a"), in("ConfigMap", "b"), in("Secret", "a"))
 	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, ns.Ref), plan.Options{})
 	if err != nil {

@@ -20,7 +20,7 @@ func TestOlderFilesLeaveUsesUnknown(t *testing.T) {
 		}
 		o := stored.object(typeName{apiVersion: "v1", kind: "Pod"}, manifest.NewInterner())
 		if p := o.Pod(); p != nil && (p.VolumesKnown || p.NodeName != "n1") || o.Job() != nil || o.Volume() != nil {
-			t.Errorf("%s: %+v", line, o.Rare)
+			t.Errorf("%s: %+v", line, o.Lifecycle)
 		}
 	}
 }

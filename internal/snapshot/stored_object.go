@@ -38,11 +38,11 @@ func (s *storedObject) object(t typeName, intern *manifest.Interner) *object.Obj
 		owner.Name, owner.UID = intern.String(owner.Name), types.UID(intern.String(string(owner.UID)))
 		o.Owners[i] = object.OwnerReference(owner)
 	}
-	o.Rare = s.rare(intern)
+	o.Lifecycle = s.lifecycle(intern)
 	return o
 }
 
-func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
+func (s *storedObject) lifecycle(intern *manifest.Interner) *object.Lifecycle {
 	facts := s.Facts()
 	if len(s.Finalizers) == 0 && s.DeletionTimestamp == 0 && s.GracePeriod == nil && s.Protection == 0 && s.Revision == 0 && facts == nil {
 		return nil
@@ -53,7 +53,7 @@ func (s *storedObject) rare(intern *manifest.Interner) *object.Rare {
 	if facts != nil {
 		facts.Share(intern.String)
 	}
-	return &object.Rare{
+	return &object.Lifecycle{
 		DeletionTimestamp: s.DeletionTimestamp, GracePeriod: s.GracePeriod, Finalizers: s.Finalizers, Protection: s.Protection,
 		Revision: s.Revision, Facts: facts,
 	}

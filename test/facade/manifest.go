@@ -20,7 +20,7 @@ func manifestOf(o *object.Object, partial bool) ([]byte, error) {
 		CreationTimestamp: metav1.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		Finalizers:        o.Finalizers(), DeletionGracePeriodSeconds: o.GracePeriod(),
 	}
-	if o.Rare != nil && o.Rare.Protection&object.Protect != 0 {
+	if o.Lifecycle != nil && o.Lifecycle.Protection&object.Protect != 0 {
 		m.Annotations = map[string]string{object.ProtectAnnotation: "true"}
 	}
 	for _, r := range o.Owners {

@@ -138,10 +138,10 @@ func (w World) drawFinalizers(t *rapid.T, o *object.Object) {
 	if len(finalizers) == 0 {
 		return
 	}
-	rare := o.Edit()
-	rare.Finalizers = finalizers
+	life := o.Edit()
+	life.Finalizers = finalizers
 	if terminating {
-		rare.DeletionTimestamp, rare.GracePeriod = Start, new(int64)
+		life.DeletionTimestamp, life.GracePeriod = Start, new(int64)
 	}
 }
 

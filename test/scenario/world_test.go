@@ -29,12 +29,12 @@ func TestFormatRoundTrip(t *testing.T) {
 		}
 		o.Owners = rapid.SliceOfN(owner, 0, 3).Draw(t, "owners")
 		o.Labels = object.LabelsOf(rapid.MapOfN(name, rapid.SampledFrom([]string{"", "v", "a=b"}), 0, 2).Draw(t, "labels"))
-		rare := o.Edit()
-		rare.Finalizers = rapid.SliceOfN(rapid.SampledFrom([]string{"x/y", "orphan"}), 0, 2).Draw(t, "fin")
-		rare.Revision = rapid.Uint32Range(0, 2).Draw(t, "revision")
-		rare.GracePeriod = rapid.OneOf(rapid.Just[*int64](nil), grace).Draw(t, "grace")
+		life := o.Edit()
+		life.Finalizers = rapid.SliceOfN(rapid.SampledFrom([]string{"x/y", "orphan"}), 0, 2).Draw(t, "fin")
+		life.Revision = rapid.Uint32Range(0, 2).Draw(t, "revision")
+		life.GracePeriod = rapid.OneOf(rapid.Just[*int64](nil), grace).Draw(t, "grace")
 		if rapid.Bool().Draw(t, "deleting") {
-			rare.DeletionTimestamp = Start + rapid.Int64Range(-1, 1).Draw(t, "when")
+			life.DeletionTimestamp = Start + rapid.Int64Range(-1, 1).Draw(t, "when")
 		}
 		switch {
 		case o.Kind == "Pod" && rapid.Bool().Draw(t, "facts"):
@@ -45,26 +45,26 @@ func TestFormatRoundTrip(t *testing.T) {
 			if p.VolumesKnown = rapid.Bool().Draw(t, "volumes"); p.VolumesKnown {
 				p.Claims = rapid.SampledFrom([][]object.Claim{nil, {{Name: "a"}}, {{Name: "a"}, {Name: "b-c", Ephemeral: true}}}).Draw(t, "claims")
 			}
-			rare.Facts = p
+			life.Facts = p
 		case o.Kind == "Job" && rapid.Bool().Draw(t, "facts"):
-			rare.Facts = &object.JobFacts{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: rapid.SampledFrom([]string{"", "x.io/y"}).Draw(t, "managed")}
+			life.Facts = &object.JobFacts{Finished: rapid.Bool().Draw(t, "finished"), ManagedBy: rapid.SampledFrom([]string{"", "x.io/y"}).Draw(t, "managed")}
 		case o.Kind == "PersistentVolume" && rapid.Bool().Draw(t, "facts"):
-			rare.Facts = rapid.SampledFrom([]*object.PVFacts{{}, {Phase: "Bound", ClaimNamespace: "shop", ClaimName: "c", ClaimUID: "u"},
+			life.Facts = rapid.SampledFrom([]*object.PVFacts{{}, {Phase: "Bound", ClaimNamespace: "shop", ClaimName: "c", ClaimUID: "u"},
 				{ReclaimPolicy: "Delete", Provisioner: "a.b", MigratedTo: "c.d", CSI: true}}).Draw(t, "volume")
 		case o.Kind == "ResourceClaim" && rapid.Bool().Draw(t, "facts"):
-			rare.Facts = &object.ResourceClaimFacts{Reserved: rapid.SampledFrom([][]object.Reservation{nil, {{Resource: "pods", Name: "p", UID: "u"}, {Resource: "x", Name: "y"}}}).Draw(t, "users")}
+			life.Facts = &object.ResourceClaimFacts{Reserved: rapid.SampledFrom([][]object.Reservation{nil, {{Resource: "pods", Name: "p", UID: "u"}, {Resource: "x", Name: "y"}}}).Draw(t, "users")}
 		case o.Kind == "IPAddress" && rapid.Bool().Draw(t, "facts"):
-			rare.Facts = &object.IPAddressFacts{Resource: "services", Namespace: "shop", Name: "web"}
+			life.Facts = &object.IPAddressFacts{Resource: "services", Namespace: "shop", Name: "web"}
 		case o.Kind == "StatefulSet" && rapid.Bool().Draw(t, "facts"):
-			rare.Facts = &object.StatefulSetFacts{ClaimTemplates: rapid.SampledFrom([][]string{nil, {"data", "log"}}).Draw(t, "templates")}
+			life.Facts = &object.StatefulSetFacts{ClaimTemplates: rapid.SampledFrom([][]string{nil, {"data", "log"}}).Draw(t, "templates")}
 		case o.Kind == "Secret" && rapid.Bool().Draw(t, "facts"):
-			rare.Facts = rapid.SampledFrom([]*object.Token{{Account: "ci", AccountUID: "u", Sure: true}, {Account: "ci", Sure: true}, {Account: "ci", AccountUID: "u"}}).Draw(t, "token")
+			life.Facts = rapid.SampledFrom([]*object.Token{{Account: "ci", AccountUID: "u", Sure: true}, {Account: "ci", Sure: true}, {Account: "ci", AccountUID: "u"}}).Draw(t, "token")
 		case o.Kind == "ServiceCIDR" && rapid.Bool().Draw(t, "facts"):
-			rare.Facts = &object.ServiceCIDRFacts{CIDRs: rapid.SampledFrom([][]string{nil, {"10.0.0.0/8", "fd00::/112"}}).Draw(t, "cidrs")}
+			life.Facts = &object.ServiceCIDRFacts{CIDRs: rapid.SampledFrom([][]string{nil, {"10.0.0.0/8", "fd00::/112"}}).Draw(t, "cidrs")}
 		case o.Kind == "Namespace" && rapid.Bool().Draw(t, "facts"):
-			rare.Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: rapid.SampledFrom([][]string{nil, {"kubernetes", "a/b"}}).Draw(t, "spec")}
+			life.Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: rapid.SampledFrom([][]string{nil, {"kubernetes", "a/b"}}).Draw(t, "spec")}
 		case o.Kind == "CustomResourceDefinition":
-			rare.Facts = &object.CRDFacts{
+			life.Facts = &object.CRDFacts{
 				Group: "g.com", Kind: "K", Plural: "ks", Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}},
 				Namespaced: rapid.Bool().Draw(t, "namespaced"), Established: rapid.Bool().Draw(t, "established"), Terminating: rapid.Bool().Draw(t, "terminating"),
 			}

@@ -94,8 +94,8 @@ func (i *instances) cleanUp() {
 		return
 	}
 	next := i.definition.Clone()
-	rare := next.Edit()
-	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return name == DefinitionCleanup })
+	life := next.Edit()
+	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return name == DefinitionCleanup })
 	setTerminating(next, false)
 	_, err := i.w.Update(i.ctx, next)
 	i.refused(i.definition.Ref, object.Resource{}, err)

@@ -15,8 +15,8 @@ func held(by string) func(*object.Object) bool {
 // release takes the finalizer off an object.
 func (p *pass) release(o *object.Object) {
 	next := o.Clone()
-	rare := next.Edit()
-	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return name == p.holds })
+	life := next.Edit()
+	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return name == p.holds })
 	_, err := p.w.Update(p.ctx, next)
 	p.refused(o.Ref, object.Resource{}, err)
 }

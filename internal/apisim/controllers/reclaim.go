@@ -131,11 +131,11 @@ func driverOf(facts *object.PVFacts) string {
 // served, and reports whether that was done.
 func (p *pass) setReleased(volume *object.Object, without []string) bool {
 	next := volume.Clone()
-	rare := next.Edit()
+	life := next.Edit()
 	facts := *volume.Volume()
 	facts.Phase = volumeReleased
-	rare.Facts = &facts
-	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), func(name string) bool { return slices.Contains(without, name) })
+	life.Facts = &facts
+	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), func(name string) bool { return slices.Contains(without, name) })
 	_, err := p.w.Update(p.ctx, next)
 	p.refused(volume.Ref, object.Resource{}, err)
 	return err == nil

@@ -149,8 +149,8 @@ func write(b *strings.Builder, f *report.Finding) {
 func TestKindNotServed(t *testing.T) {
 	for discovered, want := range map[bool]reason.Code{true: reason.KindNotServed, false: reason.FinalizerControllerUnknown} {
 		o := &object.Object{Ref: object.Ref{APIVersion: "gone.example.com/v1", Kind: "Widget", Namespace: "n", Name: "w", UID: "u-w"}, ResourceVersion: "1"}
-		rare := o.Edit()
-		rare.DeletionTimestamp, rare.Finalizers = 1893456000, []string{"gone.example.com/x"}
+		life := o.Edit()
+		life.DeletionTimestamp, life.Finalizers = 1893456000, []string{"gone.example.com/x"}
 		snap, err := snapshot.New([]*object.Object{o}, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{Discovered: discovered})
 		if err != nil {
 			t.Fatal(err)

@@ -172,7 +172,7 @@ func TestUnknownVersionAndUnseenDefinition(t *testing.T) {
 		t.Errorf("%v, want an unknown version", err)
 	}
 	bare := d.Clone()
-	bare.Rare = nil
+	bare.Lifecycle = nil
 	if _, err := unserve.Judge(t.Context(), snap, bare, "v1", unserve.Options{}); err == nil || !strings.Contains(err.Error(), "whole CRD") {
 		t.Errorf("%v, want that the CRD was not seen", err)
 	}

@@ -105,15 +105,15 @@ func (d *drawer) namespace(name string) {
 	o := d.add("v1", "Namespace", "")
 	o.Name = name
 	d.namespaces = append(d.namespaces, name)
-	rare := o.Edit()
+	life := o.Edit()
 	facts := &object.NamespaceFacts{Phase: "Active", Finalizers: []string{namespaceToken}}
 	if d.one(12) {
 		facts.Finalizers = append(facts.Finalizers, scenario.Foreign)
 	}
-	rare.Facts, rare.Finalizers = facts, d.finalizers(7, 14)
+	life.Facts, life.Finalizers = facts, d.finalizers(7, 14)
 	if d.one(14) {
-		rare.Finalizers = slices.DeleteFunc(rare.Finalizers, ofCollector)
-		rare.DeletionTimestamp, facts.Phase = scenario.Start, "Terminating"
+		life.Finalizers = slices.DeleteFunc(life.Finalizers, ofCollector)
+		life.DeletionTimestamp, facts.Phase = scenario.Start, "Terminating"
 	}
 }
 
@@ -121,12 +121,12 @@ func (d *drawer) definition(k drawnKind) {
 	o := d.add("apiextensions.k8s.io/v1", "CustomResourceDefinition", "")
 	plural := pluralOf(k.kind)
 	o.Name = plural + "." + drawnGroup
-	rare := o.Edit()
-	rare.Facts = &object.CRDFacts{
+	life := o.Edit()
+	life.Facts = &object.CRDFacts{
 		Group: drawnGroup, Kind: k.kind, Plural: plural, Namespaced: !k.clusterScoped, Established: true,
 		Versions: []object.CRDVersion{{Name: "v1", Served: true, Storage: true}},
 	}
-	rare.Finalizers = d.finalizers(9, 14)
+	life.Finalizers = d.finalizers(9, 14)
 	d.instances = append(d.instances, k)
 }
 
@@ -167,19 +167,19 @@ func (d *drawer) content() {
 	if k.apiVersion == namespacedInstance.apiVersion {
 		foreign = 20
 	}
-	rare := o.Edit()
-	rare.Finalizers = d.finalizers(foreign, 16)
+	life := o.Edit()
+	life.Finalizers = d.finalizers(foreign, 16)
 	switch k.kind {
 	case "Pod":
 		d.pod(o)
 	case "PersistentVolumeClaim":
-		rare.Finalizers = append([]string{claimProtection}, rare.Finalizers...)
+		life.Finalizers = append([]string{claimProtection}, life.Finalizers...)
 		d.unbound = append(d.unbound, o)
 	case "PersistentVolume":
-		rare.Finalizers = append([]string{volumeProtection}, rare.Finalizers...)
-		rare.Facts = d.volume()
+		life.Finalizers = append([]string{volumeProtection}, life.Finalizers...)
+		life.Facts = d.volume()
 	case "Job":
-		rare.Facts = &object.JobFacts{}
+		life.Facts = &object.JobFacts{}
 		d.podOf(o)
 	}
 	often := 18
@@ -194,12 +194,12 @@ func (d *drawer) content() {
 // terminate has an object be deleted already, held by something. A collector that
 // starts in the midst of its own deletions is the business of the other cells.
 func (d *drawer) terminate(o *object.Object) {
-	rare := o.Edit()
-	rare.Finalizers = slices.DeleteFunc(slices.Clone(rare.Finalizers), ofCollector)
-	if len(rare.Finalizers) == 0 {
-		rare.Finalizers = []string{scenario.Foreign}
+	life := o.Edit()
+	life.Finalizers = slices.DeleteFunc(slices.Clone(life.Finalizers), ofCollector)
+	if len(life.Finalizers) == 0 {
+		life.Finalizers = []string{scenario.Foreign}
 	}
-	rare.DeletionTimestamp, rare.GracePeriod = scenario.Start, new(int64(0))
+	life.DeletionTimestamp, life.GracePeriod = scenario.Start, new(int64(0))
 }
 
 func ofCollector(finalizer string) bool {
@@ -236,9 +236,9 @@ func (d *drawer) podOf(job *object.Object) {
 	o.Owners = []object.OwnerReference{{
 		APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: object.True, BlockOwnerDeletion: object.True,
 	}}
-	rare := o.Edit()
-	rare.Finalizers = []string{jobTracking}
-	rare.Facts = &object.PodFacts{NodeName: "node", Phase: []string{"Running", "Succeeded"}[d.IntN(2)], TerminationGracePeriod: new(int64(2)), VolumesKnown: true}
+	life := o.Edit()
+	life.Finalizers = []string{jobTracking}
+	life.Facts = &object.PodFacts{NodeName: "node", Phase: []string{"Running", "Succeeded"}[d.IntN(2)], TerminationGracePeriod: new(int64(2)), VolumesKnown: true}
 }
 
 // volume draws a volume, mostly that of a claim.

@@ -78,20 +78,20 @@ func stateOf(objects []*object.Object) map[string]string {
 	for _, o := range objects {
 		c := o.Clone()
 		c.Generation, c.Labels = 0, ""
-		c.Rare = &object.Rare{Finalizers: o.Finalizers()}
+		c.Lifecycle = &object.Lifecycle{Finalizers: o.Finalizers()}
 		if o.Kind == "Pod" { // the only one that waits for it to be over
-			c.Rare.GracePeriod = o.GracePeriod()
+			c.Lifecycle.GracePeriod = o.GracePeriod()
 		}
 		if o.BeingDeleted() {
-			c.Rare.DeletionTimestamp = scenario.Start
+			c.Lifecycle.DeletionTimestamp = scenario.Start
 		}
 		if facts := o.NamespaceFacts(); facts != nil {
-			c.Rare.Facts = facts
+			c.Lifecycle.Facts = facts
 			// The server keeps them in a map while it sets its own.
-			c.Rare.Finalizers = slices.Sorted(slices.Values(o.Finalizers()))
+			c.Lifecycle.Finalizers = slices.Sorted(slices.Values(o.Finalizers()))
 		}
 		if d := o.Definition(); d != nil {
-			c.Rare.Facts = &object.CRDFacts{Namespaced: true, Terminating: d.Terminating}
+			c.Lifecycle.Facts = &object.CRDFacts{Namespaced: true, Terminating: d.Terminating}
 		}
 		line, _, _ := strings.Cut(scenario.Format(c, scenario.Names{}), " rv=")
 		state[o.Ref.String()] = line

@@ -99,10 +99,10 @@ func (p place) drawn(s string) string { return strings.Replace(s, p.group(), dra
 
 // rename renames what the facts of an object speak of.
 func (p place) rename(o *object.Object, to func(string) string, group string) {
-	if o.Rare == nil {
+	if o.Lifecycle == nil {
 		return
 	}
-	rare := o.Edit()
+	life := o.Edit()
 	if f := o.Pod(); f != nil {
 		pod := *f
 		if pod.NodeName != "" {
@@ -112,18 +112,18 @@ func (p place) rename(o *object.Object, to func(string) string, group string) {
 		for i := range pod.Claims {
 			pod.Claims[i].Name = to(pod.Claims[i].Name)
 		}
-		rare.Facts = &pod
+		life.Facts = &pod
 	}
 	if f := o.Volume(); f != nil && f.ClaimName != "" {
 		volume := *f
 		volume.ClaimNamespace, volume.ClaimName = to(f.ClaimNamespace), to(f.ClaimName)
 		volume.ClaimUID = types.UID(to(string(f.ClaimUID)))
-		rare.Facts = &volume
+		life.Facts = &volume
 	}
 	if f := o.Definition(); f != nil {
 		definition := *f
 		definition.Group = group
-		rare.Facts = &definition
+		life.Facts = &definition
 	}
 }
 

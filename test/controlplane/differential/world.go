@@ -193,9 +193,9 @@ func text(objects []*object.Object) string {
 		c := o.Clone()
 		c.Generation = 0
 		c.Labels = ""
-		c.Rare = &object.Rare{Finalizers: o.Finalizers()}
+		c.Lifecycle = &object.Lifecycle{Finalizers: o.Finalizers()}
 		if o.BeingDeleted() {
-			c.Rare.DeletionTimestamp = scenario.Start
+			c.Lifecycle.DeletionTimestamp = scenario.Start
 		}
 		line, _, _ := strings.Cut(scenario.Format(c, names), " rv=")
 		b.WriteString(line + "\n")

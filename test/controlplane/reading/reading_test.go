@@ -214,7 +214,7 @@ func compare(a, b *snapshot.Snapshot) []string {
 		case other == nil:
 			differ = append(differ, "only in the first: "+o.Ref.String())
 		case !object.Equal(o, other):
-			differ = append(differ, fmt.Sprintf("%s: %+v %+v, %+v %+v", o.Ref, o, o.Rare, other, other.Rare))
+			differ = append(differ, fmt.Sprintf("%s: %+v %+v, %+v %+v", o.Ref, o, o.Lifecycle, other, other.Lifecycle))
 		}
 		delete(index, o.Ref)
 	}

@@ -115,8 +115,8 @@ func (s *story) text(o, said *object.Object) string {
 		}
 	}
 	c.Labels = object.LabelsOf(labels)
-	rare := c.Edit()
-	rare.Facts = nil
+	life := c.Edit()
+	life.Facts = nil
 	if p, f := said.Pod(), o.Pod(); p != nil && f != nil {
 		pod := &object.PodFacts{NodeName: f.NodeName, Mirror: f.Mirror}
 		if p.Phase != "" {
@@ -128,13 +128,13 @@ func (s *story) text(o, said *object.Object) string {
 		if p.VolumesKnown {
 			pod.VolumesKnown, pod.Claims = f.VolumesKnown, f.Claims
 		}
-		rare.Facts = pod
+		life.Facts = pod
 	}
 	if d, f := said.Definition(), o.Definition(); d != nil && f != nil {
-		rare.Facts = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
+		life.Facts = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
 	}
 	if said.NamespaceFacts() != nil || said.Job() != nil || said.Volume() != nil {
-		rare.Facts = o.Facts()
+		life.Facts = o.Facts()
 	}
 	return scenario.Format(c, s.env.Names)
 }
@@ -146,22 +146,22 @@ func (s *story) translate(o *object.Object) *object.Object {
 	if o.Namespace != "" {
 		c.Namespace = s.name + "-" + o.Namespace
 	}
-	if o.Rare == nil {
+	if o.Lifecycle == nil {
 		return c
 	}
-	rare := c.Edit()
+	life := c.Edit()
 	if p := o.Pod(); p != nil && p.NodeName != "" {
 		pod := *p
 		pod.NodeName = s.name + "-" + p.NodeName
-		rare.Facts = &pod
+		life.Facts = &pod
 	}
 	if v := o.Volume(); v != nil && v.ClaimName != "" {
 		volume := *v
 		volume.ClaimNamespace, volume.ClaimUID = s.name+"-"+v.ClaimNamespace, s.uid(v.ClaimUID)
-		rare.Facts = &volume
+		life.Facts = &volume
 	}
 	if o.BeingDeleted() {
-		rare.DeletionTimestamp += s.began - scenario.Start
+		life.DeletionTimestamp += s.began - scenario.Start
 	}
 	return c
 }
@@ -174,23 +174,23 @@ func (s *story) untranslate(said, real *object.Object) *object.Object {
 	for i, r := range real.Owners {
 		c.Owners[i].UID, c.Owners[i].Name = s.back(r.UID), s.nameBack(r)
 	}
-	rare := c.Edit()
+	life := c.Edit()
 	if p := real.Pod(); p != nil {
 		pod := *p
 		pod.NodeName = strings.TrimPrefix(p.NodeName, s.name+"-")
-		rare.Facts = &pod
+		life.Facts = &pod
 	}
 	if v := real.Volume(); v != nil {
 		volume := *v
 		volume.ClaimNamespace, volume.ClaimUID = strings.TrimPrefix(v.ClaimNamespace, s.name+"-"), s.back(v.ClaimUID)
-		rare.Facts = &volume
+		life.Facts = &volume
 	}
 	if real.BeingDeleted() && said.BeingDeleted() {
 		// The file takes no time, the real server does.
 		since := real.DeletionTimestamp() - s.began - (said.DeletionTimestamp() - scenario.Start)
-		rare.DeletionTimestamp = scenario.Start + since
+		life.DeletionTimestamp = scenario.Start + since
 		if since >= 0 && since <= time.Now().Unix()-s.began+1 {
-			rare.DeletionTimestamp = said.DeletionTimestamp()
+			life.DeletionTimestamp = said.DeletionTimestamp()
 		}
 	}
 	return c

@@ -225,8 +225,8 @@ func (p *play) text(o, said *object.Object) string {
 		}
 	}
 	c.Labels = object.LabelsOf(labels)
-	rare := c.Edit()
-	rare.Facts = nil
+	life := c.Edit()
+	life.Facts = nil
 	if s, f := said.Pod(), o.Pod(); s != nil && f != nil {
 		pod := &object.PodFacts{NodeName: f.NodeName}
 		if s.Phase != "" {
@@ -235,21 +235,21 @@ func (p *play) text(o, said *object.Object) string {
 		if s.TerminationGracePeriod != nil {
 			pod.TerminationGracePeriod = f.TerminationGracePeriod
 		}
-		rare.Facts = pod
+		life.Facts = pod
 	}
 	if said.NamespaceFacts() != nil {
-		rare.Facts = o.Facts()
+		life.Facts = o.Facts()
 	}
 	if said.Kind == "Namespace" && said.BeingDeleted() {
 		// The server keeps them in a map while it sets its own.
-		rare.Finalizers = slices.Sorted(slices.Values(rare.Finalizers))
+		life.Finalizers = slices.Sorted(slices.Values(life.Finalizers))
 	}
 	if s, f := said.Definition(), o.Definition(); s != nil && f != nil {
-		rare.Facts = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
+		life.Facts = &object.CRDFacts{Namespaced: f.Namespaced, Established: f.Established, Terminating: f.Terminating}
 	}
 	if s, f := said.Token(), o.Token(); s != nil && f != nil && s.AccountUID == "" {
 		// The tokens controller writes the uid of the account there.
-		rare.Facts = &object.Token{Account: f.Account, Sure: f.Sure}
+		life.Facts = &object.Token{Account: f.Account, Sure: f.Sure}
 	}
 	return scenario.Format(c, p.env.Names)
 }
