@@ -32,8 +32,8 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			API server will refuse, cycles, two controllers, and references exposed when a
 			version stops being served.
 
-			What was not seen is a warning, never an error. Exits with 3 when
-			there is an error.`),
+			What has one cause is shown once; -o wide lists every reference. What was not
+			seen is a warning, never an error. Exits with 3 when there is an error.`),
 		Example: templates.Examples(`
 			kubectl gc check --from examples/cluster.yaml`),
 		Args: usage.NoArguments,

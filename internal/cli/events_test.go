@@ -45,7 +45,7 @@ func TestLive(t *testing.T) {
 		"all policies": {"explain configmap/leaf -n shop --all-policies", event, 200, 0, []string{
 			"cm/root   Background, Foreground\n", "ns/shop   Background, Foreground, Orphan\n",
 		}},
-		"risk": {"risk -n shop", refused, 403, 0, []string{"ns/shop", "cm/root", "2 cm"}},
+		"risk": {"risk -n shop", refused, 403, 0, []string{"ns/shop", "cm/root", "2 ConfigMaps"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			world := facade.New(small(), rs, facade.Documents(rs.All()))

@@ -94,7 +94,7 @@ func TestNarrow(t *testing.T) {
 		"collect":                {"collect -n else --dry-run", []string{everywhere}, "it is not proven that its owner cm/root is absent"},
 		"collect by flag":        {"collect --namespaces=else --dry-run", []string{everywhere}, "it is not proven that its owner cm/root is absent"},
 		"collect elsewhere":      {"collect -n shop --dry-run", []string{everywhere}, "1 object would be deleted; 1 object would then HANG\n"},
-		"what is in a namespace": {"check --namespaces=shop", []string{oneNamespace}, "OwnerNotFound"},
+		"what is in a namespace": {"check --namespaces=shop", []string{oneNamespace}, "Owner does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &requests{Handler: facade.New(small(), rs, facade.Documents(rs.All()))}

@@ -29,9 +29,9 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 		Short: "Rank objects by what a delete of each alone would take",
 		Long: text(`
 			Rank objects by what a delete of each alone would take, in the background, as
-			kubectl deletes: data first, which is PersistentVolumeClaims, PersistentVolumes,
-			Secrets and custom resources; then workloads; then the rest. Namespaces and custom
-			resource definitions take their content.
+			kubectl deletes: by the number of data (PVCs, PVs, Secrets, and custom resources
+			that own or stand for storage), then of workloads, then of the rest. Namespaces
+			and CRDs take their content.
 
 			Each number is that of the plan that dry-run delete shows. Objects that take
 			nothing but themselves are left out. What a PVC holds outside of the cluster is

@@ -6,17 +6,64 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyFound is how many findings of one code are shown: of garbage there may be
-// thousands.
-const manyFound = 10
-
-// CheckupText says whether a collector works, why, and what to do about it.
+// CheckupText says whether a collector works, then what is not fine and what to do about
+// it. Wide it says all that it rests on.
 func CheckupText(out io.Writer, s Style, c *report.Checkup) error {
+	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	w.prose(s.paint(checkupColour(c.Verdict), verdictWord(s, c.Verdict))+": "+verdictSentence(c.Verdict), 2)
+	headline := s.paint(checkupColour(c.Verdict), checkupVerdict(c))
+	w.prose(headline, 2)
+	notes := checkupNotes(s, c)
+	switch {
+	case s.Wide:
+		checkupDetails(w, c)
+	case slices.ContainsFunc(c.Findings, isProblem):
+		w.line()
+		list := checkupBlocks(s, c)
+		if left := w.blocks(list, screenLines-s.height(headline)-s.height(notes...)-3); left > 0 {
+			w.prose(moreText(left, "problem"), 2)
+		}
+	}
+	writeNotes(w, notes)
+	return w.done()
+}
+
+// isProblem reports whether a finding is more than a remark.
+func isProblem(f report.Finding) bool { return f.Severity != reason.Info }
+
+// checkupBlocks are the problems by code, the gravest first: what it is, with what, and
+// what to do.
+func checkupBlocks(s Style, c *report.Checkup) []block {
+	problems := slices.DeleteFunc(slices.Clone(c.Findings), func(f report.Finding) bool { return !isProblem(f) })
+	var list []block
+	for _, found := range byCode(problems) {
+		title, ok := checkupTitles[reason.Code(found.code)]
+		if !ok {
+			title = s.text(found.code)
+		}
+		where := s.crowd(found.objects, s.limit()-severityColumn)
+		if found.message != "" {
+			where += ": " + s.text(found.message)
+			if found.evidence != "" {
+				where += " (" + s.text(found.evidence) + ")"
+			}
+		}
+		b := block{severity: found.severity, lines: []string{title, where}, brief: title + " (" + s.brief(found.objects) + ")"}
+		if found.remedy != "" {
+			b.lines = append(b.lines, sentenceCase(s.text(found.remedy))+".")
+		}
+		list = append(list, b)
+	}
+	return list
+}
+
+// checkupDetails are what the verdict rests on, and every finding.
+func checkupDetails(w *writer, c *report.Checkup) {
+	s := w.style
 	if len(c.Reasons) > 0 {
 		w.line()
 	}
@@ -29,29 +76,8 @@ func CheckupText(out io.Writer, s Style, c *report.Checkup) error {
 	}
 	if len(c.Findings) > 0 {
 		w.line()
-		t, left := checkupTable(s, c.Findings)
-		w.table(t)
-		for _, text := range left {
-			w.prose(text, 2)
-		}
+		w.table(checkupTable(s, c.Findings))
 	}
-	writeNotes(w, checkupNotes(s, c))
-	return w.done()
-}
-
-func verdictWord(s Style, v report.CollectorVerdict) string { return s.text(string(v)) }
-
-func verdictSentence(v report.CollectorVerdict) string {
-	switch v {
-	case report.CollectorWorking:
-		return "the garbage collector of this cluster works."
-	case report.CollectorNotWorking:
-		return "the garbage collector of this cluster does not work, or not for everything."
-	case report.CollectorNoProblemFound:
-		return "no problem found with the garbage collector. That is not proof that it works."
-	case report.CollectorUnknown:
-	}
-	return "cannot tell from this data whether the garbage collector works."
 }
 
 func checkupColour(v report.CollectorVerdict) string {
@@ -66,34 +92,20 @@ func checkupColour(v report.CollectorVerdict) string {
 	return ""
 }
 
-// checkupTable shows the gravest findings first, and of each code the first few; what it
-// leaves out is said below.
-func checkupTable(s Style, findings []report.Finding) (t *table, left []string) {
+// checkupTable lists the findings, the gravest first.
+func checkupTable(s Style, findings []report.Finding) *table {
 	sorted := slices.Clone(findings)
 	slices.SortStableFunc(sorted, func(a, b report.Finding) int { return severityRank(a.Severity) - severityRank(b.Severity) })
-	t = &table{headers: []string{"SEVERITY", "CODE", "NAMESPACE", "OBJECT", "MESSAGE"}}
-	var order []string
-	counts := map[string]int{}
+	t := &table{headers: []string{"SEVERITY", "CODE", "NAMESPACE", "OBJECT", "MESSAGE"}}
 	for i := range sorted {
 		f := &sorted[i]
-		if counts[f.Code]++; counts[f.Code] == 1 {
-			order = append(order, f.Code)
-		}
-		if counts[f.Code] > manyFound && !s.Wide {
-			continue
-		}
 		message := f.Message
 		if f.Evidence != "" {
 			message += " (" + f.Evidence + ")"
 		}
 		t.add(severityColour(f.Severity), s.text(string(f.Severity)), s.text(f.Code), s.text(f.Object.Namespace), subjectName(s, f.Object), s.text(message))
 	}
-	for _, code := range order {
-		if more := counts[code] - manyFound; more > 0 && !s.Wide {
-			left = append(left, "and "+strconv.Itoa(more)+" more "+s.text(code)+"; see -o wide.")
-		}
-	}
-	return t, left
+	return t
 }
 
 // subjectName is an object, or a kind where a finding is about all of them.
@@ -104,17 +116,31 @@ func subjectName(s Style, r report.Ref) string {
 	return s.name(r)
 }
 
-// checkupNotes says what to do, what the graph had to say, and what was not seen.
+// subjectPlace is subjectName in short, with the namespace.
+func subjectPlace(s Style, r report.Ref) string {
+	if r.Name == "" && r.UID == "" {
+		return subjectName(s, r)
+	}
+	return s.place(r)
+}
+
+// checkupNotes says what else was looked at, and wide what to do.
 func checkupNotes(s Style, c *report.Checkup) []string {
 	var notes []string
 	told := map[string]bool{}
 	for _, f := range c.Findings {
-		if f.Remedy != "" && !told[f.Code] {
+		if s.Wide && f.Remedy != "" && !told[f.Code] {
 			told[f.Code] = true
 			notes = append(notes, s.text(f.Code)+s.pick(" → ", " -> ")+s.text(f.Remedy)+".")
 		}
 	}
 	slices.Sort(notes)
+	if text := passedText(s, c); text != "" {
+		notes = append(notes, text)
+	}
+	if remarks := c.Summary.Infos; remarks > 0 && !s.Wide {
+		notes = append(notes, plural(remarks, "remark")+": -o wide")
+	}
 	if g := c.Graph; g != nil {
 		text := "Graph: " + plural(g.Nodes, "node") + " and " + plural(g.Edges, "edge") + " from " + s.text(g.From) +
 			", " + plural(g.Compared, "object") + " compared, "

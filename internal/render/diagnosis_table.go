@@ -4,24 +4,53 @@ import (
 	"bufio"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// DiagnosisTable lists the findings over a snapshot, the gravest first, and
-// counts them.
+// DiagnosisTable says what is wrong over a snapshot, the gravest first: a block for each
+// cause, or wide a row for each finding.
 func DiagnosisTable(out io.Writer, s Style, d *report.Diagnosis) error {
+	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	if len(d.Findings) > 0 {
-		w.table(findingTable(s, d.Findings))
+	notes := completeness(s, d.Source, d.Complete, d.Gaps)
+	causes := causesOf(d.Findings)
+	headline := findingSummary(s, d, len(causes))
+	w.prose(headline, 2)
+	switch {
+	case len(causes) == 0:
+	case s.Wide:
 		w.line()
+		w.table(findingTable(s, d.Findings))
+	default:
+		w.line()
+		list := make([]block, len(causes))
+		for i := range causes {
+			list[i] = causeBlock(s, &causes[i])
+		}
+		next := nextText(s, &causes[0])
+		if left := w.blocks(list, screenLines-s.height(headline)-s.height(notes...)-strings.Count(next, "\n")-3); left > 0 {
+			w.prose(moreText(left, "cause"), 2)
+		}
+		w.WriteString(next)
 	}
-	w.prose(findingSummary(s, d), 2)
-	writeNotes(w, completeness(s, d.Source, d.Complete, d.Gaps))
+	writeNotes(w, notes)
 	return w.done()
+}
+
+// nextText is the command that says more of the gravest error. One that does not fit on
+// a line is not there: nobody could paste it.
+func nextText(s Style, c *cause) string {
+	if c.severity != reason.Error {
+		return ""
+	}
+	text := "Next: " + s.text(report.Act{Action: report.Explain, Target: c.objects[0]}.CommandLine())
+	if s.limit() > 0 && width(text) > s.limit() {
+		return ""
+	}
+	return "\n" + text + "\n"
 }
 
 func findingTable(s Style, findings []report.Finding) *table {
@@ -76,9 +105,9 @@ func severityRank(v reason.Severity) int {
 	return len(order)
 }
 
-func findingSummary(s Style, d *report.Diagnosis) string {
+// findingSummary counts the findings, and what is behind them.
+func findingSummary(s Style, d *report.Diagnosis, causes int) string {
 	n := d.Summary
-	looked := " in " + plural(n.Objects, "object") + " with " + plural(n.References, "owner reference") + "."
 	var parts []string
 	for _, c := range []struct {
 		severity reason.Severity
@@ -92,11 +121,16 @@ func findingSummary(s Style, d *report.Diagnosis) string {
 			parts = append(parts, s.paint(severityColour(c.severity), plural(c.n, noun)))
 		}
 	}
-	if len(parts) == 0 {
-		if len(d.Findings) > 0 {
-			return strconv.Itoa(len(d.Findings)) + " findings" + looked
-		}
-		return "Nothing found" + looked
+	looked := plural(n.References, "owner reference") + " of " + plural(n.Objects, "object")
+	if len(parts) == 0 && len(d.Findings) == 0 {
+		return "Nothing found in " + looked
 	}
-	return enumerate(parts, len(parts)) + looked
+	if len(parts) == 0 {
+		parts = []string{plural(len(d.Findings), "finding")}
+	}
+	text := enumerate(parts, len(parts)) + " in " + looked
+	if causes > 0 && causes < len(d.Findings) {
+		text += ": " + plural(causes, "cause")
+	}
+	return text
 }

@@ -77,7 +77,10 @@ func ExposureMarkdown(out io.Writer, style Style, e *report.Exposure) error {
 		points = append(points, s.text(n.Message))
 	}
 	m.list(points)
-	m.text("Who is exposed when, what goes along, and who is safe", func(w io.Writer, plain Style) error { return ExposureText(w, plain, e) })
+	m.text("Who is exposed when, what goes along, and who is safe", func(w io.Writer, plain Style) error {
+		plain.Wide = true
+		return ExposureText(w, plain, e)
+	})
 	m.list(completeness(s, e.Source, e.Complete, e.Gaps))
 	return m.done()
 }
@@ -85,7 +88,7 @@ func ExposureMarkdown(out io.Writer, style Style, e *report.Exposure) error {
 // DiagnosisMarkdown is the findings over a snapshot, for a pull request.
 func DiagnosisMarkdown(out io.Writer, style Style, d *report.Diagnosis) error {
 	m := newMarkdown(out, style)
-	m.heading(findingSummary(m.style, d))
+	m.heading(findingSummary(m.style, d, 0))
 	if len(d.Findings) > 0 {
 		shown := d.Findings
 		if !m.style.Wide {

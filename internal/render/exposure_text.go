@@ -11,32 +11,116 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manySafe is the number of safe objects that are named for each reason unless the
-// text is wide.
-const manySafe = 3
+const (
+	// manyExposed is the number of dependents that a screen shows, if their names are so
+	// short that they take no more than mostExposedLines.
+	manyExposed      = 10
+	mostExposedLines = 12
+)
 
-// ExposureText says what the collector may take when a version is not served any more:
-// whom, when, and what goes along.
+// ExposureText says what the collector may take when a version is not served any more.
+// On a screen that is whom, and what to do; wide also when, what goes along, and who is
+// safe.
 func ExposureText(out io.Writer, s Style, e *report.Exposure) error {
+	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	w.prose(exposureHeadline(s, e), 2)
-	if len(e.Dependents) > 0 {
-		w.line()
-		w.table(exposedTable(s, e.Dependents))
-	}
-	exposureConditions(w, e)
-	exposureConsequences(w, e.Consequences)
-	exposureOwners(w, e)
-	exposureSafe(w, e)
 	var notes []string
-	for _, n := range e.Notes {
-		notes = append(notes, s.text(n.Message))
+	if s.Wide {
+		exposureDetails(w, e)
+	} else {
+		exposureScreen(w, e)
+	}
+	if s.Wide || len(e.Dependents) == 0 {
+		for _, n := range e.Notes {
+			notes = append(notes, s.text(n.Message))
+		}
 	}
 	if e.Version.Target != "" && len(e.Dependents) > 0 {
 		notes = append(notes, "Migrate the references first: --fix prints the patches.")
 	}
 	writeNotes(w, append(notes, completeness(s, e.Source, e.Complete, e.Gaps)...))
 	return w.done()
+}
+
+// exposureScreen is the first dependents, what makes the garbage collector look at them,
+// and how many objects go along.
+func exposureScreen(w *writer, e *report.Exposure) {
+	s := w.style
+	if len(e.Dependents) > 0 {
+		w.line()
+		sorted := byOutcome(e.Dependents)
+		shown := sorted[:min(len(sorted), manyExposed)]
+		for len(shown) > 1 && exposedScreen(s, shown).height(s) > mostExposedLines {
+			shown = shown[:len(shown)-1]
+		}
+		w.table(exposedScreen(s, shown))
+		if left := len(sorted) - len(shown); left > 0 {
+			w.prose("and "+strconv.Itoa(left)+" more: -o wide", 2)
+		}
+		w.line()
+	}
+	if len(e.Consequences) > 0 {
+		refs := make([]report.Ref, len(e.Consequences))
+		for i := range refs {
+			refs[i] = e.Consequences[i].Object
+		}
+		w.prose("With them: "+s.crowd(each(refs), s.limit()), 2)
+	}
+	if left := unshown(e); len(left) > 0 {
+		if len(e.Dependents) == 0 && len(e.Consequences) == 0 {
+			w.line()
+		}
+		w.prose(sentenceCase(enumerate(left, len(left)))+": -o wide", 2)
+	}
+}
+
+// exposedScreen are the columns of dependents that a screen has room for.
+func exposedScreen(s Style, list []report.ExposedDependent) *table {
+	t := &table{headers: []string{"OUTCOME", "OBJECT", "OWNER"}}
+	for i := range list {
+		d := &list[i]
+		owners := make([]string, min(len(d.References), 2))
+		for j := range owners {
+			owners[j] = s.name(d.References[j])
+		}
+		t.add(outcomeColour(d.Outcome), s.text(string(d.Outcome)), s.place(d.Object), enumerate(owners, len(d.References)))
+	}
+	return t
+}
+
+// unshown is what an exposure has that a screen does not show.
+func unshown(e *report.Exposure) []string {
+	var left []string
+	if n := len(e.Conditions); n > 0 {
+		left = append(left, "when that happens ("+plural(n, "case")+")")
+	}
+	if n := len(e.Safe); n > 0 {
+		left = append(left, "who is safe ("+strconv.Itoa(n)+")")
+	}
+	if n := len(e.Notes); n > 0 && len(e.Dependents) > 0 {
+		left = append(left, plural(n, "note")+" on the version")
+	}
+	return left
+}
+
+// exposureDetails is all of it.
+func exposureDetails(w *writer, e *report.Exposure) {
+	if len(e.Dependents) > 0 {
+		w.line()
+		w.table(exposedTable(w.style, e.Dependents))
+	}
+	exposureConditions(w, e)
+	exposureConsequences(w, e.Consequences)
+	exposureOwners(w, e)
+	exposureSafe(w, e)
+}
+
+// byOutcome are the dependents in the order in which people care.
+func byOutcome(list []report.ExposedDependent) []report.ExposedDependent {
+	sorted := slices.Clone(list)
+	slices.SortStableFunc(sorted, func(a, b report.ExposedDependent) int { return outcomeRank(a.Outcome) - outcomeRank(b.Outcome) })
+	return sorted
 }
 
 func exposureHeadline(s Style, e *report.Exposure) string {
@@ -79,8 +163,7 @@ func exposedTable(s Style, list []report.ExposedDependent) *table {
 	_, several := namespaces(list, func(d *report.ExposedDependent) report.Ref { return d.Object })
 	several = several || list[0].Object.Namespace != ""
 	t := &table{headers: exposedRow(several, s.Wide, "OUTCOME", "NAMESPACE", "OBJECT", "OWNER", "WHEN", "MESSAGE")}
-	sorted := slices.Clone(list)
-	slices.SortStableFunc(sorted, func(a, b report.ExposedDependent) int { return outcomeRank(a.Outcome) - outcomeRank(b.Outcome) })
+	sorted := byOutcome(list)
 	for i := range sorted {
 		d := &sorted[i]
 		t.add(outcomeColour(d.Outcome), exposedRow(several, s.Wide, s.text(string(d.Outcome)), s.text(d.Object.Namespace),
@@ -138,15 +221,11 @@ func exposureConsequences(w *writer, list []report.ExposureConsequence) {
 		return
 	}
 	s := w.style
-	shown := list
-	if !s.Wide && len(shown) > manyDependents {
-		shown = shown[:manyDependents]
-	}
 	w.section("What goes with them")
-	_, several := namespaces(shown, func(c *report.ExposureConsequence) report.Ref { return c.Object })
-	several = several || shown[0].Object.Namespace != ""
+	_, several := namespaces(list, func(c *report.ExposureConsequence) report.Ref { return c.Object })
+	several = several || list[0].Object.Namespace != ""
 	t := &table{headers: exposedRow(several, false, "OUTCOME", "NAMESPACE", "OBJECT", "WITH", "WHEN", ""), indent: 2}
-	for _, c := range shown {
+	for _, c := range list {
 		when := s.text(c.Condition)
 		if c.InTheEnd != "" {
 			when += ", InTheEnd (" + s.text(lower(string(c.InTheEnd))) + ")"
@@ -155,9 +234,6 @@ func exposureConsequences(w *writer, list []report.ExposureConsequence) {
 			s.name(c.Object), s.some(c.Because, 2), when, "")...)
 	}
 	w.table(t)
-	if left := len(list) - len(shown); left > 0 {
-		w.line("  and ", strconv.Itoa(left), " more")
-	}
 }
 
 // exposureOwners says whose new dependents are lost.
@@ -172,11 +248,11 @@ func exposureOwners(w *writer, e *report.Exposure) {
 		return
 	}
 	w.line()
-	w.prose("Whoever makes dependents of "+w.style.some(owners, manySafe)+" through "+w.style.text(e.Version.Name)+
+	w.prose("Whoever makes dependents of "+w.style.some(owners, fewNames)+" through "+w.style.text(e.Version.Name)+
 		" loses new ones as well.", 2)
 }
 
-// exposureSafe names a few of the safe ones for each reason.
+// exposureSafe names the safe ones for each reason.
 func exposureSafe(w *writer, e *report.Exposure) {
 	if len(e.Safe) == 0 {
 		return
@@ -194,11 +270,7 @@ func exposureSafe(w *writer, e *report.Exposure) {
 	w.section("Safe")
 	t := &table{headers: []string{"REASON", "OBJECTS", "MEANING"}, indent: 2}
 	for _, r := range reasons {
-		most := manySafe
-		if s.Wide {
-			most = len(byReason[r])
-		}
-		t.add("", s.text(r), s.some(byReason[r], most), s.text(reason.Short(r)))
+		t.add("", s.text(r), s.some(byReason[r], len(byReason[r])), s.text(reason.Short(r)))
 	}
 	w.table(t)
 }

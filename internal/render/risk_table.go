@@ -7,26 +7,34 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // manyKinds is the number of kinds that a row of risks names unless it is wide.
 const manyKinds = 4
 
+const (
+	// screenKinds is the number of kinds that a row on a screen names.
+	screenKinds = 3
+	// kindsShare is the part of the width that the names of objects leave for them.
+	kindsShare = 5
+)
+
 // RiskTable lists objects by what their delete would take, and what that is.
 func RiskTable(out io.Writer, s Style, r *report.Risk) error {
+	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	if len(r.Items) == 0 {
-		takes := "takes"
-		if !r.Complete {
-			takes = "is known to take"
-		}
-		w.prose("No delete of one object "+takes+" another, of "+plural(r.Objects, "object")+".", 2)
-	} else {
-		w.table(riskTable(s, r.Items))
+	w.prose(riskHeadline(s, r), 2)
+	if len(r.Items) > 0 {
 		w.line()
-		w.prose("What a "+s.text(lower(r.Policy))+" delete of each alone takes, itself included; the first "+
-			strconv.Itoa(len(r.Items))+" of "+plural(r.Objects, "object")+".", 2)
+		if s.Wide {
+			w.table(riskTable(s, r.Items))
+		} else {
+			w.table(riskScreen(s, r.Items))
+		}
+		w.line()
+		w.prose(riskScope(s, r), 2)
 	}
 	var notes []string
 	if r.Untried > 0 {
@@ -35,6 +43,94 @@ func RiskTable(out io.Writer, s Style, r *report.Risk) error {
 	seen := r.Complete || r.Untried > 0 && len(r.Gaps) == 0
 	writeNotes(w, append(notes, completeness(s, r.Source, seen, r.Gaps)...))
 	return w.done()
+}
+
+func riskHeadline(s Style, r *report.Risk) string {
+	if len(r.Items) == 0 {
+		takes := "takes"
+		if !r.Complete {
+			takes = "is known to take"
+		}
+		return "No delete of one object " + takes + " another, of " + plural(r.Objects, "object") + "."
+	}
+	worst := &r.Items[0]
+	return s.place(worst.Object) + " costs most to delete: " + plural(worst.Takes.Objects, "object") +
+		" (" + strconv.Itoa(worst.Takes.Data) + " data, " + plural(worst.Takes.Workloads, "workload") + ")."
+}
+
+// riskScope says what the numbers are, and what a screen leaves out.
+func riskScope(s Style, r *report.Risk) string {
+	text := "Each row is a " + s.text(lower(r.Policy)) + " delete of that object alone, itself included, of " + plural(r.Objects, "object") + "."
+	if s.Wide {
+		return text
+	}
+	unknown, later := 0, 0
+	for i := range r.Items {
+		if r.Items[i].Unknown > 0 {
+			unknown++
+		}
+		if r.Items[i].Later > 0 || r.Items[i].Blocked > 0 {
+			later++
+		}
+	}
+	var open []string
+	if unknown > 0 {
+		open = append(open, strconv.Itoa(unknown)+" may take more")
+	}
+	if later > 0 {
+		open = append(open, strconv.Itoa(later)+" not before finalizers come off")
+	}
+	if len(open) > 0 {
+		text += " " + strings.Join(open, ", ") + ": -o wide"
+	}
+	return text
+}
+
+// riskScreen is the table on a screen: what the kinds leave no room for is not there, and
+// of long names the middle.
+func riskScreen(s Style, items []report.RiskItem) *table {
+	t := &table{headers: []string{"OBJECT", "TAKES", "DATA", "WORKLOADS", "MOST OF IT"}}
+	for i := range items {
+		item := &items[i]
+		t.add("", s.place(item.Object), strconv.Itoa(item.Takes.Objects), strconv.Itoa(item.Takes.Data), strconv.Itoa(item.Takes.Workloads), "")
+	}
+	widths := t.widths(s)
+	numbers := offset(widths, 4) - offset(widths, 1)
+	name := min(widths[0], s.limit()-numbers-columnGap-s.limit()/kindsShare)
+	if name < leastCell {
+		name = widths[0]
+	}
+	for i := range items {
+		cells := t.rows[i].cells
+		cells[0] = cutMiddle(cells[0], name, s)
+		cells[4] = biggestKinds(s, items[i].ByKind, s.limit()-numbers-columnGap-name)
+	}
+	return t
+}
+
+// biggestKinds are as many as there is room for; what makes only noise comes last.
+func biggestKinds(s Style, counts []report.KindCount, room int) string {
+	sorted := slices.Clone(counts)
+	slices.SortStableFunc(sorted, func(a, b report.KindCount) int {
+		switch x, y := isNoise(a), isNoise(b); {
+		case x == y:
+			return b.Count - a.Count
+		case x:
+			return 1
+		}
+		return -1
+	})
+	for n := screenKinds; n > 0; n-- {
+		if text := s.countKinds(sorted[:min(n, len(sorted))], n); width(text) <= room {
+			return text
+		}
+	}
+	return ""
+}
+
+func isNoise(k report.KindCount) bool {
+	group := object.GroupOf(k.APIVersion)
+	return k.Kind == "Event" || slices.ContainsFunc(noise, func(n object.Kind) bool { return n.Group == group && n.Kind == k.Kind })
 }
 
 func riskTable(s Style, items []report.RiskItem) *table {

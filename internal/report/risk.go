@@ -36,7 +36,9 @@ type RiskItem struct {
 // Toll counts what a delete takes, the object itself included.
 type Toll struct {
 	Objects int `json:"objects"`
-	// Data are PersistentVolumeClaims, PersistentVolumes, Secrets and custom resources.
+	// Data are PersistentVolumeClaims, PersistentVolumes, Secrets, and the custom resources
+	// that own such or a StatefulSet, be it through others, or have a finalizer that is
+	// known to stand for storage.
 	Data int `json:"data"`
 	// Workloads are Pods and what makes them.
 	Workloads int `json:"workloads"`

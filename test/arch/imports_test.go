@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "evidence"},
 	"impact":             {"graph", "report", "snapshot"},
 	"diagnose/explain":   {"report", "engine", "graph", "apisim", "snapshot", "plan", "impact", "evidence"},
-	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "impact"},
+	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "impact", "finalizer"},
 	"diagnose":           {"report", "snapshot", "plan"},
 	"diagnose/check":     {"diagnose", "report", "engine", "snapshot", "plan"},
 	"diagnose/stuck":     {"diagnose", "report", "engine", "graph", "snapshot", "plan", "finalizer", "evidence"},

@@ -23,13 +23,13 @@ var taken = []struct {
 	// columns is the width of the terminal.
 	columns int
 }{
-	{"check", "kubectl gc check --from examples/garbage.yaml", wide},
+	{"check", "kubectl gc check --from examples/garbage.yaml", usual},
 	{"delete-deployment", "kubectl gc dry-run delete deployment/web -n shop --from examples/shop.yaml", usual},
 	{"delete-namespace", "kubectl gc dry-run delete namespace/payments --from examples/payments-stuck.yaml", usual},
 	{"explain", "kubectl gc explain database/orders -n payments --from examples/payments-stuck.yaml", usual},
 	{"explain-stays", "kubectl gc explain pod/web-66db7fc774-bt7b5 -n shop --from examples/shop.yaml", usual},
 	{"graph", "kubectl gc graph deployment/web -n shop --from examples/shop.yaml", usual},
-	{"risk", "kubectl gc risk -n shop --top 5 --from examples/cluster.yaml", wide},
+	{"risk", "kubectl gc risk -n shop --top 5 --from examples/cluster.yaml", usual},
 	{"stuck", "kubectl gc stuck --from examples/trouble --at 2026-03-05T09:00:00Z", wide},
 }
 

@@ -33,7 +33,7 @@ type ceilings struct {
 	left          map[int]int
 }
 
-func newCeilings(m *impact.Map, objects []*object.Object, rs *object.Resources) *ceilings {
+func newCeilings(m *impact.Map, objects []*object.Object, weights *scale) *ceilings {
 	c := &ceilings{
 		reach: m, objects: objects, index: make(map[*object.Object]int, len(objects)),
 		own: make([]report.Toll, len(objects)), group: make([]int, len(objects)),
@@ -43,7 +43,7 @@ func newCeilings(m *impact.Map, objects []*object.Object, rs *object.Resources) 
 	for i, o := range objects {
 		c.index[o] = i
 		c.group[i] = i
-		c.own[i] = weigh(classOf(o.Ref, rs))
+		c.own[i] = weights.of(o.Ref)
 	}
 	c.gather()
 	c.owners = dominate(c)

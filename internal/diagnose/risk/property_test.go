@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
@@ -24,7 +25,7 @@ func draw(t *rapid.T) *snapshot.Snapshot {
 // tolls are what the plans of all single deletes take, the greatest first, without those
 // that take nothing but their target.
 func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskItem {
-	items := []report.RiskItem{}
+	items, precious := []report.RiskItem{}, hold(snap)
 	for _, o := range snap.Objects {
 		if namespace != "" && o.Namespace != namespace && (o.Kind != "Namespace" || o.Name != namespace) {
 			continue
@@ -44,8 +45,14 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 			}
 			item.Takes.Objects++
 			switch e.Object.Kind {
-			case "Secret", "PersistentVolumeClaim", "PersistentVolume", "Widget", "Gadget":
+			case "Secret", "PersistentVolumeClaim", "PersistentVolume":
 				item.Takes.Data++
+			case "Widget", "Gadget":
+				if precious[object.Ref(e.Object)] {
+					item.Takes.Data++
+				} else {
+					item.Takes.Rest++
+				}
 			case "Pod", "ReplicaSet":
 				item.Takes.Workloads++
 			default:
@@ -64,6 +71,30 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 			cmp.Compare(b.Takes.Rest, a.Takes.Rest), object.Compare(object.Ref(a.Object), object.Ref(b.Object)))
 	})
 	return items
+}
+
+// hold are the objects above storage.
+func hold(snap *snapshot.Snapshot) map[object.Ref]bool {
+	held := map[object.Ref]bool{}
+	above := map[types.UID]bool{}
+	for grown := true; grown; {
+		grown = false
+		for _, o := range snap.Objects {
+			if o.Kind == "Event" || !above[o.UID] && !slices.Contains([]string{"Secret", "PersistentVolumeClaim", "PersistentVolume", "StatefulSet"}, o.Kind) {
+				continue
+			}
+			for _, ref := range o.Owners {
+				grown = grown || !above[ref.UID]
+				above[ref.UID] = true
+			}
+		}
+	}
+	for _, o := range snap.Objects {
+		if above[o.UID] {
+			held[o.Ref] = true
+		}
+	}
+	return held
 }
 
 // TestRank: the ranking is that of the plans of all single deletes, number by number.

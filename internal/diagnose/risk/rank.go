@@ -35,7 +35,7 @@ const (
 // a simulation does not end.
 func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk, error) {
 	collector, _ := plan.Open(snap, engine.Upstream)
-	r := &ranking{snap: snap, options: o, reach: impact.New(snap, collector.Graph())}
+	r := &ranking{snap: snap, options: o, reach: impact.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
 	doc := &report.Risk{
 		APIVersion: report.APIVersion, Kind: "Risk", Source: plan.SourceOf(snap), Policy: engine.Background.String(),
 		Items: []report.RiskItem{}, Gaps: []report.Gap{},
@@ -66,6 +66,7 @@ type ranking struct {
 	snap    *snapshot.Snapshot
 	options Options
 	reach   *impact.Map
+	scale   *scale
 	items   []report.RiskItem
 	// compared counts the objects that were looked at, cost those that were simulated.
 	compared, cost int
@@ -80,7 +81,7 @@ type candidate struct {
 // candidates lists the objects that may take others with them, the highest ceiling
 // first.
 func (r *ranking) candidates() []candidate {
-	ceilings := newCeilings(r.reach, r.snap.Objects, r.snap.Resources)
+	ceilings := newCeilings(r.reach, r.snap.Objects, r.scale)
 	var list []candidate
 	for i, o := range r.snap.Objects {
 		if !r.wanted(o) {
@@ -160,7 +161,7 @@ func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.O
 		case c.Outcome == report.Blocked && len(c.After) == 0:
 			item.Blocked++
 		default:
-			add(&item.Takes, weigh(classOf(object.Ref(c.Object), r.snap.Resources)))
+			add(&item.Takes, r.scale.of(object.Ref(c.Object)))
 			kinds[report.KindCount{APIVersion: c.Object.APIVersion, Kind: c.Object.Kind}]++
 			if c.Outcome != report.Deleted {
 				item.Later++

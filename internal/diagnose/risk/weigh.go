@@ -2,9 +2,15 @@ package risk
 
 import (
 	"cmp"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // class is how much it hurts to lose an object.
@@ -16,8 +22,77 @@ const (
 	data
 )
 
-// classOf puts first what nobody can make again from the rest of the cluster.
-func classOf(r object.Ref, rs *object.Resources) class {
+// scale says how much it hurts to lose each object of a snapshot.
+type scale struct {
+	resources *object.Resources
+	// precious are the custom resources that stand for data.
+	precious map[object.Ref]bool
+}
+
+// newScale finds the custom resources that stand for data: those that own storage, be
+// it through others, and those with a finalizer that is known to stand for some. The
+// others are settings, of which there may be many.
+func newScale(snap *snapshot.Snapshot, g *graph.Graph) *scale {
+	s := &scale{resources: snap.Resources, precious: map[object.Ref]bool{}}
+	above := aboveStorage(snap, g)
+	for _, o := range snap.Objects {
+		if s.custom(o.Ref) && (above[o.UID] || slices.ContainsFunc(o.Finalizers(), finalizer.StandsForStorage)) {
+			s.precious[o.Ref] = true
+		}
+	}
+	return s
+}
+
+// aboveStorage has the uids of what owns storage, be it through others. Of objects that
+// share a uid each counts.
+func aboveStorage(snap *snapshot.Snapshot, g *graph.Graph) map[types.UID]bool {
+	twins := map[types.UID][]*object.Object{}
+	for _, p := range snap.Problems {
+		if p.Kind == snapshot.DuplicateUID {
+			twins[p.Object.UID] = nil
+		}
+	}
+	var open []*object.Object
+	for _, o := range snap.Objects {
+		if _, shared := twins[o.UID]; shared {
+			twins[o.UID] = append(twins[o.UID], o)
+		}
+		if builtIn(o.Ref) == data || o.Is(object.StatefulSet) {
+			open = append(open, o)
+		}
+	}
+	above := map[types.UID]bool{}
+	for len(open) > 0 {
+		o := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, ref := range o.Owners {
+			if above[ref.UID] {
+				continue
+			}
+			above[ref.UID] = true
+			if id, ok := g.Find(ref.UID); ok {
+				open = append(append(open, g.Object(id)), twins[ref.UID]...)
+			}
+		}
+	}
+	return above
+}
+
+func (s *scale) custom(r object.Ref) bool {
+	resource, err := s.resources.For(r.APIVersion, r.Kind)
+	return err == nil && resource.Custom
+}
+
+// of is the weight of an object.
+func (s *scale) of(r object.Ref) report.Toll {
+	if s.precious[r] {
+		return weigh(data)
+	}
+	return weigh(builtIn(r))
+}
+
+// builtIn puts first what nobody can make again from the rest of the cluster.
+func builtIn(r object.Ref) class {
 	switch r.Group() {
 	case "":
 		switch r.Kind {
@@ -36,9 +111,6 @@ func classOf(r object.Ref, rs *object.Resources) class {
 		case "CronJob", "Job":
 			return workload
 		}
-	}
-	if resource, err := rs.For(r.APIVersion, r.Kind); err == nil && resource.Custom {
-		return data
 	}
 	return rest
 }

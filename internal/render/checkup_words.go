@@ -1,0 +1,132 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// checkupTitles say what was found about a collector.
+var checkupTitles = map[reason.Code]string{
+	reason.GarbageOld:              "Garbage that should be gone by now",
+	reason.GarbageLeft:             "Garbage, and since when is not known",
+	reason.ForegroundStuck:         "Foreground deletion that makes no progress",
+	reason.ForegroundWaits:         "Foreground deletion that waits for nobody but the garbage collector",
+	reason.OrphanStuck:             "Orphaning that makes no progress",
+	reason.CollectorMissedDeletion: "Both finalizers of the garbage collector: it does half of the work until it restarts",
+	reason.WriteRefused:            "A webhook that does not answer is in the way of the garbage collector",
+	reason.KindUnlisted:            "A kind that is served cannot be listed",
+	reason.GroupUndiscovered:       "An API is registered and does not answer",
+	reason.LeaseExpired:            "kube-controller-manager does not renew its lease",
+	reason.CollectorSwitchedOff:    "The garbage collector is switched off",
+	reason.GraphKindUnknown:        "The garbage collector does not see a kind",
+	reason.GraphObjectUnknown:      "The garbage collector has not seen these objects",
+	reason.GraphNodeGone:           "The garbage collector takes for living what is gone",
+	reason.GraphOwnersDiffer:       "The garbage collector knows other owners",
+	reason.GraphStateDiffers:       "The garbage collector has missed that these are being deleted",
+}
+
+// inspection is one thing that a checkup looks at, and the codes of what it may find.
+type inspection struct {
+	name  string
+	codes []reason.Code
+	// looked reports whether it can have been looked at.
+	looked func(*report.Checkup) bool
+}
+
+// inspections are all of them. What a webhook refuses may be any of the first three.
+var inspections = []inspection{
+	{"no garbage left behind", []reason.Code{reason.GarbageOld, reason.GarbageLeft, reason.GarbageYoung, reason.WriteRefused}, always},
+	{"no foreground deletion without progress", []reason.Code{reason.ForegroundStuck, reason.ForegroundWaits, reason.WriteRefused}, timed},
+	{"no orphaning without progress", []reason.Code{reason.OrphanStuck, reason.WriteRefused}, timed},
+	{"no deletion that was missed", []reason.Code{reason.CollectorMissedDeletion}, timed},
+	{"every kind can be listed", []reason.Code{reason.KindUnlisted}, discovered},
+	{"every API answers", []reason.Code{reason.GroupUndiscovered}, discovered},
+	{"the lease of kube-controller-manager is renewed", []reason.Code{reason.LeaseExpired}, leased},
+	{"the garbage collector sees every kind", []reason.Code{reason.GraphKindUnknown}, compared},
+	{"it has seen every object", []reason.Code{reason.GraphObjectUnknown}, compared},
+	{"it knows what is gone", []reason.Code{reason.GraphNodeGone}, compared},
+	{"it knows all owners", []reason.Code{reason.GraphOwnersDiffer}, compared},
+	{"it knows what is being deleted", []reason.Code{reason.GraphStateDiffers}, compared},
+}
+
+func always(*report.Checkup) bool       { return true }
+func timed(c *report.Checkup) bool      { return !restsOn(c, reason.TimeUnknown) }
+func discovered(c *report.Checkup) bool { return !restsOn(c, reason.KindsNotKnown) }
+func leased(c *report.Checkup) bool     { return restsOn(c, reason.LeaseRenewed) }
+func compared(c *report.Checkup) bool   { return c.Graph != nil && c.Graph.Compared > 0 }
+
+// restsOn reports whether a verdict has a reason.
+func restsOn(c *report.Checkup, code reason.Code) bool {
+	return slices.ContainsFunc(c.Reasons, func(r report.CheckupReason) bool { return r.Code == string(code) })
+}
+
+// passed are the inspections that found nothing.
+func passed(c *report.Checkup) []string {
+	var names []string
+	for _, i := range inspections {
+		found := func(f report.Finding) bool { return slices.Contains(i.codes, reason.Code(f.Code)) }
+		if i.looked(c) && !slices.ContainsFunc(c.Findings, found) {
+			names = append(names, i.name)
+		}
+	}
+	return names
+}
+
+// passedText counts what is fine, and wide lists it.
+func passedText(s Style, c *report.Checkup) string {
+	names := passed(c)
+	if len(names) == 0 {
+		return ""
+	}
+	seen := ""
+	if restsOn(c, reason.NotAllSeen) {
+		seen = " for what was seen"
+	}
+	noun := "check"
+	if len(c.Findings) > 0 {
+		noun = "other check"
+	}
+	if s.Wide {
+		return plural(len(names), noun) + " passed" + seen + ": " + strings.Join(names, ", ") + "."
+	}
+	return plural(len(names), noun) + " passed" + seen + ": -o wide"
+}
+
+// checkupVerdict is the answer in one sentence.
+func checkupVerdict(c *report.Checkup) string {
+	switch c.Verdict {
+	case report.CollectorWorking:
+		return "The garbage collector works: what it knows agrees with the cluster."
+	case report.CollectorNotWorking:
+		return "The garbage collector does not work, or not for everything."
+	case report.CollectorNoProblemFound:
+		return "No problem found with the garbage collector. That is not proof that it works."
+	case report.CollectorUnknown:
+	}
+	text := "Cannot tell whether the garbage collector works"
+	if why := unknownBecause(c); len(why) > 0 {
+		text += ": " + enumerate(why, len(why))
+	}
+	return text + "."
+}
+
+// unknownBecause are the reasons that are no findings.
+func unknownBecause(c *report.Checkup) []string {
+	var why []string
+	for _, because := range []struct {
+		code reason.Code
+		text string
+	}{
+		{reason.TimeUnknown, "the dump does not say when it was taken"},
+		{reason.KindsNotKnown, "which kinds are served is not known"},
+		{reason.NotAllSeen, "not everything could be looked at"},
+	} {
+		if restsOn(c, because.code) {
+			why = append(why, because.text)
+		}
+	}
+	return why
+}

@@ -1,0 +1,103 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+const (
+	// fewNames is the number of objects that are named of many.
+	fewNames = 3
+	// fewKinds is the number of kinds that are counted of many.
+	fewKinds = 4
+)
+
+// crowd says how many objects of which kinds there are and where, and names a few: of
+// many as many as fit on a line of so many columns, and at least one.
+func (s Style) crowd(refs []report.Ref, room int) string {
+	if len(refs) == 1 {
+		return subjectPlace(s, refs[0])
+	}
+	where, one := spacesText(s, refs)
+	names := make([]string, min(len(refs), fewNames))
+	for i := range names {
+		switch r := refs[i]; {
+		case r.Name == "" && r.UID == "":
+			names[i] = subjectName(s, r)
+		case one:
+			names[i] = s.name(r)
+		default:
+			names[i] = s.place(r)
+		}
+	}
+	if len(refs) == len(names) {
+		return strings.Join(names, ", ") + where
+	}
+	for {
+		text := s.countKinds(byKind(refs), fewKinds) + where + " (" + strings.Join(names, ", ") + ", " + s.pick("…", "...") + ")"
+		if len(names) == 1 || width(text) <= room {
+			return text
+		}
+		names = names[:len(names)-1]
+	}
+}
+
+// brief says who, or how many there are.
+func (s Style) brief(refs []report.Ref) string {
+	if len(refs) == 1 {
+		return subjectPlace(s, refs[0])
+	}
+	return s.countKinds(byKind(refs), 1)
+}
+
+// spacesText is where the objects are, and whether that is one namespace or none.
+func spacesText(s Style, refs []report.Ref) (text string, one bool) {
+	spaces := map[string]bool{}
+	for _, r := range refs {
+		spaces[r.Namespace] = true
+	}
+	delete(spaces, "")
+	switch {
+	case len(spaces) == 1 && !slices.ContainsFunc(refs, func(r report.Ref) bool { return r.Namespace == "" }):
+		return " in namespace " + s.text(refs[0].Namespace), true
+	case len(spaces) > fewNames:
+		return " in " + strconv.Itoa(len(spaces)) + " namespaces", false
+	}
+	return "", len(spaces) == 0
+}
+
+// byKind counts objects by kind, in whatever version.
+func byKind(refs []report.Ref) []report.KindCount {
+	var counts []report.KindCount
+	at := map[string]int{}
+	for _, r := range refs {
+		kind := report.KubectlKind(r.APIVersion, r.Kind)
+		i, ok := at[kind]
+		if !ok {
+			i = len(counts)
+			at[kind] = i
+			counts = append(counts, report.KindCount{APIVersion: r.APIVersion, Kind: r.Kind})
+		}
+		counts[i].Count++
+	}
+	return counts
+}
+
+// countKinds is "4 Pods, 2 PVCs, 1 Secret", the most first.
+func (s Style) countKinds(counts []report.KindCount, most int) string {
+	sorted := slices.Clone(counts)
+	slices.SortStableFunc(sorted, func(a, b report.KindCount) int { return cmp.Compare(b.Count, a.Count) })
+	shown := sorted[:min(len(sorted), most)]
+	parts := make([]string, 0, len(shown)+1)
+	for _, k := range shown {
+		parts = append(parts, countOf(s, k.Count, k.APIVersion, k.Kind))
+	}
+	if left := len(sorted) - len(shown); left > 0 {
+		parts = append(parts, plural(left, "other kind"))
+	}
+	return strings.Join(parts, ", ")
+}
