@@ -57,7 +57,14 @@ type Explanation struct {
 	// WaitsFor is, of an object that is being deleted, one finding of stuck for each end
 	// that it waits for, in the order of their codes.
 	WaitsFor []Finding `json:"waitsFor,omitempty"`
-	// Remedies are, of such an object, those of stuck first, each once.
+	// Content counts, of a namespace, what is in it: workloads first, then data.
+	Content []ContentCount `json:"content,omitempty"`
+	// UsedBy are, of a PVC, the pods that use it.
+	UsedBy []Ref `json:"usedBy,omitempty"`
+	// Storage is, of a PVC or a volume, what becomes of the storage behind it when it is
+	// deleted; absent of a PVC that has no volume.
+	Storage *Storage `json:"storage,omitempty"`
+	// Remedies are, of an object that is being deleted, those of stuck first, each once.
 	Remedies []Remedy `json:"remedies"`
 	Complete bool     `json:"complete"`
 	Gaps     []Gap    `json:"gaps"`

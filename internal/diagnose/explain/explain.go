@@ -35,6 +35,8 @@ type question struct {
 	near *snapshot.Snapshot
 	// users are those that protect the object, being deleted, from its end.
 	users []report.Ref
+	// undecided: of a delete that was tried it is not known whether it takes the object.
+	undecided bool
 	// around are the surroundings; nil for nothing known.
 	around *evidence.Surroundings
 }
@@ -101,6 +103,7 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 	e.Dependents = append(e.Dependents, q.dependents()...)
 	e.Finalizers = append(e.Finalizers, finalizers(q.target)...)
 	e.Chain = append(e.Chain, q.chain(ctx)...)
+	q.surround(e)
 	takers, untried, err := q.takenBy(ctx, o, effect)
 	if err != nil {
 		return err
@@ -115,7 +118,7 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 	}
 	e.Remedies = append(e.Remedies, remedies...)
 	e.Gaps = append(e.Gaps, plan.RelevantGaps(q.snap, func(ns string) bool { return ns == q.target.Namespace })...)
-	e.Complete = e.Verdict != report.Undecidable && len(e.Gaps) == 0
+	e.Complete = q.complete(ctx, e)
 	return nil
 }
 

@@ -80,6 +80,7 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 		if err != nil {
 			return nil, err
 		}
+		t.undecided = t.undecided || effect.Outcome == report.Unknown
 		taker, takes := t.taker(x, policy, &effect)
 		switch {
 		case !takes:

@@ -56,9 +56,9 @@ func (q *question) liveMessage(effect report.Effect) string {
 	case effect.Outcome == report.Pruned:
 		return effect.Message
 	case len(solid) == 1:
-		return "its owner " + solid[0] + " exists and does not wait for its dependents"
+		return "its owner " + solid[0] + " exists"
 	case len(solid) > 1:
-		return "its owners " + strings.Join(solid, ", ") + " exist and do not wait for their dependents"
+		return "its owners " + strings.Join(solid, ", ") + " exist"
 	default:
 		return "nothing takes it"
 	}
