@@ -107,8 +107,8 @@ func fieldPath(text string) (*jsonpath.JSONPath, error) {
 	return parsed, err
 }
 
-// PrintObj prints a row of columns, and of a document with items one for each of them.
-// It looks at the JSON of the document, its texts escaped.
+// PrintObj prints a row of columns, and of a document with items or findings one for each of
+// them. It looks at the JSON of the document, its texts escaped.
 func (k *columns) PrintObj(document runtime.Object, w io.Writer) error {
 	raw, err := json.Marshal(document)
 	if err != nil {
@@ -119,10 +119,7 @@ func (k *columns) PrintObj(document runtime.Object, w io.Writer) error {
 		return err
 	}
 	render.EscapeStrings(fields)
-	rows, ok := fields["items"].([]any)
-	if !ok {
-		rows = []any{fields}
-	}
+	rows := rowsOf(fields)
 	table := printers.GetNewTabWriter(w)
 	if !k.noHeaders {
 		fmt.Fprintln(table, strings.Join(k.headers, "\t"))
@@ -137,6 +134,25 @@ func (k *columns) PrintObj(document runtime.Object, w io.Writer) error {
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
 	return table.Flush()
+}
+
+// rowsOf are what the document is about: its items, or what was found. A finding has the
+// metadata of its object, as kubectl's users name the fields.
+func rowsOf(document map[string]any) []any {
+	if items, ok := document["items"].([]any); ok {
+		return items
+	}
+	findings, ok := document["findings"].([]any)
+	if !ok || document["kind"] != "Diagnosis" {
+		return []any{document}
+	}
+	for _, f := range findings {
+		row, _ := f.(map[string]any)
+		if about, ok := row["object"].(map[string]any); ok {
+			row["apiVersion"], row["kind"], row["metadata"] = about["apiVersion"], about["kind"], about
+		}
+	}
+	return findings
 }
 
 func cell(path *jsonpath.JSONPath, row any) (string, error) {

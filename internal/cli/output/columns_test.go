@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/kubectl/pkg/cmd/get"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
 // TestColumnsAreThoseOfKubectl: whatever is asked for, kubectl's own printer prints the
@@ -75,5 +77,32 @@ func TestColumnsOfHostileNames(t *testing.T) {
 	const want = "A                        B\n" + `\u202etxt.exe\x0a\x09x   [red \x1b[31mtext\x1b[0m]` + "\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+// TestColumnsOfFindings: a diagnosis has a row for each finding, which has the fields of the
+// finding and the metadata of its object.
+func TestColumnsOfFindings(t *testing.T) {
+	k, _, err := columnsOf("custom-columns=NS:.metadata.namespace,NAME:.metadata.name,KIND:.kind,CODE:.code,OBJECT:.object.name", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &report.Diagnosis{Kind: "Diagnosis", Findings: []report.Finding{
+		{Code: "UnderWay", Object: report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web"}},
+		{Code: "SelfBlock", Object: report.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
+	}}
+	var out bytes.Buffer
+	if err := k.PrintObj(d, &out); err != nil {
+		t.Fatal(err)
+	}
+	const want = "NS       NAME   KIND        CODE        OBJECT\n" +
+		"shop     web    Pod         UnderWay    web\n" +
+		"<none>   shop   Namespace   SelfBlock   shop\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+	out.Reset()
+	if err := k.PrintObj(&report.Diagnosis{Kind: "Diagnosis", Findings: []report.Finding{}}, &out); err != nil || strings.Count(out.String(), "\n") != 1 {
+		t.Errorf("without findings: %q, %v", out.String(), err)
 	}
 }
