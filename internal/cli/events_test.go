@@ -31,7 +31,10 @@ func TestLive(t *testing.T) {
 		code, exit   int
 		says         []string
 	}{
-		"events": {"explain configmap/leaf -n shop", event, 200, 0, []string{
+		"the last warning": {"explain configmap/leaf -n shop", event, 200, 0, []string{
+			"stays: its owner", `Last warning: Failed: no\x1b[2Jway (4 times)`,
+		}},
+		"events": {"explain configmap/leaf -n shop -o wide", event, 200, 0, []string{
 			"stays: its owner", "Last events:", "Warning   Failed   2026-01-01T00:00:00Z   4", `no\x1b[2Jway`,
 		}},
 		"events for machines": {"explain configmap/leaf -n shop -o jsonpath={.events[0].reason}", event, 200, 0, []string{"Failed"}},
@@ -39,10 +42,10 @@ func TestLive(t *testing.T) {
 			"stays: its owner", "Events could not be read: events is forbidden.",
 		}},
 		"no right to evidence": {"explain configmap/held -n shop", refused, 403, 0, []string{
-			"example.com/keep   Waiting   Unknown", "· not read: pods", "Events could not be read", "remove-finalizer cm/held -n shop example.com/keep\n", "costs: ",
+			"Waits for finalizer example.com/keep", "· not read: pods", "Events could not be read", "remove-finalizer cm/held -n shop example.com/keep\n", "Cost: ",
 		}},
 		"no right to evidence, and it matters": {"explain configmap/held -n shop --require-complete", refused, 403, 4, []string{"Incomplete"}},
-		"all policies": {"explain configmap/leaf -n shop --all-policies", event, 200, 0, []string{
+		"all policies": {"explain configmap/leaf -n shop --all-policies -o wide", event, 200, 0, []string{
 			"cm/root   Background, Foreground\n", "ns/shop   Background, Foreground, Orphan\n",
 		}},
 		"risk": {"risk -n shop", refused, 403, 0, []string{"ns/shop", "cm/root", "2 ConfigMaps"}},

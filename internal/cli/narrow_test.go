@@ -76,10 +76,10 @@ func TestNarrow(t *testing.T) {
 		says  string
 	}{
 		"explain":                {"explain configmap/leaf -n shop", []string{oneNamespace}, "stays: its owner"},
-		"explain an owner":       {"explain configmap/root -n shop", []string{oneNamespace}, "1 dependent:"},
-		"explain a finalizer":    {"explain configmap/held -n shop", []string{oneNamespace}, "(FinalizerControllerUnknown)"},
+		"explain an owner":       {"explain configmap/root -n shop", []string{oneNamespace}, "Owns: cm/leaf"},
+		"explain a finalizer":    {"explain configmap/held -n shop", []string{oneNamespace}, "finalizer example.com/keep; whether its controller is running is not known"},
 		"explain garbage":        {"explain configmap/lost -n shop", []string{oneNamespace, everywhere}, "does not exist"},
-		"explain a namespace":    {"explain namespace/shop", []string{everywhere}, "ns/shop"},
+		"explain a namespace":    {"explain namespace/shop", []string{everywhere}, "ns/shop stays"},
 		"explain with a scope":   {"explain configmap/leaf -n shop --include=*", []string{everywhere}, "stays: its owner"},
 		"background":             {"dry-run delete configmap/root -n shop", []string{oneNamespace}, "2 objects would be deleted"},
 		"a part of several":      {"dry-run delete configmap/root configmap/leaf -n shop", []string{oneNamespace}, "2 objects would be deleted"},

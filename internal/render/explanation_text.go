@@ -3,68 +3,61 @@ package render
 import (
 	"bufio"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyDependents is the number of dependents that an explanation lists unless
-// it is wide.
-const manyDependents = 10
+const (
+	// factLines is the most lines that one thing about an object takes on the first screen.
+	factLines = 3
+	// manyRefs is the number of objects that are named there of many.
+	manyRefs = 5
+)
 
-// manyLinks is the number of links above which the middle of a chain is left
-// out unless it is wide.
-const manyLinks = 12
-
-// ExplanationText says why one object stays, goes or is stuck: the verdict
-// first, then the rule and the evidence, then what would change it.
+// ExplanationText says why one object stays, goes or is stuck: the verdict first, then who
+// owns it, what it owns and what takes it; of one that is being deleted, what it waits
+// for, and last the command that would end that. Wide, it says everything.
 func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
+	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	w.prose(verdictText(s, e), 2)
-	if e.Reason != "" {
-		w.line()
-		w.prose("Rule: "+ruleText(s, e), 2)
+	gaps := e.Gaps
+	if e.Complete && !s.Wide {
+		gaps = nil // none of them could change what is said here
 	}
-	if e.Next != "" {
-		w.prose("Next: the garbage collector sends "+s.text(e.Next)+".", 2)
-	}
-	explainSince(w, e.WaitsFor)
-	explainDeadlock(w, e.Deadlock)
-	explainOwners(w, e)
-	explainChain(w, e.Chain)
-	explainDependents(w, e.Dependents)
-	explainFinalizers(w, e.Finalizers)
-	explainWaits(w, e)
-	explainTakers(w, e)
-	explainEvents(w, e)
-	if len(e.Remedies) > 0 {
-		w.section("What would change it")
-		for _, r := range e.Remedies {
-			w.prose("  "+s.text(r.Command), 4)
-			if text := effectText(s, r); text != "" {
-				w.prose("      "+text, 6)
-			}
+	notes := linesOf(s, func(x *writer) { writeNotes(x, completeness(s, e.Source, e.Complete, gaps)) })
+	head := linesOf(s, func(x *writer) {
+		x.atMost(factLines, verdictText(s, e), 2)
+		explainContent(x, e.Content)
+		explainUse(x, e)
+		if s.Wide {
+			explainWidely(x, e)
+		} else {
+			explainFacts(x, e)
 		}
+	})
+	w.lines(head)
+	w.lines(notes)
+	if !s.Wide {
+		explainRemedies(w, e, screenLines-len(head)-len(notes))
 	}
-	writeNotes(w, completeness(s, e.Source, e.Complete, e.Gaps))
 	return w.done()
 }
 
-// section sets a titled part apart from what is above it.
-func (w *writer) section(title string) {
-	w.line()
-	w.prose(w.style.paint(bold, title)+":", 2)
-}
-
 func verdictText(s Style, e *report.Explanation) string {
-	text := s.place(e.Object) + " " + s.paint(verdictColour(e.Verdict), verdictPhrase(s, e.Verdict))
+	phrase := verdictPhrase(s, e.Verdict)
+	if e.Message != "" && (e.Verdict == report.HeldByFinalizer || e.Verdict == report.WaitingForDependents) {
+		phrase = verdictPhrase(s, report.BeingDeleted) // the message says what holds it
+	}
+	text := s.where(e.Object) + " " + s.paint(verdictColour(e.Verdict), phrase)
+	if len(e.WaitsFor) > 0 && e.WaitsFor[0].ForSeconds != nil {
+		text += ", for " + span(e.WaitsFor[0].ForSeconds)
+	}
 	if e.Message == "" {
 		return text + "."
 	}
-	return text + ": " + s.text(e.Message)
+	return text + ": " + s.text(inShort(e.Message, objectsOf(e)...))
 }
 
 func verdictPhrase(s Style, v report.Verdict) string {
@@ -85,232 +78,74 @@ func verdictPhrase(s Style, v report.Verdict) string {
 	return "is " + s.text(string(v))
 }
 
-// ruleText is the code of the rule; it is explained where no message does so.
-func ruleText(s Style, e *report.Explanation) string {
-	if short := reason.Short(e.Reason); e.Message == "" && short != e.Reason {
-		return s.text(e.Reason) + s.pick(" — ", " - ") + s.text(short)
-	}
-	return s.text(e.Reason)
-}
-
-func explainOwners(w *writer, e *report.Explanation) {
-	s := w.style
-	if len(e.Owners) == 0 {
-		w.line()
-		w.line("No owners.")
-		return
-	}
-	w.section("Owners")
-	t := &table{headers: []string{"CLASS", "OWNER", "ROLE", "EVIDENCE"}, indent: 2}
+// objectsOf are the objects that the words of an explanation may name.
+func objectsOf(e *report.Explanation) []report.Ref {
+	refs := []report.Ref{e.Object}
 	for _, o := range e.Owners {
-		var role []string
-		if o.Controller {
-			role = append(role, "controller")
-		}
-		if o.BlockOwnerDeletion {
-			role = append(role, "blocks")
-		}
-		t.add(classColour(o.Class), s.text(string(o.Class)), s.name(o.Ref), strings.Join(role, ","), s.text(o.Evidence))
+		refs = append(refs, o.Ref)
 	}
-	w.table(t)
+	for _, l := range e.Chain {
+		refs = append(refs, l.Ref)
+	}
+	for _, d := range e.Dependents {
+		refs = append(refs, d.Ref)
+	}
+	for i := range e.WaitsFor {
+		refs = append(refs, named(&e.WaitsFor[i])...)
+	}
+	if e.Deadlock != nil {
+		refs = append(refs, e.Deadlock.Path...)
+	}
+	return append(refs, e.UsedBy...)
 }
 
-func classColour(c report.Class) string {
-	switch c {
-	case report.Existing:
-		return green
-	case report.Dangling:
-		return red
-	case report.Waiting:
-		return yellow
-	case report.UnknownClass:
-		return magenta
-	}
-	return ""
-}
-
-// explainChain writes the way to what decides on one line, or one link a line
-// when that is too long.
-func explainChain(w *writer, chain []report.ChainLink) {
-	if len(chain) < 2 {
+// explainContent says what is in a namespace: workloads and data by kind, and how much there
+// is that nobody has made.
+func explainContent(w *writer, content []report.ContentCount) {
+	if len(content) == 0 {
 		return
 	}
 	s := w.style
-	w.section("Chain of owners")
-	arrow := s.pick("→", "->")
-	links := chainLinks(s, chain)
-	one := "  " + strings.Join(links, " "+arrow+" ")
-	if limit := s.limit(); len(links) <= manyLinks/2 && (limit <= 0 || width(one) <= limit) {
-		w.line(one)
-		return
-	}
-	for i, link := range links {
-		if i > 0 {
-			link = arrow + " " + link
-		}
-		w.prose("  "+link, 4)
-	}
-}
-
-func chainLinks(s Style, chain []report.ChainLink) []string {
-	links := make([]string, 0, min(len(chain), manyLinks+1))
-	for i, c := range chain {
-		if left := len(chain) - manyLinks; left > 0 && !s.Wide && i >= manyLinks/2 && i < len(chain)-manyLinks/2 {
-			if i == manyLinks/2 {
-				links = append(links, s.pick("…", "...")+" "+strconv.Itoa(left)+" more "+s.pick("…", "..."))
-			}
+	kinds := map[report.Role][]string{}
+	hidden := 0
+	for _, c := range content {
+		if c.Role == report.GeneratedRole && !s.Wide {
+			hidden += c.Count
 			continue
 		}
-		link := s.place(c.Ref)
-		if i > 0 && c.Namespace == chain[i-1].Namespace {
-			link = s.name(c.Ref)
-		}
-		if c.Class != "" {
-			link += " (" + s.paint(classColour(c.Class), s.text(lower(string(c.Class)))) + ")"
-		}
-		links = append(links, link)
+		kinds[c.Role] = append(kinds[c.Role], countOf(s, c.Count, c.APIVersion, c.Kind))
 	}
-	return links
+	if hidden > 0 {
+		kinds[report.GeneratedRole] = []string{plural(hidden, "Event") + agree(hidden, " or", " and") + " generated objects"}
+	}
+	for _, role := range []struct {
+		role  report.Role
+		title string
+	}{{report.WorkloadRole, "Workloads: "}, {report.DataRole, "Data: "}, {report.OtherRole, "Also in it: "}, {report.GeneratedRole, "Hidden: "}} {
+		if len(kinds[role.role]) > 0 {
+			w.atMost(factLines, role.title+strings.Join(kinds[role.role], ", "), 2)
+		}
+	}
 }
 
-func explainDependents(w *writer, dependents []report.DependentFinding) {
-	if len(dependents) == 0 {
+// explainUse says who uses a PVC, and what becomes of the data when it goes.
+func explainUse(w *writer, e *report.Explanation) {
+	s := w.style
+	if len(e.UsedBy) > 0 {
+		w.atMost(factLines, "Used by: "+s.some(e.UsedBy, manyRefs), 2)
+	} else if e.Object.Is(object.PVC) {
+		w.line("Used by: no pod that was seen")
+	}
+	x := e.Storage
+	if x == nil {
 		return
 	}
-	s := w.style
-	shown := dependents
-	if !s.Wide && len(shown) > manyDependents {
-		// What blocks is why somebody asks; it must not be folded away.
-		shown = slices.Clone(shown)
-		slices.SortStableFunc(shown, func(a, b report.DependentFinding) int { return rank(a.Blocking) - rank(b.Blocking) })
-		shown = shown[:manyDependents]
+	text := "Its storage: "
+	if x.Volume != nil && x.Claim != nil {
+		text = "Bound to " + s.name(*x.Volume) + "; its storage: "
 	}
-	w.section(sentenceCase(plural(len(dependents), "dependent")))
-	_, several := namespaces(shown, func(d *report.DependentFinding) report.Ref { return d.Ref })
-	t := &table{headers: []string{"OBJECT", "BLOCKS", "STATE"}, indent: 2}
-	if several {
-		t.headers = []string{"NAMESPACE", "OBJECT", "BLOCKS", "STATE"}
+	if x.ReclaimPolicy != "" {
+		text = strings.TrimSuffix(text, ": ") + " (" + s.text(x.ReclaimPolicy) + "): "
 	}
-	for _, d := range shown {
-		blocks := "no"
-		if d.Blocking {
-			blocks = "yes"
-		}
-		row := []string{s.name(d.Ref), blocks, s.text(d.State)}
-		if several {
-			row = slices.Insert(row, 0, s.text(d.Ref.Namespace))
-		}
-		t.add("", row...)
-	}
-	w.table(t)
-	if left := len(dependents) - len(shown); left > 0 {
-		w.line("  and ", strconv.Itoa(left), " more")
-	}
-}
-
-// rank puts what is true first.
-func rank(b bool) int {
-	if b {
-		return 0
-	}
-	return 1
-}
-
-func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
-	if len(finalizers) == 0 {
-		return
-	}
-	s := w.style
-	w.section("Finalizers")
-	t := &table{headers: []string{"FINALIZER", "STATE", "REMOVED BY"}, indent: 2}
-	weighed := slices.ContainsFunc(finalizers, func(f report.FinalizerFinding) bool { return f.Verdict != "" })
-	if weighed {
-		t.headers = slices.Insert(t.headers, 2, "CONTROLLER")
-	}
-	for _, f := range finalizers {
-		by := s.text(f.RemovedBy)
-		if by == "" {
-			by = "not known"
-		}
-		if f.Evidence != "" {
-			by += " (" + s.text(f.Evidence) + ")"
-		}
-		if f.Remedy != "" {
-			by += s.pick(" → ", " -> ") + s.text(f.Remedy)
-		}
-		row := []string{s.text(f.Name), s.text(f.State), by}
-		if weighed {
-			row = slices.Insert(row, 2, s.text(string(f.Verdict)))
-		}
-		t.add("", row...)
-	}
-	w.table(t)
-}
-
-func explainTakers(w *writer, e *report.Explanation) {
-	if len(e.TakenBy) == 0 && e.TakersUntried == 0 {
-		return
-	}
-	s := w.style
-	w.section("A delete of any of these takes it")
-	objects, policies := takersByObject(e.TakenBy)
-	shown := objects
-	if !s.Wide && len(shown) > manyDependents {
-		shown = shown[:manyDependents]
-	}
-	t := &table{headers: []string{"OBJECT", "POLICY"}, indent: 2}
-	for _, ref := range shown {
-		object := s.name(ref)
-		if ref.Namespace != e.Object.Namespace {
-			object = s.place(ref)
-		}
-		t.add("", object, s.text(policies[ref]))
-	}
-	if len(shown) > 0 {
-		w.table(t)
-	}
-	if left := len(objects) - len(shown); left > 0 {
-		w.line("  and ", strconv.Itoa(left), " more")
-	}
-	if e.TakersUntried > 0 {
-		w.prose("  "+plural(e.TakersUntried, "object")+" further away not tried", 2)
-	}
-}
-
-// takerCondition says what has to happen before a delete takes an object.
-func takerCondition(x report.Taker) string {
-	if !x.Later {
-		return "once " + controllers(raw, running(x.Once))
-	}
-	held := slices.DeleteFunc(slices.Clone(x.Once), func(r report.Release) bool { return r.State == report.ControllerRuns })
-	if len(held) == 0 {
-		return "once what does not answer works again"
-	}
-	text := "if " + finalizerNames(raw, finalizersOf(held))
-	if held[0].Object != x.Object {
-		text += " of " + raw.name(held[0].Object)
-	}
-	return text + " comes off; " + stateText(held)
-}
-
-// takersByObject lists who takes an object, once each, with the policies that do, or
-// may do.
-func takersByObject(takers []report.Taker) (objects []report.Ref, policies map[report.Ref]string) {
-	policies = map[report.Ref]string{}
-	for _, x := range takers {
-		policy := x.Policy
-		switch {
-		case x.Unknown:
-			policy += " (not certain)"
-		case x.Later || len(x.Once) > 0:
-			policy += " (" + takerCondition(x) + ")"
-		}
-		if have, ok := policies[x.Object]; ok {
-			policies[x.Object] = have + ", " + policy
-			continue
-		}
-		objects = append(objects, x.Object)
-		policies[x.Object] = policy
-	}
-	return objects, policies
+	w.atMost(factLines, text+s.text(x.Message), 2)
 }

@@ -113,7 +113,7 @@ func hostileDocuments(a, b string) documents {
 		Finalizers: []report.FinalizerFinding{{Name: a, RemovedBy: b, State: a, Evidence: b, Remedy: a, Verdict: report.ControllerVerdict(b), Proof: []report.Proof{{Reason: a, Message: b}}}},
 		Chain:      []report.ChainLink{{Ref: x}, {Ref: y, Class: report.Class(a)}},
 		TakenBy:    []report.Taker{{Object: y, Policy: a}, {Object: y, Policy: b, Unknown: true}},
-		Remedies:   []report.Remedy{{Command: a, Effect: b, Cost: a}},
+		Remedies:   []report.Remedy{{Command: "kubectl " + a, Effect: b, Cost: a}},
 		Deadlock:   &report.Deadlock{Reason: a, Path: []report.Ref{x, y}, Message: a},
 		WaitsFor: []report.Finding{
 			{
@@ -123,6 +123,8 @@ func hostileDocuments(a, b string) documents {
 			},
 			{Code: b, Severity: reason.Severity(b), Object: x, Message: a, Since: b},
 		},
+		Content: []report.ContentCount{{Kind: a, Role: report.DataRole, Count: 2}, {Kind: b, Role: report.GeneratedRole, Count: 3}},
+		UsedBy:  []report.Ref{x, y}, Storage: &report.Storage{Claim: &x, Volume: &y, ReclaimPolicy: a, Message: b},
 		Events: []report.EventFinding{{Type: a, Reason: b, Message: a, Last: b, From: a}, {Type: "Warning", Message: b}}, EventsUnknown: a,
 	}
 	checkup := &report.Checkup{
@@ -140,7 +142,7 @@ func hostileDocuments(a, b string) documents {
 			Code: a, Severity: reason.Warning, Object: x, Message: b, Since: a, ForSeconds: new(7), More: 2, Finalizer: b, Verdict: report.ControllerVerdict(a),
 			Chain:    []report.WaitLink{{Ref: x, Waits: a}, {Ref: y, Waits: b}},
 			Proof:    []report.Proof{{Reason: a, Object: &y, Message: b}},
-			Remedies: []report.Remedy{{Command: a, Effect: b, Cost: a}},
+			Remedies: []report.Remedy{{Command: "kubectl " + a, Effect: b, Cost: a}},
 		},
 	}}
 	risk := &report.Risk{Policy: a, Items: []report.RiskItem{

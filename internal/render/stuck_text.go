@@ -12,31 +12,35 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// manyWaiting is the number of objects that are named of those that wait for one
-// end, and manyAlike of those of one kind that the table shows, unless it is wide.
+// manyWaiting is the number of objects that are named of those that one end holds, or that
+// wait for it, and manyAlike of those of one kind that a table shows, unless it is wide.
 const (
 	manyWaiting = 3
 	manyAlike   = 5
 )
 
-// StuckText lists everything that is being deleted and what it waits for in the end:
-// a table of the objects first, then each end once, with what was seen and what would
-// move it.
+// StuckText says first how much is stuck, and then for each cause once what it holds up,
+// what was seen of it, and last the command that would end that. Wide, it has a table of
+// all objects, and everything that was seen.
 func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
+	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	if len(d.Findings) > 0 {
-		t, left := waitingTable(s, d.Findings)
+	w.prose(stuckSummary(s, d), 2)
+	notes := linesOf(s, func(x *writer) { writeNotes(x, completeness(s, d.Source, d.Complete, d.Gaps)) })
+	switch {
+	case len(d.Findings) == 0:
+	case s.Wide:
+		w.line()
+		t, _ := waitingTable(s, d.Findings)
 		w.table(t)
-		if left > 0 {
-			w.prose("and "+strconv.Itoa(left)+" more of the same kinds: see -o wide", 2)
-		}
 		for _, e := range endsOf(s, d.Findings) {
 			writeEnd(w, e)
 		}
-		w.line()
+	default:
+		head := linesOf(s, func(x *writer) { x.prose(stuckSummary(s, d), 2) })
+		writeCauses(w, causesOf(d.Findings), screenLines-len(head)-len(notes))
 	}
-	w.prose(stuckSummary(s, d), 2)
-	writeNotes(w, completeness(s, d.Source, d.Complete, d.Gaps))
+	w.lines(notes)
 	return w.done()
 }
 
@@ -179,8 +183,8 @@ func writeEnd(w *writer, e *ending) {
 		w.prose("  "+s.pick("· ", "* ")+s.text(p.Message), 4)
 	}
 	for _, r := range f.Remedies {
-		w.prose("  $ "+s.text(r.Command), 6)
-		w.prose("      "+effectText(s, r), 6)
+		w.prose("  "+effectText(s, r)+":", 4)
+		w.command("    ", r)
 	}
 }
 
@@ -210,29 +214,47 @@ func waitText(s Style, chain []report.WaitLink) string {
 	return strings.Join(links, s.pick(" → ", " -> "))
 }
 
+// stuckSummary counts the objects, each by the worst that is found of it.
 func stuckSummary(s Style, d *report.Diagnosis) string {
-	n := d.Summary
-	switch {
-	case n.Objects == 0 && !d.Complete:
-		return "Nothing that could be read is being deleted."
-	case n.Objects == 0:
-		return "Nothing is being deleted."
-	}
-	verb := " are being deleted"
-	if n.Objects == 1 {
-		verb = " is being deleted"
-	}
-	var parts []string
-	for _, c := range []struct {
-		severity reason.Severity
-		n        int
-		text     string
-	}{
-		{reason.Error, n.Errors, "that will not end without you"}, {reason.Warning, n.Warnings, "that may not end without you"}, {reason.Info, n.Infos, "under way"},
-	} {
-		if c.n > 0 {
-			parts = append(parts, s.paint(severityColour(c.severity), strconv.Itoa(c.n)+" "+c.text))
+	worst := map[report.Ref]int{}
+	for _, f := range bySeverity(d.Findings) {
+		if _, known := worst[f.Object]; !known {
+			worst[f.Object] = severityRank(f.Severity)
 		}
 	}
-	return plural(n.Objects, "object") + verb + ", with " + plural(len(d.Findings), "reason") + ": " + strings.Join(parts, ", ") + "."
+	n := map[int]int{}
+	for _, rank := range worst {
+		n[rank]++
+	}
+	stuck, perhaps, going := n[severityRank(reason.Error)], n[severityRank(reason.Warning)], n[severityRank(reason.Info)]
+	switch {
+	case len(worst) == 0 && !d.Complete:
+		return "Nothing that could be read is being deleted."
+	case len(worst) == 0:
+		return "Nothing is being deleted."
+	case stuck+perhaps == 0:
+		return s.paint(blue, "Nothing is stuck:") + " " + plural(going, "object") + agree(going, " is being deleted and goes by itself.", " are being deleted and go by themselves.")
+	}
+	var parts []string
+	if stuck > 0 {
+		parts = append(parts, s.paint(red, plural(stuck, "object")+agree(stuck, " is", " are")+" stuck in Terminating"))
+	}
+	switch {
+	case perhaps > 0 && stuck > 0:
+		parts = append(parts, s.paint(yellow, strconv.Itoa(perhaps)+" more may be stuck"))
+	case perhaps > 0:
+		parts = append(parts, s.paint(yellow, plural(perhaps, "object")+" may be stuck in Terminating"))
+	}
+	if going > 0 {
+		parts = append(parts, s.paint(blue, strconv.Itoa(going)+" more"+agree(going, " is going by itself", " are going by themselves")))
+	}
+	return strings.Join(parts, "; ") + "."
+}
+
+// agree chooses the words for one, or for many.
+func agree(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

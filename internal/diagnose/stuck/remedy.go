@@ -22,7 +22,7 @@ func (i *inquiry) wake(o *object.Object, found evidence.Judgement, e *end) {
 	}
 	for n, w := range found.Asleep {
 		if n < most {
-			e.remedy(report.Act{Action: report.ScaleUp, Target: w}, "starts what removes it", "")
+			e.remedy(report.Act{Action: report.ScaleUp, Target: w}, "starts the controller that removes the finalizer", "")
 		}
 	}
 	if len(found.Suspects) > 0 && found.State != report.FinalizerControllerGone {
@@ -54,11 +54,11 @@ func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 	}
 	off := act(report.TakeOff, o)
 	off.Finalizer, off.Flags = name, strings.Join(flags, " ")
-	cost := "what its controller would have cleaned up stays behind (unknown to this tool)"
+	cost := "what its controller would have cleaned up stays behind"
 	if k, ok := finalizer.Of(name); ok {
 		cost = k.Without
 	}
-	e.remedy(off, "removes the finalizer; its controller's own clean-up is skipped", cost)
+	e.remedy(off, "removes the finalizer", cost)
 }
 
 // freeConsumer ends the use of a claim or a volume.

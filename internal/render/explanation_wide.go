@@ -1,0 +1,283 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// manyDependents is the number of dependents that an explanation lists unless
+// it is wide.
+const manyDependents = 10
+
+// manyLinks is the number of links above which the middle of a chain is left
+// out unless it is wide.
+const manyLinks = 12
+
+// explainWidely says everything of an object: the rule and the evidence, every reference
+// and finalizer, all that was seen, and all commands.
+func explainWidely(w *writer, e *report.Explanation) {
+	s := w.style
+	if e.Reason != "" {
+		w.line()
+		w.prose("Rule: "+ruleText(s, e), 2)
+	}
+	if e.Next != "" {
+		w.prose("Next: the garbage collector sends "+s.text(e.Next)+".", 2)
+	}
+	explainSince(w, e.WaitsFor)
+	explainDeadlock(w, e.Deadlock)
+	explainOwners(w, e)
+	explainChain(w, e.Chain)
+	explainDependents(w, e.Dependents)
+	explainFinalizers(w, e.Finalizers)
+	explainWaits(w, e)
+	explainTakers(w, e)
+	explainEvents(w, e)
+	if len(e.Remedies) > 0 {
+		w.section("What would change it")
+		for _, r := range e.Remedies {
+			w.prose("  "+effectText(s, r)+":", 4)
+			w.command("    ", r)
+		}
+	}
+}
+
+// section sets a titled part apart from what is above it.
+func (w *writer) section(title string) {
+	w.line()
+	w.prose(w.style.paint(bold, title)+":", 2)
+}
+
+// ruleText is the code of the rule; it is explained where no message does so.
+func ruleText(s Style, e *report.Explanation) string {
+	if short := reason.Short(e.Reason); e.Message == "" && short != e.Reason {
+		return s.text(e.Reason) + s.pick(" — ", " - ") + s.text(short)
+	}
+	return s.text(e.Reason)
+}
+
+func explainOwners(w *writer, e *report.Explanation) {
+	s := w.style
+	if len(e.Owners) == 0 {
+		w.line()
+		w.line("No owners.")
+		return
+	}
+	w.section("Owners")
+	t := &table{headers: []string{"CLASS", "OWNER", "ROLE", "EVIDENCE"}, indent: 2}
+	for _, o := range e.Owners {
+		var role []string
+		if o.Controller {
+			role = append(role, "controller")
+		}
+		if o.BlockOwnerDeletion {
+			role = append(role, "blocks")
+		}
+		t.add(classColour(o.Class), s.text(string(o.Class)), s.name(o.Ref), strings.Join(role, ","), s.text(o.Evidence))
+	}
+	w.table(t)
+}
+
+func classColour(c report.Class) string {
+	switch c {
+	case report.Existing:
+		return green
+	case report.Dangling:
+		return red
+	case report.Waiting:
+		return yellow
+	case report.UnknownClass:
+		return magenta
+	}
+	return ""
+}
+
+// explainChain writes the way to what decides on one line, or one link a line
+// when that is too long.
+func explainChain(w *writer, chain []report.ChainLink) {
+	if len(chain) < 2 {
+		return
+	}
+	s := w.style
+	w.section("Chain of owners")
+	arrow := s.pick("→", "->")
+	links := chainLinks(s, chain)
+	one := "  " + strings.Join(links, " "+arrow+" ")
+	if limit := s.limit(); len(links) <= manyLinks/2 && (limit <= 0 || width(one) <= limit) {
+		w.line(one)
+		return
+	}
+	for i, link := range links {
+		if i > 0 {
+			link = arrow + " " + link
+		}
+		w.prose("  "+link, 4)
+	}
+}
+
+func chainLinks(s Style, chain []report.ChainLink) []string {
+	links := make([]string, 0, min(len(chain), manyLinks+1))
+	for i, c := range chain {
+		if left := len(chain) - manyLinks; left > 0 && !s.Wide && i >= manyLinks/2 && i < len(chain)-manyLinks/2 {
+			if i == manyLinks/2 {
+				links = append(links, s.pick("…", "...")+" "+strconv.Itoa(left)+" more "+s.pick("…", "..."))
+			}
+			continue
+		}
+		link := s.place(c.Ref)
+		if i > 0 && c.Namespace == chain[i-1].Namespace {
+			link = s.name(c.Ref)
+		}
+		if c.Class != "" {
+			link += " (" + s.paint(classColour(c.Class), s.text(lower(string(c.Class)))) + ")"
+		}
+		links = append(links, link)
+	}
+	return links
+}
+
+func explainDependents(w *writer, dependents []report.DependentFinding) {
+	if len(dependents) == 0 {
+		return
+	}
+	s := w.style
+	shown := dependents
+	if !s.Wide && len(shown) > manyDependents {
+		// What blocks is why somebody asks; it must not be folded away.
+		shown = slices.Clone(shown)
+		slices.SortStableFunc(shown, func(a, b report.DependentFinding) int { return rank(a.Blocking) - rank(b.Blocking) })
+		shown = shown[:manyDependents]
+	}
+	w.section(sentenceCase(plural(len(dependents), "dependent")))
+	_, several := namespaces(shown, func(d *report.DependentFinding) report.Ref { return d.Ref })
+	t := &table{headers: []string{"OBJECT", "BLOCKS", "STATE"}, indent: 2}
+	if several {
+		t.headers = []string{"NAMESPACE", "OBJECT", "BLOCKS", "STATE"}
+	}
+	for _, d := range shown {
+		blocks := "no"
+		if d.Blocking {
+			blocks = "yes"
+		}
+		row := []string{s.name(d.Ref), blocks, s.text(d.State)}
+		if several {
+			row = slices.Insert(row, 0, s.text(d.Ref.Namespace))
+		}
+		t.add("", row...)
+	}
+	w.table(t)
+	if left := len(dependents) - len(shown); left > 0 {
+		w.line("  and ", strconv.Itoa(left), " more")
+	}
+}
+
+// rank puts what is true first.
+func rank(b bool) int {
+	if b {
+		return 0
+	}
+	return 1
+}
+
+func explainFinalizers(w *writer, finalizers []report.FinalizerFinding) {
+	if len(finalizers) == 0 {
+		return
+	}
+	s := w.style
+	w.section("Finalizers")
+	t := &table{headers: []string{"FINALIZER", "STATE", "REMOVED BY"}, indent: 2}
+	weighed := slices.ContainsFunc(finalizers, func(f report.FinalizerFinding) bool { return f.Verdict != "" })
+	if weighed {
+		t.headers = slices.Insert(t.headers, 2, "CONTROLLER")
+	}
+	for _, f := range finalizers {
+		by := s.text(f.RemovedBy)
+		if by == "" {
+			by = "not known"
+		}
+		if f.Evidence != "" {
+			by += " (" + s.text(f.Evidence) + ")"
+		}
+		if f.Remedy != "" {
+			by += s.pick(" → ", " -> ") + s.text(f.Remedy)
+		}
+		row := []string{s.text(f.Name), s.text(f.State), by}
+		if weighed {
+			row = slices.Insert(row, 2, s.text(string(f.Verdict)))
+		}
+		t.add("", row...)
+	}
+	w.table(t)
+}
+
+func explainTakers(w *writer, e *report.Explanation) {
+	if len(e.TakenBy) == 0 && e.TakersUntried == 0 {
+		return
+	}
+	s := w.style
+	w.section("A delete of any of these takes it")
+	objects, policies := takersByObject(e.TakenBy)
+	shown := objects
+	if !s.Wide && len(shown) > manyDependents {
+		shown = shown[:manyDependents]
+	}
+	t := &table{headers: []string{"OBJECT", "POLICY"}, indent: 2}
+	for _, ref := range shown {
+		object := s.name(ref)
+		if ref.Namespace != e.Object.Namespace {
+			object = s.place(ref)
+		}
+		t.add("", object, s.text(policies[ref]))
+	}
+	if len(shown) > 0 {
+		w.table(t)
+	}
+	if left := len(objects) - len(shown); left > 0 {
+		w.line("  and ", strconv.Itoa(left), " more")
+	}
+	if e.TakersUntried > 0 {
+		w.prose("  "+plural(e.TakersUntried, "object")+" further away not tried", 2)
+	}
+}
+
+// takerCondition says what has to happen before a delete takes an object.
+func takerCondition(x report.Taker) string {
+	if !x.Later {
+		return "once " + controllers(raw, running(x.Once))
+	}
+	held := slices.DeleteFunc(slices.Clone(x.Once), func(r report.Release) bool { return r.State == report.ControllerRuns })
+	if len(held) == 0 {
+		return "once what does not answer works again"
+	}
+	text := "if " + finalizerNames(raw, finalizersOf(held))
+	if held[0].Object != x.Object {
+		text += " of " + raw.name(held[0].Object)
+	}
+	return text + " comes off; " + stateText(held)
+}
+
+// takersByObject lists who takes an object, once each, with the policies that do, or
+// may do.
+func takersByObject(takers []report.Taker) (objects []report.Ref, policies map[report.Ref]string) {
+	policies = map[report.Ref]string{}
+	for _, x := range takers {
+		policy := x.Policy
+		switch {
+		case x.Unknown:
+			policy += " (not certain)"
+		case x.Later || len(x.Once) > 0:
+			policy += " (" + takerCondition(x) + ")"
+		}
+		if have, ok := policies[x.Object]; ok {
+			policies[x.Object] = have + ", " + policy
+			continue
+		}
+		objects = append(objects, x.Object)
+		policies[x.Object] = policy
+	}
+	return objects, policies
+}

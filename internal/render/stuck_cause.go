@@ -1,0 +1,204 @@
+package render
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// cause is one thing that holds up deletions, and all that it holds up.
+type cause struct {
+	// told is the finding whose words and proofs fit best, and freed the one that has the
+	// commands: the one with the longest chain to the same end.
+	told, freed *report.Finding
+	findings    []*report.Finding
+	// held are the objects at the end, of which there are more that the findings do not
+	// name, and waiting those that wait for them.
+	held, waiting []report.Ref
+	more          int
+	// own: what is held is what is explained, and has been named.
+	own bool
+}
+
+// causeKey is what the findings of one cause have in common.
+type causeKey struct{ code, finalizer, verdict, apiVersion, kind, what string }
+
+// causesOf groups findings by what has to move, in the order of their severity.
+func causesOf(findings []report.Finding) []*cause {
+	var list []*cause
+	found := map[causeKey]*cause{}
+	for _, f := range bySeverity(findings) {
+		k := keyOf(f)
+		c := found[k]
+		if c == nil {
+			c = &cause{told: f, freed: f}
+			found[k] = c
+			list = append(list, c)
+		}
+		c.add(f)
+	}
+	for _, c := range list {
+		c.waiting = slices.DeleteFunc(c.waiting, func(r report.Ref) bool { return slices.Contains(c.held, r) })
+	}
+	return list
+}
+
+func keyOf(f *report.Finding) causeKey {
+	held := heldBack(f)
+	k := causeKey{code: f.Code, finalizer: f.Finalizer, verdict: string(f.Verdict), apiVersion: held.APIVersion, kind: held.Kind}
+	switch reason.Code(f.Code) {
+	case reason.UnderWay, reason.GracePeriod, reason.FinalizerControllerAlive:
+		k.apiVersion, k.kind = "", "" // of what needs nobody a number is enough
+	case reason.StillInUse, reason.LiveDependentBlocks, reason.EndNotSeen, reason.WaitingCycle, reason.OrphaningStuck:
+	case reason.WebhookUnreachable, reason.APIServiceUnavailable:
+		k.apiVersion, k.kind, k.what = "", "", lastLink(f).Name
+	default:
+		k.what = whyHeld(f)
+	}
+	return k
+}
+
+func (c *cause) add(f *report.Finding) {
+	c.findings = append(c.findings, f)
+	held := heldBack(f)
+	if !slices.Contains(c.held, held) {
+		c.held = append(c.held, held)
+	}
+	if f.Object != held && !slices.Contains(c.waiting, f.Object) {
+		c.waiting = append(c.waiting, f.Object)
+	}
+	c.more = max(c.more, f.More)
+	if f.Object == held && heldBack(c.told) != c.told.Object {
+		c.told = f
+		if heldBack(c.freed) != held {
+			c.freed = f
+		}
+	}
+	if heldBack(c.told) == held && len(f.Chain) > len(c.freed.Chain) {
+		c.freed = f
+	}
+}
+
+// heldBack is the object that would go if the end of a chain moved: the last of it, or the
+// last but one where the end is somebody in its way.
+func heldBack(f *report.Finding) report.Ref {
+	last := len(f.Chain) - 1
+	if last < 0 {
+		return f.Object
+	}
+	switch reason.Code(f.Code) {
+	case reason.StillInUse, reason.LiveDependentBlocks, reason.OrphaningStuck, reason.WebhookUnreachable, reason.APIServiceUnavailable:
+		return f.Chain[max(last-1, 0)].Ref
+	default:
+		return f.Chain[last].Ref
+	}
+}
+
+// total is the number of objects that are held.
+func (c *cause) total() int { return max(len(c.held), 1+c.more) }
+
+// severity is that of all findings of the cause.
+func (c *cause) severity() reason.Severity { return c.told.Severity }
+
+// heldText names what is held: one object, or the first few of a kind.
+func (c *cause) heldText(s Style) string {
+	first := c.held[0]
+	if c.total() == 1 {
+		return s.where(first)
+	}
+	n := strconv.Itoa(c.total()) + " "
+	for _, r := range c.held {
+		if r.Kind != first.Kind || r.APIVersion != first.APIVersion {
+			return n + "objects (" + enumerate(c.heldNames(s, s.where), c.total()) + ")"
+		}
+	}
+	kind := countOf(s, c.total(), first.APIVersion, first.Kind)
+	switch namespace, several := namespaces(c.held, func(r *report.Ref) report.Ref { return *r }); {
+	case several:
+		return kind + " (" + enumerate(c.heldNames(s, func(r report.Ref) string { return s.text(r.Namespace + "/" + r.Name) }), c.total()) + ")"
+	case namespace != "":
+		kind += " in namespace " + s.text(namespace)
+	}
+	return kind + " (" + enumerate(c.heldNames(s, func(r report.Ref) string { return s.text(r.Name) }), c.total()) + ")"
+}
+
+func (c *cause) heldNames(s Style, name func(report.Ref) string) []string {
+	var names []string
+	for _, r := range c.held[:min(len(c.held), manyWaiting)] {
+		names = append(names, name(r))
+	}
+	return names
+}
+
+// lastsText is for how long the objects have been held, the longest.
+func (c *cause) lastsText() string {
+	var longest *int
+	for _, f := range c.findings {
+		if own := heldBack(f) == f.Object || heldBack(c.told) != c.told.Object; own && f.ForSeconds != nil && (longest == nil || *f.ForSeconds > *longest) {
+			longest = f.ForSeconds
+		}
+	}
+	if longest == nil {
+		return ""
+	}
+	return ", for " + span(longest)
+}
+
+// whyText says what holds the objects.
+func (c *cause) whyText(s Style) string {
+	why := whyHeld(c.told)
+	same := !slices.ContainsFunc(c.findings, func(f *report.Finding) bool { return whyHeld(f) != why })
+	if same && c.told.Code != underWay {
+		return s.text(inShort(why, named(c.told)...))
+	}
+	var ends []report.Ref
+	for _, f := range c.findings {
+		if end := lastLink(f); !slices.Contains(ends, end) {
+			ends = append(ends, end)
+		}
+	}
+	switch reason.Code(c.told.Code) {
+	case reason.StillInUse:
+		return "in use by " + s.some(ends, manyWaiting)
+	case reason.LiveDependentBlocks:
+		return "blocked by " + s.some(ends, manyWaiting) + ", which the garbage collector does not delete"
+	default:
+		general, _, _ := strings.Cut(why, ": ")
+		return s.text(general)
+	}
+}
+
+// whyHeld is what a finding says of the object that is held, without what waits for it.
+func whyHeld(f *report.Finding) string {
+	waits := "waits for finalizer " + f.Finalizer
+	switch reason.Code(f.Code) {
+	case reason.FinalizerControllerGone:
+		return waits + "; its controller is not running"
+	case reason.FinalizerControllerSlow:
+		return waits + "; its controller is running but does not remove it"
+	case reason.FinalizerControllerUnknown:
+		return waits + "; whether its controller is running is not known"
+	case reason.FinalizerControllerAlive:
+		return waits + "; its controller is running"
+	default:
+	}
+	held := heldBack(f).FullName()
+	return strings.TrimPrefix(strings.TrimPrefix(f.Message, "waits for "+held+": "), "waits for "+held+", which is ")
+}
+
+// named are the objects that the words of a finding may name.
+func named(f *report.Finding) []report.Ref {
+	refs := []report.Ref{f.Object}
+	for _, l := range f.Chain {
+		refs = append(refs, l.Ref)
+	}
+	for _, p := range f.Proof {
+		if p.Object != nil {
+			refs = append(refs, *p.Object)
+		}
+	}
+	return refs
+}

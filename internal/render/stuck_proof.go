@@ -1,0 +1,49 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// whoFrees are the proofs that name who should have freed an object, the best first, and
+// whetherRuns those of whether that one works.
+var (
+	whoFrees    = []reason.Code{reason.RemovedBy, reason.WrittenBy, reason.WrittenByTool}
+	whetherRuns = []reason.Code{
+		reason.ScaledToZero, reason.FinalizerControllerMayNot, reason.FinalizerControllerNotReady, reason.FinalizerControllerRuns,
+		reason.LeaseExpired, reason.LeaseRenewed, reason.FinalizerControllerAbsent, reason.ServiceAbsent, reason.NoEndpoints,
+		reason.NodeSays, reason.ConditionSays, reason.EventSays, reason.StaticPod, reason.RunsOutside, reason.RunsWithAllRights,
+		reason.MayFromOutside, reason.RightsNotTold, reason.NotRead, reason.LeaseNotFound, reason.TakesLong,
+	}
+)
+
+// strongest are the texts of at most so many proofs of a finding: whether somebody works
+// who frees the object, and who that is. What says no more than why it is held is left out.
+func strongest(s Style, f *report.Finding, why string, most int) []string {
+	_, detail, _ := strings.Cut(why, ": ")
+	if detail == "" {
+		detail = why
+	}
+	best := func(order []reason.Code) *report.Proof {
+		for _, code := range order {
+			i := slices.IndexFunc(f.Proof, func(p report.Proof) bool {
+				return p.Reason == string(code) && !strings.Contains(why, p.Message) && !strings.Contains(p.Message, detail)
+			})
+			if i >= 0 {
+				return &f.Proof[i]
+			}
+		}
+		return nil
+	}
+	var texts []string
+	for _, p := range []*report.Proof{best(whetherRuns), best(whoFrees)} {
+		if p != nil && len(texts) < most {
+			texts = append(texts, s.text(inShort(p.Message, named(f)...)))
+		}
+	}
+	slices.Reverse(texts) // who it is, and then whether he runs
+	return texts
+}
