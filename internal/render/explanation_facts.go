@@ -12,7 +12,7 @@ import (
 // takes it and what was noted about it.
 func explainFacts(w *writer, e *report.Explanation) {
 	s := w.style
-	if owners := ownersText(s, e); owners != "" {
+	if owners := ownerChain(s, e); owners != "" {
 		w.atMost(factLines, "Owned by: "+owners, 2)
 	}
 	if len(e.Dependents) > 0 {
@@ -31,8 +31,8 @@ func explainFacts(w *writer, e *report.Explanation) {
 	explainWarnings(w, e)
 }
 
-// ownersText is the chain of owners; of several owners, each of them.
-func ownersText(s Style, e *report.Explanation) string {
+// ownerChain is the chain of owners; of several owners, each of them.
+func ownerChain(s Style, e *report.Explanation) string {
 	if len(e.Owners) > 1 {
 		names := make([]string, 0, manyRefs)
 		for _, o := range e.Owners[:min(len(e.Owners), manyRefs)] {
@@ -163,7 +163,7 @@ func explainWarnings(w *writer, e *report.Explanation) {
 // explainRemedies says last what an object waits for that is being deleted, and the
 // commands that would end that; of another one, what would change the verdict.
 func explainRemedies(w *writer, e *report.Explanation, room int) {
-	causes := slices.DeleteFunc(causesOf(e.WaitsFor), func(c *cause) bool {
+	causes := slices.DeleteFunc(holdupsOf(e.WaitsFor), func(c *holdup) bool {
 		return c.told.Code == underWay && len(c.told.Chain) < 2 // the verdict says so
 	})
 	commands := 0
@@ -181,7 +181,7 @@ func explainRemedies(w *writer, e *report.Explanation, room int) {
 	s := w.style
 	for _, r := range pasted(e.Remedies, 2) {
 		w.line()
-		w.atMost(factLines, remedyText(s, &cause{held: []report.Ref{e.Object}, told: &report.Finding{}, freed: &report.Finding{Object: e.Object}}, r), 2)
+		w.atMost(factLines, remedyText(s, &holdup{held: []report.Ref{e.Object}, told: &report.Finding{}, freed: &report.Finding{Object: e.Object}}, r), 2)
 		w.command("  ", r)
 	}
 }

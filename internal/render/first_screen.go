@@ -8,14 +8,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// screen is the style of an answer that has to be seen at once.
-func (s Style) screen() Style {
-	if !s.Wide {
-		s.Width = narrow(s.Width)
-	}
-	return s
-}
-
 // linesOf are the lines that write writes.
 func linesOf(s Style, write func(*writer)) []string {
 	var b bytes.Buffer

@@ -23,7 +23,7 @@ var details = []detail{{words: 3, proofs: 2, commands: 2}, {words: 2, proofs: 1,
 
 // writeCauses writes a block for each of the first causes and a line for each of the
 // others, as far as there is room; the rest is counted.
-func writeCauses(w *writer, causes []*cause, room int) {
+func writeCauses(w *writer, causes []*holdup, room int) {
 	blocks, rest := w.style.blocksOf(causes, room)
 	used := 0
 	for _, b := range blocks {
@@ -45,10 +45,10 @@ func writeCauses(w *writer, causes []*cause, room int) {
 
 // blocksOf are the lines of the first causes, in as much detail as fits, and whether
 // something of them was left out.
-func (s Style) blocksOf(causes []*cause, room int) (blocks [][]string, left bool) {
+func (s Style) blocksOf(causes []*holdup, room int) (blocks [][]string, left bool) {
 	most := min(len(causes), manyBlocks)
 	// What goes by itself needs no block beside what does not.
-	if i := slices.IndexFunc(causes, (*cause).goes); i > 0 {
+	if i := slices.IndexFunc(causes, (*holdup).goes); i > 0 {
 		most = min(most, i)
 	}
 	for n := most; n > 0; n-- {
@@ -75,7 +75,7 @@ func (s Style) blocksOf(causes []*cause, room int) (blocks [][]string, left bool
 }
 
 // notShown counts the causes of which nothing is shown, and says what shows everything.
-func notShown(causes []*cause) string {
+func notShown(causes []*holdup) string {
 	if len(causes) == 0 {
 		return "All evidence and commands: -o wide"
 	}
@@ -87,17 +87,17 @@ func notShown(causes []*cause) string {
 }
 
 // goes reports whether nobody has to do anything.
-func (c *cause) goes() bool { return c.severity() == reason.Info }
+func (c *holdup) goes() bool { return c.severity() == reason.Info }
 
 // line is the cause on one line.
-func (c *cause) line(s Style) string {
+func (c *holdup) line(s Style) string {
 	return s.paint(severityColour(c.severity()), c.heldText(s)) + c.lastsText() + ": " + c.whyText(s)
 }
 
 // write writes the block of a cause: what is held and since when, why, what was seen of
 // whoever should have freed it, what waits for it, and last the command. It reports whether
 // something was left out.
-func (c *cause) write(w *writer, d detail) (left bool) {
+func (c *holdup) write(w *writer, d detail) (left bool) {
 	s := w.style
 	const indent, hang = "  ", 4
 	if c.own {
@@ -143,7 +143,7 @@ func looks(r report.Remedy) bool {
 
 // remedyText is what a command does and what that costs, and how to do the same for the
 // others that are held.
-func remedyText(s Style, c *cause, r report.Remedy) string {
+func remedyText(s Style, c *holdup, r report.Remedy) string {
 	text := sentenceCase(s.text(inShort(r.Effect, named(c.freed)...)))
 	switch n := c.total(); {
 	case n == 1 || c.goes():

@@ -38,7 +38,7 @@ func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
 		}
 	default:
 		head := linesOf(s, func(x *writer) { x.prose(stuckSummary(s, d), 2) })
-		writeCauses(w, causesOf(d.Findings), screenLines-len(head)-len(notes))
+		writeCauses(w, holdupsOf(d.Findings), screenLines-len(head)-len(notes))
 	}
 	w.lines(notes)
 	return w.done()

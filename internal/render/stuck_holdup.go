@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// cause is one thing that holds up deletions, and all that it holds up.
-type cause struct {
+// holdup is one thing that holds up deletions, and all that it holds up.
+type holdup struct {
 	// told is the finding whose words and proofs fit best, and freed the one that has the
 	// commands: the one with the longest chain to the same end.
 	told, freed *report.Finding
@@ -23,18 +23,18 @@ type cause struct {
 	own bool
 }
 
-// causeKey is what the findings of one cause have in common.
-type causeKey struct{ code, finalizer, verdict, apiVersion, kind, what string }
+// holdupKey is what the findings of one cause have in common.
+type holdupKey struct{ code, finalizer, verdict, apiVersion, kind, what string }
 
-// causesOf groups findings by what has to move, in the order of their severity.
-func causesOf(findings []report.Finding) []*cause {
-	var list []*cause
-	found := map[causeKey]*cause{}
+// holdupsOf groups findings by what has to move, in the order of their severity.
+func holdupsOf(findings []report.Finding) []*holdup {
+	var list []*holdup
+	found := map[holdupKey]*holdup{}
 	for _, f := range bySeverity(findings) {
 		k := keyOf(f)
 		c := found[k]
 		if c == nil {
-			c = &cause{told: f, freed: f}
+			c = &holdup{told: f, freed: f}
 			found[k] = c
 			list = append(list, c)
 		}
@@ -46,9 +46,9 @@ func causesOf(findings []report.Finding) []*cause {
 	return list
 }
 
-func keyOf(f *report.Finding) causeKey {
+func keyOf(f *report.Finding) holdupKey {
 	held := heldBack(f)
-	k := causeKey{code: f.Code, finalizer: f.Finalizer, verdict: string(f.Verdict), apiVersion: held.APIVersion, kind: held.Kind}
+	k := holdupKey{code: f.Code, finalizer: f.Finalizer, verdict: string(f.Verdict), apiVersion: held.APIVersion, kind: held.Kind}
 	switch reason.Code(f.Code) {
 	case reason.UnderWay, reason.GracePeriod, reason.FinalizerControllerAlive:
 		k.apiVersion, k.kind = "", "" // of what needs nobody a number is enough
@@ -61,7 +61,7 @@ func keyOf(f *report.Finding) causeKey {
 	return k
 }
 
-func (c *cause) add(f *report.Finding) {
+func (c *holdup) add(f *report.Finding) {
 	c.findings = append(c.findings, f)
 	held := heldBack(f)
 	if !slices.Contains(c.held, held) {
@@ -98,13 +98,13 @@ func heldBack(f *report.Finding) report.Ref {
 }
 
 // total is the number of objects that are held.
-func (c *cause) total() int { return max(len(c.held), 1+c.more) }
+func (c *holdup) total() int { return max(len(c.held), 1+c.more) }
 
 // severity is that of all findings of the cause.
-func (c *cause) severity() reason.Severity { return c.told.Severity }
+func (c *holdup) severity() reason.Severity { return c.told.Severity }
 
 // heldText names what is held: one object, or the first few of a kind.
-func (c *cause) heldText(s Style) string {
+func (c *holdup) heldText(s Style) string {
 	first := c.held[0]
 	if c.total() == 1 {
 		return s.where(first)
@@ -125,7 +125,7 @@ func (c *cause) heldText(s Style) string {
 	return kind + " (" + enumerate(c.heldNames(s, func(r report.Ref) string { return s.text(r.Name) }), c.total()) + ")"
 }
 
-func (c *cause) heldNames(s Style, name func(report.Ref) string) []string {
+func (c *holdup) heldNames(s Style, name func(report.Ref) string) []string {
 	var names []string
 	for _, r := range c.held[:min(len(c.held), manyWaiting)] {
 		names = append(names, name(r))
@@ -134,7 +134,7 @@ func (c *cause) heldNames(s Style, name func(report.Ref) string) []string {
 }
 
 // lastsText is for how long the objects have been held, the longest.
-func (c *cause) lastsText() string {
+func (c *holdup) lastsText() string {
 	var longest *int
 	for _, f := range c.findings {
 		if own := heldBack(f) == f.Object || heldBack(c.told) != c.told.Object; own && f.ForSeconds != nil && (longest == nil || *f.ForSeconds > *longest) {
@@ -148,7 +148,7 @@ func (c *cause) lastsText() string {
 }
 
 // whyText says what holds the objects.
-func (c *cause) whyText(s Style) string {
+func (c *holdup) whyText(s Style) string {
 	why := whyHeld(c.told)
 	same := !slices.ContainsFunc(c.findings, func(f *report.Finding) bool { return whyHeld(f) != why })
 	if same && c.told.Code != underWay {
