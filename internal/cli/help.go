@@ -2,13 +2,11 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 )
@@ -45,7 +43,7 @@ Flags:
 {{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
 {{if .HasAvailableSubCommands}}
 Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
-Use "{{.Root.CommandPath}} options" for the flags that choose a cluster; every command has them.
+Use "{{.Root.CommandPath}} options" for the other flags: those that choose a cluster, and those that few need.
 `
 
 // commandGroups are the groups of the commands, as help lists them.
@@ -91,7 +89,7 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
+		if !f.Hidden || usage.IsSeldom(f) {
 			names = append(names, f.Name)
 		}
 	})
@@ -100,19 +98,4 @@ func flagError(c *cobra.Command, err error) error {
 		near[i] = "--" + near[i]
 	}
 	return usage.Errorf(c, "%w%s", err, usage.DidYouMean(near))
-}
-
-// newOptions is the command that lists the flags of all commands.
-func newOptions(streams genericiooptions.IOStreams) *cobra.Command {
-	return &cobra.Command{
-		Use:     "options",
-		Short:   "List the flags that choose a cluster and a user",
-		Long:    "List the flags that choose a cluster and a user, as those of kubectl. Every command has them.",
-		Example: `  kubectl gc options`,
-		Args:    usage.NoArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprint(streams.Out, c.Root().PersistentFlags().FlagUsages())
-			return err
-		},
-	}
 }
