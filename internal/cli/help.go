@@ -89,7 +89,7 @@ func flagError(c *cobra.Command, err error) error {
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden || usage.IsSeldom(f) {
+		if !f.Hidden || usage.IsUnlisted(f) {
 			names = append(names, f.Name)
 		}
 	})

@@ -26,32 +26,32 @@ func newOptions(streams genericiooptions.IOStreams) *cobra.Command {
 			root := c.Root()
 			if len(args) == 0 {
 				fmt.Fprintf(streams.Out, "Every command:\n%s", root.PersistentFlags().FlagUsages())
-				return showSeldom(streams.Out, seldomFlags(root))
+				return showUnlisted(streams.Out, unlistedFlags(root))
 			}
 			of, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 || of == root {
 				return unknownCommand(c, strings.Join(args, " "))
 			}
-			return showSeldom(streams.Out, seldomFlags(of))
+			return showUnlisted(streams.Out, unlistedFlags(of))
 		},
 	}
 }
 
-// seldomGroup are flags that few need, and that the same commands have.
-type seldomGroup struct {
+// unlistedGroup are flags that few need, and that the same commands have.
+type unlistedGroup struct {
 	commands string
 	flags    *pflag.FlagSet
 }
 
-// seldomFlags groups the flags of a command and of those below it by the commands that
+// unlistedFlags groups the flags of a command and of those below it by the commands that
 // have them.
-func seldomFlags(top *cobra.Command) []*seldomGroup {
+func unlistedFlags(top *cobra.Command) []*unlistedGroup {
 	type meaning struct{ name, usage string }
 	var found []meaning
 	flags, commands := map[meaning]*pflag.Flag{}, map[meaning][]string{}
 	var visit func(*cobra.Command)
 	visit = func(c *cobra.Command) {
-		usage.SeldomOf(c).VisitAll(func(f *pflag.Flag) {
+		usage.UnlistedOf(c).VisitAll(func(f *pflag.Flag) {
 			m := meaning{f.Name, f.Usage}
 			if flags[m] == nil {
 				found, flags[m] = append(found, m), f
@@ -63,12 +63,12 @@ func seldomFlags(top *cobra.Command) []*seldomGroup {
 		}
 	}
 	visit(top)
-	var groups []*seldomGroup
-	byCommands := map[string]*seldomGroup{}
+	var groups []*unlistedGroup
+	byCommands := map[string]*unlistedGroup{}
 	for _, m := range found {
 		who := strings.Join(commands[m], ", ")
 		if byCommands[who] == nil {
-			byCommands[who] = &seldomGroup{who, pflag.NewFlagSet(who, pflag.ContinueOnError)}
+			byCommands[who] = &unlistedGroup{who, pflag.NewFlagSet(who, pflag.ContinueOnError)}
 			groups = append(groups, byCommands[who])
 		}
 		byCommands[who].flags.AddFlag(flags[m])
@@ -76,7 +76,7 @@ func seldomFlags(top *cobra.Command) []*seldomGroup {
 	return groups
 }
 
-func showSeldom(out io.Writer, groups []*seldomGroup) error {
+func showUnlisted(out io.Writer, groups []*unlistedGroup) error {
 	for _, g := range groups {
 		if _, err := fmt.Fprintf(out, "\n%s:\n%s", g.commands, g.flags.FlagUsages()); err != nil {
 			return err

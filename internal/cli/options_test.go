@@ -29,7 +29,7 @@ func TestOptionsListsWhatHelpLeavesOut(t *testing.T) {
 			if f.Hidden {
 				in = listed
 			}
-			if !strings.Contains(in, "--"+f.Name+" ") && usage.IsSeldom(f) == f.Hidden {
+			if !strings.Contains(in, "--"+f.Name+" ") && usage.IsUnlisted(f) == f.Hidden {
 				t.Errorf("%s --%s is listed nowhere", c.CommandPath(), f.Name)
 			}
 		})

@@ -44,7 +44,7 @@ func (o *Output) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.ascii, "ascii", false, "Draw with ASCII characters only.")
 	o.templates.addFlags(f)
 	usage.AddChoice(f, &o.colour, "color", "auto", "Colour: auto, always or never.", "auto", "always", "never")
-	usage.Seldom(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
+	usage.Unlist(f, "no-headers", "ascii", "template", "allow-missing-template-keys", "color")
 }
 
 // style is how a person at the other end of out sees best.

@@ -20,7 +20,7 @@ import (
 // AddSortFlag adds --sort-by, for answers that have rows.
 func (o *Output) AddSortFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.sortBy, "sort-by", "", "Order the rows by this field of each, a JSONPath as .object.name; tables keep outcomes and severities together.")
-	usage.Seldom(f, "sort-by")
+	usage.Unlist(f, "sort-by")
 }
 
 // sort brings the rows of a document into the order that was asked for.

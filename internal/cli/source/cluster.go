@@ -43,7 +43,7 @@ func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 		"Of a cluster, read only the kinds that match one of these patterns over resource.group, as deployments.apps or *.example.com.")
 	f.StringSliceVar(&k.Scope.Exclude, "exclude", nil, "Of a cluster, leave out the kinds that match one of these patterns.")
 	f.Int64Var(&k.chunkSize, "chunk-size", 0, "Ask a cluster for lists in pages of this size; 0 for whole lists, which are faster and consistent.")
-	usage.Seldom(f, "namespaces", "include", "exclude", "chunk-size")
+	usage.Unlist(f, "namespaces", "include", "exclude", "chunk-size")
 	k.AddRateFlags(f)
 }
 
@@ -51,7 +51,7 @@ func (k *Cluster) AddFlags(f *pflag.FlagSet) {
 func (k *Cluster) AddRateFlags(f *pflag.FlagSet) {
 	f.Float32Var(&k.Qps, "qps", 0, "Send a cluster no more than this many requests a second; 0 for no limit of our own.")
 	f.IntVar(&k.Burst, "burst", 10, "With --qps: so many requests may go at once.")
-	usage.Seldom(f, "qps", "burst")
+	usage.Unlist(f, "qps", "burst")
 }
 
 // Connect makes a client. It sends nothing yet. What the server warns of is not

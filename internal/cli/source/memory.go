@@ -23,7 +23,7 @@ func (l *dumpLimits) addFlags(f *pflag.FlagSet) {
 		"Memory that reading a dump may take, beside 1 KB for each object (default 300M). It raises the limits for single values in proportion.")
 	f.Var(&l.input, "max-input",
 		"How large a dump may become when it is decompressed (default 8Gi, and 400 times the file).")
-	usage.Seldom(f, "max-memory", "max-input")
+	usage.Unlist(f, "max-memory", "max-input")
 }
 
 // limits are those of the flags. Who says how large an input may become expects it to grow.

@@ -58,7 +58,7 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.missingAbsent, "treat-missing-as-absent", false,
 		"Take everything that the dump does not contain for absent. Wrong answers follow if that is not so.")
 	s.limits.addFlags(f)
-	usage.Seldom(f, "allow-partial", "treat-missing-as-absent")
+	usage.Unlist(f, "allow-partial", "treat-missing-as-absent")
 	s.Cluster.AddFlags(f)
 }
 

@@ -37,7 +37,7 @@ func (t *Targets) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&t.fields, "field-selector", "", "Of a cluster: the objects with these fields, as metadata.name!=web.")
 	f.BoolVar(&t.All, "all", false, "All objects of the type in the namespace.")
 	t.Files.addFlags(f)
-	usage.Seldom(f, "field-selector", "kustomize", "recursive")
+	usage.Unlist(f, "field-selector", "kustomize", "recursive")
 }
 
 // AddNamespaceFlags adds -n and -A alone.
