@@ -30,7 +30,7 @@ func addManPages(pages map[string][]byte, c *cobra.Command) error {
 	c.Long = strings.ReplaceAll(c.Long, "\n ", "\n") // kubectl's help indents paragraphs
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
 	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = f.Hidden && !usage.IsUnlisted(f) }) // a manual has all of them
-	date := time.Unix(0, 0).UTC()                                                         // cobra takes today where there is none
+	date := time.Unix(0, 0).UTC()                                                           // cobra takes today where there is none
 	header := doc.GenManHeader{Title: strings.ToUpper(name), Section: "1", Date: &date, Source: "kubectl-gc", Manual: "kubectl gc"}
 	var page bytes.Buffer
 	if err := doc.GenMan(c, &header, &page); err != nil {

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func fieldPath(text string) (*jsonpath.JSONPath, error) {
 	return parsed, err
 }
 
-// PrintObj prints a row of columns, and of a document with items or findings one for each of
+// PrintObj prints a row of columns, and of a document with rows one for each of
 // them. It looks at the JSON of the document, its texts escaped.
 func (k *columns) PrintObj(document runtime.Object, w io.Writer) error {
 	raw, err := json.Marshal(document)
@@ -136,23 +137,27 @@ func (k *columns) PrintObj(document runtime.Object, w io.Writer) error {
 	return table.Flush()
 }
 
-// rowsOf are what the document is about: its items, or what was found. A finding has the
-// metadata of its object, as kubectl's users name the fields.
+// rowLists are the lists of documents that hold their rows; of others it is items.
+var rowLists = map[any]string{
+	"Checkup": "findings", "Diagnosis": "findings", "Exposure": "dependents", "Graph": "nodes", "Plan": "effects", "Run": "writes",
+}
+
+// rowsOf are what the document is about: its items, what was found, what becomes of objects.
+// A row has the metadata of its object, as kubectl's users name the fields.
 func rowsOf(document map[string]any) []any {
-	if items, ok := document["items"].([]any); ok {
-		return items
-	}
-	findings, ok := document["findings"].([]any)
-	if !ok || document["kind"] != "Diagnosis" {
+	rows, ok := document[cmp.Or(rowLists[document["kind"]], "items")].([]any)
+	if !ok {
 		return []any{document}
 	}
-	for _, f := range findings {
-		row, _ := f.(map[string]any)
-		if about, ok := row["object"].(map[string]any); ok {
-			row["apiVersion"], row["kind"], row["metadata"] = about["apiVersion"], about["kind"], about
+	for _, r := range rows {
+		row, _ := r.(map[string]any)
+		for _, name := range []string{"object", "ref"} {
+			if about, ok := row[name].(map[string]any); ok && row["metadata"] == nil {
+				row["apiVersion"], row["kind"], row["metadata"] = about["apiVersion"], about["kind"], about
+			}
 		}
 	}
-	return findings
+	return rows
 }
 
 func cell(path *jsonpath.JSONPath, row any) (string, error) {
