@@ -39,7 +39,7 @@ func onTerminal(t *testing.T, columns uint16, args ...string) (terminal *os.File
 func TestWidth(t *testing.T) {
 	for _, columns := range []uint16{50, 72, 100} {
 		for _, command := range []string{
-			"dry-run delete deployment/web -n shop", "graph deployment/web -n shop", "explain deployment/web -n shop", "check", "risk", "stuck", "doctor --taken-at 2026-11-22T12:00:00Z",
+			"dry-run delete deployment/web -n shop", "graph deployment/web -n shop", "explain deployment/web -n shop", "check", "risk", "stuck", "doctor --at 2026-11-22T12:00:00Z",
 		} {
 			args := append(strings.Fields(command), "--color=never", "--progress=none", "--from", "../../examples/cluster.yaml")
 			terminal, wait := onTerminal(t, columns, args...)

@@ -65,5 +65,6 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	f := c.Flags()
 	in.AddFlags(f, "Check only the references of the objects of this namespace.", "Check all references, which is the default.")
 	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when a reference could not be judged, or not everything could be read.")
+	usage.Unlist(f, "require-complete")
 	return c
 }

@@ -33,8 +33,7 @@ type doctorCommand struct {
 	output          output.Output
 	graph           beliefs
 	before          []string
-	takenAt         string
-	beforeTakenAt   string
+	beforeAt        string
 	patience        time.Duration
 	requireComplete bool
 }
@@ -58,7 +57,7 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 			when there is an error.`),
 		Example: templates.Examples(`
 			# A dump that does not say when it was taken
-			kubectl gc doctor --from examples/garbage.yaml --taken-at 2026-04-01T12:00:00Z
+			kubectl gc doctor --from examples/garbage.yaml --at 2026-04-01T12:00:00Z
 
 			# A cluster, and what its collector believes, through kubectl port-forward
 			kubectl gc doctor --graph https://127.0.0.1:10257/debug/controllers/garbage-collector-controller/graph --graph-token-file token`),
@@ -71,10 +70,11 @@ func newDoctor(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	d.output.AddSortFlag(f)
 	d.graph.addFlags(f)
 	f.StringArrayVar(&d.before, "before", nil, "An earlier dump of the same cluster: what it shows as left behind has been so since then. Repeat it to read several as one.")
-	f.StringVar(&d.takenAt, "taken-at", "", "When the dump of --from was taken, such as 2026-11-22T09:00:00Z, if it does not say so itself.")
-	f.StringVar(&d.beforeTakenAt, "before-taken-at", "", "When the dump of --before was taken, if it does not say so itself.")
+	d.source.AddAtFlag(f)
+	f.StringVar(&d.beforeAt, "before-at", "", "When the dump of --before was taken, if it does not say so itself.")
 	f.DurationVar(&d.patience, "patience", defaultPatience, "How long the garbage collector may leave work undone.")
 	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when not everything could be looked at.")
+	usage.Unlist(f, "before-at", "require-complete", "graph-ca-file", "graph-token-file")
 	return c
 }
 
@@ -96,18 +96,16 @@ func (d *doctorCommand) check(c *cobra.Command) error {
 	switch {
 	case d.patience < 0:
 		return usage.Errorf(c, "--patience=%s: must not be negative", d.patience)
-	case d.takenAt != "" && d.source.Live():
-		return usage.Errorf(c, "--taken-at goes with --from: a cluster says itself what time it is")
-	case d.beforeTakenAt != "" && len(d.before) == 0:
-		return usage.Errorf(c, "--before-taken-at goes with --before")
+	case d.beforeAt != "" && len(d.before) == 0:
+		return usage.Errorf(c, "--before-at goes with --before")
 	case d.stdins() > 1:
 		return usage.Errorf(c, "only one of --from, --before and --graph can be standard input")
 	}
-	if _, err := source.SecondsOf(d.takenAt); err != nil {
-		return usage.Errorf(c, "--taken-at: %w", err)
+	if err := d.source.CheckAt(c); err != nil {
+		return err
 	}
-	if _, err := source.SecondsOf(d.beforeTakenAt); err != nil {
-		return usage.Errorf(c, "--before-taken-at: %w", err)
+	if _, err := source.SecondsOf(d.beforeAt); err != nil {
+		return usage.Errorf(c, "--before-at: %w", err)
 	}
 	return d.graph.check(c)
 }
@@ -134,9 +132,6 @@ func (d *doctorCommand) examine(c *cobra.Command) (*report.Checkup, error) {
 	w, err := d.source.ReadOpened(c, d.streams, client, nil)
 	if err != nil {
 		return nil, err
-	}
-	if d.takenAt != "" {
-		w.Source.TakenAt = d.takenAt
 	}
 	if graph != nil {
 		if o.Graph, err = d.graph.again(ctx, client, graph); err != nil {
@@ -193,8 +188,8 @@ func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
 		return err
 	}
 	o.Earlier = w.Snapshot
-	if d.beforeTakenAt != "" {
-		o.Earlier.Source.TakenAt = d.beforeTakenAt
+	if d.beforeAt != "" {
+		o.Earlier.Source.TakenAt = d.beforeAt
 	}
 	o.EarlierAt, err = source.SecondsOf(o.Earlier.Source.TakenAt)
 	return err

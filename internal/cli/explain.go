@@ -32,15 +32,15 @@ type explanation struct {
 	targets         targets.Targets
 	output          output.Output
 	options         explain.Options
-	waiting         waiting
 	requireComplete bool
 }
 
 func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	k := &explanation{streams: streams, source: source.New(config), output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
-		Use:   "explain (TYPE NAME | TYPE/NAME) [--from DUMP]",
-		Short: "Say why an object stays, why it goes, or on whom it waits",
+		Use:     "explain (TYPE NAME | TYPE/NAME) [--from DUMP]",
+		Aliases: []string{"why"},
+		Short:   "Say why an object stays, why it goes, or on whom it waits",
 		Long: text(`
 			Say why an object stays, why it goes, or on whom it waits: the rule that decides,
 			what each owner reference counts as and on what evidence, the dependents and
@@ -65,17 +65,19 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	k.source.AddFlags(f)
 	k.targets.AddFlags(f)
 	k.output.AddFlags(f)
-	k.waiting.addFlags(f)
+	k.source.AddAtFlag(f)
 	f.BoolVar(&k.options.AllPolicies, "all-policies", false,
 		"Of the deletes that would take it, list those under every policy, not only under the mildest that takes it.")
 	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read.")
+	usage.Unlist(f, "all", "require-complete")
 	return c
 }
 
 func (k *explanation) run(c *cobra.Command, args []string) error {
-	if err := k.waiting.from(c, &k.source); err != nil {
+	if err := k.source.CheckAt(c); err != nil {
 		return err
 	}
+	k.source.Evidence = true
 	var e *report.Explanation
 	var of source.World
 	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (rest string, err error) {
@@ -99,10 +101,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 // Of one that is being deleted it says what it waits for in the end, as stuck does. The
 // rest is why a part of a cluster is not enough for that.
 func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, part *impact.OneNamespace) (e *report.Explanation, rest string, err error) {
-	now, err := k.waiting.moment(c, w)
-	if err != nil {
-		return nil, "", err
-	}
+	now := w.TakenAt()
 	defer progress.Begin(c, k.streams.ErrOut, "explaining "+report.RefOf(ref).ShortName()).End()
 	if part != nil {
 		if e, err = explain.Object(c.Context(), w.Snapshot, ref, k.options); err != nil {
@@ -114,7 +113,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 	}
 	o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if o == nil {
-		return nil, "", fmt.Errorf("%s is not in the snapshot", ref)
+		return nil, "", fmt.Errorf("%s is not in %s", ref, w.What())
 	}
 	seen, err := k.seen(c.Context(), w, o)
 	if err != nil {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -22,24 +24,28 @@ import (
 
 // graphCommand is `graph`.
 type graphCommand struct {
-	streams                  genericiooptions.IOStreams
-	source                   source.Source
-	targets                  targets.Targets
-	output                   output.Output
-	owners, dependents, both bool
-	depth                    int
-	upstream                 bool
-	requireComplete          bool
+	streams                   genericiooptions.IOStreams
+	source                    source.Source
+	targets                   targets.Targets
+	output                    output.Output
+	owners, dependents, whole bool
+	depth                     int
+	upstream                  bool
+	requireComplete           bool
 }
 
 func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	g := &graphCommand{streams: streams, source: source.New(config), output: output.Output{Own: append([]string{"tree", "dot"}, output.DrawnFormats...)}}
 	c := &cobra.Command{
-		Use:   "graph [TYPE NAME | TYPE/NAME] [--from DUMP]",
-		Short: "Show owners and dependents as a tree, as a picture or as JSON",
+		Use:     "graph [TYPE NAME | TYPE/NAME] [-n NAMESPACE | -A] [--from DUMP]",
+		Aliases: []string{"tree"},
+		Short:   "Show owners and dependents as a tree, as a picture or as JSON",
 		Long: text(`
-			Show owners and dependents as a tree, as a picture or as JSON. Without an object the
-			whole graph is shown, without the objects that have neither.
+			Show owners and dependents as a tree, as a picture or as JSON: of an object its
+			owners up to the top and its dependents down to the last.
+
+			Without an object, or of a namespace, what is in the namespace is shown. -A shows
+			everything that has an owner or a dependent; a dump is shown like that, too.
 
 			Pictures are SVG, which any browser shows, Mermaid, which code hosts show in place,
 			and DOT for Graphviz. Objects that differ in nothing but their names are one box.
@@ -47,8 +53,11 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			With -o dot --upstream the output has the format of the debug endpoint of
 			kube-controller-manager, so that the two can be compared.`),
 		Example: templates.Examples(`
-			# Who goes with this Deployment?
+			# What is below this Deployment?
 			kubectl gc graph deployment/web -n shop --from examples/shop.yaml
+
+			# What is in this namespace?
+			kubectl gc graph ns/shop --from examples/shop.yaml
 
 			# A picture for a pull request
 			kubectl gc graph deployment/web -n shop -o mermaid --from examples/shop.yaml
@@ -61,36 +70,37 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	g.source.AddFlags(f)
 	g.targets.AddFlags(f)
 	g.output.AddFlags(f)
-	f.BoolVar(&g.owners, "owners", false, "Follow owner references upwards.")
-	f.BoolVar(&g.dependents, "dependents", false, "Follow dependents downwards; the default.")
-	f.BoolVar(&g.both, "both", false, "Follow both.")
+	f.BoolVar(&g.owners, "owners", false, "Go upwards only, to the owners.")
+	f.BoolVar(&g.dependents, "dependents", false, "Go downwards only, to the dependents.")
+	f.BoolVar(&g.whole, "whole", false, "Show the whole trees that the object is in, with the other dependents of its owners.")
 	f.IntVar(&g.depth, "depth", 0, "Go no further than this from the object; 0 for no bound.")
 	f.BoolVar(&g.upstream, "upstream", false, "With -o dot: the format of kube-controller-manager's debug endpoint.")
+	g.source.AddAtFlag(f)
 	f.BoolVar(&g.requireComplete, "require-complete", false, "Exit with 4 when the graph depends on something that could not be read.")
+	usage.Unlist(f, "all", "at", "upstream", "require-complete")
 	return c
 }
 
 func (g *graphCommand) run(c *cobra.Command, args []string) error {
-	options := explain.GraphOptions{Direction: graph.ToDependents, Depth: g.depth}
-	switch {
-	case g.both || g.owners && g.dependents:
-		options.Direction = graph.Both
-	case g.owners:
-		options.Direction = graph.ToOwners
+	if err := g.source.CheckAt(c); err != nil {
+		return err
 	}
+	options := explain.GraphOptions{Directions: g.directions(), Depth: g.depth}
 	if g.upstream && g.output.Format != "dot" {
 		return usage.Errorf(c, "--upstream goes with -o dot")
 	}
 	if g.depth < 0 {
 		return usage.Errorf(c, "--depth=%d: must not be negative", g.depth)
 	}
-	if len(args) > 0 || g.targets.Given() {
-		if err := g.targets.Check(c, args); err != nil {
-			return err
-		}
+	check := g.targets.Check
+	if !g.targets.Given(args) {
+		check = func(c *cobra.Command, _ []string) error { return g.targets.Namespaces.Check(c) }
+	}
+	if err := check(c, args); err != nil {
+		return err
 	}
 	if g.upstream {
-		options.Direction, options.Depth = graph.Both, 0
+		options.Depth = 0
 	}
 	doc, err := g.draw(c, args, options)
 	if err != nil {
@@ -102,30 +112,57 @@ func (g *graphCommand) run(c *cobra.Command, args []string) error {
 	return exit.UnlessComplete(g.requireComplete, doc.Complete)
 }
 
+// directions are those from an object; upstream's endpoint goes in all of them.
+func (g *graphCommand) directions() []graph.Direction {
+	switch {
+	case g.whole || g.upstream:
+		return []graph.Direction{graph.Both}
+	case g.owners && !g.dependents:
+		return []graph.Direction{graph.ToOwners}
+	case g.dependents && !g.owners:
+		return []graph.Direction{graph.ToDependents}
+	}
+	return []graph.Direction{graph.ToOwners, graph.ToDependents}
+}
+
 // draw reads the world and makes the graph. Owners are in the namespace of their
 // dependents or in none; a dependent, even one that names its owner in vain, may be
 // anywhere.
 func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
-	if len(args) == 0 && g.targets.Files.Empty() {
-		w, err := g.source.Read(c, g.streams, &g.targets.Namespaces)
-		if err != nil {
-			return nil, err
-		}
-		defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
-		return explain.Graph(c.Context(), w.Snapshot, options)
+	if !g.targets.Given(args) {
+		return g.drawNamespace(c, options)
 	}
 	var doc *report.Graph
-	owners := options.Direction == graph.ToOwners
+	owners := slices.Equal(options.Directions, []graph.Direction{graph.ToOwners})
 	err := g.targets.Answer(c, g.streams, &g.source, args, owners, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
 		var err error
 		options.Roots = refs
+		if len(refs) == 1 && refs[0].Is(object.Namespace) {
+			options.Namespace, options.Roots = refs[0].Name, nil
+		}
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
 			return "", err
 		}
 		return part.Owners(doc), nil
 	})
 	return doc, err
+}
+
+// drawNamespace draws what is in a namespace, or everything. The endpoint of upstream knows
+// no namespaces.
+func (g *graphCommand) drawNamespace(c *cobra.Command, options explain.GraphOptions) (*report.Graph, error) {
+	in := &g.targets.Namespaces
+	in.All = in.All || g.upstream && in.One == ""
+	g.source.Single = true
+	w, err := g.source.Read(c, g.streams, in)
+	if err != nil {
+		return nil, err
+	}
+	options.Namespace = in.Listed(w.Client != nil)
+	targets.NoteNamespace(g.streams.ErrOut, w.Snapshot, options.Namespace)
+	defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
+	return explain.Graph(c.Context(), w.Snapshot, options)
 }
 
 func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {

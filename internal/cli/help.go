@@ -28,7 +28,10 @@ func text(raw string) string {
 // they are kubectl's, and one command lists them.
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
+  {{.CommandPath}} [command]{{end}}{{if gt (len .Aliases) 0}}
+
+Aliases:
+  {{.NameAndAliases}}{{end}}{{if .HasExample}}
 
 Examples:
 {{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$cmds := .Commands}}{{if eq (len .Groups) 0}}
@@ -43,7 +46,7 @@ Flags:
 {{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
 {{if .HasAvailableSubCommands}}
 Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
-Use "{{.Root.CommandPath}} options" for the other flags: those that choose a cluster, and those that few need.
+Use "{{.Root.CommandPath}} options" for the flags that choose a cluster, and rare ones.
 `
 
 // commandGroups are the groups of the commands, as help lists them.
@@ -63,10 +66,24 @@ var grouped = map[string][]string{
 	"keep":  {"snapshot", "controller", "rbac"},
 }
 
+// meant says which command is meant by a word that users of kubectl and its plugins know.
+var meant = map[string][]string{
+	"dry-run":          {"plan", "preview", "simulate", "diff"},
+	"explain":          {"describe", "get"},
+	"graph":            {"get", "lineage", "list"},
+	"stuck":            {"terminating", "hanging", "wait"},
+	"check":            {"lint", "verify", "orphans"},
+	"delete":           {"rm", "remove", "kill"},
+	"collect":          {"prune", "clean", "cleanup", "run"},
+	"remove-finalizer": {"finalizer", "finalizers", "patch", "edit", "unlock"},
+	"undo":             {"restore", "rollback", "apply"},
+	"snapshot":         {"dump", "backup", "export"},
+}
+
 // sortIntoGroups gives every command its group; what has none is among the others.
 func sortIntoGroups(root *cobra.Command) {
 	for _, c := range root.Commands() {
-		c.GroupID = "other"
+		c.GroupID, c.SuggestFor = "other", meant[c.Name()]
 		for id, names := range grouped {
 			if slices.Contains(names, c.Name()) {
 				c.GroupID = id
@@ -76,8 +93,12 @@ func sortIntoGroups(root *cobra.Command) {
 	root.SetHelpCommandGroupID("other")
 }
 
-// flagError says what is wrong with a flag, and which one could be meant.
+// flagError says what is wrong with a flag, and which one could be meant. Behind a word
+// that is no command, what is wrong is that word.
 func flagError(c *cobra.Command, err error) error {
+	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
+		return unknownCommand(c, words[0])
+	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if _, few := invalid.GetFlag().Value.(*usage.Choice); few {
 			return usage.Errorf(c, "--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())

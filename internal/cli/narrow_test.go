@@ -90,6 +90,7 @@ func TestNarrow(t *testing.T) {
 		"delete":                 {"delete configmap/root -n shop --dry-run", []string{oneNamespace}, "2 objects would be deleted"},
 		"owners":                 {"graph configmap/leaf -n shop --owners", []string{oneNamespace}, "cm/root"},
 		"dependents":             {"graph configmap/root -n shop", []string{everywhere}, "cm/false"},
+		"a namespace":            {"graph namespace/shop", []string{everywhere}, "cm/held"},
 		"nothing of that name":   {"explain configmap/leef -n shop", []string{everywhere}, "leaf"},
 		"collect":                {"collect -n else --dry-run", []string{everywhere}, "it is not proven that its owner cm/root is absent"},
 		"collect by flag":        {"collect --namespaces=else --dry-run", []string{everywhere}, "it is not proven that its owner cm/root is absent"},

@@ -75,5 +75,6 @@ func newRisk(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.IntVar(&options.Top, "top", 10, "List so many objects.")
 	in.AddFlags(f, "Rank only the objects of this namespace, and itself.", "Rank all objects, which is the default.")
 	f.BoolVar(&requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read or not tried.")
+	usage.Unlist(f, "require-complete")
 	return c
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 )
 
@@ -81,6 +82,9 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 	root.PersistentFlags().Lookup("cache-dir").DefValue = "$HOME/.kube/cache" // the same on every machine
 	progress.AddFlag(root.PersistentFlags())
 	root.SetUsageTemplate(usageTemplate)
+	root.Version = version.String()
+	root.SetVersionTemplate("kubectl-gc {{.Version}}\n")
+	root.Flags().Bool("version", false, "Print the version.") // cobra's own has a shorthand that is another flag of kubectl
 	root.AddGroup(commandGroups...)
 	root.AddCommand(
 		newDryRun(streams, config),

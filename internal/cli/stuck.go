@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -15,6 +16,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -27,14 +29,14 @@ type stuckCommand struct {
 	source          source.Source
 	targets         targets.Targets
 	output          output.Output
-	waiting         waiting
+	watch           bool
 	requireComplete bool
 }
 
 func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	k := &stuckCommand{streams: streams, source: source.New(config), output: output.Output{Own: output.MarkdownFormat}}
 	c := &cobra.Command{
-		Use:   "stuck [TYPE/NAME…] [-n NAMESPACE | -A] [--from DUMP]",
+		Use:   "stuck [TYPE [NAME] | TYPE/NAME…] [-n NAMESPACE | -A] [--from DUMP]",
 		Short: "Say what holds up everything that is being deleted, and what would free it",
 		Long: text(`
 			Say of everything that is being deleted how long that lasts, and what is at the end
@@ -42,58 +44,90 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			uses a PVC or volume, a node, a condition of a namespace, an API service or a
 			webhook that does not answer, a deadlock, or the garbage collector itself.
 
+			Without arguments it looks at all namespaces. A TYPE alone, as in kubectl get, means
+			the namespace of your context; -A means all.
+
 			For a finalizer it checks the evidence about its controller: Alive, Slow, Gone or
 			Unknown. Nobody is called gone before everything that could show somebody was read
 			whole, and never for age alone. Rights are those that RBAC gives.
 
 			Each finding ends with the command that would free the object, and what that costs.
-			Nothing is written. Without objects or a namespace, everything is looked at. Exits
-			with 3 when something will not end without you.`),
+			Nothing is written. Exits with 3 when something will not end without you.`),
 		Example: templates.Examples(`
 			# What is stuck, and why?
 			kubectl gc stuck --from examples/payments-stuck.yaml --at 2026-11-22T12:00:00Z
 
 			# Why does this namespace not go away?
-			kubectl gc stuck namespace/payments --from examples/payments-stuck.yaml`),
+			kubectl gc stuck namespace/payments --from examples/payments-stuck.yaml
+
+			# Which PVCs are stuck, anywhere?
+			kubectl gc stuck pvc -A --from examples/payments-stuck.yaml
+
+			# Tell me when something changes
+			kubectl gc stuck --watch`),
 		RunE: func(c *cobra.Command, args []string) error { return k.run(c, args) },
 	}
 	f := c.Flags()
 	k.source.AddFlags(f)
 	k.output.AddFlags(f)
 	k.output.AddSortFlag(f)
-	k.targets.Namespaces.AddFlags(f, "Look at this namespace and its content only; of named objects, the namespace that they are in.",
-		"Look at all namespaces, which is what happens without -n too.")
-	k.waiting.addFlags(f)
+	k.targets.Namespaces.AddFlags(f, "Look at this namespace and its content only; of named objects, the namespace that they are in.", "Look at all namespaces.")
+	k.source.AddAtFlag(f)
+	f.BoolVarP(&k.watch, "watch", "w", false, "Look again every few seconds, and tell when something has changed, until you interrupt it.")
 	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when something rests on what was not seen.")
+	usage.Unlist(f, "require-complete")
 	return c
 }
 
 func (k *stuckCommand) run(c *cobra.Command, args []string) error {
-	if err := k.waiting.from(c, &k.source); err != nil {
+	if err := k.check(c, args); err != nil {
 		return err
 	}
-	k.source.Single = len(args) > 0
-	if !k.source.Single {
-		if err := k.targets.Namespaces.Check(c); err != nil {
-			return err
-		}
+	k.source.Evidence = true
+	if k.source.Single = len(args) > 0; !k.source.Single {
 		k.source.About = k.targets.Namespaces.List()
+	}
+	if k.watch {
+		return k.watchOn(c, args)
 	}
 	w, err := k.source.Read(c, k.streams, &k.targets.Namespaces)
 	if err != nil {
 		return err
 	}
+	d, err := k.look(c, w, args)
+	if err != nil {
+		return err
+	}
+	if err := k.show(c, d); err != nil {
+		return err
+	}
+	return k.verdict(d)
+}
+
+func (k *stuckCommand) check(c *cobra.Command, args []string) error {
+	if k.watch && !k.source.Live() {
+		return usage.Errorf(c, "--watch is about a cluster: a dump does not change")
+	}
+	if err := k.source.CheckAt(c); err != nil {
+		return err
+	}
+	if len(args) == 0 || isType(args) {
+		return k.targets.Namespaces.Check(c)
+	}
+	return k.targets.Check(c, args)
+}
+
+// isType reports whether the arguments are a TYPE, or several, without names.
+func isType(args []string) bool { return len(args) == 1 && !strings.Contains(args[0], "/") }
+
+// look says what holds up what was asked for in a world.
+func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*report.Diagnosis, error) {
 	q, err := k.question(c, w, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	judging := progress.Begin(c, k.streams.ErrOut, "following what everything waits for")
-	d, err := judgeWaiting(c.Context(), w, q)
-	judging.End()
-	if err != nil {
-		return err
-	}
-	return k.print(c, d)
+	defer progress.Begin(c, k.streams.ErrOut, "following what everything waits for").End()
+	return judgeWaiting(c.Context(), w, q)
 }
 
 // judgeWaiting has the evidence read and the question answered.
@@ -106,14 +140,13 @@ func judgeWaiting(ctx context.Context, w source.World, q stuck.Question) (*repor
 }
 
 func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string) (stuck.Question, error) {
-	now, err := k.waiting.moment(c, w)
-	q := stuck.Question{Now: now, Namespace: k.targets.Namespaces.One}
-	if err != nil {
-		return q, err
-	}
-	if len(args) == 0 {
+	q := stuck.Question{Now: w.TakenAt(), Namespace: k.targets.Namespaces.One}
+	switch {
+	case len(args) == 0:
 		targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
 		return q, nil
+	case isType(args):
+		return q, k.kinds(w, args[0], &q)
 	}
 	refs, err := k.targets.Find(c, w, args)
 	if err != nil {
@@ -122,6 +155,28 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 	q.Objects = refs
 	notBeingDeleted(k.streams.ErrOut, w, refs)
 	return q, nil
+}
+
+// kinds asks for types in the namespace that kubectl get looks at, and tells of what is
+// being deleted in others. `all` are all of them.
+func (k *stuckCommand) kinds(w source.World, arg string, q *stuck.Question) error {
+	q.Namespace = k.targets.Namespaces.Listed(w.Client != nil)
+	targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
+	if arg != "all" {
+		for name := range strings.SplitSeq(arg, ",") {
+			r, err := targets.FindResource(w.Snapshot, name)
+			if err != nil {
+				return err
+			}
+			q.Kinds = append(q.Kinds, r)
+		}
+	}
+	everywhere := *q
+	everywhere.Namespace = ""
+	if n := everywhere.Count(w.Snapshot) - q.Count(w.Snapshot); n > 0 {
+		fmt.Fprintf(k.streams.ErrOut, "note: being deleted in other namespaces: %d %s; add -A\n", n, render.Escape(arg))
+	}
+	return nil
 }
 
 // notBeingDeleted tells of the objects that were named for nothing.
@@ -133,9 +188,10 @@ func notBeingDeleted(errOut io.Writer, w source.World, refs []object.Ref) {
 	}
 }
 
-func (k *stuckCommand) print(c *cobra.Command, d *report.Diagnosis) error {
-	if err := k.output.Show(c, k.streams.Out, d, output.As(render.StuckText, d), output.Markdown(render.StuckMarkdown, d)); err != nil {
-		return err
-	}
+func (k *stuckCommand) show(c *cobra.Command, d *report.Diagnosis) error {
+	return k.output.Show(c, k.streams.Out, d, output.As(render.StuckText, d), output.Markdown(render.StuckMarkdown, d))
+}
+
+func (k *stuckCommand) verdict(d *report.Diagnosis) error {
 	return exit.Verdict(d.Summary.Errors > 0, k.requireComplete, d.Complete)
 }

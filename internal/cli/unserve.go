@@ -67,6 +67,7 @@ func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericcliopti
 	d.output.AddSortFlag(f)
 	f.BoolVar(&d.fix, "fix", false, "Print the patches that migrate the references to another version. Nothing is sent.")
 	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read.")
+	usage.Unlist(f, "require-complete")
 	return c
 }
 

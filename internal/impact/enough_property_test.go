@@ -202,5 +202,5 @@ func TestOwners(t *testing.T) {
 }
 
 func owners(t *rapid.T, snap *snapshot.Snapshot, ref object.Ref) (*report.Graph, error) {
-	return explain.Graph(t.Context(), snap, explain.GraphOptions{Roots: []object.Ref{ref}, Direction: graph.ToOwners})
+	return explain.Graph(t.Context(), snap, explain.GraphOptions{Roots: []object.Ref{ref}, Directions: []graph.Direction{graph.ToOwners}})
 }

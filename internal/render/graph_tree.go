@@ -2,7 +2,11 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,7 +27,13 @@ const (
 // sign refers to that place. Cycles end the same way.
 func GraphTree(out io.Writer, s Style, g *report.Graph) error {
 	t := newTree(out, s, g)
-	if t.write(); len(t.nodes) == 0 {
+	t.write()
+	t.rows.write(t.w)
+	switch {
+	case len(t.nodes) > 0:
+	case g.Namespace != "":
+		t.w.prose("No objects in namespace "+s.text(g.Namespace)+".", 2)
+	default:
 		t.w.line("No objects are connected by owner references.")
 	}
 	writeNotes(t.w, t.notes(g))
@@ -34,7 +44,11 @@ func GraphTree(out io.Writer, s Style, g *report.Graph) error {
 type tree struct {
 	w *writer
 	*view
+	rows  treeRows
 	asked map[types.UID]bool
+	// in is the namespace that goes without saying, at when the objects were looked at.
+	in string
+	at int64
 	// home is the owner below which a vertex is shown in full; -1 for none.
 	home  []int
 	shown []bool
@@ -46,7 +60,8 @@ type tree struct {
 	later    []int
 	deepest  int
 	repeated bool
-	alone    int
+	// alone are those that are only counted, by their kinds.
+	alone map[string]int
 }
 
 // branch is a vertex whose dependents are being written.
@@ -58,6 +73,9 @@ func newTree(out io.Writer, s Style, g *report.Graph) *tree {
 		view:    newView(g),
 		asked:   make(map[types.UID]bool, len(g.Roots)),
 		deepest: deepest,
+		in:      g.Namespace,
+		at:      secondsOf(g.Source.TakenAt),
+		alone:   map[string]int{},
 	}
 	if limit := s.limit(); limit > 0 {
 		t.deepest = min(deepest, max(limit/2/branchWidth, 1))
@@ -100,7 +118,7 @@ func (t *tree) write() {
 		case t.home[i] >= 0:
 		case t.plain(i):
 			t.shown[i] = true
-			t.alone++
+			t.alone[report.ShortKindName(t.nodes[i].Ref.APIVersion, t.nodes[i].Ref.Kind)]++
 		default:
 			t.block(i)
 		}
@@ -141,7 +159,7 @@ func (t *tree) block(i int) {
 	t.below(i)
 	for len(t.later) > 0 {
 		i, t.later = t.later[0], t.later[1:]
-		t.w.prose(t.w.style.pick("⋯ ", "... ")+t.w.style.name(t.nodes[i].Ref)+" (continued)", branchWidth)
+		t.rows = append(t.rows, treeRow{under: strings.Repeat(" ", branchWidth), name: t.w.style.pick("⋯ ", "... ") + t.name(i) + " (continued)"})
 		t.below(i)
 	}
 }
@@ -170,7 +188,7 @@ func (t *tree) below(i int) {
 		before := string(t.prefix)
 		if t.shown[l.to] || t.home[l.to] != top.node {
 			t.repeated = true
-			t.entry(before+lead, before+step, s.pick("↺ ", "^ ")+s.name(t.nodes[l.to].Ref))
+			t.rows = append(t.rows, treeRow{lead: before + lead, under: before + step, name: s.pick("↺ ", "^ ") + t.name(l.to)})
 			continue
 		}
 		deep := len(t.stack) >= t.deepest && len(t.dependents[l.to]) > 0
@@ -184,57 +202,49 @@ func (t *tree) below(i int) {
 	}
 }
 
-// vertex writes an object in full: its name, its namespace where it is not that
-// of the owner above, and its state. Cut says that its dependents come later.
+// vertex writes an object in full: its name, its namespace where it is not that of the owner
+// above, its state and its age. Cut says that its dependents come later.
 func (t *tree) vertex(lead, under string, i, above int, edge *report.Edge, cut bool) {
 	t.shown[i] = true
 	s, n := t.w.style, &t.nodes[i]
-	name := s.name(n.Ref)
-	text := name
-	if n.Ref.Namespace != "" && (above < 0 || t.nodes[above].Ref.Namespace != n.Ref.Namespace) {
-		text += " -n " + s.text(n.Ref.Namespace)
-	}
-	marks := t.marks(i, edge)
-	colour := ""
-	if len(marks) > 0 {
-		colour = yellow
+	row := treeRow{lead: lead, under: under, name: t.name(i), status: strings.Join(t.marks(i, edge), ", "), age: t.age(n)}
+	row.known = len(row.name)
+	inherited := n.Ref.Namespace == t.in || above >= 0 && t.nodes[above].Ref.Namespace == n.Ref.Namespace
+	if n.Ref.Namespace != "" && !inherited {
+		row.name += " -n " + s.text(n.Ref.Namespace)
 	}
 	if cut {
-		marks = append(marks, "continued below")
-	}
-	if len(marks) > 0 {
-		text += " (" + strings.Join(marks, ", ") + ")"
-	}
-	if s.Wide && n.Ref.Kind != "" {
-		text += " uid " + s.text(string(n.Ref.UID))
+		row.name += " (continued below)"
 	}
 	if t.asked[n.Ref.UID] {
-		text += s.pick(" ←", " <-")
+		row.name += s.pick(" ←", " <-")
 	}
+	if s.Wide && n.Ref.Kind != "" {
+		row.uid = s.text(string(n.Ref.UID))
+	}
+	row.under += "   "
 	if len(t.dependents[i]) > 0 && !cut {
-		under += s.pick("│  ", "|  ")
-	} else {
-		under += "   "
+		row.under = under + s.pick("│  ", "|  ")
 	}
-	if limit := s.limit(); limit <= 0 || width(lead)+width(text) <= limit {
-		text = s.paint(colour, name) + text[len(name):]
-	}
-	t.entry(lead, under, text)
+	t.rows = append(t.rows, row)
 }
 
-// entry writes text behind its place in the tree, and what does not fit on
-// lines below that keep the branches whole.
-func (t *tree) entry(lead, under, text string) {
-	room := t.w.style.limit()
-	if room > 0 {
-		room = max(room-width(lead), leastCell)
+// name is the object as people write it at a prompt, and in a wide tree as kubectl does.
+func (t *tree) name(i int) string {
+	if t.w.style.Wide {
+		return t.w.style.object(t.nodes[i].Ref.KubectlName())
 	}
-	for i, line := range wrapText(text, room, width(under)-width(lead)) {
-		if i > 0 {
-			lead = under
-		}
-		t.w.line(lead, line)
+	return t.w.style.name(t.nodes[i].Ref)
+}
+
+// age is how long an object has been there; empty where that is not known.
+func (t *tree) age(n *report.Node) string {
+	created := secondsOf(n.Created)
+	if created == 0 || t.at < created {
+		return ""
 	}
+	age := int(t.at - created)
+	return span(&age)
 }
 
 // marks says what is special about a vertex and the reference above it.
@@ -246,9 +256,9 @@ func (t *tree) marks(i int, edge *report.Edge) []string {
 	}
 	switch {
 	case n.WaitingForDependents:
-		marks = append(marks, "being deleted, waits for dependents")
+		marks = append(marks, "Terminating, waits for dependents")
 	case n.BeingDeleted:
-		marks = append(marks, "being deleted")
+		marks = append(marks, "Terminating")
 	}
 	if len(n.Finalizers) > 0 && (n.BeingDeleted || s.Wide) {
 		marks = append(marks, "finalizers "+s.texts(n.Finalizers))
@@ -267,11 +277,23 @@ func (t *tree) marks(i int, edge *report.Edge) []string {
 
 func (t *tree) notes(g *report.Graph) []string {
 	var notes []string
-	if t.alone > 0 {
-		notes = append(notes, plural(t.alone, "object")+" without owners and dependents not shown; see -o wide.")
+	if len(t.alone) > 0 {
+		notes = append(notes, "Without owners and dependents: "+t.others()+". See -o wide.")
 	}
 	if t.repeated {
 		notes = append(notes, t.w.style.pick("↺", "^")+" is shown in full elsewhere.")
 	}
 	return append(notes, completeness(t.w.style, g.Source, g.Complete, g.Gaps)...)
+}
+
+// others counts what is not shown by kind, the many first.
+func (t *tree) others() string {
+	kinds := slices.SortedFunc(maps.Keys(t.alone), func(a, b string) int {
+		return cmp.Or(t.alone[b]-t.alone[a], strings.Compare(a, b))
+	})
+	counts := make([]string, len(kinds))
+	for i, kind := range kinds {
+		counts[i] = t.w.style.text(kind) + " (" + strconv.Itoa(t.alone[kind]) + ")"
+	}
+	return strings.Join(counts, ", ")
 }

@@ -7,6 +7,8 @@ type Graph struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Source     Source `json:"source"`
+	// Namespace is the one that was asked for, with all that is in it; empty for all.
+	Namespace string `json:"namespace,omitempty"`
 	// Roots are the objects that were asked for; empty for the whole graph.
 	Roots []Ref  `json:"roots"`
 	Nodes []Node `json:"nodes"`
@@ -26,6 +28,8 @@ type Node struct {
 	BeingDeleted         bool     `json:"beingDeleted"`
 	WaitingForDependents bool     `json:"waitingForDependents"`
 	Finalizers           []string `json:"finalizers,omitempty"`
+	// Created is when the object was made, in RFC 3339; absent where that is not known.
+	Created string `json:"created,omitempty"`
 	// Missing: a vertex that only an edge names (see the upstream format).
 	Missing bool `json:"missing,omitempty"`
 }

@@ -44,6 +44,16 @@ func (n *Namespaces) List() []string {
 	return []string{n.One}
 }
 
+// Listed is the namespace whose objects are listed, as kubectl get does: that of the
+// context unless something else is said. It is empty for all of them, and of a dump, which
+// has no context.
+func (n *Namespaces) Listed(live bool) string {
+	if n.All || n.One == "" && !live {
+		return ""
+	}
+	return n.OneOrDefault()
+}
+
 // OneOrDefault is the namespace that was named, else the one that is meant then.
 func (n *Namespaces) OneOrDefault() string {
 	return cmp.Or(n.One, n.fallback, DefaultNamespace)

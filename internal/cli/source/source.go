@@ -3,6 +3,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -24,8 +25,10 @@ type Source struct {
 	From          []string
 	AllowPartial  bool
 	missingAbsent bool
-	limits        dumpLimits
-	Cluster       Cluster
+	// at is the flag that says when the dump was taken.
+	at      string
+	limits  dumpLimits
+	Cluster Cluster
 	// About are the namespaces that the question is about; empty for all of them.
 	About []string
 	// Single tells that the question is about the targets: of a cluster of which we may
@@ -60,6 +63,22 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 	s.limits.addFlags(f)
 	usage.Unlist(f, "allow-partial", "treat-missing-as-absent")
 	s.Cluster.AddFlags(f)
+}
+
+// AddAtFlag adds the one that says when a dump was taken, for answers that tell ages.
+func (s *Source) AddAtFlag(f *pflag.FlagSet) {
+	f.StringVar(&s.at, "at", "", "When the dump was taken, as 2006-01-02T15:04:05Z, if it does not say so itself: ages are counted from then.")
+}
+
+// CheckAt refuses a moment that is none, or that a cluster knows itself.
+func (s *Source) CheckAt(c *cobra.Command) error {
+	if s.at != "" && s.Live() {
+		return usage.Errorf(c, "--at is about dumps, a cluster knows what time it is: give a dump with --from")
+	}
+	if _, err := SecondsOf(s.at); err != nil {
+		return usage.Errorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", s.at)
+	}
+	return nil
 }
 
 // UsesStdin reports whether a dump comes from standard input.
@@ -116,6 +135,9 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	defer progress.Begin(c, streams.ErrOut, progress.Reading(s.From)).End()
 	return progress.UnlessInterrupted(c.Context(), func() (World, error) {
 		snap, err := snapshot.ReadFiles(s.From, o)
+		if err == nil {
+			snap.Source.TakenAt = cmp.Or(s.at, snap.Source.TakenAt)
+		}
 		return World{Snapshot: snap, bodies: b}, LiftLimit(err)
 	})
 }
@@ -160,7 +182,7 @@ func (s *Source) Remark(snap *snapshot.Snapshot, errOut io.Writer) {
 	const most = 10
 	for i, p := range snap.Problems {
 		if i == most {
-			fmt.Fprintf(errOut, "warning: and %d more remarks on the input\n", len(snap.Problems)-most)
+			fmt.Fprintf(errOut, "warning: and %d more remarks on %s\n", len(snap.Problems)-most, What(snap))
 			break
 		}
 		fmt.Fprintln(errOut, "warning: "+render.Escape(p.Message))
@@ -169,6 +191,6 @@ func (s *Source) Remark(snap *snapshot.Snapshot, errOut io.Writer) {
 		fmt.Fprintln(errOut, "warning: what the dump does not contain is taken for absent; where that is wrong, so is the answer")
 	}
 	if len(snap.Objects) == 0 {
-		fmt.Fprintln(errOut, "warning: the input holds no objects")
+		fmt.Fprintln(errOut, "warning: "+What(snap)+" holds no objects")
 	}
 }

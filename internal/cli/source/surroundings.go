@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // Plan simulates a seed with what is known of those who act beside the collector. A
@@ -45,6 +46,17 @@ func (w World) Surroundings(ctx context.Context, reach kube.Reach) (*evidence.Su
 		return nil, err
 	}
 	return evidence.New(w.Snapshot, seen, w.TakenAt()), nil
+}
+
+// What is how an error calls the world that something is not in.
+func (w World) What() string { return What(w.Snapshot) }
+
+// What is how an error calls the world that a snapshot shows.
+func What(snap *snapshot.Snapshot) string {
+	if snap.Source.Server != "" {
+		return "this cluster"
+	}
+	return "the dump"
 }
 
 // TakenAt is when the world was looked at, in seconds since 1970; 0 when not known.

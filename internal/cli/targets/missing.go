@@ -37,6 +37,8 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	switch {
 	case len(elsewhere) > 0:
 		text += fmt.Sprintf("; there is one in namespace %s: add -n", strings.Join(elsewhere[:min(3, len(elsewhere))], ", "))
+	case !snap.Covers(r, namespace) && snap.Source.Server != "":
+		text += "; not all " + r.Name + " there could be read" + usage.DidYouMean(usage.Nearest(name, names))
 	case !snap.Covers(r, namespace):
 		text += "; the dump does not show all " + r.Name + " there" + usage.DidYouMean(usage.Nearest(name, names))
 	default:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -42,7 +43,7 @@ func FindResource(snap *snapshot.Snapshot, arg string) (object.Resource, error) 
 	if r, ok := known.Find(arg); ok {
 		return r, nil
 	}
-	return object.Resource{}, fmt.Errorf("the dump knows no resource type %q%s", arg, usage.DidYouMean(usage.Nearest(strings.ToLower(arg), typeNames(snap))))
+	return object.Resource{}, fmt.Errorf("%s has no resource type %q%s", source.What(snap), arg, usage.DidYouMean(usage.Nearest(strings.ToLower(arg), typeNames(snap))))
 }
 
 func sameStorage(a object.Resource) func(object.Resource) bool {

@@ -137,7 +137,7 @@ func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
 			return fmt.Errorf("%s is there, and what is around it could not be read: %s", o.Ref, why)
 		}
 	}
-	return fmt.Errorf("%s is not in the snapshot of the cluster: it is new, or its kind was left out", o.Ref)
+	return fmt.Errorf("%s was not there when the cluster was read: it is new, or its kind was left out", o.Ref)
 }
 
 // asked is what a cluster is asked for.
@@ -147,10 +147,8 @@ func (t *Targets) asked(args []string) kube.Targets {
 	}
 }
 
-// Given reports whether some flag says that single objects are meant.
-func (t *Targets) Given() bool {
-	return t.Namespaces.One != "" || t.Namespaces.All || t.Selector != "" || t.fields != "" || t.All || !t.Files.Empty()
-}
+// Given reports whether something says that single objects are meant.
+func (t *Targets) Given(args []string) bool { return len(args) > 0 || t.many() || !t.Files.Empty() }
 
 // Check refuses arguments and flags that name nothing together.
 func (t *Targets) Check(c *cobra.Command, args []string) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -21,8 +22,12 @@ import (
 type GraphOptions struct {
 	// Roots are the objects to start from; none for the whole graph, without the
 	// objects that have neither owners nor dependents.
-	Roots     []object.Ref
-	Direction graph.Direction
+	Roots []object.Ref
+	// Directions are those in which it goes on from the roots, one after the other.
+	Directions []graph.Direction
+	// Namespace is the one whose objects are wanted, all of them, with their owners; empty
+	// for all.
+	Namespace string
 	// Depth bounds the distance from the roots; 0 for no bound.
 	Depth int
 	// Among are the only objects that are wanted, with their owners, when it is not nil.
@@ -38,7 +43,7 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 		return nil, err
 	}
 	doc := &report.Graph{
-		APIVersion: report.APIVersion, Kind: "Graph", Source: plan.SourceOf(snap), Roots: []report.Ref{},
+		APIVersion: report.APIVersion, Kind: "Graph", Source: plan.SourceOf(snap), Namespace: o.Namespace, Roots: []report.Ref{},
 		Nodes: make([]report.Node, 0, len(ids)), Edges: []report.Edge{}, Complete: true, Gaps: []report.Gap{},
 	}
 	for _, ref := range o.Roots {
@@ -80,6 +85,8 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 	switch {
 	case o.Among != nil:
 		ids = b.among(o.Among)
+	case o.Namespace != "":
+		ids = b.inNamespace(o.Namespace)
 	case len(o.Roots) == 0:
 		for id := range g.All {
 			if g.DependentCount(id) > 0 || len(g.Owners(id)) > 0 {
@@ -95,15 +102,35 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 			}
 			roots = append(roots, id)
 		}
-		for _, v := range g.Walk(roots, o.Direction, o.Depth) {
-			ids = append(ids, v.ID)
+		for _, direction := range o.Directions {
+			for _, v := range g.Walk(roots, direction, o.Depth) {
+				ids = append(ids, v.ID)
+			}
 		}
 	}
 	g.Sort(ids)
+	ids = slices.Compact(ids)
 	for _, id := range ids {
 		b.in[g.Identity(id).UID] = true
 	}
 	return ids, nil
+}
+
+// inNamespace lists the nodes of a namespace, and their owners wherever they are.
+func (b *graphBuilder) inNamespace(namespace string) []graph.ID {
+	g := b.collector.Graph()
+	var ids []graph.ID
+	for id := range g.All {
+		if g.Identity(id).Namespace == namespace {
+			ids = append(ids, id)
+		}
+	}
+	owners := g.Walk(ids, graph.ToOwners, 0)
+	ids = ids[:0]
+	for _, v := range owners {
+		ids = append(ids, v.ID)
+	}
+	return ids
 }
 
 // among lists the nodes of objects and of their owners. What the collector does not watch
@@ -138,11 +165,15 @@ func (b *graphBuilder) node(id graph.ID) report.Node {
 			ref.Namespace = ""
 		}
 	}
-	return report.Node{
+	n := report.Node{
 		Ref: report.RefOf(ref), Virtual: g.Virtual(id), Observed: !g.Virtual(id),
 		BeingDeleted: g.BeingDeleted(id), WaitingForDependents: g.WaitingForDependents(id),
 		Finalizers: g.Object(id).Finalizers(),
 	}
+	if created := g.Object(id).Created; created != 0 {
+		n.Created = metav1.Unix(created, 0).UTC().Format("2006-01-02T15:04:05Z")
+	}
+	return n
 }
 
 // edges are the references of a node to owners that are in the document.

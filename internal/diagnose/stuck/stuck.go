@@ -28,6 +28,32 @@ type Question struct {
 	// Namespace restricts what is looked for to one namespace and its content; empty
 	// for all.
 	Namespace string
+	// Kinds restrict what is looked for; empty for all. Of kinds without a namespace all
+	// objects are looked at.
+	Kinds []object.Resource
+}
+
+// isAbout reports whether an object is looked for.
+func (q Question) isAbout(o *object.Object) bool {
+	of := func(r object.Resource) bool { return r.Kind == o.Kind && r.APIVersion() == o.APIVersion }
+	switch {
+	case !o.BeingDeleted() || len(q.Kinds) > 0 && !slices.ContainsFunc(q.Kinds, of):
+		return false
+	case q.Namespace == "" || o.Namespace == q.Namespace || o.Is(object.Namespace) && o.Name == q.Namespace:
+		return true
+	}
+	return o.Namespace == "" && len(q.Kinds) > 0
+}
+
+// Count counts what is looked for.
+func (q Question) Count(snap *snapshot.Snapshot) int {
+	n := 0
+	for _, o := range snap.Objects {
+		if q.isAbout(o) {
+			n++
+		}
+	}
+	return n
 }
 
 // Objects says of everything that is being deleted what it waits for in the end, and
@@ -92,7 +118,7 @@ func (i *inquiry) targets(q Question) ([]*object.Object, error) {
 	if len(q.Objects) == 0 {
 		var list []*object.Object
 		for _, o := range i.snap.Objects {
-			if o.BeingDeleted() && (q.Namespace == "" || o.Namespace == q.Namespace || o.Is(object.Namespace) && o.Name == q.Namespace) {
+			if q.isAbout(o) {
 				list = append(list, o)
 			}
 		}

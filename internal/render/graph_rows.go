@@ -1,0 +1,132 @@
+package render
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// treeRows are the lines of a tree before it is known how wide they are.
+type treeRows []treeRow
+
+// treeRow is one object in its place in a tree.
+type treeRow struct {
+	// lead are the branches before the name, under those of what it continues with on
+	// lines below.
+	lead, under string
+	name        string
+	// known is how much of the name is the object's; the rest says where it is.
+	known int
+
+	status, age, uid string
+}
+
+// write writes the rows with the columns that any of them has. Where they do not fit, what
+// is known of an object stands behind its name.
+func (t treeRows) write(w *writer) {
+	names, columns := t.columns()
+	total := names
+	for _, c := range columns {
+		total += columnGap + c.width
+	}
+	limit := w.style.limit()
+	if len(columns) == 0 || limit > 0 && total > limit {
+		t.writeNarrow(w, limit)
+		return
+	}
+	if !w.style.NoHeaders {
+		line := padded("NAME", names)
+		for _, c := range columns {
+			line += strings.Repeat(" ", columnGap) + padded(c.header, c.width)
+		}
+		w.line(line)
+	}
+	for i := range t {
+		r := &t[i]
+		line := padded(r.lead+r.painted(w.style), names)
+		for _, c := range columns {
+			line += strings.Repeat(" ", columnGap) + padded(*c.cell(r), c.width)
+		}
+		w.line(line)
+	}
+}
+
+// treeColumn is a column beside the names.
+type treeColumn struct {
+	header string
+	cell   func(*treeRow) *string
+	width  int
+}
+
+// columns are those that any row has something in, and the width of the names.
+func (t treeRows) columns() (names int, columns []treeColumn) {
+	names = len("NAME")
+	all := [...]treeColumn{
+		{header: "STATUS", cell: func(r *treeRow) *string { return &r.status }},
+		{header: "AGE", cell: func(r *treeRow) *string { return &r.age }},
+		{header: "UID", cell: func(r *treeRow) *string { return &r.uid }},
+	}
+	for i := range t {
+		names = max(names, width(t[i].lead)+width(t[i].name))
+		for n := range all {
+			all[n].width = max(all[n].width, width(*all[n].cell(&t[i])))
+		}
+	}
+	for _, c := range all {
+		if c.width > 0 {
+			c.width = max(c.width, len(c.header))
+			columns = append(columns, c)
+		}
+	}
+	return names, columns
+}
+
+func padded(text string, to int) string { return text + strings.Repeat(" ", max(to-width(text), 0)) }
+
+// painted is the name, in colour where there is something to say of the object.
+func (r *treeRow) painted(s Style) string {
+	if r.status == "" {
+		return r.name
+	}
+	return s.paint(yellow, r.name[:r.known]) + r.name[r.known:]
+}
+
+// writeNarrow writes each row with what is known of it behind its name, and what does not
+// fit on lines below that keep the branches whole.
+func (t treeRows) writeNarrow(w *writer, limit int) {
+	for i := range t {
+		r := &t[i]
+		var known []string
+		for _, text := range []string{r.status, r.age, r.uid} {
+			if text != "" {
+				known = append(known, text)
+			}
+		}
+		text := ""
+		if len(known) > 0 {
+			text = " (" + strings.Join(known, ", ") + ")"
+		}
+		room := limit
+		if room > 0 {
+			room = max(room-width(r.lead), leastCell)
+		}
+		if room <= 0 || width(r.name)+width(text) <= room {
+			w.line(r.lead, r.painted(w.style), text)
+			continue
+		}
+		lead := r.lead
+		for _, line := range wrapText(r.name+text, room, width(r.under)-width(lead)) {
+			w.line(lead, line)
+			lead = r.under
+		}
+	}
+}
+
+// secondsOf is a time of a document in seconds since 1970; 0 where there is none.
+func secondsOf(text string) int64 {
+	var t metav1.Time
+	if err := t.UnmarshalQueryParameter(text); err != nil || t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
