@@ -92,6 +92,28 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+// TestHelpIsShort: the help of what only looks lists no more flags than its users need.
+func TestHelpIsShort(t *testing.T) {
+	const most = 12
+	root := cli.NewCommand("kubectl gc", genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
+	for _, path := range []string{"check", "doctor", "dry-run unserve", "explain", "graph", "rbac", "risk", "snapshot", "stuck", "version"} {
+		c, _, err := root.Find(strings.Fields(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.InitDefaultHelpFlag()
+		shown := 0
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && c.PersistentFlags().Lookup(f.Name) == nil && root.PersistentFlags().Lookup(f.Name) == nil {
+				shown++
+			}
+		})
+		if shown > most {
+			t.Errorf("%s --help lists %d flags, more than %d", path, shown, most)
+		}
+	}
+}
+
 // TestFormats: every command that answers does so in every format of kubectl.
 func TestFormats(t *testing.T) {
 	t.Chdir("../..")

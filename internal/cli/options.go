@@ -30,7 +30,7 @@ func newOptions(streams genericiooptions.IOStreams) *cobra.Command {
 			}
 			of, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 || of == root {
-				return unknownCommand(c, strings.Join(args, " "))
+				return unknownCommand(root, strings.Join(args, " "))
 			}
 			return showUnlisted(streams.Out, unlistedFlags(of))
 		},
