@@ -41,14 +41,14 @@ func TestWatch(t *testing.T) {
 	go func() {
 		ended <- typed(ctx, "stuck cm -n payments -w", genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard})
 	}()
-	cluster.Until(t, "it is said what is stuck", func() bool { return strings.Contains(out.String(), "configmap/lock") })
+	cluster.Until(t, "it is said what is stuck", func() bool { return strings.Contains(out.String(), "cm/lock") })
 	another := `{apiVersion: v1, kind: ConfigMap, metadata: {name: another, namespace: payments, finalizers: [example.com/hold]}}`
 	for _, args := range [][]string{{"create", "-f", "-"}, {"delete", "configmap/another", "-n", "payments", "--wait=false"}} {
 		if _, err := plane.Kubectl(t.Context(), []byte(another), args...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cluster.Until(t, "it is said that something has changed", func() bool { return strings.Contains(out.String(), "configmap/another") })
+	cluster.Until(t, "it is said that something has changed", func() bool { return strings.Contains(out.String(), "cm/another") })
 	interrupt()
 	if code := <-ended; code != 0 {
 		t.Errorf("exit code %d", code)
