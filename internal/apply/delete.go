@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
@@ -101,7 +102,7 @@ func (r *run) deleteOne(ctx context.Context, api engine.API, p *planned, policy 
 		return err
 	}
 	for tries := takings + len(seen.Owners); ; tries-- {
-		err := api.Delete(ctx, ref, engine.DeleteOptions(policy, ref.UID, pinned(now, policy)))
+		err := api.Delete(ctx, ref, r.options(policy, now))
 		if _, broken := errors.AsType[*backup.JournalError](err); broken {
 			return err
 		}
@@ -155,6 +156,17 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 		return nil, err
 	}
 	return now, nil
+}
+
+// options are those of the DELETE of a target in a version of it.
+func (r *run) options(policy engine.Policy, o *object.Object) metav1.DeleteOptions {
+	return deleteOptions(r.result, policy, o)
+}
+
+func deleteOptions(result *plan.Result, policy engine.Policy, o *object.Object) metav1.DeleteOptions {
+	options := engine.DeleteOptions(policy, o.UID, pinned(o, policy))
+	options.GracePeriodSeconds = result.Plan.Seed.GracePeriodSeconds
+	return options
 }
 
 // pinned is the resourceVersion that a DELETE names. An API server refuses every

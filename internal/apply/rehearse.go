@@ -32,27 +32,26 @@ func (r *run) rehearse(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	return ctx.Err()
 }
 
+// seen is an object as the plan has it.
+func (r *run) seen(ref object.Ref) *object.Object {
+	return r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+}
+
 // rehearseTargets rehearses the deletes of all targets.
 func (r *run) rehearseTargets(ctx context.Context, policy engine.Policy) error {
 	for _, p := range r.order {
-		if err := r.rehearse(ctx, p.write.Object, r.deleteOptions(p.write.Object, policy)); err != nil {
+		if err := r.rehearse(ctx, p.write.Object, r.options(policy, r.seen(p.write.Object))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deleteOptions are those of the DELETE of a target.
-func (r *run) deleteOptions(ref object.Ref, policy engine.Policy) metav1.DeleteOptions {
-	seen := r.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-	return engine.DeleteOptions(policy, ref.UID, pinned(seen, policy))
-}
-
 // rehearseCanary rehearses the first delete of a collection.
 func (r *run) rehearseCanary(ctx context.Context) error {
 	for _, p := range r.order {
 		if p.write.Deletes {
-			return r.rehearse(ctx, p.write.Object, r.deleteOptions(p.write.Object, engine.Background))
+			return r.rehearse(ctx, p.write.Object, r.options(engine.Background, r.seen(p.write.Object)))
 		}
 	}
 	return nil

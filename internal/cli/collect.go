@@ -57,10 +57,11 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			as long as nothing is other than planned. What the plan does not have is not done.
 			It may be interrupted, or killed, and run again at any point.
 
-			Protected objects stay, with all that they own, and the plan says so: the kinds that
-			--allow-protected names, what is annotated kubectl-gc.io/protect or
-			helm.sh/resource-policy: keep, and the namespaces of the system. With -n nothing
-			outside of the namespace is touched, objects without a namespace neither.
+			Protected objects stay, with all that they own, and the plan says so: kinds such as
+			PVCs and Namespaces, what is annotated kubectl-gc.io/protect or
+			helm.sh/resource-policy: keep, and the namespaces of the system; --unlock has some
+			of them go. With -n nothing outside of the namespace is touched, objects without a
+			namespace neither.
 
 			Strict rules, the default, and the only ones under which anything is deleted: an
 			owner is absent only if that is proven. Upstream rules show what the garbage collector of
@@ -95,6 +96,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	f.BoolVar(&l.reads, "reads", false, "Count reads among the steps.")
 	f.StringSliceVar(&l.fail.conditions, "fail-on", nil, failOnUsage+" Nothing is collected then.")
 	f.DurationVar(&l.patience, "patience", 15*time.Second, "Give up what has not come when nothing has happened for so long.")
+	usage.Seldom(f, "reads", "steps", "patience")
 	f.BoolVar(&l.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
 	return c
 }
@@ -203,7 +205,7 @@ func (l *collection) keeper() plan.Keeper {
 // collect asks, and carries the plan out.
 func (l *collection) collect(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
 	err := l.writing.Sure(c, args, l.streams, writing.Proposal{
-		Verb: "collect garbage", World: w, Result: result, Output: &l.output, Steps: l.steps, RequireComplete: l.requireComplete,
+		Verb: "collect garbage", Rehearse: func() ([]report.Answer, error) { return apply.TryCollect(c.Context(), w.Client, w.Snapshot, result) }, World: w, Result: result, Output: &l.output, Steps: l.steps, RequireComplete: l.requireComplete,
 	})
 	if err != nil {
 		return err

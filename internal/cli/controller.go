@@ -94,7 +94,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 		"Under strict rules: more than this share of all objects becoming garbage within a minute trips the safety limit, before any of them is deleted; 0 for no such limit.")
 	f.DurationVar(&k.o.SyncPeriod, "sync-period", 30*time.Second, "How often to ask which kinds there are.")
 	f.DurationVar(&k.o.AbsentGracePeriod, "absent-owner-grace-period", 40*time.Second, "Under strict rules: how long an owner has to stay absent before that counts.")
-	f.StringSliceVar(&k.allowed, "allow-protected", nil, "Delete objects of this kind although it is protected.")
+	f.StringSliceVar(&k.allowed, "unlock", nil, "Delete objects of this kind although it is protected.")
 	f.BoolVar(&k.check, "check-collector", true,
 		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
 	f.StringVar(&k.o.Address, "address", "127.0.0.1:8080", "Where to answer /healthz, /readyz, /metrics and /debug/graph; empty for nowhere.")
@@ -162,7 +162,7 @@ func (k *controllerCommand) parse(c *cobra.Command) error {
 	}
 	var err error
 	if k.o.Allow, err = policy.ParseKinds(k.allowed); err != nil {
-		return usage.Errorf(c, "--allow-protected: %w", err)
+		return usage.Errorf(c, "--unlock: %w", err)
 	}
 	if !k.cluster.Known() {
 		return usage.Errorf(c, "no cluster: give one with --kubeconfig, --server or $KUBECONFIG")

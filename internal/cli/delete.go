@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -12,26 +15,33 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// deletion is `delete`.
+// deletion is `delete`, and with that `dry-run delete`, which is the same up to the
+// question.
 type deletion struct {
 	streams         genericiooptions.IOStreams
-	cluster         source.Source
+	source          source.Source
 	targets         targets.Targets
 	output          output.Output
 	writing         writing.Writing
-	cascade         string
-	wait            bool
-	timeout, stall  time.Duration
+	asked           deleteRequest
+	steps, reads    bool
+	explore         int
+	exploreSeed     uint64
+	failOn          failOn
 	requireComplete bool
+
+	wait           bool
+	timeout, stall time.Duration
 }
 
 func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &deletion{streams: streams, cluster: source.New(config), targets: targets.Targets{Takes: true}}
+	d := newDeletion(streams, config)
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all)",
 		Short: "Delete, knowing what goes with it, and see that it does",
@@ -44,7 +54,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 			followed to its end and compared with the plan, object by object.
 
 			Refused as a whole, before anything is written: a plan above --max-deletes, and one
-			that takes something protected, be it with what you named.
+			that takes something protected, be it with what you named, unless --unlock names it.
 
 			Exit codes: 0 as planned; 3 gone, and something is not as predicted; 5 refused,
 			nothing was written; 6 deletes were sent and not all has finished.`),
@@ -55,8 +65,8 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 			# The plan, and the command that executes exactly this plan
 			kubectl gc delete deployment/web -n shop --dry-run
 
-			# A namespace: it and the PVCs in it are protected kinds, each is named
-			kubectl gc delete namespace/shop --allow-protected=Namespace,PersistentVolumeClaim,PersistentVolume
+			# A namespace, with the PVCs in it and their volumes: all of these are protected
+			kubectl gc delete namespace/shop --unlock=namespace,pvc,pv
 
 			# In the foreground, for no longer than a minute
 			kubectl gc delete statefulset db -n shop --cascade=foreground --timeout=1m`),
@@ -64,41 +74,89 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 		RunE:        func(c *cobra.Command, args []string) error { return d.run(c, args) },
 	}
 	f := c.Flags()
-	d.cluster.Cluster.AddFlags(f)
-	d.targets.AddFlags(f)
-	d.output.AddFlags(f)
-	d.output.AddSortFlag(f)
+	d.source.Cluster.AddFlags(f)
+	d.addFlags(f)
 	d.writing.AddFlags(f)
-	addCascadeFlag(f, &d.cascade)
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
 	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
 	f.DurationVar(&d.stall, "patience", 15*time.Second, "Ask whether anybody collects in the cluster when nothing has moved for so long.")
-	f.BoolVar(&d.requireComplete, "require-complete", false, "Refuse with exit code 4 when the plan depends on something that could not be read.")
+	usage.Seldom(f, "patience", "steps", "fail-on", "require-complete")
 	return c
 }
 
+func newDeletion(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *deletion {
+	return &deletion{
+		streams: streams, source: source.New(config), targets: targets.Targets{Takes: true}, output: output.Output{Own: output.PlanFormats},
+	}
+}
+
+// addFlags adds those that say what is deleted, how, and how that is shown.
+func (d *deletion) addFlags(f *pflag.FlagSet) {
+	d.targets.AddFlags(f)
+	f.BoolVar(&d.targets.IgnoreMissing, "ignore-not-found", false, "Pass over objects that are not there; when none is, there is nothing to do.")
+	d.output.AddFlags(f)
+	d.output.AddSortFlag(f)
+	d.asked.addFlags(f)
+	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
+	f.BoolVar(&d.reads, "reads", false, "Count reads among the steps.")
+	f.IntVar(&d.explore, "explore", plan.Usual, "Try this many other schedules and mark what depends on timing; 0 for none. By default a few, unless the delete can reach more than 2,000 objects.")
+	f.Uint64Var(&d.exploreSeed, "seed", usualSeed, "Where the schedules of --explore start.")
+	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage+" Nothing is deleted then.")
+	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
+	usage.Seldom(f, "reads", "explore", "seed")
+}
+
 func (d *deletion) run(c *cobra.Command, args []string) error {
-	policy := cascades[d.cascade]
-	if err := d.writing.Check(c); err != nil {
+	if err := d.check(c, args); err != nil {
 		return err
 	}
-	if err := d.targets.Check(c, args); err != nil {
+	w, result, err := d.foretell(c, args)
+	switch {
+	case errors.Is(err, targets.ErrNothingThere):
+		fmt.Fprintln(d.streams.ErrOut, "There is nothing to delete: no such object is there.")
+		return nil
+	case err != nil:
 		return err
 	}
-	w, result, err := foretell(c, &d.cluster, d.streams, &d.targets, args, policy, plan.Options{Explore: plan.Usual, Seed: usualSeed, NoSteps: true, OnlyNear: true, Guards: d.writing.Guards()})
-	if err != nil {
-		return err
-	}
-	err = d.writing.Sure(c, args, d.streams, writing.Proposal{Verb: "delete", World: w, Result: result, Output: &d.output, RequireComplete: d.requireComplete})
+	err = d.writing.Sure(c, args, d.streams, writing.Proposal{
+		Verb: "delete", World: w, Result: result, Output: &d.output, Steps: d.steps, RequireComplete: d.requireComplete,
+		FailOn: d.failOn.verdict,
+		Rehearse: func() ([]report.Answer, error) {
+			return apply.TryDelete(c.Context(), w.Client, w.Snapshot, result, d.asked.policy)
+		},
+	})
 	if err != nil {
 		return err
 	}
 	return d.writing.CarryOut(c, &d.output, d.streams, func(o apply.Options) (*report.Run, error) {
 		o.Wait, o.Timeout, o.Patience = d.wait, d.timeout, d.stall
-		run, err := apply.Delete(c.Context(), w.Client, w.Snapshot, result, policy, o)
+		run, err := apply.Delete(c.Context(), w.Client, w.Snapshot, result, d.asked.policy, o)
 		if run != nil && run.State == report.NotCollected {
 			run.Message += ": kubectl gc collect does it"
 		}
 		return run, err
 	})
+}
+
+// check reads the flags.
+func (d *deletion) check(c *cobra.Command, args []string) error {
+	if err := d.failOn.parse(); err != nil {
+		return usage.Errorf(c, "%w", err)
+	}
+	if d.explore < 0 && c.Flags().Changed("explore") {
+		return usage.Errorf(c, "--explore=%d: must not be negative", d.explore)
+	}
+	if d.source.UsesStdin() && d.targets.Files.UsesStdin() {
+		return usage.Errorf(c, "--from - and -f - cannot both read standard input")
+	}
+	if err := d.asked.check(c, d.streams.ErrOut); err != nil {
+		return err
+	}
+	if err := d.writing.Check(c); err != nil {
+		return err
+	}
+	if err := d.output.CheckWrites(c, !d.writing.OnlyShows()); err != nil {
+		return err
+	}
+	return d.targets.Check(c, args)
 }

@@ -4,16 +4,12 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
@@ -31,22 +27,9 @@ func newDryRun(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	return c
 }
 
-// dryRunDelete is `dry-run delete`.
-type dryRunDelete struct {
-	streams         genericiooptions.IOStreams
-	source          source.Source
-	targets         targets.Targets
-	output          output.Output
-	cascade         string
-	steps, reads    bool
-	explore         int
-	exploreSeed     uint64
-	failOn          failOn
-	requireComplete bool
-}
-
 func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	d := &dryRunDelete{streams: streams, source: source.New(config), targets: targets.Targets{Takes: true}, output: output.Output{Own: output.PlanFormats}}
+	d := newDeletion(streams, config)
+	d.writing.OnlyShow()
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) [--from DUMP]",
 		Short: "Show what a delete would take, orphan, keep, or get stuck on",
@@ -84,59 +67,30 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	}
 	f := c.Flags()
 	d.source.AddFlags(f)
-	d.targets.AddFlags(f)
-	d.output.AddFlags(f)
-	d.output.AddSortFlag(f)
-	addCascadeFlag(f, &d.cascade)
-	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
-	f.BoolVar(&d.reads, "reads", false, "Count reads among the steps.")
-	f.IntVar(&d.explore, "explore", plan.Usual, "Try this many other schedules and mark what depends on timing; 0 for none. By default a few, unless the delete can reach more than 2,000 objects.")
-	f.Uint64Var(&d.exploreSeed, "seed", usualSeed, "Where the schedules of --explore start.")
-	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage)
-	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read.")
+	d.addFlags(f)
+	d.writing.AddGuardFlags(f)
+	usage.Seldom(f, "max-deletes")
 	return c
-}
-
-func (d *dryRunDelete) run(c *cobra.Command, args []string) error {
-	if err := d.failOn.parse(); err != nil {
-		return usage.Errorf(c, "%w", err)
-	}
-	if d.explore < 0 && c.Flags().Changed("explore") {
-		return usage.Errorf(c, "--explore=%d: must not be negative", d.explore)
-	}
-	if d.source.UsesStdin() && d.targets.Files.UsesStdin() {
-		return usage.Errorf(c, "--from - and -f - cannot both read standard input")
-	}
-	if err := d.targets.Check(c, args); err != nil {
-		return err
-	}
-	w, result, err := foretell(c, &d.source, d.streams, &d.targets, args, cascades[d.cascade], plan.Options{
-		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.ForPeople() && !d.steps,
-	})
-	if err != nil {
-		return err
-	}
-	if err := d.output.ShowPlan(c, d.streams.Out, w.Snapshot, result.Plan, d.steps); err != nil {
-		return err
-	}
-	if err := d.failOn.verdict(result.Plan); err != nil {
-		return err
-	}
-	return exit.UnlessComplete(d.requireComplete, result.Plan.Complete)
 }
 
 // foretell plans a delete, and returns the world that the plan is of. Of a delete in the
 // background one namespace may say everything.
-func foretell(c *cobra.Command, from *source.Source, streams genericiooptions.IOStreams, t *targets.Targets, args []string, policy engine.Policy, o plan.Options) (of source.World, result *plan.Result, err error) {
-	from.Evidence = true
-	mayBeEnough := policy == engine.Background && o.Explore <= 0
-	err = t.Answer(c, streams, from, args, mayBeEnough, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
-		simulating := progress.Begin(c, streams.ErrOut, simulated(o.Explore))
+func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, result *plan.Result, err error) {
+	d.source.Evidence = true
+	o := plan.Options{
+		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.ForPeople() && !d.steps || !d.writing.OnlyShows(),
+		OnlyNear: d.source.Live(), Guards: d.writing.Guards(),
+	}
+	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0
+	err = d.targets.Answer(c, d.streams, &d.source, args, mayBeEnough, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
+		simulating := progress.Begin(c, d.streams.ErrOut, simulated(o.Explore))
 		defer simulating.End()
 		of = w
 		rest := ""
+		seed := plan.DeleteSeed(d.asked.policy, refs...)
+		seed.Grace = d.asked.period
 		var err error
-		result, err = w.Plan(c.Context(), plan.DeleteSeed(policy, refs...), o, func(p *report.Plan) bool {
+		result, err = w.Plan(c.Context(), seed, o, func(p *report.Plan) bool {
 			if part != nil {
 				rest = part.Plan(p)
 			}
@@ -157,13 +111,4 @@ func simulated(schedules int) string {
 		return "simulating the delete"
 	}
 	return fmt.Sprintf("simulating the delete, and %d other schedules", schedules)
-}
-
-// cascades are the policies by the values of --cascade.
-var cascades = map[string]engine.Policy{
-	"background": engine.Background, "foreground": engine.ForegroundPolicy, "orphan": engine.OrphanPolicy,
-}
-
-func addCascadeFlag(f *pflag.FlagSet, cascade *string) {
-	usage.AddChoice(f, cascade, "cascade", "background", "The propagation policy: background, foreground or orphan.", "background", "foreground", "orphan")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -34,7 +35,7 @@ type removal struct {
 func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	r := &removal{streams: streams, source: source.New(config), targets: targets.Targets{Takes: true}, output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
-		Use:   "remove-finalizer (TYPE/NAME | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
+		Use:   "remove-finalizer (TYPE/NAME… | TYPE NAME… | TYPE -l SELECTOR | TYPE --all-of-kind) FINALIZER… [--from DUMP]",
 		Short: "Free what is stuck, knowing what that releases",
 		Long: text(`
 			Remove finalizers from objects that are being deleted, knowing what that releases.
@@ -46,11 +47,12 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 			If the object has changed meanwhile, it is judged once more.
 
 			Finalizers are named one by one; there is no way to name all. Refused as a whole,
-			before anything is written, unless the flag is given that the refusal names:
-			objects that are not being deleted, the garbage collector's own finalizers, what
-			protects an object that is in use or may be, the clean-up of a CRD that has
-			instances or may have, the spec of a namespace that is not proven to be empty, and
-			the last pointer to something outside of the cluster.
+			before anything is written, unless it is unlocked: the garbage collector's own
+			finalizers (--unlock=gc), what protects an object that is in use or may be
+			(in-use), the clean-up of a CRD that has instances or may have (instances), the
+			spec of a namespace that is not proven to be empty (content), and the last pointer
+			to something outside of the cluster (leak). Objects that are not being deleted are
+			always refused.
 
 			Of a dump the plan is shown, and nothing else happens.`),
 		Example: templates.Examples(`
@@ -68,26 +70,22 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	r.source.AddFlags(f)
 	r.output.AddFlags(f)
 	r.output.AddSortFlag(f)
+	r.writing.Unlock, r.writing.Unlocks = r.allow.Unlock, finalizer.Unlocks()
 	r.writing.AddFlags(f)
 	r.targets.AddNamespaceFlags(f)
 	f.StringVarP(&r.targets.Selector, "selector", "l", "", "Of the type, the objects with these labels that are being deleted and have the finalizer.")
 	f.BoolVar(&r.targets.All, "all-of-kind", false, "Of the type, all objects that are being deleted and have the finalizer.")
-	f.BoolVar(&r.allow.Collector, "force-gc", false, "Take off orphan and foregroundDeletion.")
-	f.BoolVar(&r.allow.Protection, "force-protection", false, "Take off what protects an object that is in use, or may be.")
-	f.BoolVar(&r.allow.Cleanup, "force-cleanup", false, "Take off the clean-up of a CRD that has instances, or may have.")
-	f.BoolVar(&r.allow.Namespace, "force-namespace", false, "Finalize a namespace that has content, or may have.")
-	f.BoolVar(&r.allow.Leak, "accept-leak", false, "Take off the last pointer to something outside of the cluster.")
 	f.BoolVar(&r.steps, "steps", false, "Show the requests in their order.")
 	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own garbage collector then does, and compare it with the plan.")
 	f.DurationVar(&r.timeout, "timeout", time.Minute, "With --wait: how long.")
 	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: ask whether anybody collects in the cluster when nothing has moved for so long.")
+	usage.Seldom(f, "steps", "patience")
 	f.BoolVar(&r.requireComplete, "require-complete", false, "Refuse with exit code 4 when the plan depends on something that could not be read.")
 	return c
 }
 
 func (r *removal) run(c *cobra.Command, args []string) error {
-	names, err := r.check(c, args)
-	if err != nil {
+	if err := r.check(c, args); err != nil {
 		return err
 	}
 	r.source.Evidence = true
@@ -96,7 +94,7 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	refs, err := r.targets.Find(c, w, args[:1])
+	refs, names, err := r.find(c, w, args)
 	if err != nil {
 		return err
 	}
@@ -108,7 +106,7 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.sure(c, args, w, result); err != nil || w.Client == nil {
+	if err := r.sure(c, args, w, result); err != nil {
 		return err
 	}
 	return r.writing.CarryOut(c, &r.output, r.streams, func(o apply.Options) (*report.Run, error) {

@@ -7,49 +7,97 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/apply"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/policy"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// check reads the arguments: what is meant, and which finalizers.
-func (r *removal) check(c *cobra.Command, args []string) (names []string, err error) {
-	many := r.targets.Selector != "" || r.targets.All
+// check reads the flags, and refuses arguments that cannot name objects and finalizers.
+func (r *removal) check(c *cobra.Command, args []string) error {
+	many := r.many()
+	slashed := len(args) > 0 && strings.Contains(args[0], "/")
+	fewest := 2 // TYPE/NAME FINALIZER, or TYPE FINALIZER
+	if !many && !slashed {
+		fewest = 3
+	}
 	switch {
 	case len(args) == 0:
-		return nil, usage.Errorf(c, "which object? Give TYPE/NAME, or TYPE with -l or --all-of-kind")
-	case many && strings.Contains(args[0], "/"):
-		return nil, usage.Errorf(c, "%s is one object: no -l or --all-of-kind beside it", args[0])
+		return usage.Errorf(c, "which object? Give TYPE/NAME, or TYPE with -l or --all-of-kind")
+	case many && slashed:
+		return usage.Errorf(c, "%s is one object: no -l or --all-of-kind beside it", args[0])
 	case r.targets.Selector != "" && r.targets.All:
-		return nil, usage.Errorf(c, "-l and --all-of-kind exclude each other")
-	case !many && !strings.Contains(args[0], "/"):
-		return nil, usage.Errorf(c, "which %s? Give %s/NAME, -l or --all-of-kind", args[0], args[0])
+		return usage.Errorf(c, "-l and --all-of-kind exclude each other")
+	case !many && !slashed && (len(args) == 1 || len(args) == 2 && strings.Contains(args[1], "/")):
+		return usage.Errorf(c, "which %s? Give %s/NAME, -l or --all-of-kind", args[0], args[0])
 	case !many && r.targets.Namespaces.All:
-		return nil, usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
-	case len(args) == 1:
-		return nil, usage.Errorf(c, "which finalizers? Each is named in full; kubectl gc explain shows them")
+		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
+	case len(args) < fewest:
+		return usage.Errorf(c, "which finalizers? Each is named in full; kubectl gc explain shows them")
 	case !r.source.Live() && (r.writing.Digest != "" || r.wait):
-		return nil, usage.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
+		return usage.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
+	case !r.source.Live() && r.writing.Rehearses():
+		return usage.Errorf(c, "--dry-run=server asks an API server, and a dump has none: leave it out")
 	}
-	for _, name := range args[1:] {
+	if err := r.output.CheckWrites(c, r.source.Live() && !r.writing.OnlyShows()); err != nil {
+		return err
+	}
+	return r.writing.Check(c)
+}
+
+// many reports whether a selection is meant.
+func (r *removal) many() bool { return r.targets.Selector != "" || r.targets.All }
+
+// find splits the arguments into objects and finalizers, and finds the objects. The last
+// argument is a finalizer, the first ones name an object; what is between is a finalizer
+// from that on which one of the objects has, or which cannot be the name of an object.
+func (r *removal) find(c *cobra.Command, w source.World, args []string) (objects []object.Ref, names []string, err error) {
+	first := 1
+	if !r.many() && !strings.Contains(args[0], "/") {
+		first = 2
+	}
+	if objects, err = r.targets.Find(c, w, args[:first]); err != nil {
+		return nil, nil, err
+	}
+	for !r.many() && first < len(args)-1 && !r.isFinalizer(w, objects, args, args[first]) {
+		first++
+		if objects, err = r.targets.Find(c, w, args[:first]); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, name := range args[first:] {
 		if name == "" || strings.ContainsAny(name, "*?[]{}, ") {
-			return nil, usage.Errorf(c, "%q: finalizers are named one by one, without patterns", name)
+			return nil, nil, usage.Errorf(c, "%q: finalizers are named one by one, without patterns", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	if err := r.output.CheckWrites(c, r.source.Live() && !r.writing.OnlyShows()); err != nil {
-		return nil, err
+	return objects, names, nil
+}
+
+// isFinalizer reports whether an argument behind objects is a finalizer, and no further
+// object.
+func (r *removal) isFinalizer(w source.World, objects []object.Ref, args []string, arg string) bool {
+	for _, ref := range objects {
+		if has, _ := finalizer.Has(w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name), arg); has {
+			return true
+		}
 	}
-	return names, r.writing.Check(c)
+	kind, _, slashed := strings.Cut(arg, "/")
+	if !strings.Contains(args[0], "/") {
+		return slashed // TYPE NAME NAME…
+	}
+	_, err := targets.FindResource(w.Snapshot, kind)
+	return !slashed || err != nil
 }
 
 // choose finds the objects. Of a selection those are meant that are stuck on one of
@@ -60,7 +108,7 @@ func (r *removal) choose(w source.World, refs []object.Ref, names []string) ([]*
 	for _, ref := range refs {
 		o := w.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 		switch {
-		case r.targets.Selector == "" && !r.targets.All:
+		case !r.many():
 		case len(present(o, names)) == 0:
 			without++
 			continue
@@ -97,14 +145,14 @@ func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Objec
 	for i, o := range objects {
 		refs[i] = o.Ref
 		asked := names
-		if len(objects) > 1 || r.targets.All || r.targets.Selector != "" {
+		if r.many() {
 			asked = present(o, names)
 		}
 		refusals = append(refusals, finalizer.Judge(w.Snapshot, o, asked, r.allow)...)
 	}
 	defer progress.Begin(c, r.streams.ErrOut, "simulating the removal").End()
 	result, err := w.Plan(c.Context(), plan.RemoveFinalizerSeed(names, refs...), plan.Options{
-		Explore: plan.Usual, Seed: usualSeed, NoSteps: r.output.ForPeople() && !r.steps, OnlyNear: r.source.Live(), Guards: append(r.writing.Guards(), r.allowed()...),
+		Explore: plan.Usual, Seed: usualSeed, NoSteps: r.output.ForPeople() && !r.steps, OnlyNear: r.source.Live(), Guards: r.writing.Guards(),
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -118,42 +166,37 @@ func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Objec
 // every one of them. Nobody says yes to what is not listed.
 const manyTargets = 100
 
-// sure shows the plan and returns nil if it may be carried out, or if it was only to
-// be shown.
+// sure shows the plan and returns nil if it may be carried out.
 func (r *removal) sure(c *cobra.Command, args []string, w source.World, result *plan.Result) error {
 	p := result.Plan
 	if r.output.Format == "" && len(p.Seed.Targets) > manyTargets {
 		r.output.Format = "wide"
 	}
-	refused := refusalOfFinalizers(p)
-	if w.Client != nil && refused == nil {
-		return r.writing.Sure(c, args, r.streams, writing.Proposal{
-			Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps, RequireComplete: r.requireComplete,
-			Refused: r.protects(w, p), Notes: warnings(p),
-		})
-	}
-	if refused != nil {
-		p.Digest = "" // nobody can confirm it
-	}
-	if err := r.output.ShowPlan(c, r.streams.Out, w.Snapshot, p, r.steps); err != nil {
-		return err
-	}
-	if refused != nil {
-		return refused
-	}
-	return exit.UnlessComplete(r.requireComplete, p.Complete)
+	return r.writing.Sure(c, args, r.streams, writing.Proposal{
+		Verb: "remove finalizers", World: w, Result: result, Output: &r.output, Steps: r.steps, RequireComplete: r.requireComplete,
+		Obstacles: append(mustStay(p), r.protects(w, p)...), Removes: removes(p), Notes: warnings(p),
+		Rehearse: func() ([]report.Answer, error) { return apply.TryRemoving(c.Context(), w.Client, result) },
+	})
 }
 
-// refusalOfFinalizers is the error of a plan that takes off what must stay.
-func refusalOfFinalizers(p *report.Plan) error {
-	if len(p.Refusals) == 0 {
-		return nil
+// mustStay are the finalizers that must not be taken off.
+func mustStay(p *report.Plan) []report.Obstacle {
+	var list []report.Obstacle
+	for _, r := range p.Refusals {
+		list = writing.Gather(list, report.Obstacle{
+			Reason: r.Reason, Finalizer: r.Finalizer, Message: r.Message, Unlock: strings.TrimPrefix(r.LiftedBy, "--unlock="),
+		}, r.Object)
 	}
-	first, more := p.Refusals[0], ""
-	if n := len(p.Refusals); n > 1 {
-		more = fmt.Sprintf(", and %d more like that", n-1)
+	return list
+}
+
+// removes is how many finalizers go.
+func removes(p *report.Plan) int {
+	n := 0
+	for _, f := range p.Finalizers {
+		n += f.Objects
 	}
-	return exit.Refusedf("finalizer %s of %s: %s%s", first.Finalizer, first.Object.ShortName(), first.Message, more)
+	return n
 }
 
 // warnings are what is lost without the finalizers.
@@ -167,33 +210,20 @@ func warnings(p *report.Plan) []string {
 	return notes
 }
 
-// allowed are the flags that lift a refusal, for the digest.
-func (r *removal) allowed() []string {
-	var list []string
-	for name, is := range map[string]bool{
-		"force-gc": r.allow.Collector, "force-protection": r.allow.Protection, "force-cleanup": r.allow.Cleanup,
-		"force-namespace": r.allow.Namespace, "accept-leak": r.allow.Leak,
-	} {
-		if is {
-			list = append(list, name)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// protects refuses a plan whose targets are protected. They are being deleted already, so
+// protects are the targets that must be left alone. They are being deleted already, so
 // that their kind does not protect them; what their owner or Helm has written on them,
 // does.
-func (r *removal) protects(w source.World, p *report.Plan) error {
+func (r *removal) protects(w source.World, p *report.Plan) []report.Obstacle {
+	gone := policy.Deletes(p.Consequences)
+	var list []report.Obstacle
 	for _, t := range p.Seed.Targets {
 		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)
-		if o == nil {
-			continue
+		if o == nil || slices.Contains(gone, t) {
+			continue // what goes is looked at with everything else
 		}
 		if why, protected := r.writing.Policy.Check(o); protected && why != reason.ProtectedKind {
-			return exit.Refusedf("%s is protected: %s", o.Ref, why)
+			list = writing.Gather(list, writing.Protected(o.Ref, why), t)
 		}
 	}
-	return nil
+	return list
 }

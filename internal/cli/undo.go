@@ -31,6 +31,8 @@ type undoing struct {
 	cluster     source.Cluster
 	output      output.Output
 	confirm     writing.Confirm
+	backups     writing.BackupDir
+	list        bool
 	skipRefused bool
 	assumeSame  bool
 	memory      usage.Size
@@ -39,11 +41,12 @@ type undoing struct {
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	u := &undoing{streams: streams, cluster: source.Cluster{Config: config}}
 	c := &cobra.Command{
-		Use:   "undo BUNDLE",
+		Use:   "undo (NAME | PATH | latest | --list)",
 		Short: "Restore from a backup",
 		Long: text(`
 			Restore what delete, collect or remove-finalizer took, from the backup that they
-			made: the directory that their summary names.
+			made: its name or its path, or latest for the newest one of this cluster. --list
+			shows which there are.
 
 			What others are built on comes first, workloads last, and what refers to an owner
 			gets its new uid. A reference to an owner that is not there is left out and
@@ -62,13 +65,15 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			What does not come back: the old uids, what was outside of the cluster, and Secrets
 			unless they were kept with --backup-secrets.`),
 		Example: templates.Examples(`
-			# What would come back, and the command that does it
-			kubectl gc undo ~/.local/state/kubectl-gc/backups/20261121T221724Z-1ac5b9a2 --dry-run
+			# Which backups are there?
+			kubectl gc undo --list
+
+			# What would come back of the last run, and the command that does it
+			kubectl gc undo latest --dry-run
 
 			# Bring it back
-			kubectl gc undo ~/.local/state/kubectl-gc/backups/20261121T221724Z-1ac5b9a2`),
+			kubectl gc undo 20261121T221724Z-1ac5b9a2`),
 		Annotations: map[string]string{Live: "yes"},
-		Args:        oneBundle,
 		RunE:        func(c *cobra.Command, args []string) error { return u.run(c, args) },
 	}
 	f := c.Flags()
@@ -78,18 +83,21 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.BoolVar(&u.assumeSame, "assume-same-cluster", false, "Go on although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
 	f.Var(&u.memory, "max-memory", "Memory that reading the backup may take, beside 1 KB for each object, and 24 KB for each that is restored (default 300M).")
+	u.backups.AddFlag(f)
+	f.BoolVar(&u.list, "list", false, "List the backups there are, the newest first.")
 	u.cluster.AddRateFlags(f)
 	return c
 }
 
-func oneBundle(c *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usage.Errorf(c, "which backup? Give its directory")
-	}
-	return nil
-}
-
 func (u *undoing) run(c *cobra.Command, args []string) error {
+	switch {
+	case u.list && len(args) == 0:
+		return u.showList(c)
+	case u.list:
+		return usage.Errorf(c, "--list shows all backups: no %s beside it", args[0])
+	case len(args) != 1:
+		return usage.Errorf(c, "which backup? Give its name or path, or latest; --list shows those there are")
+	}
 	client, err := u.cluster.Connect(c)
 	if err != nil {
 		return err
@@ -98,7 +106,11 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	planned, err := u.plan(c, client, id, args[0])
+	path, err := u.bundle(args[0], id)
+	if err != nil {
+		return err
+	}
+	planned, err := u.plan(c, client, id, path)
 	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
 		return exit.Refusedf("%v\n--assume-same-cluster goes on, if you are sure that it is", unknown)
 	} else if err != nil {
@@ -108,6 +120,14 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	nothing := len(document.Steps) == 0
 	if nothing || u.output.ForPeople() || u.confirm.OnlyShows() {
 		if err := u.show(c, document); err != nil || nothing {
+			return err
+		}
+	}
+	if args[0] == latest {
+		args = []string{path} // another one may be the newest by then
+	}
+	if u.confirm.Rehearses() {
+		if err := u.rehearse(c, planned); err != nil {
 			return err
 		}
 	}
@@ -170,6 +190,18 @@ func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
 	return exit.Refusedf("%v\n--skip-refused goes on without them", refused)
 }
 
+// rehearse has the server try everything, and says what it answers.
+func (u *undoing) rehearse(c *cobra.Command, planned *backup.Undo) error {
+	err := planned.Try(c.Context())
+	if refused, ok := errors.AsType[*backup.TryError](err); ok {
+		return &exit.Error{Code: exit.Failed, Message: refused.Error()}
+	}
+	if err == nil {
+		fmt.Fprintln(u.streams.ErrOut, "The API server tried every step that can be tried, and would accept them all.")
+	}
+	return err
+}
+
 func (u *undoing) show(c *cobra.Command, document *report.Undo) error {
 	return u.output.Show(c, u.streams.Out, document, output.As(render.UndoText, document))
 }
@@ -179,12 +211,15 @@ func asked(id kube.Identity, document *report.Undo) report.Confirmation {
 	q := report.Confirmation{
 		Verb: "undo", Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID, Digest: document.Digest,
 	}
+	objects := map[report.Ref]bool{}
 	for i := range document.Steps {
 		s := &document.Steps[i]
+		objects[s.Object] = true
 		q.Add(report.ConsequenceCount{
 			APIVersion: s.Object.APIVersion, Kind: s.Object.Kind, Change: report.Change(s.Verb), Certainty: report.Sure,
 		})
 	}
+	q.Restores = len(objects)
 	return q
 }
 

@@ -19,9 +19,9 @@ func (j *judgement) consumers() {
 	}
 	switch {
 	case len(users) > 0:
-		j.refuse(reason.ConsumerExists, j.allow.Protection, ForceProtection, users, counted(len(users)))
+		j.refuse(reason.ConsumerExists, j.allow.Protection, UnlockProtection, users, counted(len(users)))
 	case unseen != "":
-		j.refuse(reason.ConsumerUnknown, j.allow.Protection, ForceProtection, nil, unseen)
+		j.refuse(reason.ConsumerUnknown, j.allow.Protection, UnlockProtection, nil, unseen)
 	}
 }
 

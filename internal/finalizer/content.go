@@ -22,7 +22,7 @@ func (j *judgement) content() {
 		}
 	}
 	if len(there) > 0 {
-		j.refuse(reason.NamespaceNotEmpty, j.allow.Namespace, ForceNamespace, there, counted(len(there)))
+		j.refuse(reason.NamespaceNotEmpty, j.allow.Namespace, UnlockNamespace, there, counted(len(there)))
 		return
 	}
 	var gaps []string
@@ -42,7 +42,7 @@ func (j *judgement) content() {
 		if left := len(gaps) - most; left > 0 {
 			detail += fmt.Sprintf("; and %d more", left)
 		}
-		j.refuse(reason.NamespaceContentUnknown, j.allow.Namespace, ForceNamespace, nil, detail)
+		j.refuse(reason.NamespaceContentUnknown, j.allow.Namespace, UnlockNamespace, nil, detail)
 	}
 }
 

@@ -29,7 +29,7 @@ func Document(refusals []Refusal) []report.Refusal {
 	for i := range refusals {
 		r := &refusals[i]
 		d := report.Refusal{
-			Object: report.RefOf(r.Object), Finalizer: r.Finalizer, Reason: string(r.Reason), LiftedBy: r.Lift, Message: r.Why(),
+			Object: report.RefOf(r.Object), Finalizer: r.Finalizer, Reason: string(r.Reason), LiftedBy: Flag(r.Lift), Message: r.Why(),
 		}
 		for _, b := range r.Because {
 			d.Because = append(d.Because, report.RefOf(b))

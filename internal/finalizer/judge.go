@@ -74,7 +74,7 @@ func (j *judgement) judge() {
 	switch ClassIn(j.finalizer, j.snap.Resources) {
 	case Collector:
 		k, _ := Of(j.finalizer)
-		j.refuse(reason.CollectorFinalizer, j.allow.Collector, ForceCollector, nil, "without it "+k.Without)
+		j.refuse(reason.CollectorFinalizer, j.allow.Collector, UnlockCollector, nil, "without it "+k.Without)
 	case Protection:
 		j.consumers()
 	case Cleanup:
@@ -83,7 +83,7 @@ func (j *judgement) judge() {
 		}
 	case Cloud:
 		k, _ := Of(j.finalizer)
-		j.refuse(reason.LeaksOutside, j.allow.Leak, AcceptLeak, nil, "what may stay behind: "+k.Without)
+		j.refuse(reason.LeaksOutside, j.allow.Leak, UnlockLeak, nil, "what may stay behind: "+k.Without)
 	case Operator, Unknown:
 	}
 }
@@ -91,7 +91,7 @@ func (j *judgement) judge() {
 // instances asks for the custom resources of a definition.
 func (j *judgement) instances() {
 	unknown := func(detail string) {
-		j.refuse(reason.InstancesUnknown, j.allow.Cleanup, ForceCleanup, nil, detail)
+		j.refuse(reason.InstancesUnknown, j.allow.Cleanup, UnlockCleanup, nil, detail)
 	}
 	d := j.o.Definition()
 	if d == nil {
@@ -105,7 +105,7 @@ func (j *judgement) instances() {
 		}
 	}
 	if len(there) > 0 {
-		j.refuse(reason.InstancesExist, j.allow.Cleanup, ForceCleanup, there, counted(len(there)))
+		j.refuse(reason.InstancesExist, j.allow.Cleanup, UnlockCleanup, there, counted(len(there)))
 		return
 	}
 	for _, r := range j.snap.Resources.All() {

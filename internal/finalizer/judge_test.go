@@ -126,45 +126,45 @@ func TestJudge(t *testing.T) {
 		{name: "somebody's", o: of("v1", "ConfigMap", "shop", "a", "lock"), take: "lock"},
 		{name: "not there", o: of("v1", "ConfigMap", "shop", "a", "x/y"), take: "x/z", want: "FinalizerNotThere"},
 		{name: "not being deleted", o: alive, take: "x/y", want: "NotBeingDeleted"},
-		{name: "orphan", o: of("v1", "ConfigMap", "shop", "a", "orphan"), take: "orphan", want: "CollectorFinalizer --force-gc"},
-		{name: "foregroundDeletion", o: of("v1", "ConfigMap", "shop", "a", "foregroundDeletion"), take: "foregroundDeletion", want: "CollectorFinalizer --force-gc"},
-		{name: "two at once", o: of("v1", "ConfigMap", "shop", "a", "orphan", "x/y"), take: "orphan,x/z", want: "CollectorFinalizer --force-gc; FinalizerNotThere"},
+		{name: "orphan", o: of("v1", "ConfigMap", "shop", "a", "orphan"), take: "orphan", want: "CollectorFinalizer gc"},
+		{name: "foregroundDeletion", o: of("v1", "ConfigMap", "shop", "a", "foregroundDeletion"), take: "foregroundDeletion", want: "CollectorFinalizer gc"},
+		{name: "two at once", o: of("v1", "ConfigMap", "shop", "a", "orphan", "x/y"), take: "orphan,x/z", want: "CollectorFinalizer gc; FinalizerNotThere"},
 
 		{name: "a PVC that nobody uses", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{pod("web", "logs")}, take: claimName},
-		{name: "a claim in use", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{pod("web", "data")}, take: claimName, want: "ConsumerExists --force-protection"},
-		{name: "a claim, and pods forbidden", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), open: lists{"pods"}, take: claimName, want: "ConsumerUnknown --force-protection"},
-		{name: "a claim, and a pod without volumes", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{of("v1", "Pod", "shop", "web")}, take: claimName, want: "ConsumerUnknown --force-protection"},
-		{name: "the name on another kind", o: of("v1", "ConfigMap", "shop", "data", claimName), take: claimName, want: "ConsumerUnknown --force-protection"},
+		{name: "a claim in use", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{pod("web", "data")}, take: claimName, want: "ConsumerExists in-use"},
+		{name: "a claim, and pods forbidden", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), open: lists{"pods"}, take: claimName, want: "ConsumerUnknown in-use"},
+		{name: "a claim, and a pod without volumes", o: of("v1", "PersistentVolumeClaim", "shop", "data", claimName), others: []*object.Object{of("v1", "Pod", "shop", "web")}, take: claimName, want: "ConsumerUnknown in-use"},
+		{name: "the name on another kind", o: of("v1", "ConfigMap", "shop", "data", claimName), take: claimName, want: "ConsumerUnknown in-use"},
 
-		{name: "a bound volume", o: volume("Bound", "data"), others: []*object.Object{claim("u-claim")}, take: volumeName, want: "ConsumerExists --force-protection"},
+		{name: "a bound volume", o: volume("Bound", "data"), others: []*object.Object{claim("u-claim")}, take: volumeName, want: "ConsumerExists in-use"},
 		{name: "a volume whose claim has gone", o: volume("Bound", "data"), take: volumeName},
 		{name: "a volume of another claim of that name", o: volume("Released", "data"), others: []*object.Object{claim("u-other")}, take: volumeName},
-		{name: "a volume, and claims forbidden", o: volume("Bound", "data"), open: lists{"persistentvolumeclaims"}, take: volumeName, want: "ConsumerUnknown --force-protection"},
+		{name: "a volume, and claims forbidden", o: volume("Bound", "data"), open: lists{"persistentvolumeclaims"}, take: volumeName, want: "ConsumerUnknown in-use"},
 		{name: "a volume without a PVC", o: volume("Available", ""), take: volumeName},
-		{name: "a bound volume that does not say to whom", o: volume("Bound", ""), take: volumeName, want: "ConsumerUnknown --force-protection"},
-		{name: "a volume without a phase", o: volume("", "data"), take: volumeName, want: "ConsumerUnknown --force-protection"},
+		{name: "a bound volume that does not say to whom", o: volume("Bound", ""), take: volumeName, want: "ConsumerUnknown in-use"},
+		{name: "a volume without a phase", o: volume("", "data"), take: volumeName, want: "ConsumerUnknown in-use"},
 
-		{name: "a pod whose Job runs", o: jobPod(), others: []*object.Object{job(false)}, take: jobName, want: "ConsumerExists --force-protection"},
+		{name: "a pod whose Job runs", o: jobPod(), others: []*object.Object{job(false)}, take: jobName, want: "ConsumerExists in-use"},
 		{name: "a pod whose Job is finished", o: jobPod(), others: []*object.Object{job(true)}, take: jobName},
 		{name: "a pod whose Job has gone", o: jobPod(), take: jobName},
-		{name: "a pod, and Jobs forbidden", o: jobPod(), open: lists{"jobs.batch"}, take: jobName, want: "ConsumerUnknown --force-protection"},
+		{name: "a pod, and Jobs forbidden", o: jobPod(), open: lists{"jobs.batch"}, take: jobName, want: "ConsumerUnknown in-use"},
 		{name: "a pod of nobody", o: bare, take: jobName},
 
-		{name: "a class of which nothing is listed", o: of("storage.k8s.io/v1", "VolumeAttributesClass", "", "fast", "kubernetes.io/vac-protection"), take: "kubernetes.io/vac-protection", want: "ConsumerUnknown --force-protection"},
+		{name: "a class of which nothing is listed", o: of("storage.k8s.io/v1", "VolumeAttributesClass", "", "fast", "kubernetes.io/vac-protection"), take: "kubernetes.io/vac-protection", want: "ConsumerUnknown in-use"},
 
 		{name: "a CRD without instances", o: definition(), take: crdName},
-		{name: "a CRD with instances", o: definition(), others: []*object.Object{of("example.com/v1", "Cart", "shop", "one")}, take: crdName, want: "InstancesExist --force-cleanup"},
-		{name: "a CRD, and instances forbidden", o: definition(), open: lists{"carts.example.com"}, take: crdName, want: "InstancesUnknown --force-cleanup"},
+		{name: "a CRD with instances", o: definition(), others: []*object.Object{of("example.com/v1", "Cart", "shop", "one")}, take: crdName, want: "InstancesExist instances"},
+		{name: "a CRD, and instances forbidden", o: definition(), open: lists{"carts.example.com"}, take: crdName, want: "InstancesUnknown instances"},
 
 		{name: "an empty namespace", o: namespace("kubernetes"), take: "kubernetes"},
-		{name: "a namespace with content", o: namespace("kubernetes"), others: []*object.Object{of("v1", "ConfigMap", "shop", "a")}, take: "kubernetes", want: "NamespaceNotEmpty --force-namespace"},
-		{name: "a namespace, and one kind forbidden", o: namespace("kubernetes"), open: lists{"leases.coordination.k8s.io"}, take: "kubernetes", want: "NamespaceContentUnknown --force-namespace"},
+		{name: "a namespace with content", o: namespace("kubernetes"), others: []*object.Object{of("v1", "ConfigMap", "shop", "a")}, take: "kubernetes", want: "NamespaceNotEmpty content"},
+		{name: "a namespace, and one kind forbidden", o: namespace("kubernetes"), open: lists{"leases.coordination.k8s.io"}, take: "kubernetes", want: "NamespaceContentUnknown content"},
 		{name: "a namespace, and a group that is not discovered", o: namespace("kubernetes"),
-			missing: []snapshot.Missing{{GroupVersion: "metrics.k8s.io/v1beta1", Why: "no endpoints"}}, take: "kubernetes", want: "NamespaceContentUnknown --force-namespace"},
+			missing: []snapshot.Missing{{GroupVersion: "metrics.k8s.io/v1beta1", Why: "no endpoints"}}, take: "kubernetes", want: "NamespaceContentUnknown content"},
 		{name: "a namespace without the token", o: namespace(), take: "kubernetes", want: "FinalizerNotThere"},
 
-		{name: "a load balancer", o: of("v1", "Service", "shop", "web", "service.kubernetes.io/load-balancer-cleanup"), take: "service.kubernetes.io/load-balancer-cleanup", want: "LeaksOutside --accept-leak"},
-		{name: "a disk that is attached", o: of("v1", "PersistentVolume", "", "disk", "external-attacher/csi-example-com"), take: "external-attacher/csi-example-com", want: "LeaksOutside --accept-leak"},
+		{name: "a load balancer", o: of("v1", "Service", "shop", "web", "service.kubernetes.io/load-balancer-cleanup"), take: "service.kubernetes.io/load-balancer-cleanup", want: "LeaksOutside leak"},
+		{name: "a disk that is attached", o: of("v1", "PersistentVolume", "", "disk", "external-attacher/csi-example-com"), take: "external-attacher/csi-example-com", want: "LeaksOutside leak"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			snap := world(t, tt.missing, tt.open, append(tt.others, tt.o)...)
@@ -195,16 +195,16 @@ func TestJudge(t *testing.T) {
 func liftedBy(refusals []string) finalizer.Allow {
 	text := strings.Join(refusals, " ")
 	return finalizer.Allow{
-		Collector: strings.Contains(text, "--force-gc"), Protection: strings.Contains(text, "--force-protection"),
-		Cleanup: strings.Contains(text, "--force-cleanup"), Namespace: strings.Contains(text, "--force-namespace"),
-		Leak: strings.Contains(text, "--accept-leak"),
+		Collector: strings.Contains(text, "gc"), Protection: strings.Contains(text, "in-use"),
+		Cleanup: strings.Contains(text, "instances"), Namespace: strings.Contains(text, "content"),
+		Leak: strings.Contains(text, "leak"),
 	}
 }
 
 // without is every flag that the refusals do not ask for.
 func without(refusals []string) []string {
 	var rest []string
-	for _, flag := range []string{"--force-gc", "--force-protection", "--force-cleanup", "--force-namespace", "--accept-leak"} {
+	for _, flag := range []string{"gc", "in-use", "instances", "content", "leak"} {
 		if !strings.Contains(strings.Join(refusals, " "), flag) {
 			rest = append(rest, flag)
 		}

@@ -2,6 +2,7 @@ package finalizer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -9,21 +10,40 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// Allow is what a user has lifted. The zero value lifts nothing.
-type Allow struct {
-	// Collector is --force-gc, Protection --force-protection, Cleanup
-	// --force-cleanup, Namespace --force-namespace, Leak --accept-leak.
-	Collector, Protection, Cleanup, Namespace, Leak bool
+// Allow is what a user has unlocked. The zero value unlocks nothing.
+type Allow struct{ Collector, Protection, Cleanup, Namespace, Leak bool }
+
+// What unlocks a finalizer.
+const (
+	// UnlockCollector: those of the garbage collector itself.
+	UnlockCollector = "gc"
+	// UnlockProtection: what protects an object that is in use, or may be.
+	UnlockProtection = "in-use"
+	// UnlockCleanup: the clean-up of a CRD that has instances, or may have.
+	UnlockCleanup = "instances"
+	// UnlockNamespace: the spec of a namespace that has content, or may have.
+	UnlockNamespace = "content"
+	// UnlockLeak: the last pointer to something outside of the cluster.
+	UnlockLeak = "leak"
+)
+
+// Unlocks lists them.
+func Unlocks() []string {
+	return []string{UnlockCollector, UnlockProtection, UnlockCleanup, UnlockNamespace, UnlockLeak}
 }
 
-// The flags that lift refusals.
-const (
-	ForceCollector  = "--force-gc"
-	ForceProtection = "--force-protection"
-	ForceCleanup    = "--force-cleanup"
-	ForceNamespace  = "--force-namespace"
-	AcceptLeak      = "--accept-leak"
-)
+// Unlock lifts one of them, and reports whether there is one of that name.
+func (a *Allow) Unlock(name string) bool {
+	lifts := map[string]*bool{
+		UnlockCollector: &a.Collector, UnlockProtection: &a.Protection, UnlockCleanup: &a.Cleanup,
+		UnlockNamespace: &a.Namespace, UnlockLeak: &a.Leak,
+	}
+	is, known := lifts[name]
+	if known {
+		*is = true
+	}
+	return known
+}
 
 // Refusal is a finalizer that must not be taken off an object. It is an error.
 type Refusal struct {
@@ -34,7 +54,7 @@ type Refusal struct {
 	Because []object.Ref
 	// Detail says more, as what could not be listed.
 	Detail string
-	// Lift is the flag that lifts the refusal; empty when none does.
+	// Lift is the value of --unlock that lifts the refusal; empty when none does.
 	Lift string
 }
 
@@ -42,7 +62,7 @@ type Refusal struct {
 func (r *Refusal) Error() string {
 	text := fmt.Sprintf("%s: finalizer %s: %s", r.Object, r.Finalizer, r.Why())
 	if r.Lift != "" {
-		text += " (" + r.Lift + " takes it off all the same)"
+		text += " (" + Flag(r.Lift) + " takes it off all the same)"
 	}
 	return text
 }
@@ -64,4 +84,13 @@ func (r *Refusal) Why() string {
 		text += ": " + r.Detail
 	}
 	return text
+}
+
+// Flag is the flag with which something is unlocked; empty for nothing.
+func Flag(names ...string) string {
+	names = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(names))), func(name string) bool { return name == "" })
+	if len(names) == 0 {
+		return ""
+	}
+	return "--unlock=" + strings.Join(names, ",")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -22,6 +23,8 @@ type Targets struct {
 	// Labels and Fields are -l and --field-selector.
 	Labels, Fields     string
 	All, AllNamespaces bool
+	// IgnoreNotFound leaves out what is not there.
+	IgnoreNotFound bool
 }
 
 // Resolve finds the objects that are meant, as kubectl does, and reads them: what a
@@ -36,7 +39,7 @@ func (c *Client) Resolve(ctx context.Context, t Targets) ([]*object.Object, erro
 	if err != nil {
 		return nil, err
 	}
-	infos, err := resource.NewBuilder(unlimited{c.getter, c.config, ctx}).
+	found := resource.NewBuilder(unlimited{c.getter, c.config, ctx}).
 		Unstructured().
 		ContinueOnError().
 		NamespaceParam(namespace).DefaultNamespace().
@@ -48,7 +51,11 @@ func (c *Client) Resolve(ctx context.Context, t Targets) ([]*object.Object, erro
 		ResourceTypeOrNameArgs(false, t.Args...).
 		Latest().
 		Flatten().
-		Do().Infos()
+		Do()
+	if t.IgnoreNotFound {
+		found.IgnoreErrors(apierrors.IsNotFound)
+	}
+	infos, err := found.Infos()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -22,6 +22,9 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 	h := sha256.New()
 	fields(h, "v3", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
 	fields(h, append([]string{"guards"}, guards...)...)
+	if seed.Grace != nil {
+		fields(h, "grace", strconv.FormatInt(*seed.Grace, 10))
+	}
 	fields(h, append([]string{"finalizers"}, seed.Finalizers...)...)
 	touched := map[string]bool{}
 	for _, t := range p.Seed.Targets {

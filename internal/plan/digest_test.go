@@ -151,7 +151,7 @@ func TestDigestOfRequests(t *testing.T) {
 		"x/y of d":       digest(live("x/y"), plan.Options{}),
 		"b":              digest(b, plan.Options{}),
 		"without a copy": digest(b, plan.Options{Guards: []string{"no-backup"}}),
-		"protected":      digest(b, plan.Options{Guards: []string{"allow-protected"}}),
+		"protected":      digest(b, plan.Options{Guards: []string{"unlock"}}),
 		"gone":           digest(b, plan.Options{Controller: runs(map[string]string{"x/runs": "gone"})}),
 	} {
 		if other, same := seen[d]; same {

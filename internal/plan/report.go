@@ -30,7 +30,7 @@ func (s *simulation) report(ctx context.Context, all outcome.Outcomes) (*report.
 		APIVersion: report.APIVersion, Kind: "Plan",
 		Source:  SourceOf(s.snap),
 		Rules:   s.options.Rules.String(),
-		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
+		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), GracePeriodSeconds: s.seed.Grace, Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
 		Effects: s.effects(concerned),
 		Steps:   []report.Step{},
 		Stuck:   s.stuck(),

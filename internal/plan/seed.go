@@ -21,6 +21,9 @@ type Seed struct {
 	Verb    Verb
 	Policy  engine.Policy
 	Targets []object.Ref
+	// Grace is the grace period in seconds that Delete asks for; nil for that of each
+	// object. Only pods have one.
+	Grace *int64
 	// Finalizers are those that RemoveFinalizer takes off.
 	Finalizers []string
 }

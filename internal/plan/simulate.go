@@ -356,7 +356,7 @@ func (s *simulation) applySeed(ctx context.Context) error {
 			tr := s.tracks.Of(target)
 			tr.Target = true
 			s.recorder.as(outcome.ActorUser, string(reason.Requested), func() {
-				tr.Refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy})
+				tr.Refused = s.recorder.Delete(ctx, target.Ref, metav1.DeleteOptions{PropagationPolicy: &policy, GracePeriodSeconds: s.seed.Grace})
 			})
 		})
 	}

@@ -16,30 +16,48 @@ import (
 // Upstream: api/core/v1/types.go NamespaceNodeLease.
 var namespaces = []string{"kube-system", "kube-public", "kube-node-lease", "default"}
 
-// kinds are protected unless they are allowed: each stands for more than itself,
-// be it all objects of a namespace or type, a machine, a disk, or the admission
+// guarded is a kind that is protected unless it is unlocked: it stands for more than
+// itself, be it all objects of a namespace or type, a machine, a disk, or the admission
 // of every other request.
-var kinds = []schema.GroupKind{
-	object.Namespace.GroupKind,
-	object.Node.GroupKind,
-	object.PV.GroupKind,
-	object.PVC.GroupKind,
-	object.MutatingAdmissionPolicy.GroupKind,
-	object.MutatingAdmissionPolicyBinding.GroupKind,
-	object.MutatingWebhookConfiguration.GroupKind,
-	object.ValidatingAdmissionPolicy.GroupKind,
-	object.ValidatingAdmissionPolicyBinding.GroupKind,
-	object.ValidatingWebhookConfiguration.GroupKind,
-	object.CRD.GroupKind,
-	object.APIService.GroupKind,
-	object.StorageClass.GroupKind,
+type guarded struct {
+	object.Kind
+	// name is how we write what unlocks it, alias another name that kubectl takes.
+	name, alias string
 }
 
-// KindNames lists the protected kinds.
+var kinds = []guarded{
+	{object.Namespace, "namespace", "ns"},
+	{object.Node, "node", "no"},
+	{object.PV, "pv", "pv"},
+	{object.PVC, "pvc", "pvc"},
+	{object.CRD, "crd", "crds"},
+	{object.APIService, "apiservice", ""},
+	{object.StorageClass, "storageclass", "sc"},
+	{object.MutatingAdmissionPolicy, "mutatingadmissionpolicy", ""},
+	{object.MutatingAdmissionPolicyBinding, "mutatingadmissionpolicybinding", ""},
+	{object.MutatingWebhookConfiguration, "mutatingwebhookconfiguration", ""},
+	{object.ValidatingAdmissionPolicy, "validatingadmissionpolicy", ""},
+	{object.ValidatingAdmissionPolicyBinding, "validatingadmissionpolicybinding", ""},
+	{object.ValidatingWebhookConfiguration, "validatingwebhookconfiguration", ""},
+}
+
+// Kinds lists the protected kinds.
+func Kinds() []schema.GroupKind {
+	list := make([]schema.GroupKind, len(kinds))
+	for i, k := range kinds {
+		list[i] = k.GroupKind
+	}
+	return list
+}
+
+// UnlockHelm is the name that unlocks what Helm is told to keep.
+const UnlockHelm = "helm"
+
+// KindNames lists what unlocks the protected kinds.
 func KindNames() []string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
-		names[i] = k.Kind
+		names[i] = k.name
 	}
 	return names
 }
@@ -49,6 +67,8 @@ func KindNames() []string {
 type Policy struct {
 	// Allow holds the kinds whose objects may be deleted all the same.
 	Allow map[schema.GroupKind]bool
+	// Helm: objects may be deleted although Helm is told to keep them.
+	Helm bool
 }
 
 // Check reports whether the object is protected, and why. Where several reasons
@@ -60,38 +80,49 @@ func (p Policy) Check(o *object.Object) (reason.Code, bool) {
 		return reason.ProtectedNamespace, true
 	case o.Protection().Has(object.Protect):
 		return reason.ProtectedByAnnotation, true
-	case o.Protection().Has(object.HelmKeep):
+	case o.Protection().Has(object.HelmKeep) && !p.Helm:
 		return reason.ProtectedByHelm, true
-	case slices.Contains(kinds, kind) && !p.Allow[kind]:
+	case UnlockKind(kind) != "" && !p.Allow[kind]:
 		return reason.ProtectedKind, true
 	default:
 		return "", false
 	}
 }
 
+// UnlockKind is the name that unlocks a kind; empty for one that is not protected.
+func UnlockKind(kind schema.GroupKind) string {
+	if i := slices.IndexFunc(kinds, func(k guarded) bool { return k.GroupKind == kind }); i >= 0 {
+		return kinds[i].name
+	}
+	return ""
+}
+
 // ParseKinds reads the names of protected kinds.
 func ParseKinds(names []string) (map[schema.GroupKind]bool, error) {
 	parsed := map[schema.GroupKind]bool{}
 	for _, name := range names {
-		kind, err := parseKind(name)
-		if err != nil {
-			return nil, err
+		kind, ok := parseKind(name)
+		if !ok {
+			return nil, fmt.Errorf("%q is no protected kind: these are %s", name, strings.Join(KindNames(), ", "))
 		}
 		parsed[kind] = true
 	}
 	return parsed, nil
 }
 
-// parseKind reads the name of a protected kind as kubectl takes it: the kind in
-// any case, with its group or without. Any other name is an error, because it
-// would allow nothing.
-func parseKind(name string) (schema.GroupKind, error) {
+// parseKind reads the name of a protected kind as kubectl takes it, in any case: the kind,
+// one or many, or its short name, with its group or without.
+func parseKind(name string) (schema.GroupKind, bool) {
 	for _, k := range kinds {
-		if strings.EqualFold(name, k.Kind) || strings.EqualFold(name, k.String()) {
-			return k, nil
+		bare := strings.ToLower(name)
+		if k.Group != "" {
+			bare = strings.TrimSuffix(bare, "."+k.Group)
+		}
+		if bare != "" && slices.Contains([]string{k.name, k.alias, strings.ToLower(k.Kind.Kind), k.Plural}, bare) {
+			return k.GroupKind, true
 		}
 	}
-	return schema.GroupKind{}, fmt.Errorf("%q is no protected kind: these are %s", name, strings.Join(KindNames(), ", "))
+	return schema.GroupKind{}, false
 }
 
 func kindOf(r object.Ref) schema.GroupKind {

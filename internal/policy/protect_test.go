@@ -24,7 +24,7 @@ func of(apiVersion, kind, name string, p object.Protection) *object.Object {
 func TestCheck(t *testing.T) {
 	everything := Policy{Allow: map[schema.GroupKind]bool{}}
 	for _, k := range kinds {
-		everything.Allow[k] = true
+		everything.Allow[k.GroupKind] = true
 	}
 	for _, c := range []struct {
 		o       *object.Object
@@ -71,26 +71,52 @@ func TestCheck(t *testing.T) {
 // TestAllowLiftsOneKind: what is allowed for one kind protects every other one.
 func TestAllowLiftsOneKind(t *testing.T) {
 	for _, allowed := range kinds {
-		p := Policy{Allow: map[schema.GroupKind]bool{allowed: true}}
+		p := Policy{Allow: map[schema.GroupKind]bool{allowed.GroupKind: true}}
 		for _, k := range kinds {
-			o := of(schema.GroupVersion{Group: k.Group, Version: "v1"}.String(), k.Kind, "x", 0)
+			o := of(schema.GroupVersion{Group: k.Group, Version: "v1"}.String(), k.Kind.Kind, "x", 0)
 			if _, is := p.Check(o); is != (k != allowed) {
-				t.Errorf("%s allowed: %s protected %v", allowed, k, is)
+				t.Errorf("%s allowed: %s protected %v", allowed.name, k.name, is)
 			}
 		}
 	}
 }
 
-func TestParseKind(t *testing.T) {
+// TestHelmLiftsHelm: what Helm is told to keep is unlocked by that name alone, and it
+// unlocks nothing else.
+func TestHelmLiftsHelm(t *testing.T) {
+	p := Policy{Helm: true}
+	for _, c := range []struct {
+		o    *object.Object
+		want reason.Code
+	}{
+		{of("v1", "ConfigMap", "a", object.HelmKeep), ""},
+		{of("v1", "ConfigMap", "a", object.HelmKeep|object.Protect), reason.ProtectedByAnnotation},
+		{of("v1", "PersistentVolumeClaim", "a", object.HelmKeep), reason.ProtectedKind},
+		{of("v1", "Namespace", "default", object.HelmKeep), reason.ProtectedNamespace},
+	} {
+		if got, is := p.Check(c.o); got != c.want || is != (c.want != "") {
+			t.Errorf("%s: %q %v, want %q", c.o.Ref, got, is, c.want)
+		}
+	}
+}
+
+func TestParseKinds(t *testing.T) {
 	for _, k := range kinds {
-		for _, name := range []string{k.Kind, strings.ToLower(k.Kind), k.String(), strings.ToLower(k.String())} {
-			if got, err := parseKind(name); err != nil || got != k {
+		names := []string{k.name, strings.ToUpper(k.name), k.Kind.Kind, strings.ToLower(k.Kind.Kind), k.GroupKind.String(), strings.ToLower(k.GroupKind.String()), k.Plural}
+		if k.alias != "" {
+			names = append(names, k.alias)
+		}
+		for _, name := range names {
+			if got, err := ParseKinds([]string{name}); err != nil || !got[k.GroupKind] || len(got) != 1 {
 				t.Errorf("%s: %v %v", name, got, err)
 			}
 		}
+		if got := UnlockKind(k.GroupKind); got != k.name {
+			t.Errorf("%s is unlocked by %q", k.GroupKind, got)
+		}
 	}
-	for _, name := range []string{"", "*", "pod", "node.example.com", "namespaces/x"} {
-		if got, err := parseKind(name); err == nil || !strings.Contains(err.Error(), "PersistentVolumeClaim") {
+	for _, name := range []string{"", "*", "pod", "node.example.com", "node.storage.k8s.io", "namespaces/x"} {
+		if got, err := ParseKinds([]string{name}); err == nil || !strings.Contains(err.Error(), "pvc") {
 			t.Errorf("%q: %v %v", name, got, err)
 		}
 	}

@@ -47,3 +47,76 @@ No backup is made.
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestConfirmationPrompt: one sentence asks, whatever it is that is done.
+func TestConfirmationPrompt(t *testing.T) {
+	refs := func(kind string, n int) []report.Ref {
+		list := make([]report.Ref, n)
+		for i := range list {
+			list[i] = report.Ref{APIVersion: "v1", Kind: kind, Name: "x"}
+		}
+		return list
+	}
+	for want, c := range map[string]report.Confirmation{
+		"to delete pvc/data:":                                             {Deletes: 1, Only: &report.Ref{Kind: "PVC", Name: "data"}},
+		"to delete 170 objects, 6 of them PVCs:":                          {Deletes: 170, Data: refs("PersistentVolumeClaim", 6)},
+		"to delete 3 objects, all of them Secrets:":                       {Deletes: 3, Data: refs("Secret", 3)},
+		"to delete up to 9 objects:":                                      {Deletes: 9, UpTo: true},
+		"to delete 9 objects, 1 of them a PV and 2 Secrets:":              {Deletes: 9, Data: append(refs("PersistentVolume", 1), refs("Secret", 2)...)},
+		"to remove 2 finalizers and delete 9 objects, 2 of them Secrets:": {Deletes: 9, Removes: 2, Data: refs("Secret", 2)},
+		"to remove 1 finalizer:":                                          {Removes: 1},
+		"to restore 12 objects:":                                          {Restores: 12},
+		"to change 4 objects:":                                            {Counts: []report.ConsequenceCount{{Change: report.ChangeEdited, Count: 4}}},
+	} {
+		c.Context = "prod-eu"
+		if got := ConfirmationPrompt(Style{}, &c); got != "Type the name of the context (prod-eu) "+want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if got := ConfirmationPrompt(Style{}, &report.Confirmation{Server: "https://x\x1b", Removes: 1}); got != `Type the name of the server (https://x\x1b) to remove 1 finalizer:` {
+		t.Error(got)
+	}
+}
+
+// TestObstaclesText: a refusal names what is in the way, and what unlocks it.
+func TestObstaclesText(t *testing.T) {
+	pvc := report.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}
+	one := []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}}
+	got := ObstaclesText([]report.Obstacle{
+		{Reason: "ProtectedKind", Objects: one, Unlock: "namespace"},
+		{Reason: "ProtectedKind", Objects: []report.Ref{pvc, pvc, pvc, pvc, pvc}, Unlock: "pvc"},
+		{Reason: "ProtectedNamespace", Objects: one},
+		{Reason: "ProtectedByAnnotation", Objects: one},
+		{Reason: "ProtectedByHelm", Objects: one, Unlock: "helm"},
+		{Reason: "UnseenObject", Objects: one},
+		{Reason: "LeaksOutside", Objects: one, Finalizer: "a/b", Message: "it stands for something", Unlock: "leak"},
+		{Reason: "TooManyDeletes", Planned: 7, Limit: 5},
+	})
+	want := `namespace/shop is protected by its kind (--unlock=namespace)
+persistentvolumeclaim/data -n shop, persistentvolumeclaim/data -n shop, persistentvolumeclaim/data -n shop and 2 more are protected by their kind (--unlock=pvc)
+namespace/shop is protected: a namespace that the cluster lives by, which nothing unlocks
+namespace/shop is protected by its annotation kubectl-gc.io/protect, which nothing unlocks: take it away
+namespace/shop is protected by its annotation helm.sh/resource-policy: keep (--unlock=helm)
+namespace/shop could not be read: whether an annotation protects it is not known
+finalizer a/b of namespace/shop: it stands for something (--unlock=leak)
+the plan deletes 7 objects, at most 5 are allowed`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAnswersText(t *testing.T) {
+	pod := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web"}
+	accepted := report.Answer{Object: pod, Verb: "DELETE"}
+	refused, untried := accepted, accepted
+	refused.Refused, untried.Untried = "denied by a webhook", "it may know no dry run"
+	for want, answers := range map[string][]report.Answer{
+		"The API server tried 2 requests and would accept 2.": {accepted, accepted},
+		"The API server tried 2 requests and would accept 1. It\n  would refuse DELETE pod/web in namespace shop: denied by a webhook\n" +
+			"  was not asked for DELETE pod/web in namespace shop: it may know no dry run": {accepted, refused, untried},
+	} {
+		if diff := cmp.Diff(want, AnswersText(answers)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}

@@ -43,6 +43,74 @@ func ConfirmationText(out io.Writer, s Style, c *report.Confirmation) error {
 	return w.done()
 }
 
+// ConfirmationPrompt is the sentence that asks: what is typed, and what that does.
+func ConfirmationPrompt(s Style, c *report.Confirmation) string {
+	what := "context"
+	if c.Context == "" {
+		what = "server"
+	}
+	return "Type the name of the " + what + " (" + s.text(c.Name()) + ") to " + deed(s, c) + ":"
+}
+
+// deed is what a yes does, with the data that goes.
+func deed(s Style, c *report.Confirmation) string {
+	switch {
+	case c.Restores > 0:
+		return "restore " + plural(c.Restores, "object")
+	case c.Deletes == 0 && c.Removes > 0:
+		return "remove " + plural(c.Removes, "finalizer")
+	case c.Deletes == 0:
+		return "change " + plural(c.Edits(), "object")
+	case c.Removes > 0:
+		return "remove " + plural(c.Removes, "finalizer") + " and " + deleted(s, c)
+	default:
+		return deleted(s, c)
+	}
+}
+
+func deleted(s Style, c *report.Confirmation) string {
+	if c.Only != nil {
+		return "delete " + s.text(c.Only.KubectlName())
+	}
+	text := "delete "
+	if c.UpTo {
+		text += "up to "
+	}
+	text += plural(c.Deletes, "object")
+	var kinds []string
+	for _, kind := range c.DataKinds() {
+		name := shortKind(kind.Kind)
+		switch {
+		case kind.Count == c.Deletes:
+			return text + ", all of them " + s.text(name) + "s"
+		case kind.Count == 1 && len(kinds) == 0:
+			kinds = append(kinds, "1 of them a "+s.text(name))
+		case len(kinds) == 0:
+			kinds = append(kinds, strconv.Itoa(kind.Count)+" of them "+s.text(name)+"s")
+		default:
+			kinds = append(kinds, plural(kind.Count, s.text(name)))
+		}
+	}
+	if len(kinds) == 0 {
+		return text
+	}
+	return text + ", " + enumerate(kinds, len(kinds))
+}
+
+// shortKind is a kind as people say it.
+func shortKind(kind string) string {
+	switch kind {
+	case "PersistentVolumeClaim":
+		return "PVC"
+	case "PersistentVolume":
+		return "PV"
+	case "CustomResourceDefinition":
+		return "CRD"
+	default:
+		return kind
+	}
+}
+
 func orUntold(text string) string {
 	if text == "" {
 		return "the server does not tell"

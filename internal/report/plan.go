@@ -66,9 +66,12 @@ type Seed struct {
 	// Verb is "delete", "collect" or "removeFinalizer".
 	Verb string `json:"verb"`
 	// Policy is "Background", "Foreground" or "Orphan"; empty for other verbs.
-	Policy     string   `json:"policy,omitempty"`
-	Finalizers []string `json:"finalizers,omitempty"`
-	Targets    []Ref    `json:"targets"`
+	Policy string `json:"policy,omitempty"`
+	// GracePeriodSeconds is the grace period that the request asks for, of pods; it is not
+	// there where each has its own.
+	GracePeriodSeconds *int64   `json:"gracePeriodSeconds,omitempty"`
+	Finalizers         []string `json:"finalizers,omitempty"`
+	Targets            []Ref    `json:"targets"`
 }
 
 // Summary counts the effects by outcome.

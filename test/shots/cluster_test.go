@@ -91,7 +91,7 @@ func TestShotOfQuestion(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	t.Setenv("TERM", "xterm-256color")
 	cluster(t, "examples/shop.yaml", "production")
-	const command = "kubectl gc delete statefulset/db -n shop --allow-protected=PersistentVolumeClaim"
+	const command = "kubectl gc delete statefulset/db -n shop --unlock=pvc"
 	shown, code := prints(t, usual, strings.Fields(strings.TrimPrefix(command, "kubectl gc ")), "staging\n")
 	const refused = 5
 	if code != refused {

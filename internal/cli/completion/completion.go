@@ -99,8 +99,8 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 		return fixed(texts(policy.Commands())...)
 	case "fail-on":
 		return fixed(failKeys()...)
-	case "allow-protected":
-		return fixed(policy.KindNames()...)
+	case "unlock":
+		return fixed(slices.Concat(policy.KindNames(), []string{policy.UnlockHelm})...)
 	}
 	if few, ok := f.Value.(*usage.Choice); ok {
 		return fixed(few.Known...)
@@ -146,7 +146,7 @@ func bundles(_ *cobra.Command, args []string, typed string) ([]string, cobra.She
 	if len(args) > 0 {
 		return nil, noFiles
 	}
-	usual, err := new(writing.Writing).Directory()
+	usual, err := writing.BackupDir("").Path()
 	if err != nil || typed != "" && !strings.HasPrefix(typed, usual) {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}

@@ -3,6 +3,7 @@
 package targets
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,9 +27,14 @@ type Targets struct {
 	fields     string
 	All        bool
 	Files      manifests
+	// IgnoreMissing passes over objects that are not there.
+	IgnoreMissing bool
 	// Takes says that the command takes away what is meant, or would.
 	Takes bool
 }
+
+// ErrNothingThere is the error of objects none of which is there, where that is no mistake.
+var ErrNothingThere = errors.New("no such object is there")
 
 // AddFlags adds those that choose objects.
 func (t *Targets) AddFlags(f *pflag.FlagSet) {
@@ -63,6 +69,9 @@ func (t *Targets) Find(c *cobra.Command, w source.World, args []string) ([]objec
 	if err != nil {
 		return nil, err
 	}
+	if len(refs) == 0 {
+		return nil, ErrNothingThere
+	}
 	return distinct(refs), t.checkFound(c, refs)
 }
 
@@ -94,7 +103,7 @@ func (t *Targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []strin
 		}
 		refs = append(refs, found...)
 	}
-	if len(refs) == 0 {
+	if len(refs) == 0 && !t.IgnoreMissing {
 		return nil, fmt.Errorf("no %s%s found%s", args[0], t.labelled(), t.Namespaces.Where())
 	}
 	return refs, nil
@@ -123,7 +132,7 @@ func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]ob
 		}
 		refs = append(refs, seen.Ref)
 	}
-	if len(refs) == 0 {
+	if len(refs) == 0 && !t.IgnoreMissing {
 		return nil, fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.Namespaces.Where())
 	}
 	return refs, nil
@@ -144,6 +153,7 @@ func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
 func (t *Targets) asked(args []string) kube.Targets {
 	return kube.Targets{
 		Args: args, Files: t.Files.FilenameOptions, Labels: t.Selector, Fields: t.fields, All: t.All, AllNamespaces: t.Namespaces.All,
+		IgnoreNotFound: t.IgnoreMissing,
 	}
 }
 
@@ -198,6 +208,9 @@ func (t *Targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 		var refs []object.Ref
 		for _, name := range names {
 			o, err := t.named(snap, r, name)
+			if err != nil && t.IgnoreMissing {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}

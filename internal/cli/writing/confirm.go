@@ -37,12 +37,19 @@ type Confirm struct {
 func (k *Confirm) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.Digest, "confirm", "",
 		"Go on without asking, if this is the digest of the plan. --dry-run prints the digest.")
-	usage.AddChoice(f, &k.dryRun, "dry-run", "none", "none, or client: show the plan, its digest and the command that executes it, and write nothing.",
-		"none", "client").NoOptDefVal = "client"
+	usage.AddChoice(f, &k.dryRun, "dry-run", "none",
+		"client, which is what --dry-run alone means: show the plan and its digest, and write nothing. server: have the API server try each request, too.",
+		"none", "client", "server").NoOptDefVal = "client"
 }
 
+// OnlyShow has nothing written.
+func (k *Confirm) OnlyShow() { k.dryRun = "client" }
+
 // OnlyShows reports whether nothing is to be written.
-func (k *Confirm) OnlyShows() bool { return k.dryRun == "client" }
+func (k *Confirm) OnlyShows() bool { return k.dryRun == "client" || k.Rehearses() }
+
+// Rehearses reports whether the API server is to try each request without storing it.
+func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
 
 // question is what has to be said yes to: where, as whom, and the account of the run.
 func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation {
@@ -60,6 +67,10 @@ func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation
 			n.When = report.AtOnce // who deletes it makes no difference to who is asked
 		}
 		q.Add(n)
+		q.UpTo = q.UpTo || n.Change == report.ChangeDeleted && n.Certainty != report.Sure
+	}
+	if len(deletes) == 1 {
+		q.Only = &deletes[0]
 	}
 	for _, r := range deletes {
 		if policy.Data(object.Ref(r)) {
@@ -76,8 +87,7 @@ func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation
 func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	switch {
 	case k.OnlyShows():
-		fmt.Fprintf(streams.ErrOut, "Nothing was written. To execute exactly this plan:\n  %s\n", k.command(c, args, q.Digest))
-		return &exit.Error{Code: exit.OK}
+		return k.show(c, args, streams, q.Digest)
 	case k.Digest == q.Digest:
 		return nil
 	case k.Digest != "":
@@ -88,6 +98,12 @@ func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.
 	return askPerson(c.Context(), streams, q)
 }
 
+// show says how a plan is carried out that is only shown.
+func (k *Confirm) show(c *cobra.Command, args []string, streams genericiooptions.IOStreams, digest string) error {
+	fmt.Fprintf(streams.ErrOut, "Nothing was written. To execute exactly this plan:\n  %s\n", commandLine(c, args, "--confirm="+digest))
+	return shown
+}
+
 // askPerson shows what a person has to know, and waits for the answer.
 func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	style := render.Style{ASCII: !output.UTF8Locale(), Width: progress.Columns(streams.ErrOut)}
@@ -95,21 +111,17 @@ func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report
 	if err := render.ConfirmationText(streams.ErrOut, style, &q); err != nil {
 		return err
 	}
-	prompt, want := "Go on? (y/N) ", "y"
-	if len(q.Data) > 0 || q.Deletes > policy.DefaultMaxDeletes {
-		prompt, want = "Type "+render.Escape(q.Name())+" to go on: ", q.Name()
-	}
-	fmt.Fprint(streams.ErrOut, "\n"+prompt)
+	fmt.Fprint(streams.ErrOut, "\n"+render.ConfirmationPrompt(style, &q)+" ")
 	defer progress.Asking(ctx)()
 	answer, err := readLine(ctx, streams.In)
 	switch {
 	case err != nil:
 		fmt.Fprintln(streams.ErrOut)
 		return err
-	case answer == want, want == "y" && strings.EqualFold(answer, "yes"), want == "y" && answer == "Y":
+	case answer == q.Name():
 		return nil
 	}
-	return exit.Refusedf("the answer was not %s", render.Escape(want))
+	return exit.Refusedf("the answer was not %s", render.Escape(q.Name()))
 }
 
 // atTerminal reports whether a person can be asked. A reader that is no file may say
@@ -142,28 +154,4 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 		}
 		return strings.TrimSpace(l.text), nil
 	}
-}
-
-// command is the command line that carries the plan out: the one that was given,
-// with the digest instead of --dry-run.
-func (k *Confirm) command(c *cobra.Command, args []string, digest string) string {
-	words := strings.Fields(c.CommandPath())
-	for _, a := range args {
-		words = append(words, report.ShellWord(a))
-	}
-	c.Flags().Visit(func(f *pflag.Flag) {
-		value := f.Value.String()
-		switch f.Name {
-		case "dry-run", "confirm":
-			return
-		case "token", "password":
-			words = append(words, "--"+f.Name+"=…") // not for a log
-			return
-		}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			value = strings.Join(list.GetSlice(), ",")
-		}
-		words = append(words, "--"+f.Name+"="+report.ShellWord(value))
-	})
-	return strings.Join(append(words, "--confirm="+digest), " ")
 }

@@ -38,11 +38,12 @@ func TestConfirm(t *testing.T) {
 		"the digest":              {flags: []string{"--confirm=" + planDigest}, deletes: []report.Ref{pod, secret}, code: -1},
 		"another digest":          {flags: []string{"--confirm=sha256:bbbb"}, deletes: []report.Ref{pod}, code: exit.Refused, says: planDigest},
 		"another one, and a yes":  {flags: []string{"--confirm=sha256:bbbb"}, typed: "y\n", deletes: []report.Ref{pod}, code: exit.Refused, says: planDigest},
-		"yes":                     {typed: "y\n", deletes: []report.Ref{pod}, code: -1},
+		"the name":                {typed: "prod\n", deletes: []report.Ref{pod}, code: -1, says: "Type the name of the context (prod) to delete pod/web-1: "},
+		"a yes is not a name":     {typed: "y\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "the answer was not prod"},
 		"no":                      {typed: "n\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
 		"nothing":                 {typed: "\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
 		"the end":                 {typed: "\x04", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
-		"yes to data":             {typed: "y\n", deletes: []report.Ref{pod, secret}, code: exit.Refused, says: "Type prod to go on"},
+		"yes to data":             {typed: "y\n", deletes: []report.Ref{pod, secret}, code: exit.Refused, says: "Type the name of the context (prod) to delete up to 2 objects, 1 of them a Secret: "},
 		"the name to data":        {typed: "prod\n", deletes: []report.Ref{pod, secret}, code: -1},
 		"many allowed, yes":       {flags: []string{"--max-deletes=2000"}, typed: "y\n", deletes: many, code: exit.Refused},
 		"many allowed, name":      {flags: []string{"--max-deletes=2000"}, typed: "prod\n", deletes: many, code: -1},
@@ -105,7 +106,7 @@ func TestConfirmGivesUp(t *testing.T) {
 // TestConfirmRefusesWords refuses flags that mean nothing.
 func TestConfirmRefusesWords(t *testing.T) {
 	for _, k := range []Writing{
-		{maxDeletes: -1}, {allow: []string{"Pod"}},
+		{maxDeletes: -1}, {unlock: []string{"Pod"}}, {unlock: []string{"leak"}},
 	} {
 		if err := k.Check(&cobra.Command{Use: "gc"}); exit.CodeOf(t.Context(), err) != exit.Usage {
 			t.Errorf("%+v: got %v, want a usage error", k, err)

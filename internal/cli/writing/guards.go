@@ -1,13 +1,14 @@
 package writing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -59,48 +60,57 @@ func (w *Writing) Guards() []string {
 	if w.backupSecrets {
 		list = append(list, "backup-secrets")
 	}
-	var allowed []string
-	for kind, is := range w.Policy.Allow {
-		if is {
-			allowed = append(allowed, "allow-protected="+kind.String())
+	for _, kind := range policy.Kinds() {
+		if w.Policy.Allow[kind] {
+			list = append(list, "unlock="+policy.UnlockKind(kind))
 		}
 	}
-	slices.Sort(allowed)
-	return append(list, allowed...)
+	if w.Policy.Helm {
+		list = append(list, "unlock="+policy.UnlockHelm)
+	}
+	return append(list, w.unlocked...)
 }
 
-// refuse says why a run must not be; nil for one that may.
-func (w *Writing) refuse(world source.World, p *report.Plan) error {
-	if err := w.screen(world, p); err != nil {
-		return err
-	}
-	if r := (policy.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
-		return exit.Refusedf("%v: see --max-deletes", r)
-	}
-	return nil
-}
-
-// screen refuses a plan that takes protected objects, all of it.
-func (w *Writing) screen(world source.World, p *report.Plan) error {
+// obstacles are why a run must not be; empty for one that may. The order is that of the
+// account.
+func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacle {
 	find := func(ref object.Ref) *object.Object {
 		return world.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	}
-	refusals := slices.DeleteFunc(w.Policy.Screen(p.Consequences, find), func(r policy.Refusal) bool { return released(p, r.Why, find(r.Object)) })
-	if len(refusals) == 0 {
-		return nil
-	}
-	const most = 5
-	var lines []string
-	for i := range refusals {
-		if i == most {
-			lines = append(lines, fmt.Sprintf("and %d more like that", len(refusals)-most))
-			break
+	var list []report.Obstacle
+	for _, r := range w.Policy.Screen(p.Consequences, find) {
+		if released(p, r.Why, find(r.Object)) {
+			continue
 		}
-		text := refusals[i].Error()
-		if refusals[i].Why == reason.ProtectedKind {
-			text += ": see --allow-protected=" + refusals[i].Object.Kind
-		}
-		lines = append(lines, text)
+		list = Gather(list, Protected(r.Object, cmp.Or(r.Why, reason.Code(r.Reason))), report.Ref(r.Object))
 	}
-	return exit.Refusedf("%s", strings.Join(lines, "\n"))
+	if r := (policy.Limits{MaxDeletes: w.maxDeletes}).Check(p.Consequences); r != nil {
+		list = append(list, report.Obstacle{Reason: string(r.Reason), Planned: r.Planned, Limit: r.Limit})
+	}
+	return list
+}
+
+// Protected is the obstacle that an object is, with what unlocks it.
+func Protected(ref object.Ref, why reason.Code) report.Obstacle {
+	o := report.Obstacle{Reason: string(why)}
+	switch why {
+	case reason.ProtectedKind:
+		o.Unlock = policy.UnlockKind(schema.GroupKind{Group: ref.Group(), Kind: ref.Kind})
+	case reason.ProtectedByHelm:
+		o.Unlock = policy.UnlockHelm
+	}
+	return o
+}
+
+// Gather adds an object to the obstacle that is the same for it, and that obstacle where
+// there is none.
+func Gather(list []report.Obstacle, o report.Obstacle, ref report.Ref) []report.Obstacle {
+	i := slices.IndexFunc(list, func(x report.Obstacle) bool {
+		return x.Reason == o.Reason && x.Unlock == o.Unlock && x.Finalizer == o.Finalizer && x.Message == o.Message
+	})
+	if i < 0 {
+		i, list = len(list), append(list, o)
+	}
+	list[i].Objects = append(list[i].Objects, ref)
+	return list
 }

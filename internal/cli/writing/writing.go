@@ -3,9 +3,9 @@
 package writing
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,10 +27,16 @@ import (
 // backup, and how they answer.
 type Writing struct {
 	Confirm
+	// Unlock is told of the names of --unlock that mean no protected kind, and reports
+	// whether it knows them; Unlocks lists those. Nil for a command that has none.
+	Unlock  func(name string) bool
+	Unlocks []string
+	Policy  policy.Policy
+
 	maxDeletes    int
-	allow         []string
-	Policy        policy.Policy
-	backupDir     string
+	unlock        []string
+	unlocked      []string // those that the command knows, for the digest
+	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
 }
@@ -38,39 +44,50 @@ type Writing struct {
 // AddFlags adds those of every command that writes.
 func (w *Writing) AddFlags(f *pflag.FlagSet) {
 	w.Confirm.AddFlags(f)
+	w.AddGuardFlags(f)
+	w.backup.AddFlag(f)
+	usage.Seldom(f, "backup-dir")
+}
+
+// AddGuardFlags adds those that change what is guarded or kept, and so the digest.
+func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
 	f.IntVar(&w.maxDeletes, "max-deletes", policy.DefaultMaxDeletes, "Refuse a plan that deletes more objects than this, all of it.")
-	f.StringSliceVar(&w.allow, "allow-protected", nil,
-		"Treat the objects of this protected kind as any other: Namespace, PersistentVolumeClaim, …")
-	f.StringVar(&w.backupDir, "backup-dir", "", "Where backup and journal go (default: kubectl-gc/backups in $XDG_STATE_HOME or ~/.local/state).")
+	f.StringSliceVar(&w.unlock, "unlock", nil, "Delete what is protected: "+strings.Join(w.unlocks(), ", ")+". The refusal says which.")
 	f.BoolVar(&w.noBackup, "no-backup", false, "Keep no copy of what is deleted or changed. The journal is written all the same.")
 	f.BoolVar(&w.backupSecrets, "backup-secrets", false, "Keep copies of Secrets, too, as plain text in files that only you can read.")
+	usage.Seldom(f, "no-backup", "backup-secrets")
+}
+
+// unlocks are the names of --unlock: all but those of kinds that hardly anybody deletes.
+func (w *Writing) unlocks() []string {
+	const usual = 5
+	return append(append(policy.KindNames()[:usual], policy.UnlockHelm, "…"), w.Unlocks...)
 }
 
 // Check reads the flags.
-func (w *Writing) Check(c *cobra.Command) (err error) {
+func (w *Writing) Check(c *cobra.Command) error {
 	if w.maxDeletes < 0 {
 		return usage.Errorf(c, "--max-deletes=%d: must not be negative", w.maxDeletes)
 	}
-	if w.Policy.Allow, err = policy.ParseKinds(w.allow); err != nil {
-		return usage.Errorf(c, "--allow-protected: %w", err)
+	var kinds []string
+	for _, name := range w.unlock {
+		switch name = strings.ToLower(name); {
+		case name == policy.UnlockHelm:
+			w.Policy.Helm = true
+		case w.Unlock != nil && w.Unlock(name):
+			w.unlocked = append(w.unlocked, "unlock="+name)
+		default:
+			kinds = append(kinds, name)
+		}
+	}
+	slices.Sort(w.unlocked)
+	w.unlocked = slices.Compact(w.unlocked)
+	var err error
+	if w.Policy.Allow, err = policy.ParseKinds(kinds); err != nil {
+		known := append(append(policy.KindNames(), policy.UnlockHelm), w.Unlocks...)
+		return usage.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(kinds, ","), strings.Join(known, ", "))
 	}
 	return nil
-}
-
-// Directory is where bundles are made.
-func (w *Writing) Directory() (string, error) {
-	if w.backupDir != "" {
-		return w.backupDir, nil
-	}
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("where backups go: %w: give --backup-dir", err)
-		}
-		state = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(state, "kubectl-gc", "backups"), nil
 }
 
 // Proposal is a plan for the cluster of a world, which is going to be carried out.
@@ -82,39 +99,66 @@ type Proposal struct {
 	// Steps has the requests shown.
 	Steps           bool
 	RequireComplete bool
-	// Refused says why the command itself refuses the plan; nil if it does not.
-	Refused error
+	// Obstacles are why the command itself refuses the plan.
+	Obstacles []report.Obstacle
+	// Removes is how many finalizers are taken off.
+	Removes int
+	// FailOn is the error of a plan that the user does not want; nil if there is none such.
+	FailOn func(*report.Plan) error
+	// Rehearse has the API server try each request without storing it.
+	Rehearse func() ([]report.Answer, error)
 	// Notes are what else a person should know before saying yes.
 	Notes []string
 }
+
+// shown is the end of a command that only shows.
+var shown = &exit.Error{Code: exit.OK}
 
 // Sure shows the plan, and returns nil if it may be carried out: if nothing forbids it,
 // and whoever is asked says yes. The arguments are those of the command line.
 func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p Proposal) error {
 	document := p.Result.Plan
-	refused := p.Refused
-	if refused == nil {
-		refused = w.refuse(p.World, document)
-	}
-	if refused != nil {
+	obstacles := append(p.Obstacles, w.obstacles(p.World, document)...)
+	if len(obstacles) > 0 {
 		document.Digest = "" // nobody can confirm it
 	}
-	if p.Output.ForPeople() || w.OnlyShows() {
+	live := p.World.Client != nil
+	if p.Output.ForPeople() || w.OnlyShows() || !live {
 		if err := p.Output.ShowPlan(c, streams.Out, p.World.Snapshot, document, p.Steps); err != nil {
+			return err
+		}
+	}
+	if p.FailOn != nil {
+		if err := p.FailOn(document); err != nil {
 			return err
 		}
 	}
 	if err := exit.UnlessComplete(p.RequireComplete, document.Complete); err != nil {
 		return err
 	}
-	if refused != nil {
-		return refused
+	var tried error
+	if w.Rehearses() {
+		answers, err := p.Rehearse()
+		if err != nil {
+			return err
+		}
+		tried = Rehearsed(streams.ErrOut, answers)
+	}
+	if len(obstacles) > 0 {
+		return cmp.Or(w.refuse(c, args, streams, obstacles, live), tried, error(shown))
+	}
+	if tried != nil || !live {
+		return cmp.Or(tried, error(shown))
+	}
+	if w.OnlyShows() {
+		return w.show(c, args, streams, document.Digest)
 	}
 	id, err := p.World.Client.Identity(c.Context())
 	if err != nil {
 		return err
 	}
 	q := question(p.Verb, id, document)
+	q.Removes = p.Removes
 	q.Notes = append(w.notes(document), p.Notes...)
 	return w.Ask(c, args, streams, q)
 }
@@ -122,7 +166,7 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 // CarryOut runs what was said yes to, and says what became of it.
 func (w *Writing) CarryOut(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, do func(apply.Options) (*report.Run, error)) error {
 	Outlive()
-	dir, err := w.Directory()
+	dir, err := w.backup.Path()
 	if err != nil {
 		return err
 	}

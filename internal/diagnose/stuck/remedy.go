@@ -2,7 +2,6 @@ package stuck
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
@@ -46,14 +45,12 @@ func (i *inquiry) await(o *object.Object, e *end, effect string) {
 
 // takeOff is the removal by hand, with the flags that lift what speaks against it.
 func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
-	var flags []string
+	var locks []string
 	for _, r := range finalizer.Judge(i.snap, o, []string{name}, finalizer.Allow{}) {
-		if r.Lift != "" && !slices.Contains(flags, r.Lift) {
-			flags = append(flags, r.Lift)
-		}
+		locks = append(locks, r.Lift)
 	}
 	off := act(report.TakeOff, o)
-	off.Finalizer, off.Flags = name, strings.Join(flags, " ")
+	off.Finalizer, off.Flags = name, finalizer.Flag(locks...)
 	cost := "what its controller would have cleaned up stays behind"
 	if k, ok := finalizer.Of(name); ok {
 		cost = k.Without

@@ -107,7 +107,7 @@ func TestCollectKeeps(t *testing.T) {
 	if got := s.world(); got["PersistentVolumeClaim/claim"] == "" || got["PriorityClass/"+s.namespace] == "" {
 		t.Errorf("something protected is gone: %v", got)
 	}
-	s.confirmed("collect", "-n", s.namespace, "--allow-protected=PersistentVolumeClaim").want(t, 0)
+	s.confirmed("collect", "-n", s.namespace, "--unlock=pvc").want(t, 0)
 	s.until("the PVC is gone or held by its own finalizer", func() bool {
 		out := s.kubectl(nil, "get", "pvc", "-n", s.namespace, "-o", "jsonpath={.items[*].metadata.deletionTimestamp}")
 		return len(out) > 0 || s.world()["PersistentVolumeClaim/claim"] == ""

@@ -102,8 +102,8 @@ func TestDeleteRefused(t *testing.T) {
 		"annotation":        {[]string{"configmap/kept"}, "y\n", "ProtectedByAnnotation"},
 		"one of several":    {[]string{"configmap/plain", "configmap/kept"}, "y\n", "ProtectedByAnnotation"},
 		"helm":              {[]string{"configmap/helm"}, "y\n", "ProtectedByHelm"},
-		"a namespace":       {[]string{"namespace/" + s.namespace}, "y\n", "--allow-protected=Namespace"},
-		"system namespace":  {[]string{"namespace/kube-system", "--allow-protected=Namespace"}, "y\n", "ProtectedNamespace"},
+		"a namespace":       {[]string{"namespace/" + s.namespace}, "y\n", "--unlock=namespace"},
+		"system namespace":  {[]string{"namespace/kube-system", "--unlock=namespace"}, "y\n", "ProtectedNamespace"},
 		"nothing but shown": {[]string{"configmap/plain", "--dry-run"}, "y\n", "Nothing was written"},
 	} {
 		t.Run(name, func(t *testing.T) {

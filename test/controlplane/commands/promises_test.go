@@ -61,7 +61,7 @@ func TestGarbageIsProtected(t *testing.T) {
 		`{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"gone","uid":"x"}]}}`)
 	defer s.kubectl(nil, "patch", "namespace", s.namespace, "--type=merge", "-p", `{"metadata":{"ownerReferences":null}}`)
 	before := s.world()
-	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace", "--wait=false"}
+	args := []string{"delete", "namespace/" + s.namespace, "--unlock=namespace", "--wait=false"}
 	s.typed(s.ctx, s.said(), args...).want(t, 5, "cm/kept", "ProtectedByAnnotation")
 	s.unchanged(before)
 	if at := s.kubectl(nil, "get", "namespace", s.namespace, "-o", "jsonpath={.metadata.deletionTimestamp}"); len(at) > 0 {
@@ -92,8 +92,8 @@ func TestDigestCoversTheGuards(t *testing.T) {
 		args  []string
 		flags []string
 	}{
-		{[]string{"delete", "configmap/plain"}, []string{"--no-backup", "--backup-secrets", "--allow-protected=PersistentVolume", "--max-deletes=2000"}},
-		{[]string{"remove-finalizer", "configmap/held", "example.com/hold"}, []string{"--no-backup", "--force-protection"}},
+		{[]string{"delete", "configmap/plain"}, []string{"--no-backup", "--backup-secrets", "--unlock=pv", "--max-deletes=2000"}},
+		{[]string{"remove-finalizer", "configmap/held", "example.com/hold"}, []string{"--no-backup", "--unlock=in-use"}},
 	} {
 		args := append(x.args, "-n", s.namespace, "--wait=false")
 		without := s.confirmation(args...)
@@ -117,7 +117,7 @@ func TestDigestOfABusyNamespace(t *testing.T) {
 	s := enter(t, deployments, replicas)
 	s.deployed()
 	s.create(`{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: leader}, spec: {holderIdentity: a}}`)
-	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace", "--wait=false"}
+	args := []string{"delete", "namespace/" + s.namespace, "--unlock=namespace", "--wait=false"}
 	was := s.confirmation(args...)
 	if err := plane.Controllers(); err != nil { // nobody else writes from here on
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestNobodySaysYes(t *testing.T) {
 	before := s.world()
 	for _, flag := range []string{
 		"--yes", "-y", "--assume-yes", "--auto-approve", "--force", "--now", "--confirm=yes", "--confirm=", "--grace-period=0",
-		"--no-backup", "--wait=false", "--all", "--ignore-not-found", "--allow-protected=Namespace", "--max-deletes=100000", "--output=name",
+		"--no-backup", "--wait=false", "--all", "--ignore-not-found", "--unlock=namespace", "--max-deletes=100000", "--output=name",
 	} {
 		for _, args := range [][]string{{"delete", "configmap/plain"}, {"collect"}} {
 			a := s.gc(s.ctx, append(args, "-n", s.namespace, flag)...)
@@ -360,7 +360,7 @@ func TestWaitsForSomebodyElse(t *testing.T) {
 	s.create(`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: ` + outside + `, annotations: {kubectl-gc.io/protect: "true"},
   ownerReferences: [{apiVersion: v1, kind: Namespace, name: ` + s.namespace + `, uid: ` + uid + `}]}}`)
 	before := s.world()
-	args := []string{"delete", "namespace/" + s.namespace, "--allow-protected=Namespace", "--wait=false"}
+	args := []string{"delete", "namespace/" + s.namespace, "--unlock=namespace", "--wait=false"}
 	s.typed(s.ctx, s.said(), args...).want(t, 5, "clusterrole.rbac.authorization.k8s.io/"+outside, "ProtectedByAnnotation")
 	s.unchanged(before)
 	s.kubectl(nil, "annotate", "clusterrole", outside, "kubectl-gc.io/protect-")

@@ -85,7 +85,7 @@ func TestRightToFinalize(t *testing.T) {
 	post(t, "/api/v1/namespaces", body{"metadata": body{"name": name}})
 	remove(t, "/api/v1/namespaces/"+name, "Background")
 	rules := printed(t, "--for=remove-finalizer", "--kinds")
-	free := []string{"remove-finalizer", "namespace/" + name, "kubernetes", "--allow-protected=Namespace"}
+	free := []string{"remove-finalizer", "namespace/" + name, "kubernetes", "--unlock=namespace"}
 	code, out, errOut := carryOut(t, grant(t, "no-finalizer", unruled(rules, "namespaces/finalize")), free...)
 	refused(t, "remove-finalizer without finalize", code, out, errOut, "nothing was written", "we may not update namespaces/finalize")
 	if get(t, "/api/v1/namespaces/"+name) == nil {

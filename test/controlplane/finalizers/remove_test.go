@@ -92,11 +92,11 @@ func TestOrphanTurnsIntoCascade(t *testing.T) {
 	s.configMap("below", nil, "owner", uid)
 	s.delete(s.in("configmaps/owner"), "Orphan")
 	args := []string{"remove-finalizer", "configmap/owner", "orphan", "-n", s.namespace}
-	s.want(s.gc(args...), 5, "--force-gc", "garbage collector's")
+	s.want(s.gc(args...), 5, "--unlock=gc", "garbage collector's")
 	if s.at(s.in("configmaps/owner")) == nil {
 		t.Fatal("it was refused, and is gone")
 	}
-	args = append(args, "--force-gc")
+	args = append(args, "--unlock=gc")
 	p := document[report.Plan](t, s.want(s.gc(append(args, "--dry-run", "-o", "json")...), 0))
 	if !slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
 		// A collector that starts meanwhile may still come first.
@@ -126,11 +126,11 @@ func TestClaimInUse(t *testing.T) {
 		"containers": []body{{"name": "c", "image": "i"}},
 		"volumes":    []body{{"name": "v", "persistentVolumeClaim": body{"claimName": "data"}}},
 	}})
-	s.want(s.gc(append(args, "--confirm="+digest)...), 5, "in use", "pod/web", "--force-protection")
+	s.want(s.gc(append(args, "--confirm="+digest)...), 5, "in use", "pod/web", "--unlock=in-use")
 	if o := s.at(s.in("persistentvolumeclaims/data")); o == nil || len(o.Finalizers) != 1 {
 		t.Fatalf("touched: %+v", o)
 	}
-	s.want(s.confirmed(append(args, "--force-protection")...), 0)
+	s.want(s.confirmed(append(args, "--unlock=in-use")...), 0)
 	if s.at(s.in("persistentvolumeclaims/data")) != nil {
 		t.Error("not freed")
 	}
@@ -143,7 +143,7 @@ func TestDefinitionWithInstances(t *testing.T) {
 	s.post(carts, body{"apiVersion": "define.example.com/v1", "kind": "Cart", "metadata": body{"name": "one", "finalizers": []string{"define.example.com/hold"}}})
 	s.delete(definition, "Background")
 	args := []string{"remove-finalizer", "crd/carts.define.example.com", "customresourcecleanup.apiextensions.k8s.io"}
-	s.want(s.gc(args...), 5, "has instances", "--force-cleanup", "cart.define.example.com/one")
+	s.want(s.gc(args...), 5, "has instances", "--unlock=instances", "cart.define.example.com/one")
 	if s.at(definition) == nil {
 		t.Fatal("it was refused, and is gone")
 	}
@@ -159,7 +159,7 @@ func TestNamespace(t *testing.T) {
 	path := "/api/v1/namespaces/" + s.namespace
 	s.delete(path, "Background")
 	args := []string{"remove-finalizer", "namespace/" + s.namespace, "kubernetes"}
-	s.want(s.gc(args...), 5, "has content", "--force-namespace", "cm/left")
+	s.want(s.gc(args...), 5, "has content", "--unlock=content", "cm/left")
 	s.delete(s.in("configmaps/left"), "Background")
 	s.want(s.confirmed(args...), 0)
 	if s.at(path) != nil {

@@ -225,16 +225,16 @@ func (d *drawer) asked() {
 			flags = append(flags, "--timeout=2s")
 			break
 		}
-		flag(3, "--force-protection")
-		flag(4, "--force-gc")
-		flag(4, "--force-namespace")
-		flag(2, "--accept-leak")
+		flag(3, "--unlock=in-use")
+		flag(4, "--unlock=gc")
+		flag(4, "--unlock=content")
+		flag(2, "--unlock=leak")
 		if d.one(2) {
 			flags = append(flags, "--wait", "--timeout=2s")
 		}
 	}
 	if !d.one(4) {
-		flags = append(flags, "--allow-protected=Namespace,PersistentVolumeClaim,PersistentVolume")
+		flags = append(flags, "--unlock=namespace,pvc,pv")
 	}
 	flag(4, fmt.Sprintf("--max-deletes=%d", d.IntN(9)))
 	flag(8, "--no-backup")

@@ -59,7 +59,7 @@ func TestEverythingIsDrawn(t *testing.T) {
 		string(rightDigest), string(wrongDigest), string(nobodyThere), string(saidYes), string(saidNo), string(saidWrong), string(hungUp),
 		string(interrupted), string(killed), string(answerLost), string(serverLost), string(beforeRun), string(atQuestion), string(atRehearsal), string(atWrite), string(afterRun), string(atUndo),
 		string(protects), string(annotates), string(holds), string(releases), string(deletes), string(adds), string(replaces),
-		"--max-deletes=0", "--no-backup", "--backup-secrets", "--wait", "--wait=false", "--accept-leak", "--force-gc", "--force-protection", "--force-namespace",
+		"--max-deletes=0", "--no-backup", "--backup-secrets", "--wait", "--wait=false", "--unlock=leak", "--unlock=gc", "--unlock=in-use", "--unlock=content",
 	} {
 		if seen["--cascade="+what] == 0 && seen[what] < 5 {
 			t.Errorf("%s is drawn %d times", what, seen[what])

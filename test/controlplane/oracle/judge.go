@@ -368,7 +368,7 @@ func (t *trial) judgeProtection(c change, said *entry) {
 	if t.story.command.verb == "remove-finalizer" && was.GetDeletionTimestamp() != nil {
 		return // it was decided when it was deleted
 	}
-	if !t.story.command.has("--allow-protected") && slices.Contains([]string{"Namespace", "PersistentVolumeClaim", "PersistentVolume"}, c.key.kind) {
+	if !t.story.command.has("--unlock=namespace,pvc,pv") && slices.Contains([]string{"Namespace", "PersistentVolumeClaim", "PersistentVolume"}, c.key.kind) {
 		t.violate(unprotected, c.key, "%s; its kind is protected; the account says %s", c.text, textOf(said))
 	}
 }

@@ -24,7 +24,7 @@ type carried struct {
 }
 
 // lift are the flags without which a namespace is not deleted.
-const lift = "--allow-protected=Namespace,PersistentVolumeClaim"
+const lift = "--unlock=namespace,pvc"
 
 // deleteWithKubectl sends the delete as a person would.
 func (w *foresight) deleteWithKubectl(ctx context.Context) error {

@@ -18,7 +18,7 @@ func everything() map[string]any {
 		"mode": "enforce", "rules": "upstream", "replicas": 3,
 		"image":          map[string]any{"repository": "registry.example/gc", "digest": "sha256:" + strings.Repeat("0a", 32), "pullSecrets": []any{map[string]any{"name": "pull"}}},
 		"limits":         map[string]any{"deleteQPS": 0.5, "maxDeletesPerMinute": 5000000},
-		"allowProtected": []any{"PersistentVolumeClaim"},
+		"unlock": []any{"pvc"},
 		"nodeSelector":   map[string]any{"kubernetes.io/os": "linux"},
 		"tolerations":    []any{map[string]any{"operator": "Exists"}},
 		"affinity":       map[string]any{"nodeAffinity": map[string]any{}}, "priorityClassName": "system-cluster-critical",
@@ -82,7 +82,7 @@ func TestOptions(t *testing.T) {
 		t.Errorf("image %v, want %s", got, want)
 	}
 	args := container["args"].([]any)
-	for _, want := range []string{"--mode=enforce", "--rules=upstream", "--delete-qps=0.5", "--max-deletes-per-minute=5000000", "--allow-protected=PersistentVolumeClaim"} {
+	for _, want := range []string{"--mode=enforce", "--rules=upstream", "--delete-qps=0.5", "--max-deletes-per-minute=5000000", "--unlock=pvc"} {
 		if !slices.Contains(args, any(want)) {
 			t.Errorf("%s is not among %v", want, args)
 		}
@@ -135,7 +135,7 @@ func TestValuesRefused(t *testing.T) {
 		{"half a digest", map[string]any{"image": map[string]any{"digest": "sha256:0a"}}, "digest"},
 		{"no limit", map[string]any{"limits": map[string]any{"maxDeletesPerMinute": 0}}, "maxDeletesPerMinute"},
 		{"more than all", map[string]any{"limits": map[string]any{"maxGarbagePercent": 101}}, "maxGarbagePercent"},
-		{"a flag in a kind", map[string]any{"allowProtected": []any{"A --mode=enforce"}}, "allowProtected"},
+		{"a flag in a kind", map[string]any{"unlock": []any{"A --mode=enforce"}}, "unlock"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := rendered(c.values); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -1,0 +1,124 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// TryDelete has the API server try the DELETE of each target without storing it, and
+// returns what it answers. The error is that of the context.
+func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result, policy engine.Policy) ([]report.Answer, error) {
+	t := attempt{ctx: ctx, client: client}
+	for _, target := range result.Plan.Seed.Targets {
+		seen := snap.Find(target.APIVersion, target.Kind, target.Namespace, target.Name)
+		t.delete(seen.Ref, deleteOptions(result, policy, seen))
+	}
+	return t.answers, ctx.Err()
+}
+
+// TryCollect is TryDelete for the requests of a collection. What a patch of references
+// says is not known before its turn: for these it is asked whether we may.
+func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result) ([]report.Answer, error) {
+	t := attempt{ctx: ctx, client: client}
+	for _, w := range result.Writes() {
+		seen := snap.Find(w.Object.APIVersion, w.Object.Kind, w.Object.Namespace, w.Object.Name)
+		if w.Deletes && seen != nil {
+			t.delete(seen.Ref, deleteOptions(result, engine.Background, seen))
+		} else {
+			t.may(w.Object, "patch")
+		}
+	}
+	return t.answers, ctx.Err()
+}
+
+// TryRemoving is TryDelete for the finalizers that are taken off.
+func TryRemoving(ctx context.Context, client *kube.Client, result *plan.Result) ([]report.Answer, error) {
+	t := attempt{ctx: ctx, client: client}
+	for _, target := range result.Plan.Seed.Targets {
+		t.take(object.Ref(target), result.Plan.Seed.Finalizers)
+	}
+	return t.answers, ctx.Err()
+}
+
+// attempt collects what the server answers to requests that it does not store.
+type attempt struct {
+	ctx     context.Context
+	client  *kube.Client
+	answers []report.Answer
+}
+
+// unable is why a server is not asked: it may know no dry run, and do it.
+const unable = "its server does not say that it knows dry runs"
+
+// ask has a request tried, if the server of the kind is known not to store it.
+func (t *attempt) ask(ref object.Ref, verb string, send func() error) {
+	a := report.Answer{Object: report.RefOf(ref), Verb: verb}
+	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
+	switch {
+	case err != nil:
+		a.Refused = err.Error()
+	case !t.client.DryRuns(t.ctx, resource):
+		a.Untried = unable
+	default:
+		if err := send(); err != nil {
+			a.Refused = err.Error()
+		}
+	}
+	t.answers = append(t.answers, a)
+}
+
+func (t *attempt) delete(ref object.Ref, o metav1.DeleteOptions) {
+	o.DryRun = []string{metav1.DryRunAll}
+	t.ask(ref, verbDelete, func() error { return t.client.Delete(t.ctx, ref, o) })
+}
+
+// may asks for a right in the place of a request that is not known yet.
+func (t *attempt) may(ref object.Ref, verb string) {
+	a := report.Answer{Object: report.RefOf(ref), Verb: verbPatch}
+	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		a.Refused = err.Error()
+	} else if access, err := t.client.MayI(t.ctx, verb, resource, ref.Namespace); err != nil {
+		a.Refused = err.Error()
+	} else if !access.Allowed {
+		a.Refused = fmt.Sprintf("we may not %s %s: %s", verb, resource.GroupResource(), access.Why)
+	} else {
+		a.Untried = "what it says is not known before its turn; we may send it"
+	}
+	t.answers = append(t.answers, a)
+}
+
+// take tries the patch of metadata. The spec of a namespace has a path without dry runs.
+func (t *attempt) take(ref object.Ref, names []string) {
+	o, err := t.client.Get(t.ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return
+	}
+	if err != nil {
+		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: verbPatch, Refused: err.Error()})
+		return
+	}
+	p := object.TakeFinalizers(o, names)
+	if len(p.TakeFinalizers) > 0 {
+		t.ask(ref, verbPatch, func() error {
+			return t.client.PatchRaw(t.ctx, ref, "", types.PatchType(p.Type.String()), p.Body(), true)
+		})
+	}
+	if o.Is(object.Namespace) && slices.Contains(names, finalizer.NamespaceToken) {
+		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: http.MethodPut, Untried: "the end of a namespace is not tried"})
+	}
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// latest is the argument that means the newest backup of the cluster.
+const latest = "latest"
+
+// bundle is the directory of the backup that an argument means: a path, the name of one
+// where backups are, or the newest one of this cluster.
+func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
+	if strings.ContainsRune(arg, filepath.Separator) {
+		return arg, nil
+	}
+	if arg != latest {
+		if _, err := os.Stat(arg); err == nil {
+			return arg, nil
+		}
+	}
+	dir, err := u.backups.Path()
+	if err != nil {
+		return "", err
+	}
+	if arg != latest {
+		path := filepath.Join(dir, arg)
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path, err
+		}
+	}
+	list, err := backup.List(dir)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for i := range list {
+		names = append(names, list[i].Name)
+		if arg == latest && list[i].Unreadable == nil && ofCluster(&list[i], id) {
+			return list[i].Path, nil
+		}
+	}
+	if arg == latest {
+		return "", fmt.Errorf("no backup of this cluster in %s; kubectl gc undo --list shows those there are", dir)
+	}
+	return "", fmt.Errorf("no backup %q in %s%s; kubectl gc undo --list shows those there are", arg, dir, usage.DidYouMean(usage.Nearest(arg, names)))
+}
+
+// ofCluster reports whether a backup says that it is of a cluster.
+func ofCluster(b *backup.Listed, id kube.Identity) bool {
+	if b.Head.Cluster.UID == "" || id.ClusterUID == "" {
+		return b.Head.Cluster.Server == id.Server
+	}
+	return b.Head.Cluster.UID == id.ClusterUID
+}
+
+// showList shows which backups there are. No cluster is asked.
+func (u *undoing) showList(c *cobra.Command) error {
+	if u.output.Format != "" && u.output.Format != "wide" {
+		return usage.Errorf(c, "undo --list is a table: no -o %s", u.output.Format)
+	}
+	dir, err := u.backups.Path()
+	if err != nil {
+		return err
+	}
+	found, err := backup.List(dir)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(u.streams.ErrOut, "There are no backups in "+render.Escape(dir)+".")
+		return nil
+	}
+	list := make([]report.Backup, len(found))
+	for i := range found {
+		b := &found[i]
+		list[i] = report.Backup{Name: b.Name, Command: b.Head.Command, Objects: b.Objects, Server: b.Head.Cluster.Server}
+		if b.Unreadable != nil {
+			list[i].Unreadable = b.Unreadable.Error()
+		}
+	}
+	return u.output.Show(c, u.streams.Out, nil, output.As(render.BackupsText, list))
+}

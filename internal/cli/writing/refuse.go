@@ -1,0 +1,57 @@
+package writing
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// refuse is the error of a plan that must not be carried out, with the command that lifts
+// what speaks against it. What only shows refuses nothing: it says so, and is well.
+func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptions.IOStreams, obstacles []report.Obstacle, live bool) error {
+	text := render.ObstaclesText(obstacles)
+	if lifts := w.lifting(obstacles); len(lifts) > 0 && live {
+		text += "\nTo do it all the same:\n  " + commandLine(c, args, lifts...)
+	}
+	switch {
+	case !live:
+		text = "A run would be refused: " + text
+	case w.OnlyShows():
+		text = "Nothing was written. A run would be refused: " + text
+	default:
+		return exit.Refusedf("%s", text)
+	}
+	fmt.Fprintln(streams.ErrOut, render.EscapeLines(text))
+	return nil
+}
+
+// lifting are the flags that lift all of the obstacles; none where nothing lifts one.
+func (w *Writing) lifting(obstacles []report.Obstacle) []string {
+	names, limit := slices.Clone(w.unlock), ""
+	for i := range obstacles {
+		switch o := &obstacles[i]; {
+		case o.Limit < o.Planned:
+			limit = "--max-deletes=" + strconv.Itoa(o.Planned)
+		case o.Unlock == "":
+			return nil
+		case !slices.Contains(names, o.Unlock):
+			names = append(names, o.Unlock)
+		}
+	}
+	var flags []string
+	if limit != "" {
+		flags = append(flags, limit)
+	}
+	if len(names) > 0 {
+		flags = append(flags, "--unlock="+strings.Join(names, ","))
+	}
+	return flags
+}

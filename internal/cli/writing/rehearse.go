@@ -1,0 +1,22 @@
+package writing
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Rehearsed says what the API server answered to requests that it tried without storing
+// them. That it would refuse one is an error, as it is for kubectl --dry-run=server.
+func Rehearsed(errOut io.Writer, answers []report.Answer) error {
+	fmt.Fprintln(errOut, render.EscapeLines(render.AnswersText(answers)))
+	for i := range answers {
+		if answers[i].Refused != "" {
+			return &exit.Error{Code: exit.Failed}
+		}
+	}
+	return nil
+}

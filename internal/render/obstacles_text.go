@@ -1,0 +1,90 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// ObstaclesText says why a plan is refused, a line for each obstacle. The names in it are
+// not escaped: it is for the end of a command.
+func ObstaclesText(obstacles []report.Obstacle) string {
+	lines := make([]string, len(obstacles))
+	for i := range obstacles {
+		o := &obstacles[i]
+		lines[i] = obstacleText(o)
+		if o.Unlock != "" {
+			lines[i] += " (--unlock=" + o.Unlock + ")"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func obstacleText(o *report.Obstacle) string {
+	if o.Limit < o.Planned {
+		return "the plan deletes " + plural(o.Planned, "object") + ", at most " + strconv.Itoa(o.Limit) + " are allowed"
+	}
+	const most = 3
+	var names []string
+	for i, r := range o.Objects {
+		if i == most {
+			break
+		}
+		name := r.KubectlName()
+		if r.Namespace != "" {
+			name += " -n " + r.Namespace
+		}
+		names = append(names, name)
+	}
+	who, is, its := enumerate(names, len(o.Objects)), " is ", " its "
+	if len(o.Objects) > 1 {
+		is, its = " are ", " their "
+	}
+	if o.Finalizer != "" {
+		return "finalizer " + o.Finalizer + " of " + who + ": " + o.Message
+	}
+	switch reason.Code(o.Reason) {
+	case reason.ProtectedNamespace:
+		return who + is + "protected: a namespace that the cluster lives by, which nothing unlocks"
+	case reason.ProtectedByAnnotation:
+		return who + is + "protected by" + its + "annotation kubectl-gc.io/protect, which nothing unlocks: take it away"
+	case reason.ProtectedByHelm:
+		return who + is + "protected by" + its + "annotation helm.sh/resource-policy: keep"
+	case reason.ProtectedKind:
+		return who + is + "protected by" + its + "kind"
+	default:
+		return who + " could not be read: whether an annotation protects it is not known"
+	}
+}
+
+// AnswersText says what the API server answered to requests that it tried without storing
+// them. The names in it are not escaped.
+func AnswersText(answers []report.Answer) string {
+	var lines []string
+	tried, accepted := 0, 0
+	for i := range answers {
+		a := &answers[i]
+		if a.Untried == "" {
+			tried++
+		}
+		switch {
+		case a.Refused != "":
+			lines = append(lines, "would refuse "+a.Verb+" "+a.Object.FullName()+": "+a.Refused)
+		case a.Untried != "":
+			lines = append(lines, "was not asked for "+a.Verb+" "+a.Object.FullName()+": "+a.Untried)
+		default:
+			accepted++
+		}
+	}
+	const most = 10
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most], "and "+strconv.Itoa(more)+" more like that")
+	}
+	head := "The API server tried " + plural(tried, "request") + " and would accept " + strconv.Itoa(accepted) + "."
+	if len(lines) == 0 {
+		return head
+	}
+	return head + " It\n  " + strings.Join(lines, "\n  ")
+}
