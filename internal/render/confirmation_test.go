@@ -92,14 +92,15 @@ func TestObstaclesText(t *testing.T) {
 		{Reason: "LeaksOutside", Objects: one, Finalizer: "a/b", Message: "it stands for something", Unlock: "leak"},
 		{Reason: "TooManyDeletes", Planned: 7, Limit: 5},
 	})
-	want := `namespace/shop is protected by its kind (--unlock=namespace)
-persistentvolumeclaim/data -n shop, persistentvolumeclaim/data -n shop, persistentvolumeclaim/data -n shop and 2 more are protected by their kind (--unlock=pvc)
-namespace/shop is protected: a namespace that the cluster lives by, which nothing unlocks
-namespace/shop is protected by its annotation kubectl-gc.io/protect, which nothing unlocks: take it away
-namespace/shop is protected by its annotation helm.sh/resource-policy: keep (--unlock=helm)
-namespace/shop could not be read: whether an annotation protects it is not known
-finalizer a/b of namespace/shop: it stands for something (--unlock=leak)
-the plan deletes 7 objects, at most 5 are allowed`
+	want := `
+  namespace/shop is protected by its kind (--unlock=namespace)
+  persistentvolumeclaim/data -n shop, persistentvolumeclaim/data -n shop, persistentvolumeclaim/data -n shop and 2 more are protected by their kind (--unlock=pvc)
+  namespace/shop is protected: a namespace that the cluster lives by, which nothing unlocks
+  namespace/shop is protected by its annotation kubectl-gc.io/protect, which nothing unlocks: take it away
+  namespace/shop is protected by its annotation helm.sh/resource-policy: keep (--unlock=helm)
+  namespace/shop could not be read: whether an annotation protects it is not known
+  finalizer a/b of namespace/shop: it stands for something (--unlock=leak)
+  the plan deletes 7 objects, at most 5 are allowed`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// ObstaclesText says why a plan is refused, a line for each obstacle. The names in it are
+// ObstaclesText says why a plan is refused, as the end of a sentence, or in a line for each
+// obstacle where there are several. The names in it are
 // not escaped: it is for the end of a command.
 func ObstaclesText(obstacles []report.Obstacle) string {
 	lines := make([]string, len(obstacles))
@@ -19,7 +20,10 @@ func ObstaclesText(obstacles []report.Obstacle) string {
 			lines[i] += " (--unlock=" + o.Unlock + ")"
 		}
 	}
-	return strings.Join(lines, "\n")
+	if len(lines) > 1 {
+		return "\n  " + strings.Join(lines, "\n  ")
+	}
+	return " " + lines[0]
 }
 
 func obstacleText(o *report.Obstacle) string {

@@ -23,11 +23,11 @@ func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptio
 	}
 	switch {
 	case !live:
-		text = "A run would be refused: " + text
+		text = "A run would be refused:" + text
 	case w.OnlyShows():
-		text = "Nothing was written. A run would be refused: " + text
+		text = "Nothing was written. A run would be refused:" + text
 	default:
-		return exit.Refusedf("%s", text)
+		return &exit.Error{Code: exit.Refused, Message: "refused, nothing was written:" + text}
 	}
 	fmt.Fprintln(streams.ErrOut, render.EscapeLines(text))
 	return nil

@@ -88,34 +88,39 @@ func TestDeleteRefused(t *testing.T) {
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: kept, annotations: {kubectl-gc.io/protect: "true"}}}`)
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: helm, annotations: {helm.sh/resource-policy: keep}}}`)
 	before := s.world()
+	name := strings.TrimSpace(string(s.kubectl(nil, "config", "current-context"))) + "\n"
 	other := "--confirm=sha256:" + strings.Repeat("0", 64)
-	for name, x := range map[string]struct {
+	for test, x := range map[string]struct {
 		args  []string
 		typed string
 		says  string
 	}{
-		"nobody to ask":     {[]string{"configmap/plain"}, "", "no terminal to ask on"},
-		"another digest":    {[]string{"configmap/plain", other}, "", "has the digest sha256:"},
-		"no":                {[]string{"configmap/plain"}, "n\n", "nothing was written"},
-		"yes to data":       {[]string{"configmap/plain"}, "y\n", "nothing was written"},
-		"too many":          {[]string{"configmap/plain", "--max-deletes=0"}, "y\n", "at most 0 are allowed"},
-		"annotation":        {[]string{"configmap/kept"}, "y\n", "ProtectedByAnnotation"},
-		"one of several":    {[]string{"configmap/plain", "configmap/kept"}, "y\n", "ProtectedByAnnotation"},
-		"helm":              {[]string{"configmap/helm"}, "y\n", "ProtectedByHelm"},
-		"a namespace":       {[]string{"namespace/" + s.namespace}, "y\n", "--unlock=namespace"},
-		"system namespace":  {[]string{"namespace/kube-system", "--unlock=namespace"}, "y\n", "ProtectedNamespace"},
-		"nothing but shown": {[]string{"configmap/plain", "--dry-run"}, "y\n", "Nothing was written"},
+		"nobody to ask":        {[]string{"configmap/plain"}, "", "no terminal to ask on"},
+		"another digest":       {[]string{"configmap/plain", other}, "", "has the digest sha256:"},
+		"no":                   {[]string{"configmap/plain"}, "n\n", "nothing was written"},
+		"yes to data":          {[]string{"configmap/plain"}, "y\n", "nothing was written"},
+		"too many":             {[]string{"configmap/plain", "--max-deletes=0"}, "NAME", "at most 0 are allowed"},
+		"annotation":           {[]string{"configmap/kept"}, "NAME", "protected by its annotation kubectl-gc.io/protect, which nothing unlocks"},
+		"no unlock for it":     {[]string{"configmap/kept", "--unlock=helm,namespace,pvc,pv"}, "NAME", "which nothing unlocks"},
+		"one of several":       {[]string{"configmap/plain", "configmap/kept"}, "NAME", "protected by its annotation kubectl-gc.io/protect"},
+		"helm":                 {[]string{"configmap/helm"}, "NAME", " --namespace=" + s.namespace + " --unlock=helm\n"},
+		"a namespace":          {[]string{"namespace/" + s.namespace}, "NAME", "(--unlock=namespace)"},
+		"another unlocked":     {[]string{"namespace/" + s.namespace, "--unlock=pvc,helm"}, "NAME", "(--unlock=namespace)"},
+		"system namespace":     {[]string{"namespace/kube-system", "--unlock=namespace"}, "NAME", "a namespace that the cluster lives by, which nothing unlocks"},
+		"nothing but shown":    {[]string{"configmap/plain", "--dry-run"}, "NAME", "Nothing was written"},
+		"shown, by the server": {[]string{"configmap/plain", "--dry-run=server"}, "NAME", "The API server tried 1 request and would accept 1.\nNothing was written"},
+		"protected, shown":     {[]string{"configmap/helm", "namespace/" + s.namespace, "--dry-run"}, "NAME", "Nothing was written. A run would be refused:\n  configmap/helm -n "},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test, func(t *testing.T) {
 			args := append([]string{"delete", "-n", s.namespace}, x.args...)
 			var a answer
 			if x.typed == "" {
 				a = s.gc(s.ctx, args...)
 			} else {
-				a = s.typed(s.ctx, person{strings.NewReader(x.typed)}, args...)
+				a = s.typed(s.ctx, person{strings.NewReader(strings.Replace(x.typed, "NAME", name, 1))}, args...)
 			}
 			want := 5
-			if strings.Contains(name, "shown") {
+			if strings.Contains(test, "shown") {
 				want = 0
 			}
 			a.want(t, want, x.says)
@@ -132,7 +137,7 @@ func TestDeleteByPerson(t *testing.T) {
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: plain}}`)
 	context := strings.TrimSpace(string(s.kubectl(nil, "config", "current-context")))
 	a := s.typed(s.ctx, person{strings.NewReader(context + "\n")}, "delete", "configmap/plain", "-n", s.namespace)
-	a.want(t, 0, "Type "+context+" to go on", "all as predicted", "Backup and journal")
+	a.want(t, 0, "Type the name of the context ("+context+") to delete configmap/plain: ", "all as predicted", "Backup and journal")
 	if left := s.names("ConfigMap"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -183,6 +188,8 @@ spec: {policyName: deny, validationActions: [Deny]}
 	})
 	before := s.world()
 	s.confirmed("delete", "configmap/plain", "configmap/denied", "-n", s.namespace).want(t, 5, "not this one", "nothing was written")
+	s.gc(s.ctx, "delete", "configmap/plain", "configmap/denied", "-n", s.namespace, "--dry-run=server").want(t, 1,
+		"The API server tried 2 requests and would accept 1. It\n  would refuse DELETE configmap/denied in namespace "+s.namespace, "not this one")
 	if diff := cmp.Diff(before, s.world()); diff != "" {
 		t.Errorf("something was written:\n%s", diff)
 	}
@@ -201,4 +208,71 @@ func TestDeleteSeveral(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s.configMaps("c")
+}
+
+// TestDeleteUnlocked: what is unlocked goes, and nothing else that is protected.
+func TestDeleteUnlocked(t *testing.T) {
+	s := enter(t, collector)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: helm, annotations: {helm.sh/resource-policy: keep}}}`)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: kept, annotations: {kubectl-gc.io/protect: "true"}}}`)
+	s.confirmed("delete", "configmap/helm", "-n", s.namespace, "--unlock=Helm").want(t, 0)
+	s.gc(s.ctx, "delete", "configmap/kept", "-n", s.namespace, "--unlock=helm", "--dry-run").want(t, 0, "which nothing unlocks")
+	s.configMaps("kept")
+}
+
+// TestDryRunIsOneThing: `dry-run delete` and `delete --dry-run` print the same, to the
+// byte, with a digest that can be confirmed; of what is protected, too.
+func TestDryRunIsOneThing(t *testing.T) {
+	s := enter(t, collector)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: plain}}`)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: helm, annotations: {helm.sh/resource-policy: keep}}}`)
+	before := s.world()
+	for _, args := range [][]string{
+		{"configmap/plain"}, {"configmap/plain", "-o", "json"}, {"configmap/plain", "--steps"}, {"configmap/plain", "--cascade=foreground"},
+		{"configmap/plain", "--no-backup"}, {"configmap/helm"}, {"configmap/helm", "--unlock=helm", "-o", "yaml"},
+	} {
+		args = append(args, "-n", s.namespace)
+		one := s.gc(s.ctx, append([]string{"dry-run", "delete"}, args...)...).want(t, 0, "Nothing was written. ")
+		other := s.gc(s.ctx, append([]string{"delete", "--dry-run"}, args...)...).want(t, 0)
+		if diff := cmp.Diff(one, other, cmp.AllowUnexported(answer{})); diff != "" {
+			t.Errorf("%v (-dry-run delete +delete --dry-run):\n%s", args, diff)
+		}
+	}
+	s.unchanged(before)
+	digest := digests.FindStringSubmatch(s.gc(s.ctx, "dry-run", "delete", "configmap/plain", "-n", s.namespace).stderr)[1]
+	s.gc(s.ctx, "delete", "configmap/plain", "-n", s.namespace, "--confirm="+digest).want(t, 0)
+	s.configMaps("helm")
+}
+
+// TestDeleteGrace: the grace period that is asked for is that of the request, and a pod
+// that is forced is gone although no kubelet has said so.
+func TestDeleteGrace(t *testing.T) {
+	s := enter(t, collector)
+	s.kubectl(nil, "create", "serviceaccount", "default", "-n", s.namespace)
+	for _, name := range []string{"slow", "soon", "now"} {
+		s.create(`{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `}, spec: {nodeName: none, automountServiceAccountToken: false, containers: [{name: a, image: a}]}}`)
+	}
+	grace := func(name string) string {
+		return string(s.kubectl(nil, "get", "pod", name, "-n", s.namespace, "-o", "jsonpath={.metadata.deletionGracePeriodSeconds}"))
+	}
+	s.confirmed("delete", "pod/slow", "-n", s.namespace, "--grace-period=7", "--wait=false").want(t, 0)
+	s.confirmed("delete", "pod/soon", "-n", s.namespace, "--grace-period=0", "--wait=false").want(t, 0)
+	if slow, soon := grace("slow"), grace("soon"); slow != "7" || soon != "1" {
+		t.Errorf("grace periods of %q and %q", slow, soon)
+	}
+	s.confirmed("delete", "pod/now", "pod/slow", "-n", s.namespace, "--force", "--timeout=5s").want(t, 0, "may run on")
+	if diff := cmp.Diff([]string{"soon"}, s.names("Pod")); diff != "" {
+		t.Error(diff)
+	}
+	s.kubectl(nil, "delete", "pod/soon", "-n", s.namespace, "--force", "--grace-period=0")
+}
+
+// TestDeleteNotThere: with --ignore-not-found what is not there is no error.
+func TestDeleteNotThere(t *testing.T) {
+	s := enter(t, collector)
+	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: plain}}`)
+	s.gc(s.ctx, "delete", "configmap/none", "-n", s.namespace).want(t, 1, "not found")
+	s.gc(s.ctx, "delete", "configmap/none", "-n", s.namespace, "--ignore-not-found").want(t, 0, "There is nothing to delete")
+	s.confirmed("delete", "configmap/none", "configmap/plain", "-n", s.namespace, "--ignore-not-found").want(t, 0)
+	s.configMaps()
 }

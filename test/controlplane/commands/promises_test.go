@@ -62,7 +62,7 @@ func TestGarbageIsProtected(t *testing.T) {
 	defer s.kubectl(nil, "patch", "namespace", s.namespace, "--type=merge", "-p", `{"metadata":{"ownerReferences":null}}`)
 	before := s.world()
 	args := []string{"delete", "namespace/" + s.namespace, "--unlock=namespace", "--wait=false"}
-	s.typed(s.ctx, s.said(), args...).want(t, 5, "cm/kept", "ProtectedByAnnotation")
+	s.typed(s.ctx, s.said(), args...).want(t, 5, "cm/kept", "protected by its annotation kubectl-gc.io/protect")
 	s.unchanged(before)
 	if at := s.kubectl(nil, "get", "namespace", s.namespace, "-o", "jsonpath={.metadata.deletionTimestamp}"); len(at) > 0 {
 		t.Errorf("the namespace is being deleted since %s", at)
@@ -361,7 +361,7 @@ func TestWaitsForSomebodyElse(t *testing.T) {
   ownerReferences: [{apiVersion: v1, kind: Namespace, name: ` + s.namespace + `, uid: ` + uid + `}]}}`)
 	before := s.world()
 	args := []string{"delete", "namespace/" + s.namespace, "--unlock=namespace", "--wait=false"}
-	s.typed(s.ctx, s.said(), args...).want(t, 5, "clusterrole.rbac.authorization.k8s.io/"+outside, "ProtectedByAnnotation")
+	s.typed(s.ctx, s.said(), args...).want(t, 5, "clusterrole.rbac.authorization.k8s.io/"+outside, "protected by its annotation kubectl-gc.io/protect")
 	s.unchanged(before)
 	s.kubectl(nil, "annotate", "clusterrole", outside, "kubectl-gc.io/protect-")
 	s.confirmed(args...).want(t, 0)

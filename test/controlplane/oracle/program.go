@@ -25,8 +25,8 @@ type said struct {
 	signalled bool
 }
 
-// questions are the ends of what the program asks.
-var questions = []string{"Go on? (y/N) ", " to go on: "}
+// question is what the program asks, up to the name of the context.
+const question = "Type the name of the context ("
 
 // listener is standard error of the program, and notices a question.
 type listener struct {
@@ -43,9 +43,7 @@ func (l *listener) Write(p []byte) (int, error) {
 	text := l.text.String()
 	ask := false
 	if !l.asked {
-		for _, q := range questions {
-			ask = ask || strings.HasSuffix(text, q)
-		}
+		ask = strings.Contains(text, question) && strings.HasSuffix(text, ": ")
 		l.asked = ask
 	}
 	l.mu.Unlock()

@@ -207,9 +207,6 @@ func (t *trial) act(ctx context.Context) (err error) {
 			t.happens(ctx, atQuestion)
 			switch t.story.answer {
 			case saidYes:
-				if strings.HasSuffix(asked, questions[0]) {
-					return "y\n"
-				}
 				return "theirs\n"
 			case saidNo:
 				return "n\n"

@@ -122,8 +122,7 @@ var questions = []struct {
 	form   *regexp.Regexp
 	answer string
 }{
-	{regexp.MustCompile(`Type (\S+) to go on: $`), "$1"},
-	{regexp.MustCompile(`Go on\? \(y/N\) $`), "y"},
+	{regexp.MustCompile(`Type the name of the context \((\S+)\) to [^\n]*: $`), "$1"},
 }
 
 // result is what a terminal shows of a command, and its exit code.
