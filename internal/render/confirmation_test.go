@@ -58,7 +58,7 @@ func TestConfirmationPrompt(t *testing.T) {
 		return list
 	}
 	for want, c := range map[string]report.Confirmation{
-		"to delete pvc/data:":                                             {Deletes: 1, Only: &report.Ref{Kind: "PVC", Name: "data"}},
+		"to delete pvc/data:":                                             {Deletes: 1, Only: &report.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "data"}},
 		"to delete 170 objects, 6 of them PVCs:":                          {Deletes: 170, Data: refs("PersistentVolumeClaim", 6)},
 		"to delete 3 objects, all of them Secrets:":                       {Deletes: 3, Data: refs("Secret", 3)},
 		"to delete up to 9 objects:":                                      {Deletes: 9, UpTo: true},
@@ -93,13 +93,13 @@ func TestObstaclesText(t *testing.T) {
 		{Reason: "TooManyDeletes", Planned: 7, Limit: 5},
 	})
 	want := `
-  namespace/shop is protected by its kind (--unlock=namespace)
-  persistentvolumeclaim/data -n shop, persistentvolumeclaim/data -n shop, persistentvolumeclaim/data -n shop and 2 more are protected by their kind (--unlock=pvc)
-  namespace/shop is protected: a namespace that the cluster lives by, which nothing unlocks
-  namespace/shop is protected by its annotation kubectl-gc.io/protect, which nothing unlocks: take it away
-  namespace/shop is protected by its annotation helm.sh/resource-policy: keep (--unlock=helm)
-  namespace/shop could not be read: whether an annotation protects it is not known
-  finalizer a/b of namespace/shop: it stands for something (--unlock=leak)
+  ns/shop is protected by its kind (--unlock=namespace)
+  pvc/data -n shop, pvc/data -n shop, pvc/data -n shop and 2 more are protected by their kind (--unlock=pvc)
+  ns/shop is protected: a namespace that the cluster lives by, which nothing unlocks
+  ns/shop is protected by its annotation kubectl-gc.io/protect, which nothing unlocks: take it away
+  ns/shop is protected by its annotation helm.sh/resource-policy: keep (--unlock=helm)
+  ns/shop could not be read: whether an annotation protects it is not known
+  finalizer a/b of ns/shop: it stands for something (--unlock=leak)
   the plan deletes 7 objects, at most 5 are allowed`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -113,8 +113,8 @@ func TestAnswersText(t *testing.T) {
 	refused.Refused, untried.Untried = "denied by a webhook", "it may know no dry run"
 	for want, answers := range map[string][]report.Answer{
 		"The API server tried 2 requests and would accept 2.": {accepted, accepted},
-		"The API server tried 2 requests and would accept 1. It\n  would refuse DELETE pod/web in namespace shop: denied by a webhook\n" +
-			"  was not asked for DELETE pod/web in namespace shop: it may know no dry run": {accepted, refused, untried},
+		"The API server tried 2 requests and would accept 1. It\n  would refuse DELETE pod/web -n shop: denied by a webhook\n" +
+			"  was not asked for DELETE pod/web -n shop: it may know no dry run": {accepted, refused, untried},
 	} {
 		if diff := cmp.Diff(want, AnswersText(answers)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -70,7 +70,7 @@ func deed(s Style, c *report.Confirmation) string {
 
 func deleted(s Style, c *report.Confirmation) string {
 	if c.Only != nil {
-		return "delete " + s.text(c.Only.KubectlName())
+		return "delete " + s.text(c.Only.ShortName())
 	}
 	text := "delete "
 	if c.UpTo {

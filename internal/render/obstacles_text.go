@@ -36,11 +36,7 @@ func obstacleText(o *report.Obstacle) string {
 		if i == most {
 			break
 		}
-		name := r.KubectlName()
-		if r.Namespace != "" {
-			name += " -n " + r.Namespace
-		}
-		names = append(names, name)
+		names = append(names, unescaped(r))
 	}
 	who, is, its := enumerate(names, len(o.Objects)), " is ", " its "
 	if len(o.Objects) > 1 {
@@ -63,6 +59,14 @@ func obstacleText(o *report.Obstacle) string {
 	}
 }
 
+// unescaped is an object and its namespace, as at a prompt.
+func unescaped(r report.Ref) string {
+	if r.Namespace == "" {
+		return r.ShortName()
+	}
+	return r.ShortName() + " -n " + r.Namespace
+}
+
 // AnswersText says what the API server answered to requests that it tried without storing
 // them. The names in it are not escaped.
 func AnswersText(answers []report.Answer) string {
@@ -75,9 +79,9 @@ func AnswersText(answers []report.Answer) string {
 		}
 		switch {
 		case a.Refused != "":
-			lines = append(lines, "would refuse "+a.Verb+" "+a.Object.FullName()+": "+a.Refused)
+			lines = append(lines, "would refuse "+a.Verb+" "+unescaped(a.Object)+": "+a.Refused)
 		case a.Untried != "":
-			lines = append(lines, "was not asked for "+a.Verb+" "+a.Object.FullName()+": "+a.Untried)
+			lines = append(lines, "was not asked for "+a.Verb+" "+unescaped(a.Object)+": "+a.Untried)
 		default:
 			accepted++
 		}

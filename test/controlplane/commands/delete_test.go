@@ -109,7 +109,7 @@ func TestDeleteRefused(t *testing.T) {
 		"system namespace":     {[]string{"namespace/kube-system", "--unlock=namespace"}, "NAME", "a namespace that the cluster lives by, which nothing unlocks"},
 		"nothing but shown":    {[]string{"configmap/plain", "--dry-run"}, "NAME", "Nothing was written"},
 		"shown, by the server": {[]string{"configmap/plain", "--dry-run=server"}, "NAME", "The API server tried 1 request and would accept 1.\nNothing was written"},
-		"protected, shown":     {[]string{"configmap/helm", "namespace/" + s.namespace, "--dry-run"}, "NAME", "Nothing was written. A run would be refused:\n  configmap/helm -n "},
+		"protected, shown":     {[]string{"configmap/helm", "namespace/" + s.namespace, "--dry-run"}, "NAME", "Nothing was written. A run would be refused:\n  cm/helm -n "},
 	} {
 		t.Run(test, func(t *testing.T) {
 			args := append([]string{"delete", "-n", s.namespace}, x.args...)
@@ -137,7 +137,7 @@ func TestDeleteByPerson(t *testing.T) {
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: plain}}`)
 	context := strings.TrimSpace(string(s.kubectl(nil, "config", "current-context")))
 	a := s.typed(s.ctx, person{strings.NewReader(context + "\n")}, "delete", "configmap/plain", "-n", s.namespace)
-	a.want(t, 0, "Type the name of the context ("+context+") to delete configmap/plain: ", "all as predicted", "Backup and journal")
+	a.want(t, 0, "Type the name of the context ("+context+") to delete cm/plain: ", "all as predicted", "Backup and journal")
 	if left := s.names("ConfigMap"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -189,7 +189,7 @@ spec: {policyName: deny, validationActions: [Deny]}
 	before := s.world()
 	s.confirmed("delete", "configmap/plain", "configmap/denied", "-n", s.namespace).want(t, 5, "not this one", "nothing was written")
 	s.gc(s.ctx, "delete", "configmap/plain", "configmap/denied", "-n", s.namespace, "--dry-run=server").want(t, 1,
-		"The API server tried 2 requests and would accept 1. It\n  would refuse DELETE configmap/denied in namespace "+s.namespace, "not this one")
+		"The API server tried 2 requests and would accept 1. It\n  would refuse DELETE cm/denied -n "+s.namespace, "not this one")
 	if diff := cmp.Diff(before, s.world()); diff != "" {
 		t.Errorf("something was written:\n%s", diff)
 	}

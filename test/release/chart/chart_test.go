@@ -16,12 +16,12 @@ import (
 func everything() map[string]any {
 	return map[string]any{
 		"mode": "enforce", "rules": "upstream", "replicas": 3,
-		"image":          map[string]any{"repository": "registry.example/gc", "digest": "sha256:" + strings.Repeat("0a", 32), "pullSecrets": []any{map[string]any{"name": "pull"}}},
-		"limits":         map[string]any{"deleteQPS": 0.5, "maxDeletesPerMinute": 5000000},
-		"unlock": []any{"pvc"},
-		"nodeSelector":   map[string]any{"kubernetes.io/os": "linux"},
-		"tolerations":    []any{map[string]any{"operator": "Exists"}},
-		"affinity":       map[string]any{"nodeAffinity": map[string]any{}}, "priorityClassName": "system-cluster-critical",
+		"image":        map[string]any{"repository": "registry.example/gc", "digest": "sha256:" + strings.Repeat("0a", 32), "pullSecrets": []any{map[string]any{"name": "pull"}}},
+		"limits":       map[string]any{"deleteQPS": 0.5, "maxDeletesPerMinute": 5000000},
+		"unlock":       []any{"pvc"},
+		"nodeSelector": map[string]any{"kubernetes.io/os": "linux"},
+		"tolerations":  []any{map[string]any{"operator": "Exists"}},
+		"affinity":     map[string]any{"nodeAffinity": map[string]any{}}, "priorityClassName": "system-cluster-critical",
 		"namespace":      map[string]any{"create": true},
 		"networkPolicy":  map[string]any{"enabled": true, "from": []any{map[string]any{"namespaceSelector": map[string]any{}}}, "apiServer": map[string]any{"cidrs": []any{"10.0.0.1/32"}}},
 		"serviceMonitor": map[string]any{"enabled": true, "labels": map[string]any{"release": "prometheus"}},
