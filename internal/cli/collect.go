@@ -96,7 +96,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	f.BoolVar(&l.reads, "reads", false, "Count reads among the steps.")
 	f.StringSliceVar(&l.fail.conditions, "fail-on", nil, failOnUsage+" Nothing is collected then.")
 	f.DurationVar(&l.patience, "patience", 15*time.Second, "Give up what has not come when nothing has happened for so long.")
-	usage.Seldom(f, "reads", "steps", "patience")
+	usage.Unlist(f, "reads", "steps", "patience")
 	f.BoolVar(&l.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
 	return c
 }

@@ -80,7 +80,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
 	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
 	f.DurationVar(&d.stall, "patience", 15*time.Second, "Ask whether anybody collects in the cluster when nothing has moved for so long.")
-	usage.Seldom(f, "patience", "steps", "fail-on", "require-complete")
+	usage.Unlist(f, "patience", "steps", "fail-on", "require-complete")
 	return c
 }
 
@@ -103,7 +103,7 @@ func (d *deletion) addFlags(f *pflag.FlagSet) {
 	f.Uint64Var(&d.exploreSeed, "seed", usualSeed, "Where the schedules of --explore start.")
 	f.StringSliceVar(&d.failOn.conditions, "fail-on", nil, failOnUsage+" Nothing is deleted then.")
 	f.BoolVar(&d.requireComplete, "require-complete", false, "Exit with 4 when the answer depends on something that could not be read; nothing is deleted.")
-	usage.Seldom(f, "reads", "explore", "seed")
+	usage.Unlist(f, "reads", "explore", "seed")
 }
 
 func (d *deletion) run(c *cobra.Command, args []string) error {

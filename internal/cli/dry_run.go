@@ -69,7 +69,7 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 	d.source.AddFlags(f)
 	d.addFlags(f)
 	d.writing.AddGuardFlags(f)
-	usage.Seldom(f, "max-deletes")
+	usage.Unlist(f, "max-deletes")
 	return c
 }
 

@@ -46,7 +46,7 @@ func (w *Writing) AddFlags(f *pflag.FlagSet) {
 	w.Confirm.AddFlags(f)
 	w.AddGuardFlags(f)
 	w.backup.AddFlag(f)
-	usage.Seldom(f, "backup-dir")
+	usage.Unlist(f, "backup-dir")
 }
 
 // AddGuardFlags adds those that change what is guarded or kept, and so the digest.
@@ -55,7 +55,7 @@ func (w *Writing) AddGuardFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&w.unlock, "unlock", nil, "Delete what is protected: "+strings.Join(w.unlocks(), ", ")+". The refusal says which.")
 	f.BoolVar(&w.noBackup, "no-backup", false, "Keep no copy of what is deleted or changed. The journal is written all the same.")
 	f.BoolVar(&w.backupSecrets, "backup-secrets", false, "Keep copies of Secrets, too, as plain text in files that only you can read.")
-	usage.Seldom(f, "no-backup", "backup-secrets")
+	usage.Unlist(f, "no-backup", "backup-secrets")
 }
 
 // unlocks are the names of --unlock: all but those of kinds that hardly anybody deletes.
