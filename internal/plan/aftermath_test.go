@@ -75,6 +75,7 @@ func ended(t *rapid.T, objects []*object.Object) map[object.Ref]bool {
 			t.Fatal(err)
 		}
 		left := map[object.Ref]bool{}
+		services := map[[2]string]bool{} // that went, whose Endpoints the API server deletes with them
 		changed := !slices.EqualFunc(snap.Objects, sorted(result.After()), sameStanding)
 		objects = nil
 		for _, o := range result.After() {
@@ -82,12 +83,20 @@ func ended(t *rapid.T, objects []*object.Object) map[object.Ref]bool {
 				o, changed = o.Clone(), true
 				o.Edit().Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers()), ofOthers)
 				if runs := o.GracePeriod() != nil && *o.GracePeriod() > 0; len(o.Finalizers()) == 0 && !runs && o.Kind != "Namespace" {
+					services[[2]string{o.Namespace, o.Name}] = o.Is(object.Service)
 					continue
 				}
 			}
 			left[o.Ref] = true
 			objects = append(objects, o)
 		}
+		objects = slices.DeleteFunc(objects, func(o *object.Object) bool {
+			gone := o.Is(object.Endpoints) && services[[2]string{o.Namespace, o.Name}]
+			if gone {
+				delete(left, o.Ref)
+			}
+			return gone
+		})
 		if !changed {
 			return left
 		}
