@@ -32,8 +32,10 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 		}
 	case effect.Outcome == report.Kept && strings.HasPrefix(nextRequest(q.decision), deletes):
 		// It is garbage, and stays: whoever reads "live" would not look for what is wrong.
-		e.Verdict, e.Reason = report.Garbage, effect.Reason
-		e.Message = q.garbageMessage(effect) + "; it " + effect.Message
+		e.Verdict, e.Message = report.Garbage, q.garbageMessage(effect)
+		if effect.Reason != "" { // a plan passes over one of two objects that share a uid
+			e.Reason, e.Message = effect.Reason, e.Message+"; it "+effect.Message
+		}
 	case effect.Outcome == report.Unknown:
 		e.Verdict, e.Reason, e.Message = report.Undecidable, effect.Reason, effect.Message
 	case q.decision.Err != nil && q.decision.Reason != reason.OwnerRefInvalidNamespace:
