@@ -299,6 +299,27 @@ func TestOpenAnyway(t *testing.T) {
 	}
 }
 
+// TestUnknownTargetTakes: of a namespace of whose content not all was seen it is not known
+// whether it goes, and so neither of what it owns elsewhere.
+func TestUnknownTargetTakes(t *testing.T) {
+	objects, err := scenario.ParseWorld("v1 Namespace m\nv1 Namespace n\nv1 ConfigMap n/c owners=m\nv1 Secret n/d owners=c", scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, allBut("Pod", reason.NotInDump), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, find(snap, "m")), plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "ConfigMap c: Unknown Deleted AtOnce, Unknown\nNamespace m: Unknown Deleted AtOnce, Unknown\nSecret d: Unknown Deleted AtOnce, Unknown"
+	if diff := gocmp.Diff(want, accountText(result.Plan)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func deleting(name string) func(*snapshot.Snapshot) plan.Seed {
 	return func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.Background, find(s, name)) }
 }

