@@ -54,7 +54,7 @@ func aboveStorage(snap *snapshot.Snapshot, g *graph.Graph) map[types.UID]bool {
 	}
 	var open []*object.Object
 	for _, o := range snap.Objects {
-		if _, shared := twins[o.UID]; shared {
+		if _, shared := twins[o.UID]; shared && o.Kind != "Event" { // which the garbage collector does not look at
 			twins[o.UID] = append(twins[o.UID], o)
 		}
 		if builtIn(o.Ref) == data || o.Is(object.StatefulSet) {
