@@ -1,11 +1,14 @@
 package backup
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 )
 
 // Listed is a backup as a list of them shows it.
@@ -15,12 +18,14 @@ type Listed struct {
 	Head       Head
 	// Objects is how many it has entries of.
 	Objects int
+	// sealed is when it was finished.
+	sealed time.Time
 	// Unreadable says why nothing else is known; nil for a backup that was finished.
 	Unreadable error
 }
 
 // List looks at the backups in a directory, the newest first: their names start with the
-// time. Of each it reads the head; whether all of it is whole, Open says. A directory
+// second, and of those of one second the one counts that was finished later. Of each it reads the head; whether all of it is whole, Open says. A directory
 // that is not there has none.
 func List(dir string) ([]Listed, error) {
 	dir, err := filepath.Abs(dir)
@@ -43,7 +48,16 @@ func List(dir string) ([]Listed, error) {
 		l.Unreadable = l.read()
 		list = append(list, l)
 	}
+	slices.SortStableFunc(list, func(a, b Listed) int {
+		return cmp.Or(strings.Compare(second(b.Name), second(a.Name)), b.sealed.Compare(a.sealed))
+	})
 	return list, nil
+}
+
+// second is the time at the start of a name.
+func second(name string) string {
+	at, _, _ := strings.Cut(name, "-")
+	return at
 }
 
 func (l *Listed) read() (err error) {
@@ -58,6 +72,9 @@ func (l *Listed) read() (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if info, err := f.Stat(); err == nil {
+		l.sealed = info.ModTime()
 	}
 	b := Backup{dir: dir}
 	entries, _, err := b.manifest(f, &holding{})

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestList: the newest comes first, what was not finished says so, and a directory that
@@ -24,6 +25,29 @@ func TestList(t *testing.T) {
 	}
 	list, err := List(dir)
 	if err != nil || len(list) != 2 || list[0].Name != "20261122T221724Z-bbbbbbbb" || !errors.Is(list[0].Unreadable, ErrUnsealed) {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// TestListWithinASecond: of two backups that were begun in one second the one that was
+// finished later is the newer one, whatever their digests are.
+func TestListWithinASecond(t *testing.T) {
+	dir := t.TempDir()
+	at := time.Date(2026, 11, 22, 22, 17, 24, 0, time.UTC)
+	for i, name := range []string{"20261122T221724Z-bbbbbbbb", "20261122T221724Z-aaaaaaaa", "20261122T221724Z-cccccccc"} {
+		manifest := filepath.Join(dir, name, manifestName)
+		if err := os.Mkdir(filepath.Dir(manifest), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(manifest, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(manifest, at, at.Add(time.Duration(i)*time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := List(dir)
+	if err != nil || len(list) != 3 || list[0].Name[17:] != "cccccccc" || list[1].Name[17:] != "aaaaaaaa" || list[2].Name[17:] != "bbbbbbbb" {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

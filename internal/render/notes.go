@@ -26,7 +26,7 @@ func planNotes(s Style, p *report.Plan) []string {
 		}
 	}
 	notes = append(notes, completeness(s, p.Source, p.Complete, p.Gaps)...)
-	if p.Digest != "" && (s.all() || p.Source.Type == "cluster") {
+	if p.Digest != "" && s.all() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
 	return notes
@@ -76,12 +76,13 @@ func writeNotes(w *writer, notes []string) {
 // what was not seen. Where it could not, only a wide text says that something was not.
 func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
 	var notes []string
-	if len(src.Namespaces) > 0 {
+	if len(src.Namespaces) > 0 && (s.all() || !complete) {
 		notes = append(notes, "Searched: "+namespacesText(s, src.Namespaces)+" and cluster-scoped objects.")
 	}
 	switch {
+	case !complete && len(gaps) == 0 && !s.all(): // what is not known is said where it is
 	case !complete && len(gaps) == 0:
-		notes = append(notes, s.paint(bold, "Incomplete:")+" some of this depends on what "+seenIn(src)+" does not show.")
+		notes = append(notes, s.paint(bold, "Incomplete:")+" part of this is not known.")
 	case !complete:
 		notes = append(notes, s.paint(bold, "Incomplete:")+" "+gapText(s, src, gaps))
 	case len(gaps) > 0 && s.all():
@@ -101,14 +102,6 @@ func namespacesText(s Style, names []string) string {
 		text += ", " + s.pick("…", "...")
 	}
 	return text
-}
-
-// seenIn names what was looked at.
-func seenIn(src report.Source) string {
-	if src.Type == "cluster" {
-		return "the snapshot of the cluster"
-	}
-	return "the dump"
 }
 
 // gapText compresses the gaps to one sentence: there may be hundreds of them.

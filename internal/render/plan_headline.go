@@ -34,6 +34,10 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	case len(caused) == 0:
 		return "nothing is known to change"
 	}
+	verb := " would be deleted"
+	if p.Seed.Verb == "collect" {
+		verb = " would be deleted as garbage"
+	}
 	counts := map[report.Outcome]int{}
 	for i := range caused {
 		counts[caused[i].Outcome]++
@@ -41,7 +45,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	var parts []string
 	switch n := counts[report.Deleted]; {
 	case n > 0:
-		parts = append(parts, s.paint(outcomeColour(report.Deleted), plural(n, "object")+" would be deleted"))
+		parts = append(parts, s.paint(outcomeColour(report.Deleted), plural(n, "object")+verb))
 	case counts[report.Blocked] == 0:
 		parts = append(parts, "nothing would be deleted")
 	}
@@ -64,6 +68,13 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 // hangs says of how many objects that they do not go, and whether what was asked for is
 // among them.
 func hangs(p *report.Plan, caused []report.Effect, n int, after bool) string {
+	if p.Seed.Verb == "collect" && !after {
+		verb := " are"
+		if n == 1 {
+			verb = " is"
+		}
+		return "nothing would be deleted; " + plural(n, "object") + verb + " being deleted already and held: kubectl gc stuck"
+	}
 	targets := 0
 	for i := range caused {
 		if caused[i].Outcome == report.Blocked && slices.Contains(p.Seed.Targets, caused[i].Object) {

@@ -69,9 +69,8 @@ func (t *table) add(colour string, cells ...string) {
 func (t *table) first(most int, s Style) *table {
 	if left := len(t.rows) - most; !s.Wide && left > 1 {
 		t.rows = t.rows[:most]
-		cells := make([]string, len(t.headers))
-		cells[0] = "and " + strconv.Itoa(left) + " more: -o wide"
-		t.add("", cells...)
+		last := &t.rows[most-1]
+		last.below = append(last.below, "and "+strconv.Itoa(left)+" more: -o wide")
 	}
 	return t
 }

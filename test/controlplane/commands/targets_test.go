@@ -123,7 +123,7 @@ func TestInterruptedUndoTellsOnce(t *testing.T) {
 		s.until("something is made again", func() bool { return ctx.Err() != nil || len(s.world()) > before })
 		stop()
 	})
-	a := s.gc(ctx, "undo", backups[0], confirm, "--qps=5", "--burst=1").want(t, 130)
+	a := s.gc(ctx, "undo", backups[0], confirm, "--qps=5", "--burst=1", "-o", "wide").want(t, 130)
 	stop()
 	watching.Wait()
 	_, account, ok := strings.Cut(a.stdout, ": interrupted; ")
@@ -131,7 +131,7 @@ func TestInterruptedUndoTellsOnce(t *testing.T) {
 		t.Fatalf("no account:\n%s%s", a.stdout, a.stderr)
 	}
 	for _, name := range names {
-		if n := len(regexp.MustCompile(`(?m)^\d+ +\S+ +configmap/`+name+`\b`).FindAllString(account, -1)); n != 1 || strings.Count(account, "\nconfigmap/"+name) > 0 {
+		if n := len(regexp.MustCompile(`(?m)^\d+ +\S+ +cm/`+name+`\b`).FindAllString(account, -1)); n != 1 || strings.Count(account, "\ncm/"+name) > 0 {
 			t.Errorf("%s is told %d times as a step, and perhaps again below:\n%s", name, n, account)
 		}
 	}

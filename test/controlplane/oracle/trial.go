@@ -203,6 +203,7 @@ func (t *trial) act(ctx context.Context) (err error) {
 	case nobodyThere:
 		args = append(args, "-o", "json")
 	case saidYes, saidNo, saidWrong, hungUp:
+		args = append(args, "-o", "wide") // which lists every object of the plan
 		question = func(asked string) string {
 			t.happens(ctx, atQuestion)
 			switch t.story.answer {

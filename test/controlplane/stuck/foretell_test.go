@@ -16,7 +16,7 @@ import (
 // the answer with what has to be said.
 func (s *situation) foretell(p *step) error {
 	args := []string{"dry-run", "delete", strings.ToLower(p.Delete), "-o", "json", "--kubeconfig", plane.Kubeconfig,
-		"--cascade", strings.ToLower(cmp.Or(p.Policy, "Background"))}
+		"--cascade=" + strings.ToLower(cmp.Or(p.Policy, "Background"))}
 	if kind, _, _ := strings.Cut(p.Delete, "/"); !clusterScoped[kind] {
 		args = append(args, "-n", s.Name)
 	}
