@@ -146,7 +146,8 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 		targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
 		return q, nil
 	case isType(args):
-		return q, k.kinds(w, args[0], &q)
+		err := k.kinds(w, args[0], &q)
+		return q, err
 	}
 	refs, err := k.targets.Find(c, w, args)
 	if err != nil {

@@ -34,20 +34,21 @@ func (t treeRows) write(w *writer) {
 		t.writeNarrow(w, limit)
 		return
 	}
+	gap := strings.Repeat(" ", columnGap)
 	if !w.style.NoHeaders {
-		line := padded("NAME", names)
+		cells := []string{padded("NAME", names)}
 		for _, c := range columns {
-			line += strings.Repeat(" ", columnGap) + padded(c.header, c.width)
+			cells = append(cells, padded(c.header, c.width))
 		}
-		w.line(line)
+		w.line(strings.Join(cells, gap))
 	}
 	for i := range t {
 		r := &t[i]
-		line := padded(r.lead+r.painted(w.style), names)
+		cells := []string{padded(r.lead+r.painted(w.style), names)}
 		for _, c := range columns {
-			line += strings.Repeat(" ", columnGap) + padded(*c.cell(r), c.width)
+			cells = append(cells, padded(*c.cell(r), c.width))
 		}
-		w.line(line)
+		w.line(strings.Join(cells, gap))
 	}
 }
 

@@ -66,13 +66,15 @@ func countOf(s Style, n int, apiVersion, kind string) string {
 	case strings.HasSuffix(noun, "points"):
 	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
 		noun += "es"
-	case strings.HasSuffix(noun, "y") && len(noun) > 1 && !strings.Contains("aeiou", noun[len(noun)-2:len(noun)-1]):
+	case strings.HasSuffix(noun, "y") && len(noun) > 1 && !isVowel(noun[len(noun)-2]):
 		noun = strings.TrimSuffix(noun, "y") + "ies"
 	default:
 		noun += "s"
 	}
 	return strconv.Itoa(n) + " " + noun
 }
+
+func isVowel(letter byte) bool { return strings.IndexByte("aeiou", letter) >= 0 }
 
 // noise are kinds that Kubernetes makes by itself, and that nobody misses.
 var noise = []object.Kind{object.Endpoints, object.EndpointSlice, object.IPAddress, object.Lease, object.ControllerRevision}

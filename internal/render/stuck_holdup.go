@@ -112,20 +112,20 @@ func (c *holdup) heldText(s Style) string {
 	n := strconv.Itoa(c.total()) + " "
 	for _, r := range c.held {
 		if r.Kind != first.Kind || r.APIVersion != first.APIVersion {
-			return n + "objects (" + enumerate(c.heldNames(s, s.where), c.total()) + ")"
+			return n + "objects (" + enumerate(c.heldNames(s.where), c.total()) + ")"
 		}
 	}
 	kind := countOf(s, c.total(), first.APIVersion, first.Kind)
 	switch namespace, several := namespaces(c.held, func(r *report.Ref) report.Ref { return *r }); {
 	case several:
-		return kind + " (" + enumerate(c.heldNames(s, func(r report.Ref) string { return s.text(r.Namespace + "/" + r.Name) }), c.total()) + ")"
+		return kind + " (" + enumerate(c.heldNames(func(r report.Ref) string { return s.text(r.Namespace + "/" + r.Name) }), c.total()) + ")"
 	case namespace != "":
 		kind += " in namespace " + s.text(namespace)
 	}
-	return kind + " (" + enumerate(c.heldNames(s, func(r report.Ref) string { return s.text(r.Name) }), c.total()) + ")"
+	return kind + " (" + enumerate(c.heldNames(func(r report.Ref) string { return s.text(r.Name) }), c.total()) + ")"
 }
 
-func (c *holdup) heldNames(s Style, name func(report.Ref) string) []string {
+func (c *holdup) heldNames(name func(report.Ref) string) []string {
 	var names []string
 	for _, r := range c.held[:min(len(c.held), manyWaiting)] {
 		names = append(names, name(r))

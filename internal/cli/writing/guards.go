@@ -98,6 +98,7 @@ func Protected(ref object.Ref, why reason.Code) report.Obstacle {
 		o.Unlock = policy.UnlockKind(schema.GroupKind{Group: ref.Group(), Kind: ref.Kind})
 	case reason.ProtectedByHelm:
 		o.Unlock = policy.UnlockHelm
+	default: // nothing unlocks it
 	}
 	return o
 }

@@ -118,7 +118,7 @@ var shown = &exit.Error{Code: exit.OK}
 // and whoever is asked says yes. The arguments are those of the command line.
 func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions.IOStreams, p Proposal) error {
 	document := p.Result.Plan
-	obstacles := append(p.Obstacles, w.obstacles(p.World, document)...)
+	obstacles := slices.Concat(p.Obstacles, w.obstacles(p.World, document))
 	if len(obstacles) > 0 {
 		document.Digest = "" // nobody can confirm it
 	}
