@@ -75,6 +75,8 @@ test-all: export KUBECTL_GC_TEST := all
 test-all: FRESH := -count=1
 test-all: TIMEOUT := 6h
 test-all: test ## everything: 2,000 worlds, every page, every bomb at its full size, and whatever else takes hours
+	$(GO) test -count=1 -timeout $(TIMEOUT) ./internal/plan ./internal/diagnose/explain \
+	  -run '^Test(Aftermath|AccountIsWhole|EffectsAreWhatHappened|VerdictsAgreeWithPlans|MoreChangesNothing)$$' -rapid.checks=5000
 
 .PHONY: unit
 unit: ## tests of PKG, no race detector, no control plane
