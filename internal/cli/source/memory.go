@@ -53,14 +53,18 @@ type Memory struct {
 	sample []metrics.Sample
 	// usual is the memory limit of the runtime before, now the one that was set last.
 	usual, now int64
+	// before is what was in use before anything was read: it is not the dump's.
+	before int64
 }
 
 // NewMemory notes what the runtime did before.
 func NewMemory() *Memory {
-	return &Memory{
+	m := &Memory{
 		sample: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}},
 		usual:  debug.SetMemoryLimit(-1),
 	}
+	m.before = m.inUse()
+	return m
 }
 
 // Parts of the limit. The program itself has some 30 MB of pages in memory that the runtime
@@ -79,15 +83,15 @@ func (m *Memory) Room(bytes int64, objects int, limits snapshot.Limits) error {
 // RoomFor is an error if so many bytes more are too much for a limit and so much for each object.
 func (m *Memory) RoomFor(bytes int64, objects, each int, limit int64) error {
 	most := float64(objects)*float64(each) + float64(limit)
-	if soft := min(m.usual, int64(most-(1-runtimePart)*float64(limit))); soft != m.now && (m.now == 0 || soft > m.now+m.now/16) {
+	if soft := min(m.usual, m.before+int64(most-(1-runtimePart)*float64(limit))); soft != m.now && (m.now == 0 || soft > m.now+m.now/16) {
 		debug.SetMemoryLimit(soft)
 		m.now = soft
 	}
-	if m.inUse()+bytes <= int64(inUsePart*most) {
+	if m.inUse()-m.before+bytes <= int64(inUsePart*most) {
 		return nil
 	}
 	runtime.GC()
-	if m.inUse()+bytes <= int64(inUsePart*most) {
+	if m.inUse()-m.before+bytes <= int64(inUsePart*most) {
 		return nil
 	}
 	return fmt.Errorf("%w: reading on takes more than %s and %d bytes for each of %d objects, the limit for memory",
