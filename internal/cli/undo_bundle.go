@@ -49,8 +49,12 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 	var names []string
 	for i := range list {
 		names = append(names, list[i].Name)
-		if arg == latest && list[i].Unreadable == nil && ofCluster(&list[i], id) {
-			return list[i].Path, nil
+		switch l := &list[i]; {
+		case arg != latest, errors.Is(l.Unreadable, backup.ErrUnsealed): // nothing was written under that one
+		case l.Unreadable != nil:
+			return "", fmt.Errorf("backup %s cannot be read, so that the latest one is not known: %w; name the one that is meant", l.Name, l.Unreadable)
+		case ofCluster(l, id):
+			return l.Path, nil
 		}
 	}
 	if arg == latest {
