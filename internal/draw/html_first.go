@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -78,6 +77,5 @@ func unremarkable(l Look) bool {
 // comesByItself reports whether an object is of those that a person seldom looks for:
 // Events, and what Kubernetes generates.
 func comesByItself(r report.Ref) bool {
-	group := object.GroupOf(r.APIVersion)
-	return r.Kind == "Event" && (group == "" || group == "events.k8s.io") || render.Generated(r)
+	return object.Ref(r).IsEvent() || object.Ref(r).Generated()
 }

@@ -79,36 +79,22 @@ func deleted(s Style, c *report.Confirmation) string {
 	text += plural(c.Deletes, "object")
 	var kinds []string
 	for _, kind := range c.DataKinds() {
-		name := shortKind(kind.Kind)
+		noun := nounOf(s, kind.Count, kind.APIVersion, kind.Kind)
 		switch {
 		case kind.Count == c.Deletes:
-			return text + ", all of them " + s.text(name) + "s"
+			return text + ", all of them " + noun
 		case kind.Count == 1 && len(kinds) == 0:
-			kinds = append(kinds, "1 of them a "+s.text(name))
+			kinds = append(kinds, "1 of them a "+noun)
 		case len(kinds) == 0:
-			kinds = append(kinds, strconv.Itoa(kind.Count)+" of them "+s.text(name)+"s")
+			kinds = append(kinds, strconv.Itoa(kind.Count)+" of them "+noun)
 		default:
-			kinds = append(kinds, plural(kind.Count, s.text(name)))
+			kinds = append(kinds, strconv.Itoa(kind.Count)+" "+noun)
 		}
 	}
 	if len(kinds) == 0 {
 		return text
 	}
 	return text + ", " + enumerate(kinds, len(kinds))
-}
-
-// shortKind is a kind as people say it.
-func shortKind(kind string) string {
-	switch kind {
-	case "PersistentVolumeClaim":
-		return "PVC"
-	case "PersistentVolume":
-		return "PV"
-	case "CustomResourceDefinition":
-		return "CRD"
-	default:
-		return kind
-	}
 }
 
 func orUntold(text string) string {

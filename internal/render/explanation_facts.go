@@ -26,7 +26,7 @@ func explainFacts(w *writer, e *report.Explanation) {
 		w.line("Next: the garbage collector deletes it.")
 	}
 	if d := e.Deadlock; d != nil {
-		w.atMost(factLines, s.paint(red, "Deadlock:")+" "+s.text(inShort(d.Message, objectsOf(e)...))+". Nothing ends this by itself.", 2)
+		w.atMost(factLines, s.paint(red, "Deadlock:")+" "+s.text(d.Message)+". Nothing ends this by itself.", 2)
 	}
 	explainWarnings(w, e)
 }

@@ -57,7 +57,7 @@ func verdictText(s Style, e *report.Explanation) string {
 	if e.Message == "" {
 		return text + "."
 	}
-	return text + ": " + s.text(inShort(e.Message, objectsOf(e)...))
+	return text + ": " + s.text(e.Message)
 }
 
 func verdictPhrase(s Style, v report.Verdict) string {
@@ -76,27 +76,6 @@ func verdictPhrase(s Style, v report.Verdict) string {
 		return "cannot be decided"
 	}
 	return "is " + s.text(string(v))
-}
-
-// objectsOf are the objects that the words of an explanation may name.
-func objectsOf(e *report.Explanation) []report.Ref {
-	refs := []report.Ref{e.Object}
-	for _, o := range e.Owners {
-		refs = append(refs, o.Ref)
-	}
-	for _, l := range e.Chain {
-		refs = append(refs, l.Ref)
-	}
-	for _, d := range e.Dependents {
-		refs = append(refs, d.Ref)
-	}
-	for i := range e.WaitsFor {
-		refs = append(refs, named(&e.WaitsFor[i])...)
-	}
-	if e.Deadlock != nil {
-		refs = append(refs, e.Deadlock.Path...)
-	}
-	return append(refs, e.UsedBy...)
 }
 
 // explainContent says what is in a namespace: workloads and data by kind, and how much there

@@ -59,13 +59,3 @@ func (s Style) where(r report.Ref) string {
 	}
 	return s.name(r) + " in namespace " + s.text(r.Namespace)
 }
-
-// inShort writes the objects that a message of ours names as people do.
-func inShort(message string, refs ...report.Ref) string {
-	for _, r := range refs {
-		if long := r.KubectlName(); r.Name != "" && len(long) > len(r.ShortName()) {
-			message = strings.ReplaceAll(message, long, r.ShortName())
-		}
-	}
-	return message
-}

@@ -80,7 +80,6 @@ func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) 
 		notes = append(notes, "Searched: "+namespacesText(s, src.Namespaces)+" and cluster-scoped objects.")
 	}
 	switch {
-	case !complete && len(gaps) == 0 && !s.all(): // what is not known is said where it is
 	case !complete && len(gaps) == 0:
 		notes = append(notes, s.paint(bold, "Incomplete:")+" part of this is not known.")
 	case !complete:

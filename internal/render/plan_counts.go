@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -46,52 +48,33 @@ func workloadRank(k kindName) int {
 	return i
 }
 
-// shortKinds are the kinds that people call by letters.
-var shortKinds = map[string]string{
-	object.PVC.Kind: "PVC", object.PV.Kind: "PV", object.CRD.Kind: "CRD", "HorizontalPodAutoscaler": "HPA", "PodDisruptionBudget": "PDB",
+// letters are what people call kinds whose names are long.
+var letters = map[schema.GroupKind]string{
+	object.PVC.GroupKind: "PVC", object.PV.GroupKind: "PV", object.CRD.GroupKind: "CRD",
+	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}: "HPA", {Group: "policy", Kind: "PodDisruptionBudget"}: "PDB",
 }
 
 // countOf is "1 Pod", "3 NetworkPolicies" or "5 Endpoints".
 func countOf(s Style, n int, apiVersion, kind string) string {
-	noun, ours := shortKinds[kind]
+	return strconv.Itoa(n) + " " + nounOf(s, n, apiVersion, kind)
+}
+
+// nounOf is a kind as people say it, of one object or of several.
+func nounOf(s Style, n int, apiVersion, kind string) string {
+	noun := cmp.Or(letters[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: kind}], s.text(kind))
 	switch {
-	case ours && !strings.Contains(apiVersion, "."), ours && strings.HasSuffix(object.GroupOf(apiVersion), ".k8s.io"):
-	default:
-		noun = s.text(kind)
-	}
-	if n == 1 {
-		return "1 " + noun
-	}
-	switch {
-	case strings.HasSuffix(noun, "points"):
+	case n == 1, strings.HasSuffix(noun, "points"):
+		return noun
 	case strings.HasSuffix(noun, "s"), strings.HasSuffix(noun, "ch"):
-		noun += "es"
+		return noun + "es"
 	case strings.HasSuffix(noun, "y") && len(noun) > 1 && !isVowel(noun[len(noun)-2]):
-		noun = strings.TrimSuffix(noun, "y") + "ies"
+		return strings.TrimSuffix(noun, "y") + "ies"
 	default:
-		noun += "s"
+		return noun + "s"
 	}
-	return strconv.Itoa(n) + " " + noun
 }
 
 func isVowel(letter byte) bool { return strings.IndexByte("aeiou", letter) >= 0 }
-
-// noise are kinds that Kubernetes makes by itself, and that nobody misses.
-var noise = []object.Kind{object.Endpoints, object.EndpointSlice, object.IPAddress, object.Lease, object.ControllerRevision}
-
-// Generated reports whether an object is made by Kubernetes for others, and goes with
-// them.
-func Generated(r report.Ref) bool {
-	group := object.GroupOf(r.APIVersion)
-	switch {
-	case group == "" && r.Kind == object.ConfigMap.Kind:
-		return r.Name == "kube-root-ca.crt"
-	case group == "" && r.Kind == object.ServiceAccount.Kind:
-		return r.Name == "default"
-	default:
-		return slices.ContainsFunc(noise, func(k object.Kind) bool { return k.Group == group && k.Kind == r.Kind })
-	}
-}
 
 // hiddenCounts are objects that the first screen only counts.
 type hiddenCounts struct{ events, generated int }
@@ -113,20 +96,29 @@ func hiddenText(h hiddenCounts) string {
 // restOf counts what is deleted and no data, and what of that only makes noise.
 func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, hidden hiddenCounts) {
 	rest = kindCounts{}
-	data := dataKinds(p)
+	data, targets := dataKinds(p), targetsOf(p)
 	for i := range caused {
 		e := &caused[i]
-		switch target := slices.Contains(p.Seed.Targets, e.Object); {
+		switch target := targets[e.Object]; {
 		case e.Outcome != report.Deleted || data[kindName{e.Object.APIVersion, e.Object.Kind}] != "":
-		case isEvent(e.Object) && !target:
+		case object.Ref(e.Object).IsEvent() && !target:
 			hidden.events++
-		case Generated(e.Object) && !target:
+		case object.Ref(e.Object).Generated() && !target:
 			hidden.generated++
 		default:
 			rest.add(e.Object)
 		}
 	}
 	return rest, hidden
+}
+
+// targetsOf are the objects that were asked about.
+func targetsOf(p *report.Plan) map[report.Ref]bool {
+	targets := make(map[report.Ref]bool, len(p.Seed.Targets))
+	for _, t := range p.Seed.Targets {
+		targets[t] = true
+	}
+	return targets
 }
 
 // dataKinds says of which kinds the objects hold data.
@@ -197,10 +189,4 @@ func storageEnd(e *report.Effect, x *report.Storage) string {
 	default:
 		return "data unknown"
 	}
-}
-
-// isEvent reports whether an object is an Event, of either group that serves them.
-func isEvent(r report.Ref) bool {
-	group := object.GroupOf(r.APIVersion)
-	return r.Kind == "Event" && (group == "" || group == "events.k8s.io")
 }

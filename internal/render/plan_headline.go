@@ -56,7 +56,7 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 		outcome report.Outcome
 		text    string
 	}{
-		{report.Orphaned, "orphaned"}, {report.Pruned, "would lose an owner reference"}, {report.Kept, "would stay"}, {report.Unknown, "not known"},
+		{report.Orphaned, "would be orphaned"}, {report.Pruned, "would lose an owner reference"}, {report.Kept, "would stay"}, {report.Unknown, "not known"},
 	} {
 		if n := counts[o.outcome]; n > 0 {
 			parts = append(parts, s.paint(outcomeColour(o.outcome), strconv.Itoa(n)+" "+o.text))
@@ -75,9 +75,9 @@ func hangs(p *report.Plan, caused []report.Effect, n int, after bool) string {
 		}
 		return "nothing would be deleted; " + plural(n, "object") + verb + " being deleted already and held: kubectl gc stuck"
 	}
-	targets := 0
+	targets, asked := 0, targetsOf(p)
 	for i := range caused {
-		if caused[i].Outcome == report.Blocked && slices.Contains(p.Seed.Targets, caused[i].Object) {
+		if caused[i].Outcome == report.Blocked && asked[caused[i].Object] {
 			targets++
 		}
 	}

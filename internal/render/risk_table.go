@@ -129,8 +129,8 @@ func biggestKinds(s Style, counts []report.KindCount, room int) string {
 }
 
 func isNoise(k report.KindCount) bool {
-	group := object.GroupOf(k.APIVersion)
-	return k.Kind == "Event" || slices.ContainsFunc(noise, func(n object.Kind) bool { return n.Group == group && n.Kind == k.Kind })
+	r := object.Ref{APIVersion: k.APIVersion, Kind: k.Kind}
+	return r.IsEvent() || r.Generated()
 }
 
 func riskTable(s Style, items []report.RiskItem) *table {

@@ -128,33 +128,26 @@ func (c *holdup) write(w *writer, d detail) (left bool) {
 // pasted are the commands that are shown: the mildest, and where that one only looks, the
 // one that ends the waiting whatever is wrong.
 func pasted(all []report.Remedy, most int) []report.Remedy {
-	if len(all) < 2 || most == 1 || !looks(all[0]) || looks(all[len(all)-1]) {
+	if len(all) < 2 || most == 1 || !all[0].Action.Looks() || all[len(all)-1].Action.Looks() {
 		return all[:min(len(all), 1)]
 	}
 	return []report.Remedy{all[0], all[len(all)-1]}
 }
 
-// looks reports whether a command changes nothing.
-func looks(r report.Remedy) bool {
-	return slices.ContainsFunc([]string{"logs", "describe", "get", "auth", "gc explain", "wait"}, func(verb string) bool {
-		return strings.HasPrefix(r.Command, "kubectl "+verb+" ")
-	})
-}
-
 // remedyText is what a command does and what that costs, and how to do the same for the
 // others that are held.
 func remedyText(s Style, c *holdup, r report.Remedy) string {
-	text := sentenceCase(s.text(inShort(r.Effect, named(c.freed)...)))
+	text := sentenceCase(s.text(r.Effect))
 	switch n := c.total(); {
 	case n == 1 || c.goes():
-	case strings.HasPrefix(r.Command, removal) && c.freed.Finalizer != "":
+	case r.Action == report.TakeOff:
 		held := heldBack(c.freed)
 		all := s.text(report.ShellWord(report.KubectlKind(held.APIVersion, held.Kind))) + " --all-of-kind"
 		if _, several := namespaces(c.held, func(r *report.Ref) report.Ref { return *r }); several {
 			all += " -A"
 		}
 		text += " of one (of all " + strconv.Itoa(n) + ": " + all + ")"
-	case strings.Contains(r.Command, report.ShellWord(heldBack(c.freed).Name)), strings.Contains(r.Command, report.ShellWord(lastLink(c.freed).Name)):
+	case r.Target == heldBack(c.freed), r.Target == lastLink(c.freed):
 		text += " (one of " + strconv.Itoa(n) + ")"
 	}
 	if r.Cost != "" {
@@ -162,6 +155,3 @@ func remedyText(s Style, c *holdup, r report.Remedy) string {
 	}
 	return text + ":"
 }
-
-// removal begins the commands that take a finalizer off.
-const removal = "kubectl gc remove-finalizer "

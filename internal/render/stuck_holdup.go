@@ -18,6 +18,7 @@ type holdup struct {
 	// held are the objects at the end, of which there are more that the findings do not
 	// name, and waiting those that wait for them.
 	held, waiting []report.Ref
+	isHeld, waits map[report.Ref]bool
 	more          int
 	// own: what is held is what is explained, and has been named.
 	own bool
@@ -34,14 +35,14 @@ func holdupsOf(findings []report.Finding) []*holdup {
 		k := keyOf(f)
 		c := found[k]
 		if c == nil {
-			c = &holdup{told: f, freed: f}
+			c = &holdup{told: f, freed: f, isHeld: map[report.Ref]bool{}, waits: map[report.Ref]bool{}}
 			found[k] = c
 			list = append(list, c)
 		}
 		c.add(f)
 	}
 	for _, c := range list {
-		c.waiting = slices.DeleteFunc(c.waiting, func(r report.Ref) bool { return slices.Contains(c.held, r) })
+		c.waiting = slices.DeleteFunc(c.waiting, func(r report.Ref) bool { return c.isHeld[r] })
 	}
 	return list
 }
@@ -64,10 +65,12 @@ func keyOf(f *report.Finding) holdupKey {
 func (c *holdup) add(f *report.Finding) {
 	c.findings = append(c.findings, f)
 	held := heldBack(f)
-	if !slices.Contains(c.held, held) {
+	if !c.isHeld[held] {
+		c.isHeld[held] = true
 		c.held = append(c.held, held)
 	}
-	if f.Object != held && !slices.Contains(c.waiting, f.Object) {
+	if f.Object != held && !c.waits[f.Object] {
+		c.waits[f.Object] = true
 		c.waiting = append(c.waiting, f.Object)
 	}
 	c.more = max(c.more, f.More)
@@ -152,11 +155,13 @@ func (c *holdup) whyText(s Style) string {
 	why := whyHeld(c.told)
 	same := !slices.ContainsFunc(c.findings, func(f *report.Finding) bool { return whyHeld(f) != why })
 	if same && c.told.Code != underWay {
-		return s.text(inShort(why, named(c.told)...))
+		return s.text(why)
 	}
 	var ends []report.Ref
+	seen := map[report.Ref]bool{}
 	for _, f := range c.findings {
-		if end := lastLink(f); !slices.Contains(ends, end) {
+		if end := lastLink(f); !seen[end] {
+			seen[end] = true
 			ends = append(ends, end)
 		}
 	}
@@ -187,18 +192,4 @@ func whyHeld(f *report.Finding) string {
 	}
 	held := heldBack(f).FullName()
 	return strings.TrimPrefix(strings.TrimPrefix(f.Message, "waits for "+held+": "), "waits for "+held+", which is ")
-}
-
-// named are the objects that the words of a finding may name.
-func named(f *report.Finding) []report.Ref {
-	refs := []report.Ref{f.Object}
-	for _, l := range f.Chain {
-		refs = append(refs, l.Ref)
-	}
-	for _, p := range f.Proof {
-		if p.Object != nil {
-			refs = append(refs, *p.Object)
-		}
-	}
-	return refs
 }

@@ -41,7 +41,7 @@ func strongest(s Style, f *report.Finding, why string, most int) []string {
 	var texts []string
 	for _, p := range []*report.Proof{best(whetherRuns), best(whoFrees)} {
 		if p != nil && len(texts) < most {
-			texts = append(texts, s.text(inShort(p.Message, named(f)...)))
+			texts = append(texts, s.text(p.Message))
 		}
 	}
 	slices.Reverse(texts) // who it is, and then whether he runs

@@ -26,7 +26,9 @@ func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
 	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	w.prose(stuckSummary(s, d), 2)
-	notes := linesOf(s, func(x *writer) { writeNotes(x, completeness(s, d.Source, d.Complete, d.Gaps)) })
+	// Which controller was not seen is said of each cause.
+	known := d.Complete || len(d.Findings) > 0 && len(d.Gaps) == 0 && !s.Wide
+	notes := linesOf(s, func(x *writer) { writeNotes(x, completeness(s, d.Source, known, d.Gaps)) })
 	switch {
 	case len(d.Findings) == 0:
 	case s.Wide:

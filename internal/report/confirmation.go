@@ -69,19 +69,13 @@ func (c *Confirmation) Edits() int {
 	return n
 }
 
-// DataCount is a number of objects of a kind.
-type DataCount struct {
-	Kind  string
-	Count int
-}
-
 // DataKinds counts the data by kind, in the order in which the kinds come.
-func (c *Confirmation) DataKinds() []DataCount {
-	var list []DataCount
+func (c *Confirmation) DataKinds() []KindCount {
+	var list []KindCount
 	for _, r := range c.Data {
-		i := slices.IndexFunc(list, func(k DataCount) bool { return k.Kind == r.Kind })
+		i := slices.IndexFunc(list, func(k KindCount) bool { return k.Kind == r.Kind && k.APIVersion == r.APIVersion })
 		if i < 0 {
-			i, list = len(list), append(list, DataCount{Kind: r.Kind})
+			i, list = len(list), append(list, KindCount{APIVersion: r.APIVersion, Kind: r.Kind})
 		}
 		list[i].Count++
 	}

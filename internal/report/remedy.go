@@ -2,7 +2,7 @@ package report
 
 // Remedy is a command that would change the verdict, and what it does.
 type Remedy struct {
-	Act     `json:"-"`
+	Act
 	Command string `json:"command"`
 	Effect  string `json:"effect"`
 	// Cost is what is lost or left behind; empty for nothing.
@@ -16,27 +16,37 @@ func (a Act) Remedy(effect string) Remedy {
 
 // Act is what a remedy does. Two remedies with the same act are the same remedy.
 type Act struct {
-	Action Action
-	Target Ref
+	Action Action `json:"action"`
+	Target Ref    `json:"-"`
 	// Policy is that of a second delete, by its name.
-	Policy string
+	Policy string `json:"-"`
 	// NoWait: the command does not wait for the end of a second delete.
-	NoWait bool
+	NoWait bool `json:"-"`
 	// Finalizer is the one to take off, and Flags are those that lift what speaks
 	// against that.
-	Finalizer, Flags string
+	Finalizer, Flags string `json:"-"`
 	// User is whose rights are shown.
-	User string
+	User string `json:"-"`
 	// Kinds are those of which everything is listed, as kubectl takes them.
-	Kinds string
+	Kinds string `json:"-"`
 	// Patch is the one to send.
-	Patch string
+	Patch string `json:"-"`
 	// Minutes are waited for at most.
-	Minutes int
+	Minutes int `json:"-"`
 }
 
 // Action is a kind of act.
 type Action string
+
+// Looks reports whether an act changes nothing.
+func (a Action) Looks() bool {
+	switch a {
+	case Explain, Describe, ShowWriters, ShowConditions, ShowNode, ShowLogs, ShowRights, ShowBackends, ShowDefinitions, ShowKinds, AwaitEnd:
+		return true
+	default:
+		return false
+	}
+}
 
 // The actions. Each says what it is done to, which is the target unless it says
 // something else.

@@ -57,8 +57,8 @@ var managedBy = map[string]struct {
 // or would say what is not so any more. Empty for others.
 func (p *planning) byItself(i int) reason.Code {
 	n := &p.nodes[i]
-	switch group, kind := n.Object.Group(), n.Object.Kind; {
-	case kind == "Event" && (group == "" || group == "events.k8s.io"):
+	switch group := n.Object.Group(); {
+	case n.Object.IsEvent():
 		return reason.PastEvent
 	case group == "coordination.k8s.io", (group == "") && textAt(n.content, "metadata", "annotations", leaderAnnotation) != "":
 		return reason.HolderMakesIt

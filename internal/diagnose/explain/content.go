@@ -57,9 +57,6 @@ func contentOf(snap *snapshot.Snapshot, namespace string) []report.ContentCount 
 	return list
 }
 
-// generated are kinds that the cluster makes for others, and makes anew.
-var generated = []object.Kind{object.Endpoints, object.EndpointSlice, object.Lease, object.ControllerRevision}
-
 // workloads are kinds that run something, or are what runs.
 var workloads = []object.Kind{
 	object.Pod, object.Deployment, object.StatefulSet, object.DaemonSet, object.ReplicaSet, object.ReplicationController, object.Job, object.CronJob,
@@ -71,9 +68,7 @@ func roleOf(snap *snapshot.Snapshot, o *object.Object) report.Role {
 	_, controlled := o.Controller()
 	r, err := snap.Resources.For(o.APIVersion, o.Kind)
 	switch {
-	case o.Kind == "Event", isOne(generated), o.Token() != nil, controlled && o.Is(object.ReplicaSet),
-		o.Is(object.ConfigMap) && (o.Name == "kube-root-ca.crt" || o.Name == "openshift-service-ca.crt"),
-		o.Is(object.ServiceAccount) && o.Name == "default":
+	case o.IsEvent(), o.Generated(), o.Token() != nil, controlled && o.Is(object.ReplicaSet):
 		return report.GeneratedRole
 	case isOne(workloads):
 		return report.WorkloadRole
