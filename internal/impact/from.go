@@ -25,7 +25,20 @@ func (m *Map) Into(objects ...*object.Object) map[*object.Object]bool {
 // next are the objects to which From comes from one in one step. One may be listed twice.
 func (m *Map) next(o *object.Object) []*object.Object {
 	return slices.Concat(m.dependents(o), m.twins[o.UID],
-		those(m.owners(o), waitsForDependents), those(m.containers(o), (*object.Object).BeingDeleted), those(m.held(o), (*object.Object).BeingDeleted))
+		those(m.owners(o), waitsForDependents), those(m.emptied(o), (*object.Object).BeingDeleted), those(m.held(o), (*object.Object).BeingDeleted))
+}
+
+// emptied are what an object is in, which goes when it is empty: its namespace and the
+// definition of its kind.
+func (m *Map) emptied(o *object.Object) []*object.Object {
+	var found []*object.Object
+	if o.Namespace != "" {
+		found = m.find(object.Namespace, "", o.Namespace)
+	}
+	if d := m.definitionOf(o.APIVersion, o.Kind); d != nil {
+		found = append(found, d)
+	}
+	return found
 }
 
 // spread returns what the steps lead to from these objects, these included.

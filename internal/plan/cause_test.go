@@ -39,6 +39,18 @@ func TestRemembersElsewhere(t *testing.T) {
 	}
 }
 
+// TestOwnerOfADeletedKind: a CRD that is being deleted waits for its own objects, and not
+// for what refers to one of these as its owner: that it goes is no doing of a delete there.
+func TestOwnerOfADeletedKind(t *testing.T) {
+	const world = "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com deleting fin=customresourcecleanup.apiextensions.k8s.io defines=example.com/v1:Widget:widgets established terminating\n" +
+		"example.com/v1 Widget n/w fin=x/y\nv1 ConfigMap n/a owners=w"
+	for _, c := range planOf(t, world, plan.Options{}).Plan.Consequences {
+		if c.Object.Name != "a" && !c.Anyway {
+			t.Errorf("%s %s is called our doing", c.Change, c.Object.Name)
+		}
+	}
+}
+
 // TestOnlyNear: what happens anyway is in the plan where the request has something to do
 // with it, and with OnlyNear nowhere else.
 func TestOnlyNear(t *testing.T) {
