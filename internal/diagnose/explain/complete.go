@@ -21,11 +21,12 @@ func (q *question) complete(ctx context.Context, e *report.Explanation) bool {
 		return false
 	case len(e.Gaps) == 0:
 		return true
-	case e.Verdict != report.Live && e.Verdict != report.Garbage || q.undecided || slices.ContainsFunc(e.TakenBy, q.late):
+	case e.Verdict != report.Live && e.Verdict != report.Garbage || q.undecided:
 		return false
 	}
-	above := q.reach.Above(q.target)
-	return !q.podsUnseen() && !slices.ContainsFunc(append(above, q.target), func(o *object.Object) bool { return q.restsOnUnseen(ctx, o) })
+	above := append(q.reach.Above(q.target), q.target)
+	return !q.podsUnseen() && !slices.ContainsFunc(e.TakenBy, func(t report.Taker) bool { return late(t, above) }) &&
+		!slices.ContainsFunc(above, func(o *object.Object) bool { return q.restsOnUnseen(ctx, o) })
 }
 
 // podsUnseen reports whether there may be pods for which a namespace waits that is to take
@@ -34,11 +35,12 @@ func (q *question) podsUnseen() bool {
 	return q.target.Namespace != "" && !q.target.Is(object.Pod) && !q.snap.Covers(object.Pod.Resource(), q.target.Namespace)
 }
 
-// late reports whether others than the object and what is deleted have to lose finalizers
-// before the delete takes it: there may be more of these that were not seen.
-func (q *question) late(t report.Taker) bool {
+// late reports whether others than the object, what is above it and what is deleted have to
+// lose finalizers before the delete takes it: there may be more of these that were not seen.
+func late(t report.Taker, above []*object.Object) bool {
 	return t.Later && len(t.Once) == 0 || slices.ContainsFunc(t.Once, func(r report.Release) bool {
-		return object.Ref(r.Object) != q.target.Ref && (r.Object != t.Object || container(object.Ref(r.Object)))
+		ref := object.Ref(r.Object)
+		return container(ref) && ref != above[len(above)-1].Ref || r.Object != t.Object && !slices.ContainsFunc(above, func(o *object.Object) bool { return o.Ref == ref })
 	})
 }
 
@@ -50,12 +52,17 @@ func (q *question) restsOnUnseen(ctx context.Context, o *object.Object) bool {
 		return true
 	}
 	for _, owner := range engine.Examine(ctx, q.world, engine.Upstream, a).Owners {
-		if owner.Class == engine.Unresolved || container(owner.Ref) || owner.Live != nil && len(owner.Live.Finalizers()) > 0 {
+		if owner.Class == engine.Unresolved || container(owner.Ref) || owner.Live != nil && lingers(owner.Live) {
 			return true // its end may hang on what was not seen
 		}
 	}
 	return follows(o) || len(o.Owners) > 0 && container(o.Ref) || q.definitionUnseen(o) || q.unseen(object.Namespace, o.Namespace) ||
 		o.Pod() != nil && q.unseen(object.Node, o.Pod().NodeName)
+}
+
+// lingers reports whether an object goes only after its dependents have gone or been released.
+func lingers(o *object.Object) bool {
+	return o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan)
 }
 
 // container reports whether an object goes only after its content.
