@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -39,14 +40,20 @@ func TestRemembersElsewhere(t *testing.T) {
 	}
 }
 
-// TestOwnerOfADeletedKind: a CRD that is being deleted waits for its own objects, and not
-// for what refers to one of these as its owner: that it goes is no doing of a delete there.
-func TestOwnerOfADeletedKind(t *testing.T) {
-	const world = "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com deleting fin=customresourcecleanup.apiextensions.k8s.io defines=example.com/v1:Widget:widgets established terminating\n" +
-		"example.com/v1 Widget n/w fin=x/y\nv1 ConfigMap n/a owners=w"
-	for _, c := range planOf(t, world, plan.Options{}).Plan.Consequences {
-		if c.Object.Name != "a" && !c.Anyway {
-			t.Errorf("%s %s is called our doing", c.Change, c.Object.Name)
+// TestGoesWithoutUs: what goes when a finalizer comes off what somebody else had deleted is
+// no doing of ours, though references lead there from the target.
+func TestGoesWithoutUs(t *testing.T) {
+	for _, tt := range []struct{ name, world string }{
+		{"a CRD that is being deleted waits for its own objects, not for what these own", "apiextensions.k8s.io/v1 CustomResourceDefinition widgets.example.com " +
+			"deleting fin=customresourcecleanup.apiextensions.k8s.io defines=example.com/v1:Widget:widgets established terminating\n" +
+			"example.com/v1 Widget n/w fin=x/y\nv1 ConfigMap n/a owners=w"},
+		{"an owner on the way has another owner", "v1 ConfigMap n/a\nv1 ConfigMap n/k\nv1 Secret n/b owners=a,k\n" +
+			"v1 Node n1\nv1 Pod n/d owners=b fin=x/y node=lost phase=Running\nv1 Secret n/e owners=d"},
+	} {
+		for _, c := range planOf(t, tt.world, plan.Options{}).Plan.Consequences {
+			if c.Object.Name != "a" && c.Change == report.ChangeDeleted && !c.Anyway {
+				t.Errorf("%s: %s is called our doing", tt.name, c.Object.Name)
+			}
 		}
 	}
 }
