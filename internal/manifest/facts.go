@@ -13,7 +13,8 @@ import (
 type factKind struct {
 	kind   object.Kind
 	fields []factField
-	// facts are those that were read; nil where what was not shown leaves them open.
+	// facts are those that were read; nil where what was not shown leaves them open. It is
+	// nil for kinds that only tell when they were written.
 	facts func(f *facts, o *object.Object) object.Facts
 	// alike is what two objects have in common that may share their facts, until the next
 	// call; nil where each has its own.
@@ -34,7 +35,7 @@ type factField struct {
 
 // factKinds are the kinds of whose spec and status something is kept.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
-	serviceCIDRFacts, ipAddressFacts, statefulSetFacts)
+	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, leaseMoment, nodeMoment)
 
 // sharedText is a string that many objects have in common.
 func sharedText(path string, at func(*facts) *string) factField {
@@ -107,7 +108,10 @@ func factsOf(apiVersion, kind string) *factKind {
 
 // HasFacts reports whether something of the spec or status of a kind is kept: its
 // metadata alone would not do.
-func HasFacts(apiVersion, kind string) bool { return factsOf(apiVersion, kind) != nil }
+func HasFacts(apiVersion, kind string) bool {
+	k := factsOf(apiVersion, kind)
+	return k != nil && k.facts != nil
+}
 
 // field is the field of that name; nil for one of which nothing is kept.
 func (s *section) field(key []byte) *sectionField {

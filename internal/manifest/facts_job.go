@@ -16,13 +16,14 @@ var jobFacts = &factKind{
 	},
 }
 
-// conditions are those of a CustomResourceDefinition or a Job.
+// conditions are those of a CustomResourceDefinition, a Job or a Node.
 var conditions = factField{
-	path: "status.conditions", keep: &keep{each: keepFields(nil, "type", "status")}, read: (*lexer).conditions,
+	path: "status.conditions", keep: &keep{each: keepFields(nil, "type", "status", "lastHeartbeatTime", "LastHeartbeatTime")}, read: (*lexer).conditions,
 }
 
 // conditions reads the two conditions of a CustomResourceDefinition that its
-// instances depend on, or those of a Job that say that it has finished.
+// instances depend on, or those of a Job that say that it has finished, or the heartbeats of
+// a Node.
 //
 // Upstream: pkg/controller/job/util/utils.go FinishedCondition.
 func (l *lexer) conditions(it *item, path string, _ bool) error {
@@ -36,7 +37,7 @@ func (l *lexer) conditions(it *item, path string, _ bool) error {
 			return l.mistyped("an entry of "+path, "a mapping")
 		}
 		var kind, status string
-		if kind, status, err = l.condition(); err != nil {
+		if kind, status, err = l.condition(it); err != nil {
 			return err
 		}
 		switch kind {
@@ -51,7 +52,7 @@ func (l *lexer) conditions(it *item, path string, _ bool) error {
 	return err
 }
 
-func (l *lexer) condition() (kind, status string, err error) {
+func (l *lexer) condition(it *item) (kind, status string, err error) {
 	in, err := l.object("an entry of status.conditions")
 	for first := true; in && err == nil; first = false {
 		if in, err = l.member(first); !in || err != nil {
@@ -62,6 +63,8 @@ func (l *lexer) condition() (kind, status string, err error) {
 			err = l.repeated(&kind, "status.conditions.type")
 		case "status":
 			err = l.repeated(&status, "status.conditions.status")
+		case "lastHeartbeatTime", "LastHeartbeatTime":
+			err = l.moment(it)
 		default:
 			err = l.skip()
 		}

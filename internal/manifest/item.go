@@ -57,6 +57,9 @@ type facts struct {
 	set        object.StatefulSetFacts
 	// specified tells that there was a spec, stated that there was a status.
 	specified, stated bool
+	// moment is when the object was last written, in seconds since 1970; 0 if it does not
+	// say so.
+	moment int64
 	// scoped tells that the definition has said its scope, conditioned that it
 	// has said its conditions.
 	scoped, conditioned bool

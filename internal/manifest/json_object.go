@@ -68,6 +68,8 @@ func (rd *reading) fields(l *lexer, it *item, outer *listing, list *listing) (*l
 			err = l.metadata(it)
 		case "type":
 			err = l.secretType(it)
+		case "lastTimestamp", "eventTime":
+			err = l.moment(it)
 		case "items", "Items":
 			list, err = rd.itemsField(l, it, outer, list)
 		case "spec":

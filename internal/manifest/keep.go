@@ -60,7 +60,7 @@ var (
 // keepObject is what is kept of an object or list.
 var keepObject = withItems(keepFields(map[string]*keep{
 	"metadata": keepMetadata, "spec": keepSpec, "status": keepStatus,
-}, "apiVersion", "kind", "type"))
+}, "apiVersion", "kind", "type", "lastTimestamp", "eventTime"))
 
 // keepItems is what is kept of the items of a list.
 var keepItems = keepObject.fields["items"]

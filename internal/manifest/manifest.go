@@ -86,6 +86,9 @@ type Handler struct {
 	// largest of these objects, and with a list that says its kind last.
 	Wants func(o *object.Object) bool
 	Raw   func(o *object.Object, text []byte) error
+	// Moment is called with a time, in seconds since 1970, at which an Event, a Lease or a
+	// Node was written.
+	Moment func(seconds int64)
 	// Foreign is called for a document that is no Kubernetes object at all, such
 	// as a JSON value without apiVersion, kind and metadata.
 	Foreign func(at Position, what string) error

@@ -85,6 +85,9 @@ func (rd *reading) lifecycle(it *item) *object.Lifecycle {
 
 // setFacts adds to o what was read of its spec and status.
 func (in *Interner) setFacts(o *object.Object, k *factKind, it *item) {
+	if k.facts == nil {
+		return
+	}
 	it.facts.pod.Mirror = it.seen&hasMirror != 0
 	var key []byte
 	if k.alike != nil {

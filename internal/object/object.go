@@ -85,6 +85,15 @@ func (o *Object) WaitingForDependents() bool {
 // DeletionTimestamp is in seconds since 1970; 0 when not being deleted.
 func (o *Object) DeletionTimestamp() int64 { return o.lifecycle().DeletionTimestamp }
 
+// Deleted is when the object was deleted, in seconds since 1970: its deletion timestamp
+// without the grace period. It is 0 when not being deleted.
+func (o *Object) Deleted() int64 {
+	if grace := o.lifecycle().GracePeriod; grace != nil {
+		return o.lifecycle().DeletionTimestamp - *grace
+	}
+	return o.lifecycle().DeletionTimestamp
+}
+
 // GracePeriod is deletionGracePeriodSeconds; nil when absent.
 func (o *Object) GracePeriod() *int64 { return o.lifecycle().GracePeriod }
 

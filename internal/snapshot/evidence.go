@@ -3,6 +3,7 @@ package snapshot
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -219,6 +220,18 @@ func (j *judge) failure(f failure) {
 	}
 }
 
+// taken is when the dump was taken at the earliest, in seconds since 1970; 0 if nothing of
+// it is written all the time: no deletion that it shows is later.
+func (r *reader) taken() int64 {
+	at := r.moment
+	for _, o := range r.objects {
+		if at > 0 && o.BeingDeleted() {
+			at = max(at, o.Deleted())
+		}
+	}
+	return at
+}
+
 // snapshot draws the conclusions from everything that was read.
 func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if s := r.onlyStored(); s != nil {
@@ -240,6 +253,9 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	}
 	j.close()
 	r.source.Files = append(r.source.Files, paths...)
+	if at := r.taken(); r.source.TakenAt == "" && at > 0 {
+		r.source.TakenAt = time.Unix(at, 0).UTC().Format(time.RFC3339)
+	}
 	s := &Snapshot{Objects: r.objects, Resources: resources, Source: r.source, Problems: r.problems, coverage: coverage}
 	if err := s.settle(); err != nil {
 		return nil, err

@@ -78,7 +78,10 @@ type reader struct {
 	documents documents
 	source    Source
 	problems  []Problem
-	stored    []*Snapshot
+	// moment is the latest time at which something was written, in seconds since 1970; 0
+	// if nothing says so.
+	moment int64
+	stored []*Snapshot
 	// readBack counts the objects of stored.
 	readBack int
 }
@@ -161,7 +164,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 			options.Namespace = ""
 		}
 	}
-	h := manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign, Wants: r.options.Wants}
+	h := manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign, Moment: r.at, Wants: r.options.Wants}
 	if r.options.Raw != nil {
 		h.Raw = r.raw
 	}
@@ -182,6 +185,9 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	in.sightings = append(in.sightings, f.lists...)
 	return nil
 }
+
+// at notes a time at which something was written.
+func (r *reader) at(seconds int64) { r.moment = max(r.moment, seconds) }
 
 // raw hands over the text of an object, or none where decoding it could take too much.
 func (r *reader) raw(o *object.Object, text []byte) error {

@@ -41,8 +41,9 @@ type Source struct {
 	Files []string
 	// KubernetesVersion is the server's gitVersion; empty when no file says it.
 	KubernetesVersion string
-	// TakenAt is the time of the dump as an RFC 3339 text; empty when no file
-	// says it.
+	// TakenAt is the time of the dump as an RFC 3339 text: what it says itself, else the
+	// latest time at which one of its Events, Leases or Nodes was written; empty when no
+	// file says either.
 	TakenAt string
 	// ClusterUID is the uid of the namespace kube-system; empty when not seen.
 	ClusterUID types.UID

@@ -3,10 +3,10 @@
 package source
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -67,7 +68,7 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 
 // AddAtFlag adds the one that says when a dump was taken, for answers that tell ages.
 func (s *Source) AddAtFlag(f *pflag.FlagSet) {
-	f.StringVar(&s.at, "at", "", "When the dump was taken, as 2006-01-02T15:04:05Z, if it does not say so itself: ages are counted from then.")
+	f.StringVar(&s.at, "at", "", "When the dump was taken, as 2006-01-02T15:04:05Z, if nothing in it says so: ages are counted from then.")
 }
 
 // CheckAt refuses a moment that is none, or that a cluster knows itself.
@@ -135,11 +136,23 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	defer progress.Begin(c, streams.ErrOut, progress.Reading(s.From)).End()
 	return progress.UnlessInterrupted(c.Context(), func() (World, error) {
 		snap, err := snapshot.ReadFiles(s.From, o)
-		if err == nil {
-			snap.Source.TakenAt = cmp.Or(s.at, snap.Source.TakenAt)
+		if err == nil && s.at != "" {
+			snap.Source.TakenAt = s.at
+			err = s.notBefore(snap)
 		}
 		return World{Snapshot: snap, bodies: b}, LiftLimit(err)
 	})
+}
+
+// notBefore refuses a time of the dump that is before a deletion which it shows.
+func (s *Source) notBefore(snap *snapshot.Snapshot) error {
+	at, err := SecondsOf(s.at)
+	for _, o := range snap.Objects {
+		if o.BeingDeleted() && at < o.Deleted() {
+			return fmt.Errorf("--at=%s: the dump was taken later: %s was deleted at %s", s.at, render.Escape(report.RefOf(o.Ref).ShortName()), time.Unix(o.Deleted(), 0).UTC().Format(time.RFC3339))
+		}
+	}
+	return err
 }
 
 func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Client, n *Namespaces) (World, error) {

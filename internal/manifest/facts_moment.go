@@ -1,0 +1,50 @@
+package manifest
+
+import (
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// What is written every few seconds as long as a cluster runs tells when a dump of it was
+// taken: the Leases of nodes and of the control plane, the heartbeats of Nodes, and Events.
+// Nothing of that is kept of an object. Other Leases may be those of a controller that is
+// gone: measured by them it would seem to be running.
+
+var leaseMoment = &factKind{
+	kind: object.Lease,
+	fields: []factField{{path: "spec.renewTime", keep: keepValue, read: func(l *lexer, it *item, _ string, _ bool) error {
+		return l.moment(it)
+	}}},
+}
+
+var nodeMoment = &factKind{kind: object.Node, fields: []factField{conditions}}
+
+// moment reads a time at which something was written. One that is no time says nothing.
+func (l *lexer) moment(it *item) error {
+	if l.token() != '"' {
+		return l.skip()
+	}
+	from := len(it.text)
+	text, err := l.text(it.text, "a time")
+	if err != nil {
+		return err
+	}
+	it.text = text
+	var t time.Time
+	if t.UnmarshalText(text[from:]) == nil {
+		it.facts.moment = max(it.facts.moment, t.Unix())
+	}
+	return nil
+}
+
+// momentOf tells the handler when an object was written, if it is of a kind that says so.
+func (rd *reading) momentOf(o *object.Object, it *item) {
+	if it.facts.moment > 0 && rd.h.Moment != nil && (o.IsEvent() || o.Is(object.Node) || renewedByCluster(o)) {
+		rd.h.Moment(it.facts.moment)
+	}
+}
+
+func renewedByCluster(o *object.Object) bool {
+	return o.Is(object.Lease) && (o.Namespace == "kube-node-lease" || o.Namespace == "kube-system")
+}
