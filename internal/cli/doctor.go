@@ -182,15 +182,12 @@ func (d *doctorCommand) lookBack(c *cobra.Command, o *doctor.Options) error {
 	if len(d.before) == 0 {
 		return nil
 	}
-	earlier := source.Source{From: d.before, AllowPartial: d.source.AllowPartial}
+	earlier := source.Source{From: d.before, AllowPartial: d.source.AllowPartial, At: d.beforeAt}
 	w, err := earlier.ReadDump(c, d.streams)
 	if err != nil {
 		return err
 	}
 	o.Earlier = w.Snapshot
-	if d.beforeAt != "" {
-		o.Earlier.Source.TakenAt = d.beforeAt
-	}
 	o.EarlierAt, err = source.SecondsOf(o.Earlier.Source.TakenAt)
 	return err
 }

@@ -88,7 +88,7 @@ func (s *simulation) isAbsent(ref object.OwnerReference, at object.Ref) bool {
 	if err != nil {
 		return s.snap.KnowsAllKinds()
 	}
-	return s.snap.Covers(r, at.Namespace)
+	return s.snap.Covers(r, at.Namespace) && s.snap.Doubt(ref.UID) == ""
 }
 
 // underWay reports whether the collector has to do with a deletion that has begun.

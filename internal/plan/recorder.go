@@ -112,6 +112,9 @@ func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, er
 	if apierrors.IsNotFound(err) && r.mayBeServed(ref) {
 		err = &object.UncoveredError{Ref: ref, Why: "whether the kind is served is not in the snapshot"}
 	}
+	if why := r.snap.Doubt(ref.UID); why != "" && (apierrors.IsNotFound(err) || err == nil && ref.UID != o.UID) {
+		return nil, &object.UncoveredError{Ref: ref, Why: why}
+	}
 	if err == nil && ref.UID != o.UID && ref.UID != "" && outcome.MadeUp(o.UID) {
 		o, err = nil, &object.UncoveredError{Ref: ref, Why: "the object of that name has no uid in the snapshot"}
 	}

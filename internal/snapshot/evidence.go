@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -235,6 +236,10 @@ func (r *reader) taken() int64 {
 // snapshot draws the conclusions from everything that was read.
 func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if s := r.onlyStored(); s != nil {
+		s.Source.TakenAt = cmp.Or(r.options.TakenAt, s.Source.TakenAt)
+		if len(s.Source.Files) > 0 {
+			s.doubt(seconds(s.Source.TakenAt))
+		}
 		return s, nil
 	}
 	discovered := r.documents.resources(&r.problems)
@@ -253,6 +258,8 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	}
 	j.close()
 	r.source.Files = append(r.source.Files, paths...)
+	r.at(seconds(r.options.TakenAt))
+	r.source.TakenAt = cmp.Or(r.options.TakenAt, r.source.TakenAt)
 	if at := r.taken(); r.source.TakenAt == "" && at > 0 {
 		r.source.TakenAt = time.Unix(at, 0).UTC().Format(time.RFC3339)
 	}
@@ -260,5 +267,6 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if err := s.settle(); err != nil {
 		return nil, err
 	}
+	s.doubt(r.moment)
 	return s, nil
 }

@@ -23,6 +23,8 @@ type Options struct {
 	// TreatMissingAsAbsent lets the snapshot cover everything: the user vouches
 	// for it.
 	TreatMissingAsAbsent bool
+	// TakenAt, if it is not empty, is when the dump was taken, as an RFC 3339 text.
+	TakenAt string
 	// Limits bound the inputs.
 	Limits Limits
 	// Raw, if it is not nil, is given the JSON text of each object that Wants asks for,

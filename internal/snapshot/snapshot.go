@@ -33,6 +33,8 @@ type Snapshot struct {
 
 	coverage        *Coverage
 	missingIsAbsent bool
+	// doubts are why it is not known whether an owner exists, by uid: see doubt.
+	doubts map[types.UID]string
 }
 
 // Source says where a snapshot comes from.

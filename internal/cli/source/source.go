@@ -26,8 +26,8 @@ type Source struct {
 	From          []string
 	AllowPartial  bool
 	missingAbsent bool
-	// at is the flag that says when the dump was taken.
-	at      string
+	// At says when the dump was taken, as an RFC 3339 text; empty if the dump does.
+	At      string
 	limits  dumpLimits
 	Cluster Cluster
 	// About are the namespaces that the question is about; empty for all of them.
@@ -68,16 +68,16 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 
 // AddAtFlag adds the one that says when a dump was taken, for answers that tell ages.
 func (s *Source) AddAtFlag(f *pflag.FlagSet) {
-	f.StringVar(&s.at, "at", "", "When the dump was taken, as 2006-01-02T15:04:05Z, if nothing in it says so: ages are counted from then.")
+	f.StringVar(&s.At, "at", "", "When the dump was taken, as 2006-01-02T15:04:05Z, if nothing in it says so: ages are counted from then.")
 }
 
 // CheckAt refuses a moment that is none, or that a cluster knows itself.
 func (s *Source) CheckAt(c *cobra.Command) error {
-	if s.at != "" && s.Live() {
+	if s.At != "" && s.Live() {
 		return usage.Errorf(c, "--at is about dumps, a cluster knows what time it is: give a dump with --from")
 	}
-	if _, err := SecondsOf(s.at); err != nil {
-		return usage.Errorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", s.at)
+	if _, err := SecondsOf(s.At); err != nil {
+		return usage.Errorf(c, "--at=%s: must be a time as 2006-01-02T15:04:05Z", s.At)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	memory := NewMemory()
 	defer memory.End()
 	o := snapshot.Options{
-		Stdin: streams.In, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent,
+		Stdin: streams.In, TakenAt: s.At, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent,
 		Limits: s.limits.limits(), Memory: memory.Room,
 	}
 	var b *bodies
@@ -136,8 +136,7 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	defer progress.Begin(c, streams.ErrOut, progress.Reading(s.From)).End()
 	return progress.UnlessInterrupted(c.Context(), func() (World, error) {
 		snap, err := snapshot.ReadFiles(s.From, o)
-		if err == nil && s.at != "" {
-			snap.Source.TakenAt = s.at
+		if err == nil && s.At != "" {
 			err = s.notBefore(snap)
 		}
 		return World{Snapshot: snap, bodies: b}, LiftLimit(err)
@@ -146,10 +145,10 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 
 // notBefore refuses a time of the dump that is before a deletion which it shows.
 func (s *Source) notBefore(snap *snapshot.Snapshot) error {
-	at, err := SecondsOf(s.at)
+	at, err := SecondsOf(s.At)
 	for _, o := range snap.Objects {
 		if o.BeingDeleted() && at < o.Deleted() {
-			return fmt.Errorf("--at=%s: the dump was taken later: %s was deleted at %s", s.at, render.Escape(report.RefOf(o.Ref).ShortName()), time.Unix(o.Deleted(), 0).UTC().Format(time.RFC3339))
+			return fmt.Errorf("--at=%s: the dump was taken later: %s was deleted at %s", s.At, render.Escape(report.RefOf(o.Ref).ShortName()), time.Unix(o.Deleted(), 0).UTC().Format(time.RFC3339))
 		}
 	}
 	return err

@@ -136,6 +136,7 @@ func (s *stage) play(ctx context.Context) error {
 	kubectl("rollout", "status", "statefulset/orders", "-n", "payments", patience)
 	dump("", "", "payments")        // or nobody would know later whose uid the dependents mention
 	chapter("2026-03-04T16:00:00Z") // a delete, and no collector
+	kubectl("create", "configmap", "incident-17", "-n", "payments")
 	step(func(context.Context) error { return s.Controllers(others...) })
 	kubectl("delete", "database", "orders", "-n", "payments", "--wait=false")
 	release("database/orders")

@@ -1,0 +1,72 @@
+package snapshot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestDoubt: an owner that is not in the dump does not exist only if it was there before
+// the dump was begun.
+func TestDoubt(t *testing.T) {
+	const (
+		early, now = "2026-05-01T10:00:00Z", "2026-05-01T11:59:00Z"
+		node       = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n","uid":"n"},"status":{"conditions":[{"lastHeartbeatTime":"2026-05-01T12:00:00Z"}]}}`
+	)
+	rs := func(name, uid, created string) string {
+		return fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":%q,"namespace":"shop","uid":%q,"creationTimestamp":%q}}`, name, uid, created)
+	}
+	pod := func(name, created string) string {
+		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"shop","uid":%q,"creationTimestamp":%s,`+
+			`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"owner"}]}}`, name, name, created)
+	}
+	quoted := func(s string) string { return `"` + s + `"` }
+	const copied, late = "the dump has another object of that name, possibly an older copy", "it may have been created while the dump was taken"
+	for _, tt := range []struct {
+		name    string
+		objects []string
+		want    string
+	}{
+		{"the owner is there", []string{node, rs("web", "owner", now), pod("a", quoted(now))}, ""},
+		{"another one, younger", []string{node, rs("web", "other", now), pod("a", quoted(early))}, ""},
+		{"another one, younger, and both just now", []string{node, rs("web", "other", "2026-05-01T11:59:01Z"), pod("a", quoted(now))}, ""},
+		{"another one, older", []string{node, rs("web", "other", early), pod("a", quoted(now))}, copied},
+		{"another one, of the same second", []string{node, rs("web", "other", now), pod("a", quoted(now))}, copied},
+		{"another one, older than one of two dependents", []string{node, rs("web", "other", "2026-05-01T11:00:00Z"), pod("a", quoted(now)), pod("b", quoted(early))}, ""},
+		{"none, long ago", []string{node, pod("a", quoted(early))}, ""},
+		{"none, just now", []string{node, pod("a", quoted(now))}, late},
+		{"none, and the list is younger", []string{node, rs("db", "db", "2026-05-01T11:59:01Z"), pod("a", quoted(now))}, ""},
+		{"none, and the list is of the same second", []string{node, rs("db", "db", now), pod("a", quoted(now))}, late},
+		{"another one, older, and both long ago", []string{node, rs("web", "other", early), pod("a", quoted(early)), rs("db", "db", "2026-05-01T10:00:01Z")}, ""},
+		{"none, and nobody knows when", []string{node, pod("a", "null")}, ""},
+		{"none, and the newest object is the only clock", []string{pod("a", quoted(now)), pod("b", quoted(early))}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "dump.json")
+			list := `{"apiVersion":"v1","kind":"List","items":[`
+			for i, o := range tt.objects {
+				if i > 0 {
+					list += ","
+				}
+				list += o
+			}
+			if err := os.WriteFile(path, []byte(list+"]}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s, err := ReadFiles([]string{path}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Doubt(types.UID("owner")); got != tt.want {
+				t.Errorf("%q, not %q", got, tt.want)
+			}
+			vouched, err := ReadFiles([]string{path}, Options{TreatMissingAsAbsent: true})
+			if err != nil || vouched.Doubt(types.UID("owner")) != "" {
+				t.Errorf("vouched for: %q, %v", vouched.Doubt(types.UID("owner")), err)
+			}
+		})
+	}
+}
