@@ -1,6 +1,6 @@
 // Package stuck builds what people find stuck on a real control plane, and asks the
-// program about it: situations are files of testdata, and docs/stuck-situations.md
-// says what is answered.
+// program about it: situations are files of testdata, which has the answers as well;
+// docs/stuck-situations.md says them in short.
 package stuck
 
 import (

@@ -13,57 +13,63 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-var update = flag.Bool("update", false, "write docs/stuck-situations.md")
+var update = flag.Bool("update", false, "write docs/stuck-situations.md and testdata/answers.md")
 
-// page is the document about what is answered.
-const page = "../../../docs/stuck-situations.md"
+const (
+	// page is what readers see of the answers, answers has all of them.
+	page    = "../../../docs/stuck-situations.md"
+	answers = "testdata/answers.md"
+)
 
 // head is the beginning of the page.
 const head = `# Situations that are stuck
 
-Each of these is built on a real control plane (etcd, kube-apiserver, kube-controller-manager),
-and ` + "`kubectl gc stuck`" + ` is asked about it; the answers below are checked by
-` + "`go test ./stuck`" + ` in test/controlplane, and written by it with ` + "`-update`" + `.
-Everything has been being deleted for an hour, unless it is said to have only just begun.
+What ` + "`kubectl gc stuck`" + ` finds in situations that a test builds on a real control plane. The codes are
+explained in [reasons.md](reasons.md), the verdicts in [stuck.md](stuck.md#the-verdict); the whole
+[answers](../test/controlplane/stuck/testdata/answers.md), with evidence and commands, are what the
+test compares. Written by ` + "`go test ./stuck -update`" + ` in test/controlplane.
 `
 
-// tell logs the table of all situations, and compares the page with what was answered.
+// tell logs the table of all situations, and compares the page and the answers with
+// what was answered.
 func (s *stage) tell(all []*situation) {
 	s.Helper()
 	var log, summary, details strings.Builder
 	table := tabwriter.NewWriter(&log, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SITUATION\tCODE\tVERDICT\tEVIDENCE\tTIME")
-	summary.WriteString("\n| situation | code | verdict | evidence |\n|---|---|---|---|\n")
+	details.WriteString("# What stuck answers\n")
 	about := ""
 	for _, one := range all {
 		if one.About != about {
 			about = one.About
-			fmt.Fprintf(&details, "\n## %s\n", strings.ToUpper(about[:1])+about[1:])
+			title := strings.ToUpper(about[:1]) + about[1:]
+			fmt.Fprintf(&summary, "\n## %s\n\n| situation | code | verdict |\n|---|---|---|\n", title)
+			fmt.Fprintf(&details, "\n## %s\n", title)
 		}
-		young := ""
+		tells := one.Tells
 		if one.Young {
-			young = " It has only just begun."
+			tells += " It has only just begun."
 		}
-		fmt.Fprintf(&details, "\n### %s\n\n%s%s\n", one.Name, one.Tells, young)
+		fmt.Fprintf(&details, "\n### %s\n\n%s\n", one.Name, tells)
 		if one.answer == nil {
 			fmt.Fprintln(table, one.Name+"\tnothing is stuck\t\t\t")
-			fmt.Fprintf(&summary, "| [%[1]s](#%[1]s) | nothing is stuck | | |\n", one.Name)
+			fmt.Fprintf(&summary, "| %s | nothing is stuck | |\n", tells)
 			fmt.Fprintln(&details, "\nNothing is stuck.")
 			continue
 		}
+		var codes, verdicts []string
 		for i := range one.answer.Findings {
 			f := &one.answer.Findings[i]
 			var proof []string
 			for _, p := range f.Proof {
 				proof = append(proof, p.Reason)
 			}
-			proof = slices.Compact(proof)
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", one.Name, f.Code, f.Verdict, strings.Join(proof, " "), one.answer.took.Round(time.Millisecond))
-			fmt.Fprintf(&summary, "| [%[1]s](#%[1]s) | %s | %s | %s |\n", one.Name, f.Code, f.Verdict, strings.Join(proof, ", "))
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", one.Name, f.Code, f.Verdict, strings.Join(slices.Compact(proof), " "), one.answer.took.Round(time.Millisecond))
+			codes, verdicts = append(codes, "`"+f.Code+"`"), append(verdicts, string(f.Verdict))
 			one.describe(&details, f)
 		}
+		fmt.Fprintf(&summary, "| %s | %s | %s |\n", tells, strings.Join(slices.Compact(codes), ", "), strings.Join(slices.Compact(verdicts), ", "))
 	}
-	doc := head + summary.String() + details.String()
 	if err := table.Flush(); err != nil {
 		s.Fatal(err)
 	}
@@ -71,15 +77,21 @@ func (s *stage) tell(all []*situation) {
 	if *only != "" {
 		return
 	}
+	s.written(page, head+summary.String())
+	s.written(answers, details.String())
+}
+
+// written compares a file with what was answered, or writes it.
+func (s *stage) written(file, text string) {
+	s.Helper()
 	if *update {
-		if err := os.WriteFile(page, []byte(doc), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			s.Fatal(err)
 		}
 		return
 	}
-	have, err := os.ReadFile(page)
-	if err != nil || string(have) != doc {
-		s.Errorf("docs/stuck-situations.md is not what was answered (%v); write it with -update", err)
+	if have, err := os.ReadFile(file); err != nil || string(have) != text {
+		s.Errorf("%s is not what was answered (%v); write it with -update", file, err)
 	}
 }
 
