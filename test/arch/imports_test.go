@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// mayImport is the table of docs/design.md: what each internal package may
-// import of the others. The nouns in object and the codes in reason are for everybody
+// mayImport is what each internal package may import of the others; docs/design.md says
+// what each is. The nouns in object and the codes in reason are for everybody
 // and not repeated.
 var mayImport = map[string][]string{
 	"object":             {},
@@ -95,7 +95,7 @@ func importTable(sources []source) []string {
 			continue
 		}
 		if _, ok := mayImport[s.house()]; !ok {
-			bad = append(bad, fmt.Sprintf("%s: package %s is not in the import table (here and in docs/design.md)", s.path, s.house()))
+			bad = append(bad, fmt.Sprintf("%s: package %s is not in the import table (and belongs into that of docs/design.md, too)", s.path, s.house()))
 			continue
 		}
 		for _, p := range s.imports() {
