@@ -101,9 +101,9 @@ var notShown = []absent{
 func page() string {
 	var b strings.Builder
 	b.WriteString(introduction)
-	b.WriteString("\n## Rows\n\n| row | what is done | what holds | result |\n|---|---|---|---|\n")
+	b.WriteString("\n## Rows\n\n| row | what is done | what holds |\n|---|---|---|\n")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | holds |\n", r.id, r.done, r.holds)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.id, r.done, r.holds)
 	}
 	b.WriteString(between)
 	for _, e := range shownElsewhere {
