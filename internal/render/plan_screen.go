@@ -27,6 +27,7 @@ const (
 // has every object.
 func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 	w.style.Width = narrow(w.style.Width)
+	waited, before := waitedFor(caused, before)
 	var below strings.Builder // what stands below the parts decides how much room they have
 	rest := &writer{Writer: bufio.NewWriter(&below), style: w.style}
 	rest.beside(p, before)
@@ -35,13 +36,13 @@ func (w *writer) screen(p *report.Plan, caused, before []report.Effect) {
 	w.err = cmp.Or(w.err, rest.done())
 
 	w.prose(planHeadline(w.style, p, caused), 2)
-	if list, ok := w.listing(p, caused); ok {
+	if list, ok := w.listing(p, caused, waited); ok {
 		w.WriteString(list)
 		if list != "" && len(before)+len(p.Stuck) > 0 {
 			w.line()
 		}
 	} else {
-		w.parts(p, caused, screenLines-strings.Count(below.String(), "\n")-headLines)
+		w.parts(p, caused, waited, screenLines-strings.Count(below.String(), "\n")-headLines)
 	}
 	w.WriteString(below.String())
 }
@@ -54,8 +55,43 @@ func narrow(width int) int {
 	return min(width, screenWidth)
 }
 
+// waitedFor are those of the objects that somebody else has deleted for which others wait
+// because of the request, and the rest of them.
+func waitedFor(caused, before []report.Effect) (waited, rest []report.Effect) {
+	held := map[report.Ref]*report.Effect{}
+	for i := range before {
+		if before[i].Outcome == report.Blocked {
+			held[before[i].Object] = &before[i]
+		}
+	}
+	met := map[report.Ref]bool{}
+	var follow func(*report.Effect)
+	follow = func(e *report.Effect) {
+		if e.BlockedBy == nil {
+			return
+		}
+		for _, r := range e.BlockedBy.Dependents {
+			if held[r] != nil && !met[r] {
+				met[r] = true
+				follow(held[r])
+			}
+		}
+	}
+	for i := range caused {
+		follow(&caused[i])
+	}
+	for i := range before {
+		if met[before[i].Object] {
+			waited = append(waited, before[i])
+		} else {
+			rest = append(rest, before[i])
+		}
+	}
+	return waited, rest
+}
+
 // listing is a table of the effects, when they are few.
-func (w *writer) listing(p *report.Plan, caused []report.Effect) (string, bool) {
+func (w *writer) listing(p *report.Plan, caused, waited []report.Effect) (string, bool) {
 	if len(caused) == 0 {
 		return "", true
 	}
@@ -64,7 +100,7 @@ func (w *writer) listing(p *report.Plan, caused []report.Effect) (string, bool) 
 	}
 	var b strings.Builder
 	b.WriteString("\n")
-	if err := effectTable(w.style, p, caused).write(&b, w.style); err != nil {
+	if err := effectTable(w.style, p, slices.Concat(waited, caused)).write(&b, w.style); err != nil {
 		w.err = cmp.Or(w.err, err)
 		return "", true
 	}
@@ -72,9 +108,12 @@ func (w *writer) listing(p *report.Plan, caused []report.Effect) (string, bool) 
 }
 
 // parts sums the effects up, in so many lines.
-func (w *writer) parts(p *report.Plan, caused []report.Effect, room int) {
+func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int) {
 	s, at := w.style, namespaceOf(p)
 	var held, unknown, stays, back groups
+	for i := range waited {
+		held.add(&waited[i], hanging(s, &waited[i]))
+	}
 	for i := range caused {
 		e := &caused[i]
 		switch e.Outcome {
