@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,7 +112,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	w, result, err := d.foretell(c, args)
 	switch {
 	case errors.Is(err, targets.ErrNothingThere):
-		fmt.Fprintln(d.streams.ErrOut, "There is nothing to delete: no such object is there.")
+		d.targets.NoteNothing(d.streams.ErrOut, "delete")
 		return nil
 	case err != nil:
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,7 +74,7 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	r.writing.Unlock, r.writing.Unlocks = r.allow.Unlock, finalizer.Unlocks()
 	r.writing.AddFlags(f)
 	r.targets.AddNamespaceFlags(f)
-	f.StringVarP(&r.targets.Selector, "selector", "l", "", "Of the type, the objects with these labels that are being deleted and have the finalizer.")
+	r.targets.AddSelectorFlag(f, "Of the type, the objects with these labels that are being deleted and have the finalizer.")
 	f.BoolVar(&r.targets.All, "all-of-kind", false, "Of the type, all objects that are being deleted and have the finalizer.")
 	f.BoolVar(&r.steps, "steps", false, "Show the requests in their order.")
 	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own garbage collector then does, and compare it with the plan.")
@@ -95,7 +96,11 @@ func (r *removal) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	refs, names, err := r.find(c, w, args)
-	if err != nil {
+	switch {
+	case errors.Is(err, targets.ErrNothingThere):
+		r.targets.NoteNothing(r.streams.ErrOut, "remove")
+		return nil
+	case err != nil:
 		return err
 	}
 	objects, err := r.choose(w, refs, names)

@@ -36,7 +36,7 @@ type stuckCommand struct {
 func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	k := &stuckCommand{streams: streams, source: source.New(config), output: output.Output{Own: output.MarkdownFormat}}
 	c := &cobra.Command{
-		Use:   "stuck [TYPE [NAME] | TYPE/NAME…] [-n NAMESPACE | -A] [--from DUMP]",
+		Use:   "stuck [TYPE [NAME] | TYPE/NAME…] [-l SELECTOR] [-n NAMESPACE | -A] [--from DUMP]",
 		Short: "Say what holds up everything that is being deleted, and what would free it",
 		Long: text(`
 			Say of everything that is being deleted how long that lasts, and what is at the end
@@ -63,6 +63,9 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			# Which PVCs are stuck, anywhere?
 			kubectl gc stuck pvc -A --from examples/payments-stuck.yaml
 
+			# What is stuck of one release, anywhere?
+			kubectl gc stuck -l app.kubernetes.io/instance=orders
+
 			# Tell me when something changes
 			kubectl gc stuck --watch`),
 		RunE: func(c *cobra.Command, args []string) error { return k.run(c, args) },
@@ -72,6 +75,7 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	k.output.AddFlags(f)
 	k.output.AddSortFlag(f)
 	k.targets.Namespaces.AddFlags(f, "Look at this namespace and its content only; of named objects, the namespace that they are in.", "Look at all namespaces.")
+	k.targets.AddSelectorFlag(f, "Look at objects with these labels only, as app=web,tier!=db.")
 	k.source.AddAtFlag(f)
 	f.BoolVarP(&k.watch, "watch", "w", false, "Look again every few seconds, and tell when something has changed, until you interrupt it.")
 	f.BoolVar(&k.requireComplete, "require-complete", false, "Exit with 4 when something rests on what was not seen.")
@@ -112,6 +116,9 @@ func (k *stuckCommand) check(c *cobra.Command, args []string) error {
 		return err
 	}
 	if len(args) == 0 || isType(args) {
+		if _, err := k.targets.LabelSelector(c); err != nil {
+			return err
+		}
 		return k.targets.Namespaces.Check(c)
 	}
 	return k.targets.Check(c, args)
@@ -141,12 +148,18 @@ func judgeWaiting(ctx context.Context, w source.World, q stuck.Question) (*repor
 
 func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string) (stuck.Question, error) {
 	q := stuck.Question{Now: w.TakenAt(), Namespace: k.targets.Namespaces.One}
+	var err error
+	if q.Labels, err = k.targets.LabelSelector(c); err != nil {
+		return q, err
+	}
 	switch {
 	case len(args) == 0:
 		targets.NoteNamespace(k.streams.ErrOut, w.Snapshot, q.Namespace)
+		k.noteUnlabelled(w, q)
 		return q, nil
 	case isType(args):
 		err := k.kinds(w, args[0], &q)
+		k.noteUnlabelled(w, q)
 		return q, err
 	}
 	refs, err := k.targets.Find(c, w, args)
@@ -156,6 +169,15 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 	q.Objects = refs
 	notBeingDeleted(k.streams.ErrOut, w, refs)
 	return q, nil
+}
+
+// noteUnlabelled tells of what is being deleted and has other labels than were asked for.
+func (k *stuckCommand) noteUnlabelled(w source.World, q stuck.Question) {
+	all := q
+	all.Labels = nil
+	if n := all.Count(w.Snapshot) - q.Count(w.Snapshot); n > 0 {
+		fmt.Fprintf(k.streams.ErrOut, "note: being deleted without these labels: %d\n", n)
+	}
 }
 
 // kinds asks for types in the namespace that kubectl get looks at, and tells of what is

@@ -3,8 +3,10 @@
 package targets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -36,14 +39,38 @@ type Targets struct {
 // ErrNothingThere is the error of objects none of which is there, where that is no mistake.
 var ErrNothingThere = errors.New("no such object is there")
 
+// NoteNothing tells of ErrNothingThere, in the words of kubectl, and that there is nothing
+// to do.
+func (t *Targets) NoteNothing(errOut io.Writer, todo string) {
+	where := ""
+	if t.many() {
+		where = t.Namespaces.Where()
+	}
+	fmt.Fprintf(errOut, "No resources found%s: there is nothing to %s.\n", render.Escape(where), todo)
+}
+
 // AddFlags adds those that choose objects.
 func (t *Targets) AddFlags(f *pflag.FlagSet) {
 	t.AddNamespaceFlags(f)
-	f.StringVarP(&t.Selector, "selector", "l", "", "The objects with these labels, as app=web,tier!=db.")
+	t.AddSelectorFlag(f, "The objects with these labels, as app=web,tier!=db.")
 	f.StringVar(&t.fields, "field-selector", "", "Of a cluster: the objects with these fields, as metadata.name!=web.")
 	f.BoolVar(&t.All, "all", false, "All objects of the type in the namespace.")
 	t.Files.addFlags(f)
 	usage.Unlist(f, "field-selector", "kustomize", "recursive")
+}
+
+// AddSelectorFlag adds -l alone, with what it means to a command.
+func (t *Targets) AddSelectorFlag(f *pflag.FlagSet, means string) {
+	f.StringVarP(&t.Selector, "selector", "l", "", means)
+}
+
+// LabelSelector is what -l says; everything where it says nothing.
+func (t *Targets) LabelSelector(c *cobra.Command) (labels.Selector, error) {
+	selector, err := labels.Parse(t.Selector)
+	if err != nil {
+		return nil, usage.Errorf(c, "-l %q: %w", t.Selector, err)
+	}
+	return selector, nil
 }
 
 // AddNamespaceFlags adds -n and -A alone.
@@ -104,9 +131,32 @@ func (t *Targets) lookUp(c *cobra.Command, snap *snapshot.Snapshot, args []strin
 		refs = append(refs, found...)
 	}
 	if len(refs) == 0 && !t.IgnoreMissing {
-		return nil, fmt.Errorf("no %s%s found%s", args[0], t.labelled(), t.Namespaces.Where())
+		return nil, t.nothing(snap, args)
 	}
 	return refs, nil
+}
+
+// nothing is the error of a selection that selects nothing. For one that takes away it is
+// none, as for kubectl delete: what is asked for is done. Of a dump that holds only once it
+// shows all of the types.
+//
+// Upstream: kubectl/pkg/cmd/delete/delete.go DeleteOptions.DeleteResult: "No resources found".
+func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
+	err := fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.Namespaces.Where())
+	if !t.Takes || !t.many() {
+		return err
+	}
+	for arg := range strings.SplitSeq(args[0], ",") {
+		r, unknown := FindResource(snap, arg)
+		namespace := t.Namespaces.OneOrDefault()
+		if t.Namespaces.All || !r.Namespaced {
+			namespace = ""
+		}
+		if snap.Source.Server == "" && (unknown != nil || !snap.Covers(r, namespace)) {
+			return fmt.Errorf("%w; the dump does not show all %s there", err, cmp.Or(r.Name, arg))
+		}
+	}
+	return ErrNothingThere
 }
 
 // resolve has the cluster say which objects are meant, as kubectl does.
@@ -133,7 +183,7 @@ func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]ob
 		refs = append(refs, seen.Ref)
 	}
 	if len(refs) == 0 && !t.IgnoreMissing {
-		return nil, fmt.Errorf("no %s%s found%s", strings.Join(args, " "), t.labelled(), t.Namespaces.Where())
+		return nil, t.nothing(w.Snapshot, args)
 	}
 	return refs, nil
 }
@@ -218,9 +268,9 @@ func (t *Targets) findOf(c *cobra.Command, snap *snapshot.Snapshot, r object.Res
 		}
 		return refs, nil
 	}
-	selector, err := labels.Parse(t.Selector)
+	selector, err := t.LabelSelector(c)
 	if err != nil {
-		return nil, usage.Errorf(c, "-l %q: %w", t.Selector, err)
+		return nil, err
 	}
 	namespace := t.Namespaces.OneOrDefault()
 	var refs []object.Ref

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -31,6 +32,8 @@ type Question struct {
 	// Kinds restrict what is looked for; empty for all. Of kinds without a namespace all
 	// objects are looked at.
 	Kinds []object.Resource
+	// Labels restrict what is looked for to what has them; nil for all.
+	Labels labels.Selector
 }
 
 // isAbout reports whether an object is looked for.
@@ -38,6 +41,8 @@ func (q Question) isAbout(o *object.Object) bool {
 	of := func(r object.Resource) bool { return r.Kind == o.Kind && r.APIVersion() == o.APIVersion }
 	switch {
 	case !o.BeingDeleted() || len(q.Kinds) > 0 && !slices.ContainsFunc(q.Kinds, of):
+		return false
+	case q.Labels != nil && !q.Labels.Matches(o.Labels):
 		return false
 	case q.Namespace == "" || o.Namespace == q.Namespace || o.Is(object.Namespace) && o.Name == q.Namespace:
 		return true

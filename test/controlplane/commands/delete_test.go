@@ -277,7 +277,7 @@ func TestDeleteNotThere(t *testing.T) {
 	s := enter(t, collector)
 	s.create(`{apiVersion: v1, kind: ConfigMap, metadata: {name: plain}}`)
 	s.gc(s.ctx, "delete", "configmap/none", "-n", s.namespace).want(t, 1, "not found")
-	s.gc(s.ctx, "delete", "configmap/none", "-n", s.namespace, "--ignore-not-found").want(t, 0, "There is nothing to delete")
+	s.gc(s.ctx, "delete", "configmap/none", "-n", s.namespace, "--ignore-not-found").want(t, 0, "there is nothing to delete")
 	s.confirmed("delete", "configmap/none", "configmap/plain", "-n", s.namespace, "--ignore-not-found").want(t, 0)
 	s.configMaps()
 }
