@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -17,6 +19,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -32,6 +35,8 @@ type graphCommand struct {
 	depth                     int
 	upstream                  bool
 	requireComplete           bool
+	// cluster is the one that was read; nil for a dump.
+	cluster *kube.Client
 }
 
 func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -137,7 +142,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 	err := g.targets.Answer(c, g.streams, &g.source, args, owners, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
 		var err error
-		options.Roots = refs
+		g.cluster, options.Roots = w.Client, refs
 		if len(refs) == 1 && refs[0].Is(object.Namespace) {
 			options.Namespace, options.Roots = refs[0].Name, nil
 		}
@@ -159,6 +164,7 @@ func (g *graphCommand) drawNamespace(c *cobra.Command, options explain.GraphOpti
 	if err != nil {
 		return nil, err
 	}
+	g.cluster = w.Client
 	options.Namespace = in.Listed(w.Client != nil)
 	targets.NoteNamespace(g.streams.ErrOut, w.Snapshot, options.Namespace)
 	defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
@@ -170,5 +176,23 @@ func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {
 	if g.upstream {
 		dot = output.As(render.UpstreamDOT, doc)
 	}
-	return g.output.Show(c, g.streams.Out, doc, output.As(render.GraphTree, doc), output.Formats{"dot": dot}, output.Drawn(output.GraphDrawing(doc)))
+	tree := func(out io.Writer, s render.Style) error {
+		return render.GraphTree(out, s, render.Tree{Graph: doc, Printed: g.printed(c, doc)})
+	}
+	return g.output.Show(c, g.streams.Out, doc, tree, output.Formats{"dot": dot}, output.Drawn(output.GraphDrawing(doc)))
+}
+
+// printed is what the cluster prints of the objects in a tree, for people alone.
+func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) map[types.UID]object.Printed {
+	if g.cluster == nil {
+		return nil
+	}
+	defer progress.Begin(c, g.streams.ErrOut, "asking what is ready").End()
+	var refs []object.Ref
+	for i := range doc.Nodes {
+		if ref := object.Ref(doc.Nodes[i].Ref); doc.Nodes[i].Observed && !ref.IsEvent() && !ref.Generated() {
+			refs = append(refs, ref)
+		}
+	}
+	return g.cluster.Printed(c.Context(), refs)
 }

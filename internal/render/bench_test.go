@@ -51,7 +51,7 @@ func BenchmarkPlanTable50000(b *testing.B) {
 func BenchmarkPlanSteps50000(b *testing.B) { benchmark(b, Style{}, bigPlan(50_000), PlanSteps) }
 
 func BenchmarkTreeDeep100000(b *testing.B) {
-	benchmark(b, Style{Width: 80}, chain(100_000), GraphTree)
+	benchmark(b, Style{Width: 80}, Tree{Graph: chain(100_000)}, GraphTree)
 }
 
 func BenchmarkDOT100000(b *testing.B) { benchmark(b, Style{}, chain(100_000), GraphDOT) }

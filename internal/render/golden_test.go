@@ -119,7 +119,7 @@ func renderAs(t *testing.T, command string, s Style, doc runtime.Object) string 
 			err = ExplanationText(&b, s, doc.(*report.Explanation))
 		}
 	case "tree":
-		err = GraphTree(&b, s, doc.(*report.Graph))
+		err = GraphTree(&b, s, Tree{Graph: doc.(*report.Graph)})
 	case "dot":
 		err = GraphDOT(&b, s, doc.(*report.Graph))
 	case "exposure":
@@ -199,7 +199,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		"diagnosis":   func(w io.Writer) error { return DiagnosisTable(w, full, &report.Diagnosis{}) },
 		"risk":        func(w io.Writer) error { return RiskTable(w, full, &report.Risk{}) },
 		"checkup":     func(w io.Writer) error { return CheckupText(w, full, &report.Checkup{}) },
-		"tree":        func(w io.Writer) error { return GraphTree(w, full, &report.Graph{}) },
+		"tree":        func(w io.Writer) error { return GraphTree(w, full, Tree{Graph: &report.Graph{}}) },
 		"dot":         func(w io.Writer) error { return GraphDOT(w, full, &report.Graph{}) },
 		"run":         func(w io.Writer) error { return RunText(w, full, &report.Run{}) },
 		"question":    func(w io.Writer) error { return ConfirmationText(w, full, &report.Confirmation{}) },

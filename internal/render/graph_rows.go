@@ -18,8 +18,14 @@ type treeRow struct {
 	// known is how much of the name is the object's; the rest says where it is.
 	known int
 
-	status, age, uid string
+	ready, status, age, uid string
+	// striking: something is remarkable about the object. Loose: it is no object, and has
+	// no columns.
+	striking, loose bool
 }
+
+// nothing stands where a column has nothing.
+const nothing = "-"
 
 // write writes the rows with the columns that any of them has. Where they do not fit, what
 // is known of an object stands behind its name.
@@ -31,7 +37,9 @@ func (t treeRows) write(w *writer) {
 	}
 	limit := w.style.limit()
 	if len(columns) == 0 || limit > 0 && total > limit {
-		t.writeNarrow(w, limit)
+		for i := range t {
+			t[i].writeNarrow(w, limit)
+		}
 		return
 	}
 	gap := strings.Repeat(" ", columnGap)
@@ -44,6 +52,10 @@ func (t treeRows) write(w *writer) {
 	}
 	for i := range t {
 		r := &t[i]
+		if r.loose {
+			r.writeNarrow(w, limit)
+			continue
+		}
 		cells := []string{padded(r.lead+r.painted(w.style), names)}
 		for _, c := range columns {
 			cells = append(cells, padded(*c.cell(r), c.width))
@@ -63,14 +75,20 @@ type treeColumn struct {
 func (t treeRows) columns() (names int, columns []treeColumn) {
 	names = len("NAME")
 	all := [...]treeColumn{
+		{header: "READY", cell: func(r *treeRow) *string { return &r.ready }},
 		{header: "STATUS", cell: func(r *treeRow) *string { return &r.status }},
 		{header: "AGE", cell: func(r *treeRow) *string { return &r.age }},
 		{header: "UID", cell: func(r *treeRow) *string { return &r.uid }},
 	}
 	for i := range t {
+		if t[i].loose {
+			continue
+		}
 		names = max(names, width(t[i].lead)+width(t[i].name))
 		for n := range all {
-			all[n].width = max(all[n].width, width(*all[n].cell(&t[i])))
+			if text := *all[n].cell(&t[i]); text != nothing {
+				all[n].width = max(all[n].width, width(text))
+			}
 		}
 	}
 	for _, c := range all {
@@ -86,40 +104,37 @@ func padded(text string, to int) string { return text + strings.Repeat(" ", max(
 
 // painted is the name, in colour where there is something to say of the object.
 func (r *treeRow) painted(s Style) string {
-	if r.status == "" {
+	if !r.striking {
 		return r.name
 	}
 	return s.paint(yellow, r.name[:r.known]) + r.name[r.known:]
 }
 
-// writeNarrow writes each row with what is known of it behind its name, and what does not
+// writeNarrow writes the row with what is known of it behind its name, and what does not
 // fit on lines below that keep the branches whole.
-func (t treeRows) writeNarrow(w *writer, limit int) {
-	for i := range t {
-		r := &t[i]
-		var known []string
-		for _, text := range []string{r.status, r.age, r.uid} {
-			if text != "" {
-				known = append(known, text)
-			}
+func (r *treeRow) writeNarrow(w *writer, limit int) {
+	var known []string
+	for _, text := range []string{r.ready, r.status, r.age, r.uid} {
+		if text != "" && text != nothing {
+			known = append(known, text)
 		}
-		text := ""
-		if len(known) > 0 {
-			text = " (" + strings.Join(known, ", ") + ")"
-		}
-		room := limit
-		if room > 0 {
-			room = max(room-width(r.lead), leastCell)
-		}
-		if room <= 0 || width(r.name)+width(text) <= room {
-			w.line(r.lead, r.painted(w.style), text)
-			continue
-		}
-		lead := r.lead
-		for _, line := range wrapText(r.name+text, room, width(r.under)-width(lead)) {
-			w.line(lead, line)
-			lead = r.under
-		}
+	}
+	text := ""
+	if len(known) > 0 {
+		text = " (" + strings.Join(known, ", ") + ")"
+	}
+	room := limit
+	if room > 0 {
+		room = max(room-width(r.lead), leastCell)
+	}
+	if room <= 0 || width(r.name)+width(text) <= room {
+		w.line(r.lead, r.painted(w.style), text)
+		return
+	}
+	lead := r.lead
+	for _, line := range wrapText(r.name+text, room, width(r.under)-width(lead)) {
+		w.line(lead, line)
+		lead = r.under
 	}
 }
 

@@ -4,13 +4,12 @@ import (
 	"bufio"
 	"cmp"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -20,13 +19,26 @@ const (
 	deepest = 32
 	// branchWidth is the width of one step of indentation.
 	branchWidth = 3
+	// mostKinds is how many kinds are counted by their names where many are.
+	mostKinds = 8
 )
+
+// Tree is a graph, and what the API server prints of its objects: nil for a dump, which has
+// no server.
+type Tree struct {
+	*report.Graph
+	Printed map[types.UID]object.Printed
+}
 
 // GraphTree is owners with their dependents below them. Each object is shown in
 // full once, below its controller or else its first owner; everywhere else a
-// sign refers to that place. Cycles end the same way.
-func GraphTree(out io.Writer, s Style, g *report.Graph) error {
+// sign refers to that place. Cycles end the same way. What is too much for a
+// screen is counted, unless the style is wide.
+func GraphTree(out io.Writer, s Style, g Tree) error {
 	t := newTree(out, s, g)
+	if !t.whole && !s.NoHeaders {
+		t.w.prose(t.headline(), 2)
+	}
 	t.write()
 	t.rows.write(t.w)
 	switch {
@@ -36,7 +48,7 @@ func GraphTree(out io.Writer, s Style, g *report.Graph) error {
 	default:
 		t.w.line("No objects are connected by owner references.")
 	}
-	writeNotes(t.w, t.notes(g))
+	writeNotes(t.w, t.notes(g.Graph))
 	return t.w.done()
 }
 
@@ -44,38 +56,42 @@ func GraphTree(out io.Writer, s Style, g *report.Graph) error {
 type tree struct {
 	w *writer
 	*view
-	rows  treeRows
-	asked map[types.UID]bool
+	*forest
+	*fold
+	printed map[types.UID]object.Printed
+	trouble []trouble
+	rows    treeRows
+	asked   map[types.UID]bool
 	// in is the namespace that goes without saying, at when the objects were looked at.
 	in string
 	at int64
-	// home is the owner below which a vertex is shown in full; -1 for none.
-	home  []int
-	shown []bool
 	// prefix is the indentation of the current line.
 	prefix []byte
 	// stack is the way from the block's first line to the current one.
 	stack []branch
 	// later holds vertices whose dependents are continued at the margin.
-	later    []int
-	deepest  int
-	repeated bool
-	// alone are those that are only counted, by their kinds.
-	alone map[string]int
+	later   []int
+	deepest int
+	// repeats: some object is named a second time.
+	repeats bool
 }
 
-// branch is a vertex whose dependents are being written.
-type branch struct{ node, next, prefix int }
+// branch is a vertex below which lines are being written.
+type branch struct {
+	node   int
+	left   []entry
+	prefix int
+}
 
-func newTree(out io.Writer, s Style, g *report.Graph) *tree {
+func newTree(out io.Writer, s Style, g Tree) *tree {
 	t := &tree{
 		w:       &writer{Writer: bufio.NewWriter(out), style: s},
-		view:    newView(g),
+		view:    newView(g.Graph),
+		printed: g.Printed,
 		asked:   make(map[types.UID]bool, len(g.Roots)),
 		deepest: deepest,
 		in:      g.Namespace,
 		at:      secondsOf(g.Source.TakenAt),
-		alone:   map[string]int{},
 	}
 	if limit := s.limit(); limit > 0 {
 		t.deepest = min(deepest, max(limit/2/branchWidth, 1))
@@ -83,74 +99,24 @@ func newTree(out io.Writer, s Style, g *report.Graph) *tree {
 	for _, r := range g.Roots {
 		t.asked[r.UID] = true
 	}
-	t.shown = make([]bool, len(t.nodes))
-	t.home = make([]int, len(t.nodes))
-	for i, owners := range t.owners {
-		t.home[i] = homeOf(owners)
+	t.trouble = make([]trouble, len(t.nodes))
+	for i := range t.nodes {
+		t.trouble[i] = t.troubleOf(i)
 	}
+	t.forest = newForest(t.view)
+	t.fold = newFold(t)
 	return t
 }
 
-// homeOf chooses the controller, or else the first owner that counts, or else
-// the first one.
-func homeOf(owners []link) int {
-	for _, l := range owners {
-		if l.edge.Controller {
-			return l.to
-		}
-	}
-	for _, l := range owners {
-		if l.edge.Class == report.Existing {
-			return l.to
-		}
-	}
-	if len(owners) > 0 {
-		return owners[0].to
-	}
-	return -1
-}
-
-// write writes a block for each vertex without owners, then one for each ring
-// of owners.
+// write writes a block for each root, and lines that count others.
 func (t *tree) write() {
-	for i := range t.nodes {
-		switch {
-		case t.home[i] >= 0:
-		case t.plain(i):
-			t.shown[i] = true
-			t.alone[report.ShortKindName(t.nodes[i].Ref.APIVersion, t.nodes[i].Ref.Kind)]++
-		default:
-			t.block(i)
+	for _, e := range t.entries(-1) {
+		if e.vertex < 0 {
+			t.rows = append(t.rows, treeRow{under: strings.Repeat(" ", branchWidth), name: e.text, loose: true})
+			continue
 		}
+		t.block(e.vertex)
 	}
-	for i := range t.nodes {
-		if !t.shown[i] {
-			t.block(t.ringAbove(i))
-		}
-	}
-}
-
-// plain reports whether there is nothing to say of a vertex without owners in a
-// tree of everything: it has no dependents, was seen, and is not being deleted.
-func (t *tree) plain(i int) bool {
-	n := &t.nodes[i]
-	return len(t.dependents[i]) == 0 && len(t.asked) == 0 && !t.w.style.Wide &&
-		!n.BeingDeleted && !n.WaitingForDependents && t.absence(i) == ""
-}
-
-// ringAbove follows the homes up from i to the ring that they end in, and
-// returns the ring's first vertex.
-func (t *tree) ringAbove(i int) int {
-	seen := map[int]bool{}
-	for !seen[i] {
-		seen[i] = true
-		i = t.home[i]
-	}
-	first := i
-	for j := t.home[i]; j != i; j = t.home[j] {
-		first = min(first, j)
-	}
-	return first
 }
 
 // block writes a vertex at the margin and everything below it.
@@ -169,46 +135,44 @@ func (t *tree) block(i int) {
 func (t *tree) below(i int) {
 	s := t.w.style
 	t.prefix = t.prefix[:0]
-	t.stack = append(t.stack[:0], branch{node: i})
+	t.stack = append(t.stack[:0], branch{node: i, left: t.entries(i)})
 	for len(t.stack) > 0 {
 		top := &t.stack[len(t.stack)-1]
-		dependents := t.dependents[top.node]
-		if top.next == len(dependents) {
+		if len(top.left) == 0 {
 			t.prefix = t.prefix[:top.prefix]
 			t.stack = t.stack[:len(t.stack)-1]
 			continue
 		}
-		l := dependents[top.next]
-		top.next++
+		e := top.left[0]
+		top.left = top.left[1:]
 		lead, step := s.pick("├─ ", "|- "), s.pick("│  ", "|  ")
-		if top.next == len(dependents) {
+		if len(top.left) == 0 {
 			lead, step = s.pick("└─ ", "`- "), "   "
 		}
 		depth := len(t.prefix)
 		before := string(t.prefix)
-		if t.shown[l.to] || t.home[l.to] != top.node {
-			t.repeated = true
-			t.rows = append(t.rows, treeRow{lead: before + lead, under: before + step, name: s.pick("↺ ", "^ ") + t.name(l.to)})
+		if e.vertex < 0 {
+			t.rows = append(t.rows, treeRow{lead: before + lead, under: before + step + "   ", name: e.text, loose: true})
 			continue
 		}
-		deep := len(t.stack) >= t.deepest && len(t.dependents[l.to]) > 0
-		t.vertex(before+lead, before+step, l.to, top.node, l.edge, deep)
+		deep := len(t.stack) >= t.deepest && len(t.dependents[e.vertex]) > 0
+		t.vertex(before+lead, before+step, e.vertex, top.node, e.edge, deep)
 		if deep {
-			t.later = append(t.later, l.to)
+			t.later = append(t.later, e.vertex)
 			continue
 		}
 		t.prefix = append(t.prefix, step...)
-		t.stack = append(t.stack, branch{node: l.to, prefix: depth})
+		t.stack = append(t.stack, branch{node: e.vertex, left: t.entries(e.vertex), prefix: depth})
 	}
 }
 
 // vertex writes an object in full: its name, its namespace where it is not that of the owner
 // above, its state and its age. Cut says that its dependents come later.
 func (t *tree) vertex(lead, under string, i, above int, edge *report.Edge, cut bool) {
-	t.shown[i] = true
 	s, n := t.w.style, &t.nodes[i]
-	row := treeRow{lead: lead, under: under, name: t.name(i), status: strings.Join(t.marks(i, edge), ", "), age: t.age(n)}
+	row := treeRow{lead: lead, under: under, name: t.name(i), age: t.age(n)}
 	row.known = len(row.name)
+	t.state(&row, i, edge)
 	inherited := n.Ref.Namespace == t.in || above >= 0 && t.nodes[above].Ref.Namespace == n.Ref.Namespace
 	if n.Ref.Namespace != "" && !inherited {
 		row.name += " -n " + s.text(n.Ref.Namespace)
@@ -227,6 +191,36 @@ func (t *tree) vertex(lead, under string, i, above int, edge *report.Edge, cut b
 		row.under = under + s.pick("│  ", "|  ")
 	}
 	t.rows = append(t.rows, row)
+}
+
+// state says how an object is: what metadata tells of its end, else what the server prints.
+func (t *tree) state(row *treeRow, i int, edge *report.Edge) {
+	s, p := t.w.style, t.printed[t.nodes[i].Ref.UID]
+	marks := t.marks(i, edge)
+	row.striking = len(marks) > 0 || p.Unready()
+	row.ready = t.cell(p.Ready)
+	if kind := t.trouble[i]; p.Status != "" && kind != terminating && kind != absent && kind != unseen {
+		marks = append([]string{t.cell(p.Status)}, marks...)
+	}
+	row.status = strings.Join(marks, ", ")
+	if t.printed != nil {
+		row.ready, row.status = cmp.Or(row.ready, nothing), cmp.Or(row.status, nothing)
+	}
+	if s.NoHeaders && row.status == nothing {
+		row.status = ""
+	}
+}
+
+// mostPrinted is how much of what a server prints has room in a column.
+const mostPrinted = 32
+
+// cell is what a server has printed, as it may be shown.
+func (t *tree) cell(raw string) string {
+	text := t.w.style.text(raw)
+	if t.w.style.Wide {
+		return text
+	}
+	return cutMiddle(text, mostPrinted, t.w.style)
 }
 
 // name is the object as people write it at a prompt, and in a wide tree as kubectl does.
@@ -275,25 +269,45 @@ func (t *tree) marks(i int, edge *report.Edge) []string {
 	return marks
 }
 
-func (t *tree) notes(g *report.Graph) []string {
-	var notes []string
-	if len(t.alone) > 0 {
-		notes = append(notes, "Without owners and dependents: "+t.others()+". See -o wide.")
+// headline says how much there is, and what is remarkable about it.
+func (t *tree) headline() string {
+	places, shown := map[string]bool{}, 0
+	var counts troubleCounts
+	for i := range t.nodes {
+		if ns := t.nodes[i].Ref.Namespace; ns != "" {
+			places[ns] = true
+		}
+		if t.kept[i] {
+			shown++
+		}
+		counts[t.trouble[i]]++
 	}
-	if t.repeated {
-		notes = append(notes, t.w.style.pick("↺", "^")+" is shown in full elsewhere.")
+	text := plural(len(t.nodes), "object")
+	if len(places) > 1 {
+		text += " in " + plural(len(places), "namespace")
 	}
-	return append(notes, completeness(t.w.style, g.Source, g.Complete, g.Gaps)...)
+	text += ", of which " + strconv.Itoa(shown) + " are shown"
+	if words := counts.words(t.unseen); len(words) > 0 {
+		text += ": " + enumerate(words, len(words))
+	}
+	return text + "."
 }
 
-// others counts what is not shown by kind, the many first.
-func (t *tree) others() string {
-	kinds := slices.SortedFunc(maps.Keys(t.alone), func(a, b string) int {
-		return cmp.Or(t.alone[b]-t.alone[a], strings.Compare(a, b))
-	})
-	counts := make([]string, len(kinds))
-	for i, kind := range kinds {
-		counts[i] = t.w.style.text(kind) + " (" + strconv.Itoa(t.alone[kind]) + ")"
+func (t *tree) notes(g *report.Graph) []string {
+	var notes []string
+	if t.repeats && t.whole {
+		notes = append(notes, t.w.style.pick("↺", "^")+" is shown in full elsewhere.")
+	} else if t.repeats {
+		notes = append(notes, t.w.style.pick("↺", "^")+" stands below another owner.")
 	}
-	return strings.Join(counts, ", ")
+	notes = append(notes, completeness(t.w.style, g.Source, g.Complete, g.Gaps)...)
+	rest := ""
+	if len(t.alone) > 0 {
+		rest = plural(len(t.alone), "object") + " without owners and dependents: " + t.w.style.countKinds(byKind(t.alone), mostKinds) + ". "
+	}
+	rest += hiddenText(t.events)
+	if rest != "" || !t.whole {
+		notes = append(notes, rest+"Everything: -o wide")
+	}
+	return notes
 }

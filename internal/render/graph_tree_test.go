@@ -8,12 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-func treeText(t interface{ Fatal(...any) }, s Style, g *report.Graph) string {
+func treeText(t interface{ Fatal(...any) }, s Style, g *report.Graph, printed map[types.UID]object.Printed) string {
 	var b strings.Builder
-	if err := GraphTree(&b, s, g); err != nil {
+	if err := GraphTree(&b, s, Tree{Graph: g, Printed: printed}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -23,14 +24,14 @@ func treeText(t interface{ Fatal(...any) }, s Style, g *report.Graph) string {
 // its square, and stays within the width.
 func TestTreeOfALongChain(t *testing.T) {
 	const n = 20_000
-	s := Style{Width: 80}
-	out := treeText(t, s, chain(n))
+	s := Style{Wide: true}
+	out := treeText(t, s, chain(n), nil)
 	assertPresentable(t, s, out)
-	if got, most := len(out), n*120; got > most {
+	if got, most := len(out), n*160; got > most {
 		t.Errorf("%d bytes for %d objects", got, n)
 	}
 	for _, i := range []int{0, 1, n / 2, n - 1} {
-		name := fmt.Sprintf("cm/c-%06d", i)
+		name := fmt.Sprintf("configmap/c-%06d", i)
 		if !strings.Contains(out, name) {
 			t.Errorf("%s is not shown", name)
 		}
@@ -60,7 +61,7 @@ func TestTreeShowsEachObjectInFullOnce(t *testing.T) {
 			})
 		}
 		full := map[string]int{}
-		for line := range strings.Lines(treeText(rt, Style{}, g)) {
+		for line := range strings.Lines(treeText(rt, Style{}, g, nil)) {
 			if strings.Contains(line, "<") && !strings.Contains(line, "↺ ") {
 				full[line[strings.Index(line, "<"):strings.Index(line, ">")+1]]++
 			}

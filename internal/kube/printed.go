@@ -1,0 +1,209 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+const (
+	// acceptTable has the server print, as kubectl get does. A server that cannot print
+	// sends an error, and not the objects.
+	acceptTable = jsonType + ";as=Table;v=v1;g=meta.k8s.io"
+
+	// mostPrints is how many places are printed, mostPages how many pages of each.
+	mostPrints, mostPages = 64, 20
+	// printing is how long all of it may take.
+	printing = 15 * time.Second
+	// fewSingle is how many objects of a place are asked for one by one, fewPlaces in how
+	// many namespaces those of a kind are listed one by one.
+	fewSingle, fewPlaces = 2, 3
+)
+
+// wordless are kinds with many objects of which no server prints more than their names,
+// sizes and ages.
+var wordless = []object.Kind{object.ConfigMap, object.Secret, object.ServiceAccount, object.Service}
+
+// Printed has the server print objects as it does for kubectl get. What it does not print,
+// or not soon, is left out: this is for the eyes of people, and says nothing of what is
+// there. Requests are bounded in number, and few.
+//
+// Upstream: kubectl/pkg/cmd/get/get.go GetOptions.transformRequests.
+func (c *Client) Printed(ctx context.Context, refs []object.Ref) map[types.UID]object.Printed {
+	ctx, cancel := context.WithTimeout(ctx, printing)
+	defer cancel()
+	places := c.toPrint(refs)
+	found := make([]map[types.UID]object.Printed, len(places))
+	var running errgroup.Group
+	running.SetLimit(8)
+	for i := range places {
+		running.Go(func() error {
+			found[i] = c.print(ctx, places[i])
+			return nil
+		})
+	}
+	_ = running.Wait() // no function fails
+	all := map[types.UID]object.Printed{}
+	for _, f := range found {
+		for uid, p := range f {
+			all[uid] = p
+		}
+	}
+	return all
+}
+
+// printable is a place of which objects with these names are printed.
+type printable struct {
+	Place
+	names []string
+}
+
+// toPrint are the places where objects are, those with the most first.
+func (c *Client) toPrint(refs []object.Ref) []printable {
+	byKind := map[schema.GroupResource][]printable{}
+	for _, ref := range refs {
+		at, err := c.locate(ref)
+		if err != nil || !at.Resource.Verbs.Has(object.Get|object.List) || slices.ContainsFunc(wordless, ref.Is) {
+			continue
+		}
+		kind := at.Resource.GroupResource()
+		i := slices.IndexFunc(byKind[kind], func(p printable) bool { return p.Namespace == at.Namespace })
+		if i < 0 {
+			i = len(byKind[kind])
+			byKind[kind] = append(byKind[kind], printable{Place: at})
+		}
+		p := &byKind[kind][i]
+		p.names = append(p.names, ref.Name)
+	}
+	var places []printable
+	for _, in := range byKind {
+		if len(in) > fewPlaces {
+			all := printable{Place: Place{Resource: in[0].Resource}}
+			for _, p := range in {
+				all.names = append(all.names, p.names...)
+			}
+			in = []printable{all}
+		}
+		places = append(places, in...)
+	}
+	slices.SortFunc(places, func(a, b printable) int {
+		return cmp.Or(len(b.names)-len(a.names), strings.Compare(a.about(), b.about()))
+	})
+	return places[:min(len(places), mostPrints)]
+}
+
+func (p printable) about() string { return p.subject().String() }
+
+// print asks for the objects of a place, one by one if they are few.
+func (c *Client) print(ctx context.Context, p printable) map[types.UID]object.Printed {
+	found := map[types.UID]object.Printed{}
+	if len(p.names) > fewSingle {
+		c.printPages(ctx, p.Place, found)
+		return found
+	}
+	for _, name := range p.names {
+		about := p.subject()
+		about.name = name
+		var t table
+		r := request{verb: http.MethodGet, path: append(p.path(), name), accept: acceptTable, about: about}
+		if c.exchange(ctx, r, &t) == nil {
+			t.read(found)
+		}
+	}
+	return found
+}
+
+// printPages asks for pages of what is in a place. It stops where nothing is printed that
+// matters.
+func (c *Client) printPages(ctx context.Context, at Place, found map[types.UID]object.Printed) {
+	token := ""
+	for range mostPages {
+		var t table
+		r := listRequest(at, Selection{}, pageSize, token, false)
+		r.accept = acceptTable
+		if c.exchange(ctx, r, &t) != nil || !t.read(found) || t.Metadata.Continue == "" {
+			return
+		}
+		token = t.Metadata.Continue
+	}
+}
+
+// table is what is read of a metav1.Table.
+type table struct {
+	metav1.TypeMeta
+	Metadata          struct{ Continue string }
+	ColumnDefinitions []struct{ Name string }
+	Rows              []struct {
+		Cells  []any
+		Object struct{ Metadata struct{ UID types.UID } }
+	}
+}
+
+// read reads the rows, and reports whether there is a column that matters.
+func (t *table) read(into map[types.UID]object.Printed) bool {
+	if t.Kind != "Table" || t.APIVersion != "meta.k8s.io/v1" {
+		return false
+	}
+	ready, desired, status := t.column("Ready"), t.column("Desired"), t.column("Status")
+	if status < 0 {
+		status = t.column("Phase")
+	}
+	if ready < 0 && status < 0 {
+		return false
+	}
+	for _, row := range t.Rows {
+		p := object.Printed{Ready: cell(row.Cells, ready), Status: cell(row.Cells, status)}
+		if of := cell(row.Cells, desired); of != "" && isNumber(p.Ready) {
+			p.Ready += "/" + of
+		}
+		if uid := row.Object.Metadata.UID; uid != "" {
+			into[uid] = p
+		}
+	}
+	return true
+}
+
+// column is the place of a column; -1 if there is none.
+func (t *table) column(name string) int {
+	for i, c := range t.ColumnDefinitions {
+		if strings.EqualFold(c.Name, name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// cell is a cell as text; empty where nothing is printed.
+func cell(cells []any, at int) string {
+	if at < 0 || at >= len(cells) {
+		return ""
+	}
+	switch v := cells[at].(type) {
+	case string:
+		if v == "<none>" || v == "<unknown>" {
+			return ""
+		}
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.Atoi(text)
+	return err == nil
+}

@@ -1,0 +1,151 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// entry is one line below an owner: a vertex, or with a vertex of -1 a text.
+type entry struct {
+	vertex int
+	edge   *report.Edge
+	text   string
+}
+
+// entries are the lines below a vertex, or with -1 those at the margin: what is shown, in
+// order, and behind the last one of each kind how many more there are.
+func (t *tree) entries(i int) []entry {
+	if t.whole {
+		return t.all(i)
+	}
+	list := t.placed(i)
+	rest := map[kindName][]int{}
+	for _, e := range list {
+		if !t.kept[e.vertex] {
+			kind := t.siblings(e.vertex).kind
+			rest[kind] = append(rest[kind], e.vertex)
+		}
+	}
+	last := map[kindName]int{}
+	for n, e := range list {
+		last[t.siblings(e.vertex).kind] = n
+	}
+	var entries []entry
+	var unshown []int
+	shown := map[kindName]bool{}
+	for n, e := range list {
+		kind := t.siblings(e.vertex).kind
+		if t.kept[e.vertex] {
+			shown[kind] = true
+			entries = append(entries, e)
+		}
+		switch {
+		case n != last[kind] || len(rest[kind]) == 0:
+		case shown[kind]:
+			entries = append(entries, entry{vertex: -1, text: t.countText(rest[kind], "more ")})
+		default:
+			unshown = append(unshown, rest[kind]...)
+		}
+	}
+	entries = append(entries, t.elsewhere(i)...)
+	if len(unshown) > 0 {
+		entries = append(entries, entry{vertex: -1, text: t.countText(unshown, "")})
+	}
+	return entries
+}
+
+// placed are the vertices that stand below one, or with -1 at the margin.
+func (t *tree) placed(i int) []entry {
+	var list []entry
+	if i < 0 {
+		for _, root := range t.roots {
+			if !t.hidden[root] {
+				list = append(list, entry{vertex: root})
+			}
+		}
+		return list
+	}
+	for _, l := range t.dependents[i] {
+		if t.above[l.to] == i && !t.hidden[l.to] {
+			list = append(list, entry{vertex: l.to, edge: l.edge})
+		}
+	}
+	return list
+}
+
+// all are the lines of a tree that is shown whole.
+func (t *tree) all(i int) []entry {
+	if i < 0 {
+		return t.placed(i)
+	}
+	var entries []entry
+	for _, l := range t.dependents[i] {
+		switch {
+		case t.hidden[l.to]:
+		case t.above[l.to] == i:
+			entries = append(entries, entry{vertex: l.to, edge: l.edge})
+		default:
+			t.repeats = true
+			entries = append(entries, entry{vertex: -1, text: t.w.style.pick("↺ ", "^ ") + t.name(l.to)})
+		}
+	}
+	return entries
+}
+
+// elsewhere is the line of the dependents that stand below another owner.
+func (t *tree) elsewhere(i int) []entry {
+	if i < 0 {
+		return nil
+	}
+	list := t.repeated(i)
+	if len(list) == 0 {
+		return nil
+	}
+	t.repeats = true
+	text := t.w.style.pick("↺ ", "^ ") + t.name(list[0])
+	if len(list) > 1 {
+		text = t.w.style.pick("↺ ", "^ ") + t.w.style.countKinds(byKind(t.refs(list)), fewKinds)
+	}
+	return []entry{{vertex: -1, text: text}}
+}
+
+func (t *tree) refs(list []int) []report.Ref {
+	refs := make([]report.Ref, len(list))
+	for n, i := range list {
+		refs[n] = t.nodes[i].Ref
+	}
+	return refs
+}
+
+// countText counts what is not shown, with all that is below it, and says what is
+// remarkable about that.
+func (t *tree) countText(list []int, more string) string {
+	s := t.w.style
+	var counts troubleCounts
+	todo, below := append([]int(nil), list...), -len(list)
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		below++
+		counts[t.trouble[i]]++
+		for _, e := range t.placed(i) {
+			todo = append(todo, e.vertex)
+		}
+	}
+	kinds := byKind(t.refs(list))
+	text := s.pick("… ", "... ") + strconv.Itoa(len(list)) + " " + more
+	if len(kinds) == 1 {
+		text += nounOf(s, len(list), kinds[0].APIVersion, kinds[0].Kind)
+	} else {
+		text += "others: " + s.countKinds(kinds, mostKinds)
+	}
+	if below > 0 {
+		text += ", " + plural(below, "object") + " below"
+	}
+	if words := counts.words(t.unseen); len(words) > 0 {
+		text += " (" + strings.Join(words, ", ") + ")"
+	}
+	return text
+}
