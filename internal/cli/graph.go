@@ -52,6 +52,9 @@ func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			Without an object, or of a namespace, what is in the namespace is shown. -A shows
 			everything that has an owner or a dependent; a dump is shown like that, too.
 
+			Of a cluster, READY and STATUS are what kubectl get prints. Of many objects the first
+			few of each kind are shown and the others counted: -o wide shows every one.
+
 			Pictures are SVG, which any browser shows, Mermaid, which code hosts show in place,
 			and DOT for Graphviz. Objects that differ in nothing but their names are one box.
 

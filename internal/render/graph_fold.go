@@ -14,6 +14,9 @@ const (
 	// mostTroubled how many of them may go to what is remarkable before anything else.
 	mostRows     = 48
 	mostTroubled = 32
+	// lateBelow is how many objects without an owner come before one more of a kind below
+	// an owner.
+	lateBelow = 8
 )
 
 // fold chooses what of a tree is shown, so that it has no more than mostRows lines: of each
@@ -141,11 +144,18 @@ func (f *fold) continued(i int) int {
 	return 0
 }
 
-// rank finds the groups and the levels. What Kubernetes makes for others comes last.
+// rank finds the groups and the levels. Without an owner they are counted in each namespace.
+// One more sibling below an owner comes as late as so many more without one; what Kubernetes
+// makes for others comes last.
 func (f *fold) rank() {
 	f.level = make([]int, len(f.t.nodes))
 	f.groups = map[siblings]*kin{}
 	f.unshown = map[int]int{}
+	type place struct {
+		siblings
+		namespace string
+	}
+	before := map[place]int{}
 	order := slices.Clone(f.t.order)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(f.t.depth[a]-f.t.depth[b], int(f.inside[b])-int(f.inside[a]), a-b) })
 	for _, i := range order {
@@ -159,12 +169,13 @@ func (f *fold) rank() {
 			f.groups[key] = g
 			f.unshown[key.above]++
 		}
-		f.level[i] = g.all
+		f.level[i] = before[place{key, f.t.nodes[i].Ref.Namespace}]
+		before[place{key, f.t.nodes[i].Ref.Namespace}]++
+		if key.above >= 0 {
+			f.level[i] = max(g.all*lateBelow, f.level[key.above])
+		}
 		if f.inside[i] == calm && object.Ref(f.t.nodes[i].Ref).Generated() {
 			f.level[i] = math.MaxInt
-		}
-		if key.above >= 0 {
-			f.level[i] = max(f.level[i], f.level[key.above])
 		}
 		g.all++
 	}
