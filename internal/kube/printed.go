@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -56,9 +57,7 @@ func (c *Client) Printed(ctx context.Context, refs []object.Ref) map[types.UID]o
 	_ = running.Wait() // no function fails
 	all := map[types.UID]object.Printed{}
 	for _, f := range found {
-		for uid, p := range f {
-			all[uid] = p
-		}
+		maps.Copy(all, f)
 	}
 	return all
 }
