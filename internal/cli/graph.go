@@ -180,15 +180,20 @@ func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {
 		dot = output.As(render.UpstreamDOT, doc)
 	}
 	tree := func(out io.Writer, s render.Style) error {
-		return render.GraphTree(out, s, render.Tree{Graph: doc, Printed: g.printed(c, doc)})
+		printed, err := g.printed(c, doc)
+		if err != nil {
+			return err
+		}
+		return render.GraphTree(out, s, render.Tree{Graph: doc, Printed: printed})
 	}
 	return g.output.Show(c, g.streams.Out, doc, tree, output.Formats{"dot": dot}, output.Drawn(output.GraphDrawing(doc)))
 }
 
-// printed is what the cluster prints of the objects in a tree, for people alone.
-func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) map[types.UID]object.Printed {
+// printed is what the cluster prints of the objects in a tree, for people alone. Its only
+// error is an interrupt.
+func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) (map[types.UID]object.Printed, error) {
 	if g.cluster == nil {
-		return nil
+		return nil, nil
 	}
 	defer progress.Begin(c, g.streams.ErrOut, "asking what is ready").End()
 	var refs []object.Ref
@@ -197,5 +202,6 @@ func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) map[types.UI
 			refs = append(refs, ref)
 		}
 	}
-	return g.cluster.Printed(c.Context(), refs)
+	printed := g.cluster.Printed(c.Context(), refs)
+	return printed, c.Context().Err()
 }

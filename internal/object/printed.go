@@ -12,8 +12,11 @@ func (p Printed) Unready() bool {
 	switch p.Status {
 	case "Completed", "Succeeded", "Complete":
 		return false
-	case "Failed", "Error", "Lost", "NotReady", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull":
+	case "Failed", "Error", "Lost":
 		return true
+	}
+	if strings.HasPrefix(p.Status, "NotReady") {
+		return true // a node, which may have SchedulingDisabled besides
 	}
 	if ready, all, ok := strings.Cut(p.Ready, "/"); ok {
 		return ready != all

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -213,8 +214,9 @@ func FuzzTree(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b string, bits uint8, flag bool) {
 		g := hostileGraph(a, b, bits)
 		for _, s := range []Style{hostileStyle(bits, flag), {Wide: true, ASCII: true}} {
-			assertRendered(t, s, func(w io.Writer) error { return GraphTree(w, s, Tree{Graph: g}) })
-			tr := newTree(io.Discard, s, Tree{Graph: g})
+			shown := Tree{Graph: g, Printed: map[types.UID]object.Printed{g.Nodes[0].Ref.UID: {Ready: a, Status: b}}}
+			assertRendered(t, s, func(w io.Writer) error { return GraphTree(w, s, shown) })
+			tr := newTree(io.Discard, s, shown)
 			for i := range tr.nodes {
 				if !tr.kept[i] && !tr.hidden[i] {
 					t.Errorf("%q is not shown", tr.nodes[i].Ref)
