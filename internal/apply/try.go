@@ -30,16 +30,24 @@ func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot
 	return t.answers, ctx.Err()
 }
 
-// TryCollect is TryDelete for the requests of a collection. What a patch of references
-// says is not known before its turn: for these it is asked whether we may.
+// TryCollect is TryDelete for the requests of a collection. A patch of what an earlier
+// one changes holds for a version that is not there yet: for these it is asked whether we
+// may.
 func TryCollect(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot, result *plan.Result) ([]report.Answer, error) {
 	t := attempt{ctx: ctx, client: client}
+	patched := map[object.Ref]bool{}
 	for _, w := range result.Writes() {
 		seen := snap.Find(w.Object.APIVersion, w.Object.Kind, w.Object.Namespace, w.Object.Name)
-		if w.Deletes && seen != nil {
+		switch {
+		case w.Deletes && seen != nil:
 			t.delete(seen.Ref, deleteOptions(result, engine.Background, seen))
-		} else {
-			t.may(w.Object, "patch")
+		case seen == nil || patched[seen.Ref]:
+			t.may(w.Object)
+		default:
+			patched[seen.Ref] = true
+			p := *w.Patch
+			p.ResourceVersion = seen.ResourceVersion
+			t.patch(seen.Ref, p)
 		}
 	}
 	return t.answers, ctx.Err()
@@ -86,8 +94,15 @@ func (t *attempt) delete(ref object.Ref, o metav1.DeleteOptions) {
 	t.ask(ref, verbDelete, func() error { return t.client.Delete(t.ctx, ref, o) })
 }
 
-// may asks for a right in the place of a request that is not known yet.
-func (t *attempt) may(ref object.Ref, verb string) {
+func (t *attempt) patch(ref object.Ref, p object.Patch) {
+	t.ask(ref, verbPatch, func() error {
+		return t.client.PatchRaw(t.ctx, ref, "", types.PatchType(p.Type.String()), p.Body(), true)
+	})
+}
+
+// may asks for the right to patch in the place of a request that is not known yet.
+func (t *attempt) may(ref object.Ref) {
+	const verb = "patch"
 	a := report.Answer{Object: report.RefOf(ref), Verb: verbPatch}
 	resource, err := t.client.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
@@ -97,7 +112,7 @@ func (t *attempt) may(ref object.Ref, verb string) {
 	} else if !access.Allowed {
 		a.Refused = fmt.Sprintf("we may not %s %s: %s", verb, resource.GroupResource(), access.Why)
 	} else {
-		a.Untried = "what it says is not known before its turn; we may send it"
+		a.Untried = "an earlier request changes the object first; permissions allow it"
 	}
 	t.answers = append(t.answers, a)
 }
@@ -114,9 +129,7 @@ func (t *attempt) take(ref object.Ref, names []string) {
 	}
 	p := object.TakeFinalizers(o, names)
 	if len(p.TakeFinalizers) > 0 {
-		t.ask(ref, verbPatch, func() error {
-			return t.client.PatchRaw(t.ctx, ref, "", types.PatchType(p.Type.String()), p.Body(), true)
-		})
+		t.patch(ref, p)
 	}
 	if o.Is(object.Namespace) && slices.Contains(names, finalizer.NamespaceToken) {
 		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: http.MethodPut, Untried: "the end of a namespace is not tried"})

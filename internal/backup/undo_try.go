@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,56 +15,41 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
-
-// TryError lists the steps that the server would refuse. Nothing was stored.
-type TryError struct{ Refused []error }
-
-// Error lists them.
-func (e *TryError) Error() string {
-	const most = 5
-	lines := make([]string, 0, most)
-	for i, err := range e.Refused {
-		if i == most {
-			lines = append(lines, fmt.Sprintf("and %d more", len(e.Refused)-most))
-			break
-		}
-		lines = append(lines, err.Error())
-	}
-	return "the server would refuse\n" + strings.Join(lines, "\n")
-}
 
 // Try has the server carry out every step without storing it: rights, admission and
 // validation. What needs an object that an earlier step makes, such as its namespace,
 // cannot be tried, nor can what an extension server serves, which may know no trial and
-// store it; for these the server is asked for the right. The error is a *TryError, or
-// the context's.
-func (u *Undo) Try(ctx context.Context) error {
+// store it; for these the server is asked for the right. The answers are in the order of
+// the steps; the error is that of the context.
+func (u *Undo) Try(ctx context.Context) ([]report.Answer, error) {
 	t := trying{client: u.client, asked: map[permit]error{}}
 	made := steps(u.plan)
+	var answers []report.Answer
 	for i := range u.plan.Steps {
 		s := &u.plan.Steps[i]
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
+		a := report.Answer{Object: report.RefOf(s.Object), Verb: http.MethodPatch}
 		if s.Verb == undo.Create {
 			t.mapping.Made(s, s.Object.UID) // the server does not look at the UIDs of owners
+			a.Verb = http.MethodPost
 		}
-		if err := t.try(ctx, s, made.before(s)); err != nil {
-			t.refused = append(t.refused, fmt.Errorf("%s: %w", s.Object, err))
+		untried, err := t.try(ctx, s, made.before(s))
+		if a.Untried = untried; err != nil {
+			a.Untried, a.Refused = "", err.Error()
 		}
+		answers = append(answers, a)
 	}
-	if ctx.Err() == nil && len(t.refused) > 0 {
-		return &TryError{t.refused}
-	}
-	return ctx.Err()
+	return answers, ctx.Err()
 }
 
 // trying is a trial under way.
 type trying struct {
 	client  *kube.Client
 	mapping undo.Mapping
-	refused []error
 	// asked are the answers about rights.
 	asked map[permit]error
 }
@@ -72,8 +58,15 @@ type trying struct {
 // namespace.
 type permit struct{ verb, apiVersion, kind, namespace string }
 
-// try tries one step, or asks for the right when it cannot be tried.
-func (t *trying) try(ctx context.Context, s *undo.Step, late bool) error {
+// Why a step is not tried.
+const (
+	needsEarlier = "an earlier step makes what it needs"
+	mayStore     = "its server does not say that it knows dry runs"
+	allowed      = "; permissions allow it"
+)
+
+// try tries one step, or asks for the right when it cannot be tried, and says why.
+func (t *trying) try(ctx context.Context, s *undo.Step, late bool) (untried string, err error) {
 	verb, send := "create", t.create
 	if s.Verb != undo.Create {
 		verb, send = "patch", t.patch
@@ -83,13 +76,17 @@ func (t *trying) try(ctx context.Context, s *undo.Step, late bool) error {
 		r.Name += "/status"
 	}
 	late = late || s.Verb == undo.Status || s.Verb == undo.Restore && s.Live() == nil
-	if late && err != nil {
-		return nil //nolint:nilerr // an earlier step makes its definition
+	right := permit{verb, s.Object.APIVersion, s.Object.Kind, s.Object.Namespace}
+	switch {
+	case late && err != nil:
+		return needsEarlier, nil //nolint:nilerr // an earlier step makes its definition
+	case late:
+		return needsEarlier + allowed, t.may(ctx, right, r)
+	case err == nil && !t.client.DryRuns(ctx, r):
+		return mayStore + allowed, t.may(ctx, right, r)
+	default:
+		return "", send(ctx, s)
 	}
-	if err == nil && (late || !t.client.DryRuns(ctx, r)) {
-		return t.may(ctx, permit{verb, s.Object.APIVersion, s.Object.Kind, s.Object.Namespace}, r)
-	}
-	return send(ctx, s)
 }
 
 func (t *trying) create(ctx context.Context, s *undo.Step) error {

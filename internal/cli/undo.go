@@ -178,28 +178,25 @@ func (u *undoing) plan(c *cobra.Command, client *kube.Client, id kube.Identity, 
 
 // try has the server try everything.
 func (u *undoing) try(c *cobra.Command, planned *backup.Undo) error {
-	err := planned.Try(c.Context())
-	refused, ok := errors.AsType[*backup.TryError](err)
-	switch {
-	case !ok:
+	answers, err := planned.Try(c.Context())
+	switch text := render.AnswersText(answers); {
+	case err != nil || !writing.Refuses(answers):
 		return err
 	case u.skipRefused:
-		fmt.Fprintln(u.streams.ErrOut, "warning: "+render.EscapeLines(refused.Error()))
+		fmt.Fprintln(u.streams.ErrOut, "warning: "+render.EscapeLines(text))
 		return nil
+	default:
+		return exit.Refusedf("%s\nTo restore the others: --skip-refused", text)
 	}
-	return exit.Refusedf("%v\n--skip-refused goes on without them", refused)
 }
 
 // rehearse has the server try everything, and says what it answers.
 func (u *undoing) rehearse(c *cobra.Command, planned *backup.Undo) error {
-	err := planned.Try(c.Context())
-	if refused, ok := errors.AsType[*backup.TryError](err); ok {
-		return &exit.Error{Code: exit.Failed, Message: refused.Error()}
+	answers, err := planned.Try(c.Context())
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		fmt.Fprintln(u.streams.ErrOut, "The API server tried every step that can be tried, and would accept them all.")
-	}
-	return err
+	return writing.Rehearsed(u.streams.ErrOut, answers)
 }
 
 func (u *undoing) show(c *cobra.Command, document *report.Undo) error {

@@ -50,6 +50,8 @@ type Write struct {
 	// Deletes tells a DELETE from a PATCH; Removes is true for it, and for a patch
 	// that takes a finalizer off.
 	Deletes, Removes bool
+	// Patch is what a PATCH says; nil for a DELETE.
+	Patch *object.Patch
 }
 
 // Writes lists the requests of the collector that the plan foresees, in their
@@ -70,7 +72,7 @@ func (s *simulation) writes() []Write {
 		case verbDelete:
 			list = append(list, Write{Object: step.object.Ref, Deletes: true, Removes: true})
 		case verbPatch:
-			list = append(list, Write{Object: step.object.Ref, Removes: step.patch.Finalizers != nil})
+			list = append(list, Write{Object: step.object.Ref, Removes: step.patch.Finalizers != nil, Patch: step.patch})
 		}
 	}
 	return list

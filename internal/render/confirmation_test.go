@@ -113,8 +113,8 @@ func TestAnswersText(t *testing.T) {
 	refused.Refused, untried.Untried = "denied by a webhook", "it may know no dry run"
 	for want, answers := range map[string][]report.Answer{
 		"The API server tried 2 requests and would accept 2.": {accepted, accepted},
-		"The API server tried 2 requests and would accept 1. It\n  would refuse DELETE pod/web -n shop: denied by a webhook\n" +
-			"  was not asked for DELETE pod/web -n shop: it may know no dry run": {accepted, refused, untried},
+		"The API server tried 2 requests and would accept 1.\n  DELETE pod/web -n shop would be refused: denied by a webhook\n" +
+			"  not tried: DELETE pod/web -n shop: it may know no dry run": {accepted, refused, untried},
 	} {
 		if diff := cmp.Diff(want, AnswersText(answers)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

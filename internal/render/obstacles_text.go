@@ -70,29 +70,33 @@ func unescaped(r report.Ref) string {
 // AnswersText says what the API server answered to requests that it tried without storing
 // them. The names in it are not escaped.
 func AnswersText(answers []report.Answer) string {
-	var lines []string
-	tried, accepted := 0, 0
+	var refused, whys []string
+	untried := map[string][]string{} // by why
+	accepted := 0
 	for i := range answers {
 		a := &answers[i]
-		if a.Untried == "" {
-			tried++
-		}
+		what := a.Verb + " " + unescaped(a.Object)
 		switch {
 		case a.Refused != "":
-			lines = append(lines, "would refuse "+a.Verb+" "+unescaped(a.Object)+": "+a.Refused)
+			refused = append(refused, "\n  "+what+" would be refused: "+a.Refused)
 		case a.Untried != "":
-			lines = append(lines, "was not asked for "+a.Verb+" "+unescaped(a.Object)+": "+a.Untried)
+			if untried[a.Untried] == nil {
+				whys = append(whys, a.Untried)
+			}
+			untried[a.Untried] = append(untried[a.Untried], what)
 		default:
 			accepted++
 		}
 	}
+	text := "The API server tried " + plural(accepted+len(refused), "request") + " and would accept " + strconv.Itoa(accepted) + "."
 	const most = 10
-	if more := len(lines) - most; more > 0 {
-		lines = append(lines[:most], "and "+strconv.Itoa(more)+" more like that")
+	if more := len(refused) - most; more > 0 {
+		refused = append(refused[:most], "\n  and "+strconv.Itoa(more)+" more would be refused")
 	}
-	head := "The API server tried " + plural(tried, "request") + " and would accept " + strconv.Itoa(accepted) + "."
-	if len(lines) == 0 {
-		return head
+	text += strings.Join(refused, "")
+	for _, why := range whys {
+		list := untried[why]
+		text += "\n  not tried: " + enumerate(list[:min(3, len(list))], len(list)) + ": " + why
 	}
-	return head + " It\n  " + strings.Join(lines, "\n  ")
+	return text
 }

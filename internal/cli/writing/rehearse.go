@@ -3,6 +3,7 @@ package writing
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -13,10 +14,13 @@ import (
 // them. That it would refuse one is an error, as it is for kubectl --dry-run=server.
 func Rehearsed(errOut io.Writer, answers []report.Answer) error {
 	fmt.Fprintln(errOut, render.EscapeLines(render.AnswersText(answers)))
-	for i := range answers {
-		if answers[i].Refused != "" {
-			return &exit.Error{Code: exit.Failed}
-		}
+	if Refuses(answers) {
+		return &exit.Error{Code: exit.Failed}
 	}
 	return nil
+}
+
+// Refuses reports whether the API server would refuse one of the requests.
+func Refuses(answers []report.Answer) bool {
+	return slices.ContainsFunc(answers, func(a report.Answer) bool { return a.Refused != "" })
 }

@@ -190,7 +190,7 @@ spec: {policyName: deny, validationActions: [Deny]}
 	before := s.world()
 	s.confirmed("delete", "configmap/plain", "configmap/denied", "-n", s.namespace).want(t, 5, "not this one", "nothing was written")
 	s.gc(s.ctx, "delete", "configmap/plain", "configmap/denied", "-n", s.namespace, "--dry-run=server").want(t, 1,
-		"The API server tried 2 requests and would accept 1. It\n  would refuse DELETE cm/denied -n "+s.namespace, "not this one")
+		"The API server tried 2 requests and would accept 1.\n  DELETE cm/denied -n "+s.namespace+" would be refused: ", "not this one")
 	if diff := cmp.Diff(before, s.world()); diff != "" {
 		t.Errorf("something was written:\n%s", diff)
 	}
