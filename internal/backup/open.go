@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -27,6 +28,17 @@ type Backup struct {
 	Ended   bool
 
 	dir *directory
+}
+
+// Is reports whether a path may be a backup, whole or not: a directory with something of
+// one in it.
+func Is(path string) bool {
+	for _, name := range []string{manifestName, journalName, objectName(1)} {
+		if _, err := os.Lstat(filepath.Join(path, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // Open reads a backup and checks every hash in it. The error of a damaged one

@@ -18,9 +18,12 @@ type UnknownClusterError struct {
 
 // Error says what could not be compared.
 func (e *UnknownClusterError) Error() string {
-	return fmt.Sprintf("nothing shows whether this backup is of this cluster: the uid of namespace kube-system is not known of both,"+
-		" and neither a namespace nor an object of the backup is still here.\nThe backup was made at %s, this cluster is at %s",
-		e.Made, e.Here)
+	where := fmt.Sprintf("The backup was made at %s, this cluster is at %s", e.Made, e.Here)
+	if e.Made == e.Here {
+		where = "Both have the address " + e.Here
+	}
+	return "nothing shows that this backup is of this cluster: namespace kube-system could not be read when it was made, or cannot be read now," +
+		" and no namespace or object of the backup is still here.\n" + where
 }
 
 // sameCluster says by what a cluster is known to be the one of a backup. Another one is

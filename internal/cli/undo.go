@@ -112,16 +112,14 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	}
 	planned, err := u.plan(c, client, id, path)
 	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
-		return exit.Refusedf("%v\n--assume-same-cluster goes on, if you are sure that it is", unknown)
+		return exit.Refusedf("%v\nIf you are sure that it is: --assume-same-cluster", unknown)
 	} else if err != nil {
 		return err
 	}
 	document := planned.Document()
 	nothing := len(document.Steps) == 0
-	if nothing || u.output.ForPeople() || u.confirm.OnlyShows() {
-		if err := u.show(c, document); err != nil || nothing {
-			return err
-		}
+	if err := u.showPlan(c, document); err != nil || nothing {
+		return err
 	}
 	if args[0] == latest {
 		args = []string{path} // another one may be the newest by then
@@ -197,6 +195,20 @@ func (u *undoing) rehearse(c *cobra.Command, planned *backup.Undo) error {
 		return err
 	}
 	return writing.Rehearsed(u.streams.ErrOut, answers)
+}
+
+// showPlan shows what would be restored where that is the answer. Where the answer is a
+// document about the run, whoever has not confirmed it yet reads the plan beside that.
+func (u *undoing) showPlan(c *cobra.Command, document *report.Undo) error {
+	if len(document.Steps) == 0 || u.confirm.OnlyShows() || u.output.AsText() {
+		return u.show(c, document)
+	}
+	if u.confirm.Digest != "" {
+		return nil
+	}
+	o := u.output
+	o.Format = ""
+	return o.Show(c, u.streams.ErrOut, document, output.As(render.UndoText, document))
 }
 
 func (u *undoing) show(c *cobra.Command, document *report.Undo) error {

@@ -21,16 +21,21 @@ import (
 // latest is the argument that means the newest backup of the cluster.
 const latest = "latest"
 
+// listThem is the end of an error about a backup that is not there.
+const listThem = "The backups there are: kubectl gc undo --list"
+
 // bundle is the directory of the backup that an argument means: a path, the name of one
 // where backups are, or the newest one of this cluster.
 func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
-	if strings.ContainsRune(arg, filepath.Separator) {
-		return arg, nil
-	}
-	if arg != latest {
-		if _, err := os.Stat(arg); err == nil {
-			return arg, nil
+	isPath := strings.ContainsRune(arg, filepath.Separator)
+	if _, err := os.Stat(arg); isPath || arg != latest && err == nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "", fmt.Errorf("no backup at %s\n%s", arg, listThem)
+		case err == nil && !backup.Is(arg):
+			return "", fmt.Errorf("%s is not a backup\n%s", arg, listThem)
 		}
+		return arg, nil
 	}
 	dir, err := u.backups.Path()
 	if err != nil {
@@ -46,7 +51,7 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var names []string
+	names := []string{latest}
 	for i := range list {
 		names = append(names, list[i].Name)
 		switch l := &list[i]; {
@@ -58,9 +63,9 @@ func (u *undoing) bundle(arg string, id kube.Identity) (string, error) {
 		}
 	}
 	if arg == latest {
-		return "", fmt.Errorf("no backup of this cluster in %s; kubectl gc undo --list shows those there are", dir)
+		return "", fmt.Errorf("no backup of this cluster in %s\n%s", dir, listThem)
 	}
-	return "", fmt.Errorf("no backup %q in %s%s; kubectl gc undo --list shows those there are", arg, dir, usage.DidYouMean(usage.Nearest(arg, names)))
+	return "", fmt.Errorf("no backup %q in %s%s\n%s", arg, dir, usage.DidYouMean(usage.Nearest(arg, names)), listThem)
 }
 
 // ofCluster reports whether a backup says that it is of a cluster.

@@ -97,7 +97,7 @@ var UndoNote = &Family{
 		{Code: WasBeingDeleted, Short: "it was being deleted when it was saved; the new one is not"},
 		// Whom they were for has been told.
 		{Code: FinalizersNotRestored, Short: "finalizers that it has lost are not given back"},
-		{Code: StatusComputed, Short: "its status is not restored: controllers work it out anew"},
+		{Code: StatusComputed, Short: "the status is not restored: controllers work it out anew"},
 		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
 		// Unless something else is in the new one.
 		{Code: FilledIn, Short: "a controller makes this object by itself: what was in it is added to the new one"},

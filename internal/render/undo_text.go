@@ -3,6 +3,7 @@ package render
 import (
 	"bufio"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -45,8 +46,6 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	}
 	if u.Journal != "" {
 		notes = append(notes, "Journal: "+s.text(u.Journal))
-	} else if len(u.Steps) > 0 {
-		notes = append(notes, "Digest: "+s.text(u.Digest))
 	}
 	writeNotes(w, notes)
 	return w.done()
@@ -76,13 +75,17 @@ func undoNotes(s Style, u *report.Undo) []string {
 }
 
 func undoHeadline(s Style, u *report.Undo) string {
-	head := "undo of " + s.text(u.Bundle) + ": "
+	head := "undo of " + s.text(filepath.Base(u.Bundle)) + ": "
 	sum := u.Summary
 	if u.State == "" {
 		if sum.Planned == 0 {
 			return head + "nothing to do"
 		}
-		return head + plural(sum.Planned, "step") + ", " + strconv.Itoa(sum.Skipped) + " left as they are"
+		head += plural(undoObjects(u), "object") + " would be restored"
+		if sum.Skipped > 0 {
+			head += ", " + strconv.Itoa(sum.Skipped) + " left as they are"
+		}
+		return head
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -94,6 +97,15 @@ func undoHeadline(s Style, u *report.Undo) string {
 		}
 	}
 	return head + s.paint(stateColour(u.State), stateWords[u.State]) + "; " + strings.Join(parts, ", ")
+}
+
+// undoObjects is how many objects the steps are about.
+func undoObjects(u *report.Undo) int {
+	objects := map[report.Ref]bool{}
+	for i := range u.Steps {
+		objects[u.Steps[i].Object] = true
+	}
+	return len(objects)
 }
 
 func undoTable(s Style, u *report.Undo) *table {

@@ -32,7 +32,7 @@ func TestUndoText(t *testing.T) {
 	if err := render.UndoText(&b, render.Style{}, undone("")); err != nil {
 		t.Fatal(err)
 	}
-	want := `undo of /b: partly done; 1 made, 1 refused, 1 left as they are
+	want := `undo of b: partly done; 1 made, 1 refused, 1 left as they are
 not everything was made
 
 N   DO       OBJECT       OWNERS       RESULT
