@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -72,6 +73,11 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	case isContext(err) && ctx.Err() == nil:
 		return nil, c.asked(errSilent)
 	default:
+		if apierrors.IsForbidden(err) { // of what the server says, discovery has kept nothing
+			if _, said := c.version(ctx); said != nil {
+				err = said
+			}
+		}
 		return nil, c.asked(err)
 	}
 	if ok {
@@ -95,6 +101,8 @@ func (c *Client) asked(err error) error {
 	switch {
 	case ok:
 		return fmt.Errorf("no answer from the API server %s: %w", c.config.Host, failed.Err)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("you must be logged in to the server: %w", err)
 	case errors.Is(err, errSilent):
 		return fmt.Errorf("the API server %s: %w", c.config.Host, err)
 	default:
