@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -81,7 +82,12 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 
 			# Of a whole cluster
 			kubectl gc collect -A`),
-		Args: usage.NoArguments,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage.Errorf(c, "all garbage of a namespace (-n) or of the cluster (-A) is collected: %q cannot be named", args[0])
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error { return l.run(c, args) },
 	}
 	f := c.Flags()
@@ -113,6 +119,9 @@ func (l *collection) run(c *cobra.Command, args []string) error {
 	}
 	if w.Client != nil && options.Rules == engine.Strict {
 		options.Keep = l.keeper()
+	}
+	for _, name := range l.only {
+		targets.NoteNamespace(l.streams.ErrOut, w.Snapshot, name)
 	}
 	options.Guards = l.writing.Guards()
 	simulating := progress.Begin(c, l.streams.ErrOut, "simulating the garbage collector")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/writing"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -117,6 +119,7 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 	case err != nil:
 		return err
 	}
+	d.noteDeleted(w, result.Plan)
 	err = d.writing.Sure(c, args, d.streams, writing.Proposal{
 		Verb: "delete", World: w, Result: result, Output: &d.output, Steps: d.steps, RequireComplete: d.requireComplete,
 		FailOn: d.failOn.verdict,
@@ -135,6 +138,18 @@ func (d *deletion) run(c *cobra.Command, args []string) error {
 		}
 		return run, err
 	})
+}
+
+// noteDeleted says that a target was deleted before: that it is still there is not for
+// want of a delete.
+func (d *deletion) noteDeleted(w source.World, p *report.Plan) {
+	for _, t := range p.Seed.Targets {
+		if o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil && o.BeingDeleted() {
+			holds := report.Act{Action: report.Explain, Target: t}
+			fmt.Fprintln(d.streams.ErrOut, render.Escape("note: "+t.ShortName()+" is being deleted already; what holds it: "+holds.CommandLine()))
+			return
+		}
+	}
 }
 
 // check reads the flags.

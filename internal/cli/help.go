@@ -93,6 +93,25 @@ func sortIntoGroups(root *cobra.Command) {
 	root.SetHelpCommandGroupID("other")
 }
 
+// insteadOf is what there is instead of a flag that other programs have; empty for a flag
+// that nobody would miss.
+func insteadOf(c *cobra.Command, unknown *pflag.NotExistError) string {
+	if unknown == nil || c.Flag("confirm") == nil {
+		return ""
+	}
+	switch unknown.GetSpecifiedName() {
+	case "y", "yes", "assume-yes", "auto-approve", "no-confirm":
+		return "answer the question, or give --confirm with the digest that --dry-run prints"
+	case "i", "interactive":
+		return "you are always asked"
+	case "n", "namespace", "A", "all-namespaces", "l", "selector":
+		if c.Name() == "undo" {
+			return "all that a backup holds comes back"
+		}
+	}
+	return ""
+}
+
 // flagError says what is wrong with a flag, and which one could be meant. Behind a word
 // that is no command, what is wrong is that word.
 func flagError(c *cobra.Command, err error) error {
@@ -105,6 +124,9 @@ func flagError(c *cobra.Command, err error) error {
 		}
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if instead := insteadOf(c, unknown); instead != "" {
+		return usage.Errorf(c, "%w: %s", err, instead)
+	}
 	if !ok || len(unknown.GetSpecifiedName()) < 2 {
 		return usage.Errorf(c, "%w", err)
 	}

@@ -41,7 +41,11 @@ func (r *removal) check(c *cobra.Command, args []string) error {
 	case !many && r.targets.Namespaces.All:
 		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all-of-kind")
 	case len(args) < fewest:
-		return usage.Errorf(c, "which finalizers? Each is named in full; kubectl gc explain shows them")
+		in := ""
+		if r.targets.Namespaces.One != "" {
+			in = " -n " + r.targets.Namespaces.One
+		}
+		return usage.Errorf(c, "which finalizer? Give its full name; kubectl gc explain %s%s shows it", strings.Join(args, " "), in)
 	case !r.source.Live() && (r.writing.Digest != "" || r.wait):
 		return usage.Errorf(c, "--confirm and --wait are about a cluster: of a dump the plan is shown, and no more")
 	case !r.source.Live() && r.writing.Rehearses():
@@ -118,8 +122,15 @@ func (r *removal) choose(w source.World, refs []object.Ref, names []string) ([]*
 		}
 		objects = append(objects, o)
 	}
-	if alive+without > 0 {
-		fmt.Fprintf(r.streams.ErrOut, "Left alone: %d that are not being deleted, %d without the finalizer.\n", alive, without)
+	var left []string
+	if alive > 0 {
+		left = append(left, fmt.Sprintf("%d not being deleted", alive))
+	}
+	if without > 0 {
+		left = append(left, fmt.Sprintf("%d without the finalizer", without))
+	}
+	if len(left) > 0 {
+		fmt.Fprintf(r.streams.ErrOut, "Left alone: %s.\n", strings.Join(left, ", "))
 	}
 	if len(objects) == 0 {
 		return nil, fmt.Errorf("no such object is being deleted and has finalizer %s", strings.Join(names, ", "))

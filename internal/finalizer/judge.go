@@ -2,6 +2,7 @@ package finalizer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -58,11 +59,23 @@ const most = 3
 
 func few(refs []object.Ref) []object.Ref { return refs[:min(len(refs), most)] }
 
+// instead says which finalizers there are.
+func (j *judgement) instead() string {
+	has := slices.Clone(j.o.Finalizers())
+	if j.o.Is(object.Namespace) {
+		has = append(has, specFinalizers(j.o)...)
+	}
+	if len(has) == 0 {
+		return "it has none"
+	}
+	return "it has " + strings.Join(has, ", ")
+}
+
 func (j *judgement) judge() {
 	has, inSpec := Has(j.o, j.finalizer)
 	switch {
 	case !has:
-		j.refuse(reason.FinalizerNotThere, false, "", nil, "")
+		j.refuse(reason.FinalizerNotThere, false, "", nil, j.instead())
 		return
 	case !j.o.BeingDeleted():
 		j.refuse(reason.NotBeingDeleted, false, "", nil, "")

@@ -110,6 +110,12 @@ func ParseKinds(names []string) (map[schema.GroupKind]bool, error) {
 	return parsed, nil
 }
 
+// IsKind reports whether a name is that of a protected kind.
+func IsKind(name string) bool {
+	_, ok := parseKind(name)
+	return ok
+}
+
 // parseKind reads the name of a protected kind as kubectl takes it, in any case: the kind,
 // one or many, or its short name, with its group or without.
 func parseKind(name string) (schema.GroupKind, bool) {

@@ -29,7 +29,7 @@ func TestConfirmationText(t *testing.T) {
 	want := `delete in prod
 server:  https://10.0.0.1:6443
 cluster: 5e1f
-user:    the server does not tell
+user:    not known
 
 KIND     OUTCOME                                           COUNT
 deploy   deleted                                           1
@@ -96,7 +96,7 @@ func TestObstaclesText(t *testing.T) {
   ns/shop is protected by its kind (--unlock=namespace)
   pvc/data -n shop, pvc/data -n shop, pvc/data -n shop and 2 more are protected by their kind (--unlock=pvc)
   ns/shop is protected: a namespace that the cluster lives by, which nothing unlocks
-  ns/shop is protected by its annotation kubectl-gc.io/protect, which nothing unlocks: take it away
+  ns/shop is protected by its annotation kubectl-gc.io/protect, which nothing unlocks: remove the annotation first
   ns/shop is protected by its annotation helm.sh/resource-policy: keep (--unlock=helm)
   ns/shop could not be read: whether an annotation protects it is not known
   finalizer a/b of ns/shop: it stands for something (--unlock=leak)

@@ -99,7 +99,7 @@ func deleted(s Style, c *report.Confirmation) string {
 
 func orUntold(text string) string {
 	if text == "" {
-		return "the server does not tell"
+		return "not known"
 	}
 	return text
 }

@@ -49,7 +49,7 @@ func obstacleText(o *report.Obstacle) string {
 	case reason.ProtectedNamespace:
 		return who + is + "protected: a namespace that the cluster lives by, which nothing unlocks"
 	case reason.ProtectedByAnnotation:
-		return who + is + "protected by" + its + "annotation kubectl-gc.io/protect, which nothing unlocks: take it away"
+		return who + is + "protected by" + its + "annotation kubectl-gc.io/protect, which nothing unlocks: remove the annotation first"
 	case reason.ProtectedByHelm:
 		return who + is + "protected by" + its + "annotation helm.sh/resource-policy: keep"
 	case reason.ProtectedKind:

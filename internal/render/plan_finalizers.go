@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -8,20 +9,23 @@ import (
 
 // finalizers says what is taken off, what is lost with it, and what forbids it.
 func (w *writer) finalizers(p *report.Plan) {
-	if len(p.Finalizers) > 0 {
+	shown := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f report.PlannedFinalizer) bool {
+		return f.Objects == 0 // that no object has it is why the plan is refused
+	})
+	if len(shown) > 0 {
 		w.line()
 	}
-	shown := p.Finalizers
+	all := len(shown)
 	if !w.style.Wide {
-		shown = shown[:min(len(shown), manyFinalizers)]
+		shown = shown[:min(all, manyFinalizers)]
 	}
 	for _, f := range shown {
 		w.prose(w.style.text(f.Name)+" ("+w.style.text(lower(f.Class))+", on "+plural(f.Objects, "object")+"): "+keeper(w.style, f)+".", 2)
 	}
-	if left := len(p.Finalizers) - len(shown); left > 0 {
+	if left := all - len(shown); left > 0 {
 		w.prose("and "+plural(left, "more finalizer")+": -o wide", 2)
 	}
-	if len(p.Refusals) == 0 {
+	if len(p.Refusals) == 0 || !w.style.Wide { // the end of the command says them, too
 		return
 	}
 	w.line()

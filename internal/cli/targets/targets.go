@@ -225,11 +225,24 @@ func (t *Targets) Check(c *cobra.Command, args []string) error {
 	case many && (len(args) > 1 || strings.Contains(args[0], "/")):
 		return usage.Errorf(c, "names cannot be given together with -l or --all")
 	case !many && len(args) == 1 && !strings.Contains(args[0], "/"):
-		return usage.Errorf(c, "which %s? Give a name, -l or --all", args[0])
+		return usage.Errorf(c, "which %s? Give %s/NAME, -l or --all", args[0], args[0])
+	case !many && mixed(args):
+		return usage.Errorf(c, "give TYPE NAME… or TYPE/NAME…, not both")
 	case t.Namespaces.All && !many:
 		return usage.Errorf(c, "an object cannot be named across all namespaces: give -n, or -A with -l or --all")
 	}
 	return nil
+}
+
+// mixed reports whether some arguments are TYPE/NAME and some are not.
+func mixed(args []string) bool {
+	slashed := 0
+	for _, arg := range args {
+		if strings.Contains(arg, "/") {
+			slashed++
+		}
+	}
+	return slashed > 0 && slashed < len(args)
 }
 
 func (t *Targets) findSlashed(c *cobra.Command, snap *snapshot.Snapshot, args []string) ([]object.Ref, error) {

@@ -28,6 +28,10 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 			words = append(words, "--"+f.Name+"=…") // not for a log
 			return
 		}
+		if value == "true" && f.NoOptDefVal == "true" {
+			words = append(words, "--"+f.Name)
+			return
+		}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			value = strings.Join(list.GetSlice(), ",")
 		}

@@ -115,6 +115,9 @@ func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report
 	defer progress.Asking(ctx)()
 	answer, err := readLine(ctx, streams.In)
 	switch {
+	case errors.Is(err, io.EOF):
+		fmt.Fprintln(streams.ErrOut)
+		return exit.Refusedf("there was no answer")
 	case err != nil:
 		fmt.Fprintln(streams.ErrOut)
 		return err
@@ -133,8 +136,8 @@ func atTerminal(in io.Reader) bool {
 	return term.TTY{In: in}.IsTerminalIn()
 }
 
-// readLine reads one line, or gives up with the context. Input that ends without
-// an answer is an empty one.
+// readLine reads one line, or gives up with the context. The error of input that ends
+// without an answer is io.EOF.
 func readLine(ctx context.Context, in io.Reader) (string, error) {
 	type line struct {
 		text string
@@ -149,9 +152,10 @@ func readLine(ctx context.Context, in io.Reader) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case l := <-read:
-		if l.err != nil && !errors.Is(l.err, io.EOF) {
+		text := strings.TrimSpace(l.text)
+		if l.err != nil && (text == "" || !errors.Is(l.err, io.EOF)) {
 			return "", l.err
 		}
-		return strings.TrimSpace(l.text), nil
+		return text, nil
 	}
 }

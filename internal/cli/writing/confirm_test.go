@@ -42,7 +42,7 @@ func TestConfirm(t *testing.T) {
 		"a yes is not a name":     {typed: "y\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "the answer was not prod"},
 		"no":                      {typed: "n\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
 		"nothing":                 {typed: "\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
-		"the end":                 {typed: "\x04", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
+		"the end":                 {typed: "\x04", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written: there was no answer"},
 		"yes to data":             {typed: "y\n", deletes: []report.Ref{pod, secret}, code: exit.Refused, says: "Type the name of the context (prod) to delete up to 2 objects, 1 of them a Secret: "},
 		"the name to data":        {typed: "prod\n", deletes: []report.Ref{pod, secret}, code: -1},
 		"many allowed, yes":       {flags: []string{"--max-deletes=2000"}, typed: "y\n", deletes: many, code: exit.Refused},

@@ -37,7 +37,11 @@ func (w *Writing) notes(p *report.Plan) []string {
 	if secrets == 0 || w.backupSecrets {
 		return notes
 	}
-	return append(notes, fmt.Sprintf("%d of the objects are Secrets, which cannot be brought back: see --backup-secrets.", secrets))
+	what := "1 of the objects is a Secret"
+	if secrets > 1 {
+		what = fmt.Sprintf("%d of the objects are Secrets", secrets)
+	}
+	return append(notes, what+", which cannot be brought back: see --backup-secrets.")
 }
 
 // released reports whether the kind of an object does not protect it, for somebody has

@@ -69,25 +69,28 @@ func (w *Writing) Check(c *cobra.Command) error {
 	if w.maxDeletes < 0 {
 		return usage.Errorf(c, "--max-deletes=%d: must not be negative", w.maxDeletes)
 	}
-	var kinds []string
+	var kinds, unknown []string
 	for _, name := range w.unlock {
 		switch name = strings.ToLower(name); {
 		case name == policy.UnlockHelm:
 			w.Policy.Helm = true
 		case w.Unlock != nil && w.Unlock(name):
 			w.unlocked = append(w.unlocked, "unlock="+name)
+		case !policy.IsKind(name):
+			unknown = append(unknown, name)
 		default:
 			kinds = append(kinds, name)
 		}
 	}
 	slices.Sort(w.unlocked)
 	w.unlocked = slices.Compact(w.unlocked)
-	var err error
-	if w.Policy.Allow, err = policy.ParseKinds(kinds); err != nil {
+	if len(unknown) > 0 {
 		known := append(append(policy.KindNames(), policy.UnlockHelm), w.Unlocks...)
-		return usage.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(kinds, ","), strings.Join(known, ", "))
+		return usage.Errorf(c, "--unlock=%s: nothing of that name is protected; what is: %s", strings.Join(unknown, ","), strings.Join(known, ", "))
 	}
-	return nil
+	var err error
+	w.Policy.Allow, err = policy.ParseKinds(kinds)
+	return err
 }
 
 // Proposal is a plan for the cluster of a world, which is going to be carried out.
@@ -123,10 +126,8 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 		document.Digest = "" // nobody can confirm it
 	}
 	live := p.World.Client != nil
-	if p.Output.ForPeople() || w.OnlyShows() || !live {
-		if err := p.Output.ShowPlan(c, streams.Out, p.World.Snapshot, document, p.Steps); err != nil {
-			return err
-		}
+	if err := w.showPlan(c, streams, p, live); err != nil {
+		return err
 	}
 	if p.FailOn != nil {
 		if err := p.FailOn(document); err != nil {
@@ -161,6 +162,19 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 	q.Removes = p.Removes
 	q.Notes = append(w.notes(document), p.Notes...)
 	return w.Ask(c, args, streams, q)
+}
+
+// showPlan shows the plan where it is the answer. Where the answer is a document about the
+// run, whoever has not confirmed it yet reads the plan beside that.
+func (w *Writing) showPlan(c *cobra.Command, streams genericiooptions.IOStreams, p Proposal, live bool) error {
+	out, o := streams.Out, *p.Output
+	if live && !w.OnlyShows() && !o.AsText() {
+		if w.Digest != "" {
+			return nil
+		}
+		out, o.Format = streams.ErrOut, ""
+	}
+	return o.ShowPlan(c, out, p.World.Snapshot, p.Result.Plan, p.Steps)
 }
 
 // CarryOut runs what was said yes to, and says what became of it.

@@ -281,3 +281,19 @@ func TestDeleteNotThere(t *testing.T) {
 	s.confirmed("delete", "configmap/none", "configmap/plain", "-n", s.namespace, "--ignore-not-found").want(t, 0)
 	s.configMaps()
 }
+
+// TestDeleteInAFormat: in a format of machines standard output has what was done, and
+// nothing where nothing was; whoever has to say yes reads the plan beside it.
+func TestDeleteInAFormat(t *testing.T) {
+	s := enter(t, collector)
+	s.configMap("plain", "", "")
+	for _, format := range []string{"name", "json"} {
+		a := s.gc(s.ctx, "delete", "configmap/plain", "-n", s.namespace, "-o", format).want(t, 5, "delete cm/plain -n "+s.namespace+": 1 object would be deleted")
+		if a.stdout != "" {
+			t.Errorf("-o %s, refused: %q", format, a.stdout)
+		}
+	}
+	if a := s.confirmed("delete", "configmap/plain", "-n", s.namespace, "-o", "name").want(t, 0); a.stdout != "configmap/plain\n" {
+		t.Errorf("done: %q", a.stdout)
+	}
+}

@@ -46,7 +46,7 @@ func TestServerDryRun(t *testing.T) {
 	before := s.world()
 
 	commands := map[string][]string{
-		"collect -n " + s.namespace: {"DELETE a", "DELETE below-a", "PATCH both"},
+		"collect -n " + s.namespace:                                         {"DELETE a", "DELETE below-a", "PATCH both"},
 		"remove-finalizer configmap/held example.com/one -n " + s.namespace: {"PATCH held"},
 		"undo latest": {"POST"},
 	}
