@@ -69,15 +69,27 @@ var grouped = map[string][]string{
 // meant says which command is meant by a word that users of kubectl and its plugins know.
 var meant = map[string][]string{
 	"dry-run":          {"plan", "preview", "simulate", "diff"},
-	"explain":          {"describe", "get"},
-	"graph":            {"get", "lineage", "list"},
+	"explain":          {"describe", "get", "owner", "owners", "who"},
+	"graph":            {"get", "lineage", "list", "owner", "owners"},
 	"stuck":            {"terminating", "hanging", "wait"},
 	"check":            {"lint", "verify", "orphans"},
 	"delete":           {"rm", "remove", "kill"},
 	"collect":          {"prune", "clean", "cleanup", "run"},
 	"remove-finalizer": {"finalizer", "finalizers", "patch", "edit", "unlock"},
-	"undo":             {"restore", "rollback", "apply"},
+	"undo":             {"restore", "rollback", "apply", "undelete", "revert", "recover", "backups", "history"},
 	"snapshot":         {"dump", "backup", "export"},
+}
+
+// commandsFor are the commands that are meant by a word, in their order.
+func commandsFor(word string) []string {
+	var names []string
+	for name, words := range meant {
+		if slices.Contains(words, strings.ToLower(word)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // sortIntoGroups gives every command its group; what has none is among the others.

@@ -121,7 +121,11 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 func unknownCommand(c *cobra.Command, arg string) error {
 	const mostLetters = 2
 	c.SuggestionsMinimumDistance = mostLetters
-	return usage.Errorf(c, "%w", errors.New(fmt.Sprintf("unknown command %q", arg)+usage.DidYouMean(c.SuggestionsFor(arg))))
+	near := c.SuggestionsFor(arg)
+	if known := commandsFor(arg); len(known) > 0 && !c.HasParent() {
+		near = known // undelete is not delete
+	}
+	return usage.Errorf(c, "%w", errors.New(fmt.Sprintf("unknown command %q", arg)+usage.DidYouMean(near)))
 }
 
 // group is a command that only holds others.

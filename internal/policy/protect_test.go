@@ -129,14 +129,14 @@ func TestData(t *testing.T) {
 		{APIVersion: "v1", Kind: "Secret"}, {APIVersion: "v1", Kind: "ConfigMap"}, {APIVersion: "v1", Kind: "Namespace"},
 		{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}, {APIVersion: "apps/v1", Kind: "StatefulSet"},
 		{APIVersion: "v1", Kind: "Pod"}, {APIVersion: "apps/v1", Kind: "Deployment"}, {APIVersion: "example.com/v1", Kind: "Secret"},
-		{APIVersion: "v1", Kind: "StatefulSet"},
+		{APIVersion: "v1", Kind: "StatefulSet"}, {APIVersion: "example.com/v1", Kind: "Database"},
 	} {
-		if Data(r) {
+		if _, ok := Data(r, r.Kind == "Database"); ok {
 			data = append(data, r.APIVersion+" "+r.Kind)
 		}
 	}
 	want := []string{"v1 PersistentVolumeClaim", "v1 PersistentVolume", "v1 Secret", "v1 ConfigMap", "v1 Namespace",
-		"apiextensions.k8s.io/v1 CustomResourceDefinition", "apps/v1 StatefulSet"}
+		"apiextensions.k8s.io/v1 CustomResourceDefinition", "apps/v1 StatefulSet", "example.com/v1 Database"}
 	if diff := cmp.Diff(want, data); diff != "" {
 		t.Error(diff)
 	}

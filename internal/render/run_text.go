@@ -143,7 +143,7 @@ func held(s Style, p report.Pending) string {
 		parts = append(parts, s.some(p.Dependents, 3))
 	}
 	if len(parts) == 0 {
-		return "nothing that is known: its grace period runs, or the next look shows it gone"
+		return "not known: it may be going right now"
 	}
 	return strings.Join(parts, "; ")
 }

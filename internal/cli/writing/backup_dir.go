@@ -16,6 +16,15 @@ func (d *BackupDir) AddFlag(f *pflag.FlagSet) {
 	f.StringVar((*string)(d), "backup-dir", "", "Where backups are (default: kubectl-gc/backups in $XDG_STATE_HOME or ~/.local/state).")
 }
 
+// nameOf is what undo finds a backup by: its name, or its path where backups are not
+// where they usually are.
+func (d BackupDir) nameOf(path string) string {
+	if d == "" {
+		return filepath.Base(path)
+	}
+	return path
+}
+
 // Path is where it is.
 func (d BackupDir) Path() (string, error) {
 	if d != "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,7 @@ func (k *Confirm) OnlyShows() bool { return k.dryRun == "client" || k.Rehearses(
 func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
 
 // question is what has to be said yes to: where, as whom, and the account of the run.
-func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation {
+func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
 	deletes := policy.Deletes(p.Consequences)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
@@ -72,11 +73,15 @@ func question(verb string, id kube.Identity, p *report.Plan) report.Confirmation
 	if len(deletes) == 1 {
 		q.Only = &deletes[0]
 	}
+	places := map[report.Ref]int{}
 	for _, r := range deletes {
-		if policy.Data(object.Ref(r)) {
+		kind, err := kinds.For(r.APIVersion, r.Kind)
+		if place, data := policy.Data(object.Ref(r), err == nil && kind.Custom); data {
+			places[r] = place
 			q.Data = append(q.Data, r)
 		}
 	}
+	slices.SortStableFunc(q.Data, func(a, b report.Ref) int { return places[a] - places[b] })
 	return q
 }
 

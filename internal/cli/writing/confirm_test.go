@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -26,6 +27,10 @@ const planDigest = "sha256:aaaa"
 func TestConfirm(t *testing.T) {
 	pod := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"}
 	secret := report.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "key"}
+	settings := report.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "settings"}
+	database := report.Ref{APIVersion: "example.com/v1", Kind: "Database", Namespace: "shop", Name: "orders"}
+	var kinds object.Resources
+	kinds.Add(object.Resource{Group: "example.com", Version: "v1", Name: "databases", Kind: "Database", Custom: true})
 	many := make([]report.Ref, 1001)
 	for name, x := range map[string]struct {
 		flags   []string
@@ -44,6 +49,7 @@ func TestConfirm(t *testing.T) {
 		"nothing":                 {typed: "\n", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written"},
 		"the end":                 {typed: "\x04", deletes: []report.Ref{pod}, code: exit.Refused, says: "nothing was written: there was no answer"},
 		"yes to data":             {typed: "y\n", deletes: []report.Ref{pod, secret}, code: exit.Refused, says: "Type the name of the context (prod) to delete up to 2 objects, 1 of them a Secret: "},
+		"the worst loss first":    {typed: "y\n", deletes: []report.Ref{settings, secret, database}, code: exit.Refused, says: "1 of them a Secret, 1 Database and 1 ConfigMap: "},
 		"the name to data":        {typed: "prod\n", deletes: []report.Ref{pod, secret}, code: -1},
 		"many allowed, yes":       {flags: []string{"--max-deletes=2000"}, typed: "y\n", deletes: many, code: exit.Refused},
 		"many allowed, name":      {flags: []string{"--max-deletes=2000"}, typed: "prod\n", deletes: many, code: -1},
@@ -67,7 +73,7 @@ func TestConfirm(t *testing.T) {
 				for _, r := range x.deletes {
 					p.Consequences = append(p.Consequences, report.Consequence{Object: r, Change: report.ChangeDeleted})
 				}
-				q := question("delete", kube.Identity{Context: "prod", Server: "https://x", User: "ann"}, p)
+				q := question("delete", kube.Identity{Context: "prod", Server: "https://x", User: "ann"}, p, &kinds)
 				if err := k.Ask(c, args, streams, q); err != nil {
 					message, code = err.Error(), exit.CodeOf(c.Context(), err)
 				}

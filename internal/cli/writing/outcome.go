@@ -19,7 +19,7 @@ import (
 
 // summary prints what became of a run, and returns the error that carries its exit
 // code.
-func summary(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
+func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericiooptions.IOStreams, run *report.Run, err error) error {
 	if run == nil {
 		if refused, ok := errors.AsType[*apply.RefusedError](err); ok {
 			return &exit.Error{Code: exit.Refused, Message: refused.Error()}
@@ -28,6 +28,9 @@ func summary(c *cobra.Command, o *output.Output, streams genericiooptions.IOStre
 	}
 	if failed := errors.Join(err, o.Show(c, streams.Out, run, output.As(render.RunText, run))); failed != nil {
 		return &exit.Error{Code: exit.Partial, Message: failed.Error()}
+	}
+	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && !w.noBackup {
+		fmt.Fprintln(streams.ErrOut, "To bring it back: kubectl gc undo "+report.ShellWord(w.backup.nameOf(run.Bundle)))
 	}
 	verdict := verdictOf(run)
 	if own, ok := errors.AsType[*exit.Error](verdict); ok && o.AsText() {

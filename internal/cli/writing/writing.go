@@ -158,7 +158,7 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 	if err != nil {
 		return err
 	}
-	q := question(p.Verb, id, document)
+	q := question(p.Verb, id, document, p.World.Resources)
 	q.Removes = p.Removes
 	q.Notes = append(w.notes(document), p.Notes...)
 	return w.Ask(c, args, streams, q)
@@ -189,5 +189,5 @@ func (w *Writing) CarryOut(c *cobra.Command, o *output.Output, streams genericio
 		Tool: version.String(), Backup: dir, Unsaved: w.noBackup, Policy: w.Policy, Secrets: w.backupSecrets, Tell: tell, Now: time.Now,
 	})
 	done()
-	return summary(c, o, streams, run, err)
+	return w.summary(c, o, streams, run, err)
 }
