@@ -132,6 +132,6 @@ func (t *attempt) take(ref object.Ref, names []string) {
 		t.patch(ref, p)
 	}
 	if o.Is(object.Namespace) && slices.Contains(names, finalizer.NamespaceToken) {
-		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: http.MethodPut, Untried: "the end of a namespace is not tried"})
+		t.answers = append(t.answers, report.Answer{Object: report.RefOf(ref), Verb: http.MethodPut, Untried: "the finalize request of a namespace has no dry run"})
 	}
 }

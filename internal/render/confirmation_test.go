@@ -113,6 +113,7 @@ func TestAnswersText(t *testing.T) {
 	refused.Refused, untried.Untried = "denied by a webhook", "it may know no dry run"
 	for want, answers := range map[string][]report.Answer{
 		"The API server tried 2 requests and would accept 2.": {accepted, accepted},
+		"The API server tried nothing.\n  not tried: DELETE pod/web -n shop, DELETE pod/web -n shop, DELETE pod/web -n shop and 1 more: it may know no dry run": {untried, untried, untried, untried},
 		"The API server tried 2 requests and would accept 1.\n  DELETE pod/web -n shop would be refused: denied by a webhook\n" +
 			"  not tried: DELETE pod/web -n shop: it may know no dry run": {accepted, refused, untried},
 	} {

@@ -88,15 +88,20 @@ func AnswersText(answers []report.Answer) string {
 			accepted++
 		}
 	}
-	text := "The API server tried " + plural(accepted+len(refused), "request") + " and would accept " + strconv.Itoa(accepted) + "."
+	head := "The API server tried nothing."
+	if tried := accepted + len(refused); tried > 0 {
+		head = "The API server tried " + plural(tried, "request") + " and would accept " + strconv.Itoa(accepted) + "."
+	}
+	var text strings.Builder
+	text.WriteString(head)
 	const most = 10
 	if more := len(refused) - most; more > 0 {
 		refused = append(refused[:most], "\n  and "+strconv.Itoa(more)+" more would be refused")
 	}
-	text += strings.Join(refused, "")
+	text.WriteString(strings.Join(refused, ""))
 	for _, why := range whys {
 		list := untried[why]
-		text += "\n  not tried: " + enumerate(list[:min(3, len(list))], len(list)) + ": " + why
+		text.WriteString("\n  not tried: " + enumerate(list[:min(3, len(list))], len(list)) + ": " + why)
 	}
-	return text
+	return text.String()
 }
