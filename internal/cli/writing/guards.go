@@ -28,13 +28,8 @@ func (w *Writing) notes(p *report.Plan) []string {
 	if w.noBackup {
 		return append(notes, "No backup is made: what is deleted cannot be brought back.")
 	}
-	secrets := 0
-	for _, r := range deletes {
-		if r.Is(object.Secret) {
-			secrets++
-		}
-	}
-	if secrets == 0 || w.backupSecrets {
+	secrets := w.lost(deletes)
+	if secrets == 0 {
 		return notes
 	}
 	what := "1 of the objects is a Secret"
@@ -42,6 +37,34 @@ func (w *Writing) notes(p *report.Plan) []string {
 		what = fmt.Sprintf("%d of the objects are Secrets", secrets)
 	}
 	return append(notes, what+", which cannot be brought back: see --backup-secrets.")
+}
+
+// lost is how many of the objects that go are Secrets, of which no copy is kept.
+func (w *Writing) lost(deletes []report.Ref) int {
+	if w.backupSecrets {
+		return 0
+	}
+	secrets := 0
+	for _, r := range deletes {
+		if r.Is(object.Secret) {
+			secrets++
+		}
+	}
+	return secrets
+}
+
+// recall says before a command that it brings back what a plan takes; empty where nothing
+// would come back.
+func (w *Writing) recall(p *report.Plan) string {
+	deletes := policy.Deletes(p.Consequences)
+	switch secrets := w.lost(deletes); {
+	case w.noBackup || secrets == len(deletes):
+		return ""
+	case secrets > 0:
+		return "To bring it back, without the Secrets: "
+	default:
+		return "To bring it back: "
+	}
 }
 
 // released reports whether the kind of an object does not protect it, for somebody has

@@ -29,8 +29,8 @@ func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericioo
 	if failed := errors.Join(err, o.Show(c, streams.Out, run, output.As(render.RunText, run))); failed != nil {
 		return &exit.Error{Code: exit.Partial, Message: failed.Error()}
 	}
-	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && !w.noBackup {
-		fmt.Fprintln(streams.ErrOut, "To bring it back: kubectl gc undo "+report.ShellWord(w.backup.nameOf(run.Bundle)))
+	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && w.undoes != "" {
+		fmt.Fprintln(streams.ErrOut, w.undoes+"kubectl gc undo "+report.ShellWord(w.backup.nameOf(run.Bundle)))
 	}
 	verdict := verdictOf(run)
 	if own, ok := errors.AsType[*exit.Error](verdict); ok && o.AsText() {

@@ -39,6 +39,8 @@ type Writing struct {
 	backup        BackupDir
 	noBackup      bool
 	backupSecrets bool
+	// undoes stands before the command that brings back what the run took.
+	undoes string
 }
 
 // AddFlags adds those of every command that writes.
@@ -154,6 +156,7 @@ func (w *Writing) Sure(c *cobra.Command, args []string, streams genericiooptions
 	if w.OnlyShows() {
 		return w.show(c, args, streams, document.Digest)
 	}
+	w.undoes = w.recall(document)
 	id, err := p.World.Client.Identity(c.Context())
 	if err != nil {
 		return err

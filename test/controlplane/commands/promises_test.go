@@ -329,7 +329,9 @@ func TestSecretsAreCopiedWhenAsked(t *testing.T) {
 			s := enter(t)
 			s.create(`{apiVersion: v1, kind: Secret, metadata: {name: key}, data: {key: ` + contents + `}}`)
 			args := []string{"delete", "secret/key", "-n", s.namespace, fmt.Sprintf("--backup-secrets=%t", asked)}
-			s.confirmed(args...).want(t, 0)
+			if a := s.confirmed(args...).want(t, 0); strings.Contains(a.stderr, "To bring it back: kubectl gc undo 20") != asked {
+				t.Errorf("how it is brought back is said where it can be, and nowhere else:\n%s", a.stderr)
+			}
 			b, copied := s.bundle(), false
 			for i := range b.Entries {
 				raw, err := b.Raw(&b.Entries[i])
