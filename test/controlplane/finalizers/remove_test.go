@@ -72,7 +72,7 @@ func TestFreesAllOfAKind(t *testing.T) {
 		s.delete(s.in("configmaps/"+name), "Background")
 	}
 	args := []string{"remove-finalizer", "configmaps", "--all-of-kind", "example.com/hold", "-n", s.namespace}
-	s.want(s.gc(append(args, "--dry-run")...), 0, "cm/a", "cm/b", "1 that are not being deleted")
+	s.want(s.gc(append(args, "--dry-run")...), 0, "cm/a", "cm/b", "1 not being deleted")
 	s.want(s.confirmed(args...), 0)
 	if s.at(s.in("configmaps/a")) != nil || s.at(s.in("configmaps/b")) != nil {
 		t.Error("not freed")

@@ -79,7 +79,7 @@ func TestUndoBringsBack(t *testing.T) {
 	s := enter(t, collector)
 	s.shop()
 	bundle := s.lost()
-	s.want(s.gc("undo", bundle, "--dry-run"), 0, "4 steps", "deploy/web")
+	s.want(s.gc("undo", bundle, "--dry-run"), 0, "4 objects would be restored", "deploy/web")
 	s.want(s.gc("undo", bundle), 5, "terminal")
 	done := document[report.Undo](t, s.want(s.confirmed("undo", bundle, "-o", "json"), 0))
 	if done.State != report.Complete || done.Summary.Made != 4 || done.Summary.Dropped != 0 || !strings.HasPrefix(done.Journal, bundle) {
