@@ -18,9 +18,6 @@ func TestProblems(t *testing.T) {
 	}
 	for _, c := range []struct{ name, input, want string }{
 		{"no name", `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a"}},` + "\n" + `{"metadata":{"namespace":"n"}}]}`, "line 2: item 2 of PodList: v1 Pod: metadata.name is missing"},
-		{"no kind", `{"apiVersion":"v1","metadata":{"name":"a"}}`, "line 1: a: kind is missing"},
-		{"no apiVersion", `{"kind":"Pod","metadata":{"name":"a","namespace":"n"}}`, "line 1: Pod n/a: apiVersion is missing"},
-		{"no metadata", `{"kind":"Status","apiVersion":"v1","status":"Failure"}`, "line 1: v1 Status: metadata.name is missing"},
 		{"no items", `{"kind":"PodList","apiVersion":"v1"}`, "line 1: PodList has no items"},
 		{"items and a name", `{"kind":"PodList","apiVersion":"v1","metadata":{"name":"x"},"items":[]}`, "line 1: PodList x has items and a name: it cannot be told whether it is a list or an object"},
 		{"items of an object", `{"apiVersion":"v1","items":[],"kind":"Foo"}`, "line 1: kind Foo has items, but is not the kind of a list"},
@@ -65,6 +62,24 @@ func TestProblems(t *testing.T) {
 				t.Errorf("Read returned\n\t%v\nwant\n\t…%s", err, c.want)
 			}
 		})
+	}
+}
+
+// A document that cannot be told from others is none of the objects; without anybody to
+// hear that it is a Problem. In a list it always is one: the list is not whole.
+func TestDocumentsThatAreNoObjects(t *testing.T) {
+	for input, want := range map[string]string{
+		`{"apiVersion":"v1","metadata":{"name":"a"}}`:                  "in: document 1: line 1: a: kind is missing",
+		`{"kind":"Pod","metadata":{"name":"a","namespace":"n"}}`:       "in: document 1: line 1: Pod n/a: apiVersion is missing",
+		`{"kind":"Status","apiVersion":"v1","status":"Failure"}`:       "in: document 1: line 1: v1 Status: metadata.name is missing",
+		"kind: Config\napiVersion: v1\nclusters:\n- name: x\n":         "in: document 1: line 1: v1 Config: metadata.name is missing",
+		"# none\n---\nkind: Kustomization\nresources: [a.yaml]\n---\n": "in: document 1: line 3: Kustomization: apiVersion is missing",
+	} {
+		wantLines(t, input, Options{}, "foreign "+want)
+		err := Read(strings.NewReader(input), Options{File: "in"}, Handler{})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v", input, err)
+		}
 	}
 }
 

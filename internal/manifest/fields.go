@@ -95,6 +95,9 @@ func (rd *reading) complete(it *item, outer *listing) error {
 		outer.wait(o, it)
 		return nil
 	}
+	if lacks := lacking(o); lacks != "" && outer == nil && rd.h.Foreign != nil {
+		return rd.foreign(it.line, lacks)
+	}
 	if err := rd.checkIdentity(o, it.line); err != nil {
 		return err
 	}
@@ -146,6 +149,15 @@ func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Objec
 
 // checkIdentity refuses an object that does not say what it is.
 func (rd *reading) checkIdentity(o *object.Object, line int) error {
+	if lacks := lacking(o); lacks != "" {
+		return rd.problem(line, lacks, nil)
+	}
+	return nil
+}
+
+// lacking is what keeps o from being an object that can be told from others; empty if
+// nothing does.
+func lacking(o *object.Object) string {
 	var missing string
 	switch {
 	case o.Kind == "":
@@ -155,9 +167,9 @@ func (rd *reading) checkIdentity(o *object.Object, line int) error {
 	case o.Name == "":
 		missing = "metadata.name"
 	default:
-		return nil
+		return ""
 	}
-	return rd.problem(line, understood(o)+missing+" is missing", nil)
+	return understood(o) + missing + " is missing"
 }
 
 // understood is what is known of an incomplete object, to stand before a

@@ -23,6 +23,7 @@ func rawOf(input []byte, o Options, wants func(*object.Object) bool) (objects []
 			texts[o] = bytes.Clone(text)
 			return nil
 		},
+		Foreign: func(Position, string) error { return nil },
 	})
 	return objects, texts, err
 }

@@ -31,6 +31,7 @@ var clusters = []struct {
 	{"sonobuoy-v1.26-replicated", 309, 25, 2, 0, 1},
 	{"sonobuoy-v1.27-civo", 361, 22, 0, 0, 0},
 	{"support-bundle-longhorn", 214, 71, 0, 0, 27},
+	{"troubleshoot-baseline-2025", 375, 21, 0, 0, 0},
 }
 
 // TestClusters reads dumps of real clusters where they are at hand; the layouts

@@ -36,9 +36,10 @@ type input struct {
 func (r *reader) readInput(path string) error {
 	in := &input{name: shownName(path), discoveries: map[string]bool{}}
 	in.meter = meter{limits: r.limits, in: &counter{}}
+	before := r.amount()
 	err := r.openInput(in, path)
-	if err == nil && in.files > 0 && in.files == in.ignored {
-		err = fmt.Errorf("%s: none of its %d files is one of Kubernetes objects", in.name, in.files)
+	if err == nil && r.amount() == before && len(in.sightings) == 0 {
+		r.passed.nothing(in)
 	}
 	if err != nil {
 		if !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) || errors.Is(err, fs.ErrNotExist) {

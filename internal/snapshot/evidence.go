@@ -257,6 +257,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 		j.failure(f)
 	}
 	j.close()
+	r.problems = append(r.problems, r.passed.remarks()...)
 	r.source.Files = append(r.source.Files, paths...)
 	r.at(seconds(r.options.TakenAt))
 	r.source.TakenAt = cmp.Or(r.options.TakenAt, r.source.TakenAt)

@@ -34,17 +34,54 @@ func writeFile(t testing.TB, path string, content []byte) string {
 	return path
 }
 
-// N01: inputs without any object.
+// N01: an input of which nothing was read is an error, and none beside another one. An
+// empty list is something.
 func TestN01EmptyInputs(t *testing.T) {
-	for _, content := range []string{"", "\n", "---\n", "# nothing\n", "---\n---\n# x\n"} {
-		s, err := readBytes([]byte(content), Options{})
-		if err != nil || len(s.Objects) != 0 {
+	status := `{"kind":"Status","apiVersion":"v1","status":"Failure","code":403}`
+	for content, want := range map[string]string{
+		"":             "standard input: it holds no Kubernetes objects",
+		"\n":           "standard input: it holds no Kubernetes objects",
+		"---\n# x\n":   "standard input: it holds no Kubernetes objects",
+		status:         "standard input: it holds no Kubernetes objects (document 1: line 1: v1 Status: metadata.name is missing)",
+		"some notes":   "standard input: it holds no Kubernetes objects (document 1: line 1: a YAML document that is neither mapping nor list)",
+		"\x1f\x8b\x08": "standard input: gzip: unexpected EOF",
+	} {
+		if _, err := readBytes([]byte(content), Options{}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", content, err)
+		}
+		if !strings.Contains(want, "no Kubernetes objects") {
 			continue
 		}
-		if len(s.Gaps) == 0 || s.Covers(preferred(t, s, pods), "shop") {
-			t.Errorf("%q proves that there are no pods", content)
+		pods := writeFile(t, filepath.Join(t.TempDir(), "pods.json"), []byte(podList))
+		s, err := ReadFiles([]string{"-", pods}, Options{Stdin: strings.NewReader(content)})
+		if err != nil || len(s.Objects) != 1 || len(s.Problems) == 0 || s.Problems[0].Kind != NoObject {
+			t.Errorf("%q beside a list: %v, %v", content, err, s)
 		}
+	}
+	if _, err := readBytes([]byte(`{"apiVersion":"v1","kind":"List","items":[]}`), Options{}); err != nil {
+		t.Errorf("an empty list: %v", err)
+	}
+}
+
+// What is no object is passed over, wherever it stands; what is cut off is not.
+func TestPassedOver(t *testing.T) {
+	files := []txtar.File{
+		{Name: "d/version.yaml", Data: []byte("apiVersion: troubleshoot.sh/v1beta2\nkind: SupportBundle\nspec: {}\n")},
+		{Name: "d/chart/deploy.yaml", Data: []byte("apiVersion: v1\nkind: Pod\nmetadata: {{ .Values.meta }}\n{{- end }}\n")},
+		{Name: "d/run/run-events.json", Data: []byte(`{"metadata":{},"items":[{"metadata":{"name":"e","managedFields":[{"apiVersion":"v1"}]}}]}`)},
+		{Name: "d/resources/ns/shop/core_v1_pods.json", Data: []byte(podList)},
+	}
+	s, err := readBytes(tarOf(t, files), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "passed over 3 documents that are no Kubernetes objects, first standard input: d/chart/deploy.yaml: "
+	if len(s.Objects) != 1 || len(s.Problems) != 1 || !strings.HasPrefix(s.Problems[0].Message, want) {
+		t.Errorf("%d objects, %v", len(s.Objects), s.Problems)
+	}
+	files[2].Data = files[2].Data[:len(files[2].Data)-3]
+	if _, err := readBytes(tarOf(t, files), Options{}); err == nil || !strings.Contains(err.Error(), "d/run/run-events.json: document 1: line 1") {
+		t.Errorf("a document that is cut off: %v", err)
 	}
 }
 

@@ -29,6 +29,8 @@ const (
 	StaleDiscovery ProblemKind = "StaleDiscovery"
 	// MisnamedFile: a file is named after one resource and lists another.
 	MisnamedFile ProblemKind = "MisnamedFile"
+	// NoObject: documents, or all of an input, that are no objects and were passed over.
+	NoObject ProblemKind = "NoObject"
 )
 
 // Problem is a remark on the input that does not stop the work.

@@ -57,6 +57,9 @@ func readFiles(paths []string, o Options, decode lineDecoder) (*Snapshot, error)
 			return nil, err
 		}
 	}
+	if err := r.passed.refusal(len(paths)); err != nil {
+		return nil, err
+	}
 	s, err := r.snapshot(paths)
 	if err != nil {
 		return nil, err
@@ -83,6 +86,7 @@ type reader struct {
 	// moment is the latest time at which something was written, in seconds since 1970; 0
 	// if nothing says so.
 	moment int64
+	passed passed
 	stored []*Snapshot
 	// readBack counts the objects of stored.
 	readBack int
@@ -170,15 +174,18 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	if r.options.Raw != nil {
 		h.Raw = r.raw
 	}
+	have := len(r.objects)
 	err := manifest.Read(content, options, h)
+	if l.role == perhapsObjects && len(r.objects) == have && f.documents == 0 && isNoObject(err) {
+		r.passed.add(err.Error())
+		r.ignore(in)
+		return nil
+	}
 	if err != nil {
 		f.broken(err)
 		return err
 	}
 	if f.documents == 0 && f.foreigners > 0 {
-		if l.single {
-			return errors.New("it holds no Kubernetes objects")
-		}
 		r.ignore(in)
 	}
 	for i := range f.lists {
@@ -270,8 +277,9 @@ func (f *fileReading) list(l manifest.List) error {
 	return nil
 }
 
-func (f *fileReading) foreign(manifest.Position, string) error {
+func (f *fileReading) foreign(at manifest.Position, what string) error {
 	f.foreigners++
+	f.reader.passed.add(at.String() + ": " + what)
 	return nil
 }
 
