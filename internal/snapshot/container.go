@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,6 +31,8 @@ type input struct {
 	files, ignored int
 	// discoveries are the directories that hold discovery documents.
 	discoveries map[string]bool
+	// runs are those of sonobuoy, by their root.
+	runs map[string]*sonobuoyRun
 }
 
 // readInput reads one path.
@@ -49,6 +52,9 @@ func (r *reader) readInput(path string) error {
 	}
 	decideDirectories(in.sightings, in.discoveries)
 	r.sightings = append(r.sightings, in.sightings...)
+	for _, root := range slices.Sorted(maps.Keys(in.runs)) {
+		r.runs = append(r.runs, in.runs[root])
+	}
 	return nil
 }
 

@@ -125,7 +125,9 @@ func (r *reader) readDocument(in *input, l location, content io.Reader) error {
 	case failures:
 		return r.readFailures(l, raw)
 	case queries:
-		return r.readQueries(raw)
+		return r.readQueries(in.run(l.sonobuoy), raw)
+	case settings:
+		return in.run(l.sonobuoy).readSettings(raw)
 	default: // discovery, or what looks like it
 	}
 	raw = bytes.TrimSpace(raw)
@@ -280,6 +282,30 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: "the core resources are missing from the discovery documents; those of Kubernetes 1.36 are taken"})
 	}
 	return rs
+}
+
+// served leaves out the resources of the built-in table whose groups the server does not
+// serve, where a dump names its groups but not their resources, and shows no object of
+// them. A server that names no group beside the core has been asked by somebody who may
+// not see them.
+func (d *documents) served(rs *object.Resources, seen map[typeName]*kindSeen) *object.Resources {
+	groups := map[string]bool{"": true}
+	for _, g := range d.groups {
+		groups[g.Name] = true
+	}
+	if !groups["apps"] && !groups["extensions"] {
+		return rs
+	}
+	for name := range seen {
+		groups[object.GroupOf(name.apiVersion)] = true
+	}
+	served := &object.Resources{}
+	for _, r := range rs.All() {
+		if groups[r.Group] || r.Custom || r.Guessed {
+			served.Add(r)
+		}
+	}
+	return served
 }
 
 // versionsInOrder lists the group versions by group, the preferred one first.

@@ -249,9 +249,15 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 		r.takeStored(stored, coverage, &discovered)
 	}
 	resources := resourcesOf(discovered, r.source.Discovered, r.objects, r.seen)
+	if discovered == nil {
+		resources = r.documents.served(resources, r.seen)
+	}
 	j := &judge{resources: resources, coverage: coverage, problems: &r.problems}
 	for _, list := range r.sightings {
 		j.list(list)
+	}
+	for _, run := range r.runs {
+		j.run(run, r.documents.groups)
 	}
 	for _, f := range r.failed {
 		j.failure(f)

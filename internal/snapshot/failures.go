@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // readFailures reads a `<resource>-errors.json` of a support bundle: an array of
@@ -81,32 +80,4 @@ func messageText(message any) string {
 	default:
 		return fmt.Sprint(m)
 	}
-}
-
-// readQueries reads sonobuoy's log of questions. Only its errors are taken: that
-// a question succeeded and left no file is not proof of an empty list.
-func (r *reader) readQueries(raw []byte) error {
-	var all []struct {
-		Resource  string         `json:"queryobj"`
-		Namespace string         `json:"namespace"`
-		Error     jsontext.Value `json:"error"`
-	}
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return fmt.Errorf("log of queries: %w", err)
-	}
-	for _, q := range all {
-		if len(q.Error) == 0 || string(q.Error) == "null" {
-			continue
-		}
-		text := string(q.Error)
-		var content any
-		if err := json.Unmarshal(q.Error, &content); err == nil {
-			if t := messageText(content); t != "" {
-				text = t
-			}
-		}
-		l := location{resource: strings.ToLower(q.Resource), namespace: q.Namespace}
-		r.failed = append(r.failed, failure{location: l, reason: reasonOf(text), text: text})
-	}
-	return nil
 }

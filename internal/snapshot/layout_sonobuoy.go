@@ -5,19 +5,23 @@ import "strings"
 // locateSonobuoy knows the tarballs of sonobuoy: `resources/cluster/<file>` and
 // `resources/ns/<namespace>/<file>`, where a file is
 // `<group>_<version>_<plural>.json`, or `Pods.json` in old releases, whose items
-// say neither kind nor apiVersion. A list without items gets no file at all, so
-// a missing file proves nothing.
+// say neither kind nor apiVersion; the oldest have `resources/non-ns` for the cluster.
+// A list without items gets no file at all: what a missing file means
+// meta/query-time.json says (see sonobuoyRun).
 func locateSonobuoy(dirs []string, base string) (location, bool) {
 	n := len(dirs)
+	root := func(below int) string { return rootName(strings.Join(dirs[:n-below], "/")) }
 	switch {
-	case n >= 2 && dirs[n-2] == "resources" && dirs[n-1] == "cluster":
-		return sonobuoyFile(base, location{role: objects, scope: inCluster}), true
+	case n >= 2 && dirs[n-2] == "resources" && (dirs[n-1] == "cluster" || dirs[n-1] == "non-ns"):
+		return sonobuoyFile(base, location{role: objects, scope: inCluster, sonobuoy: root(2)}), true
 	case n >= 3 && dirs[n-3] == "resources" && dirs[n-2] == "ns":
-		return sonobuoyFile(base, location{role: objects, scope: inNamespace, namespace: dirs[n-1]}), true
+		return sonobuoyFile(base, location{role: objects, scope: inNamespace, namespace: dirs[n-1], sonobuoy: root(3)}), true
 	case base == "servergroups" || base == "serverversion":
 		return location{role: discovery}, true
 	case n >= 1 && dirs[n-1] == "meta" && base == "query-time":
-		return location{role: queries}, true
+		return location{role: queries, sonobuoy: root(1)}, true
+	case n >= 1 && dirs[n-1] == "meta" && base == "config":
+		return location{role: settings, sonobuoy: root(1)}, true
 	}
 	return location{}, false
 }

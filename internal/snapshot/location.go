@@ -30,6 +30,8 @@ const (
 	failures
 	// queries is the log of a dump: what was asked, and which questions failed.
 	queries
+	// settings of a dump say what was to be asked.
+	settings
 )
 
 // scope is how far a complete list in a file reaches.
@@ -63,6 +65,8 @@ type location struct {
 	single bool
 	// directory holds the file; it is the root of the dump for discovery.
 	directory string
+	// sonobuoy is the root of the run of sonobuoy that the file belongs to.
+	sonobuoy string
 }
 
 // layouts recognise the paths of the known dump formats. The first one that

@@ -8,10 +8,12 @@ func TestLocate(t *testing.T) {
 		want location
 	}{
 		// sonobuoy
-		{"resources/cluster/core_v1_nodes.json", location{role: objects, scope: inCluster, resource: "nodes", version: "v1", grouped: true, directory: "resources/cluster"}},
-		{"t/resources/ns/shop/apps_v1_deployments.json", location{role: objects, scope: inNamespace, resource: "deployments", group: "apps", version: "v1", grouped: true, namespace: "shop", directory: "t/resources/ns/shop"}},
-		{"resources/ns/shop/Pods.json", location{role: objects, scope: inNamespace, resource: "pods", namespace: "shop", directory: "resources/ns/shop"}},
-		{"meta/query-time.json", location{role: queries, directory: "meta"}},
+		{"resources/cluster/core_v1_nodes.json", location{role: objects, scope: inCluster, resource: "nodes", version: "v1", grouped: true, directory: "resources/cluster", sonobuoy: "."}},
+		{"t/resources/ns/shop/apps_v1_deployments.json", location{role: objects, scope: inNamespace, resource: "deployments", group: "apps", version: "v1", grouped: true, namespace: "shop", directory: "t/resources/ns/shop", sonobuoy: "t"}},
+		{"resources/ns/shop/Pods.json", location{role: objects, scope: inNamespace, resource: "pods", namespace: "shop", directory: "resources/ns/shop", sonobuoy: "."}},
+		{"meta/query-time.json", location{role: queries, directory: "meta", sonobuoy: "."}},
+		{"t/meta/config.json", location{role: settings, directory: "t/meta", sonobuoy: "t"}},
+		{"resources/non-ns/Nodes.json", location{role: objects, scope: inCluster, resource: "nodes", directory: "resources/non-ns", sonobuoy: "."}},
 		{"servergroups.json", location{role: discovery}},
 		{"plugins/e2e/results/pods.json", location{role: foreign, directory: "plugins/e2e/results"}},
 		{"podlogs/shop/web/logs.json", location{role: foreign, directory: "podlogs/shop/web"}},

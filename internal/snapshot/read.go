@@ -87,6 +87,7 @@ type reader struct {
 	// if nothing says so.
 	moment int64
 	passed passed
+	runs   []*sonobuoyRun
 	stored []*Snapshot
 	// readBack counts the objects of stored.
 	readBack int
@@ -140,7 +141,7 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 		return nil
 	}
 	switch l.role {
-	case discovery, failures, queries:
+	case discovery, failures, queries, settings:
 		return r.readDocument(in, l, content)
 	case perhapsDiscovery:
 		if looksLikeDiscovery(start) {
@@ -192,6 +193,9 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 		f.lists[i].alone = f.documents+f.foreigners == 1
 	}
 	in.sightings = append(in.sightings, f.lists...)
+	if l.sonobuoy != "" {
+		in.run(l.sonobuoy).add(f.lists, r.objects[have:])
+	}
 	return nil
 }
 

@@ -1,0 +1,221 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
+
+// sonobuoyRun is what one run of sonobuoy says of itself. It lists each kind in each
+// namespace by itself, writes no file for an empty list, and logs what it asked in
+// meta/query-time.json: so a question that succeeded and left no file found nothing.
+//
+// Upstream: sonobuoy/pkg/discovery/queries.go objListQuery, queryrecorder.go QueryData.
+type sonobuoyRun struct {
+	// asked are the questions that succeeded, as plural and namespace.
+	asked []question
+	// lists are the files that were read.
+	lists []*sighting
+	// selector limited all lists; configured tells that the settings were read.
+	selector   string
+	configured bool
+	// plain tells that a list has an object without labels, which hardly a selector takes.
+	plain bool
+}
+
+// question is a plural as sonobuoy writes it, and a namespace or none.
+type question struct{ resource, namespace string }
+
+// run is the run of sonobuoy with this root.
+func (in *input) run(root string) *sonobuoyRun {
+	run := in.runs[root]
+	if run == nil {
+		run = &sonobuoyRun{}
+		if in.runs == nil {
+			in.runs = map[string]*sonobuoyRun{}
+		}
+		in.runs[root] = run
+	}
+	return run
+}
+
+func (run *sonobuoyRun) add(lists []*sighting, objects []*object.Object) {
+	run.lists = append(run.lists, lists...)
+	run.plain = run.plain || slices.ContainsFunc(objects, func(o *object.Object) bool { return o.Labels == "" })
+}
+
+// readSettings reads meta/config.json.
+func (run *sonobuoyRun) readSettings(raw []byte) error {
+	var content struct {
+		Filters struct {
+			LabelSelector string `json:"LabelSelector"`
+		} `json:"Filters"`
+	}
+	if err := json.Unmarshal(raw, &content); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	run.selector, run.configured = content.Filters.LabelSelector, true
+	return nil
+}
+
+// readQueries reads sonobuoy's log of questions.
+func (r *reader) readQueries(run *sonobuoyRun, raw []byte) error {
+	var all []struct {
+		Resource  string         `json:"queryobj"`
+		Namespace string         `json:"namespace"`
+		Error     jsontext.Value `json:"error"`
+	}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return fmt.Errorf("log of queries: %w", err)
+	}
+	for _, q := range all {
+		if len(q.Error) == 0 || string(q.Error) == "null" {
+			run.asked = append(run.asked, question{q.Resource, q.Namespace})
+			continue
+		}
+		text := "sonobuoy could not list it" // most kinds of errors are written as {}
+		var content any
+		if err := json.Unmarshal(q.Error, &content); err == nil {
+			if t := messageText(content); t != "" {
+				text = t
+			}
+		}
+		l := location{resource: strings.ToLower(q.Resource), namespace: q.Namespace}
+		r.failed = append(r.failed, failure{location: l, reason: reasonOf(text), text: text})
+	}
+	return nil
+}
+
+// run judges a run of sonobuoy, whose files have been judged as lists: with a selector
+// none of them is whole, and without one what left no file is empty. groups are those
+// that the server serves.
+func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
+	if run.selector != "" {
+		text := fmt.Sprintf("sonobuoy was told to list only what has the labels %q", run.selector)
+		for _, s := range run.lists {
+			j.cut(s, text)
+		}
+		return
+	}
+	if !run.configured && !run.plain {
+		return
+	}
+	found, groupsFound := map[question]bool{}, map[string]map[schema.GroupResource]bool{}
+	for _, s := range run.lists {
+		found[question{s.resource, s.namespace}] = true
+		if r, ok := j.named(s.location); ok {
+			if groupsFound[s.resource] == nil {
+				groupsFound[s.resource] = map[schema.GroupResource]bool{}
+			}
+			groupsFound[s.resource][Storage(r.GroupResource())] = true
+		}
+	}
+	inPlace := run.inPlace()
+	for _, q := range run.asked {
+		plural := strings.ToLower(q.resource)
+		if found[question{plural, q.namespace}] || q.namespace != "" && !inPlace {
+			continue
+		}
+		if gr, ok := j.asked(q, groupsFound[plural], groups); ok {
+			j.coverage.Add(gr, q.namespace)
+		}
+	}
+}
+
+// inPlace reports whether the lists of namespaces hold what their paths say. Releases
+// around 0.15 asked for one namespace and wrote the answers to the directories of all.
+func (run *sonobuoyRun) inPlace() bool {
+	some := false
+	for _, s := range run.lists {
+		for _, at := range s.shown {
+			if s.scope == inNamespace && at.namespace != s.namespace {
+				return false
+			}
+			some = some || s.scope == inNamespace
+		}
+	}
+	return some
+}
+
+// cut says that a list is not whole.
+func (j *judge) cut(s *sighting, text string) {
+	if named, ok := j.named(s.location); ok {
+		j.coverage.Fail(named.GroupResource(), s.namespace, reason.Partial, text)
+	}
+	for _, at := range s.shown {
+		if r, ok := j.resource(at.typeName); ok {
+			j.coverage.Fail(r.GroupResource(), at.namespace, reason.Partial, text)
+		}
+	}
+}
+
+// asked is the resource that a question was about. Old releases ask for built-in kinds
+// and write them as `ReplicaSets`. Newer ones ask for all that is served, and if several
+// groups have a plural for one of them, in all namespaces the same: a file tells which;
+// without any it must be the only one.
+func (j *judge) asked(q question, found map[schema.GroupResource]bool, groups []apiGroup) (schema.GroupResource, bool) {
+	plural := strings.ToLower(q.resource)
+	var candidates []schema.GroupResource
+	switch {
+	case q.resource == "Nodes": // their health, not their list
+		return schema.GroupResource{}, false
+	case q.resource != plural:
+		r, ok := builtinNames().resource(location{resource: plural})
+		return r.GroupResource(), ok && r.Namespaced == (q.namespace != "")
+	case len(found) > 0:
+		for gr := range found {
+			candidates = append(candidates, gr)
+		}
+	case !j.knowsAll(plural, groups):
+		return schema.GroupResource{}, false
+	default:
+		for _, r := range j.resources.All() {
+			if gr := Storage(r.GroupResource()); r.Name == plural && !slices.Contains(candidates, gr) {
+				candidates = append(candidates, gr)
+			}
+		}
+	}
+	if len(candidates) != 1 {
+		return schema.GroupResource{}, false
+	}
+	r, ok := j.resources.Preferred(candidates[0])
+	return candidates[0], ok && r.Namespaced == (q.namespace != "")
+}
+
+// aggregated are usual groups that are neither built in nor of definitions, with the
+// plurals in them that can be listed.
+var aggregated = map[string][]string{
+	"metrics.k8s.io":                {"nodes", "pods"},
+	"custom.metrics.k8s.io":         nil,
+	"external.metrics.k8s.io":       nil,
+	"packages.operators.coreos.com": {"packagemanifests"},
+}
+
+// knowsAll reports whether all kinds with this plural are known: the groups that are
+// served are, the custom ones by their definitions.
+func (j *judge) knowsAll(plural string, groups []apiGroup) bool {
+	definitions := j.coverage.covers(definitionsResource, "")
+	known := map[string]bool{}
+	for gr := range builtinNames().full {
+		known[gr.Group] = true
+	}
+	for _, r := range j.resources.All() {
+		known[r.Group] = known[r.Group] || definitions && r.Custom && !r.Guessed
+	}
+	for _, g := range groups {
+		plurals, usual := aggregated[g.Name]
+		if !usual && !known[g.Name] || slices.Contains(plurals, plural) {
+			return false
+		}
+	}
+	return definitions && len(groups) > 0
+}
+
+var definitionsResource = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
