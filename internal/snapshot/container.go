@@ -3,7 +3,6 @@ package snapshot
 import (
 	"archive/tar"
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // input is one of the paths that the user named.
@@ -26,9 +26,8 @@ type input struct {
 	// sightings are the lists of this input; its directories decide what those
 	// prove.
 	sightings []*sighting
-	// files counts what stands in a directory or archive, and ignored how much of
-	// it was passed over.
-	files, ignored int
+	// files counts what stands in a directory or archive.
+	files int
 	// discoveries are the directories that hold discovery documents.
 	discoveries map[string]bool
 	// runs are those of sonobuoy, by their root.
@@ -39,9 +38,9 @@ type input struct {
 func (r *reader) readInput(path string) error {
 	in := &input{name: shownName(path), discoveries: map[string]bool{}}
 	in.meter = meter{limits: r.limits, in: &counter{}}
-	before := r.amount()
+	before, problems := r.amount(), len(r.problems)
 	err := r.openInput(in, path)
-	if err == nil && r.amount() == before && len(in.sightings) == 0 {
+	if err == nil && r.amount() == before && len(in.sightings) == 0 && len(r.problems) == problems {
 		r.passed.nothing(in)
 	}
 	if err != nil {
@@ -65,7 +64,7 @@ func (r *reader) openInput(in *input, path string) error {
 		}
 		in.name = "standard input"
 		in.meter.in.r = r.options.Stdin
-		return r.readStream(in, in.name, in.meter.in, nil)
+		return r.readStream(in, stream{name: in.name, location: nameHint(in.name)}, in.meter.in)
 	}
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -78,18 +77,16 @@ func (r *reader) openInput(in *input, path string) error {
 		return fmt.Errorf("%s: a device is no dump", in.name)
 	}
 	return r.readPath(in, path, func(f *os.File, content io.Reader) error {
+		s := stream{name: in.name, location: nameHint(in.name)}
 		if stat.Mode().IsRegular() {
-			return r.readStream(in, in.name, content, &sized{f, stat.Size()})
+			s.file = &sized{f, stat.Size()}
 		}
-		return r.readStream(in, in.name, content, nil)
+		return r.readStream(in, s, content)
 	})
 }
 
 // ignore counts a file that holds nothing of interest.
-func (r *reader) ignore(in *input) {
-	r.source.Ignored++
-	in.ignored++
-}
+func (r *reader) ignore() { r.source.Ignored++ }
 
 // shownName is a path as messages show it: quoted when printing it as it is
 // could confuse a terminal.
@@ -144,7 +141,7 @@ func (r *reader) readDirectory(in *input, root, inside string) error {
 			continue
 		}
 		err := r.readPath(in, path, func(_ *os.File, content io.Reader) error {
-			return r.readEntry(in, below, func() (io.Reader, error) {
+			return r.readEntry(in, stream{name: in.name}, below, func() (io.Reader, error) {
 				return &metered{r: content, m: &in.meter, whole: true}, nil
 			})
 		})
@@ -202,12 +199,12 @@ func (r *reader) tolerate(file string, err error) error {
 	return nil
 }
 
-// readEntry reads one file of a directory or an archive.
-func (r *reader) readEntry(in *input, name string, open func() (io.Reader, error)) error {
+// readEntry reads one file of a directory or an archive, which is around.
+func (r *reader) readEntry(in *input, around stream, name string, open func() (io.Reader, error)) error {
 	if err := in.meter.entry(); err != nil {
-		return fmt.Errorf("%s: %w", in.name, err)
+		return fmt.Errorf("%s: %w", around.name, err)
 	}
-	name = cleanName(name)
+	name = path.Join(around.path, cleanName(name))
 	l := locate(name)
 	in.files++
 	if in.files%(1<<10) == 0 {
@@ -215,28 +212,25 @@ func (r *reader) readEntry(in *input, name string, open func() (io.Reader, error
 			return fmt.Errorf("%s: %w", in.name, err)
 		}
 	}
-	if l.role == foreign {
-		r.ignore(in)
+	if l.role == foreign && !l.archive {
+		r.ignore()
 		return nil
 	}
 	content, err := open()
 	if err != nil {
 		return err
 	}
-	file := in.name + ": " + shownName(name)
-	if strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst") {
-		unpacked, closer, err := in.unpack(bufio.NewReader(content), 1)
-		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		defer closer()
-		unpacked.whole = true
-		content = unpacked
+	s := stream{name: in.name + ": " + shownName(name), path: name, location: l,
+		unpacked: around.unpacked, archives: around.archives + 1, counted: true}
+	err = r.readStream(in, s, content)
+	tolerated := r.tolerate(s.name, err)
+	if err != nil && tolerated == nil && l.resource != "" {
+		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: err.Error()})
 	}
-	return r.readFile(in, file, l, content)
+	return tolerated
 }
 
-func (r *reader) readTar(in *input, content io.Reader) error {
+func (r *reader) readTar(in *input, s stream, content io.Reader) error {
 	stream := &counter{r: content}
 	archive := tar.NewReader(stream)
 	for {
@@ -249,16 +243,16 @@ func (r *reader) readTar(in *input, content io.Reader) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: not a whole tar archive: %w", in.name, err)
+			return fmt.Errorf("%s: not a whole tar archive: %w", s.name, err)
 		}
 		if header.Typeflag != tar.TypeReg {
 			if err := in.meter.entry(); err != nil {
-				return fmt.Errorf("%s: %w", in.name, err)
+				return fmt.Errorf("%s: %w", s.name, err)
 			}
 			continue
 		}
 		entry := &tarEntry{archive: archive, around: stream, m: &in.meter}
-		if err := r.readEntry(in, header.Name, func() (io.Reader, error) { return entry, nil }); err != nil {
+		if err := r.readEntry(in, s, header.Name, func() (io.Reader, error) { return entry, nil }); err != nil {
 			return err
 		}
 	}
@@ -322,43 +316,43 @@ func (z *zipFile) ReadAt(p []byte, at int64) (int, error) {
 // a comment, 64 KiB at most.
 const endOfZip = 128 << 10
 
-func (r *reader) readZip(in *input, content io.Reader, file *sized) error {
+func (r *reader) readZip(in *input, s stream, content io.Reader) error {
 	z := &zipFile{in: in.meter.in, left: int64(r.limits.directoryBytes()) + endOfZip}
-	if file == nil {
+	if s.file == nil {
 		held, err := readAll(content, r.limits.valueBytes(), "a zip archive that is not a file")
 		if err != nil {
-			return fmt.Errorf("%s: %w", in.name, err)
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		z.sized = sized{bytes.NewReader(held), int64(len(held))}
 		z.in = nil // all of it has been counted
 	} else {
-		z.sized = *file
+		z.sized = *s.file
 	}
 	archive, err := zip.NewReader(z, z.size)
 	if errors.Is(err, errDirectory) {
-		return fmt.Errorf("%s: %w", in.name, above(r.limits.directoryBytes(), "the directory of a zip archive"))
+		return fmt.Errorf("%s: %w", s.name, above(r.limits.directoryBytes(), "the directory of a zip archive"))
 	}
 	z.left = -1
 	if err != nil {
-		return fmt.Errorf("%s: not a whole zip archive: %w", in.name, err)
+		return fmt.Errorf("%s: not a whole zip archive: %w", s.name, err)
 	}
 	for _, f := range archive.File {
 		if !f.Mode().IsRegular() {
 			continue
 		}
-		if err := r.readZipEntry(in, f); err != nil {
+		if err := r.readZipEntry(in, s, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *reader) readZipEntry(in *input, f *zip.File) error {
+func (r *reader) readZipEntry(in *input, s stream, f *zip.File) error {
 	var closer io.Closer
-	err := r.readEntry(in, f.Name, func() (io.Reader, error) {
+	err := r.readEntry(in, s, f.Name, func() (io.Reader, error) {
 		content, err := f.Open()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", in.name, shownName(f.Name), err)
+			return nil, fmt.Errorf("%s: %s: %w", s.name, shownName(f.Name), err)
 		}
 		closer = content
 		return &metered{r: content, m: &in.meter, whole: true}, nil

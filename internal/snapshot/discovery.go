@@ -132,7 +132,7 @@ func (r *reader) readDocument(in *input, l location, content io.Reader) error {
 	}
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
-		r.ignore(in)
+		r.ignore()
 		return nil
 	}
 	found, err := r.documents.add(raw, &r.source)
@@ -142,7 +142,7 @@ func (r *reader) readDocument(in *input, l location, content io.Reader) error {
 	switch found {
 	case groupsOrVersion:
 	case unknownDocument:
-		r.ignore(in)
+		r.ignore()
 	case resourceLists:
 		if l.role == discovery {
 			in.discoveries[rootName(l.directory)] = true

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -20,12 +21,17 @@ func FuzzReadFiles(f *testing.F) {
 	f.Add(tarOf(f, []txtar.File{{Name: "resources/ns/shop/core_v1_pods.json", Data: []byte(podList)}}))
 	f.Add(gzipOf(f, tarOf(f, []txtar.File{{Name: "cluster-resources/pods-errors.json", Data: []byte(`{"shop":"forbidden"}`)}})))
 	f.Add(zipOf(f, []txtar.File{{Name: "discovery/api.json", Data: []byte(`{"kind":"APIGroupDiscoveryList","items":[]}`)}}))
+	for _, packed := range packedDumps(f) {
+		f.Add(packed)
+		f.Add(tarOf(f, []txtar.File{{Name: "a/dump.tar.xz", Data: packed}}))
+	}
+	f.Add(wideOf(binary.LittleEndian, podList))
 	limits := Limits{TotalBytes: 4 << 20, EntryBytes: 4 << 20, Entries: 100, MemoryBytes: 1 << 20}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if len(content) > 1<<16 {
 			return
 		}
-		wrapped := tarOf(t, []txtar.File{{Name: "resources/ns/shop/core_v1_pods.json", Data: content}})
+		wrapped := tarOf(t, []txtar.File{{Name: "resources/ns/shop/core_v1_pods.json", Data: content}, {Name: "inner.tar", Data: content}})
 		for _, input := range [][]byte{content, wrapped} {
 			for _, allow := range []bool{false, true} {
 				s, err := readBytes(input, Options{AllowPartial: allow, Limits: limits})

@@ -68,7 +68,7 @@ func (l Limits) decodedBytes() int { return l.scaled(96 << 20) }
 // much is made.
 func (l Limits) directoryBytes() int { return l.scaled(8 << 20) }
 
-// windowBytes bounds the memory that a zstd stream may ask for; the streams in it get less.
+// windowBytes bounds the memory that a zstd or xz stream may ask for; the streams in it get less.
 func (l Limits) windowBytes(depth int) int {
 	if depth == 0 {
 		return l.scaled(64 << 20)
@@ -175,7 +175,7 @@ type metered struct {
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		err = fmt.Errorf("%w: a zstd stream asks for a window that is larger than %s", ErrLimit, manifest.Size(int64(m.window)))
+		err = tooWide("zstd", m.window)
 	}
 	m.read += int64(n)
 	if m.whole && m.read > m.m.limits.EntryBytes {
@@ -185,6 +185,10 @@ func (m *metered) Read(p []byte) (int, error) {
 		return 0, grown
 	}
 	return n, err
+}
+
+func tooWide(name string, window int) error {
+	return fmt.Errorf("%w: %s asks for a window that is larger than %s", ErrLimit, name, manifest.Size(int64(window)))
 }
 
 // readAll reads a file that is needed whole, up to a limit.

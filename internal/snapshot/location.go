@@ -65,6 +65,8 @@ type location struct {
 	single bool
 	// directory holds the file; it is the root of the dump for discovery.
 	directory string
+	// archive: it may be an archive, which is told by its content. Any text in it is foreign.
+	archive bool
 	// sonobuoy is the root of the run of sonobuoy that the file belongs to.
 	sonobuoy string
 }
@@ -87,7 +89,7 @@ func locate(name string) location {
 	dir, file := path.Split(name)
 	base, ok := textName(file)
 	if !ok {
-		return location{}
+		return location{role: foreign, archive: archiveName(file) && !strings.Contains("/"+dir, "/podlogs/")}
 	}
 	var dirs []string
 	if dir = strings.Trim(dir, "/"); dir != "" {
@@ -109,13 +111,30 @@ func textName(file string) (base string, ok bool) {
 	if strings.HasPrefix(file, "._") {
 		return "", false
 	}
-	file = strings.TrimSuffix(strings.TrimSuffix(file, ".gz"), ".zst")
+	file = withoutCompression(file)
 	for _, ext := range []string{".json", ".yaml", ".yml", ".jsonl", ".ndjson"} {
 		if base, ok := strings.CutSuffix(file, ext); ok && base != "" {
 			return base, true
 		}
 	}
 	return "", false
+}
+
+// withoutCompression strips the extension of a compressed file.
+func withoutCompression(file string) string {
+	for _, ext := range []string{".gz", ".zst", ".xz", ".bz2", ".lz4"} {
+		file = strings.TrimSuffix(file, ext)
+	}
+	return file
+}
+
+// archiveName reports whether a file may be an archive by its name.
+func archiveName(file string) bool {
+	switch path.Ext(withoutCompression(file)) {
+	case ".tar", ".tgz", ".txz", ".tbz", ".tbz2", ".tzst", ".zip":
+		return !strings.HasPrefix(file, "._")
+	}
+	return false
 }
 
 // cleanName turns the name of an archive entry into a relative slash path.

@@ -111,7 +111,7 @@ func inputError(file string, err error) error {
 
 // readFile reads one file at a location. in is the input that it belongs to.
 func (r *reader) readFile(in *input, file string, l location, content io.Reader) error {
-	err := r.dispatch(in, file, l, bufio.NewReaderSize(content, 64<<10))
+	err := r.dispatch(in, file, l, asUTF8(bufio.NewReaderSize(content, 64<<10)))
 	if err == nil {
 		return nil
 	}
@@ -155,7 +155,7 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 	case foreign, perhapsObjects:
 	}
 	if l.role == perhapsObjects && !strings.Contains(string(start), "apiVersion") {
-		r.ignore(in)
+		r.ignore()
 		return nil
 	}
 	return r.readObjects(in, file, l, content, start)
@@ -179,7 +179,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	err := manifest.Read(content, options, h)
 	if l.role == perhapsObjects && len(r.objects) == have && f.documents == 0 && isNoObject(err) {
 		r.passed.add(err.Error())
-		r.ignore(in)
+		r.ignore()
 		return nil
 	}
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 		return err
 	}
 	if f.documents == 0 && f.foreigners > 0 {
-		r.ignore(in)
+		r.ignore()
 	}
 	for i := range f.lists {
 		f.lists[i].alone = f.documents+f.foreigners == 1

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bufio"
 	"bytes"
+	"compress/bzip2"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // format is what the first bytes of a stream are.
@@ -20,6 +22,9 @@ const (
 	text format = iota
 	gzipped
 	zstandard
+	bzipped
+	xzipped
+	lz4ed
 	zipped
 	tarred
 )
@@ -34,6 +39,12 @@ func formatOf(start []byte) format {
 		return gzipped
 	case bytes.HasPrefix(start, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		return zstandard
+	case len(start) > 4 && bytes.HasPrefix(start, []byte("BZh")) && bytes.HasPrefix(start[4:], []byte("1AY&SY")):
+		return bzipped
+	case bytes.HasPrefix(start, xzMagic):
+		return xzipped
+	case bytes.HasPrefix(start, []byte{0x04, 0x22, 0x4d, 0x18}):
+		return lz4ed
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")), bytes.HasPrefix(start, []byte("PK\x05\x06")):
 		return zipped
 	case isTar(start):
@@ -74,56 +85,79 @@ func isTar(start []byte) bool {
 	return digits > 0 && (recorded == sum || recorded == signed)
 }
 
-// maxNesting bounds compression within compression; tools that gzip a tar.gz a
-// second time exist.
+// maxNesting bounds compression within compression and archives within archives; tools
+// that gzip a tar.gz a second time exist, and bundles of bundles.
 const maxNesting = 3
 
-// readStream reads a stream of unknown format. file is set when the stream is a
-// file that can be read in place.
-func (r *reader) readStream(in *input, name string, content io.Reader, file *sized) error {
+// stream is a file of unknown format.
+type stream struct {
+	// name is for messages; path is where it is inside of the input, empty for all of it.
+	name, path string
+	// location is what its text is, if it is text.
+	location location
+	// file is set when it is a file that can be read in place.
+	file *sized
+	// unpacked counts the decompressors around it, archives the archives.
+	unpacked, archives int
+	// counted tells that what is read of it has been metered.
+	counted bool
+}
+
+// readStream reads a stream.
+func (r *reader) readStream(in *input, s stream, content io.Reader) error {
 	buffered := bufio.NewReaderSize(content, 64<<10)
 	var inner *metered
-	for depth := 0; ; depth++ {
+	for unpacked := 0; ; unpacked++ {
 		start, err := buffered.Peek(tarBlock)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("%s: %w", in.name, err)
+		if err != nil && !errors.Is(err, io.EOF) && (s.path == "" || len(start) == 0) {
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		switch formatOf(start) {
+		f := formatOf(start)
+		if f != text && f >= zipped && s.archives > maxNesting {
+			return fmt.Errorf("%s: an archive in more than %d archives", s.name, maxNesting)
+		}
+		switch f {
 		case zipped:
-			if depth > 0 {
-				file = nil
+			if unpacked > 0 {
+				s.file = nil
 			}
-			return r.readZip(in, buffered, file)
+			return r.readZip(in, s, buffered)
 		case tarred:
-			if depth == 0 {
-				return r.readTar(in, &metered{r: buffered, m: &in.meter})
+			if inner == nil && !s.counted {
+				return r.readTar(in, s, &metered{r: buffered, m: &in.meter})
 			}
-			return r.readTar(in, buffered)
+			return r.readTar(in, s, buffered)
 		case text:
-			if depth == 0 {
-				return r.readFile(in, name, nameHint(name), &metered{r: buffered, m: &in.meter, whole: true})
+			switch {
+			case s.location.role == foreign:
+				r.ignore()
+				return nil
+			case inner != nil:
+				inner.whole = true
+			case !s.counted:
+				return r.readFile(in, s.name, s.location, &metered{r: buffered, m: &in.meter, whole: true})
 			}
-			inner.whole = true
-			return r.readFile(in, name, nameHint(name), buffered)
+			return r.readFile(in, s.name, s.location, buffered)
 		default: // compressed
 		}
-		if depth == maxNesting {
-			return fmt.Errorf("%s: compressed more than %d times", in.name, maxNesting)
+		if s.unpacked == maxNesting {
+			return fmt.Errorf("%s: compressed more than %d times", s.name, maxNesting)
 		}
-		unpacked, closer, err := in.unpack(buffered, depth)
+		z, closer, err := in.unpack(buffered, f, s.unpacked+s.archives)
 		if err != nil {
-			return fmt.Errorf("%s: %w", in.name, err)
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		defer closer() //nolint:gocritic // maxNesting of them at most, and all are in use until the end
-		inner = unpacked
-		buffered = bufio.NewReaderSize(unpacked, 64<<10)
+		s.unpacked++
+		inner = z
+		buffered = bufio.NewReaderSize(z, 64<<10)
 	}
 }
 
 // nameHint takes from the name of a single file only the kind of items that do
 // not say theirs. How far such a file reaches its name cannot tell.
 func nameHint(name string) location {
-	l := location{role: objects, scope: shown, single: true}
+	l := location{role: objects, scope: shown}
 	if base, ok := textName(path.Base(name)); ok {
 		if base == "version" || base == "groups" || base == "resources" {
 			l.role = perhapsDiscovery
@@ -132,14 +166,16 @@ func nameHint(name string) location {
 			l.resource = plural
 		}
 	}
+	l.single = true
 	return l
 }
 
-// unpack starts to decompress a gzip or zstd stream, on the account of the input, in
-// which so many others are open.
-func (in *input) unpack(content *bufio.Reader, depth int) (*metered, func(), error) {
-	start, _ := content.Peek(4)
-	if formatOf(start) == zstandard {
+// unpack starts to decompress a stream, on the account of the input, in which so many
+// others are open.
+func (in *input) unpack(content *bufio.Reader, f format, depth int) (*metered, func(), error) {
+	nothing := func() {}
+	switch f {
+	case zstandard:
 		window := in.meter.limits.windowBytes(depth)
 		z, err := zstd.NewReader(content, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(uint64(window)), zstd.WithDecoderMaxMemory(uint64(window)))
@@ -147,10 +183,39 @@ func (in *input) unpack(content *bufio.Reader, depth int) (*metered, func(), err
 			return nil, nil, fmt.Errorf("zstd: %w", err)
 		}
 		return &metered{r: z, m: &in.meter, window: window}, z.Close, nil
+	case bzipped:
+		return &metered{r: unpacker{bzip2.NewReader(content), "bzip2"}, m: &in.meter}, nothing, nil
+	case xzipped:
+		z, err := newXZ(content, in.meter.limits.windowBytes(depth))
+		if err != nil {
+			return nil, nil, fmt.Errorf("xz: %w", err)
+		}
+		return &metered{r: unpacker{z, "xz"}, m: &in.meter}, nothing, nil
+	case lz4ed:
+		z := lz4.NewReader(content)
+		if err := z.Apply(lz4.ConcurrencyOption(1)); err != nil {
+			return nil, nil, fmt.Errorf("lz4: %w", err)
+		}
+		return &metered{r: unpacker{z, "lz4"}, m: &in.meter}, nothing, nil
+	default:
+		z, err := gzip.NewReader(content)
+		if err != nil {
+			return nil, nil, fmt.Errorf("gzip: %w", err)
+		}
+		return &metered{r: z, m: &in.meter}, func() { _ = z.Close() }, nil
 	}
-	z, err := gzip.NewReader(content)
-	if err != nil {
-		return nil, nil, fmt.Errorf("gzip: %w", err)
+}
+
+// unpacker says of the errors of a decompressor whose they are.
+type unpacker struct {
+	io.Reader
+	name string
+}
+
+func (u unpacker) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) && !strings.HasPrefix(err.Error(), u.name) {
+		err = fmt.Errorf("%s: %w", u.name, err)
 	}
-	return &metered{r: z, m: &in.meter}, func() { _ = z.Close() }, nil
+	return n, err
 }

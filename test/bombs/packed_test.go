@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // form is a way to pack an input.
@@ -32,6 +33,14 @@ func gzipped(write func(io.Writer)) func(io.Writer) {
 func zstandard(write func(io.Writer)) func(io.Writer) {
 	return func(w io.Writer) {
 		z, _ := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+		write(z)
+		_ = z.Close()
+	}
+}
+
+func lz4ed(write func(io.Writer)) func(io.Writer) {
+	return func(w io.Writer) {
+		z := lz4.NewWriter(w)
 		write(z)
 		_ = z.Close()
 	}
@@ -119,6 +128,8 @@ var forms = []form{
 	{"tar", tarOf("default/pods.json")},
 	{"tar in gzip", of(tarOf("default/pods.json"), gzipped)},
 	{"tar in zstd", of(tarOf("default/pods.json"), zstandard)},
+	{"lz4", lz4ed},
+	{"tar in lz4 in tar", of(of(tarOf("default/pods.json"), lz4ed), tarOf("default.tar.lz4"))},
 	{"gzip in tar in zstd", of(of(gzipped, tarOf("default/pods.json.gz")), zstandard)},
 }
 
