@@ -77,6 +77,7 @@ var layouts = []func(dirs []string, base string) (location, bool){
 	locateSonobuoy,
 	locateBundle,
 	locateMustGather,
+	locateInsights,
 	locateAside,
 	locateDiscovery,
 	locateByName,
