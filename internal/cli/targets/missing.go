@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -56,6 +57,25 @@ func noSuchNamespace(snap *snapshot.Snapshot, name string) bool {
 func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 	if name != "" && noSuchNamespace(snap, name) {
 		fmt.Fprintf(errOut, "note: there is no namespace %q%s\n", name, render.Escape(usage.DidYouMean(usage.Nearest(name, namespaceNames(snap)))))
+	}
+}
+
+// suppose adds to a dump the namespaces that are named and whose content it holds without
+// them, and says so.
+func (t *Targets) suppose(w *source.World, args []string, errOut io.Writer) {
+	for i, arg := range args {
+		kind, name, slashed := strings.Cut(arg, "/")
+		if !slashed && i > 0 {
+			kind, name = args[0], arg
+		}
+		r, err := FindResource(w.Snapshot, kind)
+		if err != nil || !r.Is(object.Namespace) {
+			continue
+		}
+		if supposed := w.Suppose(name); supposed != nil {
+			w.Snapshot = supposed
+			fmt.Fprintf(errOut, "note: the dump holds objects in namespace %q and not the namespace itself; its own finalizers, annotations and uid are not known\n", name)
+		}
 	}
 }
 

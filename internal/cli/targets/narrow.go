@@ -32,6 +32,9 @@ func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, f
 	if err != nil {
 		return err
 	}
+	if t.Takes && w.Client == nil {
+		t.suppose(&w, args, streams.ErrOut)
+	}
 	refs, err := t.Find(c, w, args)
 	if err != nil {
 		return err
