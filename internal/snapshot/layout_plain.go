@@ -40,7 +40,7 @@ func locateByName(_ []string, base string) (location, bool) {
 // resourceName reports whether a word can be a plural.
 func resourceName(s string) bool {
 	for _, c := range s {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
 			return false
 		}
 	}

@@ -39,6 +39,7 @@ func TestLocate(t *testing.T) {
 		{"deployments.apps.json", location{role: objects, scope: byDirectory, resource: "deployments", group: "apps", grouped: true}},
 		{"deployments.v1.apps.yaml", location{role: objects, scope: byDirectory, resource: "deployments", group: "apps", version: "v1", grouped: true}},
 		{"carts.example.com.json.gz", location{role: objects, scope: byDirectory, resource: "carts", group: "example.com", grouped: true}},
+		{"network-attachment-definitions.k8s.cni.cncf.io.yaml", location{role: objects, scope: byDirectory, resource: "network-attachment-definitions", group: "k8s.cni.cncf.io", grouped: true}},
 		{"discovery/apis.json", location{role: discovery, directory: "."}},
 		{"d/discovery/apis.json", location{role: discovery, directory: "d"}},
 		{"groups.json", location{role: perhapsDiscovery}},
