@@ -63,7 +63,8 @@ var libraries = map[string][]string{
 	"engine":   {"golang.org/x/sync"},
 	"evidence": {"sigs.k8s.io/json"},
 	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
-	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "go.yaml.in/yaml", "sigs.k8s.io/yaml"},
+	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "github.com/pierrec/lz4", "github.com/ulikunitz/xz",
+		"go.yaml.in/yaml", "sigs.k8s.io/yaml"},
 	"render": {
 		"github.com/emicklei/dot", "github.com/mattn/go-runewidth", "github.com/olekukonko/tablewriter",
 		"go.yaml.in/yaml", "sigs.k8s.io/yaml",
