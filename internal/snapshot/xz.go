@@ -71,7 +71,10 @@ var errXZ = errors.New("the data is corrupt")
 
 func newXZ(content *bufio.Reader, window int) (*xzReader, error) {
 	x := &xzReader{in: &xzInput{r: content}, window: window}
-	return x, x.streamHeader()
+	if err := x.streamHeader(); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 func (x *xzReader) Read(p []byte) (int, error) {
