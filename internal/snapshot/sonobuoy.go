@@ -117,13 +117,16 @@ func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 			groupsFound[s.resource][Storage(r.GroupResource())] = true
 		}
 	}
-	inPlace := run.inPlace()
+	if slices.Contains(run.asked, question{definitionsResource.Resource, ""}) {
+		j.coverage.Add(definitionsResource, "")
+	}
+	inPlace, known := run.inPlace(), j.knowsGroups(groups)
 	for _, q := range run.asked {
 		plural := strings.ToLower(q.resource)
 		if found[question{plural, q.namespace}] || q.namespace != "" && !inPlace {
 			continue
 		}
-		if gr, ok := j.asked(q, groupsFound[plural], groups); ok {
+		if gr, ok := j.asked(q, groupsFound[plural], known && !ambiguous(plural, groups)); ok {
 			j.coverage.Add(gr, q.namespace)
 		}
 	}
@@ -159,8 +162,8 @@ func (j *judge) cut(s *sighting, text string) {
 // asked is the resource that a question was about. Old releases ask for built-in kinds
 // and write them as `ReplicaSets`. Newer ones ask for all that is served, and if several
 // groups have a plural for one of them, in all namespaces the same: a file tells which;
-// without any it must be the only one.
-func (j *judge) asked(q question, found map[schema.GroupResource]bool, groups []apiGroup) (schema.GroupResource, bool) {
+// without any it must be the only one, and all groups known.
+func (j *judge) asked(q question, found map[schema.GroupResource]bool, known bool) (schema.GroupResource, bool) {
 	plural := strings.ToLower(q.resource)
 	var candidates []schema.GroupResource
 	switch {
@@ -173,7 +176,7 @@ func (j *judge) asked(q question, found map[schema.GroupResource]bool, groups []
 		for gr := range found {
 			candidates = append(candidates, gr)
 		}
-	case !j.knowsAll(plural, groups):
+	case !known:
 		return schema.GroupResource{}, false
 	default:
 		for _, r := range j.resources.All() {
@@ -198,24 +201,30 @@ var aggregated = map[string][]string{
 	"packages.operators.coreos.com": {"packagemanifests"},
 }
 
-// knowsAll reports whether all kinds with this plural are known: the groups that are
-// served are, the custom ones by their definitions.
-func (j *judge) knowsAll(plural string, groups []apiGroup) bool {
-	definitions := j.coverage.covers(definitionsResource, "")
+// ambiguous reports whether one of the usual groups has the plural.
+func ambiguous(plural string, groups []apiGroup) bool {
+	return slices.ContainsFunc(groups, func(g apiGroup) bool { return slices.Contains(aggregated[g.Name], plural) })
+}
+
+// knowsGroups reports whether the kinds of all groups that are served are known, those of
+// the custom ones by their definitions.
+func (j *judge) knowsGroups(groups []apiGroup) bool {
+	if len(groups) == 0 || !j.coverage.covers(definitionsResource, "") {
+		return false
+	}
 	known := map[string]bool{}
 	for gr := range builtinNames().full {
 		known[gr.Group] = true
 	}
 	for _, r := range j.resources.All() {
-		known[r.Group] = known[r.Group] || definitions && r.Custom && !r.Guessed
+		known[r.Group] = known[r.Group] || r.Custom && !r.Guessed
 	}
 	for _, g := range groups {
-		plurals, usual := aggregated[g.Name]
-		if !usual && !known[g.Name] || slices.Contains(plurals, plural) {
+		if _, usual := aggregated[g.Name]; !usual && !known[g.Name] {
 			return false
 		}
 	}
-	return definitions && len(groups) > 0
+	return true
 }
 
 var definitionsResource = schema.GroupResource{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
