@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/message"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -111,7 +112,7 @@ func readOne(a *answer, r object.Resource, about subject) (*object.Object, error
 	var o *object.Object
 	switch a.media {
 	case protobufType:
-		o, err = readPartial(text, newShared(r))
+		o, err = readPartial(text, message.NewBuilder(r))
 	case jsonType:
 		o, err = readObject(text, r, nil)
 	default:

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/message"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -203,11 +204,11 @@ func acceptWhole(r object.Resource) string {
 }
 
 // sharedFor is for messages of a resource, whole or not.
-func sharedFor(r object.Resource, whole bool) *shared {
+func sharedFor(r object.Resource, whole bool) *message.Builder {
 	if whole && r.Is(object.Pod) {
-		return newSharedPods(r)
+		return message.NewPods(r)
 	}
-	return newShared(r)
+	return message.NewBuilder(r)
 }
 
 // listReader reads the pages of one list.
@@ -216,7 +217,7 @@ type listReader struct {
 	to Listing
 	// whole: spec and status matter, too.
 	whole   bool
-	shared  *shared
+	shared  *message.Builder
 	intern  *manifest.Interner
 	objects int
 	// alive is called whenever something arrives; nil for nobody.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/message"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -90,7 +91,7 @@ func TestEveryFactOfAPodIsRead(t *testing.T) {
 	p.Spec.NodeName, p.Spec.TerminationGracePeriodSeconds = "n1", new(int64(30))
 	p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "disk"}}}}
 	p.Status.Phase = corev1.PodRunning
-	o, err := readPartial(wrapped("v1", "Pod", &p), newSharedPods(pods))
+	o, err := readPartial(wrapped("v1", "Pod", &p), message.NewPods(pods))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func (closed) Close() error { return nil }
 // TestPodsShare: pods that are alike share their Lifecycle, and finalizers are never
 // taken for pods.
 func TestPodsShare(t *testing.T) {
-	sh := newSharedPods(pods)
+	sh := message.NewPods(pods)
 	build := func(change func(*corev1.Pod)) *object.Object {
 		p := corev1.Pod{ObjectMeta: metaOf(named("p"), "1").ObjectMeta}
 		p.Spec.NodeName = "n1"
@@ -154,7 +155,7 @@ func BenchmarkPodList(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readPartialList(bytes.NewReader(text), newSharedPods(pods), func(*object.Object) error { return nil }); err != nil {
+		if _, err := readPartialList(bytes.NewReader(text), message.NewPods(pods), func(*object.Object) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,14 +9,15 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/message"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // The kinds of metadata-only answers.
 const (
-	metaVersion = "meta.k8s.io/v1"
-	partialKind = "PartialObjectMetadata"
-	partialList = "PartialObjectMetadataList"
+	metaVersion = message.MetaVersion
+	partialKind = message.PartialKind
+	partialList = message.PartialList
 )
 
 // largest bounds one object of a list: a server stores less than 2 MiB of it.
@@ -70,7 +71,7 @@ func (s *stream) take(n int) ([]byte, error) {
 		return nil, err
 	}
 	if s.end-s.pos < n {
-		return nil, errShort
+		return nil, message.ErrShort
 	}
 	b := s.buf[s.pos : s.pos+n]
 	s.pos += n
@@ -89,7 +90,7 @@ func (s *stream) varint(mayEnd bool) (uint64, error) {
 	}
 	v, n := protowire.ConsumeVarint(s.buf[s.pos:s.end])
 	if n < 0 {
-		return 0, wireError(n)
+		return 0, message.WireError(n)
 	}
 	s.pos += n
 	s.used += int64(n)
@@ -121,7 +122,7 @@ func (s *stream) skip(tag uint64) error {
 	case protowire.BytesType:
 		_, err = s.field()
 	default:
-		err = errMalformed
+		err = message.ErrMalformed
 	}
 	return err
 }
@@ -129,17 +130,18 @@ func (s *stream) skip(tag uint64) error {
 // readPartialList reads a PartialObjectMetadataList, or a list of whole pods where
 // sh is for these, with its envelope to the end of r, and calls yield for each item. What is not a whole list of that kind is an
 // error; what was handed over before it is good, but it is not everything.
-func readPartialList(r io.Reader, sh *shared, yield func(*object.Object) error) (listMeta, error) {
+func readPartialList(r io.Reader, sh *message.Builder, yield func(*object.Object) error) (listMeta, error) {
 	s := newStream(r)
 	var meta listMeta
-	start, err := s.take(len(magic))
-	if err != nil || !bytes.Equal(start, magic) {
+	start, err := s.take(len(message.Magic))
+	if err != nil || !bytes.Equal(start, message.Magic) {
 		if err == nil || errors.Is(err, io.ErrUnexpectedEOF) {
 			err = errors.New("protobuf: not a message of Kubernetes")
 		}
 		return meta, err
 	}
-	apiVersion, kind, seen := "", "", false
+	var kind message.Kind
+	seen := false
 	for {
 		tag, err := s.varint(true)
 		if errors.Is(err, io.EOF) {
@@ -149,24 +151,24 @@ func readPartialList(r io.Reader, sh *shared, yield func(*object.Object) error) 
 			return meta, err
 		}
 		switch tag {
-		case bytesTag(1):
+		case message.BytesTag(1):
 			m, err := s.field()
 			if err == nil {
-				apiVersion, kind, err = typeMeta(m)
+				kind, err = message.TypeMeta(m)
 			}
 			if err != nil {
 				return meta, err
 			}
-		case bytesTag(2):
+		case message.BytesTag(2):
 			// A server writes the type first. Without it nothing says what the items are.
-			if sh.listed != (messageKind{apiVersion, kind}) || seen {
-				return meta, fmt.Errorf("it is a %s of %s", quote(kind), quote(apiVersion))
+			if sh.Listed != kind || seen {
+				return meta, fmt.Errorf("it is a %s of %s", quote(kind.Kind), quote(kind.APIVersion))
 			}
 			seen = true
 			if err := readItems(s, &meta, sh, yield); err != nil {
 				return meta, err
 			}
-		case bytesTag(3):
+		case message.BytesTag(3):
 			if encoding, err := s.field(); err != nil || len(encoding) > 0 {
 				return meta, errors.Join(err, fmt.Errorf("protobuf: the list is encoded as %s", quote(string(encoding))))
 			}
@@ -183,23 +185,23 @@ func readPartialList(r io.Reader, sh *shared, yield func(*object.Object) error) 
 }
 
 // readItems reads the list itself, whose length stands before it.
-func readItems(s *stream, meta *listMeta, sh *shared, yield func(*object.Object) error) error {
+func readItems(s *stream, meta *listMeta, sh *message.Builder, yield func(*object.Object) error) error {
 	length, err := s.varint(false)
 	if err != nil {
 		return err
 	}
 	if length > 1<<40 {
-		return errMalformed
+		return message.ErrMalformed
 	}
 	end := s.used + int64(length)
-	m := sh.metadata()
+	m := sh.Metadata()
 	for index := 1; s.used < end; {
 		tag, err := s.varint(false)
 		if err != nil {
 			return err
 		}
 		switch tag {
-		case bytesTag(1):
+		case message.BytesTag(1):
 			text, err := s.field()
 			if err == nil {
 				err = meta.read(text)
@@ -207,16 +209,16 @@ func readItems(s *stream, meta *listMeta, sh *shared, yield func(*object.Object)
 			if err != nil {
 				return err
 			}
-		case bytesTag(2):
+		case message.BytesTag(2):
 			item, err := s.field()
 			if err == nil {
-				err = m.read(item)
+				err = m.Read(item)
 			}
 			if err != nil {
 				return fmt.Errorf("item %d: %w", index, err)
 			}
 			index++
-			if err := yield(sh.object(m)); err != nil {
+			if err := yield(sh.Object(m)); err != nil {
 				return err
 			}
 		default:
@@ -226,18 +228,18 @@ func readItems(s *stream, meta *listMeta, sh *shared, yield func(*object.Object)
 		}
 	}
 	if s.used != end {
-		return errMalformed
+		return message.ErrMalformed
 	}
 	return nil
 }
 
 // read reads a metav1.ListMeta.
-func (l *listMeta) read(message []byte) error {
-	return each(message, func(tag uint64, text []byte, _ uint64) error {
+func (l *listMeta) read(text []byte) error {
+	return message.Each(text, func(tag uint64, text []byte, _ uint64) error {
 		switch tag {
-		case bytesTag(2):
+		case message.BytesTag(2):
 			l.resourceVersion = string(text)
-		case bytesTag(3):
+		case message.BytesTag(3):
 			l.more = string(text)
 		}
 		return nil
@@ -245,17 +247,17 @@ func (l *listMeta) read(message []byte) error {
 }
 
 // readPartial reads one PartialObjectMetadata with its envelope.
-func readPartial(text []byte, sh *shared) (*object.Object, error) {
-	e, err := openEnvelope(text)
+func readPartial(text []byte, sh *message.Builder) (*object.Object, error) {
+	e, err := message.Open(text)
 	if err != nil {
 		return nil, err
 	}
-	if sh.single != (messageKind{e.apiVersion, e.kind}) {
-		return nil, fmt.Errorf("it is a %s of %s", quote(e.kind), quote(e.apiVersion))
+	if sh.Single != e.Kind {
+		return nil, fmt.Errorf("it is a %s of %s", quote(e.Kind.Kind), quote(e.APIVersion))
 	}
-	m := sh.metadata()
-	if err := m.read(e.raw); err != nil {
+	m := sh.Metadata()
+	if err := m.Read(e.Raw); err != nil {
 		return nil, err
 	}
-	return sh.object(m), nil
+	return sh.Object(m), nil
 }

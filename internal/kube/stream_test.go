@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/message"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -55,7 +56,7 @@ func drawMeta(t *rapid.T) metav1.ObjectMeta {
 
 func read(r io.Reader) ([]*object.Object, listMeta, error) {
 	var got []*object.Object
-	meta, err := readPartialList(r, newShared(configMaps), func(o *object.Object) error { got = append(got, o); return nil })
+	meta, err := readPartialList(r, message.NewBuilder(configMaps), func(o *object.Object) error { got = append(got, o); return nil })
 	return got, meta, err
 }
 
@@ -183,7 +184,7 @@ func BenchmarkPartialList(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := readPartialList(bytes.NewReader(text), newShared(configMaps), func(*object.Object) error { return nil }); err != nil {
+		if _, err := readPartialList(bytes.NewReader(text), message.NewBuilder(configMaps), func(*object.Object) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/message"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -23,8 +24,8 @@ import (
 type frameReader struct {
 	resource object.Resource
 	whole    bool
-	shared   *shared
-	meta     *metadata
+	shared   *message.Builder
+	meta     *message.Metadata
 	intern   *manifest.Interner
 	decoded  int
 	buf      []byte
@@ -33,7 +34,7 @@ type frameReader struct {
 func newFrameReader(r object.Resource) *frameReader {
 	whole := manifest.HasFacts(r.APIVersion(), r.Kind)
 	sh := sharedFor(r, whole)
-	return &frameReader{resource: r, whole: whole, shared: sh, meta: sh.metadata()}
+	return &frameReader{resource: r, whole: whole, shared: sh, meta: sh.Metadata()}
 }
 
 // frame is one event of a watch. A bookmark has no object.
@@ -187,17 +188,17 @@ func broken(err error) error {
 }
 
 // event reads a WatchEvent.
-func (rd *frameReader) event(message []byte) (frame, error) {
+func (rd *frameReader) event(text []byte) (frame, error) {
 	var name string
-	var e envelope
-	err := each(message, func(tag uint64, text []byte, _ uint64) error {
+	var e message.Envelope
+	err := message.Each(text, func(tag uint64, text []byte, _ uint64) error {
 		switch tag {
-		case bytesTag(1):
+		case message.BytesTag(1):
 			name = string(text)
-		case bytesTag(2):
-			raw, err := firstField(text)
+		case message.BytesTag(2):
+			raw, err := message.First(text)
 			if err == nil {
-				e, err = openEnvelope(raw)
+				e, err = message.Open(raw)
 			}
 			return err
 		}
@@ -208,21 +209,21 @@ func (rd *frameReader) event(message []byte) (frame, error) {
 	}
 	if name == "ERROR" {
 		var status metav1.Status
-		if e.kind != "Status" || status.Unmarshal(e.raw) != nil {
+		if e.Kind.Kind != "Status" || status.Unmarshal(e.Raw) != nil {
 			return frame{}, errors.New("an error that is no Status")
 		}
 		return frame{}, &apierrors.StatusError{ErrStatus: status}
 	}
-	if rd.shared.single != (messageKind{e.apiVersion, e.kind}) {
-		return frame{}, fmt.Errorf("it is a %s of %s", quote(e.kind), quote(e.apiVersion))
+	if rd.shared.Single != e.Kind {
+		return frame{}, fmt.Errorf("it is a %s of %s", quote(e.Kind.Kind), quote(e.APIVersion))
 	}
-	if err := rd.meta.read(e.raw); err != nil && name != "BOOKMARK" {
+	if err := rd.meta.Read(e.Raw); err != nil && name != "BOOKMARK" {
 		return frame{}, err
 	}
 	if name == "BOOKMARK" {
-		return bookmark(string(rd.meta.version))
+		return bookmark(rd.meta.ResourceVersion())
 	}
-	return change(name, rd.shared.object(rd.meta))
+	return change(name, rd.shared.Object(rd.meta))
 }
 
 func bookmark(version string) (frame, error) {

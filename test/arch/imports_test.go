@@ -14,13 +14,15 @@ var mayImport = map[string][]string{
 	"reason":             {},
 	"report":             {},
 	"manifest":           {},
+	"message":            {"manifest"},
+	"etcd":               {"manifest", "message"},
 	"graph":              {},
 	"evidence":           {"finalizer", "report", "snapshot"},
 	"apisim/controllers": {},
 	"apisim":             {}, // never engine, graph, snapshot: a second opinion has to be independent
-	"snapshot":           {"manifest"},
+	"snapshot":           {"etcd", "manifest"},
 	"engine":             {"graph"},
-	"kube":               {"snapshot", "manifest", "evidence"},
+	"kube":               {"snapshot", "manifest", "message", "evidence"},
 	"finalizer":          {"report", "snapshot"},
 	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "impact", "evidence"},
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "evidence"},
@@ -63,6 +65,9 @@ var libraries = map[string][]string{
 	"engine":   {"golang.org/x/sync"},
 	"evidence": {"sigs.k8s.io/json"},
 	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
+	"message":  {"k8s.io/api/core", "google.golang.org/protobuf/encoding/protowire"},
+	// The types of Kubernetes, of which client-go has the register.
+	"etcd":     {"go.etcd.io/bbolt", "go.etcd.io/etcd/api/v3/mvccpb", "k8s.io/client-go/kubernetes/scheme"},
 	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "github.com/pierrec/lz4", "github.com/ulikunitz/xz",
 		"go.yaml.in/yaml", "sigs.k8s.io/yaml"},
 	"render": {
@@ -147,7 +152,7 @@ func clientGo(sources []source) []string {
 	var bad []string
 	for _, s := range sources {
 		for _, p := range s.imports() {
-			if !strings.HasPrefix(p, "k8s.io/client-go") || s.in("internal/kube") || s.in("internal/cli") || s.in("test") {
+			if !strings.HasPrefix(p, "k8s.io/client-go") || p == "k8s.io/client-go/kubernetes/scheme" && s.in("internal/etcd") || s.in("internal/kube") || s.in("internal/cli") || s.in("test") {
 				continue
 			}
 			// The lease, the events and the limiter of the controller are client-go's.

@@ -1,10 +1,11 @@
-package kube
+package message
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,9 +13,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// metadata is an ObjectMeta while it is being read: the parts of the message
+// Metadata is an ObjectMeta while it is being read: the parts of the message
 // that are kept. It is used again for the next one.
-type metadata struct {
+type Metadata struct {
 	name, namespace, uid, version []byte
 	created, generation           int64
 	labels                        []pair
@@ -22,33 +23,38 @@ type metadata struct {
 	manifest.Lifecycle
 	// account and accountUID are what a Secret says of the ServiceAccount whose token it is.
 	account, accountUID []byte
-	scratch             []byte
+	// secretType is the type of a Secret, if typed tells that the messages have it.
+	secretType []byte
+	typed      bool
+	scratch    []byte
 	// pod is what is read beside the metadata of a pod; nil for every other kind.
 	pod *podParts
 }
 
 type pair struct{ key, value []byte }
 
-func (m *metadata) reset() {
-	*m = metadata{labels: m.labels[:0], owners: m.owners[:0], scratch: m.scratch[:0], pod: m.pod, Lifecycle: manifest.Lifecycle{Finalizers: m.Finalizers[:0]}}
+func (m *Metadata) reset() {
+	*m = Metadata{labels: m.labels[:0], owners: m.owners[:0], scratch: m.scratch[:0], pod: m.pod, typed: m.typed, Lifecycle: manifest.Lifecycle{Finalizers: m.Finalizers[:0]}}
 	if m.pod != nil {
 		m.pod.reset()
 	}
 }
 
-// read reads a PartialObjectMetadata, or a pod: field 1 is the ObjectMeta, and of a
-// pod 2 and 3 are spec and status. As every reader of protobuf does it merges a
+// Read reads a PartialObjectMetadata, or an object: field 1 is the ObjectMeta, of a
+// pod 2 and 3 are spec and status, and of a Secret 3 is its type. As every reader of protobuf does it merges a
 // field that is there twice.
-func (m *metadata) read(message []byte) error {
+func (m *Metadata) Read(message []byte) error {
 	m.reset()
-	if err := each(message, func(tag uint64, text []byte, _ uint64) error {
+	if err := Each(message, func(tag uint64, text []byte, _ uint64) error {
 		switch {
-		case tag == bytesTag(1):
+		case tag == BytesTag(1):
 			return m.objectMeta(text)
-		case tag == bytesTag(2) && m.pod != nil:
+		case tag == BytesTag(2) && m.pod != nil:
 			return m.pod.spec(text)
-		case tag == bytesTag(3) && m.pod != nil:
+		case tag == BytesTag(3) && m.pod != nil:
 			return m.pod.status(text)
+		case tag == BytesTag(3) && m.typed:
+			m.secretType = text
 		}
 		return nil
 	}); err != nil {
@@ -57,35 +63,38 @@ func (m *metadata) read(message []byte) error {
 	return m.check()
 }
 
+// ResourceVersion is that of what was read.
+func (m *Metadata) ResourceVersion() string { return string(m.version) }
+
 // objectMeta reads a metav1.ObjectMeta. The numbers are those of generated.proto.
-func (m *metadata) objectMeta(message []byte) error {
-	return each(message, func(tag uint64, text []byte, number uint64) (err error) {
+func (m *Metadata) objectMeta(message []byte) error {
+	return Each(message, func(tag uint64, text []byte, number uint64) (err error) {
 		switch tag {
-		case bytesTag(1):
+		case BytesTag(1):
 			m.name = text
-		case bytesTag(3):
+		case BytesTag(3):
 			m.namespace = text
-		case bytesTag(5):
+		case BytesTag(5):
 			m.uid = text
-		case bytesTag(6):
+		case BytesTag(6):
 			m.version = text
-		case varintTag(7):
+		case VarintTag(7):
 			m.generation = int64(number)
-		case bytesTag(8):
+		case BytesTag(8):
 			m.created, err = seconds(text)
-		case bytesTag(9):
+		case BytesTag(9):
 			m.Deleted, err = seconds(text)
-		case varintTag(10):
+		case VarintTag(10):
 			m.Grace, m.HasGrace = int64(number), true
-		case bytesTag(11):
+		case BytesTag(11):
 			var label pair
 			label, err = pairOf(text)
 			m.labels = append(m.labels, label)
-		case bytesTag(12):
+		case BytesTag(12):
 			err = m.annotation(text)
-		case bytesTag(13):
+		case BytesTag(13):
 			err = m.owner(text)
-		case bytesTag(14):
+		case BytesTag(14):
 			m.Finalizers = append(m.Finalizers, text)
 		}
 		return err
@@ -95,8 +104,8 @@ func (m *metadata) objectMeta(message []byte) error {
 // seconds reads a Timestamp. An empty one is no time at all; the very start of
 // 1970 cannot be told from that, and nothing was created then.
 func seconds(message []byte) (at int64, err error) {
-	err = each(message, func(tag uint64, _ []byte, number uint64) error {
-		if tag == varintTag(1) {
+	err = Each(message, func(tag uint64, _ []byte, number uint64) error {
+		if tag == VarintTag(1) {
 			at = int64(number)
 		}
 		return nil
@@ -109,11 +118,11 @@ func seconds(message []byte) (at int64, err error) {
 
 // pairOf reads an entry of a map of strings.
 func pairOf(message []byte) (p pair, err error) {
-	err = each(message, func(tag uint64, text []byte, _ uint64) error {
+	err = Each(message, func(tag uint64, text []byte, _ uint64) error {
 		switch tag {
-		case bytesTag(1):
+		case BytesTag(1):
 			p.key = text
-		case bytesTag(2):
+		case BytesTag(2):
 			p.value = text
 		}
 		return nil
@@ -123,7 +132,7 @@ func pairOf(message []byte) (p pair, err error) {
 
 // annotation reads an entry of the map of annotations, of which few matter. Of a key
 // that is there twice the last one counts, as for a map.
-func (m *metadata) annotation(message []byte) error {
+func (m *Metadata) annotation(message []byte) error {
 	p, err := pairOf(message)
 	if err != nil {
 		return err
@@ -148,22 +157,22 @@ func (m *metadata) annotation(message []byte) error {
 }
 
 // owner reads an OwnerReference.
-func (m *metadata) owner(message []byte) error {
+func (m *Metadata) owner(message []byte) error {
 	var o manifest.Owner
-	err := each(message, func(tag uint64, text []byte, number uint64) error {
+	err := Each(message, func(tag uint64, text []byte, number uint64) error {
 		set := number != 0
 		switch tag {
-		case bytesTag(1):
+		case BytesTag(1):
 			o.Kind = text
-		case bytesTag(3):
+		case BytesTag(3):
 			o.Name = text
-		case bytesTag(4):
+		case BytesTag(4):
 			o.UID = text
-		case bytesTag(5):
+		case BytesTag(5):
 			o.APIVersion = text
-		case varintTag(6):
+		case VarintTag(6):
 			o.Controller = object.FlagOf(&set)
-		case varintTag(7):
+		case VarintTag(7):
 			o.Block = object.FlagOf(&set)
 		}
 		return nil
@@ -175,13 +184,13 @@ func (m *metadata) owner(message []byte) error {
 // check refuses what has no name, and NULs in labels, whose canonical form takes them for
 // ends. It orders the labels. Of a key that is there twice the last one counts, as for a
 // map.
-func (m *metadata) check() error {
+func (m *Metadata) check() error {
 	if len(m.name) == 0 {
 		return errors.New("metadata.name is missing")
 	}
 	for _, l := range m.labels {
 		if bytes.IndexByte(l.key, 0) >= 0 || bytes.IndexByte(l.value, 0) >= 0 {
-			return fmt.Errorf("a label of %s has a NUL", quote(string(m.name)))
+			return fmt.Errorf("a label of %s has a NUL", strconv.Quote(string(m.name)))
 		}
 	}
 	byKey := func(a, b pair) int { return bytes.Compare(a.key, b.key) }

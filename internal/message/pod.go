@@ -1,4 +1,4 @@
-package kube
+package message
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
@@ -17,13 +17,13 @@ func (p *podParts) reset() { p.facts = object.PodFacts{} }
 // spec reads a PodSpec. The numbers are those of core/v1 generated.proto.
 func (p *podParts) spec(message []byte) error {
 	p.facts.VolumesKnown = true
-	return each(message, func(tag uint64, text []byte, number uint64) error {
+	return Each(message, func(tag uint64, text []byte, number uint64) error {
 		switch tag {
-		case bytesTag(1):
+		case BytesTag(1):
 			return p.volume(text)
-		case varintTag(4):
+		case VarintTag(4):
 			p.facts.TerminationGracePeriod = p.strings.Number(int64(number))
-		case bytesTag(10):
+		case BytesTag(10):
 			p.facts.NodeName = p.strings.Bytes(text)
 		}
 		return nil
@@ -36,19 +36,19 @@ func (p *podParts) volume(message []byte) error {
 	ephemeral := false
 	source := func(tag uint64, text []byte, _ uint64) (err error) {
 		switch tag {
-		case bytesTag(10):
-			claim, err = firstField(text)
-		case bytesTag(29):
+		case BytesTag(10):
+			claim, err = First(text)
+		case BytesTag(29):
 			ephemeral = true
 		}
 		return err
 	}
-	err := each(message, func(tag uint64, text []byte, _ uint64) error {
+	err := Each(message, func(tag uint64, text []byte, _ uint64) error {
 		switch tag {
-		case bytesTag(1):
+		case BytesTag(1):
 			name = text
-		case bytesTag(2):
-			return each(text, source)
+		case BytesTag(2):
+			return Each(text, source)
 		}
 		return nil
 	})
@@ -63,20 +63,9 @@ func (p *podParts) volume(message []byte) error {
 
 // status reads a PodStatus: its first field is the phase.
 func (p *podParts) status(message []byte) error {
-	phase, err := firstField(message)
+	phase, err := First(message)
 	p.facts.Phase = p.strings.Bytes(phase)
 	return err
-}
-
-// firstField is the field of bytes with number 1; empty if there is none.
-func firstField(message []byte) (field []byte, err error) {
-	err = each(message, func(tag uint64, text []byte, _ uint64) error {
-		if tag == bytesTag(1) {
-			field = text
-		}
-		return nil
-	})
-	return field, err
 }
 
 // add adds the facts of the pod to its Lifecycle.

@@ -1,0 +1,128 @@
+// Package message reads objects of Kubernetes from protobuf, as an API server answers and
+// as it stores them: the metadata, which is in the same place in every kind, and of pods what
+// their deletion depends on. It knows no types. Package manifest is its sibling for text.
+package message
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// BytesTag is what stands before a field of bytes: its number and its type.
+func BytesTag(field protowire.Number) uint64 { return protowire.EncodeTag(field, protowire.BytesType) }
+
+// VarintTag is what stands before a number.
+func VarintTag(field protowire.Number) uint64 {
+	return protowire.EncodeTag(field, protowire.VarintType)
+}
+
+// What can be wrong with a message.
+var (
+	ErrShort     = fmt.Errorf("protobuf: the message ends within a field: %w", io.ErrUnexpectedEOF)
+	ErrMalformed = errors.New("protobuf: malformed message")
+)
+
+// WireError is what a negative length of protowire says.
+func WireError(n int) error {
+	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
+		return ErrShort
+	}
+	return ErrMalformed
+}
+
+// Each calls visit for each field of a message, with what it holds: text is a part of
+// the message, or it is a number.
+func Each(message []byte, visit func(tag uint64, text []byte, number uint64) error) error {
+	for len(message) > 0 {
+		tag, n := protowire.ConsumeVarint(message)
+		if n < 0 {
+			return WireError(n)
+		}
+		field, kind := protowire.DecodeTag(tag)
+		if !field.IsValid() {
+			return ErrMalformed
+		}
+		message = message[n:]
+		var text []byte
+		var number uint64
+		switch kind {
+		case protowire.BytesType:
+			text, n = protowire.ConsumeBytes(message)
+		case protowire.VarintType:
+			number, n = protowire.ConsumeVarint(message)
+		default:
+			n = protowire.ConsumeFieldValue(field, kind, message)
+		}
+		if n < 0 {
+			return WireError(n)
+		}
+		message = message[n:]
+		if err := visit(tag, text, number); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Magic stands before every message of Kubernetes.
+//
+// Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go protoEncodingPrefix.
+var Magic = []byte("k8s\x00")
+
+// Envelope is a runtime.Unknown: a message and what it is.
+type Envelope struct {
+	Kind
+	Raw []byte
+}
+
+// Open reads the envelope around a message.
+func Open(message []byte) (Envelope, error) {
+	var e Envelope
+	if !bytes.HasPrefix(message, Magic) {
+		return e, errors.New("protobuf: not a message of Kubernetes")
+	}
+	err := Each(message[len(Magic):], func(tag uint64, text []byte, _ uint64) (err error) {
+		switch tag {
+		case BytesTag(1):
+			e.Kind, err = TypeMeta(text)
+		case BytesTag(2):
+			e.Raw = text
+		case BytesTag(3):
+			if len(text) > 0 {
+				err = fmt.Errorf("protobuf: the message is encoded as %s", strconv.Quote(string(text)))
+			}
+		}
+		return err
+	})
+	return e, err
+}
+
+// TypeMeta reads a runtime.TypeMeta.
+func TypeMeta(message []byte) (k Kind, err error) {
+	err = Each(message, func(tag uint64, text []byte, _ uint64) error {
+		switch tag {
+		case BytesTag(1):
+			k.APIVersion = string(text)
+		case BytesTag(2):
+			k.Kind = string(text)
+		}
+		return nil
+	})
+	return k, err
+}
+
+// First is the field of bytes with number 1; empty if there is none.
+func First(message []byte) (field []byte, err error) {
+	err = Each(message, func(tag uint64, text []byte, _ uint64) error {
+		if tag == BytesTag(1) {
+			field = text
+		}
+		return nil
+	})
+	return field, err
+}
