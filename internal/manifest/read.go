@@ -22,7 +22,11 @@ func newReading(o Options, h Handler) *reading {
 }
 
 func (rd *reading) run(r io.Reader) error {
-	err := rd.read(newLexer(rd, r))
+	return stopped(rd.read(newLexer(rd, r)))
+}
+
+// stopped is the error of a handler as it is.
+func stopped(err error) error {
 	if refused, ok := errors.AsType[refusal](err); ok {
 		return refused.error
 	}

@@ -59,6 +59,9 @@ func NewStored(apiVersion, kind string, strings *manifest.Interner) *Builder {
 	return &Builder{apiVersion: apiVersion, kind: kind, strings: strings, stored: true, pods: kind == object.Pod.Kind && apiVersion == "v1"}
 }
 
+// Pods reports whether messages are whole pods, of which nothing else is needed.
+func (b *Builder) Pods() bool { return b.pods }
+
 // Metadata is what messages of this kind are read into.
 func (b *Builder) Metadata() *Metadata {
 	m := &Metadata{}

@@ -8,6 +8,7 @@ const (
 	Truncated  Code = "Truncated"
 	LeftOut    Code = "LeftOut"
 	Partial    Code = "Partial"
+	Encrypted  Code = "Encrypted"
 )
 
 // Gap are the reasons why something is not covered.
@@ -21,6 +22,7 @@ var Gap = &Family{
 		{Code: NotServed, Long: "The server names the resource in discovery and answers 404 to a list of it."},
 		{Code: Truncated, Long: "The file that holds the list is broken."},
 		{Code: LeftOut, Long: "It was not looked at, by choice: see `--namespaces`, `--include` and `--exclude`, or the answer needs only one namespace."},
+		{Code: Encrypted, Long: "Some of its objects are encrypted in the etcd snapshot: their names are known, and nothing else."},
 		{Code: Partial, Long: "The list says of itself that it is not whole, or it contradicts itself."},
 	},
 }

@@ -25,6 +25,8 @@ type Options struct {
 	TreatMissingAsAbsent bool
 	// TakenAt, if it is not empty, is when the dump was taken, as an RFC 3339 text.
 	TakenAt string
+	// Revision is the one that is read of an etcd snapshot; 0 for the newest.
+	Revision int64
 	// Limits bound the inputs.
 	Limits Limits
 	// Raw, if it is not nil, is given the JSON text of each object that Wants asks for,
@@ -56,6 +58,9 @@ func readFiles(paths []string, o Options, decode lineDecoder) (*Snapshot, error)
 		if err := r.readInput(path); err != nil {
 			return nil, err
 		}
+	}
+	if o.Revision != 0 && !r.revisionRead {
+		return nil, errors.New("only etcd snapshots have revisions, and none was given")
 	}
 	if err := r.passed.refusal(len(paths)); err != nil {
 		return nil, err
@@ -91,6 +96,8 @@ type reader struct {
 	stored []*Snapshot
 	// readBack counts the objects of stored.
 	readBack int
+	// revisionRead tells that the revision of the options was read of some input.
+	revisionRead bool
 }
 
 // reserve asks for memory, where so many objects wait that were not handed over yet.

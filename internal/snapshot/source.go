@@ -13,6 +13,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/etcd"
 )
 
 // format is what the first bytes of a stream are.
@@ -27,6 +29,7 @@ const (
 	lz4ed
 	zipped
 	tarred
+	database
 )
 
 // tarBlock is the size of a tar header.
@@ -49,6 +52,8 @@ func formatOf(start []byte) format {
 		return zipped
 	case isTar(start):
 		return tarred
+	case etcd.Magic(start):
+		return database
 	default:
 		return text
 	}
@@ -127,6 +132,11 @@ func (r *reader) readStream(in *input, s stream, content io.Reader) error {
 				return r.readTar(in, s, &metered{r: buffered, m: &in.meter})
 			}
 			return r.readTar(in, s, buffered)
+		case database:
+			if unpacked > 0 || s.archives > 0 {
+				s.file = nil
+			}
+			return r.readEtcd(in, s.file)
 		case text:
 			switch {
 			case s.location.role == foreign:

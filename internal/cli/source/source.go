@@ -26,6 +26,8 @@ type Source struct {
 	From          []string
 	AllowPartial  bool
 	missingAbsent bool
+	// revision is the one that is read of an etcd snapshot; 0 for the newest.
+	revision int64
 	// At says when the dump was taken, as an RFC 3339 text; empty if the dump does.
 	At      string
 	limits  dumpLimits
@@ -56,13 +58,15 @@ func New(config *genericclioptions.ConfigFlags) Source {
 // AddFlags adds those that choose a dump, and what is read of a cluster.
 func (s *Source) AddFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.From, "from", nil,
-		"Read a dump instead of a cluster: a file, directory, tar, tar.gz or zip, or - for standard input. Repeat it to read several as one.")
+		"Read a dump instead of a cluster: a file, directory, tar, tar.gz, zip or etcd snapshot, or - for standard input. Repeat it to read several as one.")
 	f.BoolVar(&s.AllowPartial, "allow-partial", false,
 		"Go on when a file of the dump is truncated or broken; what it would have shown counts as unknown.")
 	f.BoolVar(&s.missingAbsent, "treat-missing-as-absent", false,
 		"Take everything that the dump does not contain for absent. Wrong answers follow if that is not so.")
+	f.Int64Var(&s.revision, "revision", 0,
+		"Of an etcd snapshot, look at the cluster as it was at this revision, if the snapshot still holds it (default the newest).")
 	s.limits.addFlags(f)
-	usage.Unlist(f, "allow-partial", "treat-missing-as-absent")
+	usage.Unlist(f, "allow-partial", "treat-missing-as-absent", "revision")
 	s.Cluster.AddFlags(f)
 }
 
@@ -125,7 +129,7 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	memory := NewMemory()
 	defer memory.End()
 	o := snapshot.Options{
-		Stdin: streams.In, TakenAt: s.At, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent,
+		Stdin: streams.In, TakenAt: s.At, Revision: s.revision, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent,
 		Limits: s.limits.limits(), Memory: memory.Room,
 	}
 	var b *bodies

@@ -1,0 +1,113 @@
+package etcd
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// File is a database of etcd that was checked, and is open.
+type File struct {
+	db *bbolt.DB
+	// Oldest and Newest are the first and the last revision that the file can show.
+	Oldest, Newest int64
+}
+
+// blockSize is what the size of a database is a multiple of: what is more is the checksum that
+// a snapshot ends with.
+//
+// Upstream: go.etcd.io/etcd/etcdutl snapshot/v3_snapshot.go hasChecksum.
+const blockSize = 512
+
+// lockPatience is how long somebody else may have the file locked.
+const lockPatience = time.Second
+
+// Open checks a file and opens it.
+func Open(path string) (*File, error) {
+	if err := check(path); err != nil {
+		return nil, err
+	}
+	f := &File{}
+	err := contained(func() (err error) {
+		f.db, err = bbolt.Open(path, 0, &bbolt.Options{ReadOnly: true, Timeout: lockPatience})
+		if err != nil {
+			return err
+		}
+		return f.revisions()
+	})
+	if errors.Is(err, bbolt.ErrTimeout) {
+		err = errors.New("etcd has it open: take a snapshot with etcdctl snapshot save, or stop the member first")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close closes the file.
+func (f *File) Close() {
+	if f.db != nil {
+		_ = f.db.Close()
+	}
+}
+
+// check checks the checksum of a file, if it has one, and its pages.
+func check(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	stat, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	size := stat.Size()
+	switch size % blockSize {
+	case 0:
+	case sha256.Size:
+		size -= sha256.Size
+		if err := checkSum(file, size); err != nil {
+			return err
+		}
+	default:
+		return damaged("%d bytes are no whole number of blocks: it was not written to its end", size)
+	}
+	return checkPages(file, size)
+}
+
+// checkSum compares the checksum behind so many bytes.
+func checkSum(file io.ReaderAt, size int64) error {
+	sum := sha256.New()
+	if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, io.NewSectionReader(file, 0, size), make([]byte, 1<<20)); err != nil {
+		return err
+	}
+	recorded := make([]byte, sha256.Size)
+	if _, err := file.ReadAt(recorded, size); err != nil {
+		return err
+	}
+	if !bytes.Equal(recorded, sum.Sum(nil)) {
+		return damaged("its last %d bytes are not the checksum of those before", sha256.Size)
+	}
+	return nil
+}
+
+// contained calls what reads the database, which is in the memory of this process: a file that
+// is changed meanwhile must not end it. It is the one place where a panic is caught.
+func contained(read func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w, or it was changed while it was read: %v", errDamaged, p)
+		}
+	}()
+	return read()
+}

@@ -1,0 +1,258 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/etcd"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
+
+// storedKind is what an etcd snapshot holds of one kind.
+type storedKind struct {
+	place   etcd.Place // without namespace and name
+	objects []*object.Object
+	// sealed counts those that are encrypted, by names how.
+	sealed int
+	by     string
+	// broken is why one of them could not be read, where that is allowed.
+	broken string
+}
+
+// storage is what an etcd snapshot holds at one revision.
+type storage struct {
+	kinds    []*storedKind
+	services []apiService
+	renewed  string
+}
+
+// readEtcd reads an etcd snapshot. It has to be a file: it is read from all ends.
+func (r *reader) readEtcd(in *input, file *sized) error {
+	var path string
+	if file != nil {
+		if f, ok := file.ReaderAt.(*os.File); ok {
+			path = f.Name()
+		}
+	}
+	if path == "" {
+		return fmt.Errorf("%s: an etcd snapshot is read only as a file of its own: unpack it first", in.name)
+	}
+	if file.size > r.limits.EntryBytes {
+		return fmt.Errorf("%s: %w: it has %d bytes", in.name, ErrSize, file.size)
+	}
+	if err := r.readStorage(in.name, path); err != nil {
+		return fmt.Errorf("%s: %w", in.name, err)
+	}
+	return nil
+}
+
+func (r *reader) readStorage(name, path string) error {
+	f, err := etcd.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	at := f.Newest
+	if r.options.Revision != 0 {
+		at, r.revisionRead = r.options.Revision, true
+	}
+	s := &storage{}
+	h := etcd.Handling{Strings: r.intern, Limits: r.limits.reading(r.reserve)}
+	if r.options.Raw != nil {
+		h.Wants, h.Raw = r.options.Wants, r.raw
+	}
+	decoder, objects := etcd.NewDecoder(h), 0
+	reserve := func(bytes int64) error { return r.reserve(bytes, objects) }
+	err = f.At(at, reserve, func(e etcd.Entry) error {
+		place, ok := etcd.PlaceOf(e.Key)
+		if !ok {
+			return nil
+		}
+		if objects++; objects%(1<<10) == 0 {
+			if err := reserve(0); err != nil {
+				return err
+			}
+		}
+		return r.store(s, name, place, e, decoder)
+	})
+	if err != nil {
+		return err
+	}
+	snap, err := s.snapshot(name)
+	if err != nil {
+		return err
+	}
+	r.stored = append(r.stored, snap)
+	r.readBack += len(snap.Objects)
+	return nil
+}
+
+// store takes in what a key holds. Keys of one kind come in one go.
+func (r *reader) store(s *storage, name string, place etcd.Place, e etcd.Entry, decoder *etcd.Decoder) error {
+	kind := etcd.Place{Group: place.Group, Resource: place.Resource}
+	if n := len(s.kinds); n == 0 || s.kinds[n-1].place != kind {
+		s.kinds = append(s.kinds, &storedKind{place: kind})
+	}
+	k := s.kinds[len(s.kinds)-1]
+	o, err := decoder.Decode(e)
+	if sealed, ok := errors.AsType[etcd.SealedError](err); ok {
+		k.sealed++
+		k.by = sealed.By
+		return nil
+	}
+	if err == nil && (o.Name != place.Name || o.Namespace != place.Namespace) {
+		err = fmt.Errorf("it holds %s", printable(o.Ref))
+	}
+	if err == nil {
+		err = s.notice(o, e.Value)
+	}
+	if err == nil {
+		k.objects = append(k.objects, o)
+		return nil
+	}
+	err = fmt.Errorf("key %q: %w", e.Key, err)
+	if !r.options.AllowPartial || errors.Is(err, ErrLimit) {
+		return err
+	}
+	k.broken = err.Error()
+	r.problems = append(r.problems, Problem{Kind: Unread, File: name, Message: name + ": " + k.broken})
+	return nil
+}
+
+// notice takes from an object what it says of the server.
+func (s *storage) notice(o *object.Object, value []byte) error {
+	switch {
+	case o.Is(object.APIService):
+		service, err := apiServiceOf(value)
+		if err == nil {
+			s.services = append(s.services, service)
+		}
+		return err
+	case o.Is(object.Lease):
+		renewed, err := etcd.RenewTime(value)
+		s.renewed = max(s.renewed, renewed)
+		return err
+	}
+	return nil
+}
+
+// snapshot draws the conclusions.
+func (s *storage) snapshot(name string) (*Snapshot, error) {
+	var definitions []*object.Object
+	readable := true
+	for _, k := range s.kinds {
+		if k.place.Resource == object.CRD.Resource().Name && k.place.Group == object.CRD.Group {
+			definitions = k.objects
+			readable = k.sealed == 0 && k.broken == ""
+		}
+	}
+	declared := definitionsOf(definitions)
+	served, missing := servedBy(s.services, declared)
+	snap := &Snapshot{
+		Source:   Source{Files: []string{name}, TakenAt: s.renewed, Discovered: len(s.services) > 0 && readable},
+		coverage: &Coverage{},
+	}
+	known := map[schema.GroupResource]bool{}
+	for _, d := range declared {
+		known[schema.GroupResource{Group: d.Group, Resource: d.Plural}] = true
+	}
+	seen := map[typeName]*kindSeen{}
+	for _, k := range s.kinds {
+		if k.custom() && readable && !servedAs(served, k.resource()) {
+			snap.unserved(k, known[k.resource()])
+			continue
+		}
+		snap.Objects = append(snap.Objects, k.take(served, seen)...)
+	}
+	snap.Resources = resourcesOf(served, true, definitions, seen)
+	for _, r := range snap.Resources.All() {
+		if r.Verbs.Has(object.Delete | object.List) {
+			snap.coverage.Add(r.GroupResource(), "")
+		}
+	}
+	for _, k := range s.kinds {
+		k.open(snap)
+	}
+	for _, m := range missing {
+		snap.Problems = append(snap.Problems, Problem{Kind: StaleDiscovery,
+			Message: fmt.Sprintf("the kinds of %q are not known: %s", m.GroupVersion, m.Why)})
+	}
+	if err := snap.settle(); err != nil {
+		return nil, err
+	}
+	for _, m := range missing {
+		snap.Gaps = append(snap.Gaps, Gap{APIVersion: m.GroupVersion, Resource: EveryResource, Why: why(reason.NotInDump, m.Why)})
+	}
+	return snap, nil
+}
+
+func servedAs(rs *object.Resources, gr schema.GroupResource) bool {
+	_, ok := rs.Preferred(gr)
+	return ok
+}
+
+// custom reports whether a definition declares the kind.
+func (k *storedKind) custom() bool {
+	return k.place.Group != "" && k.place.Group != object.CRD.Group && k.place.Group != object.APIService.Group
+}
+
+// resource is the resource of the kind. Of one that comes with the server the key does not say
+// the group: its objects do, or else the table of those kinds.
+func (k *storedKind) resource() schema.GroupResource {
+	gr := schema.GroupResource{Group: k.place.Group, Resource: k.place.Resource}
+	switch {
+	case gr.Group != "":
+	case len(k.objects) > 0:
+		gr.Group = object.GroupOf(k.objects[0].APIVersion)
+	default:
+		if r, ok := builtinNames().resource(location{resource: gr.Resource}); ok {
+			gr.Group = r.Group
+		}
+	}
+	return Storage(gr)
+}
+
+// take are the objects in the version that is served, whatever the one that they are stored in.
+// A kind that is not known is seen.
+func (k *storedKind) take(served *object.Resources, seen map[typeName]*kindSeen) []*object.Object {
+	r, ok := served.Preferred(k.resource())
+	for _, o := range k.objects {
+		if ok {
+			o.APIVersion, o.Kind = r.APIVersion(), r.Kind
+			continue
+		}
+		name := typeName{o.APIVersion, o.Kind}
+		if seen[name] == nil {
+			seen[name] = &kindSeen{plural: k.place.Resource}
+		}
+		seen[name].namespaced = o.Namespace != ""
+	}
+	return k.objects
+}
+
+// unserved remarks on objects that nobody can ask for: no definition declares their kind any
+// more, or one does that is not established.
+func (s *Snapshot) unserved(k *storedKind, defined bool) {
+	n := len(k.objects) + k.sealed
+	what := "no definition declares them"
+	if defined {
+		what = "their definition is not in effect"
+	}
+	s.Problems = append(s.Problems, Problem{Kind: Unread,
+		Message: fmt.Sprintf("%d objects of %q are stored and were passed over: %s", n, k.resource().String(), what)})
+}
+
+// open takes from the coverage what could not be read of a kind.
+func (k *storedKind) open(s *Snapshot) {
+	gr := k.resource()
+	switch {
+	case k.broken != "":
+		s.coverage.Fail(gr, "", reason.Truncated, k.broken)
+	case k.sealed > 0:
+		s.coverage.Fail(gr, "", reason.Encrypted, fmt.Sprintf("%d of its %d objects are encrypted in storage (%s)", k.sealed, k.sealed+len(k.objects), k.by))
+	}
+}
