@@ -33,7 +33,7 @@ var storeless = []string{"authentication.k8s.io", "authorization.k8s.io"}
 // Where a server says nothing, all that come with it count as served.
 func servedBy(services []apiService, definitions []*object.CRDFacts) (served *object.Resources, missing []Missing) {
 	served = BuiltinResources()
-	says := map[string]bool{}
+	says := map[string]bool{object.APIService.APIVersion(): true} // who serves them needs none
 	for _, s := range services {
 		says[s.groupVersion()] = s.Spec.Service == nil
 	}

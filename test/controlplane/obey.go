@@ -33,6 +33,7 @@ type announcement struct {
 //	wipe PREFIX              remove everything below /registry that begins with this
 //	backup                   copy the storage; the API server is away meanwhile
 //	restore                  go back to that copy, in the same way
+//	snapshot FILE            write what etcdctl snapshot save writes
 //
 // Every command is answered by one line, `ok` or `error: …`.
 //
@@ -45,6 +46,7 @@ func obey(args []string) (err error) {
 	flags.BoolVar(&c.cacheless, "cacheless", false, "have the API server answer from storage, without a watch cache")
 	flags.BoolVar(&c.unrouted, "unrouted", false, "have the API server ask services by address or name, not at their endpoints")
 	flags.BoolVar(&c.audit, "audit", false, "have the API server write every write down in audit.log")
+	flags.BoolVar(&c.encrypted, "encrypted", false, "have the API server encrypt Secrets and ConfigMaps in storage")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -116,6 +118,8 @@ func (p *plane) command(ctx context.Context, line string) error {
 		return p.backup(ctx)
 	case "restore":
 		return p.restore(ctx)
+	case "snapshot":
+		return p.snapshot(ctx, rest)
 	default:
 		return fmt.Errorf("there is no command %q", verb)
 	}

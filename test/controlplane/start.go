@@ -107,6 +107,13 @@ func (p *plane) startServer(ctx context.Context, port int) (err error) {
 	if p.cacheless {
 		args = append(args, "--watch-cache=false")
 	}
+	if p.encrypted {
+		written, err := p.encrypting()
+		if err != nil {
+			return err
+		}
+		args = append(args, written...)
+	}
 	if p.audit {
 		written, err := p.auditing()
 		if err != nil {

@@ -45,6 +45,8 @@ type choice struct {
 	unrouted bool
 	// audit has the API server keep a record of every write.
 	audit bool
+	// encrypted has the API server encrypt Secrets and ConfigMaps in storage.
+	encrypted bool
 }
 
 // usual are the controllers that a person gets: what makes workloads and what

@@ -67,6 +67,9 @@ const Unrouted Option = "-unrouted"
 // and, with what was asked for, when they were answered; those of everybody else without.
 const Audit Option = "-audit"
 
+// Encrypted has the API server encrypt Secrets and ConfigMaps in storage.
+const Encrypted Option = "-encrypted"
+
 // Admission enables admission plugins beside the usual ones.
 func Admission(plugins ...string) Option {
 	return Option("-admission=" + strings.Join(plugins, ","))
@@ -184,6 +187,9 @@ func (c *Cluster) Backup() error { return c.Commands("backup") }
 // Restore goes back to the last backup, revisions included. The API server is away
 // meanwhile, and then at the same address; a controller manager keeps running.
 func (c *Cluster) Restore() error { return c.Commands("restore") }
+
+// Snapshot writes what `etcdctl snapshot save` writes.
+func (c *Cluster) Snapshot(file string) error { return c.Commands("snapshot " + file) }
 
 // Commands sends commands to the control plane and waits for all the answers.
 func (c *Cluster) Commands(lines ...string) error {

@@ -39,8 +39,8 @@ type live struct {
 }
 
 // open starts a cluster with the kinds and namespaces of drawn worlds.
-func open(ctx context.Context, slots int) (*live, error) {
-	c, err := cluster.Start()
+func open(ctx context.Context, slots int, options ...cluster.Option) (*live, error) {
+	c, err := cluster.Start(options...)
 	if err != nil {
 		return nil, err
 	}

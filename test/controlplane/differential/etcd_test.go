@@ -1,0 +1,189 @@
+package differential
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/etcd"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+	"github.com/kubectl-gc/kubectl-gc/test/extent"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+var etcdWorlds = flag.Int("snapshots", extent.Of(5, 100), "the number of worlds of which an etcd snapshot is compared with the cluster")
+
+// TestEtcdSnapshots: of drawn worlds an etcd snapshot gives the answers that the cluster gave
+// when it was taken, byte for byte but for where they come from. The last snapshot gives
+// those of the first world, too, at the revision of that time.
+func TestEtcdSnapshots(t *testing.T) {
+	a := openArchive(t)
+	type answer struct {
+		question []string
+		text     string
+	}
+	var first []answer
+	var then int64
+	answered := 0
+	for i := range *etcdWorlds {
+		s := draw(*seed + uint64(i))
+		a.store(t, s, i)
+		newest := a.take(t)
+		for _, q := range questions(t, s, i) {
+			text := a.agree(t, q)
+			if i == 0 {
+				first, then = append(first, answer{q, text}), newest
+			}
+			answered++
+		}
+	}
+	for _, old := range first {
+		text := a.ask(t, old.question, "--from="+a.file, "--revision="+strconv.FormatInt(then, 10))
+		if text != old.text {
+			t.Errorf("%q at revision %d:\n%s", old.question, then, cmp.Diff(old.text, text))
+		}
+	}
+	t.Logf("%d worlds, %d answers", *etcdWorlds, answered)
+}
+
+// TestEtcdEncrypted: what is encrypted in storage is not known, and that is all: the answers
+// are those that somebody gets from the cluster who leaves these kinds out.
+func TestEtcdEncrypted(t *testing.T) {
+	a := openArchive(t, cluster.Encrypted)
+	sealed := []string{"Secret", "ConfigMap"}
+	answered := 0
+	for i := range *etcdWorlds {
+		s := draw(*seed + uint64(i))
+		a.store(t, s, i)
+		// What was put into storage as it is gets encrypted when it is written again.
+		all, err := a.Kubectl(t.Context(), nil, "get", "secrets,configmaps", "-A", "-o", "json")
+		if err == nil {
+			_, err = a.Kubectl(t.Context(), all, "replace", "-f", "-")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.take(t)
+		s.phases[0] = slices.DeleteFunc(s.phases[0], func(act scenario.Act) bool { return slices.Contains(sealed, act.Ref.Kind) })
+		for _, q := range questions(t, s, i) {
+			a.agree(t, q, "--exclude=secrets", "--exclude=configmaps")
+			answered++
+		}
+	}
+	t.Logf("%d worlds, %d answers", *etcdWorlds, answered)
+}
+
+// archive is a cluster without controllers, and the last snapshot of its storage.
+type archive struct {
+	*live
+	program string
+	file    string
+}
+
+func openArchive(t *testing.T, options ...cluster.Option) *archive {
+	t.Helper()
+	l, err := open(t.Context(), *etcdWorlds, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	program, err := cluster.Program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &archive{live: l, program: program, file: filepath.Join(t.TempDir(), "snapshot.db")}
+}
+
+// store puts a world into storage.
+func (a *archive) store(t *testing.T, s story, slot int) {
+	t.Helper()
+	var objects []*object.Object
+	for _, o := range s.objects {
+		objects = append(objects, placeOf(slot).put(o))
+	}
+	if err := a.put(t.Context(), objects); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// take takes a snapshot, and returns its revision.
+func (a *archive) take(t *testing.T) int64 {
+	t.Helper()
+	if err := a.Snapshot(a.file); err != nil {
+		t.Fatal(err)
+	}
+	f, err := etcd.Open(a.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return f.Newest
+}
+
+// questions are what is asked of a world: what its deletes do, in data and in words, who the
+// targets belong to, and what is garbage.
+func questions(t *testing.T, s story, slot int) [][]string {
+	t.Helper()
+	list := [][]string{{"dry-run", "collect", "-A", "-o", "json"}, {"graph", "-A", "-o", "json"}}
+	for _, act := range s.phases[0] {
+		ref := placeOf(slot).ref(act.Ref)
+		k, err := kindOf(ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := []string{k.plural + "." + object.GroupOf(k.apiVersion) + "/" + ref.Name}
+		if k.namespaced {
+			target = append(target, "-n", ref.Namespace)
+		}
+		remove := append([]string{"dry-run", "delete"}, target...)
+		if act.Policy != "" {
+			remove = append(remove, "--cascade="+string(act.Policy))
+		}
+		list = append(list, remove, append(slices.Clone(remove), "-o", "json"),
+			append([]string{"explain", "-o", "json"}, target...))
+	}
+	return list
+}
+
+// agree asks the cluster and the snapshot, and returns what the snapshot says.
+func (a *archive) agree(t *testing.T, question []string, ofCluster ...string) string {
+	t.Helper()
+	want := a.ask(t, question, append(ofCluster, "--kubeconfig="+a.Kubeconfig)...)
+	got := a.ask(t, question, "--from="+a.file)
+	if want != got {
+		t.Errorf("%q:\n%s", question, cmp.Diff(want, got))
+	}
+	return got
+}
+
+// source is where an answer comes from, in its data.
+var source = regexp.MustCompile(`(?s)\n    "source": \{.*?\n    \}`)
+
+// ask is what the program answers.
+func (a *archive) ask(t *testing.T, question []string, more ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), a.program, append(slices.Clone(question), more...)...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	if ended, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Fatal(err)
+	} else if ok {
+		out.WriteString("exit code " + strconv.Itoa(ended.ExitCode()) + "\n" + errOut.String())
+	}
+	return source.ReplaceAllString(out.String(), "")
+}
