@@ -79,13 +79,14 @@ func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, r
 	d.source.Evidence = true
 	o := plan.Options{
 		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.ForPeople() && !d.steps || !d.writing.OnlyShows(),
-		OnlyNear: d.source.Live(), Guards: d.writing.Guards(),
+		Guards: d.writing.Guards(),
 	}
 	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0
 	err = d.targets.Answer(c, d.streams, &d.source, args, mayBeEnough, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		simulating := progress.Begin(c, d.streams.ErrOut, simulated(o.Explore))
 		defer simulating.End()
 		of = w
+		o.OnlyNear = w.IsCluster()
 		rest := ""
 		seed := plan.DeleteSeed(d.asked.policy, refs...)
 		seed.Grace = d.asked.period

@@ -82,7 +82,7 @@ func (r *reader) readStorage(name, path string) error {
 	if err != nil {
 		return err
 	}
-	snap, err := s.snapshot(name)
+	snap, err := s.snapshot(name, at)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s *storage) notice(o *object.Object, value []byte) error {
 }
 
 // snapshot draws the conclusions.
-func (s *storage) snapshot(name string) (*Snapshot, error) {
+func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 	var definitions []*object.Object
 	readable := true
 	for _, k := range s.kinds {
@@ -153,7 +153,7 @@ func (s *storage) snapshot(name string) (*Snapshot, error) {
 	declared := definitionsOf(definitions)
 	served, missing := servedBy(s.services, declared)
 	snap := &Snapshot{
-		Source:   Source{Files: []string{name}, TakenAt: s.renewed, Discovered: len(s.services) > 0 && readable},
+		Source:   Source{Files: []string{name}, TakenAt: s.renewed, Revision: at, Discovered: len(s.services) > 0 && readable},
 		coverage: &Coverage{},
 	}
 	known := map[schema.GroupResource]bool{}

@@ -52,6 +52,9 @@ type Source struct {
 	// Discovered tells that the discovery documents of the server were read, so
 	// that the kinds it serves are known and not assumed.
 	Discovered bool
+	// Revision is the one of an etcd snapshot that was read; 0 for every other source, and
+	// for several. It is not written to files.
+	Revision int64
 	// Ignored counts the files that hold no objects: logs, tables, foreign formats.
 	Ignored int
 	// Server is the URL of the API server of a live cluster, Context the name that

@@ -50,6 +50,10 @@ type World struct {
 	bodies *bodies
 }
 
+// IsCluster reports whether the world is a whole cluster, live or as it was stored, and no
+// dump of what somebody thought to matter.
+func (w World) IsCluster() bool { return w.Client != nil || w.Source.Revision != 0 }
+
 // New is a source with the flags that say which cluster is meant.
 func New(config *genericclioptions.ConfigFlags) Source {
 	return Source{Cluster: Cluster{Config: config}}

@@ -159,10 +159,11 @@ func questions(t *testing.T, s story, slot int) [][]string {
 	return list
 }
 
-// agree asks the cluster and the snapshot, and returns what the snapshot says.
+// agree asks the cluster and the snapshot, and returns what the snapshot says. Of the cluster
+// everything is read, as of a file: it is told what to read.
 func (a *archive) agree(t *testing.T, question []string, ofCluster ...string) string {
 	t.Helper()
-	want := a.ask(t, question, append(ofCluster, "--kubeconfig="+a.Kubeconfig)...)
+	want := a.ask(t, question, append(ofCluster, "--include=*", "--kubeconfig="+a.Kubeconfig)...)
 	got := a.ask(t, question, "--from="+a.file)
 	if want != got {
 		t.Errorf("%q:\n%s", question, cmp.Diff(want, got))
