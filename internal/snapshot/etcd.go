@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -187,6 +188,7 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 	for _, m := range missing {
 		snap.Gaps = append(snap.Gaps, Gap{APIVersion: m.GroupVersion, Resource: EveryResource, Why: why(reason.NotInDump, m.Why)})
 	}
+	slices.SortFunc(snap.Gaps, compareGaps)
 	return snap, nil
 }
 

@@ -1,0 +1,264 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+)
+
+// stored is a key, and what is written to it; nothing for a deletion.
+type storedKey struct{ key, value string }
+
+// writeEtcd writes a database of etcd with one revision for each write.
+func writeEtcd(t testing.TB, writes ...storedKey) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "snapshot.db")
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		if _, err := tx.CreateBucket([]byte("meta")); err != nil {
+			return err
+		}
+		keys, err := tx.CreateBucket([]byte("key"))
+		if err != nil {
+			return err
+		}
+		for i, w := range writes {
+			revision := append(binary.BigEndian.AppendUint64(nil, uint64(i+1)), '_', 0, 0, 0, 0, 0, 0, 0, 0)
+			kv := mvccpb.KeyValue{Key: []byte("/registry/" + w.key), Value: []byte(w.value), ModRevision: int64(i + 1)}
+			if w.value == "" {
+				revision = append(revision, 't')
+			}
+			b, err := kv.Marshal()
+			if err == nil {
+				err = keys.Put(revision, b)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func inStorage(t testing.TB, apiVersion, kind string, o interface{ Marshal() ([]byte, error) }) string {
+	t.Helper()
+	raw, err := o.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: raw}
+	b, err := u.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "k8s\x00" + string(b)
+}
+
+func apiServiceOfGroup(group, version, more string) storedKey {
+	name := version + "." + group
+	return storedKey{"apiregistration.k8s.io/apiservices/" + name, fmt.Sprintf(
+		`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":%q,"uid":%q},"spec":{"group":%q,"version":%q%s}}`,
+		name, name, group, version, more)}
+}
+
+const storedWidgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.example.com","uid":"d"},
+"spec":{"group":"example.com","scope":"Namespaced","names":{"plural":"widgets","kind":"Widget"},"versions":[
+{"name":"v1","served":true,"storage":true},{"name":"v1alpha1","served":false,"storage":false}]},
+"status":{"conditions":[{"type":"Established","status":"True"}]}}`
+
+// storedShop is a small cluster in storage.
+func storedShop(t testing.TB) []storedKey {
+	meta := func(namespace, name string) metav1.ObjectMeta {
+		m := metav1.ObjectMeta{Namespace: namespace, Name: name}
+		m.UID = "u-" + "x"
+		return m
+	}
+	system, shop := meta("", "kube-system"), meta("", "shop")
+	system.UID, shop.UID = "sys", "shop"
+	pod := meta("shop", "web")
+	pod.UID = "pod"
+	return []storedKey{
+		{"namespaces/kube-system", inStorage(t, "v1", "Namespace", &corev1.Namespace{ObjectMeta: system})},
+		{"namespaces/shop", inStorage(t, "v1", "Namespace", &corev1.Namespace{ObjectMeta: shop})},
+		{"ranges/serviceips", "not an object"},
+		{"pods/shop/web", inStorage(t, "v1", "Pod", &corev1.Pod{ObjectMeta: pod, Spec: corev1.PodSpec{NodeName: "n1"}})},
+		{"apiextensions.k8s.io/customresourcedefinitions/widgets.example.com", storedWidgets},
+		{"example.com/widgets/shop/w", `{"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":{"name":"w","namespace":"shop","uid":"w"}}`},
+		apiServiceOfGroup("", "v1", ""), apiServiceOfGroup("apps", "v1", ""), apiServiceOfGroup("example.com", "v1", ""),
+		apiServiceOfGroup("batch", "v1beta1", ""),
+	}
+}
+
+func readEtcdKeys(t testing.TB, o Options, writes ...storedKey) (*Snapshot, error) {
+	t.Helper()
+	return ReadFiles([]string{writeEtcd(t, writes...)}, o)
+}
+
+func listedIn(s *Snapshot) []string {
+	var all []string
+	for _, o := range s.Objects {
+		all = append(all, o.APIVersion+" "+o.Kind+" "+o.Namespace+"/"+o.Name+" @"+o.ResourceVersion)
+	}
+	return all
+}
+
+func TestEtcd(t *testing.T) {
+	s, err := readEtcdKeys(t, Options{}, storedShop(t)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"apiextensions.k8s.io/v1 CustomResourceDefinition /widgets.example.com @5",
+		"apiregistration.k8s.io/v1 APIService /v1. @7",
+		"apiregistration.k8s.io/v1 APIService /v1.apps @8",
+		"apiregistration.k8s.io/v1 APIService /v1.example.com @9",
+		"apiregistration.k8s.io/v1 APIService /v1beta1.batch @10",
+		"example.com/v1 Widget shop/w @6", // in the version that is served
+		"v1 Namespace /kube-system @1",
+		"v1 Namespace /shop @2",
+		"v1 Pod shop/web @4",
+	}
+	if diff := cmp.Diff(want, listedIn(s)); diff != "" {
+		t.Error(diff)
+	}
+	if len(s.Gaps) > 0 || len(s.Problems) > 0 || !s.KnowsAllKinds() || s.Source.Revision != 10 || s.Source.ClusterUID != "sys" {
+		t.Errorf("%v %v %+v", s.Gaps, s.Problems, s.Source)
+	}
+	for kind, served := range map[string]bool{"v1 Secret": true, "apps/v1 Deployment": true, "batch/v1beta1 CronJob": true, "example.com/v1 Widget": true,
+		"batch/v1 Job": false, "example.com/v1alpha1 Widget": false} {
+		apiVersion, name, _ := strings.Cut(kind, " ")
+		if r, err := s.Resources.For(apiVersion, name); served != (err == nil) || served && !s.Covers(r, "") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+	if p := s.FindKind(object.Pod, "shop", "web"); p == nil || p.Pod() == nil || p.Pod().NodeName != "n1" {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestEtcdRevision(t *testing.T) {
+	writes := append(storedShop(t), storedKey{"pods/shop/web", ""})
+	for revision, pods := range map[int64]int{0: 0, 10: 1, 4: 1, 3: 0} {
+		s, err := readEtcdKeys(t, Options{Revision: revision}, writes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(strings.Join(listedIn(s), "\n"), " Pod "); got != pods {
+			t.Errorf("revision %d: %d pods", revision, got)
+		}
+	}
+	if _, err := readEtcdKeys(t, Options{Revision: 99}, writes...); err == nil || !strings.Contains(err.Error(), "snapshot.db: revision 99 is not in the file, which holds 1 to 11") {
+		t.Error(err)
+	}
+	if _, err := readBytes([]byte(podList), Options{Revision: 3}); err == nil || !strings.Contains(err.Error(), "only etcd snapshots have revisions") {
+		t.Error(err)
+	}
+}
+
+// TestEtcdUnknown: what the file does not say is unknown, and not absent.
+func TestEtcdUnknown(t *testing.T) {
+	s, err := readEtcdKeys(t, Options{}, append(storedShop(t),
+		storedKey{"secrets/shop/a", "k8s:enc:aescbc:v1:key:\x01"}, storedKey{"secrets/shop/b", "k8s:enc:aescbc:v1:key:\x01"},
+		storedKey{"example.com/gadgets/g", `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"g","uid":"g"}}`},
+		apiServiceOfGroup("metrics.k8s.io", "v1beta1", `,"service":{"name":"metrics-server"}`),
+		apiServiceOfGroup("resource.k8s.io", "v9alpha1", ""),
+	)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var gaps []string
+	for _, g := range s.Gaps {
+		gaps = append(gaps, g.APIVersion+" "+g.Resource+" "+g.Why)
+	}
+	want := []string{
+		"metrics.k8s.io/v1beta1 * NotInDump: another server serves them, which keeps its objects elsewhere",
+		"resource.k8s.io/v9alpha1 * NotInDump: they are of another version of Kubernetes",
+		"v1 secrets Encrypted: 2 of its 2 objects are encrypted in storage (aescbc)",
+	}
+	if diff := cmp.Diff(want, gaps); diff != "" {
+		t.Error(diff)
+	}
+	if s.KnowsAllKinds() || len(s.Problems) != 3 || !strings.Contains(s.Problems[2].Message, `1 objects of "gadgets.example.com" are stored and were passed over: no definition declares them`) {
+		t.Errorf("%+v", s.Problems)
+	}
+}
+
+// TestEtcdBroken: a value that cannot be read is an error that names its key, or a gap where
+// that is allowed.
+func TestEtcdBroken(t *testing.T) {
+	shop := storedShop(t)
+	for want, broken := range map[string]storedKey{
+		`key "pods/shop/web": protobuf: the message ends within a field`:            {"pods/shop/web", shop[3].value[:30]},
+		`key "pods/shop/web": it is neither protobuf nor JSON`:                      {"pods/shop/web", "x"},
+		`key "pods/shop/other": it holds`:                                           {"pods/shop/other", shop[3].value},
+		`key "apiregistration.k8s.io/apiservices/v1.": its value: document 1: line`: {"apiregistration.k8s.io/apiservices/v1.", `{"spec":`},
+	} {
+		writes := append(storedShop(t), broken)
+		if _, err := readEtcdKeys(t, Options{}, writes...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		s, err := readEtcdKeys(t, Options{AllowPartial: true}, writes...)
+		if err != nil || len(s.Gaps) != 1 || s.Gaps[0].Reason() != reason.Truncated {
+			t.Errorf("%v: %+v", want, err)
+		}
+	}
+	path := writeEtcd(t, shop...)
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, input := range [][]byte{packed, gzipOf(t, packed)} {
+		if _, err := readBytes(input, Options{}); err == nil || !strings.Contains(err.Error(), "read only as a file of its own") {
+			t.Error(err)
+		}
+	}
+	if err := os.WriteFile(path, packed[:len(packed)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFiles([]string{path}, Options{}); err == nil || !strings.Contains(err.Error(), "snapshot.db: the file is damaged") {
+		t.Error(err)
+	}
+}
+
+// TestEtcdMemory: a file with far more than there is room for is refused, not read until
+// there is none.
+func TestEtcdMemory(t *testing.T) {
+	path := writeEtcd(t, storedShop(t)...)
+	full := fmt.Errorf("%w: full", ErrLimit)
+	if _, err := ReadFiles([]string{path}, Options{Limits: Limits{EntryBytes: 100}}); !errors.Is(err, ErrSize) {
+		t.Error(err)
+	}
+	var many []storedKey
+	for i := range 3000 {
+		many = append(many, storedKey{fmt.Sprintf("configmaps/%0500d/x", i), "x"})
+	}
+	calls := 0
+	_, err := ReadFiles([]string{writeEtcd(t, append(storedShop(t), many...)...)}, Options{Memory: func(bytes int64, _ int, _ Limits) error {
+		calls++
+		return full
+	}})
+	if !errors.Is(err, full) || calls != 1 {
+		t.Error(err, calls)
+	}
+}
