@@ -101,11 +101,17 @@ func (d *Decoder) message(value []byte) (*object.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.APIVersion == "" || e.Kind.Kind == "" {
+		return nil, errors.New("its kind is missing")
+	}
 	k := d.kinds[e.Kind]
 	if k == nil {
 		k = d.newKind(e.Kind)
 	}
 	if k.whole {
+		if !d.fits(e.Raw) {
+			return nil, fmt.Errorf("%w: decoding it could take more than %s", manifest.ErrLimit, manifest.Size(int64(d.h.Limits.ParsedBytes)))
+		}
 		text, err := textOf(e)
 		if err != nil {
 			return nil, err
@@ -121,11 +127,23 @@ func (d *Decoder) message(value []byte) (*object.Object, error) {
 	if d.h.Raw == nil || d.h.Wants != nil && !d.h.Wants(o) {
 		return o, nil
 	}
+	if !d.fits(e.Raw) {
+		return o, d.h.Raw(o, nil)
+	}
 	text, err := textOf(e)
 	if err != nil {
 		return nil, err
 	}
 	return o, d.h.Raw(o, text)
+}
+
+// fieldBytes is about how much a type makes of a field that is a message, be it of two bytes.
+const fieldBytes = 2 << 10
+
+// fits reports whether there is room for what a type makes of a message.
+func (d *Decoder) fits(raw []byte) bool {
+	most := d.h.Limits.ParsedBytes / fieldBytes
+	return len(raw)/2 <= most || message.Fields(raw, most) <= most
 }
 
 func (d *Decoder) newKind(name message.Kind) *kindDecoder {

@@ -1,12 +1,14 @@
 package etcd
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,7 +43,7 @@ func meta(name string) metav1.ObjectMeta {
 }
 
 func decoder(wants func(*object.Object) bool, raw func(*object.Object, []byte) error) *Decoder {
-	return NewDecoder(Handling{Strings: manifest.NewInterner(), Wants: wants, Raw: raw})
+	return NewDecoder(Handling{Strings: manifest.NewInterner(), Limits: manifest.Limits{ParsedBytes: 128 << 20}, Wants: wants, Raw: raw})
 }
 
 // TestDecode: what is made of storage is what is made of the text of the same object.
@@ -112,6 +114,7 @@ func TestDecodeOthers(t *testing.T) {
 		`{"kind":"PodList","apiVersion":"v1","items":[]}`:                                  "it holds 0 objects",
 		`{"kind":"List","apiVersion":"v1","items":[` + widget + `]}`:                       "it is a list",
 		string(pod[:len(pod)-3]):                                                           "within a field",
+		string(stored(t, "v1", "", &corev1.Pod{ObjectMeta: meta("web")})):                  "its kind is missing",
 		string(stored(t, "v1", "Pod", &corev1.Pod{})):                                      "metadata.name is missing",
 		"k8s\x00" + "\x12\xff\xff\xff\xff\x7f":                                             "within a field",
 		string(stored(t, "v1", "PersistentVolume", &raw{0x0a, 0xff, 0xff, 0xff, 0xff, 7})): "EOF",
@@ -119,6 +122,25 @@ func TestDecodeOthers(t *testing.T) {
 		if o, err := decoder(nil, nil).Decode(Entry{Value: []byte(value)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v", value, o, err)
 		}
+	}
+}
+
+// TestDecodeBomb: what takes two bytes in storage may take a thousand in memory.
+func TestDecodeBomb(t *testing.T) {
+	containers := bytes.Repeat([]byte{0x12, 0}, 5_000_000)
+	pod := protowire.AppendBytes([]byte{0x12}, containers)
+	spec := protowire.AppendBytes([]byte{0x1a}, pod)
+	message := append([]byte{0x0a, 3, 0x0a, 1, 'w'}, protowire.AppendBytes([]byte{0x12}, spec)...)
+	if o, err := decoder(nil, nil).Decode(Entry{Value: stored(t, "apps/v1", "StatefulSet", (*raw)(&message))}); !errors.Is(err, manifest.ErrLimit) {
+		t.Errorf("%+v, %v", o, err)
+	}
+	given := 0
+	d := decoder(nil, func(_ *object.Object, text []byte) error {
+		given += 1 + len(text)
+		return nil
+	})
+	if _, err := d.Decode(Entry{Value: stored(t, "apps/v1", "Deployment", (*raw)(&message))}); err != nil || given != 1 {
+		t.Error(err, given)
 	}
 }
 

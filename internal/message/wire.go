@@ -69,6 +69,31 @@ func Each(message []byte, visit func(tag uint64, text []byte, number uint64) err
 	return nil
 }
 
+// Fields counts the fields of a message that may be messages, and of these, up to about most.
+// What is text may look like a message: then it is counted, too.
+func Fields(message []byte, most int) (count int) {
+	for len(message) > 0 && count <= most {
+		tag, n := protowire.ConsumeVarint(message)
+		if n < 0 {
+			return count
+		}
+		field, kind := protowire.DecodeTag(tag)
+		if !field.IsValid() {
+			return count
+		}
+		message = message[n:]
+		if n = protowire.ConsumeFieldValue(field, kind, message); n < 0 {
+			return count
+		}
+		if kind == protowire.BytesType {
+			text, _ := protowire.ConsumeBytes(message)
+			count += 1 + Fields(text, most-count-1)
+		}
+		message = message[n:]
+	}
+	return count
+}
+
 // Magic stands before every message of Kubernetes.
 //
 // Upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go protoEncodingPrefix.
