@@ -28,6 +28,13 @@ func (s *apiService) groupVersion() string { return groupVersion(s.Spec.Group, s
 // storeless are the groups of which nothing is ever stored.
 var storeless = []string{"authentication.k8s.io", "authorization.k8s.io"}
 
+// metrics are what the metrics server serves, as nearly every cluster has it: numbers that
+// are made when they are asked for, and neither own anything nor are deleted.
+var metrics = []object.Resource{
+	{Group: "metrics.k8s.io", Version: "v1beta1", Name: "nodes", Kind: "NodeMetrics", Verbs: object.VerbsOf([]string{"get", "list"})},
+	{Group: "metrics.k8s.io", Version: "v1beta1", Name: "pods", Kind: "PodMetrics", Namespaced: true, Verbs: object.VerbsOf([]string{"get", "list"})},
+}
+
 // servedBy are the resources that a server serves: of those that come with it the versions that
 // it says, and what definitions declare. Missing are versions of which nothing tells the kinds.
 // Where a server says nothing, all that come with it count as served.
@@ -61,14 +68,19 @@ func servedBy(services []apiService, definitions []*object.CRDFacts) (served *ob
 			told[groupVersion(d.Group, v.Name)] = true
 		}
 	}
+	if local, ok := says[metrics[0].APIVersion()]; ok && !local {
+		for _, r := range metrics {
+			served.Add(r)
+		}
+	}
 	for _, r := range served.All() {
 		told[r.APIVersion()] = true
 	}
 	for _, s := range services {
 		switch gv := s.groupVersion(); {
-		case s.Spec.Service != nil:
+		case s.Spec.Service != nil && !told[gv]:
 			missing = append(missing, Missing{gv, "another server serves them, which keeps its objects elsewhere"})
-		case !told[gv] && !slices.Contains(storeless, s.Spec.Group):
+		case s.Spec.Service == nil && !told[gv] && !slices.Contains(storeless, s.Spec.Group):
 			missing = append(missing, Missing{gv, "they are of another version of Kubernetes"})
 		}
 	}
