@@ -237,7 +237,7 @@ func (r *reader) taken() int64 {
 func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if s := r.onlyStored(); s != nil {
 		s.Source.TakenAt = cmp.Or(r.options.TakenAt, s.Source.TakenAt)
-		if len(s.Source.Files) > 0 {
+		if len(s.Source.Files) > 0 && s.Source.Revision == 0 { // which is one moment
 			s.doubt(seconds(s.Source.TakenAt))
 		}
 		return s, nil
