@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 // File is a database of etcd that was checked, and is open.
@@ -42,7 +43,7 @@ func Open(path string) (*File, error) {
 		}
 		return f.revisions()
 	})
-	if errors.Is(err, bbolt.ErrTimeout) {
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		err = errors.New("etcd has it open: take a snapshot with etcdctl snapshot save, or stop the member first")
 	}
 	if err != nil {

@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,10 +137,7 @@ func TestHistory(t *testing.T) {
 					delete(now, key)
 				}
 			}
-			states[main] = map[string]string{}
-			for key, value := range now {
-				states[main][key] = value
-			}
+			states[main] = maps.Clone(now)
 		}
 		path := write(t, 0, changes...)
 		for main, want := range states {
@@ -156,7 +155,7 @@ func TestChecksum(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(b)
-	whole := append(b, sum[:]...)
+	whole := slices.Concat(b, sum[:])
 	try := func(b []byte) error {
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			t.Fatal(err)

@@ -20,7 +20,8 @@ type apiService struct {
 }
 
 func apiServiceOf(text []byte) (s apiService, err error) {
-	return s, json.Unmarshal(text, &s)
+	err = json.Unmarshal(text, &s)
+	return s, err
 }
 
 func (s *apiService) groupVersion() string { return groupVersion(s.Spec.Group, s.Spec.Version) }

@@ -255,7 +255,7 @@ func TestEtcdMemory(t *testing.T) {
 		many = append(many, storedKey{fmt.Sprintf("configmaps/%0500d/x", i), "x"})
 	}
 	calls := 0
-	_, err := ReadFiles([]string{writeEtcd(t, append(storedShop(t), many...)...)}, Options{Memory: func(bytes int64, _ int, _ Limits) error {
+	_, err := ReadFiles([]string{writeEtcd(t, append(storedShop(t), many...)...)}, Options{Memory: func(int64, int, Limits) error {
 		calls++
 		return full
 	}})
