@@ -28,7 +28,7 @@ func (e SealedError) Error() string { return "it is encrypted (" + e.By + ")" }
 
 // sealedMagic stands before every value that is encrypted.
 //
-// Upstream: apiserver/pkg/server/options/encryptionconfig/config.go aesCBCTransformerPrefixV1 and others.
+// It is what all transformers of k8s.io/apiserver/pkg/server/options/encryptionconfig begin with.
 var sealedMagic = []byte("k8s:enc:")
 
 // Handling says how to read objects.

@@ -24,7 +24,7 @@ type File struct {
 // blockSize is what the size of a database is a multiple of: what is more is the checksum that
 // a snapshot ends with.
 //
-// Upstream: go.etcd.io/etcd/etcdutl snapshot/v3_snapshot.go hasChecksum.
+// As in hasChecksum of go.etcd.io/etcd/etcdutl/v3/snapshot.
 const blockSize = 512
 
 // lockPatience is how long somebody else may have the file locked.

@@ -13,7 +13,7 @@ import (
 
 // The buckets and keys of etcd.
 //
-// Upstream: go.etcd.io/etcd/server/storage/schema/bucket.go, server/storage/mvcc/revision.go.
+// As in go.etcd.io/etcd/server/v3/storage, packages schema and mvcc.
 var (
 	keyBucket  = []byte("key")
 	metaBucket = []byte("meta")

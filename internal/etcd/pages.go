@@ -12,7 +12,7 @@ import (
 // an array of elements, each of which says where, from itself on, its key and value are. A
 // large page goes on in those behind it.
 //
-// Upstream: go.etcd.io/bbolt internal/common/page.go, meta.go, bucket.go.
+// As in page.go, meta.go and bucket.go of go.etcd.io/bbolt/internal/common.
 const (
 	headerSize  = 16 // of a page: id, flags, count, overflow
 	elementSize = 16

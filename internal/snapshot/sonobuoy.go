@@ -17,7 +17,7 @@ import (
 // namespace by itself, writes no file for an empty list, and logs what it asked in
 // meta/query-time.json: so a question that succeeded and left no file found nothing.
 //
-// Upstream: sonobuoy/pkg/discovery/queries.go objListQuery, queryrecorder.go QueryData.
+// As in queries.go and queryrecorder.go of github.com/vmware-tanzu/sonobuoy/pkg/discovery.
 type sonobuoyRun struct {
 	// asked are the questions that succeeded, as plural and namespace.
 	asked []question
