@@ -73,10 +73,10 @@ func (a *awaited) find() bool {
 	return a.any
 }
 
-// add notes of what was deleted before that it depends on it how far our requests go. A
-// target is ours. It reports whether that is new.
+// add notes that it depends on an object how far our requests go, unless it follows
+// from them itself. It reports whether that is new.
 func (a *awaited) add(tr *outcome.Track) bool {
-	if tr.Awaited || tr.Last == nil || tr.Target {
+	if tr.Awaited || tr.Last == nil || a.cause.caused(tr) {
 		return false
 	}
 	tr.Awaited, a.any = true, true
