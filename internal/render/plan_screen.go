@@ -111,14 +111,18 @@ func (w *writer) listing(p *report.Plan, caused, waited []report.Effect) (string
 func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int) {
 	s, at := w.style, namespaceOf(p)
 	var held, unknown, stays, back groups
+	hung := map[report.Ref]bool{} // those that have a line of their own
+	for _, e := range slices.Concat(waited, caused) {
+		hung[e.Object] = e.Outcome == report.Blocked
+	}
 	for i := range waited {
-		held.add(&waited[i], hanging(s, &waited[i]))
+		held.add(&waited[i], hanging(s, &waited[i], hung))
 	}
 	for i := range caused {
 		e := &caused[i]
 		switch e.Outcome {
 		case report.Blocked:
-			held.add(e, hanging(s, e))
+			held.add(e, hanging(s, e, hung))
 		case report.Unknown:
 			unknown.add(e, why(s, *e))
 		case report.Kept, report.Orphaned, report.Pruned:
@@ -256,9 +260,9 @@ func (w *writer) beside(p *report.Plan, before []report.Effect) {
 }
 
 // hanging says what holds an object, and what is known of who would let it go.
-func hanging(s Style, e *report.Effect) string {
+func hanging(s Style, e *report.Effect, hung map[report.Ref]bool) string {
 	if reason.Code(e.Reason) == reason.ContentRemains {
-		return "waits for its content"
+		return waitsForContent(s, e, hung)
 	}
 	text := why(s, *e)
 	var own []report.Release
@@ -271,6 +275,30 @@ func hanging(s Style, e *report.Effect) string {
 		return text
 	}
 	return text + "; " + stateText(own)
+}
+
+// waitsForContent names of the content that holds a namespace or CRD what is not named as
+// hanging itself: what somebody else has deleted.
+func waitsForContent(s Style, e *report.Effect, hung map[report.Ref]bool) string {
+	const text = "waits for its content"
+	if e.BlockedBy == nil {
+		return text
+	}
+	left := slices.DeleteFunc(slices.Clone(e.BlockedBy.Dependents), func(r report.Ref) bool { return hung[r] })
+	var held []report.Release
+	for _, r := range e.Once {
+		if slices.Contains(left, r.Object) {
+			held = addFinalizer(held, r)
+		}
+	}
+	switch {
+	case len(left) == 0:
+		return text
+	case len(held) == 0:
+		return text + ": " + s.some(left, 2)
+	default:
+		return text + ": " + s.some(left, 2) + " (finalizer " + finalizerNames(s, held) + "; " + stateText(held) + ")"
+	}
 }
 
 // awaited says what goes only when finalizers come off: those whose controllers run, and
