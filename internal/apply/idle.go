@@ -21,7 +21,7 @@ import (
 func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object.Ref]sight) string {
 	waits := func(ref object.Ref) bool {
 		o := now[ref].o
-		return o != nil && (!o.BeingDeleted() || o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan))
+		return o != nil && (!o.BeingDeleted() || o.HandlesDependents())
 	}
 	if !slices.ContainsFunc(left, waits) || r.collected(now) {
 		return ""

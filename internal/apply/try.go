@@ -25,6 +25,10 @@ func TryDelete(ctx context.Context, client *kube.Client, snap *snapshot.Snapshot
 	t := attempt{ctx: ctx, client: client}
 	for _, target := range result.Plan.Seed.Targets {
 		seen := snap.Find(target.APIVersion, target.Kind, target.Namespace, target.Name)
+		if seen == nil {
+			t.answers = append(t.answers, report.Answer{Object: target, Verb: verbDelete, Untried: "it was not seen, so its uid is not known"})
+			continue
+		}
 		t.delete(seen.Ref, deleteOptions(result, policy, seen))
 	}
 	return t.answers, ctx.Err()

@@ -25,7 +25,7 @@ func (m *Map) Into(objects ...*object.Object) map[*object.Object]bool {
 // next are the objects to which From comes from one in one step. One may be listed twice.
 func (m *Map) next(o *object.Object) []*object.Object {
 	return slices.Concat(m.dependents(o), m.twins[o.UID],
-		those(m.owners(o), waitsForDependents), those(m.emptied(o), (*object.Object).BeingDeleted), those(m.held(o), (*object.Object).BeingDeleted))
+		those(m.owners(o), (*object.Object).HandlesDependents), those(m.emptied(o), (*object.Object).BeingDeleted), those(m.held(o), (*object.Object).BeingDeleted))
 }
 
 // emptied are what an object is in, which goes when it is empty: its namespace and the
@@ -60,10 +60,6 @@ func spread(objects []*object.Object, steps func(*object.Object) []*object.Objec
 		visit(steps(o))
 	}
 	return met
-}
-
-func waitsForDependents(o *object.Object) bool {
-	return o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan)
 }
 
 func those(objects []*object.Object, are func(*object.Object) bool) []*object.Object {

@@ -265,10 +265,9 @@ func (m *Map) containers(o *object.Object) []*object.Object {
 			found = append(found, x)
 		}
 	}
-	if o.Namespace != "" {
-		add(m.snap.FindKind(object.Namespace, "", o.Namespace))
+	for _, x := range m.emptied(o) {
+		add(x)
 	}
-	add(m.definitionOf(o.APIVersion, o.Kind))
 	for _, ref := range o.Owners {
 		add(m.definitionOf(ref.APIVersion, ref.Kind))
 	}

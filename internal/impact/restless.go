@@ -30,7 +30,7 @@ func (m *Map) unsettle() {
 }
 
 func (m *Map) stirs(o *object.Object) bool {
-	if o.BeingDeleted() || o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan) {
+	if o.BeingDeleted() || o.HandlesDependents() {
 		return true
 	}
 	for _, ref := range o.Owners {

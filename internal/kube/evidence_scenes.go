@@ -76,7 +76,7 @@ func (w *witness) listed(p evidence.Part) bool {
 // mayBeConverted reports whether definitions of custom resources may matter: for what
 // is one, or has one below it.
 func mayBeConverted(o *object.Object) bool {
-	if o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan) {
+	if o.HandlesDependents() {
 		return true
 	}
 	switch group := o.Group(); group {

@@ -72,6 +72,12 @@ func (o *Object) HasFinalizer(name string) bool {
 	return o.Lifecycle != nil && slices.Contains(o.Lifecycle.Finalizers, name)
 }
 
+// HandlesDependents reports whether the object has a finalizer of the garbage collector: it
+// goes only after its dependents have gone or been released.
+func (o *Object) HandlesDependents() bool {
+	return o.HasFinalizer(Foreground) || o.HasFinalizer(Orphan)
+}
+
 // BeingDeleted reports whether the object has a deletion timestamp. The API calls
 // such an object Terminating.
 func (o *Object) BeingDeleted() bool { return o.Lifecycle != nil && o.Lifecycle.DeletionTimestamp != 0 }

@@ -173,7 +173,7 @@ func (t trial) DeleteStored(_ context.Context, gr schema.GroupResource, namespac
 
 func (t trial) tryAll(gr schema.GroupResource, namespace string) (err error) {
 	for _, o := range t.ObjectsOf(gr, namespace) {
-		mine := t.actor == controllers.NamespaceName && (o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan))
+		mine := t.actor == controllers.NamespaceName && o.HandlesDependents()
 		if !o.BeingDeleted() || mine {
 			err = t.try(object.Delete, o.Ref)
 		}

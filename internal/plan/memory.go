@@ -93,7 +93,7 @@ func (s *simulation) isAbsent(ref object.OwnerReference, at object.Ref) bool {
 
 // underWay reports whether the collector has to do with a deletion that has begun.
 func underWay(o *object.Object) bool {
-	return o.BeingDeleted() && (o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan))
+	return o.BeingDeleted() && o.HandlesDependents()
 }
 
 // none reports whether there is nothing to remember.

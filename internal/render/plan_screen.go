@@ -284,10 +284,16 @@ func waitsForContent(s Style, e *report.Effect, hung map[report.Ref]bool) string
 	if e.BlockedBy == nil {
 		return text
 	}
-	left := slices.DeleteFunc(slices.Clone(e.BlockedBy.Dependents), func(r report.Ref) bool { return hung[r] })
+	var left []report.Ref
+	unnamed := map[report.Ref]bool{}
+	for _, r := range e.BlockedBy.Dependents {
+		if !hung[r] {
+			left, unnamed[r] = append(left, r), true
+		}
+	}
 	var held []report.Release
 	for _, r := range e.Once {
-		if slices.Contains(left, r.Object) {
+		if unnamed[r.Object] {
 			held = addFinalizer(held, r)
 		}
 	}

@@ -1,8 +1,6 @@
 package snapshot
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -50,15 +48,6 @@ func (s *Snapshot) doubt(latest int64) {
 			}
 		}
 	}
-}
-
-// seconds since 1970 of an RFC 3339 text; 0 if it is none.
-func seconds(text string) int64 {
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return 0
-	}
-	return t.Unix()
 }
 
 type doubting struct {

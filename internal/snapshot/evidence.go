@@ -238,7 +238,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if s := r.onlyStored(); s != nil {
 		s.Source.TakenAt = cmp.Or(r.options.TakenAt, s.Source.TakenAt)
 		if len(s.Source.Files) > 0 && s.Source.Revision == 0 { // which is one moment
-			s.doubt(seconds(s.Source.TakenAt))
+			s.doubt(s.Source.Seconds())
 		}
 		return s, nil
 	}
@@ -265,7 +265,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	j.close()
 	r.problems = append(r.problems, r.passed.remarks()...)
 	r.source.Files = append(r.source.Files, paths...)
-	r.at(seconds(r.options.TakenAt))
+	r.at(Source{TakenAt: r.options.TakenAt}.Seconds())
 	r.source.TakenAt = cmp.Or(r.options.TakenAt, r.source.TakenAt)
 	if at := r.taken(); r.source.TakenAt == "" && at > 0 {
 		r.source.TakenAt = time.Unix(at, 0).UTC().Format(time.RFC3339)

@@ -11,6 +11,7 @@ package snapshot
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -63,6 +64,15 @@ type Source struct {
 	// Namespaces are the only ones of a live cluster that were looked at, beside what is
 	// in none; empty for all. They are not written to files: the gaps say so there.
 	Namespaces []string
+}
+
+// Seconds is TakenAt in seconds since 1970; 0 when it is not known.
+func (s Source) Seconds() int64 {
+	t, err := time.Parse(time.RFC3339, s.TakenAt)
+	if err != nil {
+		return 0
+	}
+	return t.Unix()
 }
 
 // MissingUID is the start of the uid that is made up for an object without one:

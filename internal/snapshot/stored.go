@@ -26,7 +26,7 @@ func (r *reader) takeStored(s *Snapshot, coverage *Coverage, discovered **object
 	}
 	coverage.merge(s.coverage)
 	r.problems = append(r.problems, s.Problems...)
-	r.at(seconds(s.Source.TakenAt))
+	r.at(s.Source.Seconds())
 	r.source.Ignored += s.Source.Ignored
 	r.source.Discovered = r.source.Discovered || s.Source.Discovered
 	if r.source.KubernetesVersion == "" {

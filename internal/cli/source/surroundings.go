@@ -60,13 +60,7 @@ func What(snap *snapshot.Snapshot) string {
 }
 
 // TakenAt is when the world was looked at, in seconds since 1970; 0 when not known.
-func (w World) TakenAt() int64 {
-	at, err := SecondsOf(w.Source.TakenAt)
-	if err != nil {
-		return 0
-	}
-	return at
-}
+func (w World) TakenAt() int64 { return w.Source.Seconds() }
 
 // SecondsOf reads a time; an empty one is 0.
 func SecondsOf(text string) (int64, error) {

@@ -52,17 +52,12 @@ func (q *question) restsOnUnseen(ctx context.Context, o *object.Object) bool {
 		return true
 	}
 	for _, owner := range engine.Examine(ctx, q.world, engine.Upstream, a).Owners {
-		if owner.Class == engine.Unresolved || container(owner.Ref) || owner.Live != nil && lingers(owner.Live) {
+		if owner.Class == engine.Unresolved || container(owner.Ref) || owner.Live != nil && owner.Live.HandlesDependents() {
 			return true // its end may hang on what was not seen
 		}
 	}
 	return follows(o) || len(o.Owners) > 0 && container(o.Ref) || q.definitionUnseen(o) || q.unseen(object.Namespace, o.Namespace) ||
 		o.Pod() != nil && q.unseen(object.Node, o.Pod().NodeName)
-}
-
-// lingers reports whether an object goes only after its dependents have gone or been released.
-func lingers(o *object.Object) bool {
-	return o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan)
 }
 
 // container reports whether an object goes only after its content.

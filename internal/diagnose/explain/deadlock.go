@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -112,9 +111,4 @@ func pathTo(from map[report.Ref]report.Ref, at report.Ref) []report.Ref {
 		path = append([]report.Ref{at}, path...)
 	}
 	return path
-}
-
-// heldByCollector reports whether the object has a finalizer of the collector.
-func heldByCollector(o *object.Object) bool {
-	return o.HasFinalizer(object.Foreground) || o.HasFinalizer(object.Orphan)
 }

@@ -26,7 +26,7 @@ func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]repor
 		}
 	case report.BeingDeleted:
 		why := []reason.Code{reason.DeletionMissed, reason.CollectorNotWorking, reason.OrphaningFails}
-		if heldByCollector(q.target) && slices.Contains(why, reason.Code(e.Reason)) {
+		if q.target.HandlesDependents() && slices.Contains(why, reason.Code(e.Reason)) {
 			return q.redelete(ctx, e)
 		}
 	case report.Garbage:
