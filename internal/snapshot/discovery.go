@@ -173,7 +173,7 @@ func (d *documents) add(raw []byte, source *Source) (documentKind, error) {
 	version := cmp.Or(doc.GitVersion, doc.Info.GitVersion, doc.Server.GitVersion)
 	switch {
 	case version != "":
-		source.KubernetesVersion = cmp.Or(source.KubernetesVersion, version)
+		source.KubernetesVersion = newer(source.KubernetesVersion, version)
 		return groupsOrVersion, nil
 	case doc.Kind == "APIGroupDiscoveryList":
 		d.addAggregated(doc.Items)
@@ -282,30 +282,6 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: "the core resources are missing from the discovery documents; those of Kubernetes 1.36 are taken"})
 	}
 	return rs
-}
-
-// served leaves out the resources of the built-in table whose groups the server does not
-// serve, where a dump names its groups but not their resources, and shows no object of
-// them. A server that names no group beside the core has been asked by somebody who may
-// not see them.
-func (d *documents) served(rs *object.Resources, seen map[typeName]*kindSeen) *object.Resources {
-	groups := map[string]bool{"": true}
-	for _, g := range d.groups {
-		groups[g.Name] = true
-	}
-	if !groups["apps"] && !groups["extensions"] {
-		return rs
-	}
-	for name := range seen {
-		groups[object.GroupOf(name.apiVersion)] = true
-	}
-	served := &object.Resources{}
-	for _, r := range rs.All() {
-		if groups[r.Group] || r.Custom || r.Guessed {
-			served.Add(r)
-		}
-	}
-	return served
 }
 
 // versionsInOrder lists the group versions by group, the preferred one first.

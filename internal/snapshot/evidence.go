@@ -250,7 +250,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	}
 	resources := resourcesOf(discovered, r.source.Discovered, r.objects, r.seen)
 	if discovered == nil {
-		resources = r.documents.served(resources, r.seen)
+		resources = r.documents.server(r.source, r.seen).served(resources, r.seen)
 	}
 	j := &judge{resources: resources, coverage: coverage, problems: &r.problems}
 	for _, list := range r.sightings {

@@ -42,7 +42,8 @@ type Snapshot struct {
 type Source struct {
 	// Files are the inputs as the user named them.
 	Files []string
-	// KubernetesVersion is the server's gitVersion; empty when no file says it.
+	// KubernetesVersion is the gitVersion of the API server, in its own words; empty when no
+	// file says it.
 	KubernetesVersion string
 	// TakenAt is the time of the dump as an RFC 3339 text: what it says itself, else the
 	// latest time at which one of its Events, Leases or Nodes was written; empty when no

@@ -29,9 +29,7 @@ func (r *reader) takeStored(s *Snapshot, coverage *Coverage, discovered **object
 	r.at(s.Source.Seconds())
 	r.source.Ignored += s.Source.Ignored
 	r.source.Discovered = r.source.Discovered || s.Source.Discovered
-	if r.source.KubernetesVersion == "" {
-		r.source.KubernetesVersion = s.Source.KubernetesVersion
-	}
+	r.source.KubernetesVersion = newer(r.source.KubernetesVersion, s.Source.KubernetesVersion)
 	if r.source.ClusterUID == "" {
 		r.source.ClusterUID = s.Source.ClusterUID
 	}

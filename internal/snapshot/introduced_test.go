@@ -1,0 +1,151 @@
+package snapshot
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	admissionv1alpha1 "k8s.io/api/admissionregistration/v1alpha1"
+	admissionv1beta1 "k8s.io/api/admissionregistration/v1beta1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	coordinationv1beta1 "k8s.io/api/coordination/v1beta1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	discoveryv1beta1 "k8s.io/api/discovery/v1beta1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	flowcontrolv1beta1 "k8s.io/api/flowcontrol/v1beta1"
+	flowcontrolv1beta2 "k8s.io/api/flowcontrol/v1beta2"
+	flowcontrolv1beta3 "k8s.io/api/flowcontrol/v1beta3"
+	networkingv1 "k8s.io/api/networking/v1"
+	networkingv1beta1 "k8s.io/api/networking/v1beta1"
+	nodev1 "k8s.io/api/node/v1"
+	nodev1alpha1 "k8s.io/api/node/v1alpha1"
+	nodev1beta1 "k8s.io/api/node/v1beta1"
+	resourcev1 "k8s.io/api/resource/v1"
+	resourcev1beta1 "k8s.io/api/resource/v1beta1"
+	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	storagev1 "k8s.io/api/storage/v1"
+	storagev1alpha1 "k8s.io/api/storage/v1alpha1"
+	storagev1beta1 "k8s.io/api/storage/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// TestIntroduced holds the table of young kinds against what the API itself says of them. It
+// must know every version of a kind, and none as younger than it is.
+func TestIntroduced(t *testing.T) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		admissionv1.AddToScheme, admissionv1alpha1.AddToScheme, admissionv1beta1.AddToScheme,
+		coordinationv1.AddToScheme, coordinationv1beta1.AddToScheme, discoveryv1.AddToScheme, discoveryv1beta1.AddToScheme,
+		flowcontrolv1.AddToScheme, flowcontrolv1beta1.AddToScheme, flowcontrolv1beta2.AddToScheme, flowcontrolv1beta3.AddToScheme,
+		networkingv1.AddToScheme, networkingv1beta1.AddToScheme, nodev1.AddToScheme, nodev1alpha1.AddToScheme, nodev1beta1.AddToScheme,
+		resourcev1.AddToScheme, resourcev1beta1.AddToScheme, resourcev1beta2.AddToScheme,
+		storagev1.AddToScheme, storagev1alpha1.AddToScheme, storagev1beta1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	builtin, checked := BuiltinResources(), 0
+	for gr, versions := range introduced() {
+		r, ok := builtin.Preferred(gr)
+		if !ok {
+			t.Errorf("%s is no built-in kind", gr)
+		}
+		if !slices.ContainsFunc(scheme.VersionsForGroupKind(schema.GroupKind{Group: gr.Group, Kind: r.Kind}), func(gv schema.GroupVersion) bool { return gv.Version == r.Version }) {
+			t.Errorf("%s: the scheme lacks %s", gr, r.Version)
+		}
+		for _, gv := range scheme.VersionsForGroupKind(schema.GroupKind{Group: gr.Group, Kind: r.Kind}) {
+			minor, ok := versions[gv.Version]
+			if !ok {
+				t.Errorf("%s: %s is missing", gr, gv.Version)
+			}
+			o, err := scheme.New(gv.WithKind(r.Kind))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o, ok := o.(interface{ APILifecycleIntroduced() (int, int) }); ok {
+				checked++
+				if _, said := o.APILifecycleIntroduced(); said != minor {
+					t.Errorf("%s: %s began in 1.%d, and the table says 1.%d", gr, gv.Version, said, minor)
+				}
+			}
+		}
+		for _, o := range olderVersions {
+			if group, v := object.SplitAPIVersion(o.apiVersion); group == gr.Group && o.name == gr.Resource && versions[v] == 0 {
+				t.Errorf("%s: %s is missing", gr, v)
+			}
+		}
+		for old, stored := range moved {
+			if stored == gr {
+				t.Errorf("%s had another name, %s, under which it may be older", gr, old)
+			}
+		}
+	}
+	if checked < 30 {
+		t.Errorf("%d versions were checked", checked)
+	}
+}
+
+func TestMayServe(t *testing.T) {
+	group := func(names ...string) (groups, versions map[string]bool) {
+		groups, versions = map[string]bool{"": true}, map[string]bool{}
+		for _, gv := range names {
+			g, _ := object.SplitAPIVersion(gv)
+			groups[g], versions[gv] = true, true
+		}
+		return groups, versions
+	}
+	tests := []struct {
+		name     string
+		resource string
+		version  string
+		named    []string
+		want     bool
+	}{
+		{"before the first version", "ipaddresses.networking.k8s.io", "v1.26.9", nil, false},
+		{"an alpha version may be turned on", "ipaddresses.networking.k8s.io", "v1.27.1+k3s1", nil, true},
+		{"an alpha version is not among those that are served", "ipaddresses.networking.k8s.io", "v1.27.1", []string{"apps/v1", "networking.k8s.io/v1"}, false},
+		{"an alpha version was turned on", "ipaddresses.networking.k8s.io", "v1.27.1", []string{"apps/v1", "networking.k8s.io/v1", "networking.k8s.io/v1alpha1"}, true},
+		{"served by default", "ipaddresses.networking.k8s.io", "v1.33.0", []string{"apps/v1", "networking.k8s.io/v1"}, true},
+		{"of a server that does not say its version", "ipaddresses.networking.k8s.io", "", nil, true},
+		{"of one that only names what it serves", "ipaddresses.networking.k8s.io", "", []string{"apps/v1", "networking.k8s.io/v1"}, true},
+		{"of a version that is not understood", "ipaddresses.networking.k8s.io", "4.14.3", nil, true},
+		{"a group that is not served", "deviceclasses.resource.k8s.io", "v1.36.0", []string{"apps/v1"}, false},
+		{"an old kind", "networkpolicies.networking.k8s.io", "v1.6.0", nil, true},
+		{"of the core group", "secrets", "v1.10.0", []string{"apps/v1"}, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r, ok := BuiltinResources().Preferred(schema.ParseGroupResource(test.resource))
+			if !ok {
+				t.Fatal("no such resource")
+			}
+			var s server
+			s.minor, _ = Source{KubernetesVersion: test.version}.Minor()
+			if test.named != nil {
+				s.groups, s.versions = group(test.named...)
+			}
+			if got := s.mayServe(r); got != test.want {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestMinor(t *testing.T) {
+	for version, want := range map[string]int{
+		"v1.36.3": 36, "1.9.0": 9, "v1.24.1+rke2r2": 24, "v1.15+": 15, "v1.18.0-alpha.3": 18, "": -1, "v2.1.0": -1, "v1": -1, "v1.x": -1, "4.14": -1,
+	} {
+		minor, ok := Source{KubernetesVersion: version}.Minor()
+		if ok != (want >= 0) || ok && minor != want {
+			t.Errorf("%q: %d, %v", version, minor, ok)
+		}
+	}
+	if got := newer("v1.30.1", "v1.31.0") + newer("v1.31.0", "v1.30.1") + newer("", "v1.2.3") + newer("v1.2.3", ""); got != "v1.31.0v1.31.0v1.2.3v1.2.3" {
+		t.Error(strings.ReplaceAll(got, "v", " v"))
+	}
+}
