@@ -30,8 +30,9 @@ type input struct {
 	files int
 	// discoveries are the directories that hold discovery documents.
 	discoveries map[string]bool
-	// runs are those of sonobuoy, by their root.
-	runs map[string]*sonobuoyRun
+	// runs are those of sonobuoy, bundles those of troubleshoot, by their root.
+	runs    map[string]*sonobuoyRun
+	bundles map[string]*bundleRun
 }
 
 // readInput reads one path.
@@ -52,7 +53,15 @@ func (r *reader) readInput(path string) error {
 	decideDirectories(in.sightings, in.discoveries)
 	r.sightings = append(r.sightings, in.sightings...)
 	for _, root := range slices.Sorted(maps.Keys(in.runs)) {
+		if err != nil { // a file that is missing may be in the rest
+			in.runs[root].asked = nil
+		}
 		r.runs = append(r.runs, in.runs[root])
+	}
+	for _, root := range slices.Sorted(maps.Keys(in.bundles)) {
+		if err == nil {
+			r.bundles = append(r.bundles, in.bundles[root])
+		}
 	}
 	return nil
 }

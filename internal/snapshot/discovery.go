@@ -124,6 +124,8 @@ func (r *reader) readDocument(in *input, l location, content io.Reader) error {
 	switch l.role {
 	case failures:
 		return r.readFailures(l, raw)
+	case customFailures:
+		return r.readCustomFailures(in.bundle(l.bundle), raw)
 	case queries:
 		return r.readQueries(in.run(l.sonobuoy), raw)
 	case settings:

@@ -58,10 +58,15 @@ type judge struct {
 //   - An empty list of a named kind covers the kind if it is the only document
 //     of a file that the user named. Inside of a dump it is rather the list of a
 //     namespace that nothing names.
+//   - The namespaces of a support bundle may be those that it was told to collect: then
+//     their list has no kind.
 //   - Any other list covers the namespaces that its items show.
 func (j *judge) list(s *sighting) {
 	if s.list.Partial {
 		j.partial(s)
+		return
+	}
+	if s.named() {
 		return
 	}
 	named, isNamed := j.named(s.location)
@@ -86,6 +91,11 @@ func (j *judge) list(s *sighting) {
 	if s.list.Items == 0 {
 		j.empty(s)
 	}
+}
+
+// named reports whether a list may be of objects that were asked for by name.
+func (s *sighting) named() bool {
+	return s.bundle != "" && s.resource == "namespaces" && s.list.Kind == ""
 }
 
 // showing covers the namespace of an item, or its whole kind if that is
@@ -258,6 +268,9 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	}
 	for _, run := range r.runs {
 		j.run(run, r.documents.groups)
+	}
+	for _, b := range r.bundles {
+		j.bundle(b)
 	}
 	for _, f := range r.failed {
 		j.failure(f)

@@ -28,6 +28,8 @@ const (
 	perhapsDiscovery
 	// failures says which lists could not be made.
 	failures
+	// customFailures says which lists of custom resources could not be made.
+	customFailures
 	// queries is the log of a dump: what was asked, and which questions failed.
 	queries
 	// settings of a dump say what was to be asked.
@@ -69,6 +71,10 @@ type location struct {
 	archive bool
 	// sonobuoy is the root of the run of sonobuoy that the file belongs to.
 	sonobuoy string
+	// bundle is the root of the support bundle that the file belongs to; custom tells that it
+	// is one of its lists of custom resources.
+	bundle string
+	custom bool
 }
 
 // layouts recognise the paths of the known dump formats. The first one that

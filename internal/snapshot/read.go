@@ -92,8 +92,10 @@ type reader struct {
 	// if nothing says so.
 	moment int64
 	passed passed
-	runs   []*sonobuoyRun
-	stored []*Snapshot
+	// runs and bundles are those that were read whole.
+	runs    []*sonobuoyRun
+	bundles []*bundleRun
+	stored  []*Snapshot
 	// readBack counts the objects of stored.
 	readBack int
 	// revisionRead tells that the revision of the options was read of some input.
@@ -148,7 +150,7 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 		return nil
 	}
 	switch l.role {
-	case discovery, failures, queries, settings:
+	case discovery, failures, customFailures, queries, settings:
 		return r.readDocument(in, l, content)
 	case perhapsDiscovery:
 		if looksLikeDiscovery(start) {
@@ -202,6 +204,9 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	in.sightings = append(in.sightings, f.lists...)
 	if l.sonobuoy != "" {
 		in.run(l.sonobuoy).add(f.lists, r.objects[have:])
+	}
+	if l.bundle != "" {
+		in.bundle(l.bundle).add(f.lists, r.objects[have:])
 	}
 	return nil
 }
