@@ -23,6 +23,6 @@ var Gap = &Family{
 		{Code: Truncated, Long: "The file that holds the list is broken."},
 		{Code: LeftOut, Long: "It was not looked at, by choice: see `--namespaces`, `--include` and `--exclude`, or the answer needs only one namespace."},
 		{Code: Encrypted, Long: "Some of its objects are encrypted in the etcd snapshot: their names are known, and nothing else."},
-		{Code: Partial, Long: "The list says of itself that it is not whole, or it contradicts itself."},
+		{Code: Partial, Long: "The list says of itself that it is not whole, it contradicts itself, or it may have been taken with a selector."},
 	},
 }

@@ -24,8 +24,10 @@ type sighting struct {
 	location
 	file string
 	list manifest.List
-	// alone: the list is the only document of its file.
-	alone bool
+	// stream: it is one of those that `kubectl cluster-info dump` writes to its output.
+	stream bool
+	// common is what its items have in common.
+	common common
 	// shown are the kinds and namespaces among the items, each once.
 	shown []spot
 }
@@ -45,45 +47,35 @@ type judge struct {
 	coverage  *Coverage
 	problems  *[]Problem
 
+	doubted       []doubted
 	misnamedFiles int
 	firstMisnamed Problem
 }
 
-// list decides what one list proves.
+// list decides what one list proves, as its layout has it.
 //
 //   - A list that is one page of several proves nothing, and neither does any
 //     other list of that resource: it may be the next page.
 //   - A list in a file that is named after its resource, in a layout that says
 //     how far the file reaches, covers the resource that far, empty or not.
-//   - An empty list of a named kind covers the kind if it is the only document
-//     of a file that the user named. Inside of a dump it is rather the list of a
-//     namespace that nothing names.
-//   - The namespaces of a support bundle may be those that it was told to collect: then
-//     their list has no kind.
-//   - Any other list covers the namespaces that its items show.
+//   - Any other list covers the namespaces that its items show, unless it looks as if it
+//     held only some of them. An empty one of a cluster-scoped kind covers the kind, one of
+//     another kind does not say of which namespace it is.
 func (j *judge) list(s *sighting) {
 	if s.list.Partial {
 		j.partial(s)
 		return
 	}
-	if s.named() {
+	switch s.proof() {
+	case nothing:
 		return
-	}
-	named, isNamed := j.named(s.location)
-	if isNamed && s.scope != shown && j.agrees(s, named) {
-		switch s.scope {
-		case inNamespace:
-			if named.Namespaced {
-				j.coverage.Add(named.GroupResource(), s.namespace)
-			}
-		case inCluster:
-			if !named.Namespaced {
-				j.coverage.Add(named.GroupResource(), "")
-			}
-		case everywhere:
-			j.coverage.Add(named.GroupResource(), "")
-		case shown, byDirectory: // the name alone says nothing about the reach
+	case taken:
+		if why := s.common.selected(); why != "" {
+			j.doubted = append(j.doubted, doubted{s.shown, why})
+			return
 		}
+	case whole:
+		j.placed(s)
 	}
 	for _, at := range s.shown {
 		j.showing(at)
@@ -93,9 +85,52 @@ func (j *judge) list(s *sighting) {
 	}
 }
 
-// named reports whether a list may be of objects that were asked for by name.
-func (s *sighting) named() bool {
-	return s.bundle != "" && s.resource == "namespaces" && s.list.Kind == ""
+// empty judges a list without items by the kind that it names.
+func (j *judge) empty(s *sighting) {
+	kind, typed := strings.CutSuffix(s.list.Kind, "List")
+	if !typed || kind == "" {
+		return
+	}
+	if r, ok := j.resource(typeName{s.list.APIVersion, kind}); ok && !r.Namespaced {
+		j.coverage.Add(r.GroupResource(), "")
+	}
+}
+
+// placed covers the place that a path names.
+func (j *judge) placed(s *sighting) {
+	named, ok := j.named(s.location)
+	if !ok || s.scope == shown || !j.agrees(s, named) {
+		return
+	}
+	switch s.scope {
+	case inNamespace:
+		if named.Namespaced {
+			j.coverage.Add(named.GroupResource(), s.namespace)
+		}
+	case inCluster:
+		if !named.Namespaced {
+			j.coverage.Add(named.GroupResource(), "")
+		}
+	case everywhere:
+		j.coverage.Add(named.GroupResource(), "")
+	case shown, byDirectory: // the name alone says nothing about the reach
+	}
+}
+
+// doubted are the kinds and namespaces of a list that may not be whole.
+type doubted struct {
+	shown []spot
+	why   string
+}
+
+// doubt says why the kinds of a list that may not be whole are not covered, where no other
+// list covers them.
+func (j *judge) doubt(d doubted) {
+	for _, at := range d.shown {
+		if r, ok := j.resource(at.typeName); ok && r.Namespaced == (at.namespace != "") && !j.coverage.covers(r.GroupResource(), at.namespace) {
+			j.coverage.Fail(r.GroupResource(), at.namespace, reason.Partial, d.why)
+		}
+	}
 }
 
 // showing covers the namespace of an item, or its whole kind if that is
@@ -108,19 +143,6 @@ func (j *judge) showing(at spot) {
 		j.coverage.Add(r.GroupResource(), "")
 	case r.Namespaced && at.namespace != "":
 		j.coverage.Add(r.GroupResource(), at.namespace)
-	}
-}
-
-// empty judges a list without items by the kind that it names, where no path
-// limits it to a namespace.
-func (j *judge) empty(s *sighting) {
-	kind, typed := strings.CutSuffix(s.list.Kind, "List")
-	if !typed || kind == "" || s.scope == inNamespace {
-		return
-	}
-	r, ok := j.resource(typeName{s.list.APIVersion, kind})
-	if ok && (s.alone && s.single || !r.Namespaced) {
-		j.coverage.Add(r.GroupResource(), "")
 	}
 }
 
@@ -274,6 +296,9 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	}
 	for _, f := range r.failed {
 		j.failure(f)
+	}
+	for _, d := range j.doubted {
+		j.doubt(d)
 	}
 	j.close()
 	r.problems = append(r.problems, r.passed.remarks()...)

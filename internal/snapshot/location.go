@@ -63,8 +63,8 @@ type location struct {
 	group, version string
 	grouped        bool
 	namespace      string
-	// single: the user named this file itself, so that no path surrounds it.
-	single bool
+	// layout is the name of the layout that knows the path; empty for none.
+	layout string
 	// directory holds the file; it is the root of the dump for discovery.
 	directory string
 	// archive: it may be an archive, which is told by its content. Any text in it is foreign.
@@ -75,18 +75,6 @@ type location struct {
 	// is one of its lists of custom resources.
 	bundle string
 	custom bool
-}
-
-// layouts recognise the paths of the known dump formats. The first one that
-// knows a path decides.
-var layouts = []func(dirs []string, base string) (location, bool){
-	locateSonobuoy,
-	locateBundle,
-	locateMustGather,
-	locateInsights,
-	locateAside,
-	locateDiscovery,
-	locateByName,
 }
 
 // locate says what a file of a directory or archive is, by its path alone.
@@ -103,7 +91,8 @@ func locate(name string) location {
 		dirs = strings.Split(dir, "/")
 	}
 	for _, layout := range layouts {
-		if l, ok := layout(dirs, base); ok {
+		if l, ok := layout.locate(dirs, base); ok {
+			l.layout = layout.name
 			if l.directory == "" {
 				l.directory = dir
 			}

@@ -52,7 +52,9 @@ func TestLocate(t *testing.T) {
 		{".json", location{}},
 	}
 	for _, test := range tests {
-		if got := locate(test.path); got != test.want {
+		got := locate(test.path)
+		got.layout = ""
+		if got != test.want {
 			t.Errorf("%s:\n got %+v\nwant %+v", test.path, got, test.want)
 		}
 	}

@@ -198,8 +198,8 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	if f.documents == 0 && f.foreigners > 0 {
 		r.ignore()
 	}
-	for i := range f.lists {
-		f.lists[i].alone = f.documents+f.foreigners == 1
+	for _, list := range f.lists {
+		list.stream = options.SkipText
 	}
 	in.sightings = append(in.sightings, f.lists...)
 	if l.sonobuoy != "" {
@@ -247,10 +247,11 @@ type fileReading struct {
 
 	lists []*sighting
 	// shown are the spots of the list under way, in order and as a set; last is
-	// the spot of the item before.
-	shown []spot
-	known map[spot]struct{}
-	last  spot
+	// the spot of the item before, common what its items have in common.
+	shown  []spot
+	known  map[spot]struct{}
+	last   spot
+	common common
 
 	documents  int
 	foreigners int
@@ -259,6 +260,9 @@ type fileReading struct {
 func (f *fileReading) object(o *object.Object, inList bool, _ manifest.Position) error {
 	if !inList {
 		f.documents++
+	}
+	if inList {
+		f.common.add(o)
 	}
 	f.reader.objects = append(f.reader.objects, o)
 	at := spot{typeName{o.APIVersion, o.Kind}, o.Namespace}
@@ -288,8 +292,8 @@ func (f *fileReading) show(at spot, inList bool) {
 
 func (f *fileReading) list(l manifest.List) error {
 	f.documents++
-	f.lists = append(f.lists, &sighting{location: f.location, file: f.file, list: l, shown: f.shown})
-	f.shown, f.known, f.last = nil, nil, spot{}
+	f.lists = append(f.lists, &sighting{location: f.location, file: f.file, list: l, shown: f.shown, common: f.common})
+	f.shown, f.known, f.last, f.common = nil, nil, spot{}, common{}
 	return nil
 }
 

@@ -176,7 +176,6 @@ func nameHint(name string) location {
 			l.resource = plural
 		}
 	}
-	l.single = true
 	return l
 }
 

@@ -1,0 +1,61 @@
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// common is what the items of one list have in common, to tell whether it may have been taken
+// with a selector. One with `-l KEY=VALUE` has nothing but objects with that label, where one
+// of everything mostly has another. Other selectors leave no trace, unless they are for a
+// single object.
+type common struct {
+	items  int
+	labels []label
+}
+
+type label struct{ key, value string }
+
+// add takes an item in.
+func (c *common) add(o *object.Object) {
+	c.items++
+	if c.items == 1 {
+		for k, v := range o.Labels.All {
+			if !automatic(k) {
+				c.labels = append(c.labels, label{k, v})
+			}
+		}
+		return
+	}
+	kept := c.labels[:0]
+	for _, l := range c.labels {
+		if v, ok := o.Labels.Lookup(l.key); ok && v == l.value {
+			kept = append(kept, l)
+		}
+	}
+	c.labels = kept
+}
+
+// selected is why a list may not be whole; empty if nothing speaks for that.
+func (c *common) selected() string {
+	switch {
+	case c.items == 1:
+		return "a list of a single object may have been taken with a selector"
+	case len(c.labels) > 0:
+		return fmt.Sprintf("a list may have been taken with -l %s=%s, which all its objects have", c.labels[0].key, c.labels[0].value)
+	default:
+		return ""
+	}
+}
+
+// automatic reports whether a label is one that Kubernetes itself sets on all objects of a
+// kind, such as kubernetes.io/os on nodes. Those for users are app.kubernetes.io.
+func automatic(key string) bool {
+	domain, _, ok := strings.Cut(key, "/")
+	if !ok || domain == "app.kubernetes.io" {
+		return false
+	}
+	return domain == "kubernetes.io" || domain == "k8s.io" || strings.HasSuffix(domain, ".kubernetes.io") || strings.HasSuffix(domain, ".k8s.io")
+}
