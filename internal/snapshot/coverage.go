@@ -81,6 +81,23 @@ func (c *Coverage) FailOthers(gr schema.GroupResource, code reason.Code, text st
 	c.Fail(gr, others, code, text)
 }
 
+// addAll says that a list of all namespaces is whole, whatever FailOthers said.
+func (c *Coverage) addAll(gr schema.GroupResource) {
+	c.Add(gr, "")
+	delete(c.at(gr).failures, others)
+}
+
+// nothingWhole takes back all that was added, and says why.
+func (c *Coverage) nothingWhole(text string) {
+	c.everything = false
+	for gr, p := range c.places {
+		if p.everywhere || len(p.namespaces) > 0 {
+			p.everywhere, p.namespaces = false, nil
+			c.FailOthers(gr, reason.Partial, text)
+		}
+	}
+}
+
 // LeaveOut says why resources were listed in no more namespaces than they were: by
 // choice.
 func (c *Coverage) LeaveOut(text string) { c.elsewhere = why(reason.LeftOut, text) }

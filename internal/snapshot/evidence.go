@@ -272,7 +272,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 		if len(s.Source.Files) > 0 && s.Source.Revision == 0 { // which is one moment
 			s.doubt(s.Source.Seconds())
 		}
-		return s, nil
+		return s, r.options.Vouched.vouchFor(s)
 	}
 	discovered := r.documents.resources(&r.problems)
 	r.source.Discovered = r.source.Discovered || discovered != nil
@@ -293,6 +293,9 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	}
 	for _, b := range r.bundles {
 		j.bundle(b)
+	}
+	if err := r.options.Vouched.vouch(coverage, resources, r.objects); err != nil {
+		return nil, err
 	}
 	for _, f := range r.failed {
 		j.failure(f)

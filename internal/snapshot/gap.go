@@ -95,9 +95,11 @@ func (s *Snapshot) gapsOf() []Gap {
 			}
 		}
 	}
-	slices.SortFunc(gaps, compareGaps)
+	sortGaps(gaps)
 	return gaps
 }
+
+func sortGaps(gaps []Gap) { slices.SortFunc(gaps, compareGaps) }
 
 // knownNamespaces are the namespaces that the snapshot shows in any way, sorted.
 func (s *Snapshot) knownNamespaces() []string {

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -40,6 +39,6 @@ func Listed(objects []*object.Object, served *object.Resources, missing []Missin
 	for _, m := range missing {
 		s.Gaps = append(s.Gaps, Gap{APIVersion: m.GroupVersion, Resource: EveryResource, Why: why(reasonOf(m.Why), "discovery: "+m.Why)})
 	}
-	slices.SortFunc(s.Gaps, compareGaps)
+	sortGaps(s.Gaps)
 	return s, nil
 }

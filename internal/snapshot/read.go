@@ -23,6 +23,8 @@ type Options struct {
 	// TreatMissingAsAbsent lets the snapshot cover everything: the user vouches
 	// for it.
 	TreatMissingAsAbsent bool
+	// Vouched is what the user says of the lists.
+	Vouched Vouched
 	// TakenAt, if it is not empty, is when the dump was taken, as an RFC 3339 text.
 	TakenAt string
 	// Revision is the one that is read of an etcd snapshot; 0 for the newest.

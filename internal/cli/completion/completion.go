@@ -91,7 +91,7 @@ func (w *words) flag(f *pflag.Flag) cobra.CompletionFunc {
 		return w.namespaces
 	case "context", "cluster", "user":
 		return w.named(inKubeconfig[f.Name])
-	case "include", "exclude":
+	case "include", "exclude", "complete":
 		return w.patterns
 	case "output":
 		return fixed(f.Annotations[output.FormatsOf]...)

@@ -3,9 +3,11 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +28,7 @@ type Source struct {
 	From          []string
 	AllowPartial  bool
 	missingAbsent bool
+	vouched       snapshot.Vouched
 	// revision is the one that is read of an etcd snapshot; 0 for the newest.
 	revision int64
 	// At says when the dump was taken, as an RFC 3339 text; empty if the dump does.
@@ -67,10 +70,14 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 		"Go on when a file of the dump is truncated or broken; what it would have shown counts as unknown.")
 	f.BoolVar(&s.missingAbsent, "treat-missing-as-absent", false,
 		"Take everything that the dump does not contain for absent. Wrong answers follow if that is not so.")
+	f.BoolVar(&s.vouched.Partial, "partial", false,
+		"No list of the dump is whole: take nothing for absent that is not in it, but for the types of --complete.")
+	f.StringSliceVar(&s.vouched.Complete, "complete", nil,
+		"The dump holds all objects of these types, as pods,deploy,issuers.cert-manager.io: what is not in it does not exist. With -n, all of that namespace.")
 	f.Int64Var(&s.revision, "revision", 0,
 		"Of an etcd snapshot, look at the cluster as it was at this revision, if the snapshot still holds it (default the newest).")
 	s.limits.addFlags(f)
-	usage.Unlist(f, "allow-partial", "treat-missing-as-absent", "revision")
+	usage.Unlist(f, "allow-partial", "treat-missing-as-absent", "partial", "complete", "revision")
 	s.Cluster.AddFlags(f)
 }
 
@@ -117,6 +124,10 @@ func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams
 	var w World
 	var err error
 	if client == nil {
+		s.vouched.In = s.About
+		if n != nil {
+			s.vouched.In = n.List()
+		}
 		w, err = s.ReadDump(c, streams)
 	} else {
 		w, err = s.readCluster(c, streams.ErrOut, client, n)
@@ -130,10 +141,13 @@ func (s *Source) ReadOpened(c *cobra.Command, streams genericiooptions.IOStreams
 
 // ReadDump reads files. It never looks at a kubeconfig.
 func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) (World, error) {
+	if s.missingAbsent && (s.vouched.Partial || len(s.vouched.Complete) > 0) {
+		return World{}, usage.Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
+	}
 	memory := NewMemory()
 	defer memory.End()
 	o := snapshot.Options{
-		Stdin: streams.In, TakenAt: s.At, Revision: s.revision, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent,
+		Stdin: streams.In, TakenAt: s.At, Revision: s.revision, AllowPartial: s.AllowPartial, TreatMissingAsAbsent: s.missingAbsent, Vouched: s.vouched,
 		Limits: s.limits.limits(), Memory: memory.Room,
 	}
 	var b *bodies
@@ -147,8 +161,18 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 		if err == nil && s.At != "" {
 			err = s.notBefore(snap)
 		}
-		return World{Snapshot: snap, bodies: b}, LiftLimit(err)
+		return World{Snapshot: snap, bodies: b}, LiftLimit(s.unknownType(err))
 	})
+}
+
+// unknownType says of an error about a type of --complete what the flag may have meant.
+func (s *Source) unknownType(err error) error {
+	unknown, ok := errors.AsType[*snapshot.UnknownTypeError](err)
+	if !ok {
+		return err
+	}
+	near := usage.Nearest(strings.ToLower(unknown.Name), unknown.Resources.Names())
+	return fmt.Errorf("--complete=%s: the dump has no such resource type%s", unknown.Name, usage.DidYouMean(near))
 }
 
 // notBefore refuses a time of the dump that is before a deletion which it shows.
@@ -183,8 +207,10 @@ func (s *Source) ReadNamespace(c *cobra.Command, streams genericiooptions.IOStre
 
 // Open connects to the cluster and tells the namespaces which one it means.
 func (s *Source) Open(c *cobra.Command, n *Namespaces) (*kube.Client, error) {
-	if s.AllowPartial || s.missingAbsent {
-		return nil, usage.Errorf(c, "--allow-partial and --treat-missing-as-absent are about dumps: give one with --from")
+	for _, name := range []string{"allow-partial", "treat-missing-as-absent", "partial", "complete"} {
+		if f := c.Flag(name); f != nil && f.Changed {
+			return nil, usage.Errorf(c, "--%s is about dumps: give one with --from", name)
+		}
 	}
 	if n != nil {
 		s.Cluster.Config.Namespace = &n.One
