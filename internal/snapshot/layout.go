@@ -30,7 +30,7 @@ var layouts = []layout{
 	{"troubleshoot", locateBundle, bundleList},
 	{"must-gather", locateMustGather, anyList},
 	{"Insights", locateInsights, noList},
-	{"sonobuoy", locateAside, noList},
+	{"sonobuoy's results", locateAside, noList},
 	{"discovery", locateDiscovery, anyList},
 	{"named", locateByName, namedList},
 }

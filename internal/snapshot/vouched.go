@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -62,13 +63,8 @@ func (v Vouched) vouchFor(s *Snapshot) error {
 	if err := v.vouch(s.coverage, s.Resources, s.Objects); err != nil {
 		return err
 	}
-	unknown := s.Gaps[:0]
-	for _, g := range s.Gaps {
-		if g.Resource == EveryResource {
-			unknown = append(unknown, g)
-		}
-	}
-	s.Gaps = append(unknown, s.gapsOf()...)
+	undiscovered := slices.DeleteFunc(s.Gaps, func(g Gap) bool { return g.Resource != EveryResource })
+	s.Gaps = slices.Concat(undiscovered, s.gapsOf())
 	sortGaps(s.Gaps)
 	return nil
 }
