@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -14,6 +15,7 @@ import (
 type common struct {
 	items  int
 	labels []label
+	last   object.Labels
 }
 
 type label struct{ key, value string }
@@ -27,15 +29,17 @@ func (c *common) add(o *object.Object) {
 				c.labels = append(c.labels, label{k, v})
 			}
 		}
+		c.last = o.Labels
 		return
 	}
-	kept := c.labels[:0]
-	for _, l := range c.labels {
-		if v, ok := o.Labels.Lookup(l.key); ok && v == l.value {
-			kept = append(kept, l)
-		}
+	if len(c.labels) == 0 || o.Labels == c.last {
+		return
 	}
-	c.labels = kept
+	c.last = o.Labels
+	c.labels = slices.DeleteFunc(c.labels, func(l label) bool {
+		v, ok := o.Labels.Lookup(l.key)
+		return !ok || v != l.value
+	})
 }
 
 // selected is why a list may not be whole; empty if nothing speaks for that.
