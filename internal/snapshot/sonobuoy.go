@@ -199,6 +199,8 @@ var aggregated = map[string][]string{
 	"custom.metrics.k8s.io":         nil,
 	"external.metrics.k8s.io":       nil,
 	"packages.operators.coreos.com": {"packagemanifests"},
+	"subresources.kubevirt.io":      {"virtualmachineinstances", "virtualmachines"},
+	"upload.cdi.kubevirt.io":        nil,
 }
 
 // ambiguous reports whether one of the usual groups has the plural.
