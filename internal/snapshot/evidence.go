@@ -128,7 +128,7 @@ type doubted struct {
 func (j *judge) doubt(d doubted) {
 	for _, at := range d.shown {
 		if r, ok := j.resource(at.typeName); ok && r.Namespaced == (at.namespace != "") && !j.coverage.covers(r.GroupResource(), at.namespace) {
-			j.coverage.Fail(r.GroupResource(), at.namespace, reason.Partial, d.why)
+			j.coverage.Fail(r.GroupResource(), at.namespace, reason.Partial, fmt.Sprintf("%s; if it was not, add --complete=%s", d.why, r.GroupResource()))
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (c *common) add(o *object.Object) {
 	c.items++
 	if c.items == 1 {
 		for k, v := range o.Labels.All {
-			if !automatic(k) {
+			if !automatic(k) && len(k) <= 317 && len(v) <= 63 { // others are none, and too long to be shown
 				c.labels = append(c.labels, label{k, v})
 			}
 		}
