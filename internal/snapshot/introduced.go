@@ -35,7 +35,7 @@ var introduced = sync.OnceValue(func() map[schema.GroupResource]map[string]int {
 })
 
 // Minor is the minor release of the API server: 36 for v1.36.3. It is false where the server
-// has not said its version, for nodes are older than it, and what they say is no bound.
+// has not said its version: what nodes say is no bound, they may be three releases older.
 func (s Source) Minor() (int, bool) {
 	major, rest, _ := strings.Cut(strings.TrimPrefix(s.KubernetesVersion, "v"), ".")
 	digits := rest
