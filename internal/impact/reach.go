@@ -305,12 +305,11 @@ func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
 		return false
 	}
 	owner := m.graph.Identity(id)
-	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Group() != object.GroupOf(ref.APIVersion) ||
-		owner.Namespace != "" && owner.Namespace != o.Namespace {
+	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Namespace != "" && owner.Namespace != o.Namespace {
 		return false
 	}
 	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
-	return err == nil && r.GroupResource() == m.resource(owner)
+	return err == nil && object.Storage(r.GroupResource()) == object.Storage(m.resource(owner))
 }
 
 func (m *Map) resource(ref object.Ref) schema.GroupResource {

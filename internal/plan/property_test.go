@@ -191,7 +191,11 @@ func TestCollectWritesToNothingUnknown(t *testing.T) {
 		}
 		for _, w := range result.Writes() {
 			writes++
-			if e, ok := effects[w.Object]; !ok || e.Outcome == report.Unknown {
+			at := w.Object
+			if at.Kind == "Event" { // nobody watches it: it goes by the name that a reference has for it
+				at.APIVersion = "v1"
+			}
+			if e, ok := effects[at]; !ok || e.Outcome == report.Unknown {
 				t.Fatalf("the plan writes to %s, of which it says: %s %s", w.Object, e.Outcome, e.Reason)
 			}
 		}

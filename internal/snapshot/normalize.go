@@ -79,7 +79,7 @@ func (s *Snapshot) canonicalOf(name typeName) *canonical {
 	if err != nil || !r.Served() {
 		return &canonical{typeName: name, resource: object.Resource{Kind: name.kind, Name: strings.ToLower(name.kind), Group: object.GroupOf(name.apiVersion)}}
 	}
-	if stored, ok := s.Resources.Preferred(Storage(r.GroupResource())); ok {
+	if stored, ok := s.Resources.Preferred(object.Storage(r.GroupResource())); ok {
 		r = stored
 	} else if preferred, ok := s.Resources.Preferred(r.GroupResource()); ok {
 		r = preferred
