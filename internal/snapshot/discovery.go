@@ -286,12 +286,15 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 
 // served leaves out the resources of the built-in table whose groups the server does not
 // serve, where a dump names its groups but not their resources, and shows no object of
-// them. A server that names no group beside the core has been asked by somebody who may
+// them; and it adds the older versions that the server names. A server that names no group beside the core has been asked by somebody who may
 // not see them.
 func (d *documents) served(rs *object.Resources, seen map[typeName]*kindSeen) *object.Resources {
-	groups := map[string]bool{"": true}
+	groups, versions := map[string]bool{"": true}, map[string]bool{}
 	for _, g := range d.groups {
 		groups[g.Name] = true
+		for _, v := range g.Versions {
+			versions[v.GroupVersion] = true
+		}
 	}
 	if !groups["apps"] && !groups["extensions"] {
 		return rs
@@ -303,6 +306,11 @@ func (d *documents) served(rs *object.Resources, seen map[typeName]*kindSeen) *o
 	for _, r := range rs.All() {
 		if groups[r.Group] || r.Custom || r.Guessed {
 			served.Add(r)
+		}
+	}
+	for _, o := range olderVersions {
+		if _, err := served.For(o.apiVersion, o.kind); err != nil && versions[o.apiVersion] {
+			served.Add(o.resource())
 		}
 	}
 	return served
