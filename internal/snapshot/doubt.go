@@ -69,14 +69,13 @@ func (d *doubting) why(o *object.Object, ref object.OwnerReference) string {
 	if err != nil {
 		return ""
 	}
-	at := object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: ref.Name}
+	at := object.Ref{Name: ref.Name}
 	if r.Namespaced {
 		at.Namespace = o.Namespace
 	}
-	if preferred, ok := d.Resources.Preferred(r.GroupResource()); ok {
-		at.APIVersion, at.Kind = preferred.APIVersion(), preferred.Kind
-	}
-	if o.Created < max(d.began, d.youngest(listed{r.GroupResource(), at.Namespace})) {
+	stored := d.canonicalOf(typeName{ref.APIVersion, ref.Kind})
+	at.APIVersion, at.Kind = stored.apiVersion, stored.kind
+	if o.Created < max(d.began, d.youngest(listed{stored.resource.GroupResource(), at.Namespace})) {
 		return "" // the owner was there before its kind was listed, and no longer then
 	}
 	switch other := d.Find(at.APIVersion, at.Kind, at.Namespace, at.Name); {
