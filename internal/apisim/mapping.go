@@ -46,26 +46,12 @@ func (s *Server) viewOf(apiVersion, kind string) *view {
 		r = unserved(apiVersion, kind)
 	}
 	v.resource, v.gr = r, r.GroupResource()
-	if v.known {
-		v.gr = s.storageOf(v.gr)
-	}
-	if p, ok := s.resources.Preferred(v.gr); ok && v.known {
-		v.stored = p.APIVersion()
+	if stored, ok := s.resources.Stored(v.gr); ok && v.known {
+		v.gr, v.stored = stored.GroupResource(), stored.APIVersion()
 	}
 	v.shelf = s.shelfOf(v.gr)
 	s.views[key] = v
 	return v
-}
-
-// storageOf is the resource that holds the objects of one: itself, unless it is an old name
-// for another one that is served, too.
-func (s *Server) storageOf(gr schema.GroupResource) schema.GroupResource {
-	if to := object.Storage(gr); to != gr {
-		if _, ok := s.resources.Preferred(to); ok {
-			return to
-		}
-	}
-	return gr
 }
 
 // unserved is a resource for objects of a kind that is not served. Its name

@@ -22,3 +22,12 @@ func Storage(gr schema.GroupResource) schema.GroupResource {
 	}
 	return gr
 }
+
+// Stored is the resource, in its preferred version, that holds the objects of one: the one
+// in the group that it has moved to, where that is served.
+func (rs *Resources) Stored(gr schema.GroupResource) (Resource, bool) {
+	if stored, ok := rs.Preferred(Storage(gr)); ok {
+		return stored, true
+	}
+	return rs.Preferred(gr)
+}
