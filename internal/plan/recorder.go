@@ -204,12 +204,26 @@ func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) er
 	return err
 }
 
+// stored is an object as the snapshot names it. One that nobody watches goes by the name
+// that a reference has for it.
+func (r *recorder) stored(ref object.Ref) object.Ref {
+	resource, err := r.server.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return ref
+	}
+	if at, ok := r.snap.Resources.Stored(resource.GroupResource()); ok {
+		ref.APIVersion, ref.Kind = at.APIVersion(), at.Kind
+	}
+	return ref
+}
+
 // note keeps the answer to a write of the collector that it will only try again: not
 // one that says that the object is another one by now, or gone.
 func (r *recorder) note(ref object.Ref, err error) {
 	if r.actor != outcome.ActorCollector {
 		return
 	}
+	ref = r.stored(ref)
 	var status apierrors.APIStatus
 	if err == nil || !errors.As(err, &status) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		delete(r.refused, ref)
