@@ -127,4 +127,3 @@ func becomes(t *testing.T, snap *snapshot.Snapshot, seed plan.Seed, name string)
 	}
 	return report.Kept
 }
-
