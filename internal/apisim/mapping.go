@@ -46,8 +46,8 @@ func (s *Server) viewOf(apiVersion, kind string) *view {
 		r = unserved(apiVersion, kind)
 	}
 	v.resource, v.gr = r, r.GroupResource()
-	if p, ok := s.resources.Preferred(v.gr); ok && v.known {
-		v.stored = p.APIVersion()
+	if stored, ok := s.resources.Stored(v.gr); ok && v.known {
+		v.gr, v.stored = stored.GroupResource(), stored.APIVersion()
 	}
 	v.shelf = s.shelfOf(v.gr)
 	s.views[key] = v

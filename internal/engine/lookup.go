@@ -163,7 +163,8 @@ func classify(ctx context.Context, api Reader, rules Rules, a Attempt, i int, o 
 		o.Evidence, o.Err = NeedsNamespace, &object.NamespaceRequiredError{Ref: o.Ref}
 		return
 	}
-	if rules == Strict && !provable(a, resource, i, o) {
+	if rules == Strict && !resource.Served() {
+		o.Evidence, o.Err = NotServed, errNotProven
 		return
 	}
 	if a.known(a.waiting, i, ref) {
@@ -171,7 +172,10 @@ func classify(ctx context.Context, api Reader, rules Rules, a Attempt, i int, o 
 		return
 	}
 	o.Live, err = api.Get(ctx, o.Ref)
+	absent := apierrors.IsNotFound(err) || err == nil && o.Live.UID != ref.UID
 	switch {
+	case absent && rules == Strict && a.known(a.elsewhere, i, ref):
+		o.Live, o.Evidence, o.Err = nil, Elsewhere, errNotProven
 	case apierrors.IsNotFound(err) && rules == Strict && a.known(a.observed, i, ref):
 		o.Live, o.Evidence, o.Err = nil, StillObserved, errNotProven
 	case apierrors.IsNotFound(err):
@@ -188,20 +192,6 @@ func classify(ctx context.Context, api Reader, rules Rules, a Attempt, i int, o 
 	default:
 		o.Class, o.Evidence = Existing, Found
 	}
-}
-
-// provable reports whether a 404 would be proof of absence under strict rules.
-func provable(a Attempt, resource object.Resource, i int, o *OwnerFact) bool {
-	switch {
-	case !resource.Served():
-		o.Evidence = NotServed
-	case a.known(a.elsewhere, i, o.Reference):
-		o.Evidence = Elsewhere
-	default:
-		return true
-	}
-	o.Err = errNotProven
-	return false
 }
 
 var errNotProven = errors.New("the absence of the owner is not proven")

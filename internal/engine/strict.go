@@ -11,8 +11,8 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 //  2. Absence is not remembered: every owner is asked for again (observe.go
 //     remember, noteOwners; §3.18 H1, Q14).
 //  3. A UID that is observed under other coordinates than the reference names is
-//     alive: a wrong namespace, kind or name is an error of the reference, not
-//     the absence of its owner (observedElsewhere; §3.6, W3–W6).
+//     alive: where these find nothing, a wrong namespace, kind or name is an error of
+//     the reference, not the absence of its owner (classify; §3.6, W3–W6).
 //  4. An owner that a watch shows is not absent, whatever a GET says: the answer
 //     may be from before the owner came back with its UID, for answers are shared
 //     for a moment; or the watch is late, and will queue the object again when it

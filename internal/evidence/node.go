@@ -25,7 +25,8 @@ func (s *Surroundings) Node(name string) (NodeState, Condition) {
 	switch {
 	case name == "":
 		return NodeUnknown, Condition{}
-	case s.nodes && s.snap.FindKind(object.Node, "", name) == nil && s.snap.Covers(object.Node.Resource(), ""):
+	case s.nodes && s.snap.FindKind(object.Node, "", name) == nil && s.snap.Covers(object.Node.Resource(), "") &&
+		s.snap.UnseenNode(name) == "":
 		return NodeAbsent, Condition{}
 	case !known || ready.Status == "":
 		return NodeUnknown, ready

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // reach answers whether an API server can reach a service.
@@ -13,10 +14,13 @@ type reach struct {
 	seen     *World
 	services map[ServiceRef]*Service
 	ready    map[ServiceRef]int
+	// since is when the oldest was made that names a service: it was there then.
+	snap  *snapshot.Snapshot
+	since map[ServiceRef]int64
 }
 
-func newReach(seen *World) *reach {
-	r := &reach{seen: seen, services: map[ServiceRef]*Service{}, ready: map[ServiceRef]int{}}
+func newReach(snap *snapshot.Snapshot, seen *World) *reach {
+	r := &reach{snap: snap, seen: seen, services: map[ServiceRef]*Service{}, ready: map[ServiceRef]int{}, since: map[ServiceRef]int64{}}
 	if seen == nil {
 		return r
 	}
@@ -27,7 +31,38 @@ func newReach(seen *World) *reach {
 	for _, b := range seen.Backends {
 		r.ready[ServiceRef{Namespace: b.Namespace, Name: b.Service}] += b.Ready
 	}
+	r.date()
 	return r
+}
+
+// date finds out since when each service is named.
+func (r *reach) date() {
+	named := func(s *ServiceRef, by *object.Object) {
+		if s == nil || by == nil || by.Created == 0 {
+			return
+		}
+		if at := r.since[*s]; at == 0 || by.Created < at {
+			r.since[*s] = by.Created
+		}
+	}
+	for n := range r.seen.Webhooks {
+		h := &r.seen.Webhooks[n]
+		named(h.Client.Service, r.snap.FindKind(configurations[h.Kind], "", h.Configuration))
+	}
+	for n := range r.seen.Definitions {
+		if d := &r.seen.Definitions[n]; d.Conversion != nil {
+			named(d.Conversion.Service, r.snap.FindKind(object.CRD, "", d.Ref.Name))
+		}
+	}
+	for n := range r.seen.APIServices {
+		named(r.seen.APIServices[n].Service, r.snap.FindKind(object.APIService, "", r.seen.APIServices[n].Name))
+	}
+}
+
+// configurations are the kinds in which webhooks stand.
+var configurations = map[string]object.Kind{
+	object.ValidatingWebhookConfiguration.Kind: object.ValidatingWebhookConfiguration,
+	object.MutatingWebhookConfiguration.Kind:   object.MutatingWebhookConfiguration,
 }
 
 // Unreachable is why nothing answers behind a service.
@@ -56,7 +91,8 @@ func (r *reach) down(s *ServiceRef) (Unreachable, bool) {
 	known := r.services[*s]
 	if known == nil {
 		u.Reason = reason.ServiceAbsent
-		return u, r.seen.Sight(Services, s.Namespace).Whole
+		return u, r.seen.Sight(Services, s.Namespace).Whole &&
+			r.snap.Unseen(object.Service, object.Service.Ref(s.Namespace, s.Name), r.since[*s]) == ""
 	}
 	u.Reason = reason.NoEndpoints
 	slices, legacy := r.seen.Sight(Slices, s.Namespace), r.seen.Sight(Endpoints, s.Namespace)

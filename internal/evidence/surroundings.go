@@ -41,7 +41,7 @@ func New(snap *snapshot.Snapshot, seen *World, now int64) *Surroundings {
 			break
 		}
 	}
-	s.reach, s.rights, s.programs = newReach(s.seen), newRights(s.seen), newPrograms(s.seen)
+	s.reach, s.rights, s.programs = newReach(snap, s.seen), newRights(s.seen), newPrograms(s.seen)
 	if s.seen == nil {
 		return s
 	}

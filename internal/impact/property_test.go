@@ -88,6 +88,30 @@ func TestPartDecides(t *testing.T) {
 	}
 }
 
+// TestPartOfWhatNobodyLooksAt: an owner of which nothing is known may let an object go that
+// was orphaned by another one, whether the collector has a reason to look at it or not. It
+// has in the whole, where another dependent makes it look for the first owner elsewhere.
+func TestPartOfWhatNobodyLooksAt(t *testing.T) {
+	const world = `networking.k8s.io/v1 IPAddress x owners=u0,example.org/v1:Unknown:y:y,u1
+rbac.authorization.k8s.io/v1 ClusterRole o0 uid=u0
+rbac.authorization.k8s.io/v1 ClusterRole o1 uid=u1
+`
+	for _, text := range []string{world, world + "apps/v1 ReplicaSet n/r owners=u0\n"} {
+		snap := parsed(t, text)
+		o := snap.FindKind(object.ClusterRole, "", "o1")
+		for _, part := range []*snapshot.Snapshot{snap, mapped(snap).Part(o)} {
+			result, err := plan.Simulate(t.Context(), part, plan.DeleteSeed(engine.OrphanPolicy, o.Ref), plan.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(result.Plan.Effects, func(e report.Effect) bool { return e.Object.Name == "x" })
+			if i < 0 || result.Plan.Effects[i].Outcome != report.Unknown {
+				t.Errorf("of %d objects: %+v", len(part.Objects), result.Plan.Effects)
+			}
+		}
+	}
+}
+
 // TestPolicyOfContainers: of a container that nobody refers to, everything else goes the
 // same way under every policy.
 func TestPolicyOfContainers(t *testing.T) {

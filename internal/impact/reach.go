@@ -43,9 +43,11 @@ type Map struct {
 	// those objects.
 	shared bool
 	twins  map[types.UID][]*object.Object
-	// unwatched are the owners of which the graph has only what references say: those of
-	// kinds that the collector does not watch, such as Events.
+	// unwatched are the objects of kinds that the collector does not watch, such as Events.
+	// For those that somebody refers to it asks again and again, and so for their owners:
+	// asking are these objects by the uids of their owners.
 	unwatched map[types.UID]*object.Object
+	asking    map[types.UID][]*object.Object
 }
 
 // place is where an object is, among those of its kind.
@@ -63,6 +65,7 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 		reserved: map[place][]*object.Object{}, leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
 		definitions: map[kind]*object.Object{}, nodes: map[string]bool{}, restless: map[*object.Object]bool{},
 		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
+		asking: map[types.UID][]*object.Object{},
 	}
 	for _, o := range snap.Objects {
 		m.enter(o)
@@ -75,8 +78,11 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 }
 
 func (m *Map) enter(o *object.Object) {
-	if id, ok := m.graph.Find(o.UID); ok && m.graph.Virtual(id) {
+	if id, ok := m.graph.Find(o.UID); !ok || m.graph.Virtual(id) {
 		m.unwatched[o.UID] = o
+		for _, ref := range o.Owners {
+			m.asking[ref.UID] = append(m.asking[ref.UID], o)
+		}
 	}
 	if o.Namespace != "" {
 		m.content[o.Namespace] = append(m.content[o.Namespace], o)
@@ -249,7 +255,7 @@ func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object 
 	if !r.Namespaced {
 		namespace = ""
 	}
-	preferred, ok := m.snap.Resources.Preferred(r.GroupResource())
+	preferred, ok := m.snap.Resources.Stored(r.GroupResource())
 	if !ok {
 		return nil
 	}
@@ -295,6 +301,7 @@ func (m *Map) dependents(o *object.Object) []*object.Object {
 	case o.Is(object.Node):
 		found = append(found, m.pods[o.Name]...)
 	}
+	found = append(found, m.asking[o.UID]...)
 	return append(found, m.followers[o]...)
 }
 
@@ -305,12 +312,11 @@ func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
 		return false
 	}
 	owner := m.graph.Identity(id)
-	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Group() != object.GroupOf(ref.APIVersion) ||
-		owner.Namespace != "" && owner.Namespace != o.Namespace {
+	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Namespace != "" && owner.Namespace != o.Namespace {
 		return false
 	}
 	r, err := m.snap.Resources.For(ref.APIVersion, ref.Kind)
-	return err == nil && r.GroupResource() == m.resource(owner)
+	return err == nil && object.Storage(r.GroupResource()) == object.Storage(m.resource(owner))
 }
 
 func (m *Map) resource(ref object.Ref) schema.GroupResource {

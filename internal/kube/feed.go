@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // State is how well a kind is known while it is followed.
@@ -88,7 +87,7 @@ func (f *Feed) Uncovered(ref object.Ref) (why string, uncovered bool) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k, ok := f.kinds[snapshot.Storage(r.GroupResource())]
+	k, ok := f.kinds[object.Storage(r.GroupResource())]
 	if !ok || k.State == Synced {
 		return "", false
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // Scope says how much of a cluster to look at; the zero value is all of it.
@@ -84,7 +83,7 @@ func (s Scope) places(rs *object.Resources) (places []Place, leftOut []object.Re
 
 func listable(rs *object.Resources, r object.Resource) bool {
 	gr := r.GroupResource()
-	if stored := snapshot.Storage(gr); stored != gr {
+	if stored := object.Storage(gr); stored != gr {
 		if _, ok := rs.Preferred(stored); ok {
 			return false
 		}

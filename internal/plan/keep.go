@@ -32,7 +32,7 @@ func (r *recorder) withheld(ref object.Ref, removes bool) error {
 	if r.keep == nil || r.actor != outcome.ActorCollector {
 		return nil
 	}
-	o, err := r.server.Get(context.Background(), ref)
+	o, err := r.server.Get(context.Background(), r.stored(ref))
 	if err != nil || o.UID != ref.UID {
 		return nil //nolint:nilerr // the write itself gets the same answer
 	}
@@ -70,9 +70,9 @@ func (s *simulation) writes() []Write {
 		}
 		switch rec.words.Text(step.verb) {
 		case verbDelete:
-			list = append(list, Write{Object: step.object.Ref, Deletes: true, Removes: true})
+			list = append(list, Write{Object: rec.stored(step.object.Ref), Deletes: true, Removes: true})
 		case verbPatch:
-			list = append(list, Write{Object: step.object.Ref, Removes: step.patch.Finalizers != nil, Patch: step.patch})
+			list = append(list, Write{Object: rec.stored(step.object.Ref), Removes: step.patch.Finalizers != nil, Patch: step.patch})
 		}
 	}
 	return list
@@ -88,6 +88,10 @@ func (r *Result) Withheld(q engine.Request) reason.Code {
 	}
 	if o == nil {
 		o = &object.Object{Ref: q.Ref}
+	}
+	if at := r.run.recorder.stored(o.Ref); at != o.Ref {
+		o = o.Clone()
+		o.Ref = at
 	}
 	return r.run.left.keep(r.run.options.Keep, o, q.Verb == engine.DeleteObject || q.Verb == engine.RemoveFinalizer)
 }

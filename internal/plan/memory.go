@@ -84,7 +84,7 @@ func (s *simulation) recollectionsOf(part *snapshot.Snapshot) recollections {
 // isAbsent reports whether an owner that is not there does not exist: one that may just
 // not have been seen is unknown anyway.
 func (s *simulation) isAbsent(ref object.OwnerReference, at object.Ref) bool {
-	r, err := s.recorder.Resource(ref.APIVersion, ref.Kind)
+	r, err := s.recorder.server.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
 		return s.snap.KnowsAllKinds()
 	}

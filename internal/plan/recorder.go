@@ -90,9 +90,18 @@ func (r *recorder) as(actor, reason string, do func()) {
 	r.actor, r.reason, r.attempt = was, why, attempt
 }
 
-// Resource maps a kind as the server does.
+// Resource maps a kind as the server does. One that does not map may be served all the
+// same, as another name of one that does.
 func (r *recorder) Resource(apiVersion, kind string) (object.Resource, error) {
-	return r.server.Resource(apiVersion, kind)
+	resource, err := r.server.Resource(apiVersion, kind)
+	if err == nil {
+		return resource, nil
+	}
+	if alike, ok := r.snap.Alike(apiVersion, kind); ok {
+		alike.Group, alike.Version = object.SplitAPIVersion(apiVersion)
+		return alike, nil
+	}
+	return resource, err
 }
 
 // Get reads as the server does. An object whose uid is not in the snapshot may be
@@ -109,6 +118,9 @@ func (r *recorder) Get(ctx context.Context, ref object.Ref) (*object.Object, err
 // read is a Get that is not written down.
 func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, error) {
 	o, err := r.server.Get(ctx, ref)
+	if unknown := (*object.UnknownKindError)(nil); errors.As(err, &unknown) {
+		return r.alike(ctx, ref, err)
+	}
 	if apierrors.IsNotFound(err) && r.mayBeServed(ref) {
 		err = &object.UncoveredError{Ref: ref, Why: "whether the kind is served is not in the snapshot"}
 	}
@@ -119,6 +131,22 @@ func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, er
 		o, err = nil, &object.UncoveredError{Ref: ref, Why: "the object of that name has no uid in the snapshot"}
 	}
 	return o, err
+}
+
+// alike is the object of a kind that does not map, under a name of it that does: as long as
+// it is there, what refers to it stays whether the kind is served or not.
+func (r *recorder) alike(ctx context.Context, ref object.Ref, unknown error) (*object.Object, error) {
+	resource, ok := r.snap.Alike(ref.APIVersion, ref.Kind)
+	if !ok {
+		return nil, unknown
+	}
+	at := ref
+	at.APIVersion, at.Kind = resource.APIVersion(), resource.Kind
+	o, err := r.server.Get(ctx, at)
+	if err != nil || o.UID != ref.UID || o.WaitingForDependents() {
+		return nil, unknown
+	}
+	return o, nil
 }
 
 // unrecorded is a recorder whose reads are not written down.
@@ -176,12 +204,26 @@ func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) er
 	return err
 }
 
+// stored is an object as the snapshot names it. One that nobody watches goes by the name
+// that a reference has for it.
+func (r *recorder) stored(ref object.Ref) object.Ref {
+	resource, err := r.server.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return ref
+	}
+	if at, ok := r.snap.Resources.Stored(resource.GroupResource()); ok {
+		ref.APIVersion, ref.Kind = at.APIVersion(), at.Kind
+	}
+	return ref
+}
+
 // note keeps the answer to a write of the collector that it will only try again: not
 // one that says that the object is another one by now, or gone.
 func (r *recorder) note(ref object.Ref, err error) {
 	if r.actor != outcome.ActorCollector {
 		return
 	}
+	ref = r.stored(ref)
 	var status apierrors.APIStatus
 	if err == nil || !errors.As(err, &status) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		delete(r.refused, ref)

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
@@ -33,7 +34,7 @@ type place struct {
 func CoversEverything() *Coverage { return &Coverage{everything: true} }
 
 func (c *Coverage) at(gr schema.GroupResource) *place {
-	gr = Storage(gr)
+	gr = object.Storage(gr)
 	p := c.places[gr]
 	if p == nil {
 		if c.places == nil {
@@ -107,7 +108,7 @@ func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
 	if c.everything {
 		return true
 	}
-	p := c.places[Storage(gr)]
+	p := c.places[object.Storage(gr)]
 	if p == nil {
 		return false
 	}
@@ -126,7 +127,7 @@ func (c *Coverage) covers(gr schema.GroupResource, namespace string) bool {
 
 // touched reports whether anything of the resource is covered.
 func (c *Coverage) touched(gr schema.GroupResource) bool {
-	p := c.places[Storage(gr)]
+	p := c.places[object.Storage(gr)]
 	if p == nil {
 		return false
 	}
@@ -147,7 +148,7 @@ func (c *Coverage) touched(gr schema.GroupResource) bool {
 // singly reports whether what is known of a resource differs from namespace to
 // namespace.
 func (c *Coverage) singly(gr schema.GroupResource) bool {
-	p := c.places[Storage(gr)]
+	p := c.places[object.Storage(gr)]
 	if p == nil {
 		return false
 	}
@@ -161,7 +162,7 @@ func (c *Coverage) alone(gr schema.GroupResource) bool { return c.failed(gr, oth
 
 // failed reports whether a list of the resource in the namespace is known to have failed.
 func (c *Coverage) failed(gr schema.GroupResource, namespace string) bool {
-	p := c.places[Storage(gr)]
+	p := c.places[object.Storage(gr)]
 	if p == nil {
 		return false
 	}
@@ -174,7 +175,7 @@ func (c *Coverage) why(gr schema.GroupResource, namespace string) string {
 	if c.covers(gr, namespace) {
 		return ""
 	}
-	p := c.places[Storage(gr)]
+	p := c.places[object.Storage(gr)]
 	if p != nil {
 		if text, ok := p.failures[""]; ok {
 			return text

@@ -1,7 +1,8 @@
 package snapshot
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -10,6 +11,9 @@ import (
 // A dump is not one moment: its lists are read one after the other, while the cluster goes
 // on. An owner that was made after its kind was listed is not in the dump, or an older
 // object of its name is, and what it owns may be in a later list.
+
+// meanwhile is why an object that was not seen may exist.
+const meanwhile = "it may have been created while the dump was taken"
 
 // dumpSeconds is how long a dump may take from the first list to the last.
 const dumpSeconds = 10 * 60
@@ -21,6 +25,15 @@ func (s *Snapshot) Doubt(uid types.UID) string {
 		return ""
 	}
 	return s.doubts[uid]
+}
+
+// Successors are the uids of owners that may exist under the name of an object, of which the
+// snapshot has an older copy then: who deletes the object by its name deletes that owner.
+func (s *Snapshot) Successors(of object.Ref) []types.UID {
+	if s.missingIsAbsent {
+		return nil
+	}
+	return s.successors[of]
 }
 
 // doubt finds the owners that may have been made while the dump was taken; latest is a time
@@ -39,67 +52,49 @@ func (s *Snapshot) doubt(latest int64) {
 			}
 		}
 	}
-	d := &doubting{Snapshot: s, began: latest - dumpSeconds}
-	s.doubts = map[types.UID]string{}
+	d := momentsOf(s, latest-dumpSeconds)
+	s.moments = d
+	s.doubts, s.successors = map[types.UID]string{}, map[object.Ref][]types.UID{}
 	for uid, o := range oldest {
 		for _, ref := range o.Owners {
-			if why := d.why(o, ref); ref.UID == uid && why != "" {
+			if ref.UID != uid {
+				continue
+			}
+			why, older := d.why(o, ref)
+			if why != "" {
 				s.doubts[uid] = why
+			}
+			if older != nil {
+				s.successors[older.Ref] = append(s.successors[older.Ref], uid)
 			}
 		}
 	}
+	for _, uids := range s.successors {
+		slices.Sort(uids)
+	}
 }
 
-type doubting struct {
-	*Snapshot
-	// began is when the dump was begun at the earliest.
-	began int64
-	// newest is when the youngest object of a list was made.
-	newest map[listed]int64
-}
-
-type listed struct {
-	resource  schema.GroupResource
-	namespace string
-}
-
-// why is why an owner that was not seen may exist.
-func (d *doubting) why(o *object.Object, ref object.OwnerReference) string {
+// why is why an owner that was not seen may exist, with the older object that has its name.
+func (d *moments) why(o *object.Object, ref object.OwnerReference) (why string, older *object.Object) {
 	r, err := d.Resources.For(ref.APIVersion, ref.Kind)
 	if err != nil {
-		return ""
+		return "", nil
 	}
-	at := object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: ref.Name}
+	at := object.Ref{Name: ref.Name}
 	if r.Namespaced {
 		at.Namespace = o.Namespace
 	}
-	if preferred, ok := d.Resources.Preferred(r.GroupResource()); ok {
-		at.APIVersion, at.Kind = preferred.APIVersion(), preferred.Kind
-	}
-	if o.Created < max(d.began, d.youngest(listed{r.GroupResource(), at.Namespace})) {
-		return "" // the owner was there before its kind was listed, and no longer then
+	stored := d.canonicalOf(typeName{ref.APIVersion, ref.Kind})
+	at.APIVersion, at.Kind = stored.apiVersion, stored.kind
+	if !d.after(listed{stored.resource.GroupResource(), at.Namespace}, o.Created) {
+		return "", nil // the owner was there before its kind was listed, and no longer then
 	}
 	switch other := d.Find(at.APIVersion, at.Kind, at.Namespace, at.Name); {
 	case other == nil:
-		return "it may have been created while the dump was taken"
+		return meanwhile, nil
 	case other.Created > o.Created:
-		return "" // it has taken the name since then
+		return "", nil // it has taken the name since then
 	default:
-		return "the dump has another object of that name, possibly an older copy"
+		return "the dump has another object of that name, possibly an older copy", other
 	}
-}
-
-// youngest is when the youngest object of a list was made: the list was read then or later, and
-// times are whole seconds.
-func (d *doubting) youngest(l listed) int64 {
-	if d.newest == nil {
-		d.newest = map[listed]int64{}
-		for _, o := range d.Objects {
-			if r, err := d.Resources.For(o.APIVersion, o.Kind); err == nil {
-				at := listed{r.GroupResource(), o.Namespace}
-				d.newest[at] = max(d.newest[at], o.Created)
-			}
-		}
-	}
-	return d.newest[l]
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -23,6 +24,7 @@ func TestDoubt(t *testing.T) {
 		return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"shop","uid":%q,"creationTimestamp":%s,`+
 			`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"owner"}]}}`, name, name, created)
 	}
+	former := func(object string) string { return strings.ReplaceAll(object, "apps/v1", "extensions/v1beta1") }
 	quoted := func(s string) string { return `"` + s + `"` }
 	const copied, late = "the dump has another object of that name, possibly an older copy", "it may have been created while the dump was taken"
 	for _, tt := range []struct {
@@ -36,6 +38,8 @@ func TestDoubt(t *testing.T) {
 		{"another one, older", []string{node, rs("web", "other", early), pod("a", quoted(now))}, copied},
 		{"another one, of the same second", []string{node, rs("web", "other", now), pod("a", quoted(now))}, copied},
 		{"another one, older than one of two dependents", []string{node, rs("web", "other", "2026-05-01T11:00:00Z"), pod("a", quoted(now)), pod("b", quoted(early))}, ""},
+		{"another one, younger, in a group of before", []string{node, former(rs("web", "other", now)), pod("a", quoted(early))}, ""},
+		{"another one, older, named by a group of before", []string{node, former(rs("db", "db", early)), rs("web", "other", early), former(pod("a", quoted(now)))}, copied},
 		{"none, long ago", []string{node, pod("a", quoted(early))}, ""},
 		{"none, just now", []string{node, pod("a", quoted(now))}, late},
 		{"none, and the list is younger", []string{node, rs("db", "db", "2026-05-01T11:59:01Z"), pod("a", quoted(now))}, ""},

@@ -215,7 +215,7 @@ func (k *storedKind) resource() schema.GroupResource {
 			gr.Group = r.Group
 		}
 	}
-	return Storage(gr)
+	return object.Storage(gr)
 }
 
 // take are the objects in the version that is served, whatever the one that they are stored in.

@@ -165,10 +165,10 @@ func (j *judge) partial(s *sighting) {
 // agrees reports whether a list holds nothing but the resource, and nothing but the
 // namespace, that its path names.
 func (j *judge) agrees(s *sighting, named object.Resource) bool {
-	want := Storage(named.GroupResource())
+	want := object.Storage(named.GroupResource())
 	for _, at := range s.shown {
 		r, ok := j.resource(at.typeName)
-		kindFits := ok && Storage(r.GroupResource()) == want
+		kindFits := ok && object.Storage(r.GroupResource()) == want
 		placeFits := s.scope != inNamespace || at.namespace == s.namespace
 		if !kindFits || !placeFits {
 			j.misnamed(s, at)
@@ -212,7 +212,7 @@ func (j *judge) named(l location) (object.Resource, bool) {
 	}
 	if l.grouped {
 		gr := schema.GroupResource{Group: l.group, Resource: l.resource}
-		for _, candidate := range []schema.GroupResource{gr, Storage(gr)} {
+		for _, candidate := range []schema.GroupResource{gr, object.Storage(gr)} {
 			if r, ok := j.resources.Preferred(candidate); ok {
 				return r, true
 			}
@@ -223,7 +223,7 @@ func (j *judge) named(l location) (object.Resource, bool) {
 		return object.Resource{Group: l.group, Name: l.resource, Namespaced: l.scope != inCluster}, true
 	}
 	if r, ok := builtinNames().resource(l); ok {
-		if p, ok := j.resources.Preferred(Storage(r.GroupResource())); ok {
+		if p, ok := j.resources.Preferred(object.Storage(r.GroupResource())); ok {
 			return p, true
 		}
 		return r, true

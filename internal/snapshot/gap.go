@@ -69,7 +69,7 @@ func (s *Snapshot) gapsOf() []Gap {
 			continue
 		}
 		gr := r.GroupResource()
-		if stored := Storage(gr); stored != gr {
+		if stored := object.Storage(gr); stored != gr {
 			if _, ok := s.Resources.Preferred(stored); ok {
 				continue
 			}

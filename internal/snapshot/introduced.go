@@ -110,7 +110,7 @@ func (s server) mayServe(r object.Resource) bool {
 }
 
 // served leaves out the resources of the built-in table that the server of a dump cannot
-// serve, where the dump shows no object of them.
+// serve, where the dump shows no object of them, and adds the older versions that it names.
 func (s server) served(rs *object.Resources, seen map[typeName]*kindSeen) *object.Resources {
 	shown := map[typeName]bool{} // groups and kinds
 	for name := range seen {
@@ -120,6 +120,11 @@ func (s server) served(rs *object.Resources, seen map[typeName]*kindSeen) *objec
 	for _, r := range rs.All() {
 		if r.Custom || r.Guessed || shown[typeName{r.Group, strings.ToLower(r.Kind)}] || s.mayServe(r) {
 			served.Add(r)
+		}
+	}
+	for _, o := range olderVersions {
+		if _, err := served.For(o.apiVersion, o.kind); err != nil && s.versions[o.apiVersion] {
+			served.Add(o.resource())
 		}
 	}
 	return served

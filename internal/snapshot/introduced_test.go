@@ -79,8 +79,9 @@ func TestIntroduced(t *testing.T) {
 				t.Errorf("%s: %s is missing", gr, v)
 			}
 		}
-		for old, stored := range moved {
-			if stored == gr {
+		for _, o := range olderVersions {
+			old := schema.GroupResource{Group: object.GroupOf(o.apiVersion), Resource: o.name}
+			if old != gr && object.Storage(old) == gr {
 				t.Errorf("%s had another name, %s, under which it may be older", gr, old)
 			}
 		}

@@ -79,10 +79,8 @@ func (s *Snapshot) canonicalOf(name typeName) *canonical {
 	if err != nil || !r.Served() {
 		return &canonical{typeName: name, resource: object.Resource{Kind: name.kind, Name: strings.ToLower(name.kind), Group: object.GroupOf(name.apiVersion)}}
 	}
-	if stored, ok := s.Resources.Preferred(Storage(r.GroupResource())); ok {
+	if stored, ok := s.Resources.Stored(r.GroupResource()); ok {
 		r = stored
-	} else if preferred, ok := s.Resources.Preferred(r.GroupResource()); ok {
-		r = preferred
 	}
 	return &canonical{typeName: typeName{r.APIVersion(), r.Kind}, resource: r}
 }

@@ -153,8 +153,7 @@ func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) objec
 	if older {
 		for _, o := range olderVersions {
 			if o.apiVersion == name.apiVersion && strings.EqualFold(o.kind, name.kind) {
-				return object.Resource{Group: group, Version: v, Name: o.name, Kind: o.kind,
-					Namespaced: o.namespaced, Verbs: object.AllVerbs, Guessed: true}
+				return o.resource()
 			}
 		}
 	}

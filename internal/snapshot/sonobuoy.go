@@ -114,7 +114,7 @@ func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 			if groupsFound[s.resource] == nil {
 				groupsFound[s.resource] = map[schema.GroupResource]bool{}
 			}
-			groupsFound[s.resource][Storage(r.GroupResource())] = true
+			groupsFound[s.resource][object.Storage(r.GroupResource())] = true
 		}
 	}
 	if slices.Contains(run.asked, question{definitionsResource.Resource, ""}) {
@@ -180,7 +180,7 @@ func (j *judge) asked(q question, found map[schema.GroupResource]bool, known boo
 		return schema.GroupResource{}, false
 	default:
 		for _, r := range j.resources.All() {
-			if gr := Storage(r.GroupResource()); r.Name == plural && !slices.Contains(candidates, gr) {
+			if gr := object.Storage(r.GroupResource()); r.Name == plural && !slices.Contains(candidates, gr) {
 				candidates = append(candidates, gr)
 			}
 		}

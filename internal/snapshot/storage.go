@@ -1,33 +1,18 @@
 package snapshot
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
-
-// moved maps a group-resource to the one that holds its objects now. The old
-// name is a second view on the same storage.
-var moved = map[schema.GroupResource]schema.GroupResource{
-	{Group: "extensions", Resource: "daemonsets"}:          {Group: "apps", Resource: "daemonsets"},
-	{Group: "extensions", Resource: "deployments"}:         {Group: "apps", Resource: "deployments"},
-	{Group: "extensions", Resource: "replicasets"}:         {Group: "apps", Resource: "replicasets"},
-	{Group: "extensions", Resource: "ingresses"}:           {Group: "networking.k8s.io", Resource: "ingresses"},
-	{Group: "extensions", Resource: "networkpolicies"}:     {Group: "networking.k8s.io", Resource: "networkpolicies"},
-	{Group: "extensions", Resource: "podsecuritypolicies"}: {Group: "policy", Resource: "podsecuritypolicies"},
-	{Group: "events.k8s.io", Resource: "events"}:           {Group: "", Resource: "events"},
-}
-
-// Storage names the storage behind a group-resource: the resource itself unless
-// it is an old name for another one.
-func Storage(gr schema.GroupResource) schema.GroupResource {
-	if to, ok := moved[gr]; ok {
-		return to
-	}
-	return gr
-}
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
 // olderVersion is a version of a built-in resource that releases before 1.36
 // served.
 type olderVersion struct {
 	apiVersion, name, kind string
 	namespaced             bool
+}
+
+func (o olderVersion) resource() object.Resource {
+	group, version := object.SplitAPIVersion(o.apiVersion)
+	return object.Resource{Group: group, Version: version, Name: o.name, Kind: o.kind,
+		Namespaced: o.namespaced, Verbs: object.AllVerbs, Guessed: true}
 }
 
 // olderVersions are the versions that dumps of older clusters show. They are

@@ -12,6 +12,15 @@ type Coverage interface {
 	Why(r object.Resource, namespace string) string
 }
 
+// Moments is a Coverage whose resources were not all read at the same time.
+type Moments interface {
+	// Unseen is why an object of a kind that is covered may exist though it was not seen: it
+	// was there at a time, in seconds since 1970. It is empty if it does not.
+	Unseen(k object.Kind, ref object.Ref, at int64) string
+	// UnseenNode is the same of a node, by the pods that are on it.
+	UnseenNode(name string) string
+}
+
 // Discovery is a Coverage that knows of what a server names and what it serves, which
 // are not always the same.
 type Discovery interface {
@@ -35,3 +44,16 @@ func orComplete(c Coverage) Coverage {
 	}
 	return c
 }
+
+// momentsOf is what a coverage says of time; nothing, if it is of one moment.
+func momentsOf(c Coverage) Moments {
+	if m, ok := c.(Moments); ok {
+		return m
+	}
+	return oneMoment{}
+}
+
+type oneMoment struct{}
+
+func (oneMoment) Unseen(object.Kind, object.Ref, int64) string { return "" }
+func (oneMoment) UnseenNode(string) string                     { return "" }

@@ -84,12 +84,20 @@ func (d *devices) users(w World, claim *object.Object) (users []*object.Object, 
 			continue
 		}
 		i := slices.IndexFunc(there, func(o *object.Object) bool { return o.Name == r.Name })
+		named := i >= 0
+		if named && there[i].UID != r.UID {
+			i = -1
+		}
+		missing := ""
+		if i < 0 && !d.seen[r.UID] {
+			missing = d.missing(claim, r, named)
+		}
 		switch {
-		case i < 0 && !d.seen[r.UID] && !d.coverage.Covers(object.Pod.Resource(), claim.Namespace):
+		case missing != "":
 			if why.Reason == "" {
-				why = Wait{Reason: NotCovered, Resource: object.Pod.Resource(), Why: d.coverage.Why(object.Pod.Resource(), claim.Namespace)}
+				why = Wait{Reason: NotCovered, Resource: object.Pod.Resource(), Why: missing}
 			}
-		case i < 0 || there[i].UID != r.UID:
+		case i < 0:
 		case podDone(there[i]):
 		default:
 			d.seen[r.UID] = true
@@ -97,6 +105,17 @@ func (d *devices) users(w World, claim *object.Object) (users []*object.Object, 
 		}
 	}
 	return users, why
+}
+
+// missing is why the pod of a reservation may exist though it is not there; named tells that
+// another one has its name.
+func (d *devices) missing(claim *object.Object, r object.Reservation, named bool) string {
+	if !named && !d.coverage.Covers(object.Pod.Resource(), claim.Namespace) {
+		return d.coverage.Why(object.Pod.Resource(), claim.Namespace)
+	}
+	ref := object.Pod.Ref(claim.Namespace, r.Name)
+	ref.UID = r.UID
+	return momentsOf(d.coverage).Unseen(object.Pod, ref, claim.DeletionTimestamp())
 }
 
 // podDone reports whether a pod will not run any more.

@@ -96,10 +96,14 @@ func (j *jobs) counted(p *pass, pod *object.Object, there map[types.UID]*object.
 	}
 	job := there[ref.UID]
 	if job == nil {
-		if j.seen[ref.UID] || j.coverage.Covers(object.Job.Resource(), pod.Namespace) {
+		if j.seen[ref.UID] {
 			return true
 		}
-		return wait(Wait{Reason: NotCovered, Resource: object.Job.Resource(), Why: j.coverage.Why(object.Job.Resource(), pod.Namespace)})
+		why := j.coverage.Why(object.Job.Resource(), pod.Namespace)
+		if j.coverage.Covers(object.Job.Resource(), pod.Namespace) {
+			why = momentsOf(j.coverage).Unseen(object.Job, ref.In(pod.Namespace), pod.Created)
+		}
+		return why == "" || wait(Wait{Reason: NotCovered, Resource: object.Job.Resource(), Why: why})
 	}
 	facts := job.Job()
 	switch {

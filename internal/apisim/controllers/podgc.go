@@ -19,7 +19,8 @@ const PodGCAssumption = "the node stays away for longer than the 40 seconds that
 //
 // A node counts as missing when other nodes are in the world. A pod that nobody
 // has asked to delete is removed only where the coverage makes the nodes in the
-// world all there are; a nil coverage stands for a world that is complete. A pod that it
+// world all there are, and all there were when the pods were seen; a nil coverage stands
+// for a world that is complete. A pod that it
 // is known not to have removed stays; a nil health knows of none.
 //
 // Upstream: pkg/controller/podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating.
@@ -42,9 +43,9 @@ func (g *podGC) Waiting() []Wait  { return g.waits }
 func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, PodGCName)
 	nodes := nodesOf(w)
-	all := g.coverage.Covers(object.Node.Resource(), "")
+	all, moments := g.coverage.Covers(object.Node.Resource(), ""), momentsOf(g.coverage)
 	alone := func(pod *object.Object) bool {
-		return pod.BeingDeleted() && nodes.misses(pod) || all && nodes.lost(pod)
+		return pod.BeingDeleted() && nodes.misses(pod) || all && nodes.lost(pod) && moments.UnseenNode(pod.Pod().NodeName) == ""
 	}
 	for _, pod := range podsThat(w, alone) {
 		if ctx.Err() != nil {

@@ -31,6 +31,18 @@ func (p *pass) uncovered(c Coverage, of object.Ref, r object.Resource, namespace
 	return true
 }
 
+// unseen is uncovered for one object that was there at a time, in seconds since 1970.
+func (p *pass) unseen(c Coverage, of object.Ref, k object.Kind, ref object.Ref, at int64) bool {
+	if p.uncovered(c, of, k.Resource(), ref.Namespace) {
+		return true
+	}
+	why := momentsOf(c).Unseen(k, ref, at)
+	if why != "" {
+		p.wait(Wait{Object: of, Reason: NotCovered, Resource: k.Resource(), Why: why})
+	}
+	return why != ""
+}
+
 // few lists the first names.
 func few(objects []*object.Object) string {
 	const most = 3

@@ -78,13 +78,22 @@ func (t *tokens) gone(p *pass, token, account *object.Object) bool {
 	case t.seen[token.UID]:
 		return true
 	case account == nil:
-		return !p.uncovered(t.coverage, token.Ref, object.ServiceAccount.Resource(), token.Namespace)
+		return !p.unseen(t.coverage, token.Ref, object.ServiceAccount, accountOf(token), token.Created)
+	case account.Created != 0 && account.Created == token.Created:
+		return !p.unseen(t.coverage, token.Ref, object.ServiceAccount, accountOf(token), token.Created)
 	case account.Created != 0 && account.Created < token.Created:
 		p.wait(Wait{Object: token.Ref, Reason: NotShown, Resource: object.ServiceAccount.Resource(), Why: "does not show the account that it names beside it: the one of that name is older"})
 		return false
 	default:
 		return true
 	}
+}
+
+// accountOf is the account that a token names.
+func accountOf(token *object.Object) object.Ref {
+	ref := object.ServiceAccount.Ref(token.Namespace, token.Token().Account)
+	ref.UID = token.Token().AccountUID
+	return ref
 }
 
 // delete deletes a Secret that is known to be a token.

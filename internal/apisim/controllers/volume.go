@@ -75,12 +75,18 @@ func (v *volumes) unbound(p *pass, volume *object.Object, there map[coordinates]
 	claim := there[coordinates{facts.ClaimNamespace, facts.ClaimName}]
 	switch {
 	case claim == nil:
-		return !p.uncovered(v.coverage, volume.Ref, object.PVC.Resource(), facts.ClaimNamespace)
+		return !p.unseen(v.coverage, volume.Ref, object.PVC, claimRef(facts), volume.DeletionTimestamp())
 	case facts.ClaimUID != claim.UID:
 		return notShown("whether its PVC is the one of that name")
 	}
 	p.wait(remaining(volume.Ref, VolumeBound, object.PVC.Resource(), []*object.Object{claim}))
 	return false
+}
+
+func claimRef(facts *object.PVFacts) object.Ref {
+	ref := object.PVC.Ref(facts.ClaimNamespace, facts.ClaimName)
+	ref.UID = facts.ClaimUID
+	return ref
 }
 
 // coordinates name an object among those of one resource.

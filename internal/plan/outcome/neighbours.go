@@ -26,6 +26,7 @@ type Neighbours struct {
 var (
 	_ controllers.Coverage  = (*Neighbours)(nil)
 	_ controllers.Discovery = (*Neighbours)(nil)
+	_ controllers.Moments   = (*Neighbours)(nil)
 	_ controllers.Health    = (*Neighbours)(nil)
 )
 

@@ -204,6 +204,10 @@ func (j *Judge) judgeChanged(out *Outcome) {
 		return
 	}
 	out.Removed = j.removedReferences(tr)
+	if open := j.openSinceOrphaned(tr); open != nil {
+		out.Result, out.Reason, out.Because, out.Detail = open.Result, open.Reason, open.Because, open.Detail
+		return
+	}
 	if tr.orphanedBy != nil && slices.ContainsFunc(out.Removed, func(r object.Ref) bool { return r.UID == tr.orphanedBy.UID }) {
 		out.Result, out.Reason = report.Orphaned, reason.OrphanDependents.String()
 		out.Because = []object.Ref{tr.orphanedBy.Ref}
@@ -217,6 +221,16 @@ func (j *Judge) judgeChanged(out *Outcome) {
 	if len(out.Removed) == 0 {
 		out.Result, out.Reason = report.Kept, d.Reason.String()
 	}
+}
+
+// openSinceOrphaned asks about an object that lost a reference to its owner, and that the
+// collector has not looked at since: another owner of which nothing is known may let it go
+// as soon as it does. It is nil if nothing is open.
+func (j *Judge) openSinceOrphaned(tr *Track) *Outcome {
+	if tr.orphanedBy == nil || len(tr.Last.Owners) == 0 {
+		return nil
+	}
+	return j.lookUp(tr.Last)
 }
 
 // judgeConsidered is an object that the collector looked at and left as it was.

@@ -57,8 +57,8 @@ func (j *Judge) nameless(ref object.OwnerReference, namespace string) bool {
 	if err != nil {
 		return false
 	}
-	if preferred, ok := j.Snap.Resources.Preferred(r.GroupResource()); ok {
-		r = preferred
+	if stored, ok := j.Snap.Resources.Stored(r.GroupResource()); ok {
+		r = stored
 	}
 	if !r.Namespaced {
 		namespace = ""

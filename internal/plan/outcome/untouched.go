@@ -55,9 +55,12 @@ func (j *Judge) addUnresolved(all Outcomes) {
 }
 
 // lookUp asks the engine about an object that it was not going to look at;
-// nil if it can be decided after all.
+// nil if it can be decided after all, or if nobody watches it.
 func (j *Judge) lookUp(o *object.Object) *Outcome {
-	a, _ := j.Collector.Inspect(o.UID)
+	a, ok := j.Collector.Inspect(o.UID)
+	if !ok {
+		return nil
+	}
 	d := j.Collector.Decide(engine.Lookup(context.Background(), j.Lookups, j.Rules, a))
 	out := &Outcome{Track: &Track{First: o, Last: o, Decision: judgementOf(d, AfterSeed)}}
 	if j.judgeConsidered(out); out.Result != report.Unknown {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -78,9 +79,67 @@ func TestDumpOfSeveralMoments(t *testing.T) {
 	t.Logf("%d objects would have been called garbage", wrong)
 }
 
+// TestDumpOfSeveralMomentsOfOthers: the same of what is deleted without an owner: between two
+// lists a node comes with its pods, and an account with its token. Nothing of them goes, in
+// 60 dumps.
+func TestDumpOfSeveralMomentsOfOthers(t *testing.T) {
+	apply(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: others}\n---\napiVersion: v1\nkind: Node\nmetadata: {name: first}\n---\n"+
+		"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: first, namespace: others}\n")
+	const nodes, accounts, in = "/api/v1/nodes", "/api/v1/namespaces/others/serviceaccounts", "/api/v1/namespaces/others/"
+	wrong := 0
+	for n := range 60 {
+		dir, name := t.TempDir(), fmt.Sprintf("x%d", n)
+		for i, path := range []string{nodes, accounts, in + "pods", in + "secrets"} {
+			list, err := plane.Do(t.Context(), "GET", path, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.json", i)), list, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if path == accounts {
+				apply(t, "apiVersion: v1\nkind: Node\nmetadata: {name: "+name+"}\n")
+				uid := post(t, accounts, name, "", "")
+				apply(t, "apiVersion: v1\nkind: Pod\nmetadata: {name: "+name+", namespace: others}\nspec: {nodeName: "+name+", serviceAccountName: "+name+
+					", automountServiceAccountToken: false, containers: [{name: c, image: i}]}\n---\n"+
+					"apiVersion: v1\nkind: Secret\ntype: kubernetes.io/service-account-token\nmetadata: {name: "+name+", namespace: others, annotations: {kubernetes.io/service-account.name: "+name+
+					", kubernetes.io/service-account.uid: "+uid+"}}\n")
+			}
+		}
+		if names := gone(t, dir, false); len(names) > 0 {
+			t.Errorf("deleted, though the node or the account is there: %v", names)
+		}
+		wrong += len(gone(t, dir, true))
+	}
+	if wrong < 60 {
+		t.Errorf("only %d objects would have been called deleted, so little was tried", wrong)
+	}
+	t.Logf("%d objects would have been called deleted", wrong)
+}
+
+// gone are the names of all that a collection of a dump deletes.
+func gone(t *testing.T, dir string, missingIsAbsent bool) (names []string) {
+	t.Helper()
+	for _, o := range collected(t, dir, missingIsAbsent) {
+		names = append(names, o.Kind+" "+o.Name)
+	}
+	return names
+}
+
 // deleted are the objects that a collection of a dump would delete, and that have an owner
 // which exists.
-func deleted(t *testing.T, dir string, lives map[string]bool, missingIsAbsent bool) []string {
+func deleted(t *testing.T, dir string, lives map[string]bool, missingIsAbsent bool) (names []string) {
+	t.Helper()
+	for _, o := range collected(t, dir, missingIsAbsent) {
+		if len(o.Owners) > 0 && lives[string(o.Owners[0].UID)] {
+			names = append(names, o.Name)
+		}
+	}
+	return names
+}
+
+// collected are the objects that a collection of a dump deletes.
+func collected(t *testing.T, dir string, missingIsAbsent bool) (list []*object.Object) {
 	t.Helper()
 	snap, err := snapshot.ReadFiles([]string{dir}, snapshot.Options{TreatMissingAsAbsent: missingIsAbsent})
 	if err != nil {
@@ -90,11 +149,9 @@ func deleted(t *testing.T, dir string, lives map[string]bool, missingIsAbsent bo
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []string
 	for _, e := range result.Plan.Effects {
-		o := snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
-		if e.Outcome == report.Deleted && len(o.Owners) > 0 && lives[string(o.Owners[0].UID)] {
-			list = append(list, o.Name)
+		if e.Outcome == report.Deleted {
+			list = append(list, snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name))
 		}
 	}
 	return list

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/policy"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -71,7 +70,7 @@ func TestRights(t *testing.T) {
 		if name == "events" {
 			continue // no owner is one; of those that matter the evidence says it, see above
 		}
-		if listed := one.Verbs.Has(object.List | object.Delete); listed && snapshot.Storage(one.GroupResource()) == one.GroupResource() && !slices.Contains(gaps, name) {
+		if listed := one.Verbs.Has(object.List | object.Delete); listed && object.Storage(one.GroupResource()) == one.GroupResource() && !slices.Contains(gaps, name) {
 			t.Errorf("without permissions %s is no gap", name)
 		}
 	}

@@ -1,0 +1,24 @@
+package snapshot
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Alike is the resource that holds the objects of a kind which does not map, if that kind is
+// served at all: another version of it, or the one in the group that it has moved to. It
+// has none where all kinds are known.
+func (s *Snapshot) Alike(apiVersion, kind string) (object.Resource, bool) {
+	if s.KnowsAllKinds() {
+		return object.Resource{}, false
+	}
+	group := object.GroupOf(apiVersion)
+	for _, r := range s.Resources.All() {
+		to := object.Storage(r.GroupResource())
+		if r.Kind == kind && r.Served() && object.Storage(schema.GroupResource{Group: group, Resource: r.Name}) == to {
+			return s.canonicalOf(typeName{r.APIVersion(), r.Kind}).resource, true
+		}
+	}
+	return object.Resource{}, false
+}
