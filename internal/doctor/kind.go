@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -61,29 +60,15 @@ const firstBounded = 32
 
 // atRestart says what a kind that cannot be listed does to a collector that starts.
 func (e *examiner) atRestart() string {
-	minor, ok := minorOf(e.now.snap.Source.KubernetesVersion)
+	minor, known := e.now.snap.Version().Minor()
 	switch {
-	case !ok:
+	case !known:
 		return "a collector that starts now is blind for it, and before Kubernetes 1.32 does not start at all"
 	case minor < firstBounded:
 		return "a collector that starts now does not start at all"
 	default:
 		return "a collector that starts now is blind for it"
 	}
-}
-
-// minorOf is 36 for v1.36.3.
-func minorOf(version string) (int, bool) {
-	parts := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
-	if len(parts) < 2 || parts[0] != "1" {
-		return 0, false
-	}
-	digits := parts[1]
-	if i := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-		digits = digits[:i]
-	}
-	minor, err := strconv.Atoi(digits)
-	return minor, err == nil
 }
 
 // unwatched names kinds without the verbs that the collector needs, where that matters:

@@ -270,6 +270,9 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if at := r.taken(); r.source.TakenAt == "" && at > 0 {
 		r.source.TakenAt = time.Unix(at, 0).UTC().Format(time.RFC3339)
 	}
+	if bounds := boundsOf(r.kubelets, r.documents.groupVersions()); r.source.KubernetesVersion == "" && len(bounds.From) > 0 {
+		r.source.VersionBounds = bounds
+	}
 	s := &Snapshot{Objects: r.objects, Resources: resources, Source: r.source, Problems: r.problems, coverage: coverage}
 	if err := s.settle(); err != nil {
 		return nil, err

@@ -91,9 +91,11 @@ type reader struct {
 	// moment is the latest time at which something was written, in seconds since 1970; 0
 	// if nothing says so.
 	moment int64
-	passed passed
-	runs   []*sonobuoyRun
-	stored []*Snapshot
+	// kubelets are the versions that the Nodes say.
+	kubelets kubelets
+	passed   passed
+	runs     []*sonobuoyRun
+	stored   []*Snapshot
 	// readBack counts the objects of stored.
 	readBack int
 	// revisionRead tells that the revision of the options was read of some input.
@@ -178,7 +180,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 			options.Namespace = ""
 		}
 	}
-	h := manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign, Moment: r.at, Wants: r.options.Wants}
+	h := manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign, Moment: r.at, Kubelet: r.kubelets.add, Wants: r.options.Wants}
 	if r.options.Raw != nil {
 		h.Raw = r.raw
 	}

@@ -44,6 +44,9 @@ type Source struct {
 	Files []string
 	// KubernetesVersion is the server's gitVersion; empty when no file says it.
 	KubernetesVersion string
+	// VersionBounds is what is known of the version of a server that does not say it; see
+	// Version.
+	VersionBounds Version
 	// TakenAt is the time of the dump as an RFC 3339 text: what it says itself, else the
 	// latest time at which one of its Events, Leases or Nodes was written; empty when no
 	// file says either.

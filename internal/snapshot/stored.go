@@ -32,6 +32,9 @@ func (r *reader) takeStored(s *Snapshot, coverage *Coverage, discovered **object
 	if r.source.KubernetesVersion == "" {
 		r.source.KubernetesVersion = s.Source.KubernetesVersion
 	}
+	if len(r.source.VersionBounds.From) == 0 {
+		r.source.VersionBounds = s.Source.VersionBounds
+	}
 	if r.source.ClusterUID == "" {
 		r.source.ClusterUID = s.Source.ClusterUID
 	}
