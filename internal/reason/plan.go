@@ -57,6 +57,8 @@ var Plan = &Family{
 		{Code: ContentRemains, Short: "part of its content remains", Long: "The namespace or CRD still has content."},
 		{Code: DiscoveryFails, Short: "the API server cannot name all resources", Long: "The API server cannot name the resources of an API version, so that the namespace cannot be shown to be empty."},
 		{Code: ContentNotCovered, Short: "nothing is known of part of its content", Long: "The snapshot does not show all of the content of the namespace or CRD."},
+		namespaceUnordered,
+		ownerMisplaced,
 		{Code: DependentUnknown, Short: "nothing is known of a dependent", Long: "The object waits for a dependent whose own outcome is unknown."},
 		{Code: OwnerUnknown, Short: "nothing is known of what becomes of its owner", Long: "Only an owner whose own outcome is unknown decides about the object."},
 		{Code: DeletionMissed, Short: "the garbage collector has missed the start of the deletion", Long: "The garbage collector has missed the start of this deletion and will not look again until it restarts."},

@@ -34,15 +34,16 @@ const (
 	FromAPIs VersionEvidence = "APIs"
 )
 
+// Lacks reports whether the server may be older than 1.minor, by what is known of it. A server
+// of which nothing is known counts as one of the release of the rules.
+func (v Version) Lacks(minor int) bool { return len(v.From) > 0 && v.Least < minor }
+
 // Minor is the N of 1.N of an exact version.
 func (v Version) Minor() (minor int, known bool) {
 	return v.Least, v.Exact != "" && v.Least != 0
 }
 
-// AtLeast reports whether the server is of 1.minor or newer for all that is known.
-func (v Version) AtLeast(minor int) bool { return v.Least >= minor }
-
-// Before reports whether the server is older than 1.minor for all that is known.
+// Before reports whether the server is older than 1.minor by what is known of it.
 func (v Version) Before(minor int) bool { return v.Most != 0 && v.Most < minor }
 
 // Version is what is known of the version of the API server.
