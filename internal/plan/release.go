@@ -29,7 +29,7 @@ var differences = []difference{
 	{reason.NamespaceUnordered, outcome.OrderedNamespaces, (*simulation).emptiesNamespace},
 	{reason.VolumeAbandoned, 31, (*simulation).deletesVolumeAndClaim},
 	{reason.TokenRenewed, 24, (*simulation).deletesToken},
-	{reason.OwnerMisplaced, outcome.OwnersByPlace, func(_ *simulation, p *report.Plan) bool { return hasReason(p, reason.OwnerMisplaced) }},
+	{reason.OwnerMisplaced, outcome.OwnersByPlace, func(_ *simulation, p *report.Plan) bool { return hasReason(p, reason.OwnerMisnamed) }},
 }
 
 // versionDifferences are those that a plan has to do with.

@@ -55,7 +55,7 @@ func TestReleases(t *testing.T) {
 				t.Errorf("complete: %v", p.Complete)
 			}
 			for _, c := range p.Consequences {
-				if c.Reason == "NamespaceUnordered" && (c.When != report.AtOnce || c.Certainty != report.Undecided) {
+				if c.Reason == "NamespaceOrderUnknown" && (c.When != report.AtOnce || c.Certainty != report.Undecided) {
 					t.Errorf("%+v", c)
 				}
 			}

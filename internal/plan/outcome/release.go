@@ -48,7 +48,7 @@ func (j *Judge) markUnordered(all Outcomes) {
 				out = &Outcome{Track: j.Tracks.Of(o), Because: []object.Ref{w.Object}, AlreadyHappening: namespace.AlreadyHappening}
 				all[j.Tracks.Key(o.Ref)] = out
 			}
-			out.MarkUnknown(reason.NamespaceUnordered)
+			out.MarkUnknown(reason.NamespaceOrderUnknown)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (j *Judge) markMisplaced(all Outcomes) {
 			all[j.Tracks.Key(o.Ref)] = out
 		}
 		out.Because = owners
-		out.MarkUnknown(reason.OwnerMisplaced)
+		out.MarkUnknown(reason.OwnerMisnamed)
 	}
 }
 
