@@ -95,4 +95,3 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 	}
 	return result.Plan
 }
-

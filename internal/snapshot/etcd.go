@@ -175,7 +175,7 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 		}
 		snap.Objects = append(snap.Objects, k.take(served, seen)...)
 	}
-	snap.Resources = resourcesOf(served, true, definitions, seen)
+	snap.Resources = resourcesOf(served, false, true, definitions, seen)
 	for _, r := range snap.Resources.All() {
 		if r.Verbs.Has(object.Delete | object.List) {
 			snap.coverage.Add(r.GroupResource(), "")

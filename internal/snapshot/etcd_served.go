@@ -64,9 +64,8 @@ func servedBy(services []apiService, definitions []*object.CRDFacts) (served *ob
 			}
 		}
 		for _, o := range olderVersions {
-			if group, version := object.SplitAPIVersion(o.apiVersion); says[o.apiVersion] {
-				said.Add(object.Resource{Group: group, Version: version, Name: o.name, Kind: o.kind,
-					Namespaced: o.namespaced, Verbs: object.AllVerbs})
+			if says[o.apiVersion] {
+				said.Add(o.resource())
 			}
 		}
 		served = said

@@ -242,13 +242,21 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 		}
 		return s, nil
 	}
+	if r.source.KubernetesVersion == "" {
+		r.source.VersionBounds = boundsOf(r.kubelets, r.documents.groupVersions())
+	}
 	discovered := r.documents.resources(&r.problems)
 	r.source.Discovered = r.source.Discovered || discovered != nil
 	coverage := &Coverage{}
 	for _, stored := range r.stored {
 		r.takeStored(stored, coverage, &discovered)
 	}
-	resources := resourcesOf(discovered, r.source.Discovered, r.objects, r.seen)
+	builtin := discovered
+	if discovered == nil {
+		builtin = r.release().builtin()
+	}
+	r.name(builtin)
+	resources := resourcesOf(builtin, discovered == nil, r.source.Discovered, r.objects, r.seen)
 	if discovered == nil {
 		resources = r.documents.served(resources, r.seen)
 	}
@@ -269,9 +277,6 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	r.source.TakenAt = cmp.Or(r.options.TakenAt, r.source.TakenAt)
 	if at := r.taken(); r.source.TakenAt == "" && at > 0 {
 		r.source.TakenAt = time.Unix(at, 0).UTC().Format(time.RFC3339)
-	}
-	if bounds := boundsOf(r.kubelets, r.documents.groupVersions()); r.source.KubernetesVersion == "" && len(bounds.From) > 0 {
-		r.source.VersionBounds = bounds
 	}
 	s := &Snapshot{Objects: r.objects, Resources: resources, Source: r.source, Problems: r.problems, coverage: coverage}
 	if err := s.settle(); err != nil {

@@ -175,7 +175,7 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	f := &fileReading{reader: r, location: l, file: file}
 	options := manifest.Options{File: file, Interner: r.intern, Limits: r.limits.reading(r.reserve), SkipText: isClusterInfoStream(start), Namespace: l.namespace}
 	if known, ok := builtinNames().resource(l); ok {
-		options.APIVersion, options.Kind = known.APIVersion(), known.Kind
+		options.APIVersion, options.Kind = l.apiVersionOf(known), known.Kind
 		if !known.Namespaced {
 			options.Namespace = ""
 		}
@@ -213,6 +213,10 @@ func (r *reader) at(seconds int64) { r.moment = max(r.moment, seconds) }
 
 // raw hands over the text of an object, or none where decoding it could take too much.
 func (r *reader) raw(o *object.Object, text []byte) error {
+	if strings.HasSuffix(o.APIVersion, unsaid) { // which version it is, is known at the end
+		o = o.Clone()
+		o.APIVersion = versionOf(builtinResources(), typeName{o.APIVersion, o.Kind})
+	}
 	if len(text) > 4<<10 && r.limits.checkDecoding(text) != nil {
 		text = nil
 	}

@@ -1,6 +1,12 @@
 package snapshot
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // moved maps a group-resource to the one that holds its objects now. The old
 // name is a second view on the same storage.
@@ -28,6 +34,12 @@ func Storage(gr schema.GroupResource) schema.GroupResource {
 type olderVersion struct {
 	apiVersion, name, kind string
 	namespaced             bool
+}
+
+func (o olderVersion) resource() object.Resource {
+	group, version := object.SplitAPIVersion(o.apiVersion)
+	return object.Resource{Group: group, Version: version, Name: o.name, Kind: o.kind, Singular: strings.ToLower(o.kind),
+		Namespaced: o.namespaced, Verbs: object.AllVerbs}
 }
 
 // olderVersions are the versions that dumps of older clusters show. They are
