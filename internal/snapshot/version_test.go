@@ -50,7 +50,7 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var k kubelets
-			for _, version := range strings.Fields(tt.kubelets) {
+			for version := range strings.FieldsSeq(tt.kubelets) {
 				k.add(version)
 			}
 			served := strings.Fields(tt.served)

@@ -79,7 +79,7 @@ func (j *Judge) markMisplaced(all Outcomes) {
 // OwnersMisplaced are the owners of an object that some reference names in a wrong place, if the
 // release of the cluster may delete it because of that.
 func OwnersMisplaced(snap *snapshot.Snapshot, o *object.Object) []object.Ref {
-	if len(o.Owners) == 0 || !snap.Version().Lacks(OwnersByPlace) {
+	if o == nil || len(o.Owners) == 0 || !snap.Version().Lacks(OwnersByPlace) {
 		return nil
 	}
 	return named(misnamedOwners(snap), o)
