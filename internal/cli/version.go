@@ -51,7 +51,7 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 
 func thisVersion() *report.Version {
 	v := &report.Version{
-		APIVersion: report.APIVersion, Kind: "Version", Version: version.String(), Rules: version.Rules,
+		APIVersion: report.APIVersion, Kind: "Version", Version: version.String(), Rules: report.RulesVersion,
 		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Shadows: []string{},
 	}
 	self, err := os.Executable()

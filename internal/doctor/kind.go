@@ -60,9 +60,9 @@ const firstBounded = 32
 
 // atRestart says what a kind that cannot be listed does to a collector that starts.
 func (e *examiner) atRestart() string {
-	minor, ok := e.now.snap.Source.Minor()
+	minor, known := e.now.snap.Version().Minor()
 	switch {
-	case !ok:
+	case !known:
 		return "a collector that starts now is blind for it, and before Kubernetes 1.32 does not start at all"
 	case minor < firstBounded:
 		return "a collector that starts now does not start at all"

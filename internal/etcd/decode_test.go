@@ -159,6 +159,19 @@ func TestRenewTime(t *testing.T) {
 	}
 }
 
+func TestKubeletVersion(t *testing.T) {
+	node := stored(t, "v1", "Node", &corev1.Node{ObjectMeta: meta("n1"), Status: corev1.NodeStatus{
+		NodeInfo: corev1.NodeSystemInfo{MachineID: "m", KubeletVersion: "v1.33.1"}}})
+	if version, err := KubeletVersion(node); version != "v1.33.1" || err != nil {
+		t.Error(version, err)
+	}
+	for _, value := range [][]byte{[]byte("{}"), stored(t, "v1", "Pod", &corev1.Pod{ObjectMeta: meta("web")})} {
+		if version, err := KubeletVersion(value); version != "" || err != nil {
+			t.Error(version, err)
+		}
+	}
+}
+
 // FuzzDecode: no value panics, and what is made of one has a kind and a name.
 func FuzzDecode(f *testing.F) {
 	f.Add(stored(f, "v1", "Pod", &corev1.Pod{ObjectMeta: meta("web")}))
@@ -170,6 +183,7 @@ func FuzzDecode(f *testing.F) {
 		texts := 0
 		o, err := decoder(nil, func(*object.Object, []byte) error { texts++; return nil }).Decode(Entry{Value: value})
 		_, _ = RenewTime(value)
+		_, _ = KubeletVersion(value)
 		if err == nil && (o.Name == "" || o.Kind == "" || texts > 1) {
 			t.Errorf("%+v, %d texts", o, texts)
 		}

@@ -14,10 +14,10 @@ type Client struct {
 
 // Webhook is one webhook of a validating or mutating configuration.
 type Webhook struct {
-	// Configuration is the object that it stands in, Kind its kind.
-	Kind, Configuration string
-	Name                string
-	Client              Client
+	// Configuration is the object that it stands in, with its APIVersion and Kind.
+	APIVersion, Kind, Configuration string
+	Name                            string
+	Client                          Client
 	// Ignored tells that a failure to call it is ignored.
 	Ignored bool
 	Rules   []WebhookRule
@@ -98,7 +98,7 @@ func (w *World) takeWebhooks(b *body, raw []byte) error {
 	}
 	for _, h := range d.Webhooks {
 		w.Webhooks = append(w.Webhooks, Webhook{
-			Kind: b.Kind, Configuration: b.Metadata.Name, Name: h.Name, Client: h.ClientConfig, Rules: h.Rules,
+			APIVersion: b.APIVersion, Kind: b.Kind, Configuration: b.Metadata.Name, Name: h.Name, Client: h.ClientConfig, Rules: h.Rules,
 			Ignored: h.FailurePolicy == "Ignore", Exact: h.MatchPolicy == "Exact",
 			Namespaces: h.Namespaces, Objects: h.Objects, Conditional: len(h.Conditions) > 0,
 		})

@@ -80,10 +80,10 @@ func TestWhatIsKept(t *testing.T) {
 				Conversion: &evidence.Client{URL: "https://far"}},
 		}},
 		"webhooks": {w.Webhooks, []evidence.Webhook{{
-			Kind: "ValidatingWebhookConfiguration", Configuration: "v", Name: "v.example.com", Client: evidence.Client{URL: "https://far"},
+			APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration", Configuration: "v", Name: "v.example.com", Client: evidence.Client{URL: "https://far"},
 			Namespaces: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Exists"}}},
 			Rules:      []evidence.WebhookRule{{Operations: []string{"UPDATE"}, Groups: []string{"*"}, Versions: []string{"*"}, Resources: []string{"*/*"}, Scope: "*"}},
-		}, {Kind: "ValidatingWebhookConfiguration", Configuration: "v", Name: "w.example.com", Ignored: true}}},
+		}, {APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfiguration", Configuration: "v", Name: "w.example.com", Ignored: true}}},
 		"events": {w.Events, []evidence.Event{
 			{About: object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "u"}, Warning: true, Reason: "FailedKillPod", Note: "no answer", From: "kubelet", Last: noon},
 			{About: ref("v1", "Pod", "shop", "api"), Reason: "Killing", Note: "stopping", From: "kubelet", Last: noon},

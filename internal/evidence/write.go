@@ -42,7 +42,7 @@ type Refusal struct {
 // Source is the object with the webhook in it: a configuration, or a definition.
 func (r Refusal) Source() report.Ref {
 	if r.Webhook != nil {
-		return report.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: r.Webhook.Kind, Name: r.Webhook.Configuration}
+		return report.Ref{APIVersion: r.Webhook.APIVersion, Kind: r.Webhook.Kind, Name: r.Webhook.Configuration}
 	}
 	return report.RefOf(r.Definition.Ref)
 }

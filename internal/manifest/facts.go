@@ -14,7 +14,7 @@ type factKind struct {
 	kind   object.Kind
 	fields []factField
 	// facts are those that were read; nil where what was not shown leaves them open. It is
-	// nil for kinds that only tell when they were written.
+	// nil for kinds that only tell something of their cluster.
 	facts func(f *facts, o *object.Object) object.Facts
 	// alike is what two objects have in common that may share their facts, until the next
 	// call; nil where each has its own.
@@ -35,7 +35,7 @@ type factField struct {
 
 // factKinds are the kinds of whose spec and status something is kept.
 var factKinds = prepared(podFacts, namespaceFacts, crdFacts, jobFacts, pvFacts, resourceClaimFacts,
-	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, leaseMoment, nodeMoment)
+	serviceCIDRFacts, ipAddressFacts, statefulSetFacts, leaseMoment, nodeFacts)
 
 // sharedText is a string that many objects have in common.
 func sharedText(path string, at func(*facts) *string) factField {

@@ -18,8 +18,6 @@ var leaseMoment = &factKind{
 	}}},
 }
 
-var nodeMoment = &factKind{kind: object.Node, fields: []factField{conditions}}
-
 // moment reads a time at which something was written. One that is no time says nothing.
 func (l *lexer) moment(it *item) error {
 	if l.token() != '"' {
@@ -38,10 +36,14 @@ func (l *lexer) moment(it *item) error {
 	return nil
 }
 
-// momentOf tells the handler when an object was written, if it is of a kind that says so.
-func (rd *reading) momentOf(o *object.Object, it *item) {
+// aside tells the handler what an object says of its cluster: when it was written, if it
+// is of a kind that says so, and the version of a kubelet.
+func (rd *reading) aside(o *object.Object, it *item) {
 	if it.facts.moment > 0 && rd.h.Moment != nil && (o.IsEvent() || o.Is(object.Node) || renewedByCluster(o)) {
 		rd.h.Moment(it.facts.moment)
+	}
+	if it.facts.kubelet != "" && rd.h.Kubelet != nil && o.Is(object.Node) {
+		rd.h.Kubelet(it.facts.kubelet)
 	}
 }
 

@@ -105,7 +105,7 @@ func (rd *reading) complete(it *item, outer *listing) error {
 		return err
 	}
 	setToken(o, it.token())
-	rd.momentOf(o, it)
+	rd.aside(o, it)
 	return rd.hand(o, outer != nil, it.line)
 }
 
@@ -142,7 +142,7 @@ func (rd *reading) keptFacts(it item, kind *factKind, flat bool, o *object.Objec
 			return err
 		}
 	}
-	rd.momentOf(o, &it)
+	rd.aside(o, &it)
 	rd.in.setFacts(o, kind, &it)
 	return nil
 }

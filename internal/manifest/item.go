@@ -60,6 +60,8 @@ type facts struct {
 	// moment is when the object was last written, in seconds since 1970; 0 if it does not
 	// say so.
 	moment int64
+	// kubelet is the version of the kubelet of a Node.
+	kubelet string
 	// scoped tells that the definition has said its scope, conditioned that it
 	// has said its conditions.
 	scoped, conditioned bool

@@ -89,6 +89,8 @@ type Handler struct {
 	// Moment is called with a time, in seconds since 1970, at which an Event, a Lease or a
 	// Node was written.
 	Moment func(seconds int64)
+	// Kubelet is called with the version that a Node says its kubelet has.
+	Kubelet func(version string)
 	// Foreign is called for a document that is no Kubernetes object, such as a JSON
 	// value without apiVersion, kind or name; what says why. Without Foreign a document
 	// that has some of them is a Problem.

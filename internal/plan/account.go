@@ -113,7 +113,7 @@ func (a account) when(e *report.Effect, out *outcome.Outcome) (report.When, stri
 	tr := out.Track
 	early := tr.Changed & (outcome.InBaseline | outcome.AfterSeed)
 	switch {
-	case tr.Target, mayGo(out):
+	case tr.Target, mayGo(out), e.Reason == string(reason.NamespaceOrderUnknown):
 		return report.AtOnce, ""
 	case early == 0 && (tr.Changed != 0 || e.Later != ""):
 		return report.FinalizerRemoved, ""

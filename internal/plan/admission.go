@@ -60,7 +60,7 @@ func internalError(r evidence.Refusal) error {
 
 // unreadable says why the stored instances of a definition cannot be read.
 func (r *recorder) unreadable(gr schema.GroupResource) error {
-	o := r.snap.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", gr.String())
+	o := r.snap.FindKind(object.CRD, "", gr.String())
 	if o == nil || !r.beside.Obstructed() {
 		return nil
 	}

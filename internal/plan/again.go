@@ -36,7 +36,7 @@ func (s outlook) Definition(apiVersion string) object.Ref {
 		if r.APIVersion() != apiVersion || r.Group == "" {
 			continue
 		}
-		ref := object.CRD.Ref("", r.Name+"."+r.Group)
+		ref := s.snap.RefTo(object.CRD, "", r.Name+"."+r.Group)
 		if o, standing := s.Find(ref); standing == controllers.Lives {
 			return o.Ref
 		}

@@ -29,7 +29,7 @@ func (r *recorder) sake(ref object.Ref) object.Ref {
 		return outcome.NamespaceRef(ref.Namespace)
 	case r.actor == controllers.DefinitionName && ref.Kind != "CustomResourceDefinition":
 		if res, err := r.server.Resource(ref.APIVersion, ref.Kind); err == nil {
-			return outcome.DefinitionRef(res.GroupResource().String())
+			return r.snap.RefTo(object.CRD, "", res.GroupResource().String())
 		}
 	}
 	return ref

@@ -279,6 +279,10 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "may be a token of " + names(e.Because) + ", and goes with it then"
 	case e.Reason == string(reason.ContentNotCovered):
 		return "not all of its content is known"
+	case e.Reason == string(reason.NamespaceOrderUnknown):
+		return "may go at once, whether or not the pods of its namespace go"
+	case e.Reason == string(reason.OwnerMisnamed):
+		return "may be deleted because a reference names its owner " + names(e.Because) + " in a wrong place"
 	case reason.Code(e.Reason).Late():
 		return lateSentence(e)
 	case len(e.Because) > 0:

@@ -270,7 +270,7 @@ func (r *recorder) DeleteStored(ctx context.Context, gr schema.GroupResource, na
 	if err := r.unreadable(gr); err != nil {
 		return err
 	}
-	if err := r.stopsWrite(outcome.DefinitionRef(gr.String())); err != nil {
+	if err := r.stopsWrite(r.snap.RefTo(object.CRD, "", gr.String())); err != nil {
 		return err
 	}
 	before := r.server.Writes()

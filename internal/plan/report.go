@@ -55,6 +55,7 @@ func (s *simulation) report(ctx context.Context, all outcome.Outcomes) (*report.
 	p.Effects = s.withFutures(p.Effects, all)
 	p.Summary = summarise(p.Effects)
 	storage{snap: s.snap, collects: s.seed.Verb == Collect}.addTo(p)
+	p.Source.VersionDifferences = s.versionDifferences(p)
 	p.Complete = p.Summary.Unknown == 0 && len(p.Gaps) == 0
 	p.Consequences = s.account().consequences(p.Effects, all)
 	p.Digest = digest(s.snap, s.seed, s.options.Guards, p)
@@ -155,6 +156,13 @@ func SourceOf(snap *snapshot.Snapshot) report.Source {
 	src := report.Source{
 		Type: "files", Files: snap.Source.Files, KubernetesVersion: snap.Source.KubernetesVersion,
 		TakenAt: snap.Source.TakenAt, ClusterUID: snap.Source.ClusterUID,
+	}
+	v := snap.Version()
+	if v.Exact == "" {
+		src.VersionAtLeast, src.VersionAtMost = release(v.Least), release(v.Most)
+	}
+	for _, f := range v.From {
+		src.VersionFrom = append(src.VersionFrom, string(f))
 	}
 	if snap.Source.Server != "" {
 		src.Type, src.Server, src.Context, src.Namespaces = "cluster", snap.Source.Server, snap.Source.Context, snap.Source.Namespaces

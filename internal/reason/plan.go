@@ -39,6 +39,8 @@ const (
 	AccountGone            Code = "AccountGone"
 	TokenUnknown           Code = "TokenUnknown"
 	PVCLeft                Code = "PVCLeft"
+	NamespaceOrderUnknown  Code = "NamespaceOrderUnknown"
+	OwnerMisnamed          Code = "OwnerMisnamed"
 )
 
 // Plan are the reasons of effects and steps beside those of the collector.
@@ -57,6 +59,8 @@ var Plan = &Family{
 		{Code: ContentRemains, Short: "part of its content remains", Long: "The namespace or CRD still has content."},
 		{Code: DiscoveryFails, Short: "the API server cannot name all resources", Long: "The API server cannot name the resources of an API version, so that the namespace cannot be shown to be empty."},
 		{Code: ContentNotCovered, Short: "nothing is known of part of its content", Long: "The snapshot does not show all of the content of the namespace or CRD."},
+		{Code: NamespaceOrderUnknown, Short: "its namespace may not wait for its pods", Long: "By the rules the object stays as long as its namespace has pods. The release of the cluster may delete it at once."},
+		{Code: OwnerMisnamed, Short: "a reference names its owner in a wrong place", Long: "A reference, of this object or of another one, names the owner in a wrong place. The release of the cluster knows owners by their uid alone, and may delete all who refer to this one."},
 		{Code: DependentUnknown, Short: "nothing is known of a dependent", Long: "The object waits for a dependent whose own outcome is unknown."},
 		{Code: OwnerUnknown, Short: "nothing is known of what becomes of its owner", Long: "Only an owner whose own outcome is unknown decides about the object."},
 		{Code: DeletionMissed, Short: "the garbage collector has missed the start of the deletion", Long: "The garbage collector has missed the start of this deletion and will not look again until it restarts."},

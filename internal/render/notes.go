@@ -75,7 +75,7 @@ func writeNotes(w *writer, notes []string) {
 // completeness says whether something that was not seen could change the answer, and
 // what was not seen. Where it could not, only a wide text says that something was not.
 func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
-	var notes []string
+	notes := releaseNotes(s, src)
 	if len(src.Namespaces) > 0 && (s.all() || !complete) {
 		notes = append(notes, "Searched: "+namespacesText(s, src.Namespaces)+" and cluster-scoped objects.")
 	}

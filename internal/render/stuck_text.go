@@ -97,22 +97,43 @@ func lastLink(f *report.Finding) report.Ref {
 	return f.Chain[len(f.Chain)-1].Ref
 }
 
-// span is a time as kubectl shows an age: its greatest unit, or two.
+// span is a time as kubectl shows an age: short ones by two units, so that the steps are not
+// coarse.
+//
+// Upstream: apimachinery/pkg/util/duration/duration.go HumanDuration.
 func span(seconds *int) string {
 	if seconds == nil {
 		return ""
 	}
+	const minute, hour, day, year = 60, 3600, 86400, 365 * 86400
 	n := *seconds
-	const minute, hour, day = 60, 3600, 86400
+	units := func(unit int, name string, below int, rest string) string {
+		text := strconv.Itoa(n/unit) + name
+		if left := n % unit / below; left > 0 && rest != "" {
+			text += strconv.Itoa(left) + rest
+		}
+		return text
+	}
 	switch {
 	case n < 2*minute:
-		return strconv.Itoa(n) + "s"
-	case n < 2*hour:
-		return strconv.Itoa(n/minute) + "m"
+		return units(1, "s", 1, "")
+	case n < 10*minute:
+		return units(minute, "m", 1, "s")
+	case n < 3*hour:
+		return units(minute, "m", 1, "")
+	case n < 8*hour:
+		return units(hour, "h", minute, "m")
 	case n < 2*day:
-		return strconv.Itoa(n/hour) + "h"
+		return units(hour, "h", 1, "")
+	case n < 8*day:
+		return units(day, "d", hour, "h")
+	case n < 2*year:
+		return units(day, "d", 1, "")
+	case n < 8*year:
+		return units(year, "y", day, "d")
+	default:
+		return units(year, "y", 1, "")
 	}
-	return strconv.Itoa(n/day) + "d"
 }
 
 // ending is one end, and the findings that have it: the one with the longest chain

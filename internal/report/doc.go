@@ -35,16 +35,33 @@ func (r Ref) Is(k object.Kind) bool { return object.Ref(r).Is(k) }
 // Source says what a document was computed from.
 type Source struct {
 	// Type is "files" or "cluster".
-	Type              string    `json:"type"`
-	Context           string    `json:"context,omitempty"`
-	Server            string    `json:"server,omitempty"`
-	ClusterUID        types.UID `json:"clusterUID,omitempty"`
-	KubernetesVersion string    `json:"kubernetesVersion,omitempty"`
-	TakenAt           string    `json:"takenAt,omitempty"`
-	Files             []string  `json:"files,omitempty"`
+	Type       string    `json:"type"`
+	Context    string    `json:"context,omitempty"`
+	Server     string    `json:"server,omitempty"`
+	ClusterUID types.UID `json:"clusterUID,omitempty"`
+	// KubernetesVersion is what the server says of itself.
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+	// VersionAtLeast and VersionAtMost are the releases, as v1.27, between which a server is
+	// that does not say its version, as far as they are known.
+	VersionAtLeast string `json:"versionAtLeast,omitempty"`
+	VersionAtMost  string `json:"versionAtMost,omitempty"`
+	// VersionFrom is what tells the version or its bounds.
+	VersionFrom []string `json:"versionFrom,omitempty"`
+	// VersionDifferences are what the release of the server does otherwise than the rules, as
+	// far as this answer has to do with it.
+	VersionDifferences []VersionDifference `json:"versionDifferences,omitempty"`
+	TakenAt            string              `json:"takenAt,omitempty"`
+	Files              []string            `json:"files,omitempty"`
 	// Namespaces are the only ones of a cluster that were looked at, beside what is in
 	// none; empty for all.
 	Namespaces []string `json:"namespaces,omitempty"`
+}
+
+// VersionDifference is what the release of a server does otherwise than the rules.
+type VersionDifference struct {
+	Reason string `json:"reason"`
+	// Before is the first release, as v1.33, that does as the rules.
+	Before string `json:"before"`
 }
 
 // Gap is one thing that the snapshot does not contain.

@@ -5,6 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// RulesVersion is the version of Kubernetes whose behaviour is reproduced.
+const RulesVersion = "v1.36.3"
+
 // Version says which program answers.
 type Version struct {
 	APIVersion string `json:"apiVersion"`

@@ -3,6 +3,7 @@ package snapshot
 import (
 	_ "embed"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -29,6 +30,9 @@ func BuiltinResources() *object.Resources {
 	}
 	return rs
 }
+
+// builtinResources are BuiltinResources, which nobody may change.
+var builtinResources = sync.OnceValue(BuiltinResources)
 
 func builtinVerbs(s string) object.Verbs {
 	if s == "*" {

@@ -300,6 +300,15 @@ func (d *documents) versionsInOrder() []string {
 	return order
 }
 
+// groupVersions are all that the documents name.
+func (d *documents) groupVersions() []string {
+	all := d.versionsInOrder()
+	for _, l := range d.lists {
+		all = append(all, l.GroupVersion)
+	}
+	return all
+}
+
 func addResourceList(rs *object.Resources, l apiResourceList) {
 	group, version := object.SplitAPIVersion(l.GroupVersion)
 	for _, r := range l.Resources {

@@ -28,6 +28,7 @@ type storedKind struct {
 type storage struct {
 	kinds    []*storedKind
 	services []apiService
+	kubelets kubelets
 	renewed  string
 }
 
@@ -137,6 +138,10 @@ func (s *storage) notice(o *object.Object, value []byte) error {
 		renewed, err := etcd.RenewTime(value)
 		s.renewed = max(s.renewed, renewed)
 		return err
+	case o.Is(object.Node):
+		kubelet, err := etcd.KubeletVersion(value)
+		s.kubelets.add(kubelet)
+		return err
 	}
 	return nil
 }
@@ -157,6 +162,7 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 		Source:   Source{Files: []string{name}, TakenAt: s.renewed, Revision: at, Discovered: len(s.services) > 0 && readable},
 		coverage: &Coverage{},
 	}
+	snap.Source.VersionBounds = boundsOf(s.kubelets, localVersions(s.services))
 	known := map[schema.GroupResource]bool{}
 	for _, d := range declared {
 		known[schema.GroupResource{Group: d.Group, Resource: d.Plural}] = true
@@ -169,7 +175,7 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 		}
 		snap.Objects = append(snap.Objects, k.take(served, seen)...)
 	}
-	snap.Resources = resourcesOf(served, true, definitions, seen)
+	snap.Resources = resourcesOf(served, false, true, definitions, seen)
 	for _, r := range snap.Resources.All() {
 		if r.Verbs.Has(object.Delete | object.List) {
 			snap.coverage.Add(r.GroupResource(), "")

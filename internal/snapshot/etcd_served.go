@@ -26,6 +26,17 @@ func apiServiceOf(text []byte) (s apiService, err error) {
 
 func (s *apiService) groupVersion() string { return groupVersion(s.Spec.Group, s.Spec.Version) }
 
+// localVersions are the group versions that a server serves itself.
+func localVersions(services []apiService) []string {
+	var versions []string
+	for _, s := range services {
+		if s.Spec.Service == nil {
+			versions = append(versions, s.groupVersion())
+		}
+	}
+	return versions
+}
+
 // storeless are the groups of which nothing is ever stored.
 var storeless = []string{"authentication.k8s.io", "authorization.k8s.io"}
 
@@ -53,9 +64,8 @@ func servedBy(services []apiService, definitions []*object.CRDFacts) (served *ob
 			}
 		}
 		for _, o := range olderVersions {
-			if group, version := object.SplitAPIVersion(o.apiVersion); says[o.apiVersion] {
-				said.Add(object.Resource{Group: group, Version: version, Name: o.name, Kind: o.kind,
-					Namespaced: o.namespaced, Verbs: object.AllVerbs})
+			if says[o.apiVersion] {
+				said.Add(o.resource())
 			}
 		}
 		served = said

@@ -274,13 +274,21 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 		}
 		return s, r.options.Vouched.vouchFor(s)
 	}
+	if r.source.KubernetesVersion == "" {
+		r.source.VersionBounds = boundsOf(r.kubelets, r.documents.groupVersions())
+	}
 	discovered := r.documents.resources(&r.problems)
 	r.source.Discovered = r.source.Discovered || discovered != nil
 	coverage := &Coverage{}
 	for _, stored := range r.stored {
 		r.takeStored(stored, coverage, &discovered)
 	}
-	resources := resourcesOf(discovered, r.source.Discovered, r.objects, r.seen)
+	builtin := discovered
+	if discovered == nil {
+		builtin = r.release().builtin()
+	}
+	r.name(builtin)
+	resources := resourcesOf(builtin, discovered == nil, r.source.Discovered, r.objects, r.seen)
 	if discovered == nil {
 		resources = r.documents.server(r.source, r.seen).served(resources, r.seen)
 	}

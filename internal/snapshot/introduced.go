@@ -34,26 +34,11 @@ var introduced = sync.OnceValue(func() map[schema.GroupResource]map[string]int {
 	return kinds
 })
 
-// Minor is the minor release of the API server: 36 for v1.36.3. It is false where the server
-// has not said its version: what nodes say is no bound, they may be three releases older.
-func (s Source) Minor() (int, bool) {
-	major, rest, _ := strings.Cut(strings.TrimPrefix(s.KubernetesVersion, "v"), ".")
-	digits := rest
-	if end := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
-		digits = rest[:end]
-	}
-	minor, err := strconv.Atoi(digits)
-	if err != nil || major != "1" {
-		return 0, false
-	}
-	return minor, true
-}
-
 // newer is the newer one of two versions of a server, one of which may be empty: in a cluster
 // that was upgraded the newer one says what there may be.
 func newer(a, b string) string {
-	m, known := Source{KubernetesVersion: a}.Minor()
-	if n, _ := (Source{KubernetesVersion: b}).Minor(); a == "" || known && n > m {
+	m, known := MinorOf(a)
+	if n, _ := MinorOf(b); a == "" || known && n > m {
 		return b
 	}
 	return a
@@ -72,7 +57,7 @@ type server struct {
 // the core has been asked by somebody who may not see them.
 func (d *documents) server(source Source, seen map[typeName]*kindSeen) server {
 	var s server
-	s.minor, _ = source.Minor()
+	s.minor, _ = source.Version().Minor() // not by kubelets, which are older
 	groups, versions := map[string]bool{"": true}, map[string]bool{}
 	for _, g := range d.groups {
 		groups[g.Name] = true

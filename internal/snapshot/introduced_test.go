@@ -126,7 +126,7 @@ func TestMayServe(t *testing.T) {
 				t.Fatal("no such resource")
 			}
 			var s server
-			s.minor, _ = Source{KubernetesVersion: test.version}.Minor()
+			s.minor, _ = MinorOf(test.version)
 			if test.named != nil {
 				s.groups, s.versions = group(test.named...)
 			}
@@ -141,7 +141,7 @@ func TestMinor(t *testing.T) {
 	for version, want := range map[string]int{
 		"v1.36.3": 36, "1.9.0": 9, "v1.24.1+rke2r2": 24, "v1.15+": 15, "v1.18.0-alpha.3": 18, "": -1, "v2.1.0": -1, "v1": -1, "v1.x": -1, "4.14": -1,
 	} {
-		minor, ok := Source{KubernetesVersion: version}.Minor()
+		minor, ok := MinorOf(version)
 		if ok != (want >= 0) || ok && minor != want {
 			t.Errorf("%q: %d, %v", version, minor, ok)
 		}

@@ -25,7 +25,7 @@ func Listed(objects []*object.Object, served *object.Resources, missing []Missin
 	source.Discovered = true
 	s := &Snapshot{
 		Objects:   objects,
-		Resources: resourcesOf(served, len(missing) == 0, objects, nil),
+		Resources: resourcesOf(served, false, len(missing) == 0, objects, nil),
 		Source:    source,
 		coverage:  coverage,
 	}

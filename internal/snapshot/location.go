@@ -178,9 +178,7 @@ func newNameTable() *nameTable {
 	t := &nameTable{full: map[schema.GroupResource]object.Resource{}, bare: map[string]object.Resource{}}
 	all := BuiltinResources().All()
 	for _, o := range olderVersions {
-		group, v := object.SplitAPIVersion(o.apiVersion)
-		all = append(all, object.Resource{Group: group, Version: v, Name: o.name, Kind: o.kind,
-			Singular: strings.ToLower(o.kind), Namespaced: o.namespaced})
+		all = append(all, o.resource())
 	}
 	for _, r := range all {
 		if _, ok := t.full[r.GroupResource()]; !ok {

@@ -93,7 +93,9 @@ type reader struct {
 	// moment is the latest time at which something was written, in seconds since 1970; 0
 	// if nothing says so.
 	moment int64
-	passed passed
+	// kubelets are the versions that the Nodes say.
+	kubelets kubelets
+	passed   passed
 	// runs and bundles are those that were read whole.
 	runs    []*sonobuoyRun
 	bundles []*bundleRun
@@ -177,12 +179,12 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	f := &fileReading{reader: r, location: l, file: file}
 	options := manifest.Options{File: file, Interner: r.intern, Limits: r.limits.reading(r.reserve), SkipText: isClusterInfoStream(start), Namespace: l.namespace}
 	if known, ok := builtinNames().resource(l); ok {
-		options.APIVersion, options.Kind = known.APIVersion(), known.Kind
+		options.APIVersion, options.Kind = l.apiVersionOf(known), known.Kind
 		if !known.Namespaced {
 			options.Namespace = ""
 		}
 	}
-	h := manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign, Moment: r.at, Wants: r.options.Wants}
+	h := manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign, Moment: r.at, Kubelet: r.kubelets.add, Wants: r.options.Wants}
 	if r.options.Raw != nil {
 		h.Raw = r.raw
 	}
@@ -218,6 +220,10 @@ func (r *reader) at(seconds int64) { r.moment = max(r.moment, seconds) }
 
 // raw hands over the text of an object, or none where decoding it could take too much.
 func (r *reader) raw(o *object.Object, text []byte) error {
+	if strings.HasSuffix(o.APIVersion, unsaid) { // which version it is, is known at the end
+		o = o.Clone()
+		o.APIVersion = versionOf(builtinResources(), typeName{o.APIVersion, o.Kind})
+	}
 	if len(text) > 4<<10 && r.limits.checkDecoding(text) != nil {
 		text = nil
 	}

@@ -18,18 +18,14 @@ type kindSeen struct {
 	plural string
 }
 
-// resourcesOf puts together what is known of the served resources: discovery
-// documents if the dump holds any, else the built-in table; the
+// resourcesOf puts together what is known of the served resources: those of discovery
+// documents, or the built-in ones and then older ones as well; the
 // CustomResourceDefinitions; and for the rest what the objects show.
 // (spec §11.2, U2)
 //
 // Where discovery was read whole it is the truth: a definition that it does not
 // list is not served, and the collector cannot map its kind.
-func resourcesOf(discovered *object.Resources, whole bool, objects []*object.Object, seen map[typeName]*kindSeen) *object.Resources {
-	rs, older := discovered, false
-	if rs == nil {
-		rs, older = BuiltinResources(), true
-	}
+func resourcesOf(rs *object.Resources, older, whole bool, objects []*object.Object, seen map[typeName]*kindSeen) *object.Resources {
 	definitions := definitionsOf(objects)
 	rs = markCustom(rs, definitions)
 	if !whole {
@@ -153,7 +149,9 @@ func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) objec
 	if older {
 		for _, o := range olderVersions {
 			if o.apiVersion == name.apiVersion && strings.EqualFold(o.kind, name.kind) {
-				return o.resource()
+				r := o.resource()
+				r.Guessed = true
+				return r
 			}
 		}
 	}

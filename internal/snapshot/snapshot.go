@@ -49,6 +49,9 @@ type Source struct {
 	// KubernetesVersion is the gitVersion of the API server, in its own words; empty when no
 	// file says it.
 	KubernetesVersion string
+	// VersionBounds is what is known of the version of a server that does not say it; see
+	// Version.
+	VersionBounds Version
 	// TakenAt is the time of the dump as an RFC 3339 text: what it says itself, else the
 	// latest time at which one of its Events, Leases or Nodes was written; empty when no
 	// file says either.
@@ -172,5 +175,16 @@ func (s *Snapshot) Find(apiVersion, kind, namespace, name string) *object.Object
 
 // FindKind is Find for a kind that a rule names.
 func (s *Snapshot) FindKind(k object.Kind, namespace, name string) *object.Object {
-	return s.Find(k.APIVersion(), k.Kind, namespace, name)
+	ref := s.RefTo(k, namespace, name)
+	return s.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
+}
+
+// RefTo names an object of a kind that a rule names, in the version that the snapshot has it in:
+// an older server does not serve the one of the rules.
+func (s *Snapshot) RefTo(k object.Kind, namespace, name string) object.Ref {
+	ref := k.Ref(namespace, name)
+	if r, ok := s.Resources.Preferred(k.GroupResource()); ok {
+		ref.APIVersion = r.APIVersion()
+	}
+	return ref
 }

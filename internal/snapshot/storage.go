@@ -1,6 +1,10 @@
 package snapshot
 
-import "github.com/kubectl-gc/kubectl-gc/internal/object"
+import (
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
 
 // olderVersion is a version of a built-in resource that releases before 1.36
 // served.
@@ -11,8 +15,8 @@ type olderVersion struct {
 
 func (o olderVersion) resource() object.Resource {
 	group, version := object.SplitAPIVersion(o.apiVersion)
-	return object.Resource{Group: group, Version: version, Name: o.name, Kind: o.kind,
-		Namespaced: o.namespaced, Verbs: object.AllVerbs, Guessed: true}
+	return object.Resource{Group: group, Version: version, Name: o.name, Kind: o.kind, Singular: strings.ToLower(o.kind),
+		Namespaced: o.namespaced, Verbs: object.AllVerbs}
 }
 
 // olderVersions are the versions that dumps of older clusters show. They are

@@ -30,6 +30,9 @@ func (r *reader) takeStored(s *Snapshot, coverage *Coverage, discovered **object
 	r.source.Ignored += s.Source.Ignored
 	r.source.Discovered = r.source.Discovered || s.Source.Discovered
 	r.source.KubernetesVersion = newer(r.source.KubernetesVersion, s.Source.KubernetesVersion)
+	if len(r.source.VersionBounds.From) == 0 {
+		r.source.VersionBounds = s.Source.VersionBounds
+	}
 	if r.source.ClusterUID == "" {
 		r.source.ClusterUID = s.Source.ClusterUID
 	}

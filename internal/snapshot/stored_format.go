@@ -25,18 +25,23 @@ type storedHeader struct {
 }
 
 type storedSource struct {
-	Files             []string  `json:"files"`
-	KubernetesVersion string    `json:"kubernetesVersion,omitzero"`
-	TakenAt           string    `json:"takenAt,omitzero"`
-	ClusterUID        types.UID `json:"clusterUID,omitzero"`
-	Discovered        bool      `json:"discovered,omitzero"`
-	Ignored           int       `json:"ignored,omitzero"`
+	Files             []string `json:"files"`
+	KubernetesVersion string   `json:"kubernetesVersion,omitzero"`
+	// Least, Most and From are missing from older files: nothing is known then.
+	Least      int               `json:"leastMinor,omitzero"`
+	Most       int               `json:"mostMinor,omitzero"`
+	From       []VersionEvidence `json:"versionFrom,omitempty"`
+	TakenAt    string            `json:"takenAt,omitzero"`
+	ClusterUID types.UID         `json:"clusterUID,omitzero"`
+	Discovered bool              `json:"discovered,omitzero"`
+	Ignored    int               `json:"ignored,omitzero"`
 }
 
 func storedSourceOf(s Source) storedSource {
 	return storedSource{
 		Files: s.Files, KubernetesVersion: s.KubernetesVersion, TakenAt: s.TakenAt, ClusterUID: s.ClusterUID,
 		Discovered: s.Discovered, Ignored: s.Ignored,
+		Least: s.VersionBounds.Least, Most: s.VersionBounds.Most, From: s.VersionBounds.From,
 	}
 }
 
@@ -44,6 +49,7 @@ func (s storedSource) source() Source {
 	return Source{
 		Files: s.Files, KubernetesVersion: s.KubernetesVersion, TakenAt: s.TakenAt, ClusterUID: s.ClusterUID,
 		Discovered: s.Discovered, Ignored: s.Ignored,
+		VersionBounds: Version{Least: s.Least, Most: s.Most, From: s.From},
 	}
 }
 

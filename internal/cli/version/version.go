@@ -6,9 +6,6 @@ import "runtime/debug"
 // Version is set by the release build.
 var Version = ""
 
-// Rules is the Kubernetes version whose behaviour is reproduced.
-const Rules = "v1.36.3"
-
 // String is that of this program.
 func String() string {
 	if Version != "" {

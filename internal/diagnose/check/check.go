@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -42,7 +43,21 @@ func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) 
 	}
 	c.cycles()
 	c.problems()
-	return c.Document(), nil
+	d := c.Document()
+	d.Source.VersionDifferences = differences(snap, d.Findings)
+	return d, nil
+}
+
+// differences are what the release of the cluster does otherwise with what was found.
+func differences(snap *snapshot.Snapshot, findings []report.Finding) []report.VersionDifference {
+	i := slices.IndexFunc(findings, func(f report.Finding) bool {
+		return f.Code == string(reason.OwnerNamespaced) || f.Code == string(reason.OwnerNamespaceMismatch)
+	})
+	if i < 0 {
+		return nil
+	}
+	ref := findings[i].Object
+	return plan.DifferenceOf(snap, snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name))
 }
 
 // wanted reports whether the question is about an object.

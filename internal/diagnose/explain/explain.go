@@ -70,6 +70,9 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	if err := q.answer(ctx, o, e); err != nil {
 		return nil, err
 	}
+	if other := plan.DifferenceOf(snap, target); len(other) > 0 {
+		e.Source.VersionDifferences, e.Complete = other, false
+	}
 	return e, nil
 }
 

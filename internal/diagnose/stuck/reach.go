@@ -139,7 +139,7 @@ func (i *inquiry) conversionEnd(o *object.Object, d *evidence.Definition, why ev
 // admissionEnd is about a webhook that has to admit a request.
 func (i *inquiry) admissionEnd(o *object.Object, h *evidence.Webhook, why evidence.Unreachable) end {
 	e := endAt(o, reason.WebhookUnreachable)
-	e.at = report.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: h.Kind, Name: h.Configuration}
+	e.at = report.Ref{APIVersion: h.APIVersion, Kind: h.Kind, Name: h.Configuration}
 	e.chain = append(e.chain, report.WaitLink{Ref: e.at, Waits: string(reason.WebhookUnreachable)})
 	e.detail = "the webhook " + h.Name
 	e.prove(why.Reason, &why.Service, why.Text())

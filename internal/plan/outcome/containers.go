@@ -24,7 +24,7 @@ func (j *Judge) containers(o *object.Object) []object.Ref {
 		add(j.Snap.Find("v1", "Namespace", "", o.Namespace))
 	}
 	definition := func(r object.Resource) {
-		add(j.Snap.Find("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", r.Name+"."+r.Group))
+		add(j.Snap.FindKind(object.CRD, "", r.Name+"."+r.Group))
 	}
 	if r, err := j.Server.Resource(o.APIVersion, o.Kind); err == nil && r.Group != "" {
 		definition(r)

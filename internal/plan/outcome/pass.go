@@ -21,6 +21,8 @@ var passes = []pass{
 		(*Judge).addUnresolved},
 	{"left alone", "after all that judges an object by itself, for it replaces what this run says by what the run said that wanted to write to it",
 		(*Judge).addLeftAlone},
+	{"other release", "after all that judges an object by itself, and before what follows from what is unknown",
+		(*Judge).markOtherRelease},
 	{"late", "after all that says what an object waits for, for it adds what is waited for",
 		(*Judge).addLate},
 	{"dependents", "after all that is unknown by itself, for it follows that down the owner references",

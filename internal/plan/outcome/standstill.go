@@ -141,7 +141,7 @@ func (j *Judge) mayYetGo(ref object.Ref) bool {
 	if ref.Namespace != "" && open(NamespaceRef(ref.Namespace)) {
 		return true
 	}
-	if res, err := j.Server.Resource(ref.APIVersion, ref.Kind); err == nil && open(DefinitionRef(res.GroupResource().String())) {
+	if res, err := j.Server.Resource(ref.APIVersion, ref.Kind); err == nil && open(j.Snap.RefTo(object.CRD, "", res.GroupResource().String())) {
 		return true
 	}
 	owner := j.Neighbours.Late.Owner(j.Server, ref)

@@ -60,7 +60,7 @@ func (j *Judge) waits(ref object.Ref) (wait, bool) {
 		switch {
 		case x.Unknown():
 			gaps = append(gaps, waitText(x))
-		case x.Reason == controllers.PodsRemain:
+		case x.Reason == controllers.PodsRemain && !j.Snap.Version().Lacks(OrderedNamespaces):
 			details = append(details, "pods go first, and while there are any its conditions say that all has been removed")
 		case x.Reason == controllers.Refused || len(x.Remaining) == 0:
 			details = append(details, waitText(x))

@@ -1,0 +1,131 @@
+package outcome
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+const (
+	// OrderedNamespaces is the N of 1.N, the first release that deletes the pods of a
+	// namespace first unless it is told otherwise.
+	OrderedNamespaces = 33
+	// OwnersByPlace is the first release whose collector knows owners by their place, and not
+	// by their uid alone.
+	OwnersByPlace = 20
+)
+
+// markOtherRelease marks as Unknown what the rules keep, and what a cluster of an older release
+// may delete.
+func (j *Judge) markOtherRelease(all Outcomes) {
+	if j.Snap.Version().Lacks(OrderedNamespaces) {
+		j.markUnordered(all)
+	}
+	if j.Snap.Version().Lacks(OwnersByPlace) {
+		j.markMisplaced(all)
+	}
+}
+
+// markUnordered marks what stays in a namespace because its pods go first.
+//
+// Upstream: KEP-5080.
+func (j *Judge) markUnordered(all Outcomes) {
+	for _, w := range controllers.Waiting(j.Controllers) {
+		namespace := j.Of(all, w.Object)
+		if w.Reason != controllers.PodsRemain || namespace == nil {
+			continue
+		}
+		for _, o := range j.Server.Objects() {
+			if o.Namespace != w.Object.Name || o.BeingDeleted() || o.Is(object.Pod) {
+				continue
+			}
+			out := j.Of(all, o.Ref)
+			if out == nil {
+				out = &Outcome{Track: j.Tracks.Of(o), Because: []object.Ref{w.Object}, AlreadyHappening: namespace.AlreadyHappening}
+				all[j.Tracks.Key(o.Ref)] = out
+			}
+			out.MarkUnknown(reason.NamespaceOrderUnknown)
+		}
+	}
+}
+
+// markMisplaced marks who is kept by an owner that some reference names in a wrong place.
+//
+// Upstream: kubernetes/kubernetes#65200.
+func (j *Judge) markMisplaced(all Outcomes) {
+	misnamed := misnamedOwners(j.Snap)
+	if len(misnamed) == 0 {
+		return
+	}
+	for _, o := range j.Server.Objects() {
+		owners := named(misnamed, o)
+		out := j.Of(all, o.Ref)
+		if len(owners) == 0 || o.BeingDeleted() || out == nil && !j.Collects || out != nil && out.Result != report.Kept && out.Result != report.Pruned {
+			continue
+		}
+		if out == nil {
+			out = &Outcome{Track: j.Tracks.Of(o)}
+			all[j.Tracks.Key(o.Ref)] = out
+		}
+		out.Because = owners
+		out.MarkUnknown(reason.OwnerMisnamed)
+	}
+}
+
+// OwnersMisplaced are the owners of an object that some reference names in a wrong place, if the
+// release of the cluster may delete it because of that.
+func OwnersMisplaced(snap *snapshot.Snapshot, o *object.Object) []object.Ref {
+	if o == nil || len(o.Owners) == 0 || !snap.Version().Lacks(OwnersByPlace) {
+		return nil
+	}
+	return named(misnamedOwners(snap), o)
+}
+
+// named are the owners of an object that are among these.
+func named(misnamed map[types.UID]bool, o *object.Object) []object.Ref {
+	var owners []object.Ref
+	for _, ref := range o.Owners {
+		if misnamed[ref.UID] {
+			owners = append(owners, object.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: ref.UID})
+		}
+	}
+	return owners
+}
+
+// misnamedOwners are the uids of namespaced owners that some reference looks for in another
+// place than a second one, or than the one in which the owner is.
+func misnamedOwners(snap *snapshot.Snapshot) map[types.UID]bool {
+	misnamed, place := map[types.UID]bool{}, map[types.UID]string{}
+	namespaced := map[[2]string]bool{}
+	for _, r := range snap.Resources.All() {
+		namespaced[[2]string{r.APIVersion(), r.Kind}] = r.Namespaced
+	}
+	see := func(uid types.UID, namespace string) {
+		if first, ok := place[uid]; !ok {
+			place[uid] = namespace
+		} else if first != namespace {
+			misnamed[uid] = true
+		}
+	}
+	for _, o := range snap.Objects {
+		for _, ref := range o.Owners {
+			if !namespaced[[2]string{ref.APIVersion, ref.Kind}] {
+				continue
+			}
+			see(ref.UID, o.Namespace)
+			if o.Namespace == "" {
+				misnamed[ref.UID] = true
+			}
+		}
+	}
+	for _, o := range snap.Objects {
+		if _, owns := place[o.UID]; owns {
+			see(o.UID, o.Namespace)
+		}
+	}
+	return misnamed
+}

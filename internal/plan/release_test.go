@@ -1,0 +1,97 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestReleases: what an older release may do otherwise than the rules is said where it concerns
+// a plan, and what the rules keep because of it is Unknown. A release that is not known is that
+// of the rules.
+func TestReleases(t *testing.T) {
+	const shop = "v1 Namespace shop phase=Active spec=kubernetes\n"
+	const held = shop + "v1 Pod shop/web fin=example.com/hold\nv1 ConfigMap shop/c\n"
+	const misplaced = "v1 ConfigMap shop/a\nv1 Secret shop/b\nv1 ConfigMap shop/owner\n" +
+		"v1 ConfigMap shop/good owners=a,owner\nv1 ConfigMap other/bad owners=v1:ConfigMap:owner:owner\n"
+	for _, tt := range []struct {
+		name, world string
+		version     snapshot.Version
+		want        string
+	}{
+		{"the release of the rules", held, exactly("v1.36.3"), "shop/c Kept, shop Blocked, shop/web Blocked"},
+		{"not known", held, snapshot.Version{}, "shop/c Kept, shop Blocked, shop/web Blocked"},
+		{"the first with ordered namespaces", held, exactly("v1.33.0"), "shop/c Kept, shop Blocked, shop/web Blocked"},
+		{"the last without", held, exactly("v1.32.9"), "NamespaceUnordered before v1.33: shop/c Unknown, shop Blocked, shop/web Blocked"},
+		{"perhaps without", held, between(31, 34), "NamespaceUnordered before v1.33: shop/c Unknown, shop Blocked, shop/web Blocked"},
+		{"newer by its kubelets", held, between(33, 36), "shop/c Kept, shop Blocked, shop/web Blocked"},
+		{"nothing stays", shop + "v1 Pod shop/web\nv1 ConfigMap shop/c\n", exactly("v1.27.1"), "NamespaceUnordered before v1.33: shop/c Deleted, shop Deleted, shop/web Deleted"},
+		{"no pods", shop + "v1 ConfigMap shop/c\n", exactly("v1.27.1"), "shop/c Deleted, shop Deleted"},
+		{"an owner in another namespace", misplaced, exactly("v1.19.16"), "OwnerMisplaced before v1.20: other/bad Deleted, shop/a Deleted, shop/good Unknown"},
+		{"which later releases see", misplaced, exactly("v1.20.0"), "other/bad Deleted, shop/a Deleted, shop/good Pruned"},
+		{"and nothing is misplaced", "v1 ConfigMap shop/a\nv1 ConfigMap shop/owner\nv1 ConfigMap shop/good owners=a,owner\n", exactly("v1.13.4"), "shop/a Deleted, shop/good Pruned"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := deletedOn(t, tt.world, tt.version)
+			var got []string
+			for _, e := range p.Effects {
+				got = append(got, fmt.Sprintf("%s %s", strings.TrimPrefix(e.Object.Namespace+"/"+e.Object.Name, "/"), e.Outcome))
+			}
+			text := strings.Join(got, ", ")
+			for _, d := range slices.Backward(p.Source.VersionDifferences) {
+				text = d.Reason + " before " + d.Before + ": " + text
+			}
+			if text != tt.want {
+				t.Errorf("%s\nnot %s", text, tt.want)
+			}
+			if unknown := strings.Contains(tt.want, "Unknown"); p.Complete == unknown {
+				t.Errorf("complete: %v", p.Complete)
+			}
+			for _, c := range p.Consequences {
+				if c.Reason == "NamespaceOrderUnknown" && (c.When != report.AtOnce || c.Certainty != report.Undecided) {
+					t.Errorf("%+v", c)
+				}
+			}
+		})
+	}
+}
+
+func exactly(version string) snapshot.Version { return snapshot.Version{Exact: version} }
+
+func between(least, most int) snapshot.Version {
+	return snapshot.Version{Least: least, Most: most, From: []snapshot.VersionEvidence{snapshot.FromKubelets}}
+}
+
+// deletedOn deletes the first object of a world in the background, on a server of a version.
+func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Plan {
+	t.Helper()
+	objects, err := scenario.ParseWorld(world, scenario.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	coverage := &snapshot.Coverage{}
+	for _, r := range scenario.Resources().All() {
+		coverage.Add(r.GroupResource(), "")
+	}
+	source := snapshot.Source{KubernetesVersion: version.Exact}
+	if version.Exact == "" {
+		source.VersionBounds = version
+	}
+	target := objects[0].Ref
+	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, coverage, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(engine.Background, target), plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Plan
+}

@@ -1,0 +1,235 @@
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// unsaid ends the apiVersion of an object that neither it nor its list nor its path says: of
+// its kind the group is known alone. The core group has one version.
+const unsaid = "/"
+
+// apiVersionOf is the apiVersion of items that do not say theirs, by the path of their file.
+func (l location) apiVersionOf(known object.Resource) string {
+	switch {
+	case l.grouped && l.version != "":
+		return groupVersion(l.group, l.version)
+	case known.Group == "":
+		return known.APIVersion()
+	default:
+		return known.Group + unsaid
+	}
+}
+
+// release is what a dump says of the built-in kinds that its server serves, where it does not
+// list them.
+type release struct {
+	version Version
+	// served are the versions of groups that the server names; nil when it names none.
+	served map[string]bool
+	// shown are the types whose apiVersion the dump says.
+	shown map[typeName]bool
+}
+
+// release is what was read of the server. One that names no group beside the core has been
+// asked by somebody who may not see them.
+func (r *reader) release() release {
+	rel := release{version: r.source.Version(), shown: map[typeName]bool{}}
+	served := map[string]bool{}
+	for _, gv := range r.documents.groupVersions() {
+		served[gv] = true
+	}
+	if served["apps/v1"] || served["extensions/v1beta1"] {
+		rel.served = served
+	}
+	for name := range r.seen {
+		if !strings.HasSuffix(name.apiVersion, unsaid) {
+			rel.shown[name] = true
+		}
+	}
+	return rel
+}
+
+// serves reports whether the server may serve a version of a built-in resource.
+func (r release) serves(res object.Resource) bool {
+	if r.shown[typeName{res.APIVersion(), res.Kind}] {
+		return true
+	}
+	s := spanOf(res)
+	return (r.served == nil || r.served[res.APIVersion()]) && !r.version.Before(s.first) && (s.last == 0 || r.version.Least <= s.last)
+}
+
+// spanOf are the releases that serve a version of a built-in resource.
+func spanOf(res object.Resource) span {
+	if first := laterKinds[res.APIVersion()+" "+res.Name]; first != 0 {
+		return span{first: first}
+	}
+	return apiSpans[res.APIVersion()]
+}
+
+// laterKinds are resources that came into a version of their group that was served before.
+var laterKinds = map[string]int{
+	"admissionregistration.k8s.io/v1 mutatingadmissionpolicies":         36,
+	"admissionregistration.k8s.io/v1 mutatingadmissionpolicybindings":   36,
+	"admissionregistration.k8s.io/v1 validatingadmissionpolicies":       30,
+	"admissionregistration.k8s.io/v1 validatingadmissionpolicybindings": 30,
+	"batch/v1 cronjobs":                         21,
+	"networking.k8s.io/v1 ingressclasses":       19,
+	"networking.k8s.io/v1 ingresses":            19,
+	"networking.k8s.io/v1 ipaddresses":          33,
+	"networking.k8s.io/v1 servicecidrs":         33,
+	"networking.k8s.io/v1beta1 ingresses":       14,
+	"storage.k8s.io/v1 csidrivers":              18,
+	"storage.k8s.io/v1 csinodes":                17,
+	"storage.k8s.io/v1 csistoragecapacities":    24,
+	"storage.k8s.io/v1 volumeattachments":       13,
+	"storage.k8s.io/v1 volumeattributesclasses": 34,
+}
+
+// builtin are the resources that come with Kubernetes in the versions that the server serves as
+// far as that is known: an object is named as its own server names it. The versions that the
+// dump shows come first. A resource of which no version can be served keeps that of the rules.
+func (r release) builtin() *object.Resources {
+	table := builtinResources()
+	older := map[schema.GroupResource][]object.Resource{}
+	for _, o := range olderVersions {
+		res := o.resource()
+		if now, ok := table.Preferred(res.GroupResource()); ok {
+			res.ShortNames, res.Categories = now.ShortNames, now.Categories
+		}
+		older[res.GroupResource()] = append(older[res.GroupResource()], res)
+	}
+	var order []schema.GroupResource
+	current := map[schema.GroupResource][]object.Resource{}
+	for _, res := range table.All() {
+		gr := res.GroupResource()
+		if current[gr] == nil {
+			order = append(order, gr)
+		}
+		current[gr] = append(current[gr], res)
+	}
+	rs := &object.Resources{}
+	for _, gr := range order {
+		for _, res := range r.versions(gr, current[gr], older) {
+			rs.Add(res)
+		}
+	}
+	return rs
+}
+
+// versions are those of one resource; now are the ones of the release of the rules, and older
+// those of releases before it.
+func (r release) versions(gr schema.GroupResource, now []object.Resource, older map[schema.GroupResource][]object.Resource) []object.Resource {
+	isShown := func(res object.Resource) bool { return r.shown[typeName{res.APIVersion(), res.Kind}] }
+	current, past := r.servedOf(now), r.servedOf(older[gr])
+	slices.SortStableFunc(past, compareResources)
+	if shown := matching(slices.Concat(current, past), isShown); len(shown) > 0 {
+		slices.SortStableFunc(shown, compareResources)
+		return append(shown, slices.DeleteFunc(current, isShown)...)
+	}
+	for old, was := range older {
+		if old != gr && object.Storage(old) == gr && !r.surely(current) && !r.surely(past) && slices.ContainsFunc(was, func(res object.Resource) bool {
+			return isShown(res) || len(current)+len(past) == 0 && r.served != nil && r.serves(res)
+		}) {
+			return nil // the old name is the only one that is known
+		}
+	}
+	switch {
+	case len(current) > 0:
+		return current
+	case len(past) > 0:
+		return past
+	default:
+		return now
+	}
+}
+
+// servedOf are the versions that the server may serve.
+func (r release) servedOf(all []object.Resource) []object.Resource { return matching(all, r.serves) }
+
+func matching(all []object.Resource, matches func(object.Resource) bool) []object.Resource {
+	return slices.DeleteFunc(slices.Clone(all), func(res object.Resource) bool { return !matches(res) })
+}
+
+// surely reports whether one of the versions is known to be served, and not merely not known not
+// to be.
+func (r release) surely(versions []object.Resource) bool {
+	return slices.ContainsFunc(versions, func(res object.Resource) bool {
+		first := spanOf(res).first
+		return r.version.Least >= first && (first != 0 || r.served[res.APIVersion()]) || first < 14
+	})
+}
+
+func compareResources(a, b object.Resource) int {
+	return compareTypes(typeName{a.APIVersion(), a.Kind}, typeName{b.APIVersion(), b.Kind})
+}
+
+// name completes the apiVersions that only a table could say.
+func (r *reader) name(rs *object.Resources) {
+	names := map[typeName]typeName{}
+	whole := func(t *typeName) {
+		if !strings.HasSuffix(t.apiVersion, unsaid) {
+			return
+		}
+		if _, ok := names[*t]; !ok {
+			names[*t] = typeName{versionOf(rs, *t), t.kind}
+		}
+		*t = names[*t]
+	}
+	for _, o := range r.objects {
+		t := typeName{o.APIVersion, o.Kind}
+		whole(&t)
+		o.APIVersion = t.apiVersion
+	}
+	for name, k := range r.seen {
+		t := name
+		if whole(&t); t == name {
+			continue
+		}
+		delete(r.seen, name)
+		if have := r.seen[t]; have == nil {
+			r.seen[t] = k
+		} else {
+			have.namespaced = have.namespaced || k.namespaced
+			have.plural = cmp.Or(have.plural, k.plural)
+		}
+	}
+	for _, s := range r.sightings {
+		for i := range s.shown {
+			whole(&s.shown[i].typeName)
+		}
+	}
+	for i := range r.failed {
+		whole(&r.failed[i].typeName)
+	}
+}
+
+// versionOf is the apiVersion of a kind of which the group is known: the preferred one, that of
+// an old name, or the one of the rules.
+func versionOf(rs *object.Resources, t typeName) string {
+	group := strings.TrimSuffix(t.apiVersion, unsaid)
+	find := func(all []object.Resource, groupOf func(schema.GroupResource) string) string {
+		i := slices.IndexFunc(all, func(res object.Resource) bool { return res.Kind == t.kind && groupOf(res.GroupResource()) == group })
+		if i < 0 {
+			return ""
+		}
+		return all[i].APIVersion()
+	}
+	own := func(gr schema.GroupResource) string { return gr.Group }
+	old := func(gr schema.GroupResource) string {
+		if now := object.Storage(gr); now != gr {
+			return now.Group
+		}
+		return unsaid
+	}
+	older := make([]object.Resource, len(olderVersions))
+	for i, o := range olderVersions {
+		older[i] = o.resource()
+	}
+	return cmp.Or(find(rs.All(), own), find(older, old), find(builtinResources().All(), own), find(older, own), t.apiVersion)
+}

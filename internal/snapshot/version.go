@@ -1,0 +1,174 @@
+package snapshot
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Version is what is known of the version of the API server. The zero value is nothing.
+type Version struct {
+	// Exact is what the server says of itself, a gitVersion such as v1.27.1+k3s1; empty when
+	// nothing holds it.
+	Exact string
+	// Least and Most are the lowest and the highest N of 1.N that it can be; 0 where nothing
+	// bounds it, both the same of an exact version. What bounds one that is not exact is the
+	// skew that Kubernetes supports, which a cluster can break: that something is absent must
+	// not follow from it.
+	Least, Most int
+	// From is what tells it.
+	From []VersionEvidence
+}
+
+// VersionEvidence is what tells the version of a server.
+type VersionEvidence string
+
+const (
+	// FromServer is the answer of a live server.
+	FromServer VersionEvidence = "Server"
+	// FromFile is a file of the dump that holds such an answer.
+	FromFile VersionEvidence = "File"
+	// FromKubelets are the kubelets: none is newer than the server, or much older.
+	FromKubelets VersionEvidence = "Kubelets"
+	// FromAPIs are the versions of built-in API groups that are served.
+	FromAPIs VersionEvidence = "APIs"
+)
+
+// Lacks reports whether the server may be older than 1.minor, by what is known of it. A server
+// of which nothing is known counts as one of the release of the rules.
+func (v Version) Lacks(minor int) bool { return len(v.From) > 0 && v.Least < minor }
+
+// Minor is the N of 1.N of an exact version.
+func (v Version) Minor() (minor int, known bool) {
+	return v.Least, v.Exact != "" && v.Least != 0
+}
+
+// Before reports whether the server is older than 1.minor by what is known of it.
+func (v Version) Before(minor int) bool { return v.Most != 0 && v.Most < minor }
+
+// Version is what is known of the version of the API server.
+func (s *Snapshot) Version() Version { return s.Source.Version() }
+
+// Version is what is known of the version of the API server.
+func (s Source) Version() Version {
+	if s.KubernetesVersion == "" {
+		return s.VersionBounds
+	}
+	v := Version{Exact: s.KubernetesVersion, From: []VersionEvidence{FromFile}}
+	if s.Server != "" {
+		v.From[0] = FromServer
+	}
+	v.Least, _ = MinorOf(s.KubernetesVersion)
+	v.Most = v.Least
+	return v
+}
+
+// MinorOf is 36 for v1.36.3.
+func MinorOf(version string) (minor int, ok bool) {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(version, "v"), "1.")
+	if i := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		rest = rest[:i]
+	}
+	minor, err := strconv.Atoi(rest)
+	if !ok || err != nil || minor <= 0 || minor >= 1000 {
+		return 0, false
+	}
+	return minor, true
+}
+
+// kubelets are the minor versions of the oldest and the newest kubelet; 0 without any.
+type kubelets struct{ oldest, newest int }
+
+// add takes in the version of a kubelet; one that is no version says nothing.
+func (k *kubelets) add(version string) {
+	minor, ok := MinorOf(version)
+	if !ok {
+		return
+	}
+	if k.oldest == 0 || minor < k.oldest {
+		k.oldest = minor
+	}
+	k.newest = max(k.newest, minor)
+}
+
+// skew is how many minor versions a kubelet may be older than its API server, which it never
+// may be newer than: three since the API server of 1.28, and two before.
+func skew(kubelet int) int {
+	if kubelet+3 >= 28 {
+		return 3
+	}
+	return 2
+}
+
+// boundsOf is what follows for the version of a server that does not say it: from the versions
+// of API groups that it serves, which are sure, and from its kubelets as far as they fit to
+// that and to each other.
+func boundsOf(k kubelets, served []string) Version {
+	var v Version
+	for _, gv := range served {
+		span := apiSpans[gv]
+		v.Least = max(v.Least, span.first)
+		if span.last != 0 && (v.Most == 0 || span.last < v.Most) {
+			v.Most = span.last
+		}
+	}
+	if v.Most != 0 && v.Least > v.Most {
+		v = Version{} // not the APIs of one server
+	}
+	byAPIs := v
+	if v.Most == 0 || k.newest <= v.Most {
+		v.Least = max(v.Least, k.newest)
+		if most := k.oldest + skew(k.oldest); k.oldest != 0 && most >= v.Least && (v.Most == 0 || most < v.Most) {
+			v.Most = most
+		}
+	}
+	if v.Least != byAPIs.Least || v.Most != byAPIs.Most {
+		v.From = append(v.From, FromKubelets)
+	}
+	if byAPIs.Least != 0 && byAPIs.Least == v.Least || byAPIs.Most != 0 && byAPIs.Most == v.Most {
+		v.From = append(v.From, FromAPIs)
+	}
+	slices.Sort(v.From)
+	return v
+}
+
+// span are the first and the last minor version that serve something; 0 where that says
+// nothing.
+type span struct{ first, last int }
+
+// apiSpans say which releases serve a version of a built-in group without being told to.
+//
+// Upstream: the deprecated API migration guide, and the API changes of the releases.
+var apiSpans = map[string]span{
+	"admissionregistration.k8s.io/v1":      {16, 0},
+	"apiextensions.k8s.io/v1":              {16, 0},
+	"apiextensions.k8s.io/v1beta1":         {7, 21},
+	"apiregistration.k8s.io/v1":            {10, 0},
+	"apiregistration.k8s.io/v1beta1":       {7, 21},
+	"apps/v1":                              {9, 0},
+	"apps/v1beta1":                         {5, 15},
+	"apps/v1beta2":                         {8, 15},
+	"autoscaling/v2":                       {23, 0},
+	"autoscaling/v2beta1":                  {8, 24},
+	"autoscaling/v2beta2":                  {12, 25},
+	"batch/v1beta1":                        {8, 24},
+	"certificates.k8s.io/v1":               {19, 0},
+	"coordination.k8s.io/v1":               {14, 0},
+	"discovery.k8s.io/v1":                  {21, 0},
+	"discovery.k8s.io/v1beta1":             {17, 24},
+	"events.k8s.io/v1":                     {19, 0},
+	"events.k8s.io/v1beta1":                {8, 24},
+	"extensions/v1beta1":                   {1, 21},
+	"flowcontrol.apiserver.k8s.io/v1":      {29, 0},
+	"flowcontrol.apiserver.k8s.io/v1beta1": {20, 25},
+	"flowcontrol.apiserver.k8s.io/v1beta2": {23, 28},
+	"flowcontrol.apiserver.k8s.io/v1beta3": {26, 31},
+	"node.k8s.io/v1":                       {20, 0},
+	"node.k8s.io/v1beta1":                  {14, 24},
+	"policy/v1":                            {21, 0},
+	"policy/v1beta1":                       {5, 24},
+	"rbac.authorization.k8s.io/v1beta1":    {6, 21},
+	"resource.k8s.io/v1":                   {34, 0},
+	"scheduling.k8s.io/v1":                 {14, 0},
+	"scheduling.k8s.io/v1beta1":            {11, 21},
+}
