@@ -80,11 +80,12 @@ type Handler struct {
 	Object func(o *object.Object, inList bool, at Position) error
 	// List is called at the end of each list, after its items.
 	List func(List) error
-	// Raw is called with the JSON text of each object that Wants asks for, or of all
-	// without it, some time after Object. The text is the handler's only until it
-	// returns; it is empty where it cannot be had. With Raw, memory grows with the
-	// largest of these objects, and with a list that says its kind last.
-	Wants func(o *object.Object) bool
+	// Raw is called with what Wants asks for of the JSON text of an object, or with all of it
+	// without Wants, some time after Object; not for objects of which nothing is wanted. The
+	// text is the handler's only until it returns; it is empty where it cannot be had. With
+	// Raw, memory grows with the largest of these objects, and with a list that says its kind
+	// last.
+	Wants func(o *object.Object) *Fields
 	Raw   func(o *object.Object, text []byte) error
 	// Moment is called with a time, in seconds since 1970, at which an Event, a Lease or a
 	// Node was written.
