@@ -67,6 +67,9 @@ type List struct {
 	// Partial is true when the list says that it is one page of several
 	// (metadata.continue is not empty).
 	Partial bool
+	// Open is true when the input ends with the entries of a bare YAML list, or in the middle
+	// of a line of a list: had it been cut off there, nothing would show it.
+	Open bool
 	// Continue and ResourceVersion are those of metadata; a server names the rest
 	// of the list with the one, and the moment of the list with the other.
 	Continue, ResourceVersion string

@@ -35,8 +35,9 @@ type reading struct {
 	scan      scan
 	// fullOnly reads all YAML with the full parser, for comparison.
 	fullOnly bool
-	// yaml tells that the document is YAML; last that the input ends with it.
-	yaml, last bool
+	// yaml tells that the document is YAML; last that the input ends with it, open that its
+	// list may go on (see List).
+	yaml, last, open bool
 	// shown is the object that was handed over last, if its text is wanted, wanted what of it.
 	// scanned tells that what is being read is the part of a YAML text that a scan kept.
 	shown   *object.Object
@@ -73,6 +74,7 @@ func (rd *reading) hand(o *object.Object, inList bool, line int) error {
 
 func (rd *reading) handList(list List) error {
 	rd.handed++
+	list.Open = rd.open
 	if rd.h.List == nil {
 		return nil
 	}

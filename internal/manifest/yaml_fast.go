@@ -140,6 +140,9 @@ func (d *yamlDocument) end(more bool) (bool, error) {
 		_, more, err := d.fall()
 		return more, err
 	}
+	if err := d.rd.cutOff(d.l.buf[d.l.mark:d.l.pos], d.line); err != nil {
+		return false, err
+	}
 	if d.list == nil {
 		d.s.finish(0)
 		d.rd.scanned = true
@@ -154,6 +157,7 @@ func (d *yamlDocument) end(more bool) (bool, error) {
 		if err := d.endItem(); err != nil {
 			return false, err
 		}
+		d.rd.open = !more && !bytes.HasSuffix(d.l.buf[:d.l.pos], newline)
 		return more, d.rd.finish(d.it, nil, d.list)
 	}
 	d.s.finish(0)

@@ -32,6 +32,9 @@ type input struct {
 	discoveries map[string]bool
 	// runs are those of sonobuoy, by their root.
 	runs map[string]*sonobuoyRun
+	// unread tells that something of it could not be read, cut that nobody knows what: an
+	// archive that ends early had perhaps said why a list is not whole.
+	unread, cut bool
 }
 
 // readInput reads one path.
@@ -48,13 +51,28 @@ func (r *reader) readInput(path string) error {
 			return err
 		}
 		r.problems = append(r.problems, Problem{Kind: Unread, File: in.name, Message: err.Error()})
+		in.unread, in.cut = true, true
+	}
+	if in.cut {
+		r.distrust(in)
+		return nil
 	}
 	decideDirectories(in.sightings, in.discoveries)
 	r.sightings = append(r.sightings, in.sightings...)
 	for _, root := range slices.Sorted(maps.Keys(in.runs)) {
+		in.runs[root].unread = in.unread
 		r.runs = append(r.runs, in.runs[root])
 	}
 	return nil
+}
+
+// distrust takes the lists of an input of which nobody knows what was not read for incomplete.
+func (r *reader) distrust(in *input) {
+	for _, s := range in.sightings {
+		for _, at := range s.shown {
+			r.failed = append(r.failed, failure{spot: at, reason: reason.Truncated, text: in.name + " could not be read to its end"})
+		}
+	}
 }
 
 func (r *reader) openInput(in *input, path string) error {
@@ -130,7 +148,7 @@ func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader)
 func (r *reader) readDirectory(in *input, root, inside string) error {
 	names, err := r.namesIn(in, root)
 	if err != nil {
-		return r.tolerate(shownName(root), err)
+		return r.tolerateCut(in, shownName(root), err)
 	}
 	for _, name := range names {
 		path, below := filepath.Join(root, name.text), path.Join(inside, name.text)
@@ -145,7 +163,7 @@ func (r *reader) readDirectory(in *input, root, inside string) error {
 				return &metered{r: content, m: &in.meter, whole: true}, nil
 			})
 		})
-		if err := r.tolerate(shownName(path), err); err != nil {
+		if err := r.tolerate(in, locate(below), shownName(path), err); err != nil {
 			return err
 		}
 	}
@@ -190,13 +208,24 @@ func (r *reader) namesIn(in *input, path string) (names []fileName, err error) {
 	return names, nil
 }
 
-// tolerate turns an error into a problem where the user allows it.
-func (r *reader) tolerate(file string, err error) error {
+// tolerate turns the error of a file at a location into a problem where the user allows it:
+// its list is not whole.
+func (r *reader) tolerate(in *input, l location, file string, err error) error {
 	if err == nil || !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) {
 		return err
 	}
 	r.problems = append(r.problems, Problem{Kind: Unread, File: file, Message: err.Error()})
+	in.unread = true
+	if l.resource != "" {
+		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: err.Error()})
+	}
 	return nil
+}
+
+// tolerateCut is tolerate for what may hold files of any name.
+func (r *reader) tolerateCut(in *input, name string, err error) error {
+	in.cut = in.cut || err != nil
+	return r.tolerate(in, location{}, name, err)
 }
 
 // readEntry reads one file of a directory or an archive, which is around.
@@ -222,22 +251,23 @@ func (r *reader) readEntry(in *input, around stream, name string, open func() (i
 	}
 	s := stream{name: in.name + ": " + shownName(name), path: name, location: l,
 		unpacked: around.unpacked, archives: around.archives + 1, counted: true}
-	err = r.readStream(in, s, content)
-	tolerated := r.tolerate(s.name, err)
-	if err != nil && tolerated == nil && l.resource != "" {
-		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: err.Error()})
+	if err := r.readStream(in, s, content); l.resource == "" {
+		return r.tolerateCut(in, s.name, err)
+	} else {
+		return r.tolerate(in, l, s.name, err)
 	}
-	return tolerated
 }
 
 func (r *reader) readTar(in *input, s stream, content io.Reader) error {
-	stream := &counter{r: content}
+	stream := &tarStream{counter: counter{r: content}}
 	archive := tar.NewReader(stream)
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			// The checksum of the compression around stands after the archive.
-			_, err = io.Copy(io.Discard, stream)
+			if _, err = io.Copy(io.Discard, stream); err == nil && stream.zeros < tarBlock {
+				err = io.ErrUnexpectedEOF
+			}
 		}
 		if err == nil && header == nil {
 			return nil
@@ -251,11 +281,29 @@ func (r *reader) readTar(in *input, s stream, content io.Reader) error {
 			}
 			continue
 		}
-		entry := &tarEntry{archive: archive, around: stream, m: &in.meter}
+		entry := &tarEntry{archive: archive, around: &stream.counter, m: &in.meter}
 		if err := r.readEntry(in, s, header.Name, func() (io.Reader, error) { return entry, nil }); err != nil {
 			return err
 		}
 	}
+}
+
+// tarStream is what a tar archive is read from. At its end stands a block of zeros: an archive
+// that is cut off between two files has none.
+type tarStream struct {
+	counter
+	// zeros is how many bytes were zero since the last one that was not.
+	zeros int
+}
+
+func (t *tarStream) Read(p []byte) (int, error) {
+	n, err := t.counter.Read(p)
+	if rest := len(bytes.TrimRight(p[:n], "\x00")); rest > 0 {
+		t.zeros = n - rest
+	} else {
+		t.zeros += n
+	}
+	return n, err
 }
 
 // tarEntry is one file of a tar archive. What comes through the archive has been

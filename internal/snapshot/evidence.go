@@ -45,6 +45,9 @@ type judge struct {
 	coverage  *Coverage
 	problems  *[]Problem
 
+	// ending are lists that end as one does that is cut off.
+	ending []*sighting
+
 	misnamedFiles int
 	firstMisnamed Problem
 }
@@ -62,6 +65,10 @@ type judge struct {
 func (j *judge) list(s *sighting) {
 	if s.list.Partial {
 		j.partial(s)
+		return
+	}
+	if s.list.Open {
+		j.ending = append(j.ending, s)
 		return
 	}
 	named, isNamed := j.named(s.location)
@@ -155,6 +162,24 @@ func (j *judge) misnamed(s *sighting, at spot) {
 	}
 	j.firstMisnamed = Problem{Kind: MisnamedFile, File: s.file,
 		Message: fmt.Sprintf("lists %q %q in namespace %q, which its name does not say", at.apiVersion, at.kind, at.namespace)}
+}
+
+// ends says of lists that prove nothing, since they may have been cut off, why that is so,
+// where nothing else proves it.
+func (j *judge) ends() {
+	const text = "a YAML list without a head ends as one does that is cut off"
+	fail := func(r object.Resource, namespace string) {
+		if !j.coverage.covers(r.GroupResource(), namespace) && !j.coverage.failed(r.GroupResource(), namespace) {
+			j.coverage.Fail(r.GroupResource(), namespace, reason.Truncated, text)
+		}
+	}
+	for _, s := range j.ending {
+		for _, at := range s.shown {
+			if r, ok := j.resource(at.typeName); ok {
+				fail(r, at.namespace)
+			}
+		}
+	}
 }
 
 // close hands over what was counted.
@@ -259,6 +284,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	for _, run := range r.runs {
 		j.run(run, r.documents.groups)
 	}
+	j.ends()
 	for _, f := range r.failed {
 		j.failure(f)
 	}

@@ -125,14 +125,7 @@ func (r *reader) readFile(in *input, file string, l location, content io.Reader)
 		return nil
 	}
 	err = inputError(file, err)
-	if !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) {
-		return err
-	}
-	r.problems = append(r.problems, Problem{Kind: Unread, File: file, Message: err.Error()})
-	if l.resource != "" {
-		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: err.Error()})
-	}
-	return nil
+	return r.tolerate(in, l, file, err)
 }
 
 func (r *reader) dispatch(in *input, file string, l location, content *bufio.Reader) error {
@@ -197,6 +190,9 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	}
 	if f.documents == 0 && f.foreigners > 0 {
 		r.ignore()
+	}
+	if f.documents+f.foreigners == 0 && l.resource != "" && !l.single {
+		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: file + ": the file is empty"})
 	}
 	for i := range f.lists {
 		f.lists[i].alone = f.documents+f.foreigners == 1
