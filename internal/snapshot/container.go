@@ -251,11 +251,11 @@ func (r *reader) readEntry(in *input, around stream, name string, open func() (i
 	}
 	s := stream{name: in.name + ": " + shownName(name), path: name, location: l,
 		unpacked: around.unpacked, archives: around.archives + 1, counted: true}
-	if err := r.readStream(in, s, content); l.resource == "" {
+	err = r.readStream(in, s, content)
+	if l.resource == "" {
 		return r.tolerateCut(in, s.name, err)
-	} else {
-		return r.tolerate(in, l, s.name, err)
 	}
+	return r.tolerate(in, l, s.name, err)
 }
 
 func (r *reader) readTar(in *input, s stream, content io.Reader) error {
