@@ -121,7 +121,7 @@ func checkDamaged(t *testing.T, what string, content []byte, whole *Snapshot, na
 func cuts(text []byte) []int {
 	var at []int
 	for i := range text {
-		if i%7 == 0 || text[i] == '\n' || i > 0 && text[i-1] == '\n' || i+3 > len(text) {
+		if i%19 == 0 || text[i] == '\n' || i > 0 && text[i-1] == '\n' || i+3 > len(text) {
 			at = append(at, i)
 		}
 	}
@@ -246,7 +246,7 @@ func TestHostileNames(t *testing.T) {
 func TestCorruptFiles(t *testing.T) {
 	for name, d := range layoutDumps(t) {
 		for i, f := range d.files {
-			for n := 0; n < len(f.Data); n += max(len(f.Data)/25, 1) {
+			for n := 0; n < len(f.Data); n += max(len(f.Data)/12, 1) {
 				for _, c := range []byte{0, 0xff, '"', '{', '\n', f.Data[n] ^ 1} {
 					files := slices.Clone(d.files)
 					files[i].Data = bytes.Clone(f.Data)
