@@ -35,9 +35,9 @@ var sealedMagic = []byte("k8s:enc:")
 type Handling struct {
 	Strings *manifest.Interner
 	Limits  manifest.Limits
-	// Wants and Raw are as in manifest.Handler: Raw is given the JSON of each object that Wants
-	// asks for. Nil: of none.
-	Wants func(o *object.Object) bool
+	// Wants and Raw are as in manifest.Handler: Raw is given the JSON of each object of which
+	// Wants asks for anything, or more of it. Nil: of none.
+	Wants func(o *object.Object) *manifest.Fields
 	Raw   func(o *object.Object, text []byte) error
 }
 
@@ -124,7 +124,7 @@ func (d *Decoder) message(value []byte) (*object.Object, error) {
 		return nil, err
 	}
 	o := k.builder.Object(k.metadata)
-	if d.h.Raw == nil || d.h.Wants != nil && !d.h.Wants(o) {
+	if d.h.Raw == nil || d.h.Wants != nil && d.h.Wants(o) == nil {
 		return o, nil
 	}
 	if !d.fits(e.Raw) {

@@ -53,20 +53,35 @@ func (w *World) takeNamespace(b *body, raw []byte) error {
 	return nil
 }
 
+// heldBody is what is read of an object that is being deleted, or will be held then.
+type heldBody struct {
+	Metadata struct {
+		ManagedFields []managed `json:"managedFields"`
+	} `json:"metadata"`
+}
+
+// statusBody is the status of any object: that of a custom resource may have any form.
+type statusBody struct {
+	Status struct {
+		Conditions json.RawMessage `json:"conditions"`
+	} `json:"status"`
+}
+
 // takeTerminating keeps what every object shows that is being deleted. A custom
 // resource may have a status of any form: what is not one of the usual is left out.
-func (w *World) takeTerminating(b *body, raw []byte) {
-	var d struct {
-		Status struct {
-			Conditions json.RawMessage `json:"conditions"`
-		} `json:"status"`
+func (w *World) takeTerminating(b *body, raw []byte) error {
+	var held heldBody
+	if err := decode(raw, &held); err != nil {
+		return err
 	}
-	t := Terminating{Ref: b.ref(), Writers: writers(b.Metadata.ManagedFields)}
+	var d statusBody
+	t := Terminating{Ref: b.ref(), Writers: writers(held.Metadata.ManagedFields)}
 	var list []condition
 	if decode(raw, &d) == nil && decode(d.Status.Conditions, &list) == nil {
 		t.Conditions = conditions(list)
 	}
 	w.Terminating = append(w.Terminating, t)
+	return nil
 }
 
 // Node is a machine of the cluster.

@@ -24,30 +24,33 @@ type involved struct {
 	UID        types.UID `json:"uid"`
 }
 
+// eventBody is an event of either API group.
+type eventBody struct {
+	Metadata struct {
+		Created stamp `json:"creationTimestamp"`
+	} `json:"metadata"`
+	Involved  involved `json:"involvedObject"`
+	Regarding involved `json:"regarding"`
+	Type      string   `json:"type"`
+	Reason    string   `json:"reason"`
+	Message   string   `json:"message"`
+	Note      string   `json:"note"`
+	Last      stamp    `json:"lastTimestamp"`
+	OldLast   stamp    `json:"deprecatedLastTimestamp"`
+	At        stamp    `json:"eventTime"`
+	Series    struct {
+		Last stamp `json:"lastObservedTime"`
+	} `json:"series"`
+	Source struct {
+		Component string `json:"component"`
+	} `json:"source"`
+	From string `json:"reportingComponent"`
+	By   string `json:"reportingController"`
+}
+
 // takeEvent reads events of both API groups.
 func (w *World) takeEvent(_ *body, raw []byte) error {
-	var d struct {
-		Metadata struct {
-			Created stamp `json:"creationTimestamp"`
-		} `json:"metadata"`
-		Involved  involved `json:"involvedObject"`
-		Regarding involved `json:"regarding"`
-		Type      string   `json:"type"`
-		Reason    string   `json:"reason"`
-		Message   string   `json:"message"`
-		Note      string   `json:"note"`
-		Last      stamp    `json:"lastTimestamp"`
-		OldLast   stamp    `json:"deprecatedLastTimestamp"`
-		At        stamp    `json:"eventTime"`
-		Series    struct {
-			Last stamp `json:"lastObservedTime"`
-		} `json:"series"`
-		Source struct {
-			Component string `json:"component"`
-		} `json:"source"`
-		From string `json:"reportingComponent"`
-		By   string `json:"reportingController"`
-	}
+	var d eventBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}

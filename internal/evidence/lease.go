@@ -10,14 +10,17 @@ type Lease struct {
 	Renewed, Duration int64
 }
 
+// leaseBody is what is read of a Lease.
+type leaseBody struct {
+	Spec struct {
+		Holder   string `json:"holderIdentity"`
+		Renewed  stamp  `json:"renewTime"`
+		Duration int64  `json:"leaseDurationSeconds"`
+	} `json:"spec"`
+}
+
 func (w *World) takeLease(b *body, raw []byte) error {
-	var d struct {
-		Spec struct {
-			Holder   string `json:"holderIdentity"`
-			Renewed  stamp  `json:"renewTime"`
-			Duration int64  `json:"leaseDurationSeconds"`
-		} `json:"spec"`
-	}
+	var d leaseBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}

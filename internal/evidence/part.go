@@ -3,6 +3,7 @@ package evidence
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -32,36 +33,39 @@ const (
 	MutatingWebhooks   Part = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
 )
 
-// source is where a part is served, and how its objects are taken in.
+// source is where a part is served, how its objects are taken in, and what of them is read
+// beside what is of all objects.
 type source struct {
 	part     Part
 	resource object.Resource
 	take     func(*World, *body, []byte) error
+	reads    any
+	// fields are what is read of an object, held of one that is being deleted or has finalizers.
+	fields, held *manifest.Fields
 }
 
-// sources are the parts in the order of their names. An initialiser would refer to
-// itself: the takers ask for their part.
+// sources are the parts in the order of their names.
 func sources() []source {
 	return []source{
-		{APIServices, object.APIService.Resource(), (*World).takeAPIService},
-		{ClusterBindings, object.ClusterRoleBinding.Resource(), (*World).takeBinding},
-		{ClusterRoles, object.ClusterRole.Resource(), (*World).takeRole},
-		{Definitions, object.CRD.Resource(), (*World).takeDefinition},
-		{DaemonSets, object.DaemonSet.Resource(), (*World).takeWorkload},
-		{Deployments, object.Deployment.Resource(), (*World).takeWorkload},
-		{Endpoints, object.Endpoints.Resource(), (*World).takeEndpoints},
-		{Slices, object.EndpointSlice.Resource(), (*World).takeSlice},
-		{Events, object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}, (*World).takeEvent},
-		{Leases, object.Lease.Resource(), (*World).takeLease},
-		{MutatingWebhooks, object.MutatingWebhookConfiguration.Resource(), (*World).takeWebhooks},
-		{Namespaces, object.Namespace.Resource(), (*World).takeNamespace},
-		{Nodes, object.Node.Resource(), (*World).takeNode},
-		{Pods, object.Pod.Resource(), (*World).takePod},
-		{RoleBindings, object.RoleBinding.Resource(), (*World).takeBinding},
-		{Roles, object.Role.Resource(), (*World).takeRole},
-		{Services, object.Service.Resource(), (*World).takeService},
-		{StatefulSets, object.StatefulSet.Resource(), (*World).takeWorkload},
-		{ValidatingWebhooks, object.ValidatingWebhookConfiguration.Resource(), (*World).takeWebhooks},
+		{part: APIServices, resource: object.APIService.Resource(), take: (*World).takeAPIService, reads: apiServiceBody{}},
+		{part: ClusterBindings, resource: object.ClusterRoleBinding.Resource(), take: (*World).takeBinding, reads: bindingBody{}},
+		{part: ClusterRoles, resource: object.ClusterRole.Resource(), take: (*World).takeRole, reads: roleBody{}},
+		{part: Definitions, resource: object.CRD.Resource(), take: (*World).takeDefinition, reads: definitionBody{}},
+		{part: DaemonSets, resource: object.DaemonSet.Resource(), take: (*World).takeWorkload, reads: workloadBody{}},
+		{part: Deployments, resource: object.Deployment.Resource(), take: (*World).takeWorkload, reads: workloadBody{}},
+		{part: Endpoints, resource: object.Endpoints.Resource(), take: (*World).takeEndpoints, reads: endpointsBody{}},
+		{part: Slices, resource: object.EndpointSlice.Resource(), take: (*World).takeSlice, reads: sliceBody{}},
+		{part: Events, resource: object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true}, take: (*World).takeEvent, reads: eventBody{}},
+		{part: Leases, resource: object.Lease.Resource(), take: (*World).takeLease, reads: leaseBody{}},
+		{part: MutatingWebhooks, resource: object.MutatingWebhookConfiguration.Resource(), take: (*World).takeWebhooks, reads: webhooksBody{}},
+		{part: Namespaces, resource: object.Namespace.Resource(), take: (*World).takeNamespace, reads: conditioned{}},
+		{part: Nodes, resource: object.Node.Resource(), take: (*World).takeNode, reads: conditioned{}},
+		{part: Pods, resource: object.Pod.Resource(), take: (*World).takePod, reads: podBody{}},
+		{part: RoleBindings, resource: object.RoleBinding.Resource(), take: (*World).takeBinding, reads: bindingBody{}},
+		{part: Roles, resource: object.Role.Resource(), take: (*World).takeRole, reads: roleBody{}},
+		{part: Services, resource: object.Service.Resource(), take: (*World).takeService, reads: serviceBody{}},
+		{part: StatefulSets, resource: object.StatefulSet.Resource(), take: (*World).takeWorkload, reads: workloadBody{}},
+		{part: ValidatingWebhooks, resource: object.ValidatingWebhookConfiguration.Resource(), take: (*World).takeWebhooks, reads: webhooksBody{}},
 	}
 }
 
@@ -93,15 +97,22 @@ func PartOf(apiVersion, kind string) (Part, bool) {
 	return s.part, ok
 }
 
+// byKind are the sources by group and kind.
+var byKind = func() map[[2]string]source {
+	found := map[[2]string]source{}
+	for _, s := range sources() {
+		s.fields = manifest.FieldsOf(body{}, s.reads)
+		s.held = s.fields.And(ofHeld)
+		found[[2]string{s.resource.Group, s.resource.Kind}] = s
+	}
+	return found
+}()
+
 func sourceOf(apiVersion, kind string) (source, bool) {
 	group := object.GroupOf(apiVersion)
 	if group == "events.k8s.io" {
 		group = ""
 	}
-	for _, s := range sources() {
-		if s.resource.Kind == kind && s.resource.Group == group {
-			return s, true
-		}
-	}
-	return source{}, false
+	s, ok := byKind[[2]string{group, kind}]
+	return s, ok
 }

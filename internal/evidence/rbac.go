@@ -32,10 +32,13 @@ type Subject struct {
 	Name      string `json:"name"`
 }
 
+// roleBody is what is read of a Role or ClusterRole.
+type roleBody struct {
+	Rules []Rule `json:"rules"`
+}
+
 func (w *World) takeRole(b *body, raw []byte) error {
-	var d struct {
-		Rules []Rule `json:"rules"`
-	}
+	var d roleBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
@@ -49,14 +52,17 @@ func (w *World) takeRole(b *body, raw []byte) error {
 	return nil
 }
 
+// bindingBody is what is read of a RoleBinding or ClusterRoleBinding.
+type bindingBody struct {
+	RoleRef struct {
+		Kind string `json:"kind"`
+		Name string `json:"name"`
+	} `json:"roleRef"`
+	Subjects []Subject `json:"subjects"`
+}
+
 func (w *World) takeBinding(b *body, raw []byte) error {
-	var d struct {
-		RoleRef struct {
-			Kind string `json:"kind"`
-			Name string `json:"name"`
-		} `json:"roleRef"`
-		Subjects []Subject `json:"subjects"`
-	}
+	var d bindingBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}

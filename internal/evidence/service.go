@@ -34,12 +34,15 @@ type APIService struct {
 	Available Condition
 }
 
+// serviceBody is what is read of a Service.
+type serviceBody struct {
+	Spec struct {
+		Type string `json:"type"`
+	} `json:"spec"`
+}
+
 func (w *World) takeService(b *body, raw []byte) error {
-	var d struct {
-		Spec struct {
-			Type string `json:"type"`
-		} `json:"spec"`
-	}
+	var d serviceBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
@@ -47,12 +50,15 @@ func (w *World) takeService(b *body, raw []byte) error {
 	return nil
 }
 
+// endpointsBody is what is read of an Endpoints.
+type endpointsBody struct {
+	Subsets []struct {
+		Addresses []struct{} `json:"addresses"`
+	} `json:"subsets"`
+}
+
 func (w *World) takeEndpoints(b *body, raw []byte) error {
-	var d struct {
-		Subsets []struct {
-			Addresses []struct{} `json:"addresses"`
-		} `json:"subsets"`
-	}
+	var d endpointsBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
@@ -64,19 +70,22 @@ func (w *World) takeEndpoints(b *body, raw []byte) error {
 	return nil
 }
 
+// sliceBody is what is read of an EndpointSlice.
+type sliceBody struct {
+	Endpoints []struct {
+		Addresses  []string `json:"addresses"`
+		Conditions struct {
+			Ready *bool `json:"ready"`
+		} `json:"conditions"`
+	} `json:"endpoints"`
+}
+
 // takeSlice counts endpoints. One that does not say whether it is ready counts as
 // ready.
 //
 // Upstream: api/discovery/v1/types.go EndpointConditions.
 func (w *World) takeSlice(b *body, raw []byte) error {
-	var d struct {
-		Endpoints []struct {
-			Addresses  []string `json:"addresses"`
-			Conditions struct {
-				Ready *bool `json:"ready"`
-			} `json:"conditions"`
-		} `json:"endpoints"`
-	}
+	var d sliceBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
@@ -90,17 +99,20 @@ func (w *World) takeSlice(b *body, raw []byte) error {
 	return nil
 }
 
+// apiServiceBody is what is read of an APIService.
+type apiServiceBody struct {
+	Spec struct {
+		Group   string      `json:"group"`
+		Version string      `json:"version"`
+		Service *ServiceRef `json:"service"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []condition `json:"conditions"`
+	} `json:"status"`
+}
+
 func (w *World) takeAPIService(b *body, raw []byte) error {
-	var d struct {
-		Spec struct {
-			Group   string      `json:"group"`
-			Version string      `json:"version"`
-			Service *ServiceRef `json:"service"`
-		} `json:"spec"`
-		Status struct {
-			Conditions []condition `json:"conditions"`
-		} `json:"status"`
-	}
+	var d apiServiceBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
@@ -127,31 +139,34 @@ type Definition struct {
 	Conditions []Condition
 }
 
+// definitionBody is what is read of a CustomResourceDefinition.
+type definitionBody struct {
+	Spec struct {
+		Group string `json:"group"`
+		Names struct {
+			Plural string `json:"plural"`
+		} `json:"names"`
+		Versions []struct {
+			Name    string `json:"name"`
+			Storage bool   `json:"storage"`
+		} `json:"versions"`
+		Conversion struct {
+			Strategy string `json:"strategy"`
+			Webhook  struct {
+				Client *Client `json:"clientConfig"`
+			} `json:"webhook"`
+			// Of v1beta1.
+			Client *Client `json:"webhookClientConfig"`
+		} `json:"conversion"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []condition `json:"conditions"`
+		Stored     []string    `json:"storedVersions"`
+	} `json:"status"`
+}
+
 func (w *World) takeDefinition(b *body, raw []byte) error {
-	var d struct {
-		Spec struct {
-			Group string `json:"group"`
-			Names struct {
-				Plural string `json:"plural"`
-			} `json:"names"`
-			Versions []struct {
-				Name    string `json:"name"`
-				Storage bool   `json:"storage"`
-			} `json:"versions"`
-			Conversion struct {
-				Strategy string `json:"strategy"`
-				Webhook  struct {
-					Client *Client `json:"clientConfig"`
-				} `json:"webhook"`
-				// Of v1beta1.
-				Client *Client `json:"webhookClientConfig"`
-			} `json:"conversion"`
-		} `json:"spec"`
-		Status struct {
-			Conditions []condition `json:"conditions"`
-			Stored     []string    `json:"storedVersions"`
-		} `json:"status"`
-	}
+	var d definitionBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}

@@ -80,19 +80,22 @@ type WebhookRule struct {
 	Scope string `json:"scope"`
 }
 
+// webhooksBody is what is read of a configuration of webhooks.
+type webhooksBody struct {
+	Webhooks []struct {
+		Name          string               `json:"name"`
+		ClientConfig  Client               `json:"clientConfig"`
+		FailurePolicy string               `json:"failurePolicy"`
+		MatchPolicy   string               `json:"matchPolicy"`
+		Rules         []WebhookRule        `json:"rules"`
+		Namespaces    metav1.LabelSelector `json:"namespaceSelector"`
+		Objects       metav1.LabelSelector `json:"objectSelector"`
+		Conditions    []struct{}           `json:"matchConditions"`
+	} `json:"webhooks"`
+}
+
 func (w *World) takeWebhooks(b *body, raw []byte) error {
-	var d struct {
-		Webhooks []struct {
-			Name          string               `json:"name"`
-			ClientConfig  Client               `json:"clientConfig"`
-			FailurePolicy string               `json:"failurePolicy"`
-			MatchPolicy   string               `json:"matchPolicy"`
-			Rules         []WebhookRule        `json:"rules"`
-			Namespaces    metav1.LabelSelector `json:"namespaceSelector"`
-			Objects       metav1.LabelSelector `json:"objectSelector"`
-			Conditions    []struct{}           `json:"matchConditions"`
-		} `json:"webhooks"`
-	}
+	var d webhooksBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"encoding/json"
 	"path"
 	"strings"
 
@@ -81,20 +82,23 @@ func (s *podSpec) programs() []string {
 	return keys(names)
 }
 
+// workloadBody is what is read of a Deployment, StatefulSet or DaemonSet.
+type workloadBody struct {
+	Spec struct {
+		Replicas *int `json:"replicas"`
+		Template struct {
+			Spec podSpec `json:"spec"`
+		} `json:"template"`
+	} `json:"spec"`
+	Status struct {
+		ReadyReplicas int `json:"readyReplicas"`
+		NumberReady   int `json:"numberReady"`
+		Desired       int `json:"desiredNumberScheduled"`
+	} `json:"status"`
+}
+
 func (w *World) takeWorkload(b *body, raw []byte) error {
-	var d struct {
-		Spec struct {
-			Replicas *int `json:"replicas"`
-			Template struct {
-				Spec podSpec `json:"spec"`
-			} `json:"template"`
-		} `json:"spec"`
-		Status struct {
-			ReadyReplicas int `json:"readyReplicas"`
-			NumberReady   int `json:"numberReady"`
-			Desired       int `json:"desiredNumberScheduled"`
-		} `json:"status"`
-	}
+	var d workloadBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
@@ -112,19 +116,24 @@ func (w *World) takeWorkload(b *body, raw []byte) error {
 	return nil
 }
 
+// podBody is what is read of a Pod.
+type podBody struct {
+	Metadata struct {
+		Annotations struct {
+			Mirror json.RawMessage `json:"kubernetes.io/config.mirror"`
+		} `json:"annotations"`
+	} `json:"metadata"`
+	Spec   podSpec `json:"spec"`
+	Status struct {
+		Phase      string            `json:"phase"`
+		Conditions []condition       `json:"conditions"`
+		Containers []containerStatus `json:"containerStatuses"`
+		Init       []containerStatus `json:"initContainerStatuses"`
+	} `json:"status"`
+}
+
 func (w *World) takePod(b *body, raw []byte) error {
-	var d struct {
-		Metadata struct {
-			Annotations map[string]string `json:"annotations"`
-		} `json:"metadata"`
-		Spec   podSpec `json:"spec"`
-		Status struct {
-			Phase      string            `json:"phase"`
-			Conditions []condition       `json:"conditions"`
-			Containers []containerStatus `json:"containerStatuses"`
-			Init       []containerStatus `json:"initContainerStatuses"`
-		} `json:"status"`
-	}
+	var d podBody
 	if err := decode(raw, &d); err != nil {
 		return err
 	}
@@ -133,7 +142,7 @@ func (w *World) takePod(b *body, raw []byte) error {
 		Ref: b.ref(), ServiceAccount: d.Spec.account(), Controller: b.controller(), Node: d.Spec.NodeName,
 		Phase: d.Status.Phase, Ready: ready.True(), BeingDeleted: b.Metadata.DeletionTimestamp != nil, Programs: d.Spec.programs(),
 	}
-	_, p.Mirror = d.Metadata.Annotations["kubernetes.io/config.mirror"]
+	p.Mirror = d.Metadata.Annotations.Mirror != nil
 	for _, s := range append(d.Status.Init, d.Status.Containers...) {
 		if p.Waiting == "" {
 			p.Waiting = s.State.Waiting.Reason

@@ -88,7 +88,7 @@ func (w *World) Add(apiVersion, kind string, raw []byte) error {
 		err = s.take(w, &b, raw)
 	}
 	if err == nil && (b.Metadata.DeletionTimestamp != nil || len(b.Metadata.Finalizers) > 0) {
-		w.takeTerminating(&b, raw)
+		err = w.takeTerminating(&b, raw)
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", b.ref(), err)
@@ -127,7 +127,6 @@ type body struct {
 		DeletionTimestamp *stamp            `json:"deletionTimestamp"`
 		Finalizers        []string          `json:"finalizers"`
 		OwnerReferences   []owner           `json:"ownerReferences"`
-		ManagedFields     []managed         `json:"managedFields"`
 	} `json:"metadata"`
 }
 

@@ -13,6 +13,8 @@ import (
 
 const (
 	bufferSize = 128 << 10
+	// firstBuffer is enough for most files: there may be many.
+	firstBuffer = 16 << 10
 	// maxDepth is the nesting at which input is refused, as encoding/json does.
 	maxDepth = 10000
 	// maxNumber is the length at which a number is refused, so that a token
@@ -41,6 +43,8 @@ type lexer struct {
 	// held is how much has been kept of the object that is being read, unasked how much
 	// input came since memory was asked for.
 	held, unasked int
+	// free tells that what is kept is less than the text, which is there already.
+	free bool
 	// marks give the lines of text that was converted to JSON.
 	marks []lineMark
 }
@@ -49,7 +53,7 @@ type lexer struct {
 type lineMark struct{ offset, line int }
 
 func newLexer(rd *reading, source io.Reader) *lexer {
-	return &lexer{rd: rd, source: source, buf: make([]byte, bufferSize), mark: -1, line: 1}
+	return &lexer{rd: rd, source: source, buf: make([]byte, firstBuffer), mark: -1, line: 1}
 }
 
 // over makes the lexer read text, which starts at line.
@@ -77,7 +81,7 @@ func (l *lexer) fill() bool {
 			l.mark = 0
 		}
 	}
-	if l.end == len(l.buf) {
+	if l.end == len(l.buf) || keep > 0 && len(l.buf) < bufferSize {
 		if err := l.widen(); err != nil {
 			l.ended, l.failed = true, err
 			return false

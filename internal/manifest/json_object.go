@@ -16,6 +16,7 @@ func (rd *reading) value(l *lexer, ls *listing) error {
 		if depth > maxLists {
 			return l.wrong("more than %d lists are inside one another", maxLists)
 		}
+		rd.depth = depth
 		it := &rd.items[depth]
 		it.reset(line)
 		l.held = 0

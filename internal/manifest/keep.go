@@ -14,8 +14,8 @@ type keep struct {
 }
 
 // below is what is kept under key; nil for nothing.
-func (k *keep) below(key string) *keep {
-	if b, ok := k.fields[key]; ok {
+func (k *keep) below(key []byte) *keep {
+	if b, ok := k.fields[string(key)]; ok {
 		return b
 	}
 	return k.any

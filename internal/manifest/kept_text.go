@@ -27,7 +27,9 @@ func (k *keptText) mark(l *lexer) {
 // value appends what is kept of the value at the current position.
 func (k *keptText) value(l *lexer, keeps *keep, flat bool) error {
 	c := l.token()
-	k.mark(l)
+	if !l.free {
+		k.mark(l)
+	}
 	if err := l.charge(2 * entryBytes); err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func (k *keptText) value(l *lexer, keeps *keep, flat bool) error {
 }
 
 func (k *keptText) mapping(l *lexer, keeps *keep, flat bool) error {
-	if keeps.fields == nil {
+	if keeps.fields == nil && keeps.any == nil {
 		k.json = append(k.json, "{}"...)
 		return l.skip()
 	}
@@ -59,7 +61,7 @@ func (k *keptText) mapping(l *lexer, keeps *keep, flat bool) error {
 		if flat {
 			lowerFirst(l.key)
 		}
-		below := keeps.fields[string(l.key)]
+		below := keeps.below(l.key)
 		if below == nil {
 			err = l.skip()
 			continue

@@ -80,6 +80,9 @@ func (l *lexer) above(err error) error {
 
 // charge counts what is kept of the object that is being read.
 func (l *lexer) charge(bytes int) error {
+	if l.free {
+		return nil
+	}
 	if l.held += bytes; l.held > l.rd.limits.ObjectBytes {
 		return l.above(aboveLimit(l.rd.limits.ObjectBytes, "what is kept of one object"))
 	}

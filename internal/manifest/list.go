@@ -174,5 +174,8 @@ func (ls *listing) release(w waiting) error {
 	if err := ls.rd.hand(o, true, w.line); err != nil {
 		return err
 	}
-	return ls.rd.giveText(w.text, nil, 0)
+	if ls.rd.shown == nil || len(w.text) == 0 {
+		return ls.rd.giveText(nil)
+	}
+	return ls.rd.giveText(ls.rd.only(w.text))
 }

@@ -67,6 +67,9 @@ type List struct {
 	// Partial is true when the list says that it is one page of several
 	// (metadata.continue is not empty).
 	Partial bool
+	// Open is true when the input ends with the entries of a bare YAML list, or in the middle
+	// of a line of a list: had it been cut off there, nothing would show it.
+	Open bool
 	// Continue and ResourceVersion are those of metadata; a server names the rest
 	// of the list with the one, and the moment of the list with the other.
 	Continue, ResourceVersion string
@@ -80,11 +83,12 @@ type Handler struct {
 	Object func(o *object.Object, inList bool, at Position) error
 	// List is called at the end of each list, after its items.
 	List func(List) error
-	// Raw is called with the JSON text of each object that Wants asks for, or of all
-	// without it, some time after Object. The text is the handler's only until it
-	// returns; it is empty where it cannot be had. With Raw, memory grows with the
-	// largest of these objects, and with a list that says its kind last.
-	Wants func(o *object.Object) bool
+	// Raw is called with what Wants asks for of the JSON text of an object, or with all of it
+	// without Wants, some time after Object; not for objects of which nothing is wanted. The
+	// text is the handler's only until it returns; it is empty where it cannot be had. With
+	// Raw, memory grows with the largest of these objects, and with a list that says its kind
+	// last.
+	Wants func(o *object.Object) *Fields
 	Raw   func(o *object.Object, text []byte) error
 	// Moment is called with a time, in seconds since 1970, at which an Event, a Lease or a
 	// Node was written.

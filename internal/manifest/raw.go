@@ -13,10 +13,14 @@ var everything = func() *keep {
 	return k
 }()
 
-// wholeObject keeps all of an object or list, and knows the items of a list.
+// wholeObject keeps all of an object or list, and knows the items of a list. What is a
+// Problem without texts is one with them.
 var wholeObject = func() *keep {
 	k := &keep{loose: true, any: everything}
-	k.fields = map[string]*keep{"items": {each: k}}
+	k.fields = map[string]*keep{
+		"items":    {each: k},
+		"metadata": {loose: true, any: everything, fields: map[string]*keep{"labels": keepMetadata.fields["labels"]}},
+	}
 	return k
 }()
 
@@ -35,11 +39,24 @@ func (rd *reading) captures(l *lexer) bool {
 	return rd.h.Raw != nil && (l != &rd.converted || !rd.scanned)
 }
 
-// shows notes that an object was handed over whose text may be wanted.
-func (rd *reading) shows(o *object.Object) {
-	if rd.h.Raw != nil && (rd.h.Wants == nil || rd.h.Wants(o)) {
-		rd.shown = o
+// shows notes that an object was handed over whose text may be wanted. Of the items of a
+// list in a list the scan knows no text.
+func (rd *reading) shows(o *object.Object) error {
+	if rd.h.Raw == nil {
+		return nil
 	}
+	rd.wanted = Everything
+	if rd.h.Wants != nil {
+		rd.wanted = rd.h.Wants(o)
+	}
+	if rd.wanted == nil {
+		return nil
+	}
+	if rd.scanned && rd.depth > 1 {
+		return rd.stop(rd.h.Raw(o, nil))
+	}
+	rd.shown = o
+	return nil
 }
 
 // objectAndText reads the object or list at the current position, and hands over its
@@ -62,43 +79,113 @@ func (rd *reading) captured(l *lexer, ls *listing, before int) error {
 		rd.shown = nil
 		return nil
 	}
-	return rd.giveText(l.buf[from:l.pos], ls, before)
+	text := l.buf[from:l.pos]
+	if rd.shown == nil {
+		return ls.leave(text, before)
+	}
+	return rd.giveText(rd.only(text))
 }
 
-// giveText hands over a text for the object that was handed over last, or leaves it
-// with the item that waits for its kind.
-func (rd *reading) giveText(text []byte, ls *listing, before int) error {
+// giveText hands over a text for the object that was handed over last.
+func (rd *reading) giveText(text []byte) error {
 	o := rd.shown
 	rd.shown = nil
-	switch {
-	case o != nil:
-		return rd.stop(rd.h.Raw(o, text))
-	case ls != nil && len(ls.waiting) > before:
+	if o == nil {
+		return nil
+	}
+	return rd.stop(rd.h.Raw(o, text))
+}
+
+// leave leaves a text with the item that waits for its kind, if one does since there were
+// so many of them.
+func (ls *listing) leave(text []byte, before int) error {
+	if ls.waitingItems() > before {
 		ls.waiting[len(ls.waiting)-1].text = bytes.Clone(text)
 	}
 	return nil
 }
 
-// scannedText hands over as JSON what a scan has read of an object, which begins at
-// line and is the item of a list or a document of its own. A text that the full
-// parser refuses, or would need too much memory for, is empty.
-func (rd *reading) scannedText(text []byte, line int, ls *listing, before int) error {
-	waits := ls != nil && len(ls.waiting) > before
-	if rd.h.Raw == nil || rd.shown == nil && !waits {
+// only is what is wanted of a JSON text.
+func (rd *reading) only(text []byte) []byte {
+	if rd.wanted == Everything {
+		return text
+	}
+	rd.parts.rd, rd.parts.free = rd, true
+	rd.parts.over(text, 0, nil)
+	rd.part = rd.part.again()
+	if err := rd.part.value(&rd.parts, rd.wanted.keep, false); err != nil {
 		return nil
 	}
-	c := converter{rd: rd}
-	documents, err := rd.parseYAML(text, line)
-	if err == nil && len(documents) == 1 {
-		n := documents[0]
-		if ls != nil && len(n.Content) == 1 {
-			n = n.Content[0]
-		}
-		if err := c.node(n, everything); err != nil {
-			c.out = nil
-		}
+	return rd.part.json
+}
+
+// scannedText hands over as JSON what is wanted of an object that a scan has read. A text
+// that the full parser refuses, or would need too much memory for, is empty.
+func (d *yamlDocument) scannedText(before int) error {
+	rd, text := d.rd, d.l.buf[d.l.mark:d.l.pos]
+	k := everything
+	switch {
+	case rd.h.Raw == nil || rd.shown == nil && d.list.waitingItems() == before:
+		return nil
+	case rd.shown != nil:
+		k = rd.wanted.keep
 	}
-	return rd.giveText(c.out, ls, before)
+	out, ok := rd.scanText(text, d.list != nil, d.indent, k)
+	if !ok {
+		out = d.parsedText(text, k)
+	}
+	if rd.shown == nil {
+		return d.list.leave(out, before)
+	}
+	return rd.giveText(out)
+}
+
+// scanText makes JSON of what k keeps of an object, which is the item at column indent of a
+// list or a document of its own. It returns false where it takes the full parser.
+func (rd *reading) scanText(text []byte, inList bool, indent int, k *keep) ([]byte, bool) {
+	s := &rd.texts
+	s.c.rd = rd
+	s.reset(0)
+	s.whole = true
+	outer := 0
+	if inList {
+		s.frames = append(s.frames, frame{}, frame{indent: indent, list: true, keep: k})
+		outer = len(s.frames)
+	} else if !s.push(0, false, k) {
+		return nil, false
+	}
+	if len(text) == 0 || text[len(text)-1] != '\n' {
+		return nil, false
+	}
+	for len(text) > 0 {
+		end := bytes.IndexByte(text, '\n')
+		if !s.next(bytes.TrimSuffix(text[:end], []byte{'\r'})) || s.c.size() > rd.limits.ObjectBytes {
+			return nil, false
+		}
+		text = text[end+1:]
+	}
+	if s.quote != 0 {
+		return nil, false
+	}
+	s.finish(outer)
+	return s.c.out, true
+}
+
+// parsedText is scanText by the full parser; empty where it cannot be had.
+func (d *yamlDocument) parsedText(text []byte, k *keep) []byte {
+	documents, err := d.rd.parseYAML(text, d.line)
+	if err != nil || len(documents) != 1 {
+		return nil
+	}
+	n := documents[0]
+	if d.list != nil && len(n.Content) == 1 {
+		n = n.Content[0]
+	}
+	c := converter{rd: d.rd}
+	if c.node(n, k) != nil {
+		return nil
+	}
+	return c.out
 }
 
 // waitingItems counts the items of a list that wait for its kind.

@@ -3,6 +3,7 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,7 +15,7 @@ import (
 )
 
 // rawOf reads an input and the text of its objects.
-func rawOf(input []byte, o Options, wants func(*object.Object) bool) (objects []*object.Object, texts map[*object.Object][]byte, err error) {
+func rawOf(input []byte, o Options, wants func(*object.Object) *Fields) (objects []*object.Object, texts map[*object.Object][]byte, err error) {
 	texts = map[*object.Object][]byte{}
 	err = Read(bytes.NewReader(input), o, Handler{
 		Object: func(o *object.Object, _ bool, _ Position) error { objects = append(objects, o); return nil },
@@ -105,7 +106,12 @@ func TestWholeText(t *testing.T) {
 		documents.Write(text)
 	}
 	for name, input := range map[string][]byte{"JSON": list, "YAML": asYAML, "documents": documents.Bytes()} {
-		objects, texts, err := rawOf(input, Options{}, func(o *object.Object) bool { return o.Name[len(o.Name)-1] != '3' })
+		objects, texts, err := rawOf(input, Options{}, func(o *object.Object) *Fields {
+			if o.Name[len(o.Name)-1] == '3' {
+				return nil
+			}
+			return Everything
+		})
 		if err != nil || len(objects) != len(want.Items) {
 			t.Fatalf("%s: %d objects, %v", name, len(objects), err)
 		}
@@ -145,8 +151,108 @@ func TestTextOfKindless(t *testing.T) {
 	}
 }
 
-// FuzzTexts wants the same objects with texts as without.
+// wide asks for fields of every form, beside those that are read anyway.
+var wide = FieldsOf(struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name   string            `json:"name"`
+		Labels map[string]string `json:"labels"`
+		Fields json.RawMessage   `json:"managedFields"`
+	} `json:"metadata"`
+	Spec struct {
+		A any      `json:"a"`
+		C []string `json:"c"`
+		L []struct {
+			E *int `json:"e"`
+		} `json:"l"`
+		X []struct{} `json:"x"`
+	} `json:"spec"`
+	Data map[string]any `json:"data"`
+}{})
+
+// textsOf are the texts of an input with parts of its objects; fully reads them with the
+// full parser alone.
+func textsOf(input []byte, wanted *Fields, fully bool) (texts []string, err error) {
+	rd := newReading(Options{}, Handler{
+		Wants:   func(*object.Object) *Fields { return wanted },
+		Raw:     func(_ *object.Object, text []byte) error { texts = append(texts, string(text)); return nil },
+		Foreign: func(Position, string) error { return nil },
+	})
+	rd.fullOnly = fully
+	return texts, rd.run(bytes.NewReader(input))
+}
+
+// sameTexts wants from the scan what the full parser makes of the texts of objects.
+func sameTexts(t *testing.T, input []byte) {
+	t.Helper()
+	for _, wanted := range []*Fields{Everything, wide} {
+		fast, errFast := textsOf(input, wanted, false)
+		full, errFull := textsOf(input, wanted, true)
+		if errFast != nil || errFull != nil {
+			continue
+		}
+		if len(fast) != len(full) {
+			t.Fatalf("%d texts, and %d by the full parser", len(fast), len(full))
+		}
+		for i := range fast {
+			var a, b any
+			if fast[i] == "" || full[i] == "" { // one of them needs more than it may
+				continue
+			}
+			if err := errors.Join(json.Unmarshal([]byte(fast[i]), &a), json.Unmarshal([]byte(full[i]), &b)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(b, a); diff != "" {
+				t.Fatalf("%q (-full parser +scan):\n%s", input, diff)
+			}
+		}
+	}
+}
+
+// texts are documents whose texts are hard to get right.
+var hardTexts = []string{
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: long\n    text: of words\n",
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: long text\n    of many\n    words\n  c:\n  - -c\n  - --x=y\n  - 'it''s\n    so'\n  - \"a\\n\\\"b\\\" \\u00e9\n    c\"\n  - \"a\\\n    b\"\n",
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: |\n    x\n      y\n\n    z\n\n\n  c:\n  - |-\n    a\n    b\n\n  - |+\n    a\n\n  - |\n  - |+\n\n  - >\n    folded\n    on\n  - |2\n      x\n",
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: |\n    x\n\n",
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: |\n    x",
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: |+\n    x\n\n---\napiVersion: v1\nkind: Event\nmetadata:\n  name: b\nspec:\n  a: one\n\n    two\n  c: 'x\n\n    y'\n",
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\n  labels:\n    .: x\n    y: on\n  managedFields:\n  - fieldsV1:\n      f:a:\n        .: {}\n        k:{\"uid\":\"x\"}: {}\n        v:\"a.b/c\": {}\n    time: \"2026-11-21T12:34:21Z\"\nspec:\n  l:\n  - e: 1\n    f: 2\n  - {}\n  x:\n  - a\n  - b: c\n",
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: true\n    x\n  c: 1\n",
+	"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Event\n  metadata:\n    name: a\n  spec:\n    a: |\n      x\n\n- apiVersion: v1\n  kind: Event\n  metadata:\n    name: b\n  data:\n    a: |\n        x\n       y\n",
+	"apiVersion: v1\nitems:\n- metadata:\n    name: a\n  spec:\n    a: |-\n      x\n    c: [a]\nkind: PodList\n",
+	"apiVersion: v1\nkind: Event\nmetadata:\n  name: a\nspec:\n  a: -.inf\n  c:\n  - -0x1\n  - -1\n  - -\n  - - -a\n  - --\n  - -a-\n",
+}
+
+func TestTextsByScan(t *testing.T) {
+	for _, text := range append(hardTexts, hardYAML...) {
+		sameTexts(t, []byte(text))
+		sameTexts(t, bytes.ReplaceAll([]byte(text), newline, []byte("\r\n")))
+	}
+}
+
+// TestPartOfText: what is not asked for is not in the text.
+func TestPartOfText(t *testing.T) {
+	const want = `{"kind":"Pod","metadata":{"name":"a","labels":{"x":"z"}},"spec":{"l":[{"e":1},{}],"x":[{}]}}`
+	for _, input := range []string{
+		`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "u", "labels": {"x": "z"}}, "spec": {"b": {}, "l": [{"e": 1, "f": 2}, {"g": []}], "x": [{"y": 1}]}, "status": {}}`,
+		"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  uid: u\n  labels:\n    x: z\nspec:\n  b: {}\n  l:\n  - e: 1\n    f: 2\n  - g: []\n  x:\n  - y: 1\nstatus: {}\n",
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: a, uid: u, labels: {x: z}}\nspec: {b: {}, l: [{e: 1, f: 2}, {g: []}], x: [{y: 1}]}\nstatus: {}\n",
+	} {
+		if texts, err := textsOf([]byte(input), wide, false); err != nil || len(texts) != 1 || texts[0] != want {
+			t.Errorf("%s: %v, %v", input, texts, err)
+		}
+	}
+}
+
+// FuzzTexts wants the same objects with texts as without, and the texts of the full parser.
 func FuzzTexts(f *testing.F) {
 	seeds(f)
-	f.Fuzz(func(t *testing.T, input []byte) { sameRead(t, input, Options{}) })
+	for _, text := range hardTexts {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		sameRead(t, input, Options{})
+		sameTexts(t, input)
+	})
 }

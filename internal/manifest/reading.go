@@ -35,12 +35,20 @@ type reading struct {
 	scan      scan
 	// fullOnly reads all YAML with the full parser, for comparison.
 	fullOnly bool
-	// yaml tells that the document is YAML; last that the input ends with it.
-	yaml, last bool
-	// shown is the object that was handed over last, if its text is wanted. scanned
-	// tells that what is being read is the part of a YAML text that a scan kept.
+	// yaml tells that the document is YAML; last that the input ends with it, open that its
+	// list may go on (see List).
+	yaml, last, open bool
+	// shown is the object that was handed over last, if its text is wanted, wanted what of it.
+	// scanned tells that what is being read is the part of a YAML text that a scan kept.
 	shown   *object.Object
+	wanted  *Fields
 	scanned bool
+	// depth is the number of lists around the object that is being read.
+	depth int
+	// texts makes the text of an object from YAML, parts takes parts of JSON, which part holds.
+	texts scan
+	parts lexer
+	part  keptText
 	// recognised tells that the current document has a key of an object or list.
 	recognised bool
 }
@@ -56,15 +64,17 @@ func (rd *reading) problem(line int, message string, cause error) error {
 // hand tells the handler of an object.
 func (rd *reading) hand(o *object.Object, inList bool, line int) error {
 	rd.handed++
-	rd.shows(o)
-	if rd.h.Object == nil {
-		return nil
+	if rd.h.Object != nil {
+		if err := rd.h.Object(o, inList, rd.at(line)); err != nil {
+			return rd.stop(err)
+		}
 	}
-	return rd.stop(rd.h.Object(o, inList, rd.at(line)))
+	return rd.shows(o)
 }
 
 func (rd *reading) handList(list List) error {
 	rd.handed++
+	list.Open = rd.open
 	if rd.h.List == nil {
 		return nil
 	}

@@ -75,7 +75,7 @@ func (rd *reading) documentYAML(l *lexer) (more bool, err error) {
 		return false, err
 	}
 	rd.document++
-	rd.yaml, rd.last = true, false
+	rd.yaml, rd.last, rd.open = true, false, false
 	d := yamlDocument{rd: rd, l: l, s: &rd.scan, it: &rd.items[0], line: l.here()}
 	l.mark = l.pos
 	if rd.fullOnly || boundaryOf(l.nextLine()) == contains {
@@ -91,7 +91,39 @@ func (d *yamlDocument) fromMark() (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return more, d.rd.whole(d.l.buf[d.l.mark:d.l.pos], d.line, !more)
+	text := d.l.buf[d.l.mark:d.l.pos]
+	if err := d.rd.cutOff(text, d.line); err != nil {
+		return false, err
+	}
+	return more, d.rd.whole(text, d.line, !more)
+}
+
+// cutOff is the Problem of a text that starts at line, if it ends in the middle of a line of
+// metadata: half a name would be that of another object. Whoever writes YAML ends the last
+// line, and those who sort the keys have the uid last.
+func (rd *reading) cutOff(text []byte, line int) error {
+	if len(text) == 0 || text[len(text)-1] == '\n' {
+		return nil
+	}
+	inner, uid := len(text), false
+	for rest := text; len(rest) > 0; {
+		start := bytes.LastIndexByte(rest, '\n') + 1
+		l := bytes.TrimRight(rest[start:], " \r")
+		rest = rest[:max(start-1, 0)]
+		n := indentOf(l)
+		for n < len(l) && isDash(l[n:]) {
+			n += 1 + indentOf(l[n+1:])
+		}
+		if n >= len(l) || l[n] == '#' || n >= inner {
+			uid = uid || n == inner && bytes.HasPrefix(l[n:], []byte("uid: "))
+			continue
+		}
+		if inner < len(text) && string(l[n:]) == "metadata:" && !uid {
+			return rd.problem(line+bytes.Count(text, newline), "the input ends in the middle of a line of metadata", ErrTruncated)
+		}
+		inner, uid = n, false
+	}
+	return nil
 }
 
 // skipHead goes to the first line of the next document, past comments, blank
@@ -181,7 +213,7 @@ func (rd *reading) wholeDocument(n *yaml.Node, line int, last bool) error {
 	if err := c.node(n, k); err != nil {
 		return err
 	}
-	rd.last = last
+	rd.last, rd.open = last, last && n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle == 0
 	return rd.value(rd.convert(&c), nil)
 }
 

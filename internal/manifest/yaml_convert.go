@@ -96,7 +96,7 @@ func (c *converter) mapping(n *yaml.Node, k *keep) error {
 // keptBelow is what is kept under key; nil for nothing.
 func (k *keep) keptBelow(key *yaml.Node) (*keep, error) {
 	if key.Kind == yaml.ScalarNode && isText(key) {
-		return k.below(key.Value), nil
+		return k.below([]byte(key.Value)), nil
 	}
 	if k.any == nil || k.loose {
 		return nil, nil
@@ -197,8 +197,12 @@ func (c *converter) scalar(n *yaml.Node) {
 
 // appendJSON appends s as a JSON string.
 func appendJSON[T string | []byte](dst []byte, s T) []byte {
+	return append(appendText(append(dst, '"'), s), '"')
+}
+
+// appendText appends s as it stands in a JSON string.
+func appendText[T string | []byte](dst []byte, s T) []byte {
 	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
 	for i := range len(s) {
 		switch ch := s[i]; {
 		case ch == '"' || ch == '\\':
@@ -209,5 +213,5 @@ func appendJSON[T string | []byte](dst []byte, s T) []byte {
 			dst = append(dst, ch)
 		}
 	}
-	return append(dst, '"')
+	return dst
 }

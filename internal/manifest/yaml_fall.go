@@ -34,6 +34,9 @@ func (d *yamlDocument) oneItem() (bool, error) {
 	if err := d.gatherItem(); err != nil {
 		return false, err
 	}
+	if err := d.rd.cutOff(d.l.buf[d.l.mark:d.l.pos], d.line); err != nil {
+		return false, err
+	}
 	text := append([]byte("items:\n"), d.l.buf[d.l.mark:d.l.pos]...)
 	documents, err := d.rd.parseYAML(text, d.line-1)
 	if errors.Is(err, ErrLimit) {
@@ -97,6 +100,9 @@ func (d *yamlDocument) gatherItem() error {
 func (d *yamlDocument) rest(head string, items bool) (bool, error) {
 	more, err := d.rd.gather(d.l)
 	if err != nil {
+		return false, err
+	}
+	if err := d.rd.cutOff(d.l.buf[d.l.mark:d.l.pos], d.line); err != nil {
 		return false, err
 	}
 	documents, err := d.rd.parseYAML(append([]byte(head), d.l.buf[d.l.mark:d.l.pos]...), d.line-1)

@@ -130,7 +130,7 @@ func (d *yamlDocument) endItem() error {
 	if err != nil {
 		return err
 	}
-	return d.rd.scannedText(d.l.buf[d.l.mark:d.l.pos], d.line, d.list, before)
+	return d.scannedText(before)
 }
 
 // end is called behind the last line of the document.
@@ -140,23 +140,27 @@ func (d *yamlDocument) end(more bool) (bool, error) {
 		_, more, err := d.fall()
 		return more, err
 	}
+	if err := d.rd.cutOff(d.l.buf[d.l.mark:d.l.pos], d.line); err != nil {
+		return false, err
+	}
 	if d.list == nil {
-		d.s.finish()
+		d.s.finish(0)
 		d.rd.scanned = true
 		err := d.rd.value(d.rd.convert(&d.s.c), nil)
 		d.rd.scanned = false
 		if err != nil {
 			return more, err
 		}
-		return more, d.rd.scannedText(d.l.buf[d.l.mark:d.l.pos], d.line, nil, 0)
+		return more, d.scannedText(0)
 	}
 	if !d.behind {
 		if err := d.endItem(); err != nil {
 			return false, err
 		}
+		d.rd.open = !more && !bytes.HasSuffix(d.l.buf[:d.l.pos], newline)
 		return more, d.rd.finish(d.it, nil, d.list)
 	}
-	d.s.finish()
+	d.s.finish(0)
 	if _, err := d.rd.fields(d.rd.convert(&d.s.c), d.it, nil, d.list); err != nil {
 		return false, err
 	}

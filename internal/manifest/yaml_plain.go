@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // kindOfPlain is what a plain scalar stands for.
 type kindOfPlain uint8
@@ -19,6 +22,18 @@ func plainKind(b []byte) kindOfPlain {
 		return plainWord(b)
 	case c >= '0' && c <= '9':
 		return plainDigits(b)
+	case c == '-':
+		return plainOption(b)
+	}
+	return plainUnsure
+}
+
+// plainOption judges a scalar that starts with a dash: an option of a command, if a letter follows,
+// since all numbers have something else there.
+func plainOption(b []byte) kindOfPlain {
+	b = bytes.TrimLeft(b, "-")
+	if len(b) > 0 && (b[0]|0x20 >= 'a' && b[0]|0x20 <= 'z') {
+		return plainText
 	}
 	return plainUnsure
 }

@@ -135,40 +135,85 @@ func (s *scan) startQuoted(b []byte, at int, k *keep) bool {
 	body := b[1:]
 	end, ok := closing(body, quote)
 	switch {
-	case !ok:
+	case !ok || end >= 0 && end+1 != len(body):
 		return false
 	case end < 0:
-		s.quote, s.quoteAt = quote, at
-		return k == nil
-	case end+1 != len(body):
-		return false
-	case k == nil:
+		s.quote, s.quoteAt, s.quoteKept, s.gap = quote, at, k != nil, false
+		end = len(body)
+	}
+	if k == nil {
 		return true
 	}
-	body = body[:end]
-	if quote == '"' {
-		if bytes.IndexByte(body, '\\') >= 0 {
-			return false
-		}
-		s.c.out = appendJSON(s.c.out, body)
-		return true
-	}
-	if bytes.IndexByte(body, '\'') >= 0 {
-		body = bytes.ReplaceAll(body, []byte("''"), []byte("'"))
-	}
-	s.c.out = appendJSON(s.c.out, body)
-	return true
+	s.c.out = append(s.c.out, '"', '"')
+	return s.addQuoted(body[:end], quote)
 }
 
 // quoted reads one more line of a scalar in quotes.
 func (s *scan) quoted(b []byte) bool {
 	b = bytes.TrimRight(b, " ")
-	end, ok := closing(b, s.quote)
+	quote := s.quote
+	end, ok := closing(b, quote)
 	if end >= 0 {
 		s.quote = 0
-		return ok && end+1 == len(b)
+		ok = ok && end+1 == len(b)
+		b = b[:end]
 	}
-	return ok
+	if !ok || !s.quoteKept {
+		return ok
+	}
+	return s.breakLine() && s.addQuoted(b, quote)
+}
+
+// breakLine makes one blank of the end of a line within the string that was appended last.
+func (s *scan) breakLine() bool {
+	last := len(s.c.out) - 1
+	if s.gap || s.c.out[last] != '"' {
+		return false
+	}
+	s.c.out = append(s.c.out[:last], ' ', '"')
+	return true
+}
+
+// more reads one more line of the plain scalar that was appended last.
+func (s *scan) more(b []byte) bool {
+	if !s.breakLine() {
+		return false
+	}
+	s.add(b)
+	return true
+}
+
+// add appends text to the string that was appended last.
+func (s *scan) add(b []byte) {
+	last := len(s.c.out) - 1
+	s.c.out = appendText(s.c.out[:last], b)
+	s.c.out = append(s.c.out, '"')
+}
+
+// addQuoted appends what stands in quotes to the string that was appended last. What is
+// escaped has to be so in JSON, too.
+func (s *scan) addQuoted(body []byte, quote byte) bool {
+	switch {
+	case quote == '\'':
+		if bytes.IndexByte(body, '\'') >= 0 {
+			body = bytes.ReplaceAll(body, []byte("''"), []byte("'"))
+		}
+		s.add(body)
+		return true
+	case bytes.IndexByte(body, '\\') < 0:
+		s.add(body)
+		return true
+	}
+	for i := 0; i < len(body); i++ {
+		if body[i] == '\\' {
+			if i++; i == len(body) || bytes.IndexByte([]byte(`"\/bfnrtu`), body[i]) < 0 {
+				return false
+			}
+		}
+	}
+	last := len(s.c.out) - 1
+	s.c.out = append(append(s.c.out[:last], body...), '"')
+	return true
 }
 
 // closing finds the quote that ends a scalar; -1 when it is not in b. ok is
@@ -217,15 +262,61 @@ func escapeLength(b []byte) int {
 	return -1
 }
 
+// startBlock begins a literal or folded scalar. Only literal ones are kept, where it is
+// certain what their last line ends with.
+func (s *scan) startBlock(b []byte, at int, k *keep) bool {
+	if k != nil && (b[0] != '|' || !s.whole) {
+		return false
+	}
+	if !s.block.start(b, at) {
+		return false
+	}
+	if k != nil {
+		s.block.kept = true
+		s.c.out = append(s.c.out, '"', '"')
+	}
+	return true
+}
+
+// literal adds a line with n spaces at its start to the literal scalar that is kept.
+func (s *scan) literal(b []byte, n int) bool {
+	if n == len(b) {
+		s.block.breaks++
+		return s.block.indent == 0 || n <= s.block.indent
+	}
+	for range s.block.breaks {
+		s.add(newline)
+	}
+	s.block.breaks = 1
+	s.block.text = true
+	s.add(b[s.block.indent:])
+	return true
+}
+
+// endBlock ends the literal or folded scalar that is open.
+func (s *scan) endBlock() {
+	if b := &s.block; b.kept {
+		switch {
+		case b.chomp == '-' || b.chomp == 0 && !b.text:
+			b.breaks = 0
+		case b.chomp == 0:
+			b.breaks = min(b.breaks, 1)
+		}
+		for range b.breaks {
+			s.add(newline)
+		}
+	}
+	s.block = blockScalar{}
+}
+
 // start begins a literal or folded scalar with the header b in a mapping or
 // list at column at.
 func (s *blockScalar) start(b []byte, at int) bool {
 	*s = blockScalar{on: true, least: at + 1}
-	chomped := false
 	for _, c := range b[1:] {
 		switch {
-		case (c == '-' || c == '+') && !chomped:
-			chomped = true
+		case (c == '-' || c == '+') && s.chomp == 0:
+			s.chomp = c
 		case c >= '1' && c <= '9' && s.indent == 0:
 			s.indent = at + int(c-'0')
 		default:

@@ -24,10 +24,15 @@ type scan struct {
 	// line continues; plainKept that this scalar was kept.
 	plain, plainKept bool
 	// quote is the quote of a scalar that has not ended yet, which began in a
-	// mapping or list at column quoteAt.
-	quote   byte
-	quoteAt int
-	block   blockScalar
+	// mapping or list at column quoteAt. quoteKept tells that it is kept.
+	quote     byte
+	quoteAt   int
+	quoteKept bool
+	// gap tells that there was a blank line within the scalar.
+	gap   bool
+	block blockScalar
+	// whole tells that all of the text is at hand, with the end of its last line.
+	whole bool
 }
 
 // frame is an open mapping or list.
@@ -49,6 +54,11 @@ type blockScalar struct {
 	least, indent int
 	// blank is the longest of the blank lines before the first text.
 	blank int
+	// kept tells that it is kept, text that some of it came. breaks are the ends of lines
+	// before what comes next of it, chomp is what of them stays at its end.
+	kept, text bool
+	breaks     int
+	chomp      byte
 }
 
 func (s *scan) reset(line int) {
@@ -113,11 +123,16 @@ func (s *scan) next(b []byte) bool {
 	n := indentOf(b)
 	if s.block.on {
 		inside, ok := s.block.take(b, n)
+		if inside && ok && s.block.kept {
+			ok = s.literal(b, n)
+		}
 		if inside || !ok {
 			return ok
 		}
+		s.endBlock()
 	}
 	if n == len(b) {
+		s.gap = true
 		return true
 	}
 	if !printable(b[n:]) {
@@ -128,7 +143,7 @@ func (s *scan) next(b []byte) bool {
 	}
 	if s.plain {
 		if n > s.top().indent {
-			return !s.plainKept && continuesPlain(b[n:])
+			return continuesPlain(b[n:]) && (!s.plainKept || s.more(bytes.TrimRight(b[n:], " ")))
 		}
 		s.plain = false
 	}
@@ -199,10 +214,9 @@ func (s *scan) member(b []byte, n int) bool {
 	var k *keep
 	f := s.top()
 	if f.keep != nil {
-		if k = f.keep.fields[string(key)]; f.keep.any != nil {
-			if k = f.keep.any; plainKind(key) != plainText {
-				return false
-			}
+		k = f.keep.below(key)
+		if f.keep.any != nil && plainKind(key) != plainText && string(key) != "." {
+			return false
 		}
 	}
 	rest := b[n+end+1:]
@@ -239,7 +253,7 @@ func (s *scan) value(b []byte, at int, k *keep) bool {
 	case '"', '\'':
 		return s.startQuoted(b, at, k)
 	case '|', '>':
-		return k == nil && s.block.start(b, at)
+		return s.startBlock(b, at, k)
 	case '{', '[':
 		if text := string(b); text != "{}" && text != "[]" {
 			return false
@@ -252,7 +266,7 @@ func (s *scan) value(b []byte, at int, k *keep) bool {
 	if !startsPlain(b) || !insidePlain(b) {
 		return false
 	}
-	s.plain, s.plainKept = true, k != nil
+	s.plain, s.plainKept, s.gap = true, k != nil, false
 	if k == nil {
 		return true
 	}
@@ -267,10 +281,12 @@ func (s *scan) value(b []byte, at int, k *keep) bool {
 	return true
 }
 
-// finish is called behind the last line, when no quoted text is open.
-func (s *scan) finish() {
+// finish is called behind the last line, when no quoted text is open. It closes all but so
+// many mappings and lists.
+func (s *scan) finish(outer int) {
+	s.endBlock()
 	s.settle()
-	for len(s.frames) > 0 {
+	for len(s.frames) > outer {
 		s.pop()
 	}
 }
@@ -279,6 +295,6 @@ func (s *scan) finish() {
 // and starts new JSON for it.
 func (s *scan) clear() {
 	s.c.out, s.c.marks = s.c.out[:0], s.c.marks[:0]
-	s.open, s.plain, s.quote, s.block.on = false, false, 0, false
+	s.open, s.plain, s.quote, s.block = false, false, 0, blockScalar{}
 	s.top().some, s.top().kind = false, nil
 }

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"errors"
@@ -15,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
@@ -33,6 +31,9 @@ type input struct {
 	// runs are those of sonobuoy, bundles those of troubleshoot, by their root.
 	runs    map[string]*sonobuoyRun
 	bundles map[string]*bundleRun
+	// unread tells that something of it could not be read, cut that nobody knows what: an
+	// archive that ends early had perhaps said why a list is not whole.
+	unread, cut bool
 }
 
 // readInput reads one path.
@@ -49,21 +50,33 @@ func (r *reader) readInput(path string) error {
 			return err
 		}
 		r.problems = append(r.problems, Problem{Kind: Unread, File: in.name, Message: err.Error()})
+		in.unread, in.cut = true, true
+	}
+	if in.cut {
+		r.distrust(in)
+		return nil
 	}
 	decideDirectories(in.sightings, in.discoveries)
 	r.sightings = append(r.sightings, in.sightings...)
 	for _, root := range slices.Sorted(maps.Keys(in.runs)) {
-		if err != nil { // a file that is missing may be in the rest
-			in.runs[root].asked = nil
-		}
+		in.runs[root].unread = in.unread
 		r.runs = append(r.runs, in.runs[root])
 	}
 	for _, root := range slices.Sorted(maps.Keys(in.bundles)) {
-		if err == nil {
+		if !in.unread { // a file that is missing may be what was not read
 			r.bundles = append(r.bundles, in.bundles[root])
 		}
 	}
 	return nil
+}
+
+// distrust takes the lists of an input of which nobody knows what was not read for incomplete.
+func (r *reader) distrust(in *input) {
+	for _, s := range in.sightings {
+		for _, at := range s.shown {
+			r.failed = append(r.failed, failure{spot: at, reason: reason.Truncated, text: in.name + " could not be read to its end"})
+		}
+	}
 }
 
 func (r *reader) openInput(in *input, path string) error {
@@ -139,7 +152,7 @@ func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader)
 func (r *reader) readDirectory(in *input, root, inside string) error {
 	names, err := r.namesIn(in, root)
 	if err != nil {
-		return r.tolerate(shownName(root), err)
+		return r.tolerateCut(in, shownName(root), err)
 	}
 	for _, name := range names {
 		path, below := filepath.Join(root, name.text), path.Join(inside, name.text)
@@ -154,7 +167,7 @@ func (r *reader) readDirectory(in *input, root, inside string) error {
 				return &metered{r: content, m: &in.meter, whole: true}, nil
 			})
 		})
-		if err := r.tolerate(shownName(path), err); err != nil {
+		if err := r.tolerate(in, locate(below), shownName(path), err); err != nil {
 			return err
 		}
 	}
@@ -199,13 +212,24 @@ func (r *reader) namesIn(in *input, path string) (names []fileName, err error) {
 	return names, nil
 }
 
-// tolerate turns an error into a problem where the user allows it.
-func (r *reader) tolerate(file string, err error) error {
+// tolerate turns the error of a file at a location into a problem where the user allows it:
+// its list is not whole.
+func (r *reader) tolerate(in *input, l location, file string, err error) error {
 	if err == nil || !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) {
 		return err
 	}
 	r.problems = append(r.problems, Problem{Kind: Unread, File: file, Message: err.Error()})
+	in.unread = true
+	if l.resource != "" {
+		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: err.Error()})
+	}
 	return nil
+}
+
+// tolerateCut is tolerate for what may hold files of any name.
+func (r *reader) tolerateCut(in *input, name string, err error) error {
+	in.cut = in.cut || err != nil
+	return r.tolerate(in, location{}, name, err)
 }
 
 // readEntry reads one file of a directory or an archive, which is around.
@@ -232,62 +256,10 @@ func (r *reader) readEntry(in *input, around stream, name string, open func() (i
 	s := stream{name: in.name + ": " + shownName(name), path: name, location: l,
 		unpacked: around.unpacked, archives: around.archives + 1, counted: true}
 	err = r.readStream(in, s, content)
-	tolerated := r.tolerate(s.name, err)
-	if err != nil && tolerated == nil && l.resource != "" {
-		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: err.Error()})
+	if l.resource == "" {
+		return r.tolerateCut(in, s.name, err)
 	}
-	return tolerated
-}
-
-func (r *reader) readTar(in *input, s stream, content io.Reader) error {
-	stream := &counter{r: content}
-	archive := tar.NewReader(stream)
-	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			// The checksum of the compression around stands after the archive.
-			_, err = io.Copy(io.Discard, stream)
-		}
-		if err == nil && header == nil {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s: not a whole tar archive: %w", s.name, err)
-		}
-		if header.Typeflag != tar.TypeReg {
-			if err := in.meter.entry(); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			continue
-		}
-		entry := &tarEntry{archive: archive, around: stream, m: &in.meter}
-		if err := r.readEntry(in, s, header.Name, func() (io.Reader, error) { return entry, nil }); err != nil {
-			return err
-		}
-	}
-}
-
-// tarEntry is one file of a tar archive. What comes through the archive has been
-// metered; the holes of a sparse file come from nowhere.
-type tarEntry struct {
-	archive io.Reader
-	around  *counter
-	m       *meter
-	read    int64
-}
-
-func (t *tarEntry) Read(p []byte) (int, error) {
-	before := t.around.n
-	n, err := t.archive.Read(p)
-	if t.read += int64(n); t.read > t.m.limits.EntryBytes {
-		return 0, fmt.Errorf("%w: a file has more than %s", ErrSize, manifest.Size(t.m.limits.EntryBytes))
-	}
-	if hole := int64(n) - (t.around.n - before); hole > 0 {
-		if grown := t.m.grow(hole); grown != nil {
-			return 0, grown
-		}
-	}
-	return n, err
+	return r.tolerate(in, l, s.name, err)
 }
 
 // sized is a file that can be read in place.

@@ -256,14 +256,11 @@ func (s *Snapshot) unserved(k *storedKind, defined bool) {
 
 // open takes from the coverage what could not be read of a kind.
 func (k *storedKind) open(s *Snapshot) {
-	gr, which := k.resource(), "its objects"
-	if len(k.objects) > 0 {
-		which = "some of its objects"
-	}
+	gr := k.resource()
 	switch {
 	case k.broken != "":
 		s.coverage.Fail(gr, "", reason.Truncated, k.broken)
 	case k.sealed > 0:
-		s.coverage.Fail(gr, "", reason.Encrypted, which+" are encrypted in storage ("+k.by+")")
+		s.coverage.Fail(gr, "", reason.Encrypted, fmt.Sprintf("%d of its %d objects are encrypted in storage (%s)", k.sealed, k.sealed+len(k.objects), k.by))
 	}
 }

@@ -195,7 +195,7 @@ func TestEtcdUnknown(t *testing.T) {
 	want := []string{
 		"flunders.example.com/v1 * NotInDump: another server serves them, which keeps its objects elsewhere",
 		"resource.k8s.io/v9alpha1 * NotInDump: they are of another version of Kubernetes",
-		"v1 secrets Encrypted: its objects are encrypted in storage (aescbc)",
+		"v1 secrets Encrypted: 2 of its 2 objects are encrypted in storage (aescbc)",
 	}
 	if diff := cmp.Diff(want, gaps); diff != "" {
 		t.Error(diff)

@@ -47,7 +47,9 @@ type judge struct {
 	coverage  *Coverage
 	problems  *[]Problem
 
-	doubted       []doubted
+	doubted []doubted
+	// ending are lists that end as one does that is cut off.
+	ending        []*sighting
 	misnamedFiles int
 	firstMisnamed Problem
 }
@@ -66,7 +68,12 @@ func (j *judge) list(s *sighting) {
 		j.partial(s)
 		return
 	}
-	switch s.proof() {
+	proof := s.proof()
+	if s.list.Open && proof != nothing {
+		j.ending = append(j.ending, s)
+		return
+	}
+	switch proof {
 	case nothing:
 		return
 	case taken:
@@ -189,6 +196,24 @@ func (j *judge) misnamed(s *sighting, at spot) {
 		Message: fmt.Sprintf("lists %q %q in namespace %q, which its name does not say", at.apiVersion, at.kind, at.namespace)}
 }
 
+// ends says of lists that prove nothing, since they may have been cut off, why that is so,
+// where nothing else proves it.
+func (j *judge) ends() {
+	const text = "a YAML list without a head ends as one does that is cut off"
+	fail := func(r object.Resource, namespace string) {
+		if !j.coverage.covers(r.GroupResource(), namespace) && !j.coverage.failed(r.GroupResource(), namespace) {
+			j.coverage.Fail(r.GroupResource(), namespace, reason.Truncated, text)
+		}
+	}
+	for _, s := range j.ending {
+		for _, at := range s.shown {
+			if r, ok := j.resource(at.typeName); ok {
+				fail(r, at.namespace)
+			}
+		}
+	}
+}
+
 // close hands over what was counted.
 func (j *judge) close() {
 	if j.misnamedFiles > 1 {
@@ -305,6 +330,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	if err := r.options.Vouched.vouch(coverage, resources, r.objects); err != nil {
 		return nil, err
 	}
+	j.ends()
 	for _, f := range r.failed {
 		j.failure(f)
 	}

@@ -57,7 +57,9 @@ type server struct {
 // the core has been asked by somebody who may not see them.
 func (d *documents) server(source Source, seen map[typeName]*kindSeen) server {
 	var s server
-	s.minor, _ = source.Version().Minor() // not by kubelets, which are older
+	if minor, known := source.Version().Minor(); known { // not by kubelets, which may be older
+		s.minor = minor
+	}
 	groups, versions := map[string]bool{"": true}, map[string]bool{}
 	for _, g := range d.groups {
 		groups[g.Name] = true

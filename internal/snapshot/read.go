@@ -31,11 +31,11 @@ type Options struct {
 	Revision int64
 	// Limits bound the inputs.
 	Limits Limits
-	// Raw, if it is not nil, is given the JSON text of each object that Wants asks for,
-	// or of all without it, in the version in which it was found; the text is good until
+	// Raw, if it is not nil, is given what Wants asks for of the JSON text of an object, or
+	// all of it without Wants, and of an etcd snapshot perhaps more: in the version in which it was found; the text is good until
 	// Raw returns, and empty where it cannot be had, be it for its size. A snapshot that this program wrote
 	// has no texts.
-	Wants func(o *object.Object) bool
+	Wants func(o *object.Object) *manifest.Fields
 	Raw   func(o *object.Object, text []byte) error
 	// Memory, if it is not nil, is called as inputs are read, and before much memory is
 	// taken, with how many bytes that is, with the number of objects that were read so
@@ -124,19 +124,14 @@ func inputError(file string, err error) error {
 
 // readFile reads one file at a location. in is the input that it belongs to.
 func (r *reader) readFile(in *input, file string, l location, content io.Reader) error {
-	err := r.dispatch(in, file, l, asUTF8(bufio.NewReaderSize(content, 64<<10)))
+	buffered := newBuffered(content)
+	defer buffered.release()
+	err := r.dispatch(in, file, l, asUTF8(buffered.Reader))
 	if err == nil {
 		return nil
 	}
 	err = inputError(file, err)
-	if !r.options.AllowPartial || errors.Is(err, ErrLimit) || errors.Is(err, errFormat) {
-		return err
-	}
-	r.problems = append(r.problems, Problem{Kind: Unread, File: file, Message: err.Error()})
-	if l.resource != "" {
-		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: err.Error()})
-	}
-	return nil
+	return r.tolerate(in, l, file, err)
 }
 
 func (r *reader) dispatch(in *input, file string, l location, content *bufio.Reader) error {
@@ -201,6 +196,9 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 	}
 	if f.documents == 0 && f.foreigners > 0 {
 		r.ignore()
+	}
+	if f.documents+f.foreigners == 0 && l.resource != "" {
+		r.failed = append(r.failed, failure{location: l, reason: reason.Truncated, text: file + ": the file is empty"})
 	}
 	for _, list := range f.lists {
 		list.stream = options.SkipText

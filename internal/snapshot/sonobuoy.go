@@ -28,6 +28,9 @@ type sonobuoyRun struct {
 	configured bool
 	// plain tells that a list has an object without labels, which hardly a selector takes.
 	plain bool
+	// unread tells that something of the input could not be read: what left no file is not
+	// known then.
+	unread bool
 }
 
 // question is a plural as sonobuoy writes it, and a namespace or none.
@@ -105,6 +108,14 @@ func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 		return
 	}
 	if !run.configured && !run.plain {
+		if run.unread {
+			for _, s := range run.lists {
+				j.cut(s, "the settings of sonobuoy could not be read: it may have been told to list only some")
+			}
+		}
+		return
+	}
+	if run.unread {
 		return
 	}
 	found, groupsFound := map[question]bool{}, map[string]map[schema.GroupResource]bool{}

@@ -110,7 +110,9 @@ type stream struct {
 
 // readStream reads a stream.
 func (r *reader) readStream(in *input, s stream, content io.Reader) error {
-	buffered := bufio.NewReaderSize(content, 64<<10)
+	first := newBuffered(content)
+	defer first.release()
+	buffered := first.Reader
 	var inner *metered
 	for unpacked := 0; ; unpacked++ {
 		start, err := buffered.Peek(tarBlock)

@@ -40,7 +40,10 @@ func (v Version) Lacks(minor int) bool { return len(v.From) > 0 && v.Least < min
 
 // Minor is the N of 1.N of an exact version.
 func (v Version) Minor() (minor int, known bool) {
-	return v.Least, v.Exact != "" && v.Least != 0
+	if v.Exact == "" || v.Least == 0 {
+		return 0, false
+	}
+	return v.Least, true
 }
 
 // Before reports whether the server is older than 1.minor by what is known of it.

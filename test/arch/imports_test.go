@@ -17,7 +17,7 @@ var mayImport = map[string][]string{
 	"message":            {"manifest"},
 	"etcd":               {"manifest", "message"},
 	"graph":              {},
-	"evidence":           {"finalizer", "report", "snapshot"},
+	"evidence":           {"finalizer", "manifest", "report", "snapshot"},
 	"apisim/controllers": {},
 	"apisim":             {}, // never engine, graph, snapshot: a second opinion has to be independent
 	"snapshot":           {"etcd", "manifest"},
@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"cli/exit":           {"cli/usage"},
 	"cli/progress":       {"cli/exit", "cli/usage", "render"},
 	"cli/output":         {"cli/progress", "cli/usage", "diagnose/explain", "draw", "render", "report", "snapshot"},
-	"cli/source":         {"cli/progress", "cli/usage", "cli/version", "evidence", "kube", "plan", "render", "report", "snapshot"},
+	"cli/source":         {"cli/progress", "cli/usage", "cli/version", "evidence", "kube", "manifest", "plan", "render", "report", "snapshot"},
 	"cli/targets":        {"cli/source", "cli/usage", "impact", "kube", "render", "report", "snapshot"},
 	"cli/writing": {
 		"cli/exit", "cli/output", "cli/progress", "cli/source", "cli/usage", "cli/version",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -24,10 +25,12 @@ type place struct{ namespace, name string }
 
 func newBodies() *bodies { return &bodies{had: map[evidence.Part]map[place]bool{}} }
 
-// wants reports whether the body of an object says anything.
-func (*bodies) wants(o *object.Object) bool {
-	_, ok := evidence.PartOf(o.APIVersion, o.Kind)
-	return ok || o.BeingDeleted() || len(o.Finalizers()) > 0
+// wants is what says anything of the body of an object. A second copy says nothing.
+func (b *bodies) wants(o *object.Object) *manifest.Fields {
+	if part, ok := evidence.PartOf(o.APIVersion, o.Kind); ok && b.had[part][place{o.Namespace, o.Name}] {
+		return nil
+	}
+	return evidence.FieldsOf(o)
 }
 
 // add takes in the body of an object. One that cannot be read makes its part

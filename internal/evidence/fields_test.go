@@ -1,0 +1,116 @@
+package evidence_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// taken is the evidence in a text, taken from what wants asks for, and how many of its
+// objects could not be read.
+func taken(text []byte, wants func(*object.Object) *manifest.Fields) (w *evidence.World, failed int, err error) {
+	w = &evidence.World{}
+	err = manifest.Read(bytes.NewReader(text), manifest.Options{}, manifest.Handler{
+		Wants: wants,
+		Raw: func(o *object.Object, text []byte) error {
+			if w.Add(o.APIVersion, o.Kind, text) != nil {
+				failed++
+			}
+			return nil
+		},
+		Foreign: func(manifest.Position, string) error { return nil },
+	})
+	return w, failed, err
+}
+
+// sameEvidence wants from the fields of objects the evidence of the whole ones.
+func sameEvidence(t *testing.T, text []byte) {
+	t.Helper()
+	whole, failed, err := taken(text, func(o *object.Object) *manifest.Fields {
+		if evidence.FieldsOf(o) == nil {
+			return nil
+		}
+		return manifest.Everything
+	})
+	if err != nil {
+		return
+	}
+	part, partFailed, err := taken(text, evidence.FieldsOf)
+	if err != nil || failed != partFailed {
+		t.Fatalf("%s: %d objects failed, in part %d, %v", text, failed, partFailed, err)
+	}
+	if diff := cmp.Diff(whole, part, cmpopts.IgnoreUnexported(evidence.World{})); diff != "" {
+		t.Fatalf("%s (-whole +part):\n%s", text, diff)
+	}
+}
+
+// TestFieldsOf: what is read of the fields that are asked for is what is read of all, and
+// so it is when something of them is of another type.
+func TestFieldsOf(t *testing.T) {
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range append(files, "testdata/world.yaml") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameEvidence(t, text)
+	}
+	text, err := os.ReadFile("testdata/world.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+		var object map[string]any
+		if err := yaml.Unmarshal(document, &object); err != nil {
+			t.Fatal(err)
+		}
+		each(object, func() {
+			asJSON, err := json.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asYAML, err := yaml.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameEvidence(t, asJSON)
+			sameEvidence(t, asYAML)
+		})
+	}
+}
+
+// each calls f with every value below v replaced by others.
+func each(v any, f func()) {
+	others := []any{nil, true, 7, "x", "two\nlines", []any{}, []any{"x"}, map[string]any{}, map[string]any{"a": "b"}}
+	switch v := v.(type) {
+	case map[string]any:
+		for key, was := range v {
+			for _, v[key] = range others {
+				f()
+			}
+			v[key] = was
+			each(was, f)
+		}
+	case []any:
+		for i, was := range v {
+			for _, v[i] = range others {
+				f()
+			}
+			v[i] = was
+			each(was, f)
+		}
+	}
+}

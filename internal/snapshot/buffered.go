@@ -1,0 +1,24 @@
+package snapshot
+
+import (
+	"bufio"
+	"io"
+	"sync"
+)
+
+// buffered is a reader whose buffer is used again: most files are smaller than it.
+type buffered struct{ *bufio.Reader }
+
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
+
+func newBuffered(content io.Reader) buffered {
+	b := buffered{readers.Get().(*bufio.Reader)}
+	b.Reset(content)
+	return b
+}
+
+// release gives the buffer back. Nobody may read from it afterwards.
+func (b buffered) release() {
+	b.Reset(nil)
+	readers.Put(b.Reader)
+}
