@@ -90,9 +90,13 @@ func tokensOf(o *object.Object) []string {
 // refuseImmortal is the admission that keeps the three namespaces every cluster
 // needs. (spec §2.12 NamespaceLifecycle, S218)
 func refuseImmortal(v *view, o *object.Object) error {
-	switch o.Name {
-	case metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic:
+	if Immortal(o.Name) {
 		return forbidden(v.gr, o.Name, "this namespace may not be deleted")
 	}
 	return nil
+}
+
+// Immortal reports whether no API server lets go of the namespace.
+func Immortal(namespace string) bool {
+	return namespace == metav1.NamespaceDefault || namespace == metav1.NamespaceSystem || namespace == metav1.NamespacePublic
 }

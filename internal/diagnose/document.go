@@ -19,8 +19,10 @@ type Answer struct {
 	Namespace string
 	Findings  []report.Finding
 	Summary   report.FindingSummary
-	// Uncovered: something could not be judged.
-	Uncovered bool
+	// Unseen is where something that was not seen could change a finding.
+	Unseen plan.Unseen
+	// OfAll: what could not be read is missing in the answer. It is about all that there is.
+	OfAll bool
 }
 
 // Document is the answer with its findings in order and counted.
@@ -43,8 +45,8 @@ func (a *Answer) Document() *report.Diagnosis {
 	if d.Findings == nil {
 		d.Findings = []report.Finding{}
 	}
-	d.Gaps = append(d.Gaps, a.gaps()...)
-	d.Complete = !a.Uncovered
+	gaps, open := a.gaps()
+	d.Gaps, d.Complete = append(d.Gaps, gaps...), !open
 	return d
 }
 
@@ -63,19 +65,27 @@ func compareReferences(a, b *report.Ref) int {
 	return object.Compare(object.Ref(*a), object.Ref(*b))
 }
 
-// gaps are what was not seen of what the question is about. Of one namespace that is its
-// content, and its object; what else the answer misses, a finding says.
-func (a *Answer) gaps() []report.Gap {
-	all := plan.RelevantGaps(a.Snapshot, func(string) bool { return true })
+// gaps are what was not seen of what the question is about, and where it could change the
+// answer, and whether it could. Of one namespace that is its content, and its object.
+func (a *Answer) gaps() (gaps []report.Gap, open bool) {
+	gaps, open = a.Unseen.Gaps(a.Snapshot, func(string) bool { return true })
+	if a.OfAll {
+		for _, g := range a.Snapshot.Unread(a.Namespace) {
+			open = true
+			for i := range gaps {
+				gaps[i].Matters = gaps[i].Matters || gaps[i].APIVersion == g.APIVersion && gaps[i].Resource == g.Resource && gaps[i].Namespace == g.Namespace
+			}
+		}
+	}
 	if a.Namespace == "" {
-		return all
+		return gaps, open
 	}
 	seen := map[[2]string]bool{} // the resources of which the namespace was read
 	for _, r := range a.Snapshot.Resources.All() {
 		seen[[2]string{r.APIVersion(), r.Name}] = !r.Namespaced && !r.Is(object.Namespace) || r.Namespaced && a.Snapshot.Covers(r, a.Namespace) ||
 			r.Is(object.Namespace) && a.Snapshot.Find(r.APIVersion(), r.Kind, "", a.Namespace) != nil
 	}
-	return slices.DeleteFunc(all, func(g report.Gap) bool {
-		return g.Namespace != "" && g.Namespace != a.Namespace || seen[[2]string{g.APIVersion, g.Resource}]
-	})
+	return slices.DeleteFunc(gaps, func(g report.Gap) bool {
+		return !g.Matters && (g.Namespace != "" && g.Namespace != a.Namespace || seen[[2]string{g.APIVersion, g.Resource}])
+	}), open
 }

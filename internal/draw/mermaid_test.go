@@ -60,7 +60,7 @@ func FuzzMermaid(f *testing.F) {
 func TestShapes(t *testing.T) {
 	owner, dependent, absent := report.Ref{Kind: "A", Name: "a", UID: "a"}, report.Ref{Kind: "B", Namespace: "n", Name: "b", UID: "b"}, report.Ref{Kind: "C", Namespace: "n", Name: "c", UID: "c"}
 	g := &report.Graph{
-		Roots: []report.Ref{dependent}, Gaps: []report.Gap{{Resource: "pods", Namespace: "n"}},
+		Roots: []report.Ref{dependent}, Gaps: []report.Gap{{Resource: "pods", Namespace: "n", Matters: true}},
 		Nodes: []report.Node{{Ref: owner, Observed: true}, {Ref: dependent, Observed: true, BeingDeleted: true}, {Ref: absent, Virtual: true}},
 		Edges: []report.Edge{{Owner: "a", Dependent: "b", BlockOwnerDeletion: true}, {Owner: "c", Dependent: "b", Class: report.Dangling}},
 	}
@@ -79,7 +79,7 @@ flowchart LR
   end
   b0 ==> b2
   b1 -.->|dangling| b2
-  notes["Incomplete#58; 1 kind is not in the dump #40;pods#41; in namespace n#59; what they own or hold is not shown."]:::notes
+  notes["Incomplete#58; Pods in namespace n are not in the dump."]:::notes
   classDef notes fill:none,stroke:none
   classDef BeingDeleted fill:#ffe9dc,stroke:#953800,color:#1f2328,stroke-dasharray:11 4
   classDef Absent fill:#ffffff,stroke:#a11d33,color:#1f2328,stroke-dasharray:3 4

@@ -1,6 +1,10 @@
 package object
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // Kind is a kind of Kubernetes itself that a rule names: under whichever version it is
 // served, it means the same. Version is the one that snapshots have it in.
@@ -102,3 +106,9 @@ func (r Resource) Is(k Kind) bool { return r.Kind == k.Kind && r.Group == k.Grou
 
 // Is reports whether the reference is to one of the kind, in any version.
 func (o OwnerReference) Is(k Kind) bool { return o.Kind == k.Kind && GroupOf(o.APIVersion) == k.Group }
+
+// MayBeCustom reports whether a CRD may define kinds of the group. The groups of Kubernetes
+// have no dot, or are its own.
+func MayBeCustom(group string) bool {
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+}

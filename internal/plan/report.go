@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
-	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -48,7 +47,6 @@ func (s *simulation) report(ctx context.Context, all outcome.Outcomes) (*report.
 		}
 		p.Seed.Targets = append(p.Seed.Targets, report.RefOf(ref))
 	}
-	p.Gaps = append(p.Gaps, s.relevantGaps(p)...)
 	if err := s.goOn(ctx, all); err != nil {
 		return nil, err
 	}
@@ -56,7 +54,7 @@ func (s *simulation) report(ctx context.Context, all outcome.Outcomes) (*report.
 	p.Summary = summarise(p.Effects)
 	storage{snap: s.snap, collects: s.seed.Verb == Collect}.addTo(p)
 	p.Source.VersionDifferences = s.versionDifferences(p)
-	p.Complete = p.Summary.Unknown == 0 && len(p.Gaps) == 0
+	s.weigh(p)
 	p.Consequences = s.account().consequences(p.Effects, all)
 	p.Digest = digest(s.snap, s.seed, s.options.Guards, p)
 	return p, nil
@@ -168,50 +166,4 @@ func SourceOf(snap *snapshot.Snapshot) report.Source {
 		src.Type, src.Server, src.Context, src.Namespaces = "cluster", snap.Source.Server, snap.Source.Context, snap.Source.Namespaces
 	}
 	return src
-}
-
-// relevantGaps are the gaps in which dependents of what goes could hide, or an
-// owner that would have decided. Of a target that the server does not delete nothing
-// goes.
-func (s *simulation) relevantGaps(p *report.Plan) []report.Gap {
-	namespaces, refused := map[string]bool{}, map[report.Ref]bool{}
-	for i := range p.Effects {
-		switch e := &p.Effects[i]; {
-		case e.Reason == string(reason.RequestRefused):
-			refused[e.Object] = true
-		case !outcome.StaysReleased(e.Reason):
-			namespaces[e.Object.Namespace] = true
-		}
-	}
-	for _, t := range p.Seed.Targets {
-		if !refused[t] {
-			namespaces[t.Namespace] = true
-		}
-	}
-	if len(refused) > 0 && len(namespaces) == 0 {
-		return nil
-	}
-	return RelevantGaps(s.snap, func(ns string) bool { return namespaces[ns] })
-}
-
-// RelevantGaps lists the gaps of a snapshot that touch one of the namespaces. The
-// empty namespace stands for cluster-scoped objects, whose dependents may be
-// anywhere. What the user declares to be absent is no gap.
-func RelevantGaps(snap *snapshot.Snapshot, touches func(namespace string) bool) []report.Gap {
-	var gaps []report.Gap
-	resources := map[[2]string]object.Resource{}
-	for _, r := range snap.Resources.All() {
-		resources[[2]string{r.APIVersion(), r.Name}] = r
-	}
-	for _, g := range snap.Gaps {
-		r, known := resources[[2]string{g.APIVersion, g.Resource}]
-		if known && snap.Covers(r, g.Namespace) {
-			continue
-		}
-		clusterScoped := known && !r.Namespaced
-		if touches("") || !clusterScoped && (g.Namespace == "" || touches(g.Namespace)) {
-			gaps = append(gaps, report.Gap{APIVersion: g.APIVersion, Resource: g.Resource, Namespace: g.Namespace, Why: g.Why})
-		}
-	}
-	return gaps
 }

@@ -98,9 +98,9 @@ func NodeNote(n *report.Node) string {
 // Place is an object with the namespace that it is in, as kubectl takes them.
 func Place(r report.Ref) string { return raw.place(r) }
 
-// Completeness says what was not seen, as the texts do. It is empty for what is whole.
+// Completeness says what was not seen, as the texts do, without the command. It is empty for what is whole.
 func Completeness(src report.Source, complete bool, gaps []report.Gap) []string {
-	return completeness(raw, src, complete, gaps)
+	return missing{source: src, complete: complete, gaps: gaps, told: true}.notes(raw)
 }
 
 // Takers are the single deletes that take an explained object: each object once, with

@@ -44,7 +44,7 @@ func ExplanationMarkdown(out io.Writer, style Style, e *report.Explanation) erro
 	m.table(finalizers)
 	m.remedies(e.Remedies)
 	m.text("The whole explanation", func(w io.Writer, plain Style) error { return ExplanationText(w, plain, e) })
-	m.list(completeness(s, e.Source, e.Complete, e.Gaps))
+	m.list(explanationUnseen(s, e))
 	return m.done()
 }
 
@@ -142,6 +142,6 @@ func RiskMarkdown(out io.Writer, style Style, r *report.Risk) error {
 		points = append(points, "**Not tried:** "+plural(r.Untried, "object")+" whose delete may take more than the last of these.")
 	}
 	seen := r.Complete || r.Untried > 0 && len(r.Gaps) == 0
-	m.list(append(points, completeness(s, r.Source, seen, r.Gaps)...))
+	m.list(append(points, missing{source: r.Source, complete: seen, gaps: r.Gaps, means: "Each may take more:"}.notes(s)...))
 	return m.done()
 }

@@ -22,11 +22,7 @@ const (
 func ExplanationText(out io.Writer, s Style, e *report.Explanation) error {
 	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
-	gaps := e.Gaps
-	if e.Complete && !s.Wide {
-		gaps = nil // none of them could change what is said here
-	}
-	notes := linesOf(s, func(x *writer) { writeNotes(x, completeness(s, e.Source, e.Complete, gaps)) })
+	notes := linesOf(s, func(x *writer) { writeNotes(x, explanationUnseen(s, e)) })
 	head := linesOf(s, func(x *writer) {
 		x.atMost(factLines, verdictText(s, e), 2)
 		explainContent(x, e.Content)

@@ -35,7 +35,7 @@ func manyFindings(causes int) []report.Finding {
 func TestFirstScreen(t *testing.T) {
 	for _, causes := range []int{1, 2, 3, 4, 5, 12, 60} {
 		findings := manyFindings(causes)
-		gaps := []report.Gap{{APIVersion: "v1", Resource: "pods"}, {APIVersion: "v1", Resource: "secrets"}}
+		gaps := []report.Gap{{APIVersion: "v1", Resource: "pods", Matters: true}, {APIVersion: "v1", Resource: "secrets", Matters: true}}
 		d := &report.Diagnosis{Findings: findings, Gaps: gaps}
 		e := &report.Explanation{
 			Object: findings[0].Object, Verdict: report.HeldByFinalizer, Message: strings.Repeat("very ", 100) + "long", WaitsFor: findings, Gaps: gaps,

@@ -94,7 +94,7 @@ func hostileDocuments(a, b string) documents {
 		},
 		Steps: []report.Step{{N: 1, Actor: a, Verb: b, Object: x, Policy: a, Reason: b, Patch: a, Waits: b, Answer: 409}},
 		Stuck: []report.Stuck{{Object: y, Reason: a, Message: b}, {Object: x, Reason: b, Because: []report.Ref{y}}},
-		Gaps:  []report.Gap{{Resource: a, Namespace: b}, {Resource: b, Namespace: a}},
+		Gaps:  []report.Gap{{Resource: a, Namespace: b, Matters: true}, {Resource: b, Namespace: a, Matters: true}},
 	}
 	namespace := *plan
 	namespace.Seed = report.Seed{Verb: "delete", Targets: []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: a}}}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -25,11 +24,23 @@ func planNotes(s Style, p *report.Plan) []string {
 			notes = append(notes, "Assumed: "+s.text(a)+".")
 		}
 	}
-	notes = append(notes, completeness(s, p.Source, p.Complete, p.Gaps)...)
+	notes = append(notes, planUnseen(p).notes(s)...)
 	if p.Digest != "" && s.all() {
 		notes = append(notes, "Digest: "+s.text(p.Digest))
 	}
 	return notes
+}
+
+// planUnseen is what was not seen for a plan. A collection is about what was seen.
+func planUnseen(p *report.Plan) missing {
+	u := missing{source: p.Source, complete: p.Complete, gaps: p.Gaps, means: "More may go:"}
+	switch {
+	case p.Seed.Verb == "collect":
+		u.means, u.calm = "", "Not counted: garbage of "
+	case p.Seed.Policy == "Orphan":
+		u.means = "More may be orphaned:"
+	}
+	return u
 }
 
 // explorationNotes say what is not certain, and whether it was tried to find out.
@@ -72,24 +83,6 @@ func writeNotes(w *writer, notes []string) {
 	}
 }
 
-// completeness says whether something that was not seen could change the answer, and
-// what was not seen. Where it could not, only a wide text says that something was not.
-func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
-	notes := releaseNotes(s, src)
-	if len(src.Namespaces) > 0 && (s.all() || !complete) {
-		notes = append(notes, "Searched: "+namespacesText(s, src.Namespaces)+" and cluster-scoped objects.")
-	}
-	switch {
-	case !complete && len(gaps) == 0:
-		notes = append(notes, s.paint(bold, "Incomplete:")+" part of this is not known.")
-	case !complete:
-		notes = append(notes, s.paint(bold, "Incomplete:")+" "+gapText(s, src, gaps))
-	case len(gaps) > 0 && s.all():
-		notes = append(notes, "Not seen, without consequences for this answer: "+gapText(s, src, gaps))
-	}
-	return notes
-}
-
 // namespacesText is "namespace shop", or the first few of many.
 func namespacesText(s Style, names []string) string {
 	if len(names) == 1 {
@@ -101,32 +94,6 @@ func namespacesText(s Style, names []string) string {
 		text += ", " + s.pick("…", "...")
 	}
 	return text
-}
-
-// gapText compresses the gaps to one sentence: there may be hundreds of them.
-func gapText(s Style, src report.Source, gaps []report.Gap) string {
-	resources := make([]string, len(gaps))
-	for i, g := range gaps {
-		resources[i] = g.Resource
-		if group := object.GroupOf(g.APIVersion); group != "" {
-			resources[i] += "." + group
-		}
-	}
-	resources = unique(resources)
-	most := 2
-	if s.all() {
-		most = len(resources)
-	}
-	noun := plural(len(resources), "kind")
-	names := " (" + enumerate(strings.Split(s.texts(resources[:min(most, len(resources))]), ", "), len(resources)) + ")" + gapPlaces(s, gaps)
-	if src.Type == "cluster" {
-		return noun + " could not be read" + names + "; kubectl gc rbac prints the permissions."
-	}
-	verb := " are"
-	if len(resources) == 1 {
-		verb = " is"
-	}
-	return noun + verb + " not in the dump" + names + "; what they own or hold is not shown."
 }
 
 // gapPlaces is " in namespace shop" when no gap is the whole cluster.

@@ -76,7 +76,7 @@ func drawPlan(t *rapid.T) *report.Plan {
 		p.Effects = append(p.Effects, e)
 	}
 	for i := range rapid.IntRange(0, 40).Draw(t, "gaps") {
-		p.Gaps = append(p.Gaps, report.Gap{APIVersion: "v1", Resource: fmt.Sprintf("things%d", i)})
+		p.Gaps = append(p.Gaps, report.Gap{APIVersion: "v1", Resource: fmt.Sprintf("things%d", i), Matters: true})
 	}
 	return &p
 }

@@ -41,7 +41,7 @@ func RiskTable(out io.Writer, s Style, r *report.Risk) error {
 		notes = append(notes, s.paint(bold, "Not tried:")+" "+plural(r.Untried, "object")+" whose delete may take more than the last of these.")
 	}
 	seen := r.Complete || r.Untried > 0 && len(r.Gaps) == 0
-	writeNotes(w, append(notes, completeness(s, r.Source, seen, r.Gaps)...))
+	writeNotes(w, append(notes, missing{source: r.Source, complete: seen, gaps: r.Gaps, means: "Each may take more:"}.notes(s)...))
 	return w.done()
 }
 

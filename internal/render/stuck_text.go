@@ -27,7 +27,7 @@ func StuckText(out io.Writer, s Style, d *report.Diagnosis) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	w.prose(stuckSummary(s, d), 2)
 	// Which controller was not seen is said of each cause.
-	known := d.Complete || len(d.Findings) > 0 && len(d.Gaps) == 0 && !s.Wide
+	known := d.Complete || len(d.Findings) > 0 && !slices.ContainsFunc(d.Gaps, func(g report.Gap) bool { return g.Matters }) && !s.Wide
 	notes := linesOf(s, func(x *writer) { writeNotes(x, completeness(s, d.Source, known, d.Gaps)) })
 	switch {
 	case len(d.Findings) == 0:

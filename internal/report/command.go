@@ -61,6 +61,15 @@ func (a Act) arguments() string {
 	return ""
 }
 
+// Gather is the command that reads kinds, as kubectl names them, for a dump.
+func Gather(kinds []string) string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = ShellWord(k)
+	}
+	return "kubectl get " + strings.Join(words, ",") + " -A -o json > more.json"
+}
+
 func flag(set bool, text string) string {
 	if !set {
 		return ""

@@ -71,4 +71,6 @@ type Gap struct {
 	// Namespace is empty when the gap is the whole cluster.
 	Namespace string `json:"namespace,omitempty"`
 	Why       string `json:"why"`
+	// Matters: something in it could change the answer.
+	Matters bool `json:"matters,omitempty"`
 }

@@ -28,7 +28,7 @@ type checker struct {
 // is a warning, never an error. The references are those of the objects of a namespace,
 // or with an empty one of all.
 func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*report.Diagnosis, error) {
-	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, Uncovered: len(snap.Unread(namespace)) > 0}}
+	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
 	c.collector, c.world = plan.Open(snap, engine.Upstream)
 	for _, o := range snap.Objects {
 		if err := ctx.Err(); err != nil {

@@ -28,7 +28,7 @@ func (c *checker) reference(o *object.Object, f *engine.OwnerFact) {
 	case engine.KindNotServed:
 		c.unresolved(o, f)
 	default:
-		c.Uncovered = true
+		c.unknown(o)
 		c.add(reason.OwnerNotCovered, o, f.Ref, "whether the owner exists is not known", why(f.Err))
 	}
 }
@@ -115,9 +115,15 @@ func (c *checker) kindNotCovered(o *object.Object, f *engine.OwnerFact) {
 	if id, ok := c.collector.Graph().Find(f.Reference.UID); ok && !c.collector.Graph().Virtual(id) {
 		evidence = "the uid belongs to " + report.RefOf(c.collector.Graph().Identity(id)).FullName()
 	}
-	c.Uncovered = true
+	c.unknown(o)
 	c.add(reason.OwnerNotCovered, o, f.Ref,
 		fmt.Sprintf("whether %s %s is served is not known", f.Reference.APIVersion, f.Reference.Kind), evidence)
+}
+
+// unknown says that an owner of an object was not seen, and may exist.
+func (c *checker) unknown(o *object.Object) {
+	c.Unseen.Owners(c.Snapshot, o)
+	c.Unseen.Doubt()
 }
 
 // name is an object as kubectl names it.

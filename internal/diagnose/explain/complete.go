@@ -3,36 +3,47 @@ package explain
 import (
 	"context"
 	"slices"
-	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// complete reports whether nothing that was not seen could change the verdict, or the
-// deletes that would take the object. What keeps an object that stays are its owners, and
-// what they are in; what makes one garbage is that they do not exist. Once that was
-// seen, no other object decides about it, whatever else exists. What is said of one that
-// is being deleted may rest on each gap.
-func (q *question) complete(ctx context.Context, e *report.Explanation) bool {
-	switch {
-	case e.Verdict == report.Undecidable:
-		return false
-	case len(e.Gaps) == 0:
-		return true
-	case e.Verdict != report.Live && e.Verdict != report.Garbage || q.undecided:
-		return false
-	}
+// unseen says where something that was not seen could change the verdict, or the deletes
+// that would take the object. What keeps an object that stays are its owners, and what
+// they are in; what makes one garbage is that they do not exist. Once that was seen, no
+// other object decides about it, whatever else exists. One that is being deleted and has
+// no finalizers is held by nothing; what is said of others may rest on all that is near.
+func (q *question) unseen(ctx context.Context, e *report.Explanation) *plan.Unseen {
+	u := &plan.Unseen{}
 	above := append(q.reach.Above(q.target), q.target)
-	return !q.podsUnseen() && !slices.ContainsFunc(e.TakenBy, func(t report.Taker) bool { return late(t, above) }) &&
-		!slices.ContainsFunc(above, func(o *object.Object) bool { return q.restsOnUnseen(ctx, o) })
-}
-
-// podsUnseen reports whether there may be pods for which a namespace waits that is to take
-// the object: they go before everything else in it.
-func (q *question) podsUnseen() bool {
-	return q.target.Namespace != "" && !q.target.Is(object.Pod) && !q.snap.Covers(object.Pod.Resource(), q.target.Namespace)
+	switch {
+	case e.Verdict == report.BeingDeleted && len(q.target.Finalizers()) == 0 && !container(q.target.Ref):
+		return u
+	case e.Verdict == report.Undecidable:
+		for _, o := range above {
+			u.Owners(q.snap, o)
+			u.Around(q.snap, o)
+		}
+		u.Doubt()
+		return u
+	case e.Verdict != report.Live && e.Verdict != report.Garbage:
+		u.In(q.target.Namespace)
+	case q.undecided:
+		u.In(q.target.Namespace)
+		u.Doubt()
+	case slices.ContainsFunc(e.TakenBy, func(t report.Taker) bool { return late(t, above) }):
+		u.In(q.target.Namespace)
+	}
+	if ns := q.target.Namespace; ns != "" && !q.goes && !apisim.Immortal(ns) && !q.target.Is(object.Pod) {
+		u.Of(q.snap, object.Pod.Resource(), ns) // they go before everything else in a namespace, which waits for them
+	}
+	for _, o := range above {
+		q.restsOn(ctx, u, o)
+	}
+	return u
 }
 
 // late reports whether others than the object, what is above it and what is deleted have to
@@ -44,20 +55,38 @@ func late(t report.Taker, above []*object.Object) bool {
 	})
 }
 
-// restsOnUnseen reports whether something may take an object that was not seen: an owner,
-// what it is in, or what it goes with.
-func (q *question) restsOnUnseen(ctx context.Context, o *object.Object) bool {
+// restsOn says what may take an object, and was not seen: an owner, what it is in, or what it
+// goes with.
+func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object) {
 	a, known := q.collector.Inspect(o.UID)
 	if !known {
-		return true
+		u.Everywhere()
+		return
 	}
 	for _, owner := range engine.Examine(ctx, q.world, engine.Upstream, a).Owners {
-		if owner.Class == engine.Unresolved || container(owner.Ref) || owner.Live != nil && owner.Live.HandlesDependents() {
-			return true // its end may hang on what was not seen
+		switch {
+		case owner.Class == engine.Unresolved:
+			u.Owners(q.snap, o)
+			u.Doubt()
+		case q.goes: // whatever becomes of its owners, they do not keep it
+		case container(owner.Ref):
+			u.Everywhere() // it goes after its content
+		case owner.Live != nil && owner.Live.HandlesDependents():
+			u.In(owner.Live.Namespace) // its end hangs on what else it owns
 		}
 	}
-	return follows(o) || len(o.Owners) > 0 && container(o.Ref) || q.definitionUnseen(o) || q.unseen(object.Namespace, o.Namespace) ||
-		o.Pod() != nil && q.unseen(object.Node, o.Pod().NodeName)
+	switch {
+	case q.goes:
+		return
+	case len(o.Owners) > 0 && container(o.Ref):
+		u.Everywhere()
+	case follows(o):
+		u.In(o.Namespace)
+	}
+	if object.MayBeCustom(o.Group()) {
+		u.Of(q.snap, object.CRD.Resource(), "")
+	}
+	u.Around(q.snap, o)
 }
 
 // container reports whether an object goes only after its content.
@@ -68,16 +97,4 @@ func container(ref object.Ref) bool { return ref.Is(object.Namespace) || ref.Is(
 func follows(o *object.Object) bool {
 	return o.Volume() != nil || o.Token() != nil ||
 		slices.ContainsFunc([]object.Kind{object.Endpoints, object.EndpointSlice, object.IPAddress, object.APIService}, o.Is)
-}
-
-// unseen reports whether an object that is in none may exist, and was not seen.
-func (q *question) unseen(kind object.Kind, name string) bool {
-	return name != "" && q.snap.FindKind(kind, "", name) == nil && !q.snap.Covers(kind.Resource(), "")
-}
-
-// definitionUnseen reports whether an object may be one of a CRD that was not seen. The
-// groups of Kubernetes have no dot, or are its own.
-func (q *question) definitionUnseen(o *object.Object) bool {
-	builtin := !strings.Contains(o.Group(), ".") || strings.HasSuffix(o.Group(), ".k8s.io")
-	return !builtin && !q.snap.Covers(object.CRD.Resource(), "")
 }

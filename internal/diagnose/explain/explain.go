@@ -37,6 +37,8 @@ type question struct {
 	users []report.Ref
 	// undecided: of a delete that was tried it is not known whether it takes the object.
 	undecided bool
+	// goes: the object is gone in the end though nobody deletes anything.
+	goes bool
 	// around are the surroundings; nil for nothing known.
 	around *evidence.Surroundings
 }
@@ -100,6 +102,7 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 	if err != nil {
 		return err
 	}
+	q.goes = effect.Outcome == report.Deleted
 	q.verdict(e, effect)
 	e.Next = nextRequest(q.decision)
 	e.Owners = append(e.Owners, q.owners()...)
@@ -120,8 +123,8 @@ func (q *question) answer(ctx context.Context, o Options, e *report.Explanation)
 		return err
 	}
 	e.Remedies = append(e.Remedies, remedies...)
-	e.Gaps = append(e.Gaps, plan.RelevantGaps(q.snap, func(ns string) bool { return ns == q.target.Namespace })...)
-	e.Complete = q.complete(ctx, e)
+	gaps, open := q.unseen(ctx, e).Gaps(q.snap, func(ns string) bool { return ns == q.target.Namespace })
+	e.Gaps, e.Complete = append(e.Gaps, gaps...), !open
 	return nil
 }
 

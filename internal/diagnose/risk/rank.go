@@ -24,10 +24,11 @@ type Options struct {
 }
 
 // patience bounds the simulated objects, all simulations together: so many times the
-// snapshot, and more.
+// snapshot, and more. It is stretched as long as fewer objects were found than are wanted.
 const (
 	patience = 10
 	more     = 200_000
+	stretch  = 4
 )
 
 // Rank compares the objects of a snapshot by what the delete of each alone takes, in
@@ -46,7 +47,7 @@ func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk
 		if r.enough(c) {
 			break
 		}
-		if r.cost > patience*len(snap.Objects)+more {
+		if r.exhausted() {
 			doc.Untried = r.above(candidates[i:])
 			break
 		}
@@ -59,6 +60,15 @@ func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk
 	doc.Complete = doc.Untried == 0 && len(doc.Gaps) == 0 &&
 		!slices.ContainsFunc(doc.Items, func(i report.RiskItem) bool { return i.Unknown > 0 })
 	return doc, nil
+}
+
+// exhausted reports whether so much was simulated that the rest is not tried.
+func (r *ranking) exhausted() bool {
+	bound := patience*len(r.snap.Objects) + more
+	if len(r.items) < r.options.Top {
+		bound *= stretch
+	}
+	return r.cost > bound
 }
 
 // ranking is a ranking while it is made.

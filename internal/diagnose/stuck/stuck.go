@@ -1,6 +1,7 @@
 package stuck
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -77,7 +78,7 @@ func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World,
 	i.index()
 	d := &diagnose.Answer{Snapshot: snap}
 	if len(q.Objects) == 0 {
-		d.Namespace, d.Uncovered = q.Namespace, len(snap.Unread(q.Namespace)) > 0
+		d.Namespace, d.OfAll = q.Namespace, true
 	}
 	d.Summary.Objects = len(targets)
 	for _, o := range targets {
@@ -86,13 +87,39 @@ func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World,
 		}
 		for _, e := range i.endsOf(o) {
 			d.Findings = append(d.Findings, i.finding(o, e))
-			d.Uncovered = d.Uncovered || e.code == reason.EndNotSeen || e.code == reason.FinalizerControllerUnknown
+			i.restsOn(d, e)
 		}
 	}
 	if err := i.sureRemedies(d.Findings); err != nil {
 		return nil, err
 	}
 	return d.Document(), nil
+}
+
+// restsOn says where something that was not seen could change what is said of an end.
+func (i *inquiry) restsOn(d *diagnose.Answer, e end) {
+	switch e.code {
+	case reason.StillInUse, reason.LiveDependentBlocks: // until something takes those
+		for _, ref := range append(slices.Clone(e.others), e.chain[len(e.chain)-1].Ref) {
+			if o := i.at(object.Ref(ref)); o != nil && !o.BeingDeleted() {
+				d.Unseen.Above(i.snap, o)
+			}
+		}
+	case reason.FinalizerControllerUnknown:
+		d.Unseen.Doubt()
+	case reason.EndNotSeen:
+		last := e.chain[len(e.chain)-1].Ref
+		d.Unseen.Doubt()
+		if o := i.at(object.Ref(last)); o != nil {
+			d.Unseen.Owners(i.snap, o)
+		}
+		if last.Namespace == "" && !last.Is(object.Namespace) {
+			d.Unseen.Everywhere()
+		} else {
+			d.Unseen.In(cmp.Or(last.Namespace, last.Name))
+		}
+	default:
+	}
 }
 
 // inquiry is one call of Objects.

@@ -77,7 +77,7 @@ func (j *Judge) judgeTracked(tr *Track) *Outcome {
 		out.Assumptions = append(out.Assumptions, resumption)
 	}
 	if j.restsOnAbsence(out) {
-		out.Assumptions = append(out.Assumptions, nowhere)
+		out.Assumptions = append(out.Assumptions, Nowhere)
 	}
 	return out
 }
@@ -88,9 +88,9 @@ func (j *Judge) openAsBefore(out *Outcome) bool {
 	return out.Reason == string(reason.ContentNotCovered) && out.Track.First.BeingDeleted()
 }
 
-// nowhere is what has to hold for an owner that is not where its dependent says to be
+// Nowhere is what has to hold for an owner that is not where its dependent says to be
 // absent under strict rules, which look for its uid everywhere. (engine.Strict rule 3)
-const nowhere = "nothing that was not seen has the uid of an owner that was not found; collect keeps the dependents of such a one"
+const Nowhere = "nothing that was not seen has the uid of an owner that was not found; collect keeps the dependents of such a one"
 
 // restsOnAbsence reports whether strict rules might keep an object, or a reference of it,
 // if more had been seen.

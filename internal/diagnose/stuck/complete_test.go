@@ -1,0 +1,58 @@
+package stuck_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/stuck"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestMoreChangesNothing: what a complete answer from a part of a world says that the objects
+// in it wait for is what that from the whole says of them.
+func TestMoreChangesNothing(t *testing.T) {
+	complete, incomplete := 0, 0
+	scenario.CheckUntil(t, func() bool { return complete > 0 && incomplete > 0 }, func(t *rapid.T) {
+		whole, part := scenario.DrawBlind(t)
+		if len(part.Gaps) == 0 {
+			return
+		}
+		got := answered(t, part)
+		if !got.Complete {
+			incomplete++
+			return
+		}
+		if len(got.Findings) == 0 {
+			return
+		}
+		complete++
+		if diff := cmp.Diff(about(part, answered(t, whole)), about(part, got)); diff != "" {
+			t.Fatalf("(-whole +part):\n%s\ngaps %v in\n%s", diff, part.Gaps, scenario.World{Objects: whole.Objects})
+		}
+	})
+	t.Logf("%d complete, %d incomplete", complete, incomplete)
+}
+
+func answered(t *rapid.T, snap *snapshot.Snapshot) *report.Diagnosis {
+	d, err := stuck.Objects(t.Context(), snap, nil, stuck.Question{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// about is what is said of the objects of a snapshot.
+func about(snap *snapshot.Snapshot, d *report.Diagnosis) map[string][]string {
+	list := map[string][]string{}
+	for _, f := range d.Findings {
+		if snap.Find(f.Object.APIVersion, f.Object.Kind, f.Object.Namespace, f.Object.Name) != nil {
+			key := f.Object.FullName()
+			list[key] = append(list[key], f.Code+" "+f.Finalizer)
+		}
+	}
+	return list
+}

@@ -1,0 +1,186 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// manyUnseen is the most kinds that a note names of those that were not seen.
+const manyUnseen = 5
+
+// missing is what was not seen for an answer.
+type missing struct {
+	source   report.Source
+	complete bool
+	gaps     []report.Gap
+	// means begins the note of an answer that is not complete.
+	means string
+	// told: the command that reads the kinds is said elsewhere.
+	told bool
+	// calm begins the note of one that is; empty for a note in wide texts only.
+	calm string
+}
+
+// completeness says whether something that was not seen could change the answer, what, and
+// by which command it could be seen.
+func completeness(s Style, src report.Source, complete bool, gaps []report.Gap) []string {
+	return missing{source: src, complete: complete, gaps: gaps}.notes(s)
+}
+
+func (u missing) notes(s Style) []string {
+	notes := releaseNotes(s, u.source)
+	if len(u.source.Namespaces) > 0 && (s.all() || !u.complete) {
+		notes = append(notes, "Searched: "+namespacesText(s, u.source.Namespaces)+" and cluster-scoped objects.")
+	}
+	matter, others := u.split()
+	switch {
+	case !u.complete && len(matter) == 0:
+		notes = append(notes, s.paint(bold, "Incomplete:")+" part of this is not known.")
+	case !u.complete:
+		notes = append(notes, u.open(s, matter)...)
+	}
+	switch {
+	case len(others) == 0:
+	case u.complete && u.calm != "":
+		notes = append(notes, u.calm+plural(len(kindsOf(others)), "kind")+" that"+u.where(len(kindsOf(others)))+".")
+	case s.all():
+		notes = append(notes, "Without consequences for this answer: "+enumerate(names(s, kindsOf(others)), len(kindsOf(others)))+gapPlaces(s, others)+u.where(2)+".")
+	}
+	return notes
+}
+
+// split parts the gaps that could change the answer from the others.
+func (u missing) split() (matter, others []report.Gap) {
+	for _, g := range u.gaps {
+		if g.Matters && !u.complete {
+			matter = append(matter, g)
+		} else {
+			others = append(others, g)
+		}
+	}
+	return matter, others
+}
+
+// open names the kinds that could change the answer, and the command that reads them.
+func (u missing) open(s Style, gaps []report.Gap) []string {
+	kinds := kindsOf(gaps)
+	most := len(kinds)
+	if !s.all() {
+		most = min(most, manyUnseen)
+	}
+	means := cmp.Or(u.means, "Incomplete:")
+	text := ""
+	for {
+		list := names(s, kinds[:most])
+		rest := len(kinds) - most
+		text = s.paint(bold, means) + " " + andMore(list, rest) + gapPlaces(s, gaps) + u.where(2) + "."
+		if s.all() || s.limit() == 0 || most <= 1 || width(text) <= s.limit() {
+			break
+		}
+		most--
+	}
+	if u.source.Type == "cluster" {
+		return []string{strings.TrimSuffix(text, ".") + "; kubectl gc rbac prints the permissions."}
+	}
+	if u.told {
+		return []string{text}
+	}
+	return []string{text, toGather(s, kinds[:most])}
+}
+
+// toGather is the command that reads kinds for a dump.
+func toGather(s Style, kinds []unseenKind) string {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = k.word
+	}
+	text := "Add them with --from more.json: " + s.text(report.Gather(words))
+	if s.limit() > 0 && width(text) > s.limit() {
+		return "Add them: " + s.text(report.Gather(words)) // on one line, or nobody could paste it
+	}
+	return text
+}
+
+// where says of so many kinds that they were not seen.
+func (u missing) where(n int) string {
+	if u.source.Type == "cluster" {
+		return " could not be read"
+	}
+	return agree(n, " is", " are") + " not in the dump"
+}
+
+// unseenKind is a kind of which a list is missing.
+type unseenKind struct {
+	// name is the plural as people know it, word what kubectl takes for it.
+	name, word string
+	rank       int
+}
+
+// known are the kinds that are named first: data, then workloads, and then what others
+// are in or run on.
+var known = []struct{ resource, name, word string }{
+	{"persistentvolumeclaims", "PVCs", "pvc"},
+	{"secrets", "Secrets", "secrets"},
+	{"configmaps", "ConfigMaps", "cm"},
+	{"statefulsets.apps", "StatefulSets", "sts"},
+	{"jobs.batch", "Jobs", "jobs"},
+	{"replicasets.apps", "ReplicaSets", "rs"},
+	{"pods", "Pods", "pods"},
+	{"deployments.apps", "Deployments", "deploy"},
+	{"daemonsets.apps", "DaemonSets", "ds"},
+	{"cronjobs.batch", "CronJobs", "cj"},
+	{"replicationcontrollers", "ReplicationControllers", "rc"},
+	{"namespaces", "Namespaces", "ns"},
+	{"nodes", "Nodes", "nodes"},
+	{"persistentvolumes", "PVs", "pv"},
+	{"services", "Services", "svc"},
+	{"serviceaccounts", "ServiceAccounts", "sa"},
+	{"customresourcedefinitions.apiextensions.k8s.io", "CRDs", "crd"},
+}
+
+// kindsOf are the kinds of gaps, each once: those first whose loss would hurt most, then
+// custom ones, of which nobody knows.
+func kindsOf(gaps []report.Gap) []unseenKind {
+	var kinds []unseenKind
+	for _, g := range gaps {
+		group := object.GroupOf(g.APIVersion)
+		full := g.Resource
+		if group != "" {
+			full += "." + group
+		}
+		k := unseenKind{name: full, word: full, rank: len(known) + 1}
+		if object.MayBeCustom(group) {
+			k.rank = len(known)
+		}
+		for i, x := range known {
+			if x.resource == full {
+				k.name, k.word, k.rank = x.name, x.word, i
+			}
+		}
+		if !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b unseenKind) int { return cmp.Or(a.rank-b.rank, strings.Compare(a.name, b.name)) })
+	return kinds
+}
+
+func names(s Style, kinds []unseenKind) []string {
+	list := make([]string, len(kinds))
+	for i, k := range kinds {
+		list[i] = s.text(k.name)
+	}
+	return list
+}
+
+// andMore lists words, and how many kinds there are beside them.
+func andMore(words []string, rest int) string {
+	if rest == 0 {
+		return enumerate(words, len(words))
+	}
+	return strings.Join(words, ", ") + " and " + plural(rest, "more kind")
+}
