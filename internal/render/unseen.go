@@ -92,13 +92,14 @@ func (u missing) open(s Style, gaps []report.Gap) []string {
 	return []string{text, toGather(s, kinds[:most])}
 }
 
-// toGather is the command that reads kinds for a dump.
+// toGather is the command that reads kinds for a dump. A list does not show of which kinds there
+// is nothing, so that this has to be said.
 func toGather(s Style, kinds []unseenKind) string {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {
 		words[i] = k.word
 	}
-	text := "Add them with --from more.json: " + s.text(report.Gather(words))
+	text := "Add them with --from more.json --complete=" + s.text(strings.Join(words, ",")) + ": " + s.text(report.Gather(words))
 	if s.limit() > 0 && width(text) > s.limit() {
 		return "Add them: " + s.text(report.Gather(words)) // on one line, or nobody could paste it
 	}
