@@ -24,7 +24,7 @@ type difference struct {
 // version that its collector has looked at, since 1.34, decides races only; what else has
 // changed shows in the objects, by their finalizers and references.
 //
-// Upstream: KEP-5080, KEP-2644 and KEP-2799, and kubernetes/kubernetes#92743, in the order of the table.
+// From KEP-5080, KEP-2644 and KEP-2799, and kubernetes/kubernetes#92743, in the order of the table.
 var differences = []difference{
 	{reason.NamespaceUnordered, outcome.OrderedNamespaces, (*simulation).emptiesNamespace},
 	{reason.VolumeAbandoned, 31, (*simulation).deletesVolumeAndClaim},

@@ -141,7 +141,7 @@ type span struct{ first, last int }
 
 // apiSpans say which releases serve a version of a built-in group without being told to.
 //
-// Upstream: the deprecated API migration guide, and the API changes of the releases.
+// From the deprecated API migration guide, and the API changes of the releases.
 var apiSpans = map[string]span{
 	"admissionregistration.k8s.io/v1":      {16, 0},
 	"apiextensions.k8s.io/v1":              {16, 0},

@@ -32,7 +32,7 @@ func (j *Judge) markOtherRelease(all Outcomes) {
 
 // markUnordered marks what stays in a namespace because its pods go first.
 //
-// Upstream: KEP-5080.
+// KEP-5080.
 func (j *Judge) markUnordered(all Outcomes) {
 	for _, w := range controllers.Waiting(j.Controllers) {
 		namespace := j.Of(all, w.Object)
@@ -55,7 +55,7 @@ func (j *Judge) markUnordered(all Outcomes) {
 
 // markMisplaced marks who is kept by an owner that some reference names in a wrong place.
 //
-// Upstream: kubernetes/kubernetes#65200.
+// kubernetes/kubernetes#65200.
 func (j *Judge) markMisplaced(all Outcomes) {
 	misnamed := misnamedOwners(j.Snap)
 	if len(misnamed) == 0 {
