@@ -149,6 +149,27 @@ func (r *recorder) alike(ctx context.Context, ref object.Ref, unknown error) (*o
 	return o, nil
 }
 
+// unmapped is why references to owners may stay: beside an owner whose kind does not map. If
+// it is not served, the garbage collector gets no further than to that.
+func (r *recorder) unmapped(ref object.Ref) error {
+	if r.reason != reason.DanglingReferences.String() {
+		return nil // whoever orphans asks for no owner
+	}
+	o, err := r.server.Get(context.Background(), r.stored(ref))
+	if err != nil || o.UID != ref.UID {
+		return nil //nolint:nilerr // the write itself gets the same answer
+	}
+	for _, owner := range o.Owners {
+		if _, alike := r.snap.Alike(owner.APIVersion, owner.Kind); !alike {
+			continue
+		}
+		if _, err := r.server.Resource(owner.APIVersion, owner.Kind); err != nil {
+			return &object.UncoveredError{Ref: owner.In(o.Namespace), Why: "whether the kind is served is not in the snapshot"}
+		}
+	}
+	return nil
+}
+
 // unrecorded is a recorder whose reads are not written down.
 type unrecorded struct{ *recorder }
 
@@ -195,6 +216,9 @@ func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) er
 		return err
 	}
 	if err := r.stopsWrite(ref); err != nil {
+		return err
+	}
+	if err := r.unmapped(ref); err != nil {
 		return err
 	}
 	target := r.named(ref)

@@ -35,8 +35,9 @@ const (
 )
 
 // Lacks reports whether the server may be older than 1.minor, by what is known of it. A server
-// of which nothing is known counts as one of the release of the rules.
-func (v Version) Lacks(minor int) bool { return len(v.From) > 0 && v.Least < minor }
+// of which nothing is known, or whose version names no release, counts as one of the release of
+// the rules.
+func (v Version) Lacks(minor int) bool { return (v.Least != 0 || v.Most != 0) && v.Least < minor }
 
 // Minor is the N of 1.N of an exact version.
 func (v Version) Minor() (minor int, known bool) {

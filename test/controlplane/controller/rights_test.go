@@ -125,7 +125,7 @@ func TestRights(t *testing.T) {
 		t.Errorf("read: exit code %d\n%s%s", code, out, errOut)
 	}
 	blind := grant(t, "blind", without(t, read, "list", "secrets"))
-	if code, out, errOut := tool(t, "check", "--as="+blind); code == 1 || !strings.Contains(out, "1 kind could not be read (secrets)") {
+	if code, out, errOut := tool(t, "check", "--as="+blind); code == 1 || !strings.Contains(out, "Secrets could not be read") {
 		t.Errorf("read without secrets: exit code %d\n%s%s", code, out, errOut)
 	}
 	if _, out, errOut := tool(t, "check", "-o", "json", "--as="+blind); !regexp.MustCompile(`(?i)secrets[^}]*forbidden|forbidden[^}]*secrets`).MatchString(out) {

@@ -197,7 +197,7 @@ func (a *archive) agree(t *testing.T, question []string, ofCluster ...string) st
 var beside = regexp.MustCompile(`(?s)\n    "source": \{.*?\n    \}|"forSeconds": \d+|"state": "(Unknown|Gone)"`)
 
 // whyUnknown is why something is not known, and the digest of a plan that says so.
-var whyUnknown = regexp.MustCompile(`(LeftOut: )?left out on request|(Encrypted: )?\d+ of its \d+ objects are encrypted in storage \(aescbc\)|"digest": "sha256:[0-9a-f]+"`)
+var whyUnknown = regexp.MustCompile(`,\s*"matters": true|(LeftOut: )?left out on request|(Encrypted: )?\d+ of its \d+ objects are encrypted in storage \(aescbc\)|"digest": "sha256:[0-9a-f]+"`)
 
 // ask is what the program answers.
 func (a *archive) ask(t *testing.T, question []string, more ...string) string {
