@@ -1,0 +1,52 @@
+package history
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Moment is a revision of a cluster. All kinds share one counter, so that the order of all
+// writes is known.
+type Moment struct {
+	Revision uint64
+	// Time is when that was, in seconds since 1970 by the clocks of the cluster; 0 if it is not known.
+	Time int64
+}
+
+// Change is one write to one object.
+type Change struct {
+	Revision uint64
+	Type     object.EventType
+	// Object is the object as the write has left it; of a deletion its last state, with the
+	// revision of the deletion as its resourceVersion.
+	Object *object.Object
+	// Old is the object before the write. It is nil for a creation, and where it is not known.
+	Old *object.Object
+}
+
+// Past is what is known of a cluster between two moments.
+type Past struct {
+	// From is where it begins: nothing is known of what was before. To is where it ends.
+	From, To Moment
+	// Changes are the writes behind From, up to To, ordered by revision.
+	Changes []Change
+	// Standing are objects that were there without a change from From to To, as far as somebody
+	// has looked for them: the owners, namespaces and definitions of what has changed.
+	Standing []*object.Object
+	// Absent are coordinates at which nothing was there from From to To; the UIDs are empty.
+	Absent []object.Ref
+	// Resources are the kinds that the server serves.
+	Resources *object.Resources
+	// Clock tells when a revision was.
+	Clock Clock
+	// Limits are the kinds of which less is known than of the others.
+	Limits []Limit
+}
+
+// Limit is a kind of which less is known.
+type Limit struct {
+	Resource object.Resource
+	// From is where its history begins; the zero value where nothing is known of it.
+	From Moment
+	// Why is the answer of the server.
+	Why string
+}
