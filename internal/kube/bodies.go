@@ -14,17 +14,18 @@ import (
 // gets objects twice then, and may have got one that is gone.
 func (c *Client) bodies(ctx context.Context, at Place, by Selection, take func([]byte) error) error {
 	for try := 1; ; try++ {
-		err := c.bodiesOnce(ctx, at, by, take)
+		_, err := c.bodiesOnce(ctx, at, by, take)
 		if refusal, ok := errors.AsType[refusal](err); ok {
 			return refusal.error
 		}
-		if err == nil || !expired(err) || try == listTries || ctx.Err() != nil {
+		if err == nil || !expired(err) || by.Revision > 0 || try == listTries || ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take func([]byte) error) error {
+// bodiesOnce lists once from the front, and says at which resourceVersion.
+func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take func([]byte) error) (string, error) {
 	limit := c.chunk
 	if limit == 0 {
 		limit = pageSize
@@ -36,13 +37,13 @@ func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take fu
 		r.accept = jsonType // pods, too
 		page, _, err := c.page(ctx, r, rd)
 		if err != nil {
-			return err
+			return "", err
 		}
 		switch page.more {
 		case "":
-			return nil
+			return page.resourceVersion, nil
 		case token:
-			return &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
+			return "", &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
 		}
 		token = page.more
 	}

@@ -64,10 +64,13 @@ func deleting(all []*object.Object) []*object.Object {
 	return some
 }
 
-// besides does all tasks, a bounded number at a time.
-func besides(tasks []func()) {
+// besides does all tasks, as many at a time as lists are under way.
+func besides(tasks []func()) { atMost(inFlight, tasks) }
+
+// atMost does all tasks, so many at a time.
+func atMost(n int, tasks []func()) {
 	var running errgroup.Group
-	running.SetLimit(inFlight)
+	running.SetLimit(n)
 	for _, do := range tasks {
 		running.Go(func() error {
 			do()

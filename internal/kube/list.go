@@ -11,6 +11,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/message"
@@ -43,6 +44,9 @@ func (p Place) subject() subject { return subject{resource: p.Resource, namespac
 // narrowed proves the absence of nothing.
 type Selection struct {
 	Labels, Fields string
+	// Revision asks for the list as it was at a revision of the past; 0 for now. A server
+	// that has forgotten it answers with an error for which Forgotten holds.
+	Revision uint64
 }
 
 // Listing is told what List finds. Nil functions are skipped.
@@ -85,7 +89,7 @@ func (c *Client) List(ctx context.Context, at Place, by Selection, to Listing) (
 		if err == nil {
 			return got, nil
 		}
-		again := expired(err)
+		again := expired(err) && by.Revision == 0
 		if !again && limit == 0 && tooMuch(err) {
 			limit, again = pageSize, true
 		}
@@ -100,6 +104,9 @@ func (c *Client) List(ctx context.Context, at Place, by Selection, to Listing) (
 		}
 	}
 }
+
+// Forgotten reports whether the server no longer knows the moment that was asked for.
+func Forgotten(err error) bool { return expired(err) }
 
 // expired reports whether the server has forgotten the moment that was asked for.
 func expired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
@@ -187,6 +194,10 @@ func listRequest(at Place, by Selection, limit int64, token string, whole bool) 
 	}
 	if limit > 0 {
 		q.Set("limit", strconv.FormatInt(limit, 10))
+	}
+	if by.Revision > 0 && token == "" { // a token has the revision in it
+		q.Set("resourceVersion", strconv.FormatUint(by.Revision, 10))
+		q.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
 	}
 	r := request{verb: http.MethodGet, path: at.path(), query: q, accept: acceptList, about: at.subject()}
 	if whole {
