@@ -22,7 +22,8 @@ var mayImport = map[string][]string{
 	"apisim":             {}, // never engine, graph, snapshot: a second opinion has to be independent
 	"snapshot":           {"etcd", "manifest"},
 	"engine":             {"graph"},
-	"kube":               {"snapshot", "manifest", "message", "evidence"},
+	"history":            {"engine", "apisim", "apisim/controllers"},
+	"kube":               {"history", "snapshot", "manifest", "message", "evidence"},
 	"finalizer":          {"report", "snapshot"},
 	"plan":               {"plan/outcome", "report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "impact", "evidence"},
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "evidence"},

@@ -10,7 +10,7 @@ import (
 var pure = []string{
 	"object", "reason", "graph", "engine", "apisim", "apisim/controllers", "finalizer", "plan", "plan/outcome", "diagnose", "diagnose/check", "diagnose/explain",
 	"diagnose/risk", "diagnose/stuck", "diagnose/unserve", "report", "render", "draw", "draw/layout", "manifest", "policy", "backup/undo",
-	"impact", "doctor", "evidence",
+	"impact", "doctor", "evidence", "history",
 }
 
 // liveDriver is the one file of a pure package with goroutines and timers.

@@ -1,0 +1,124 @@
+package history
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// byCollector asks the engine what the garbage collector would have done with the object.
+func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
+	if len(o.Owners) == 0 {
+		return
+	}
+	a, ok := t.collector.Inspect(o.UID)
+	if !ok {
+		return // its kind is not watched, and nobody refers to it
+	}
+	if a.Ref.Kind != o.Kind || a.Ref.Namespace != o.Namespace || a.Ref.Name != o.Name {
+		t.suspectOwners(s, o, left) // another object has the same UID
+		return
+	}
+	d := t.collector.Decide(engine.Lookup(context.Background(), t.world, engine.Upstream, a))
+	for _, r := range d.Requests {
+		if r.Verb == engine.DeleteObject {
+			t.collected(s, o, left, d, metav1.DeletionPropagation(r.Policy.String()))
+			return
+		}
+	}
+	for _, owner := range d.Owners {
+		switch {
+		case owner.Class == engine.Unresolved && owner.Evidence != engine.NotAsked:
+			t.suspectOwners(s, o, left)
+		case owner.Class == engine.Existing && t.waited[owner.Reference.UID] && t.leaves(o, left, background, foreground):
+			// It has ceased to wait, and the delete may have been on its way.
+			s.suspect(OwnerWaits, owner.Ref)
+		}
+	}
+}
+
+// collected names the owner whose end was the last reason to delete the object.
+func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.Decision, policy metav1.DeletionPropagation) {
+	policies := []metav1.DeletionPropagation{policy}
+	var last *candidate
+	sure := !d.Attempt.Virtual // what it does not watch it comes across at times
+	for _, owner := range d.Owners {
+		if owner.Class != engine.Dangling && owner.Class != engine.Waiting {
+			continue
+		}
+		if t.waited[owner.Reference.UID] {
+			// Whether the object had dependents just then is a matter of moments.
+			policies = append(policies, background, foreground)
+		}
+		c := t.reasonOf(owner)
+		if last == nil || c.since > last.since {
+			last = &c
+		}
+		sure = sure && t.serves(owner.Ref)
+	}
+	switch {
+	case last == nil || !t.leaves(o, left, policies...):
+	case !sure:
+		s.suspect(last.Code, last.By)
+	default:
+		s.would = append(s.would, *last)
+	}
+}
+
+// reasonOf is what the state of an owner says.
+func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
+	ref := owner.Ref
+	replaced := owner.Evidence == engine.OtherUID
+	if at, _, err := t.world.locate(ref); err == nil {
+		ref.Namespace = at.namespace
+		x, _ := t.world.find(at)
+		replaced = x != nil && x.UID != ref.UID
+	}
+	c := candidate{Cause{OwnerGone, ref, -1}, 0}
+	if i, ok := t.lost[identityOf(ref)]; ok {
+		c.Request, c.since = t.losses[i].Cause.Request, t.losses[i].Gone
+		if owner.Class == engine.Waiting || c.since == 0 {
+			c.since = t.losses[i].Asked
+		}
+	}
+	switch {
+	case owner.Class == engine.Waiting:
+		c.Code = OwnerWaits
+	case replaced:
+		c.Code = OwnerReplaced
+	}
+	return c
+}
+
+// serves reports whether the kind of a reference is served: not so once its definition is
+// gone, and then the collector keeps what refers to it as soon as it has noticed.
+func (t *tracer) serves(ref object.Ref) bool {
+	r, err := t.world.resources.For(ref.APIVersion, ref.Kind)
+	if err != nil || !r.Custom {
+		return err == nil
+	}
+	definition, known := t.world.find(placeOf(definitionOf(r)))
+	return definition != nil || !known
+}
+
+// suspectOwners notes that the owners of an object are not all known.
+func (t *tracer) suspectOwners(s *suspects, o *object.Object, left trace) {
+	if !t.leaves(o, left, background, foreground, unnamed) {
+		return
+	}
+	for _, ref := range o.Owners {
+		owner := ref.In(o.Namespace)
+		at, _, err := t.world.locate(owner)
+		if err == nil {
+			owner.Namespace = at.namespace
+		}
+		if x, known := t.world.find(at); err != nil || x == nil && !known {
+			s.suspect(OwnerUnknown, owner)
+			return
+		}
+	}
+	s.suspect(OwnerUnknown, o.Owners[0].In(o.Namespace))
+}

@@ -1,0 +1,62 @@
+package history
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// release notes what became of references that an object has lost. Where the garbage
+// collector has no reason to remove them somebody has written the object, and nothing is lost.
+func (t *tracer) release(before, now *object.Object, revision uint64) {
+	var dropped []object.OwnerReference
+	for _, ref := range before.Owners {
+		if !now.RefersTo(ref.UID) {
+			dropped = append(dropped, ref)
+		}
+	}
+	if len(dropped) == 0 {
+		return
+	}
+	loss := Loss{Object: before, Asked: revision, Orphaned: true, Cause: Cause{Request: -1}}
+	for _, ref := range dropped {
+		owner := ref.In(before.Namespace)
+		at, _, err := t.world.locate(owner)
+		if err != nil {
+			continue
+		}
+		owner.Namespace = at.namespace
+		x, known := t.world.find(at)
+		absent := x == nil && known || x != nil && x.UID != ref.UID
+		request, _ := t.began(owner)
+		switch {
+		case t.orphaning[ref.UID]:
+			if again, ok := t.orphanedBy[ref.UID]; ok {
+				request = again
+			}
+			loss.Cause = Cause{OwnerOrphans, owner, request}
+		case len(now.Owners) > 0 && (absent || t.waited[ref.UID]):
+			if loss.Cause.Code == "" {
+				loss.Cause = Cause{ReferenceRemoved, owner, request}
+			}
+		default:
+			continue
+		}
+		loss.Owners = append(loss.Owners, owner)
+	}
+	if len(loss.Owners) > 0 {
+		t.lose(loss)
+	}
+}
+
+// askAgain notes a further request for what is being deleted already: only a DELETE can add
+// the finalizers of the collector to it. Where there are owners it may be a late one of the
+// garbage collector, which asks for what it has found on the object, or what an owner waits for.
+func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
+	had, has := traceOf(before), traceOf(now)
+	first := t.losses[i].Object
+	switch {
+	case has.orphan && !had.orphan:
+		t.orphanedBy[now.UID] = t.request(i, revision, Orphan, len(first.Owners) == 0 || !first.HasFinalizer(object.Orphan))
+	case has.foreground && !had.foreground:
+		t.request(i, revision, Foreground, len(first.Owners) == 0)
+	}
+}

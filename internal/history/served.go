@@ -1,0 +1,37 @@
+package history
+
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
+
+// servedIn are the resources that were served at some time: those of now, and those of the
+// definitions that have changed since.
+func servedIn(p *Past, changes []Change) *object.Resources {
+	rs := &object.Resources{}
+	if p.Resources != nil {
+		rs = p.Resources.Clone()
+	}
+	for i := range changes {
+		for _, o := range []*object.Object{changes[i].Old, changes[i].Object} {
+			if o != nil {
+				addDefined(rs, o)
+			}
+		}
+	}
+	return rs
+}
+
+// addDefined adds the resources of a definition that are not there.
+func addDefined(rs *object.Resources, o *object.Object) {
+	facts := o.Definition()
+	if facts == nil || !o.Is(object.CRD) {
+		return
+	}
+	for _, v := range facts.Versions {
+		r := object.Resource{
+			Group: facts.Group, Version: v.Name, Name: facts.Plural, Kind: facts.Kind,
+			Namespaced: facts.Namespaced, Custom: true, Verbs: object.AllVerbs,
+		}
+		if have, err := rs.For(r.APIVersion(), r.Kind); v.Served && (err != nil || !have.Served()) {
+			rs.Add(r)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package history_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestStories tells what happened in small clusters, and has it found out. With -rewrite it
+// writes down what was found. A story is made of
+//
+//	cluster              the world, one object a line
+//	delete OBJECT …      somebody deletes; a policy may follow
+//	write OBJECT …       somebody creates an object, or replaces it
+//	collect              the garbage collector acts
+//	settle               it does, and the controllers in between
+//	begin                history begins here
+//	lost [hidden=NAME]   who took what; objects of the name were not looked up
+func TestStories(t *testing.T) {
+	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
+		story := &story{}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			text, err := story.tell(d)
+			if err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+			return text
+		})
+	})
+}
+
+type story struct {
+	names scenario.Names
+	stage *stage
+}
+
+func (s *story) tell(d *datadriven.TestData) (string, error) {
+	words := scenario.Words(d)
+	switch d.Cmd {
+	case "cluster":
+		s.names = scenario.Names{}
+		objects, err := scenario.ParseWorld(d.Input, s.names)
+		s.stage = newStage(objects)
+		return "", err
+	case "delete":
+		o, err := scenario.ParseDelete(words[3:])
+		if err != nil {
+			return "", err
+		}
+		return answer(s.stage.Delete(context.Background(), coordinates(words), o)), nil
+	case "write":
+		return s.write(words)
+	case "collect":
+		return "", s.stage.settle(nil)
+	case "settle":
+		return "", s.stage.settle(s.stage.controllers)
+	case "begin":
+		s.stage.begin()
+		return "", nil
+	case "lost":
+		hidden := strings.TrimPrefix(strings.Join(words, " "), "hidden=")
+		p := s.stage.past(func(r object.Ref) bool { return r.Name == hidden })
+		return tell(history.Trace(p)), nil
+	}
+	return "", fmt.Errorf("there is no directive %q", d.Cmd)
+}
+
+func (s *story) write(words []string) (string, error) {
+	o, err := scenario.ParseObject(words, s.names)
+	if err != nil {
+		return "", err
+	}
+	s.names.Learn(o)
+	if _, absent := s.stage.Get(context.Background(), o.Ref); absent != nil {
+		_, err = s.stage.Create(context.Background(), o)
+	} else {
+		_, err = s.stage.Update(context.Background(), o)
+	}
+	return answer(err), nil
+}
+
+func coordinates(words []string) object.Ref {
+	r := object.Ref{APIVersion: words[0], Kind: words[1], Name: words[2]}
+	if namespace, name, ok := strings.Cut(words[2], "/"); ok {
+		r.Namespace, r.Name = namespace, name
+	}
+	return r
+}
+
+func answer(err error) string {
+	if err != nil {
+		return scenario.Answer(err) + "\n"
+	}
+	return ""
+}
