@@ -33,7 +33,7 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 		switch {
 		case owner.Class == engine.Unresolved && owner.Evidence != engine.NotAsked:
 			t.suspectOwners(s, o, left)
-		case owner.Class == engine.Existing && t.waited[owner.Reference.UID] && t.leaves(o, left, background, foreground):
+		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, background, foreground):
 			// It has ceased to wait, and the delete may have been on its way.
 			s.suspect(OwnerWaits, owner.Ref)
 		}
@@ -60,12 +60,28 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 		sure = sure && t.serves(owner.Ref)
 	}
 	switch {
-	case last == nil || !t.leaves(o, left, policies...):
+	case last == nil:
+	case !t.leaves(o, left, policies...):
+		if last.since == 0 && t.leaves(o, left, foreground) {
+			s.suspect(OwnerWaits, last.By) // it may have waited before history began
+		}
 	case !sure:
 		s.suspect(last.Code, last.By)
 	default:
 		s.would = append(s.would, *last)
 	}
+}
+
+// hasWaited reports whether an owner that does not wait for dependents may have done so before.
+func (t *tracer) hasWaited(owner engine.OwnerFact) bool {
+	if t.waited[owner.Reference.UID] {
+		return true
+	}
+	if owner.Live == nil || !owner.Live.BeingDeleted() {
+		return false
+	}
+	_, since := t.began(owner.Live.Ref)
+	return since == 0
 }
 
 // reasonOf is what the state of an owner says.

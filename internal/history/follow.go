@@ -102,7 +102,7 @@ func (t *tracer) byFollower(s *suspects, o *object.Object, left trace) {
 		case f.ever[id]:
 			s.suspect(f.code, leader)
 		default:
-			if x, known := t.world.find(placeOf(leader)); x == nil && !known && leader.Name != "" {
+			if x, _ := t.world.find(placeOf(leader)); x == nil && leader.Name != "" { // gone before, maybe
 				s.suspect(f.code, leader)
 			}
 		}

@@ -1,0 +1,117 @@
+package history_test
+
+import (
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestTraceOfNonsense: a history that no cluster can have is no reason to panic or to hang,
+// and has an account that fits together.
+func TestTraceOfNonsense(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := scenario.DrawCluster(t, scenario.Wild)
+		p := &history.Past{Resources: scenario.Resources()}
+		p.From.Time = rapid.SampledFrom([]int64{0, scenario.Start, scenario.Start + 100}).Draw(t, "from")
+		if rapid.Bool().Draw(t, "no resources") {
+			p.Resources = nil
+		}
+		one := func(label string) *object.Object {
+			o := rapid.SampledFrom(w.Objects).Draw(t, label).Clone()
+			switch rapid.IntRange(0, 6).Draw(t, "spoiled") {
+			case 0:
+				o.Edit().DeletionTimestamp = scenario.Start
+			case 1:
+				o.Kind = "Strange"
+			case 2:
+				o.UID = rapid.SampledFrom([]types.UID{"", "u0", "u1"}).Draw(t, "uid")
+			case 3:
+				o.Edit().Finalizers = []string{object.Orphan, object.Foreground}
+			case 4:
+				o.Owners = nil
+			}
+			return o
+		}
+		for range rapid.IntRange(0, 20).Draw(t, "changes") {
+			c := history.Change{Revision: uint64(rapid.IntRange(0, 5).Draw(t, "revision")), Type: object.EventType(rapid.IntRange(0, 3).Draw(t, "type"))}
+			if rapid.IntRange(0, 9).Draw(t, "object") > 0 {
+				c.Object = one("object")
+			}
+			if rapid.Bool().Draw(t, "old") {
+				c.Old = one("old")
+			}
+			p.Changes = append(p.Changes, c)
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "standing") {
+			p.Standing = append(p.Standing, one("standing"))
+			p.Absent = append(p.Absent, one("absent").Ref)
+			p.Limits = append(p.Limits, history.Limit{Resource: object.Pod.Resource()})
+		}
+		if text := sound(history.Trace(p)); text != "" {
+			t.Fatal(text)
+		}
+	})
+}
+
+// TestTraceAfterAnUpdate: a controller whose object was changed shortly before has had reason
+// to delete; one whose object was changed long before has not.
+func TestTraceAfterAnUpdate(t *testing.T) {
+	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
+	ns.UID = "shop"
+	set := &object.Object{Ref: object.ReplicaSet.Ref("shop", "web"), Generation: 1}
+	set.UID = "web"
+	pod := &object.Object{Ref: object.Pod.Ref("shop", "web-a"), Owners: []object.OwnerReference{
+		{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: object.True},
+	}}
+	pod.UID = "pod"
+	scaled := set.Clone()
+	scaled.Generation = 2
+	for _, x := range []struct {
+		name  string
+		ticks []history.Moment
+		want  string
+	}{
+		{"no clock", nil, "- Pod/web-a ControllerChanged(ReplicaSet/web) or Requested or Evicted\n"},
+		{"at once", []history.Moment{{Revision: 10, Time: 1000}, {Revision: 12, Time: 1010}}, "- Pod/web-a ControllerChanged(ReplicaSet/web) or Requested or Evicted\n"},
+		{"later", []history.Moment{{Revision: 10, Time: 1000}, {Revision: 12, Time: 1100}}, "1 Background Pod/web-a took=1 maybe\n- Pod/web-a Controller(ReplicaSet/web) of 1 or Requested of 1 or Evicted\n"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			p := &history.Past{
+				Resources: scenario.Resources(), Clock: history.NewClock(x.ticks), Standing: []*object.Object{ns},
+				Changes: []history.Change{
+					{Revision: 11, Type: object.Modified, Object: scaled, Old: set},
+					{Revision: 12, Type: object.Deleted, Object: pod},
+				},
+			}
+			if got := tell(history.Trace(p)); got != x.want {
+				t.Errorf("got %s, want %s", got, x.want)
+			}
+		})
+	}
+}
+
+// TestTraceSeenLate: of what is being deleted when it is first seen the time tells whether
+// that began before history.
+func TestTraceSeenLate(t *testing.T) {
+	o := &object.Object{Ref: object.ConfigMap.Ref("shop", "a")}
+	o.UID = "a"
+	o.Edit().DeletionTimestamp = 1000
+	for began, want := range map[int64]string{
+		0: "- ConfigMap/a Unseen or Before or Requested, is being deleted\n", 999: "- ConfigMap/a Unseen or Before or Requested, is being deleted\n",
+		1001: "- ConfigMap/a Before, is being deleted\n",
+	} {
+		t.Run(fmt.Sprint(began), func(t *testing.T) {
+			p := &history.Past{Resources: scenario.Resources(), Changes: []history.Change{{Revision: 2, Type: object.Modified, Object: o}}}
+			p.From.Time = began
+			if got := tell(history.Trace(p)); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
