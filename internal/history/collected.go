@@ -33,7 +33,7 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 		switch {
 		case owner.Class == engine.Unresolved && owner.Evidence != engine.NotAsked:
 			t.suspectOwners(s, o, left)
-		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, background, foreground):
+		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, ofCollector(o)...):
 			// It has ceased to wait, and the delete may have been on its way.
 			s.suspect(OwnerWaits, owner.Ref)
 		}
@@ -51,7 +51,7 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 		}
 		if t.waited[owner.Reference.UID] {
 			// Whether the object had dependents just then is a matter of moments.
-			policies = append(policies, background, foreground)
+			policies = append(policies, ofCollector(o)...)
 		}
 		c := t.reasonOf(owner)
 		if last == nil || c.since > last.since {
@@ -62,7 +62,7 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 	switch {
 	case last == nil:
 	case !t.leaves(o, left, policies...):
-		if last.since == 0 && t.leaves(o, left, foreground) {
+		if last.since == 0 && t.leaves(o, left, ofCollector(o)...) {
 			s.suspect(OwnerWaits, last.By) // it may have waited before history began
 		}
 	case !sure:
@@ -122,7 +122,7 @@ func (t *tracer) serves(ref object.Ref) bool {
 
 // suspectOwners notes that the owners of an object are not all known.
 func (t *tracer) suspectOwners(s *suspects, o *object.Object, left trace) {
-	if !t.leaves(o, left, background, foreground, unnamed) {
+	if !t.leaves(o, left, ofCollector(o)...) {
 		return
 	}
 	for _, ref := range o.Owners {

@@ -64,11 +64,23 @@ func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanat
 	}
 	t.byController(&s, o, left, revision)
 	t.byItself(&s, o, left)
+	return t.likeliest(&s, o)
+}
+
+// likeliest weighs those who may have deleted an object: the garbage collector before its
+// controller, and both before somebody.
+func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 	requested := Cause{Code: Requested, Request: -1}
-	for i, c := range s.might {
-		if c.Code != Controller && c.Code != ControllerChanged && !passing(c.Code, o) {
+	for _, first := range []func(Code) bool{
+		func(c Code) bool { return c == OwnerWaits || c == OwnerGone || c == OwnerReplaced },
+		func(c Code) bool { return c == Controller || c == ControllerChanged || passing(c, o) },
+	} {
+		i := slices.IndexFunc(s.might, func(c Cause) bool { return first(c.Code) })
+		if i < 0 {
 			continue
 		}
+		c := s.might[i]
+		c.Request, _ = t.began(c.By)
 		rest := slices.Delete(slices.Clone(s.might), i, i+1)
 		return explanation{cause: c, or: append([]Cause{requested}, rest...), asked: c.Code == Controller && !passing(CleanedUp, o)}
 	}

@@ -59,9 +59,19 @@ func (t *tracer) leaves(o *object.Object, left trace, policies ...metav1.Deletio
 	return false
 }
 
+// ofCollector are the policies with which the garbage collector may delete an object: the one
+// that its finalizers ask for, and Foreground while an owner waits.
+func ofCollector(o *object.Object) []metav1.DeletionPropagation {
+	if o.HasFinalizer(object.Orphan) {
+		return []metav1.DeletionPropagation{orphan, foreground, background}
+	}
+	return []metav1.DeletionPropagation{background, foreground}
+}
+
 // The policies as requests name them.
 const (
 	unnamed    metav1.DeletionPropagation = ""
 	background                            = metav1.DeletePropagationBackground
 	foreground                            = metav1.DeletePropagationForeground
+	orphan                                = metav1.DeletePropagationOrphan
 )

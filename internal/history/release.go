@@ -56,7 +56,7 @@ func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
 	switch {
 	case has.orphan && !had.orphan:
 		t.orphanedBy[now.UID] = t.request(i, revision, Orphan, len(first.Owners) == 0 || !first.HasFinalizer(object.Orphan))
-	case has.foreground && !had.foreground:
-		t.request(i, revision, Foreground, len(first.Owners) == 0)
+	case has.foreground && !had.foreground && len(first.Owners) == 0:
+		t.request(i, revision, Foreground, true)
 	}
 }

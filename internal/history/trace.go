@@ -193,9 +193,10 @@ func (t *tracer) ask(o *object.Object, revision uint64, left trace) int {
 	i := t.lose(loss)
 	l := &t.losses[i]
 	l.Cause, l.Or = e.cause, e.or
-	if e.asked {
-		l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == Requested)
+	if !e.asked {
+		return i
 	}
+	l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == Requested)
 	for k := range l.Or {
 		if l.Or[k].Code == Requested {
 			l.Or[k].Request = l.Cause.Request

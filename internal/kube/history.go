@@ -89,6 +89,7 @@ func (c *Client) changes(ctx context.Context, past *history.Past, places []Place
 	}
 	for i := range reads {
 		r := &reads[i]
+		c.before(ctx, places[i], past.From.Revision, r.changes)
 		past.Changes = append(past.Changes, r.changes...)
 		if r.why != nil || r.from != past.From.Revision {
 			l := history.Limit{Resource: places[i].Resource, Why: "the server remembers less of it"}
