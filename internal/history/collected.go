@@ -35,7 +35,7 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 			t.suspectOwners(s, o, left)
 		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, ofCollector(o)...):
 			// It has ceased to wait, and the delete may have been on its way.
-			s.suspect(OwnerWaits, owner.Ref)
+			s.suspect(OwnerWaits, t.named(owner.Ref))
 		}
 	}
 }
@@ -86,13 +86,7 @@ func (t *tracer) hasWaited(owner engine.OwnerFact) bool {
 
 // reasonOf is what the state of an owner says.
 func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
-	ref := owner.Ref
-	replaced := owner.Evidence == engine.OtherUID
-	if at, _, err := t.world.locate(ref); err == nil {
-		ref.Namespace = at.namespace
-		x, _ := t.world.find(at)
-		replaced = x != nil && x.UID != ref.UID
-	}
+	ref := t.named(owner.Ref)
 	c := candidate{Cause{OwnerGone, ref, -1}, 0}
 	if i, ok := t.lost[identityOf(ref)]; ok {
 		c.Request, c.since = t.losses[i].Cause.Request, t.losses[i].Gone
@@ -100,13 +94,31 @@ func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
 			c.since = t.losses[i].Asked
 		}
 	}
+	x, _ := t.world.find(placeOf(ref))
 	switch {
 	case owner.Class == engine.Waiting:
 		c.Code = OwnerWaits
-	case replaced:
+	case x != nil && x.UID != ref.UID:
 		c.Code = OwnerReplaced
 	}
 	return c
+}
+
+// named is a reference as the object that it names has it: with its kind and version as they
+// are served, and with its namespace, if its kind has one.
+func (t *tracer) named(ref object.Ref) object.Ref {
+	at, r, err := t.world.locate(ref)
+	if err != nil {
+		return ref
+	}
+	if i, ok := t.lost[identity{at, ref.UID}]; ok {
+		return t.losses[i].Object.Ref
+	}
+	if x, _ := t.world.find(at); x != nil && x.UID == ref.UID {
+		return x.Ref
+	}
+	ref.Kind, ref.Namespace = r.Kind, at.namespace
+	return ref
 }
 
 // serves reports whether the kind of a reference is served: not so once its definition is
@@ -126,15 +138,11 @@ func (t *tracer) suspectOwners(s *suspects, o *object.Object, left trace) {
 		return
 	}
 	for _, ref := range o.Owners {
-		owner := ref.In(o.Namespace)
-		at, _, err := t.world.locate(owner)
-		if err == nil {
-			owner.Namespace = at.namespace
-		}
-		if x, known := t.world.find(at); err != nil || x == nil && !known {
-			s.suspect(OwnerUnknown, owner)
+		at, _, err := t.world.locate(ref.In(o.Namespace))
+		if _, known := t.world.find(at); err != nil || !known {
+			s.suspect(OwnerUnknown, t.named(ref.In(o.Namespace)))
 			return
 		}
 	}
-	s.suspect(OwnerUnknown, o.Owners[0].In(o.Namespace))
+	s.suspect(OwnerUnknown, t.named(o.Owners[0].In(o.Namespace)))
 }

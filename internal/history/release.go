@@ -18,13 +18,8 @@ func (t *tracer) release(before, now *object.Object, revision uint64) {
 	}
 	loss := Loss{Object: before, Asked: revision, Orphaned: true, Cause: Cause{Request: -1}}
 	for _, ref := range dropped {
-		owner := ref.In(before.Namespace)
-		at, _, err := t.world.locate(owner)
-		if err != nil {
-			continue
-		}
-		owner.Namespace = at.namespace
-		x, known := t.world.find(at)
+		owner := t.named(ref.In(before.Namespace))
+		x, known := t.world.find(placeOf(owner))
 		absent := x == nil && known || x != nil && x.UID != ref.UID
 		request, _ := t.began(owner)
 		switch {

@@ -20,10 +20,6 @@ func (t *tracer) byController(s *suspects, o *object.Object, left trace, revisio
 	if !ok || builtIn[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}] && !t.leaves(o, left, unnamed, background) {
 		return
 	}
-	owner := ref.In(o.Namespace)
-	if at, _, err := t.world.locate(owner); err == nil {
-		owner.Namespace = at.namespace
-	}
 	code := Controller
 	if changed, ok := t.respecified[ref.UID]; ok {
 		was, now := t.past.Clock.At(changed).Time, t.past.Clock.At(revision).Time
@@ -31,7 +27,7 @@ func (t *tracer) byController(s *suspects, o *object.Object, left trace, revisio
 			code = ControllerChanged
 		}
 	}
-	s.suspect(code, owner)
+	s.suspect(code, t.named(ref.In(o.Namespace)))
 }
 
 // builtIn are the controllers of Kubernetes itself.
