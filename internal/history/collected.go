@@ -33,7 +33,8 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 		switch {
 		case owner.Class == engine.Unresolved && owner.Evidence != engine.NotAsked:
 			t.suspectOwners(s, o, left)
-		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, ofCollector(o)...):
+			t.suspectDefinition(s, o, owner, left)
+		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, t.ofCollector(o)...):
 			// It has ceased to wait, and the delete may have been on its way.
 			s.suspect(OwnerWaits, t.named(owner.Ref))
 		}
@@ -43,6 +44,9 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 // collected names the owner whose end was the last reason to delete the object.
 func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.Decision, policy metav1.DeletionPropagation) {
 	policies := []metav1.DeletionPropagation{policy}
+	if t.had[o.UID] != traceOf(o) {
+		policies = t.ofCollector(o)
+	}
 	var last *candidate
 	sure := !d.Attempt.Virtual // what it does not watch it comes across at times
 	for _, owner := range d.Owners {
@@ -51,7 +55,7 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 		}
 		if t.waited[owner.Reference.UID] {
 			// Whether the object had dependents just then is a matter of moments.
-			policies = append(policies, ofCollector(o)...)
+			policies = append(policies, t.ofCollector(o)...)
 		}
 		c := t.reasonOf(owner)
 		if last == nil || c.since > last.since {
@@ -62,7 +66,7 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 	switch {
 	case last == nil:
 	case !t.leaves(o, left, policies...):
-		if last.since == 0 && t.leaves(o, left, ofCollector(o)...) {
+		if last.since == 0 && t.leaves(o, left, t.ofCollector(o)...) {
 			s.suspect(OwnerWaits, last.By) // it may have waited before history began
 		}
 	case !sure:
@@ -132,9 +136,21 @@ func (t *tracer) serves(ref object.Ref) bool {
 	return definition != nil || !known
 }
 
+// suspectDefinition notes that an owner which was not seen went with its definition: nobody can
+// read what a definition has taken.
+func (t *tracer) suspectDefinition(s *suspects, o *object.Object, owner engine.OwnerFact, left trace) {
+	r, err := t.world.resources.For(owner.Ref.APIVersion, owner.Ref.Kind)
+	if err != nil || !r.Custom || !t.leaves(o, left, t.ofCollector(o)...) {
+		return
+	}
+	if i, ok := t.last[placeOf(definitionOf(r))]; ok {
+		s.might = append(s.might, Cause{OwnerGone, t.named(owner.Ref), t.losses[i].Cause.Request})
+	}
+}
+
 // suspectOwners notes that the owners of an object are not all known.
 func (t *tracer) suspectOwners(s *suspects, o *object.Object, left trace) {
-	if !t.leaves(o, left, ofCollector(o)...) {
+	if !t.leaves(o, left, t.ofCollector(o)...) {
 		return
 	}
 	for _, ref := range o.Owners {

@@ -80,7 +80,9 @@ func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 			continue
 		}
 		c := s.might[i]
-		c.Request, _ = t.began(c.By)
+		if c.Request < 0 {
+			c.Request, _ = t.began(c.By)
+		}
 		rest := slices.Delete(slices.Clone(s.might), i, i+1)
 		return explanation{cause: c, or: append([]Cause{requested}, rest...), asked: c.Code == Controller && !passing(CleanedUp, o)}
 	}

@@ -59,13 +59,14 @@ func (t *tracer) leaves(o *object.Object, left trace, policies ...metav1.Deletio
 	return false
 }
 
-// ofCollector are the policies with which the garbage collector may delete an object: the one
-// that its finalizers ask for, and Foreground while an owner waits.
-func ofCollector(o *object.Object) []metav1.DeletionPropagation {
-	if o.HasFinalizer(object.Orphan) {
-		return []metav1.DeletionPropagation{orphan, foreground, background}
+// ofCollector are the policies with which the garbage collector may delete an object: Foreground
+// while an owner waits, and those that its finalizers ask for, or did when they were last read.
+func (t *tracer) ofCollector(o *object.Object) []metav1.DeletionPropagation {
+	policies := []metav1.DeletionPropagation{background, foreground}
+	if t.had[o.UID].orphan {
+		policies = append(policies, orphan)
 	}
-	return []metav1.DeletionPropagation{background, foreground}
+	return policies
 }
 
 // The policies as requests name them.

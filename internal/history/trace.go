@@ -45,6 +45,8 @@ type tracer struct {
 	// waited are the objects that were once being deleted in the foreground, orphaning those
 	// that were being deleted with the policy Orphan.
 	waited, orphaning map[types.UID]bool
+	// had are the finalizers of the collector that objects had at some time.
+	had map[types.UID]trace
 	// orphanedBy are the requests that have said so later than the deletion began.
 	orphanedBy map[types.UID]int
 }
@@ -56,7 +58,7 @@ func newTracer(p *Past) *tracer {
 		past: p, changes: changes, world: worldAt(p, changes), collector: engine.New(), followers: followers(),
 		lost: map[identity]int{}, last: map[place]int{},
 		created: map[types.UID]uint64{}, respecified: map[types.UID]uint64{},
-		waited: map[types.UID]bool{}, orphaning: map[types.UID]bool{}, orphanedBy: map[types.UID]int{},
+		waited: map[types.UID]bool{}, orphaning: map[types.UID]bool{}, orphanedBy: map[types.UID]int{}, had: map[types.UID]trace{},
 	}
 	for _, o := range t.world.all() {
 		t.observe(object.Event{Type: object.Added, Object: o})
@@ -70,6 +72,9 @@ func newTracer(p *Past) *tracer {
 // observe shows a change to the collector, if it watches the kind.
 func (t *tracer) observe(e object.Event) {
 	o := e.Object
+	if had, has := t.had[o.UID], traceOf(o); had != has {
+		t.had[o.UID] = trace{had.orphan || has.orphan, had.foreground || has.foreground}
+	}
 	if o.WaitingForDependents() {
 		t.waited[o.UID] = true
 	}
@@ -190,6 +195,10 @@ func (t *tracer) found(c *Change) {
 func (t *tracer) ask(o *object.Object, revision uint64, left trace) int {
 	loss := Loss{Object: o, Asked: revision, Policy: left.policy()}
 	e := t.explain(o, left, revision)
+	if t.world.guessed[identityOf(o.Ref)] && (e.asked || left != trace{}) {
+		// Which of its finalizers the delete has set was not seen.
+		e.or = append(e.or, Cause{Code: Unseen, Request: -1})
+	}
 	i := t.lose(loss)
 	l := &t.losses[i]
 	l.Cause, l.Or = e.cause, e.or

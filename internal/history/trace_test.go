@@ -96,6 +96,29 @@ func TestTraceAfterAnUpdate(t *testing.T) {
 	}
 }
 
+// TestTraceOfWhatWasNotSeen: what an object was before its first change, which is that it is
+// being deleted, is not known. The clock tells that nobody had asked for it before.
+func TestTraceOfWhatWasNotSeen(t *testing.T) {
+	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
+	ns.UID = "shop"
+	ns.Edit().DeletionTimestamp = 1020
+	secret := &object.Object{Ref: object.Secret.Ref("shop", "key")}
+	secret.UID = "key"
+	p := &history.Past{
+		From: history.Moment{Revision: 10, Time: 1000}, Resources: scenario.Resources(),
+		Clock: history.NewClock([]history.Moment{{Revision: 10, Time: 1000}, {Revision: 11, Time: 1010}}),
+		Changes: []history.Change{
+			{Revision: 12, Type: object.Modified, Object: ns},
+			{Revision: 13, Type: object.Deleted, Object: secret},
+		},
+	}
+	const want = "1 Background Namespace/shop took=2 maybe\n" +
+		"- Namespace/shop Requested of 1 or Unseen, is being deleted\n- Secret/key NamespaceDeleted(Namespace/shop) of 1\n"
+	if got := tell(history.Trace(p)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // TestTraceSeenLate: of what is being deleted when it is first seen the time tells whether
 // that began before history.
 func TestTraceSeenLate(t *testing.T) {

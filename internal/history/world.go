@@ -35,12 +35,14 @@ type world struct {
 	absent map[place]bool
 	// pods counts the pods of each namespace.
 	pods map[string]int
+	// guessed are objects of which only their first change tells what they were before it.
+	guessed map[identity]bool
 }
 
 // worldAt is the world in which the history of p begins.
 func worldAt(p *Past, changes []Change) *world {
 	w := &world{
-		resources: servedIn(p, changes), absent: map[place]bool{}, pods: map[string]int{},
+		resources: servedIn(p, changes), absent: map[place]bool{}, pods: map[string]int{}, guessed: map[identity]bool{},
 		shelves: map[schema.GroupKind]map[place]*object.Object{},
 	}
 	for _, o := range p.Standing {
@@ -71,11 +73,29 @@ func worldAt(p *Past, changes []Change) *world {
 			// A deletion without a change before shows what was there all the time. And what
 			// is not being deleted now was not before.
 			w.put(c.Object)
+		case began(p) != 0 && c.Object.Deleted() > began(p):
+			o := c.Object.Clone()
+			life := o.Edit()
+			life.DeletionTimestamp, life.GracePeriod = 0, nil
+			w.put(o)
+			w.guessed[identityOf(o.Ref)] = true
 		default:
 			delete(w.absent, at)
 		}
 	}
 	return w
+}
+
+// began is a time at which the past had begun for certain, give or take what clocks differ by;
+// 0 where none is known.
+func began(p *Past) int64 {
+	const apart = 2
+	for _, tick := range p.Clock.Ticks() {
+		if tick.Revision > p.From.Revision {
+			return tick.Time + apart
+		}
+	}
+	return 0
 }
 
 func (w *world) put(o *object.Object) {
