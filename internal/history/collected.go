@@ -129,18 +129,19 @@ func (t *tracer) named(ref object.Ref) object.Ref {
 // gone, and then the collector keeps what refers to it as soon as it has noticed.
 func (t *tracer) serves(ref object.Ref) bool {
 	r, err := t.world.resources.For(ref.APIVersion, ref.Kind)
-	if err != nil || !r.Custom {
-		return err == nil
+	if err != nil {
+		return false
 	}
-	definition, known := t.world.find(placeOf(definitionOf(r)))
-	return definition != nil || !known
+	definition, _ := t.world.find(placeOf(definitionOf(r)))
+	_, went := t.last[placeOf(definitionOf(r))]
+	return definition != nil || !went
 }
 
 // suspectDefinition notes that an owner which was not seen went with its definition: nobody can
 // read what a definition has taken.
 func (t *tracer) suspectDefinition(s *suspects, o *object.Object, owner engine.OwnerFact, left trace) {
 	r, err := t.world.resources.For(owner.Ref.APIVersion, owner.Ref.Kind)
-	if err != nil || !r.Custom || !t.leaves(o, left, t.ofCollector(o)...) {
+	if err != nil || !t.leaves(o, left, t.ofCollector(o)...) {
 		return
 	}
 	if i, ok := t.last[placeOf(definitionOf(r))]; ok {

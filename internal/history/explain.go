@@ -133,16 +133,18 @@ func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
 	case err != nil:
 		s.suspect(KindUnknown, object.Ref{APIVersion: o.APIVersion, Kind: o.Kind})
 		return
-	case !r.Custom || !t.leaves(o, left, unnamed):
+	case !t.leaves(o, left, unnamed):
 		return
 	}
 	ref := definitionOf(r)
 	definition, known := t.world.find(placeOf(ref))
+	_, went := t.last[placeOf(ref)]
 	switch {
-	case definition == nil && !known:
-		s.suspect(DefinitionUnknown, ref)
-	case definition == nil:
+	case definition == nil && known && went:
 		s.suspect(DefinitionDeleted, ref)
+	case definition == nil && !known && defined(r):
+		s.suspect(DefinitionUnknown, ref)
+	case definition == nil: // it has none, as that of an aggregated API
 	case definition.BeingDeleted():
 		request, since := t.began(definition.Ref)
 		s.add(DefinitionDeleted, definition.Ref, request, since)

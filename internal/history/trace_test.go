@@ -119,8 +119,44 @@ func TestTraceOfWhatWasNotSeen(t *testing.T) {
 	}
 }
 
-// TestTraceSeenLate: of what is being deleted when it is first seen the time tells whether
-// that began before history.
+// TestTraceOfADefinitionThatGoes: while a definition is being deleted its kind is served with
+// fewer verbs, and is not known for one of a definition.
+func TestTraceOfADefinitionThatGoes(t *testing.T) {
+	served := &object.Resources{}
+	served.Add(object.Resource{Group: "example.com", Version: "v1", Name: "widgets", Kind: "Widget", Namespaced: true, Verbs: object.AllVerbs &^ object.PatchVerb})
+	definition := &object.Object{Ref: object.CRD.Ref("", "widgets.example.com")}
+	definition.UID = "crd"
+	going := definition.Clone()
+	going.Edit().DeletionTimestamp = 1
+	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
+	widget := &object.Object{Ref: object.Ref{APIVersion: "example.com/v1", Kind: "Widget", Namespace: "shop", Name: "w", UID: "w"}}
+	gone := history.Change{Revision: 3, Type: object.Deleted, Object: widget}
+	for name, x := range map[string]struct {
+		past history.Past
+		want string
+	}{
+		"in history": {history.Past{Standing: []*object.Object{ns}, Changes: []history.Change{{Revision: 2, Type: object.Modified, Object: going, Old: definition}, gone}},
+			"1 Background CustomResourceDefinition/widgets.example.com took=2 maybe\n" +
+				"- CustomResourceDefinition/widgets.example.com Requested of 1 or KindUnknown(CustomResourceDefinition), is being deleted\n" +
+				"- Widget/w DefinitionDeleted(CustomResourceDefinition/widgets.example.com) of 1\n"},
+		"before": {history.Past{Standing: []*object.Object{ns, going}, Changes: []history.Change{gone}},
+			"- Widget/w DefinitionDeleted(CustomResourceDefinition/widgets.example.com) or Requested\n"},
+		"not seen": {history.Past{Standing: []*object.Object{ns}, Changes: []history.Change{gone}},
+			"1 Background Widget/w took=1 maybe\n- Widget/w Requested of 1 or DefinitionUnknown(CustomResourceDefinition/widgets.example.com)\n"},
+		"none": {history.Past{Standing: []*object.Object{ns}, Absent: []object.Ref{definition.WithoutUID()}, Changes: []history.Change{gone}},
+			"1 Background Widget/w took=1\n- Widget/w Requested of 1\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x.past.Resources = served
+			if got := tell(history.Trace(&x.past)); got != x.want {
+				t.Errorf("got %s, want %s", got, x.want)
+			}
+		})
+	}
+}
+
+// TestTraceSeenLate: what is being deleted when it is first seen began to be before history,
+// if the time says so.
 func TestTraceSeenLate(t *testing.T) {
 	o := &object.Object{Ref: object.ConfigMap.Ref("shop", "a")}
 	o.UID = "a"

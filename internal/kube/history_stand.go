@@ -76,16 +76,8 @@ func (c *Client) unchanged(past *history.Past) []object.Ref {
 			if o == nil {
 				continue
 			}
-			for _, owner := range o.Owners {
-				want(owner.In(o.Namespace))
-			}
-		}
-		if ch.Object.Namespace != "" {
-			want(object.Namespace.Ref("", ch.Object.Namespace))
-		}
-		if group := ch.Object.Group(); group != "" {
-			if at, err := c.Resource(ch.Object.APIVersion, ch.Object.Kind); err == nil && at.Custom {
-				want(object.CRD.Ref("", at.Name+"."+group))
+			for _, ref := range history.Around(o, past.Resources) {
+				want(ref)
 			}
 		}
 	}
