@@ -51,7 +51,18 @@ func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
 	switch {
 	case has.orphan && !had.orphan:
 		t.orphanedBy[now.UID] = t.request(i, revision, Orphan, len(first.Owners) == 0 || !first.HasFinalizer(object.Orphan))
+		t.spare(now.Ref)
 	case has.foreground && !had.foreground && len(first.Owners) == 0:
 		t.request(i, revision, Foreground, true)
+	}
+}
+
+// spare casts doubt on who took the dependents of an owner that was waiting for them: those that
+// nobody had asked for until then might have been released.
+func (t *tracer) spare(owner object.Ref) {
+	for i := range t.losses {
+		if l := &t.losses[i]; l.Cause.Code == OwnerWaits && l.Cause.By == owner && len(l.Or) == 0 {
+			l.Or = []Cause{{Code: Requested, Request: -1}}
+		}
 	}
 }
