@@ -42,6 +42,7 @@ func vocabulary() map[string]wording {
 	policies := []string{"Background", "Foreground", "Orphan"}
 	digest := wording{pattern: "^sha256:[0-9a-f]{64}$"}
 	moment := wording{format: "date-time"}
+	why := wording{pattern: fmt.Sprintf("^(%s)(: |$)", gaps), grows: true, more: "^[A-Z][A-Za-z0-9]*(: |$)"}
 	return map[string]wording{
 		"Checkup.earlierTakenAt":        moment,
 		"CheckupReason.code":            growing(reason.Doctor.Codes(), reason.Verdict.Codes()),
@@ -60,7 +61,13 @@ func vocabulary() map[string]wording {
 		"FinalizerFinding.state":        closed("Waiting", "Idle"),
 		"Finding.code":                  growing(reason.Check.Codes(), reason.Stuck.Codes(), reason.Doctor.Codes()),
 		"Finding.since":                 moment,
-		"Gap.why":                       {pattern: fmt.Sprintf("^(%s)(: |$)", gaps), grows: true, more: "^[A-Z][A-Za-z0-9]*(: |$)"},
+		"Gap.why":                       why,
+		"HistoryLimit.why":              why,
+		"LossCause.code":                growing(reason.Lost.Codes()),
+		"Loss.policy":                   closed(policies...),
+		"Lost.asked":                    moment,
+		"LostRequest.policy":            closed(policies...),
+		"Moment.time":                   moment,
 		"Plan.digest":                   {pattern: "^(sha256:[0-9a-f]{64})?$"},
 		"Plan.rules":                    closed("upstream", "strict"),
 		"PlannedFinalizer.class":        closed("Collector", "Protection", "Cleanup", "Cloud", "Operator", "Unknown"),

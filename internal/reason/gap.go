@@ -9,6 +9,7 @@ const (
 	LeftOut    Code = "LeftOut"
 	Partial    Code = "Partial"
 	Encrypted  Code = "Encrypted"
+	Expired    Code = "Expired"
 )
 
 // Gap are the reasons why something is not covered.
@@ -23,6 +24,7 @@ var Gap = &Family{
 		{Code: Truncated, Long: "The file that holds the list is broken."},
 		{Code: LeftOut, Long: "It was not looked at, by choice: see `--namespaces`, `--include` and `--exclude`, or the answer needs only one namespace."},
 		{Code: Encrypted, Long: "Some of its objects are encrypted in the etcd snapshot: their names are known, and nothing else."},
+		{Code: Expired, Long: "The server has forgotten what was before: its history is compacted every few minutes."},
 		{Code: Partial, Long: "The list says of itself that it is not whole, it contradicts itself, or it may have been taken with a selector."},
 	},
 }

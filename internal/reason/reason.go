@@ -54,7 +54,7 @@ type Family struct {
 func Families() []*Family {
 	return []*Family{
 		Collector, Plan, Explanation, Refusal, Gate, UndoSkip, UndoDrop, UndoNote, Condition, Safe, ExposureNote,
-		Gap, Proof, Check, Stuck, Doctor, Verdict, Release,
+		Gap, Proof, Check, Stuck, Doctor, Verdict, Release, Lost,
 	}
 }
 

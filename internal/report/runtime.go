@@ -16,7 +16,7 @@ var Scheme = newScheme()
 
 func newScheme() *runtime.Scheme {
 	s := runtime.NewScheme()
-	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{}, &Exposure{}, &Risk{}, &Checkup{}, &Version{})
+	s.AddKnownTypes(GroupVersion, &Plan{}, &Explanation{}, &Diagnosis{}, &Graph{}, &Run{}, &Undo{}, &Exposure{}, &Risk{}, &Checkup{}, &Lost{}, &Version{})
 	return s
 }
 

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Lost is what went away within the history that a server still has, and who took it.
+type Lost struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Source     Source `json:"source"`
+	// Namespace is the only one that was asked about, with the object of that name; empty
+	// for all. Targets are the only objects that were; they may never have existed.
+	Namespace string `json:"namespace,omitempty"`
+	Targets   []Ref  `json:"targets,omitempty"`
+	// Asked is how far back was asked for, in RFC 3339; absent for as far as there is history.
+	Asked string `json:"asked,omitempty"`
+	// From is where the history begins that was looked at: nothing is known of what was
+	// before. To is where it ends.
+	From    Moment      `json:"from"`
+	To      Moment      `json:"to"`
+	Summary LostSummary `json:"summary"`
+	// Requests are those that explain the losses, as few as can be, in the order in which
+	// they were sent.
+	Requests []LostRequest `json:"requests"`
+	// Losses are in the order in which they began.
+	Losses []Loss `json:"losses"`
+	// Elsewhere are objects outside of what was asked about of which a delete was seen.
+	Elsewhere []Ref `json:"elsewhere,omitempty"`
+	// Limits are the kinds of which less history is known, and Gaps those of which none is.
+	Limits []HistoryLimit `json:"limits"`
+	// Remedies are commands that bring back what is gone.
+	Remedies []Remedy `json:"remedies,omitempty"`
+	// Complete is false when something that was not seen may have gone, too, or when there is
+	// less history than was asked for.
+	Complete bool  `json:"complete"`
+	Gaps     []Gap `json:"gaps"`
+}
+
+// Moment is a revision of a cluster, and when that was.
+type Moment struct {
+	// Revision is a resourceVersion. All kinds share one counter.
+	Revision int64 `json:"revision"`
+	// Time is in RFC 3339, by the clocks of the cluster; absent where it is not known. It may
+	// be some seconds early.
+	Time string `json:"time,omitempty"`
+}
+
+// LostSummary counts the losses. Those in the ordinary course of things are only in Routine.
+type LostSummary struct {
+	Deleted      int `json:"deleted"`
+	BeingDeleted int `json:"beingDeleted"`
+	Orphaned     int `json:"orphaned"`
+	// Unexplained are those for which no request is known; each is in one of the others, too.
+	Unexplained int `json:"unexplained"`
+	Routine     int `json:"routine"`
+}
+
+// LostRequest is a delete that explains losses.
+type LostRequest struct {
+	N int `json:"n"`
+	// Objects are what was asked for: one object, or several of a kind at once.
+	Objects []Ref `json:"objects"`
+	// Policy is Background, Foreground or Orphan, as far as traces tell.
+	Policy string `json:"policy"`
+	At     Moment `json:"at"`
+	// Certain is false when a controller may have done it, and nobody asked.
+	Certain bool `json:"certain"`
+	// Took counts the losses that it explains, its objects included, wherever they are.
+	Took int `json:"took"`
+	// ByKind counts those of them that were asked about.
+	ByKind []LostCount `json:"byKind"`
+	// Routine says that it is one of a controller in the ordinary course of things.
+	Routine bool `json:"routine,omitempty"`
+}
+
+// LostCount is a number of losses of one kind.
+type LostCount struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	State      LossState `json:"state"`
+	Count      int       `json:"count"`
+	// Data says what data such objects hold; empty for most kinds.
+	Data Data `json:"data,omitempty"`
+	// Routine counts those that only make noise: Events, and what Kubernetes makes by itself.
+	Routine bool `json:"routine,omitempty"`
+}
+
+// LossState is what became of an object.
+type LossState string
+
+// The states of losses.
+const (
+	// LossDeleted: gone.
+	LossDeleted LossState = "Deleted"
+	// LossBeingDeleted: its deletion was asked for, and it is still there.
+	LossBeingDeleted LossState = "BeingDeleted"
+	// LossOrphaned: it is there, and has lost an owner.
+	LossOrphaned LossState = "Orphaned"
+)
+
+// Loss is one object that is gone, is being deleted, or has lost an owner.
+type Loss struct {
+	// Object is the object as it was, with its uid.
+	Object Ref       `json:"object"`
+	State  LossState `json:"state"`
+	// Began is when its deletion began, or when it lost an owner; Gone is when it went.
+	Began Moment  `json:"began"`
+	Gone  *Moment `json:"gone,omitempty"`
+	// Policy is that of its deletion.
+	Policy string `json:"policy,omitempty"`
+	// Owners are those that it has lost and stays without.
+	Owners []Ref `json:"owners,omitempty"`
+	LossCause
+	// Or are other causes that what is known does not exclude.
+	Or []LossCause `json:"or,omitempty"`
+	// Routine marks what goes in the ordinary course of things: Events, what Kubernetes makes
+	// by itself, what a controller replaces.
+	Routine bool `json:"routine,omitempty"`
+}
+
+// LossCause is who took an object.
+type LossCause struct {
+	// Code is a CamelCase code of docs/reasons.md.
+	Code string `json:"code"`
+	// By is what it went with: its owner, namespace or CRD.
+	By *Ref `json:"by,omitempty"`
+	// Request is the number of the request that began it; 0 for none.
+	Request int `json:"request,omitempty"`
+}
+
+// HistoryLimit is a kind whose history begins later than that of the others.
+type HistoryLimit struct {
+	APIVersion string `json:"apiVersion"`
+	Resource   string `json:"resource"`
+	// From is where its history begins.
+	From Moment `json:"from"`
+	// Why begins as that of a gap does.
+	Why string `json:"why"`
+}
+
+// GetObjectKind gives printers the apiVersion and kind.
+func (l *Lost) GetObjectKind() schema.ObjectKind { return typeFields{&l.APIVersion, &l.Kind} }
+
+// DeepCopyObject returns a copy that shares no memory that can be written.
+func (l *Lost) DeepCopyObject() runtime.Object { return deepCopy(l) }
