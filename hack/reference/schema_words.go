@@ -65,7 +65,6 @@ func vocabulary() map[string]wording {
 		"HistoryLimit.why":              why,
 		"LossCause.code":                growing(reason.Lost.Codes()),
 		"Loss.policy":                   closed(policies...),
-		"Lost.asked":                    moment,
 		"LostRequest.policy":            closed(policies...),
 		"Moment.time":                   moment,
 		"Plan.digest":                   {pattern: "^(sha256:[0-9a-f]{64})?$"},

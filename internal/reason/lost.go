@@ -2,49 +2,56 @@ package reason
 
 // Who took an object that is gone, or one of its owners.
 const (
-	AskedFor           Code = "AskedFor"
-	OwnerDeleted       Code = "OwnerDeleted"
-	OwnerWaited        Code = "OwnerWaited"
-	OwnerWasAbsent     Code = "OwnerWasAbsent"
-	OwnerReplaced      Code = "OwnerReplaced"
-	OrphanedByOwner    Code = "OrphanedByOwner"
-	ReferenceRemoved   Code = "ReferenceRemoved"
-	NamespaceDeleted   Code = "NamespaceDeleted"
-	CustomKindDeleted  Code = "CustomKindDeleted"
-	PVCDeleted         Code = "PVCDeleted"
-	AccountDeleted     Code = "AccountDeleted"
-	ReplacedByOwner    Code = "ReplacedByOwner"
-	ScaledDown         Code = "ScaledDown"
-	BeyondHistoryLimit Code = "BeyondHistoryLimit"
-	LifetimeOver       Code = "LifetimeOver"
-	Evicted            Code = "Evicted"
-	NodeLost           Code = "NodeLost"
-	Unexplained        Code = "Unexplained"
+	OwnerReplaced     Code = "OwnerReplaced"
+	OwnerWaits        Code = "OwnerWaits"
+	OwnerOrphans      Code = "OwnerOrphans"
+	ReferenceRemoved  Code = "ReferenceRemoved"
+	NamespaceDeleted  Code = "NamespaceDeleted"
+	DefinitionDeleted Code = "DefinitionDeleted"
+	ServiceGone       Code = "ServiceGone"
+	EndpointsGone     Code = "EndpointsGone"
+	ClaimGone         Code = "ClaimGone"
+	VersionGone       Code = "VersionGone"
+	Controller        Code = "Controller"
+	ControllerChanged Code = "ControllerChanged"
+	Evicted           Code = "Evicted"
+	CleanedUp         Code = "CleanedUp"
+	NamespaceUnknown  Code = "NamespaceUnknown"
+	DefinitionUnknown Code = "DefinitionUnknown"
+	KindUnknown       Code = "KindUnknown"
+	Before            Code = "Before"
+	Unseen            Code = "Unseen"
 )
 
-// Lost are the causes of losses. The short text of each goes on where "it" would have begun;
-// behind it the name of what it went with may stand.
+// Lost are the causes of losses. A short text is said of the object, and the name of what it
+// went with may stand behind it.
 var Lost = &Family{
 	Title: "Causes of losses",
 	Found: "in the losses of lost",
 	Meanings: []Meaning{
-		{Code: AskedFor, Short: "deleted on request", Long: "A request was for the object itself."},
-		{Code: OwnerDeleted, Short: "went with its owner", Long: "Its owner was deleted, and the garbage collector deleted the object after it."},
-		{Code: OwnerWaited, Short: "went ahead of its owner", Long: "Its owner was deleted in the foreground, and waited for the object to go."},
-		{Code: OwnerWasAbsent, Short: "had lost its owner", Long: "Its owners were absent before the history begins: the garbage collector deleted the object."},
-		{Code: OwnerReplaced, Short: "belonged to an earlier owner of the name", Long: "Its owner was created again, with another uid: the garbage collector deleted the object."},
-		{Code: OrphanedByOwner, Short: "released by its owner", Long: "Its owner was deleted with the policy Orphan: the object stays without it."},
-		{Code: ReferenceRemoved, Short: "lost a reference to", Long: "A reference to an owner was removed while another owner keeps the object, or by hand: it stays."},
+		{Code: Requested, Short: "deleted on request", Long: "Somebody sent a DELETE for the object itself."},
+		{Code: OwnerGone, Short: "went with its owner", Long: "The garbage collector deleted it, because its last owner was gone."},
+		{Code: OwnerReplaced, Short: "belonged to an earlier owner", Long: "The garbage collector deleted it, because the object that has the name of its owner has another uid."},
+		{Code: OwnerWaits, Short: "went ahead of its owner", Long: "The garbage collector deleted it, because its owner is deleted in the foreground and waits for its dependents."},
+		{Code: OwnerOrphans, Short: "released by its owner", Long: "The garbage collector released it from an owner that is deleted with the policy Orphan: it stays."},
+		{Code: ReferenceRemoved, Short: "lost its owner", Long: "The garbage collector removed the reference to an owner that is gone or waits for its dependents; another owner keeps the object."},
 		{Code: NamespaceDeleted, Short: "went with its namespace", Long: "The namespace controller deleted it with its namespace."},
-		{Code: CustomKindDeleted, Short: "went with its CRD", Long: "The API server deleted it with the CRD of its kind."},
-		{Code: PVCDeleted, Short: "went with its PVC", Long: "The PVC of the volume was deleted, and its reclaim policy is Delete."},
-		{Code: AccountDeleted, Short: "went with its ServiceAccount", Long: "It was the token of a ServiceAccount that was deleted."},
-		{Code: ReplacedByOwner, Short: "replaced by its controller", Long: "Its controller made another one for it, as in a rollout."},
-		{Code: ScaledDown, Short: "one too many for its controller", Long: "Its controller was scaled down."},
-		{Code: BeyondHistoryLimit, Short: "older than the history of its controller", Long: "Its controller keeps so many old ones, and no more."},
-		{Code: LifetimeOver, Short: "at the end of its lifetime", Long: "It was kept for a time after it had finished, or was written, and that time was over."},
-		{Code: Evicted, Short: "evicted", Long: "The pod was evicted."},
-		{Code: NodeLost, Short: "lost its node", Long: "The node of the pod was gone or not ready."},
-		{Code: Unexplained, Short: "not explained", Long: "Nothing that is known explains it."},
+		{Code: DefinitionDeleted, Short: "went with its CRD", Long: "The API server deleted it with the CRD of its kind."},
+		{Code: AccountGone, Short: "went with its ServiceAccount", Long: "It was the token of a ServiceAccount that is gone."},
+		{Code: ServiceGone, Short: "went with its Service", Long: "It was made for a Service that is gone."},
+		{Code: EndpointsGone, Short: "went with its Endpoints", Long: "It was an EndpointSlice that mirrored Endpoints which are gone."},
+		{Code: ClaimGone, Short: "went with its PVC", Long: "The PVC of the volume is gone, and its reclaim policy is Delete."},
+		{Code: VersionGone, Short: "went with a version of its CRD", Long: "It was the APIService of a version that no CRD serves any more."},
+		{Code: NodeGone, Short: "went with its node", Long: "The node of the pod is gone."},
+		{Code: Controller, Short: "deleted by its controller", Long: "Its controller is there and may have deleted it."},
+		{Code: ControllerChanged, Short: "scaled down or replaced by its controller", Long: "The spec of its controller was changed shortly before: it was scaled, or updated."},
+		{Code: Evicted, Short: "evicted", Long: "The pod may have been evicted from its node, or preempted."},
+		{Code: CleanedUp, Short: "cleaned up by Kubernetes", Long: "Kubernetes deletes objects of this kind when they have served or expired."},
+		{Code: OwnerUnknown, Short: "may have lost its owner", Long: "An owner was not seen: the garbage collector may have deleted the object."},
+		{Code: NamespaceUnknown, Short: "may have gone with its namespace", Long: "Its namespace was not seen: the namespace controller may have deleted the object."},
+		{Code: DefinitionUnknown, Short: "may have gone with its CRD", Long: "The CRD of its kind was not seen: the API server may have deleted the object along with it."},
+		{Code: KindUnknown, Short: "of a kind that is not served any more", Long: "Its kind is not served: who deletes such objects is not known."},
+		{Code: Before, Short: "was being deleted before the history begins", Long: "Its deletion began before the history does."},
+		{Code: Unseen, Short: "not seen when it went", Long: "What it was before, or when it went, is not known."},
 	},
 }

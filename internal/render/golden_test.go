@@ -113,6 +113,8 @@ func renderAs(t *testing.T, command string, s Style, doc runtime.Object) string 
 			err = RunText(&b, s, doc)
 		case *report.Checkup:
 			err = CheckupText(&b, s, doc)
+		case *report.Lost:
+			err = LostText(&b, s, doc)
 		case *report.Diagnosis:
 			err = StuckText(&b, s, doc)
 		default:
@@ -199,6 +201,7 @@ func TestWriteErrorsAreReturned(t *testing.T) {
 		"diagnosis":   func(w io.Writer) error { return DiagnosisTable(w, full, &report.Diagnosis{}) },
 		"risk":        func(w io.Writer) error { return RiskTable(w, full, &report.Risk{}) },
 		"checkup":     func(w io.Writer) error { return CheckupText(w, full, &report.Checkup{}) },
+		"lost":        func(w io.Writer) error { return LostText(w, full, &report.Lost{}) },
 		"tree":        func(w io.Writer) error { return GraphTree(w, full, Tree{Graph: &report.Graph{}}) },
 		"dot":         func(w io.Writer) error { return GraphDOT(w, full, &report.Graph{}) },
 		"run":         func(w io.Writer) error { return RunText(w, full, &report.Run{}) },

@@ -61,6 +61,7 @@ func FuzzTable(f *testing.F) {
 			assertRendered(t, s, func(w io.Writer) error { return ExplanationText(w, s, h.explanation) })
 			assertRendered(t, s, func(w io.Writer) error { return DiagnosisTable(w, s, h.diagnosis) })
 			assertRendered(t, s, func(w io.Writer) error { return RiskTable(w, s, h.risk) })
+			assertRendered(t, s, func(w io.Writer) error { return LostText(w, s, h.lost) })
 			assertRendered(t, s, func(w io.Writer) error { return CheckupText(w, s, h.checkup) })
 			assertRendered(t, s, func(w io.Writer) error { return StuckText(w, s, h.diagnosis) })
 		}
@@ -77,6 +78,7 @@ type documents struct {
 	run             *report.Run
 	question        *report.Confirmation
 	exposure        *report.Exposure
+	lost            *report.Lost
 }
 
 // hostileDocuments are documents with two texts wherever there may be foreign text.
@@ -146,6 +148,23 @@ func hostileDocuments(a, b string) documents {
 			Remedies: []report.Remedy{{Command: "kubectl " + a, Effect: b, Cost: a}},
 		},
 	}}
+	when := report.Moment{Revision: int64(len(a)), Time: b}
+	lost := &report.Lost{
+		Source: report.Source{Type: b}, Namespace: b, Targets: []report.Ref{x, y}, Short: len(a)%2 == 0, From: when, To: report.Moment{Time: a},
+		Summary: report.LostSummary{Deleted: 2, Orphaned: 1},
+		Requests: []report.LostRequest{
+			{N: 1, Objects: []report.Ref{x, y}, Policy: a, At: when, Took: 3, ByKind: []report.LostCount{{APIVersion: a, Kind: b, State: report.LossState(a), Count: 4, Data: report.Data(b)}}},
+			{N: 2, Objects: []report.Ref{y}, At: when, Certain: true, Took: 9, ByKind: []report.LostCount{{APIVersion: b, Kind: a, State: report.LossBeingDeleted, Count: 4}}},
+		},
+		Losses: []report.Loss{
+			{Object: x, State: report.LossDeleted, Began: when, Gone: &when, LossCause: report.LossCause{Code: a, By: &y, Request: 1}, Or: []report.LossCause{{Code: b, By: &x}}},
+			{Object: y, State: report.LossState(b), Began: when, LossCause: report.LossCause{Code: "Unseen"}, Or: []report.LossCause{{Code: a}}},
+			{Object: y, State: report.LossBeingDeleted, LossCause: report.LossCause{Code: b, Request: 2}},
+			{Object: x, LossCause: report.LossCause{Code: a}, Routine: true},
+		},
+		Elsewhere: []report.Ref{y, x}, Limits: []report.HistoryLimit{{Resource: a, From: when, Why: b}}, Gaps: plan.Gaps,
+		Remedies: []report.Remedy{{Command: "kubectl " + a, Effect: b}},
+	}
 	risk := &report.Risk{Policy: a, Items: []report.RiskItem{
 		{Object: x, ByKind: []report.KindCount{{APIVersion: a, Kind: b, Count: 2}, {APIVersion: b, Kind: a, Count: 3}}, Unknown: 1, Blocked: 2}, {Object: y},
 	}}
@@ -173,7 +192,7 @@ func hostileDocuments(a, b string) documents {
 		Notes:        []report.ExposureNote{{Note: "NotMigrated", Message: b}},
 		Patches:      []report.ReferencePatch{{Object: x}},
 	}
-	return documents{plan, &namespace, explanation, checkup, diagnosis, risk, run, question, exposure}
+	return documents{plan, &namespace, explanation, checkup, diagnosis, risk, run, question, exposure, lost}
 }
 
 func assertRendered(t *testing.T, s Style, render func(io.Writer) error) string {

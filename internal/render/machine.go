@@ -107,6 +107,10 @@ func namedBy(doc runtime.Object) ([]report.Ref, error) {
 		for _, i := range doc.Items {
 			refs = append(refs, i.Object)
 		}
+	case *report.Lost:
+		for i := range doc.Losses {
+			refs = append(refs, doc.Losses[i].Object)
+		}
 	case *report.Checkup:
 		for _, f := range doc.Findings {
 			if f.Object.Name != "" {

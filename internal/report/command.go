@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -57,6 +58,8 @@ func (a Act) arguments() string {
 		return "patch " + object + ` --type=merge -p '{"metadata":{"ownerReferences":null}}'`
 	case SendPatch:
 		return "patch " + object + " --type=json -p " + ShellWord(a.Patch)
+	case BringBack:
+		return "gc undo --since=" + strconv.Itoa(a.Minutes) + "m" + cmp.Or(a.Target.inNamespace(), " -A")
 	}
 	return ""
 }

@@ -14,8 +14,10 @@ type Lost struct {
 	// for all. Targets are the only objects that were; they may never have existed.
 	Namespace string `json:"namespace,omitempty"`
 	Targets   []Ref  `json:"targets,omitempty"`
-	// Asked is how far back was asked for, in RFC 3339; absent for as far as there is history.
-	Asked string `json:"asked,omitempty"`
+	// Asked is how far back was asked for: a revision or a time. It is absent for as far as
+	// there is history. Short says that there is less of it.
+	Asked *Moment `json:"asked,omitempty"`
+	Short bool    `json:"short,omitempty"`
 	// From is where the history begins that was looked at: nothing is known of what was
 	// before. To is where it ends.
 	From    Moment      `json:"from"`
@@ -41,7 +43,7 @@ type Lost struct {
 // Moment is a revision of a cluster, and when that was.
 type Moment struct {
 	// Revision is a resourceVersion. All kinds share one counter.
-	Revision int64 `json:"revision"`
+	Revision int64 `json:"revision,omitempty"`
 	// Time is in RFC 3339, by the clocks of the cluster; absent where it is not known. It may
 	// be some seconds early.
 	Time string `json:"time,omitempty"`
@@ -52,9 +54,9 @@ type LostSummary struct {
 	Deleted      int `json:"deleted"`
 	BeingDeleted int `json:"beingDeleted"`
 	Orphaned     int `json:"orphaned"`
-	// Unexplained are those for which no request is known; each is in one of the others, too.
-	Unexplained int `json:"unexplained"`
-	Routine     int `json:"routine"`
+	// WithoutRequest are those that no request explains; each is in one of the others, too.
+	WithoutRequest int `json:"withoutRequest"`
+	Routine        int `json:"routine"`
 }
 
 // LostRequest is a delete that explains losses.

@@ -31,7 +31,7 @@ type Act struct {
 	Kinds string `json:"-"`
 	// Patch is the one to send.
 	Patch string `json:"-"`
-	// Minutes are waited for at most.
+	// Minutes are waited for at most, or are how far back to go.
 	Minutes int `json:"-"`
 }
 
@@ -90,4 +90,7 @@ const (
 	DropOwners Action = "DropOwners"
 	// SendPatch sends a JSON patch.
 	SendPatch Action = "SendPatch"
+	// BringBack restores what is gone since some minutes, of the namespace of the target, or
+	// of all.
+	BringBack Action = "BringBack"
 )

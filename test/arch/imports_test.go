@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"plan/outcome":       {"report", "engine", "graph", "apisim", "apisim/controllers", "snapshot", "finalizer", "evidence"},
 	"impact":             {"graph", "report", "snapshot"},
 	"diagnose/explain":   {"report", "engine", "graph", "apisim", "snapshot", "plan", "impact", "evidence"},
+	"diagnose/lost":      {"history", "report"},
 	"diagnose/risk":      {"report", "engine", "graph", "snapshot", "plan", "impact", "finalizer"},
 	"diagnose":           {"report", "snapshot", "plan"},
 	"diagnose/check":     {"diagnose", "report", "engine", "snapshot", "plan"},

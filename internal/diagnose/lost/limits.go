@@ -1,0 +1,80 @@
+package lost
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// tick is how far apart the times are at most that are known of a cluster.
+const tick = 15
+
+// addLimits says of what less is known than was asked for.
+func (d *document) addLimits() {
+	past := d.a.Past
+	switch {
+	case d.q.SinceRevision != 0:
+		d.out.Asked = &report.Moment{Revision: int64(d.q.SinceRevision)}
+		d.out.Short = past.From.Revision > d.q.SinceRevision
+	case d.q.Since != 0 && past.To.Time != 0:
+		since := past.To.Time - int64(d.q.Since/time.Second)
+		d.out.Asked = &report.Moment{Time: momentOf(history.Moment{Time: since}).Time}
+		d.out.Short = past.From.Time == 0 || past.From.Time > since+tick
+	}
+	for i := range past.Limits {
+		l := &past.Limits[i]
+		if d.matters(l.Resource) {
+			d.addLimit(l)
+		}
+	}
+	slices.SortFunc(d.out.Limits, func(a, b report.HistoryLimit) int {
+		return strings.Compare(a.APIVersion+" "+a.Resource, b.APIVersion+" "+b.Resource)
+	})
+	slices.SortFunc(d.out.Gaps, func(a, b report.Gap) int {
+		return strings.Compare(a.APIVersion+" "+a.Resource, b.APIVersion+" "+b.Resource)
+	})
+}
+
+// matters reports whether something of a kind may be what is asked about, or who took it.
+func (d *document) matters(r object.Resource) bool {
+	return r.Namespaced || d.q.Namespace == "" && d.q.Objects == nil || r.Is(object.Namespace) || r.Is(object.CRD) ||
+		slices.ContainsFunc(d.q.Objects, func(o object.Ref) bool { return r.Kind == o.Kind && r.Group == o.Group() })
+}
+
+// addLimit adds a kind of which the history begins later, or of which it has holes, or none.
+func (d *document) addLimit(l *history.Limit) {
+	gap := report.Gap{APIVersion: l.Resource.APIVersion(), Resource: l.Resource.Name}
+	switch {
+	case l.From.Revision > d.a.Past.From.Revision:
+		d.out.Limits = append(d.out.Limits, report.HistoryLimit{
+			APIVersion: gap.APIVersion, Resource: gap.Resource, From: momentOf(l.From), Why: coded(reason.Expired, l.Why),
+		})
+		return
+	case l.From.Revision != 0:
+		gap.Why = coded(reason.Partial, l.Why)
+	case strings.Contains(strings.ToLower(l.Why), "forbidden"):
+		gap.Why = coded(reason.Forbidden, l.Why)
+	default:
+		gap.Why = coded(reason.ListFailed, l.Why)
+	}
+	d.out.Gaps = append(d.out.Gaps, gap)
+}
+
+var hasCode = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(: |$)`)
+
+// coded is why something is not known, with a code in front.
+func coded(code reason.Code, why string) string {
+	switch {
+	case hasCode.MatchString(why):
+		return why
+	case why == "":
+		return string(code)
+	}
+	return string(code) + ": " + why
+}

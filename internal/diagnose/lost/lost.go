@@ -1,0 +1,180 @@
+package lost
+
+import (
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// Question is what is asked of an account.
+type Question struct {
+	// Source is where its history was read.
+	Source report.Source
+	// Namespace is the only one that is asked about; empty for all.
+	Namespace string
+	// Objects are the only ones that are, in whatever version and with whatever uid; nil for
+	// all.
+	Objects []object.Ref
+	// Since is how far back is asked for, and SinceRevision the same in revisions; 0 for as far
+	// as there is history.
+	Since         time.Duration
+	SinceRevision uint64
+	// Undo says that what is gone can be brought back.
+	Undo bool
+}
+
+// Document is what the account says about what is asked.
+func Document(a *history.Account, q Question) *report.Lost {
+	d := &document{index: indexOf(a), a: a, q: q, picked: pick(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
+		APIVersion: report.APIVersion, Kind: "Lost", Source: q.Source, Namespace: q.Namespace,
+		From: momentOf(a.Past.From), To: momentOf(a.Past.To),
+		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
+	}}
+	for _, ref := range q.Objects {
+		d.out.Targets = append(d.out.Targets, report.RefOf(ref))
+	}
+	d.addLosses()
+	d.addRequests()
+	d.addLimits()
+	d.out.Complete = !d.out.Short && len(d.out.Gaps)+len(d.out.Limits) == 0
+	if q.Undo {
+		d.addUndo()
+	}
+	return d.out
+}
+
+// document is one that is being written.
+type document struct {
+	index
+	a *history.Account
+	q Question
+	// picked are the losses that are asked about, as flags.
+	picked []bool
+	// took are the losses of each request that the document has, by their places in it.
+	took [][]int
+	out  *report.Lost
+}
+
+func (d *document) addLosses() {
+	for i := range d.a.Losses {
+		if !d.picked[i] {
+			continue
+		}
+		l := &d.a.Losses[i]
+		out := report.Loss{
+			Object: report.RefOf(l.Object.Ref), State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: routine(l),
+		}
+		if l.Gone != 0 {
+			gone := momentOf(d.a.Past.Clock.At(l.Gone))
+			if l.Gone == l.Asked {
+				gone = out.Began
+			}
+			out.Gone = &gone
+		}
+		if !l.Orphaned {
+			out.Policy = policyNames[l.Policy]
+		}
+		for _, owner := range l.Owners {
+			out.Owners = append(out.Owners, report.RefOf(owner))
+		}
+		for _, other := range l.Or {
+			out.Or = append(out.Or, causeOf(other))
+		}
+		if r := l.Cause.Request; r >= 0 {
+			d.took[r] = append(d.took[r], len(d.out.Losses))
+		}
+		d.out.Losses = append(d.out.Losses, out)
+		count(&d.out.Summary, &out)
+	}
+}
+
+// began is when a loss began. Of what was asked for itself that is known best.
+func (d *document) began(l *history.Loss) report.Moment {
+	if r := l.Cause.Request; r >= 0 && d.a.Requests[r].At.Revision == l.Asked {
+		return momentOf(d.a.Requests[r].At)
+	}
+	return momentOf(d.a.Past.Clock.At(l.Asked))
+}
+
+func count(sum *report.LostSummary, l *report.Loss) {
+	switch {
+	case l.Routine:
+		sum.Routine++
+		return
+	case l.State == report.LossDeleted:
+		sum.Deleted++
+	case l.State == report.LossBeingDeleted:
+		sum.BeingDeleted++
+	default:
+		sum.Orphaned++
+	}
+	if l.Request == 0 {
+		sum.WithoutRequest++
+	}
+}
+
+// addRequests adds those requests to which a loss refers that is asked about. They keep the
+// numbers that they have in the account.
+func (d *document) addRequests() {
+	named := map[int]bool{}
+	for i := range d.out.Losses {
+		l := &d.out.Losses[i]
+		named[l.Request] = true
+		for _, other := range l.Or {
+			named[other.Request] = true
+		}
+	}
+	for i := range d.a.Requests {
+		r := &d.a.Requests[i]
+		objects := d.objectsOf(r)
+		switch usual := !d.missed[i]; {
+		case named[i+1]:
+			d.out.Requests = append(d.out.Requests, report.LostRequest{
+				N: i + 1, Objects: objects, Policy: policyNames[r.Policy], At: momentOf(r.At),
+				Certain: r.Certain, Took: r.Took, ByKind: d.byKind(d.took[i]), Routine: usual,
+			})
+		case !usual && d.q.Objects == nil:
+			d.out.Elsewhere = append(d.out.Elsewhere, objects...)
+		}
+	}
+}
+
+func (d *document) objectsOf(r *history.Request) []report.Ref {
+	refs := make([]report.Ref, len(r.Losses))
+	for i, l := range r.Losses {
+		refs[i] = report.RefOf(d.a.Losses[l].Object.Ref)
+	}
+	return sorted(refs)
+}
+
+var policyNames = map[history.Policy]string{history.Background: "Background", history.Foreground: "Foreground", history.Orphan: "Orphan"}
+
+func stateOf(l *history.Loss) report.LossState {
+	switch {
+	case l.Orphaned:
+		return report.LossOrphaned
+	case l.Gone == 0:
+		return report.LossBeingDeleted
+	default:
+		return report.LossDeleted
+	}
+}
+
+func causeOf(c history.Cause) report.LossCause {
+	out := report.LossCause{Code: string(c.Code), Request: c.Request + 1}
+	if c.By != (object.Ref{}) {
+		by := report.RefOf(c.By)
+		out.By = &by
+	}
+	return out
+}
+
+func momentOf(m history.Moment) report.Moment {
+	out := report.Moment{Revision: int64(m.Revision)}
+	if m.Time != 0 {
+		out.Time = time.Unix(m.Time, 0).UTC().Format(time.RFC3339)
+	}
+	return out
+}

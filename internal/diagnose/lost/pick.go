@@ -1,0 +1,126 @@
+package lost
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// pick marks the losses that are asked about: those in the namespace, with itself; or those
+// that are named, with all that went because of them.
+func pick(a *history.Account, q Question) []bool {
+	meant := func(r object.Ref) bool {
+		return q.Namespace == "" || r.Namespace == q.Namespace || r.Is(object.Namespace) && r.Name == q.Namespace
+	}
+	if q.Objects != nil {
+		meant = func(r object.Ref) bool {
+			return slices.ContainsFunc(q.Objects, func(o object.Ref) bool {
+				return o.Kind == r.Kind && o.Group() == r.Group() && o.Namespace == r.Namespace && o.Name == r.Name
+			})
+		}
+	}
+	asked := make([]bool, len(a.Requests))
+	if q.Objects != nil {
+		for i := range a.Requests {
+			asked[i] = slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return meant(a.Losses[l].Object.Ref) })
+		}
+	}
+	picked := make([]bool, len(a.Losses))
+	for i := range a.Losses {
+		l := &a.Losses[i]
+		picked[i] = meant(l.Object.Ref) || l.Cause.Request >= 0 && asked[l.Cause.Request]
+	}
+	return picked
+}
+
+// routine reports whether an object goes in the ordinary course of things, so that nobody
+// looks for it.
+func routine(l *history.Loss) bool {
+	if l.Object.IsEvent() || l.Object.Generated() {
+		return true
+	}
+	if l.Cause.Request >= 0 {
+		return false
+	}
+	switch reason.Code(l.Cause.Code) {
+	case reason.ControllerChanged, reason.CleanedUp:
+		return true
+	default:
+		return false
+	}
+}
+
+// index is what is looked up of all losses.
+type index struct {
+	// missed marks the requests that took something else than what goes in the ordinary course
+	// of things: those of people.
+	missed []bool
+	// crds are the kinds of CRDs that are gone: nothing serves them any more.
+	crds map[schema.GroupKind]bool
+}
+
+func indexOf(a *history.Account) index {
+	x := index{make([]bool, len(a.Requests)), map[schema.GroupKind]bool{}}
+	for i := range a.Losses {
+		l := &a.Losses[i]
+		if r := l.Cause.Request; r >= 0 && !routine(l) {
+			x.missed[r] = true
+		}
+		if crd := l.Object.Definition(); crd != nil {
+			x.crds[schema.GroupKind{Group: crd.Group, Kind: crd.Kind}] = true
+		}
+	}
+	return x
+}
+
+// byKind counts losses of the document.
+func (d *document) byKind(losses []int) []report.LostCount {
+	var counts []report.LostCount
+	at := map[report.LostCount]int{}
+	for _, i := range losses {
+		l := &d.out.Losses[i]
+		key := report.LostCount{
+			APIVersion: l.Object.APIVersion, Kind: l.Object.Kind, State: l.State, Data: d.dataOf(l.Object), Routine: l.Routine,
+		}
+		n, ok := at[key]
+		if !ok {
+			n = len(counts)
+			at[key] = n
+			counts = append(counts, key)
+		}
+		counts[n].Count++
+	}
+	slices.SortFunc(counts, func(a, b report.LostCount) int {
+		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State), cmp.Compare(b.Count, a.Count))
+	})
+	return counts
+}
+
+// dataOf says what data an object held.
+func (d *document) dataOf(r report.Ref) report.Data {
+	switch {
+	case r.Is(object.PVC), r.Is(object.PV):
+		return report.VolumeData
+	case r.Is(object.Secret):
+		return report.SecretData
+	case d.crds[schema.GroupKind{Group: object.GroupOf(r.APIVersion), Kind: r.Kind}]:
+		return report.CustomData
+	case d.a.Past.Resources == nil:
+		return ""
+	}
+	if served, err := d.a.Past.Resources.For(r.APIVersion, r.Kind); err == nil && served.Custom {
+		return report.CustomData
+	}
+	return ""
+}
+
+func sorted(refs []report.Ref) []report.Ref {
+	slices.SortFunc(refs, func(a, b report.Ref) int { return object.Compare(object.Ref(a), object.Ref(b)) })
+	return refs
+}

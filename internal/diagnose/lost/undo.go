@@ -1,0 +1,62 @@
+package lost
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// slack is for how long the command that brings something back is right after it was shown.
+const slack = 2 * time.Minute
+
+// addUndo adds the command that brings back what is gone. It reaches back a little further
+// than the first loss, since it is typed later.
+func (d *document) addUndo() {
+	first, found := int64(0), false
+	var where []string
+	for i := range d.out.Losses {
+		l := &d.out.Losses[i]
+		if l.Routine || l.State == report.LossBeingDeleted || l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0 {
+			continue
+		}
+		at := d.a.Past.Clock.At(uint64(l.Began.Revision)).Time
+		if at == 0 {
+			return
+		}
+		if !found || at < first {
+			first, found = at, true
+		}
+		where = append(where, spaceOf(l.Object))
+	}
+	for i := range d.out.Requests {
+		for _, o := range d.out.Requests[i].Objects { // a CRD comes before its instances
+			where = append(where, spaceOf(o))
+		}
+	}
+	if !found {
+		return
+	}
+	act := report.Act{Action: report.BringBack, Minutes: minutes(d.a.Past.To.Time - first)}
+	slices.Sort(where)
+	if where = slices.Compact(where); len(where) == 1 {
+		act.Target.Namespace = where[0]
+	}
+	d.out.Remedies = []report.Remedy{act.Remedy("brings it back")}
+}
+
+// spaceOf is the namespace that an object is in, or that it is.
+func spaceOf(r report.Ref) string {
+	if r.Is(object.Namespace) {
+		return r.Name
+	}
+	return r.Namespace
+}
+
+// minutes rounds a time up that something is ago: to five of them where that is much.
+func minutes(seconds int64) int {
+	const few = 5
+	n := int((time.Duration(seconds)*time.Second + slack + time.Minute - 1) / time.Minute)
+	return (n + few - 1) / few * few
+}

@@ -1,0 +1,203 @@
+package render
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// request says of a request what it was for, when, and how much it took; counted, of which
+// kinds that was.
+func (w *writer) request(l *lostLook, r *report.LostRequest, counted bool) {
+	s := w.style
+	w.atMost(3, requestHeadline(s, l, r), 2)
+	if !r.Certain {
+		w.atMost(2, uncertain(s, l, r), 2)
+	}
+	if !counted || len(r.ByKind) == 1 && r.ByKind[0].Count == len(r.Objects) {
+		return
+	}
+	for _, x := range tollParts(s, l, r) {
+		w.part(x)
+	}
+}
+
+// toll counts what a request took beside its objects.
+type toll struct{ targets, gone, going, stay int }
+
+func tollOf(l *lostLook, r *report.LostRequest) toll {
+	var t toll
+	for _, x := range l.took[r.N] {
+		switch {
+		case slices.Contains(r.Objects, x.Object):
+			t.targets++
+		case x.State == report.LossDeleted:
+			t.gone++
+		case x.State == report.LossBeingDeleted:
+			t.going++
+		default:
+			t.stay++
+		}
+	}
+	return t
+}
+
+// requestHeadline is "ns/shop was deleted at 14:02:31 UTC (2m ago), and 59 objects with it."
+func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
+	n, t := len(r.Objects), tollOf(l, r)
+	subject, them := s.crowd(r.Objects, s.limit()*2/3), agree(n, " with it", " with them")
+	if n == 1 {
+		subject = s.where(r.Objects[0])
+	}
+	text := s.paint(red, subject+agree(n, " was deleted", " were deleted")) + how(r.Policy) + " at " + momentText(s, l, r.At)
+	went, of := ", and ", ""
+	if stillThere(l, r) {
+		text = s.paint(yellow, subject+agree(n, " has", " have")+" been Terminating") + how(r.Policy) + " since " + momentText(s, l, r.At)
+		went, them = "; ", " went"+them
+	}
+	more := r.Took - t.targets - t.gone - t.going - t.stay
+	if len(l.Targets) > 0 { // they are in a table, and the request took others, too
+		t.gone, more = r.Took-n-t.going-t.stay, 0
+	}
+	if more > 0 && l.Namespace != "" {
+		of = " of namespace " + s.text(l.Namespace)
+	}
+	if t.gone > 0 {
+		text += went + plural(t.gone, "object") + of + them
+	}
+	if t.going > 0 {
+		text += "; " + plural(t.going, "more object") + agree(t.going, " is", " are") + " Terminating"
+	}
+	if t.stay > 0 {
+		text += "; " + plural(t.stay, "object") + agree(t.stay, " stays without its owner", " stay without their owner")
+	}
+	if more > 0 {
+		text += "; it took " + plural(r.Took, "object") + " in all"
+	}
+	return text + "."
+}
+
+// stillThere reports whether what was asked for is all still there.
+func stillThere(l *lostLook, r *report.LostRequest) bool {
+	going := false
+	for _, x := range l.took[r.N] {
+		if slices.Contains(r.Objects, x.Object) {
+			if x.State != report.LossBeingDeleted {
+				return false
+			}
+			going = true
+		}
+	}
+	return going
+}
+
+func how(policy string) string {
+	switch policy {
+	case "Foreground":
+		return " in the foreground"
+	case "Orphan":
+		return " with --cascade=orphan"
+	}
+	return ""
+}
+
+// uncertain says what else may have done it.
+func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
+	var others []string
+	for _, x := range l.took[r.N] {
+		for _, c := range append([]report.LossCause{x.LossCause}, x.Or...) {
+			if c.Code != string(reason.Requested) {
+				others = append(others, causeText(s, c))
+			}
+		}
+	}
+	text := "  It is not certain that somebody asked for it."
+	if others = unique(others); len(others) > 0 {
+		text += " Perhaps: " + strings.Join(others, ", or ") + "."
+	}
+	return text
+}
+
+// tollParts are what a request took beside its objects by kind: what holds data, the rest,
+// what is not gone yet, and what stays.
+func tollParts(s Style, l *lostLook, r *report.LostRequest) []*part {
+	asked := map[lostKind]int{}
+	for _, x := range l.took[r.N] {
+		if slices.Contains(r.Objects, x.Object) {
+			asked[lostKind{x.Object.APIVersion, x.Object.Kind, x.State}]++
+		}
+	}
+	data, volumes, rest, going, stay := kindCounts{}, kindCounts{}, kindCounts{}, kindCounts{}, kindCounts{}
+	for _, k := range r.ByKind {
+		key := lostKind{k.APIVersion, k.Kind, k.State}
+		left := k.Count - min(k.Count, asked[key])
+		asked[key] -= k.Count - left
+		if left == 0 || k.Routine {
+			continue
+		}
+		into := rest
+		switch {
+		case k.State == report.LossOrphaned:
+			into = stay
+		case k.State == report.LossBeingDeleted:
+			into = going
+		case k.Data == report.VolumeData:
+			into = volumes
+		case k.Data != "":
+			into = data
+		}
+		into[kindName{k.APIVersion, k.Kind}] += left
+	}
+	const most = 2
+	left := commas(going.words(s))
+	if len(left) > 0 {
+		left[0] += " (what for: kubectl gc stuck)"
+	}
+	return []*part{
+		{"DATA", commas(slices.Concat(volumes.words(s), data.words(s))), most},
+		{"WENT", commas(rest.words(s)), most},
+		{"GOING", left, most},
+		{"STAYS", commas(stay.words(s)), most},
+	}
+}
+
+type lostKind struct {
+	apiVersion, kind string
+	state            report.LossState
+}
+
+// unasked lists what went without a request, in groups of which the same is to be said.
+func (w *writer) unasked(l *lostLook) {
+	s := w.style
+	type group struct{ kind, namespace, why string }
+	var order []group
+	refs := map[group][]report.Ref{}
+	_, others := l.unasked()
+	for _, x := range others {
+		g := group{x.Object.APIVersion + " " + x.Object.Kind, x.Object.Namespace, lossWhy(s, x)}
+		if refs[g] == nil {
+			order = append(order, g)
+		}
+		refs[g] = append(refs[g], x.Object)
+	}
+	if len(order) == 0 {
+		return
+	}
+	slices.SortStableFunc(order, func(a, b group) int { return cmp.Compare(len(refs[b]), len(refs[a])) })
+	if len(requestsByToll(l)) > 0 {
+		w.line()
+		w.prose("Not explained by a request:", 2)
+	}
+	const most = 3
+	for i, g := range order {
+		if i == most-1 && len(order) > most {
+			w.line("  and " + strconv.Itoa(len(order)-i) + " more: -o wide")
+			break
+		}
+		w.atMost(2, "  "+s.crowd(refs[g], s.limit()/2)+": "+g.why, 4)
+	}
+}

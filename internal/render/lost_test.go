@@ -1,0 +1,252 @@
+package render
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// TestLost runs testdata/lost: an account is made up with its story as the command, asked with
+// the arguments, and shown as the goldens are.
+func TestLost(t *testing.T) {
+	datadriven.Walk(t, "testdata/lost", func(t *testing.T, path string) {
+		var doc *report.Lost
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			if d.Cmd == "story" {
+				doc = lost.Document(storyOf(t, d.Input), questionOf(t, d))
+				return ""
+			}
+			if d.Cmd == "print" {
+				return printed(t, d.CmdArgs[0].Key+joined(d.CmdArgs[0].Vals), doc)
+			}
+			return shown(t, d, doc)
+		})
+	})
+}
+
+func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
+	t.Helper()
+	q := lost.Question{Source: report.Source{Type: "cluster", Context: "prod", Server: "https://prod.example.com"}, Undo: d.HasArg("undo")}
+	if d.HasArg("namespace") {
+		d.ScanArgs(t, "namespace", &q.Namespace)
+	}
+	if d.HasArg("revision") {
+		d.ScanArgs(t, "revision", &q.SinceRevision)
+	}
+	if d.HasArg("since") {
+		var text string
+		d.ScanArgs(t, "since", &text)
+		since, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Since = since
+	}
+	if d.HasArg("of") {
+		var text string
+		d.ScanArgs(t, "of", &text)
+		q.Objects = []object.Ref{storyRef(text)}
+	}
+	return q
+}
+
+// story is an account that is being made up, by lines of
+//
+//	history FROM TO                              times of the day; -23:59:00 is of the day before
+//	request TIME POLICY OBJECT…                  with "?" behind the policy it is not certain
+//	took    TIME CODE BY OBJECT…                 by the last request; BY may be "-"
+//	went    TIME CODE BY OBJECT…                 by none;
+//	or      CODE BY                              what else may have taken the last one
+//	limit   RESOURCE TIME WHY…                   a time of "-" is none
+//	blind                                        no times are known
+//
+// An object is VERSION,KIND,NAMESPACE,NAME; a name of web*6 is six of them. One with a sign
+// in front is there: "~" is Terminating, "+" has lost the owner BY.
+type story struct {
+	a     *history.Account
+	clock []history.Moment
+	last  int
+}
+
+const day = "2026-11-24T"
+
+func (s *story) at(text string) history.Moment {
+	clock, before := strings.CutPrefix(text, "-")
+	t, err := time.Parse(time.RFC3339, day+clock+"Z")
+	if err != nil {
+		panic(err)
+	}
+	if before {
+		t = t.AddDate(0, 0, -1)
+	}
+	m := history.Moment{Revision: uint64(t.Unix() - 1795478400 + 100_000), Time: t.Unix()}
+	s.clock = append(s.clock, m)
+	return m
+}
+
+func storyOf(t *testing.T, text string) *history.Account {
+	t.Helper()
+	s := &story{a: &history.Account{Past: &history.Past{Resources: &object.Resources{}}}, last: -1}
+	custom := object.Resource{Group: "example.com", Version: "v1", Name: "databases", Kind: "Database", Namespaced: true, Verbs: object.AllVerbs, Custom: true}
+	s.a.Past.Resources.Add(custom)
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 0 {
+			s.tell(words)
+		}
+	}
+	s.a.Past.Clock = history.NewClock(s.clock)
+	for i := range s.a.Requests {
+		for j := range s.a.Losses {
+			if s.a.Losses[j].Cause.Request == i {
+				s.a.Requests[i].Took++
+			}
+		}
+	}
+	return s.a
+}
+
+func (s *story) tell(words []string) {
+	switch words[0] {
+	case "history":
+		s.a.Past.From, s.a.Past.To = s.at(words[1]), s.at(words[2])
+	case "request":
+		policy, certain := strings.CutSuffix(words[2], "?")
+		r := history.Request{At: s.at(words[1]), Certain: !certain}
+		r.Policy = map[string]history.Policy{"Background": history.Background, "Foreground": history.Foreground, "Orphan": history.Orphan}[policy]
+		s.last = len(s.a.Requests)
+		first := len(s.a.Losses)
+		s.lose(r.At, string(reason.Requested), "-", s.last, words[3:])
+		for i := range s.a.Losses[first:] {
+			s.a.Losses[first+i].Policy = r.Policy
+			r.Losses = append(r.Losses, first+i)
+		}
+		s.a.Requests = append(s.a.Requests, r)
+	case "took":
+		s.lose(s.at(words[1]), words[2], words[3], s.last, words[4:])
+	case "went":
+		s.lose(s.at(words[1]), words[2], words[3], -1, words[4:])
+	case "or":
+		l := &s.a.Losses[len(s.a.Losses)-1]
+		l.Or = append(l.Or, history.Cause{Code: history.Code(words[1]), By: storyRef(words[2]), Request: -1})
+	case "limit":
+		group, version, name := "", "v1", words[1]
+		if before, after, dotted := strings.Cut(words[1], "."); dotted {
+			name, group = before, after
+		}
+		l := history.Limit{Resource: object.Resource{Group: group, Version: version, Name: name, Namespaced: true}, Why: strings.Join(words[3:], " ")}
+		if words[2] != "-" {
+			l.From = s.at(words[2])
+		}
+		s.a.Past.Limits = append(s.a.Past.Limits, l)
+	case "blind":
+		s.clock = nil
+		s.a.Past.From.Time, s.a.Past.To.Time = 0, 0
+		for i := range s.a.Requests {
+			s.a.Requests[i].At.Time = 0
+		}
+	default:
+		panic("no such word: " + words[0])
+	}
+}
+
+func (s *story) lose(at history.Moment, code, by string, request int, objects []string) {
+	for _, text := range objects {
+		sign := text[0]
+		for _, ref := range storyRefs(strings.TrimLeft(text, "~+")) {
+			l := history.Loss{
+				Object: &object.Object{Ref: ref}, Asked: at.Revision, Gone: at.Revision,
+				Cause: history.Cause{Code: history.Code(code), By: storyRef(by), Request: request},
+			}
+			switch {
+			case sign == '~':
+				l.Gone = 0
+			case sign == '+':
+				l.Gone, l.Orphaned, l.Owners = 0, true, []object.Ref{l.Cause.By}
+			}
+			if ref.Is(object.CRD) {
+				name, group, _ := strings.Cut(ref.Name, ".")
+				l.Object.Edit().Facts = &object.CRDFacts{Group: group, Plural: name, Kind: strings.ToUpper(name[:1]) + name[1:len(name)-1], Namespaced: true}
+			}
+			s.a.Losses = append(s.a.Losses, l)
+		}
+	}
+}
+
+func storyRef(text string) object.Ref {
+	if text == "-" {
+		return object.Ref{}
+	}
+	return storyRefs(text)[0]
+}
+
+// storyRefs are the objects of a word. Underlines stand for blanks, and \e and \r for signs that
+// act on a terminal.
+func storyRefs(text string) []object.Ref {
+	text = strings.NewReplacer("_", " ", `\e`, "\x1b", `\r`, "\r", `\u`, "\u202e").Replace(text)
+	f := strings.Split(text, ",")
+	ref := object.Ref{APIVersion: f[0], Kind: f[1], Namespace: f[2], Name: f[3]}
+	name, many, several := strings.Cut(ref.Name, "*")
+	if !several {
+		ref.UID = types.UID("uid-" + ref.Name)
+		return []object.Ref{ref}
+	}
+	var refs []object.Ref
+	for i := range int(many[0]-'0')*10 + int(many[1]-'0') {
+		r := ref
+		r.Name = name + "-" + string(rune('a'+i/26)) + string(rune('a'+i%26))
+		r.UID = types.UID("uid-" + r.Name)
+		refs = append(refs, r)
+	}
+	return slices.Clip(refs)
+}
+
+// TestLostFits: however much is gone, the answer has no more lines than a screen, none of them
+// wider than it but for commands.
+func TestLostFits(t *testing.T) {
+	for _, requests := range []int{0, 1, 2, 5, 40, 400} {
+		s := &story{a: &history.Account{Past: &history.Past{}}, last: -1}
+		s.tell(strings.Fields("history 13:00:00 14:00:00"))
+		for i := range requests {
+			name := "v1,ConfigMap,shop," + strings.Repeat("name", 20) + string(rune('a'+i%26))
+			s.tell([]string{"request", "13:30:00", "Foreground?", name})
+			s.tell([]string{"or", "Controller", name})
+			for kind := range 20 {
+				s.tell([]string{"took", "13:30:01", "OwnerGone", name, "example.com/v1,Kind" + strings.Repeat(string(rune('A'+kind)), 9) + ",shop,w*20"})
+			}
+		}
+		for i := range 10 {
+			name := "v1,Pod,space" + string(rune('a'+i)) + "," + strings.Repeat("name", 20) + "*03"
+			s.tell([]string{"went", "13:40:00", "OwnerReplaced", name, name})
+			s.tell([]string{"limit", "kind" + string(rune('a'+i)), "13:50:00", "expired"})
+			s.tell([]string{"limit", "forbidden" + string(rune('a'+i)), "-", "is forbidden"})
+		}
+		s.a.Past.Clock = history.NewClock(s.clock)
+		doc := lost.Document(s.a, lost.Question{Source: report.Source{Type: "cluster"}, Since: 2 * time.Hour, Undo: true})
+		for _, columns := range []int{0, 80, 200} {
+			style := Style{Width: columns}
+			var b strings.Builder
+			if err := LostText(&b, style, doc); err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+			if len(lines) > screenLines {
+				t.Errorf("%d requests in %d columns: %d lines\n%s", requests, columns, len(lines), b.String())
+			}
+			for _, line := range lines {
+				if width(line) > screenWidth && !strings.Contains(line, "kubectl gc") {
+					t.Errorf("%d requests in %d columns: %q", requests, columns, line)
+				}
+			}
+		}
+	}
+}
