@@ -10,6 +10,7 @@ const (
 	Partial    Code = "Partial"
 	Encrypted  Code = "Encrypted"
 	Expired    Code = "Expired"
+	CRDGone    Code = "CRDGone"
 )
 
 // Gap are the reasons why something is not covered.
@@ -25,6 +26,7 @@ var Gap = &Family{
 		{Code: LeftOut, Long: "It was not looked at, by choice: see `--namespaces`, `--include` and `--exclude`, or the answer needs only one namespace."},
 		{Code: Encrypted, Long: "Some of its objects are encrypted in the etcd snapshot: their names are known, and nothing else."},
 		{Code: Expired, Long: "The server has forgotten what was before: its history is compacted every few minutes."},
+		{Code: CRDGone, Long: "Its CRD was deleted: the server shows none of its instances until the CRD is there again, nor what became of them."},
 		{Code: Partial, Long: "The list says of itself that it is not whole, it contradicts itself, or it may have been taken with a selector."},
 	},
 }

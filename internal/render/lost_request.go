@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -24,6 +25,15 @@ func (w *writer) request(l *lostLook, r *report.LostRequest, counted bool) {
 	for _, x := range tollParts(s, l, r) {
 		w.part(x)
 	}
+}
+
+// briefRequest says that in a sentence.
+func (w *writer) briefRequest(l *lostLook, r *report.LostRequest) {
+	text := requestHeadline(w.style, l, r)
+	if !r.Certain {
+		text = strings.TrimSuffix(text, ".") + "; perhaps nobody asked for it."
+	}
+	w.atMost(2, text, 2)
 }
 
 // toll counts what a request took beside its objects.
@@ -75,10 +85,21 @@ func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	if t.stay > 0 {
 		text += "; " + plural(t.stay, "object") + agree(t.stay, " stays without its owner", " stay without their owner")
 	}
+	if n == 1 && slices.ContainsFunc(l.Gaps, func(g report.Gap) bool { return crdOf(g) == r.Objects[0].Name }) {
+		text += "; its instances went, too, and the API server does not show them while the CRD is gone"
+	}
 	if more > 0 {
 		text += "; it took " + plural(r.Took, "object") + " in all"
 	}
 	return text + "."
+}
+
+// crdOf is the name of the CRD that is gone, and with it a kind; empty for any other gap.
+func crdOf(g report.Gap) string {
+	if why, _, _ := strings.Cut(g.Why, ":"); why != string(reason.CRDGone) {
+		return ""
+	}
+	return g.Resource + "." + object.GroupOf(g.APIVersion)
 }
 
 // stillThere reports whether what was asked for is all still there.
@@ -117,7 +138,7 @@ func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 	}
 	text := "  It is not certain that somebody asked for it."
 	if others = unique(others); len(others) > 0 {
-		text += " Perhaps: " + strings.Join(others, ", or ") + "."
+		text += " Also possible: " + strings.Join(others, ", or ") + "."
 	}
 	return text
 }

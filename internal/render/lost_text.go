@@ -116,10 +116,10 @@ func (w *writer) requests(l *lostLook, list []*report.LostRequest, counted bool,
 	}
 	for i, r := range list {
 		block := linesOf(w.style, func(x *writer) { x.request(l, r, counted && i == 0) })
-		if len(block) >= room {
-			block = linesOf(w.style, func(x *writer) { x.request(l, r, false) })
+		if i > 0 || len(block) >= room {
+			block = linesOf(w.style, func(x *writer) { x.briefRequest(l, r) })
 		}
-		if room -= len(block); i > 0 && room < 1 {
+		if room -= len(block); i > 0 && room < 1 && (i < len(list)-1 || room < 0 || len(block) > 1) {
 			w.prose("and "+moreRequests(list[i:])+": -o wide", 2)
 			return
 		}
@@ -144,9 +144,19 @@ func requestsByToll(l *lostLook) []*report.LostRequest {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *report.LostRequest) int {
-		return cmp.Or(cmp.Compare(heldData(b), heldData(a)), cmp.Compare(b.Took, a.Took))
+		return cmp.Or(cmp.Compare(heldData(b), heldData(a)), cmp.Compare(b.Took, a.Took), certainFirst(a, b))
 	})
 	return list
+}
+
+func certainFirst(a, b *report.LostRequest) int {
+	switch {
+	case a.Certain == b.Certain:
+		return 0
+	case a.Certain:
+		return -1
+	}
+	return 1
 }
 
 // heldData counts what a request took that holds data.
@@ -341,7 +351,18 @@ func lostNotes(s Style, l *lostLook) []string {
 	if len(l.Limits) > 0 {
 		notes = append(notes, s.paint(bold, "Incomplete:")+" "+limitText(s, l))
 	}
-	return append(notes, completeness(s, l.Source, len(l.Gaps) == 0, l.Gaps)...)
+	var gone []string
+	unread := slices.DeleteFunc(slices.Clone(l.Gaps), func(g report.Gap) bool {
+		if name := crdOf(g); name != "" {
+			gone = append(gone, s.text(name))
+			return true
+		}
+		return false
+	})
+	if len(gone) > 0 {
+		notes = append(notes, s.paint(bold, "Incomplete:")+" nothing is shown of "+enumerate(gone[:min(fewNames, len(gone))], len(gone))+" while "+agree(len(gone), "its CRD is", "their CRDs are")+" gone.")
+	}
+	return append(notes, completeness(s, l.Source, len(unread) == 0, unread)...)
 }
 
 // limitText names the kinds of which less is known, and since when.

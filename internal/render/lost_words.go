@@ -2,6 +2,7 @@ package render
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -24,9 +25,9 @@ func causeText(s Style, c report.LossCause) string {
 		text = m.Short
 	}
 	if c.By != nil && c.By.Name != "" {
-		text += " " + s.name(*c.By)
+		return text + " " + s.name(*c.By)
 	}
-	return text
+	return strings.TrimSuffix(text, ":")
 }
 
 // momentText is a moment as people say it, and how long ago that is for the cluster.

@@ -33,12 +33,28 @@ func (d *document) addLimits() {
 			d.addLimit(l)
 		}
 	}
+	d.addGoneKinds()
 	slices.SortFunc(d.out.Limits, func(a, b report.HistoryLimit) int {
 		return strings.Compare(a.APIVersion+" "+a.Resource, b.APIVersion+" "+b.Resource)
 	})
 	slices.SortFunc(d.out.Gaps, func(a, b report.Gap) int {
 		return strings.Compare(a.APIVersion+" "+a.Resource, b.APIVersion+" "+b.Resource)
 	})
+}
+
+// addGoneKinds says of the kinds of CRDs that are gone that nothing shows their objects.
+func (d *document) addGoneKinds() {
+	for i := range d.a.Losses {
+		l := &d.a.Losses[i]
+		crd := l.Object.Definition()
+		if crd == nil || l.Gone == 0 || len(crd.Versions) == 0 || d.a.Past.Resources == nil {
+			continue
+		}
+		version := crd.Group + "/" + crd.Versions[0].Name
+		if _, err := d.a.Past.Resources.For(version, crd.Kind); err != nil && d.matters(object.Resource{Group: crd.Group, Kind: crd.Kind, Namespaced: crd.Namespaced}) {
+			d.out.Gaps = append(d.out.Gaps, report.Gap{APIVersion: version, Resource: crd.Plural, Why: string(reason.CRDGone)})
+		}
+	}
 }
 
 // matters reports whether something of a kind may be what is asked about, or who took it.

@@ -12,29 +12,26 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// pick marks the losses that are asked about: those in the namespace, with itself; or those
-// that are named, with all that went because of them.
+// pick marks the losses that are asked about: those in the namespace, or those that are named;
+// and with an object itself all that went because somebody deleted it.
 func pick(a *history.Account, q Question) []bool {
-	meant := func(r object.Ref) bool {
-		return q.Namespace == "" || r.Namespace == q.Namespace || r.Is(object.Namespace) && r.Name == q.Namespace
-	}
+	itself := func(r object.Ref) bool { return q.Namespace != "" && r.Is(object.Namespace) && r.Name == q.Namespace }
 	if q.Objects != nil {
-		meant = func(r object.Ref) bool {
+		itself = func(r object.Ref) bool {
 			return slices.ContainsFunc(q.Objects, func(o object.Ref) bool {
 				return o.Kind == r.Kind && o.Group() == r.Group() && o.Namespace == r.Namespace && o.Name == r.Name
 			})
 		}
 	}
-	asked := make([]bool, len(a.Requests))
-	if q.Objects != nil {
-		for i := range a.Requests {
-			asked[i] = slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return meant(a.Losses[l].Object.Ref) })
-		}
+	deleted := make([]bool, len(a.Requests))
+	for i := range a.Requests {
+		deleted[i] = slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return itself(a.Losses[l].Object.Ref) })
 	}
 	picked := make([]bool, len(a.Losses))
 	for i := range a.Losses {
 		l := &a.Losses[i]
-		picked[i] = meant(l.Object.Ref) || l.Cause.Request >= 0 && asked[l.Cause.Request]
+		inside := q.Objects == nil && (q.Namespace == "" || l.Object.Namespace == q.Namespace)
+		picked[i] = inside || itself(l.Object.Ref) || l.Cause.Request >= 0 && deleted[l.Cause.Request]
 	}
 	return picked
 }
