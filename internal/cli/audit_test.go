@@ -46,6 +46,7 @@ var expected = map[string][][]string{
 	"dry-run unserve":       {answers, rows, reads, judges},
 	"explain":               {answers, reads, chooses, finds, judges},
 	"graph":                 {answers, reads, chooses, finds},
+	"lost":                  {answers, rows, judges, {"namespace", "all-namespaces", "since", "since-revision"}},
 	"options":               {},
 	"rbac":                  {answers, {"from"}},
 	"remove-finalizer":      {answers, rows, reads, chooses, judges, writes, {"wait", "timeout", "steps"}},
@@ -96,7 +97,7 @@ func TestFlags(t *testing.T) {
 func TestHelpIsShort(t *testing.T) {
 	const most = 12
 	root := cli.NewCommand("kubectl gc", genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
-	for _, path := range []string{"check", "doctor", "dry-run unserve", "explain", "graph", "rbac", "risk", "snapshot", "stuck", "version"} {
+	for _, path := range []string{"check", "doctor", "dry-run unserve", "explain", "graph", "lost", "rbac", "risk", "snapshot", "stuck", "version"} {
 		c, _, err := root.Find(strings.Fields(path))
 		if err != nil {
 			t.Fatal(err)
@@ -133,7 +134,7 @@ func TestFormats(t *testing.T) {
 		"version":          "version",
 	}
 	for path, groups := range expected {
-		if _, ok := commands[path]; !ok && slices.ContainsFunc(groups, func(g []string) bool { return slices.Equal(g, answers) }) && path != "delete" && path != "undo" {
+		if _, ok := commands[path]; !ok && slices.ContainsFunc(groups, func(g []string) bool { return slices.Equal(g, answers) }) && !slices.Contains([]string{"delete", "lost", "undo"}, path) {
 			t.Errorf("%s answers and is not tried", path)
 		}
 	}

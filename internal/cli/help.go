@@ -61,7 +61,7 @@ var commandGroups = []*cobra.Group{
 // grouped says which commands are in which group.
 var grouped = map[string][]string{
 	"see":   {"dry-run", "explain", "graph", "risk"},
-	"find":  {"stuck", "check", "doctor"},
+	"find":  {"stuck", "lost", "check", "doctor"},
 	"write": {"delete", "collect", "remove-finalizer", "undo"},
 	"keep":  {"snapshot", "controller", "rbac"},
 }
@@ -72,6 +72,7 @@ var meant = map[string][]string{
 	"explain":          {"describe", "get", "owner", "owners", "who"},
 	"graph":            {"get", "lineage", "list", "owner", "owners"},
 	"stuck":            {"terminating", "hanging", "wait"},
+	"lost":             {"history", "deleted", "gone", "blame", "who"},
 	"check":            {"lint", "verify", "orphans"},
 	"delete":           {"rm", "remove", "kill"},
 	"collect":          {"prune", "clean", "cleanup", "run"},

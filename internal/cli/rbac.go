@@ -41,9 +41,9 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 		Long: text(`
 			Print the least permissions that a command needs, as roles.
 
-			The commands are read, which stands for all that only look, stuck, doctor, delete,
-			collect, controller, remove-finalizer and undo. What every user of a cluster may
-			do anyway is left out.
+			The commands are read, which stands for all that only look, stuck, lost, doctor,
+			delete, collect, controller, remove-finalizer and undo. What every user of a
+			cluster may do anyway is left out.
 
 			A wildcard covers kinds that come later, and subresources, too. With --kinds the
 			kinds that the cluster serves, or a dump (--from), are named instead. Only metadata
@@ -60,7 +60,7 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	}
 	f := c.Flags()
 	r.output.AddFlags(f)
-	f.StringVar(&r.command, "for", "", "The command: read, stuck, doctor, delete, collect, controller, remove-finalizer or undo.")
+	f.StringVar(&r.command, "for", "", "The command: read, stuck, lost, doctor, delete, collect, controller, remove-finalizer or undo.")
 	usage.AddChoice(f, &r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.", "observe", "enforce")
 	f.StringVar(&r.leaseNamespace, "leader-elect-namespace", "kubectl-gc", "For the controller: the namespace of its lease.")
 	f.BoolVar(&r.owners, "owner-enforcement", false,

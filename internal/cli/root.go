@@ -90,6 +90,7 @@ func NewCommand(name string, streams genericiooptions.IOStreams) *cobra.Command 
 		newDryRun(streams, config),
 		newExplain(streams, config),
 		newStuck(streams, config),
+		newLost(streams, config),
 		newCollect(streams, config),
 		newDelete(streams, config),
 		newRemoveFinalizer(streams, config),

@@ -22,7 +22,9 @@ const (
 	Read Command = "read"
 	// Stuck looks, too: at workloads, roles, webhooks and the like whole, and at single
 	// objects that are being deleted, for who has put their finalizers on.
-	Stuck           Command = "stuck"
+	Stuck Command = "stuck"
+	// Lost asks for every write of the last minutes.
+	Lost            Command = "lost"
 	Doctor          Command = "doctor"
 	Delete          Command = "delete"
 	Collect         Command = "collect"
@@ -33,7 +35,7 @@ const (
 
 // Commands lists the commands.
 func Commands() []Command {
-	return []Command{Read, Stuck, Doctor, Delete, Collect, Controller, RemoveFinalizer, Undo}
+	return []Command{Read, Stuck, Lost, Doctor, Delete, Collect, Controller, RemoveFinalizer, Undo}
 }
 
 // Parse reads the name of a command.
@@ -73,7 +75,7 @@ func verbs(c Command, o Options) []string {
 		return []string{"get", "list", "watch", "delete"}
 	case c == Collect, c == Controller && o.Enforce:
 		return []string{"get", "list", "watch", "delete", "patch"}
-	case c == Controller:
+	case c == Controller, c == Lost:
 		return []string{"get", "list", "watch"}
 	case c == RemoveFinalizer:
 		return []string{"get", "list", "watch", "patch"}

@@ -3,7 +3,8 @@ package render
 import (
 	"strconv"
 	"strings"
-	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -32,13 +33,13 @@ func causeText(s Style, c report.LossCause) string {
 
 // momentText is a moment as people say it, and how long ago that is for the cluster.
 func momentText(s Style, l *lostLook, m report.Moment) string {
-	at, err := time.Parse(time.RFC3339, m.Time)
-	if err != nil {
+	at, ok := timeOf(m)
+	if !ok {
 		return clockText(s, l, m)
 	}
 	text := clockText(s, l, m) + " UTC"
-	if now, err := time.Parse(time.RFC3339, l.To.Time); err == nil && l.Source.Type == "cluster" && !now.Before(at) {
-		ago := int(now.Sub(at) / time.Second)
+	if now, ok := timeOf(l.To); ok && l.Source.Type == "cluster" && now.Unix() >= at.Unix() {
+		ago := int(now.Unix() - at.Unix())
 		text += " (" + span(&ago) + " ago)"
 	}
 	return text
@@ -47,16 +48,21 @@ func momentText(s Style, l *lostLook, m report.Moment) string {
 // clockText is a moment in a column: the time of the day, and the day where it is another one
 // than that on which the history ends.
 func clockText(s Style, l *lostLook, m report.Moment) string {
-	at, err := time.Parse(time.RFC3339, m.Time)
+	const day, clock = "2006-01-02", "15:04:05"
+	at, ok := timeOf(m)
 	switch {
-	case err != nil && m.Time != "":
+	case !ok && m.Time != "":
 		return s.text(m.Time)
-	case err != nil:
+	case !ok:
 		return "revision " + strconv.FormatInt(m.Revision, 10)
 	}
-	at = at.UTC()
-	if end, err := time.Parse(time.RFC3339, l.To.Time); err == nil && end.UTC().Format(time.DateOnly) == at.Format(time.DateOnly) {
-		return at.Format(time.TimeOnly)
+	if end, ok := timeOf(l.To); ok && end.UTC().Format(day) == at.UTC().Format(day) {
+		return at.UTC().Format(clock)
 	}
-	return at.Format(time.DateTime)
+	return at.UTC().Format(day + " " + clock)
+}
+
+func timeOf(m report.Moment) (at metav1.Time, known bool) {
+	seconds := secondsOf(m.Time)
+	return metav1.Unix(seconds, 0), seconds != 0
 }

@@ -54,6 +54,7 @@ func Register(root *cobra.Command, config *genericclioptions.ConfigFlags) {
 		"dry-run unserve":  w.definitions,
 		"explain":          w.oneObject,
 		"graph":            w.oneObject,
+		"lost":             w.objects,
 		"remove-finalizer": w.finalizers,
 		"stuck":            w.objects,
 		"undo":             bundles,

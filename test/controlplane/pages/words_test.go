@@ -50,6 +50,9 @@ var changing = []struct {
 	word string
 }{
 	{regexp.MustCompile(`https://127\.0\.0\.1:\d+`), "https://127.0.0.1:6443"},
+	// When something was deleted, and how far back a server remembers.
+	{regexp.MustCompile(`\d\d:\d\d:\d\d UTC \(\d+[smh] ago\), and`), "14:02:31 UTC (2m ago), and"},
+	{regexp.MustCompile(`begins at (revision \d+|\d\d:\d\d:\d\d UTC \(\d+[smh] ago\))`), "begins at 13:57:10 UTC (7m ago)"},
 	// Of lines of progress the last one is always the same.
 	{regexp.MustCompile(`(?m)(^\d+ of \d+ gone.*\n)*(^\d+ of \d+ gone.*\n)`), "$2"},
 }

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/targets"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// lostNames are objects that are asked about by type and name, and in which namespace they
+// were if they were in one. They need not exist, nor need their types.
+type lostNames struct {
+	namespace string
+	list      []typedName
+}
+
+type typedName struct{ kind, name string }
+
+// namedObjects reads arguments of the forms TYPE NAME… and TYPE/NAME….
+func namedObjects(c *cobra.Command, args []string) (lostNames, error) {
+	var n lostNames
+	if len(args) == 1 && !strings.Contains(args[0], "/") {
+		return n, usage.Errorf(c, "which %s? Give %s/NAME", args[0], args[0])
+	}
+	if len(args) > 0 && !strings.Contains(args[0], "/") {
+		for _, name := range args[1:] {
+			if strings.Contains(name, "/") {
+				return n, usage.Errorf(c, "give TYPE NAME… or TYPE/NAME…, not both")
+			}
+			n.list = append(n.list, typedName{args[0], name})
+		}
+		return n, nil
+	}
+	for _, arg := range args {
+		kind, name, _ := strings.Cut(arg, "/")
+		if kind == "" || name == "" || strings.Contains(name, "/") {
+			return n, usage.Errorf(c, "%q: give TYPE/NAME for each object", arg)
+		}
+		n.list = append(n.list, typedName{kind, name})
+	}
+	return n, nil
+}
+
+// spaces are the namespaces in which what is asked about may have been, and what it took; nil
+// for all.
+func (n lostNames) spaces(served *object.Resources) []string {
+	types := typesOf(served)
+	var spaces []string
+	for _, x := range n.list {
+		switch r, ok := types.Find(x.kind); {
+		case ok && r.Is(object.Namespace):
+			spaces = append(spaces, x.name)
+		case ok && !r.Namespaced:
+			return nil
+		default:
+			spaces = append(spaces, n.namespace)
+		}
+	}
+	slices.Sort(spaces)
+	return slices.Compact(spaces)
+}
+
+// objects are the coordinates of what is asked about, as the server serves it, or as a CRD did
+// that is gone.
+func (n lostNames) objects(past *history.Past) ([]object.Ref, error) {
+	if len(n.list) == 0 {
+		return nil, nil
+	}
+	resources := past.Resources.Clone()
+	for i := range past.Changes {
+		if crd := past.Changes[i].Object.Definition(); crd != nil {
+			addServed(resources, crd)
+		}
+	}
+	types := typesOf(resources)
+	refs := make([]object.Ref, 0, len(n.list))
+	for _, x := range n.list {
+		r, ok := types.Find(x.kind)
+		if !ok {
+			return nil, fmt.Errorf("the server has no resource type %q, and none was deleted%s", x.kind, usage.DidYouMean(usage.Nearest(strings.ToLower(x.kind), resources.Names())))
+		}
+		ref := object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: x.name}
+		if r.Namespaced {
+			ref.Namespace = n.namespace
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+// typesOf are the types that can be named, the first of those that mean the same.
+func typesOf(resources *object.Resources) targets.Types {
+	return targets.Types{Resources: resources, Holds: func(object.Resource) bool { return true }}
+}
+
+// addServed adds what a CRD serves, or served.
+func addServed(resources *object.Resources, crd *object.CRDFacts) {
+	for _, v := range crd.Versions {
+		if _, err := resources.For(crd.Group+"/"+v.Name, crd.Kind); v.Served && err != nil {
+			resources.Add(object.Resource{
+				Group: crd.Group, Version: v.Name, Name: crd.Plural, Kind: crd.Kind, Singular: crd.Singular, ShortNames: crd.ShortNames,
+				Categories: crd.Categories, Namespaced: crd.Namespaced, Verbs: object.AllVerbs, Custom: true,
+			})
+		}
+	}
+}
