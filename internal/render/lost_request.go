@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +44,7 @@ func tollOf(l *lostLook, r *report.LostRequest) toll {
 	var t toll
 	for _, x := range l.took[r.N] {
 		switch {
-		case slices.Contains(r.Objects, x.Object):
+		case l.isTarget(x):
 			t.targets++
 		case x.State == report.LossDeleted:
 			t.gone++
@@ -106,7 +107,7 @@ func crdOf(g report.Gap) string {
 func stillThere(l *lostLook, r *report.LostRequest) bool {
 	going := false
 	for _, x := range l.took[r.N] {
-		if slices.Contains(r.Objects, x.Object) {
+		if l.isTarget(x) {
 			if x.State != report.LossBeingDeleted {
 				return false
 			}
@@ -126,18 +127,22 @@ func how(policy string) string {
 	return ""
 }
 
-// uncertain says what else may have done it.
+// uncertain says what else may have done it: once for each cause, with a name if it is the same
+// for all.
 func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
-	var others []string
+	codes := map[string]string{}
 	for _, x := range l.took[r.N] {
 		for _, c := range append([]report.LossCause{x.LossCause}, x.Or...) {
-			if c.Code != string(reason.Requested) {
-				others = append(others, causeText(s, c))
+			text := causeText(s, c)
+			if was, ok := codes[c.Code]; ok && was != text {
+				text = causeText(s, report.LossCause{Code: c.Code})
 			}
+			codes[c.Code] = text
 		}
 	}
+	delete(codes, string(reason.Requested))
 	text := "  It is not certain that somebody asked for it."
-	if others = unique(others); len(others) > 0 {
+	if others := slices.Sorted(maps.Values(codes)); len(others) > 0 {
 		text += " Also possible: " + strings.Join(others, ", or ") + "."
 	}
 	return text
@@ -148,7 +153,7 @@ func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 func tollParts(s Style, l *lostLook, r *report.LostRequest) []*part {
 	asked := map[lostKind]int{}
 	for _, x := range l.took[r.N] {
-		if slices.Contains(r.Objects, x.Object) {
+		if l.isTarget(x) {
 			asked[lostKind{x.Object.APIVersion, x.Object.Kind, x.State}]++
 		}
 	}

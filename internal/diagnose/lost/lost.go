@@ -27,7 +27,7 @@ type Question struct {
 
 // Document is what the account says about what is asked.
 func Document(a *history.Account, q Question) *report.Lost {
-	d := &document{index: indexOf(a), a: a, q: q, picked: pick(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
+	d := &document{index: indexOf(a, &q), a: a, q: q, picked: pick(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
 		APIVersion: report.APIVersion, Kind: "Lost", Source: q.Source, Namespace: q.Namespace,
 		From: momentOf(a.Past.From), To: momentOf(a.Past.To),
 		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
@@ -64,7 +64,7 @@ func (d *document) addLosses() {
 		}
 		l := &d.a.Losses[i]
 		out := report.Loss{
-			Object: report.RefOf(l.Object.Ref), State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: routine(l),
+			Object: report.RefOf(l.Object.Ref), State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: d.q.routine(l),
 		}
 		if l.Gone != 0 {
 			gone := momentOf(d.a.Past.Clock.At(l.Gone))

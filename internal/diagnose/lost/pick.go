@@ -12,33 +12,38 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
+// itself reports whether an object is the namespace that is asked about, or one that is named.
+func (q *Question) itself(r object.Ref) bool {
+	if q.Objects == nil {
+		return q.Namespace != "" && r.Is(object.Namespace) && r.Name == q.Namespace
+	}
+	return slices.ContainsFunc(q.Objects, func(o object.Ref) bool {
+		return o.Kind == r.Kind && o.Group() == r.Group() && o.Namespace == r.Namespace && o.Name == r.Name
+	})
+}
+
 // pick marks the losses that are asked about: those in the namespace, or those that are named;
 // and with an object itself all that went because somebody deleted it.
 func pick(a *history.Account, q Question) []bool {
-	itself := func(r object.Ref) bool { return q.Namespace != "" && r.Is(object.Namespace) && r.Name == q.Namespace }
-	if q.Objects != nil {
-		itself = func(r object.Ref) bool {
-			return slices.ContainsFunc(q.Objects, func(o object.Ref) bool {
-				return o.Kind == r.Kind && o.Group() == r.Group() && o.Namespace == r.Namespace && o.Name == r.Name
-			})
-		}
-	}
 	deleted := make([]bool, len(a.Requests))
 	for i := range a.Requests {
-		deleted[i] = slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return itself(a.Losses[l].Object.Ref) })
+		deleted[i] = slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return q.itself(a.Losses[l].Object.Ref) })
 	}
 	picked := make([]bool, len(a.Losses))
 	for i := range a.Losses {
 		l := &a.Losses[i]
 		inside := q.Objects == nil && (q.Namespace == "" || l.Object.Namespace == q.Namespace)
-		picked[i] = inside || itself(l.Object.Ref) || l.Cause.Request >= 0 && deleted[l.Cause.Request]
+		picked[i] = inside || q.itself(l.Object.Ref) || l.Cause.Request >= 0 && deleted[l.Cause.Request]
 	}
 	return picked
 }
 
 // routine reports whether an object goes in the ordinary course of things, so that nobody
-// looks for it.
-func routine(l *history.Loss) bool {
+// looks for it who has not named it.
+func (q *Question) routine(l *history.Loss) bool {
+	if q.Objects != nil && q.itself(l.Object.Ref) {
+		return false
+	}
 	if l.Object.IsEvent() || l.Object.Generated() {
 		return true
 	}
@@ -62,11 +67,11 @@ type index struct {
 	crds map[schema.GroupKind]bool
 }
 
-func indexOf(a *history.Account) index {
+func indexOf(a *history.Account, q *Question) index {
 	x := index{make([]bool, len(a.Requests)), map[schema.GroupKind]bool{}}
 	for i := range a.Losses {
 		l := &a.Losses[i]
-		if r := l.Cause.Request; r >= 0 && !routine(l) {
+		if r := l.Cause.Request; r >= 0 && !q.routine(l) {
 			x.missed[r] = true
 		}
 		if crd := l.Object.Definition(); crd != nil {

@@ -1,0 +1,100 @@
+package render
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// lostBelow is what stands below the answer: what is not listed, the command that brings back
+// what went, and what is known of the past.
+func (w *writer) lostBelow(l *lostLook) {
+	s := w.style
+	if n := len(l.Elsewhere); n > 0 {
+		most := min(n, fewNames)
+		names := make([]string, most)
+		for i := range names {
+			names[i] = s.place(l.Elsewhere[i])
+		}
+		w.prose("Deleted elsewhere: "+enumerate(names, n)+". To see all of it: -A", 2)
+	}
+	if text := hiddenLosses(s, l); text != "" {
+		w.prose(text, 2)
+	}
+	for _, r := range l.Remedies {
+		w.line()
+		w.prose("To bring it back:", 2)
+		w.command("  ", r)
+	}
+	writeNotes(w, lostNotes(s, l))
+}
+
+// hiddenLosses counts what a first screen leaves out.
+func hiddenLosses(s Style, l *lostLook) string {
+	if s.Wide {
+		return ""
+	}
+	var noise hiddenCounts
+	usual, n := kindCounts{}, 0
+	for i := range l.Losses {
+		switch x := &l.Losses[i]; {
+		case !x.Routine:
+		case isNoise(report.KindCount{APIVersion: x.Object.APIVersion, Kind: x.Object.Kind}) || x.Request > 0:
+			noise.generated++
+		default:
+			usual.add(x.Object)
+			n++
+		}
+	}
+	text := hiddenText(noise)
+	if n > 0 {
+		text += "In the ordinary course: " + enumerate(usual.words(s)[:min(len(usual), fewKinds)], len(usual)) + ". "
+	}
+	if text == "" && len(l.Losses) <= fewLosses {
+		return ""
+	}
+	return text + "Every object and why: -o wide."
+}
+
+// lostNotes say how far back the answer goes, and of what less is known.
+func lostNotes(s Style, l *lostLook) []string {
+	const before = ": nothing is known of what was before."
+	var notes []string
+	switch {
+	case l.Summary.Deleted+l.Summary.BeingDeleted+l.Summary.Orphaned == 0 && !l.Short:
+	case l.Short:
+		notes = append(notes, s.paint(bold, "History begins at "+momentText(s, l, l.From)+", later than asked for")+before)
+	case l.Asked != nil:
+		notes = append(notes, "Looked back to "+momentText(s, l, l.From)+", as asked.")
+	default:
+		notes = append(notes, "History begins at "+momentText(s, l, l.From)+before)
+	}
+	if len(l.Limits) > 0 {
+		notes = append(notes, s.paint(bold, "Incomplete:")+" "+limitText(s, l))
+	}
+	var gone []string
+	unread := slices.DeleteFunc(slices.Clone(l.Gaps), func(g report.Gap) bool {
+		if name := crdOf(g); name != "" {
+			gone = append(gone, s.text(name))
+			return true
+		}
+		return false
+	})
+	if len(gone) > 0 {
+		notes = append(notes, s.paint(bold, "Incomplete:")+" nothing is shown of "+enumerate(gone[:min(fewNames, len(gone))], len(gone))+" while "+agree(len(gone), "its CRD is", "their CRDs are")+" gone.")
+	}
+	return append(notes, completeness(s, l.Source, len(unread) == 0, unread)...)
+}
+
+// limitText names the kinds of which less is known, and since when.
+func limitText(s Style, l *lostLook) string {
+	most := fewNames
+	if s.all() {
+		most = len(l.Limits)
+	}
+	var names []string
+	for _, x := range l.Limits[:min(most, len(l.Limits))] {
+		names = append(names, s.text(x.Resource)+" at "+clockText(s, l, x.From))
+	}
+	return "the history of " + plural(len(l.Limits), "kind") + " begins later: " + enumerate(names, len(l.Limits)) + "."
+}
