@@ -57,7 +57,8 @@ func tollOf(l *lostLook, r *report.LostRequest) toll {
 	return t
 }
 
-// requestHeadline is "ns/shop was deleted at 14:02:31 UTC (2m ago), and 59 objects with it."
+// requestHeadline is "ns/shop was deleted at 14:02:31 UTC (2m ago), and 59 objects with it", and
+// what of that is not so simple.
 func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	n, t := len(r.Objects), tollOf(l, r)
 	subject, them := s.crowd(r.Objects, s.limit()*2/3), agree(n, " with it", " with them")

@@ -167,10 +167,10 @@ func (s *story) lose(at history.Moment, code, by string, request int, objects []
 				Object: &object.Object{Ref: ref}, Asked: at.Revision, Gone: at.Revision,
 				Cause: history.Cause{Code: history.Code(code), By: storyRef(by), Request: request},
 			}
-			switch {
-			case sign == '~':
+			switch sign {
+			case '~':
 				l.Gone = 0
-			case sign == '+':
+			case '+':
 				l.Gone, l.Orphaned, l.Owners = 0, true, []object.Ref{l.Cause.By}
 			}
 			if ref.Is(object.CRD) {

@@ -12,11 +12,11 @@ import (
 
 // lossWhy is who took an object, and who else may have.
 func lossWhy(s Style, x *report.Loss) string {
-	text := causeText(s, x.LossCause)
+	causes := []string{causeText(s, x.LossCause)}
 	for _, c := range x.Or {
-		text += ", or " + causeText(s, c)
+		causes = append(causes, causeText(s, c))
 	}
-	return text
+	return strings.Join(causes, ", or ")
 }
 
 // causeText is a cause in a few words, with what the object went with.
