@@ -117,15 +117,15 @@ func unaskedHeadline(s Style, l *lostLook) string {
 // requests writes the requests, as short as so many lines ask for: with what each took by
 // kind, or without that, or not all of them.
 func (w *writer) requests(l *lostLook, list []*report.LostRequest, counted bool, room int) {
-	write := func(x *writer, counted bool) {
+	whole := linesOf(w.style, func(x *writer) {
 		for i, r := range list {
 			if i > 0 && counted {
 				x.line()
 			}
 			x.request(l, r, counted)
 		}
-	}
-	if whole := linesOf(w.style, func(x *writer) { write(x, counted) }); len(whole) <= room {
+	})
+	if len(whole) <= room {
 		w.lines(whole)
 		return
 	}
