@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -40,12 +43,15 @@ func (c *Client) Past(ctx context.Context, o PastOptions) (*history.Past, error)
 	if err != nil {
 		return nil, err
 	}
-	clock := &clockReader{client: c, at: leasePlace}
+	clock := &clockReader{client: c}
 	past, err := clock.window(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	past.Resources = d.Resources
+	if clock.refused != nil {
+		past.Limits = append(past.Limits, history.Limit{Resource: object.Lease.Resource(), Why: clock.refused.Error()})
+	}
 	places, _ := o.Scope.places(d.Resources)
 	places = slices.DeleteFunc(places, func(p Place) bool { return ordinary(p.Resource) })
 	slices.SortFunc(places, comparePlaces)
@@ -89,15 +95,11 @@ func (c *Client) changes(ctx context.Context, past *history.Past, places []Place
 	}
 	for i := range reads {
 		r := &reads[i]
-		c.before(ctx, places[i], past.From.Revision, r.changes)
 		past.Changes = append(past.Changes, r.changes...)
-		if r.why != nil || r.from != past.From.Revision {
-			l := history.Limit{Resource: places[i].Resource, Why: "the server remembers less of it"}
-			if r.why != nil {
-				l.Why = r.why.Error()
-			}
-			l.From.Revision = r.from
-			past.Limits = append(past.Limits, l)
+		if r.why != nil {
+			past.Limits = append(past.Limits, history.Limit{
+				Resource: places[i].Resource, From: history.Moment{Revision: r.from}, Why: r.why.Error(),
+			})
 		}
 		r.changes = nil
 	}
@@ -125,22 +127,73 @@ var replaying = []time.Duration{3 * time.Second, 12 * time.Second, 48 * time.Sec
 
 const quiet = time.Second
 
-// pastOf reads the changes of a place.
+// pastOf reads the changes of a place: of as much as a watch tells, and of what was before that
+// by what the storage still has.
 func (c *Client) pastOf(ctx context.Context, at Place, from uint64) placePast {
+	begins := from
+	got := c.watched(ctx, at, begins)
+	for range mostBeginnings {
+		next, said := beginning(got.why)
+		if !said || next <= begins {
+			break
+		}
+		begins = next
+		got = c.watched(ctx, at, begins)
+	}
+	switch {
+	case expired(got.why) || begins > from && got.from == 0:
+		return c.lateOf(ctx, at, from, 0)
+	case begins > from:
+		early := c.lateOf(ctx, at, from, begins)
+		got.changes = append(early.changes, got.changes...)
+		if got.why != nil { // it has holes behind that, too
+			got.from = from
+			return got
+		}
+		got.why = early.why
+	}
+	return got
+}
+
+// mostBeginnings is how often a server may name another beginning: there may be several
+// servers, each of which remembers less than the other.
+const mostBeginnings = 3
+
+var tooOld = regexp.MustCompile(`^too old resource version: \d+ \((\d+)\)$`)
+
+// beginning is the revision from which on a server remembers the changes of a kind, as it says
+// where it refuses to tell of an older one.
+//
+// Upstream: apiserver/pkg/storage/cacher/watch_cache.go watchCache.getAllEventsSinceLocked.
+func beginning(err error) (revision uint64, said bool) {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || !expired(err) {
+		return 0, false
+	}
+	m := tooOld.FindStringSubmatch(status.ErrStatus.Message)
+	if m == nil {
+		return 0, false
+	}
+	revision, err = strconv.ParseUint(m[1], 10, 64)
+	return revision, err == nil
+}
+
+// watched reads the changes of a place that a watch tells.
+func (c *Client) watched(ctx context.Context, at Place, from uint64) placePast {
 	got := placePast{from: from}
 	for try, limit := range replaying {
 		r := &replay{place: at, from: from}
 		whole, err := c.replay(ctx, r, limit)
-		switch {
-		case expired(err):
-			return c.lateOf(ctx, at, from)
-		case err != nil:
+		if err != nil {
 			return placePast{why: err}
-		case whole:
+		}
+		if last := try == len(replaying)-1; whole || last {
+			c.before(ctx, at, from, r.changes)
 			got.changes = r.changes
-			return got
-		case try == len(replaying)-1:
-			got.changes, got.why = r.changes, fmt.Errorf("%s: the server had more to tell after %s", at.subject(), limit)
+			if !whole {
+				got.why = fmt.Errorf("%s: the server had more to tell after %s", at.subject(), limit)
+			}
+			break
 		}
 	}
 	return got

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	coordination "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -20,14 +21,38 @@ var leasePlace = Place{Resource: object.Lease.Resource(), Namespace: "kube-syste
 // when the last of them had been renewed.
 type clockReader struct {
 	client *Client
-	at     Place
-	ticks  []history.Moment
+	// refused is why we may not read these leases. Then instead is a list that we may read: it
+	// tells what the server still knows, and no times.
+	refused error
+	instead Place
+	ticks   []history.Moment
+}
+
+// begin is the moment now. Whoever has rights in a namespace only can be told about that one,
+// without times: leases of others than the control plane may have been renewed long ago.
+func (r *clockReader) begin(ctx context.Context, namespaces []string) (history.Moment, error) {
+	now, err := r.read(ctx, 0)
+	if !apierrors.IsForbidden(err) {
+		return now, err
+	}
+	r.refused = err
+	for _, ns := range namespaces {
+		r.instead = Place{Resource: object.ConfigMap.Resource(), Namespace: ns}
+		if now, err := r.read(ctx, 0); err == nil {
+			return now, nil
+		}
+	}
+	return now, err
 }
 
 // read is the moment of a revision; 0 for now. The time is 0 where no lease tells it.
 func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment, error) {
+	if r.refused != nil {
+		_, shown, err := r.client.listAt(ctx, r.instead, revision)
+		return history.Moment{Revision: shown}, err
+	}
 	at := history.Moment{Revision: revision}
-	listed, err := r.client.bodiesOnce(ctx, r.at, Selection{Revision: revision}, func(raw []byte) error {
+	listed, err := r.client.bodiesOnce(ctx, leasePlace, Selection{Revision: revision}, func(raw []byte) error {
 		var l coordination.Lease
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return err
@@ -42,7 +67,7 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment
 	}
 	if revision == 0 {
 		if at.Revision, err = strconv.ParseUint(listed, 10, 64); err != nil {
-			return at, &UnexpectedAnswerError{About: r.at.subject().String(), What: "a list with the resourceVersion " + quote(listed)}
+			return at, &UnexpectedAnswerError{About: leasePlace.subject().String(), What: "a list with the resourceVersion " + quote(listed)}
 		}
 	}
 	if at.Time > 0 {
@@ -53,7 +78,7 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment
 
 // window finds where the past begins and ends.
 func (r *clockReader) window(ctx context.Context, o PastOptions) (*history.Past, error) {
-	now, err := r.read(ctx, 0)
+	now, err := r.begin(ctx, o.Scope.Namespaces)
 	if err != nil {
 		return nil, fmt.Errorf("the history of the cluster: %w", err)
 	}
@@ -141,6 +166,9 @@ const (
 
 // between makes a clock of the revisions from one to another.
 func (r *clockReader) between(ctx context.Context, from, to uint64) (history.Clock, error) {
+	if r.refused != nil {
+		return history.Clock{}, nil
+	}
 	for i := range uint64(firstTicks + 1) {
 		if _, err := r.read(ctx, max(1, from+(to-from)*i/firstTicks)); err != nil && !Forgotten(err) {
 			return history.Clock{}, err

@@ -14,16 +14,17 @@ import (
 // mostLate is of how many objects of a place it is searched when they went.
 const mostLate = 1000
 
-// lateOf reads a place of which a watch no longer reaches back so far: of a kind that changes
-// all the time the server remembers the changes of a minute or two. Its storage still has the
-// states, so that the list of then and that of now show what went, and the object itself, at
-// ever closer revisions, when. What came and went in between is not found.
-func (c *Client) lateOf(ctx context.Context, at Place, from uint64) placePast {
+// lateOf reads a place up to a revision, or 0 for now, of which a watch does not reach back so
+// far: of a kind that changes all the time the server remembers the changes of a minute or two,
+// and of a kind whose definition has changed none from before. Its storage still has the
+// states, so that the list of then and that of the end show what went, and the object itself,
+// at ever closer revisions, when. What came and went in between is not found, and that is said.
+func (c *Client) lateOf(ctx context.Context, at Place, from, to uint64) placePast {
 	then, _, err := c.listAt(ctx, at, from)
 	if err != nil {
 		return placePast{why: err}
 	}
-	now, to, err := c.listAt(ctx, at, 0)
+	now, to, err := c.listAt(ctx, at, to)
 	if err != nil {
 		return placePast{why: err}
 	}
@@ -32,7 +33,7 @@ func (c *Client) lateOf(ctx context.Context, at Place, from uint64) placePast {
 		here[o.Ref] = !o.BeingDeleted()
 	}
 	then = slices.DeleteFunc(then, func(o *object.Object) bool { return here[o.Ref] })
-	got := placePast{from: from}
+	got := placePast{from: from, why: fmt.Errorf("%s: the server does not remember what came and went before revision %d", at.subject(), to)}
 	if len(then) > mostLate {
 		got.why = fmt.Errorf("%s: %d objects went, and the server does not remember in which order", at.subject(), len(then))
 		return got

@@ -69,6 +69,9 @@ func lostNotes(s Style, l *lostLook) []string {
 	default:
 		notes = append(notes, "History begins at "+momentText(s, l, l.From)+before)
 	}
+	if l.To.Time == "" {
+		notes = append(notes, "Times are not known without the leases in kube-system.")
+	}
 	if len(l.Limits) > 0 {
 		notes = append(notes, s.paint(bold, "Incomplete:")+" "+limitText(s, l))
 	}

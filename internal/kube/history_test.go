@@ -1,0 +1,126 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// tooOldBefore is the refusal of a watch by a server that remembers the changes behind a revision.
+func tooOldBefore(message string) http.HandlerFunc {
+	return refuse(410, metav1.StatusReasonExpired, func(s *metav1.Status) { s.Message = message })
+}
+
+// listsOfPast answers lists as of a storage in which an object is there up to a revision, and now
+// is 1000.
+func listsOfPast(name string, last uint64) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		revision, _ := strconv.ParseUint(r.URL.Query().Get("resourceVersion"), 10, 64)
+		if revision == 0 {
+			revision = 1000
+		}
+		var names []string
+		if revision <= last {
+			names = []string{name}
+		}
+		listOf(fmt.Sprint(revision), "", names...)(w, r)
+	}
+}
+
+// TestPastOfWhatWasForgotten: where a watch does not reach back to the beginning, lists of the
+// storage tell what went before it, and it is said that they do not tell all.
+func TestPastOfWhatWasForgotten(t *testing.T) {
+	behind := watching(false, event("ADDED", named("b"), "900"), event("DELETED", named("b"), "901"))
+	const unseen = "does not remember what came and went before revision "
+	watched := []string{"DELETED a 151", "ADDED b 900", "DELETED b 901"}
+	for name, x := range map[string]struct {
+		watches []http.HandlerFunc
+		list    http.HandlerFunc
+		changes []string
+		from    uint64
+		why     string
+	}{
+		"it is remembered": {watches: []http.HandlerFunc{behind}, changes: watched[1:], from: 100},
+		"it begins later":  {watches: []http.HandlerFunc{tooOldBefore("too old resource version: 100 (893)"), behind}, changes: watched, from: 893, why: unseen + "893"},
+		"of two servers one knows less": {watches: []http.HandlerFunc{
+			tooOldBefore("too old resource version: 100 (500)"), tooOldBefore("too old resource version: 500 (893)"), behind,
+		}, changes: watched, from: 893, why: unseen + "893"},
+		"it does not say since when": {watches: []http.HandlerFunc{tooOldBefore("The resourceVersion for the provided watch is too old.")},
+			changes: watched[:1], from: 100, why: unseen + "1000"},
+		"it says nonsense":         {watches: []http.HandlerFunc{tooOldBefore("too old resource version: 100 (99999999999999999999)")}, changes: watched[:1], from: 100, why: unseen + "1000"},
+		"it never gets further":    {watches: []http.HandlerFunc{tooOldBefore("too old resource version: 100 (100)")}, changes: watched[:1], from: 100, why: unseen + "1000"},
+		"it fails the second time": {watches: []http.HandlerFunc{tooOldBefore("too old resource version: 100 (893)"), refuse(403, metav1.StatusReasonForbidden)}, changes: watched[:1], from: 100, why: unseen + "1000"},
+		"nor is there a list of then": {watches: []http.HandlerFunc{tooOldBefore("too old resource version: 100 (893)"), behind},
+			list: refuse(410, metav1.StatusReasonExpired), changes: watched[1:], from: 893, why: "Expired it is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, c := ready(t)
+			clock := time.Now()
+			c.now = func() time.Time { clock = clock.Add(2 * quiet); return clock }
+			s.on(shopConfigMaps+" watch", x.watches...)
+			s.on(shopConfigMaps, listsOfPast("a", 150))
+			if x.list != nil {
+				s.on(shopConfigMaps, x.list)
+			}
+			got := c.pastOf(context.Background(), Place{Resource: configMaps, Namespace: "shop"}, 100)
+			var changes []string
+			for _, ch := range got.changes {
+				changes = append(changes, fmt.Sprintf("%s %s %d", strings.ToUpper(fmt.Sprint(ch.Type)), ch.Object.Name, ch.Revision))
+			}
+			if diff := cmp.Diff(x.changes, changes); diff != "" || got.from != x.from {
+				t.Errorf("from %d, want %d; changes (-want +got):\n%s", got.from, x.from, diff)
+			}
+			if (got.why == nil) != (x.why == "") || got.why != nil && !strings.Contains(got.why.Error(), x.why) {
+				t.Errorf("why: %v, want %q", got.why, x.why)
+			}
+		})
+	}
+}
+
+// TestPastWithoutTheLeases: whoever may not read the leases of the control plane is told about a
+// namespace all the same, without times.
+func TestPastWithoutTheLeases(t *testing.T) {
+	forbidden := refuse(403, metav1.StatusReasonForbidden)
+	leases := "/" + strings.Join(leasePlace.path(), "/")
+	for _, own := range []bool{true, false} {
+		t.Run(fmt.Sprint(own), func(t *testing.T) {
+			s, c := serve(t)
+			clock := time.Now()
+			c.now = func() time.Time { clock = clock.Add(2 * quiet); return clock }
+			s.serves(nil, configMaps)
+			s.on(leases, forbidden)
+			s.on(shopConfigMaps, forbidden)
+			s.on(shopConfigMaps+" watch", watching(false, event("ADDED", named("b"), "900"), event("DELETED", named("b"), "901")))
+			if own {
+				s.on(shopConfigMaps, listsOfPast("a", 1000))
+			}
+			past, err := c.Past(context.Background(), PastOptions{Scope: Scope{Namespaces: []string{"shop"}}})
+			if !own {
+				if err == nil || !strings.Contains(err.Error(), "Forbidden it is") {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if past.From.Revision != 1 || past.To.Revision != 1000 || past.From.Time != 0 || past.To.Time != 0 || len(past.Changes) != 2 {
+				t.Errorf("%+v", past)
+			}
+			if i := slices.IndexFunc(past.Limits, func(l history.Limit) bool { return l.Resource.Is(object.Lease) }); i < 0 {
+				t.Errorf("limits %+v", past.Limits)
+			}
+		})
+	}
+}
