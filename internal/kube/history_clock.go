@@ -45,9 +45,11 @@ func (r *clockReader) begin(ctx context.Context, namespaces []string) (history.M
 	return now, err
 }
 
+func (r *clockReader) timeless() bool { return r.refused != nil }
+
 // read is the moment of a revision; 0 for now. The time is 0 where no lease tells it.
 func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment, error) {
-	if r.refused != nil {
+	if r.timeless() {
 		_, shown, err := r.client.listAt(ctx, r.instead, revision)
 		return history.Moment{Revision: shown}, err
 	}
@@ -166,7 +168,7 @@ const (
 
 // between makes a clock of the revisions from one to another.
 func (r *clockReader) between(ctx context.Context, from, to uint64) (history.Clock, error) {
-	if r.refused != nil {
+	if r.timeless() {
 		return history.Clock{}, nil
 	}
 	for i := range uint64(firstTicks + 1) {

@@ -25,7 +25,7 @@ var Gap = &Family{
 		{Code: Truncated, Long: "The file that holds the list is broken."},
 		{Code: LeftOut, Long: "It was not looked at, by choice: see `--namespaces`, `--include` and `--exclude`, or the answer needs only one namespace."},
 		{Code: Encrypted, Long: "Some of its objects are encrypted in the etcd snapshot: their names are known, and nothing else."},
-		{Code: Expired, Long: "The server has forgotten what was before: its history is compacted every few minutes."},
+		{Code: Expired, Long: "The server has forgotten what was before: it remembers some minutes, and of a kind that changes often, or whose CRD has changed, less."},
 		{Code: CRDGone, Long: "Its CRD was deleted: the server shows none of its instances until the CRD is there again, nor what became of them."},
 		{Code: Partial, Long: "The list says of itself that it is not whole, it contradicts itself, or it may have been taken with a selector."},
 	},
