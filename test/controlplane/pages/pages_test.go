@@ -87,7 +87,7 @@ func TestPages(t *testing.T) {
 	}
 	found := stages(t)
 	commands, walked := 0, 0
-	for _, name := range inTurn(found) {
+	for _, name := range inTurn(found, pages) {
 		page, ok := pages[name]
 		if !ok {
 			t.Errorf("there is no page %s with commands for a cluster (any more), but there is a stage for it", name)
@@ -114,10 +114,17 @@ func TestPages(t *testing.T) {
 }
 
 // inTurn are the pages in an order in which controllers are started anew as seldom as
-// possible.
-func inTurn(found map[string]stage) []string {
+// possible, and those first that tell what was deleted: they would tell of the others.
+func inTurn(found map[string]stage, pages map[string]markdown.Page) []string {
+	later := func(name string) int {
+		if slices.ContainsFunc(pages[name].Blocks(), func(b markdown.Block) bool { return strings.Contains(b.Text, "kubectl gc lost ") }) {
+			return 0
+		}
+		return 1
+	}
 	return slices.SortedFunc(maps.Keys(found), func(a, b string) int {
 		return cmp.Or(
+			cmp.Compare(later(a), later(b)),
 			cmp.Compare(len(found[a].Definitions), len(found[b].Definitions)),
 			cmp.Compare(strings.Join(found[a].Controllers, ","), strings.Join(found[b].Controllers, ",")),
 			cmp.Compare(a, b),
