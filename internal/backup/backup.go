@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // schema is the version of the format. It grows when an older reader would
@@ -78,6 +79,8 @@ const (
 	SecretLeftOut Why = "SecretLeftOut"
 	// BackupRefused: the user wanted no backup.
 	BackupRefused Why = "BackupRefused"
+	// Forgotten: what remembers the past did not show the object any more.
+	Forgotten Why = "Forgotten"
 )
 
 // Entry is one object in a backup.
@@ -109,20 +112,7 @@ var ErrUnknownCluster = errors.New("the backup and the cluster cannot be compare
 var ErrNotSaved = errors.New("the backup does not have this version of the object")
 
 // DamageError says that a backup is not what was written.
-type DamageError struct {
-	File string
-	// Line is counted from 1; 0 when the whole file is meant.
-	Line int
-	Why  string
-}
-
-// Error names the file, the line and what is wrong.
-func (e *DamageError) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Why
-	}
-	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Why)
-}
+type DamageError = private.DamageError
 
 var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 

@@ -78,7 +78,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(`{"kubectlGCBackup":1}`), parts[1], []byte{})
 	f.Add([]byte(`{"kubectlGCBackup":1,"entries":[{"file":"/etc/passwd","restorable":true}]}`), []byte{}, []byte{})
 	at := f.TempDir()
-	if err := os.Chmod(at, directoryMode); err != nil {
+	if err := os.Chmod(at, 0o700); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, manifest, journal, raw []byte) {

@@ -2,20 +2,15 @@ package backup
 
 import (
 	"fmt"
-	"io"
 	"sync"
-)
 
-// file is what is written to.
-type file interface {
-	io.WriteCloser
-	Sync() error
-}
+	"github.com/kubectl-gc/kubectl-gc/internal/private"
+)
 
 // journal appends records. Each is on the disk when append returns; requests that
 // are written at the same time share one flush.
 type journal struct {
-	f file
+	f private.File
 
 	write sync.Mutex // guards what follows
 	seq   int

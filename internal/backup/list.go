@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // Listed is a backup as a list of them shows it.
@@ -61,12 +63,12 @@ func second(name string) string {
 }
 
 func (l *Listed) read() (err error) {
-	dir, err := enter(l.Path)
+	dir, err := private.Enter(l.Path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, dir.close()) }()
-	f, err := dir.open(manifestName)
+	defer func() { err = errors.Join(err, dir.Close()) }()
+	f, err := dir.Open(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrUnsealed
 	}

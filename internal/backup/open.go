@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // Backup is one that was read and found whole.
@@ -27,7 +28,7 @@ type Backup struct {
 	Torn    bool
 	Ended   bool
 
-	dir *directory
+	dir *private.Directory
 }
 
 // Is reports whether a path may be a backup, whole or not: a directory with something of
@@ -50,13 +51,13 @@ func Open(path string, memory Memory) (*Backup, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := enter(path)
+	dir, err := private.Enter(path)
 	if err != nil {
 		return nil, err
 	}
 	b := &Backup{dir: dir}
 	if err := b.read(&holding{memory: memory}); err != nil {
-		return nil, fmt.Errorf("backup %s: %w", path, errors.Join(err, dir.close()))
+		return nil, fmt.Errorf("backup %s: %w", path, errors.Join(err, dir.Close()))
 	}
 	return b, nil
 }
@@ -65,7 +66,7 @@ func (b *Backup) read(held *holding) error {
 	if err := held.ask(manifestName, 0); err != nil {
 		return err
 	}
-	f, err := b.dir.open(manifestName)
+	f, err := b.dir.Open(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrUnsealed
 	} else if err != nil {
@@ -75,7 +76,7 @@ func (b *Backup) read(held *holding) error {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	f, err = b.dir.open(journalName)
+	f, err = b.dir.Open(journalName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is missing: %w", journalName, ErrUnsealed)
 	} else if err != nil {
@@ -252,7 +253,7 @@ func (b *Backup) take(all []Entry) error {
 // bytes reads the bytes of an entry and makes sure that they are those that were
 // written, and of that object.
 func (b *Backup) bytes(e *Entry) ([]byte, error) {
-	raw, err := b.dir.read(e.File, maxObject)
+	raw, err := b.dir.Read(e.File, maxObject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &DamageError{File: e.File, Why: "it is missing"}
 	} else if err != nil {
@@ -310,7 +311,7 @@ func (b *Backup) CheckCluster(uid types.UID) error {
 }
 
 // Path is the directory of the backup.
-func (b *Backup) Path() string { return b.dir.path }
+func (b *Backup) Path() string { return b.dir.Path }
 
 // Close lets go of the directory.
-func (b *Backup) Close() error { return b.dir.close() }
+func (b *Backup) Close() error { return b.dir.Close() }

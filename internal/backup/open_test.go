@@ -20,7 +20,7 @@ func read(t *testing.T, path, name string) []byte {
 
 func write(t *testing.T, path, name string, content []byte) {
 	t.Helper()
-	must(t, os.WriteFile(filepath.Join(path, name), content, fileMode))
+	must(t, os.WriteFile(filepath.Join(path, name), content, 0o600))
 }
 
 // finished is a backup in which everything happened.

@@ -3,6 +3,7 @@ package backup
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -225,8 +226,9 @@ func TestNamesThatLeadElsewhere(t *testing.T) {
 		if d := planned(t, client, backup(t, map[*object.Object]Action{odd: Deleted})).Document(); len(d.Steps) != 0 || d.Skipped[0].Reason != "CannotTell" {
 			t.Errorf("an object of the name %q: %+v", name, d)
 		}
+		known := []string{"/api/v1/namespaces/shop/configmaps/lost", "/api/v1/namespaces/shop/configmaps", "/api/v1/namespaces/shop", "/api/v1/namespaces"}
 		for _, path := range s.asked {
-			if strings.HasPrefix(path, "/api/v1/") && path != "/api/v1/namespaces/shop/configmaps/lost" && path != "/api/v1/namespaces/shop/configmaps" {
+			if strings.HasPrefix(path, "/api/v1/") && !slices.Contains(known, path) {
 				t.Errorf("%q: %s was asked for", name, path)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 // Writer makes a backup: first Add for every object, then Seal, then an Intent
@@ -18,8 +19,8 @@ import (
 // use. Any error of it means that no further request may be sent.
 type Writer struct {
 	head    Head
-	above   *directory
-	dir     *directory
+	above   *private.Directory
+	dir     *private.Directory
 	journal *journal
 
 	mu      sync.Mutex // guards what follows
@@ -54,22 +55,22 @@ func Create(dir string, head Head) (*Writer, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	if err := makeAll(dir); err != nil {
+	if err := private.MakeAll(dir); err != nil {
 		return nil, err
 	}
-	above, err := enter(dir)
+	above, err := private.Enter(dir)
 	if err != nil {
 		return nil, err
 	}
-	own, err := above.below(name)
+	own, err := above.Below(name)
 	if err != nil {
-		return nil, errors.Join(err, above.close())
+		return nil, errors.Join(err, above.Close())
 	}
 	return &Writer{head: head, above: above, dir: own, saved: map[object.Ref]string{}, open: map[int]bool{}}, nil
 }
 
 // Path is the directory of the backup.
-func (w *Writer) Path() string { return w.dir.path }
+func (w *Writer) Path() string { return w.dir.Path }
 
 // Add keeps an object as the server sent it, byte for byte. Of a Secret only the
 // name is kept unless the head asks for more. An object may be added again when
@@ -107,7 +108,7 @@ func (w *Writer) add(e Entry, raw []byte) (Entry, error) {
 	if e.Restorable() {
 		w.files++
 		e.File, e.Size, e.SHA256 = objectName(w.files), int64(len(raw)), sumOf(raw)
-		if w.failed = w.dir.put(e.File, raw); w.failed != nil {
+		if w.failed = w.dir.Put(e.File, raw); w.failed != nil {
 			return Entry{}, w.failed
 		}
 	}
@@ -116,7 +117,7 @@ func (w *Writer) add(e Entry, raw []byte) (Entry, error) {
 		w.saved[e.Object] = e.ResourceVersion
 		return e, nil
 	}
-	if w.failed = w.dir.sync(); w.failed != nil {
+	if w.failed = w.dir.Sync(); w.failed != nil {
 		return Entry{}, w.failed
 	}
 	if _, w.failed = w.journal.append(&Record{Kind: Saved, Entry: e}); w.failed != nil {
@@ -164,13 +165,13 @@ func (w *Writer) seal() error {
 	if indented.Len() > maxManifest {
 		return fmt.Errorf("%s would have %d bytes, at most %d are read", manifestName, indented.Len(), maxManifest)
 	}
-	if err := w.dir.put(manifestName, indented.Bytes()); err != nil {
+	if err := w.dir.Put(manifestName, indented.Bytes()); err != nil {
 		return err
 	}
 	if err := w.begin(sumOf(indented.Bytes())); err != nil {
 		return err
 	}
-	if err := errors.Join(w.dir.sync(), w.above.sync()); err != nil {
+	if err := errors.Join(w.dir.Sync(), w.above.Sync()); err != nil {
 		return err
 	}
 	w.state = sealed
@@ -179,9 +180,9 @@ func (w *Writer) seal() error {
 
 // begin makes the journal with its first line.
 func (w *Writer) begin(manifest string) error {
-	f, err := w.dir.create(journalName)
+	f, err := w.dir.Create(journalName)
 	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(w.dir.path, journalName), err)
+		return fmt.Errorf("%s: %w", filepath.Join(w.dir.Path, journalName), err)
 	}
 	w.journal = &journal{f: f, prev: manifest}
 	_, err = w.journal.append(&Record{Kind: Sealed, Time: w.head.Created})
@@ -273,5 +274,5 @@ func (w *Writer) Close(at time.Time) error {
 	if w.journal != nil {
 		err = errors.Join(err, w.journal.f.Close())
 	}
-	return errors.Join(err, w.dir.close(), w.above.close())
+	return errors.Join(err, w.dir.Close(), w.above.Close())
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
 var (
@@ -316,7 +317,7 @@ func TestSameSecond(t *testing.T) {
 
 // full is a file on a disk with room for some bytes.
 type full struct {
-	file
+	private.File
 	room *int
 	// flush tells that only a flush finds out.
 	flush bool
@@ -324,9 +325,9 @@ type full struct {
 
 func (f *full) Write(b []byte) (int, error) {
 	if *f.room -= len(b); *f.room >= 0 || f.flush {
-		return f.file.Write(b)
+		return f.File.Write(b)
 	}
-	n, _ := f.file.Write(b[:len(b)+max(*f.room, -len(b))])
+	n, _ := f.File.Write(b[:len(b)+max(*f.room, -len(b))])
 	return n, syscall.ENOSPC
 }
 
@@ -334,7 +335,7 @@ func (f *full) Sync() error {
 	if *f.room < 0 {
 		return syscall.ENOSPC
 	}
-	return f.file.Sync()
+	return f.File.Sync()
 }
 
 // TestDiskFull (L54): wherever the disk becomes full, no request is allowed from
@@ -344,8 +345,8 @@ func TestDiskFull(t *testing.T) {
 		for room := 0; room < 3000; room += 173 {
 			left := room
 			w := create(t, head)
-			onDisk := w.dir.create
-			w.dir.create = func(name string) (file, error) {
+			onDisk := w.dir.Create
+			w.dir.Create = func(name string) (private.File, error) {
 				f, err := onDisk(name)
 				return &full{f, &left, flush}, err
 			}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package backup
+package private
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package backup
+package private
 
 import (
 	"errors"
@@ -9,22 +9,29 @@ import (
 	"path/filepath"
 )
 
+// File is what is written to.
+type File interface {
+	io.WriteCloser
+	Sync() error
+}
+
 const (
 	directoryMode = 0o700
 	fileMode      = 0o600
 )
 
-// directory is an open directory that belongs to the user and that nobody else
+// Directory is an open directory that belongs to the user and that nobody else
 // can write to. Nothing is reached through it that is outside of it.
-type directory struct {
+type Directory struct {
 	root *os.Root
-	path string
-	// create opens a new file for writing.
-	create func(name string) (file, error)
+	// Path is where it is.
+	Path string
+	// Create opens a new file for writing.
+	Create func(name string) (File, error)
 }
 
-// enter opens a directory. It refuses what somebody else could exchange or fill.
-func enter(path string) (*directory, error) {
+// Enter opens a directory. It refuses what somebody else could exchange or fill.
+func Enter(path string) (*Directory, error) {
 	seen, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -40,7 +47,7 @@ func enter(path string) (*directory, error) {
 }
 
 // within makes sure that what was opened is what was looked at.
-func within(root *os.Root, path string, seen fs.FileInfo) (*directory, error) {
+func within(root *os.Root, path string, seen fs.FileInfo) (*Directory, error) {
 	opened, err := root.Stat(".")
 	if err == nil && !os.SameFile(seen, opened) {
 		err = fmt.Errorf("%s was exchanged while it was opened", path)
@@ -48,8 +55,8 @@ func within(root *os.Root, path string, seen fs.FileInfo) (*directory, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	d := &directory{root: root, path: path}
-	d.create = func(name string) (file, error) {
+	d := &Directory{root: root, Path: path}
+	d.Create = func(name string) (File, error) {
 		return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, fileMode)
 	}
 	return d, nil
@@ -71,14 +78,14 @@ func private(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// makeAll makes the directories that are missing, each of them for the user
+// MakeAll makes the directories that are missing, each of them for the user
 // alone and on the disk.
-func makeAll(path string) error {
+func MakeAll(path string) error {
 	if _, err := os.Lstat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	above := filepath.Dir(path)
-	if err := makeAll(above); err != nil {
+	if err := MakeAll(above); err != nil {
 		return err
 	}
 	if err := os.Mkdir(path, directoryMode); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -91,11 +98,11 @@ func makeAll(path string) error {
 	return errors.Join(syncDirectory(f), f.Close())
 }
 
-// maxSame is how many backups of one plan can be begun in one second.
+// maxSame is how many directories may be meant to have one name.
 const maxSame = 100
 
-// below makes a new directory in d and enters it.
-func (d *directory) below(name string) (*directory, error) {
+// Below makes a new directory in d and enters it.
+func (d *Directory) Below(name string) (*Directory, error) {
 	unique := name
 	for n := 2; ; n++ {
 		err := d.root.Mkdir(unique, directoryMode)
@@ -111,7 +118,7 @@ func (d *directory) below(name string) (*directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(d.path, unique)
+	path := filepath.Join(d.Path, unique)
 	if err := private(path, seen); err != nil {
 		return nil, err
 	}
@@ -122,13 +129,13 @@ func (d *directory) below(name string) (*directory, error) {
 	return within(root, path, seen)
 }
 
-// put writes a file that is there as a whole or not at all. It is on the disk
+// Put writes a file that is there as a whole or not at all. It is on the disk
 // once the directory is synced.
-func (d *directory) put(name string, content []byte) error {
+func (d *Directory) Put(name string, content []byte) error {
 	part := name + ".part"
-	f, err := d.create(part)
+	f, err := d.Create(part)
 	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(d.path, name), err)
+		return fmt.Errorf("%s: %w", filepath.Join(d.Path, name), err)
 	}
 	_, err = f.Write(content)
 	if err == nil {
@@ -138,13 +145,13 @@ func (d *directory) put(name string, content []byte) error {
 		err = d.root.Rename(part, name)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(d.path, name), errors.Join(err, d.root.Remove(part)))
+		return fmt.Errorf("%s: %w", filepath.Join(d.Path, name), errors.Join(err, d.root.Remove(part)))
 	}
 	return nil
 }
 
-// sync makes the names of the directory durable.
-func (d *directory) sync() error {
+// Sync makes the names of the directory durable.
+func (d *Directory) Sync() error {
 	f, err := d.root.Open(".")
 	if err != nil {
 		return err
@@ -152,8 +159,8 @@ func (d *directory) sync() error {
 	return errors.Join(syncDirectory(f), f.Close())
 }
 
-// open opens a plain file of ours for reading.
-func (d *directory) open(name string) (*os.File, error) {
+// Open opens a plain file of ours for reading.
+func (d *Directory) Open(name string) (*os.File, error) {
 	seen, err := d.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -178,9 +185,9 @@ func (d *directory) open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// read returns the content of a file of at most limit bytes.
-func (d *directory) read(name string, limit int64) ([]byte, error) {
-	f, err := d.open(name)
+// Read returns the content of a file of at most limit bytes.
+func (d *Directory) Read(name string, limit int64) ([]byte, error) {
+	f, err := d.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -191,4 +198,11 @@ func (d *directory) read(name string, limit int64) ([]byte, error) {
 	return content, errors.Join(err, f.Close())
 }
 
-func (d *directory) close() error { return d.root.Close() }
+// Rename gives a file another name, in the place of what has that name.
+func (d *Directory) Rename(from, to string) error { return d.root.Rename(from, to) }
+
+// Remove takes a file away.
+func (d *Directory) Remove(name string) error { return d.root.Remove(name) }
+
+// Close lets go of the directory.
+func (d *Directory) Close() error { return d.root.Close() }
