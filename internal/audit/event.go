@@ -1,0 +1,348 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// complete is the stage of a request that was answered.
+	complete = "ResponseComplete"
+	// manyUIDs bounds how many objects are known of one request.
+	manyUIDs = 100_000
+	// manyAddresses bounds how many addresses are kept of what a client may say.
+	manyAddresses = 8
+)
+
+// event is what is read of an Event.
+type event struct {
+	apiVersion, kind, level, id, stage, uri, verb string
+	received, answered                            string
+
+	sender                                             Sender
+	resource, group, subresource, namespace, name      string
+	code                                               int64
+	status, refUID, deletedUID, returnedUID, truncated string
+	// asked is the body of the request, if the log has it; listed are the objects in the answer.
+	asked  *body
+	listed []types.UID
+}
+
+// body is what is read of DeleteOptions, and of an Eviction, which has some.
+type body struct {
+	Options
+	uid       string
+	orphan    string
+	rehearsed bool
+}
+
+// document reads an Event or an EventList. What the items of a list are worth its apiVersion
+// tells, which may stand behind them.
+func (r *reader) document() error {
+	var whole event
+	var items []event
+	list := false
+	err := r.fields("the document", func(name string) error {
+		if name != "items" {
+			return r.field(&whole, name)
+		}
+		list = true
+		return r.each("items", func() error {
+			var e event
+			if err := r.fields("an item", func(name string) error { return r.field(&e, name) }); err != nil {
+				return err
+			}
+			if whole.apiVersion != "" {
+				return r.take(&e)
+			}
+			items = append(items, e)
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return err
+	case whole.apiVersion != "audit.k8s.io/v1" && whole.apiVersion != "audit.k8s.io/v1beta1":
+		return fmt.Errorf("apiVersion is %q, not audit.k8s.io/v1", whole.apiVersion)
+	case whole.kind == "EventList":
+	case whole.kind != "Event" || list:
+		return fmt.Errorf("kind is %q, not Event or EventList", whole.kind)
+	default:
+		items = append(items, whole)
+	}
+	for i := range items {
+		if err := r.take(&items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field reads one field of an event.
+func (r *reader) field(e *event, name string) error {
+	switch name {
+	case "apiVersion":
+		return r.text(name, &e.apiVersion)
+	case "kind":
+		return r.text(name, &e.kind)
+	case "requestReceivedTimestamp":
+		return r.text(name, &e.received)
+	}
+	if e.isOther() {
+		return r.dec.SkipValue()
+	}
+	switch name {
+	case "level":
+		return r.text(name, &e.level)
+	case "auditID":
+		return r.text(name, &e.id)
+	case "stage":
+		return r.text(name, &e.stage)
+	case "requestURI":
+		return r.text(name, &e.uri)
+	case "verb":
+		return r.text(name, &e.verb)
+	case "user":
+		return r.oneOf(name, map[string]*string{"username": &e.sender.User})
+	case "impersonatedUser":
+		return r.oneOf(name, map[string]*string{"username": &e.sender.Impersonated})
+	case "userAgent":
+		return r.text(name, &e.sender.Agent)
+	case "sourceIPs":
+		return r.addresses(e)
+	case "objectRef":
+		return r.oneOf(name, map[string]*string{
+			"resource": &e.resource, "apiGroup": &e.group, "subresource": &e.subresource,
+			"namespace": &e.namespace, "name": &e.name, "uid": &e.refUID,
+		})
+	case "responseStatus":
+		return r.answer(e)
+	case "requestObject":
+		e.asked = &body{}
+		return r.body(name, e.asked)
+	case "responseObject":
+		return r.returned(e)
+	case "stageTimestamp":
+		return r.text(name, &e.answered)
+	case "annotations":
+		return r.oneOf(name, map[string]*string{"audit.k8s.io/truncated": &e.truncated})
+	default:
+		return r.dec.SkipValue()
+	}
+}
+
+// isOther reports whether an event is known to be none of a delete or an eviction.
+func (e *event) isOther() bool {
+	return e.stage != "" && e.stage != complete ||
+		e.verb != "" && e.verb != string(Delete) && e.verb != string(Collection) && e.verb != "create"
+}
+
+// oneOf reads those fields of an object that somebody wants, which are texts.
+func (r *reader) oneOf(what string, wanted map[string]*string) error {
+	return r.fields(what, func(name string) error {
+		if into := wanted[name]; into != nil {
+			return r.text(what+"."+name, into)
+		}
+		return r.dec.SkipValue()
+	})
+}
+
+// addresses reads where a request came from. The last one is the one to trust.
+func (r *reader) addresses(e *event) error {
+	return r.each("sourceIPs", func() error {
+		var address string
+		if err := r.text("an address in sourceIPs", &address); err != nil {
+			return err
+		}
+		if len(e.sender.Addresses) == manyAddresses {
+			e.sender.Addresses = e.sender.Addresses[:manyAddresses-1]
+		}
+		e.sender.Addresses = append(e.sender.Addresses, address)
+		return nil
+	})
+}
+
+// answer reads the status of the answer: of a delete that was over at once it names the object.
+func (r *reader) answer(e *event) error {
+	const what = "responseStatus"
+	return r.fields(what, func(name string) error {
+		switch name {
+		case "code":
+			return r.number(what+".code", &e.code)
+		case "status":
+			return r.text(what+".status", &e.status)
+		case "details":
+			return r.oneOf(what+".details", map[string]*string{"uid": &e.deletedUID})
+		default:
+			return r.dec.SkipValue()
+		}
+	})
+}
+
+// body reads the body of a request: DeleteOptions, or an Eviction with some in it.
+func (r *reader) body(what string, b *body) error {
+	return r.fields(what, func(name string) error {
+		at := what + "." + name
+		switch name {
+		case "propagationPolicy":
+			return r.text(at, &b.Policy)
+		case "gracePeriodSeconds":
+			if b.Grace == nil {
+				b.Grace = new(int64)
+			}
+			return r.number(at, b.Grace)
+		case "orphanDependents":
+			return r.truth(at, &b.orphan)
+		case "preconditions":
+			return r.oneOf(at, map[string]*string{"uid": &b.uid})
+		case "dryRun":
+			return r.each(at, func() error {
+				b.rehearsed = true
+				return r.dec.SkipValue()
+			})
+		case "deleteOptions":
+			return r.body(at, b)
+		default:
+			return r.dec.SkipValue()
+		}
+	})
+}
+
+// returned reads the object in an answer, or the objects of a collection.
+func (r *reader) returned(e *event) error {
+	return r.fields("responseObject", func(name string) error {
+		switch {
+		case name == "metadata":
+			return r.oneOf("responseObject.metadata", map[string]*string{"uid": &e.returnedUID})
+		case name == "items" && (e.verb == "" || e.verb == string(Collection)):
+			e.listed = []types.UID{}
+			return r.each("responseObject.items", func() error { return r.item(e) })
+		default:
+			return r.dec.SkipValue()
+		}
+	})
+}
+
+// item reads the uid of an object that went with its collection. Of too many nothing is known.
+func (r *reader) item(e *event) error {
+	return r.fields("an item of responseObject", func(name string) error {
+		if name != "metadata" {
+			return r.dec.SkipValue()
+		}
+		var uid string
+		err := r.oneOf("metadata of an item of responseObject", map[string]*string{"uid": &uid})
+		if e.listed != nil && len(e.listed) < manyUIDs {
+			e.listed = append(e.listed, types.UID(uid))
+		} else {
+			e.listed = nil
+		}
+		return err
+	})
+}
+
+// micros reads a time, in microseconds since 1970.
+func micros(what, text string) (int64, error) {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return 0, fmt.Errorf("%s is %q, not a time as 2006-01-02T15:04:05.000000Z", what, shorten(text))
+	}
+	return at.UnixMicro(), nil
+}
+
+func shorten(text string) string {
+	const enough = 40
+	if len(text) > enough {
+		return strings.ToValidUTF8(text[:enough], "") + "…"
+	}
+	return text
+}
+
+// take keeps what an event says, if it is that a delete or an eviction was carried out.
+func (r *reader) take(e *event) error {
+	received, err := micros("requestReceivedTimestamp", e.received)
+	if err != nil {
+		return err
+	}
+	r.events++
+	if r.log.First == 0 || received < r.log.First {
+		r.log.First = received
+	}
+	r.log.Last = max(r.log.Last, received)
+	verb := e.does()
+	if e.stage != complete || verb == "" || e.code < 200 || e.code > 299 {
+		return nil
+	}
+	query, ok := queryOf(e.uri)
+	if !ok || e.rehearsed(query) {
+		return nil
+	}
+	answered := received
+	if e.answered != "" {
+		if answered, err = micros("stageTimestamp", e.answered); err != nil {
+			return err
+		}
+	}
+	if !r.window.has(received, answered) {
+		return nil
+	}
+	q := r.request(e, verb, query)
+	if q.Received, q.Answered = received, answered; verb == Collection {
+		if q.Labels, q.Fields, ok = query.selectors(); !ok {
+			return nil // who knows what it took
+		}
+	}
+	return r.add(q, e.uri)
+}
+
+// does is which of the verbs an event is about; empty for none.
+func (e *event) does() Verb {
+	switch {
+	case e.resource == "":
+		return ""
+	case e.verb == string(Delete) && e.subresource == "" && e.name != "":
+		return Delete
+	case e.verb == string(Collection) && e.subresource == "" && e.name == "":
+		return Collection
+	case e.verb == "create" && e.subresource == "eviction" && e.resource == "pods" && e.group == "":
+		return Eviction
+	default:
+		return ""
+	}
+}
+
+func (r *reader) request(e *event, verb Verb, q query) Request {
+	once := r.log.once
+	out := Request{
+		ID: e.id, Verb: verb, Namespace: once(e.namespace), Name: e.name, Options: e.options(q),
+		Sender:  Sender{User: once(e.sender.User), Impersonated: once(e.sender.Impersonated), Agent: once(e.sender.Agent)},
+		Removed: verb == Delete && e.status == "Success",
+	}
+	for _, a := range e.sender.Addresses {
+		out.Addresses = append(out.Addresses, once(a))
+	}
+	out.Resource.Group, out.Resource.Resource = once(e.group), once(e.resource)
+	if e.group == "" && e.resource == "namespaces" {
+		out.Namespace = "" // it is said to be in itself
+	}
+	if verb == Collection {
+		out.UIDs = e.listed
+		return out
+	}
+	for _, uid := range []string{e.deletedUID, e.returnedUID, e.refUID, e.precondition()} {
+		if uid != "" && !slices.Contains(out.UIDs, types.UID(uid)) {
+			out.UIDs = append(out.UIDs, types.UID(uid))
+		}
+	}
+	return out
+}
+
+func (e *event) precondition() string {
+	if e.asked == nil {
+		return ""
+	}
+	return e.asked.uid
+}
