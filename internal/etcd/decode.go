@@ -82,17 +82,23 @@ func (d *Decoder) Decode(e Entry) (o *object.Object, err error) {
 		o, err = d.message(e.Value)
 	case bytes.HasPrefix(e.Value, []byte{'{'}):
 		o, err = d.text(e.Value)
-	case bytes.HasPrefix(e.Value, sealedMagic):
-		by, _, _ := strings.Cut(string(e.Value[len(sealedMagic):min(len(e.Value), 64)]), ":")
-		return nil, SealedError{by}
 	default:
-		err = fmt.Errorf("it is neither protobuf nor JSON, but begins with %q", e.Value[:min(len(e.Value), 16)])
+		err = notRead(e)
 	}
 	if err != nil {
 		return nil, err
 	}
 	o.ResourceVersion = strconv.FormatInt(e.Revision, 10)
 	return o, nil
+}
+
+// notRead says why a value cannot be read.
+func notRead(e Entry) error {
+	if bytes.HasPrefix(e.Value, sealedMagic) {
+		by, _, _ := strings.Cut(string(e.Value[len(sealedMagic):min(len(e.Value), 64)]), ":")
+		return SealedError{by}
+	}
+	return fmt.Errorf("it is neither protobuf nor JSON, but begins with %q", e.Value[:min(len(e.Value), 16)])
 }
 
 // message reads a message of Kubernetes.
@@ -168,6 +174,15 @@ func (d *Decoder) text(text []byte) (*object.Object, error) {
 
 // textOf is a message as JSON; nil for a kind of which the type is not known.
 func textOf(e message.Envelope) ([]byte, error) {
+	o, err := typed(e)
+	if o == nil || err != nil {
+		return nil, err
+	}
+	return json.Marshal(o)
+}
+
+// typed is a message as an object of its type; nil for a kind of which the type is not known.
+func typed(e message.Envelope) (runtime.Object, error) {
 	o, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(e.APIVersion, e.Kind.Kind))
 	if runtime.IsNotRegisteredError(err) {
 		return nil, nil
@@ -180,5 +195,5 @@ func textOf(e message.Envelope) ([]byte, error) {
 		return nil, err
 	}
 	o.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(e.APIVersion, e.Kind.Kind))
-	return json.Marshal(o)
+	return o, nil
 }

@@ -83,16 +83,25 @@ func read(path string, at int64) (map[string]string, error) {
 	if at == 0 {
 		at = f.Newest
 	}
+	x, err := f.Index(at, at, func(int64) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	defer x.Close()
 	got := map[string]string{}
-	before := ""
-	return got, f.At(at, func(int64) error { return nil }, func(e Entry) error {
-		if e.Key <= before {
-			return errors.New("the keys have no order")
+	for i, key := range x.Keys {
+		if i > 0 && key <= x.Keys[i-1] {
+			return nil, errors.New("the keys have no order")
 		}
-		before = e.Key
-		got[e.Key] = string(e.Value)
-		return nil
-	})
+		if c, ok := x.At(key, at); ok {
+			e, err := x.Read(key, c)
+			if err != nil {
+				return nil, err
+			}
+			got[e.Key] = string(e.Value)
+		}
+	}
+	return got, nil
 }
 
 const shop = "/registry/namespaces/default"
@@ -145,7 +154,51 @@ func TestHistory(t *testing.T) {
 				t.Fatalf("revision %d: %v", main, err)
 			}
 		}
+		from := rapid.Int64Range(1, revisions).Draw(r, "from")
+		checkIndex(t, path, from, rapid.Int64Range(from, revisions).Draw(r, "to"), changes)
 	})
+}
+
+// checkIndex compares the changes of each key with what was written: the last one at from, and
+// all behind it.
+func checkIndex(t *testing.T, path string, from, to int64, changes []change) {
+	t.Helper()
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	x, err := f.Index(from, to, func(int64) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	want, got := map[string][]change{}, map[string][]change{}
+	for _, c := range changes {
+		key := strings.TrimPrefix(c.key, "/registry/")
+		c.key, c.sub = key, 0
+		switch {
+		case c.main > to:
+		case c.main > from:
+			want[key] = append(want[key], c)
+		case c.value == "":
+			delete(want, key)
+		default:
+			want[key] = []change{c}
+		}
+	}
+	for _, key := range x.Keys {
+		for _, c := range slices.Clone(x.Changes(key)) {
+			e, err := x.Read(key, c)
+			if err != nil || c.Deletion != (len(e.Value) == 0) {
+				t.Fatalf("%s at %d: %v", key, c.Revision, err)
+			}
+			got[key] = append(got[key], change{c.Revision, 0, key, string(e.Value)})
+		}
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(change{})); diff != "" {
+		t.Fatalf("from %d to %d (-want +got):\n%s", from, to, diff)
+	}
 }
 
 func TestChecksum(t *testing.T) {

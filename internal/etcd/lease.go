@@ -1,19 +1,14 @@
 package etcd
 
-import (
-	"time"
+import "github.com/kubectl-gc/kubectl-gc/internal/message"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/message"
-)
-
-// RenewTime is when a Lease was renewed last, as a time of RFC 3339 in seconds; empty for never,
-// and for one that is not protobuf. No clock is in a file of etcd, but what is renewed all the
-// time tells it.
-func RenewTime(value []byte) (string, error) {
+// RenewTime is when a Lease was renewed last, in seconds since 1970; 0 for never, and for one
+// that is not protobuf. No clock is in a file of etcd, but what is renewed all the time tells it.
+func RenewTime(value []byte) (int64, error) {
 	var seconds uint64
 	e, err := message.Open(value)
 	if err != nil {
-		return "", nil //nolint:nilerr // it says nothing
+		return 0, nil //nolint:nilerr // it says nothing
 	}
 	// The numbers are those of coordination/v1 generated.proto: spec and its renewTime.
 	err = message.Each(e.Raw, func(tag uint64, spec []byte, _ uint64) error {
@@ -32,10 +27,10 @@ func RenewTime(value []byte) (string, error) {
 			})
 		})
 	})
-	if err != nil || seconds == 0 || seconds > latest {
-		return "", err
+	if err != nil || seconds > latest {
+		return 0, err
 	}
-	return time.Unix(int64(seconds), 0).UTC().Format(time.RFC3339), nil
+	return int64(seconds), nil
 }
 
 // latest is the last second of the year 9999, behind which a time has no form.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -29,7 +30,7 @@ type storage struct {
 	kinds    []*storedKind
 	services []apiService
 	kubelets kubelets
-	renewed  string
+	renewed  int64 // in seconds since 1970
 }
 
 // readEtcd reads an etcd snapshot. It has to be a file: it is read from all ends.
@@ -62,27 +63,50 @@ func (r *reader) readStorage(name, path string) error {
 	if r.options.Revision != 0 {
 		at, r.revisionRead = r.options.Revision, true
 	}
-	s := &storage{}
+	x, err := f.Index(at, at, r.reserveEarly)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	return r.readIndex(name, x, at)
+}
+
+// reserveEarly asks for memory before any objects were read.
+func (r *reader) reserveEarly(bytes int64) error { return r.reserve(bytes, 0) }
+
+// handling is how the objects in storage are read.
+func (r *reader) handling() etcd.Handling {
 	h := etcd.Handling{Strings: r.intern, Limits: r.limits.reading(r.reserve)}
 	if r.options.Raw != nil {
 		h.Wants, h.Raw = r.options.Wants, r.raw
 	}
-	decoder, objects := etcd.NewDecoder(h), 0
-	reserve := func(bytes int64) error { return r.reserve(bytes, objects) }
-	err = f.At(at, reserve, func(e etcd.Entry) error {
-		place, ok := etcd.PlaceOf(e.Key)
+	return h
+}
+
+// readIndex reads the cluster at a revision.
+func (r *reader) readIndex(name string, x *etcd.Index, at int64) error {
+	s, decoder, objects := &storage{}, etcd.NewDecoder(r.handling()), 0
+	for _, key := range x.Keys {
+		place, ok := etcd.PlaceOf(key)
 		if !ok {
-			return nil
+			continue
+		}
+		c, ok := x.At(key, at)
+		if !ok {
+			continue
 		}
 		if objects++; objects%(1<<10) == 0 {
-			if err := reserve(0); err != nil {
+			if err := r.reserve(0, objects); err != nil {
 				return err
 			}
 		}
-		return r.store(s, name, place, e, decoder)
-	})
-	if err != nil {
-		return err
+		e, err := x.Read(key, c)
+		if err == nil {
+			err = r.store(s, name, place, e, decoder)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	snap, err := s.snapshot(name, at)
 	if err != nil {
@@ -100,14 +124,11 @@ func (r *reader) store(s *storage, name string, place etcd.Place, e etcd.Entry, 
 		s.kinds = append(s.kinds, &storedKind{place: kind})
 	}
 	k := s.kinds[len(s.kinds)-1]
-	o, err := decoder.Decode(e)
+	o, err := objectAt(decoder, place, e)
 	if sealed, ok := errors.AsType[etcd.SealedError](err); ok {
 		k.sealed++
 		k.by = sealed.By
 		return nil
-	}
-	if err == nil && (o.Name != place.Name || o.Namespace != place.Namespace) {
-		err = fmt.Errorf("it holds %s", printable(o.Ref))
 	}
 	if err == nil {
 		err = s.notice(o, e.Value)
@@ -123,6 +144,15 @@ func (r *reader) store(s *storage, name string, place etcd.Place, e etcd.Entry, 
 	k.broken = err.Error()
 	r.problems = append(r.problems, Problem{Kind: Unread, File: name, Message: name + ": " + k.broken})
 	return nil
+}
+
+// objectAt is the object that a key holds, which has to be the one that the key names.
+func objectAt(decoder *etcd.Decoder, place etcd.Place, e etcd.Entry) (*object.Object, error) {
+	o, err := decoder.Decode(e)
+	if err == nil && (o.Name != place.Name || o.Namespace != place.Namespace) {
+		err = fmt.Errorf("it holds %s", printable(o.Ref))
+	}
+	return o, err
 }
 
 // notice takes from an object what it says of the server.
@@ -159,8 +189,11 @@ func (s *storage) snapshot(name string, at int64) (*Snapshot, error) {
 	declared := definitionsOf(definitions)
 	served, missing := servedBy(s.services, declared)
 	snap := &Snapshot{
-		Source:   Source{Files: []string{name}, TakenAt: s.renewed, Revision: at, Discovered: len(s.services) > 0 && readable},
+		Source:   Source{Files: []string{name}, Revision: at, Discovered: len(s.services) > 0 && readable},
 		coverage: &Coverage{},
+	}
+	if s.renewed > 0 {
+		snap.Source.TakenAt = time.Unix(s.renewed, 0).UTC().Format(time.RFC3339)
 	}
 	snap.Source.VersionBounds = boundsOf(s.kubelets, localVersions(s.services))
 	known := map[schema.GroupResource]bool{}
@@ -208,14 +241,23 @@ func (k *storedKind) custom() bool {
 	return k.place.Group != "" && k.place.Group != object.CRD.Group && k.place.Group != object.APIService.Group
 }
 
-// resource is the resource of the kind. Of one that comes with the server the key does not say
-// the group: its objects do, or else the table of those kinds.
+// resource is the resource of the kind.
 func (k *storedKind) resource() schema.GroupResource {
-	gr := schema.GroupResource{Group: k.place.Group, Resource: k.place.Resource}
+	if len(k.objects) > 0 {
+		return StoredIn(k.place, k.objects[0].APIVersion)
+	}
+	return StoredIn(k.place, "")
+}
+
+// StoredIn is the resource of what is in a place of storage. Of one that comes with the server
+// the key does not say the group: its objects do, by an apiVersion, or else the table of those
+// kinds.
+func StoredIn(place etcd.Place, apiVersion string) schema.GroupResource {
+	gr := schema.GroupResource{Group: place.Group, Resource: place.Resource}
 	switch {
 	case gr.Group != "":
-	case len(k.objects) > 0:
-		gr.Group = object.GroupOf(k.objects[0].APIVersion)
+	case apiVersion != "":
+		gr.Group = object.GroupOf(apiVersion)
 	default:
 		if r, ok := builtinNames().resource(location{resource: gr.Resource}); ok {
 			gr.Group = r.Group

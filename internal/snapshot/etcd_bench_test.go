@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
 )
 
 // BenchmarkEtcd reads an etcd snapshot of 100,000 objects of some 2 KB each: pods, Secrets
@@ -27,22 +29,22 @@ func BenchmarkEtcd(b *testing.B) {
 		}
 		switch i % 5 {
 		case 0:
-			writes = append(writes, storedKey{"example.com/widgets/shop/" + name, fmt.Sprintf(
+			writes = append(writes, etcdfile.Write{"example.com/widgets/shop/" + name, fmt.Sprintf(
 				`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":%q,"namespace":"shop","uid":%q,"annotations":{"a":%q}},"spec":{"text":%q}}`,
 				name, meta.UID, fields, strings.Repeat("x", 1000))})
 		case 1:
-			writes = append(writes, storedKey{"secrets/shop/" + name, inStorage(b, "v1", "Secret",
+			writes = append(writes, etcdfile.Write{"secrets/shop/" + name, etcdfile.Message(b, "v1", "Secret",
 				&corev1.Secret{ObjectMeta: meta, Type: "Opaque", Data: map[string][]byte{"a": make([]byte, 1000)}})})
 		case 2:
-			writes = append(writes, storedKey{"configmaps/shop/" + name, inStorage(b, "v1", "ConfigMap",
+			writes = append(writes, etcdfile.Write{"configmaps/shop/" + name, etcdfile.Message(b, "v1", "ConfigMap",
 				&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"a": strings.Repeat("x", 1000)}})})
 		default:
 			container := corev1.Container{Name: "c", Image: "registry.example.com/shop/web:1.2.3", Env: make([]corev1.EnvVar, 20)}
-			writes = append(writes, storedKey{"pods/shop/" + name, inStorage(b, "v1", "Pod",
+			writes = append(writes, etcdfile.Write{"pods/shop/" + name, etcdfile.Message(b, "v1", "Pod",
 				&corev1.Pod{ObjectMeta: meta, Spec: corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{container, container}}})})
 		}
 	}
-	path := writeEtcd(b, writes...)
+	path := etcdfile.Create(b, 0, writes...)
 	stat, err := os.Stat(path)
 	if err != nil {
 		b.Fatal(err)

@@ -1,83 +1,24 @@
 package snapshot
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.etcd.io/bbolt"
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
 )
 
-// stored is a key, and what is written to it; nothing for a deletion.
-type storedKey struct{ key, value string }
-
-// writeEtcd writes a database of etcd with one revision for each write.
-func writeEtcd(t testing.TB, writes ...storedKey) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "snapshot.db")
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		if _, err := tx.CreateBucket([]byte("meta")); err != nil {
-			return err
-		}
-		keys, err := tx.CreateBucket([]byte("key"))
-		if err != nil {
-			return err
-		}
-		for i, w := range writes {
-			revision := append(binary.BigEndian.AppendUint64(nil, uint64(i+1)), '_', 0, 0, 0, 0, 0, 0, 0, 0)
-			kv := mvccpb.KeyValue{Key: []byte("/registry/" + w.key), Value: []byte(w.value), ModRevision: int64(i + 1)}
-			if w.value == "" {
-				revision = append(revision, 't')
-			}
-			b, err := kv.Marshal()
-			if err == nil {
-				err = keys.Put(revision, b)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func inStorage(t testing.TB, apiVersion, kind string, o interface{ Marshal() ([]byte, error) }) string {
-	t.Helper()
-	raw, err := o.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := runtime.Unknown{TypeMeta: runtime.TypeMeta{APIVersion: apiVersion, Kind: kind}, Raw: raw}
-	b, err := u.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "k8s\x00" + string(b)
-}
-
-func apiServiceOfGroup(group, version, more string) storedKey {
+func apiServiceOfGroup(group, version, more string) etcdfile.Write {
 	name := version + "." + group
-	return storedKey{"apiregistration.k8s.io/apiservices/" + name, fmt.Sprintf(
+	return etcdfile.Write{"apiregistration.k8s.io/apiservices/" + name, fmt.Sprintf(
 		`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":%q,"uid":%q},"spec":{"group":%q,"version":%q%s}}`,
 		name, name, group, version, more)}
 }
@@ -88,7 +29,7 @@ const storedWidgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomRes
 "status":{"conditions":[{"type":"Established","status":"True"}]}}`
 
 // storedShop is a small cluster in storage.
-func storedShop(t testing.TB) []storedKey {
+func storedShop(t testing.TB) []etcdfile.Write {
 	meta := func(namespace, name string) metav1.ObjectMeta {
 		m := metav1.ObjectMeta{Namespace: namespace, Name: name}
 		m.UID = "u-" + "x"
@@ -98,11 +39,11 @@ func storedShop(t testing.TB) []storedKey {
 	system.UID, shop.UID = "sys", "shop"
 	pod := meta("shop", "web")
 	pod.UID = "pod"
-	return []storedKey{
-		{"namespaces/kube-system", inStorage(t, "v1", "Namespace", &corev1.Namespace{ObjectMeta: system})},
-		{"namespaces/shop", inStorage(t, "v1", "Namespace", &corev1.Namespace{ObjectMeta: shop})},
+	return []etcdfile.Write{
+		{"namespaces/kube-system", etcdfile.Message(t, "v1", "Namespace", &corev1.Namespace{ObjectMeta: system})},
+		{"namespaces/shop", etcdfile.Message(t, "v1", "Namespace", &corev1.Namespace{ObjectMeta: shop})},
 		{"ranges/serviceips", "not an object"},
-		{"pods/shop/web", inStorage(t, "v1", "Pod", &corev1.Pod{ObjectMeta: pod, Spec: corev1.PodSpec{NodeName: "n1"}})},
+		{"pods/shop/web", etcdfile.Message(t, "v1", "Pod", &corev1.Pod{ObjectMeta: pod, Spec: corev1.PodSpec{NodeName: "n1"}})},
 		{"apiextensions.k8s.io/customresourcedefinitions/widgets.example.com", storedWidgets},
 		{"example.com/widgets/shop/w", `{"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":{"name":"w","namespace":"shop","uid":"w"}}`},
 		apiServiceOfGroup("", "v1", ""), apiServiceOfGroup("apps", "v1", ""), apiServiceOfGroup("example.com", "v1", ""),
@@ -110,9 +51,9 @@ func storedShop(t testing.TB) []storedKey {
 	}
 }
 
-func readEtcdKeys(t testing.TB, o Options, writes ...storedKey) (*Snapshot, error) {
+func readEtcdKeys(t testing.TB, o Options, writes ...etcdfile.Write) (*Snapshot, error) {
 	t.Helper()
-	return ReadFiles([]string{writeEtcd(t, writes...)}, o)
+	return ReadFiles([]string{etcdfile.Create(t, 0, writes...)}, o)
 }
 
 func listedIn(s *Snapshot) []string {
@@ -158,7 +99,7 @@ func TestEtcd(t *testing.T) {
 }
 
 func TestEtcdRevision(t *testing.T) {
-	writes := append(storedShop(t), storedKey{"pods/shop/web", ""})
+	writes := append(storedShop(t), etcdfile.Write{"pods/shop/web", ""})
 	for revision, pods := range map[int64]int{0: 0, 10: 1, 4: 1, 3: 0} {
 		s, err := readEtcdKeys(t, Options{Revision: revision}, writes...)
 		if err != nil {
@@ -179,8 +120,8 @@ func TestEtcdRevision(t *testing.T) {
 // TestEtcdUnknown: what the file does not say is unknown, and not absent.
 func TestEtcdUnknown(t *testing.T) {
 	s, err := readEtcdKeys(t, Options{}, append(storedShop(t),
-		storedKey{"secrets/shop/a", "k8s:enc:aescbc:v1:key:\x01"}, storedKey{"secrets/shop/b", "k8s:enc:aescbc:v1:key:\x01"},
-		storedKey{"example.com/gadgets/g", `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"g","uid":"g"}}`},
+		etcdfile.Write{"secrets/shop/a", "k8s:enc:aescbc:v1:key:\x01"}, etcdfile.Write{"secrets/shop/b", "k8s:enc:aescbc:v1:key:\x01"},
+		etcdfile.Write{"example.com/gadgets/g", `{"apiVersion":"example.com/v1","kind":"Gadget","metadata":{"name":"g","uid":"g"}}`},
 		apiServiceOfGroup("metrics.k8s.io", "v1beta1", `,"service":{"name":"metrics-server"}`),
 		apiServiceOfGroup("flunders.example.com", "v1", `,"service":{"name":"flunder"}`),
 		apiServiceOfGroup("resource.k8s.io", "v9alpha1", ""),
@@ -209,10 +150,10 @@ func TestEtcdUnknown(t *testing.T) {
 // that is allowed.
 func TestEtcdBroken(t *testing.T) {
 	shop := storedShop(t)
-	for want, broken := range map[string]storedKey{
-		`key "pods/shop/web": protobuf: the message ends within a field`:            {"pods/shop/web", shop[3].value[:30]},
+	for want, broken := range map[string]etcdfile.Write{
+		`key "pods/shop/web": protobuf: the message ends within a field`:            {"pods/shop/web", shop[3][1][:30]},
 		`key "pods/shop/web": it is neither protobuf nor JSON`:                      {"pods/shop/web", "x"},
-		`key "pods/shop/other": it holds`:                                           {"pods/shop/other", shop[3].value},
+		`key "pods/shop/other": it holds`:                                           {"pods/shop/other", shop[3][1]},
 		`key "apiregistration.k8s.io/apiservices/v1.": its value: document 1: line`: {"apiregistration.k8s.io/apiservices/v1.", `{"spec":`},
 	} {
 		writes := append(storedShop(t), broken)
@@ -224,7 +165,7 @@ func TestEtcdBroken(t *testing.T) {
 			t.Errorf("%v: %+v", want, err)
 		}
 	}
-	path := writeEtcd(t, shop...)
+	path := etcdfile.Create(t, 0, shop...)
 	packed, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -245,17 +186,17 @@ func TestEtcdBroken(t *testing.T) {
 // TestEtcdMemory: a file with far more than there is room for is refused, not read until
 // there is none.
 func TestEtcdMemory(t *testing.T) {
-	path := writeEtcd(t, storedShop(t)...)
+	path := etcdfile.Create(t, 0, storedShop(t)...)
 	full := fmt.Errorf("%w: full", ErrLimit)
 	if _, err := ReadFiles([]string{path}, Options{Limits: Limits{EntryBytes: 100}}); !errors.Is(err, ErrSize) {
 		t.Error(err)
 	}
-	var many []storedKey
+	var many []etcdfile.Write
 	for i := range 3000 {
-		many = append(many, storedKey{fmt.Sprintf("configmaps/%0500d/x", i), "x"})
+		many = append(many, etcdfile.Write{fmt.Sprintf("configmaps/%0500d/x", i), "x"})
 	}
 	calls := 0
-	_, err := ReadFiles([]string{writeEtcd(t, append(storedShop(t), many...)...)}, Options{Memory: func(int64, int, Limits) error {
+	_, err := ReadFiles([]string{etcdfile.Create(t, 0, append(storedShop(t), many...)...)}, Options{Memory: func(int64, int, Limits) error {
 		calls++
 		return full
 	}})

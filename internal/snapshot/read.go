@@ -51,11 +51,10 @@ func ReadFiles(paths []string, o Options) (*Snapshot, error) {
 
 // readFiles reads files, and takes from the lines of our own format what decode does.
 func readFiles(paths []string, o Options, decode lineDecoder) (*Snapshot, error) {
-	limits, err := o.Limits.withDefaults()
+	r, err := newReader(o, decode)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{options: o, limits: limits, decode: decode, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}}
 	for _, path := range paths {
 		if err := r.readInput(path); err != nil {
 			return nil, err
@@ -104,6 +103,14 @@ type reader struct {
 	readBack int
 	// revisionRead tells that the revision of the options was read of some input.
 	revisionRead bool
+}
+
+func newReader(o Options, decode lineDecoder) (*reader, error) {
+	limits, err := o.Limits.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return &reader{options: o, limits: limits, decode: decode, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}}, nil
 }
 
 // reserve asks for memory, where so many objects wait that were not handed over yet.

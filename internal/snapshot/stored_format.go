@@ -106,13 +106,17 @@ type storedResource struct {
 func storedResourcesOf(rs *object.Resources) []storedResource {
 	stored := make([]storedResource, 0, len(rs.All()))
 	for _, r := range rs.All() {
-		stored = append(stored, storedResource{
-			Group: r.Group, Version: r.Version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
-			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
-			Verbs: r.Verbs.Names(), Custom: r.Custom, Guessed: r.Guessed,
-		})
+		stored = append(stored, storedResourceOf(r))
 	}
 	return stored
+}
+
+func storedResourceOf(r object.Resource) storedResource {
+	return storedResource{
+		Group: r.Group, Version: r.Version, Name: r.Name, Kind: r.Kind, Singular: r.Singular,
+		ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
+		Verbs: r.Verbs.Names(), Custom: r.Custom, Guessed: r.Guessed,
+	}
 }
 
 func (r storedResource) resource() object.Resource {
