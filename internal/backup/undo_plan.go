@@ -67,7 +67,9 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	if err != nil {
 		return nil, err
 	}
-	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, clusterOf(ctx, client, look), again)}
+	now := clusterOf(ctx, client, look)
+	now.Heirs = b.Head.Command == LostCommand // who deleted it may have made the owner again
+	u = &Undo{client: client, head: b.Head, path: dir, plan: undo.Resume(saved, now, again)}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ func savedIn(b *Backup, memory Memory) ([]undo.Saved, error) {
 				return nil, fmt.Errorf("backup %s: %s: %w", b.Path(), e.File, err)
 			}
 		}
-		saved[i] = undo.Saved{Object: e.Object, Raw: raw, Changed: e.Action == Changed}
+		saved[i] = undo.Saved{Object: e.Object, Raw: raw, Changed: e.Action == Changed, Forgotten: e.Why == Forgotten}
 	}
 	return saved, nil
 }

@@ -52,7 +52,10 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			Of an object that is being deleted it says what stuck says: what it waits for in the
 			end, who removes its finalizers and on what evidence, and what would free it at what
 			cost. One that never goes by itself has its deadlock named, and what a second delete
-			would cost. Of a cluster it shows the last events about the object.`),
+			would cost. Of a cluster it shows the last events about the object.
+
+			Of an object that a cluster does not have any more it says what lost says: when it
+			went, with what and by whose delete, if that was in the last minutes.`),
 		Example: templates.Examples(`
 			# Why is this pod here?
 			kubectl gc explain pod/web-66db7fc774-bt7b5 -n shop --from examples/shop.yaml
@@ -75,6 +78,9 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 
 func (k *explanation) run(c *cobra.Command, args []string) error {
 	if err := k.source.CheckAt(c); err != nil {
+		return err
+	}
+	if done, err := k.explainGone(c, args); done || err != nil {
 		return err
 	}
 	k.source.Evidence = true

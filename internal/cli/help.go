@@ -117,7 +117,7 @@ func insteadOf(c *cobra.Command, unknown *pflag.NotExistError) string {
 		return "answer the question, or give --confirm with the digest that --dry-run prints"
 	case "i", "interactive":
 		return "you are always asked"
-	case "n", "namespace", "A", "all-namespaces", "l", "selector":
+	case "l", "selector":
 		if c.Name() == "undo" {
 			return "all that a backup holds comes back"
 		}

@@ -74,16 +74,14 @@ func (n lostNames) objects(past *history.Past) ([]object.Ref, error) {
 	}
 	resources := past.Resources.Clone()
 	for i := range past.Changes {
-		if crd := past.Changes[i].Object.Definition(); crd != nil {
-			addServed(resources, crd)
-		}
+		history.AddDefined(resources, past.Changes[i].Object)
 	}
 	types := typesOf(resources)
 	refs := make([]object.Ref, 0, len(n.list))
 	for _, x := range n.list {
 		r, ok := types.Find(x.kind)
 		if !ok {
-			return nil, fmt.Errorf("the server has no resource type %q, and none was deleted%s", x.kind, usage.DidYouMean(usage.Nearest(strings.ToLower(x.kind), resources.Names())))
+			return nil, &unknownTypeError{x.kind, usage.Nearest(strings.ToLower(x.kind), resources.Names())}
 		}
 		ref := object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Name: x.name}
 		if r.Namespaced {
@@ -94,19 +92,18 @@ func (n lostNames) objects(past *history.Past) ([]object.Ref, error) {
 	return refs, nil
 }
 
+// unknownTypeError is the error about a type that is not served, and was not.
+type unknownTypeError struct {
+	name string
+	near []string
+}
+
+// Error says what else may be meant.
+func (e *unknownTypeError) Error() string {
+	return fmt.Sprintf("the server has no resource type %q, and none was deleted%s", e.name, usage.DidYouMean(e.near))
+}
+
 // typesOf are the types that can be named, the first of those that mean the same.
 func typesOf(resources *object.Resources) targets.Types {
 	return targets.Types{Resources: resources, Holds: func(object.Resource) bool { return true }}
-}
-
-// addServed adds what a CRD serves, or served.
-func addServed(resources *object.Resources, crd *object.CRDFacts) {
-	for _, v := range crd.Versions {
-		if _, err := resources.For(crd.Group+"/"+v.Name, crd.Kind); v.Served && err != nil {
-			resources.Add(object.Resource{
-				Group: crd.Group, Version: v.Name, Name: crd.Plural, Kind: crd.Kind, Singular: crd.Singular, ShortNames: crd.ShortNames,
-				Categories: crd.Categories, Namespaced: crd.Namespaced, Verbs: object.AllVerbs, Custom: true,
-			})
-		}
-	}
 }

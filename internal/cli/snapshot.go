@@ -19,21 +19,36 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 	var (
 		from        = source.New(config)
 		to, compact string
+		past        = savePast{streams: streams, source: &from}
 	)
 	c := &cobra.Command{
-		Use:   "snapshot --from DUMP --to FILE",
+		Use:   "snapshot [--from DUMP | --history] --to FILE",
 		Short: "Write what deletion needs of a cluster or a dump to one small file",
 		Long: text(`
 			Write what deletion needs of a cluster or a dump in our own format: identities,
 			owner references, finalizers and deletion times; no spec, no status, no Secret's
 			data. What was not seen is written down as well, so that every answer from the
-			file is the answer that the cluster or the dump gives.`),
+			file is the answer that the cluster or the dump gives.
+
+			With --history the file holds what the API server remembers of the last minutes
+			instead, for lost and undo --from: every deletion, and whatever was deleted as it was
+			before, spec and status and data included. The content of Secrets is in it only with
+			--history-secrets.`),
 		Example: templates.Examples(`
-			kubectl gc snapshot --from examples/cluster.yaml --to /tmp/cluster.gz`),
+			kubectl gc snapshot --from examples/cluster.yaml --to /tmp/cluster.gz
+
+			# Somebody deleted something: keep what the API server still has of it
+			kubectl gc snapshot --history --to /tmp/cluster.history`),
 		Args: usage.NoArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if to == "" {
 				return usage.Errorf(c, "where to? Give --to FILE, or --to - for standard output")
+			}
+			if err := past.check(c, to); err != nil {
+				return err
+			}
+			if past.wanted {
+				return past.save(c, to)
 			}
 			w, err := from.Read(c, streams, nil)
 			if err != nil {
@@ -55,6 +70,7 @@ func newSnapshot(streams genericiooptions.IOStreams, config *genericclioptions.C
 		},
 	}
 	from.AddFlags(c.Flags())
+	past.addFlags(c.Flags())
 	c.Flags().StringVar(&to, "to", "", "The file to write; - for standard output.")
 	usage.AddChoice(c.Flags(), &compact, "compression", "", "gzip, zstd or none (default: zstd for a name that ends in .zst, else gzip).", "gzip", "zstd", "none")
 	return c

@@ -27,26 +27,32 @@ import (
 
 // undoing is `undo`.
 type undoing struct {
-	streams     genericiooptions.IOStreams
-	cluster     source.Cluster
+	lookBack
+	lost        bool
+	source      source.Source
 	output      output.Output
 	confirm     writing.Confirm
 	backups     writing.BackupDir
 	list        bool
 	skipRefused bool
 	assumeSame  bool
-	memory      usage.Size
 }
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
-	u := &undoing{streams: streams, cluster: source.Cluster{Config: config}}
+	u := &undoing{lookBack: lookBack{streams: streams}, source: source.New(config)}
 	c := &cobra.Command{
-		Use:   "undo (NAME | PATH | latest | --list)",
-		Short: "Restore from a backup",
+		Use:   "undo (NAME | PATH | latest | --list | --since DURATION [TYPE/NAME…])",
+		Short: "Bring back what was deleted, from a backup or without one",
 		Long: text(`
 			Restore what delete, collect or remove-finalizer took, from the backup that they
 			made: its name or its path, or latest for the newest one of this cluster. --list
 			shows which there are.
+
+			With --since it needs no backup: it brings back what somebody deleted in the last
+			minutes, with any tool, as the API server remembers it. That is usually 5 to 10
+			minutes, so a backup of it is made first, before anything is shown or asked. lost
+			shows what there is. Secrets are among it, with their content. With --from, an etcd
+			snapshot of the cluster is what remembers.
 
 			What others are built on comes first, workloads last, and what refers to an owner
 			gets its new uid. A reference to an owner that is not there is left out and
@@ -62,8 +68,8 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			written down in the backup: an undo that was interrupted goes on where it stopped,
 			and one that is done has nothing left to do.
 
-			What does not come back: the old uids, what was outside of the cluster, and Secrets
-			unless they were kept with --backup-secrets.`),
+			What does not come back: the old uids, what was outside of the cluster, and of a
+			backup Secrets unless they were kept with --backup-secrets.`),
 		Example: templates.Examples(`
 			# Which backups are there?
 			kubectl gc undo --list
@@ -72,7 +78,10 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			kubectl gc undo latest --dry-run
 
 			# Bring it back
-			kubectl gc undo 20261121T221724Z-1ac5b9a2`),
+			kubectl gc undo 20261121T221724Z-1ac5b9a2
+
+			# Somebody deleted this namespace a moment ago: bring it back
+			kubectl gc undo --since=5m -n payments`),
 		Annotations: map[string]string{Live: "yes"},
 		RunE:        func(c *cobra.Command, args []string) error { return u.run(c, args) },
 	}
@@ -82,23 +91,34 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
 	f.BoolVar(&u.assumeSame, "assume-same-cluster", false, "Go on although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
-	f.Var(&u.memory, "max-memory", "Memory that reading the backup may take, beside 1 KB for each object, and 24 KB for each that is restored (default 300M).")
 	u.backups.AddFlag(f)
 	f.BoolVar(&u.list, "list", false, "List the backups there are, the newest first.")
-	u.cluster.AddRateFlags(f)
+	u.namespaces.AddFlags(f, "With --since: this namespace and its content (default: that of the context).", "With --since: all namespaces.")
+	f.DurationVar(&u.since, "since", 0, "Bring back what was deleted since then, as 30s, 5m or 1h, from the history of the cluster.")
+	f.BoolVar(&u.lost, "lost", false, "The same, of as long as the API server remembers.")
+	f.Uint64Var(&u.sinceRevision, "since-revision", 0, "The same, of what is newer than this resourceVersion.")
+	usage.Unlist(f, "since-revision")
+	writing.NotOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from", "history-key")
+	u.source.AddRecordFlags(f)
 	return c
 }
 
 func (u *undoing) run(c *cobra.Command, args []string) error {
-	switch {
+	switch past := u.ofPast(c); {
+	case past && (u.list || u.confirm.Digest != ""):
+		return usage.Errorf(c, "%s", "--since makes a backup first: --confirm and --list are for backups: kubectl gc undo NAME --confirm=DIGEST")
+	case past:
+		return u.bringBack(c, args)
+	case u.namespaces.One != "" || u.namespaces.All:
+		return usage.Errorf(c, "all that a backup holds comes back: -n and -A go with --since")
 	case u.list && len(args) == 0:
 		return u.showList(c)
 	case u.list:
 		return usage.Errorf(c, "--list shows all backups: no %s beside it", args[0])
 	case len(args) != 1:
-		return usage.Errorf(c, "which backup? Give its name or path, or latest; --list shows those there are")
+		return usage.Errorf(c, "which backup? Give its name or path, or latest; --list shows those there are. Without one: --since=5m")
 	}
-	client, err := u.cluster.Connect(c)
+	client, err := u.source.Cluster.Connect(c)
 	if err != nil {
 		return err
 	}
@@ -110,47 +130,62 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	planned, err := u.plan(c, client, id, path)
-	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
-		return exit.Refusedf("%v\nIf you are sure that it is: --assume-same-cluster", unknown)
-	} else if err != nil {
-		return err
-	}
-	document := planned.Document()
-	nothing := len(document.Steps) == 0
-	if err := u.showPlan(c, document); err != nil || nothing {
-		return err
-	}
 	if args[0] == latest {
 		args = []string{path} // another one may be the newest by then
 	}
+	_, err = u.restore(c, client, id, args, path, nil)
+	return err
+}
+
+// restore plans the undo of a backup, asks, and carries it out. Tell adds to the plan. It
+// reports whether all of it was done.
+func (u *undoing) restore(c *cobra.Command, client *kube.Client, id kube.Identity, args []string, path string, tell func(*report.Undo)) (done bool, err error) {
+	planned, err := u.plan(c, client, id, path)
+	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
+		return false, exit.Refusedf("%v\nIf you are sure that it is: --assume-same-cluster", unknown)
+	} else if err != nil {
+		return false, err
+	}
+	document := planned.Document()
+	if tell != nil {
+		tell(document)
+	}
+	nothing := len(document.Steps) == 0
+	if err := u.showPlan(c, document); err != nil || nothing {
+		return err == nil, err
+	}
 	if u.confirm.Rehearses() {
 		if err := u.rehearse(c, planned); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if err := u.confirm.Ask(c, args, u.streams, asked(id, document)); err != nil {
-		return err
+		return false, err
 	}
 	if err := u.try(c, planned); err != nil {
-		return err
+		return false, err
 	}
 	writing.Outlive()
-	done, err := planned.Run(c.Context(), backup.UndoOptions{Tool: version.String(), Now: time.Now, Wait: wait})
-	if done == nil {
-		return err
+	ended, err := planned.Run(c.Context(), backup.UndoOptions{Tool: version.String(), Now: time.Now, Wait: wait})
+	if ended == nil {
+		return false, err
 	}
-	if failed := errors.Join(err, u.show(c, done)); failed != nil {
-		return &exit.Error{Code: exit.Partial, Message: failed.Error()}
+	if failed := errors.Join(err, u.show(c, ended)); failed != nil {
+		return false, &exit.Error{Code: exit.Partial, Message: failed.Error()}
 	}
-	code, message := exit.Partial, cmp.Or(done.Message, string(done.State))
-	if done.State == report.Complete {
+	return ended.State == report.Complete, u.verdict(ended)
+}
+
+// verdict is the exit of an undo that has ended.
+func (u *undoing) verdict(ended *report.Undo) error {
+	code, message := exit.Partial, cmp.Or(ended.Message, string(ended.State))
+	if ended.State == report.Complete {
 		return nil
 	}
-	if done.State == report.Interrupted {
+	if ended.State == report.Interrupted {
 		code = exit.Interrupted
 	}
-	if u.output.ForPeople() && done.Message != "" {
+	if u.output.ForPeople() && ended.Message != "" {
 		message = "" // it stands in what was printed
 	}
 	return &exit.Error{Code: code, Message: message}
@@ -164,7 +199,7 @@ const restoredMemory = 24_000
 func (u *undoing) plan(c *cobra.Command, client *kube.Client, id kube.Identity, bundle string) (*backup.Undo, error) {
 	memory := source.NewMemory()
 	defer memory.End()
-	limit := cmp.Or(int64(u.memory), snapshot.UsualMemory)
+	limit := u.source.MemoryLimit()
 	within := func(each int) func(int64, int) error {
 		return func(bytes int64, objects int) error { return memory.RoomFor(bytes, objects, each, limit) }
 	}

@@ -28,6 +28,8 @@ type CollectOptions struct {
 	Through func(engine.API) engine.API
 	// Kind is told of every change of a kind's state, from many goroutines.
 	Kind func(kube.KindState)
+	// Recorder is shown what is watched; nil for nobody.
+	Recorder kube.Recorder
 	// Follow is handed the feed before the run starts, for those who want to show
 	// what is watched.
 	Follow func(*kube.Feed)
@@ -40,7 +42,7 @@ type CollectOptions struct {
 // of its own is left.
 func Collect(ctx context.Context, client *kube.Client, o CollectOptions) error {
 	ctx, stop := context.WithCancel(ctx)
-	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind})
+	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Recorder: o.Recorder})
 	events := feed.Events()
 	defer func() {
 		stop()

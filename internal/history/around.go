@@ -1,10 +1,6 @@
 package history
 
-import (
-	"strings"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
-)
+import "github.com/kubectl-gc/kubectl-gc/internal/object"
 
 // Around are the coordinates of what has to be known to tell who took an object: its owners,
 // namespace and definition, the node of a pod, and what it follows without a reference. The
@@ -22,7 +18,7 @@ func Around(o *object.Object, served *object.Resources) []object.Ref {
 	if o.Namespace != "" {
 		refs = append(refs, object.Namespace.Ref("", o.Namespace))
 	}
-	if r, err := served.For(o.APIVersion, o.Kind); err == nil && defined(r) {
+	if r, err := served.For(o.APIVersion, o.Kind); err == nil && r.Custom {
 		refs = append(refs, definitionOf(r))
 	}
 	if pod := o.Pod(); pod != nil && pod.NodeName != "" {
@@ -38,9 +34,3 @@ func Around(o *object.Object, served *object.Resources) []object.Ref {
 
 // definitionOf names the definition of a custom resource.
 func definitionOf(r object.Resource) object.Ref { return object.CRD.Ref("", r.Name+"."+r.Group) }
-
-// defined reports whether a resource may be that of a definition. One that is being deleted
-// is served without some verbs, so that discovery does not tell it from others.
-func defined(r object.Resource) bool {
-	return r.Custom || strings.Contains(r.Group, ".") && !r.Verbs.Has(object.PatchVerb)
-}

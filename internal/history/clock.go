@@ -1,6 +1,9 @@
 package history
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Clock tells when a revision was, from objects that somebody renews at known times. There is
 // no clock in revisions themselves. The zero value knows nothing.
@@ -11,43 +14,62 @@ type Clock struct{ ticks []Moment }
 func NewClock(ticks []Moment) Clock {
 	ticks = slices.Clone(ticks)
 	slices.SortFunc(ticks, func(a, b Moment) int {
-		switch {
-		case a.Revision != b.Revision && a.Revision < b.Revision, a.Revision == b.Revision && a.Time < b.Time:
-			return -1
-		case a == b:
-			return 0
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Time, b.Time))
 	})
 	kept := ticks[:0]
 	for _, t := range ticks {
-		if n := len(kept); n > 0 && (t.Time < kept[n-1].Time || t.Revision == kept[n-1].Revision) {
-			continue
+		switch n := len(kept); {
+		case n == 0 || t.Time >= kept[n-1].Time && t.Revision != kept[n-1].Revision:
+			kept = append(kept, t)
+		case t.Revision == kept[n-1].Revision:
+			kept[n-1] = t
 		}
-		kept = append(kept, t)
 	}
 	return Clock{kept}
 }
 
-// At is the moment of a revision: not later than it was, and as exact as the ticks are apart.
-// The time of a revision before the first tick is not known.
-func (c Clock) At(revision uint64) Moment {
-	i, found := slices.BinarySearchFunc(c.ticks, revision, func(t Moment, r uint64) int {
-		switch {
-		case t.Revision < r:
-			return -1
-		case t.Revision > r:
-			return 1
-		}
-		return 0
-	})
-	if found {
+// Earliest is the moment of a revision: not later than it was, and as exact as the ticks are
+// apart. The time of a revision before the first tick is not known.
+func (c Clock) Earliest(revision uint64) Moment {
+	i, found := c.search(revision)
+	switch {
+	case found:
 		return c.ticks[i]
-	}
-	if i == 0 {
+	case i == 0:
 		return Moment{Revision: revision}
 	}
 	return Moment{revision, c.ticks[i-1].Time}
+}
+
+// vague is how many seconds the ticks around a revision may be apart at most for its time to be
+// called known.
+const vague = 15
+
+// At is Earliest where that tells when a revision was: the time is not known of one with a long
+// time between the ticks around it.
+func (c Clock) At(revision uint64) Moment {
+	i, found := c.search(revision)
+	if !found && i > 0 && i < len(c.ticks) && c.ticks[i].Time-c.ticks[i-1].Time > vague {
+		return Moment{Revision: revision}
+	}
+	return c.Earliest(revision)
+}
+
+// search is the place of the tick of a revision, or of the first one behind it.
+func (c Clock) search(revision uint64) (i int, found bool) {
+	return slices.BinarySearchFunc(c.ticks, revision, func(t Moment, r uint64) int { return cmp.Compare(t.Revision, r) })
+}
+
+// Until is a time by which a revision had been made: that of the first tick which says that time
+// has passed since. It is 0 where the clock knows none.
+func (c Clock) Until(revision uint64) int64 {
+	i, _ := c.search(revision)
+	for k := i + 1; k < len(c.ticks); k++ {
+		if c.ticks[k].Time > c.ticks[i].Time {
+			return c.ticks[k].Time
+		}
+	}
+	return 0
 }
 
 // Before is the last moment that the clock knows to be no later than a time. It is the zero

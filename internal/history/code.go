@@ -50,6 +50,10 @@ const (
 	// expired.
 	CleanedUp Code = "CleanedUp"
 
+	// ByKubernetes: the audit log names a part of Kubernetes that sent the DELETE, for a reason
+	// that history does not show.
+	ByKubernetes Code = "ByKubernetes"
+
 	// OwnerUnknown: an owner was not seen, so that the garbage collector may have deleted it.
 	OwnerUnknown Code = "OwnerUnknown"
 	// NamespaceUnknown: its namespace was not seen, so that the namespace controller may have

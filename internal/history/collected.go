@@ -61,7 +61,7 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 		if last == nil || c.since > last.since {
 			last = &c
 		}
-		sure = sure && t.serves(owner.Ref)
+		sure = sure && t.serves(owner.Ref) && !t.late(o, owner)
 	}
 	switch {
 	case last == nil:
@@ -69,11 +69,35 @@ func (t *tracer) collected(s *suspects, o *object.Object, left trace, d engine.D
 		if last.since == 0 && t.leaves(o, left, t.ofCollector(o)...) {
 			s.suspect(OwnerWaits, last.By) // it may have waited before history began
 		}
+	case policy == foreground && left == t.traceAfter(o, background) && t.burdened(d.Attempt, last.since):
+		s.unlikely = append(s.unlikely, last.Cause)
 	case !sure:
 		s.suspect(last.Code, last.By)
 	default:
 		s.would = append(s.would, *last)
 	}
+}
+
+// burdened reports whether an object has dependents that it had when the reason for its deletion
+// began. The collector knows of them, unless it is far behind, and has them go first.
+func (t *tracer) burdened(a engine.Attempt, since uint64) bool {
+	graph := t.collector.Graph()
+	for _, id := range graph.Dependents(a.ID) {
+		if t.linked[reference{graph.Identity(id).UID, a.Ref.UID}] <= since {
+			return true
+		}
+	}
+	return false
+}
+
+// late reports whether an owner waited already when an object came to refer to it: nothing has the
+// collector look at the object then.
+func (t *tracer) late(o *object.Object, owner engine.OwnerFact) bool {
+	if owner.Class != engine.Waiting {
+		return false
+	}
+	_, since := t.began(t.named(owner.Ref))
+	return t.linked[reference{o.UID, owner.Reference.UID}] > since
 }
 
 // hasWaited reports whether an owner that does not wait for dependents may have done so before.

@@ -3,6 +3,7 @@ package history
 import (
 	"slices"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/audit"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -12,6 +13,12 @@ type explanation struct {
 	or    []Cause
 	// asked: it is the request of somebody, or may be.
 	asked bool
+	// would are those who would have done it, too, had they been faster.
+	would []candidate
+	// sent is the request in the audit log, and contradicts what would be certain without it.
+	sent        *audit.Request
+	match       Match
+	contradicts *Cause
 }
 
 // candidate is somebody who would have deleted an object, and since when.
@@ -26,6 +33,8 @@ type suspects struct {
 	// that is not known.
 	would []candidate
 	might []Cause
+	// unlikely are those who would have done it in another way.
+	unlikely []Cause
 }
 
 func (s *suspects) add(code Code, by object.Ref, request int, since uint64) {
@@ -45,7 +54,7 @@ func (s *suspects) suspect(code Code, by object.Ref) {
 func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanation {
 	var s suspects
 	t.byCollector(&s, o, left)
-	t.byNamespace(&s, o, left)
+	t.byNamespace(&s, o, left, revision)
 	t.byDefinition(&s, o, left)
 	t.byFollower(&s, o, left)
 	t.byNode(&s, o, left)
@@ -56,7 +65,7 @@ func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanat
 				first = c
 			}
 		}
-		e := explanation{cause: first.Cause}
+		e := explanation{cause: first.Cause, would: s.would}
 		if t.doubtful(first, o) {
 			e.or = []Cause{{Code: Requested, Request: -1}}
 		}
@@ -67,15 +76,19 @@ func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanat
 	return t.likeliest(&s, o)
 }
 
-// likeliest weighs those who may have deleted an object: the garbage collector before its
-// controller, and both before somebody.
+// likeliest weighs those who may have deleted an object: the garbage collector, and whoever it
+// follows to the end, before its controller, and all before somebody.
 func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 	requested := Cause{Code: Requested, Request: -1}
-	for _, first := range []func(Code) bool{
-		func(c Code) bool { return c == OwnerWaits || c == OwnerGone || c == OwnerReplaced },
-		func(c Code) bool { return c == Controller || c == ControllerChanged || passing(c, o) },
+	for _, first := range []func(Cause) bool{
+		func(c Cause) bool { return c.Code == OwnerWaits || c.Code == OwnerGone || c.Code == OwnerReplaced },
+		func(c Cause) bool {
+			_, went := t.lost[identityOf(c.By)]
+			return went && (c.Code == ServiceGone || c.Code == EndpointsGone || c.Code == AccountGone)
+		},
+		func(c Cause) bool { return c.Code == Controller || c.Code == ControllerChanged || passing(c.Code, o) },
 	} {
-		i := slices.IndexFunc(s.might, func(c Cause) bool { return first(c.Code) })
+		i := slices.IndexFunc(s.might, first)
 		if i < 0 {
 			continue
 		}
@@ -84,9 +97,9 @@ func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 			c.Request, _ = t.began(c.By)
 		}
 		rest := slices.Delete(slices.Clone(s.might), i, i+1)
-		return explanation{cause: c, or: append([]Cause{requested}, rest...), asked: c.Code == Controller && !passing(CleanedUp, o)}
+		return explanation{cause: c, or: slices.Concat([]Cause{requested}, rest, s.unlikely), asked: c.Code == Controller && !passing(CleanedUp, o)}
 	}
-	return explanation{cause: requested, or: s.might, asked: true}
+	return explanation{cause: requested, or: slices.Concat(s.might, s.unlikely), asked: true}
 }
 
 // doubtful reports whether somebody may have been faster than the one who would have deleted an
@@ -96,8 +109,7 @@ func (t *tracer) doubtful(c candidate, o *object.Object) bool {
 	case c.since == 0 && t.created[o.UID] == 0:
 		return true // there was reason to delete it when history began, for nobody knows how long
 	case c.Code == NamespaceDeleted:
-		// Since 1.33 the namespace controller waits with all else until the pods have gone.
-		return !o.Is(object.Pod) && t.world.pods[o.Namespace] > 0
+		return !o.Is(object.Pod) && len(t.world.pods[o.Namespace]) > 0
 	case t.orphaning[c.By.UID]:
 		return true // its dependents were on their way to be released
 	default:
@@ -107,7 +119,7 @@ func (t *tracer) doubtful(c candidate, o *object.Object) bool {
 
 // byNamespace: the namespace controller deletes everything in a namespace that is being
 // deleted, in the background.
-func (t *tracer) byNamespace(s *suspects, o *object.Object, left trace) {
+func (t *tracer) byNamespace(s *suspects, o *object.Object, left trace, revision uint64) {
 	if o.Namespace == "" || !t.leaves(o, left, background) {
 		return
 	}
@@ -121,7 +133,13 @@ func (t *tracer) byNamespace(s *suspects, o *object.Object, left trace) {
 		s.suspect(NamespaceDeleted, ns.Ref)
 	default:
 		request, since := t.began(ns.Ref)
-		s.add(NamespaceDeleted, ns.Ref, request, since)
+		switch patience := t.patience(ns, revision); {
+		case patience > apart:
+		case patience > 0, !o.Is(object.Pod) && t.awaitsPods(o.Namespace, since, revision):
+			s.might = append(s.might, Cause{NamespaceDeleted, ns.Ref, request})
+		default:
+			s.add(NamespaceDeleted, ns.Ref, request, since)
+		}
 	}
 }
 
@@ -142,7 +160,7 @@ func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
 	switch {
 	case definition == nil && known && went:
 		s.suspect(DefinitionDeleted, ref)
-	case definition == nil && !known && defined(r):
+	case definition == nil && !known && r.Custom:
 		s.suspect(DefinitionUnknown, ref)
 	case definition == nil: // it has none, as that of an aggregated API
 	case definition.BeingDeleted():
@@ -155,6 +173,7 @@ func (t *tracer) byDefinition(s *suspects, o *object.Object, left trace) {
 // may have left for a reason.
 func (t *tracer) byNode(s *suspects, o *object.Object, left trace) {
 	facts := o.Pod()
+	left.hurried = false // it gives them no time
 	if facts == nil || facts.NodeName == "" || !t.leaves(o, left, unnamed) {
 		return
 	}

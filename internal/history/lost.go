@@ -1,6 +1,7 @@
 package history
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/audit"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -43,6 +44,13 @@ type Loss struct {
 	Cause Cause
 	// Or are the other explanations that what is known does not exclude.
 	Or []Cause
+	// Sent is the request in the audit log that began the deletion, and Match by what it was
+	// found; nil where the log has none.
+	Sent  *audit.Request
+	Match Match
+	// Contradicts is the only cause that history without the log leaves, where the log says
+	// otherwise.
+	Contradicts *Cause
 }
 
 // Cause is who took an object.
@@ -69,4 +77,7 @@ type Request struct {
 	Took int
 	// Certain says that nothing else explains it. Otherwise a controller may have done it.
 	Certain bool
+	// Sent are the requests in the audit log, all of one client and with the same options; nil
+	// where the log has none.
+	Sent []*audit.Request
 }

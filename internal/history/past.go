@@ -1,6 +1,7 @@
 package history
 
 import (
+	"github.com/kubectl-gc/kubectl-gc/internal/audit"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -21,6 +22,8 @@ type Change struct {
 	Object *object.Object
 	// Old is the object before the write. It is nil for a creation, and where it is not known.
 	Old *object.Object
+	// Unseen says that nobody has seen the write: it was made by Revision at the latest.
+	Unseen bool
 }
 
 // Past is what is known of a cluster between two moments.
@@ -34,12 +37,18 @@ type Past struct {
 	Standing []*object.Object
 	// Absent are coordinates at which nothing was there from From to To; the UIDs are empty.
 	Absent []object.Ref
+	// Namespaces are the only ones of whose content it has the changes; nil for all.
+	Namespaces []string
 	// Resources are the kinds that the server serves.
 	Resources *object.Resources
+	// Minor is the minor version of the server: 36 of v1.36.3; 0 if it is not known.
+	Minor int
 	// Clock tells when a revision was.
 	Clock Clock
 	// Limits are the kinds of which less is known than of the others.
 	Limits []Limit
+	// Log is what audit logs say of who sent deletes; nil without one.
+	Log *audit.Log
 }
 
 // Limit is a kind of which less is known.

@@ -8,10 +8,45 @@ import (
 )
 
 // trace is what a delete leaves on its object: the finalizers of the garbage collector.
-type trace struct{ orphan, foreground bool }
+type trace struct {
+	orphan, foreground bool
+	// hurried says that a grace period was asked for which is not the one of the pod.
+	hurried bool
+}
 
 func traceOf(o *object.Object) trace {
-	return trace{o.HasFinalizer(object.Orphan), o.HasFinalizer(object.Foreground)}
+	return trace{orphan: o.HasFinalizer(object.Orphan), foreground: o.HasFinalizer(object.Foreground)}
+}
+
+// leftBy is what a delete has left, after which an object is as it is now, or was when it went.
+func leftBy(before, now *object.Object) trace {
+	left, got := trace{}, int64(0)
+	if now.BeingDeleted() {
+		left = traceOf(now)
+		if period := now.GracePeriod(); period != nil {
+			got = *period
+		}
+	}
+	usual, known := graceOf(before)
+	left.hurried = known && got != usual
+	return left
+}
+
+// graceOf is how many seconds a pod has to stop unless a delete says otherwise.
+//
+// Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete.
+func graceOf(pod *object.Object) (seconds int64, known bool) {
+	facts := pod.Pod()
+	switch {
+	case facts == nil || !facts.VolumesKnown:
+		return 0, false
+	case facts.NodeName == "" || facts.Finished():
+		return 0, true
+	case facts.TerminationGracePeriod == nil || *facts.TerminationGracePeriod < 0:
+		return 0, false
+	default:
+		return *facts.TerminationGracePeriod, true
+	}
 }
 
 // policy is what happens to the dependents. Orphan wins, as it does with the collector.
@@ -45,8 +80,8 @@ func (t *tracer) traceAfter(o *object.Object, policy metav1.DeletionPropagation)
 	return left
 }
 
-// leaves reports whether a delete with one of the policies would leave such a trace. The
-// first delete of a definition leaves the same with all of them.
+// leaves reports whether a delete with one of the policies, and no grace period, would leave such a
+// trace. The first delete of a definition leaves the same with all of them.
 func (t *tracer) leaves(o *object.Object, left trace, policies ...metav1.DeletionPropagation) bool {
 	if o.Is(object.CRD) {
 		return true

@@ -48,12 +48,15 @@ func (t *tracer) release(before, now *object.Object, revision uint64) {
 func (t *tracer) askAgain(i int, before, now *object.Object, revision uint64) {
 	had, has := traceOf(before), traceOf(now)
 	first := t.losses[i].Object
+	seen := !first.BeingDeleted() && !t.world.guessed[identityOf(first.Ref)] // as it was before all of them
 	switch {
 	case has.orphan && !had.orphan:
-		t.orphanedBy[now.UID] = t.request(i, revision, Orphan, len(first.Owners) == 0 || !first.HasFinalizer(object.Orphan))
+		sent := t.again(now, revision, orphan)
+		certain := sent != nil || len(first.Owners) == 0 || seen && !first.HasFinalizer(object.Orphan)
+		t.orphanedBy[now.UID] = t.request(i, revision, Orphan, certain, sent)
 		t.spare(now.Ref)
 	case has.foreground && !had.foreground && len(first.Owners) == 0:
-		t.request(i, revision, Foreground, true)
+		t.request(i, revision, Foreground, true, t.again(now, revision, foreground))
 	}
 }
 

@@ -12,22 +12,23 @@ func servedIn(p *Past, changes []Change) *object.Resources {
 	for i := range changes {
 		for _, o := range []*object.Object{changes[i].Old, changes[i].Object} {
 			if o != nil {
-				addDefined(rs, o)
+				AddDefined(rs, o)
 			}
 		}
 	}
 	return rs
 }
 
-// addDefined adds the resources of a definition that are not there.
-func addDefined(rs *object.Resources, o *object.Object) {
+// AddDefined adds the resources of a definition that are not there.
+func AddDefined(rs *object.Resources, o *object.Object) {
 	facts := o.Definition()
 	if facts == nil || !o.Is(object.CRD) {
 		return
 	}
 	for _, v := range facts.Versions {
 		r := object.Resource{
-			Group: facts.Group, Version: v.Name, Name: facts.Plural, Kind: facts.Kind,
+			Group: facts.Group, Version: v.Name, Name: facts.Plural, Kind: facts.Kind, Singular: facts.Singular,
+			ShortNames: facts.ShortNames, Categories: facts.Categories,
 			Namespaced: facts.Namespaced, Custom: true, Verbs: object.AllVerbs,
 		}
 		if have, err := rs.For(r.APIVersion(), r.Kind); v.Served && (err != nil || !have.Served()) {

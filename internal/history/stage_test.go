@@ -107,7 +107,7 @@ func (s *stage) settle(list []controllers.Controller) error {
 // hidden from him.
 func (s *stage) past(hidden func(object.Ref) bool) *history.Past {
 	s.Events()
-	p := &history.Past{From: history.Moment{Revision: s.from}, Resources: s.resources, Changes: slices.Clone(s.changes)}
+	p := &history.Past{From: history.Moment{Revision: s.from}, Resources: s.resources, Minor: 36, Changes: slices.Clone(s.changes)}
 	changed, wanted := map[object.Ref]bool{}, map[object.Ref]bool{}
 	for _, c := range p.Changes {
 		changed[c.Object.WithoutUID()] = true
@@ -134,6 +134,9 @@ func (s *stage) past(hidden func(object.Ref) bool) *history.Past {
 					if preferred, ok := s.resources.Preferred(r.GroupResource()); ok {
 						ref.APIVersion = preferred.APIVersion()
 					}
+				}
+				if ref.Kind == "Event" { // they are served by two groups
+					ref.APIVersion = "v1"
 				}
 				if wanted[ref] || changed[ref] || hidden != nil && hidden(ref) {
 					continue
@@ -163,6 +166,9 @@ func tell(a *history.Account) string {
 			fmt.Fprintf(&b, " %s", ref(a.Losses[i].Object.Ref))
 		}
 		fmt.Fprintf(&b, " took=%d", r.Took)
+		for _, sent := range r.Sent {
+			fmt.Fprintf(&b, " by %s", sent.User)
+		}
 		if !r.Certain {
 			b.WriteString(" maybe")
 		}
@@ -183,6 +189,12 @@ func tell(a *history.Account) string {
 			b.WriteString(", is being deleted")
 		case l.Gone != l.Asked:
 			b.WriteString(", went later")
+		}
+		if l.Sent != nil {
+			fmt.Fprintf(&b, ", sent by %s (%s)", l.Sent.User, l.Match)
+		}
+		if l.Contradicts != nil {
+			fmt.Fprintf(&b, ", against %s", cause(*l.Contradicts))
 		}
 		b.WriteString("\n")
 	}

@@ -3,11 +3,17 @@ package history_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/audit"
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -22,6 +28,7 @@ import (
 //	collect              the garbage collector acts
 //	settle               it does, and the controllers in between
 //	begin                history begins here
+//	log                  the audit log has these, one request a line (see logged)
 //	lost [hidden=NAME]   who took what; objects of the name were not looked up
 func TestStories(t *testing.T) {
 	datadriven.Walk(t, "testdata/stories", func(t *testing.T, path string) {
@@ -39,6 +46,7 @@ func TestStories(t *testing.T) {
 type story struct {
 	names scenario.Names
 	stage *stage
+	log   *audit.Log
 }
 
 func (s *story) tell(d *datadriven.TestData) (string, error) {
@@ -47,7 +55,7 @@ func (s *story) tell(d *datadriven.TestData) (string, error) {
 	case "cluster":
 		s.names = scenario.Names{}
 		objects, err := scenario.ParseWorld(d.Input, s.names)
-		s.stage = newStage(objects)
+		s.stage, s.log = newStage(objects), nil
 		return "", err
 	case "delete":
 		o, err := scenario.ParseDelete(words[3:])
@@ -64,9 +72,16 @@ func (s *story) tell(d *datadriven.TestData) (string, error) {
 	case "begin":
 		s.stage.begin()
 		return "", nil
+	case "log":
+		s.log = &audit.Log{}
+		for line := range strings.Lines(d.Input) {
+			s.log.Requests = append(s.log.Requests, logged(strings.Fields(line)))
+		}
+		return "", nil
 	case "lost":
 		hidden := strings.TrimPrefix(strings.Join(words, " "), "hidden=")
 		p := s.stage.past(func(r object.Ref) bool { return r.Name == hidden })
+		p.Log = s.log
 		return tell(history.Trace(p)), nil
 	}
 	return "", fmt.Errorf("there is no directive %q", d.Cmd)
@@ -99,4 +114,34 @@ func answer(err error) string {
 		return scenario.Answer(err) + "\n"
 	}
 	return ""
+}
+
+// logged is a request in an audit log: USER VERB RESOURCE NAMESPACE/NAME, and then policy=P, or
+// policy= where it named none; uid=U, labels=SELECTOR, agent=A, as=USER; at=SECONDS after the
+// time at which all stands still here; removed.
+func logged(words []string) audit.Request {
+	r := audit.Request{Verb: audit.Verb(words[1]), Resource: schema.ParseGroupResource(words[2]), Received: scenario.Start * 1_000_000}
+	r.User, r.Labels, r.Fields = words[0], labels.Everything(), fields.Everything()
+	r.Namespace, r.Name, _ = strings.Cut(words[3], "/")
+	for _, word := range words[4:] {
+		switch key, value, _ := strings.Cut(word, "="); key {
+		case "policy":
+			r.Options = &audit.Options{Policy: value}
+		case "uid":
+			r.UIDs = append(r.UIDs, types.UID(value))
+		case "labels":
+			r.Labels, _ = labels.Parse(value)
+		case "agent":
+			r.Agent = value
+		case "as":
+			r.Impersonated = value
+		case "at":
+			n, _ := strconv.Atoi(value)
+			r.Received += int64(n) * 1_000_000
+		case "removed":
+			r.Removed = true
+		}
+	}
+	r.Answered = r.Received + 1000
+	return r
 }

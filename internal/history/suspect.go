@@ -1,9 +1,11 @@
 package history
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -17,12 +19,12 @@ const shortly = 60
 // tell. Those of Kubernetes itself ask for nothing about dependents.
 func (t *tracer) byController(s *suspects, o *object.Object, left trace, revision uint64) {
 	ref, ok := o.Controller()
-	if !ok || builtIn[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}] && !t.leaves(o, left, unnamed, background) {
+	if !ok || builtIn(ref) && !t.leaves(o, left, unnamed, background) {
 		return
 	}
 	code := Controller
-	if changed, ok := t.respecified[ref.UID]; ok {
-		was, now := t.past.Clock.At(changed).Time, t.past.Clock.At(revision).Time
+	if changed, ok := t.respecified[ref.UID]; ok && orders(ref, o) && !t.replaced[o.UID] {
+		was, now := t.past.Clock.Earliest(changed).Time, t.past.Clock.Earliest(revision).Time
 		if was == 0 || now-was <= shortly {
 			code = ControllerChanged
 		}
@@ -30,11 +32,77 @@ func (t *tracer) byController(s *suspects, o *object.Object, left trace, revisio
 	s.suspect(code, t.named(ref.In(o.Namespace)))
 }
 
-// builtIn are the controllers of Kubernetes itself.
-var builtIn = map[schema.GroupKind]bool{
-	object.ReplicaSet.GroupKind: true, object.ReplicationController.GroupKind: true, object.Deployment.GroupKind: true,
-	object.StatefulSet.GroupKind: true, object.DaemonSet.GroupKind: true, object.Job.GroupKind: true,
-	object.CronJob.GroupKind: true, object.Service.GroupKind: true, object.Endpoints.GroupKind: true,
+// builtIn reports whether a controller is one of Kubernetes itself.
+func builtIn(ref object.OwnerReference) bool {
+	_, known := makes[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
+	return known
+}
+
+// orders reports whether a change of a controller's spec may be a reason to delete such an
+// object. Of the controllers of Kubernetes itself it is known what they make.
+func orders(ref object.OwnerReference, o *object.Object) bool {
+	made, known := makes[schema.GroupKind{Group: object.GroupOf(ref.APIVersion), Kind: ref.Kind}]
+	return !known || slices.ContainsFunc(made, o.Is)
+}
+
+// makes are the kinds of what the controllers of Kubernetes itself make and delete.
+var makes = map[schema.GroupKind][]object.Kind{
+	object.ReplicaSet.GroupKind:            {object.Pod},
+	object.ReplicationController.GroupKind: {object.Pod},
+	object.Deployment.GroupKind:            {object.ReplicaSet},
+	object.StatefulSet.GroupKind:           {object.Pod, object.ControllerRevision, object.PVC},
+	object.DaemonSet.GroupKind:             {object.Pod, object.ControllerRevision},
+	object.Job.GroupKind:                   {object.Pod},
+	object.CronJob.GroupKind:               {object.Job},
+	object.Service.GroupKind:               {object.EndpointSlice},
+	object.Endpoints.GroupKind:             {object.EndpointSlice},
+}
+
+// replacements are the pods in place of which a ReplicaSet has made another one, which it does
+// not if it has one too many: each that it makes is for the last one that it lost. Where it was
+// told something just before or meanwhile it may have had other reasons.
+func (t *tracer) replacements() map[types.UID]bool {
+	replaced, gone := map[types.UID]bool{}, map[types.UID]bool{}
+	type pod struct {
+		uid      types.UID
+		revision uint64
+	}
+	lost := map[types.UID][]pod{}
+	generation, told := map[types.UID]int64{}, map[types.UID]uint64{}
+	for i := range t.changes {
+		c := &t.changes[i]
+		if c.Unseen {
+			continue
+		}
+		o := c.Object
+		if o.Is(object.ReplicaSet) || o.Is(object.ReplicationController) {
+			if generation[o.UID] != o.Generation {
+				delete(lost, o.UID)
+				told[o.UID] = c.Revision
+			}
+			generation[o.UID] = o.Generation
+			continue
+		}
+		ref, controlled := o.Controller()
+		if !controlled || !o.Is(object.Pod) || !ref.Is(object.ReplicaSet) && !ref.Is(object.ReplicationController) {
+			continue
+		}
+		list := lost[ref.UID]
+		switch {
+		case o.BeingDeleted() || c.Type == object.Deleted:
+			if !gone[o.UID] {
+				gone[o.UID] = true
+				if at := told[ref.UID]; at == 0 || !t.soon(at, c.Revision) {
+					lost[ref.UID] = append(list, pod{o.UID, c.Revision})
+				}
+			}
+		case c.Type == object.Added && len(list) > 0:
+			last := list[len(list)-1]
+			lost[ref.UID] = list[:len(list)-1]
+			replaced[last.uid] = t.soon(last.revision, c.Revision)
+		}
+	}
+	return replaced
 }
 
 // byItself: Kubernetes deletes some objects of its own when they have served, when they have
@@ -42,6 +110,7 @@ var builtIn = map[schema.GroupKind]bool{
 func (t *tracer) byItself(s *suspects, o *object.Object, left trace) {
 	switch {
 	case o.Is(object.Pod):
+		left.hurried = false // an eviction may say how long
 		if facts := o.Pod(); (facts == nil || facts.NodeName != "" || facts.Finished()) && t.leaves(o, left, unnamed, background) {
 			s.suspect(Evicted, object.Ref{})
 		}

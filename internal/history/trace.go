@@ -34,14 +34,24 @@ type tracer struct {
 	// collector has seen what the garbage collector has seen.
 	collector *engine.Collector
 	followers []follower
+	packs     map[hub]*pack
 
 	losses   []Loss
 	requests []Request
+	senders  senders
 	// lost are the indexes of the losses; last is the latest one of each place.
 	lost map[identity]int
 	last map[place]int
 	// created and respecified are when objects were made, and when their spec was last changed.
 	created, respecified map[types.UID]uint64
+	// stamps tell when some of the changes were made.
+	stamps []Moment
+	// leaving are the pods that are asked to go at some time.
+	leaving map[types.UID]bool
+	// replaced are the pods in place of which others were made.
+	replaced map[types.UID]bool
+	// linked are when references were made.
+	linked map[reference]uint64
 	// waited are the objects that were once being deleted in the foreground, orphaning those
 	// that were being deleted with the policy Orphan.
 	waited, orphaning map[types.UID]bool
@@ -55,25 +65,29 @@ func newTracer(p *Past) *tracer {
 	changes := slices.DeleteFunc(slices.Clone(p.Changes), func(c Change) bool { return c.Object == nil })
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Revision, b.Revision) })
 	t := &tracer{
-		past: p, changes: changes, world: worldAt(p, changes), collector: engine.New(), followers: followers(),
-		lost: map[identity]int{}, last: map[place]int{},
+		senders: sendersIn(p, changes),
+		stamps:  stamped(changes), leaving: leavingOf(changes),
+		past: p, changes: changes, world: worldAt(p, changes), collector: engine.New(), followers: followers(), packs: map[hub]*pack{},
+		linked: map[reference]uint64{}, lost: map[identity]int{}, last: map[place]int{},
 		created: map[types.UID]uint64{}, respecified: map[types.UID]uint64{},
 		waited: map[types.UID]bool{}, orphaning: map[types.UID]bool{}, orphanedBy: map[types.UID]int{}, had: map[types.UID]trace{},
 	}
+	t.replaced = t.replacements()
 	for _, o := range t.world.all() {
 		t.observe(object.Event{Type: object.Added, Object: o})
-	}
-	for i := range t.followers {
-		t.followers[i].look(t.world)
+		t.join(o)
 	}
 	return t
 }
+
+// reference is one to an owner.
+type reference struct{ dependent, owner types.UID }
 
 // observe shows a change to the collector, if it watches the kind.
 func (t *tracer) observe(e object.Event) {
 	o := e.Object
 	if had, has := t.had[o.UID], traceOf(o); had != has {
-		t.had[o.UID] = trace{had.orphan || has.orphan, had.foreground || has.foreground}
+		t.had[o.UID] = trace{orphan: had.orphan || has.orphan, foreground: had.foreground || has.foreground}
 	}
 	if o.WaitingForDependents() {
 		t.waited[o.UID] = true
@@ -95,10 +109,13 @@ func (t *tracer) take(c *Change) {
 		before, known = nil, true
 	}
 	switch {
+	case c.Unseen:
+		t.unseen(c, before)
+		return
 	case c.Type == object.Deleted:
-		t.deleted(c, before)
+		t.deleted(c, latest(c, before))
 	case before != nil:
-		t.modified(c, before)
+		t.modified(c, latest(c, before))
 	case c.Object.BeingDeleted():
 		t.found(c)
 	case c.Type == object.Added && known:
@@ -107,13 +124,23 @@ func (t *tracer) take(c *Change) {
 	t.apply(c, before)
 }
 
+// latest is an object as it was just before a change: not every write is in the history.
+func latest(c *Change, before *object.Object) *object.Object {
+	switch {
+	case c.Old != nil && identityOf(c.Old.Ref) == identityOf(c.Object.Ref):
+		return c.Old
+	case before == nil, c.Type == object.Deleted && !before.BeingDeleted() && !c.Object.BeingDeleted():
+		return c.Object // it went as it was
+	default:
+		return before
+	}
+}
+
 func (t *tracer) apply(c *Change, before *object.Object) {
-	at := placeOf(c.Object.Ref)
 	e := object.Event{Type: c.Type, Object: c.Object, Old: before}
 	switch {
 	case c.Type == object.Deleted:
-		t.world.drop(at)
-		t.world.absent[at] = true
+		t.drop(c.Object)
 		e.Old = nil
 	case before == nil:
 		t.world.put(c.Object)
@@ -123,37 +150,66 @@ func (t *tracer) apply(c *Change, before *object.Object) {
 		e.Type = object.Modified
 	}
 	t.observe(e)
-	if e.Type != object.Modified {
-		t.follow(at)
+	if c.Type != object.Deleted {
+		t.link(c, before)
+		t.join(c.Object)
+	}
+	if e.Type == object.Added {
+		t.look(c.Object)
 	}
 }
 
-// missed notes the end of an object that nobody has shown: another one has its name.
+// link notes the references that a change has made.
+func (t *tracer) link(c *Change, before *object.Object) {
+	for _, ref := range c.Object.Owners {
+		if before == nil || !before.RefersTo(ref.UID) {
+			t.linked[reference{c.Object.UID, ref.UID}] = c.Revision
+		}
+	}
+}
+
+// drop takes an object out of the world, before the eyes of those who follow it.
+func (t *tracer) drop(o *object.Object) {
+	t.look(o)
+	t.world.drop(placeOf(o.Ref))
+	t.world.absent[placeOf(o.Ref)] = true
+	t.leave(o)
+	t.look(o)
+}
+
+// unseen lets a write happen of which only is known what it has left.
+func (t *tracer) unseen(c *Change, before *object.Object) {
+	if c.Type != object.Deleted {
+		if c.Object.BeingDeleted() && (before == nil || !before.BeingDeleted()) {
+			t.found(c)
+		}
+		t.apply(c, before)
+		return
+	}
+	if before != nil {
+		t.missed(before, c.Revision)
+	}
+}
+
+// missed notes the end of an object that nobody has shown.
 func (t *tracer) missed(o *object.Object, revision uint64) {
 	if i, ok := t.lost[identityOf(o.Ref)]; ok {
 		t.losses[i].Gone = revision
 	} else {
 		t.lose(Loss{Object: o, Asked: revision, Gone: revision, Cause: Cause{Code: Unseen, Request: -1}, Or: []Cause{{Code: Requested, Request: -1}}})
 	}
-	t.world.drop(placeOf(o.Ref))
+	t.drop(o)
 	t.observe(object.Event{Type: object.Deleted, Object: o})
 }
 
 func (t *tracer) deleted(c *Change, before *object.Object) {
-	if before == nil {
-		before = c.Object
-	}
 	i, ok := t.lost[identityOf(before.Ref)]
 	switch {
 	case ok:
 	case before.BeingDeleted():
 		i = t.lose(Loss{Object: before, Policy: traceOf(before).policy(), Cause: Cause{Code: Before, Request: -1}})
 	default:
-		left := trace{}
-		if c.Object.BeingDeleted() {
-			left = traceOf(c.Object)
-		}
-		i = t.ask(before, c.Revision, left)
+		i = t.ask(before, c, leftBy(before, c.Object))
 	}
 	t.losses[i].Gone = c.Revision
 }
@@ -168,7 +224,7 @@ func (t *tracer) modified(c *Change, before *object.Object) {
 		}
 		t.askAgain(i, before, now, c.Revision)
 	case now.BeingDeleted():
-		t.ask(before, c.Revision, traceOf(now))
+		t.ask(before, c, leftBy(before, now))
 	default:
 		t.release(before, now, c.Revision)
 		if now.Generation != before.Generation {
@@ -192,20 +248,27 @@ func (t *tracer) found(c *Change) {
 }
 
 // ask notes a deletion that begins, and who asked for it.
-func (t *tracer) ask(o *object.Object, revision uint64, left trace) int {
+func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
+	revision := c.Revision
 	loss := Loss{Object: o, Asked: revision, Policy: left.policy()}
 	e := t.explain(o, left, revision)
 	if t.world.guessed[identityOf(o.Ref)] && (e.asked || left != trace{}) {
 		// Which of its finalizers the delete has set was not seen.
 		e.or = append(e.or, Cause{Code: Unseen, Request: -1})
 	}
+	if e = t.hear(e, o, c, left); e.sent != nil && t.world.guessed[identityOf(o.Ref)] {
+		loss.Policy = policySaid(e.sent, loss.Policy)
+	}
 	i := t.lose(loss)
 	l := &t.losses[i]
-	l.Cause, l.Or = e.cause, e.or
+	l.Cause, l.Or, l.Sent, l.Match, l.Contradicts = e.cause, e.or, e.sent, e.match, e.contradicts
 	if !e.asked {
 		return i
 	}
-	l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == Requested)
+	if e.cause.Code != Requested {
+		e.sent = nil // that of whoever else it may have been
+	}
+	l.Cause.Request = t.request(i, revision, loss.Policy, len(e.or) == 0 && e.cause.Code == Requested, e.sent)
 	for k := range l.Or {
 		if l.Or[k].Code == Requested {
 			l.Or[k].Request = l.Cause.Request
@@ -231,7 +294,7 @@ func (t *tracer) account() *Account {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.losses[a].Asked, t.losses[b].Asked) })
-	a := &Account{Past: t.past, Losses: make([]Loss, len(order)), Requests: t.requests}
+	a := &Account{Past: t.timed(), Losses: make([]Loss, len(order)), Requests: t.requests}
 	moved := make([]int, len(order))
 	for to, from := range order {
 		a.Losses[to], moved[from] = t.losses[from], to

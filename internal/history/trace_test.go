@@ -72,22 +72,32 @@ func TestTraceAfterAnUpdate(t *testing.T) {
 	pod.UID = "pod"
 	scaled := set.Clone()
 	scaled.Generation = 2
+	more := scaled.Clone()
+	more.Generation = 3
+	next := pod.Clone()
+	next.Name, next.UID = "web-b", "next"
 	for _, x := range []struct {
 		name  string
 		ticks []history.Moment
 		want  string
+		then  []history.Change
 	}{
-		{"no clock", nil, "- Pod/web-a ControllerChanged(ReplicaSet/web) or Requested or Evicted\n"},
-		{"at once", []history.Moment{{Revision: 10, Time: 1000}, {Revision: 12, Time: 1010}}, "- Pod/web-a ControllerChanged(ReplicaSet/web) or Requested or Evicted\n"},
-		{"later", []history.Moment{{Revision: 10, Time: 1000}, {Revision: 12, Time: 1100}}, "1 Background Pod/web-a took=1 maybe\n- Pod/web-a Controller(ReplicaSet/web) of 1 or Requested of 1 or Evicted\n"},
+		{"no clock", nil, "- Pod/web-a ControllerChanged(ReplicaSet/web) or Requested or Evicted\n", nil},
+		{"at once", []history.Moment{{Revision: 10, Time: 1000}, {Revision: 12, Time: 1010}}, "- Pod/web-a ControllerChanged(ReplicaSet/web) or Requested or Evicted\n", nil},
+		{"replaced at once", nil, "- Pod/web-a ControllerChanged(ReplicaSet/web) or Requested or Evicted\n", []history.Change{{Revision: 13, Type: object.Added, Object: next}}},
+		{"replaced", []history.Moment{{Revision: 10, Time: 1000}, {Revision: 12, Time: 1010}}, "1 Background Pod/web-a took=1 maybe\n- Pod/web-a Controller(ReplicaSet/web) of 1 or Requested of 1 or Evicted\n", []history.Change{{Revision: 13, Type: object.Added, Object: next}}},
+		{"told to make more", []history.Moment{{Revision: 10, Time: 1000}, {Revision: 12, Time: 1010}}, "- Pod/web-a ControllerChanged(ReplicaSet/web) or Requested or Evicted\n", []history.Change{
+			{Revision: 13, Type: object.Modified, Object: more, Old: scaled}, {Revision: 14, Type: object.Added, Object: next},
+		}},
+		{"later", []history.Moment{{Revision: 10, Time: 1000}, {Revision: 12, Time: 1100}}, "1 Background Pod/web-a took=1 maybe\n- Pod/web-a Controller(ReplicaSet/web) of 1 or Requested of 1 or Evicted\n", nil},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			p := &history.Past{
 				Resources: scenario.Resources(), Clock: history.NewClock(x.ticks), Standing: []*object.Object{ns},
-				Changes: []history.Change{
+				Changes: append([]history.Change{
 					{Revision: 11, Type: object.Modified, Object: scaled, Old: set},
 					{Revision: 12, Type: object.Deleted, Object: pod},
-				},
+				}, x.then...),
 			}
 			if got := tell(history.Trace(p)); got != x.want {
 				t.Errorf("got %s, want %s", got, x.want)
@@ -120,10 +130,10 @@ func TestTraceOfWhatWasNotSeen(t *testing.T) {
 }
 
 // TestTraceOfADefinitionThatGoes: while a definition is being deleted its kind is served with
-// fewer verbs, and is not known for one of a definition.
+// fewer verbs.
 func TestTraceOfADefinitionThatGoes(t *testing.T) {
 	served := &object.Resources{}
-	served.Add(object.Resource{Group: "example.com", Version: "v1", Name: "widgets", Kind: "Widget", Namespaced: true, Verbs: object.AllVerbs &^ object.PatchVerb})
+	served.Add(object.Resource{Group: "example.com", Version: "v1", Name: "widgets", Kind: "Widget", Namespaced: true, Verbs: object.AllVerbs &^ object.PatchVerb, Custom: true})
 	definition := &object.Object{Ref: object.CRD.Ref("", "widgets.example.com")}
 	definition.UID = "crd"
 	going := definition.Clone()
@@ -173,4 +183,73 @@ func TestTraceSeenLate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTraceOfWhatNoControllerMakes: that a ReplicaSet was scaled is no reason to delete what is
+// no pod.
+func TestTraceOfWhatNoControllerMakes(t *testing.T) {
+	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
+	set := &object.Object{Ref: object.ReplicaSet.Ref("shop", "web"), Generation: 1}
+	set.UID = "web"
+	scaled := set.Clone()
+	scaled.Generation = 2
+	note := &object.Object{Ref: object.ConfigMap.Ref("shop", "note"), Owners: []object.OwnerReference{
+		{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "web", Controller: object.True},
+	}}
+	note.UID = "note"
+	p := &history.Past{Resources: scenario.Resources(), Standing: []*object.Object{ns}, Changes: []history.Change{
+		{Revision: 11, Type: object.Modified, Object: scaled, Old: set}, {Revision: 12, Type: object.Deleted, Object: note},
+	}}
+	const want = "1 Background ConfigMap/note took=1 maybe\n- ConfigMap/note Controller(ReplicaSet/web) of 1 or Requested of 1\n"
+	if got := tell(history.Trace(p)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestTraceBeforeTheNamespaceController: for five seconds the namespace controller leaves a
+// namespace alone that is being deleted. What goes sooner was deleted by somebody; the clocks
+// may differ by two seconds.
+func TestTraceBeforeTheNamespaceController(t *testing.T) {
+	there := &object.Object{Ref: object.Namespace.Ref("", "shop"), Created: 500}
+	there.UID = "shop"
+	going := there.Clone()
+	going.Edit().DeletionTimestamp = 1000
+	note := &object.Object{Ref: object.ConfigMap.Ref("shop", "note")}
+	note.UID = "note"
+	made := &object.Object{Ref: object.ClusterRole.Ref("", "made"), ResourceVersion: "3"}
+	made.UID = "made"
+	found := made.Clone()
+	found.ResourceVersion, found.Created = "2", 1001
+	const (
+		somebody = "1 Background Namespace/shop took=1\n2 Background ConfigMap/note took=1\n- Namespace/shop Requested of 1, is being deleted\n- ConfigMap/note Requested of 2\n"
+		maybe    = "1 Background Namespace/shop took=1\n2 Background ConfigMap/note took=1 maybe\n- Namespace/shop Requested of 1, is being deleted\n- ConfigMap/note Requested of 2 or NamespaceDeleted(Namespace/shop) of 1\n"
+		with     = "1 Background Namespace/shop took=2\n- Namespace/shop Requested of 1, is being deleted\n- ConfigMap/note NamespaceDeleted(Namespace/shop) of 1\n"
+	)
+	for _, x := range []struct {
+		made, created int64
+		want          string
+	}{{1001, 500, somebody}, {1002, 500, maybe}, {1003, 500, maybe}, {1004, 500, with}, {1001, 994, with}} {
+		t.Run(fmt.Sprint(x.made, x.created), func(t *testing.T) {
+			there.Created, going.Created, made.Created = x.created, x.created, x.made
+			p := &history.Past{Resources: scenario.Resources(), Changes: []history.Change{
+				{Revision: 1, Type: object.Modified, Object: going, Old: there},
+				{Revision: 2, Type: object.Deleted, Object: note},
+				{Revision: 3, Type: object.Added, Object: made},
+			}}
+			if got := tell(history.Trace(p)); got != x.want {
+				t.Errorf("got %s, want %s", got, x.want)
+			}
+		})
+	}
+	t.Run("found later", func(t *testing.T) {
+		there.Created, going.Created = 500, 500
+		p := &history.Past{Resources: scenario.Resources(), Changes: []history.Change{
+			{Revision: 1, Type: object.Modified, Object: going, Old: there},
+			{Revision: 2, Type: object.Deleted, Object: note},
+			{Revision: 3, Type: object.Added, Object: found},
+		}}
+		if got := tell(history.Trace(p)); got != with {
+			t.Errorf("got %s, want %s", got, with)
+		}
+	})
 }

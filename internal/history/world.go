@@ -33,18 +33,22 @@ type world struct {
 	shelves   map[schema.GroupKind]map[place]*object.Object
 	// absent are the places that are known to be empty.
 	absent map[place]bool
-	// pods counts the pods of each namespace.
-	pods map[string]int
+	// pods are those of each namespace.
+	pods map[string]map[place]*object.Object
 	// guessed are objects of which only their first change tells what they were before it.
 	guessed map[identity]bool
 }
 
-// worldAt is the world in which the history of p begins.
-func worldAt(p *Past, changes []Change) *world {
-	w := &world{
-		resources: servedIn(p, changes), absent: map[place]bool{}, pods: map[string]int{}, guessed: map[identity]bool{},
+func emptyWorld(resources *object.Resources) *world {
+	return &world{
+		resources: resources, absent: map[place]bool{}, pods: map[string]map[place]*object.Object{}, guessed: map[identity]bool{},
 		shelves: map[schema.GroupKind]map[place]*object.Object{},
 	}
+}
+
+// worldAt is the world in which the history of p begins.
+func worldAt(p *Past, changes []Change) *world {
+	w := emptyWorld(servedIn(p, changes))
 	for _, o := range p.Standing {
 		w.put(o)
 	}
@@ -89,7 +93,6 @@ func worldAt(p *Past, changes []Change) *world {
 // began is a time at which the past had begun for certain, give or take what clocks differ by;
 // 0 where none is known.
 func began(p *Past) int64 {
-	const apart = 2
 	for _, tick := range p.Clock.Ticks() {
 		if tick.Revision > p.From.Revision {
 			return tick.Time + apart
@@ -104,19 +107,21 @@ func (w *world) put(o *object.Object) {
 	if w.shelves[kind] == nil {
 		w.shelves[kind] = map[place]*object.Object{}
 	}
-	if w.shelves[kind][at] == nil && o.Is(object.Pod) {
-		w.pods[at.namespace]++
+	if o.Is(object.Pod) {
+		if w.pods[at.namespace] == nil {
+			w.pods[at.namespace] = map[place]*object.Object{}
+		}
+		w.pods[at.namespace][at] = o
 	}
 	w.shelves[kind][at] = o
 	delete(w.absent, at)
 }
 
 func (w *world) drop(at place) {
-	shelf := w.shelves[schema.GroupKind{Group: at.group, Kind: at.kind}]
-	if o := shelf[at]; o != nil && o.Is(object.Pod) {
-		w.pods[at.namespace]--
+	delete(w.shelves[schema.GroupKind{Group: at.group, Kind: at.kind}], at)
+	if at.kind == object.Pod.Kind && at.group == "" {
+		delete(w.pods[at.namespace], at)
 	}
-	delete(shelf, at)
 }
 
 // find is what is in a place; nil and true where nothing is, nil and false where that is not

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 // bodies lists the whole objects of a place in pages, and hands each over as JSON
@@ -14,7 +15,7 @@ import (
 // gets objects twice then, and may have got one that is gone.
 func (c *Client) bodies(ctx context.Context, at Place, by Selection, take func([]byte) error) error {
 	for try := 1; ; try++ {
-		_, err := c.bodiesOnce(ctx, at, by, take)
+		_, _, err := c.bodiesOnce(ctx, at, by, take)
 		if refusal, ok := errors.AsType[refusal](err); ok {
 			return refusal.error
 		}
@@ -24,8 +25,9 @@ func (c *Client) bodies(ctx context.Context, at Place, by Selection, take func([
 	}
 }
 
-// bodiesOnce lists once from the front, and says at which resourceVersion.
-func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take func([]byte) error) (string, error) {
+// bodiesOnce lists once from the front, and says at which resourceVersion, and when by the
+// clock of the server.
+func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take func([]byte) error) (revision string, date time.Time, err error) {
 	limit := c.chunk
 	if limit == 0 {
 		limit = pageSize
@@ -35,15 +37,18 @@ func (c *Client) bodiesOnce(ctx context.Context, at Place, by Selection, take fu
 	for {
 		r := listRequest(at, by, limit, token, true)
 		r.accept = jsonType // pods, too
-		page, _, err := c.page(ctx, r, rd)
+		page, taken, err := c.page(ctx, r, rd)
 		if err != nil {
-			return "", err
+			return "", date, err
+		}
+		if date.IsZero() {
+			date = taken
 		}
 		switch page.more {
 		case "":
-			return page.resourceVersion, nil
+			return page.resourceVersion, date, nil
 		case token:
-			return "", &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
+			return "", date, &UnexpectedAnswerError{About: at.subject().String(), What: "a page says that the next page is the same"}
 		}
 		token = page.more
 	}

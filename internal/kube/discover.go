@@ -142,7 +142,10 @@ func (d *Discovery) addAll(groups []*metav1.APIGroup, lists []*metav1.APIResourc
 
 // add adds the resources of one group version, without subresources. Discovery does not
 // tell the instances of a definition from what an extension server serves, and both are
-// called custom: of neither it is known that it understands a strategic merge patch.
+// called custom: of neither it is known that it understands a strategic merge patch. While a
+// definition is being deleted its instances are served without the verbs that write them.
+//
+// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_discovery_controller.go DiscoveryController.sync.
 func (d *Discovery) add(l *metav1.APIResourceList) {
 	gv, err := schema.ParseGroupVersion(l.GroupVersion)
 	if err != nil || gv.Version == "" {
@@ -160,7 +163,7 @@ func (d *Discovery) add(l *metav1.APIResourceList) {
 		d.Resources.Add(object.Resource{
 			Group: gv.Group, Version: gv.Version, Name: r.Name, Kind: r.Kind, Singular: r.SingularName,
 			ShortNames: r.ShortNames, Categories: r.Categories, Namespaced: r.Namespaced,
-			Verbs: verbs, Custom: !builtin(gv.Group) && verbs.Has(object.PatchVerb),
+			Verbs: verbs, Custom: !builtin(gv.Group) && (verbs.Has(object.PatchVerb) || verbs.Has(object.DeleteCollection)),
 		})
 	}
 }

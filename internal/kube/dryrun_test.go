@@ -79,19 +79,20 @@ func TestDryRunsOfBuiltins(t *testing.T) {
 }
 
 // What is not of Kubernetes itself is custom, whatever its name looks like, if it can be
-// patched at all.
+// changed at all; also while its definition is being deleted.
 func TestDiscoversCustom(t *testing.T) {
 	s, c := serve(t)
 	gateways := object.Resource{Group: "gateway.networking.k8s.io", Version: "v1", Name: "gateways", Kind: "Gateway", Namespaced: true, Verbs: object.AllVerbs}
+	gadgets := object.Resource{Group: "going.example.com", Version: "v1", Name: "gadgets", Kind: "Gadget", Verbs: object.Get | object.List | object.Watch | object.Delete | object.DeleteCollection}
 	metrics := object.Resource{Group: "metrics.k8s.io", Version: "v1beta1", Name: "pods", Kind: "PodMetrics", Namespaced: true, Verbs: object.Get | object.List}
 	roles := object.Resource{Group: "rbac.authorization.k8s.io", Version: "v1", Name: "roles", Kind: "Role", Namespaced: true, Verbs: object.AllVerbs}
-	s.serves(nil, namespaces, pods, widgets, gateways, metrics, roles)
+	s.serves(nil, namespaces, pods, widgets, gateways, gadgets, metrics, roles)
 	d, err := c.Discover(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range d.Resources.All() {
-		if want := r.Kind == "Widget" || r.Kind == "Gateway"; r.Custom != want {
+		if want := r.Kind == "Widget" || r.Kind == "Gateway" || r.Kind == "Gadget"; r.Custom != want {
 			t.Errorf("%s is custom: %t", r.GroupResource(), r.Custom)
 		}
 	}

@@ -15,12 +15,17 @@ import (
 type FollowOptions struct {
 	// Wants chooses among what a collector watches; nil takes everything.
 	Wants func(object.Resource) bool
+	// Namespace is the only one whose content is followed; empty for all. Kinds without a
+	// namespace are followed always.
+	Namespace string
 	// SyncPeriod is how often discovery is repeated; 0 for 30 seconds, as
 	// upstream.
 	SyncPeriod time.Duration
 	// State is told of every change of a kind's state, from many goroutines and
 	// after the events that led to it; nil for nobody.
 	State func(KindState)
+	// Recorder is shown what is read; nil for nobody.
+	Recorder Recorder
 	// Buffer is how many events may wait; 0 for 1,024.
 	Buffer int
 }
@@ -39,6 +44,9 @@ func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 	}
 	if o.Buffer <= 0 {
 		o.Buffer = 1024
+	}
+	if o.Recorder == nil {
+		o.Recorder = nobody{}
 	}
 	f := &following{
 		Feed: &Feed{
@@ -73,6 +81,7 @@ func (f *following) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		wait := f.options.SyncPeriod
 		if d, err := f.client.rediscover(ctx); err == nil {
+			f.options.Recorder.Served(d.Resources)
 			f.adjust(ctx, d)
 			f.discovered(d)
 			pause = backoff{}
@@ -107,7 +116,9 @@ func (f *following) adjust(ctx context.Context, d *Discovery) {
 		k.stop()
 		<-k.done
 		delete(f.running, gr)
-		f.note(KindState{Resource: k.resource, State: Dropped, Why: "the server does not serve it any more"})
+		const gone = "the server does not serve it any more"
+		f.options.Recorder.Broken(k.resource, gone)
+		f.note(KindState{Resource: k.resource, State: Dropped, Why: gone})
 	}
 	for _, r := range order {
 		if f.running[r.GroupResource()] == nil {

@@ -27,7 +27,8 @@ type follower struct {
 	version string
 	pause   backoff
 	// reader decodes watch frames.
-	reader *frameReader
+	reader   *frameReader
+	recorder Recorder
 }
 
 // known is what has to be remembered of an object to say that it is gone. Its
@@ -35,7 +36,13 @@ type follower struct {
 type known struct{ namespace, name, version string }
 
 func newFollower(f *following, r object.Resource) *follower {
-	return &follower{f: f, at: Place{Resource: r}, known: map[types.UID]known{}, reader: newFrameReader(r)}
+	at := Place{Resource: r}
+	if r.Namespaced {
+		at.Namespace = f.options.Namespace
+	}
+	w := &follower{f: f, at: at, known: map[types.UID]known{}, reader: newFrameReader(r), recorder: f.options.Recorder}
+	w.reader.bodies = w.recorder.Whole(r)
+	return w
 }
 
 // tolerated is how many watches in a row may fail before the kind is Broken.
@@ -83,6 +90,7 @@ func (w *follower) run(ctx context.Context) {
 // broken says so, and waits.
 func (w *follower) broken(ctx context.Context, err error) {
 	if ctx.Err() == nil {
+		w.recorder.Broken(w.at.Resource, err.Error())
 		w.say(Broken, err.Error())
 		w.f.client.wait(ctx.Done(), w.pause.next())
 	}
@@ -109,14 +117,17 @@ func (w *follower) list(ctx context.Context) error {
 	seen := make(map[types.UID]struct{}, len(w.known))
 	first := len(w.known) == 0
 	floor := w.f.client.highest.of(w.at.Resource)
+	w.recorder.Begin(w.at.Resource)
 	got, err := w.f.client.List(ctx, w.at, Selection{}, Listing{
 		Object: func(o *object.Object) error {
 			if !first {
 				seen[o.UID] = struct{}{}
 			}
+			w.recorder.Object(w.at.Resource, o)
 			return w.found(ctx, o)
 		},
 		Restart: func() {
+			w.recorder.Begin(w.at.Resource)
 			first = false // what the first try has shown may be gone
 			clear(seen)
 		},
@@ -136,6 +147,7 @@ func (w *follower) list(ctx context.Context) error {
 		}
 	}
 	w.version = got.ResourceVersion
+	w.recorder.Listed(w.at.Resource, w.version)
 	w.f.client.highest.see(w.at.Resource, w.version)
 	return nil
 }
@@ -234,6 +246,8 @@ func (w *follower) watch(ctx context.Context) (progressed bool, err error) {
 		return false, err
 	}
 	defer frames.close()
+	w.recorder.Watching(w.at.Resource, true)
+	defer w.recorder.Watching(w.at.Resource, false)
 	for {
 		e, err := frames.next()
 		if err != nil {
@@ -250,6 +264,7 @@ func (w *follower) watch(ctx context.Context) (progressed bool, err error) {
 			if e.Object.UID == "" {
 				return progressed, fmt.Errorf("%s: a change of %s, which has no uid", w.at.subject(), quote(e.Object.Name))
 			}
+			w.recorder.Change(w.at.Resource, e.Event, e.raw)
 			if err := w.tell(ctx, e.Event); err != nil {
 				return progressed, err
 			}

@@ -7,42 +7,28 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// fewByName is of how many objects of a place each is asked for by its name; more of them are
-// listed.
-const fewByName = 8
-
 // before fills in what objects were when the past begins, where their first change does not
-// tell: a watch shows what a write has left, and not what it has changed. What the server has
-// forgotten stays unknown.
-func (c *Client) before(ctx context.Context, at Place, from uint64, changes []history.Change) {
-	first := map[object.Ref]*history.Change{}
+// tell: a watch shows what a write has left, and not what it has changed. Where it fails that
+// stays unknown of some.
+func (rd *pastReader) before(ctx context.Context, at Place, from uint64, changes []history.Change) error {
+	var first []*history.Change
+	var refs []object.Ref
 	seen := map[object.Ref]bool{}
 	for i := range changes {
 		ch := &changes[i]
 		if !seen[ch.Object.Ref] && ch.Type == object.Modified && ch.Old == nil {
-			first[ch.Object.Ref] = ch
+			first, refs = append(first, ch), append(refs, ch.Object.Ref)
 		}
 		seen[ch.Object.Ref] = true
 	}
-	if len(first) > fewByName {
-		then, _, err := c.listAt(ctx, at, from)
-		if err != nil {
-			return
-		}
-		for _, o := range then {
-			if ch := first[o.Ref]; ch != nil {
-				ch.Old = o
-			}
-		}
-		return
+	if len(refs) == 0 {
+		return nil
 	}
-	var tasks []func()
-	for ref, ch := range first {
-		tasks = append(tasks, func() {
-			if o, err := c.stateAt(ctx, at, ref, from); err == nil {
-				ch.Old = o
-			}
-		})
+	then, err := rd.states(ctx, at, refs, from)
+	for _, ch := range first {
+		if o := then.of(ch.Object.Ref); o != nil && o.UID == ch.Object.UID {
+			ch.Old = o
+		}
 	}
-	besides(tasks)
+	return err
 }

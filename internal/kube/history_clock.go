@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,6 +27,11 @@ type clockReader struct {
 	refused error
 	instead Place
 	ticks   []history.Moment
+	// useless are the leases of those whose clock is ahead of the server's, and those that nobody
+	// renews.
+	useless map[string]bool
+	// now is when the first list was read, by the clock of the server; 0 if it does not say.
+	now int64
 }
 
 // begin is the moment now. Whoever has rights in a namespace only can be told about that one,
@@ -50,17 +56,18 @@ func (r *clockReader) timeless() bool { return r.refused != nil }
 // read is the moment of a revision; 0 for now. The time is 0 where no lease tells it.
 func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment, error) {
 	if r.timeless() {
-		_, shown, err := r.client.listAt(ctx, r.instead, revision)
+		shown, err := r.client.shownAt(ctx, r.instead, revision)
 		return history.Moment{Revision: shown}, err
 	}
 	at := history.Moment{Revision: revision}
-	listed, err := r.client.bodiesOnce(ctx, leasePlace, Selection{Revision: revision}, func(raw []byte) error {
+	renewed := map[string]int64{}
+	listed, date, err := r.client.bodiesOnce(ctx, leasePlace, Selection{Revision: revision}, func(raw []byte) error {
 		var l coordination.Lease
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return err
 		}
 		if l.Spec.RenewTime != nil {
-			at.Time = max(at.Time, l.Spec.RenewTime.Unix())
+			renewed[l.Name] = l.Spec.RenewTime.Unix()
 		}
 		return nil
 	})
@@ -71,16 +78,51 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment
 		if at.Revision, err = strconv.ParseUint(listed, 10, 64); err != nil {
 			return at, &UnexpectedAnswerError{About: leasePlace.subject().String(), What: "a list with the resourceVersion " + quote(listed)}
 		}
+		r.compare(renewed, date)
+	}
+	for name, time := range renewed {
+		if !r.useless[name] {
+			at.Time = max(at.Time, time)
+		}
 	}
 	if at.Time > 0 {
 		r.ticks = append(r.ticks, at)
 	}
+	if revision == 0 && r.now > 0 {
+		at.Time = r.now
+	}
 	return at, nil
 }
 
-// window finds where the past begins and ends.
-func (r *clockReader) window(ctx context.Context, o PastOptions) (*history.Past, error) {
-	now, err := r.begin(ctx, o.Scope.Namespaces)
+// abandoned is for how many seconds a lease is not renewed that nobody renews.
+const abandoned = 60
+
+// compare notes what time it is for the server, and which leases do not tell it.
+func (r *clockReader) compare(renewed map[string]int64, date time.Time) {
+	if date.IsZero() {
+		return
+	}
+	r.now, r.useless = date.Unix(), map[string]bool{}
+	for name, time := range renewed {
+		if time > r.now+1 || time < r.now-abandoned {
+			r.useless[name] = true
+		}
+	}
+}
+
+// window finds where the past begins and ends. What the server forgets meanwhile is looked for
+// again.
+func (r *clockReader) window(ctx context.Context, w history.Window) (past *history.Past, err error) {
+	for range listTries {
+		if past, err = r.ends(ctx, w); !Forgotten(err) {
+			break
+		}
+	}
+	return past, err
+}
+
+func (r *clockReader) ends(ctx context.Context, w history.Window) (*history.Past, error) {
+	now, err := r.begin(ctx, w.Namespaces)
 	if err != nil {
 		return nil, fmt.Errorf("the history of the cluster: %w", err)
 	}
@@ -90,14 +132,14 @@ func (r *clockReader) window(ctx context.Context, o PastOptions) (*history.Past,
 	}
 	from := oldest
 	switch {
-	case o.SinceRevision > now.Revision:
-		return nil, fmt.Errorf("revision %d is not there yet: the newest one is %d", o.SinceRevision, now.Revision)
-	case o.SinceRevision > 0:
-		if from, err = r.read(ctx, max(o.SinceRevision, oldest.Revision)); err != nil {
+	case w.SinceRevision > now.Revision:
+		return nil, fmt.Errorf("revision %d is not there yet: the newest one is %d", w.SinceRevision, now.Revision)
+	case w.SinceRevision > 0:
+		if from, err = r.read(ctx, max(w.SinceRevision, oldest.Revision)); err != nil {
 			return nil, err
 		}
-	case o.Since > 0 && now.Time > 0:
-		if from, err = r.since(ctx, oldest, now, now.Time-int64(o.Since/time.Second)); err != nil {
+	case w.Since > 0 && len(r.ticks) > 0:
+		if from, err = r.since(ctx, oldest, now, now.Time-w.Since); err != nil {
 			return nil, err
 		}
 	}
@@ -158,44 +200,101 @@ func (r *clockReader) since(ctx context.Context, oldest, now history.Moment, tim
 	return before, nil
 }
 
-// The clock is as exact as is worth its requests: two ticks are no more than precise seconds
-// apart, unless there are mostTicks.
+// The clock is as exact as is worth its requests: between two ticks that are more than precise
+// seconds apart nothing has gone, unless there are mostTicks.
 const (
 	precise    = 5
 	firstTicks = 8
 	mostTicks  = 64
 )
 
-// between makes a clock of the revisions from one to another.
-func (r *clockReader) between(ctx context.Context, from, to uint64) (history.Clock, error) {
+// between makes the clock of a past. It is read most closely where something went; some writes
+// say themselves when they were.
+func (r *clockReader) between(ctx context.Context, past *history.Past) (history.Clock, error) {
 	if r.timeless() {
 		return history.Clock{}, nil
 	}
+	from, to := past.From.Revision, past.To.Revision
 	for i := range uint64(firstTicks + 1) {
 		if _, err := r.read(ctx, max(1, from+(to-from)*i/firstTicks)); err != nil && !Forgotten(err) {
 			return history.Clock{}, err
 		}
 	}
+	r.ticks = append(r.ticks, r.told(past.Changes)...)
+	gone := ends(past)
 	clock := history.NewClock(r.ticks)
 	for range mostTicks {
-		gap, widest := history.Moment{}, int64(precise)
-		ticks := clock.Ticks()
-		for i := 1; i < len(ticks); i++ {
-			a, b := ticks[i-1], ticks[i]
-			if a.Revision >= from && b.Revision <= to && b.Revision-a.Revision > 1 && b.Time-a.Time > widest {
-				gap, widest = history.Moment{Revision: a.Revision + (b.Revision-a.Revision)/2}, b.Time-a.Time
-			}
-		}
-		if gap.Revision == 0 {
+		revision := vaguest(clock.Ticks(), gone)
+		if revision == 0 {
 			break
 		}
-		if _, err := r.read(ctx, gap.Revision); err != nil {
-			if Forgotten(err) {
-				break
-			}
+		switch _, err := r.read(ctx, revision); {
+		case Forgotten(err):
+			gone = slices.DeleteFunc(gone, func(r uint64) bool { return r <= revision })
+		case err != nil:
 			return clock, err
+		default:
+			clock = history.NewClock(r.ticks)
 		}
-		clock = history.NewClock(r.ticks)
 	}
 	return clock, nil
+}
+
+// told are the moments that writes bear in themselves: the server notes when an object is
+// made, and when its deletion begins. One of each second is enough.
+func (r *clockReader) told(changes []history.Change) []history.Moment {
+	var ticks []history.Moment
+	last := int64(0)
+	for i := range changes {
+		c := &changes[i]
+		time := int64(0)
+		switch {
+		case c.Type == object.Added:
+			time = c.Object.Created
+		case c.Type == object.Modified && c.Object.BeingDeleted():
+			time = c.Object.Deleted()
+		}
+		if time > last && (r.now == 0 || time <= r.now) {
+			last = time
+			ticks = append(ticks, history.Moment{Revision: c.Revision, Time: time})
+		}
+	}
+	return ticks
+}
+
+// ends are the revisions at which something went, or lost an owner, and those at which the history
+// of some kind begins, in their order.
+func ends(past *history.Past) []uint64 {
+	var revisions []uint64
+	for i := range past.Limits {
+		revisions = append(revisions, past.Limits[i].From.Revision)
+	}
+	for i := range past.Changes {
+		c := &past.Changes[i]
+		if c.Type == object.Deleted || c.Old != nil && len(c.Object.Owners) < len(c.Old.Owners) {
+			revisions = append(revisions, c.Revision)
+		}
+	}
+	slices.Sort(revisions)
+	return revisions
+}
+
+// vaguest is that of some revisions which is in the middle of the widest gap between ticks; 0
+// where each of them is known precisely.
+func vaguest(ticks []history.Moment, revisions []uint64) uint64 {
+	revision, widest := uint64(0), int64(precise)
+	for i := 1; i < len(ticks); i++ {
+		a, b := ticks[i-1], ticks[i]
+		if b.Time-a.Time <= widest {
+			continue
+		}
+		first, found := slices.BinarySearch(revisions, a.Revision)
+		if found {
+			first++
+		}
+		if behind, _ := slices.BinarySearch(revisions, b.Revision); first < behind {
+			revision, widest = revisions[first+(behind-first)/2], b.Time-a.Time
+		}
+	}
+	return revision
 }

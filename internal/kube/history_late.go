@@ -3,142 +3,143 @@ package kube
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// mostLate is of how many objects of a place it is searched when they went.
-const mostLate = 1000
-
-// lateOf reads a place up to a revision, or 0 for now, of which a watch does not reach back so
-// far: of a kind that changes all the time the server remembers the changes of a minute or two,
-// and of a kind whose definition has changed none from before. Its storage still has the
-// states, so that the list of then and that of the end show what went, and the object itself,
-// at ever closer revisions, when. What came and went in between is not found, and that is said.
-func (c *Client) lateOf(ctx context.Context, at Place, from, to uint64) placePast {
-	then, _, err := c.listAt(ctx, at, from)
-	if err != nil {
+// lateOf reads a place up to a revision, of which a watch does not reach back so far: of a kind
+// that changes all the time the server remembers the changes of a minute or two, and of a kind
+// whose definition has changed none from before. Its storage still has the states, so that the
+// list of then and that of the end show what went, and the object itself, at ever closer
+// revisions, when. What came and went in between is not found, and that is said.
+func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast {
+	went, some, err := rd.went(ctx, at, to)
+	if !some {
 		return placePast{why: err}
 	}
-	now, to, err := c.listAt(ctx, at, to)
-	if err != nil {
-		return placePast{why: err}
+	got := placePast{from: rd.from, why: err}
+	if err == nil {
+		got.why = fmt.Errorf("%s: the server does not remember what came and went before revision %d", at.subject(), to)
 	}
-	here := make(map[object.Ref]bool, len(now))
-	for _, o := range now {
-		here[o.Ref] = !o.BeingDeleted()
+	unknown := 0
+	if len(went)*(bits.Len64(to-rd.from)+2) > rd.probes { // not begun where the end is far
+		went, unknown = nil, len(went)
 	}
-	then = slices.DeleteFunc(then, func(o *object.Object) bool { return here[o.Ref] })
-	got := placePast{from: from, why: fmt.Errorf("%s: the server does not remember what came and went before revision %d", at.subject(), to)}
-	if len(then) > mostLate {
-		got.why = fmt.Errorf("%s: %d objects went, and the server does not remember in which order", at.subject(), len(then))
-		return got
-	}
-	found := make([][]history.Change, len(then))
-	failed := make([]error, len(then))
-	tasks := make([]func(), len(then))
-	for i, o := range then {
-		tasks[i] = func() { found[i], failed[i] = c.endOf(ctx, at, o, from, to) }
+	all := len(went) + unknown
+	// Those that follow each other in storage often went one after the other.
+	parts := make([]part, min(searches, (len(went)+fewInPart-1)/fewInPart))
+	tasks := make([]func(), len(parts))
+	for i := range parts {
+		p := &parts[i]
+		*p = part{
+			reader: rd, place: at, to: to, left: rd.probes / len(parts),
+			went: went[i*len(went)/len(parts) : (i+1)*len(went)/len(parts)],
+		}
+		tasks[i] = func() { p.search(ctx) }
 	}
 	besides(tasks)
-	got.changes = slices.Concat(found...)
-	slices.SortStableFunc(got.changes, func(a, b history.Change) int { return cmp.Compare(a.Revision, b.Revision) })
-	if i := slices.IndexFunc(failed, func(err error) bool { return err != nil }); i >= 0 {
-		got.why = failed[i]
+	for i := range parts {
+		p := &parts[i]
+		rd.probes -= p.asked
+		got.changes = append(got.changes, p.changes...)
+		unknown += p.unknown
+		if p.failed != nil {
+			got.why = p.failed
+		}
 	}
+	if unknown > 0 && err == nil {
+		got.why = fmt.Errorf("%s: %d objects went before revision %d; it would take too many requests to find out when %d of them did", at.subject(), all, to, unknown)
+	}
+	slices.SortStableFunc(got.changes, func(a, b history.Change) int { return cmp.Compare(a.Revision, b.Revision) })
 	return got
 }
 
-// listAt lists a place as it was at a revision; 0 for now.
-func (c *Client) listAt(ctx context.Context, at Place, revision uint64) ([]*object.Object, uint64, error) {
-	var objects []*object.Object
-	got, err := c.List(ctx, at, Selection{Revision: revision}, Listing{
-		Object:  func(o *object.Object) error { objects = append(objects, o); return nil },
-		Restart: func() { objects = nil },
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	shown, err := strconv.ParseUint(got.ResourceVersion, 10, 64)
-	if err != nil {
-		return nil, 0, &UnexpectedAnswerError{About: at.subject().String(), What: "a list with the resourceVersion " + quote(got.ResourceVersion)}
-	}
-	return objects, shown, nil
+// searches is how many objects are searched at a time, of at least fewInPart in a row.
+const (
+	searches  = 8
+	fewInPart = 4
+)
+
+// leaving is an object that was there when the past begins, and is gone later, or being deleted.
+type leaving struct {
+	*object.Object
+	still bool // it is there
 }
 
-// endOf searches when an object that was there at from began to be deleted, and when it went,
-// which was before to if it did at all.
-func (c *Client) endOf(ctx context.Context, at Place, first *object.Object, from, to uint64) ([]history.Change, error) {
-	states := map[uint64]*object.Object{from: first}
-	state := func(revision uint64) (*object.Object, error) {
-		if o, ok := states[revision]; ok {
-			return o, nil
-		}
-		o, err := c.stateAt(ctx, at, first.Ref, revision)
-		if err == nil {
-			states[revision] = o
-		}
-		return o, err
-	}
-	var changes []history.Change
-	asked, err := firstOf(from, to, func(revision uint64) (bool, error) {
-		o, err := state(revision)
-		return o == nil || o.BeingDeleted(), err
-	})
-	if err != nil {
-		return nil, err
-	}
-	last := states[asked-1]
-	if o := states[asked]; o != nil && asked > from {
-		changes = append(changes, history.Change{Revision: asked, Type: object.Modified, Object: o, Old: last})
-	}
-	gone, err := firstOf(asked, to, func(revision uint64) (bool, error) {
-		o, err := state(revision)
-		return o == nil, err
-	})
-	if err != nil || states[gone] != nil {
-		return changes, err
-	}
-	if o, err := state(gone - 1); err == nil && o != nil {
-		last = o
-	}
-	return append(changes, history.Change{Revision: gone, Type: object.Deleted, Object: last, Old: last}), nil
-}
+// storedAt is where an object is in the order of a list.
+func storedAt(o *object.Object) string { return o.Namespace + "/" + o.Name }
 
-// firstOf is the first revision from one to another for which something holds, which stays so
-// once it does. It is the last one where it never holds.
-func firstOf(from, to uint64, holds func(uint64) (bool, error)) (uint64, error) {
-	for from < to {
-		middle := from + (to-from)/2
-		yes, err := holds(middle)
-		switch {
-		case err != nil:
-			return 0, err
-		case yes:
-			to = middle
+// went are the objects that went between the beginning and a revision, or began to, in the order
+// of a list. Where a list breaks off they are those of which is known that they did; some says
+// whether that is so of any part of the lists.
+func (rd *pastReader) went(ctx context.Context, at Place, to uint64) (went []leaving, some bool, err error) {
+	then := map[object.Ref]*leaving{}
+	failed := rd.listed(ctx, at, Selection{Revision: rd.from, Metadata: true}, rd.bytes/2, func(o *object.Object) error {
+		then[o.Ref] = &leaving{Object: o}
+		return nil
+	})
+	if failed != nil && len(then) == 0 {
+		return nil, false, failed
+	}
+	last, sorted := "", true
+	broke := rd.listed(ctx, at, Selection{Revision: to, Metadata: true}, rd.bytes, func(o *object.Object) error {
+		sorted = sorted && last <= storedAt(o)
+		last = storedAt(o)
+		switch x := then[o.Ref]; {
+		case x == nil:
+		case o.BeingDeleted() && !x.BeingDeleted():
+			x.still = true
 		default:
-			from = middle + 1
+			delete(then, o.Ref)
+		}
+		return nil
+	})
+	if broke != nil && (last == "" || !sorted) {
+		return nil, false, broke
+	}
+	for _, x := range then {
+		if broke == nil || storedAt(x.Object) < last {
+			went = append(went, *x)
 		}
 	}
-	_, err := holds(from)
-	return from, err
+	slices.SortFunc(went, func(a, b leaving) int { return strings.Compare(storedAt(a.Object), storedAt(b.Object)) })
+	return went, true, errors.Join(failed, broke)
 }
 
-// stateAt is an object as it was at a revision; nil if it was not there.
-func (c *Client) stateAt(ctx context.Context, at Place, ref object.Ref, revision uint64) (*object.Object, error) {
-	var found *object.Object
-	at.Namespace = ref.Namespace
-	_, err := c.List(ctx, at, Selection{Fields: "metadata.name=" + ref.Name, Revision: revision}, Listing{
-		Object: func(o *object.Object) error {
-			if o.UID == ref.UID {
-				found = o
-			}
-			return nil
-		},
-	})
-	return found, err
+// part searches when some objects went, one after the other.
+type part struct {
+	reader *pastReader
+	place  Place
+	to     uint64
+	went   []leaving
+	// asked is for how many states it has asked, left for how many it may.
+	asked, left int
+	changes     []history.Change
+	unknown     int
+	failed      error
+}
+
+// errEnough ends a search that takes too long.
+var errEnough = errors.New("it would take too many requests")
+
+func (p *part) search(ctx context.Context) {
+	var near struct{ asked, gone uint64 }
+	for _, x := range p.went {
+		e := &departure{part: p, leaving: x, states: map[uint64]*object.Object{}}
+		err := e.search(ctx, near.asked, near.gone)
+		p.changes = append(p.changes, e.changes...)
+		near.asked, near.gone = e.asked, e.gone
+		switch {
+		case errors.Is(err, errEnough):
+			p.unknown++
+		case err != nil:
+			p.failed = err
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
@@ -13,52 +12,83 @@ import (
 )
 
 // stand reads what the judgement of the losses rests on and has not changed itself: owners,
-// namespaces and definitions.
-func (c *Client) stand(ctx context.Context, past *history.Past) error {
-	wanted := c.unchanged(past)
-	found := make([]*object.Object, len(wanted))
-	absent := make([]bool, len(wanted))
-	tasks := make([]func(), len(wanted))
-	for i, ref := range wanted {
-		tasks[i] = func() {
-			o, err := c.Get(ctx, ref)
-			found[i], absent[i] = o, apierrors.IsNotFound(err)
-		}
-	}
-	besides(tasks)
+// namespaces and definitions, as they were at the end of the past. Where nothing was then and
+// no change is shown, nothing was all the time.
+func (rd *pastReader) stand(ctx context.Context, past *history.Past) error {
 	limited := map[schema.GroupKind]bool{} // of these something may have gone unseen
 	for i := range past.Limits {
 		r := past.Limits[i].Resource
 		limited[schema.GroupKind{Group: r.Group, Kind: r.Kind}] = true
 	}
-	for i, ref := range wanted {
-		switch {
-		case absent[i] && !limited[schema.GroupKind{Group: ref.Group(), Kind: ref.Kind}]:
-			past.Absent = append(past.Absent, ref)
-		case found[i] != nil && c.stood(found[i], past):
-			past.Standing = append(past.Standing, found[i])
+	wanted := rd.unchanged(past)
+	for _, some := range chunks(wanted) {
+		at, err := rd.locate(some[0])
+		if err != nil {
+			continue
+		}
+		at.Namespace = ""
+		then, err := rd.states(ctx, at, some, rd.to)
+		if err != nil && len(some) <= fewByName {
+			rd.named(ctx, some, then)
+		}
+		for _, ref := range some {
+			switch o := then.of(ref); {
+			case o == nil && err == nil && !limited[schema.GroupKind{Group: ref.Group(), Kind: ref.Kind}]:
+				past.Absent = append(past.Absent, ref)
+			case o != nil && stood(o, past):
+				past.Standing = append(past.Standing, o)
+			}
 		}
 	}
 	return ctx.Err()
 }
 
+// chunks are runs of coordinates of one kind.
+func chunks(refs []object.Ref) [][]object.Ref {
+	var all [][]object.Ref
+	for len(refs) > 0 {
+		n := slices.IndexFunc(refs, func(ref object.Ref) bool { return ref.APIVersion != refs[0].APIVersion || ref.Kind != refs[0].Kind })
+		if n < 0 {
+			n = len(refs)
+		}
+		all, refs = append(all, refs[:n]), refs[n:]
+	}
+	return all
+}
+
+// named asks for objects by their names: whoever may do that may not always list them. That
+// there is none now says nothing of before.
+func (rd *pastReader) named(ctx context.Context, refs []object.Ref, into standing) {
+	now := make([]*object.Object, len(refs))
+	tasks := make([]func(), len(refs))
+	for i, ref := range refs {
+		tasks[i] = func() { now[i], _ = rd.Get(ctx, ref) }
+	}
+	besides(tasks)
+	for i, o := range now {
+		if o != nil {
+			into[nameOf(refs[i])] = o
+		}
+	}
+}
+
 // stood reports whether an object has not changed since before the end of the past: one that
 // came after that says nothing of who was at its place before.
-func (c *Client) stood(o *object.Object, past *history.Past) bool {
+func stood(o *object.Object, past *history.Past) bool {
 	n, err := strconv.ParseUint(o.ResourceVersion, 10, 64)
 	return err == nil && n <= past.From.Revision || o.Created != 0 && o.Created < past.From.Time
 }
 
 // unchanged are the coordinates of owners, namespaces and definitions of what went that no
 // change shows, sorted.
-func (c *Client) unchanged(past *history.Past) []object.Ref {
+func (rd *pastReader) unchanged(past *history.Past) []object.Ref {
 	shown := map[object.Ref]bool{}
 	for i := range past.Changes {
 		shown[past.Changes[i].Object.Ref.WithoutUID()] = true
 	}
 	wanted := map[object.Ref]bool{}
 	want := func(ref object.Ref) {
-		at, err := c.locate(ref)
+		at, err := rd.locate(ref)
 		if err != nil {
 			return
 		}

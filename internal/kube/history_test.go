@@ -73,7 +73,7 @@ func TestPastOfWhatWasForgotten(t *testing.T) {
 			if x.list != nil {
 				s.on(shopConfigMaps, x.list)
 			}
-			got := c.pastOf(context.Background(), Place{Resource: configMaps, Namespace: "shop"}, 100)
+			got := newPastReader(c, 100, 1000).read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0]
 			var changes []string
 			for _, ch := range got.changes {
 				changes = append(changes, fmt.Sprintf("%s %s %d", strings.ToUpper(fmt.Sprint(ch.Type)), ch.Object.Name, ch.Revision))
@@ -105,7 +105,7 @@ func TestPastWithoutTheLeases(t *testing.T) {
 			if own {
 				s.on(shopConfigMaps, listsOfPast("a", 1000))
 			}
-			past, err := c.Past(context.Background(), PastOptions{Scope: Scope{Namespaces: []string{"shop"}}})
+			past, err := c.Past(context.Background(), history.Window{Namespaces: []string{"shop"}})
 			if !own {
 				if err == nil || !strings.Contains(err.Error(), "Forbidden it is") {
 					t.Errorf("got %v", err)

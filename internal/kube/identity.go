@@ -32,6 +32,19 @@ type Identity struct {
 // the uid of kube-system is no error: servers older than 1.28 and roles without
 // these rights exist.
 func (c *Client) Identity(ctx context.Context) (Identity, error) {
+	id, err := c.Cluster(ctx)
+	if err != nil {
+		return id, err
+	}
+	id.User, err = c.user(ctx)
+	if err != nil && !refused(err) {
+		return id, fmt.Errorf("the name of the user: %w", err)
+	}
+	return id, nil
+}
+
+// Cluster is the identity without the user. It only reads: to ask who we are is a POST.
+func (c *Client) Cluster(ctx context.Context) (Identity, error) {
 	id := Identity{Server: c.base.String(), Context: c.context}
 	var err error
 	if id.Version, err = c.version(ctx); err != nil {
@@ -43,10 +56,6 @@ func (c *Client) Identity(ctx context.Context) (Identity, error) {
 		id.ClusterUID = ns.UID
 	case !refused(err):
 		return id, fmt.Errorf("namespace kube-system: %w", err)
-	}
-	id.User, err = c.user(ctx)
-	if err != nil && !refused(err) {
-		return id, fmt.Errorf("the name of the user: %w", err)
 	}
 	return id, nil
 }

@@ -47,6 +47,8 @@ type Selection struct {
 	// Revision asks for the list as it was at a revision of the past; 0 for now. A server
 	// that has forgotten it answers with an error for which Forgotten holds.
 	Revision uint64
+	// Metadata asks for metadata alone, also of a kind of whose spec or status something is kept.
+	Metadata bool
 }
 
 // Listing is told what List finds. Nil functions are skipped.
@@ -126,6 +128,7 @@ type refusal struct{ error }
 // list lists once from the front.
 func (c *Client) list(ctx context.Context, at Place, by Selection, to Listing, limit int64) (Listed, error) {
 	rd := newListReader(at, to)
+	rd.whole = rd.whole && !by.Metadata
 	var got Listed
 	token := ""
 	for {

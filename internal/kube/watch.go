@@ -24,11 +24,13 @@ import (
 type frameReader struct {
 	resource object.Resource
 	whole    bool
-	shared   *message.Builder
-	meta     *message.Metadata
-	intern   *manifest.Interner
-	decoded  int
-	buf      []byte
+	// bodies: the objects are handed over as they came, too.
+	bodies  bool
+	shared  *message.Builder
+	meta    *message.Metadata
+	intern  *manifest.Interner
+	decoded int
+	buf     []byte
 }
 
 func newFrameReader(r object.Resource) *frameReader {
@@ -41,6 +43,8 @@ func newFrameReader(r object.Resource) *frameReader {
 type frame struct {
 	object.Event
 	version string
+	// raw is the whole object as JSON, if it is wanted.
+	raw []byte
 }
 
 // frames is a watch under way.
@@ -63,7 +67,10 @@ func (c *Client) watch(ctx context.Context, at Place, version string, limit time
 			"timeoutSeconds": {strconv.Itoa(int(limit.Seconds()))},
 		},
 	}
-	if rd.whole {
+	switch {
+	case rd.bodies:
+		r.accept = jsonType
+	case rd.whole:
 		r.accept = acceptWhole(at.Resource)
 	}
 	a, err := c.begin(ctx, r)
@@ -289,5 +296,9 @@ func (f *frames) textFrame() (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	return change(event.Type, o)
+	e, err := change(event.Type, o)
+	if rd.bodies {
+		e.raw = event.Object
+	}
+	return e, err
 }

@@ -68,7 +68,7 @@ type Resource struct {
 	Verbs      Verbs
 	// Custom marks instances of a CustomResourceDefinition: they know no
 	// strategic merge patch and no unconditional update. On a live server it also marks
-	// what an extension server serves and can be patched, of which nobody knows.
+	// what an extension server serves and can be changed, of which nobody knows.
 	Custom bool
 	// Guessed marks a resource that nothing declared: it was inferred from
 	// objects. Its scope and verbs are assumptions.

@@ -16,6 +16,7 @@ const (
 	ControllerChanged Code = "ControllerChanged"
 	Evicted           Code = "Evicted"
 	CleanedUp         Code = "CleanedUp"
+	ByKubernetes      Code = "ByKubernetes"
 	NamespaceUnknown  Code = "NamespaceUnknown"
 	DefinitionUnknown Code = "DefinitionUnknown"
 	KindUnknown       Code = "KindUnknown"
@@ -47,6 +48,7 @@ var Lost = &Family{
 		{Code: ControllerChanged, Short: "scaled down or replaced by its controller", Long: "The spec of its controller was changed shortly before: it was scaled, or updated."},
 		{Code: Evicted, Short: "evicted", Long: "The pod may have been evicted from its node, or preempted."},
 		{Code: CleanedUp, Short: "cleaned up by Kubernetes", Long: "Kubernetes deletes objects of this kind when they have served or expired."},
+		{Code: ByKubernetes, Short: "deleted by Kubernetes itself", Long: "The audit log names a part of Kubernetes that sent the DELETE, for a reason that history does not show."},
 		{Code: OwnerUnknown, Short: "went with an owner that was not seen:", Long: "An owner was not seen: the garbage collector may have deleted the object."},
 		{Code: NamespaceUnknown, Short: "went with a namespace that was not seen:", Long: "Its namespace was not seen: the namespace controller may have deleted the object."},
 		{Code: DefinitionUnknown, Short: "went with a CRD that was not seen:", Long: "The CRD of its kind was not seen: the API server may have deleted the object along with it."},

@@ -2,19 +2,22 @@ package reason
 
 // Why an undo leaves an object alone.
 const (
-	StillAlive        Code = "StillAlive"
-	MadeBefore        Code = "MadeBefore"
-	StillTerminating  Code = "StillTerminating"
-	TakenByAnother    Code = "TakenByAnother"
-	CannotTell        Code = "CannotTell"
-	NotSaved          Code = "NotSaved"
-	WouldRunAgain     Code = "WouldRunAgain"
-	ControllerMakesIt Code = "ControllerMakesIt"
-	HolderMakesIt     Code = "HolderMakesIt"
-	PastEvent         Code = "PastEvent"
-	ReferencesLost    Code = "ReferencesLost"
-	ListedTwice       Code = "ListedTwice"
-	Unreadable        Code = "Unreadable"
+	StillAlive       Code = "StillAlive"
+	MadeBefore       Code = "MadeBefore"
+	StillTerminating Code = "StillTerminating"
+	// NamespaceTerminates: the object can be made once its namespace is gone, and made again.
+	NamespaceTerminates Code = "NamespaceTerminates"
+	TakenByAnother      Code = "TakenByAnother"
+	CannotTell          Code = "CannotTell"
+	NotSaved            Code = "NotSaved"
+	Forgotten           Code = "Forgotten"
+	WouldRunAgain       Code = "WouldRunAgain"
+	ControllerMakesIt   Code = "ControllerMakesIt"
+	HolderMakesIt       Code = "HolderMakesIt"
+	PastEvent           Code = "PastEvent"
+	ReferencesLost      Code = "ReferencesLost"
+	ListedTwice         Code = "ListedTwice"
+	Unreadable          Code = "Unreadable"
 )
 
 // UndoSkip are the reasons of an undo to leave an object alone.
@@ -25,9 +28,11 @@ var UndoSkip = &Family{
 		{Code: StillAlive, Short: "it is there"},
 		{Code: MadeBefore, Short: "an earlier undo made it"},
 		{Code: StillTerminating, Short: "it is there and being deleted, which nobody can call off"},
+		{Code: NamespaceTerminates, Short: "its namespace is still Terminating, and nothing can be made in it"},
 		{Code: TakenByAnother, Short: "another object has its name"},
 		{Code: CannotTell, Short: "nobody can tell whether it is there"},
 		{Code: NotSaved, Short: "it is gone, and its content was not kept"},
+		{Code: Forgotten, Short: "it is gone, and nobody remembers what was in it, or it cannot be read"},
 		// A Job or Pod that had run to its end, or a request for a certificate that was answered.
 		{Code: WouldRunAgain, Short: "it had run to its end, and would do its work again"},
 		{Code: ControllerMakesIt, Short: "a controller makes it by itself"},
@@ -81,6 +86,7 @@ const (
 	StatusComputed        Code = "StatusComputed"
 	StartsOver            Code = "StartsOver"
 	FilledIn              Code = "FilledIn"
+	OwnerMadeAgain        Code = "OwnerMadeAgain"
 )
 
 // UndoNote are what people should know before an undo takes a step.
@@ -101,5 +107,6 @@ var UndoNote = &Family{
 		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
 		// Unless something else is in the new one.
 		{Code: FilledIn, Short: "a controller makes this object by itself: what was in it is added to the new one"},
+		{Code: OwnerMadeAgain, Short: "its owner was made again since: it belongs to that one now"},
 	},
 }

@@ -1,8 +1,9 @@
 package render
 
 import (
-	"slices"
+	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -10,6 +11,7 @@ import (
 // what went, and what is known of the past.
 func (w *writer) lostBelow(l *lostLook) {
 	s := w.style
+	w.fateNotes(l)
 	if n := len(l.Elsewhere); n > 0 {
 		most := min(n, fewNames)
 		names := make([]string, most)
@@ -21,12 +23,16 @@ func (w *writer) lostBelow(l *lostLook) {
 	if text := hiddenLosses(s, l); text != "" {
 		w.prose(text, 2)
 	}
+	w.lostRemedies(l)
+	writeNotes(w, lostNotes(s, l))
+}
+
+func (w *writer) lostRemedies(l *lostLook) {
 	for _, r := range l.Remedies {
 		w.line()
 		w.prose("To bring it back:", 2)
 		w.command("  ", r)
 	}
-	writeNotes(w, lostNotes(s, l))
 }
 
 // hiddenLosses counts what a first screen leaves out.
@@ -72,21 +78,29 @@ func lostNotes(s Style, l *lostLook) []string {
 	if l.To.Time == "" {
 		notes = append(notes, "Times are not known without the leases in kube-system.")
 	}
+	notes = append(notes, auditNotes(s, l)...)
 	if len(l.Limits) > 0 {
 		notes = append(notes, s.paint(bold, "Incomplete:")+" "+limitText(s, l))
 	}
 	var gone []string
-	unread := slices.DeleteFunc(slices.Clone(l.Gaps), func(g report.Gap) bool {
-		if name := crdOf(g); name != "" {
+	var sealed, unread []report.Gap
+	for _, g := range l.Gaps {
+		switch name := crdOf(g); {
+		case name != "":
 			gone = append(gone, s.text(name))
-			return true
+		case strings.HasPrefix(g.Why, string(reason.Encrypted)):
+			sealed = append(sealed, g)
+		default:
+			unread = append(unread, g)
 		}
-		return false
-	})
+	}
 	if len(gone) > 0 {
 		notes = append(notes, s.paint(bold, "Incomplete:")+" nothing is shown of "+enumerate(gone[:min(fewNames, len(gone))], len(gone))+" while "+agree(len(gone), "its CRD is", "their CRDs are")+" gone.")
 	}
-	return append(notes, completeness(s, l.Source, len(unread) == 0, unread)...)
+	if kinds := kindsOf(sealed); len(kinds) > 0 {
+		notes = append(notes, s.paint(bold, "Incomplete:")+" "+enumerate(names(s, kinds), len(kinds))+" are encrypted in the snapshot: what went of them is not known.")
+	}
+	return append(notes, missing{source: l.Source, complete: len(unread) == 0, gaps: unread, told: true}.notes(s)...)
 }
 
 // limitText names the kinds of which less is known, and since when.

@@ -20,6 +20,9 @@ func (w *writer) request(l *lostLook, r *report.LostRequest, counted bool) {
 	if !r.Certain {
 		w.atMost(2, uncertain(s, l, r), 2)
 	}
+	if s.Wide {
+		w.sent(r)
+	}
 	if !counted || len(r.ByKind) == 1 && r.ByKind[0].Count == len(r.Objects) {
 		return
 	}
@@ -65,10 +68,13 @@ func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	if n == 1 {
 		subject = s.where(r.Objects[0])
 	}
-	text := s.paint(red, subject+agree(n, " was deleted", " were deleted")) + how(r.Policy) + " at " + momentText(s, l, r.At)
+	text := s.paint(red, subject+agree(n, " was deleted", " were deleted")) + how(r.Policy) + " at " + momentText(s, l, r.At) + bySender(s, r)
 	went, of := ", and ", ""
 	if stillThere(l, r) {
 		text = s.paint(yellow, subject+agree(n, " has", " have")+" been Terminating") + how(r.Policy) + " since " + momentText(s, l, r.At)
+		if r.Sent != nil {
+			text += ", deleted" + bySender(s, r)
+		}
 		went, them = "; ", " went"+them
 	}
 	more := r.Took - t.targets - t.gone - t.going - t.stay
@@ -133,6 +139,9 @@ func how(policy string) string {
 func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 	codes := map[string]string{}
 	for _, x := range l.took[r.N] {
+		if !l.isTarget(x) {
+			continue
+		}
 		for _, c := range append([]report.LossCause{x.LossCause}, x.Or...) {
 			text := causeText(s, c)
 			if was, ok := codes[c.Code]; ok && was != text {

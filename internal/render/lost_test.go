@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/audit"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -17,14 +18,18 @@ import (
 )
 
 // TestLost runs testdata/lost: an account is made up with its story as the command, asked with
-// the arguments, and shown as the goldens are.
+// the arguments, and shown as the goldens are. "news" shows what the story has that the one
+// before it has not.
 func TestLost(t *testing.T) {
 	datadriven.Walk(t, "testdata/lost", func(t *testing.T, path string) {
-		var doc *report.Lost
+		var doc, before *report.Lost
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			if d.Cmd == "story" {
-				doc = lost.Document(storyOf(t, d.Input), questionOf(t, d))
+			switch d.Cmd {
+			case "story":
+				doc, before = lost.Document(storyOf(t, d.Input), questionOf(t, d)), doc
 				return ""
+			case "news":
+				return newsOf(t, Style{Wide: d.HasArg("wide"), Width: 100}, before, doc)
 			}
 			if d.Cmd == "print" {
 				return printed(t, d.CmdArgs[0].Key+joined(d.CmdArgs[0].Vals), doc)
@@ -34,9 +39,25 @@ func TestLost(t *testing.T) {
 	})
 }
 
+func newsOf(t *testing.T, s Style, before, now *report.Lost) string {
+	t.Helper()
+	news := lost.News(before, now)
+	if news == nil {
+		return "none\n"
+	}
+	var b strings.Builder
+	if err := LostNews(&b, s, news); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
 	t.Helper()
 	q := lost.Question{Source: report.Source{Type: "cluster", Context: "prod", Server: "https://prod.example.com"}, Undo: d.HasArg("undo")}
+	if d.HasArg("file") {
+		q.Source = report.Source{Type: "files", Files: []string{"snapshot.db"}}
+	}
 	if d.HasArg("namespace") {
 		d.ScanArgs(t, "namespace", &q.Namespace)
 	}
@@ -67,7 +88,12 @@ func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
 //	took    TIME CODE BY OBJECT…                 by the last request; BY may be "-"
 //	went    TIME CODE BY OBJECT…                 by none;
 //	or      CODE BY                              what else may have taken the last one
+//	of      OWNER                                the controller of the last one
+//	made    TIME OBJECT OWNER                    by a controller
 //	limit   RESOURCE TIME WHY…                   a time of "-" is none
+//	log     TIME TIME NAME…                      the audit log is from and to these times
+//	sent    USER AS AGENT ADDRESSES POLICY       the last request, or the last one lost, in the log
+//	against CODE BY                              what the log contradicts of the last one lost
 //	blind                                        no times are known
 //
 // An object is VERSION,KIND,NAMESPACE,NAME; a name of web*6 is six of them. One with a sign
@@ -138,16 +164,25 @@ func (s *story) tell(words []string) {
 	case "or":
 		l := &s.a.Losses[len(s.a.Losses)-1]
 		l.Or = append(l.Or, history.Cause{Code: history.Code(words[1]), By: storyRef(words[2]), Request: -1})
+	case "of":
+		o := s.a.Losses[len(s.a.Losses)-1].Object
+		o.Owners = append(o.Owners, controlledBy(words[1]))
+		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Deleted, Object: o, Revision: s.a.Losses[len(s.a.Losses)-1].Gone})
+	case "made":
+		o := &object.Object{Ref: storyRef(words[2]), Owners: []object.OwnerReference{controlledBy(words[3])}}
+		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
 	case "limit":
 		group, version, name := "", "v1", words[1]
 		if before, after, dotted := strings.Cut(words[1], "."); dotted {
 			name, group = before, after
 		}
-		l := history.Limit{Resource: object.Resource{Group: group, Version: version, Name: name, Namespaced: true}, Why: strings.Join(words[3:], " ")}
+		l := history.Limit{Resource: object.Resource{Group: group, Version: version, Name: name, Kind: limitKinds[name], Namespaced: true}, Why: strings.Join(words[3:], " ")}
 		if words[2] != "-" {
 			l.From = s.at(words[2])
 		}
 		s.a.Past.Limits = append(s.a.Past.Limits, l)
+	case "log", "sent", "against":
+		s.hear(words)
 	case "blind":
 		s.clock = nil
 		s.a.Past.From.Time, s.a.Past.To.Time = 0, 0
@@ -157,6 +192,46 @@ func (s *story) tell(words []string) {
 	default:
 		panic("no such word: " + words[0])
 	}
+}
+
+// hear tells what the audit log has. A word of "-" is none.
+func (s *story) hear(words []string) {
+	for i, word := range words {
+		words[i] = strings.NewReplacer("_", " ", `\e`, "\x1b", `\u`, "\u202e").Replace(strings.TrimPrefix(word, "-"))
+	}
+	last := &s.a.Losses[max(0, len(s.a.Losses)-1)]
+	switch words[0] {
+	case "log":
+		s.a.Past.Log = &audit.Log{}
+		if words[1] != "" {
+			s.a.Past.Log.First, s.a.Past.Log.Last = s.moment(words[1])*1e6, s.moment(words[2])*1e6
+		}
+		if len(words) > 3 {
+			s.a.Past.Log.Cut = words[3:]
+		}
+	case "against":
+		last.Contradicts = &history.Cause{Code: history.Code(words[1]), By: storyRef(words[2]), Request: -1}
+	case "sent":
+		r := &audit.Request{ID: "8f1c", Verb: audit.Delete, Sender: audit.Sender{User: words[1], Impersonated: words[2], Agent: words[3]}}
+		r.Received = int64(last.Asked-100_000+1795478400) * 1e6
+		if words[4] != "" {
+			r.Addresses = strings.Split(words[4], ",")
+		}
+		if words[5] != "?" {
+			r.Options = &audit.Options{Policy: words[5]}
+		}
+		last.Sent, last.Match = r, history.ByUID
+		if k := last.Cause.Request; k >= 0 && s.a.Requests[k].Losses[len(s.a.Requests[k].Losses)-1] == len(s.a.Losses)-1 {
+			s.a.Requests[k].Sent = append(s.a.Requests[k].Sent, r)
+		}
+	}
+}
+
+// moment is a time of the day that is no part of the history.
+func (s *story) moment(text string) int64 {
+	clock := s.clock
+	defer func() { s.clock = clock }()
+	return s.at(text).Time
 }
 
 func (s *story) lose(at history.Moment, code, by string, request int, objects []string) {
@@ -180,6 +255,14 @@ func (s *story) lose(at history.Moment, code, by string, request int, objects []
 			s.a.Losses = append(s.a.Losses, l)
 		}
 	}
+}
+
+// limitKinds are the kinds of resources that limits speak of.
+var limitKinds = map[string]string{"configmaps": "ConfigMap", "databases": "Database", "gadgets": "Gadget"}
+
+func controlledBy(text string) object.OwnerReference {
+	ref := storyRef(text)
+	return object.OwnerReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, UID: ref.UID, Controller: object.True}
 }
 
 func storyRef(text string) object.Ref {

@@ -19,7 +19,12 @@ func LostText(out io.Writer, s Style, document *report.Lost) error {
 	l := lookAt(document)
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	below := linesOf(s, func(x *writer) { x.lostBelow(l) })
+	x, crd := l.named(), l.definition()
 	switch found := l.Summary; {
+	case crd != nil:
+		w.unseenInstance(l, crd)
+	case x != nil && x.State == report.LossDeleted && !l.isTarget(x):
+		w.fate(l, x)
 	case found.Deleted+found.BeingDeleted+found.Orphaned > 0 && !s.Wide:
 		w.lostScreen(l, screenLines-len(below))
 	case found.Deleted+found.BeingDeleted+found.Orphaned > 0:
@@ -58,24 +63,45 @@ func lookAt(document *report.Lost) *lostLook {
 	return l
 }
 
+// NeverSeen says of what was asked about by name that there is nothing to be told.
+func NeverSeen(document *report.Lost) string {
+	l := lookAt(document)
+	text := notDeleted(Style{}, l) + " since " + momentText(Style{}, l, l.From) + ", where the history of the API server begins"
+	if len(l.Gaps)+len(l.Limits) > 0 {
+		return text + "; not all of that could be read"
+	}
+	return text + ": it was gone before, or never was"
+}
+
+// notDeleted says of what was asked about by name that it was not deleted, as far as that was
+// seen.
+func notDeleted(s Style, l *lostLook) string {
+	were := agree(len(l.Targets), " was", " were")
+	if len(l.Gaps)+len(l.Limits) > 0 {
+		return s.crowd(l.Targets, s.limit()) + were + " not seen to be deleted"
+	}
+	return s.crowd(l.Targets, s.limit()) + were + " not deleted"
+}
+
 // nothingLost is the answer where nothing was.
 func nothingLost(s Style, l *lostLook) string {
-	what, seen := "Nothing", "was deleted"
+	text := "Nothing was deleted"
 	switch {
 	case len(l.Targets) > 0:
-		what, seen = s.crowd(l.Targets, s.limit()), agree(len(l.Targets), "was", "were")+" not deleted"
-		if len(l.Gaps)+len(l.Limits) > 0 {
-			seen = agree(len(l.Targets), "was", "were") + " not seen to be deleted"
-		}
+		text = notDeleted(s, l)
 	case len(l.Gaps)+len(l.Limits) > 0:
-		seen = "that could be read was deleted"
+		text = "Nothing that could be read was deleted"
 	}
 	where := ""
 	if l.Namespace != "" {
 		where = " in namespace " + s.text(l.Namespace)
 	}
-	text := what + " " + seen + where + " since " + momentText(s, l, l.From) + "."
-	if l.Asked == nil {
+	text += where + " since " + momentText(s, l, l.From) + "."
+	switch {
+	case l.Asked != nil:
+	case l.ofFile():
+		text += " That is as far back as the file goes."
+	default:
 		text += " That is as far back as the API server remembers."
 	}
 	return text

@@ -16,7 +16,7 @@ func lossWhy(s Style, x *report.Loss) string {
 	for _, c := range x.Or {
 		causes = append(causes, causeText(s, c))
 	}
-	return strings.Join(causes, ", or ")
+	return senderWhy(s, x, strings.Join(causes, ", or "))
 }
 
 // causeText is a cause in a few words, with what the object went with.
@@ -31,19 +31,25 @@ func causeText(s Style, c report.LossCause) string {
 	return strings.TrimSuffix(text, ":")
 }
 
-// momentText is a moment as people say it, and how long ago that is for the cluster.
+// momentText is a moment as people say it, and how long before the end of the past that is.
 func momentText(s Style, l *lostLook, m report.Moment) string {
 	at, ok := timeOf(m)
 	if !ok {
 		return clockText(s, l, m)
 	}
 	text := clockText(s, l, m) + " UTC"
-	if now, ok := timeOf(l.To); ok && l.Source.Type == "cluster" && now.Unix() >= at.Unix() {
-		ago := int(now.Unix() - at.Unix())
-		text += " (" + span(&ago) + " ago)"
+	if now, ok := timeOf(l.To); ok && s.manner != paged && now.Unix() >= at.Unix() {
+		ago, than := int(now.Unix()-at.Unix()), " ago)"
+		if l.ofFile() {
+			than = " before the file ends)"
+		}
+		text += " (" + span(&ago) + than
 	}
 	return text
 }
+
+// ofFile reports whether a file tells the past, so that nothing is as of now.
+func (l *lostLook) ofFile() bool { return l.Source.Type != "cluster" }
 
 // clockText is a moment in a column: the time of the day, and the day where it is another one
 // than that on which the history ends.

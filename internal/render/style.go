@@ -40,6 +40,8 @@ const (
 	verbatim
 	// marked is for Markdown, in which it means nothing.
 	marked
+	// paged is for a page that is looked at later, and escapes its markup itself.
+	paged
 )
 
 // limit is the number of columns to stay within; 0 for no limit.

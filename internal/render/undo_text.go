@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -17,6 +19,9 @@ const manyUndoRows = 10
 // why, and after it was carried out what became of it.
 func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
+	if u.Lost != nil && u.State == "" {
+		w.lostRequests(lookAt(u.Lost))
+	}
 	w.prose(undoHeadline(s, u), 2)
 	if u.Message != "" {
 		w.prose(s.text(u.Message), 2)
@@ -40,9 +45,19 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.line()
 		w.table(rows.first(manyRunRows, s))
 	}
+	if u.Later != nil && u.State == "" {
+		w.laterUndo(u)
+	}
 	var notes []string
 	if !interrupted {
 		notes = undoNotes(s, u)
+	}
+	if spaces := closedNamespaces(u); len(spaces) > 0 {
+		notes = append(notes, "What "+s.some(spaces, 2)+agree(len(spaces), " waits", " wait")+" for: kubectl gc stuck. Once "+agree(len(spaces), "it is", "they are")+
+			" gone, kubectl gc undo "+s.text(filepath.Base(u.Bundle))+" brings back what is left.")
+	}
+	if u.Lost != nil && u.State == "" {
+		notes = append(notes, keptNotes(s, u)...)
 	}
 	if u.Journal != "" {
 		notes = append(notes, "Journal: "+s.text(u.Journal))
@@ -74,18 +89,34 @@ func undoNotes(s Style, u *report.Undo) []string {
 	return notes
 }
 
+// closedNamespaces are those in which nothing can be made, for they are being deleted.
+func closedNamespaces(u *report.Undo) []report.Ref {
+	seen := map[string]bool{}
+	var spaces []report.Ref
+	for i := range u.Skipped {
+		x := &u.Skipped[i]
+		if x.Reason == string(reason.NamespaceTerminates) && !seen[x.Object.Namespace] {
+			seen[x.Object.Namespace] = true
+			spaces = append(spaces, report.RefOf(object.Namespace.Ref("", x.Object.Namespace)))
+		}
+	}
+	return spaces
+}
+
 func undoHeadline(s Style, u *report.Undo) string {
-	head := "undo of " + s.text(filepath.Base(u.Bundle)) + ": "
 	sum := u.Summary
+	if u.Lost != nil && u.State == "" && sum.Planned > 0 {
+		return undoPlanned(s, u)
+	}
+	head := "undo of " + s.text(filepath.Base(u.Bundle)) + ": "
+	if u.Bundle == "" {
+		head = "undo: "
+	}
 	if u.State == "" {
 		if sum.Planned == 0 {
 			return head + "nothing to do"
 		}
-		head += plural(undoObjects(u), "object") + " would be restored"
-		if sum.Skipped > 0 {
-			head += ", " + strconv.Itoa(sum.Skipped) + " left as they are"
-		}
-		return head
+		return head + undoPlanned(s, u)
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -97,6 +128,15 @@ func undoHeadline(s Style, u *report.Undo) string {
 		}
 	}
 	return head + s.paint(stateColour(u.State), stateWords[u.State]) + "; " + strings.Join(parts, ", ")
+}
+
+// undoPlanned counts what an undo would do.
+func undoPlanned(s Style, u *report.Undo) string {
+	text := plural(undoObjects(u), "object") + " would be restored"
+	if n := u.Summary.Skipped; n > 0 {
+		text += ", " + strconv.Itoa(n) + " left as they are"
+	}
+	return text
 }
 
 // undoObjects is how many objects the steps are about.

@@ -59,7 +59,14 @@ func (a Act) arguments() string {
 	case SendPatch:
 		return "patch " + object + " --type=json -p " + ShellWord(a.Patch)
 	case BringBack:
-		return "gc undo --since=" + strconv.Itoa(a.Minutes) + "m" + cmp.Or(a.Target.inNamespace(), " -A")
+		since := "--since=" + strconv.Itoa(a.Minutes) + "m"
+		if a.Revision != 0 {
+			since = "--since-revision=" + strconv.FormatInt(a.Revision, 10)
+		}
+		if a.Target.Name != "" {
+			return "gc undo " + since + " " + word
+		}
+		return "gc undo " + since + cmp.Or(a.Target.inNamespace(), " -A")
 	}
 	return ""
 }

@@ -45,7 +45,8 @@ func TestCommandLine(t *testing.T) {
 		{report.Act{Action: report.TakeOff, Target: node, Finalizer: "a/b", Flags: "--x --y"}, "gc remove-finalizer node/n1 a/b --x --y"},
 		{report.Act{Action: report.DropOwners, Target: node}, `patch node n1 --type=merge -p '{"metadata":{"ownerReferences":null}}'`},
 		{report.Act{Action: report.SendPatch, Target: node, Patch: `[{"op":"it's"}]`}, `patch node n1 --type=json -p '[{"op":"it'\''s"}]'`},
-		{report.Act{Action: report.BringBack, Target: hostile, Minutes: 5}, "gc undo --since=5m -n '$(c)'"},
+		{report.Act{Action: report.BringBack, Target: hostile, Minutes: 5}, "gc undo --since=5m 'a b.example.com/d;e' -n '$(c)'"},
+		{report.Act{Action: report.BringBack, Revision: 17}, "gc undo --since-revision=17 -A"},
 		{report.Act{Action: report.BringBack, Minutes: 10}, "gc undo --since=10m -A"},
 	} {
 		got := test.act.CommandLine()

@@ -32,6 +32,8 @@ type Lost struct {
 	Elsewhere []Ref `json:"elsewhere,omitempty"`
 	// Limits are the kinds of which less history is known, and Gaps those of which none is.
 	Limits []HistoryLimit `json:"limits"`
+	// AuditLog is what was read of audit logs, if there were any.
+	AuditLog *AuditLog `json:"auditLog,omitempty"`
 	// Remedies are commands that bring back what is gone.
 	Remedies []Remedy `json:"remedies,omitempty"`
 	// Complete is false when something that was not seen may have gone, too, or when there is
@@ -75,6 +77,8 @@ type LostRequest struct {
 	ByKind []LostCount `json:"byKind"`
 	// Routine says that it is one of a controller in the ordinary course of things.
 	Routine bool `json:"routine,omitempty"`
+	// Sent is who sent it; absent where the audit log does not have it.
+	Sent *Sent `json:"sent,omitempty"`
 }
 
 // LostCount is a number of losses of one kind.
@@ -114,9 +118,18 @@ type Loss struct {
 	Policy string `json:"policy,omitempty"`
 	// Owners are those that it has lost and stays without.
 	Owners []Ref `json:"owners,omitempty"`
+	// OwnersThen are the owners that an object had which was asked about by name, and ReplacedBy
+	// what was made in its place.
+	OwnersThen []Ref `json:"ownersThen,omitempty"`
+	ReplacedBy []Ref `json:"replacedBy,omitempty"`
 	LossCause
 	// Or are other causes that what is known does not exclude.
 	Or []LossCause `json:"or,omitempty"`
+	// Sent is who sent the request by which its deletion began, a controller or somebody; absent
+	// where the audit log does not have it.
+	Sent *Sent `json:"sent,omitempty"`
+	// Contradicts is what would be certain without the audit log, which says otherwise.
+	Contradicts *LossCause `json:"contradicts,omitempty"`
 	// Routine marks what goes in the ordinary course of things: Events, what Kubernetes makes
 	// by itself, what a controller replaces.
 	Routine bool `json:"routine,omitempty"`

@@ -33,6 +33,8 @@ type Act struct {
 	Patch string `json:"-"`
 	// Minutes are waited for at most, or are how far back to go.
 	Minutes int `json:"-"`
+	// Revision is how far back to go, in place of minutes.
+	Revision int64 `json:"-"`
 }
 
 // Action is a kind of act.

@@ -12,6 +12,10 @@ type Undo struct {
 	// undo; empty as long as nothing was sent.
 	Bundle  string `json:"backup"`
 	Journal string `json:"journal,omitempty"`
+	// Lost is what was lost, where it is brought back from the history of the cluster, and
+	// Later what cannot be yet.
+	Lost  *Lost      `json:"lost,omitempty"`
+	Later *LaterUndo `json:"later,omitempty"`
 	// SameCluster is what shows that the backup is of this cluster.
 	SameCluster ClusterProof `json:"sameCluster"`
 	// Digest is "sha256:" and the hash of the bundle, the cluster and the steps.
@@ -23,6 +27,17 @@ type Undo struct {
 	// Steps are in the order in which they are taken.
 	Steps   []UndoStep `json:"steps"`
 	Skipped []UndoSkip `json:"skipped"`
+}
+
+// LaterUndo is what an undo cannot bring back yet: the objects of CRDs that are gone. The API
+// server shows them as they were once their CRDs are back.
+type LaterUndo struct {
+	CRDs []Ref `json:"crds"`
+	// Remembered is until when the API server remembers them at least, if it has the usual
+	// settings, in RFC 3339; absent where times are not known.
+	Remembered string `json:"remembered,omitempty"`
+	// Then is the command that brings them back after this undo.
+	Then Remedy `json:"then"`
 }
 
 // ClusterProof is what shows that a backup is of a cluster.

@@ -2,6 +2,7 @@ package undo
 
 import (
 	"errors"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,6 +16,10 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 	s := &p.nodes[i].step
 	for _, ref := range owners {
 		owner, why := p.owner(i, ref)
+		if heir := p.heir(i, ref, why); heir != "" {
+			ref.UID, why = heir, ""
+			s.note(reason.OwnerMadeAgain)
+		}
 		if why != "" {
 			s.Dropped = append(s.Dropped, Dropped{ref, why})
 			continue
@@ -69,6 +74,25 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 		return -1, reason.OwnerUnknown
 	default:
 		return -1, reason.OwnerNotRestored
+	}
+}
+
+// heir is the UID of what has the name of an owner, where that counts as the owner; empty if it
+// does not.
+func (p *planning) heir(i int, ref object.OwnerReference, why reason.Code) types.UID {
+	if why != reason.OwnerIsAnother || !p.now.Heirs {
+		return ""
+	}
+	live, err := p.now.Lookup(ref.In(p.nodes[i].Object.Namespace))
+	if err != nil || live == nil || live.BeingDeleted() {
+		return ""
+	}
+	return live.UID
+}
+
+func (s *Step) note(n reason.Code) {
+	if !slices.Contains(s.Notes, n) {
+		s.Notes = append(s.Notes, n)
 	}
 }
 

@@ -45,6 +45,8 @@ type planning struct {
 	again map[types.UID]types.UID
 	// places are those that are filled by the plan.
 	places map[place]bool
+	// terminating are the namespaces that were asked for: whether they are being deleted.
+	terminating map[string]bool
 	// first are the nodes that others may want to have before them.
 	first []int
 	// definitions are the nodes of CustomResourceDefinitions, services those of Services.
@@ -65,7 +67,7 @@ func Make(saved []Saved, lookup Lookup) *Plan { return Resume(saved, Cluster{Loo
 // objects got then, by their old ones: what is there under such a UID is not made a
 // second time, and references to it are written with that UID.
 func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
-	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[place]bool{}, services: map[place]int{}}
+	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[place]bool{}, services: map[place]int{}, terminating: map[string]bool{}}
 	for _, s := range saved {
 		p.nodes = append(p.nodes, node{Saved: s, skip: Skip{Object: s.Object}})
 	}
@@ -98,6 +100,8 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		if n.state == made {
 			if why := p.byItself(i); why != "" {
 				n.leave(why)
+			} else if p.leaving(n.Object.Namespace) {
+				n.leave(reason.NamespaceTerminates)
 			}
 		}
 		if n.state == made && n.rank() < lastRank {
@@ -144,6 +148,9 @@ func (p *planning) look(n *node) {
 		n.skip.Live = live.UID
 		n.leave(reason.StillTerminating)
 		return
+	case live == nil && n.Raw == nil && n.Forgotten:
+		n.leave(reason.Forgotten)
+		return
 	case live == nil && n.Raw == nil:
 		n.leave(reason.NotSaved)
 		return
@@ -171,6 +178,20 @@ func (p *planning) look(n *node) {
 	if n.state == made && n.ranToItsEnd() {
 		n.leave(reason.WouldRunAgain)
 	}
+}
+
+// leaving reports whether a namespace is there and being deleted: nothing is made in it.
+func (p *planning) leaving(namespace string) bool {
+	if namespace == "" {
+		return false
+	}
+	is, asked := p.terminating[namespace]
+	if !asked {
+		live, err := p.now.Lookup(object.Namespace.Ref("", namespace))
+		is = err == nil && live != nil && live.BeingDeleted()
+		p.terminating[namespace] = is
+	}
+	return is
 }
 
 // refer decides on the references of a node.

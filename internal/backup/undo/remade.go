@@ -117,7 +117,7 @@ func (p *planning) controllerMakes(i int) bool {
 			saved := p.byUID[ref.UID]
 			return len(saved) == 1 && saved[0] != i && p.nodes[saved[0]].Object.Is(object.Pod) && p.controllerMakes(saved[0])
 		}
-		if _, why := p.owner(i, ref); why == "" {
+		if _, why := p.owner(i, ref); why == "" || why == reason.OwnerIsAnother { // that one makes its own
 			return true
 		}
 	}

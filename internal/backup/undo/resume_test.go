@@ -70,6 +70,34 @@ func TestResumeAfterAnotherDelete(t *testing.T) {
 	}
 }
 
+// TestHeirs: where who deleted it may have made an owner again, what has its name counts as the
+// owner, whether the owner is in the backup or not; unless it is on its way out. What the other
+// one makes by itself is not made.
+func TestHeirs(t *testing.T) {
+	a, out, going := refOf("Cart.example.com a"), refOf("Cart.example.com out"), refOf("Cart.example.com going")
+	set := refOf("ReplicaSet.apps web")
+	pod := controllerOf(set)
+	list := []Saved{
+		saved("Cart.example.com a", ""), saved("ConfigMap b", "", ownerOf(a), ownerOf(out)), saved("ConfigMap c", "", ownerOf(going)),
+		saved("ReplicaSet.apps web", ""), saved("Pod web-1", "", pod),
+	}
+	leaving := another("Cart.example.com going")
+	leaving.Edit().DeletionTimestamp = 1
+	now := clusterOf(another("Cart.example.com a"), another("Cart.example.com out"), leaving, another("ReplicaSet.apps web"))
+	plan := Resume(list, Cluster{Lookup: now.lookup, Heirs: true}, nil)
+	if diff := cmp.Diff([]string{
+		"1 Create v1 ConfigMap shop/b +a +out !OwnerMadeAgain", "2 Create v1 ConfigMap shop/c OwnerIsAnother:going",
+		"TakenByAnother apps/v1 ReplicaSet shop/web another", "TakenByAnother example.com/v1 Cart shop/a another", "ControllerMakesIt v1 Pod shop/web-1 ",
+	}, lines(plan)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, r := range plan.Steps[0].References {
+		if r.UID != "another" {
+			t.Errorf("%s refers to %s", plan.Steps[0].Object, r.UID)
+		}
+	}
+}
+
 // TestResumeGivesReferencesBack: what an earlier undo made without a reference, as the
 // owner was not there, gets it once it is.
 func TestResumeGivesReferencesBack(t *testing.T) {
@@ -95,5 +123,17 @@ func TestResumeGivesReferencesBack(t *testing.T) {
 		if diff := cmp.Diff(want, lines(Resume(list, now, again))); diff != "" {
 			t.Errorf("written %v: -want +got:\n%s", written, diff)
 		}
+	}
+}
+
+// TestNamespaceTerminates: nothing is made in a namespace that is being deleted.
+func TestNamespaceTerminates(t *testing.T) {
+	space := live("Namespace a")
+	space.Edit().DeletionTimestamp = 1
+	list := []Saved{saved("Namespace a", ""), saved("ConfigMap a/c", ""), saved("ConfigMap b/d", ""), saved("Event a/e", "")}
+	if diff := cmp.Diff([]string{
+		"1 Create v1 ConfigMap b/d", "NamespaceTerminates v1 ConfigMap a/c ", "PastEvent v1 Event a/e ", "StillTerminating v1 Namespace a u-a",
+	}, lines(Make(list, clusterOf(space).lookup))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -24,6 +24,8 @@ type Saved struct {
 	Object object.Ref
 	// Raw is the object as the server sent it; nil when it was not kept.
 	Raw []byte
+	// Forgotten tells that it was not kept because nobody remembered it.
+	Forgotten bool
 	// Changed tells that the run took references away from the object rather than
 	// the object itself. Only those of such an object are given back.
 	Changed bool
@@ -44,6 +46,8 @@ type Cluster struct {
 	// Written reports whether the object at the coordinates has a status. Nil: nobody can
 	// tell, and none is given back to what an earlier undo made.
 	Written func(object.Ref) (bool, error)
+	// Heirs: what was made anew under the name of an owner counts as the owner.
+	Heirs bool
 }
 
 // Plan is what an undo does and what it leaves.

@@ -91,6 +91,11 @@ func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Docum
 	}
 }
 
+// Timeline is the format of a page about what was lost.
+func Timeline(d *report.Lost) Formats {
+	return Formats{"html": func(out io.Writer, _ render.Style) error { return draw.WriteTimeline(out, d) }}
+}
+
 // As writes a document in one way.
 func As[T any](write func(io.Writer, render.Style, T) error, document T) Writer {
 	return func(out io.Writer, s render.Style) error { return write(out, s, document) }

@@ -4,6 +4,7 @@ package targets
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -162,7 +163,7 @@ func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
 // resolve has the cluster say which objects are meant, as kubectl does.
 func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	found, err := w.Client.Resolve(c.Context(), t.asked(args))
-	if err != nil && (apierrors.IsNotFound(err) || strings.Contains(err.Error(), "doesn't have a resource type")) {
+	if isMissing(err) {
 		// The snapshot knows what else could be meant.
 		if _, local := t.lookUp(c, w.Snapshot, args); local != nil {
 			return nil, local
@@ -186,6 +187,21 @@ func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]ob
 		return nil, t.nothing(w.Snapshot, args)
 	}
 	return refs, nil
+}
+
+// isMissing reports whether a cluster says that an object, or its type, is not there.
+func isMissing(err error) bool {
+	return err != nil && (apierrors.IsNotFound(err) || strings.Contains(err.Error(), "doesn't have a resource type"))
+}
+
+// Missing reports whether a cluster says of what the arguments name that it is not there, and
+// not that it is none of ours.
+func (t *Targets) Missing(ctx context.Context, client *kube.Client, args []string) bool {
+	if t.many() || !t.Files.Empty() {
+		return false
+	}
+	_, err := client.Resolve(ctx, t.asked(args))
+	return isMissing(err)
 }
 
 // notSnapped is the error about an object that the server has and the snapshot of it does

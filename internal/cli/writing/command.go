@@ -22,7 +22,7 @@ func commandLine(c *cobra.Command, args []string, instead ...string) string {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		value := f.Value.String()
 		switch {
-		case f.Name == "dry-run", f.Name == "confirm", replaced(f.Name, instead), does != c && does.Flag(f.Name) == nil:
+		case f.Name == "dry-run", f.Name == "confirm", replaced(f.Name, instead), ofQuestion(f), does != c && does.Flag(f.Name) == nil:
 			return
 		case f.Name == "token", f.Name == "password":
 			words = append(words, "--"+f.Name+"=…") // not for a log
@@ -53,4 +53,21 @@ func executor(c *cobra.Command) *cobra.Command {
 
 func replaced(name string, flags []string) bool {
 	return slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--"+name+"=") })
+}
+
+// questionFlag marks flags that say what is to be found out, and nothing of a backup that was made
+// of the answer.
+const questionFlag = "kubectl-gc.io/question"
+
+// NotOfBackup marks flags by which an undo finds what to keep in a backup: the command that
+// names the backup does without them.
+func NotOfBackup(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		_ = f.SetAnnotation(name, questionFlag, nil) // it was defined just now
+	}
+}
+
+func ofQuestion(f *pflag.Flag) bool {
+	_, ok := f.Annotations[questionFlag]
+	return ok
 }

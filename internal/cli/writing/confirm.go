@@ -98,7 +98,7 @@ func (k *Confirm) Ask(c *cobra.Command, args []string, streams genericiooptions.
 	case k.Digest != "":
 		return exit.Refusedf("--confirm is of another plan; that of the cluster as it is now has the digest %s", q.Digest)
 	case !atTerminal(streams.In):
-		return exit.Refusedf("no terminal to ask on: read the plan, then re-run with --confirm=%s", q.Digest)
+		return exit.Refusedf("no terminal to ask on: read the plan, then run\n  %s", commandLine(c, args, "--confirm="+q.Digest))
 	}
 	return askPerson(c.Context(), streams, q)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -59,13 +61,16 @@ func (d *document) addGoneKinds() {
 
 // matters reports whether something of a kind may be what is asked about, or who took it.
 func (d *document) matters(r object.Resource) bool {
+	if d.q.Objects != nil && !d.takes() {
+		return d.bearing()[schema.GroupKind{Group: r.Group, Kind: r.Kind}]
+	}
 	return r.Namespaced || d.q.Namespace == "" && d.q.Objects == nil || r.Is(object.Namespace) || r.Is(object.CRD) ||
 		slices.ContainsFunc(d.q.Objects, func(o object.Ref) bool { return r.Kind == o.Kind && r.Group == o.Group() })
 }
 
 // addLimit adds a kind of which the history begins later, or of which it has holes, or none.
 func (d *document) addLimit(l *history.Limit) {
-	gap := report.Gap{APIVersion: l.Resource.APIVersion(), Resource: l.Resource.Name}
+	gap := report.Gap{APIVersion: l.Resource.APIVersion(), Resource: l.Resource.Name, Matters: true}
 	switch {
 	case l.From.Revision > d.a.Past.From.Revision:
 		d.out.Limits = append(d.out.Limits, report.HistoryLimit{

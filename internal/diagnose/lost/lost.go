@@ -3,6 +3,8 @@ package lost
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -23,11 +25,14 @@ type Question struct {
 	SinceRevision uint64
 	// Undo says that what is gone can be brought back.
 	Undo bool
+	// UndoAfter is up to when what went is not brought back, since nobody remembers it; 0 for what
+	// the account has.
+	UndoAfter uint64
 }
 
 // Document is what the account says about what is asked.
 func Document(a *history.Account, q Question) *report.Lost {
-	d := &document{index: indexOf(a, &q), a: a, q: q, picked: pick(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
+	d := &document{index: indexOf(a, &q), a: a, q: q, picked: story(a, q), took: make([][]int, len(a.Requests)), out: &report.Lost{
 		APIVersion: report.APIVersion, Kind: "Lost", Source: q.Source, Namespace: q.Namespace,
 		From: momentOf(a.Past.From), To: momentOf(a.Past.To),
 		Requests: []report.LostRequest{}, Losses: []report.Loss{}, Limits: []report.HistoryLimit{}, Gaps: []report.Gap{},
@@ -38,6 +43,7 @@ func Document(a *history.Account, q Question) *report.Lost {
 	d.addLosses()
 	d.addRequests()
 	d.addLimits()
+	d.addLog()
 	d.out.Complete = !d.out.Short && len(d.out.Gaps)+len(d.out.Limits) == 0
 	if q.Undo {
 		d.addUndo()
@@ -52,6 +58,8 @@ type document struct {
 	q Question
 	// picked are the losses that are asked about, as flags.
 	picked []bool
+	// above are the last controllers above objects, once they are asked for.
+	above map[types.UID]types.UID
 	// took are the losses of each request that the document has, by their places in it.
 	took [][]int
 	out  *report.Lost
@@ -65,6 +73,7 @@ func (d *document) addLosses() {
 		l := &d.a.Losses[i]
 		out := report.Loss{
 			Object: report.RefOf(l.Object.Ref), State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: d.q.routine(l),
+			Sent: sentOf(l.Sent, l.Match),
 		}
 		if l.Gone != 0 {
 			gone := momentOf(d.a.Past.Clock.At(l.Gone))
@@ -81,6 +90,13 @@ func (d *document) addLosses() {
 		}
 		for _, other := range l.Or {
 			out.Or = append(out.Or, causeOf(other))
+		}
+		if l.Contradicts != nil {
+			against := causeOf(*l.Contradicts)
+			out.Contradicts = &against
+		}
+		if d.q.isNamed(l.Object.Ref) {
+			d.addFate(&out, l)
 		}
 		if r := l.Cause.Request; r >= 0 {
 			d.took[r] = append(d.took[r], len(d.out.Losses))
@@ -134,6 +150,7 @@ func (d *document) addRequests() {
 			d.out.Requests = append(d.out.Requests, report.LostRequest{
 				N: i + 1, Objects: objects, Policy: policyNames[r.Policy], At: momentOf(r.At),
 				Certain: r.Certain, Took: r.Took, ByKind: d.byKind(d.took[i]), Routine: usual,
+				Sent: d.senderOf(r),
 			})
 		case !usual && d.q.Objects == nil:
 			d.out.Elsewhere = append(d.out.Elsewhere, objects...)

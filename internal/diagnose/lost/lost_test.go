@@ -18,7 +18,7 @@ func TestCodes(t *testing.T) {
 		history.NamespaceDeleted, history.DefinitionDeleted, history.AccountGone, history.ServiceGone, history.EndpointsGone,
 		history.ClaimGone, history.VersionGone, history.NodeGone, history.Controller, history.ControllerChanged, history.Evicted,
 		history.CleanedUp, history.OwnerUnknown, history.NamespaceUnknown, history.DefinitionUnknown, history.KindUnknown,
-		history.Before, history.Unseen,
+		history.Before, history.Unseen, history.ByKubernetes,
 	} {
 		if m := reason.Lost.Of(reason.Code(code)); m == nil || m.Short == "" {
 			t.Errorf("%s has none", code)

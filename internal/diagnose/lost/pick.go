@@ -17,9 +17,7 @@ func (q *Question) itself(r object.Ref) bool {
 	if q.Objects == nil {
 		return q.Namespace != "" && r.Is(object.Namespace) && r.Name == q.Namespace
 	}
-	return slices.ContainsFunc(q.Objects, func(o object.Ref) bool {
-		return o.Kind == r.Kind && o.Group() == r.Group() && o.Namespace == r.Namespace && o.Name == r.Name
-	})
+	return q.isNamed(r)
 }
 
 // pick marks the losses that are asked about: those in the namespace, or those that are named;

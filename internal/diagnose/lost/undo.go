@@ -14,14 +14,21 @@ const slack = 2 * time.Minute
 // addUndo adds the command that brings back what is gone. It reaches back a little further
 // than the first loss, since it is typed later.
 func (d *document) addUndo() {
+	if len(d.q.Objects) == 1 {
+		d.addUndoOf(d.q.Objects[0])
+		return
+	}
 	first, found := int64(0), false
 	var where []string
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
+		if l.Began.Revision <= int64(d.q.UndoAfter) {
+			continue
+		}
 		if l.Routine || l.State == report.LossBeingDeleted || l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0 {
 			continue
 		}
-		at := d.a.Past.Clock.At(uint64(l.Began.Revision)).Time
+		at := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
 		if at == 0 {
 			return
 		}
@@ -42,6 +49,38 @@ func (d *document) addUndo() {
 	slices.Sort(where)
 	if where = slices.Compact(where); len(where) == 1 {
 		act.Target.Namespace = where[0]
+	}
+	d.out.Remedies = []report.Remedy{act.Remedy("brings it back")}
+}
+
+// addUndoOf adds the command that brings back an object that is named: what it went with, if
+// that is known, or else itself. What was replaced is left to who has done so.
+func (d *document) addUndoOf(named object.Ref) {
+	at := map[report.Ref]*report.Loss{}
+	var l *report.Loss
+	for i := range d.out.Losses {
+		x := &d.out.Losses[i]
+		at[x.Object] = x
+		if samePlace(named, object.Ref(x.Object)) || l == nil && x.Object.Is(object.CRD) {
+			l = x
+		}
+	}
+	if l == nil || l.State != report.LossDeleted || len(l.ReplacedBy) > 0 {
+		return
+	}
+	for range d.out.Losses {
+		if l.By == nil || at[*l.By] == nil || at[*l.By].State != report.LossDeleted {
+			break
+		}
+		l = at[*l.By]
+	}
+	first := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
+	if first == 0 {
+		return
+	}
+	act := report.Act{Action: report.BringBack, Target: l.Object, Minutes: minutes(d.a.Past.To.Time - first)}
+	if l.Object.Is(object.Namespace) {
+		act.Target = report.Ref{Namespace: l.Object.Name}
 	}
 	d.out.Remedies = []report.Remedy{act.Remedy("brings it back")}
 }

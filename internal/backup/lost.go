@@ -1,0 +1,232 @@
+package backup
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// LostCommand is the command of a head whose backup was made of the past.
+const LostCommand = "lost"
+
+// Losses are what a backup of the past is to hold.
+type Losses struct {
+	Account *history.Account
+	// Which are losses of the account. Each is kept as it was before the request that took it.
+	Which []int
+	// Whole are collections of which everything was lost.
+	Whole []history.Collection
+	// Earlier is a backup of which all is taken over that is not kept anew; nil for none.
+	Earlier *Backup
+}
+
+// KeepLost makes a backup of losses from a record that remembers them, with Secrets if the head
+// says so. What the record does not show any more is in it without its bytes. It is sealed when
+// it returns.
+func KeepLost(ctx context.Context, record history.Record, dir string, head Head, l Losses) (string, error) {
+	head.Command, head.PlanDigest = LostCommand, l.digest()
+	w, err := Create(dir, head)
+	if err != nil {
+		return "", err
+	}
+	k := &keeper{ctx: ctx, record: record, writer: w, kept: map[types.UID]bool{}, earlier: map[types.UID]*Entry{}}
+	err = k.keepAll(l)
+	if err == nil {
+		err = w.Seal()
+	}
+	return w.Path(), errors.Join(err, w.Close(head.Created))
+}
+
+// digest stands for the plan of a run that we did not make: what is kept, and of when.
+func (l *Losses) digest() string {
+	h := sha256.New()
+	for _, i := range l.Which {
+		x := &l.Account.Losses[i]
+		fmt.Fprintf(h, "%q %q %d\n", x.Object.String(), x.Object.UID, x.Asked)
+	}
+	for _, of := range l.Whole {
+		fmt.Fprintf(h, "%q %q %q %d\n", of.APIVersion, of.Kind, of.Namespace, of.Revision)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// page are losses of one kind and namespace that are read at one revision.
+type page struct {
+	of     history.Collection
+	wanted map[types.UID]wanted
+}
+
+// wanted is an object of the past.
+type wanted struct {
+	ref    object.Ref
+	action Action
+	// last is the revision before the deletion of the object itself began: for one that came
+	// after the request which took it.
+	last uint64
+}
+
+// single is up to how many objects of a page are asked for one by one.
+const single = 8
+
+// pagesOf sorts losses into as few lists as can be.
+func pagesOf(account *history.Account, which []int) []*page {
+	pages := map[history.Collection]*page{}
+	first := account.Past.From.Revision
+	for _, i := range which {
+		l := &account.Losses[i]
+		ref := l.Object.Ref
+		at := history.Collection{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Revision: before(account.Began(l), first)}
+		if pages[at] == nil {
+			pages[at] = &page{of: at, wanted: map[types.UID]wanted{}}
+		}
+		w := wanted{ref: ref, action: Deleted, last: before(l.Asked, first)}
+		if l.Orphaned {
+			w.action = Changed
+		}
+		pages[at].wanted[ref.UID] = w
+	}
+	return slices.SortedFunc(maps.Values(pages), func(a, b *page) int {
+		return cmp.Or(cmp.Compare(a.of.APIVersion, b.of.APIVersion), cmp.Compare(a.of.Kind, b.of.Kind),
+			cmp.Compare(a.of.Namespace, b.of.Namespace), cmp.Compare(a.of.Revision, b.of.Revision))
+	})
+}
+
+// before is the revision before another one, or the first that is remembered.
+func before(revision, first uint64) uint64 {
+	if revision <= first {
+		return first
+	}
+	return revision - 1
+}
+
+// keeper writes objects of the past into a backup.
+type keeper struct {
+	ctx    context.Context //nolint:containedctx // of one KeepLost
+	record history.Record
+	writer *Writer
+	kept   map[types.UID]bool
+	// earlier is what an earlier backup holds.
+	earlier map[types.UID]*Entry
+}
+
+func (k *keeper) keepAll(l Losses) error {
+	if l.Earlier != nil {
+		for i := range l.Earlier.Entries {
+			k.earlier[l.Earlier.Entries[i].Object.UID] = &l.Earlier.Entries[i]
+		}
+	}
+	for _, of := range l.Whole {
+		if err := k.keepWhole(of); err != nil {
+			return err
+		}
+	}
+	for _, p := range pagesOf(l.Account, l.Which) {
+		if err := k.keep(p); err != nil {
+			return err
+		}
+	}
+	for _, uid := range slices.Sorted(maps.Keys(k.earlier)) {
+		if !k.kept[uid] {
+			if err := k.takeOver(l.Earlier, k.earlier[uid]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepWhole keeps all objects of a collection. That the record has forgotten them is an error:
+// nobody knows which they were.
+func (k *keeper) keepWhole(of history.Collection) error {
+	return k.record.Bodies(k.ctx, of, func(raw []byte) error {
+		var id identity
+		if err := json.Unmarshal(raw, &id); err != nil {
+			return err
+		}
+		m := &id.Metadata
+		if k.kept[m.UID] {
+			return nil
+		}
+		k.kept[m.UID] = true
+		_, err := k.writer.Add(object.Ref{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: m.Namespace, Name: m.Name, UID: m.UID}, Deleted, raw)
+		return err
+	})
+}
+
+// keep reads a page and keeps what is wanted of it.
+func (k *keeper) keep(p *page) error {
+	maps.DeleteFunc(p.wanted, func(uid types.UID, _ wanted) bool { return k.kept[uid] })
+	if len(p.wanted) > single {
+		if err := k.read(p.of, p.wanted); err != nil {
+			return err
+		}
+	}
+	for _, uid := range slices.Sorted(maps.Keys(p.wanted)) {
+		w := p.wanted[uid]
+		one := p.of
+		one.Name = w.ref.Name
+		for _, one.Revision = range slices.Compact([]uint64{p.of.Revision, w.last}) {
+			if k.kept[uid] {
+				break
+			}
+			if err := k.read(one, p.wanted); err != nil {
+				return err
+			}
+		}
+		if k.kept[uid] || k.earlier[uid] != nil {
+			continue
+		}
+		if _, err := k.writer.AddUnsaved(w.ref, "", w.action, Forgotten); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read keeps what is wanted of a list of the past. That the record cannot show it is no error.
+func (k *keeper) read(of history.Collection, wanted map[types.UID]wanted) error {
+	err := k.record.Bodies(k.ctx, of, func(raw []byte) error {
+		var id identity
+		if err := json.Unmarshal(raw, &id); err != nil {
+			return err
+		}
+		w, ok := wanted[id.Metadata.UID]
+		if !ok || k.kept[id.Metadata.UID] {
+			return nil
+		}
+		k.kept[id.Metadata.UID] = true
+		_, err := k.writer.Add(w.ref, w.action, raw)
+		return err
+	})
+	_, unserved := errors.AsType[*object.UnknownKindError](err)
+	_, unread := errors.AsType[*history.UnreadError](err)
+	if unserved || unread || kube.Forgotten(err) {
+		return nil
+	}
+	return err
+}
+
+// takeOver copies an object of the earlier backup.
+func (k *keeper) takeOver(from *Backup, e *Entry) error {
+	if !e.Restorable() {
+		_, err := k.writer.AddUnsaved(e.Object, e.ResourceVersion, e.Action, e.Why)
+		return err
+	}
+	raw, err := from.Raw(e)
+	if err == nil {
+		_, err = k.writer.Add(e.Object, e.Action, raw)
+	}
+	return err
+}

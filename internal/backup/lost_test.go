@@ -1,0 +1,148 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// remembered is a record that has objects from one revision to another.
+type remembered struct {
+	history.Record
+	objects []memory
+	oldest  uint64
+	fails   error
+	asked   int
+}
+
+type memory struct {
+	ref       object.Ref
+	from, end uint64
+}
+
+func (r *remembered) Bodies(_ context.Context, of history.Collection, take func([]byte) error) error {
+	r.asked++
+	switch {
+	case r.fails != nil:
+		return r.fails
+	case of.Revision < r.oldest:
+		return apierrors.NewResourceExpired("too old")
+	case of.Kind == "Gone":
+		return &object.UnknownKindError{APIVersion: of.APIVersion, Kind: of.Kind}
+	}
+	for _, m := range r.objects {
+		if m.ref.Kind != of.Kind || m.ref.Namespace != of.Namespace && of.Namespace != "" || of.Name != "" && of.Name != m.ref.Name || of.Revision < m.from || of.Revision >= m.end {
+			continue
+		}
+		for range 2 { // a list may start from the front
+			if err := take(bytesOf(m.ref, fmt.Sprint(of.Revision))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lossOf is a loss of a request of revision 100, unless it was asked for later by nobody.
+func lossOf(r object.Ref, asked uint64, request int) history.Loss {
+	return history.Loss{Object: &object.Object{Ref: r}, Asked: asked, Gone: asked, Cause: history.Cause{Request: request}}
+}
+
+func accountOf(losses ...history.Loss) *history.Account {
+	return &history.Account{
+		Past: &history.Past{From: history.Moment{Revision: 50}}, Losses: losses,
+		Requests: []history.Request{{At: history.Moment{Revision: 100}}},
+	}
+}
+
+func kept(t *testing.T, r history.Record, l Losses) []string {
+	t.Helper()
+	path, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon, Secrets: true}, l)
+	must(t, err)
+	b := open(t, path)
+	var got []string
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		got = append(got, fmt.Sprintf("%s %s %s%s", e.Object.Kind+"/"+e.Object.Name, e.ResourceVersion, e.Action, e.Why))
+	}
+	return got
+}
+
+// TestKeepLost: each loss is kept as it was before the request that took it; one that came
+// after that, as it was before it went; what is forgotten, without its bytes.
+func TestKeepLost(t *testing.T) {
+	r := &remembered{oldest: 50}
+	var losses []history.Loss
+	for i := range 20 {
+		c := ref("ConfigMap", fmt.Sprintf("c%02d", i))
+		r.objects, losses = append(r.objects, memory{c, 1, 120}), append(losses, lossOf(c, 120, 0))
+	}
+	late, secret, gone, before := ref("Pod", "late"), ref("Secret", "s"), ref("Gone", "g"), ref("Pod", "before")
+	r.objects = append(r.objects, memory{late, 105, 111}, memory{secret, 1, 60}, memory{before, 1, 51})
+	losses = append(losses, lossOf(late, 111, 0), lossOf(secret, 60, -1), lossOf(gone, 70, -1), lossOf(before, 0, -1), lossOf(ref("Pod", "never"), 70, -1))
+	orphaned := lossOf(secret, 55, -1)
+	orphaned.Orphaned = true
+	a := accountOf(append(losses, orphaned)...)
+	got := kept(t, r, Losses{Account: a, Which: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 24}})
+	want := []string{
+		"ConfigMap/c00 99 deleted", "ConfigMap/c01 99 deleted", "ConfigMap/c02 99 deleted", "ConfigMap/c03 99 deleted", "ConfigMap/c04 99 deleted",
+		"ConfigMap/c05 99 deleted", "ConfigMap/c06 99 deleted", "ConfigMap/c07 99 deleted", "ConfigMap/c08 99 deleted",
+		"Gone/g  deletedForgotten", "Pod/before 50 deleted", "Pod/never  deletedForgotten", "Pod/late 110 deleted", "Secret/s 59 deleted",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if r.asked > 8 {
+		t.Errorf("%d lists for 14 objects", r.asked)
+	}
+	if got := kept(t, r, Losses{Account: a, Which: []int{25}}); len(got) != 1 || got[0] != "Secret/s 54 changed" {
+		t.Errorf("what lost its owner: %v", got)
+	}
+}
+
+// TestKeepLostWithEarlier: what an earlier backup has is not lost because it is forgotten by now.
+func TestKeepLostWithEarlier(t *testing.T) {
+	a, b, lamp := ref("ConfigMap", "a"), ref("ConfigMap", "b"), ref("Lamp", "l")
+	r := &remembered{oldest: 50, objects: []memory{{a, 1, 100}, {b, 1, 100}, {lamp, 1, 100}}}
+	account := accountOf(lossOf(a, 100, 0), lossOf(b, 100, 0))
+	path, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon}, Losses{Account: account, Which: []int{0, 1}})
+	must(t, err)
+	earlier := open(t, path)
+	whole := []history.Collection{{APIVersion: "v1", Kind: "Lamp", Revision: 99}}
+	want := []string{"Lamp/l 99 deleted", "ConfigMap/a 99 deleted", "ConfigMap/b 99 deleted"}
+	if diff := cmp.Diff(want, kept(t, r, Losses{Account: account, Whole: whole, Which: []int{0}, Earlier: earlier})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	r.oldest = 200
+	want = []string{"ConfigMap/a 99 deleted", "ConfigMap/b 99 deleted"}
+	if diff := cmp.Diff(want, kept(t, r, Losses{Account: account, Which: []int{0}, Earlier: earlier})); diff != "" {
+		t.Errorf("forgotten by now: -want +got:\n%s", diff)
+	}
+	if _, err := KeepLost(t.Context(), r, t.TempDir(), head, Losses{Account: account, Whole: whole}); err == nil {
+		t.Error("nobody knows which Lamps there were, and it is no error")
+	}
+}
+
+// TestKeepLostFails: an answer that is none is not taken for a past in which nothing was.
+func TestKeepLostFails(t *testing.T) {
+	a := ref("ConfigMap", "a")
+	for _, r := range []*remembered{
+		{fails: errors.New("connection refused")},
+		{fails: apierrors.NewForbidden(object.ConfigMap.Resource().GroupResource(), "", nil)},
+	} {
+		path, err := KeepLost(t.Context(), r, t.TempDir(), head, Losses{Account: accountOf(lossOf(a, 100, 0)), Which: []int{0}})
+		if !errors.Is(err, r.fails) {
+			t.Errorf("%v", err)
+		}
+		if _, err := Open(path, nil); !errors.Is(err, ErrUnsealed) {
+			t.Errorf("a backup that is not whole can be opened: %v", err)
+		}
+	}
+}

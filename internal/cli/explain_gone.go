@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// explainGone answers about an object that a cluster does not have any more: as lost does. It
+// reports whether there was one to speak of. Of any other the note says since when nothing of
+// that name was deleted, for that it is not there says somebody else.
+func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, err error) {
+	if !k.source.Live() || k.targets.Check(c, args) != nil || len(args) == 0 {
+		return false, nil
+	}
+	named, err := namedObjects(c, args)
+	if err != nil || len(named.list) != 1 {
+		return false, nil // what is wrong is said when the object is looked for
+	}
+	client, err := k.source.Open(c, &k.targets.Namespaces)
+	if err != nil {
+		return false, err
+	}
+	defer client.Close()
+	if !k.targets.Missing(c.Context(), client, args) {
+		return false, nil
+	}
+	b := lookBack{streams: k.streams, namespaces: k.targets.Namespaces}
+	record, err := source.RecordOf(c.Context(), client)
+	if err != nil {
+		return false, err
+	}
+	a, q, err := b.trace(c, record, named)
+	_, unknown := errors.AsType[*unknownTypeError](err)
+	switch {
+	case c.Context().Err() != nil:
+		return false, c.Context().Err()
+	case unknown:
+		return false, nil
+	case err != nil:
+		fmt.Fprintf(k.streams.ErrOut, "note: what was there before is not known: %s\n", render.Escape(err.Error()))
+		return false, nil
+	}
+	d := lost.Document(a, q)
+	if len(d.Losses) == 0 {
+		fmt.Fprintf(k.streams.ErrOut, "note: %s\n", render.NeverSeen(d))
+		return false, nil
+	}
+	return true, k.printGone(c, d)
+}
+
+func (k *explanation) printGone(c *cobra.Command, d *report.Lost) error {
+	if slices.Contains(k.output.Own, k.output.Format) {
+		return fmt.Errorf("%s is gone, and -o %s shows what is there: leave it out, or give -o json", render.Escape(d.Targets[0].ShortName()), k.output.Format)
+	}
+	if err := k.output.Show(c, k.streams.Out, d, output.As(render.LostText, d)); err != nil {
+		return err
+	}
+	return exit.UnlessComplete(k.requireComplete, d.Complete)
+}

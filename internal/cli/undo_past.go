@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// ofPast reports whether an undo is of what the API server remembers, and of no backup.
+func (u *undoing) ofPast(c *cobra.Command) bool {
+	return u.lost || c.Flags().Changed("since") || u.sinceRevision > 0 || !u.source.Live()
+}
+
+// bringBack undoes what was lost. What is remembered is forgotten in minutes: a backup of it is
+// made before anything else. Of CRDs that are gone the API server shows the objects once they are
+// back, so that they come first, by an undo of their own.
+func (u *undoing) bringBack(c *cobra.Command, args []string) error {
+	named, err := namedObjects(c, args)
+	if err != nil {
+		return err
+	}
+	if err := u.lookBack.check(c, args); err != nil {
+		return err
+	}
+	client, err := (&source.Source{Cluster: u.source.Cluster}).Open(c, &u.namespaces)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	record, err := u.record(c, client)
+	if err != nil {
+		return err
+	}
+	defer record.Close()
+	k := &keeping{undoing: u, c: c, client: client, record: record}
+	if k.id, err = client.Identity(c.Context()); err != nil {
+		return err
+	}
+	if k.account, k.question, err = u.trace(c, record, named); err != nil {
+		return err
+	}
+	which := lost.Restorable(k.account, k.question)
+	if !record.Live { // it shows the objects of CRDs that are gone, too
+		return k.restoreAll(nil, which, nil)
+	}
+	gone, back, others := lost.Definitions(k.account, which)
+	if len(gone) == 0 {
+		return k.restoreAll(back, others, nil)
+	}
+	saved, err := k.keep(backup.Losses{Which: others})
+	if err != nil {
+		return err
+	}
+	if done, err := k.restore(backup.Losses{Which: gone}, lost.Later(k.account, gone, k.question)); err != nil || !done {
+		return err
+	}
+	earlier, err := backup.Open(saved, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = earlier.Close() }() // it was only read
+	return k.restoreAll(append(back, gone...), nil, earlier)
+}
+
+// record is what remembers what is undone: the cluster itself, or a file.
+func (u *undoing) record(c *cobra.Command, client *kube.Client) (*source.Record, error) {
+	if u.source.Live() {
+		return source.RecordOf(c.Context(), client)
+	}
+	return u.source.OpenRecord(c, u.streams, nil)
+}
+
+// keeping is an undo of what a record remembers.
+type keeping struct {
+	*undoing
+	c        *cobra.Command
+	client   *kube.Client
+	id       kube.Identity
+	record   *source.Record
+	account  *history.Account
+	question lost.Question
+}
+
+// restoreAll restores losses, what went with CRDs that are back, and what an earlier backup has.
+func (k *keeping) restoreAll(crds, which []int, earlier *backup.Backup) error {
+	l := backup.Losses{Which: which, Earlier: earlier}
+	owners := map[types.UID]bool{}
+	for _, of := range lost.Instances(k.account, crds, k.question.Namespace) {
+		uids, err := k.instances(of)
+		if err != nil {
+			fmt.Fprintf(k.streams.ErrOut, "warning: the objects of %s that went with its CRD are not known: %s\n", render.Escape(of.Kind), render.Escape(err.Error()))
+			continue
+		}
+		maps.Copy(owners, uids)
+		if len(uids) > 0 {
+			l.Whole = append(l.Whole, of)
+		}
+	}
+	l.Which = append(l.Which, lost.Below(k.account, owners)...)
+	slices.Sort(l.Which)
+	if l.Which = slices.Compact(l.Which); len(l.Which)+len(l.Whole) == 0 && earlier == nil {
+		return k.show(k.c, k.nothing())
+	}
+	_, err := k.restore(l, nil)
+	return err
+}
+
+// servedWithin is how long a server may take to serve what a CRD defines that was just made.
+const servedWithin = 30 * time.Second
+
+// instances are the uids of a collection of the past, of a kind that is served again.
+func (k *keeping) instances(of history.Collection) (map[types.UID]bool, error) {
+	uids := map[types.UID]bool{}
+	for until := time.Now().Add(servedWithin); ; {
+		err := k.record.Bodies(k.c.Context(), of, func(raw []byte) error {
+			var m metav1.PartialObjectMetadata
+			err := json.Unmarshal(raw, &m)
+			uids[m.UID] = true
+			return err
+		})
+		if err == nil || kube.Forgotten(err) || time.Now().After(until) || !wait(k.c.Context(), time.Second) {
+			return uids, err
+		}
+		if _, err := k.client.Discover(k.c.Context()); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// restore makes a backup of losses, and undoes it.
+func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, err error) {
+	path, err := k.keep(l)
+	if err != nil {
+		return false, err
+	}
+	args := []string{path}
+	if k.backups == "" {
+		args = []string{filepath.Base(path)}
+	}
+	return k.undoing.restore(k.c, k.client, k.id, args, path, func(d *report.Undo) {
+		d.Lost, d.Later = lost.Document(k.account, k.question), later
+	})
+}
+
+// keep makes a backup of losses.
+func (k *keeping) keep(l backup.Losses) (string, error) {
+	defer progress.Begin(k.c, k.streams.ErrOut, "saving what is remembered").End()
+	dir, err := k.backups.Path()
+	if err != nil {
+		return "", err
+	}
+	head := backup.Head{
+		Tool: version.String(), Created: time.Now(), Secrets: true,
+		Cluster: backup.Cluster{UID: k.question.Source.ClusterUID, Server: k.question.Source.Server},
+	}
+	for _, o := range k.account.Past.Standing {
+		if o.Is(object.Namespace) {
+			head.Witnesses = append(head.Witnesses, o.Ref)
+		}
+	}
+	l.Account = k.account
+	path, err := backup.KeepLost(k.c.Context(), k.record, dir, head, l)
+	if err != nil {
+		return "", fmt.Errorf("saving what was lost, before it is forgotten: %w", err)
+	}
+	return path, nil
+}
+
+// nothing is the answer where there is nothing to bring back.
+func (k *keeping) nothing() *report.Undo {
+	return &report.Undo{
+		APIVersion: report.APIVersion, Kind: "Undo", Source: k.question.Source,
+		Steps: []report.UndoStep{}, Skipped: []report.UndoSkip{}, Lost: lost.Document(k.account, k.question),
+	}
+}

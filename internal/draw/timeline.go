@@ -1,0 +1,117 @@
+package draw
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+var (
+	//go:embed web/dist/timeline.css
+	timelineStyle string
+	//go:embed timeline.html
+	timelineFrame string
+)
+
+var timelineTemplate = template.Must(template.New("timeline").Parse(timelineFrame))
+
+// The bounds of a page: lanes that are drawn, others that are listed, moments of a lane that are
+// shown at once, and objects that are listed. What is beyond is counted, or opens.
+const (
+	mostLanes   = 30
+	mostOthers  = 1000
+	mostMoments = 60
+	mostListed  = 10_000
+)
+
+// timeline is what a page shows of what was lost.
+type timeline struct {
+	Policy, Title, Source, More string
+	Style                       template.CSS
+	Parts, Remedies             []render.LabelledText
+	Notes                       []string
+	Axis                        axis
+	Spans                       []span
+	// Lanes are drawn and listed, Others only listed: they open. Routine counts what is hidden
+	// until somebody asks.
+	Lanes, Others, Usual []*lane
+	Routine              int
+	// Unlisted counts the objects that are not listed one by one.
+	Unlisted int
+}
+
+// WriteTimeline writes a page about what was lost: which delete took what, and when. It has no
+// script: what opens, opens without one.
+func WriteTimeline(w io.Writer, d *report.Lost) error {
+	t := timelineOf(d)
+	t.Policy = fmt.Sprintf("default-src 'none'; style-src '%s'; base-uri 'none'; form-action 'none'", hash(timelineStyle))
+	t.Style = template.CSS(timelineStyle)
+	return timelineTemplate.Execute(w, t)
+}
+
+func timelineOf(d *report.Lost) *timeline {
+	words := render.NewLostPage(d)
+	x := newAxis(d, words)
+	t := &timeline{
+		Title: words.Answer(), Source: sourceWords(d, words), More: words.More(), Parts: words.Parts(), Remedies: words.Remedies(),
+		Notes: words.Notes(), Axis: x, Spans: spansOf(d, x, words),
+	}
+	l := &listing{doc: d, words: words, axis: x}
+	lanes := l.lanes()
+	drawn := largest(lanes, mostLanes)
+	for _, lane := range lanes {
+		t.Routine += lane.usual
+		switch {
+		case lane.Routine:
+			t.Usual = append(t.Usual, lane)
+			t.Routine += lane.count
+		case drawn[lane] || lane.Request == 0:
+			t.Lanes = append(t.Lanes, lane)
+		case len(t.Others) < mostOthers:
+			t.Others = append(t.Others, lane)
+		default:
+			t.Unlisted += lane.count
+		}
+	}
+	t.Unlisted += l.unlisted
+	return t
+}
+
+// largest are the lanes that took most.
+func largest(lanes []*lane, most int) map[*lane]bool {
+	order := slices.DeleteFunc(slices.Clone(lanes), func(l *lane) bool { return l.Routine })
+	slices.SortStableFunc(order, func(a, b *lane) int { return cmp.Compare(b.count, a.count) })
+	drawn := map[*lane]bool{}
+	for _, l := range order[:min(most, len(order))] {
+		drawn[l] = true
+	}
+	return drawn
+}
+
+// sourceWords say where the answer comes from, and of which time it is.
+func sourceWords(d *report.Lost, words *render.LostPage) string {
+	var parts []string
+	add := func(before, what string) {
+		if what != "" {
+			parts = append(parts, before+words.Text(what))
+		}
+	}
+	add("From ", strings.Join(d.Source.Files, ", "))
+	add("Context ", d.Source.Context)
+	add("", d.Source.Server)
+	add("Kubernetes ", d.Source.KubernetesVersion)
+	if d.To.Time != "" {
+		add("as of ", d.To.Time)
+	}
+	if !d.Complete {
+		parts = append(parts, "Incomplete")
+	}
+	return strings.Join(parts, " · ")
+}

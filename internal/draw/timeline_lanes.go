@@ -1,0 +1,267 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// lane is a request, or somebody else who took objects, with what went when.
+type lane struct {
+	ID, Name, Headline, Doubt string
+	// Request is its number; 0 for what went without one.
+	Request int
+	Routine bool
+	// X is where the request was sent, Marks are what went.
+	X     string
+	Marks []bar
+	// Moments are shown, Later open.
+	Moments, Later []*moment
+	// count and usual are how many objects it took, and how many of them nobody looks for.
+	count, usual int
+	began        int64
+}
+
+// bar is what went at one moment, as it is drawn.
+type bar struct {
+	X, Look, Name string
+	Y, Height     int
+	Routine       bool
+}
+
+// moment are objects of one kind that went within a second, for the same reason.
+type moment struct {
+	Clock, Look, Words, Why string
+	Routine                 bool
+	Count                   int
+	// Columns say what the table has, beside the objects; Rows are empty where one object is
+	// named already.
+	Columns []string
+	Rows    [][]string
+	losses  []*report.Loss
+	first   int64
+	x       float64
+}
+
+// listing makes lanes of a document.
+type listing struct {
+	doc              *report.Lost
+	words            *render.LostPage
+	axis             axis
+	listed, unlisted int
+}
+
+// byThemselves are the lanes of those who delete without being asked, in their order.
+var byThemselves = []struct {
+	id, name string
+	codes    []reason.Code
+}{
+	{"collector", "Garbage collector", []reason.Code{reason.OwnerGone, reason.OwnerReplaced, reason.OwnerWaits, reason.OwnerOrphans, reason.ReferenceRemoved}},
+	{"controllers", "Controllers", []reason.Code{
+		reason.NamespaceDeleted, reason.DefinitionDeleted, reason.AccountGone, reason.ServiceGone, reason.EndpointsGone, reason.ClaimGone,
+		reason.VersionGone, reason.NodeGone, reason.Controller, reason.ControllerChanged, reason.Evicted, reason.CleanedUp,
+	}},
+	{"unexplained", "Not explained", nil},
+}
+
+func without(code string) int {
+	return slices.IndexFunc(byThemselves, func(who struct {
+		id, name string
+		codes    []reason.Code
+	}) bool {
+		return who.codes == nil || slices.Contains(who.codes, reason.Code(code))
+	})
+}
+
+// lanes are the requests in their order, then what went without one, and both once more for
+// what goes in the ordinary course of things.
+func (l *listing) lanes() []*lane {
+	took := map[int][]*report.Loss{}
+	alone := [2][][]*report.Loss{make([][]*report.Loss, len(byThemselves)), make([][]*report.Loss, len(byThemselves))}
+	for i := range l.doc.Losses {
+		switch x := &l.doc.Losses[i]; {
+		case x.Request > 0:
+			took[x.Request] = append(took[x.Request], x)
+		case x.Routine:
+			alone[1][without(x.Code)] = append(alone[1][without(x.Code)], x)
+		default:
+			alone[0][without(x.Code)] = append(alone[0][without(x.Code)], x)
+		}
+	}
+	var list []*lane
+	for i := range l.doc.Requests {
+		r := &l.doc.Requests[i]
+		if len(took[r.N]) == 0 {
+			continue
+		}
+		out := &lane{
+			ID: "request-" + strconv.Itoa(r.N), Name: l.words.Targets(r), Request: r.N, Routine: r.Routine, X: percent(l.axis.place(r.At)), began: r.At.Revision,
+		}
+		out.Headline, out.Doubt = l.words.Request(r)
+		l.fill(out, took[r.N])
+		list = append(list, out)
+	}
+	slices.SortStableFunc(list, func(a, b *lane) int { return cmp.Compare(a.began, b.began) })
+	for routine, groups := range alone {
+		for i, losses := range groups {
+			if len(losses) == 0 {
+				continue
+			}
+			who := byThemselves[i]
+			out := &lane{ID: who.id, Name: who.name, Headline: who.name + ": " + l.words.Objects(len(losses)), Routine: routine == 1}
+			if out.Routine {
+				out.ID += "-usual"
+			}
+			l.fill(out, losses)
+			list = append(list, out)
+		}
+	}
+	return list
+}
+
+// fill folds losses into moments, in the order in which they went.
+func (l *listing) fill(out *lane, losses []*report.Loss) {
+	out.count = len(losses)
+	var order []*moment
+	at := map[string]*moment{}
+	for _, x := range losses {
+		when := wentAt(x)
+		second := when.Time
+		key := strings.Join([]string{second, x.Object.APIVersion, x.Object.Kind, string(x.State), strconv.FormatBool(x.Routine), l.words.Causes(x)}, "\x00")
+		m := at[key]
+		if m == nil {
+			m = &moment{Clock: l.words.Clock(when), Look: lossLook(x), first: when.Revision, x: l.axis.place(when), Routine: x.Routine && !out.Routine}
+			at[key] = m
+			order = append(order, m)
+		}
+		if m.first = min(m.first, when.Revision); second == "" {
+			m.Clock = l.words.Clock(report.Moment{Revision: m.first})
+		}
+		m.losses = append(m.losses, x)
+	}
+	slices.SortStableFunc(order, func(a, b *moment) int { return cmp.Compare(a.first, b.first) })
+	shown := 0
+	for _, m := range order {
+		l.tell(m)
+		out.Marks = append(out.Marks, barOf(m))
+		if m.Routine {
+			out.usual += m.Count
+		} else {
+			shown++
+		}
+		if shown <= mostMoments {
+			out.Moments = append(out.Moments, m)
+		} else {
+			out.Later = append(out.Later, m)
+		}
+	}
+}
+
+// wentAt is when an object went, or began to go where it is there.
+func wentAt(x *report.Loss) report.Moment {
+	if x.Gone != nil {
+		return *x.Gone
+	}
+	return x.Began
+}
+
+func lossLook(x *report.Loss) string {
+	switch {
+	case len(x.Or) > 0:
+		return "unknown"
+	case x.State == report.LossOrphaned:
+		return "orphaned"
+	case x.State == report.LossBeingDeleted:
+		return "being-deleted"
+	default:
+		return "deleted"
+	}
+}
+
+// tell says of a moment what went and why, and lists the objects where they are several.
+func (l *listing) tell(m *moment) {
+	first := m.losses[0]
+	m.Count, m.Why = len(m.losses), l.words.Why(first)
+	for _, x := range m.losses {
+		if l.words.Why(x) != m.Why {
+			m.Why = l.words.Causes(first)
+			break
+		}
+	}
+	switch first.State {
+	case report.LossBeingDeleted:
+		m.Why += "; still Terminating"
+	case report.LossOrphaned:
+		m.Why += "; stays"
+	case report.LossDeleted:
+	}
+	if m.Words = l.words.Kinds(m.Count, first.Object.APIVersion, first.Object.Kind); m.Count == 1 {
+		m.Words = l.words.Name(first.Object)
+		if l.placed(first) {
+			m.Words += " in namespace " + l.words.Text(first.Object.Namespace)
+		}
+	}
+	if m.Count > 1 || first.Began.Time != wentAt(first).Time {
+		l.list(m)
+	}
+}
+
+// placed reports whether the namespace of an object has to be said.
+func (l *listing) placed(x *report.Loss) bool {
+	return x.Object.Namespace != "" && l.doc.Namespace == "" && (x.By == nil || !x.By.Is(object.Namespace))
+}
+
+// list makes the table of a moment: columns that would say the same in every row are left out.
+func (l *listing) list(m *moment) {
+	if l.listed+m.Count > mostListed {
+		l.unlisted += m.Count
+		return
+	}
+	l.listed += m.Count
+	columns := []struct {
+		name string
+		cell func(*report.Loss) string
+	}{
+		{"Namespace", func(x *report.Loss) string { return l.words.Text(x.Object.Namespace) }},
+		{"Deletion began", func(x *report.Loss) string {
+			if x.Began.Time == wentAt(x).Time && x.Began.Time != "" {
+				return ""
+			}
+			return l.words.Clock(x.Began)
+		}},
+		{"Why", l.words.Why},
+	}
+	m.Columns = []string{"Object"}
+	for _, x := range m.losses {
+		m.Rows = append(m.Rows, []string{l.words.Name(x.Object)})
+	}
+	for _, c := range columns {
+		cells := make([]string, len(m.losses))
+		differ, filled := false, false
+		for i, x := range m.losses {
+			cells[i] = c.cell(x)
+			differ, filled = differ || cells[i] != cells[0], filled || cells[i] != ""
+		}
+		if !differ && (c.name != "Deletion began" || !filled) && (c.name != "Namespace" || !l.placed(m.losses[0])) {
+			continue
+		}
+		m.Columns = append(m.Columns, c.name)
+		for i := range m.Rows {
+			m.Rows[i] = append(m.Rows[i], cells[i])
+		}
+	}
+}
+
+// barOf is a moment as a bar: the more went, the higher.
+func barOf(m *moment) bar {
+	const most, lane = 18, 22
+	height := min(most, 5+int(3*math.Log2(float64(m.Count))))
+	return bar{X: percent(m.x), Look: m.Look, Name: m.Clock + ": " + m.Words, Y: (lane - height) / 2, Height: height, Routine: m.Routine}
+}

@@ -1,0 +1,37 @@
+package history_test
+
+import (
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+)
+
+// TestClock: a time is no later than it was, and none where the ticks around a revision are far
+// apart; of several of one revision the latest counts, and a clock that is behind does not.
+func TestClock(t *testing.T) {
+	c := history.NewClock([]history.Moment{
+		{Revision: 30, Time: 110}, {Revision: 10, Time: 100}, {Revision: 20, Time: 104}, {Revision: 20, Time: 106}, {Revision: 25, Time: 90}, {Revision: 60, Time: 126},
+	})
+	for revision, want := range map[uint64][2]int64{
+		9: {0, 0}, 10: {100, 100}, 19: {100, 100}, 20: {106, 106}, 25: {106, 106}, 30: {110, 110}, 31: {0, 110}, 59: {0, 110}, 60: {126, 126}, 70: {126, 126},
+	} {
+		if got := [2]int64{c.At(revision).Time, c.Earliest(revision).Time}; got != want {
+			t.Errorf("%d: %v, want %v", revision, got, want)
+		}
+	}
+	for time, want := range map[int64]uint64{99: 0, 100: 10, 109: 20, 200: 60} {
+		if got := c.Before(time).Revision; got != want {
+			t.Errorf("at %d it was %d, want %d", time, got, want)
+		}
+	}
+}
+
+// TestUntil: a tick says that its time had come, not that the next one had not.
+func TestUntil(t *testing.T) {
+	clock := history.NewClock([]history.Moment{{Revision: 10, Time: 100}, {Revision: 20, Time: 100}, {Revision: 30, Time: 110}, {Revision: 40, Time: 120}})
+	for revision, want := range map[uint64]int64{5: 110, 10: 110, 15: 110, 20: 110, 25: 120, 30: 120, 35: 0, 41: 0} {
+		if got := clock.Until(revision); got != want {
+			t.Errorf("%d: %d, not %d", revision, got, want)
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package kept
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/private"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Saving says what is saved of a past.
+type Saving struct {
+	Cluster Cluster
+	Created time.Time
+	Key     Key
+	// Secrets says that the content of Secrets is saved.
+	Secrets bool
+}
+
+// Saved counts what was saved.
+type Saved struct {
+	// Bodies are the whole objects, Lacking those of which only metadata was to be had.
+	Bodies, Lacking int
+}
+
+// Save writes a past into a new file, and of what was lost in it the whole objects, as a record
+// shows them, each as it was before it began to go.
+func Save(ctx context.Context, f private.File, past *history.Past, from history.Record, o Saving) (Saved, error) {
+	w, err := newWriter(f, o.Key, &head{Cluster: o.Cluster, Created: o.Created.UTC(), Secrets: o.Secrets})
+	if err != nil {
+		return Saved{}, err
+	}
+	if err := w.past(past); err != nil {
+		return Saved{}, err
+	}
+	s := &saver{ctx: ctx, w: w, from: from}
+	for _, p := range pagesOf(past, o.Secrets) {
+		if err := s.page(p); err != nil {
+			return s.Saved, err
+		}
+	}
+	return s.Saved, w.flush()
+}
+
+// past writes everything but whole objects.
+func (w *writer) past(p *history.Past) error {
+	list := []entry{{Served: snapshot.StoreResources(p.Resources)}, {Span: &span{tick(p.From), tick(p.To)}}}
+	for i := range p.Limits {
+		l := &p.Limits[i]
+		list = append(list, entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: tick(l.From), Why: l.Why}})
+	}
+	for _, t := range p.Clock.Ticks() {
+		list = append(list, entry{Tick: new(tick(t))})
+	}
+	for i := range list {
+		if err := w.add(&list[i]); err != nil {
+			return err
+		}
+	}
+	for _, o := range p.Standing {
+		if err := w.add(&entry{Stood: snapshot.StoreObject(o)}); err != nil {
+			return err
+		}
+	}
+	for _, r := range p.Absent {
+		if err := w.add(&entry{Absent: new(ref(r))}); err != nil {
+			return err
+		}
+	}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		e := &change{Revision: c.Revision, Type: c.Type, Object: snapshot.StoreObject(c.Object)}
+		if c.Old != nil {
+			e.Old = snapshot.StoreObject(c.Old)
+		}
+		if err := w.add(&entry{Change: e}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page are losses of one kind and namespace.
+type page struct {
+	of history.Collection
+	// wanted are in the order in which they began: an object may have been lost more than once.
+	wanted []*history.Loss
+}
+
+// pagesOf sorts what was lost into as few lists as can be, each of just before the first of its
+// losses.
+func pagesOf(past *history.Past, secrets bool) []*page {
+	pages := map[history.Collection]*page{}
+	losses := history.Trace(past).Losses
+	for i := range losses {
+		l := &losses[i]
+		r := l.Object.Ref
+		if r.Is(object.Secret) && !secrets {
+			continue
+		}
+		at := history.Collection{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.Namespace}
+		p := pages[at]
+		if p == nil {
+			p = &page{of: at}
+			p.of.Revision = before(l, past)
+			pages[at] = p
+		}
+		p.wanted = append(p.wanted, l)
+		p.of.Revision = min(p.of.Revision, before(l, past))
+	}
+	return slices.SortedFunc(maps.Values(pages), func(a, b *page) int {
+		return cmp.Or(cmp.Compare(a.of.APIVersion, b.of.APIVersion), cmp.Compare(a.of.Kind, b.of.Kind), cmp.Compare(a.of.Namespace, b.of.Namespace))
+	})
+}
+
+// before is the last revision at which a loss had not begun.
+func before(l *history.Loss, past *history.Past) uint64 {
+	if l.Asked <= past.From.Revision {
+		return past.From.Revision
+	}
+	return l.Asked - 1
+}
+
+// saver writes whole objects.
+type saver struct {
+	Saved
+	ctx  context.Context //nolint:containedctx // of one Save
+	w    *writer
+	from history.Record
+}
+
+// single is up to how many objects of a page are asked for one by one.
+const single = 8
+
+func (s *saver) page(p *page) error {
+	found := map[*history.Loss]bool{}
+	if len(p.wanted) > single {
+		if err := s.read(p.of, p.wanted, found); err != nil {
+			return err
+		}
+	}
+	for _, l := range p.wanted {
+		if found[l] {
+			continue
+		}
+		one := p.of
+		one.Name = l.Object.Name
+		one.Revision = max(p.of.Revision, l.Asked-min(l.Asked, 1))
+		if err := s.read(one, []*history.Loss{l}, found); err != nil {
+			return err
+		}
+		if !found[l] {
+			s.Lacking++
+		}
+	}
+	return nil
+}
+
+// read saves what is wanted of a list, but for what has changed between it and the loss.
+func (s *saver) read(of history.Collection, wanted []*history.Loss, found map[*history.Loss]bool) error {
+	by := map[types.UID][]*history.Loss{}
+	for _, l := range wanted {
+		by[l.Object.UID] = append(by[l.Object.UID], l)
+	}
+	err := s.from.Bodies(s.ctx, of, func(raw []byte) error {
+		var id identity
+		if err := json.Unmarshal(raw, &id); err != nil {
+			return err
+		}
+		for _, l := range by[id.Metadata.UID] {
+			until := max(l.Asked, of.Revision+1)
+			if found[l] || until > of.Revision+1 && id.Metadata.ResourceVersion != l.Object.ResourceVersion {
+				continue
+			}
+			found[l] = true
+			s.Bodies++
+			version, err := strconv.ParseUint(id.Metadata.ResourceVersion, 10, 64)
+			if err != nil || version == 0 || version > of.Revision {
+				version = of.Revision
+			}
+			if err := s.w.add(&entry{Body: &body{Kind: kindOfRef(l.Object.Ref), From: version, Until: until, Text: raw}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if _, unserved := errors.AsType[*object.UnknownKindError](err); unserved || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		return nil
+	}
+	return err
+}

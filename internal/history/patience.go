@@ -1,0 +1,85 @@
+package history
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// grace is how many seconds the namespace controller leaves a namespace alone whose deletion it
+// has seen.
+//
+// Upstream: pkg/controller/namespace/namespace_controller.go enqueueNamespace.
+const grace = 5
+
+// apart is how many seconds the clocks of API servers may differ by.
+const apart = 2
+
+// patience is how many seconds later than a revision the namespace controller begins at the
+// earliest to empty a namespace; 0 where it may have begun. What it was about to do with another
+// one of the name it may do with one that was made just before.
+func (t *tracer) patience(ns *object.Object, revision uint64) int64 {
+	if ns.Created == 0 || ns.Deleted()-ns.Created <= grace+apart {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(t.stamps, revision, func(m Moment, r uint64) int { return cmp.Compare(m.Revision, r) })
+	if i == len(t.stamps) {
+		return 0
+	}
+	latest := t.stamps[i].Time + 1
+	return max(0, ns.Deleted()+grace-latest)
+}
+
+// stamped are the changes that tell when they were made: a creation and the beginning of a
+// deletion that takes its time, to the second. Those that were found later tell nothing.
+func stamped(changes []Change) []Moment {
+	var list []Moment
+	for i := range changes {
+		c := &changes[i]
+		switch o := c.Object; {
+		case o.ResourceVersion != strconv.FormatUint(c.Revision, 10):
+		case o.BeingDeleted():
+			if c.Type == object.Modified && c.Old != nil && !c.Old.BeingDeleted() {
+				list = append(list, Moment{c.Revision, o.Deleted()})
+			}
+		case c.Type == object.Added && o.Created > 0:
+			list = append(list, Moment{c.Revision, o.Created})
+		}
+	}
+	return list
+}
+
+// podsFirst is the minor version since which the namespace controller waits with all else until
+// the pods have gone. It does not if it is refused to delete them.
+//
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
+const podsFirst = 33
+
+// awaitsPods reports whether the deletion of a namespace has to wait for a pod that was there
+// when it began: one that is on its way out, that will be, or that may not have been asked yet.
+func (t *tracer) awaitsPods(namespace string, since, revision uint64) bool {
+	if t.past.Minor != 0 && t.past.Minor < podsFirst {
+		return false
+	}
+	for _, pod := range t.world.pods[namespace] {
+		if t.created[pod.UID] <= since && (pod.BeingDeleted() || t.leaving[pod.UID] || t.soon(since, revision)) {
+			return true
+		}
+	}
+	return false
+}
+
+// leavingOf are the pods that are asked to go at some time.
+func leavingOf(changes []Change) map[types.UID]bool {
+	leaving := map[types.UID]bool{}
+	for i := range changes {
+		if o := changes[i].Object; !changes[i].Unseen && o.Is(object.Pod) && (o.BeingDeleted() || changes[i].Type == object.Deleted) {
+			leaving[o.UID] = true
+		}
+	}
+	return leaving
+}

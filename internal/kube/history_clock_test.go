@@ -1,0 +1,119 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// clockServer has a revision in each second from the first one that it remembers, up to now,
+// and leases: one that is renewed at times, one of a clock that is ahead, and one that nobody
+// renews.
+type clockServer struct {
+	first, now uint64
+	every      uint64
+	asked      []uint64
+}
+
+func (s *clockServer) at(revision uint64) time.Time {
+	return time.Unix(int64(1_000_000+revision), 0).UTC()
+}
+
+func (s *clockServer) leases(w http.ResponseWriter, r *http.Request) {
+	revision, _ := strconv.ParseUint(r.URL.Query().Get("resourceVersion"), 10, 64)
+	if revision == 0 {
+		revision = s.now
+	}
+	s.asked = append(s.asked, revision)
+	if revision < s.first {
+		refuse(http.StatusGone, "Expired")(w, r)
+		return
+	}
+	w.Header().Set("Date", s.at(s.now).Format(http.TimeFormat))
+	w.Header().Set("Content-Type", jsonType)
+	lease := func(name string, at time.Time) string {
+		return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"kube-system"},"spec":{"renewTime":%q}}`, name, at.Format("2006-01-02T15:04:05.000000Z"))
+	}
+	fmt.Fprintf(w, `{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"%d"},"items":[%s,%s,%s]}`, revision,
+		lease("apiserver", s.at(revision/s.every*s.every)), lease("ahead", s.at(revision).Add(5*time.Minute)), lease("abandoned", s.at(0)))
+}
+
+// TestClockOfLeases: of everything that went the time is known as well as the leases are renewed,
+// or better where a write tells its own; so is that of the beginning. A clock that is ahead does
+// not count.
+func TestClockOfLeases(t *testing.T) {
+	const every = 10
+	s, c := ready(t)
+	server := &clockServer{first: 1234, now: 2000, every: every}
+	s.on("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", server.leases)
+	reader := &clockReader{client: c}
+	past, err := reader.window(context.Background(), history.Window{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if past.From.Revision != server.first || past.To != (history.Moment{Revision: server.now, Time: server.at(server.now).Unix()}) {
+		t.Errorf("from %+v to %+v", past.From, past.To)
+	}
+	made := &object.Object{Ref: object.ConfigMap.Ref("shop", "made"), Created: server.at(1509).Unix()}
+	past.Changes = []history.Change{{Revision: 1509, Type: object.Added, Object: made}}
+	for revision := uint64(1300); revision < 1900; revision += 37 {
+		past.Changes = append(past.Changes, history.Change{Revision: revision, Type: object.Deleted, Object: made})
+	}
+	past.Limits = []history.Limit{{From: history.Moment{Revision: 1777}}}
+	clock, err := reader.between(context.Background(), past)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, revision := range []uint64{past.From.Revision, 1300, 1337, 1892, 1509, 1777} {
+		off := server.at(revision).Unix() - clock.At(revision).Time
+		if off < 0 || off >= every || revision == 1509 && off != 0 {
+			t.Errorf("%d is %d seconds off", revision, off)
+		}
+	}
+	if len(server.asked) > 100 {
+		t.Errorf("%d lists", len(server.asked))
+	}
+}
+
+// TestClockThatStands: leases that nobody renews tell no time, and do not limit how far is
+// looked back.
+func TestClockThatStands(t *testing.T) {
+	s, c := ready(t)
+	server := &clockServer{first: 1234, now: 2000, every: 1000}
+	s.on("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", func(w http.ResponseWriter, r *http.Request) {
+		server.now = 2100
+		server.leases(w, r)
+	})
+	reader := &clockReader{client: c}
+	past, err := reader.window(context.Background(), history.Window{Since: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock, err := reader.between(context.Background(), past)
+	if err != nil || past.From.Revision != server.first || clock.At(1500).Time != 0 {
+		t.Errorf("from %+v; 1500 is at %+v; %v", past.From, clock.At(1500), err)
+	}
+}
+
+// TestWindowThatIsForgotten: what the server forgets while its beginning is looked for is looked
+// for again.
+func TestWindowThatIsForgotten(t *testing.T) {
+	s, c := ready(t)
+	server := &clockServer{first: 1, now: 2000, every: 10}
+	s.on("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", func(w http.ResponseWriter, r *http.Request) {
+		server.leases(w, r)
+		if len(server.asked) == 3 {
+			server.first = 1500
+		}
+	})
+	past, err := (&clockReader{client: c}).window(context.Background(), history.Window{})
+	if err != nil || past.From.Revision != 1500 {
+		t.Errorf("%+v, %v", past, err)
+	}
+}

@@ -1,0 +1,161 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// pastReader reads what a server remembers between two revisions. States of the past are read
+// from its storage: of one kind at a time, in pages, and of all kinds together not without end.
+type pastReader struct {
+	*Client
+	from, to uint64
+	// bytes of lists may still be read, and so often it may be asked whether an object was there at
+	// some revision.
+	bytes, probes int
+}
+
+const (
+	mostBytes  = 256 << 20
+	mostProbes = 3000
+)
+
+func newPastReader(c *Client, from, to uint64) *pastReader {
+	return &pastReader{Client: c, from: from, to: to, bytes: mostBytes, probes: mostProbes}
+}
+
+// fewByName is of how many objects of a kind each is asked for by its name, and fewSpaces in how
+// many namespaces each is listed by itself.
+const (
+	fewByName = 100
+	fewSpaces = 4
+)
+
+// errFound ends a list of which no more is wanted.
+var errFound = errors.New("all was found")
+
+// listed lists a place as it was at a revision, of as many bytes as are given. What it hands over
+// before an error is right, but it is not all.
+func (rd *pastReader) listed(ctx context.Context, at Place, by Selection, bytes int, take func(*object.Object) error) error {
+	limit := rd.chunk
+	if limit == 0 {
+		limit = pageSize
+	}
+	left := bytes
+	_, err := rd.list(ctx, at, by, Listing{
+		Bytes: func(n int) { left -= n },
+		Object: func(o *object.Object) error {
+			if left < 0 {
+				return fmt.Errorf("%s: reading stopped after %d MB of lists", at.subject(), mostBytes>>20)
+			}
+			return take(o)
+		},
+	}, limit)
+	rd.bytes -= bytes - left
+	if refusal, ok := errors.AsType[refusal](err); ok {
+		return refusal.error
+	}
+	return err
+}
+
+// standing are objects of one kind by namespace and name.
+type standing map[types.NamespacedName]*object.Object
+
+func (s standing) of(ref object.Ref) *object.Object { return s[nameOf(ref)] }
+
+func nameOf(ref object.Ref) types.NamespacedName {
+	return types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}
+}
+
+// states are those of the objects that were there at a revision, whatever their UID. What is not
+// among them was not there, if there is no error.
+func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, revision uint64) (standing, error) {
+	got := standing{}
+	if len(refs) <= fewByName {
+		return got, rd.byName(ctx, at, refs, revision, got)
+	}
+	wanted := map[types.NamespacedName]bool{}
+	spaces := map[string]bool{}
+	for _, ref := range refs {
+		wanted[nameOf(ref)], spaces[ref.Namespace] = true, true
+	}
+	places := []Place{at}
+	if at.Namespace == "" && len(spaces) <= fewSpaces {
+		places = nil
+		for ns := range spaces {
+			places = append(places, Place{at.Resource, ns})
+		}
+		slices.SortFunc(places, comparePlaces)
+	}
+	for _, at := range places {
+		err := rd.listed(ctx, at, Selection{Revision: revision}, rd.bytes, func(o *object.Object) error {
+			if name := nameOf(o.Ref); wanted[name] {
+				got[name] = o
+			}
+			if len(got) == len(wanted) {
+				return errFound
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errFound) {
+			return got, err
+		}
+	}
+	return got, nil
+}
+
+// byName asks for each object.
+func (rd *pastReader) byName(ctx context.Context, at Place, refs []object.Ref, revision uint64, into standing) error {
+	states := make([]*object.Object, len(refs))
+	failed := make([]error, len(refs))
+	tasks := make([]func(), len(refs))
+	for i, ref := range refs {
+		tasks[i] = func() { states[i], failed[i] = rd.stateAt(ctx, at, ref, revision) }
+	}
+	besides(tasks)
+	for i, o := range states {
+		if o != nil {
+			into[nameOf(refs[i])] = o
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// stateAt is what had the name of an object at a revision; nil for nothing.
+func (rd *pastReader) stateAt(ctx context.Context, at Place, ref object.Ref, revision uint64) (*object.Object, error) {
+	var state *object.Object
+	at.Namespace = ref.Namespace
+	_, err := rd.List(ctx, at, Selection{Fields: fields.OneTermEqualSelector("metadata.name", ref.Name).String(), Revision: revision}, Listing{
+		Object: func(o *object.Object) error {
+			if o.Name == ref.Name {
+				state = o
+			}
+			return nil
+		},
+	})
+	return state, err
+}
+
+// shownAt is the revision that a list of a place shows: the one that is asked for, or for 0 that
+// of now.
+func (c *Client) shownAt(ctx context.Context, at Place, revision uint64) (uint64, error) {
+	rd := newListReader(at, Listing{})
+	rd.whole = false
+	page, _, err := c.page(ctx, listRequest(at, Selection{Revision: revision}, 1, "", rd.whole), rd)
+	if err != nil {
+		return 0, err
+	}
+	shown, err := strconv.ParseUint(page.resourceVersion, 10, 64)
+	if err != nil {
+		return 0, &UnexpectedAnswerError{About: at.subject().String(), What: "a list with the resourceVersion " + quote(page.resourceVersion)}
+	}
+	return shown, nil
+}

@@ -1,0 +1,151 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// named is the end of the one object that was asked about by name, the last one of that name;
+// nil where there is none.
+func (l *lostLook) named() *report.Loss {
+	if len(l.Targets) != 1 {
+		return nil
+	}
+	t := l.Targets[0]
+	for i := range slices.Backward(l.Losses) {
+		if o := l.Losses[i].Object; o.Kind == t.Kind && o.Namespace == t.Namespace && o.Name == t.Name && object.GroupOf(o.APIVersion) == object.GroupOf(t.APIVersion) {
+			return &l.Losses[i]
+		}
+	}
+	return nil
+}
+
+// definition is the end of the CRD of what was asked about by name, which nothing shows since.
+func (l *lostLook) definition() *report.Loss {
+	if len(l.Targets) != 1 || l.named() != nil {
+		return nil
+	}
+	for i := range l.Losses {
+		if l.Losses[i].Object.Is(object.CRD) {
+			return &l.Losses[i]
+		}
+	}
+	return nil
+}
+
+// fate says of one object when it went and with what, by which rule, and from which request
+// that came.
+func (w *writer) fate(l *lostLook, x *report.Loss) {
+	s := w.style
+	w.atMost(3, s.paint(red, s.where(x.Object)+" was deleted")+how(x.Policy)+" at "+momentText(s, l, x.Began)+": "+becauseText(s, x)+".", 2)
+	if m := reason.Lost.Of(reason.Code(x.Code)); m != nil && len(x.Or) == 0 {
+		w.prose(m.Long, 2)
+	}
+	for i := range l.Requests {
+		if r := &l.Requests[i]; r.N == x.Request {
+			w.atMost(2, "That began with a delete of "+s.crowd(r.Objects, s.limit()/2)+" at "+momentText(s, l, r.At)+".", 2)
+			if !r.Certain {
+				w.atMost(2, uncertain(s, l, r), 2)
+			}
+		}
+	}
+	list, counted := fewTable(s, l), false
+	if list == nil {
+		list, counted = lossTable(s, l, l.chain(x)), true
+	}
+	switch {
+	case s.Wide:
+		w.line()
+		w.everyLoss(l)
+	case len(list.rows) > 1:
+		w.line()
+		w.table(list)
+	}
+	if counted && !s.Wide {
+		w.alongside(l, x)
+	}
+}
+
+// becauseText is who took an object, as a sentence behind its end.
+func becauseText(s Style, x *report.Loss) string {
+	text := lossWhy(s, x)
+	switch first, _, _ := strings.Cut(text, " "); first {
+	case "went", "belonged", "lost", "was":
+		return "it " + text
+	}
+	return "it was " + text
+}
+
+// chain are an object and what it went with, the first one first.
+func (l *lostLook) chain(x *report.Loss) []*report.Loss {
+	at := map[report.Ref]*report.Loss{}
+	for i := range l.Losses {
+		at[l.Losses[i].Object] = &l.Losses[i]
+	}
+	list := []*report.Loss{x}
+	for x.By != nil && at[*x.By] != nil && !slices.Contains(list, at[*x.By]) {
+		x = at[*x.By]
+		list = append(list, x)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// alongside counts what else belongs to the story of an object.
+func (w *writer) alongside(l *lostLook, x *report.Loss) {
+	told := l.chain(x)
+	counts := kindCounts{}
+	for i := range l.Losses {
+		if other := &l.Losses[i]; !other.Routine && !slices.Contains(told, other) && other.State != report.LossOrphaned {
+			counts.add(other.Object)
+		}
+	}
+	w.part(&part{"WENT", commas(counts.words(w.style)), 2})
+}
+
+// fateNotes are what is known besides of one object that is gone: who deleted it, its owners,
+// and what was made in its place.
+func (w *writer) fateNotes(l *lostLook) {
+	s, x := w.style, l.named()
+	if x == nil || x.State != report.LossDeleted {
+		return
+	}
+	if x.Code == string(reason.Requested) && len(x.Or) == 0 && len(l.Losses) == 1 {
+		w.prose("Somebody sent a DELETE for it.", 2)
+	}
+	told := l.chain(x)
+	owners := slices.DeleteFunc(slices.Clone(x.OwnersThen), func(o report.Ref) bool {
+		return x.By != nil && o == *x.By || slices.ContainsFunc(told, func(t *report.Loss) bool { return t.Object == o })
+	})
+	if len(owners) > 0 {
+		w.prose("Owned by "+s.fewOf(owners)+" until then.", 2)
+	}
+	if len(x.ReplacedBy) > 0 {
+		w.prose("Made in its place: "+s.fewOf(x.ReplacedBy)+".", 2)
+	}
+}
+
+// fewOf names a few objects beside one that is in the same namespace.
+func (s Style) fewOf(refs []report.Ref) string {
+	var names []string
+	for _, r := range refs[:min(len(refs), fewNames)] {
+		names = append(names, s.name(r))
+	}
+	return enumerate(names, len(refs))
+}
+
+// unseenInstance says of an object whose CRD is gone what became of that.
+func (w *writer) unseenInstance(l *lostLook, crd *report.Loss) {
+	s := w.style
+	name := s.place(l.Targets[0])
+	text := s.paint(red, "The CRD of "+name+" was deleted") + " at " + momentText(s, l, crd.Began) + ", and all objects of its kind with it."
+	if crd.State == report.LossBeingDeleted {
+		text = s.paint(yellow, "The CRD of "+name+" has been Terminating") + " since " + momentText(s, l, crd.Began) + "; all objects of its kind go with it."
+	}
+	w.atMost(3, text, 2)
+	w.prose("While it is gone the API server shows none of them: whether "+name+" was one is not known.", 2)
+}

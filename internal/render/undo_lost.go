@@ -1,0 +1,63 @@
+package render
+
+import (
+	"path/filepath"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// fewRequests is the number of deletes that an undo names.
+const fewRequests = 3
+
+// lostRequests says of an undo what it brings back: the deletes that took it.
+func (w *writer) lostRequests(l *lostLook) {
+	list := requestsByToll(l)
+	for i, r := range list {
+		if i == fewRequests-1 && len(list) > fewRequests {
+			w.prose("and "+moreRequests(list[i:])+": kubectl gc lost", 2)
+			break
+		}
+		w.briefRequest(l, r)
+	}
+}
+
+// keptNotes say of an undo of the past where it is kept by now, what cannot be read yet, and how
+// far back it goes.
+func keptNotes(s Style, u *report.Undo) []string {
+	var notes []string
+	if u.Bundle != "" {
+		text := "Saved as backup " + s.text(filepath.Base(u.Bundle))
+		if n := restoredSecrets(u); n > 0 {
+			text += ", with the content of " + plural(n, "Secret")
+		}
+		if u.Lost.Source.Type == "cluster" {
+			text += ": the API server forgets it in minutes, the backup stays"
+		}
+		notes = append(notes, text+".")
+	}
+	return append(notes, lostNotes(s, lookAt(u.Lost))...)
+}
+
+// laterUndo says what comes back only after this undo, and how.
+func (w *writer) laterUndo(u *report.Undo) {
+	s, l := w.style, u.Later
+	text := "The API server shows the objects of " + s.crowd(l.CRDs, s.limit()/2) + " once " + agree(len(l.CRDs), "it is", "they are") + " back"
+	if l.Remembered != "" {
+		text += ", and remembers them until " + clockText(s, lookAt(u.Lost), report.Moment{Time: l.Remembered}) + " UTC at least"
+	}
+	w.line()
+	w.prose(text+". To bring them back then:", 2)
+	w.command("  ", l.Then)
+}
+
+// restoredSecrets counts the Secrets that are made again.
+func restoredSecrets(u *report.Undo) int {
+	n := 0
+	for i := range u.Steps {
+		if x := &u.Steps[i]; x.Object.Is(object.Secret) && x.Verb == "Create" {
+			n++
+		}
+	}
+	return n
+}
