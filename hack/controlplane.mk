@@ -54,6 +54,13 @@ bench-live: bin/controlplane ## what our collector costs, beside the one of Kube
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 2h -v -run 'TestRequests|TestNothingToDo' -bench . -benchtime 1x ./collecting \
 	  -args -objects $(OBJECTS) -rounds $(ROUNDS) -resident 100000 -quiet 70s
 
+# A busier cluster: -chatter 30
+LOST ?=
+
+.PHONY: bench-lost
+bench-lost: bin/controlplane ## what `lost` costs after 5,000 of 100,000 objects went, on a real control plane
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 2h -v -run '^$$' -bench Lost -benchtime 1x ./lost -args $(LOST)
+
 .PHONY: examples
 examples: bin/controlplane ## write examples/ anew, from a real control plane
 	cd $(CONTROLPLANE) && $(GO) run ./examples -to $(CURDIR)/examples

@@ -4,3 +4,4 @@ await import("./reading.test.mjs");
 await import("./playing.test.mjs");
 await import("./keys.test.mjs");
 await import("./safety.test.mjs");
+await import("./lost.test.mjs");

@@ -46,6 +46,17 @@ func writePages(t *testing.T, dir string) {
 		pages[name+"-plan"] = []string{"dry-run", "delete", "deployments.apps,widgets.example.com,configmaps,persistentvolumeclaims", "--all", "-A", "--from", dump}
 	}
 	t.Chdir("../..")
+	for _, n := range []string{"60", "5000"} {
+		for _, format := range []string{"html", "json"} {
+			text, err := exec.CommandContext(t.Context(), "go", "run", "./test/browser/lostpage", n, format).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "lost-"+n+"."+format), text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	for name, args := range pages {
 		for _, format := range []string{"html", "json"} {
 			// One process writes all pages: what earlier ones held may not be collected yet.

@@ -16,11 +16,18 @@ const chooseReplicaSet = async (page) => {
   await page.locator("#objects [role=treeitem]", { hasText: "ReplicaSet" }).first().click();
   await page.locator("#slider").fill("5");
 };
+const openMoment = async (page) => {
+  await page.locator("li summary").nth(1).click();
+  await page.evaluate(() => globalThis.scrollTo(0, 0));
+};
 const pictures = [
   { name: "page-plan", args: plan, format: "html", before: chooseReplicaSet },
   { name: "page-namespace", objects: 250, format: "html" },
   { name: "page-namespace-5000", objects: 5000, format: "html", dark: true },
   { name: "page-narrow", objects: 250, format: "html", width: 400 },
+  { name: "page-lost", lost: 60, format: "html" },
+  { name: "page-lost-5000", lost: 5000, format: "html", dark: true, before: openMoment },
+  { name: "page-lost-narrow", lost: 5000, format: "html", width: 400 },
   { name: "svg-cluster-dark", args: cluster, format: "svg", width: 1400, dark: true },
 ];
 
@@ -33,13 +40,16 @@ try {
   await rm(dir, { recursive: true });
 }
 
-async function take({ name, objects, args, format, dark, width = 1280, before }) {
+async function take({ name, objects, lost, args, format, dark, width = 1280, before }) {
   if (objects) {
     await writeFile(join(dir, "pic.json"), execFileSync("node", ["namespace.mjs", objects], { maxBuffer: 1 << 28 }));
     args = ["dry-run", "delete", "namespace/pic", "--from", "pic.json"];
   }
   const file = join(dir, `${name}.${format}`);
-  await writeFile(file, execFileSync(join(root, "bin/kubectl-gc"), [...args, "-o", format], { cwd: objects ? dir : root, maxBuffer: 1 << 28 }));
+  const [program, words] = lost
+    ? ["go", ["run", "./test/browser/lostpage", String(lost), format]]
+    : [join(root, "bin/kubectl-gc"), [...args, "-o", format]];
+  await writeFile(file, execFileSync(program, words, { cwd: objects ? dir : root, maxBuffer: 1 << 28 }));
   const page = await browser.newPage({ viewport: { width, height: format === "html" ? 800 : 200 }, colorScheme: dark ? "dark" : "light" });
   if (format === "html") {
     await page.goto(pathToFileURL(file).href);

@@ -46,6 +46,7 @@ func obey(args []string) (err error) {
 	flags.BoolVar(&c.cacheless, "cacheless", false, "have the API server answer from storage, without a watch cache")
 	flags.BoolVar(&c.unrouted, "unrouted", false, "have the API server ask services by address or name, not at their endpoints")
 	flags.BoolVar(&c.audit, "audit", false, "have the API server write every write down in audit.log")
+	flags.DurationVar(&c.compaction, "compaction", 0, "have the API server forget what is older than twice this; 0 for its default")
 	flags.BoolVar(&c.encrypted, "encrypted", false, "have the API server encrypt Secrets and ConfigMaps in storage")
 	if err := flags.Parse(args); err != nil {
 		return err

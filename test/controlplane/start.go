@@ -107,6 +107,9 @@ func (p *plane) startServer(ctx context.Context, port int) (err error) {
 	if p.cacheless {
 		args = append(args, "--watch-cache=false")
 	}
+	if p.compaction != 0 {
+		args = append(args, "--etcd-compaction-interval="+p.compaction.String())
+	}
 	if p.encrypted {
 		written, err := p.encrypting()
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
@@ -40,6 +41,8 @@ type choice struct {
 	debug bool
 	// cacheless has the API server answer from storage alone.
 	cacheless bool
+	// compaction is how often the API server has the storage forget; 0 for its default.
+	compaction time.Duration
 	// unrouted has the API server send what it asks of a service to the address or the
 	// name of the service, where it has nobody who forwards it.
 	unrouted bool

@@ -70,6 +70,10 @@ const Audit Option = "-audit"
 // Encrypted has the API server encrypt Secrets and ConfigMaps in storage.
 const Encrypted Option = "-encrypted"
 
+// Compaction has the API server compact the storage at this interval: it remembers once to
+// twice as much of the past.
+func Compaction(interval time.Duration) Option { return Option("-compaction=" + interval.String()) }
+
 // Admission enables admission plugins beside the usual ones.
 func Admission(plugins ...string) Option {
 	return Option("-admission=" + strings.Join(plugins, ","))

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 // enter makes the world of testdata/world.yaml, once: the context of the user is in its
 // namespace shop, a PVC there and a ConfigMap in payments are being deleted, and somebody
-// holds them.
+// holds them; another ConfigMap is gone.
 var enter = sync.OnceValue(func() error {
 	ctx := context.Background()
 	if err := plane.Controllers("garbage-collector-controller", "deployment-controller", "replicaset-controller"); err != nil {
@@ -46,6 +46,7 @@ var enter = sync.OnceValue(func() error {
 		{"create", "-f", "-"},
 		{"delete", "pvc/data", "-n", "shop", "--wait=false"},
 		{"delete", "configmap/lock", "-n", "payments", "--wait=false"},
+		{"delete", "configmap/gone", "-n", "shop"},
 	} {
 		if _, err := plane.Kubectl(ctx, world, args...); err != nil {
 			return err

@@ -54,3 +54,40 @@ func TestWatch(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+// TestLostWatch: lost --watch says what was deleted before, and each delete that comes, until it
+// is interrupted.
+func TestLostWatch(t *testing.T) {
+	user(t)
+	kubectl := func(args ...string) {
+		t.Helper()
+		if _, err := plane.Kubectl(t.Context(), nil, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kubectl("create", "secret", "generic", "watched", "-n", "payments")
+	kubectl("create", "serviceaccount", "watched", "-n", "payments")
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var out, errOut shown
+	ended := make(chan int, 1)
+	go func() {
+		ended <- typed(ctx, "lost -n payments -w", genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+	}()
+	cluster.Until(t, "it is said what was deleted before", func() bool { return out.String() != "" })
+	kubectl("delete", "secret", "watched", "-n", "payments")
+	cluster.Until(t, "the delete is told of", func() bool {
+		return strings.Contains(out.String(), "\n\nsecret/watched in namespace payments was deleted at ")
+	})
+	kubectl("delete", "serviceaccount", "watched", "-n", "payments")
+	cluster.Until(t, "the next one is, too", func() bool {
+		return strings.Contains(out.String(), "\n\nsa/watched in namespace payments was deleted at ")
+	})
+	if told := strings.Count(out.String(), "secret/watched in"); told != 1 {
+		t.Errorf("it is told %d times:\n%s", told, out.String())
+	}
+	interrupt()
+	if code := <-ended; code != 0 || strings.Contains(errOut.String(), "warning") {
+		t.Errorf("exit code %d: %s", code, errOut.String())
+	}
+}

@@ -11,12 +11,16 @@ const foreign = "example.com/hold"
 
 // thing is an object of a drawn state.
 type thing struct {
+	// number is its place among the things of a state.
+	number          int
 	kind            kind
 	namespace, name string
 	owners          []owner
 	finalizers      []string
-	uid             string
-	spec            map[string]any
+	// group is the value of a label that some have.
+	group string
+	uid   string
+	spec  map[string]any
 }
 
 // owner is an owner reference: to another thing, or to none at all.
@@ -53,7 +57,12 @@ func (s *state) specOf(k kind, name string) object {
 	case "Service":
 		return object{"spec": object{"ports": []object{{"port": 80}}, "selector": object{"app": name}}}
 	case "Pod":
-		return object{"spec": podSpec}
+		if s.IntN(2) == 0 {
+			return object{"spec": podSpec}
+		}
+		spec := object{"nodeName": node}
+		maps.Copy(spec, podSpec)
+		return object{"spec": spec}
 	case "PersistentVolumeClaim":
 		return object{"spec": object{"accessModes": []string{"ReadWriteOnce"}, "storageClassName": "none", "resources": object{"requests": object{"storage": "1Gi"}}}}
 	case "Deployment", "ReplicaSet":
@@ -87,23 +96,21 @@ var definitionKind = kind{"apiextensions.k8s.io/v1", "CustomResourceDefinition",
 type state struct {
 	*rand.Rand
 	number int
+	// label is what the names of its objects begin with.
+	label  string
 	things []*thing
 	deeds  []*deed
 	others int
+	// kubectl says that all deletes are commands of it.
+	kubectl bool
+	// without are the numbers of objects that nobody deletes by hand.
+	without map[int]bool
 }
 
-// deed is a delete by hand.
-type deed struct {
-	target *thing
-	policy string
-	// pause is how many milliseconds later than the one before it comes.
-	pause int
-	id    string
-	got   answer
-}
-
-func draw(seed uint64, number int) *state {
-	s := &state{Rand: rand.New(rand.NewPCG(seed, uint64(number))), number: number}
+// draw is a state by its number: the same one under any label.
+func draw(seed uint64, number int, label string) *state {
+	s := &state{Rand: rand.New(rand.NewPCG(seed, uint64(number))), number: number, label: label}
+	s.kubectl = s.IntN(6) == 0
 	namespaces := []string{s.name("a"), s.name("b")}[:1+s.IntN(2)]
 	for _, name := range namespaces {
 		s.things = append(s.things, &thing{kind: namespaceKind, name: name})
@@ -117,16 +124,19 @@ func draw(seed uint64, number int) *state {
 	for range 4 + s.IntN(14) {
 		s.add(drawn, namespaces)
 	}
-	s.delete()
-	s.others = s.IntN(4)
+	for i, t := range s.things {
+		t.number = i
+	}
+	s.drawDeeds()
+	s.others = s.IntN(6)
 	return s
 }
 
-func (s *state) name(text string) string { return fmt.Sprintf("s%d-%s", s.number, text) }
+func (s *state) name(text string) string { return s.label + "-" + text }
 
 // definition is a kind that only this state has.
 func (s *state) definition() (kind, *thing) {
-	group := fmt.Sprintf("s%d.example.com", s.number)
+	group := s.label + ".example.com"
 	spec := object{"spec": object{
 		"group": group, "scope": "Namespaced", "names": object{"kind": "Widget", "plural": "widgets", "singular": "widget", "listKind": "WidgetList"},
 		"versions": []object{{"name": "v1", "served": true, "storage": true, "schema": object{"openAPIV3Schema": object{"type": "object"}}}},
@@ -149,6 +159,7 @@ func (s *state) add(drawn []kind, namespaces []string) {
 	if t.kind.namespaced {
 		t.namespace = namespaces[s.IntN(len(namespaces))]
 	}
+	t.group = []string{"", "x", "y"}[s.IntN(3)]
 	if s.IntN(10) == 0 {
 		t.finalizers = append(t.finalizers, foreign)
 	}
@@ -181,26 +192,6 @@ func (t *thing) has(o *thing) bool {
 	return false
 }
 
-// delete draws one to three deletes: mostly of what owns something.
-func (s *state) delete() {
-	var owners []*thing
-	for _, t := range s.things {
-		for _, w := range t.owners {
-			owners = append(owners, w.of)
-		}
-	}
-	for i := range 1 + s.IntN(3) {
-		from := s.things
-		if len(owners) > 0 && s.IntN(3) > 0 {
-			from = owners
-		}
-		s.deeds = append(s.deeds, &deed{
-			target: from[s.IntN(len(from))], policy: []string{"", "Background", "Foreground", "Orphan"}[s.IntN(4)],
-			pause: []int{0, 0, 20, 300, 2000}[s.IntN(5)], id: fmt.Sprintf("lost-%d-%d", s.number, i),
-		})
-	}
-}
-
 // collection is the path of the objects of a kind.
 func (t *thing) collection() string {
 	path := "/apis/" + t.kind.apiVersion
@@ -217,16 +208,23 @@ func (t *thing) path() string { return t.collection() + "/" + t.name }
 
 // manifest is the object, owned by what has been made before.
 func (t *thing) manifest() object {
-	metadata := object{"name": t.name, "finalizers": t.finalizers}
+	metadata := object{"name": t.name, "finalizers": t.finalizers, "ownerReferences": references(t.owners)}
+	if t.group != "" {
+		metadata["labels"] = object{"group": t.group}
+	}
+	o := object{"apiVersion": t.kind.apiVersion, "kind": t.kind.kind, "metadata": metadata}
+	maps.Copy(o, t.spec)
+	return o
+}
+
+// references are owners as an object refers to them.
+func references(owners []owner) []object {
 	var refs []object
-	for _, w := range t.owners {
+	for _, w := range owners {
 		refs = append(refs, object{
 			"apiVersion": w.of.kind.apiVersion, "kind": w.of.kind.kind, "name": w.of.name, "uid": w.of.uid,
 			"blockOwnerDeletion": w.blocks, "controller": w.controller,
 		})
 	}
-	metadata["ownerReferences"] = refs
-	o := object{"apiVersion": t.kind.apiVersion, "kind": t.kind.kind, "metadata": metadata}
-	maps.Copy(o, t.spec)
-	return o
+	return refs
 }

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -52,16 +53,28 @@ type answer struct {
 	Kind     string
 	Metadata struct {
 		UID, ResourceVersion, DeletionTimestamp string
-		Finalizers                              []string
+		OwnerReferences                         []struct{ Kind, Name string }
 	}
-	Details struct{ UID string }
 }
 
-// send sends a request that the audit log shall know by an ID.
-func send(ctx context.Context, id, method, path string, body any) (answer, error) {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return answer{}, err
+// send sends a request, in the name of somebody whom the audit log shall show.
+func send(ctx context.Context, user, method, path string, body any) (answer, error) {
+	head := http.Header{}
+	if user != "" {
+		head.Set("Impersonate-User", user)
+		head.Set("Impersonate-Group", "system:masters")
+	}
+	return sendWith(ctx, head, method, path, body)
+}
+
+// sendWith sends a request with headers, as administrator unless they say otherwise.
+func sendWith(ctx context.Context, head http.Header, method, path string, body any) (answer, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return answer{}, err
+		}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, plane.URL+path, bytes.NewReader(text))
 	if err != nil {
@@ -72,9 +85,7 @@ func send(ctx context.Context, id, method, path string, body any) (answer, error
 	if method == http.MethodPatch {
 		request.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	if id != "" {
-		request.Header.Set("Audit-ID", id)
-	}
+	maps.Copy(request.Header, head)
 	got, err := plane.Client().Do(request)
 	if err != nil {
 		return answer{}, err

@@ -37,6 +37,7 @@ var written = []struct {
 	real func(*walk) string
 }{
 	{regexp.MustCompile(`/tmp/`), func(w *walk) string { return w.temporary + "/" }},
+	{regexp.MustCompile(`/var/log/kubernetes/audit\.log`), func(*walk) string { return plane.AuditLog() }},
 	{regexp.MustCompile(`\bBACKUP\b`), func(w *walk) string { return w.backup }},
 	// The port may be somebody else's on this machine: any other one will do. It looks for
 	// another collector twice as long as it waits before it looks for kinds again.
@@ -50,7 +51,11 @@ var changing = []struct {
 	word string
 }{
 	{regexp.MustCompile(`https://127\.0\.0\.1:\d+`), "https://127.0.0.1:6443"},
-	// When something was deleted, and how far back a server remembers.
+	// When something was deleted and by whom, and how far back a server remembers.
+	{
+		regexp.MustCompile(`\d\d:\d\d:\d\d UTC \(\d+[smh]\s+ago\)\s+by\s+admin\s+\(kubectl/\S+,\s+127\.0\.0\.1\),\s+and\s+(\d+)\s+objects\s+with\s+it\.`),
+		"14:02:31 UTC (2m ago) by alice (kubectl/v1.36.3, 10.0.0.7),\n  and $1 objects with it.",
+	},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d UTC \(\d+[smh] ago\), and`), "14:02:31 UTC (2m ago), and"},
 	{regexp.MustCompile(`begins at (revision \d+|\d\d:\d\d:\d\d UTC \(\d+[smh] ago\))`), "begins at 13:57:10 UTC (7m ago)"},
 	// Of lines of progress the last one is always the same.

@@ -1,0 +1,235 @@
+package lost
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+)
+
+var (
+	objects = flag.Int("objects", 100_000, "objects of the cluster whose losses are asked for")
+	rounds  = flag.Int("rounds", 1, "how often some 5,000 of them are deleted")
+	asks    = flag.Int("asks", 3, "how often it is asked after each of these")
+	chatter = flag.Int("chatter", 0, "how many writes to pods there are in a second")
+	// The objects are older than what is asked for, as they are in any cluster.
+	since = flag.Duration("since", 5*time.Minute, "how far it is looked back")
+)
+
+// BenchmarkLost measures `lost` of a big cluster, of which some 5,000 objects went, and what other
+// clients notice of it.
+func BenchmarkLost(b *testing.B) {
+	program, err := cluster.Program()
+	if err != nil {
+		b.Fatal(err)
+	}
+	populate(b, *objects, *rounds)
+	if err := plane.Backup(); err != nil { // the API server starts, and remembers no writes
+		b.Fatal(err)
+	}
+	if err := plane.Controllers("garbage-collector-controller", "namespace-controller"); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		for round := range *rounds {
+			measure(b, program, round)
+		}
+	}
+}
+
+// measure is one round: it waits until all else is older than what is asked for.
+func measure(b *testing.B, program string, round int) {
+	b.Helper()
+	ctx := b.Context()
+	every(ctx, *since, 20, func(int) {})
+	began := time.Now()
+	talking, quiet := context.WithCancel(ctx)
+	defer quiet()
+	if *chatter > 0 {
+		go every(talking, time.Hour, *chatter, func(n int) { chat(ctx, n) })
+	}
+	if err := accident(ctx, round); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("round %d: deleted in %s", round, time.Since(began).Round(time.Second))
+	every(ctx, 2*time.Minute-time.Since(began), 20, func(int) {})
+	server := processOf("kube-apiserver")
+	worked := cpuOf(server)
+	alone := probe(ctx, 10*time.Second)
+	b.Logf("others, before: %s; API server %.1f s of CPU in 10 s", alone, (cpuOf(server) - worked).Seconds())
+	for range *asks {
+		probing, stop := context.WithCancel(ctx)
+		var beside latencies
+		var wg sync.WaitGroup
+		wg.Go(func() { beside = probe(probing, time.Minute) })
+		peak := int64(0)
+		wg.Go(func() {
+			every(probing, time.Minute, 20, func(int) { peak = max(peak, memoryOf(server)) })
+		})
+		before, worked := memoryOf(server), cpuOf(server)
+		r, err := ask(program, plane.Kubeconfig)
+		worked = cpuOf(server) - worked
+		stop()
+		wg.Wait()
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Logf("%s; API server %.1f s of CPU, %d → %d MB; others beside it: %s", r, worked.Seconds(), before>>10, peak>>10, beside)
+	}
+	m, err := meter(plane)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.close()
+	if _, err := ask(program, m.kubeconfig); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("requests, and bytes of the answers as they were sent:\n%s", m)
+}
+
+// asked is what an answer has cost.
+type asked struct {
+	took, cpu time.Duration
+	kilobytes int64
+	losses    int
+	limits    []string
+}
+
+func (r asked) String() string {
+	return fmt.Sprintf("%.1f s (%.1f s of CPU), %d MB, %d losses, limits %q", r.took.Seconds(), r.cpu.Seconds(), r.kilobytes>>10, r.losses, r.limits)
+}
+
+// ask runs the program.
+func ask(program, kubeconfig string) (asked, error) {
+	cmd := exec.Command(program, "lost", "-A", "--since="+since.String(), "-o", "json", "--kubeconfig="+kubeconfig)
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	began := time.Now()
+	err := cmd.Run()
+	r := asked{took: time.Since(began)}
+	if err != nil {
+		return r, fmt.Errorf("%w: %s", err, said.Bytes())
+	}
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.kilobytes, r.cpu = usage.Maxrss, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime()
+	}
+	var d struct {
+		Losses       []struct{}
+		Limits, Gaps []struct{ Why string }
+	}
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		return r, err
+	}
+	r.losses = len(d.Losses)
+	for _, l := range append(d.Limits, d.Gaps...) {
+		r.limits = append(r.limits, l.Why)
+	}
+	return r, nil
+}
+
+// latencies are how long small requests took.
+type latencies []time.Duration
+
+func (l latencies) String() string {
+	if len(l) == 0 {
+		return "none"
+	}
+	slices.Sort(l)
+	return fmt.Sprintf("p50 %.1f ms, p99 %.1f ms of %d", l[len(l)/2].Seconds()*1e3, l[len(l)*99/100].Seconds()*1e3, len(l))
+}
+
+// probe asks for single objects and for small lists, a hundred times a second, whether or not
+// those before have been answered.
+func probe(ctx context.Context, d time.Duration) latencies {
+	var mu sync.Mutex
+	var all latencies
+	var wg sync.WaitGroup
+	every(ctx, d, 100, func(n int) {
+		wg.Go(func() {
+			path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/app-%03d-config-0", full(20+n%20), n%90)
+			if n%10 == 0 {
+				path = fmt.Sprintf("/api/v1/namespaces/%s/pods?labelSelector=app%%3Dapp-%03d", full(20+n%20), n%90)
+			}
+			began := time.Now()
+			if _, err := plane.Do(context.WithoutCancel(ctx), http.MethodGet, path, "", nil); err != nil {
+				panic(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, time.Since(began))
+		})
+	})
+	wg.Wait()
+	return all
+}
+
+// every does something so often a second, for so long or until the end of the context.
+func every(ctx context.Context, d time.Duration, often int, do func(n int)) {
+	end := time.NewTimer(d)
+	defer end.Stop()
+	tick := time.NewTicker(time.Second / time.Duration(often))
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-end.C:
+			return
+		case <-tick.C:
+			do(n)
+		}
+	}
+}
+
+// processOf is the process of the plane that is called so.
+func processOf(name string) string {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, line := range lines {
+		text, err := os.ReadFile(line)
+		if err == nil && bytes.Contains(text, []byte(name+"\x00")) && bytes.Contains(text, []byte(plane.Directory)) {
+			return filepath.Base(filepath.Dir(line))
+		}
+	}
+	return ""
+}
+
+// memoryOf is what is resident of a process, in kilobytes.
+func memoryOf(process string) int64 {
+	text, err := os.ReadFile("/proc/" + process + "/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	n, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	kilobytes, _ := strconv.ParseInt(n, 10, 64)
+	return kilobytes
+}
+
+// cpuOf is for how long a process has worked.
+func cpuOf(process string) time.Duration {
+	text, err := os.ReadFile("/proc/" + process + "/stat")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // behind its name
+	var ticks int64
+	for _, n := range strings.Fields(rest)[11:13] {
+		t, _ := strconv.ParseInt(n, 10, 64)
+		ticks += t
+	}
+	return time.Duration(ticks) * (time.Second / 100)
+}

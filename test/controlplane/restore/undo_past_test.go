@@ -1,0 +1,311 @@
+package restore
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
+)
+
+// revision is the newest one of the cluster.
+func (s *scene) revision() string {
+	s.Helper()
+	var list struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	s.check(json.Unmarshal([]byte(s.kubectl("", "get", "--raw", "/api/v1/namespaces?limit=1")), &list))
+	return list.Metadata.ResourceVersion
+}
+
+// remembered is the backup that an undo makes of what is remembered, and what it would do.
+func (s *scene) remembered(args ...string) *report.Undo {
+	s.Helper()
+	a := s.gc(append([]string{"undo", "--dry-run", "-o", "json"}, args...)...)
+	var u report.Undo
+	if err := json.Unmarshal([]byte(a.out), &u); err != nil || a.code != 0 || u.Lost == nil {
+		s.Fatalf("exit code %d, %v\n%s%s", a.code, err, a.out, a.errOut)
+	}
+	return &u
+}
+
+// settled waits until nobody writes any more what a question finds, and returns that.
+func (s *scene) settled(find func() objects) objects {
+	s.Helper()
+	var now objects
+	cluster.Until(s.T, "nothing is written any more", func() bool {
+		last := now
+		now = find()
+		return maps.EqualFunc(last, now, func(a, b *seen) bool { return a.ResourceVersion == b.ResourceVersion })
+	})
+	return now
+}
+
+// more is what a namespace has that people work in, beside what is in the shop.
+const more = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: reader, namespace: shop-a}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: reader, namespace: shop-a}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: reader}
+subjects: [{kind: ServiceAccount, name: runner, namespace: shop-a}]
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: closed, namespace: shop-a}
+spec: {podSelector: {}}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: web, namespace: shop-a}
+spec: {rules: [{host: shop.example.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web, namespace: shop-a}
+spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: shop-a}
+spec: {maxReplicas: 4, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: few, namespace: shop-a}
+spec: {hard: {configmaps: "100"}}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: small, namespace: shop-a}
+spec: {limits: [{type: PersistentVolumeClaim, max: {storage: 2Gi}}]}
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: shop-a}
+spec: {schedule: "0 3 * * *", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}
+---
+apiVersion: v1
+kind: PodTemplate
+metadata: {name: shape, namespace: shop-a}
+template: {spec: {containers: [{name: c, image: i}]}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: sh.helm.release.v1.shop.v1, namespace: shop-a, labels: {owner: helm, name: shop, status: deployed, version: "1"}}
+type: helm.sh/release.v1
+data: {release: SDRzSUFBQUFBQUFBLys=}
+`
+
+// furnished is the shop with all kinds of things that people make, 60 objects at least.
+func (s *scene) furnished() objects {
+	s.Helper()
+	before := s.built()
+	s.create(more)
+	uid := s.kubectl("", "get", "lamp/hall", "-n", "shop-a", "-o", "jsonpath={.metadata.uid}")
+	fill := strings.NewReplacer("KIND", "ConfigMap", "OWNER", "Lamp", "UID", uid, "street", "hall", "shop-b", "shop-a",
+		"apiVersion: undo.example.com/v1\nkind: KIND", "apiVersion: v1\nkind: ConfigMap")
+	for i := range 12 {
+		s.create(fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page-%d, namespace: shop-a}\ndata: {text: \"%d\"}", i, i))
+		s.create(fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: key-%d, namespace: shop-a}\nstringData: {key: \"%d\"}", i, i))
+		s.create(strings.ReplaceAll(fill.Replace(below), "NAME", fmt.Sprintf("bulb-%d", i)))
+	}
+	before = s.settled(func() objects { return s.inNamespace("shop-a") })
+	// Nobody looks for these: they come and go, and are not part of what is remembered.
+	maps.DeleteFunc(before, func(_ string, x *seen) bool { return x.Kind == "Event" || x.Kind == "Lease" })
+	kinds := map[string]bool{}
+	for _, x := range before {
+		kinds[x.Kind] = true
+	}
+	if len(before) < 60 || len(kinds) < 20 {
+		s.Fatalf("%d objects of %d kinds", len(before), len(kinds))
+	}
+	return before
+}
+
+// A namespace that somebody has deleted with kubectl comes back from what the API server
+// remembers: everything that no controller makes, with Secrets, claims, custom resources and
+// what they own. The real collector takes none of it.
+func TestNamespaceComesBackWithoutBackup(t *testing.T) {
+	s := enter(t)
+	before := s.furnished()
+	since := s.revision()
+	s.kubectl("", "delete", "namespace/shop-a", "--wait=false")
+	s.kubectl("", "delete", "pods", "--all", "-n", "shop-a", "--force", "--grace-period=0", "--ignore-not-found")
+	s.gone("/api/v1/namespaces/shop-a")
+
+	plan := s.remembered("--since-revision="+since, "-n", "shop-a")
+	if len(plan.Lost.Requests) == 0 || plan.Lost.Requests[0].Objects[0].Kind != "Namespace" {
+		t.Errorf("taken by %+v", plan.Lost.Requests)
+	}
+	u := s.undone(plan.Bundle)
+	s.back(before, u, func() objects { return s.inNamespace("shop-a") })
+	s.define()
+	s.collected("shop-a", "lamps")
+	s.back(before, u, func() objects { return s.inNamespace("shop-a") })
+	s.kubectl("", "delete", "namespace/shop-a", "--wait=false")
+}
+
+// A CRD comes back first, then its instances, which the API server shows once it is there, and
+// what they own.
+func TestDefinitionComesBackWithoutBackup(t *testing.T) {
+	s := enter(t)
+	s.define()
+	s.create(strings.ReplaceAll(owned, "shop-b", "shop-e"))
+	s.collected("shop-e", "lamps")
+	const instances = 50
+	for i := range instances {
+		name := fmt.Sprintf("lamp-%d", i)
+		s.create(strings.NewReplacer("NS", "shop-e", "hall", name).Replace(lamp))
+		uid := s.kubectl("", "get", "lamp/"+name, "-n", "shop-e", "-o", "jsonpath={.metadata.uid}")
+		s.create(strings.NewReplacer("undo.example.com/v1\nkind: KIND", "v1\nkind: ConfigMap", "NAME", name, "OWNER", "Lamp", "street", name, "UID", uid, "shop-b", "shop-e").Replace(below))
+	}
+	current := func() objects {
+		all := s.inNamespace("shop-e")
+		maps.Copy(all, s.named("customresourcedefinitions", "lamps.undo.example.com"))
+		return all
+	}
+	before := s.settled(current)
+	maps.DeleteFunc(before, func(_ string, x *seen) bool {
+		return x.Kind == "Namespace" || x.Kind == "ServiceAccount" || x.Name == "kube-root-ca.crt"
+	})
+	since := s.revision()
+	s.kubectl("", "delete", "crd/lamps.undo.example.com")
+	s.gone(fmt.Sprintf("/api/v1/namespaces/shop-e/configmaps/lamp-%d", instances-1))
+	cluster.Until(t, "what the instances owned is gone", func() bool {
+		return s.kubectl("", "get", "configmaps", "-n", "shop-e", "-o", "name") == "configmap/kube-root-ca.crt"
+	})
+
+	first := s.remembered("--since-revision="+since, "-A")
+	if first.Later == nil || len(first.Later.CRDs) != 1 || len(first.Steps) != 1 {
+		t.Fatalf("the CRD does not come first: %+v, steps %+v", first.Later, first.Steps)
+	}
+	done := s.undone(first.Bundle)
+	then := strings.Fields(first.Later.Then.Command)[3:]
+	rest := s.remembered(then...)
+	u := s.undone(rest.Bundle)
+	u.Steps = append(u.Steps, done.Steps...)
+	s.back(before, u, current)
+	s.collected("shop-e", "lamps")
+	s.back(before, u, current)
+	s.kubectl("", "delete", "namespace/shop-e", "--wait=false")
+}
+
+const owners = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: shop-f}
+---
+apiVersion: undo.example.com/v1
+kind: Lamp
+metadata: {name: street, namespace: shop-f}
+spec: {watts: 60}
+`
+
+// lit is a namespace with an owner, and five objects below it.
+func (s *scene) lit(namespace string) objects {
+	s.Helper()
+	s.define()
+	s.create(strings.ReplaceAll(owners, "shop-f", namespace))
+	s.collected(namespace, "lamps")
+	uid := s.kubectl("", "get", "lamp/street", "-n", namespace, "-o", "jsonpath={.metadata.uid}")
+	for i := range 5 {
+		s.create(strings.NewReplacer("undo.example.com/v1\nkind: KIND", "v1\nkind: ConfigMap", "NAME", fmt.Sprintf("below-%d", i), "OWNER", "Lamp", "UID", uid, "shop-b", namespace).Replace(below))
+	}
+	before := s.settled(func() objects { return s.inNamespace(namespace) })
+	maps.DeleteFunc(before, func(_ string, x *seen) bool {
+		return x.Kind == "Namespace" || x.Kind == "ServiceAccount" || x.Name == "kube-root-ca.crt"
+	})
+	return before
+}
+
+// What was deleted with its owner, or released from it, comes back with the owner, and belongs
+// to it again.
+func TestOwnersComeBackWithoutBackup(t *testing.T) {
+	for cascade, namespace := range map[string]string{"background": "shop-f", "foreground": "shop-g", "orphan": "shop-h"} {
+		t.Run(cascade, func(t *testing.T) {
+			s := enter(t)
+			before := s.lit(namespace)
+			since := s.revision()
+			s.kubectl("", "delete", "lamps", "--all", "-n", namespace, "--cascade="+cascade)
+			s.gone("/apis/undo.example.com/v1/namespaces/" + namespace + "/lamps/street")
+			if cascade == "background" {
+				s.gone("/api/v1/namespaces/" + namespace + "/configmaps/below-4")
+			}
+			cluster.Until(t, "the collector is done", func() bool {
+				out := s.kubectl("", "get", "configmaps", "-n", namespace, "-o", "jsonpath={.items[*].metadata.ownerReferences}")
+				return out == ""
+			})
+			u := s.undone(s.remembered("--since-revision="+since, "-n", namespace).Bundle)
+			if cascade == "orphan" {
+				restored(before, u)
+			}
+			s.back(before, u, func() objects { return s.inNamespace(namespace) })
+			s.collected(namespace, "lamps")
+			s.back(before, u, func() objects { return s.inNamespace(namespace) })
+			s.kubectl("", "delete", "namespace/"+namespace, "--wait=false")
+		})
+	}
+}
+
+// restored counts what got its references back as made: it has to be as it was.
+func restored(before objects, u *report.Undo) {
+	for i := range u.Steps {
+		if x := &u.Steps[i]; before[keyOf(x.Object.APIVersion, x.Object.Kind, x.Object.Namespace, x.Object.Name)] != nil {
+			x.Verb = "Create"
+		}
+	}
+}
+
+// What was collected because its owner was made again, with another uid, belongs to the new one.
+func TestOwnerMadeAgainWithoutBackup(t *testing.T) {
+	const namespace = "shop-i"
+	s := enter(t)
+	before := s.lit(namespace)
+	since := s.revision()
+	s.kubectl(strings.NewReplacer("shop-f", namespace).Replace(owners[strings.Index(owners, "---")+4:]), "replace", "--force", "-f", "-")
+	s.gone("/api/v1/namespaces/" + namespace + "/configmaps/below-4")
+	cluster.Until(t, "the collector is done", func() bool {
+		return s.kubectl("", "get", "configmaps", "-n", namespace, "-o", "jsonpath={.items[*].metadata.ownerReferences}") == ""
+	})
+	u := s.undone(s.remembered("--since-revision="+since, "-n", namespace).Bundle)
+	s.back(before, u, func() objects { return s.inNamespace(namespace) })
+	s.collected(namespace, "lamps")
+	s.back(before, u, func() objects { return s.inNamespace(namespace) })
+	s.kubectl("", "delete", "namespace/"+namespace, "--wait=false")
+}
+
+// A snapshot of etcd remembers a CRD, its instances and what they owned: all of it comes back by
+// one undo.
+func TestDefinitionComesBackFromSnapshot(t *testing.T) {
+	const namespace = "shop-j"
+	s := enter(t)
+	before := s.lit(namespace)
+	maps.Copy(before, s.named("customresourcedefinitions", "lamps.undo.example.com"))
+	since := s.revision()
+	s.kubectl("", "delete", "crd/lamps.undo.example.com")
+	cluster.Until(t, "the collector is done", func() bool {
+		return s.kubectl("", "get", "configmaps", "-n", namespace, "-o", "jsonpath={.items[*].metadata.ownerReferences}") == ""
+	})
+	file := filepath.Join(t.TempDir(), "snapshot.db")
+	s.check(s.plane.Snapshot(file))
+	s.kubectl("", "delete", "namespace/"+namespace) // the present is another one than that of the file
+	s.create("{apiVersion: v1, kind: Namespace, metadata: {name: " + namespace + "}}")
+
+	u := s.undone(s.remembered("--from="+file, "--since-revision="+since, "-A").Bundle)
+	current := func() objects {
+		all := s.inNamespace(namespace)
+		maps.Copy(all, s.named("customresourcedefinitions", "lamps.undo.example.com"))
+		return all
+	}
+	s.back(before, u, current)
+	s.kubectl("", "delete", "namespace/"+namespace, "--wait=false")
+}
