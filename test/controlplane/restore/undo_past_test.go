@@ -280,7 +280,7 @@ func TestOwnerMadeAgainWithoutBackup(t *testing.T) {
 	s.back(before, u, func() objects { return s.inNamespace(namespace) })
 	s.collected(namespace, "lamps")
 	s.back(before, u, func() objects { return s.inNamespace(namespace) })
-	s.kubectl("", "delete", "namespace/"+namespace, "--wait=false")
+	s.kubectl("", "delete", "namespace/"+namespace) // or it is half gone in the snapshot of the next one
 }
 
 // A snapshot of etcd remembers a CRD, its instances and what they owned: all of it comes back by
