@@ -55,7 +55,8 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			would cost. Of a cluster it shows the last events about the object.
 
 			Of an object that a cluster does not have any more it says what lost says: when it
-			went, with what and by whose delete, if that was in the last minutes.`),
+			went, with what and by whose delete, if that was in the last minutes. With --from
+			so does an etcd snapshot, and the history that snapshot or controller has kept.`),
 		Example: templates.Examples(`
 			# Why is this pod here?
 			kubectl gc explain pod/web-66db7fc774-bt7b5 -n shop --from examples/shop.yaml
@@ -95,6 +96,9 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 		return rest, err
 	})
 	if err != nil {
+		if done, gone := k.explainGoneFrom(c, args); done {
+			return gone
+		}
 		return err
 	}
 	if of.Client != nil {

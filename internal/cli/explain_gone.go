@@ -34,11 +34,32 @@ func (k *explanation) explainGone(c *cobra.Command, args []string) (done bool, e
 	if !k.targets.Missing(c.Context(), client, args) {
 		return false, nil
 	}
-	b := lookBack{streams: k.streams, namespaces: k.targets.Namespaces}
 	record, err := source.RecordOf(c.Context(), client)
 	if err != nil {
 		return false, err
 	}
+	return k.gone(c, record, named)
+}
+
+// explainGoneFrom does so for what a file remembers, of an object that is not there as of the file.
+func (k *explanation) explainGoneFrom(c *cobra.Command, args []string) (done bool, err error) {
+	if k.source.Live() || !k.source.Remembers() || k.targets.Check(c, args) != nil || len(args) == 0 {
+		return false, nil
+	}
+	named, err := namedObjects(c, args)
+	if err != nil || len(named.list) != 1 {
+		return false, nil
+	}
+	record, err := k.source.OpenRecord(c, k.streams, &k.targets.Namespaces)
+	if err != nil {
+		return false, nil // as above
+	}
+	defer record.Close()
+	return k.gone(c, record, named)
+}
+
+func (k *explanation) gone(c *cobra.Command, record *source.Record, named lostNames) (done bool, err error) {
+	b := lookBack{streams: k.streams, namespaces: k.targets.Namespaces}
 	a, q, err := b.trace(c, record, named)
 	_, unknown := errors.AsType[*unknownTypeError](err)
 	switch {

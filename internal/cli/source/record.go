@@ -53,6 +53,15 @@ func (s *Source) AddRecordFlags(f *pflag.FlagSet) {
 // MemoryLimit is how many bytes may be held of what is read, beside what each object takes.
 func (s *Source) MemoryLimit() int64 { return cmp.Or(int64(s.limits.memory), snapshot.UsualMemory) }
 
+// Remembers reports whether what is read is one file that remembers the past.
+func (s *Source) Remembers() bool {
+	if len(s.From) != 1 {
+		return false
+	}
+	kept, err := isHistory(s.From[0])
+	return kept || err == nil && remembers(s.From[0]) == nil
+}
+
 // OpenRecord opens what remembers the past. The namespaces are told which one the context of the
 // kubeconfig means.
 func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams, n *Namespaces) (*Record, error) {

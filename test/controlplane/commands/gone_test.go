@@ -2,11 +2,30 @@ package commands
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
+
+// told checks that a command tells the story of the leaf.
+func (s *stage) told(args ...string) {
+	s.t.Helper()
+	a := s.gc(s.ctx, append(args, "-n", s.namespace, "-o", "json")...).want(s.t, 0)
+	var d report.Lost
+	if err := json.Unmarshal([]byte(a.stdout), &d); err != nil {
+		s.t.Fatal(err)
+	}
+	var story []string
+	for _, l := range d.Losses {
+		story = append(story, l.Object.Name+" "+l.Code)
+	}
+	const want = "root Requested, middle OwnerGone, leaf OwnerGone"
+	if got := strings.Join(story, ", "); got != want {
+		s.t.Errorf("%q tells %q, want %q", args, got, want)
+	}
+}
 
 // TestExplainsWhatIsGone: of what was deleted explain says what took it, up to the request, as
 // lost does; of what never was it says since when nothing was, and fails.
@@ -25,22 +44,19 @@ func TestExplainsWhatIsGone(t *testing.T) {
 			t.Errorf("no %q in\n%s", text, a.stdout)
 		}
 	}
-	documents := map[string]string{}
-	for _, command := range []string{"explain", "lost"} {
-		var d report.Lost
-		a := s.gc(s.ctx, command, "configmap/leaf", "-n", s.namespace, "-o", "json").want(t, 0)
-		if err := json.Unmarshal([]byte(a.stdout), &d); err != nil {
-			t.Fatal(err)
-		}
-		var story []string
-		for _, l := range d.Losses {
-			story = append(story, l.Object.Name+" "+l.Code)
-		}
-		documents[command] = strings.Join(story, ", ")
+	s.told("lost", "configmap/leaf")
+	s.told("explain", "configmap/leaf")
+	stored, kept := filepath.Join(t.TempDir(), "snapshot.db"), filepath.Join(t.TempDir(), "history")
+	if err := plane.Snapshot(stored); err != nil {
+		t.Fatal(err)
 	}
-	const want = "root Requested, middle OwnerGone, leaf OwnerGone"
-	if documents["explain"] != want || documents["lost"] != want {
-		t.Errorf("%q, want %q", documents, want)
+	s.gc(s.ctx, "snapshot", "--history", "--to", kept).want(t, 0)
+	for _, file := range []string{stored, kept} {
+		s.told("explain", "configmap/leaf", "--from", file)
+		b := s.gc(s.ctx, "explain", "configmap/never", "-n", s.namespace, "--from", file).want(t, 1)
+		if !strings.Contains(b.stderr, "was not deleted since") {
+			t.Errorf("%s: %s", filepath.Base(file), b.stderr)
+		}
 	}
 
 	b := s.gc(s.ctx, "explain", "configmap/never", "-n", s.namespace).want(t, 1)
