@@ -62,7 +62,6 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			# Who sent that delete?
 			ssh control-plane cat /var/log/kubernetes/audit.log | kubectl gc lost -n shop --audit-log=-
 
-
 			# A page of what went when, to look at or to send
 			kubectl gc lost -A -o html > lost.html
 

@@ -18,6 +18,7 @@ const manyUndoRows = 10
 // UndoText is an undo for people: what is made and in which order, what is left and
 // why, and after it was carried out what became of it.
 func UndoText(out io.Writer, s Style, u *report.Undo) error {
+	s = s.screen()
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	if u.Lost != nil && u.State == "" {
 		w.lostRequests(lookAt(u.Lost))
