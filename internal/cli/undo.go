@@ -98,8 +98,8 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f.BoolVar(&u.lost, "lost", false, "The same, of as long as the API server remembers.")
 	f.Uint64Var(&u.sinceRevision, "since-revision", 0, "The same, of what is newer than this resourceVersion.")
 	usage.Unlist(f, "since-revision")
-	writing.NotOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from", "history-key")
 	u.source.AddRecordFlags(f)
+	writing.NotOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from", "history-key")
 	return c
 }
 

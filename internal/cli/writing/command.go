@@ -60,10 +60,12 @@ func replaced(name string, flags []string) bool {
 const questionFlag = "kubectl-gc.io/question"
 
 // NotOfBackup marks flags by which an undo finds what to keep in a backup: the command that
-// names the backup does without them.
+// names the backup does without them. It panics where there is no such flag.
 func NotOfBackup(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
-		_ = f.SetAnnotation(name, questionFlag, nil) // it was defined just now
+		if err := f.SetAnnotation(name, questionFlag, nil); err != nil {
+			panic(err) // or a command would be printed that is refused
+		}
 	}
 }
 

@@ -24,8 +24,8 @@ func (a *annals) past(w history.Window) (*history.Past, error) {
 	p := &history.Past{From: clock.At(a.from), To: clock.At(a.to), Clock: clock, Resources: a.served}
 	if a.spanned.From.Revision == a.from {
 		p.From = a.spanned.From.moment()
-	} else if first := clock.First(); p.From.Time == 0 && first.Revision > a.from && first.Revision <= a.to {
-		p.From = first // a few seconds later, and known when
+	} else if first := clock.First(); p.From.Time == 0 && first.Revision > a.from && first.Revision <= a.to && !a.deletes(first.Revision) {
+		p.From = first // a few seconds later, known when, and nothing is left out
 	}
 	if a.spanned.To.Revision == a.to {
 		p.To = a.spanned.To.moment()
@@ -52,6 +52,13 @@ func (a *annals) past(w history.Window) (*history.Past, error) {
 	}
 	p.Absent = a.missing(p)
 	return p, nil
+}
+
+// deletes reports whether anything goes, or begins to, up to a revision.
+func (a *annals) deletes(until uint64) bool {
+	return slices.ContainsFunc(a.changes, func(c history.Change) bool {
+		return c.Revision <= until && (c.Type == object.Deleted || c.Object.BeingDeleted())
+	})
 }
 
 // standing is what was there behind some changes.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,8 +31,14 @@ func (s *scene) remembered(args ...string) *report.Undo {
 	if err := json.Unmarshal([]byte(a.out), &u); err != nil || a.code != 0 || u.Lost == nil {
 		s.Fatalf("exit code %d, %v\n%s%s", a.code, err, a.out, a.errOut)
 	}
+	if !printed.MatchString(a.errOut) {
+		s.Errorf("the command that does it is not there, or has more than a backup needs:\n%s", a.errOut)
+	}
 	return &u
 }
+
+// printed is the command that undoes what was kept, as it is printed.
+var printed = regexp.MustCompile(`(?m)^  kubectl gc undo [\w-]+ --kubeconfig=\S+ --output=json --confirm=sha256:[0-9a-f]{64}$`)
 
 // settled waits until nobody writes any more what a question finds, and returns that.
 func (s *scene) settled(find func() objects) objects {
@@ -280,7 +287,6 @@ func TestOwnerMadeAgainWithoutBackup(t *testing.T) {
 	s.back(before, u, func() objects { return s.inNamespace(namespace) })
 	s.collected(namespace, "lamps")
 	s.back(before, u, func() objects { return s.inNamespace(namespace) })
-	s.kubectl("", "delete", "namespace/"+namespace) // or it is half gone in the snapshot of the next one
 }
 
 // A snapshot of etcd remembers a CRD, its instances and what they owned: all of it comes back by
