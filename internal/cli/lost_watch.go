@@ -98,16 +98,16 @@ func (w *lostWatch) take(past *history.Past) error {
 		q.Since += time.Duration(w.past.To.Time-w.began.Time) * time.Second
 	}
 	q.UndoAfter = w.past.Clock.Before(w.past.To.Time - forgotten).Revision
-	return w.say(lost.Document(history.Trace(w.past), q))
+	return w.say(lost.Document(history.Trace(w.past), q), q.UndoAfter)
 }
 
-func (w *lostWatch) say(now *report.Lost) error {
+func (w *lostWatch) say(now *report.Lost, undoAfter uint64) error {
 	before := w.last
 	w.last = now
 	if before == nil {
 		return w.show(w.c, now)
 	}
-	news := lost.News(before, now)
+	news := lost.News(before, now, undoAfter)
 	if news == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func TestLost(t *testing.T) {
 
 func newsOf(t *testing.T, s Style, before, now *report.Lost) string {
 	t.Helper()
-	news := lost.News(before, now)
+	news := lost.News(before, now, 0)
 	if news == nil {
 		return "none\n"
 	}

@@ -66,7 +66,11 @@ func lookAt(document *report.Lost) *lostLook {
 // NeverSeen says of what was asked about by name that there is nothing to be told.
 func NeverSeen(document *report.Lost) string {
 	l := lookAt(document)
-	text := notDeleted(Style{}, l) + " since " + momentText(Style{}, l, l.From) + ", where the history of the API server begins"
+	history := "the history of the API server"
+	if l.Source.Type != "cluster" {
+		history = "its history"
+	}
+	text := notDeleted(Style{}, l) + " since " + momentText(Style{}, l, l.From) + ", where " + history + " begins"
 	if len(l.Gaps)+len(l.Limits) > 0 {
 		return text + "; not all of that could be read"
 	}

@@ -30,6 +30,9 @@ func isHistory(path string) (bool, error) {
 	if info.IsDir() {
 		return kept.IsDirectory(path), nil
 	}
+	if !info.Mode().IsRegular() {
+		return false, nil // what is read of a pipe is gone
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
@@ -41,6 +44,16 @@ func isHistory(path string) (bool, error) {
 		return false, err
 	}
 	return kept.Is(begin[:n]), nil
+}
+
+// checkMoment is an error where a history is given, and what is there is asked for.
+func (s *Source) checkMoment() error {
+	for _, path := range s.From {
+		if history, err := isHistory(path); err == nil && history {
+			return fmt.Errorf("%s is a history: it has what was deleted, and not what is there; lost and undo read it, and explain of what is gone", render.Escape(path))
+		}
+	}
+	return nil
 }
 
 // openHistory opens a history that was kept.

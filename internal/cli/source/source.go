@@ -146,6 +146,9 @@ func (s *Source) ReadDump(c *cobra.Command, streams genericiooptions.IOStreams) 
 	if s.missingAbsent && (s.vouched.Partial || len(s.vouched.Complete) > 0) {
 		return World{}, usage.Errorf(c, "--treat-missing-as-absent says of everything what --complete says of some types and --partial of none: give one")
 	}
+	if err := s.checkMoment(); err != nil {
+		return World{}, err
+	}
 	memory := NewMemory()
 	defer memory.End()
 	o := snapshot.Options{

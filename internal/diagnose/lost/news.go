@@ -9,8 +9,9 @@ import (
 
 // News is the part of a document that an earlier one does not have: requests that are new or
 // explain more, losses without one, and kinds of which less is known. It is nil where there is
-// nothing new but what goes in the ordinary course of things.
-func News(before, now *report.Lost) *report.Lost {
+// nothing new but what goes in the ordinary course of things. What went until the revision undoAfter
+// is not brought back any more.
+func News(before, now *report.Lost, undoAfter uint64) *report.Lost {
 	known := map[report.Ref]string{}
 	for i := range before.Requests {
 		r := &before.Requests[i]
@@ -42,6 +43,9 @@ func News(before, now *report.Lost) *report.Lost {
 	}
 	if len(news.Losses) == 0 && reflect.DeepEqual(before.Limits, now.Limits) && reflect.DeepEqual(before.Gaps, now.Gaps) {
 		return nil
+	}
+	if len(now.Remedies) > 0 {
+		news.Remedies = undoOfNews(&news, undoAfter)
 	}
 	return &news
 }

@@ -42,7 +42,7 @@ func TestNews(t *testing.T) {
 	} {
 		step.happens()
 		now := Document(a, Question{})
-		news := News(before, now)
+		news := News(before, now, 0)
 		if quiet := step.requests+step.losses == 0 && len(now.Limits) == len(before.Limits); (news == nil) != quiet {
 			t.Errorf("%s: news %+v", step.what, news)
 		}

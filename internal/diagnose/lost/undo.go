@@ -22,10 +22,7 @@ func (d *document) addUndo() {
 	var where []string
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if l.Began.Revision <= int64(d.q.UndoAfter) {
-			continue
-		}
-		if l.Routine || l.State == report.LossBeingDeleted || l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0 {
+		if !comesBack(l, d.q.UndoAfter) {
 			continue
 		}
 		at := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
@@ -51,6 +48,51 @@ func (d *document) addUndo() {
 		act.Target.Namespace = where[0]
 	}
 	d.out.Remedies = []report.Remedy{act.Remedy("brings it back")}
+}
+
+// comesBack reports whether an undo would bring back a loss, if it began after a revision.
+func comesBack(l *report.Loss, after uint64) bool {
+	bound := l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0
+	return l.Began.Revision > int64(after) && !l.Routine && l.State != report.LossBeingDeleted && !bound
+}
+
+// undoOfNews is the command that brings back what is told in news, and no more than that if it
+// was one request for one object. It is that of everything where the time of something is not known.
+func undoOfNews(news *report.Lost, after uint64) []report.Remedy {
+	asked := map[int][]report.Ref{}
+	for i := range news.Requests {
+		asked[news.Requests[i].N] = news.Requests[i].Objects
+	}
+	var roots []report.Ref
+	first := news.To.Time
+	for i := range news.Losses {
+		l := &news.Losses[i]
+		if !comesBack(l, after) {
+			continue
+		}
+		if l.Began.Time == "" {
+			return news.Remedies
+		}
+		first = min(first, l.Began.Time)
+		if of := asked[l.Request]; len(of) > 0 {
+			roots = append(roots, of...)
+		} else {
+			roots = append(roots, l.Object)
+		}
+	}
+	began, err := time.Parse(time.RFC3339, first)
+	to, wrong := time.Parse(time.RFC3339, news.To.Time)
+	if len(roots) == 0 || err != nil || wrong != nil {
+		return nil
+	}
+	act := report.Act{Action: report.BringBack, Minutes: minutes(int64(to.Sub(began) / time.Second))}
+	switch roots = sorted(roots); {
+	case !slices.ContainsFunc(roots, func(r report.Ref) bool { return r != roots[0] }) && !roots[0].Is(object.Namespace):
+		act.Target = roots[0]
+	case !slices.ContainsFunc(roots, func(r report.Ref) bool { return spaceOf(r) != spaceOf(roots[0]) }):
+		act.Target.Namespace = spaceOf(roots[0])
+	}
+	return []report.Remedy{act.Remedy("brings it back")}
 }
 
 // addUndoOf adds the command that brings back an object that is named: what it went with, if

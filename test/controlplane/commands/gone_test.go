@@ -58,6 +58,9 @@ func TestExplainsWhatIsGone(t *testing.T) {
 			t.Errorf("%s: %s", filepath.Base(file), b.stderr)
 		}
 	}
+	if a := s.gc(s.ctx, "check", "--from", kept).want(t, 1); !strings.Contains(a.stderr, "is a history: it has what was deleted") {
+		t.Errorf("%s", a.stderr)
+	}
 
 	b := s.gc(s.ctx, "explain", "configmap/never", "-n", s.namespace).want(t, 1)
 	if !strings.Contains(b.stderr, "was not deleted since") || !strings.Contains(b.stderr, `configmaps "never" not found`) {
