@@ -58,8 +58,13 @@ func (s *Source) Remembers() bool {
 	if len(s.From) != 1 {
 		return false
 	}
-	kept, err := isHistory(s.From[0])
-	return kept || err == nil && remembers(s.From[0]) == nil
+	path := s.From[0]
+	kept, err := isHistory(path)
+	if kept || err != nil {
+		return kept
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && remembers(path) == nil
 }
 
 // OpenRecord opens what remembers the past. The namespaces are told which one the context of the
