@@ -85,10 +85,11 @@ func (w *writer) sent(r *report.LostRequest) {
 
 // senderWhy adds to a cause who sent the DELETE, where the cause does not tell that.
 func senderWhy(s Style, x *report.Loss, text string) string {
-	if code := reason.Code(x.Code); x.Sent != nil && len(x.Or) == 0 {
-		if code == reason.Evicted {
+	if x.Sent != nil && len(x.Or) == 0 {
+		switch reason.Code(x.Code) {
+		case reason.Evicted:
 			text += " by " + userText(s, x.Sent)
-		} else if code == reason.ByKubernetes || code == reason.CleanedUp {
+		case reason.ByKubernetes, reason.CleanedUp:
 			text += " (" + userText(s, x.Sent) + ")"
 		}
 	}

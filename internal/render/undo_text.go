@@ -107,7 +107,7 @@ func closedNamespaces(u *report.Undo) []report.Ref {
 func undoHeadline(s Style, u *report.Undo) string {
 	sum := u.Summary
 	if u.Lost != nil && u.State == "" && sum.Planned > 0 {
-		return undoPlanned(s, u)
+		return undoPlanned(u)
 	}
 	head := "undo of " + s.text(filepath.Base(u.Bundle)) + ": "
 	if u.Bundle == "" {
@@ -117,7 +117,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 		if sum.Planned == 0 {
 			return head + "nothing to do"
 		}
-		return head + undoPlanned(s, u)
+		return head + undoPlanned(u)
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -132,7 +132,7 @@ func undoHeadline(s Style, u *report.Undo) string {
 }
 
 // undoPlanned counts what an undo would do.
-func undoPlanned(s Style, u *report.Undo) string {
+func undoPlanned(u *report.Undo) string {
 	text := plural(undoObjects(u), "object") + " would be restored"
 	if n := u.Summary.Skipped; n > 0 {
 		text += ", " + strconv.Itoa(n) + " left as they are"
