@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	group "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 func TestResultOf(t *testing.T) {
-	pods := group.GroupResource{Resource: "pods"}
+	pods := schema.GroupResource{Resource: "pods"}
 	for _, x := range []struct {
 		err  error
 		want Outcome

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/private"
 )
 
-// schema is the version of the format. It grows when an older reader would
+// format is the version of the format. It grows when an older reader would
 // misunderstand a newer backup.
-const schema = 1
+const format = 1
 
 const (
 	manifestName = "manifest.json"

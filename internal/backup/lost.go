@@ -8,9 +8,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
@@ -30,6 +32,11 @@ type Losses struct {
 	Whole []history.Collection
 	// Earlier is a backup of which all is taken over that is not kept anew; nil for none.
 	Earlier *Backup
+	// Living is where what still belongs to what is kept is looked for, and kept beside it. Nil:
+	// nothing is.
+	Living Living
+	// Kinds are those whose objects were lost, too, and cannot be kept yet.
+	Kinds []schema.GroupKind
 }
 
 // KeepLost makes a backup of losses from a record that remembers them, with Secrets if the head
@@ -97,7 +104,11 @@ func pagesOf(account *history.Account, which []int) []*page {
 		}
 		pages[at].wanted[ref.UID] = w
 	}
-	return slices.SortedFunc(maps.Values(pages), func(a, b *page) int {
+	return inOrder(maps.Values(pages))
+}
+
+func inOrder(pages iter.Seq[*page]) []*page {
+	return slices.SortedFunc(pages, func(a, b *page) int {
 		return cmp.Or(cmp.Compare(a.of.APIVersion, b.of.APIVersion), cmp.Compare(a.of.Kind, b.of.Kind),
 			cmp.Compare(a.of.Namespace, b.of.Namespace), cmp.Compare(a.of.Revision, b.of.Revision))
 	})
@@ -117,6 +128,8 @@ type keeper struct {
 	record history.Record
 	writer *Writer
 	kept   map[types.UID]bool
+	// owners are the kept objects that are gone.
+	owners []object.Ref
 	// earlier is what an earlier backup holds.
 	earlier map[types.UID]*Entry
 }
@@ -144,7 +157,7 @@ func (k *keeper) keepAll(l Losses) error {
 			}
 		}
 	}
-	return nil
+	return k.keepLiving(l)
 }
 
 // keepWhole keeps all objects of a collection. That the record has forgotten them is an error:
@@ -159,17 +172,42 @@ func (k *keeper) keepWhole(of history.Collection) error {
 		if k.kept[m.UID] {
 			return nil
 		}
-		k.kept[m.UID] = true
-		_, err := k.writer.Add(object.Ref{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: m.Namespace, Name: m.Name, UID: m.UID}, Deleted, raw)
-		return err
+		return k.add(object.Ref{APIVersion: of.APIVersion, Kind: of.Kind, Namespace: m.Namespace, Name: m.Name, UID: m.UID}, Deleted, raw)
 	})
 }
 
-// keep reads a page and keeps what is wanted of it.
+// add keeps an object.
+func (k *keeper) add(ref object.Ref, action Action, raw []byte) error {
+	k.kept[ref.UID] = true
+	if action == Deleted {
+		k.owners = append(k.owners, ref)
+	}
+	_, err := k.writer.Add(ref, action, raw)
+	return err
+}
+
+// keep reads a page and keeps what is wanted of it; of what is forgotten, that it was there.
 func (k *keeper) keep(p *page) error {
+	if err := k.turn(k.record, p); err != nil {
+		return err
+	}
+	for _, uid := range slices.Sorted(maps.Keys(p.wanted)) {
+		w := p.wanted[uid]
+		if k.kept[uid] || k.earlier[uid] != nil {
+			continue
+		}
+		if _, err := k.writer.AddUnsaved(w.ref, "", w.action, Forgotten); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turn reads a page: as a list if much of it is wanted, and then one by one what that did not show.
+func (k *keeper) turn(from shows, p *page) error {
 	maps.DeleteFunc(p.wanted, func(uid types.UID, _ wanted) bool { return k.kept[uid] })
 	if len(p.wanted) > single {
-		if err := k.read(p.of, p.wanted); err != nil {
+		if err := k.read(from, p.of, p.wanted); err != nil {
 			return err
 		}
 	}
@@ -181,23 +219,17 @@ func (k *keeper) keep(p *page) error {
 			if k.kept[uid] {
 				break
 			}
-			if err := k.read(one, p.wanted); err != nil {
+			if err := k.read(from, one, p.wanted); err != nil {
 				return err
 			}
-		}
-		if k.kept[uid] || k.earlier[uid] != nil {
-			continue
-		}
-		if _, err := k.writer.AddUnsaved(w.ref, "", w.action, Forgotten); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-// read keeps what is wanted of a list of the past. That the record cannot show it is no error.
-func (k *keeper) read(of history.Collection, wanted map[types.UID]wanted) error {
-	err := k.record.Bodies(k.ctx, of, func(raw []byte) error {
+// read keeps what is wanted of a list. That it cannot be shown is no error.
+func (k *keeper) read(from shows, of history.Collection, wanted map[types.UID]wanted) error {
+	err := from.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
 		if err := json.Unmarshal(raw, &id); err != nil {
 			return err
@@ -206,9 +238,7 @@ func (k *keeper) read(of history.Collection, wanted map[types.UID]wanted) error 
 		if !ok || k.kept[id.Metadata.UID] {
 			return nil
 		}
-		k.kept[id.Metadata.UID] = true
-		_, err := k.writer.Add(w.ref, w.action, raw)
-		return err
+		return k.add(w.ref, w.action, raw)
 	})
 	_, unserved := errors.AsType[*object.UnknownKindError](err)
 	_, unread := errors.AsType[*history.UnreadError](err)
@@ -225,8 +255,8 @@ func (k *keeper) takeOver(from *Backup, e *Entry) error {
 		return err
 	}
 	raw, err := from.Raw(e)
-	if err == nil {
-		_, err = k.writer.Add(e.Object, e.Action, raw)
+	if err != nil {
+		return err
 	}
-	return err
+	return k.add(e.Object, e.Action, raw)
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -127,6 +129,52 @@ func TestKeepLostWithEarlier(t *testing.T) {
 	}
 	if _, err := KeepLost(t.Context(), r, t.TempDir(), head, Losses{Account: account, Whole: whole}); err == nil {
 		t.Error("nobody knows which Lamps there were, and it is no error")
+	}
+}
+
+// present is a cluster in which some objects are there, and what it was asked about.
+type present struct {
+	remembered
+	owners []object.Ref
+	kinds  []schema.GroupKind
+}
+
+func (p *present) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) ([]object.Ref, error) {
+	p.owners, p.kinds = owners, kinds
+	var refs []object.Ref
+	for _, m := range p.objects {
+		refs = append(refs, m.ref)
+	}
+	return append(refs, ref("ConfigMap", "collected")), nil
+}
+
+// TestKeepLiving: what is still there and belongs to what is gone is kept as it is now, for the
+// collector may come to it. What only lost an owner is no owner that is gone.
+func TestKeepLiving(t *testing.T) {
+	cart, config := ref("Cart", "c"), ref("ConfigMap", "of-c")
+	r := &remembered{oldest: 50, objects: []memory{{cart, 1, 100}, {config, 1, 100}}}
+	orphaned := lossOf(config, 100, 0)
+	orphaned.Orphaned = true
+	account := accountOf(lossOf(cart, 100, 0), orphaned)
+	kinds := []schema.GroupKind{{Group: "example.com", Kind: "Lamp"}}
+	now := &present{}
+	for i := range 2 * single {
+		now.objects = append(now.objects, memory{ref("Pod", fmt.Sprintf("p%02d", i)), 0, 1})
+	}
+	now.objects = append(now.objects, memory{ref("Secret", "key"), 0, 1}, memory{config, 0, 1})
+	got := kept(t, r, Losses{Account: account, Which: []int{0, 1}, Living: now, Kinds: kinds})
+	want := []string{"Cart/c 99 deleted", "ConfigMap/of-c 99 changed"}
+	for i := range 2 * single {
+		want = append(want, fmt.Sprintf("Pod/p%02d 0 changed", i))
+	}
+	if diff := cmp.Diff(append(want, "Secret/key 0 changed"), got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]object.Ref{cart}, now.owners); diff != "" || !slices.Equal(now.kinds, kinds) {
+		t.Errorf("asked about %v: -want +got:\n%s", now.kinds, diff)
+	}
+	if now.asked > 4 {
+		t.Errorf("%d lists for %d objects", now.asked, len(now.objects))
 	}
 }
 

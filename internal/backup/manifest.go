@@ -102,8 +102,8 @@ func (m *manifestReader) read(head *Head) ([]Entry, error) {
 
 // known is an error unless the format is one that this program reads.
 func (m *manifestReader) known() error {
-	if m.schema != schema {
-		return damagedManifest(fmt.Sprintf("its format has version %d, this program reads %d", m.schema, schema))
+	if m.schema != format {
+		return damagedManifest(fmt.Sprintf("its format has version %d, this program reads %d", m.schema, format))
 	}
 	return nil
 }

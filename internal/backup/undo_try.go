@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
@@ -171,6 +172,9 @@ func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 		annotations = map[string]any{}
 	}
 	annotations[Annotation] = string(s.Object.UID)
+	if !fits(annotations) {
+		delete(annotations, Annotation) // better without the mark than not at all
+	}
 	metadata["annotations"] = annotations
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -179,6 +183,17 @@ func bodyOf(s *undo.Step, m *undo.Mapping) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// fits reports whether a server takes so many annotations.
+//
+// Upstream: apimachinery/pkg/api/validation/objectmeta.go ValidateAnnotationsSize.
+func fits(annotations map[string]any) bool {
+	texts := make(map[string]string, len(annotations))
+	for key, value := range annotations {
+		texts[key], _ = value.(string)
+	}
+	return validation.ValidateAnnotationsSize(texts) == nil
 }
 
 // placeOf is where a step writes.

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -24,7 +25,9 @@ func nothing(object.Ref) (*object.Object, error) { return nil, nil }
 // What is sent says what it was, keeps its annotations, and its numbers keep their
 // digits.
 func TestBodyOf(t *testing.T) {
+	full := `{"a":"` + strings.Repeat("x", 256<<10-len("a")) + `"}` // no server takes more
 	for more, want := range map[string]string{
+		`,"annotations":` + full:     full,
 		``:                           `{"kubectl-gc.io/restored-from":"u-ConfigMapa"}`,
 		`,"annotations":{"a":"<b>"}`: `{"a":"<b>","kubectl-gc.io/restored-from":"u-ConfigMapa"}`,
 	} {

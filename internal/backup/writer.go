@@ -143,7 +143,7 @@ func (w *Writer) Seal() error {
 
 func (w *Writer) seal() error {
 	m := storedManifest{
-		Schema: schema, Tool: w.head.Tool, Command: w.head.Command, PlanDigest: w.head.PlanDigest,
+		Schema: format, Tool: w.head.Tool, Command: w.head.Command, PlanDigest: w.head.PlanDigest,
 		Cluster: w.head.Cluster, Created: w.head.Created.UTC(), Secrets: w.head.Secrets,
 		Entries: make([]storedEntry, len(w.entries)),
 	}

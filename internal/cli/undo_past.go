@@ -50,13 +50,14 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer record.Close()
-	k := &keeping{undoing: u, c: c, client: client, record: record}
+	k := &keeping{undoing: u, c: c, client: client, record: record, living: &living{Client: client, c: c, streams: u.streams}}
 	if k.id, err = client.Identity(c.Context()); err != nil {
 		return err
 	}
 	if k.account, k.question, err = u.trace(c, record, named); err != nil {
 		return err
 	}
+	k.living.namespace = k.question.Namespace
 	which := lost.Restorable(k.account, k.question)
 	if !record.Live { // it shows the objects of CRDs that are gone, too
 		return k.restoreAll(nil, which, nil)
@@ -65,11 +66,13 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	if len(gone) == 0 {
 		return k.restoreAll(back, others, nil)
 	}
-	saved, err := k.keep(backup.Losses{Which: others})
+	saved, err := k.keep(backup.Losses{Which: others, Kinds: lost.Kinds(k.account, gone)})
 	if err != nil {
 		return err
 	}
-	if done, err := k.restore(backup.Losses{Which: gone}, lost.Later(k.account, gone, k.question)); err != nil || !done {
+	later := lost.Later(k.account, gone, k.question)
+	later.Dependents = k.living.ofKinds
+	if done, err := k.restore(backup.Losses{Which: gone}, later); err != nil || !done {
 		return err
 	}
 	earlier, err := backup.Open(saved, nil)
@@ -95,6 +98,7 @@ type keeping struct {
 	client   *kube.Client
 	id       kube.Identity
 	record   *source.Record
+	living   *living
 	account  *history.Account
 	question lost.Question
 }
@@ -176,7 +180,7 @@ func (k *keeping) keep(l backup.Losses) (string, error) {
 			head.Witnesses = append(head.Witnesses, o.Ref)
 		}
 	}
-	l.Account = k.account
+	l.Account, l.Living = k.account, k.living
 	path, err := backup.KeepLost(k.c.Context(), k.record, dir, head, l)
 	if err != nil {
 		return "", fmt.Errorf("saving what was lost, before it is forgotten: %w", err)

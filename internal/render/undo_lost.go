@@ -49,6 +49,10 @@ func (w *writer) laterUndo(u *report.Undo) {
 	w.line()
 	w.prose(text+". To bring them back then:", 2)
 	w.command("  ", l.Then)
+	if n := l.Dependents; n > 0 {
+		w.prose(plural(n, "object")+" that "+agree(n, "belongs", "belong")+" to them "+agree(n, "is", "are")+
+			" still there. The garbage collector may delete "+agree(n, "it", "them")+" before that: the backup has "+agree(n, "it", "them")+", too.", 2)
+	}
 }
 
 // restoredSecrets counts the Secrets that are made again.

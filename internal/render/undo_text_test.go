@@ -57,6 +57,39 @@ Journal: /b/undo/1
 	}
 }
 
+// TestUndoLater: of a CRD it is said before anything is made what cannot be made yet, and what is
+// in danger until then.
+func TestUndoLater(t *testing.T) {
+	crd := report.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "lamps.example.com"}
+	u := &report.Undo{
+		Lost: &report.Lost{}, Summary: report.UndoSummary{Planned: 1},
+		Steps: []report.UndoStep{{N: 1, Verb: "Create", Object: crd, State: report.StepPlanned}},
+		Later: &report.LaterUndo{CRDs: []report.Ref{crd}, Then: report.Remedy{Command: "kubectl gc undo --since=5m -A"}},
+	}
+	for n, want := range map[int]string{
+		0: `The API server shows the objects of crd/lamps.example.com once it is back. To bring them back then:
+  kubectl gc undo --since=5m -A
+`,
+		1: `  kubectl gc undo --since=5m -A
+1 object that belongs to them is still there. The garbage collector may delete it before that: the
+  backup has it, too.
+`,
+		2: `  kubectl gc undo --since=5m -A
+2 objects that belong to them are still there. The garbage collector may delete them before that:
+  the backup has them, too.
+`,
+	} {
+		u.Later.Dependents = n
+		var b strings.Builder
+		if err := render.UndoText(&b, render.Style{}, u); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), "\n"+want) {
+			t.Errorf("%d: want\n%s\ngot\n%s", n, want, b.String())
+		}
+	}
+}
+
 // Names and messages of a server cannot speak to the terminal.
 func TestForeignTextOfUndosAndRefusals(t *testing.T) {
 	const evil = "\x1b[2J\u202e"

@@ -33,6 +33,9 @@ type Undo struct {
 // server shows them as they were once their CRDs are back.
 type LaterUndo struct {
 	CRDs []Ref `json:"crds"`
+	// Dependents is how many objects are still there that belong to theirs, and which the garbage
+	// collector deletes once it sees that those are gone.
+	Dependents int `json:"dependents,omitempty"`
 	// Remembered is until when the API server remembers them at least, if it has the usual
 	// settings, in RFC 3339; absent where times are not known.
 	Remembered string `json:"remembered,omitempty"`

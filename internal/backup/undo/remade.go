@@ -16,6 +16,13 @@ var makers = map[string][]string{
 	"ResourceClaim":         {"v1 Pod"},
 }
 
+// versions are the kinds in which a workload keeps its versions. One that was made anew has its
+// own: those of the other would be scaled down, after their pods were made.
+var versions = map[string][]string{
+	"ReplicaSet":         {"apps/v1 Deployment"},
+	"ControllerRevision": {"apps/v1 StatefulSet", "apps/v1 DaemonSet"},
+}
+
 const (
 	// mirrorAnnotation marks the mirror pod of a static pod, which the kubelet makes.
 	//
@@ -110,7 +117,12 @@ func (p *planning) controllerMakes(i int) bool {
 		return false
 	}
 	for _, ref := range n.owners {
-		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], ref.APIVersion+" "+ref.Kind) {
+		kind := ref.APIVersion + " " + ref.Kind
+		if ref.Controller == object.True && slices.Contains(versions[n.Object.Kind], kind) {
+			_, why := p.owner(i, ref)
+			return p.heir(i, ref, why) != ""
+		}
+		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], kind) {
 			continue
 		}
 		if ref.Is(object.Pod) { // a pod that is made again by name keeps its claims, any other gets new ones
@@ -118,6 +130,9 @@ func (p *planning) controllerMakes(i int) bool {
 			return len(saved) == 1 && saved[0] != i && p.nodes[saved[0]].Object.Is(object.Pod) && p.controllerMakes(saved[0])
 		}
 		if _, why := p.owner(i, ref); why == "" || why == reason.OwnerIsAnother { // that one makes its own
+			return true
+		}
+		if saved := p.byUID[ref.UID]; len(saved) == 1 && p.nodes[saved[0]].skip.Reason == reason.ControllerMakesIt {
 			return true
 		}
 	}

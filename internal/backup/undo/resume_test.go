@@ -75,19 +75,21 @@ func TestResumeAfterAnotherDelete(t *testing.T) {
 // one makes by itself is not made.
 func TestHeirs(t *testing.T) {
 	a, out, going := refOf("Cart.example.com a"), refOf("Cart.example.com out"), refOf("Cart.example.com going")
-	set := refOf("ReplicaSet.apps web")
+	set, deployment, old := refOf("ReplicaSet.apps web"), refOf("Deployment.apps d"), refOf("ReplicaSet.apps d-1")
 	pod := controllerOf(set)
 	list := []Saved{
 		saved("Cart.example.com a", ""), saved("ConfigMap b", "", ownerOf(a), ownerOf(out)), saved("ConfigMap c", "", ownerOf(going)),
 		saved("ReplicaSet.apps web", ""), saved("Pod web-1", "", pod),
+		saved("ReplicaSet.apps d-1", "", controllerOf(deployment)), saved("Pod d-1-1", "", controllerOf(old)),
 	}
 	leaving := another("Cart.example.com going")
 	leaving.Edit().DeletionTimestamp = 1
-	now := clusterOf(another("Cart.example.com a"), another("Cart.example.com out"), leaving, another("ReplicaSet.apps web"))
+	now := clusterOf(another("Cart.example.com a"), another("Cart.example.com out"), leaving, another("ReplicaSet.apps web"), another("Deployment.apps d"))
 	plan := Resume(list, Cluster{Lookup: now.lookup, Heirs: true}, nil)
 	if diff := cmp.Diff([]string{
 		"1 Create v1 ConfigMap shop/b +a +out !OwnerMadeAgain", "2 Create v1 ConfigMap shop/c OwnerIsAnother:going",
-		"TakenByAnother apps/v1 ReplicaSet shop/web another", "TakenByAnother example.com/v1 Cart shop/a another", "ControllerMakesIt v1 Pod shop/web-1 ",
+		"ControllerMakesIt apps/v1 ReplicaSet shop/d-1 ", "TakenByAnother apps/v1 ReplicaSet shop/web another",
+		"TakenByAnother example.com/v1 Cart shop/a another", "ControllerMakesIt v1 Pod shop/d-1-1 ", "ControllerMakesIt v1 Pod shop/web-1 ",
 	}, lines(plan)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -204,9 +204,9 @@ func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Cl
 	return World{Snapshot: snap, Client: client}, err
 }
 
-// ReadNamespace reads of a cluster one namespace, and what is in none.
-func (s *Source) ReadNamespace(c *cobra.Command, streams genericiooptions.IOStreams, client *kube.Client, namespace string) (World, error) {
-	snap, err := s.Cluster.read(c, client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
+// ReadScope reads what of a cluster is in a scope, and makes no remarks on it.
+func (s *Source) ReadScope(c *cobra.Command, streams genericiooptions.IOStreams, client *kube.Client, scope kube.Scope) (World, error) {
+	snap, err := s.Cluster.read(c, client, scope, streams.ErrOut)
 	return World{Snapshot: snap, Client: client}, err
 }
 

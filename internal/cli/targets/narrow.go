@@ -56,7 +56,7 @@ func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOSt
 	if namespace == "" {
 		return false, nil
 	}
-	w, err := from.ReadNamespace(c, streams, client, namespace)
+	w, err := from.ReadScope(c, streams, client, kube.Scope{Namespaces: []string{namespace}})
 	if err != nil {
 		return false, err
 	}

@@ -3,6 +3,7 @@ package lost
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
@@ -98,6 +99,16 @@ func Instances(a *history.Account, crds []int, namespace string) []history.Colle
 		}
 	}
 	return all
+}
+
+// Kinds are what CRDs define.
+func Kinds(a *history.Account, crds []int) []schema.GroupKind {
+	kinds := make([]schema.GroupKind, len(crds))
+	for n, i := range crds {
+		crd := a.Losses[i].Object.Definition()
+		kinds[n] = schema.GroupKind{Group: crd.Group, Kind: crd.Kind}
+	}
+	return kinds
 }
 
 // Below are the losses of what belonged to owners, and of all that went with it.
