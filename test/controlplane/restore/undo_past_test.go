@@ -162,7 +162,8 @@ func TestNamespaceComesBackWithoutBackup(t *testing.T) {
 }
 
 // A CRD comes back first, then its instances, which the API server shows once it is there, and
-// what they own.
+// what they own. What belongs to one and is still there, since the collector cannot look for an
+// owner whose kind is not served, belongs to the new one.
 func TestDefinitionComesBackWithoutBackup(t *testing.T) {
 	s := enter(t)
 	s.define()
@@ -173,8 +174,9 @@ func TestDefinitionComesBackWithoutBackup(t *testing.T) {
 		name := fmt.Sprintf("lamp-%d", i)
 		s.create(strings.NewReplacer("NS", "shop-e", "hall", name).Replace(lamp))
 		uid := s.kubectl("", "get", "lamp/"+name, "-n", "shop-e", "-o", "jsonpath={.metadata.uid}")
-		s.create(strings.NewReplacer("undo.example.com/v1\nkind: KIND", "v1\nkind: ConfigMap", "NAME", name, "OWNER", "Lamp", "street", name, "UID", uid, "shop-b", "shop-e").Replace(below))
+		s.belongs("shop-e", name, name, uid)
 	}
+	s.create(strings.NewReplacer("NS", "shop-e", "hall", "lone").Replace(lamp))
 	current := func() objects {
 		all := s.inNamespace("shop-e")
 		maps.Copy(all, s.named("customresourcedefinitions", "lamps.undo.example.com"))
@@ -191,8 +193,13 @@ func TestDefinitionComesBackWithoutBackup(t *testing.T) {
 		return s.kubectl("", "get", "configmaps", "-n", "shop-e", "-o", "name") == "configmap/kube-root-ca.crt"
 	})
 
+	s.blind("shop-e")
+	lone, late := before[keyOf("undo.example.com/v1", "Lamp", "shop-e", "lone")], keyOf("v1", "ConfigMap", "shop-e", "late")
+	s.belongs("shop-e", "late", "lone", string(lone.UID))
+	before[late] = s.inNamespace("shop-e")[late]
+
 	first := s.remembered("--since-revision="+since, "-A")
-	if first.Later == nil || len(first.Later.CRDs) != 1 || len(first.Steps) != 1 {
+	if first.Later == nil || len(first.Later.CRDs) != 1 || first.Later.Dependents != 1 || len(first.Steps) != 1 {
 		t.Fatalf("the CRD does not come first: %+v, steps %+v", first.Later, first.Steps)
 	}
 	done := s.undone(first.Bundle)
@@ -200,10 +207,36 @@ func TestDefinitionComesBackWithoutBackup(t *testing.T) {
 	rest := s.remembered(then...)
 	u := s.undone(rest.Bundle)
 	u.Steps = append(u.Steps, done.Steps...)
+	restored(objects{late: before[late]}, u)
 	s.back(before, u, current)
 	s.collected("shop-e", "lamps")
 	s.back(before, u, current)
 	s.kubectl("", "delete", "namespace/shop-e", "--wait=false")
+}
+
+// belongs makes a ConfigMap that belongs to a Lamp.
+func (s *scene) belongs(namespace, name, owner, uid string) {
+	s.Helper()
+	s.create(strings.NewReplacer("undo.example.com/v1\nkind: KIND", "v1\nkind: ConfigMap", "NAME", name, "OWNER", "Lamp", "street", owner, "UID", uid, "shop-b", namespace).Replace(below))
+}
+
+// blind returns when the collector cannot look for Lamps any more, and so keeps what belongs to
+// one: that of the last one stays while it takes what was made after that.
+func (s *scene) blind(namespace string) {
+	s.Helper()
+	tries := 0
+	cluster.Until(s.T, "the collector does not know Lamps", func() bool {
+		tries++
+		probe, fence := fmt.Sprintf("probe-%d", tries), fmt.Sprintf("fence-%d", tries)
+		s.belongs(namespace, probe, "none", probe)
+		s.create(strings.NewReplacer("undo.example.com/v1\nkind: KIND", "v1\nkind: ConfigMap", "undo.example.com/v1", "v1", "NAME", fence, "OWNER", "Secret", "UID", fence, "shop-b", namespace).Replace(below))
+		s.gone("/api/v1/namespaces/" + namespace + "/configmaps/" + fence)
+		left := s.kubectl("", "get", "configmap/"+probe, "-n", namespace, "--ignore-not-found", "-o", "name") != ""
+		if left {
+			s.kubectl("", "delete", "configmap/"+probe, "-n", namespace)
+		}
+		return left
+	})
 }
 
 const owners = `
