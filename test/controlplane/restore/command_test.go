@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -101,11 +102,16 @@ type answer struct {
 // gc runs the program in this process.
 func (s *scene) gc(args ...string) answer {
 	s.Helper()
+	return s.typed(&bytes.Buffer{}, args...)
+}
+
+func (s *scene) typed(in io.Reader, args ...string) answer {
+	s.Helper()
 	s.Setenv("XDG_STATE_HOME", s.state)
 	s.Setenv("LC_ALL", "C.UTF-8")
 	var out, errOut bytes.Buffer
 	args = append([]string{"kubectl-gc"}, append(args, "--kubeconfig="+s.plane.Kubeconfig)...)
-	code := cli.Main(s.ctx, args, genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut})
+	code := cli.Main(s.ctx, args, genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &errOut})
 	return answer{code, out.String(), errOut.String()}
 }
 

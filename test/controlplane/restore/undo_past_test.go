@@ -40,6 +40,42 @@ func (s *scene) remembered(args ...string) *report.Undo {
 // printed is the command that undoes what was kept, as it is printed.
 var printed = regexp.MustCompile(`(?m)^  kubectl gc undo [\w-]+ --kubeconfig=\S+ --output=json --confirm=sha256:[0-9a-f]{64}$`)
 
+// broughtBack are the runs of an undo of what is remembered, by a person who says yes to each plan.
+func (s *scene) broughtBack(args ...string) *report.Undo {
+	s.Helper()
+	name := s.kubectl("", "config", "current-context")
+	a := s.typed(person{strings.NewReader(name + "\n" + name + "\n")}, append([]string{"undo", "-o", "json"}, args...)...)
+	if a.code != 0 {
+		s.Fatalf("exit code %d\n%s%s", a.code, a.out, a.errOut)
+	}
+	var all report.Undo
+	for d := json.NewDecoder(strings.NewReader(a.out)); d.More(); {
+		var u report.Undo
+		s.check(d.Decode(&u))
+		all.Steps, all.Skipped = append(all.Steps, u.Steps...), append(all.Skipped, u.Skipped...)
+	}
+	return &all
+}
+
+// person is somebody at a terminal, which hands over one line at a time.
+type person struct{ *strings.Reader }
+
+// AtTerminal says that somebody is there.
+func (person) AtTerminal() bool { return true }
+
+func (p person) Read(b []byte) (int, error) {
+	for n := range b {
+		c, err := p.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		if b[n] = c; c == '\n' {
+			return n + 1, nil
+		}
+	}
+	return len(b), nil
+}
+
 // settled waits until nobody writes any more what a question finds, and returns that.
 func (s *scene) settled(find func() objects) objects {
 	s.Helper()
@@ -202,11 +238,7 @@ func TestDefinitionComesBackWithoutBackup(t *testing.T) {
 	if first.Later == nil || len(first.Later.CRDs) != 1 || first.Later.Dependents != 1 || len(first.Steps) != 1 {
 		t.Fatalf("the CRD does not come first: %+v, steps %+v", first.Later, first.Steps)
 	}
-	done := s.undone(first.Bundle)
-	then := strings.Fields(first.Later.Then.Command)[3:]
-	rest := s.remembered(then...)
-	u := s.undone(rest.Bundle)
-	u.Steps = append(u.Steps, done.Steps...)
+	u := s.broughtBack("--since-revision="+since, "-A")
 	restored(objects{late: before[late]}, u)
 	s.back(before, u, current)
 	s.collected("shop-e", "lamps")
