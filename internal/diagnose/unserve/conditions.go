@@ -22,6 +22,7 @@ func (q *question) when(d *dependent, look, worst report.Outcome) []report.Expos
 		w.addIf(len(keepers) > 0, reason.OwnersGo, worst, keepers)
 	case !q.watched(d.Object):
 		w.add(reason.Polled, look, nil)
+		w.addIf(len(keepers) > 0, reason.OwnersGo, worst, keepers)
 	default:
 		w.add(reason.CollectorRestarts, look, nil)
 		q.looks(w, d, look, worst)
