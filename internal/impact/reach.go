@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -207,6 +208,14 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 		return nil
 	}
 	var owners []*object.Object
+	if m.graph.Virtual(id) { // it is not watched, and asked for: the graph knows none of its references
+		for _, ref := range o.Owners {
+			if owner, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(owner) && !slices.Contains(owners, m.object(owner)) {
+				owners = append(owners, m.object(owner))
+			}
+		}
+		return owners
+	}
 	for _, owner := range m.graph.OwnersOf(id) {
 		owners = append(owners, m.object(owner))
 	}

@@ -46,6 +46,10 @@ func TestCeilings(t *testing.T) {
 			map[string]int{"e": 3},
 		},
 		{
+			"one that goes with its own", "v1 Secret n/a\nv1 Event n/e uid=e owners=a\nv1 Secret n/b owners=events.k8s.io/v1:Event:e:e\nv1 Event n/alone owners=a",
+			map[string]int{"a": 3, "e": 2},
+		},
+		{
 			"what is not settled", "v1 Secret n/a\nv1 Secret n/b owners=a,v1:ConfigMap:ghost:ghost\nv1 Secret n/c owners=b\nv1 Secret n/d\nv1 Secret n/e owners=d",
 			map[string]int{"a": 3, "b": 2, "c": 2, "d": 2, "e": 1},
 		},
