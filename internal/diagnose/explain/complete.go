@@ -37,13 +37,19 @@ func (q *question) unseen(ctx context.Context, e *report.Explanation) *plan.Unse
 	case slices.ContainsFunc(e.TakenBy, func(t report.Taker) bool { return late(t, above) }):
 		u.In(q.target.Namespace)
 	}
-	if ns := q.target.Namespace; ns != "" && !q.goes && !apisim.Immortal(ns) && !q.target.Is(object.Pod) {
+	if ns := q.target.Namespace; ns != "" && !q.goesWithoutNamespace() && !apisim.Immortal(ns) && !q.target.Is(object.Pod) {
 		u.Of(q.snap, object.Pod.Resource(), ns) // they go before everything else in a namespace, which waits for them
 	}
 	for _, o := range above {
 		q.restsOn(ctx, u, o)
 	}
 	return u
+}
+
+// goesWithoutNamespace reports whether the target goes whatever becomes of its namespace.
+func (q *question) goesWithoutNamespace() bool {
+	ns := q.snap.FindKind(object.Namespace, "", q.target.Namespace)
+	return q.goes && (len(q.decision.Requests) > 0 || ns == nil || !ns.BeingDeleted())
 }
 
 // late reports whether others than the object, what is above it and what is deleted have to

@@ -7,7 +7,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -46,4 +48,38 @@ func said(e *report.Explanation) any {
 		return []any{e.Verdict, e.Reason, e.Message, e.TakenBy} // its owners decide nothing
 	}
 	return []any{e.Verdict, e.Reason, e.Message, e.Next, owners, e.Chain, e.TakenBy}
+}
+
+// TestGoesWithNamespace: what goes with its namespace has no owner that is garbage, and waits for
+// the pods in it: where these were not seen, nobody knows whether it goes.
+func TestGoesWithNamespace(t *testing.T) {
+	const world = "v1 ConfigMap n/c\nv1 Namespace n deleting phase=Terminating spec=[kubernetes]\n"
+	for name, test := range map[string]struct {
+		world, verdict string
+		seen, complete bool
+	}{
+		"no pods":           {world, "Garbage DeletedByController", true, true},
+		"pods not seen":     {world, "Garbage DeletedByController", false, false},
+		"a pod that stays":  {world + "v1 Pod n/p fin=x.io/y node=n1 phase=Running", "Live NoOwners", true, true},
+		"garbage by itself": {"v1 ConfigMap n/c owners=v1:ConfigMap:ghost:ghost\n" + world[len("v1 ConfigMap n/c\n"):], "Garbage NoExistingOwner", false, true},
+	} {
+		objects, err := scenario.ParseWorld(test.world, scenario.Names{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		coverage := &snapshot.Coverage{}
+		for _, r := range scenario.Resources().All() {
+			if test.seen || r.Name != "pods" {
+				coverage.Add(r.GroupResource(), "")
+			}
+		}
+		snap, err := snapshot.New(objects, scenario.Resources(), coverage, snapshot.Source{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := explain.Object(t.Context(), snap, objects[0].Ref, explain.Options{})
+		if got := string(e.Verdict) + " " + e.Reason; err != nil || got != test.verdict || e.Complete != test.complete {
+			t.Errorf("%s: %s, complete %v, %v", name, got, e.Complete, err)
+		}
+	}
 }

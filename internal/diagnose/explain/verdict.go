@@ -26,7 +26,11 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 	case effect.Outcome == report.Deleted || effect.Outcome == report.Blocked:
 		e.Verdict = report.Garbage
 		e.Message = q.garbageMessage(effect)
-		if len(q.decision.Requests) == 0 {
+		switch {
+		case len(q.decision.Requests) > 0:
+		case effect.Reason == reason.DeletedByController.String(): // as that of its namespace
+			e.Reason = effect.Reason
+		default:
 			e.Reason = OwnerIsGarbage
 			e.Message = "its owner still exists and is garbage itself; the object goes after it"
 		}
