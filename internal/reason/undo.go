@@ -40,7 +40,7 @@ var UndoSkip = &Family{
 		{Code: HolderMakesIt, Short: "its holder makes it anew"},
 		{Code: PastEvent, Short: "Events are records of the past"},
 		{Code: ReferencesLost, Short: "it is there, and none of the references that it lost can be given back"},
-		{Code: ListedTwice, Short: "the backup has it twice"},
+		{Code: ListedTwice, Short: "a later version of it comes back"},
 		{Code: Unreadable, Short: "its copy cannot be read"},
 	},
 }

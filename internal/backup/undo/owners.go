@@ -27,6 +27,13 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 		if uid, ok := p.madeBefore(ref.UID); ok {
 			ref.UID = uid
 		}
+		if owner >= 0 && ref.UID != p.nodes[owner].Object.UID { // another one of that name, which comes back
+			ref.UID = p.nodes[owner].Object.UID
+			s.note(reason.OwnerMadeAgain)
+			if slices.ContainsFunc(owners, func(r object.OwnerReference) bool { return r.UID == ref.UID }) {
+				continue
+			}
+		}
 		reference := Reference{OwnerReference: ref, Made: owner >= 0}
 		if p.nodes[i].state == made && owner >= 0 && fills(p.nodes[owner].Object, p.nodes[i].Object) {
 			p.nodes[i].later = append(p.nodes[i].later, reference)
@@ -66,6 +73,11 @@ func (p *planning) owner(i int, ref object.OwnerReference) (owner int, why reaso
 		return -1, ""
 	}
 	switch n.skip.Reason {
+	case reason.ListedTwice:
+		if last := p.places[placeOf(n.Object)]; p.now.Heirs && last != i && p.nodes[last].state == made {
+			return last, ""
+		}
+		return -1, reason.OwnerNotRestored
 	case reason.TakenByAnother:
 		return -1, reason.OwnerIsAnother
 	case reason.StillTerminating:

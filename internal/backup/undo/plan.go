@@ -3,6 +3,7 @@ package undo
 import (
 	"errors"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -43,8 +44,8 @@ type planning struct {
 	byUID map[types.UID][]int
 	// again are the new UIDs of what an earlier undo made, by the old ones.
 	again map[types.UID]types.UID
-	// places are those that are filled by the plan.
-	places map[place]bool
+	// places are those that are filled by the plan, with the nodes that do.
+	places map[place]int
 	// terminating are the namespaces that were asked for: whether they are being deleted.
 	terminating map[string]bool
 	// first are the nodes that others may want to have before them.
@@ -67,7 +68,7 @@ func Make(saved []Saved, lookup Lookup) *Plan { return Resume(saved, Cluster{Loo
 // objects got then, by their old ones: what is there under such a UID is not made a
 // second time, and references to it are written with that UID.
 func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
-	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[place]bool{}, services: map[place]int{}, terminating: map[string]bool{}}
+	p := &planning{now: now, again: again, byUID: map[types.UID][]int{}, places: map[place]int{}, services: map[place]int{}, terminating: map[string]bool{}}
 	for _, s := range saved {
 		p.nodes = append(p.nodes, node{Saved: s, skip: Skip{Object: s.Object}})
 	}
@@ -88,11 +89,8 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		if !slices.Contains(p.definitions, i) {
 			p.look(n)
 		}
-		if n.state == made && p.places[placeOf(n.Object)] {
-			n.leave(reason.ListedTwice)
-		}
 		if n.state == made {
-			p.places[placeOf(n.Object)] = true
+			p.fill(i)
 		}
 	}
 	for i := range p.nodes {
@@ -112,6 +110,27 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 		p.refer(i)
 	}
 	return p.plan(p.order())
+}
+
+// fill gives a node its place. What was deleted there more than once comes back as it was last.
+func (p *planning) fill(i int) {
+	at := placeOf(p.nodes[i].Object)
+	other, taken := p.places[at]
+	switch {
+	case !taken:
+		p.places[at] = i
+	case p.nodes[i].revision() > p.nodes[other].revision():
+		p.nodes[other].leave(reason.ListedTwice)
+		p.places[at] = i
+	default:
+		p.nodes[i].leave(reason.ListedTwice)
+	}
+}
+
+// revision is when the object was written last; 0 where it does not say that.
+func (n *node) revision() uint64 {
+	v, _ := strconv.ParseUint(textAt(n.content, "metadata", "resourceVersion"), 10, 64)
+	return v
 }
 
 func (n *node) leave(why reason.Code) {

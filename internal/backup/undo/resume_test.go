@@ -1,6 +1,8 @@
 package undo
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +99,40 @@ func TestHeirs(t *testing.T) {
 		if r.UID != "another" {
 			t.Errorf("%s refers to %s", plan.Steps[0].Object, r.UID)
 		}
+	}
+}
+
+// TestDeletedTwice: what was deleted twice comes back as it was the second time, and what belonged
+// to the first one belongs to that.
+func TestDeletedTwice(t *testing.T) {
+	generation := func(text, uid, version string, owners ...object.OwnerReference) Saved {
+		ref := refOf(text)
+		ref.UID = types.UID(uid)
+		s := savedAs(ref, "", owners...)
+		s.Raw = bytes.Replace(s.Raw, []byte(`"resourceVersion":"7"`), []byte(`"resourceVersion":"`+version+`"`), 1)
+		return s
+	}
+	first, second := refOf("ReplicaSet.apps web"), refOf("ReplicaSet.apps web")
+	first.UID, second.UID = "a-first", "z-second"
+	list := []Saved{
+		generation("ReplicaSet.apps web", "a-first", "99"), generation("ReplicaSet.apps web", "z-second", "100"),
+		generation("Pod web-1", "p1", "98", controllerOf(first)), generation("Pod web-2", "p2", "98", controllerOf(second)),
+		generation("ConfigMap c", "c1", "97", ownerOf(first)), generation("ConfigMap both", "c2", "97", ownerOf(first), ownerOf(second)),
+	}
+	for range 2 {
+		plan := Resume(list, Cluster{Lookup: clusterOf().lookup, Heirs: true}, nil)
+		if diff := cmp.Diff([]string{
+			"1 Create apps/v1 ReplicaSet shop/web", "2 Create v1 ConfigMap shop/both +web(new) !OwnerMadeAgain", "3 Create v1 ConfigMap shop/c +web(new) !OwnerMadeAgain",
+			"ListedTwice apps/v1 ReplicaSet shop/web ", "ControllerMakesIt v1 Pod shop/web-1 ", "ControllerMakesIt v1 Pod shop/web-2 ",
+		}, lines(plan)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		for _, s := range plan.Steps {
+			if s.N == 1 && s.Object.UID != second.UID || s.N > 1 && s.References[0].UID != second.UID {
+				t.Errorf("step %d: %s is of %s", s.N, s.Object, s.Object.UID)
+			}
+		}
+		slices.Reverse(list)
 	}
 }
 

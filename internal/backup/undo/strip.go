@@ -119,7 +119,7 @@ func (n *node) stripClaim(p *planning) {
 		return
 	}
 	volume := object.PV.Ref("", name)
-	if p.places[placeOf(volume)] {
+	if _, made := p.places[placeOf(volume)]; made {
 		return
 	}
 	live, err := p.now.Lookup(volume)
