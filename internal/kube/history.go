@@ -101,10 +101,21 @@ func (rd *pastReader) read(ctx context.Context, places []Place, progress func(do
 		}
 	}
 	atMost(watchesInFlight, tasks)
-	for i, at := range places {
+	finish := func(i int) {
 		late := reads[i].from != rd.from
-		if rd.complete(ctx, at, &reads[i]); late {
+		if rd.complete(ctx, places[i], &reads[i]); late {
 			tell()
+		}
+	}
+	// What the ends of the CRDs took is searched once they are known.
+	crds := slices.IndexFunc(places, func(at Place) bool { return at.Resource.Is(object.CRD) })
+	if crds >= 0 {
+		finish(crds)
+		rd.ends = endsOf(reads[crds].changes)
+	}
+	for i := range places {
+		if i != crds {
+			finish(i)
 		}
 	}
 	return reads

@@ -20,7 +20,7 @@ type departure struct {
 
 // search finds both, which may have been near given revisions.
 func (d *departure) search(ctx context.Context, nearAsked, nearGone uint64) (err error) {
-	begin := d.reader.from
+	begin := d.seen
 	var last *object.Object
 	if !d.BeingDeleted() {
 		d.asked, err = firstOf(begin, d.to, nearAsked, func(revision uint64) (bool, error) {

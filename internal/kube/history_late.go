@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -28,7 +27,7 @@ func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast
 		got.why = fmt.Errorf("%s: the server does not remember what came and went before revision %d", at.subject(), to)
 	}
 	unknown := 0
-	if len(went)*(bits.Len64(to-rd.from)+2) > rd.probes { // not begun where the end is far
+	if (len(went)+arrivals(went))*(bits.Len64(to-rd.from)+2) > rd.probes { // not begun where the end is far
 		went, unknown = nil, len(went)
 	}
 	all := len(went) + unknown
@@ -66,52 +65,6 @@ const (
 	fewInPart = 4
 )
 
-// leaving is an object that was there when the past begins, and is gone later, or being deleted.
-type leaving struct {
-	*object.Object
-	still bool // it is there
-}
-
-// storedAt is where an object is in the order of a list.
-func storedAt(o *object.Object) string { return o.Namespace + "/" + o.Name }
-
-// went are the objects that went between the beginning and a revision, or began to, in the order
-// of a list. Where a list breaks off they are those of which is known that they did; some says
-// whether that is so of any part of the lists.
-func (rd *pastReader) went(ctx context.Context, at Place, to uint64) (went []leaving, some bool, err error) {
-	then := map[object.Ref]*leaving{}
-	failed := rd.listed(ctx, at, Selection{Revision: rd.from, Metadata: true}, rd.bytes/2, func(o *object.Object) error {
-		then[o.Ref] = &leaving{Object: o}
-		return nil
-	})
-	if failed != nil && len(then) == 0 {
-		return nil, false, failed
-	}
-	last, sorted := "", true
-	broke := rd.listed(ctx, at, Selection{Revision: to, Metadata: true}, rd.bytes, func(o *object.Object) error {
-		sorted = sorted && last <= storedAt(o)
-		last = storedAt(o)
-		switch x := then[o.Ref]; {
-		case x == nil:
-		case o.BeingDeleted() && !x.BeingDeleted():
-			x.still = true
-		default:
-			delete(then, o.Ref)
-		}
-		return nil
-	})
-	if broke != nil && (last == "" || !sorted) {
-		return nil, false, broke
-	}
-	for _, x := range then {
-		if broke == nil || storedAt(x.Object) < last {
-			went = append(went, *x)
-		}
-	}
-	slices.SortFunc(went, func(a, b leaving) int { return strings.Compare(storedAt(a.Object), storedAt(b.Object)) })
-	return went, true, errors.Join(failed, broke)
-}
-
 // part searches when some objects went, one after the other.
 type part struct {
 	reader *pastReader
@@ -132,7 +85,10 @@ func (p *part) search(ctx context.Context) {
 	var near struct{ asked, gone uint64 }
 	for _, x := range p.went {
 		e := &departure{part: p, leaving: x, states: map[uint64]*object.Object{}}
-		err := e.search(ctx, near.asked, near.gone)
+		err := e.arrive(ctx)
+		if err == nil {
+			err = e.search(ctx, near.asked, near.gone)
+		}
 		p.changes = append(p.changes, e.changes...)
 		near.asked, near.gone = e.asked, e.gone
 		switch {

@@ -21,6 +21,8 @@ type archive struct {
 	// gone says when each went, in the order of their names; 0 for not at all.
 	names []string
 	gone  map[string]uint64
+	// came says so of those that were not there all the time.
+	came map[string]uint64
 	// expires is of which revision the second page is not shown any more.
 	expires uint64
 }
@@ -43,7 +45,7 @@ func (a *archive) serve(w http.ResponseWriter, r *http.Request) {
 	var shown []string
 	token := ""
 	for i, name := range a.names[first:] {
-		if a.gone[name] != 0 && a.gone[name] <= revision || !strings.HasSuffix("metadata.name="+name, q.Get("fieldSelector")) {
+		if a.gone[name] != 0 && a.gone[name] <= revision || revision < a.came[name] || !strings.HasSuffix("metadata.name="+name, q.Get("fieldSelector")) {
 			continue
 		}
 		if len(shown) == 3 {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -21,6 +22,8 @@ type pastReader struct {
 	// bytes of lists may still be read, and so often it may be asked whether an object was there at
 	// some revision.
 	bytes, probes int
+	// ends are the last revisions before CRDs began to be deleted.
+	ends map[schema.GroupResource][]uint64
 }
 
 const (
