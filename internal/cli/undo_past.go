@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,7 +106,7 @@ type keeping struct {
 func (k *keeping) restoreAll(crds, which []int, earlier *backup.Backup) error {
 	l := backup.Losses{Which: which, Earlier: earlier}
 	owners := map[types.UID]bool{}
-	for _, of := range lost.Instances(k.account, crds, k.question.Namespace) {
+	for _, of := range lost.Instances(k.account, crds, k.question) {
 		uids, err := k.instances(of)
 		if err != nil {
 			fmt.Fprintf(k.streams.ErrOut, "warning: the objects of %s that went with its CRD are not known: %s\n", render.Escape(of.Kind), render.Escape(err.Error()))
@@ -118,9 +117,7 @@ func (k *keeping) restoreAll(crds, which []int, earlier *backup.Backup) error {
 			l.Whole = append(l.Whole, of)
 		}
 	}
-	l.Which = append(l.Which, lost.Below(k.account, owners)...)
-	slices.Sort(l.Which)
-	if l.Which = slices.Compact(l.Which); len(l.Which)+len(l.Whole) == 0 && earlier == nil {
+	if l.Which = lost.Below(k.account, which, owners, k.question.Namespace); len(l.Which)+len(l.Whole) == 0 && earlier == nil {
 		return k.show(k.c, k.nothing())
 	}
 	_, err := k.restore(l, nil)

@@ -11,6 +11,10 @@ const (
 	Encrypted  Code = "Encrypted"
 	Expired    Code = "Expired"
 	CRDGone    Code = "CRDGone"
+
+	CRDVersionGone  Code = "CRDVersionGone"
+	CRDScopeChanged Code = "CRDScopeChanged"
+	CRDKindChanged  Code = "CRDKindChanged"
 )
 
 // Gap are the reasons why something is not covered.
@@ -27,6 +31,9 @@ var Gap = &Family{
 		{Code: Encrypted, Long: "Some of its objects are encrypted in the etcd snapshot: their names are known, and nothing else."},
 		{Code: Expired, Long: "The server has forgotten what was before: it remembers some minutes, and of a kind that changes often, or whose CRD has changed, less."},
 		{Code: CRDGone, Long: "Its CRD was deleted: the server shows none of its instances until the CRD is there again, nor what became of them."},
+		{Code: CRDVersionGone, Long: "Its CRD was deleted and made again without this version, in which its instances were stored: the server does not show them until the CRD has that version, nor what became of them."},
+		{Code: CRDScopeChanged, Long: "Its CRD was deleted and made again with another scope: the server does not show which instances went."},
+		{Code: CRDKindChanged, Long: "Its CRD was deleted and made again with another kind: the server does not show which instances went."},
 		{Code: Partial, Long: "The list says of itself that it is not whole, it contradicts itself, or it may have been taken with a selector."},
 	},
 }

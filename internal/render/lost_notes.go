@@ -1,8 +1,10 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -82,12 +84,16 @@ func lostNotes(s Style, l *lostLook) []string {
 	if len(l.Limits) > 0 {
 		notes = append(notes, s.paint(bold, "Incomplete:")+" "+limitText(s, l))
 	}
-	var gone []string
+	var gone, changed []string
 	var sealed, unread []report.Gap
 	for _, g := range l.Gaps {
-		switch name := crdOf(g); {
-		case name != "":
+		switch name, why := crdOf(g); {
+		case why == reason.CRDGone:
 			gone = append(gone, s.text(name))
+		case name != "":
+			if text := s.paint(bold, "Incomplete:") + " " + changedText(s, g); !slices.Contains(changed, text) {
+				changed = append(changed, text)
+			}
 		case strings.HasPrefix(g.Why, string(reason.Encrypted)):
 			sealed = append(sealed, g)
 		default:
@@ -97,10 +103,26 @@ func lostNotes(s Style, l *lostLook) []string {
 	if len(gone) > 0 {
 		notes = append(notes, s.paint(bold, "Incomplete:")+" nothing is shown of "+enumerate(gone[:min(fewNames, len(gone))], len(gone))+" while "+agree(len(gone), "its CRD is", "their CRDs are")+" gone.")
 	}
+	notes = append(notes, changed...)
 	if kinds := kindsOf(sealed); len(kinds) > 0 {
 		notes = append(notes, s.paint(bold, "Incomplete:")+" "+enumerate(names(s, kinds), len(kinds))+" are encrypted in the snapshot: what went of them is not known.")
 	}
 	return append(notes, missing{source: l.Source, complete: len(unread) == 0, gaps: unread, told: true}.notes(s)...)
+}
+
+// changedText says of a CRD that was made again as another one what is not shown for that.
+func changedText(s Style, g report.Gap) string {
+	name, why := crdOf(g)
+	text := "the deleted instances of " + s.text(name) + " are not shown, since the CRD was made again "
+	switch why {
+	case reason.CRDVersionGone:
+		version := s.text(strings.TrimPrefix(g.APIVersion, object.GroupOf(g.APIVersion)+"/"))
+		return text + "without the version " + version + ". Add that to its versions to see them, and to bring them back."
+	case reason.CRDScopeChanged:
+		return text + "with another scope."
+	default:
+		return text + "with another kind."
+	}
 }
 
 // limitText names the kinds of which less is known, and since when.

@@ -93,7 +93,7 @@ func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	if t.stay > 0 {
 		text += "; " + plural(t.stay, "object") + agree(t.stay, " stays without its owner", " stay without their owner")
 	}
-	if n == 1 && slices.ContainsFunc(l.Gaps, func(g report.Gap) bool { return crdOf(g) == r.Objects[0].Name }) {
+	if n == 1 && !l.tookInstances(r) && l.lacks(r.Objects[0].Name, reason.CRDGone) {
 		text += "; its instances went, too, and the API server does not show them while the CRD is gone"
 	}
 	if more > 0 {
@@ -102,12 +102,21 @@ func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	return text + "."
 }
 
-// crdOf is the name of the CRD that is gone, and with it a kind; empty for any other gap.
-func crdOf(g report.Gap) string {
-	if why, _, _ := strings.Cut(g.Why, ":"); why != string(reason.CRDGone) {
-		return ""
+// tookInstances reports whether what a CRD took is known: it had instances then, and has others.
+func (l *lostLook) tookInstances(r *report.LostRequest) bool {
+	return slices.ContainsFunc(l.took[r.N], func(x *report.Loss) bool { return x.Code == string(reason.DefinitionDeleted) })
+}
+
+// crdOf is the name of the CRD whose end, or change, is why a kind is not known; empty for any
+// other gap.
+func crdOf(g report.Gap) (name string, why reason.Code) {
+	first, _, _ := strings.Cut(g.Why, ":")
+	switch why = reason.Code(first); why {
+	case reason.CRDGone, reason.CRDVersionGone, reason.CRDScopeChanged, reason.CRDKindChanged:
+		return g.Resource + "." + object.GroupOf(g.APIVersion), why
+	default:
+		return "", ""
 	}
-	return g.Resource + "." + object.GroupOf(g.APIVersion)
 }
 
 // stillThere reports whether what was asked for is all still there.

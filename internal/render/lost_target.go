@@ -24,12 +24,13 @@ func (l *lostLook) named() *report.Loss {
 	return nil
 }
 
-// definition is the end of the CRD of what was asked about by name, which nothing shows since.
+// definition is the last end of the CRD of what was asked about by name, of which nothing shows
+// what became of it.
 func (l *lostLook) definition() *report.Loss {
 	if len(l.Targets) != 1 || l.named() != nil {
 		return nil
 	}
-	for i := range l.Losses {
+	for i := range slices.Backward(l.Losses) {
 		if l.Losses[i].Object.Is(object.CRD) {
 			return &l.Losses[i]
 		}
@@ -138,6 +139,14 @@ func (s Style) fewOf(refs []report.Ref) string {
 	return enumerate(names, len(refs))
 }
 
+// lacks reports whether the instances of a CRD are not shown for one of some reasons.
+func (l *lostLook) lacks(crd string, whys ...reason.Code) bool {
+	return slices.ContainsFunc(l.Gaps, func(g report.Gap) bool {
+		name, why := crdOf(g)
+		return name == crd && slices.Contains(whys, why)
+	})
+}
+
 // unseenInstance says of an object whose CRD is gone what became of that.
 func (w *writer) unseenInstance(l *lostLook, crd *report.Loss) {
 	s := w.style
@@ -147,5 +156,13 @@ func (w *writer) unseenInstance(l *lostLook, crd *report.Loss) {
 		text = s.paint(yellow, "The CRD of "+name+" has been Terminating") + " since " + momentText(s, l, crd.Began) + "; all objects of its kind go with it."
 	}
 	w.atMost(3, text, 2)
-	w.prose("While it is gone the API server shows none of them: whether "+name+" was one is not known.", 2)
+	unknown := ": whether " + name + " was one is not known."
+	switch {
+	case l.lacks(crd.Object.Name, reason.CRDGone):
+		w.prose("While it is gone the API server shows none of them"+unknown, 2)
+	case l.lacks(crd.Object.Name, reason.CRDVersionGone, reason.CRDScopeChanged, reason.CRDKindChanged):
+		w.prose("The API server does not show all of them"+unknown, 2)
+	default:
+		w.prose(name+" is not among those that could be read.", 2)
+	}
 }

@@ -92,6 +92,7 @@ func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
 //	made    TIME OBJECT OWNER                    by a controller
 //	limit   RESOURCE TIME WHY…                   a time of "-" is none
 //	log     TIME TIME NAME…                      the audit log is from and to these times
+//	again   TIME VERSION SCOPE                   the last one lost, a CRD, is made again
 //	sent    USER AS AGENT ADDRESSES POLICY       the last request, or the last one lost, in the log
 //	against CODE BY                              what the log contradicts of the last one lost
 //	blind                                        no times are known
@@ -171,6 +172,14 @@ func (s *story) tell(words []string) {
 	case "made":
 		o := &object.Object{Ref: storyRef(words[2]), Owners: []object.OwnerReference{controlledBy(words[3])}}
 		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
+	case "again":
+		before := s.a.Losses[len(s.a.Losses)-1].Object
+		o, crd := before.Clone(), *before.Definition()
+		o.UID += "-again"
+		crd.Versions, crd.Namespaced = versionsOf(words[2]), words[3] == "Namespaced"
+		o.Edit().Facts = &crd
+		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
+		s.a.Past.Resources.Add(object.Resource{Group: crd.Group, Version: words[2], Name: crd.Plural, Kind: crd.Kind, Namespaced: crd.Namespaced, Verbs: object.AllVerbs, Custom: true})
 	case "limit":
 		group, version, name := "", "v1", words[1]
 		if before, after, dotted := strings.Cut(words[1], "."); dotted {
@@ -250,11 +259,15 @@ func (s *story) lose(at history.Moment, code, by string, request int, objects []
 			}
 			if ref.Is(object.CRD) {
 				name, group, _ := strings.Cut(ref.Name, ".")
-				l.Object.Edit().Facts = &object.CRDFacts{Group: group, Plural: name, Kind: strings.ToUpper(name[:1]) + name[1:len(name)-1], Namespaced: true}
+				l.Object.Edit().Facts = &object.CRDFacts{Group: group, Plural: name, Kind: strings.ToUpper(name[:1]) + name[1:len(name)-1], Namespaced: true, Versions: versionsOf("v1")}
 			}
 			s.a.Losses = append(s.a.Losses, l)
 		}
 	}
+}
+
+func versionsOf(name string) []object.CRDVersion {
+	return []object.CRDVersion{{Name: name, Served: true, Storage: true}}
 }
 
 // limitKinds are the kinds of resources that limits speak of.

@@ -1,6 +1,7 @@
 package lost
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,18 +45,29 @@ func (d *document) addLimits() {
 	})
 }
 
-// addGoneKinds says of the kinds of CRDs that are gone that nothing shows their objects.
+// addGoneKinds says of the kinds of CRDs that are gone, or are there again as others, that nothing
+// shows their objects. What a file remembers it shows anyway.
 func (d *document) addGoneKinds() {
 	for i := range d.a.Losses {
 		l := &d.a.Losses[i]
 		crd := l.Object.Definition()
-		if crd == nil || l.Gone == 0 || len(crd.Versions) == 0 || d.a.Past.Resources == nil {
+		if crd == nil || l.Gone == 0 || len(crd.Versions) == 0 || !d.matters(object.Resource{Group: crd.Group, Kind: crd.Kind, Namespaced: crd.Namespaced}) {
 			continue
 		}
-		version := crd.Group + "/" + crd.Versions[0].Name
-		if _, err := d.a.Past.Resources.For(version, crd.Kind); err != nil && d.matters(object.Resource{Group: crd.Group, Kind: crd.Kind, Namespaced: crd.Namespaced}) {
-			d.out.Gaps = append(d.out.Gaps, report.Gap{APIVersion: version, Resource: crd.Plural, Why: string(reason.CRDGone)})
+		now := definitionOf(d.a, l)
+		switch version := cmp.Or(now.lacks, crd.Versions[0].Name); {
+		case !now.served && len(now.last.Versions) > 0:
+			d.addGoneKind(report.Gap{APIVersion: crd.Group + "/" + now.last.Versions[0].Name, Resource: crd.Plural, Why: string(reason.CRDGone)})
+		case now.unread != "" && d.q.Source.Type == "cluster":
+			d.addGoneKind(report.Gap{APIVersion: crd.Group + "/" + version, Resource: crd.Plural, Why: string(now.unread)})
 		}
+	}
+}
+
+// addGoneKind adds a gap once: a CRD may be deleted, made again, and deleted again.
+func (d *document) addGoneKind(g report.Gap) {
+	if !slices.Contains(d.out.Gaps, g) {
+		d.out.Gaps = append(d.out.Gaps, g)
 	}
 }
 

@@ -1,6 +1,7 @@
 package lost
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -153,7 +154,11 @@ func (d *document) addRequests() {
 				Sent: d.senderOf(r),
 			})
 		case !usual && d.q.Objects == nil:
-			d.out.Elsewhere = append(d.out.Elsewhere, objects...)
+			for _, o := range objects { // once, however often it was made again and deleted
+				if !slices.ContainsFunc(d.out.Elsewhere, func(x report.Ref) bool { return samePlace(object.Ref(x), object.Ref(o)) }) {
+					d.out.Elsewhere = append(d.out.Elsewhere, o)
+				}
+			}
 		}
 	}
 }

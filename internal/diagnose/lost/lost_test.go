@@ -99,5 +99,8 @@ func TestUndo(t *testing.T) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		}
+		if d := Document(a, Question{Undo: true, Namespace: "shop"}); len(losses) > 0 && d.Remedies[0].Command != "kubectl gc undo --since=15m -n shop" {
+			t.Errorf("of a namespace: %v", d.Remedies)
+		}
 	}
 }

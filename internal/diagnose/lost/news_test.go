@@ -52,3 +52,20 @@ func TestNews(t *testing.T) {
 		before = now
 	}
 }
+
+// TestUndoOfNewsOfCRD: what went in a namespace with a CRD comes back with that, and nothing of
+// other namespaces does.
+func TestUndoOfNewsOfCRD(t *testing.T) {
+	a := lives(true, lamps("1", true, "v1"))
+	a.Past.Clock = history.NewClock([]history.Moment{{Revision: 10, Time: 1000}, {Revision: 1000, Time: 1100}})
+	a.Past.From, a.Past.To = a.Past.Clock.First(), a.Past.Clock.Last()
+	before := Document(a, Question{Namespace: "park", Undo: true})
+	below := object.ConfigMap.Ref("park", "below")
+	lamp := object.Ref{APIVersion: "example.com/v1", Kind: "Lamp", Namespace: "park", Name: "l"}
+	a.Losses = append(a.Losses, history.Loss{Object: &object.Object{Ref: below}, Asked: 151, Gone: 151, Cause: history.Cause{Code: history.OwnerGone, By: lamp}})
+	a.Requests[0].Took++
+	news := News(before, Document(a, Question{Namespace: "park", Undo: true}), 0)
+	if news == nil || len(news.Remedies) != 1 || news.Remedies[0].Command != "kubectl gc undo --since=5m -n park" {
+		t.Errorf("%+v", news)
+	}
+}

@@ -22,7 +22,7 @@ func Restorable(a *history.Account, q Question) []int {
 		chosen[l] = picked[i] && !q.routine(l) && (q.Objects != nil || asked(l) || collected(l))
 	}
 	which := a.With(func(l *history.Loss) bool { return chosen[l] })
-	return withPlaces(a, which)
+	return withPlaces(a, which, q.Objects == nil)
 }
 
 // asked reports whether somebody has asked for a loss, or may have.
@@ -45,12 +45,15 @@ func collected(l *history.Loss) bool {
 }
 
 // withPlaces adds the namespaces and CRDs that went, too, and without which what is chosen
-// cannot be made.
-func withPlaces(a *history.Account, which []int) []int {
+// cannot be made; and the CRDs of the owners that it went with, if those come back, too.
+func withPlaces(a *history.Account, which []int, owners bool) []int {
 	spaces, kinds := map[string]bool{}, map[[2]string]bool{}
 	for _, i := range which {
 		ref := a.Losses[i].Object.Ref
 		spaces[ref.Namespace], kinds[[2]string{ref.Group(), ref.Kind}] = true, true
+		if by := a.Losses[i].Cause.By; owners {
+			kinds[[2]string{by.Group(), by.Kind}] = true
+		}
 	}
 	for i := range a.Losses {
 		o := a.Losses[i].Object
@@ -63,44 +66,6 @@ func withPlaces(a *history.Account, which []int) []int {
 	return slices.Compact(which)
 }
 
-// Definitions are those of the losses that are CRDs: those whose objects the server does not
-// show while they are gone, and those that are there again, so that it does.
-func Definitions(a *history.Account, which []int) (gone, back, others []int) {
-	for _, i := range which {
-		l := &a.Losses[i]
-		switch crd := l.Object.Definition(); {
-		case crd == nil || l.Gone == 0:
-			others = append(others, i)
-		case servedIn(a, crd):
-			back = append(back, i)
-		default:
-			gone = append(gone, i)
-		}
-	}
-	return gone, back, others
-}
-
-// Instances are the collections that went with CRDs, as they were before that, in a namespace or
-// in all.
-func Instances(a *history.Account, crds []int, namespace string) []history.Collection {
-	var all []history.Collection
-	for _, i := range crds {
-		l := &a.Losses[i]
-		crd := l.Object.Definition()
-		for _, v := range crd.Versions {
-			if v.Served {
-				of := history.Collection{APIVersion: crd.Group + "/" + v.Name, Kind: crd.Kind, Revision: max(a.Began(l)-1, a.Past.From.Revision)}
-				if crd.Namespaced {
-					of.Namespace = namespace
-				}
-				all = append(all, of)
-				break
-			}
-		}
-	}
-	return all
-}
-
 // Kinds are what CRDs define.
 func Kinds(a *history.Account, crds []int) []schema.GroupKind {
 	kinds := make([]schema.GroupKind, len(crds))
@@ -111,19 +76,18 @@ func Kinds(a *history.Account, crds []int) []schema.GroupKind {
 	return kinds
 }
 
-// Below are the losses of what belonged to owners, and of all that went with it.
-func Below(a *history.Account, owners map[types.UID]bool) []int {
-	return a.With(func(l *history.Loss) bool {
+// Below are losses, what belonged to owners, in a namespace or in all, and what went with that.
+func Below(a *history.Account, which []int, owners map[types.UID]bool, namespace string) []int {
+	all := slices.Clone(which)
+	for _, i := range a.With(func(l *history.Loss) bool {
 		return slices.ContainsFunc(l.Object.Owners, func(r object.OwnerReference) bool { return owners[r.UID] })
-	})
-}
-
-// servedIn reports whether the server serves what a CRD defines.
-func servedIn(a *history.Account, crd *object.CRDFacts) bool {
-	return slices.ContainsFunc(crd.Versions, func(v object.CRDVersion) bool {
-		_, err := a.Past.Resources.For(crd.Group+"/"+v.Name, crd.Kind)
-		return err == nil
-	})
+	}) {
+		if namespace == "" || a.Losses[i].Object.Namespace == namespace {
+			all = append(all, i)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // usualMemory is for how many seconds at least an API server with the usual settings remembers

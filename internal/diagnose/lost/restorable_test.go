@@ -77,10 +77,10 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("%v %v %v", gone, back, others)
 	}
 	want := history.Collection{APIVersion: "example.com/v2", Kind: "Lamp", Namespace: "park", Revision: 89}
-	if got := Instances(a, gone, "park"); len(got) != 1 || got[0] != want {
+	if got := Instances(a, gone, Question{Namespace: "park"}); len(got) != 1 || got[0] != want {
 		t.Errorf("%+v", got)
 	}
-	if got := Below(a, map[types.UID]bool{"u-Lamp-l": true}); !slices.Equal(got, []int{7}) {
+	if got := Below(a, nil, map[types.UID]bool{"u-Lamp-l": true}, ""); !slices.Equal(got, []int{7}) {
 		t.Errorf("below the instances: %v", got)
 	}
 	later := Later(a, gone, Question{Namespace: "park"})

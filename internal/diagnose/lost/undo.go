@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -34,13 +35,18 @@ func (d *document) addUndo() {
 		}
 		where = append(where, spaceOf(l.Object))
 	}
-	for i := range d.out.Requests {
-		for _, o := range d.out.Requests[i].Objects { // a CRD comes before its instances
-			where = append(where, spaceOf(o))
-		}
-	}
 	if !found {
 		return
+	}
+	for i := range d.out.Requests {
+		r := &d.out.Requests[i]
+		for _, o := range r.Objects { // a CRD comes before its instances
+			if !o.Is(object.CRD) || d.q.Namespace == "" {
+				where = append(where, spaceOf(o))
+			} else if at := d.a.Past.Clock.Earliest(uint64(r.At.Revision)).Time; at != 0 {
+				first = min(first, at) // it comes with what it defined in the namespace
+			}
+		}
 	}
 	act := report.Act{Action: report.BringBack, Minutes: minutes(d.a.Past.To.Time - first)}
 	slices.Sort(where)
@@ -86,7 +92,13 @@ func undoOfNews(news *report.Lost, after uint64) []report.Remedy {
 		return nil
 	}
 	act := report.Act{Action: report.BringBack, Minutes: minutes(int64(to.Sub(began) / time.Second))}
+	crd := func(r report.Ref) bool { return r.Is(object.CRD) && news.Namespace != "" }
 	switch roots = sorted(roots); {
+	case slices.ContainsFunc(roots, crd): // it comes with what it defined in the namespace
+		roots = slices.DeleteFunc(roots, crd)
+		if !slices.ContainsFunc(roots, func(r report.Ref) bool { return spaceOf(r) != news.Namespace }) {
+			act.Target.Namespace = news.Namespace
+		}
 	case !slices.ContainsFunc(roots, func(r report.Ref) bool { return r != roots[0] }) && !roots[0].Is(object.Namespace):
 		act.Target = roots[0]
 	case !slices.ContainsFunc(roots, func(r report.Ref) bool { return spaceOf(r) != spaceOf(roots[0]) }):
@@ -96,35 +108,70 @@ func undoOfNews(news *report.Lost, after uint64) []report.Remedy {
 }
 
 // addUndoOf adds the command that brings back an object that is named: what it went with, if
-// that is known, or else itself. What was replaced is left to who has done so.
+// that is known, or else itself. What was replaced is left to who has done so. A CRD that is back
+// is left out: with it all of its instances would come.
 func (d *document) addUndoOf(named object.Ref) {
 	at := map[report.Ref]*report.Loss{}
 	var l *report.Loss
 	for i := range d.out.Losses {
 		x := &d.out.Losses[i]
 		at[x.Object] = x
-		if samePlace(named, object.Ref(x.Object)) || l == nil && x.Object.Is(object.CRD) {
+		if samePlace(named, object.Ref(x.Object)) {
 			l = x
 		}
+	}
+	if l == nil {
+		l = d.lastGoneCRD()
 	}
 	if l == nil || l.State != report.LossDeleted || len(l.ReplacedBy) > 0 {
 		return
 	}
 	for range d.out.Losses {
-		if l.By == nil || at[*l.By] == nil || at[*l.By].State != report.LossDeleted {
+		if l.By == nil || at[*l.By] == nil || at[*l.By].State != report.LossDeleted || l.By.Is(object.CRD) && !d.isGone(*l.By) {
 			break
 		}
 		l = at[*l.By]
 	}
-	first := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
+	target, began := l.Object, l.Began
+	if r := d.requestOf(l); r != nil && l.By != nil && at[*l.By] == nil && len(r.Objects) == 1 && d.isGone(r.Objects[0]) {
+		target, began = r.Objects[0], r.At // nothing shows what was between them
+	}
+	first := d.a.Past.Clock.Earliest(uint64(began.Revision)).Time
 	if first == 0 {
 		return
 	}
-	act := report.Act{Action: report.BringBack, Target: l.Object, Minutes: minutes(d.a.Past.To.Time - first)}
-	if l.Object.Is(object.Namespace) {
-		act.Target = report.Ref{Namespace: l.Object.Name}
+	act := report.Act{Action: report.BringBack, Target: target, Minutes: minutes(d.a.Past.To.Time - first)}
+	if target.Is(object.Namespace) {
+		act.Target = report.Ref{Namespace: target.Name}
 	}
 	d.out.Remedies = []report.Remedy{act.Remedy("brings it back")}
+}
+
+// lastGoneCRD is the last end of a CRD in the document that is not there again; nil for none.
+func (d *document) lastGoneCRD() *report.Loss {
+	for i := range slices.Backward(d.out.Losses) {
+		if l := &d.out.Losses[i]; d.isGone(l.Object) {
+			return l
+		}
+	}
+	return nil
+}
+
+// requestOf is the request that took a loss; nil for none.
+func (d *document) requestOf(l *report.Loss) *report.LostRequest {
+	for i := range d.out.Requests {
+		if r := &d.out.Requests[i]; r.N == l.Request {
+			return r
+		}
+	}
+	return nil
+}
+
+// isGone reports whether an object is a CRD that is not there again.
+func (d *document) isGone(crd report.Ref) bool {
+	return crd.Is(object.CRD) && slices.ContainsFunc(d.out.Gaps, func(g report.Gap) bool {
+		return g.Why == string(reason.CRDGone) && g.Resource+"."+object.GroupOf(g.APIVersion) == crd.Name
+	})
 }
 
 // spaceOf is the namespace that an object is in, or that it is.
