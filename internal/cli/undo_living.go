@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -102,7 +103,7 @@ func (l *living) warn(snap *snapshot.Snapshot, everywhere bool) {
 	const most = 5
 	var unread []string
 	for _, g := range snap.Gaps {
-		if g.Namespace != "" || everywhere {
+		if g.Reason() != reason.LeftOut && (g.Namespace != "" || everywhere || g.Resource == snapshot.EveryResource) {
 			unread = append(unread, g.Resource+strings.TrimSuffix("."+object.GroupOf(g.APIVersion), "."))
 		}
 	}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestDependentsNotRead: it is said, once, of which kinds dependents could not be read; not of
+// those that were left out, nor of what cannot refer to an owner in a namespace.
+func TestDependentsNotRead(t *testing.T) {
+	coverage := &snapshot.Coverage{}
+	for _, r := range scenario.Resources().All() {
+		switch {
+		case r.Is(object.Secret):
+			coverage.Fail(r.GroupResource(), "shop", reason.Forbidden, "no")
+		case r.Is(object.Node):
+			coverage.Fail(r.GroupResource(), "", reason.Forbidden, "no")
+		case r.Namespaced:
+			coverage.Add(r.GroupResource(), "shop")
+		default:
+			coverage.Add(r.GroupResource(), "")
+		}
+	}
+	coverage.LeaveOut("only some namespaces were looked at")
+	snap, err := snapshot.New(nil, scenario.Resources(), coverage, snapshot.Source{Discovered: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for everywhere, want := range map[bool]string{false: "secrets", true: "nodes, secrets"} {
+		var errOut bytes.Buffer
+		l := &living{streams: genericiooptions.IOStreams{ErrOut: &errOut}}
+		l.warn(snap, everywhere)
+		l.warn(snap, everywhere)
+		want = "warning: cannot read " + want + ": if objects of these types still refer to what is restored, they keep its old uid, and the garbage collector deletes them\n"
+		if errOut.String() != want {
+			t.Errorf("everywhere %v: got\n%swant\n%s", everywhere, errOut.String(), want)
+		}
+	}
+}
