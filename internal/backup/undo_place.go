@@ -21,7 +21,7 @@ func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Obje
 		return nil, "" // it has gone again, or nobody says whose it is
 	}
 	if r.byController(s, there) {
-		return there, "its controller was faster"
+		return there, "its controller made it meanwhile"
 	}
 	for range attempts {
 		patch, other, err := s.Lacks(&r.mapping, raw)
@@ -29,7 +29,7 @@ func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Obje
 		case err != nil || other:
 			return nil, ""
 		case patch == nil:
-			return there, "it was there already, and is the same"
+			return there, "somebody made it meanwhile, with the same content"
 		case !s.Fills():
 			return nil, ""
 		}
@@ -39,7 +39,7 @@ func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Obje
 			return "", r.client.PatchRaw(ctx, place, "", types.MergePatchType, patch, false)
 		})
 		if err == nil {
-			return there, "a controller had made it; what was in it was added"
+			return there, "a controller made it meanwhile; the content that it lacked was added"
 		}
 		if raw, there, err = r.client.Raw(ctx, s.Object); err != nil {
 			return nil, ""

@@ -194,7 +194,7 @@ func (r *running) settle(ctx context.Context, s *undo.Step, out *report.UndoStep
 	if err != nil || uid == "" {
 		return
 	}
-	out.State, out.UID, out.Message = report.StepMade, uid, "the request was not answered; the object is there"
+	out.State, out.UID, out.Message = report.StepMade, uid, "the request was not answered, but the object is there"
 	r.mapping.Made(s, uid)
 }
 

@@ -95,7 +95,7 @@ func (r *running) settlePatch(ctx context.Context, place object.Ref, patch objec
 	if err != nil || now.UID != patch.UID || patch.Owners == nil || !slices.Equal(now.Owners, *patch.Owners) {
 		return
 	}
-	out.State, out.Message = report.StepRestored, "the request was not answered; the references are there"
+	out.State, out.Message = report.StepRestored, "the request was not answered, but the references are there"
 }
 
 // asItIs is the object of a step as it is now: the one that was seen, or that an earlier

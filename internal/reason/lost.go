@@ -42,7 +42,7 @@ var Lost = &Family{
 		{Code: ServiceGone, Short: "went with its Service", Long: "It was made for a Service that is gone."},
 		{Code: EndpointsGone, Short: "went with its Endpoints", Long: "It was an EndpointSlice that mirrored Endpoints which are gone."},
 		{Code: ClaimGone, Short: "went with its PVC", Long: "The PVC of the volume is gone, and its reclaim policy is Delete."},
-		{Code: VersionGone, Short: "went with a version of its CRD", Long: "It was the APIService of a version that no CRD serves any more."},
+		{Code: VersionGone, Short: "went with the API version that it registered:", Long: "It was the APIService of a version that no CRD serves any more."},
 		{Code: NodeGone, Short: "went with its node", Long: "The node of the pod is gone."},
 		{Code: Controller, Short: "deleted by its controller", Long: "Its controller is there and may have deleted it."},
 		{Code: ControllerChanged, Short: "scaled down or replaced by its controller", Long: "The spec of its controller was changed shortly before: it was scaled, or updated."},

@@ -151,9 +151,10 @@ func (l *lostLook) lacks(crd string, whys ...reason.Code) bool {
 func (w *writer) unseenInstance(l *lostLook, crd *report.Loss) {
 	s := w.style
 	name := s.place(l.Targets[0])
-	text := s.paint(red, "The CRD of "+name+" was deleted") + " at " + momentText(s, l, crd.Began) + ", and all objects of its kind with it."
+	kind := s.text(l.Targets[0].Kind)
+	text := s.paint(red, s.name(crd.Object)+" was deleted") + " at " + momentText(s, l, crd.Began) + ", and every " + kind + " with it."
 	if crd.State == report.LossBeingDeleted {
-		text = s.paint(yellow, "The CRD of "+name+" has been Terminating") + " since " + momentText(s, l, crd.Began) + "; all objects of its kind go with it."
+		text = s.paint(yellow, s.name(crd.Object)+" has been Terminating") + " since " + momentText(s, l, crd.Began) + "; every " + kind + " goes with it."
 	}
 	w.atMost(3, text, 2)
 	unknown := ": whether " + name + " was one is not known."
