@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
 
 // lookBack is a question about the past: since when, and about what.
@@ -53,7 +55,7 @@ func (b *lookBack) trace(c *cobra.Command, record *source.Record, named lostName
 	}
 	past, err := b.read(c, record, scope)
 	if err != nil {
-		return nil, q, err
+		return nil, q, b.wayOut(err)
 	}
 	if q.Objects, err = named.objects(past); err != nil {
 		return nil, q, err
@@ -62,6 +64,14 @@ func (b *lookBack) trace(c *cobra.Command, record *source.Record, named lostName
 		return nil, q, err
 	}
 	return history.Trace(past), q, nil
+}
+
+// wayOut says of an error what helps whoever has rights in one namespace only.
+func (b *lookBack) wayOut(err error) error {
+	if _, ok := errors.AsType[*kube.ForbiddenPastError](err); ok && b.namespaces.All {
+		return errors.New("to look at all namespaces you need the right to list leases in namespace kube-system; with rights in one namespace only: -n NAMESPACE")
+	}
+	return err
 }
 
 // question is what is asked, but for the objects: which they are the past tells. The scope are

@@ -59,7 +59,7 @@ func (k *losing) watchOn(c *cobra.Command, named *lostNames) error {
 	defer w.read()
 	err = client.FollowPast(c.Context(), kube.Following{Window: k.window(w.stage, scope), Take: w.take, Trouble: w.trouble})
 	if err != nil {
-		return err
+		return k.wayOut(err)
 	}
 	return exit.UnlessComplete(k.requireComplete, w.last.Complete)
 }

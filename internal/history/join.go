@@ -30,7 +30,7 @@ func Join(first, second *Past) (*Past, error) {
 	j.forget()
 	past := &Past{
 		From: first.From, To: latest.To, Resources: latest.Resources, Namespaces: latest.Namespaces,
-		Minor: cmp.Or(second.Minor, first.Minor),
+		Minor: cmp.Or(second.Minor, first.Minor), Timeless: first.Timeless || second.Timeless,
 		Clock: NewClock(slices.Concat(first.Clock.ticks, second.Clock.ticks)),
 	}
 	past.Changes = j.changes()

@@ -45,6 +45,9 @@ type Past struct {
 	Minor int
 	// Clock tells when a revision was.
 	Clock Clock
+	// Timeless says that nothing tells which revision a time was: a window that asks for a time is
+	// given all that is remembered.
+	Timeless bool
 	// Limits are the kinds of which less is known than of the others.
 	Limits []Limit
 	// Log is what audit logs say of who sent deletes; nil without one.

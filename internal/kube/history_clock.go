@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	coordination "k8s.io/api/coordination/v1"
@@ -123,7 +124,10 @@ func (r *clockReader) window(ctx context.Context, w history.Window) (past *histo
 
 func (r *clockReader) ends(ctx context.Context, w history.Window) (*history.Past, error) {
 	now, err := r.begin(ctx, w.Namespaces)
-	if err != nil {
+	switch {
+	case apierrors.IsForbidden(err):
+		return nil, &ForbiddenPastError{Namespaces: w.Namespaces, Err: err}
+	case err != nil:
 		return nil, fmt.Errorf("the history of the cluster: %w", err)
 	}
 	oldest, err := r.oldest(ctx, now.Revision)
@@ -143,8 +147,28 @@ func (r *clockReader) ends(ctx context.Context, w history.Window) (*history.Past
 			return nil, err
 		}
 	}
-	return &history.Past{From: from, To: now}, nil
+	return &history.Past{From: from, To: now, Timeless: len(r.ticks) == 0}, nil
 }
+
+// ForbiddenPastError says that nothing may be read that tells how far back a server remembers.
+type ForbiddenPastError struct {
+	// Namespaces are the only ones that were asked about; nil for all.
+	Namespaces []string
+	// Err is the answer of the server.
+	Err error
+}
+
+// Error names the rights of which one is needed.
+func (e *ForbiddenPastError) Error() string {
+	text := "the history of the cluster takes the right to list leases in namespace kube-system"
+	if len(e.Namespaces) > 0 {
+		text += ", or that to list configmaps in namespace " + strings.Join(e.Namespaces, " or ")
+	}
+	return text + ": " + e.Err.Error()
+}
+
+// Unwrap returns the answer of the server.
+func (e *ForbiddenPastError) Unwrap() error { return e.Err }
 
 // oldest is the first revision of which the server can show a list.
 func (r *clockReader) oldest(ctx context.Context, now uint64) (history.Moment, error) {
@@ -220,7 +244,7 @@ func (r *clockReader) between(ctx context.Context, past *history.Past) (history.
 			return history.Clock{}, err
 		}
 	}
-	r.ticks = append(r.ticks, r.told(past.Changes)...)
+	r.ticks = r.with(past.Changes)
 	gone := ends(past)
 	clock := history.NewClock(r.ticks)
 	for range mostTicks {
@@ -240,6 +264,14 @@ func (r *clockReader) between(ctx context.Context, past *history.Past) (history.
 	return clock, nil
 }
 
+// with are the ticks of the leases and those that changes tell, oldest first.
+func (r *clockReader) with(changes []history.Change) []history.Moment {
+	if r.timeless() {
+		return nil
+	}
+	return history.NewClock(slices.Concat(r.ticks, r.told(changes))).Ticks()
+}
+
 // told are the moments that writes bear in themselves: the server notes when an object is
 // made, and when its deletion begins. One of each second is enough.
 func (r *clockReader) told(changes []history.Change) []history.Moment {
@@ -251,7 +283,7 @@ func (r *clockReader) told(changes []history.Change) []history.Moment {
 		switch {
 		case c.Type == object.Added:
 			time = c.Object.Created
-		case c.Type == object.Modified && c.Object.BeingDeleted():
+		case c.Type == object.Modified && c.Object.BeingDeleted() && (c.Old == nil || !c.Old.BeingDeleted()):
 			time = c.Object.Deleted()
 		}
 		if time > last && (r.now == 0 || time <= r.now) {

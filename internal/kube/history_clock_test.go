@@ -1,9 +1,12 @@
 package kube
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -115,5 +118,47 @@ func TestWindowThatIsForgotten(t *testing.T) {
 	past, err := (&clockReader{client: c}).window(context.Background(), history.Window{})
 	if err != nil || past.From.Revision != 1500 {
 		t.Errorf("%+v, %v", past, err)
+	}
+}
+
+// TestSinceWithoutClock: whoever may not read the leases is told all that is remembered, and that the
+// time that was asked for was not looked back to. In all namespaces nothing is known at all.
+func TestSinceWithoutClock(t *testing.T) {
+	s, c := ready(t)
+	server := &clockServer{first: 1234, now: 2000, every: 10}
+	s.on("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", refuse(http.StatusForbidden, "Forbidden"))
+	s.on(shopConfigMaps, func(w http.ResponseWriter, r *http.Request) {
+		revision := cmp.Or(r.URL.Query().Get("resourceVersion"), fmt.Sprint(server.now))
+		if n, _ := strconv.ParseUint(revision, 10, 64); n < server.first {
+			refuse(http.StatusGone, "Expired")(w, r)
+			return
+		}
+		listOf(revision, "")(w, r)
+	})
+	past, err := (&clockReader{client: c}).window(context.Background(), history.Window{Since: 60, Namespaces: []string{"shop"}})
+	if err != nil || past.From != (history.Moment{Revision: server.first}) || !past.Timeless {
+		t.Errorf("%+v, %v", past, err)
+	}
+	_, err = (&clockReader{client: c}).window(context.Background(), history.Window{Since: 60})
+	if forbidden, ok := errors.AsType[*ForbiddenPastError](err); !ok || forbidden.Namespaces != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOneTimeOfADelete: when a deletion begins the object tells that; it is no time of later writes.
+func TestOneTimeOfADelete(t *testing.T) {
+	going := func(grace int64) *object.Object {
+		o := &object.Object{Ref: object.Pod.Ref("shop", "web")}
+		life := o.Edit()
+		life.DeletionTimestamp, life.GracePeriod = 1030, &grace
+		return o
+	}
+	r := &clockReader{now: 2000}
+	told := r.told([]history.Change{
+		{Revision: 5, Type: object.Modified, Object: going(30), Old: &object.Object{}},
+		{Revision: 90, Type: object.Modified, Object: going(0), Old: going(30)},
+	})
+	if want := []history.Moment{{Revision: 5, Time: 1000}}; !slices.Equal(told, want) {
+		t.Errorf("%v, want %v", told, want)
 	}
 }

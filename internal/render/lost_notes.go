@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -25,6 +26,9 @@ func (w *writer) lostBelow(l *lostLook) {
 	if text := hiddenLosses(s, l); text != "" {
 		w.prose(text, 2)
 	}
+	if text := thereAgain(s, l); text != "" {
+		w.prose(text, 2)
+	}
 	w.lostRemedies(l)
 	writeNotes(w, lostNotes(s, l))
 }
@@ -32,9 +36,44 @@ func (w *writer) lostBelow(l *lostLook) {
 func (w *writer) lostRemedies(l *lostLook) {
 	for _, r := range l.Remedies {
 		w.line()
-		w.prose("To bring it back:", 2)
+		w.prose(remedyTitle(w.style, l, &r), 2)
 		w.command("  ", r)
 	}
+}
+
+// remedyTitle is what stands above a command: what it is for.
+func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
+	if r.Action != report.SaveLost {
+		return "To bring it back:"
+	}
+	var spaces []report.Ref
+	for _, name := range l.Terminating {
+		spaces = append(spaces, report.RefOf(object.Namespace.Ref("", name)))
+	}
+	return "Nothing can be brought back while " + s.some(spaces, 2) + agree(len(spaces), " is", " are") +
+		" Terminating (what for: kubectl gc stuck). To save it before the API server forgets it:"
+}
+
+// thereAgain says how much of what went is there again.
+func thereAgain(s Style, l *lostLook) string {
+	all, again := 0, 0
+	var only report.Ref
+	for i := range l.Losses {
+		if x := &l.Losses[i]; !x.Routine && x.State != report.LossBeingDeleted {
+			if all++; x.Again != "" {
+				again, only = again+1, x.Object
+			}
+		}
+	}
+	switch {
+	case again == 0:
+		return ""
+	case again < all:
+		return strconv.Itoa(again) + " of " + plural(all, "object") + agree(again, " is", " are") + " there again."
+	case all == 1:
+		return s.name(only) + " is there again."
+	}
+	return "All of it is there again."
 }
 
 // hiddenLosses counts what a first screen leaves out.
@@ -68,6 +107,9 @@ func hiddenLosses(s Style, l *lostLook) string {
 func lostNotes(s Style, l *lostLook) []string {
 	const before = ": nothing is known of what was before."
 	var notes []string
+	if l.SinceIgnored != "" {
+		notes = append(notes, s.paint(bold, "--since was not applied")+": "+sinceIgnored[l.SinceIgnored]+". This is all that is remembered.")
+	}
 	switch {
 	case l.Summary.Deleted+l.Summary.BeingDeleted+l.Summary.Orphaned == 0 && !l.Short:
 	case l.Short:
@@ -77,7 +119,7 @@ func lostNotes(s Style, l *lostLook) []string {
 	default:
 		notes = append(notes, "History begins at "+momentText(s, l, l.From)+before)
 	}
-	if l.To.Time == "" {
+	if l.To.Time == "" && l.SinceIgnored == "" {
 		notes = append(notes, "Times are not known without the leases in kube-system.")
 	}
 	notes = append(notes, auditNotes(s, l)...)
@@ -124,6 +166,15 @@ func changedText(s Style, g report.Gap) string {
 		return text + "with another kind."
 	}
 }
+
+// sinceIgnored says why nobody knows which changes are newer than a time.
+var sinceIgnored = map[report.SinceIgnored]string{
+	report.LeasesForbidden: "you may not list leases in namespace kube-system, and nothing else tells when a change was",
+	report.NoLeaseRenewed:  "no lease in namespace kube-system is renewed, and nothing else tells when a change was",
+}
+
+// SinceIgnored says why it is not known what was deleted since a time.
+func SinceIgnored(document *report.Lost) string { return sinceIgnored[document.SinceIgnored] }
 
 // limitText names the kinds of which less is known, and since when.
 func limitText(s Style, l *lostLook) string {

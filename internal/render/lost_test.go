@@ -90,9 +90,10 @@ func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
 //	or      CODE BY                              what else may have taken the last one
 //	of      OWNER                                the controller of the last one
 //	made    TIME OBJECT OWNER                    by a controller
+//	again   TIME OBJECT                          is there, and is another one
 //	limit   RESOURCE TIME WHY…                   a time of "-" is none
 //	log     TIME TIME NAME…                      the audit log is from and to these times
-//	again   TIME VERSION SCOPE                   the last one lost, a CRD, is made again
+//	remade  TIME VERSION SCOPE                   the last one lost, a CRD, is made again
 //	sent    USER AS AGENT ADDRESSES POLICY       the last request, or the last one lost, in the log
 //	against CODE BY                              what the log contradicts of the last one lost
 //	blind                                        no times are known
@@ -173,6 +174,10 @@ func (s *story) tell(words []string) {
 		o := &object.Object{Ref: storyRef(words[2]), Owners: []object.OwnerReference{controlledBy(words[3])}}
 		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
 	case "again":
+		o := &object.Object{Ref: storyRef(words[2])}
+		o.UID = "again"
+		s.a.Past.Changes = append(s.a.Past.Changes, history.Change{Type: object.Added, Object: o, Revision: s.at(words[1]).Revision})
+	case "remade":
 		before := s.a.Losses[len(s.a.Losses)-1].Object
 		o, crd := before.Clone(), *before.Definition()
 		o.UID += "-again"
@@ -194,7 +199,7 @@ func (s *story) tell(words []string) {
 		s.hear(words)
 	case "blind":
 		s.clock = nil
-		s.a.Past.From.Time, s.a.Past.To.Time = 0, 0
+		s.a.Past.From.Time, s.a.Past.To.Time, s.a.Past.Timeless = 0, 0, true
 		for i := range s.a.Requests {
 			s.a.Requests[i].At.Time = 0
 		}
@@ -271,7 +276,7 @@ func versionsOf(name string) []object.CRDVersion {
 }
 
 // limitKinds are the kinds of resources that limits speak of.
-var limitKinds = map[string]string{"configmaps": "ConfigMap", "databases": "Database", "gadgets": "Gadget"}
+var limitKinds = map[string]string{"configmaps": "ConfigMap", "databases": "Database", "gadgets": "Gadget", "leases": "Lease"}
 
 func controlledBy(text string) object.OwnerReference {
 	ref := storyRef(text)

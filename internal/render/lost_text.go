@@ -71,6 +71,9 @@ func NeverSeen(document *report.Lost) string {
 		history = "its history"
 	}
 	text := notDeleted(Style{}, l) + " since " + momentText(Style{}, l, l.From) + ", where " + history + " begins"
+	if l.From.Time == "" {
+		text = notDeleted(Style{}, l) + ", as far back as " + history + " goes (" + momentText(Style{}, l, l.From) + ")"
+	}
 	if len(l.Gaps)+len(l.Limits) > 0 {
 		return text + "; not all of that could be read"
 	}
@@ -99,6 +102,13 @@ func nothingLost(s Style, l *lostLook) string {
 	where := ""
 	if l.Namespace != "" {
 		where = " in namespace " + s.text(l.Namespace)
+	}
+	if l.From.Time == "" && l.Asked == nil {
+		far := "the API server remembers"
+		if l.ofFile() {
+			far = "the file goes"
+		}
+		return text + where + ", as far back as " + far + " (" + momentText(s, l, l.From) + ")."
 	}
 	text += where + " since " + momentText(s, l, l.From) + "."
 	switch {

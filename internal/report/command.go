@@ -58,6 +58,9 @@ func (a Act) arguments() string {
 		return "patch " + object + ` --type=merge -p '{"metadata":{"ownerReferences":null}}'`
 	case SendPatch:
 		return "patch " + object + " --type=json -p " + ShellWord(a.Patch)
+	case SaveLost:
+		a.Action = BringBack
+		return a.arguments() + " --dry-run"
 	case BringBack:
 		since := "--since=" + strconv.Itoa(a.Minutes) + "m"
 		if a.Revision != 0 {

@@ -3,6 +3,7 @@ package report
 import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Lost is what went away within the history that a server still has, and who took it.
@@ -18,6 +19,9 @@ type Lost struct {
 	// there is history. Short says that there is less of it.
 	Asked *Moment `json:"asked,omitempty"`
 	Short bool    `json:"short,omitempty"`
+	// SinceIgnored is why a time that was asked for was not looked back to, but all that is
+	// remembered was looked at; absent where it was.
+	SinceIgnored SinceIgnored `json:"sinceIgnored,omitempty"`
 	// From is where the history begins that was looked at: nothing is known of what was
 	// before. To is where it ends.
 	From    Moment      `json:"from"`
@@ -34,13 +38,26 @@ type Lost struct {
 	Limits []HistoryLimit `json:"limits"`
 	// AuditLog is what was read of audit logs, if there were any.
 	AuditLog *AuditLog `json:"auditLog,omitempty"`
-	// Remedies are commands that bring back what is gone.
+	// Remedies are commands that bring back what is gone, or save it where it cannot come back yet.
 	Remedies []Remedy `json:"remedies,omitempty"`
+	// Terminating are the namespaces of losses in which nothing can be made: they are being deleted.
+	Terminating []string `json:"terminating,omitempty"`
 	// Complete is false when something that was not seen may have gone, too, or when there is
 	// less history than was asked for.
 	Complete bool  `json:"complete"`
 	Gaps     []Gap `json:"gaps"`
 }
+
+// SinceIgnored is why nobody knows which revision a time was.
+type SinceIgnored string
+
+// The reasons.
+const (
+	// LeasesForbidden: the leases in namespace kube-system, which tell the time, may not be listed.
+	LeasesForbidden SinceIgnored = "LeasesForbidden"
+	// NoLeaseRenewed: nobody renews these leases, or they are not there.
+	NoLeaseRenewed SinceIgnored = "NoLeaseRenewed"
+)
 
 // Moment is a revision of a cluster, and when that was.
 type Moment struct {
@@ -122,6 +139,9 @@ type Loss struct {
 	// what was made in its place.
 	OwnersThen []Ref `json:"ownersThen,omitempty"`
 	ReplacedBy []Ref `json:"replacedBy,omitempty"`
+	// Again is the uid of what is there now by the name of an object that went; of one that has lost
+	// an owner its own, if it has an owner of that name again.
+	Again types.UID `json:"again,omitempty"`
 	LossCause
 	// Or are other causes that what is known does not exclude.
 	Or []LossCause `json:"or,omitempty"`

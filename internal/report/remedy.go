@@ -95,4 +95,6 @@ const (
 	// BringBack restores what is gone since some minutes, of the namespace of the target, or
 	// of all.
 	BringBack Action = "BringBack"
+	// SaveLost keeps that in a backup, and restores nothing.
+	SaveLost Action = "SaveLost"
 )

@@ -16,6 +16,9 @@ type Undo struct {
 	// Later what cannot be yet.
 	Lost  *Lost      `json:"lost,omitempty"`
 	Later *LaterUndo `json:"later,omitempty"`
+	// Older is what was deleted before the time that was asked for and is still remembered, where
+	// nothing was since.
+	Older *OlderLosses `json:"older,omitempty"`
 	// SameCluster is what shows that the backup is of this cluster.
 	SameCluster ClusterProof `json:"sameCluster"`
 	// Digest is "sha256:" and the hash of the bundle, the cluster and the steps.
@@ -43,6 +46,16 @@ type LaterUndo struct {
 	Then Remedy `json:"then"`
 }
 
+// OlderLosses are what an undo that reaches back further would bring back.
+type OlderLosses struct {
+	// Objects counts them, Last is the one that was deleted last, and At when that began.
+	Objects int    `json:"objects"`
+	Last    Ref    `json:"last"`
+	At      Moment `json:"at"`
+	// Then is the command that brings them back; absent where there is none.
+	Then *Remedy `json:"then,omitempty"`
+}
+
 // ClusterProof is what shows that a backup is of a cluster.
 type ClusterProof string
 
@@ -52,8 +65,11 @@ const (
 	ProofClusterUID ClusterProof = "ClusterUID"
 	// ProofNamespace: a namespace of the objects has the uid that it had.
 	ProofNamespace ClusterProof = "Namespace"
-	// ProofObject: an object of the backup, or an owner of one, has the uid that it had.
+	// ProofObject: an object of the backup, an owner of one, or one that was noted beside them has
+	// the uid that it had.
 	ProofObject ClusterProof = "Object"
+	// ProofJustSaved: the command itself has read the backup from this cluster, a moment before.
+	ProofJustSaved ClusterProof = "JustSaved"
 	// ProofAssumed: nothing shows it; whoever ran the command has said so.
 	ProofAssumed ClusterProof = "Assumed"
 )

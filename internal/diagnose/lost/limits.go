@@ -25,6 +25,8 @@ func (d *document) addLimits() {
 	case d.q.SinceRevision != 0:
 		d.out.Asked = &report.Moment{Revision: int64(d.q.SinceRevision)}
 		d.out.Short = past.From.Revision > d.q.SinceRevision
+	case d.q.Since != 0 && past.Timeless:
+		d.out.SinceIgnored = ignored(past)
 	case d.q.Since != 0 && past.To.Time != 0:
 		since := past.To.Time - int64(d.q.Since/time.Second)
 		d.out.Asked = &report.Moment{Time: momentOf(history.Moment{Time: since}).Time}
@@ -44,6 +46,18 @@ func (d *document) addLimits() {
 		return strings.Compare(a.APIVersion+" "+a.Resource, b.APIVersion+" "+b.Resource)
 	})
 }
+
+// ignored is why it is not known which revision a time was.
+func ignored(past *history.Past) report.SinceIgnored {
+	for i := range past.Limits {
+		if l := &past.Limits[i]; l.Resource.Is(object.Lease) && isForbidden(l) {
+			return report.LeasesForbidden
+		}
+	}
+	return report.NoLeaseRenewed
+}
+
+func isForbidden(l *history.Limit) bool { return strings.Contains(strings.ToLower(l.Why), "forbidden") }
 
 // addGoneKinds says of the kinds of CRDs that are gone, or are there again as others, that nothing
 // shows their objects. What a file remembers it shows anyway.
@@ -91,7 +105,7 @@ func (d *document) addLimit(l *history.Limit) {
 		return
 	case l.From.Revision != 0:
 		gap.Why = coded(reason.Partial, l.Why)
-	case strings.Contains(strings.ToLower(l.Why), "forbidden"):
+	case isForbidden(l):
 		gap.Why = coded(reason.Forbidden, l.Why)
 	default:
 		gap.Why = coded(reason.ListFailed, l.Why)

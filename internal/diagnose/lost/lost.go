@@ -42,10 +42,11 @@ func Document(a *history.Account, q Question) *report.Lost {
 		d.out.Targets = append(d.out.Targets, report.RefOf(ref))
 	}
 	d.addLosses()
+	d.addAgain()
 	d.addRequests()
 	d.addLimits()
 	d.addLog()
-	d.out.Complete = !d.out.Short && len(d.out.Gaps)+len(d.out.Limits) == 0
+	d.out.Complete = !d.out.Short && d.out.SinceIgnored == "" && len(d.out.Gaps)+len(d.out.Limits) == 0
 	if q.Undo {
 		d.addUndo()
 	}
@@ -77,7 +78,7 @@ func (d *document) addLosses() {
 			Sent: sentOf(l.Sent, l.Match),
 		}
 		if l.Gone != 0 {
-			gone := momentOf(d.a.Past.Clock.At(l.Gone))
+			gone := d.notBefore(d.a.Past.Clock.At(l.Gone), l)
 			if l.Gone == l.Asked {
 				gone = out.Began
 			}
@@ -112,7 +113,16 @@ func (d *document) began(l *history.Loss) report.Moment {
 	if r := l.Cause.Request; r >= 0 && d.a.Requests[r].At.Revision == l.Asked {
 		return momentOf(d.a.Requests[r].At)
 	}
-	return momentOf(d.a.Past.Clock.At(l.Asked))
+	return d.notBefore(d.a.Past.Clock.At(l.Asked), l)
+}
+
+// notBefore is a moment of a loss. The clock may be some seconds early; nothing goes before the
+// request that took it, of which the audit log may know the time.
+func (d *document) notBefore(m history.Moment, l *history.Loss) report.Moment {
+	if r := l.Cause.Request; r >= 0 && m.Time != 0 && m.Revision >= d.a.Requests[r].At.Revision {
+		m.Time = max(m.Time, d.a.Requests[r].At.Time)
+	}
+	return momentOf(m)
 }
 
 func count(sum *report.LostSummary, l *report.Loss) {

@@ -25,6 +25,31 @@ func Restorable(a *history.Account, q Question) []int {
 	return withPlaces(a, which, q.Objects == nil)
 }
 
+// Older is what an undo that asks for no time would bring back; nil for nothing.
+func Older(a *history.Account, q Question) *report.OlderLosses {
+	wanted := map[types.UID]bool{}
+	for _, i := range Restorable(a, q) {
+		wanted[a.Losses[i].Object.UID] = true
+	}
+	older, d := &report.OlderLosses{}, Document(a, q)
+	for i := range d.Losses {
+		l := &d.Losses[i]
+		if !wanted[l.Object.UID] || !comesBack(d, l, 0) {
+			continue
+		}
+		if older.Objects++; l.Began.Revision >= older.At.Revision {
+			older.Last, older.At = l.Object, l.Began
+		}
+	}
+	if older.Objects == 0 {
+		return nil
+	}
+	if len(d.Remedies) > 0 {
+		older.Then = &d.Remedies[0]
+	}
+	return older
+}
+
 // asked reports whether somebody has asked for a loss, or may have.
 func asked(l *history.Loss) bool {
 	by := func(c history.Cause) bool {

@@ -12,8 +12,8 @@ import (
 // slack is for how long the command that brings something back is right after it was shown.
 const slack = 2 * time.Minute
 
-// addUndo adds the command that brings back what is gone. It reaches back a little further
-// than the first loss, since it is typed later.
+// addUndo adds the command that brings back what is gone, or saves it where none of it can come back
+// yet. It reaches back a little further than the first loss, since it is typed later.
 func (d *document) addUndo() {
 	if len(d.q.Objects) == 1 {
 		d.addUndoOf(d.q.Objects[0])
@@ -21,15 +21,13 @@ func (d *document) addUndo() {
 	}
 	first, found := int64(0), false
 	var where []string
+	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return comesBack(d.out, &l, d.q.UndoAfter) })
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if !comesBack(l, d.q.UndoAfter) {
+		if !comesBack(d.out, l, d.q.UndoAfter) && !(later && waits(d.out, l, d.q.UndoAfter)) {
 			continue
 		}
 		at := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
-		if at == 0 {
-			return
-		}
 		if !found || at < first {
 			first, found = at, true
 		}
@@ -48,18 +46,47 @@ func (d *document) addUndo() {
 			}
 		}
 	}
-	act := report.Act{Action: report.BringBack, Minutes: minutes(d.a.Past.To.Time - first)}
+	act := d.bringBack(first)
 	slices.Sort(where)
 	if where = slices.Compact(where); len(where) == 1 {
 		act.Target.Namespace = where[0]
 	}
-	d.out.Remedies = []report.Remedy{act.Remedy("brings it back")}
+	d.advise(act, later)
+}
+
+// advise adds the command of an undo, or that which saves what cannot come back before its namespace
+// is gone.
+func (d *document) advise(act report.Act, later bool) {
+	effect := "brings it back"
+	if later {
+		act.Action, effect = report.SaveLost, "saves it in a backup"
+	}
+	d.out.Remedies = []report.Remedy{act.Remedy(effect)}
+}
+
+// bringBack is an undo that reaches back to a time, or to all that the answer is of where an undo
+// would not know which revision a time was.
+func (d *document) bringBack(first int64) report.Act {
+	if first == 0 || d.a.Past.Timeless {
+		return report.Act{Action: report.BringBack, Revision: int64(max(d.a.Past.From.Revision, 1))}
+	}
+	return report.Act{Action: report.BringBack, Minutes: minutes(d.a.Past.To.Time - first)}
 }
 
 // comesBack reports whether an undo would bring back a loss, if it began after a revision.
-func comesBack(l *report.Loss, after uint64) bool {
+func comesBack(of *report.Lost, l *report.Loss, after uint64) bool {
+	return missing(l, after) && !slices.Contains(of.Terminating, spaceOf(l.Object))
+}
+
+// waits reports whether an undo would do so once the namespace of the loss is gone.
+func waits(of *report.Lost, l *report.Loss, after uint64) bool {
+	return missing(l, after) && slices.Contains(of.Terminating, spaceOf(l.Object))
+}
+
+// missing reports whether a loss that began after a revision is one that somebody may want back.
+func missing(l *report.Loss, after uint64) bool {
 	bound := l.Object.Is(object.PV) && l.Object.Namespace == "" && l.Request > 0
-	return l.Began.Revision > int64(after) && !l.Routine && l.State != report.LossBeingDeleted && !bound
+	return l.Began.Revision > int64(after) && !l.Routine && l.State != report.LossBeingDeleted && l.Again == "" && !bound
 }
 
 // undoOfNews is the command that brings back what is told in news, and no more than that if it
@@ -73,10 +100,10 @@ func undoOfNews(news *report.Lost, after uint64) []report.Remedy {
 	first := news.To.Time
 	for i := range news.Losses {
 		l := &news.Losses[i]
-		if !comesBack(l, after) {
+		if !comesBack(news, l, after) {
 			continue
 		}
-		if l.Began.Time == "" {
+		if l.Began.Time == "" || news.Remedies[0].Revision != 0 {
 			return news.Remedies
 		}
 		first = min(first, l.Began.Time)
@@ -123,9 +150,10 @@ func (d *document) addUndoOf(named object.Ref) {
 	if l == nil {
 		l = d.lastGoneCRD()
 	}
-	if l == nil || l.State != report.LossDeleted || len(l.ReplacedBy) > 0 {
+	if l == nil || l.State != report.LossDeleted || len(l.ReplacedBy) > 0 || l.Again != "" {
 		return
 	}
+	later := waits(d.out, l, 0)
 	for range d.out.Losses {
 		if l.By == nil || at[*l.By] == nil || at[*l.By].State != report.LossDeleted || l.By.Is(object.CRD) && !d.isGone(*l.By) {
 			break
@@ -136,15 +164,12 @@ func (d *document) addUndoOf(named object.Ref) {
 	if r := d.requestOf(l); r != nil && l.By != nil && at[*l.By] == nil && len(r.Objects) == 1 && d.isGone(r.Objects[0]) {
 		target, began = r.Objects[0], r.At // nothing shows what was between them
 	}
-	first := d.a.Past.Clock.Earliest(uint64(began.Revision)).Time
-	if first == 0 {
-		return
-	}
-	act := report.Act{Action: report.BringBack, Target: target, Minutes: minutes(d.a.Past.To.Time - first)}
+	act := d.bringBack(d.a.Past.Clock.Earliest(uint64(began.Revision)).Time)
+	act.Target = target
 	if target.Is(object.Namespace) {
 		act.Target = report.Ref{Namespace: target.Name}
 	}
-	d.out.Remedies = []report.Remedy{act.Remedy("brings it back")}
+	d.advise(act, later)
 }
 
 // lastGoneCRD is the last end of a CRD in the document that is not there again; nil for none.

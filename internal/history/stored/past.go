@@ -22,7 +22,8 @@ func (r *Record) Past(ctx context.Context, w history.Window) (*history.Past, err
 		return nil, err
 	}
 	p := &history.Past{
-		From: r.clock.Earliest(from), To: r.clock.Earliest(uint64(r.stored.Newest)), Resources: r.resources, Namespaces: w.Namespaces, Clock: r.clock,
+		From: r.clock.Earliest(from), To: r.clock.Earliest(uint64(r.stored.Newest)), Resources: r.resources, Namespaces: w.Namespaces,
+		Clock: r.clock, Timeless: len(r.clock.Ticks()) == 0,
 	}
 	l := &look{
 		record: r, past: p, from: int64(from), within: w.Namespaces, written: map[object.Ref]bool{}, limited: map[schema.GroupResource]bool{},

@@ -1,0 +1,87 @@
+package lost
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+func objectWith(ref object.Ref, uid types.UID, owners ...object.OwnerReference) *object.Object {
+	ref.UID = uid
+	return &object.Object{Ref: ref, Owners: owners}
+}
+
+// TestAgain: what has the name of what went makes up for it while it stays, and an owner of the same
+// name for the one that was lost.
+func TestAgain(t *testing.T) {
+	const was, is = types.UID("was"), types.UID("is")
+	cm, web := object.ConfigMap.Ref("shop", "a"), object.Deployment.Ref("shop", "web")
+	owner := object.OwnerReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "new"}
+	change := func(revision uint64, kind object.EventType, o *object.Object) history.Change {
+		return history.Change{Revision: revision, Type: kind, Object: o}
+	}
+	for name, test := range map[string]struct {
+		orphaned bool
+		changes  []history.Change
+		want     types.UID
+	}{
+		"it is gone":                       {changes: []history.Change{change(50, object.Deleted, objectWith(cm, was))}},
+		"it was made again":                {changes: []history.Change{change(50, object.Deleted, objectWith(cm, was)), change(60, object.Added, objectWith(cm, is))}, want: is},
+		"that is gone, too":                {changes: []history.Change{change(60, object.Added, objectWith(cm, is)), change(70, object.Deleted, objectWith(cm, is))}},
+		"it has no owner":                  {orphaned: true, changes: []history.Change{change(50, object.Modified, objectWith(cm, was))}},
+		"it has an owner of the same name": {orphaned: true, changes: []history.Change{change(60, object.Modified, objectWith(cm, was, owner))}, want: was},
+	} {
+		l := history.Loss{Object: objectWith(cm, was), Asked: 50, Gone: 50, Cause: history.Cause{Code: history.Requested, Request: -1}}
+		if test.orphaned {
+			l.Gone, l.Orphaned, l.Owners = 0, true, []object.Ref{web}
+		}
+		d := Document(&history.Account{Past: &history.Past{From: history.Moment{Revision: 1}, Changes: test.changes}, Losses: []history.Loss{l}}, Question{Undo: true})
+		if got := d.Losses[0].Again; got != test.want || (len(d.Remedies) == 0) != (got != "") {
+			t.Errorf("%s: again %q, want %q; remedies %v", name, got, test.want, d.Remedies)
+		}
+	}
+}
+
+// TestOlder: what an undo that looks back further would bring back, with its command.
+func TestOlder(t *testing.T) {
+	clock := history.NewClock([]history.Moment{{Revision: 1, Time: 1000}, {Revision: 50, Time: 1100}, {Revision: 60, Time: 1110}, {Revision: 100, Time: 1500}})
+	lose := func(name string, at uint64) history.Loss {
+		return history.Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Asked: at, Gone: at, Cause: history.Cause{Code: history.Requested, Request: -1}}
+	}
+	a := &history.Account{
+		Past:   &history.Past{From: clock.First(), To: clock.Last(), Clock: clock},
+		Losses: []history.Loss{lose("b", 60), lose("a", 50), lose("again", 70)},
+	}
+	a.Past.Changes = []history.Change{{Revision: 80, Type: object.Added, Object: objectWith(object.ConfigMap.Ref("shop", "again"), "is")}}
+	older := Older(a, Question{Undo: true})
+	if older == nil || older.Objects != 2 || older.Last.Name != "b" || older.At.Revision != 60 || older.Then == nil || older.Then.Command != "kubectl gc undo --since=10m -n shop" {
+		t.Errorf("%+v", older)
+	}
+	if older := Older(&history.Account{Past: a.Past}, Question{Undo: true}); older != nil {
+		t.Errorf("of nothing: %+v", older)
+	}
+}
+
+// TestOneTimeOfARequest: what one request took is told of no time before it. The audit log knows
+// that better than the clock.
+func TestOneTimeOfARequest(t *testing.T) {
+	clock := history.NewClock([]history.Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1009}})
+	lose := func(name string, at uint64) history.Loss {
+		return history.Loss{Object: objectWith(object.ConfigMap.Ref("shop", name), types.UID(name)), Asked: at, Gone: at + 2, Cause: history.Cause{Code: history.Requested}}
+	}
+	a := &history.Account{
+		Past:     &history.Past{From: clock.First(), To: clock.Last(), Clock: clock},
+		Losses:   []history.Loss{lose("a", 50), lose("b", 51)},
+		Requests: []history.Request{{Losses: []int{0, 1}, At: history.Moment{Revision: 50, Time: 1007}, Took: 2}},
+	}
+	want := time.Unix(1007, 0).UTC().Format(time.RFC3339)
+	for _, l := range Document(a, Question{}).Losses {
+		if l.Began.Time != want || l.Gone.Time != want {
+			t.Errorf("%s: began %s, gone %s, want %s", l.Object.Name, l.Began.Time, l.Gone.Time, want)
+		}
+	}
+}
