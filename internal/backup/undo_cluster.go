@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -27,8 +28,9 @@ func (e *UnknownClusterError) Error() string {
 }
 
 // sameCluster says by what a cluster is known to be the one of a backup. Another one is
-// an error, and one that nothing tells a *UnknownClusterError.
-func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, assume bool) (report.ClusterProof, error) {
+// an error, and one that nothing tells a *UnknownClusterError. What a later undo can see, too, comes
+// before what only this run knows.
+func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, o UndoPlanOptions) (report.ClusterProof, error) {
 	err := b.CheckCluster(id.ClusterUID)
 	switch {
 	case err == nil:
@@ -38,13 +40,18 @@ func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, assu
 	}
 	for _, w := range b.Head.Witnesses {
 		if live, err := look.find(w); err == nil && live != nil && live.UID == w.UID {
-			return report.ProofNamespace, nil
+			if w.Is(object.Namespace) {
+				return report.ProofNamespace, nil
+			}
+			return report.ProofObject, nil
 		}
 	}
 	switch {
 	case plan.Recognised():
 		return report.ProofObject, nil
-	case assume:
+	case o.JustSaved:
+		return report.ProofJustSaved, nil
+	case o.AssumeSameCluster:
 		return report.ProofAssumed, nil
 	default:
 		return "", &UnknownClusterError{Made: b.Head.Cluster.Server, Here: id.Server}

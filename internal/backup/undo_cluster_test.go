@@ -28,23 +28,25 @@ func TestSameCluster(t *testing.T) {
 		made, here types.UID
 		witness    []object.Ref
 		saved      *object.Object
-		assume     bool
+		options    UndoPlanOptions
 		want       report.ClusterProof
 	}{
-		{"the same", "c", "c", nil, lost, false, report.ProofClusterUID},
-		{"another", "c", "d", []object.Ref{shop}, stays, true, refused},
-		{"a namespace that is still there", "", "c", []object.Ref{shop}, lost, false, report.ProofNamespace},
-		{"not known here", "c", "", []object.Ref{shop}, lost, false, report.ProofNamespace},
-		{"a namespace that was made anew", "", "", []object.Ref{renewed}, lost, false, unknown},
-		{"an object that is still there", "", "c", nil, stays, false, report.ProofObject},
-		{"an owner that is still there", "", "c", nil, one("v1", "ConfigMap", "below", to(stays)), false, report.ProofObject},
-		{"nothing", "", "c", nil, lost, false, unknown},
-		{"nothing, and somebody says so", "", "c", nil, lost, true, report.ProofAssumed},
+		{"the same", "c", "c", nil, lost, UndoPlanOptions{}, report.ProofClusterUID},
+		{"another", "c", "d", []object.Ref{shop}, stays, UndoPlanOptions{AssumeSameCluster: true, JustSaved: true}, refused},
+		{"a namespace that is still there", "", "c", []object.Ref{shop}, lost, UndoPlanOptions{JustSaved: true}, report.ProofNamespace},
+		{"not known here", "c", "", []object.Ref{shop}, lost, UndoPlanOptions{}, report.ProofNamespace},
+		{"a namespace that was made anew", "", "", []object.Ref{renewed}, lost, UndoPlanOptions{}, unknown},
+		{"an object that is still there", "", "c", nil, stays, UndoPlanOptions{}, report.ProofObject},
+		{"an object beside it that is still there", "", "", []object.Ref{stays.Ref}, lost, UndoPlanOptions{}, report.ProofObject},
+		{"an owner that is still there", "", "c", nil, one("v1", "ConfigMap", "below", to(stays)), UndoPlanOptions{}, report.ProofObject},
+		{"nothing", "", "c", nil, lost, UndoPlanOptions{}, unknown},
+		{"nothing, but it was just saved", "", "", nil, lost, UndoPlanOptions{JustSaved: true}, report.ProofJustSaved},
+		{"nothing, and somebody says so", "", "c", nil, lost, UndoPlanOptions{AssumeSameCluster: true}, report.ProofAssumed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, client := testCluster(t, stays)
 			dir := backupOf(t, Head{Cluster: Cluster{UID: tt.made, Server: "https://made"}, Witnesses: tt.witness}, tt.saved)
-			u, err := PlanUndo(t.Context(), client, kube.Identity{ClusterUID: tt.here, Server: "https://here"}, dir, UndoPlanOptions{AssumeSameCluster: tt.assume})
+			u, err := PlanUndo(t.Context(), client, kube.Identity{ClusterUID: tt.here, Server: "https://here"}, dir, tt.options)
 			_, isUnknown := errors.AsType[*UnknownClusterError](err)
 			got := unknown
 			switch {
@@ -77,6 +79,13 @@ func TestAssumedClusterIsInTheDigest(t *testing.T) {
 	}
 	if known.Document().Digest == assumed.Document().Digest {
 		t.Error("the digest is the same")
+	}
+	saved, err := PlanUndo(t.Context(), client, kube.Identity{ClusterUID: "c"}, bare, UndoPlanOptions{JustSaved: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if saved.Document().Digest != assumed.Document().Digest {
+		t.Error("what was just saved cannot be confirmed by a later run that assumes the cluster")
 	}
 }
 

@@ -33,6 +33,8 @@ type UndoPlanOptions struct {
 	// AssumeSameCluster goes on where nothing shows whether the backup is of this cluster.
 	// What is known to be another one stays refused.
 	AssumeSameCluster bool
+	// JustSaved says that whoever plans has saved the backup itself, with the same client.
+	JustSaved bool
 	// Reading is asked about what is held of the backup and of its journals, Restoring
 	// about the bytes of its objects and what becomes of them. Nil allows everything.
 	Reading, Restoring Memory
@@ -73,7 +75,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	proof, err := sameCluster(b, id, look, u.plan, o.AssumeSameCluster)
+	proof, err := sameCluster(b, id, look, u.plan, o)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,8 @@ func digestOf(b *Backup, p *undo.Plan, id kube.Identity, proof report.ClusterPro
 		fmt.Fprintln(h)
 	}
 	write("undo v2", b.Head.Cluster.UID, b.Head.PlanDigest, b.Head.Created.UTC().UnixNano())
-	write("cluster", id.ClusterUID, proof == report.ProofAssumed)
+	// Of a backup that does not show its cluster a later run has to be told what this one knew.
+	write("cluster", id.ClusterUID, proof == report.ProofAssumed || proof == report.ProofJustSaved)
 	for i := range b.Entries {
 		write("entry", b.Entries[i].Object, b.Entries[i].Object.UID, b.Entries[i].SHA256)
 	}

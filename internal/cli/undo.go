@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,9 @@ type undoing struct {
 	skipRefused bool
 	assumeSame  bool
 }
+
+// assumeSame is the flag that goes on where nothing shows the cluster of a backup.
+const assumeSame = "assume-same-cluster"
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	u := &undoing{lookBack: lookBack{streams: streams}, source: source.New(config)}
@@ -89,7 +93,7 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	u.output.AddFlags(f)
 	u.confirm.AddFlags(f)
 	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
-	f.BoolVar(&u.assumeSame, "assume-same-cluster", false, "Go on although nothing shows whether the backup is of this cluster. "+
+	f.BoolVar(&u.assumeSame, assumeSame, false, "Go on although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
 	u.backups.AddFlag(f)
 	f.BoolVar(&u.list, "list", false, "List the backups there are, the newest first.")
@@ -107,6 +111,10 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	switch past := u.ofPast(c); {
 	case past && (u.list || u.confirm.Digest != ""):
 		return usage.Errorf(c, "%s", "--since makes a backup first: --confirm and --list are for backups: kubectl gc undo NAME --confirm=DIGEST")
+	case u.lost && (c.Flags().Changed("since") || u.sinceRevision > 0):
+		return usage.Errorf(c, "--lost goes as far back as is remembered: leave it out, or --since")
+	case past && len(args) == 1 && !strings.Contains(args[0], "/"):
+		return usage.Errorf(c, "%q is not TYPE/NAME; --since, --lost and --from need no backup", args[0])
 	case past:
 		return u.bringBack(c, args)
 	case u.namespaces.One != "" || u.namespaces.All:
@@ -133,22 +141,34 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	if args[0] == latest {
 		args = []string{path} // another one may be the newest by then
 	}
-	_, err = u.restore(c, client, id, args, path, nil)
+	_, err = u.restore(c, client, &restoring{id: id, args: args, path: path})
 	return err
 }
 
-// restore plans the undo of a backup, asks, and carries it out. Tell adds to the plan. It
-// reports whether all of it was done.
-func (u *undoing) restore(c *cobra.Command, client *kube.Client, id kube.Identity, args []string, path string, tell func(*report.Undo)) (done bool, err error) {
-	planned, err := u.plan(c, client, id, path)
+// restoring is a backup that is undone, and of whom that was asked.
+type restoring struct {
+	id kube.Identity
+	// args are those of the command line that undoes it.
+	args []string
+	path string
+	// justSaved: this run has made it, with the same client.
+	justSaved bool
+	// tell adds to the plan; nil for nothing.
+	tell func(*report.Undo)
+}
+
+// restore plans the undo of a backup, asks, and carries it out. It reports whether all of it was
+// done.
+func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (done bool, err error) {
+	planned, err := u.plan(c, client, r)
 	if unknown, ok := errors.AsType[*backup.UnknownClusterError](err); ok {
 		return false, exit.Refusedf("%v\nIf you are sure that it is: --assume-same-cluster", unknown)
 	} else if err != nil {
 		return false, err
 	}
 	document := planned.Document()
-	if tell != nil {
-		tell(document)
+	if r.tell != nil {
+		r.tell(document)
 	}
 	nothing := len(document.Steps) == 0
 	if err := u.showPlan(c, document); err != nil || nothing {
@@ -159,7 +179,12 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, id kube.Identit
 			return false, err
 		}
 	}
-	if err := u.confirm.Ask(c, args, u.streams, asked(id, document)); err != nil {
+	if document.SameCluster == report.ProofJustSaved { // the command that is printed is run without what this run knows
+		if err := c.Flags().Set(assumeSame, "true"); err != nil {
+			return false, err
+		}
+	}
+	if err := u.confirm.Ask(c, r.args, u.streams, asked(r.id, document)); err != nil {
 		return false, err
 	}
 	if err := u.try(c, planned); err != nil {
@@ -196,15 +221,15 @@ func (u *undoing) verdict(ended *report.Undo) error {
 const restoredMemory = 24_000
 
 // plan reads the backup and plans the undo. Somebody else may have written the backup.
-func (u *undoing) plan(c *cobra.Command, client *kube.Client, id kube.Identity, bundle string) (*backup.Undo, error) {
+func (u *undoing) plan(c *cobra.Command, client *kube.Client, r *restoring) (*backup.Undo, error) {
 	memory := source.NewMemory()
 	defer memory.End()
 	limit := u.source.MemoryLimit()
 	within := func(each int) func(int64, int) error {
 		return func(bytes int64, objects int) error { return memory.RoomFor(bytes, objects, each, limit) }
 	}
-	planned, err := backup.PlanUndo(c.Context(), client, id, bundle, backup.UndoPlanOptions{
-		AssumeSameCluster: u.assumeSame, Reading: within(snapshot.ObjectMemory), Restoring: within(restoredMemory),
+	planned, err := backup.PlanUndo(c.Context(), client, r.id, r.path, backup.UndoPlanOptions{
+		AssumeSameCluster: u.assumeSame, JustSaved: r.justSaved, Reading: within(snapshot.ObjectMemory), Restoring: within(restoredMemory),
 	})
 	return planned, source.LiftLimit(err)
 }

@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/exit"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/lost"
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -49,7 +49,7 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer record.Close()
-	k := &keeping{undoing: u, c: c, client: client, record: record, living: &living{Client: client, c: c, streams: u.streams}}
+	k := &keeping{undoing: u, c: c, client: client, record: record, named: named, living: &living{Client: client, c: c, streams: u.streams}}
 	if k.id, err = client.Identity(c.Context()); err != nil {
 		return err
 	}
@@ -57,6 +57,10 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 		return err
 	}
 	k.living.namespace = k.question.Namespace
+	if u.since > 0 && k.account.Past.Timeless {
+		return exit.Refusedf("--since=%s: %s.\nAs far back as is remembered: --lost. What is newer than a revision that kubectl gc lost shows: --since-revision=REVISION",
+			u.since, render.SinceIgnored(lost.Document(k.account, k.question)))
+	}
 	which := lost.Restorable(k.account, k.question)
 	if !record.Live { // it shows the objects of CRDs that are gone, too
 		return k.restoreAll(nil, which, nil)
@@ -98,6 +102,7 @@ type keeping struct {
 	id       kube.Identity
 	record   *source.Record
 	living   *living
+	named    lostNames
 	account  *history.Account
 	question lost.Question
 }
@@ -156,9 +161,9 @@ func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, 
 	if k.backups == "" {
 		args = []string{filepath.Base(path)}
 	}
-	return k.undoing.restore(k.c, k.client, k.id, args, path, func(d *report.Undo) {
+	return k.undoing.restore(k.c, k.client, &restoring{id: k.id, args: args, path: path, justSaved: k.record.Live, tell: func(d *report.Undo) {
 		d.Lost, d.Later = lost.Document(k.account, k.question), later
-	})
+	}})
 }
 
 // keep makes a backup of losses.
@@ -172,11 +177,7 @@ func (k *keeping) keep(l backup.Losses) (string, error) {
 		Tool: version.String(), Created: time.Now(), Secrets: true,
 		Cluster: backup.Cluster{UID: k.question.Source.ClusterUID, Server: k.question.Source.Server},
 	}
-	for _, o := range k.account.Past.Standing {
-		if o.Is(object.Namespace) {
-			head.Witnesses = append(head.Witnesses, o.Ref)
-		}
-	}
+	head.Witnesses = k.witnesses(l)
 	l.Account, l.Living = k.account, k.living
 	path, err := backup.KeepLost(k.c.Context(), k.record, dir, head, l)
 	if err != nil {
@@ -189,6 +190,21 @@ func (k *keeping) keep(l backup.Losses) (string, error) {
 func (k *keeping) nothing() *report.Undo {
 	return &report.Undo{
 		APIVersion: report.APIVersion, Kind: "Undo", Source: k.question.Source,
-		Steps: []report.UndoStep{}, Skipped: []report.UndoSkip{}, Lost: lost.Document(k.account, k.question),
+		Steps: []report.UndoStep{}, Skipped: []report.UndoSkip{}, Lost: lost.Document(k.account, k.question), Older: k.older(),
 	}
+}
+
+// older is what could be brought back that was deleted before the time that was asked for. It is nil
+// where there is nothing, or where that cannot be read.
+func (k *keeping) older() *report.OlderLosses {
+	if k.since == 0 && k.sinceRevision == 0 {
+		return nil
+	}
+	all := k.lookBack
+	all.since, all.sinceRevision = 0, 0
+	account, q, err := all.trace(k.c, k.record, k.named)
+	if err != nil {
+		return nil
+	}
+	return lost.Older(account, q)
 }

@@ -28,11 +28,11 @@ func keptNotes(s Style, u *report.Undo) []string {
 	var notes []string
 	if u.Bundle != "" {
 		text := "Saved as backup " + s.text(filepath.Base(u.Bundle))
-		if n := restoredSecrets(u); n > 0 {
-			text += ", with the content of " + plural(n, "Secret")
-		}
 		if u.Lost.Source.Type == "cluster" {
 			text += ": the API server forgets it in minutes, the backup stays"
+		}
+		if n := restoredSecrets(u); n > 0 {
+			text += ". It has the content of the " + plural(n, "Secret") + " to be restored"
 		}
 		notes = append(notes, text+".")
 	}
@@ -53,6 +53,40 @@ func (w *writer) laterUndo(u *report.Undo) {
 		w.prose(plural(n, "object")+" that "+agree(n, "belongs", "belong")+" to them "+agree(n, "is", "are")+
 			" still there. The garbage collector may delete "+agree(n, "it", "them")+" before that: the backup has "+agree(n, "it", "them")+", too.", 2)
 	}
+}
+
+// nothingToUndo says of an undo of the past for which nothing was found what was looked for, where
+// and since when.
+func nothingToUndo(s Style, u *report.Undo) string {
+	l := lookAt(u.Lost)
+	if len(l.Losses) == 0 {
+		return nothingLost(s, l)
+	}
+	where := ""
+	if l.Namespace != "" {
+		where = " in namespace " + s.text(l.Namespace)
+	}
+	return "What was deleted" + where + " since " + momentText(s, l, l.From) + " was deleted by controllers, which make again what is needed. Details: kubectl gc lost -o wide."
+}
+
+// olderLosses says what was deleted before the time that was asked for, and how to bring it back.
+func (w *writer) olderLosses(u *report.Undo) {
+	s, l, o := w.style, lookAt(u.Lost), u.Older
+	text := s.where(o.Last) + " was deleted at " + momentText(s, l, o.At) + ", before that."
+	it := "it"
+	if o.Objects > 1 {
+		text = plural(o.Objects, "object") + " were deleted before that, the last one at " + momentText(s, l, o.At) + "."
+		it = "them"
+	}
+	if o.Then == nil {
+		w.prose(text, 2)
+		return
+	}
+	if o.Then.Action == report.BringBack {
+		text += " To bring " + it + " back:"
+	}
+	w.prose(text, 2)
+	w.command("  ", *o.Then)
 }
 
 // restoredSecrets counts the Secrets that are made again.

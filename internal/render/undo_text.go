@@ -24,6 +24,9 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.lostRequests(lookAt(u.Lost))
 	}
 	w.prose(undoHeadline(s, u), 2)
+	if u.Older != nil {
+		w.olderLosses(u)
+	}
 	if u.Message != "" {
 		w.prose(s.text(u.Message), 2)
 	}
@@ -35,7 +38,7 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 		w.line()
 		w.prose("Left as it is:", 2)
 		w.line()
-		w.table(skipTable(s, u.Skipped).first(manyRunRows, s))
+		w.table(skippedFirst(s, u.Skipped))
 	}
 	// Of an undo that was interrupted each object is told once: what is not said here, the
 	// next one says.
@@ -84,8 +87,11 @@ func undoNotes(s Style, u *report.Undo) []string {
 	for _, message := range order {
 		notes = append(notes, s.some(about[message], 3)+": "+s.text(message)+".")
 	}
-	if u.SameCluster == report.ProofAssumed {
+	switch u.SameCluster {
+	case report.ProofAssumed:
 		notes = append(notes, "Nothing shows that the backup is of this cluster: --assume-same-cluster was given.")
+	case report.ProofJustSaved:
+		notes = append(notes, "Nothing in the backup shows of which cluster it is: to undo it later takes --assume-same-cluster.")
 	}
 	return notes
 }
@@ -114,6 +120,9 @@ func undoHeadline(s Style, u *report.Undo) string {
 		head = "undo: "
 	}
 	if u.State == "" {
+		if sum.Planned == 0 && u.Bundle == "" && u.Lost != nil {
+			return head + "nothing to do. " + nothingToUndo(s, u)
+		}
 		if sum.Planned == 0 {
 			return head + "nothing to do"
 		}

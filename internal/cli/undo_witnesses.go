@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// rootCA is a ConfigMap that every namespace has.
+//
+// Upstream: pkg/controller/certificates/rootcacertpublisher/publisher.go syncNamespace.
+const rootCA = "kube-root-ca.crt"
+
+// witnesses are objects that a later undo of a backup knows its cluster by: namespaces of what is
+// kept, or what is in them for whoever may not read namespaces. Of a file they are those that the file
+// shows: the cluster that is here may be another one.
+func (k *keeping) witnesses(l backup.Losses) []object.Ref {
+	var all []object.Ref
+	for _, o := range k.account.Past.Standing {
+		if o.Is(object.Namespace) {
+			all = append(all, o.Ref)
+		}
+	}
+	if !k.record.Live {
+		return all
+	}
+	for _, name := range spacesOf(k.account, l) {
+		for _, ref := range []object.Ref{object.Namespace.Ref("", name), object.ConfigMap.Ref(name, rootCA)} {
+			if o, err := k.client.Get(k.c.Context(), ref); err == nil && !o.BeingDeleted() {
+				all = append(all, o.Ref)
+				break
+			}
+		}
+	}
+	slices.SortFunc(all, object.Compare)
+	return slices.Compact(all)
+}
+
+// spacesOf are the namespaces of losses, sorted.
+func spacesOf(account *history.Account, l backup.Losses) []string {
+	var names []string
+	for _, i := range l.Which {
+		if ns := account.Losses[i].Object.Namespace; ns != "" {
+			names = append(names, ns)
+		}
+	}
+	for _, of := range l.Whole {
+		if of.Namespace != "" {
+			names = append(names, of.Namespace)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,101 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+func undoText(t *testing.T, u *report.Undo) string {
+	t.Helper()
+	var b strings.Builder
+	if err := UndoText(&b, Style{Width: 100}, u); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func coreRef(kind, name string) report.Ref {
+	return report.Ref{APIVersion: "v1", Kind: kind, Namespace: "shop", Name: name}
+}
+
+func lostNothing() *report.Lost {
+	return &report.Lost{
+		Source: report.Source{Type: "cluster"}, Namespace: "shop", Asked: &report.Moment{Time: "2026-11-24T13:59:31Z"},
+		From: report.Moment{Revision: 7, Time: "2026-11-24T13:59:31Z"}, To: report.Moment{Revision: 9, Time: "2026-11-24T14:04:31Z"},
+	}
+}
+
+// TestNothingToUndo: where nothing is brought back it is said what was looked for, where and since
+// when, and what was deleted before that.
+func TestNothingToUndo(t *testing.T) {
+	never := lostNothing()
+	never.Namespace, never.Targets = "", []report.Ref{coreRef("ConfigMap", "never")}
+	routine := lostNothing()
+	routine.Losses = []report.Loss{{Object: coreRef("Pod", "web"), State: report.LossDeleted, Routine: true}}
+	then := report.Act{Action: report.BringBack, Minutes: 10, Target: report.Ref{Namespace: "shop"}}.Remedy("brings it back")
+	older := report.OlderLosses{Objects: 1, Last: coreRef("ConfigMap", "old"), At: report.Moment{Time: "2026-11-24T13:58:00Z"}, Then: &then}
+	two := older
+	two.Objects = 2
+	for want, u := range map[string]*report.Undo{
+		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n": {Lost: lostNothing()},
+		"undo: nothing to do. cm/never -n shop was not deleted since 13:59:31 UTC (5m ago).\n":      {Lost: never},
+		"undo: nothing to do. What was deleted in namespace shop since 13:59:31 UTC (5m ago) was deleted by\n" +
+			"  controllers, which make again what is needed. Details: kubectl gc lost -o wide.\n": {Lost: routine},
+		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n" +
+			"cm/old in namespace shop was deleted at 13:58:00 UTC (6m31s ago), before that. To bring it back:\n  kubectl gc undo --since=10m -n shop\n": {Lost: lostNothing(), Older: &older},
+		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n" +
+			"2 objects were deleted before that, the last one at 13:58:00 UTC (6m31s ago). To bring them back:\n  kubectl gc undo --since=10m -n shop\n": {Lost: lostNothing(), Older: &two},
+	} {
+		if got := undoText(t, u); got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+	}
+}
+
+// TestRestoredSecrets: the content of as many Secrets is spoken of as there are to be made.
+func TestRestoredSecrets(t *testing.T) {
+	u := &report.Undo{Bundle: "/b", Lost: lostNothing()}
+	for i, name := range []string{"a", "b", "sh.helm.release.v1.shop.v1"} {
+		u.Steps = append(u.Steps, report.UndoStep{N: i + 1, Verb: "Create", Object: coreRef("Secret", name), State: report.StepPlanned})
+	}
+	u.Steps = append(u.Steps, report.UndoStep{N: 4, Verb: "Restore", Object: coreRef("Secret", "stays"), State: report.StepPlanned})
+	u.Skipped = []report.UndoSkip{{Object: coreRef("Secret", "taken"), Reason: string(reason.TakenByAnother)}}
+	u.Summary = report.UndoSummary{Planned: 4, Skipped: 1}
+	if got := undoText(t, u); !strings.Contains(strings.Join(strings.Fields(got), " "), "It has the content of the 3 Secrets to be restored.") {
+		t.Error(got)
+	}
+}
+
+// TestLeftForAReason: of what an undo leaves none is hidden of which a person should know why,
+// however much is left that controllers make.
+func TestLeftForAReason(t *testing.T) {
+	u := &report.Undo{Bundle: "/b"}
+	skip := func(kind, name string, code reason.Code) {
+		u.Skipped = append(u.Skipped, report.UndoSkip{Object: coreRef(kind, name), Reason: string(code), Message: reason.UndoSkip.Short(code)})
+	}
+	for i := range 20 {
+		skip("Kind"+strconv.Itoa(i), "routine", reason.ControllerMakesIt)
+	}
+	for i := range 7 {
+		skip("Taken"+strconv.Itoa(i), "important", reason.TakenByAnother)
+	}
+	skip("ConfigMap", "important", reason.CannotTell)
+	skip("Secret", "important", reason.StillTerminating)
+	u.Summary.Skipped = len(u.Skipped)
+	got := undoText(t, u)
+	if n := strings.Count(got, "/important"); n != 9 || strings.Contains(got, "/routine") || !strings.Contains(got, "and 20 more: -o wide") {
+		t.Errorf("%d are told:\n%s", n, got)
+	}
+}
+
+// TestProofOfWhatWasJustSaved: whoever undoes such a backup later has to be told what for.
+func TestProofOfWhatWasJustSaved(t *testing.T) {
+	u := &report.Undo{Bundle: "/b", SameCluster: report.ProofJustSaved}
+	if got := undoText(t, u); !strings.Contains(got, "--assume-same-cluster") {
+		t.Error(got)
+	}
+}
