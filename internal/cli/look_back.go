@@ -77,7 +77,7 @@ func (b *lookBack) wayOut(err error) error {
 // question is what is asked, but for the objects: which they are the past tells. The scope are
 // the namespaces in which to look.
 func (b *lookBack) question(record *source.Record, named *lostNames) (q lost.Question, scope []string, err error) {
-	q = lost.Question{Since: b.since, SinceRevision: b.sinceRevision, Source: record.Source, Undo: record.Live}
+	q = lost.Question{Since: b.since, SinceRevision: b.sinceRevision, Source: record.Source, Undo: true, File: record.Flags}
 	if len(named.list) > 0 {
 		served, err := record.Served()
 		if err != nil {

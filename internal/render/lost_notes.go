@@ -43,7 +43,10 @@ func (w *writer) lostRemedies(l *lostLook) {
 
 // remedyTitle is what stands above a command: what it is for.
 func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
-	if r.Action != report.SaveLost {
+	switch {
+	case l.ofFile():
+		return "To bring it back, in the context of its cluster:"
+	case r.Action != report.SaveLost:
 		return "To bring it back:"
 	}
 	var spaces []report.Ref

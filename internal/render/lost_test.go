@@ -56,7 +56,7 @@ func questionOf(t *testing.T, d *datadriven.TestData) lost.Question {
 	t.Helper()
 	q := lost.Question{Source: report.Source{Type: "cluster", Context: "prod", Server: "https://prod.example.com"}, Undo: d.HasArg("undo")}
 	if d.HasArg("file") {
-		q.Source = report.Source{Type: "files", Files: []string{"snapshot.db"}}
+		q.Source, q.File = report.Source{Type: "files", Files: []string{"snapshot.db"}}, "--from=snapshot.db"
 	}
 	if d.HasArg("namespace") {
 		d.ScanArgs(t, "namespace", &q.Namespace)

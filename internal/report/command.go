@@ -66,6 +66,7 @@ func (a Act) arguments() string {
 		if a.Revision != 0 {
 			since = "--since-revision=" + strconv.FormatInt(a.Revision, 10)
 		}
+		since += flag(a.Flags != "", a.Flags)
 		if a.Target.Name != "" {
 			return "gc undo " + since + " " + word
 		}

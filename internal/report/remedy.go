@@ -23,7 +23,7 @@ type Act struct {
 	// NoWait: the command does not wait for the end of a second delete.
 	NoWait bool `json:"-"`
 	// Finalizer is the one to take off, and Flags are those that lift what speaks
-	// against that.
+	// against that, or that name what remembers what is to be brought back.
 	Finalizer, Flags string `json:"-"`
 	// User is whose rights are shown.
 	User string `json:"-"`

@@ -33,7 +33,9 @@ type Record struct {
 	// Served are the kinds that there are.
 	Served func() (*object.Resources, error)
 	// Live reports whether it is a cluster.
-	Live  bool
+	Live bool
+	// Flags name it on the command line of an undo; empty for the cluster of the context.
+	Flags string
 	close func()
 }
 
@@ -74,7 +76,11 @@ func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams
 	case len(s.From) > 1:
 		return nil, usage.Errorf(c, "the past is in one file: give --from once")
 	case !s.Live():
-		return s.openFile(c, streams, s.From[0])
+		r, err := s.openFile(c, streams, s.From[0])
+		if err == nil {
+			r.Flags = s.recordFlags()
+		}
+		return r, err
 	}
 	client, err := s.Open(c, n)
 	if err != nil {
@@ -87,6 +93,15 @@ func (s *Source) OpenRecord(c *cobra.Command, streams genericiooptions.IOStreams
 	}
 	r.close = client.Close
 	return r, nil
+}
+
+// recordFlags are those by which a file was named.
+func (s *Source) recordFlags() string {
+	flags := "--from=" + report.ShellWord(s.From[0])
+	if s.historyKey != "" {
+		flags += " --history-key=" + report.ShellWord(s.historyKey)
+	}
+	return flags
 }
 
 // RecordOf is what the server of a client remembers. To close it is to do nothing.

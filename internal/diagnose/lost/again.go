@@ -26,7 +26,7 @@ func (d *document) addAgain() {
 		if o := now[l.Object.UID]; o != nil && isAgain(l, o) {
 			l.Again = o.UID
 		}
-		if ns := spaceOf(l.Object); terminating[ns] {
+		if ns := spaceOf(l.Object); terminating[ns] && d.q.File == "" { // as of a file it may have gone since
 			closed[ns] = true
 		}
 	}

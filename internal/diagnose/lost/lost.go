@@ -24,8 +24,10 @@ type Question struct {
 	// as there is history.
 	Since         time.Duration
 	SinceRevision uint64
-	// Undo says that what is gone can be brought back.
+	// Undo says that what is gone can be brought back, File are the flags that name the file which
+	// remembers it; empty for the cluster itself.
 	Undo bool
+	File string
 	// UndoAfter is up to when what went is not brought back, since nobody remembers it; 0 for what
 	// the account has.
 	UndoAfter uint64

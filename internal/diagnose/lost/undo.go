@@ -65,8 +65,11 @@ func (d *document) advise(act report.Act, later bool) {
 }
 
 // bringBack is an undo that reaches back to a time, or to all that the answer is of where an undo
-// would not know which revision a time was.
+// would not know which revision a time was, and of a file, which does not change.
 func (d *document) bringBack(first int64) report.Act {
+	if d.q.File != "" {
+		return report.Act{Action: report.BringBack, Revision: int64(max(d.a.Past.From.Revision, 1)), Flags: d.q.File}
+	}
 	if first == 0 || d.a.Past.Timeless {
 		return report.Act{Action: report.BringBack, Revision: int64(max(d.a.Past.From.Revision, 1))}
 	}
