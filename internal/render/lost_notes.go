@@ -98,7 +98,7 @@ func hiddenLosses(s Style, l *lostLook) string {
 	}
 	text := hiddenText(noise)
 	if n > 0 {
-		text += "In the ordinary course: " + enumerate(usual.words(s)[:min(len(usual), fewKinds)], len(usual)) + ". "
+		text += "Routine: " + enumerate(usual.words(s)[:min(len(usual), fewKinds)], len(usual)) + ". "
 	}
 	if text == "" && len(l.Losses) <= fewLosses {
 		return ""

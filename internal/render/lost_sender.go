@@ -91,6 +91,7 @@ func senderWhy(s Style, x *report.Loss, text string) string {
 			text += " by " + userText(s, x.Sent)
 		case reason.ByKubernetes, reason.CleanedUp:
 			text += " (" + userText(s, x.Sent) + ")"
+		default: // it tells
 		}
 	}
 	if x.Contradicts != nil {

@@ -21,7 +21,7 @@ func (w *writer) everyLoss(l *lostLook) {
 	}
 	usual, others := l.unasked()
 	w.losses(l, "Not explained by a request:", others)
-	w.losses(l, "In the ordinary course:", usual)
+	w.losses(l, "Routine:", usual)
 }
 
 // unasked are the losses that no request took: those in the ordinary course of things, and

@@ -45,7 +45,7 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	interrupted := u.State == report.Interrupted
 	if rows := droppedTable(s, u); !interrupted && len(rows.rows) > 0 {
 		w.line()
-		w.prose("References that are not written again:", 2)
+		w.prose("Owner references that are not restored:", 2)
 		w.line()
 		w.table(rows.first(manyRunRows, s))
 	}
@@ -87,10 +87,10 @@ func undoNotes(s Style, u *report.Undo) []string {
 	for _, message := range order {
 		notes = append(notes, s.some(about[message], 3)+": "+s.text(message)+".")
 	}
-	switch u.SameCluster {
-	case report.ProofAssumed:
+	if u.SameCluster == report.ProofAssumed {
 		notes = append(notes, "Nothing shows that the backup is of this cluster: --assume-same-cluster was given.")
-	case report.ProofJustSaved:
+	}
+	if u.SameCluster == report.ProofJustSaved {
 		notes = append(notes, "Nothing in the backup shows of which cluster it is: to undo it later takes --assume-same-cluster.")
 	}
 	return notes

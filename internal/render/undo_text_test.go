@@ -44,7 +44,7 @@ Left as it is:
 OBJECT    WHY
 cm/gone   its content was not kept
 
-References that are not written again:
+Owner references that are not restored:
 
 OBJECT     OWNER     WHY
 rs/web-1   cm/gone   the owner is gone

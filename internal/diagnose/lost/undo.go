@@ -24,7 +24,7 @@ func (d *document) addUndo() {
 	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return comesBack(d.out, &l, d.q.UndoAfter) })
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if !comesBack(d.out, l, d.q.UndoAfter) && !(later && waits(d.out, l, d.q.UndoAfter)) {
+		if wanted := comesBack(d.out, l, d.q.UndoAfter) || later && waits(d.out, l, d.q.UndoAfter); !wanted {
 			continue
 		}
 		at := d.a.Past.Clock.Earliest(uint64(l.Began.Revision)).Time
