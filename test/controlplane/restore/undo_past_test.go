@@ -38,7 +38,7 @@ func (s *scene) remembered(args ...string) *report.Undo {
 }
 
 // printed is the command that undoes what was kept, as it is printed.
-var printed = regexp.MustCompile(`(?m)^  kubectl gc undo [\w-]+ --kubeconfig=\S+ --output=json --confirm=sha256:[0-9a-f]{64}$`)
+var printed = regexp.MustCompile(`(?m)^  kubectl gc undo [\w-]+ (--as=dev )?--kubeconfig=\S+ --output=json --confirm=sha256:[0-9a-f]{64}$`)
 
 // broughtBack are the runs of an undo of what is remembered, by a person who says yes to each plan.
 func (s *scene) broughtBack(args ...string) *report.Undo {
