@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,24 +60,25 @@ func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
 
 // thereAgain says how much of what went is there again.
 func thereAgain(s Style, l *lostLook) string {
-	all, again := 0, 0
-	var only report.Ref
+	all := map[report.Ref]bool{} // by place: one may have been deleted twice
 	for i := range l.Losses {
 		if x := &l.Losses[i]; !x.Routine && x.State != report.LossBeingDeleted {
-			if all++; x.Again != "" {
-				again, only = again+1, x.Object
-			}
+			place := x.Object
+			place.UID = ""
+			all[place] = x.Again != ""
 		}
 	}
-	switch {
-	case again == 0:
+	again := slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(r report.Ref) bool { return !all[r] })
+	switch n := len(again); {
+	case n == 0:
 		return ""
-	case again < all:
-		return strconv.Itoa(again) + " of " + plural(all, "object") + agree(again, " is", " are") + " there again."
-	case all == 1:
-		return s.name(only) + " is there again."
+	case n < len(all):
+		return strconv.Itoa(n) + " of " + plural(len(all), "object") + agree(n, " is", " are") + " there again."
+	case n == 1:
+		return s.name(again[0]) + " is there again."
+	default:
+		return "All " + strconv.Itoa(n) + " of them are there again."
 	}
-	return "All of it is there again."
 }
 
 // hiddenLosses counts what a first screen leaves out.
