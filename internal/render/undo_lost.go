@@ -2,8 +2,10 @@ package render
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -37,6 +39,27 @@ func keptNotes(s Style, u *report.Undo) []string {
 		notes = append(notes, text+".")
 	}
 	return append(notes, lostNotes(s, lookAt(u.Lost))...)
+}
+
+// latestOnly is an undo without the earlier versions of what comes back, and what had some.
+func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
+	earlier := func(x report.UndoSkip) bool { return x.Reason == string(reason.ListedTwice) }
+	known := map[report.Ref]bool{}
+	for i := range u.Skipped {
+		ref := u.Skipped[i].Object
+		ref.UID = ""
+		if earlier(u.Skipped[i]) && !known[ref] {
+			known[ref] = true
+			twice = append(twice, ref)
+		}
+	}
+	if len(twice) == 0 {
+		return u, nil
+	}
+	c := *u
+	c.Skipped = slices.DeleteFunc(slices.Clone(u.Skipped), earlier)
+	c.Summary.Skipped -= len(u.Skipped) - len(c.Skipped)
+	return &c, twice
 }
 
 // laterUndo says what comes back only after this undo, and how.

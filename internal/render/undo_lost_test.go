@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -97,5 +99,22 @@ func TestProofOfWhatWasJustSaved(t *testing.T) {
 	u := &report.Undo{Bundle: "/b", SameCluster: report.ProofJustSaved}
 	if got := undoText(t, u); !strings.Contains(got, "--assume-same-cluster") {
 		t.Error(got)
+	}
+}
+
+// TestUndoOfDeletedTwice: an earlier version of what comes back is not something that is left.
+func TestUndoOfDeletedTwice(t *testing.T) {
+	u := &report.Undo{
+		Lost: &report.Lost{}, Summary: report.UndoSummary{Planned: 1, Skipped: 2},
+		Steps: []report.UndoStep{{N: 1, Verb: "Create", Object: coreRef("ConfigMap", "a"), State: report.StepPlanned}},
+	}
+	for _, uid := range []types.UID{"1", "2"} {
+		x := report.UndoSkip{Object: coreRef("ConfigMap", "a"), Reason: string(reason.ListedTwice), Message: "a later version of it comes back"}
+		x.Object.UID = uid
+		u.Skipped = append(u.Skipped, x)
+	}
+	want := "1 object would be restored\n\nN   DO       OBJECT   OWNERS   RESULT\n1   create   cm/a              pending\n\ncm/a was deleted more than once: the latest version comes back.\n"
+	if got := undoText(t, u); !strings.HasPrefix(got, want) || len(u.Skipped) != 2 || u.Summary.Skipped != 2 {
+		t.Errorf("got\n%s", got)
 	}
 }

@@ -19,6 +19,7 @@ const manyUndoRows = 10
 // why, and after it was carried out what became of it.
 func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	s = s.screen()
+	u, twice := latestOnly(u)
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
 	if u.Lost != nil && u.State == "" {
 		w.lostRequests(lookAt(u.Lost))
@@ -59,6 +60,9 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	if spaces := closedNamespaces(u); len(spaces) > 0 {
 		notes = append(notes, "What "+s.some(spaces, 2)+agree(len(spaces), " waits", " wait")+" for: kubectl gc stuck. Once "+agree(len(spaces), "it is", "they are")+
 			" gone, kubectl gc undo "+s.text(filepath.Base(u.Bundle))+" brings back what is left.")
+	}
+	if len(twice) > 0 {
+		notes = append(notes, s.some(twice, 2)+agree(len(twice), " was", " were")+" deleted more than once: the latest version comes back.")
 	}
 	if u.Lost != nil && u.State == "" {
 		notes = append(notes, keptNotes(s, u)...)
