@@ -81,7 +81,7 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 			p.look(n) // before its instances: without it there are none
 			p.definitions = append(p.definitions, i)
 		case n.Object.Is(object.Service):
-			p.services[placeOf(n.Object)] = i
+			p.services[placeOf(n.Object)] = i // unless fill knows better
 		}
 	}
 	for i := range p.nodes {
@@ -109,6 +109,7 @@ func Resume(saved []Saved, now Cluster, again map[types.UID]types.UID) *Plan {
 	for i := range p.nodes {
 		p.refer(i)
 	}
+	p.settleTwice() // what refers to one has been decided on
 	return p.plan(p.order())
 }
 
@@ -124,6 +125,9 @@ func (p *planning) fill(i int) {
 		p.places[at] = i
 	default:
 		p.nodes[i].leave(reason.ListedTwice)
+	}
+	if p.nodes[i].Object.Is(object.Service) {
+		p.services[at] = p.places[at]
 	}
 }
 
@@ -325,6 +329,22 @@ func (p *planning) plan(order []int) *Plan {
 		}
 	}
 	return plan
+}
+
+// settleTwice says of an earlier version of what an earlier undo made that this is so, and not
+// that another object has its name.
+func (p *planning) settleTwice() {
+	made := map[place]bool{}
+	for i := range p.nodes {
+		if n := &p.nodes[i]; n.skip.Reason == reason.MadeBefore {
+			made[placeOf(n.Object)] = true
+		}
+	}
+	for i := range p.nodes {
+		if n := &p.nodes[i]; n.skip.Reason == reason.TakenByAnother && made[placeOf(n.Object)] {
+			n.skip.Reason = reason.ListedTwice
+		}
+	}
 }
 
 // relink is the step that gives the references for which a creation could not wait.

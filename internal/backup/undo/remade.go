@@ -32,10 +32,10 @@ const (
 	//
 	// Upstream: client-go/tools/leaderelection/resourcelock/interface.go LeaderElectionRecordAnnotationKey.
 	leaderAnnotation = "control-plane.alpha.kubernetes.io/leader"
-	// rootCertificates is the name of the ConfigMap that is in every namespace.
+	// RootCertificates is the name of the ConfigMap that is in every namespace.
 	//
 	// Upstream: pkg/controller/certificates/rootcacertpublisher/publisher.go RootCACertConfigMapName.
-	rootCertificates = "kube-root-ca.crt"
+	RootCertificates = "kube-root-ca.crt"
 )
 
 // managedBy are labels by which controllers tell what they have made, with the values
@@ -69,7 +69,7 @@ func (p *planning) byItself(i int) reason.Code {
 		return reason.PastEvent
 	case group == "coordination.k8s.io", (group == "") && textAt(n.content, "metadata", "annotations", leaderAnnotation) != "":
 		return reason.HolderMakesIt
-	case n.Object.Is(object.ConfigMap) && n.Object.Name == rootCertificates,
+	case n.Object.Is(object.ConfigMap) && n.Object.Name == RootCertificates,
 		n.Object.Is(object.VolumeAttachment), n.Object.Is(object.ResourceSlice),
 		n.Object.Is(object.PodCertificateRequest):
 		return reason.ControllerMakesIt
@@ -119,8 +119,8 @@ func (p *planning) controllerMakes(i int) bool {
 	for _, ref := range n.owners {
 		kind := ref.APIVersion + " " + ref.Kind
 		if ref.Controller == object.True && slices.Contains(versions[n.Object.Kind], kind) {
-			_, why := p.owner(i, ref)
-			return p.heir(i, ref, why) != ""
+			owner, why := p.owner(i, ref)
+			return p.heir(i, ref, why) != "" || owner >= 0 && p.nodes[owner].Object.UID != ref.UID
 		}
 		if ref.Controller != object.True || !slices.Contains(makers[n.Object.Kind], kind) {
 			continue

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
 // TestResume: what an earlier undo made is not made twice, and what it did not come
@@ -113,26 +114,38 @@ func TestDeletedTwice(t *testing.T) {
 		return s
 	}
 	first, second := refOf("ReplicaSet.apps web"), refOf("ReplicaSet.apps web")
-	first.UID, second.UID = "a-first", "z-second"
+	deployment := refOf("Deployment.apps d")
+	first.UID, second.UID, deployment.UID = "a-first", "z-second", "d1"
 	list := []Saved{
 		generation("ReplicaSet.apps web", "a-first", "99"), generation("ReplicaSet.apps web", "z-second", "100"),
 		generation("Pod web-1", "p1", "98", controllerOf(first)), generation("Pod web-2", "p2", "98", controllerOf(second)),
+		generation("Deployment.apps d", "d1", "50"), generation("Deployment.apps d", "d2", "60"),
+		generation("ReplicaSet.apps d-1", "r1", "49", controllerOf(deployment)),
 		generation("ConfigMap c", "c1", "97", ownerOf(first)), generation("ConfigMap both", "c2", "97", ownerOf(first), ownerOf(second)),
 	}
 	for range 2 {
 		plan := Resume(list, Cluster{Lookup: clusterOf().lookup, Heirs: true}, nil)
 		if diff := cmp.Diff([]string{
-			"1 Create apps/v1 ReplicaSet shop/web", "2 Create v1 ConfigMap shop/both +web(new) !OwnerMadeAgain", "3 Create v1 ConfigMap shop/c +web(new) !OwnerMadeAgain",
-			"ListedTwice apps/v1 ReplicaSet shop/web ", "ControllerMakesIt v1 Pod shop/web-1 ", "ControllerMakesIt v1 Pod shop/web-2 ",
+			"1 Create apps/v1 Deployment shop/d", "2 Create apps/v1 ReplicaSet shop/web",
+			"3 Create v1 ConfigMap shop/both +web(new) !OwnerMadeAgain", "4 Create v1 ConfigMap shop/c +web(new) !OwnerMadeAgain",
+			"ListedTwice apps/v1 Deployment shop/d ", "ControllerMakesIt apps/v1 ReplicaSet shop/d-1 ", "ListedTwice apps/v1 ReplicaSet shop/web ", "ControllerMakesIt v1 Pod shop/web-1 ", "ControllerMakesIt v1 Pod shop/web-2 ",
 		}, lines(plan)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 		for _, s := range plan.Steps {
-			if s.N == 1 && s.Object.UID != second.UID || s.N > 1 && s.References[0].UID != second.UID {
+			if s.N == 2 && s.Object.UID != second.UID || s.N > 2 && s.References[0].UID != second.UID {
 				t.Errorf("step %d: %s is of %s", s.N, s.Object, s.Object.UID)
 			}
 		}
 		slices.Reverse(list)
+	}
+	// The same once more: none of it is something to look at.
+	c := clusterOf(another("ReplicaSet.apps web"), another("Deployment.apps d"), another("ConfigMap c"), another("ConfigMap both"))
+	again := map[types.UID]types.UID{"z-second": "another", "d2": "another", "c1": "another", "c2": "another"}
+	for _, x := range Resume(list, Cluster{Lookup: c.lookup, Heirs: true}, again).Skipped {
+		if x.Reason == reason.TakenByAnother {
+			t.Errorf("%s: %s", x.Object, x.Reason)
+		}
 	}
 }
 

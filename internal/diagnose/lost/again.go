@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -14,16 +12,11 @@ import (
 // addAgain says of the losses which of them are there again, and in which namespaces nothing can be
 // made yet: an undo does nothing about either.
 func (d *document) addAgain() {
-	now := map[types.UID]*object.Object{}
 	last := lastOf(d.a.Past.Changes)
-	for i := range d.a.Losses {
-		o := d.a.Losses[i].Object
-		now[o.UID] = last[coordinatesOf(o.Ref)]
-	}
 	closed, terminating := map[string]bool{}, namespacesGoing(d.a)
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
-		if o := now[l.Object.UID]; o != nil && isAgain(l, o) {
+		if o := last[coordinatesOf(object.Ref(l.Object))]; o != nil && isAgain(l, o) {
 			l.Again = o.UID
 		}
 		if ns := spaceOf(l.Object); terminating[ns] && d.q.File == "" { // as of a file it may have gone since
@@ -62,10 +55,9 @@ func lastOf(changes []history.Change) map[coordinates]*object.Object {
 	last := map[coordinates]*object.Object{}
 	for i := range changes {
 		c := &changes[i]
-		switch at := coordinatesOf(c.Object.Ref); {
-		case c.Type == object.Deleted || c.Object.BeingDeleted():
+		if at := coordinatesOf(c.Object.Ref); c.Type == object.Deleted || c.Object.BeingDeleted() {
 			delete(last, at)
-		default:
+		} else {
 			last[at] = c.Object
 		}
 	}

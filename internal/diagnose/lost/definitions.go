@@ -31,7 +31,7 @@ func definitionOf(a *history.Account, l *history.Loss) definition {
 	}
 	there := false
 	for i := range slices.Backward(a.Past.Changes) {
-		if c := &a.Past.Changes[i]; c.Object != nil && c.Object.WithoutUID() == l.Object.WithoutUID() {
+		if c := &a.Past.Changes[i]; c.Object.WithoutUID() == l.Object.WithoutUID() {
 			if there = c.Type != object.Deleted; there && c.Object.Definition() != nil {
 				d.last = c.Object.Definition()
 			}

@@ -1,7 +1,6 @@
 package lost
 
 import (
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -155,6 +154,7 @@ func (d *document) addRequests() {
 			named[other.Request] = true
 		}
 	}
+	elsewhere := map[coordinates]bool{}
 	for i := range d.a.Requests {
 		r := &d.a.Requests[i]
 		objects := d.objectsOf(r)
@@ -167,7 +167,8 @@ func (d *document) addRequests() {
 			})
 		case !usual && d.q.Objects == nil:
 			for _, o := range objects { // once, however often it was made again and deleted
-				if !slices.ContainsFunc(d.out.Elsewhere, func(x report.Ref) bool { return samePlace(object.Ref(x), object.Ref(o)) }) {
+				if at := coordinatesOf(object.Ref(o)); !elsewhere[at] {
+					elsewhere[at] = true
 					d.out.Elsewhere = append(d.out.Elsewhere, o)
 				}
 			}

@@ -21,6 +21,7 @@ func (d *document) addUndo() {
 	}
 	first, found := int64(0), false
 	var where []string
+	asked := map[int]bool{} // the requests that took any of it
 	later := !slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool { return comesBack(d.out, &l, d.q.UndoAfter) })
 	for i := range d.out.Losses {
 		l := &d.out.Losses[i]
@@ -32,12 +33,16 @@ func (d *document) addUndo() {
 			first, found = at, true
 		}
 		where = append(where, spaceOf(l.Object))
+		asked[l.Request] = true
 	}
 	if !found {
 		return
 	}
 	for i := range d.out.Requests {
 		r := &d.out.Requests[i]
+		if !asked[r.N] {
+			continue
+		}
 		for _, o := range r.Objects { // a CRD comes before its instances
 			if !o.Is(object.CRD) || d.q.Namespace == "" {
 				where = append(where, spaceOf(o))
