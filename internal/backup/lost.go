@@ -39,21 +39,33 @@ type Losses struct {
 	Kinds []schema.GroupKind
 }
 
+// Kept is a backup of losses.
+type Kept struct {
+	Path string
+	// Objects is how many it has.
+	Objects int
+	// OfKinds is how many of them are still there, and belong to the Kinds of the losses.
+	OfKinds int
+	// Unknown is why it may lack some of what still belongs to what was lost; nil for nothing.
+	Unknown error
+}
+
 // KeepLost makes a backup of losses from a record that remembers them, with Secrets if the head
 // says so. What the record does not show any more is in it without its bytes. It is sealed when
-// it returns.
-func KeepLost(ctx context.Context, record history.Record, dir string, head Head, l Losses) (string, error) {
+// it returns without an error.
+func KeepLost(ctx context.Context, record history.Record, dir string, head Head, l Losses) (Kept, error) {
 	head.Command, head.PlanDigest = LostCommand, l.digest()
 	w, err := Create(dir, head)
 	if err != nil {
-		return "", err
+		return Kept{}, err
 	}
 	k := &keeper{ctx: ctx, record: record, writer: w, kept: map[types.UID]bool{}, earlier: map[types.UID]*Entry{}}
-	err = k.keepAll(l)
-	if err == nil {
-		err = w.Seal()
+	out := Kept{Path: w.Path()}
+	if err = k.keepAll(l); err == nil {
+		out.OfKinds, out.Unknown = k.keepLiving(l) // whatever comes of that: the rest is forgotten in minutes
+		out.Objects, err = len(k.kept), errors.Join(w.Seal(), ctx.Err())
 	}
-	return w.Path(), errors.Join(err, w.Close(head.Created))
+	return out, errors.Join(err, w.Close(head.Created))
 }
 
 // digest stands for the plan of a run that we did not make: what is kept, and of when.
@@ -157,7 +169,7 @@ func (k *keeper) keepAll(l Losses) error {
 			}
 		}
 	}
-	return k.keepLiving(l)
+	return nil
 }
 
 // keepWhole keeps all objects of a collection. That the record has forgotten them is an error:
@@ -188,7 +200,7 @@ func (k *keeper) add(ref object.Ref, action Action, raw []byte) error {
 
 // keep reads a page and keeps what is wanted of it; of what is forgotten, that it was there.
 func (k *keeper) keep(p *page) error {
-	if err := k.turn(k.record, p); err != nil {
+	if err := k.readPage(k.record, p); err != nil {
 		return err
 	}
 	for _, uid := range slices.Sorted(maps.Keys(p.wanted)) {
@@ -203,8 +215,8 @@ func (k *keeper) keep(p *page) error {
 	return nil
 }
 
-// turn reads a page: as a list if much of it is wanted, and then one by one what that did not show.
-func (k *keeper) turn(from shows, p *page) error {
+// readPage reads a page: as a list if much of it is wanted, and then one by one what that did not show.
+func (k *keeper) readPage(from bodyReader, p *page) error {
 	maps.DeleteFunc(p.wanted, func(uid types.UID, _ wanted) bool { return k.kept[uid] })
 	if len(p.wanted) > single {
 		if err := k.read(from, p.of, p.wanted); err != nil {
@@ -228,7 +240,7 @@ func (k *keeper) turn(from shows, p *page) error {
 }
 
 // read keeps what is wanted of a list. That it cannot be shown is no error.
-func (k *keeper) read(from shows, of history.Collection, wanted map[types.UID]wanted) error {
+func (k *keeper) read(from bodyReader, of history.Collection, wanted map[types.UID]wanted) error {
 	err := from.Bodies(k.ctx, of, func(raw []byte) error {
 		var id identity
 		if err := json.Unmarshal(raw, &id); err != nil {

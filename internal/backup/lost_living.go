@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"maps"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,30 +12,30 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// shows hands over whole objects, as a history.Record does.
-type shows interface {
+// bodyReader hands over whole objects, as a history.Record does.
+type bodyReader interface {
 	Bodies(ctx context.Context, of history.Collection, take func(raw []byte) error) error
 }
 
 // Living is the cluster to which losses are given back, as it is now: at revision 0.
 type Living interface {
-	shows
+	bodyReader
 	// Dependents are the objects that are there and refer to one of the owners, or to any object
-	// of these kinds.
-	Dependents(ctx context.Context, owners []object.Ref, kinds []schema.GroupKind) ([]object.Ref, error)
+	// of these kinds; of those of the kinds also how many they are.
+	Dependents(ctx context.Context, owners []object.Ref, kinds []schema.GroupKind) (refs []object.Ref, ofKinds int, err error)
 }
 
 // keepLiving keeps what is still there and refers to what is gone. The garbage collector has not
 // come to it yet, or cannot, while the CRD of its owner is gone. It takes all of it as soon as it
 // can: an owner that is made again has another uid. In the backup it gets the references to that
 // one, and is not lost if the collector is quicker.
-func (k *keeper) keepLiving(l Losses) error {
+func (k *keeper) keepLiving(l Losses) (ofKinds int, err error) {
 	if l.Living == nil || len(k.owners)+len(l.Kinds) == 0 {
-		return nil
+		return 0, nil
 	}
-	refs, err := l.Living.Dependents(k.ctx, k.owners, l.Kinds)
+	refs, ofKinds, err := l.Living.Dependents(k.ctx, k.owners, l.Kinds)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	pages := map[history.Collection]*page{}
 	for _, ref := range refs {
@@ -45,9 +46,7 @@ func (k *keeper) keepLiving(l Losses) error {
 		pages[of].wanted[ref.UID] = wanted{ref: ref, action: Changed}
 	}
 	for _, p := range inOrder(maps.Values(pages)) {
-		if err := k.turn(l.Living, p); err != nil {
-			return err
-		}
+		err = errors.Join(err, k.readPage(l.Living, p))
 	}
-	return nil
+	return ofKinds, err
 }

@@ -66,9 +66,12 @@ func accountOf(losses ...history.Loss) *history.Account {
 
 func kept(t *testing.T, r history.Record, l Losses) []string {
 	t.Helper()
-	path, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon, Secrets: true}, l)
+	saved, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon, Secrets: true}, l)
 	must(t, err)
-	b := open(t, path)
+	b := open(t, saved.Path)
+	if len(b.Entries) < saved.Objects {
+		t.Errorf("%d entries for %d objects", len(b.Entries), saved.Objects)
+	}
 	var got []string
 	for i := range b.Entries {
 		e := &b.Entries[i]
@@ -114,9 +117,9 @@ func TestKeepLostWithEarlier(t *testing.T) {
 	a, b, lamp := ref("ConfigMap", "a"), ref("ConfigMap", "b"), ref("Lamp", "l")
 	r := &remembered{oldest: 50, objects: []memory{{a, 1, 100}, {b, 1, 100}, {lamp, 1, 100}}}
 	account := accountOf(lossOf(a, 100, 0), lossOf(b, 100, 0))
-	path, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon}, Losses{Account: account, Which: []int{0, 1}})
+	saved, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon}, Losses{Account: account, Which: []int{0, 1}})
 	must(t, err)
-	earlier := open(t, path)
+	earlier := open(t, saved.Path)
 	whole := []history.Collection{{APIVersion: "v1", Kind: "Lamp", Revision: 99}}
 	want := []string{"Lamp/l 99 deleted", "ConfigMap/a 99 deleted", "ConfigMap/b 99 deleted"}
 	if diff := cmp.Diff(want, kept(t, r, Losses{Account: account, Whole: whole, Which: []int{0}, Earlier: earlier})); diff != "" {
@@ -137,15 +140,19 @@ type present struct {
 	remembered
 	owners []object.Ref
 	kinds  []schema.GroupKind
+	closed error
 }
 
-func (p *present) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) ([]object.Ref, error) {
+func (p *present) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) ([]object.Ref, int, error) {
 	p.owners, p.kinds = owners, kinds
+	if p.closed != nil {
+		return nil, 0, p.closed
+	}
 	var refs []object.Ref
 	for _, m := range p.objects {
 		refs = append(refs, m.ref)
 	}
-	return append(refs, ref("ConfigMap", "collected")), nil
+	return append(refs, ref("ConfigMap", "collected")), 3, nil
 }
 
 // TestKeepLiving: what is still there and belongs to what is gone is kept as it is now, for the
@@ -178,6 +185,22 @@ func TestKeepLiving(t *testing.T) {
 	}
 }
 
+// TestKeepLivingFails: what is forgotten in minutes is kept although what is there cannot be read.
+func TestKeepLivingFails(t *testing.T) {
+	a := ref("ConfigMap", "a")
+	r := &remembered{oldest: 50, objects: []memory{{a, 1, 100}}}
+	refused := errors.New("connection refused")
+	for name, now := range map[string]*present{"found": {closed: refused}, "read": {remembered: remembered{objects: []memory{{ref("Secret", "s"), 0, 1}}, fails: refused}}} {
+		saved, err := KeepLost(t.Context(), r, t.TempDir(), Head{Tool: "v", Created: noon}, Losses{Account: accountOf(lossOf(a, 100, 0)), Which: []int{0}, Living: now})
+		if err != nil || !errors.Is(saved.Unknown, refused) || saved.Objects != 1 {
+			t.Errorf("what is there cannot be %s: %+v, %v", name, saved, err)
+		}
+		if b := open(t, saved.Path); len(b.Entries) != 1 {
+			t.Errorf("what is there cannot be %s: the backup has %d objects", name, len(b.Entries))
+		}
+	}
+}
+
 // TestKeepLostFails: an answer that is none is not taken for a past in which nothing was.
 func TestKeepLostFails(t *testing.T) {
 	a := ref("ConfigMap", "a")
@@ -185,11 +208,11 @@ func TestKeepLostFails(t *testing.T) {
 		{fails: errors.New("connection refused")},
 		{fails: apierrors.NewForbidden(object.ConfigMap.Resource().GroupResource(), "", nil)},
 	} {
-		path, err := KeepLost(t.Context(), r, t.TempDir(), head, Losses{Account: accountOf(lossOf(a, 100, 0)), Which: []int{0}})
+		saved, err := KeepLost(t.Context(), r, t.TempDir(), head, Losses{Account: accountOf(lossOf(a, 100, 0)), Which: []int{0}})
 		if !errors.Is(err, r.fails) {
 			t.Errorf("%v", err)
 		}
-		if _, err := Open(path, nil); !errors.Is(err, ErrUnsealed) {
+		if _, err := Open(saved.Path, nil); !errors.Is(err, ErrUnsealed) {
 			t.Errorf("a backup that is not whole can be opened: %v", err)
 		}
 	}

@@ -44,8 +44,8 @@ func newLost(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			the last compaction before it was taken. Both have the instances of a CRD that is
 			gone, too.
 
-			Without arguments it looks at the namespace of your context, in a file at all; -A
-			means all. An object that is named need not exist any more. --watch goes on, and
+			Without arguments it looks at the namespace of your context, or at all of a
+			file; -A means all. An object that is named need not exist any more. --watch goes on, and
 			remembers what the API server forgets meanwhile.
 
 			Nothing is written. Only metadata is read.`),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,8 +40,8 @@ type undoing struct {
 	assumeSame  bool
 }
 
-// assumeSame is the flag that goes on where nothing shows the cluster of a backup.
-const assumeSame = "assume-same-cluster"
+// assumeSameFlag is the flag that goes on where nothing shows the cluster of a backup.
+const assumeSameFlag = "assume-same-cluster"
 
 func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	u := &undoing{lookBack: lookBack{streams: streams}, source: source.New(config)}
@@ -55,8 +56,8 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			With --since it needs no backup: it brings back what somebody deleted in the last
 			minutes, with any tool, as the API server remembers it. That is usually 5 to 10
 			minutes, so a backup of it is made first, before anything is shown or asked. lost
-			shows what there is. Secrets are among it, with their content. With --from, an etcd
-			snapshot of the cluster is what remembers.
+			shows what there is. Secrets are among it, with their content. With --from it reads
+			a history or an etcd snapshot instead of the API server.
 
 			What others are built on comes first, workloads last, and what refers to an owner
 			gets its new uid. A reference to an owner that is not there is left out and
@@ -93,14 +94,14 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	u.output.AddFlags(f)
 	u.confirm.AddFlags(f)
 	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
-	f.BoolVar(&u.assumeSame, assumeSame, false, "Go on although nothing shows whether the backup is of this cluster. "+
+	f.BoolVar(&u.assumeSame, assumeSameFlag, false, "Go on although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
 	u.backups.AddFlag(f)
 	f.BoolVar(&u.list, "list", false, "List the backups there are, the newest first.")
 	u.namespaces.AddFlags(f, "With --since: this namespace and its content (default: that of the context).", "With --since: all namespaces.")
 	f.DurationVar(&u.since, "since", 0, "Bring back what was deleted since then, as 30s, 5m or 1h, from the history of the cluster.")
-	f.BoolVar(&u.lost, "lost", false, "The same, of as long as the API server remembers.")
-	f.Uint64Var(&u.sinceRevision, "since-revision", 0, "The same, of what is newer than this resourceVersion.")
+	f.BoolVar(&u.lost, "lost", false, "Bring back what was deleted, as far back as the API server remembers.")
+	f.Uint64Var(&u.sinceRevision, "since-revision", 0, "Bring back what was deleted since this resourceVersion.")
 	usage.Unlist(f, "since-revision")
 	u.source.AddRecordFlags(f)
 	writing.NotOfBackup(f, "since", "lost", "since-revision", "namespace", "all-namespaces", "from", "history-key")
@@ -110,9 +111,9 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 func (u *undoing) run(c *cobra.Command, args []string) error {
 	switch past := u.ofPast(c); {
 	case past && (u.list || u.confirm.Digest != ""):
-		return usage.Errorf(c, "%s", "--since makes a backup first: --confirm and --list are for backups: kubectl gc undo NAME --confirm=DIGEST")
+		return usage.Errorf(c, "--confirm and --list are for backups. An undo without one makes one first, and prints the command that confirms it")
 	case u.lost && (c.Flags().Changed("since") || u.sinceRevision > 0):
-		return usage.Errorf(c, "--lost goes as far back as is remembered: leave it out, or --since")
+		return usage.Errorf(c, "--lost goes back as far as is remembered: give either it or --since")
 	case past && len(args) == 1 && !strings.Contains(args[0], "/"):
 		return usage.Errorf(c, "%q is not TYPE/NAME; --since, --lost and --from need no backup", args[0])
 	case past:
@@ -145,7 +146,7 @@ func (u *undoing) run(c *cobra.Command, args []string) error {
 	return err
 }
 
-// restoring is a backup that is undone, and of whom that was asked.
+// restoring is one undo of a backup: where that is, and how it was asked for.
 type restoring struct {
 	id kube.Identity
 	// args are those of the command line that undoes it.
@@ -179,12 +180,11 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 			return false, err
 		}
 	}
+	args := r.args
 	if document.SameCluster == report.ProofJustSaved { // the command that is printed is run without what this run knows
-		if err := c.Flags().Set(assumeSame, "true"); err != nil {
-			return false, err
-		}
+		args = append(slices.Clone(args), "--"+assumeSameFlag)
 	}
-	if err := u.confirm.Ask(c, r.args, u.streams, asked(r.id, document)); err != nil {
+	if err := u.confirm.Ask(c, args, u.streams, asked(r.id, document)); err != nil {
 		return false, err
 	}
 	if err := u.try(c, planned); err != nil {

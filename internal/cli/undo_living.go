@@ -24,45 +24,41 @@ type living struct {
 	*kube.Client
 	c       *cobra.Command
 	streams genericiooptions.IOStreams
-	// namespace is where to look if we may not read all of the cluster.
+	cluster *source.Cluster
+	// namespace is the only one that is asked about; empty for all.
 	namespace string
-	// ofKinds is how many of those that were found last belong to whole kinds.
-	ofKinds int
-	warned  bool
+	warned    bool
 }
 
 // Dependents reads what may refer to the owners. It warns of what it could not read.
-func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) ([]object.Ref, error) {
-	scope, anything := l.scope(owners, kinds)
-	if !anything {
-		return nil, nil
-	}
-	w, err := (&source.Source{}).ReadScope(l.c, l.streams, l.Client, scope)
+func (l *living) Dependents(_ context.Context, owners []object.Ref, kinds []schema.GroupKind) (found []object.Ref, ofKinds int, err error) {
+	scope := l.scope(owners, kinds)
+	snap, err := l.cluster.Read(l.c, l.Client, scope, l.streams.ErrOut)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	l.warn(w.Snapshot, len(scope.Namespaces) == 0)
+	l.warn(snap, len(scope.Namespaces) == 0)
 	uids := make(map[types.UID]bool, len(owners))
 	for _, ref := range owners {
 		uids[ref.UID] = true
 	}
-	l.ofKinds = 0
-	var found []object.Ref
-	for _, o := range w.Snapshot.Objects {
+	for _, o := range snap.Objects {
 		ofKind := refersTo(o, func(r object.OwnerReference) bool {
 			return slices.Contains(kinds, schema.GroupKind{Group: object.GroupOf(r.APIVersion), Kind: r.Kind})
 		})
 		switch {
-		case o.BeingDeleted():
-			continue // nothing stops that
+		case o.BeingDeleted(): // nothing stops that
+			continue
+		case l.namespace != "" && o.Namespace != "" && o.Namespace != l.namespace: // nobody has asked for its owner
+			continue
 		case ofKind:
-			l.ofKinds++
+			ofKinds++
 		case !refersTo(o, func(r object.OwnerReference) bool { return uids[r.UID] }):
 			continue
 		}
 		found = append(found, o.Ref)
 	}
-	return found, nil
+	return found, ofKinds, nil
 }
 
 func refersTo(o *object.Object, owner func(object.OwnerReference) bool) bool {
@@ -70,31 +66,20 @@ func refersTo(o *object.Object, owner func(object.OwnerReference) bool) bool {
 }
 
 // scope is where dependents can be: in the namespaces of their owners, or anywhere if an owner
-// has none. With a namespace all went that was in it.
-func (l *living) scope(owners []object.Ref, kinds []schema.GroupKind) (scope kube.Scope, anything bool) {
+// has none.
+func (l *living) scope(owners []object.Ref, kinds []schema.GroupKind) (scope kube.Scope) {
 	if l.namespace != "" {
 		scope.Instead = []string{l.namespace}
 	}
-	if len(kinds) > 0 {
-		return scope, true
-	}
-	gone := map[string]bool{}
-	for _, ref := range owners {
-		if ref.Is(object.Namespace) {
-			gone[ref.Name] = true
-		}
+	if len(kinds) > 0 || slices.ContainsFunc(owners, func(r object.Ref) bool { return r.Namespace == "" }) {
+		return scope
 	}
 	for _, ref := range owners {
-		switch {
-		case ref.Namespace == "":
-			return scope, true
-		case !gone[ref.Namespace]:
-			scope.Namespaces = append(scope.Namespaces, ref.Namespace)
-		}
+		scope.Namespaces = append(scope.Namespaces, ref.Namespace)
 	}
 	slices.Sort(scope.Namespaces)
 	scope.Namespaces = slices.Compact(scope.Namespaces)
-	return scope, len(scope.Namespaces) > 0
+	return scope
 }
 
 // warn says, once, of which kinds dependents are not known. What is in no namespace cannot
@@ -116,5 +101,5 @@ func (l *living) warn(snap *snapshot.Snapshot, everywhere bool) {
 	if more := len(unread) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	fmt.Fprintf(l.streams.ErrOut, "warning: cannot read %s: if objects of these types still refer to what is restored, they keep its old uid, and the garbage collector deletes them\n", render.Escape(text))
+	fmt.Fprintf(l.streams.ErrOut, "warning: cannot read %s: if objects of these types still refer to what is restored, their owner references keep the old uid, and the garbage collector deletes them\n", render.Escape(text))
 }

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -38,9 +40,31 @@ func TestDependentsNotRead(t *testing.T) {
 		l := &living{streams: genericiooptions.IOStreams{ErrOut: &errOut}}
 		l.warn(snap, everywhere)
 		l.warn(snap, everywhere)
-		want = "warning: cannot read " + want + ": if objects of these types still refer to what is restored, they keep its old uid, and the garbage collector deletes them\n"
+		want = "warning: cannot read " + want + ": if objects of these types still refer to what is restored, their owner references keep the old uid, and the garbage collector deletes them\n"
 		if errOut.String() != want {
 			t.Errorf("everywhere %v: got\n%swant\n%s", everywhere, errOut.String(), want)
+		}
+	}
+}
+
+// TestWhereDependentsAre: those of an owner without a namespace are looked for everywhere, whatever
+// other owners there are.
+func TestWhereDependentsAre(t *testing.T) {
+	a, b, other := object.ConfigMap.Ref("shop", "a"), object.ConfigMap.Ref("shop", "b"), object.ConfigMap.Ref("other", "c")
+	crd := object.CRD.Ref("", "lamps.example.com")
+	l := &living{}
+	for name, test := range map[string]struct {
+		owners []object.Ref
+		kinds  []schema.GroupKind
+		want   []string
+	}{
+		"in namespaces":        {owners: []object.Ref{a, other, b}, want: []string{"other", "shop"}},
+		"without one":          {owners: []object.Ref{a, crd}},
+		"without one, first":   {owners: []object.Ref{crd, a}},
+		"of unknown instances": {owners: []object.Ref{a}, kinds: []schema.GroupKind{{Group: "example.com", Kind: "Lamp"}}},
+	} {
+		if got := l.scope(test.owners, test.kinds).Namespaces; !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +48,7 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer record.Close()
-	k := &keeping{undoing: u, c: c, client: client, record: record, named: named, living: &living{Client: client, c: c, streams: u.streams}}
+	k := &keeping{undoing: u, c: c, client: client, record: record, named: named, living: &living{Client: client, c: c, streams: u.streams, cluster: &u.source.Cluster}}
 	if k.id, err = client.Identity(c.Context()); err != nil {
 		return err
 	}
@@ -63,27 +62,46 @@ func (u *undoing) bringBack(c *cobra.Command, args []string) error {
 	}
 	which := lost.Restorable(k.account, k.question)
 	if !record.Live { // it shows the objects of CRDs that are gone, too
-		return k.restoreAll(nil, which, nil)
+		return k.restoreAll(backup.Losses{Which: which})
 	}
 	gone, back, others := lost.Definitions(k.account, which)
-	if len(gone) == 0 {
-		return k.restoreAll(back, others, nil)
-	}
-	saved, err := k.keep(backup.Losses{Which: others, Kinds: lost.Kinds(k.account, gone)})
+	l, err := k.withInstances(others, back)
 	if err != nil {
 		return err
 	}
-	later := lost.Later(k.account, gone, k.question)
-	later.Dependents = k.living.ofKinds
-	if done, err := k.restore(backup.Losses{Which: gone}, later); err != nil || !done {
+	if len(gone) == 0 {
+		return k.restoreAll(l)
+	}
+	return k.definitionsFirst(gone, l)
+}
+
+// definitionsFirst brings CRDs back, and then the rest, with what they defined. The rest is kept
+// before: it is forgotten while somebody reads the first plan.
+func (k *keeping) definitionsFirst(crds []int, rest backup.Losses) error {
+	rest.Kinds = lost.Kinds(k.account, crds)
+	saved, err := k.keep(rest)
+	if err != nil {
 		return err
 	}
-	earlier, err := backup.Open(saved, nil)
+	later := lost.Later(k.account, crds, k.question)
+	later.Dependents = saved.OfKinds
+	if saved.Objects > 0 {
+		later.Saved = k.backups.NameOf(saved.Path)
+	}
+	if done, err := k.restore(backup.Losses{Which: crds}, later); err != nil || !done {
+		return err
+	}
+	earlier, err := backup.Open(saved.Path, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = earlier.Close() }() // it was only read
-	return k.restoreAll(append(back, gone...), nil, earlier)
+	l, err := k.withInstances(nil, crds)
+	if err != nil {
+		return err
+	}
+	l.Earlier = earlier
+	return k.restoreAll(l)
 }
 
 // record is what remembers what is undone: the cluster itself, or a file.
@@ -105,15 +123,22 @@ type keeping struct {
 	named    lostNames
 	account  *history.Account
 	question lost.Question
+	// unknown says that the objects of some CRD are not known that is back.
+	unknown bool
 }
 
-// restoreAll restores losses, what went with CRDs that are back, and what an earlier backup has.
-func (k *keeping) restoreAll(crds, which []int, earlier *backup.Backup) error {
-	l := backup.Losses{Which: which, Earlier: earlier}
+// withInstances are losses, and what went with CRDs that are served. Of what the record does not
+// show it says so, and the undo is not whole.
+func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
+	l := backup.Losses{}
 	owners := map[types.UID]bool{}
 	for _, of := range lost.Instances(k.account, crds, k.question) {
 		uids, err := k.instances(of)
+		if ended := k.c.Context().Err(); ended != nil {
+			return l, ended
+		}
 		if err != nil {
+			k.unknown = true
 			fmt.Fprintf(k.streams.ErrOut, "warning: the objects of %s that went with its CRD are not known: %s\n", render.Escape(of.Kind), render.Escape(err.Error()))
 			continue
 		}
@@ -122,10 +147,19 @@ func (k *keeping) restoreAll(crds, which []int, earlier *backup.Backup) error {
 			l.Whole = append(l.Whole, of)
 		}
 	}
-	if l.Which = lost.Below(k.account, which, owners, k.question.Namespace); len(l.Which)+len(l.Whole) == 0 && earlier == nil {
+	l.Which = lost.Below(k.account, which, owners, k.question.Namespace)
+	return l, nil
+}
+
+// restoreAll restores losses, if there are any.
+func (k *keeping) restoreAll(l backup.Losses) error {
+	if len(l.Which)+len(l.Whole) == 0 && l.Earlier == nil {
 		return k.show(k.c, k.nothing())
 	}
-	_, err := k.restore(l, nil)
+	done, err := k.restore(l, nil)
+	if err == nil && done && k.unknown && !k.confirm.OnlyShows() {
+		return &exit.Error{Code: exit.Partial, Message: "not everything is known that went with a CRD: see the warning"}
+	}
 	return err
 }
 
@@ -153,25 +187,21 @@ func (k *keeping) instances(of history.Collection) (map[types.UID]bool, error) {
 
 // restore makes a backup of losses, and undoes it.
 func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, err error) {
-	path, err := k.keep(l)
+	saved, err := k.keep(l)
 	if err != nil {
 		return false, err
 	}
-	args := []string{path}
-	if k.backups == "" {
-		args = []string{filepath.Base(path)}
-	}
-	return k.undoing.restore(k.c, k.client, &restoring{id: k.id, args: args, path: path, justSaved: k.record.Live, tell: func(d *report.Undo) {
+	return k.undoing.restore(k.c, k.client, &restoring{id: k.id, args: []string{k.backups.NameOf(saved.Path)}, path: saved.Path, justSaved: k.record.Live, tell: func(d *report.Undo) {
 		d.Lost, d.Later = lost.Document(k.account, k.question), later
 	}})
 }
 
 // keep makes a backup of losses.
-func (k *keeping) keep(l backup.Losses) (string, error) {
+func (k *keeping) keep(l backup.Losses) (backup.Kept, error) {
 	defer progress.Begin(k.c, k.streams.ErrOut, "saving what is remembered").End()
 	dir, err := k.backups.Path()
 	if err != nil {
-		return "", err
+		return backup.Kept{}, err
 	}
 	head := backup.Head{
 		Tool: version.String(), Created: time.Now(), Secrets: true,
@@ -179,11 +209,14 @@ func (k *keeping) keep(l backup.Losses) (string, error) {
 	}
 	head.Witnesses = k.witnesses(l)
 	l.Account, l.Living = k.account, k.living
-	path, err := backup.KeepLost(k.c.Context(), k.record, dir, head, l)
-	if err != nil {
-		return "", fmt.Errorf("saving what was lost, before it is forgotten: %w", err)
+	saved, err := backup.KeepLost(k.c.Context(), k.record, dir, head, l)
+	switch {
+	case err != nil:
+		return saved, fmt.Errorf("saving what was lost, before it is forgotten: %w", err)
+	case saved.Unknown != nil:
+		fmt.Fprintf(k.streams.ErrOut, "warning: what still refers to what is restored may keep the old uid, and then the garbage collector deletes it: %s\n", render.Escape(saved.Unknown.Error()))
 	}
-	return path, nil
+	return saved, nil
 }
 
 // nothing is the answer where there is nothing to bring back.

@@ -4,14 +4,13 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
+	"github.com/kubectl-gc/kubectl-gc/internal/backup/undo"
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// rootCA is a ConfigMap that every namespace has.
-//
-// Upstream: pkg/controller/certificates/rootcacertpublisher/publisher.go syncNamespace.
-const rootCA = "kube-root-ca.crt"
+// enoughWitnesses is how many of them are looked for: one that is there later is enough.
+const enoughWitnesses = 5
 
 // witnesses are objects that a later undo of a backup knows its cluster by: namespaces of what is
 // kept, or what is in them for whoever may not read namespaces. Of a file they are those that the file
@@ -26,10 +25,15 @@ func (k *keeping) witnesses(l backup.Losses) []object.Ref {
 	if !k.record.Live {
 		return all
 	}
+	found := 0
 	for _, name := range spacesOf(k.account, l) {
-		for _, ref := range []object.Ref{object.Namespace.Ref("", name), object.ConfigMap.Ref(name, rootCA)} {
+		if found == enoughWitnesses {
+			break
+		}
+		for _, ref := range []object.Ref{object.Namespace.Ref("", name), object.ConfigMap.Ref(name, undo.RootCertificates)} {
 			if o, err := k.client.Get(k.c.Context(), ref); err == nil && !o.BeingDeleted() {
 				all = append(all, o.Ref)
+				found++
 				break
 			}
 		}

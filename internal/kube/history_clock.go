@@ -160,9 +160,9 @@ type ForbiddenPastError struct {
 
 // Error names the rights of which one is needed.
 func (e *ForbiddenPastError) Error() string {
-	text := "the history of the cluster takes the right to list leases in namespace kube-system"
+	text := "reading the history of the cluster needs the right to list leases in namespace kube-system"
 	if len(e.Namespaces) > 0 {
-		text += ", or that to list configmaps in namespace " + strings.Join(e.Namespaces, " or ")
+		text += ", or to list configmaps in namespace " + strings.Join(e.Namespaces, " or ")
 	}
 	return text + ": " + e.Err.Error()
 }
@@ -244,7 +244,7 @@ func (r *clockReader) between(ctx context.Context, past *history.Past) (history.
 			return history.Clock{}, err
 		}
 	}
-	r.ticks = r.with(past.Changes)
+	r.ticks = r.allTicks(past.Changes)
 	gone := ends(past)
 	clock := history.NewClock(r.ticks)
 	for range mostTicks {
@@ -264,8 +264,8 @@ func (r *clockReader) between(ctx context.Context, past *history.Past) (history.
 	return clock, nil
 }
 
-// with are the ticks of the leases and those that changes tell, oldest first.
-func (r *clockReader) with(changes []history.Change) []history.Moment {
+// allTicks are the ticks of the leases and those that changes tell, oldest first.
+func (r *clockReader) allTicks(changes []history.Change) []history.Moment {
 	if r.timeless() {
 		return nil
 	}

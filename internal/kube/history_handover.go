@@ -95,7 +95,7 @@ func (p *pastFollower) handOver(to history.Moment) error {
 	}
 	slices.Reverse(past.Changes)
 	slices.SortStableFunc(past.Changes, func(a, b history.Change) int { return cmp.Compare(a.Revision, b.Revision) })
-	past.Clock = history.NewClock(useful(p.clock.with(past.Changes), past))
+	past.Clock = history.NewClock(useful(p.clock.allTicks(past.Changes), past))
 	p.clock.ticks = slices.Clone(p.clock.ticks[max(0, len(p.clock.ticks)-2):])
 	watched := map[schema.GroupKind]bool{}
 	for _, k := range p.feed.Kinds() {

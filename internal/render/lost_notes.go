@@ -46,7 +46,7 @@ func (w *writer) lostRemedies(l *lostLook) {
 func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
 	switch {
 	case l.ofFile():
-		return "To bring it back, in the context of its cluster:"
+		return "To bring it back, with the context of its cluster:"
 	case r.Action != report.SaveLost:
 		return "To bring it back:"
 	}
@@ -72,12 +72,12 @@ func thereAgain(s Style, l *lostLook) string {
 	switch n := len(again); {
 	case n == 0:
 		return ""
-	case n < len(all):
-		return strconv.Itoa(n) + " of " + plural(len(all), "object") + agree(n, " is", " are") + " there again."
 	case n == 1:
 		return s.name(again[0]) + " is there again."
+	case n < len(all):
+		return strconv.Itoa(n) + " of " + plural(len(all), "object") + agree(n, " is", " are") + " there again."
 	default:
-		return "All " + strconv.Itoa(n) + " of them are there again."
+		return "All " + strconv.Itoa(n) + " objects are there again."
 	}
 }
 
@@ -175,7 +175,7 @@ func changedText(s Style, g report.Gap) string {
 // sinceIgnored says why nobody knows which changes are newer than a time.
 var sinceIgnored = map[report.SinceIgnored]string{
 	report.LeasesForbidden: "you may not list leases in namespace kube-system, and nothing else tells when a change was",
-	report.NoLeaseRenewed:  "no lease in namespace kube-system is renewed, and nothing else tells when a change was",
+	report.NoLeaseRenewed:  "no lease in namespace kube-system is renewed, so that it is not known which changes are newer than that",
 }
 
 // SinceIgnored says why it is not known what was deleted since a time.

@@ -62,6 +62,13 @@ func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
 	return &c, twice
 }
 
+func latestVerb(u *report.Undo) string {
+	if u.State == "" {
+		return "comes"
+	}
+	return "came"
+}
+
 // laterUndo says what comes back only after this undo, and how.
 func (w *writer) laterUndo(u *report.Undo) {
 	s, l := w.style, u.Later
@@ -70,11 +77,15 @@ func (w *writer) laterUndo(u *report.Undo) {
 		text += ", and remembers them until " + clockText(s, lookAt(u.Lost), report.Moment{Time: l.Remembered}) + " UTC at least"
 	}
 	w.line()
-	w.prose(text+". To bring them back then:", 2)
+	w.prose(text+". A run that asks you goes on with them when this is done; otherwise, to bring them back then:", 2)
 	w.command("  ", l.Then)
+	text = ""
 	if n := l.Dependents; n > 0 {
-		w.prose(plural(n, "object")+" that "+agree(n, "belongs", "belong")+" to them "+agree(n, "is", "are")+
-			" still there. The garbage collector may delete "+agree(n, "it", "them")+" before that: the backup has "+agree(n, "it", "them")+", too.", 2)
+		text = plural(n, "object") + " that " + agree(n, "belongs", "belong") + " to them " + agree(n, "is", "are") +
+			" still there: the garbage collector may delete " + agree(n, "it", "them") + " before that. "
+	}
+	if l.Saved != "" {
+		w.prose(text+"All else that would come back is saved: kubectl gc undo "+s.text(l.Saved), 2)
 	}
 }
 
@@ -89,7 +100,8 @@ func nothingToUndo(s Style, u *report.Undo) string {
 	if l.Namespace != "" {
 		where = " in namespace " + s.text(l.Namespace)
 	}
-	return "What was deleted" + where + " since " + momentText(s, l, l.From) + " was deleted by controllers, which make again what is needed. Details: kubectl gc lost -o wide."
+	return "All that was deleted" + where + " since " + momentText(s, l, l.From) +
+		" was deleted by controllers of Kubernetes, and an undo leaves that to them, unless one object is named. Details: kubectl gc lost -o wide."
 }
 
 // olderLosses says what was deleted before the time that was asked for, and how to bring it back.

@@ -45,8 +45,9 @@ func TestNothingToUndo(t *testing.T) {
 	for want, u := range map[string]*report.Undo{
 		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n": {Lost: lostNothing()},
 		"undo: nothing to do. cm/never -n shop was not deleted since 13:59:31 UTC (5m ago).\n":      {Lost: never},
-		"undo: nothing to do. What was deleted in namespace shop since 13:59:31 UTC (5m ago) was deleted by\n" +
-			"  controllers, which make again what is needed. Details: kubectl gc lost -o wide.\n": {Lost: routine},
+		"undo: nothing to do. All that was deleted in namespace shop since 13:59:31 UTC (5m ago) was deleted\n" +
+			"  by controllers of Kubernetes, and an undo leaves that to them, unless one object is named.\n" +
+			"  Details: kubectl gc lost -o wide.\n": {Lost: routine},
 		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n" +
 			"cm/old in namespace shop was deleted at 13:58:00 UTC (6m31s ago), before that. To bring it back:\n  kubectl gc undo --since=10m -n shop\n": {Lost: lostNothing(), Older: &older},
 		"undo: nothing to do. Nothing was deleted in namespace shop since 13:59:31 UTC (5m ago).\n" +

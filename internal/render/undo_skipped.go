@@ -14,7 +14,7 @@ import (
 func skippedFirst(s Style, skipped []report.UndoSkip) *table {
 	list := slices.Clone(skipped)
 	slices.SortStableFunc(list, func(a, b report.UndoSkip) int {
-		return cmp.Or(routineFirst(&b, &a), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(routineLast(&a, &b), cmp.Compare(a.Message, b.Message))
 	})
 	n := slices.IndexFunc(list, func(x report.UndoSkip) bool { return routineSkips[reason.Code(x.Reason)] })
 	if n < 0 {
@@ -23,18 +23,18 @@ func skippedFirst(s Style, skipped []report.UndoSkip) *table {
 	return skipTable(s, list).first(max(manyRunRows, len(skipTable(s, list[:n]).rows)), s)
 }
 
-func routineFirst(a, b *report.UndoSkip) int {
+func routineLast(a, b *report.UndoSkip) int {
 	switch x, y := routineSkips[reason.Code(a.Reason)], routineSkips[reason.Code(b.Reason)]; {
 	case x == y:
 		return 0
 	case x:
-		return -1
+		return 1
 	}
-	return 1
+	return -1
 }
 
 // routineSkips are the reasons with which nothing is wrong, or that are told of a whole namespace.
 var routineSkips = map[reason.Code]bool{
 	reason.StillAlive: true, reason.MadeBefore: true, reason.ControllerMakesIt: true, reason.HolderMakesIt: true, reason.PastEvent: true,
-	reason.ListedTwice: true, reason.WouldRunAgain: true, reason.NamespaceTerminates: true,
+	reason.WouldRunAgain: true, reason.NamespaceTerminates: true,
 }

@@ -62,15 +62,18 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 			" gone, kubectl gc undo "+s.text(filepath.Base(u.Bundle))+" brings back what is left.")
 	}
 	if len(twice) > 0 {
-		notes = append(notes, s.some(twice, 2)+agree(len(twice), " was", " were")+" deleted more than once: the latest version comes back.")
+		notes = append(notes, s.some(twice, 2)+agree(len(twice), " was", " were")+" deleted more than once: the latest version "+latestVerb(u)+" back.")
 	}
 	if u.Lost != nil && u.State == "" {
 		notes = append(notes, keptNotes(s, u)...)
 	}
-	if u.Journal != "" {
-		notes = append(notes, "Journal: "+s.text(u.Journal))
-	}
 	writeNotes(w, notes)
+	if u.Journal != "" {
+		if len(notes) == 0 {
+			w.line()
+		}
+		w.line("Journal: ", s.text(u.Journal)) // in one piece, to be copied
+	}
 	return w.done()
 }
 
@@ -95,7 +98,7 @@ func undoNotes(s Style, u *report.Undo) []string {
 		notes = append(notes, "Nothing shows that the backup is of this cluster: --assume-same-cluster was given.")
 	}
 	if u.SameCluster == report.ProofJustSaved {
-		notes = append(notes, "Nothing in the backup shows of which cluster it is: to undo it later takes --assume-same-cluster.")
+		notes = append(notes, "Nothing in the backup shows which cluster it is from: to undo it later, --assume-same-cluster is needed.")
 	}
 	return notes
 }

@@ -67,19 +67,21 @@ func TestUndoLater(t *testing.T) {
 		Later: &report.LaterUndo{CRDs: []report.Ref{crd}, Then: report.Remedy{Command: "kubectl gc undo --since=5m -A"}},
 	}
 	for n, want := range map[int]string{
-		0: `The API server shows the objects of crd/lamps.example.com once it is back. To bring them back then:
+		0: `The API server shows the objects of crd/lamps.example.com once it is back. A run that asks you goes
+  on with them when this is done; otherwise, to bring them back then:
   kubectl gc undo --since=5m -A
+All else that would come back is saved: kubectl gc undo 2026
 `,
 		1: `  kubectl gc undo --since=5m -A
-1 object that belongs to them is still there. The garbage collector may delete it before that: the
-  backup has it, too.
+1 object that belongs to them is still there: the garbage collector may delete it before that. All
+  else that would come back is saved: kubectl gc undo 2026
 `,
 		2: `  kubectl gc undo --since=5m -A
-2 objects that belong to them are still there. The garbage collector may delete them before that:
-  the backup has them, too.
+2 objects that belong to them are still there: the garbage collector may delete them before that.
+  All else that would come back is saved: kubectl gc undo 2026
 `,
 	} {
-		u.Later.Dependents = n
+		u.Later.Dependents, u.Later.Saved = n, "2026"
 		var b strings.Builder
 		if err := render.UndoText(&b, render.Style{}, u); err != nil {
 			t.Fatal(err)

@@ -51,7 +51,7 @@ type Lost struct {
 // SinceIgnored is why nobody knows which revision a time was.
 type SinceIgnored string
 
-// The reasons.
+// The reasons for which a time was ignored.
 const (
 	// LeasesForbidden: the leases in namespace kube-system, which tell the time, may not be listed.
 	LeasesForbidden SinceIgnored = "LeasesForbidden"

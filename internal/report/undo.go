@@ -39,6 +39,8 @@ type LaterUndo struct {
 	// Dependents is how many objects are still there that belong to theirs, and which the garbage
 	// collector deletes once it sees that those are gone.
 	Dependents int `json:"dependents,omitempty"`
+	// Saved is the backup of all else that was lost, and of the Dependents; absent if that is nothing.
+	Saved string `json:"saved,omitempty"`
 	// Remembered is until when the API server remembers them at least, if it has the usual
 	// settings, in RFC 3339; absent where times are not known.
 	Remembered string `json:"remembered,omitempty"`

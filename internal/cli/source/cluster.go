@@ -88,8 +88,8 @@ func (k *Cluster) Known() bool {
 	return err != nil || len(raw.Clusters) > 0 // what is wrong with it, connecting says
 }
 
-// read takes a snapshot.
-func (k *Cluster) read(c *cobra.Command, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
+// Read takes a snapshot of what is in a scope.
+func (k *Cluster) Read(c *cobra.Command, client *kube.Client, scope kube.Scope, errOut io.Writer) (*snapshot.Snapshot, error) {
 	s := progress.Begin(c, errOut, "reading the cluster")
 	defer s.End()
 	return client.Snapshot(c.Context(), scope, func(p kube.Progress) {

@@ -197,16 +197,10 @@ func (s *Source) readCluster(c *cobra.Command, errOut io.Writer, client *kube.Cl
 	if s.Single && !n.All {
 		scope.Instead = []string{n.OneOrDefault()}
 	}
-	snap, err := s.Cluster.read(c, client, scope, errOut)
+	snap, err := s.Cluster.Read(c, client, scope, errOut)
 	if err == nil {
 		err = s.unread(c, snap)
 	}
-	return World{Snapshot: snap, Client: client}, err
-}
-
-// ReadScope reads what of a cluster is in a scope, and makes no remarks on it.
-func (s *Source) ReadScope(c *cobra.Command, streams genericiooptions.IOStreams, client *kube.Client, scope kube.Scope) (World, error) {
-	snap, err := s.Cluster.read(c, client, scope, streams.ErrOut)
 	return World{Snapshot: snap, Client: client}, err
 }
 

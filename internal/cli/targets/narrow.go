@@ -56,10 +56,11 @@ func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOSt
 	if namespace == "" {
 		return false, nil
 	}
-	w, err := from.ReadScope(c, streams, client, kube.Scope{Namespaces: []string{namespace}})
+	snap, err := from.Cluster.Read(c, client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
 	if err != nil {
 		return false, err
 	}
+	w := source.World{Snapshot: snap, Client: client}
 	refs, err := t.Find(c, w, args)
 	if err != nil {
 		return false, nil //nolint:nilerr // the whole cluster is asked, and says what is wrong

@@ -16,9 +16,9 @@ func (d *BackupDir) AddFlag(f *pflag.FlagSet) {
 	f.StringVar((*string)(d), "backup-dir", "", "Where backups are (default: kubectl-gc/backups in $XDG_STATE_HOME or ~/.local/state).")
 }
 
-// nameOf is what undo finds a backup by: its name, or its path where backups are not
+// NameOf is what undo finds a backup by: its name, or its path where backups are not
 // where they usually are.
-func (d BackupDir) nameOf(path string) string {
+func (d BackupDir) NameOf(path string) string {
 	if d == "" {
 		return filepath.Base(path)
 	}

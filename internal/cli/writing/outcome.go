@@ -30,7 +30,7 @@ func (w *Writing) summary(c *cobra.Command, o *output.Output, streams genericioo
 		return &exit.Error{Code: exit.Partial, Message: failed.Error()}
 	}
 	if o.AsText() && (run.Summary.Gone > 0 || run.State == report.NotAwaited) && w.undoes != "" {
-		fmt.Fprintln(streams.ErrOut, w.undoes+"kubectl gc undo "+report.ShellWord(w.backup.nameOf(run.Bundle)))
+		fmt.Fprintln(streams.ErrOut, w.undoes+"kubectl gc undo "+report.ShellWord(w.backup.NameOf(run.Bundle)))
 	}
 	verdict := verdictOf(run)
 	if own, ok := errors.AsType[*exit.Error](verdict); ok && o.AsText() {

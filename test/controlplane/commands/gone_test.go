@@ -54,7 +54,7 @@ func TestExplainsWhatIsGone(t *testing.T) {
 	for _, file := range []string{stored, kept} {
 		s.told("explain", "configmap/leaf", "--from", file)
 		b := s.gc(s.ctx, "explain", "configmap/never", "-n", s.namespace, "--from", file).want(t, 1)
-		if !strings.Contains(b.stderr, "was not deleted") {
+		if !strings.Contains(b.stderr, "deleted, as far back as") {
 			t.Errorf("%s: %s", filepath.Base(file), b.stderr)
 		}
 	}
@@ -63,7 +63,7 @@ func TestExplainsWhatIsGone(t *testing.T) {
 	}
 
 	b := s.gc(s.ctx, "explain", "configmap/never", "-n", s.namespace).want(t, 1)
-	if !strings.Contains(b.stderr, "was not deleted") || !strings.Contains(b.stderr, `configmaps "never" not found`) {
+	if !strings.Contains(b.stderr, "deleted, as far back as") || !strings.Contains(b.stderr, `configmaps "never" not found`) {
 		t.Errorf("%s", b.stderr)
 	}
 	if c := s.gc(s.ctx, "explain", "configmap/leaf", "-n", s.namespace, "-o", "svg").want(t, 1); !strings.Contains(c.stderr, "is gone") {
