@@ -171,7 +171,7 @@ func undoTable(s Style, u *report.Undo) *table {
 	for i := range u.Steps {
 		x := &u.Steps[i]
 		text := stepWords[x.State]
-		if x.UID != "" {
+		if x.UID != "" && s.Wide {
 			text += " with uid " + s.text(string(x.UID))
 		}
 		if x.Message != "" {

@@ -36,7 +36,7 @@ func TestUndoText(t *testing.T) {
 not everything was made
 
 N   DO       OBJECT       OWNERS       RESULT
-1   create   deploy/web                made with uid 11
+1   create   deploy/web                made
 2   create   rs/web-1     deploy/web   refused: forbidden
 
 Left as it is:
@@ -54,6 +54,10 @@ Journal: /b/undo/1
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	b.Reset()
+	if err := render.UndoText(&b, render.Style{Wide: true}, undone("")); err != nil || !strings.Contains(b.String(), "made with uid 11\n") {
+		t.Errorf("wide: %v\n%s", err, b.String())
 	}
 }
 
