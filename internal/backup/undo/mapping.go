@@ -125,7 +125,9 @@ func (s *Step) PatchOf(m *Mapping, live *object.Object) (patch object.Patch, dro
 		return object.Patch{}, nil, false, err
 	}
 	all := slices.DeleteFunc(slices.Clone(live.Owners), func(ref object.OwnerReference) bool {
-		return s.Replaces(ref) && !slices.ContainsFunc(dropped, func(d Dropped) bool { return d.Reference.UID == ref.UID })
+		return slices.ContainsFunc(s.References, func(r Reference) bool {
+			return r.replaces(ref) && !slices.ContainsFunc(dropped, func(d Dropped) bool { return d.Reference.UID == r.UID })
+		})
 	})
 	for _, ref := range owners {
 		if !live.RefersTo(ref.UID) {
@@ -140,7 +142,11 @@ func (s *Step) PatchOf(m *Mapping, live *object.Object) (patch object.Patch, dro
 // Replaces reports whether a reference is to an owner that has gone, in whose place the
 // step gives the one that was made anew.
 func (s *Step) Replaces(ref object.OwnerReference) bool {
-	return slices.ContainsFunc(s.References, func(r Reference) bool { return r.Made && r.UID == ref.UID })
+	return slices.ContainsFunc(s.References, func(r Reference) bool { return r.replaces(ref) })
+}
+
+func (r *Reference) replaces(ref object.OwnerReference) bool {
+	return r.Made && r.UID == ref.UID || r.Was != "" && r.Was == ref.UID
 }
 
 // Live is the version of the object that a Restore or Status step was planned on; nil

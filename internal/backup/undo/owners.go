@@ -16,6 +16,7 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 	s := &p.nodes[i].step
 	for _, ref := range owners {
 		owner, why := p.owner(i, ref)
+		was := ref.UID
 		if heir := p.heir(i, ref, why); heir != "" {
 			ref.UID, why = heir, ""
 			s.note(reason.OwnerMadeAgain)
@@ -35,6 +36,9 @@ func (p *planning) keep(i int, owners []object.OwnerReference) {
 			}
 		}
 		reference := Reference{OwnerReference: ref, Made: owner >= 0}
+		if was != ref.UID {
+			reference.Was = was
+		}
 		if p.nodes[i].state == made && owner >= 0 && fills(p.nodes[owner].Object, p.nodes[i].Object) {
 			p.nodes[i].later = append(p.nodes[i].later, reference)
 			p.nodes[owner].after(i, preferred)
@@ -115,6 +119,11 @@ func (p *planning) madeBefore(old types.UID) (types.UID, bool) {
 		return "", false
 	}
 	return p.again[old], true
+}
+
+func (p *planning) isMadeBefore(old types.UID) bool {
+	_, is := p.madeBefore(old)
+	return is
 }
 
 // outside asks for an owner that the backup does not have.

@@ -245,7 +245,7 @@ func (p *planning) giveBack(i int) {
 	var lost []object.OwnerReference
 	for _, ref := range n.owners {
 		switch owner, why := p.owner(i, ref); {
-		case n.live.RefersTo(ref.UID) && why == "" && owner >= 0:
+		case n.live.RefersTo(ref.UID) && (why == "" && owner >= 0 || p.heir(i, ref, why) != "" || p.isMadeBefore(ref.UID)):
 			lost = append(lost, ref)
 		case !n.Changed && n.skip.Reason == reason.StillAlive: // the run was not to change it
 		case n.live.RefersTo(ref.UID), p.again[ref.UID] != "" && n.live.RefersTo(p.again[ref.UID]):

@@ -149,6 +149,44 @@ func TestDeletedTwice(t *testing.T) {
 	}
 }
 
+// TestLivingDependents: what is still there and refers to an owner that comes back, or that is there
+// again, refers to that one, and to the one that went no more.
+func TestLivingDependents(t *testing.T) {
+	first, last, heir, before := refOf("Cart.example.com c"), refOf("Cart.example.com c"), refOf("Cart.example.com h"), refOf("Cart.example.com b")
+	first.UID, last.UID = "a-first", "z-last"
+	newer := savedAs(last, "")
+	newer.Raw = bytes.Replace(newer.Raw, []byte(`"resourceVersion":"7"`), []byte(`"resourceVersion":"8"`), 1)
+	list := []Saved{savedAs(first, ""), newer, saved("Cart.example.com h", ""), saved("Cart.example.com b", "")}
+	now := clusterOf(another("Cart.example.com h"))
+	now.objects[placeOf(before)] = &object.Object{Ref: before}
+	now.objects[placeOf(before)].UID = "b-again"
+	for name, owner := range map[string]object.Ref{"of-first": first, "of-last": last, "of-heir": heir, "of-before": before} {
+		x := saved("ConfigMap "+name, "", controllerOf(owner))
+		x.Changed = true
+		o := live("ConfigMap " + name)
+		o.Owners = []object.OwnerReference{controllerOf(owner)}
+		list, now.objects[placeOf(x.Object)] = append(list, x), o
+	}
+	plan := Resume(list, Cluster{Lookup: now.lookup, Heirs: true}, map[types.UID]types.UID{before.UID: "b-again"})
+	var m Mapping
+	got := map[string]types.UID{}
+	for i := range plan.Steps {
+		s := &plan.Steps[i]
+		if s.Verb == Create {
+			m.Made(s, "made")
+			continue
+		}
+		patch, _, err := s.Patch(&m)
+		if err != nil || len(*patch.Owners) != 1 {
+			t.Fatalf("%s: %+v, %v", s.Object, patch, err)
+		}
+		got[s.Object.Name] = (*patch.Owners)[0].UID
+	}
+	if diff := cmp.Diff(map[string]types.UID{"of-first": "made", "of-last": "made", "of-heir": "another", "of-before": "b-again"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // TestResumeGivesReferencesBack: what an earlier undo made without a reference, as the
 // owner was not there, gets it once it is.
 func TestResumeGivesReferencesBack(t *testing.T) {

@@ -100,6 +100,8 @@ type Reference struct {
 	// Made tells that the owner is made again by an earlier step. The UID is the
 	// old one; a Mapping knows the new one.
 	Made bool
+	// Was is the UID that the reference had, where it was to an earlier owner of that name.
+	Was types.UID
 }
 
 // Dropped is a reference that will not be written.
