@@ -204,24 +204,42 @@ func (r *clockReader) oldest(ctx context.Context, now uint64) (history.Moment, e
 	return r.read(ctx, known)
 }
 
-// since is the last moment that was no later than a time, or the oldest one.
+// since is a moment that was no later than a time, and not much earlier, or the oldest one. Leases
+// say when a revision was at the earliest: what came behind the last renewal before the time may
+// have come after the time. So it is that renewal itself.
 func (r *clockReader) since(ctx context.Context, oldest, now history.Moment, time int64) (history.Moment, error) {
-	before, behind := oldest, now
 	if oldest.Time > time {
 		return oldest, nil
 	}
+	last, _, err := r.part(ctx, oldest, now, func(at history.Moment) bool { return at.Time <= time })
+	if err != nil || last.Time == oldest.Time {
+		return oldest, err
+	}
+	before := oldest
+	for _, tick := range r.ticks {
+		if tick.Time < last.Time && tick.Revision > before.Revision {
+			before = tick
+		}
+	}
+	_, renewal, err := r.part(ctx, before, last, func(at history.Moment) bool { return at.Time < last.Time })
+	return renewal, err
+}
+
+// part finds where something ends that is so at the first of two moments and not at the second: the
+// last at which it is so, and the one behind.
+func (r *clockReader) part(ctx context.Context, before, behind history.Moment, so func(history.Moment) bool) (last, next history.Moment, err error) {
 	for behind.Revision-before.Revision > 1 {
 		middle, err := r.read(ctx, before.Revision+(behind.Revision-before.Revision)/2)
 		if err != nil {
-			return before, err
+			return before, behind, err
 		}
-		if middle.Time <= time {
+		if so(middle) {
 			before = middle
 		} else {
 			behind = middle
 		}
 	}
-	return before, nil
+	return before, behind, nil
 }
 
 // The clock is as exact as is worth its requests: between two ticks that are more than precise

@@ -104,6 +104,20 @@ func TestClockThatStands(t *testing.T) {
 	}
 }
 
+// TestSinceLooksBackFarEnough: what came behind the last renewal of a lease before the time may have
+// come after it: nothing of that is left out, and little more is looked at.
+func TestSinceLooksBackFarEnough(t *testing.T) {
+	s, c := ready(t)
+	server := &clockServer{first: 1, now: 2005, every: 10}
+	s.on("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", server.leases)
+	for since, want := range map[int64]uint64{5: 2000, 6: 1990, 15: 1990, 300: 1700, 1: 2000} {
+		past, err := (&clockReader{client: c}).window(context.Background(), history.Window{Since: since})
+		if err != nil || past.From.Revision != want || past.From.Time != server.at(want).Unix() {
+			t.Errorf("since %ds: from %+v, want revision %d; %v", since, past.From, want, err)
+		}
+	}
+}
+
 // TestWindowThatIsForgotten: what the server forgets while its beginning is looked for is looked
 // for again.
 func TestWindowThatIsForgotten(t *testing.T) {
