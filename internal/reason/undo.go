@@ -17,6 +17,7 @@ const (
 	PastEvent           Code = "PastEvent"
 	ReferencesLost      Code = "ReferencesLost"
 	ListedTwice         Code = "ListedTwice"
+	ControllerMissing   Code = "ControllerMissing"
 	Unreadable          Code = "Unreadable"
 )
 
@@ -40,6 +41,7 @@ var UndoSkip = &Family{
 		{Code: HolderMakesIt, Short: "its holder makes it anew"},
 		{Code: PastEvent, Short: "Events are records of the past"},
 		{Code: ReferencesLost, Short: "it is there, and none of the references that it lost can be given back"},
+		{Code: ControllerMissing, Short: "its controller is neither there nor comes back: nobody would look after it"},
 		{Code: ListedTwice, Short: "a later version of it comes back"},
 		{Code: Unreadable, Short: "its copy cannot be read"},
 	},

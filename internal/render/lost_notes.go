@@ -73,11 +73,11 @@ func thereAgain(s Style, l *lostLook) string {
 	case n == 0:
 		return ""
 	case n == 1:
-		return s.name(again[0]) + " is there again."
+		return s.name(again[0]) + " exists again; its content is not compared."
 	case n < len(all):
-		return strconv.Itoa(n) + " of " + plural(len(all), "object") + agree(n, " is", " are") + " there again."
+		return strconv.Itoa(n) + " of " + plural(len(all), "object") + agree(n, " exists", " exist") + " again; " + agree(n, "its", "their") + " content is not compared."
 	default:
-		return "All " + strconv.Itoa(n) + " objects are there again."
+		return "All " + strconv.Itoa(n) + " objects exist again; their content is not compared."
 	}
 }
 

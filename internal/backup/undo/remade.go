@@ -75,6 +75,8 @@ func (p *planning) byItself(i int) reason.Code {
 		return reason.ControllerMakesIt
 	case p.labelled(n), p.ofService(n), p.controllerMakes(i):
 		return reason.ControllerMakesIt
+	case p.now.Heirs && p.lacksController(i):
+		return reason.ControllerMissing
 	default:
 		return ""
 	}
@@ -104,6 +106,19 @@ func (p *planning) ofService(n *node) bool {
 func selects(n *node) bool {
 	selector, _ := at(n.content, "spec", "selector").(map[string]any)
 	return len(selector) > 0
+}
+
+// lacksController reports whether a pod had a controller that is neither there nor comes back: it
+// would run, and nobody would look after it.
+func (p *planning) lacksController(i int) bool {
+	n := &p.nodes[i]
+	return n.Object.Is(object.Pod) && slices.ContainsFunc(n.owners, func(ref object.OwnerReference) bool {
+		if ref.Controller != object.True || !slices.Contains(makers["Pod"], ref.APIVersion+" "+ref.Kind) {
+			return false
+		}
+		owner, why := p.owner(i, ref)
+		return owner < 0 && (why == reason.OwnerGone || why == reason.OwnerNotRestored)
+	})
 }
 
 // controllerMakes reports whether the object comes by itself: its controller is

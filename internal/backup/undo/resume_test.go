@@ -84,15 +84,16 @@ func TestHeirs(t *testing.T) {
 		saved("Cart.example.com a", ""), saved("ConfigMap b", "", ownerOf(a), ownerOf(out)), saved("ConfigMap c", "", ownerOf(going)),
 		saved("ReplicaSet.apps web", ""), saved("Pod web-1", "", pod),
 		saved("ReplicaSet.apps d-1", "", controllerOf(deployment)), saved("Pod d-1-1", "", controllerOf(old)),
+		saved("Pod left", "", controllerOf(refOf("ReplicaSet.apps nowhere"))), saved("Pod bare", ""),
 	}
 	leaving := another("Cart.example.com going")
 	leaving.Edit().DeletionTimestamp = 1
 	now := clusterOf(another("Cart.example.com a"), another("Cart.example.com out"), leaving, another("ReplicaSet.apps web"), another("Deployment.apps d"))
 	plan := Resume(list, Cluster{Lookup: now.lookup, Heirs: true}, nil)
 	if diff := cmp.Diff([]string{
-		"1 Create v1 ConfigMap shop/b +a +out !OwnerMadeAgain", "2 Create v1 ConfigMap shop/c OwnerIsAnother:going",
+		"1 Create v1 ConfigMap shop/b +a +out !OwnerMadeAgain", "2 Create v1 ConfigMap shop/c OwnerIsAnother:going", "3 Create v1 Pod shop/bare",
 		"ControllerMakesIt apps/v1 ReplicaSet shop/d-1 ", "TakenByAnother apps/v1 ReplicaSet shop/web another",
-		"TakenByAnother example.com/v1 Cart shop/a another", "ControllerMakesIt v1 Pod shop/d-1-1 ", "ControllerMakesIt v1 Pod shop/web-1 ",
+		"TakenByAnother example.com/v1 Cart shop/a another", "ControllerMakesIt v1 Pod shop/d-1-1 ", "ControllerMissing v1 Pod shop/left ", "ControllerMakesIt v1 Pod shop/web-1 ",
 	}, lines(plan)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

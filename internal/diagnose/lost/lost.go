@@ -157,12 +157,15 @@ func (d *document) addRequests() {
 	elsewhere := map[coordinates]bool{}
 	for i := range d.a.Requests {
 		r := &d.a.Requests[i]
-		objects := d.objectsOf(r)
+		objects, took := d.objectsOf(r), r.Took
+		if len(objects) < len(r.Losses) {
+			took = len(d.took[i])
+		}
 		switch usual := !d.missed[i]; {
 		case named[i+1]:
 			d.out.Requests = append(d.out.Requests, report.LostRequest{
 				N: i + 1, Objects: objects, Policy: policyNames[r.Policy], At: momentOf(r.At),
-				Certain: r.Certain, Took: r.Took, ByKind: d.byKind(d.took[i]), Routine: usual,
+				Certain: r.Certain, Took: took, ByKind: d.byKind(d.took[i]), Routine: usual,
 				Sent: d.senderOf(r),
 			})
 		case !usual && d.q.Objects == nil:
@@ -176,12 +179,20 @@ func (d *document) addRequests() {
 	}
 }
 
+// objectsOf are what a request asked for, as far as that is asked about; all of it if none is.
 func (d *document) objectsOf(r *history.Request) []report.Ref {
-	refs := make([]report.Ref, len(r.Losses))
-	for i, l := range r.Losses {
-		refs[i] = report.RefOf(d.a.Losses[l].Object.Ref)
+	var all, asked []report.Ref
+	for _, l := range r.Losses {
+		ref := report.RefOf(d.a.Losses[l].Object.Ref)
+		all = append(all, ref)
+		if d.picked[l] {
+			asked = append(asked, ref)
+		}
 	}
-	return sorted(refs)
+	if len(asked) > 0 {
+		return sorted(asked)
+	}
+	return sorted(all)
 }
 
 var policyNames = map[history.Policy]string{history.Background: "Background", history.Foreground: "Foreground", history.Orphan: "Orphan"}

@@ -23,17 +23,49 @@ func (q *Question) itself(r object.Ref) bool {
 // pick marks the losses that are asked about: those in the namespace, or those that are named;
 // and with an object itself all that went because somebody deleted it.
 func pick(a *history.Account, q Question) []bool {
-	deleted := make([]bool, len(a.Requests))
-	for i := range a.Requests {
-		deleted[i] = slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return q.itself(a.Losses[l].Object.Ref) })
-	}
+	below := q.below(a)
 	picked := make([]bool, len(a.Losses))
 	for i := range a.Losses {
 		l := &a.Losses[i]
 		inside := q.Objects == nil && (q.Namespace == "" || l.Object.Namespace == q.Namespace)
-		picked[i] = inside || q.itself(l.Object.Ref) || l.Cause.Request >= 0 && deleted[l.Cause.Request]
+		picked[i] = inside || q.itself(l.Object.Ref) || below(i)
 	}
 	return picked
+}
+
+// below tells of losses whether they went because somebody deleted an object itself. What one
+// request took beside that, for other objects, did not.
+func (q *Question) below(a *history.Account) func(loss int) bool {
+	all, some := make([]bool, len(a.Requests)), make([]bool, len(a.Requests))
+	for i := range a.Requests {
+		itself := func(l int) bool { return q.itself(a.Losses[l].Object.Ref) }
+		some[i] = slices.ContainsFunc(a.Requests[i].Losses, itself)
+		all[i] = some[i] && !slices.ContainsFunc(a.Requests[i].Losses, func(l int) bool { return !itself(l) })
+	}
+	at := map[coordinates]int{} // the last loss of each place
+	for i := range a.Losses {
+		at[coordinatesOf(a.Losses[i].Object.Ref)] = i
+	}
+	return func(loss int) bool {
+		request := a.Losses[loss].Cause.Request
+		if request < 0 || !some[request] || all[request] {
+			return request >= 0 && all[request]
+		}
+		for range a.Losses { // what it went with, up to what was asked for
+			by := a.Losses[loss].Cause.By
+			next, known := at[coordinatesOf(by)]
+			switch {
+			case by == (object.Ref{}):
+				return false
+			case q.itself(by):
+				return true
+			case !known:
+				return true // nothing shows with which of them it went
+			}
+			loss = next
+		}
+		return false
+	}
 }
 
 // routine reports whether an object goes in the ordinary course of things, so that nobody

@@ -68,6 +68,38 @@ func TestRestorable(t *testing.T) {
 	}
 }
 
+// TestOneOfRequest: who asks about one of several objects that one request deleted does not ask about
+// the others, nor about what went with them.
+func TestOneOfRequest(t *testing.T) {
+	loss := func(ref, by object.Ref) history.Loss {
+		ref.UID = types.UID("u-" + ref.Name)
+		if by.Name != "" {
+			by.UID = types.UID("u-" + by.Name)
+			return history.Loss{Object: &object.Object{Ref: ref}, Asked: 100, Gone: 100, Cause: history.Cause{Code: history.OwnerGone, By: by}}
+		}
+		return history.Loss{Object: &object.Object{Ref: ref}, Asked: 100, Gone: 100, Cause: history.Cause{Code: history.Requested}}
+	}
+	cm := func(name string) object.Ref { return object.ConfigMap.Ref("shop", name) }
+	a := &history.Account{
+		Past: &history.Past{From: history.Moment{Revision: 50}, To: history.Moment{Revision: 200}},
+		Losses: []history.Loss{
+			loss(cm("a"), object.Ref{}), loss(cm("b"), object.Ref{}), loss(cm("of-a"), cm("a")), loss(cm("of-b"), cm("b")), loss(cm("of-of-b"), cm("of-b")),
+		},
+		Requests: []history.Request{{Losses: []int{0, 1}, At: history.Moment{Revision: 100}, Took: 5}},
+	}
+	q := Question{Objects: []object.Ref{cm("b")}}
+	if got := Restorable(a, q); !slices.Equal(got, []int{1, 3, 4}) {
+		t.Errorf("%v", got)
+	}
+	d := Document(a, q)
+	if r := d.Requests; len(r) != 1 || len(r[0].Objects) != 1 || r[0].Objects[0].Name != "b" || r[0].Took != 3 || len(d.Losses) != 3 {
+		t.Errorf("%+v of %d losses", d.Requests, len(d.Losses))
+	}
+	if r := Document(a, Question{}).Requests; len(r) != 1 || len(r[0].Objects) != 2 || r[0].Took != 5 {
+		t.Errorf("of all: %+v", r)
+	}
+}
+
 // TestDefinitions: a CRD that nothing serves comes first, and what it defined is read as it was
 // before that, in a version that it served; of one that is back at once.
 func TestDefinitions(t *testing.T) {
