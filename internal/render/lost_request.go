@@ -84,8 +84,12 @@ func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	if more > 0 && l.Namespace != "" {
 		of = " of namespace " + s.text(l.Namespace)
 	}
+	least := ""
+	if l.begunSince(r) {
+		least = "at least "
+	}
 	if t.gone > 0 {
-		text += went + plural(t.gone, "object") + of + them
+		text += went + least + plural(t.gone, "object") + of + them
 	}
 	if t.going > 0 {
 		text += "; " + plural(t.going, "more object") + agree(t.going, " is", " are") + " Terminating"
@@ -97,9 +101,18 @@ func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 		text += "; its instances went, too, and the API server does not show them while the CRD is gone"
 	}
 	if more > 0 {
-		text += "; it took " + plural(r.Took, "object") + " in all"
+		text += "; it took " + least + plural(r.Took, "object") + " in all"
 	}
 	return text + "."
+}
+
+// begunSince reports whether the history of some kind begins after a request, so that it may have
+// taken more than is known.
+func (l *lostLook) begunSince(r *report.LostRequest) bool {
+	return slices.ContainsFunc(l.Limits, func(x report.HistoryLimit) bool {
+		routine := x.Resource == "leases" || x.Resource == "events" // nobody misses these
+		return !routine && x.From.Revision > r.At.Revision
+	})
 }
 
 // tookInstances reports whether what a CRD took is known: it had instances then, and has others.
