@@ -44,7 +44,7 @@ func TestUndoWithRightsInOneNamespace(t *testing.T) {
 	if u := s.undone(plan.Bundle, "--as=dev"); u.Summary.Made != 1 {
 		t.Errorf("%s, %+v", u.SameCluster, u.Summary)
 	}
-	if a := s.gc("lost", "configmap/late", "-n", "shop-r"); !strings.Contains(a.out, " there again.") || strings.Contains(a.out, "kubectl gc undo") {
+	if a := s.gc("lost", "configmap/late", "-n", "shop-r"); !strings.Contains(a.out, " exists again;") || strings.Contains(a.out, "kubectl gc undo") {
 		t.Errorf("what is there again: %s", a.out)
 	}
 	a = s.gc("undo", "configmap/never", "--lost", "-n", "shop-r")
