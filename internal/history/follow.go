@@ -128,6 +128,19 @@ func (t *tracer) look(o *object.Object) {
 	}
 }
 
+// lookAgain has the controllers look again at an object that they would delete, and that somebody
+// has changed: that may have taken it from them.
+func (t *tracer) lookAgain(o *object.Object) {
+	if o.BeingDeleted() {
+		return
+	}
+	for i := range t.followers {
+		if h, leads, ok := t.followers[i].hubOf(i, o); ok && !leads && t.packs[h] != nil && t.packs[h].due[identityOf(o.Ref)] {
+			t.packs[h].look(t.world, h.at)
+		}
+	}
+}
+
 func (p *pack) look(w *world, leader place) {
 	if len(p.members) == 0 {
 		return

@@ -154,8 +154,12 @@ func (t *tracer) apply(c *Change, before *object.Object) {
 		t.link(c, before)
 		t.join(c.Object)
 	}
-	if e.Type == object.Added {
+	switch e.Type {
+	case object.Added:
 		t.look(c.Object)
+	case object.Modified:
+		t.lookAgain(c.Object)
+	default:
 	}
 }
 
