@@ -1,6 +1,7 @@
 package lost
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
@@ -20,34 +21,51 @@ type definition struct {
 	lacks string
 }
 
-// definitionOf is what became of the CRD of a loss.
-func definitionOf(a *history.Account, l *history.Loss) definition {
-	was := l.Object.Definition()
-	d := definition{last: was}
+// definitions are what is known of all CRDs of an account, by name.
+type definitions struct {
+	resources *object.Resources
+	// deleted is what each said last before it was deleted, standing what it says if it is there
+	// again, and there whether it is.
+	deleted, standing map[string]*object.CRDFacts
+	there             map[string]bool
+}
+
+func definitionsOf(a *history.Account) *definitions {
+	d := &definitions{a.Past.Resources, map[string]*object.CRDFacts{}, map[string]*object.CRDFacts{}, map[string]bool{}}
 	for i := range a.Losses {
-		if x := &a.Losses[i]; x.Object.WithoutUID() == l.Object.WithoutUID() && x.Object.Definition() != nil {
-			d.last = x.Object.Definition()
+		if o := a.Losses[i].Object; o.Definition() != nil {
+			d.deleted[o.Name] = o.Definition()
 		}
 	}
-	there := false
-	for i := range slices.Backward(a.Past.Changes) {
-		if c := &a.Past.Changes[i]; c.Object.WithoutUID() == l.Object.WithoutUID() {
-			if there = c.Type != object.Deleted; there && c.Object.Definition() != nil {
-				d.last = c.Object.Definition()
-			}
-			break
+	for i := range a.Past.Changes {
+		c := &a.Past.Changes[i]
+		if !c.Object.Is(object.CRD) {
+			continue
+		}
+		d.there[c.Object.Name] = c.Type != object.Deleted
+		if crd := c.Object.Definition(); c.Type != object.Deleted && crd != nil {
+			d.standing[c.Object.Name] = crd
+		} else {
+			delete(d.standing, c.Object.Name)
 		}
 	}
+	return d
+}
+
+// of is what became of the CRD of a loss.
+func (d *definitions) of(l *history.Loss) definition {
+	was, name := l.Object.Definition(), l.Object.Name
+	last := cmp.Or(d.standing[name], d.deleted[name], was)
 	versions := was.Versions // it was made again behind the end of the past, if it is served
-	if there {
-		versions = d.last.Versions
+	if d.there[name] {
+		versions = last.Versions
 	}
-	d.served = a.Past.Resources == nil || slices.ContainsFunc(versions, func(v object.CRDVersion) bool {
-		_, err := a.Past.Resources.For(was.Group+"/"+v.Name, d.last.Kind)
+	served := d.resources == nil || slices.ContainsFunc(versions, func(v object.CRDVersion) bool {
+		_, err := d.resources.For(was.Group+"/"+v.Name, last.Kind)
 		return err == nil
 	})
-	d.unread, d.lacks = unreadable(was, d.last)
-	return d
+	why, lacks := unreadable(was, last)
+	return definition{last, served, why, lacks}
 }
 
 // unreadable is why the server does not show what was stored of one CRD by another one of its
@@ -89,12 +107,13 @@ func Definitions(a *history.Account, which []int) (gone, back, others []int) {
 			last[l.Object.Name] = i
 		}
 	}
+	crds := definitionsOf(a)
 	for _, i := range which {
 		l := &a.Losses[i]
 		switch {
 		case l.Object.Definition() == nil || l.Gone == 0:
 			others = append(others, i)
-		case last[l.Object.Name] != i || definitionOf(a, l).served:
+		case last[l.Object.Name] != i || crds.of(l).served:
 			back = append(back, i)
 		default:
 			gone = append(gone, i)
@@ -107,11 +126,11 @@ func Definitions(a *history.Account, which []int) (gone, back, others []int) {
 // in the namespace that is asked about, or in all. Whoever asks for an object does not ask for
 // all of its kind.
 func Instances(a *history.Account, crds []int, q Question) []history.Collection {
-	picked := pick(a, q)
+	picked, now := pick(a, q), definitionsOf(a)
 	var all []history.Collection
 	for _, i := range slices.Backward(slices.Sorted(slices.Values(crds))) {
 		l := &a.Losses[i]
-		crd, d := l.Object.Definition(), definitionOf(a, l)
+		crd, d := l.Object.Definition(), now.of(l)
 		version, served := d.version(crd)
 		if d.unread != "" || !served || q.Objects != nil && !picked[i] {
 			continue

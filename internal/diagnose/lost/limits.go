@@ -62,13 +62,14 @@ func isForbidden(l *history.Limit) bool { return strings.Contains(strings.ToLowe
 // addGoneKinds says of the kinds of CRDs that are gone, or are there again as others, that nothing
 // shows their objects. What a file remembers it shows anyway.
 func (d *document) addGoneKinds() {
+	crds := definitionsOf(d.a)
 	for i := range d.a.Losses {
 		l := &d.a.Losses[i]
 		crd := l.Object.Definition()
 		if crd == nil || l.Gone == 0 || len(crd.Versions) == 0 || !d.matters(object.Resource{Group: crd.Group, Kind: crd.Kind, Namespaced: crd.Namespaced}) {
 			continue
 		}
-		now := definitionOf(d.a, l)
+		now := crds.of(l)
 		switch version := cmp.Or(now.lacks, crd.Versions[0].Name); {
 		case !now.served && len(now.last.Versions) > 0:
 			d.addGoneKind(report.Gap{APIVersion: crd.Group + "/" + now.last.Versions[0].Name, Resource: crd.Plural, Why: string(reason.CRDGone)})

@@ -46,25 +46,24 @@ func (q *Question) below(a *history.Account) func(loss int) bool {
 	for i := range a.Losses {
 		at[coordinatesOf(a.Losses[i].Object.Ref)] = i
 	}
+	known := map[int]bool{} // of what was looked at
+	var went func(loss int) bool
+	went = func(loss int) bool {
+		is, ok := known[loss]
+		if ok {
+			return is
+		}
+		known[loss] = false // what goes in a circle went with none of them
+		by := a.Losses[loss].Cause.By
+		if next, seen := at[coordinatesOf(by)]; by != (object.Ref{}) {
+			is = q.itself(by) || !seen || went(next) // where nothing shows with which of them it went, it may have been that
+		}
+		known[loss] = is
+		return is
+	}
 	return func(loss int) bool {
 		request := a.Losses[loss].Cause.Request
-		if request < 0 || !some[request] || all[request] {
-			return request >= 0 && all[request]
-		}
-		for range a.Losses { // what it went with, up to what was asked for
-			by := a.Losses[loss].Cause.By
-			next, known := at[coordinatesOf(by)]
-			switch {
-			case by == (object.Ref{}):
-				return false
-			case q.itself(by):
-				return true
-			case !known:
-				return true // nothing shows with which of them it went
-			}
-			loss = next
-		}
-		return false
+		return request >= 0 && (all[request] || some[request] && went(loss))
 	}
 }
 
