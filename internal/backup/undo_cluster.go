@@ -27,8 +27,8 @@ func (e *UnknownClusterError) Error() string {
 		" and no namespace or object of the backup is still here.\n" + where
 }
 
-// sameCluster says by what a cluster is known to be the one of a backup. Another one is
-// an error, and one that nothing tells a *UnknownClusterError. What a later undo can see, too, comes
+// sameCluster says by what a cluster is known to be the one of a backup. That it is another one is
+// an error, and that nothing tells is a *UnknownClusterError. What a later undo can see, too, comes
 // before what only this run knows.
 func sameCluster(b *Backup, id kube.Identity, look lookup, plan *undo.Plan, o UndoPlanOptions) (report.ClusterProof, error) {
 	err := b.CheckCluster(id.ClusterUID)

@@ -62,10 +62,8 @@ func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
 func thereAgain(s Style, l *lostLook) string {
 	all := map[report.Ref]bool{} // by place: one may have been deleted twice
 	for i := range l.Losses {
-		if x := &l.Losses[i]; !x.Routine && x.State != report.LossBeingDeleted {
-			place := x.Object
-			place.UID = ""
-			all[place] = x.Again != ""
+		if x := &l.Losses[i]; !x.Routine && x.State == report.LossDeleted {
+			all[placeOfRef(x.Object)] = x.Again != ""
 		}
 	}
 	again := slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(r report.Ref) bool { return !all[r] })

@@ -106,12 +106,14 @@ func requestHeadline(s Style, l *lostLook, r *report.LostRequest) string {
 	return text + "."
 }
 
+// unmissed are the resources of which nobody looks for what went, with their groups.
+var unmissed = map[string]bool{"leases.coordination.k8s.io": true, "events.": true, "events.events.k8s.io": true}
+
 // begunSince reports whether the history of some kind begins after a request, so that it may have
 // taken more than is known.
 func (l *lostLook) begunSince(r *report.LostRequest) bool {
 	return slices.ContainsFunc(l.Limits, func(x report.HistoryLimit) bool {
-		routine := x.Resource == "leases" || x.Resource == "events" // nobody misses these
-		return !routine && x.From.Revision > r.At.Revision
+		return !unmissed[x.Resource+"."+object.GroupOf(x.APIVersion)] && x.From.Revision > r.At.Revision
 	})
 }
 

@@ -41,20 +41,24 @@ func keptNotes(s Style, u *report.Undo) []string {
 	return append(notes, lostNotes(s, lookAt(u.Lost))...)
 }
 
-// latestOnly is an undo without the earlier versions of what comes back, and what had some.
+// latestOnly is an undo without the earlier versions of what it makes, or has made; and what it
+// would make that had some.
 func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
 	earlier := func(x report.UndoSkip) bool { return x.Reason == string(reason.ListedTwice) }
-	known := map[report.Ref]bool{}
+	had := map[report.Ref]bool{}
 	for i := range u.Skipped {
-		ref := u.Skipped[i].Object
-		ref.UID = ""
-		if earlier(u.Skipped[i]) && !known[ref] {
-			known[ref] = true
-			twice = append(twice, ref)
+		if earlier(u.Skipped[i]) {
+			had[placeOfRef(u.Skipped[i].Object)] = true
 		}
 	}
-	if len(twice) == 0 {
+	if len(had) == 0 {
 		return u, nil
+	}
+	for i := range u.Steps {
+		x := &u.Steps[i]
+		if ref := placeOfRef(x.Object); x.State == report.StepPlanned && x.Verb == "Create" && had[ref] {
+			twice = append(twice, ref)
+		}
 	}
 	c := *u
 	c.Skipped = slices.DeleteFunc(slices.Clone(u.Skipped), earlier)
@@ -62,11 +66,10 @@ func latestOnly(u *report.Undo) (latest *report.Undo, twice []report.Ref) {
 	return &c, twice
 }
 
-func latestVerb(u *report.Undo) string {
-	if u.State == "" {
-		return "comes"
-	}
-	return "came"
+// placeOfRef is a reference to whatever has the name.
+func placeOfRef(r report.Ref) report.Ref {
+	r.UID = ""
+	return r
 }
 
 // laterUndo says what comes back only after this undo, and how.
@@ -85,7 +88,10 @@ func (w *writer) laterUndo(u *report.Undo) {
 			" still there: the garbage collector may delete " + agree(n, "it", "them") + " before that. "
 	}
 	if l.Saved != "" {
-		w.prose(text+"All else that would come back is saved: kubectl gc undo "+s.text(l.Saved), 2)
+		text += "All else that would come back is saved: kubectl gc undo " + s.text(l.Saved)
+	}
+	if text != "" {
+		w.prose(text, 2)
 	}
 }
 

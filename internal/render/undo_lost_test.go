@@ -103,7 +103,8 @@ func TestProofOfWhatWasJustSaved(t *testing.T) {
 	}
 }
 
-// TestUndoOfDeletedTwice: an earlier version of what comes back is not something that is left.
+// TestUndoOfDeletedTwice: an earlier version of what comes back is not something that is left. That it
+// comes back is said of a plan alone.
 func TestUndoOfDeletedTwice(t *testing.T) {
 	u := &report.Undo{
 		Lost: &report.Lost{}, Summary: report.UndoSummary{Planned: 1, Skipped: 2},
@@ -117,5 +118,9 @@ func TestUndoOfDeletedTwice(t *testing.T) {
 	want := "1 object would be restored\n\nN   DO       OBJECT   OWNERS   RESULT\n1   create   cm/a              pending\n\ncm/a was deleted more than once: the latest version comes back.\n"
 	if got := undoText(t, u); !strings.HasPrefix(got, want) || len(u.Skipped) != 2 || u.Summary.Skipped != 2 {
 		t.Errorf("got\n%s", got)
+	}
+	u.Steps[0].State, u.State = report.StepRefused, report.Partial
+	if got := undoText(t, u); strings.Contains(got, "comes back") {
+		t.Errorf("it was refused, and\n%s", got)
 	}
 }

@@ -60,12 +60,12 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	if spaces := closedNamespaces(u); len(spaces) > 0 {
 		then := "kubectl gc undo " + s.text(filepath.Base(u.Bundle)) + " brings back what is left."
 		if u.Lost != nil {
-			then = "the same command again brings back what went until then, too."
+			then = "kubectl gc undo --since, reaching back as far as now, brings back what went until then, too."
 		}
 		notes = append(notes, "What "+s.some(spaces, 2)+agree(len(spaces), " waits", " wait")+" for: kubectl gc stuck. Once "+agree(len(spaces), "it is", "they are")+" gone, "+then)
 	}
 	if len(twice) > 0 {
-		notes = append(notes, s.some(twice, 2)+agree(len(twice), " was", " were")+" deleted more than once: the latest version "+latestVerb(u)+" back.")
+		notes = append(notes, s.some(twice, 2)+agree(len(twice), " was", " were")+" deleted more than once: the latest version comes back.")
 	}
 	if u.Lost != nil && u.State == "" {
 		notes = append(notes, keptNotes(s, u)...)
