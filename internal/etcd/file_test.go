@@ -14,8 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.etcd.io/bbolt"
-	"go.etcd.io/etcd/api/v3/mvccpb"
 	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/test/etcdfile"
 )
 
 // change is one of a transaction; without a value it is a deletion.
@@ -47,16 +48,11 @@ func write(t testing.TB, compacted int64, changes ...change) string {
 		}
 		keys.FillPercent = 0.9
 		for _, c := range changes {
-			kv := mvccpb.KeyValue{Key: []byte(c.key), Value: []byte(c.value), ModRevision: c.main}
 			at := name(c.main, c.sub)
 			if c.value == "" {
-				kv, at = mvccpb.KeyValue{Key: []byte(c.key)}, append(at, tombstoneMark)
+				at = append(at, tombstoneMark)
 			}
-			b, err := kv.Marshal()
-			if err == nil {
-				err = keys.Put(at, b)
-			}
-			if err != nil {
+			if err := keys.Put(at, etcdfile.KeyValue(c.key, c.value, c.main)); err != nil {
 				return err
 			}
 		}

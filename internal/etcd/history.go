@@ -3,10 +3,9 @@ package etcd
 import (
 	"encoding/binary"
 	"fmt"
-	"strings"
 
 	"go.etcd.io/bbolt"
-	"go.etcd.io/etcd/api/v3/mvccpb"
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // The buckets and keys of etcd.
@@ -74,14 +73,49 @@ func (f *File) revisions() error {
 	})
 }
 
-// readChange reads what was written to a key. It takes memory that kv has.
-func readChange(kv *mvccpb.KeyValue, b []byte) error {
-	*kv = mvccpb.KeyValue{Key: kv.Key[:0], Value: kv.Value[:0]}
-	if err := kv.Unmarshal(b); err != nil {
-		return damaged("a change cannot be read: %s", strings.TrimPrefix(err.Error(), "proto: "))
+// keyValue is what etcd has written to a key.
+type keyValue struct {
+	key, value []byte
+	revision   int64
+}
+
+// The fields of it, as go.etcd.io/etcd/api/v3/mvccpb, kv.proto, numbers them.
+const (
+	keyField      protowire.Number = 1
+	revisionField protowire.Number = 3
+	valueField    protowire.Number = 5
+)
+
+// read reads what was written. It takes the memory that kv has: the file, from which the
+// bytes come, may be cut off under it later.
+func (kv *keyValue) read(b []byte) error {
+	*kv = keyValue{key: kv.key[:0], value: kv.value[:0]}
+	for len(b) > 0 {
+		number, kind, n := protowire.ConsumeField(b)
+		if n < 0 {
+			return damaged("a change cannot be read: %s", protowire.ParseError(n))
+		}
+		_, _, tag := protowire.ConsumeTag(b)
+		kv.set(number, kind, b[tag:n])
+		b = b[n:]
 	}
-	if len(kv.Key) == 0 {
+	if len(kv.key) == 0 {
 		return damaged("a change has no key")
 	}
 	return nil
+}
+
+// set takes in a field, and none that is of another type than it should be.
+func (kv *keyValue) set(number protowire.Number, kind protowire.Type, b []byte) {
+	switch {
+	case number == keyField && kind == protowire.BytesType:
+		key, _ := protowire.ConsumeBytes(b)
+		kv.key = append(kv.key[:0], key...)
+	case number == valueField && kind == protowire.BytesType:
+		value, _ := protowire.ConsumeBytes(b)
+		kv.value = append(kv.value[:0], value...)
+	case number == revisionField && kind == protowire.VarintType:
+		revision, _ := protowire.ConsumeVarint(b)
+		kv.revision = int64(revision)
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"go.etcd.io/bbolt"
-	"go.etcd.io/etcd/api/v3/mvccpb"
 )
 
 // Entry is what a key holds.
@@ -40,7 +39,7 @@ type Index struct {
 	tx      *bbolt.Tx
 	last    map[string]int32 // places in changes, counted from one
 	changes []Change
-	kv      mvccpb.KeyValue
+	kv      keyValue
 	found   []Change
 }
 
@@ -93,11 +92,11 @@ func (x *Index) read(from, to int64, reserve func(bytes int64) error) error {
 		if before = r; r.main > to {
 			break
 		}
-		if err := readChange(&x.kv, stored); err != nil {
+		if err := x.kv.read(stored); err != nil {
 			return fmt.Errorf("revision %d: %w", r.main, err)
 		}
-		if !r.deletion && x.kv.ModRevision != r.main {
-			return damaged("revision %d: key %q says that it is of revision %d", r.main, x.kv.Key, x.kv.ModRevision)
+		if !r.deletion && x.kv.revision != r.main {
+			return damaged("revision %d: key %q says that it is of revision %d", r.main, x.kv.key, x.kv.revision)
 		}
 		if asked += x.take(Change{Revision: r.main, Deletion: r.deletion, stored: stored}, r.main <= from); asked > 1<<20 {
 			if err := reserve(int64(asked)); err != nil {
@@ -112,10 +111,10 @@ func (x *Index) read(from, to int64, reserve func(bytes int64) error) error {
 // take takes in a change of the key in x.kv, and says how much memory that took. Of those that
 // were early only the last one counts.
 func (x *Index) take(c Change, early bool) (memory int) {
-	have := x.last[string(x.kv.Key)]
+	have := x.last[string(x.kv.key)]
 	switch {
 	case early && c.Deletion:
-		delete(x.last, string(x.kv.Key))
+		delete(x.last, string(x.kv.key))
 		return 0
 	case early && have > 0:
 		x.changes[have-1] = c
@@ -123,11 +122,11 @@ func (x *Index) take(c Change, early bool) (memory int) {
 	}
 	c.before = have
 	x.changes = append(x.changes, c)
-	x.last[string(x.kv.Key)] = int32(len(x.changes))
+	x.last[string(x.kv.key)] = int32(len(x.changes))
 	if have > 0 {
 		return changeMemory
 	}
-	return len(x.kv.Key) + entryMemory
+	return len(x.kv.key) + entryMemory
 }
 
 // cut takes the prefix from the keys, and leaves out what is not of the cluster.
@@ -170,6 +169,6 @@ func (x *Index) At(key string, revision int64) (Change, bool) {
 
 // Read is what a change wrote to a key.
 func (x *Index) Read(key string, c Change) (Entry, error) {
-	err := contained(func() error { return readChange(&x.kv, c.stored) })
-	return Entry{Key: key, Value: x.kv.Value, Revision: c.Revision}, err
+	err := contained(func() error { return x.kv.read(c.stored) })
+	return Entry{Key: key, Value: x.kv.value, Revision: c.Revision}, err
 }

@@ -77,7 +77,7 @@ var libraries = map[string][]string{
 	"manifest": {"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml", "sigs.k8s.io/json"},
 	"message":  {"k8s.io/api/core", "google.golang.org/protobuf/encoding/protowire"},
 	// The types of Kubernetes, of which client-go has the register.
-	"etcd": {"go.etcd.io/bbolt", "go.etcd.io/etcd/api/v3/mvccpb", "k8s.io/client-go/kubernetes/scheme"},
+	"etcd": {"go.etcd.io/bbolt", "google.golang.org/protobuf/encoding/protowire", "k8s.io/client-go/kubernetes/scheme"},
 	"snapshot": {"github.com/go-json-experiment/json", "github.com/klauspost/compress", "github.com/pierrec/lz4", "github.com/ulikunitz/xz",
 		"go.yaml.in/yaml", "sigs.k8s.io/yaml"},
 	"render": {

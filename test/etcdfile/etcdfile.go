@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
-	"go.etcd.io/etcd/api/v3/mvccpb"
+	"google.golang.org/protobuf/encoding/protowire"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -62,17 +62,21 @@ func revision(main int) []byte {
 
 func put(keys *bbolt.Bucket, main int, w Write) error {
 	key, value := w[0], w[1]
-	at, kv := revision(main), mvccpb.KeyValue{Key: []byte("/registry/" + key)}
+	at := revision(main)
 	if value == "" {
 		at = append(at, 't')
-	} else {
-		kv.Value, kv.ModRevision = []byte(value), int64(main)
 	}
-	b, err := kv.Marshal()
-	if err != nil {
-		return err
+	return keys.Put(at, KeyValue("/registry/"+key, value, int64(main)))
+}
+
+// KeyValue is what etcd writes to a key at a revision; a deletion has nothing but the key.
+func KeyValue(key, value string, revision int64) []byte {
+	b := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), key)
+	if value == "" {
+		return b
 	}
-	return keys.Put(at, b)
+	b = protowire.AppendVarint(protowire.AppendTag(b, 3, protowire.VarintType), uint64(revision))
+	return protowire.AppendString(protowire.AppendTag(b, 5, protowire.BytesType), value)
 }
 
 // Message is an object as an API server stores those of built-in kinds.
