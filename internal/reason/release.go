@@ -1,8 +1,9 @@
 package reason
 
-// What older releases of Kubernetes do otherwise than the one whose rules are followed.
+// What older releases of Kubernetes do otherwise than the newest.
 const (
 	NamespaceUnordered Code = "NamespaceUnordered"
+	StartBlocked       Code = "StartBlocked"
 	OwnerMisplaced     Code = "OwnerMisplaced"
 	TokenRenewed       Code = "TokenRenewed"
 	VolumeAbandoned    Code = "VolumeAbandoned"
@@ -13,7 +14,8 @@ var Release = &Family{
 	Title: "Differences between releases",
 	Found: "in versionDifferences of a source: what releases before the one that is named there do",
 	Meanings: []Meaning{
-		{Code: NamespaceUnordered, Short: "a namespace's content is deleted in no order, pods not first"},
+		{Code: NamespaceUnordered, Short: "a namespace's pods are not deleted first"},
+		{Code: StartBlocked, Short: "a garbage collector that starts waits forever for a kind that it cannot list"},
 		{Code: OwnerMisplaced, Short: "one owner reference to a wrong place can have every object with that owner deleted"},
 		{Code: TokenRenewed, Short: "a ServiceAccount whose token is deleted gets a new one"},
 		{Code: VolumeAbandoned, Short: "the storage behind a volume that is deleted before its PVC is left behind"},

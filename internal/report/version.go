@@ -6,7 +6,7 @@ import (
 )
 
 // RulesVersion is the version of Kubernetes whose behaviour is reproduced.
-const RulesVersion = "v1.36.3"
+const RulesVersion = "v1.37.2"
 
 // Version says which program answers.
 type Version struct {

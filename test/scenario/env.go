@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Handler carries out a directive and returns what it prints. An error says that
@@ -24,6 +25,8 @@ type Env struct {
 	Server    *apisim.Server
 	Resources *object.Resources
 	Names     Names
+	// Release is the one whose rules are followed; 0 for the newest.
+	Release release.Minor
 
 	// seen is what the scenario says was seen of its world; nil for all.
 	seen     *coverage
