@@ -62,9 +62,9 @@ func (e *examiner) atRestart() string {
 	_, known := v.Minor()
 	switch {
 	case !known:
-		return "a collector that starts now is blind for it, and before Kubernetes 1.32 does not start at all"
+		return "a collector that starts now is blind for it; before Kubernetes 1.32 it does not start at all, and one that runs stops when other kinds come or go"
 	case v.MayLack(release.BoundedStart):
-		return "a collector that starts now does not start at all"
+		return "a collector that starts now does not start at all, and one that runs stops when other kinds come or go"
 	default:
 		return "a collector that starts now is blind for it"
 	}

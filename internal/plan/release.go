@@ -15,6 +15,7 @@ import (
 // the very version that its collector has looked at, since 1.34, decides races only; what else
 // has changed shows in the objects, by their finalizers and references.
 var concerns = map[release.Rule]func(s *simulation, p *report.Plan) bool{
+	release.UpdatesWithoutNamespace:  (*simulation).updatesWithoutNamespace,
 	release.OrderedNamespaces:        (*simulation).emptiesNamespace,
 	release.VolumesDeletedWithClaims: (*simulation).deletesVolumeAndClaim,
 	release.TokensStayDeleted:        (*simulation).deletesToken,
@@ -34,7 +35,7 @@ func (s *simulation) versionDifferences(p *report.Plan) []report.VersionDifferen
 
 // differenceIn is a difference as a document about a snapshot says it.
 func differenceIn(snap *snapshot.Snapshot, d release.Difference) report.VersionDifference {
-	return report.VersionDifference{Reason: d.Before.String(), Before: d.Since.String(), Simulated: !snap.Version().Doubts(d.Rule)}
+	return report.VersionDifference{Reason: d.Said.String(), Before: d.Since.String(), Simulated: !snap.Version().Doubts(d.Rule)}
 }
 
 // DifferenceOf is what the release of the cluster may do to an object otherwise than the rules,
@@ -74,6 +75,17 @@ func (*simulation) emptiesNamespace(p *report.Plan) bool {
 		}
 	}
 	return false
+}
+
+// updatesWithoutNamespace reports whether something stays in a namespace
+// that is known not to be there.
+func (s *simulation) updatesWithoutNamespace(p *report.Plan) bool {
+	if !s.snap.Covers(object.Namespace.Resource(), "") {
+		return false
+	}
+	return slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
+		return e.Outcome != report.Deleted && e.Object.Namespace != "" && s.snap.FindKind(object.Namespace, "", e.Object.Namespace) == nil
+	})
 }
 
 // deletesVolumeAndClaim reports whether a volume is to be deleted together with its claim, and

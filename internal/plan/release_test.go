@@ -20,7 +20,10 @@ func TestReleases(t *testing.T) {
 	const shop = "v1 Namespace shop phase=Active spec=kubernetes\n"
 	const held = shop + "v1 Pod shop/web fin=example.com/hold\nv1 ConfigMap shop/c\n"
 	const misplaced = "v1 ConfigMap shop/a\nv1 Secret shop/b\nv1 ConfigMap shop/owner\n" +
-		"v1 ConfigMap shop/good owners=a,owner\nv1 ConfigMap other/bad owners=v1:ConfigMap:owner:owner\n"
+		"v1 ConfigMap shop/good owners=a,owner\nv1 ConfigMap other/bad owners=v1:ConfigMap:owner:owner\n" + shop + "v1 Namespace other phase=Active spec=kubernetes\n"
+	// Somebody has taken the token of the namespace by hand.
+	const left = "v1 ConfigMap shop/owner\nv1 ConfigMap shop/held owners=owner\nv1 ConfigMap shop/kept owners=owner,v1:ConfigMap:keeper:keeper\n" +
+		"v1 ConfigMap shop/keeper\nv1 Namespace other phase=Active spec=kubernetes\n"
 	for _, tt := range []struct {
 		name, world string
 		version     snapshot.Version
@@ -36,7 +39,9 @@ func TestReleases(t *testing.T) {
 		{"no pods", shop + "v1 ConfigMap shop/c\n", exactly("v1.27.1"), "shop/c Deleted, shop Deleted"},
 		{"an owner in another namespace", misplaced, exactly("v1.19.16"), "OwnerMisplaced before v1.20: other/bad Deleted, shop/a Deleted, shop/good Unknown"},
 		{"which later releases see", misplaced, exactly("v1.20.0"), "other/bad Deleted, shop/a Deleted, shop/good Pruned"},
-		{"and nothing is misplaced", "v1 ConfigMap shop/a\nv1 ConfigMap shop/owner\nv1 ConfigMap shop/good owners=a,owner\n", exactly("v1.13.4"), "shop/a Deleted, shop/good Pruned"},
+		{"and nothing is misplaced", "v1 ConfigMap shop/a\nv1 ConfigMap shop/owner\nv1 ConfigMap shop/good owners=a,owner\n" + shop, exactly("v1.13.4"), "shop/a Deleted, shop/good Pruned"},
+		{"what is left of a namespace", left, exactly("v1.36.3"), "UpdateRefused: shop/held Deleted, shop/kept Kept, shop/owner Deleted"},
+		{"and can be updated", left, exactly("v1.37.0"), "shop/held Deleted, shop/kept Pruned, shop/owner Deleted"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := deletedOn(t, tt.world, tt.version)

@@ -3,9 +3,9 @@ package reason
 // What older releases of Kubernetes do otherwise than the newest.
 const (
 	NamespaceUnordered Code = "NamespaceUnordered"
-	StartBlocked       Code = "StartBlocked"
 	OwnerMisplaced     Code = "OwnerMisplaced"
 	TokenRenewed       Code = "TokenRenewed"
+	UpdateRefused      Code = "UpdateRefused"
 	VolumeAbandoned    Code = "VolumeAbandoned"
 )
 
@@ -15,9 +15,9 @@ var Release = &Family{
 	Found: "in versionDifferences of a source: what releases before the one that is named there do",
 	Meanings: []Meaning{
 		{Code: NamespaceUnordered, Short: "a namespace's pods are not deleted first"},
-		{Code: StartBlocked, Short: "a garbage collector that starts waits forever for a kind that it cannot list"},
 		{Code: OwnerMisplaced, Short: "one owner reference to a wrong place can have every object with that owner deleted"},
 		{Code: TokenRenewed, Short: "a ServiceAccount whose token is deleted gets a new one"},
+		{Code: UpdateRefused, Short: "what is left of a namespace that is gone cannot be updated, and keeps its finalizers"},
 		{Code: VolumeAbandoned, Short: "the storage behind a volume that is deleted before its PVC is left behind"},
 	},
 }

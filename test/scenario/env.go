@@ -84,6 +84,7 @@ func (e *Env) reset(objects []*object.Object, resources *object.Resources, names
 	e.denials = &ruleSet{}
 	opts = append([]apisim.Option{
 		apisim.WithClock(Start), apisim.WithGivenUIDs(), apisim.WithAdmission(e.denials.check),
+		apisim.WithRules(release.Of(e.Release)),
 	}, opts...)
 	e.Resources, e.Names, e.unseen, e.seen = resources, names, nil, nil
 	e.Server = apisim.New(objects, resources, opts...)
