@@ -30,6 +30,9 @@ type Options struct {
 	Kind func(kube.KindState)
 	// Recorder is shown what is watched; nil for nobody.
 	Recorder kube.Recorder
+	// Shown is shown every event once the collector has taken it in, from one goroutine; nil
+	// for nobody.
+	Shown func(object.Event)
 	// Follow is handed the feed before the run starts, for those who want to show
 	// what is watched.
 	Follow func(*kube.Feed)
@@ -62,6 +65,9 @@ func Run(ctx context.Context, client *kube.Client, o Options) error {
 		if o.AbsentGracePeriod > 0 {
 			events = seen.through(ctx, events)
 		}
+	}
+	if o.Shown != nil {
+		events = shown(ctx, events, o.Shown)
 	}
 	if o.Through != nil {
 		api = o.Through(api)

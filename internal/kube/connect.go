@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 )
@@ -30,6 +31,10 @@ type Options struct {
 	// in one piece, which a server of 1.31 or newer serves from memory and at one
 	// resourceVersion.
 	ChunkSize int64
+	// Unready is how long at most a read waits before it asks again for a resource that the
+	// server does not have in memory yet; 0 for as long as the server says, which is a second
+	// or more.
+	Unready time.Duration
 	// Warn is told of warnings that the server sends with its answers, each text
 	// once; nil drops them. It may be called from many goroutines.
 	Warn func(text string)
@@ -41,6 +46,7 @@ type Client struct {
 	http      *http.Client
 	base      *url.URL
 	chunk     int64
+	unready   time.Duration
 	limiter   flowcontrol.RateLimiter // nil: none
 	warnings  warnings
 	context   string
@@ -81,7 +87,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 		return nil, errors.New("the size of a page of a list cannot be negative")
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
-	c := &Client{config: config, context: o.Context, http: client, base: base, chunk: o.ChunkSize, wait: wallClock, now: time.Now, idle: time.Minute, brief: 90 * time.Second, discovering: make(chan struct{}, 1)}
+	c := &Client{config: config, context: o.Context, unready: o.Unready, http: client, base: base, chunk: o.ChunkSize, wait: wallClock, now: time.Now, idle: time.Minute, brief: 90 * time.Second, discovering: make(chan struct{}, 1)}
 	c.warnings.tell = o.Warn
 	config.WarningHandler, config.WarningHandlerWithContext = &c.warnings, nil
 	if o.QPS > 0 {
@@ -103,7 +109,7 @@ func (c *Client) Config(ctx context.Context) *rest.Config {
 }
 
 // Close gives back the connections that nothing uses.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { utilnet.CloseIdleConnectionsFor(c.http.Transport) }
 
 // waiter waits for a time, and returns early with the error of the context.
 type waiter func(done <-chan struct{}, d time.Duration)
