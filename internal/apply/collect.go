@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
-	"github.com/kubectl-gc/kubectl-gc/internal/controller"
+	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -67,7 +67,7 @@ func (c *collecting) collect(ctx context.Context) error {
 		defer close(watching)
 		c.watch(synced, ended)
 	}()
-	err := controller.Collect(within, c.client, controller.CollectOptions{
+	err := collect.Run(within, c.client, collect.Options{
 		Rules:   engine.Strict,
 		Through: c.through,
 		Follow: func(f *kube.Feed) {

@@ -3,11 +3,10 @@ package apply
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"sync/atomic"
 	"testing"
 
-	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -77,13 +76,7 @@ func resources(list ...object.Resource) *object.Resources {
 // connected is a client of a server.
 func connected(t *testing.T, url string) *kube.Client {
 	t.Helper()
-	flags := genericclioptions.NewConfigFlags(false)
-	nothing := t.TempDir() + "/kubeconfig"
-	if err := os.WriteFile(nothing, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	flags.KubeConfig, flags.APIServer = &nothing, &url
-	client, err := kube.Connect(flags, kube.Options{Version: "test", Command: "look"})
+	client, err := kube.Connect(&rest.Config{Host: url}, kube.Options{Version: "test", Command: "look"})
 	if err != nil {
 		t.Fatal(err)
 	}

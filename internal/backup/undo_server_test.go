@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -55,13 +54,7 @@ func testCluster(t *testing.T, objects ...*object.Object) (*server, *kube.Client
 	s := &server{Server: facade.New(append(objects, shop), rs, facade.Documents(served)), resources: rs}
 	front := httptest.NewServer(s)
 	t.Cleanup(front.Close)
-	flags := genericclioptions.NewConfigFlags(false)
-	nothing := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(nothing, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	flags.KubeConfig, flags.APIServer = &nothing, &front.URL
-	client, err := kube.Connect(flags, kube.Options{})
+	client, err := kube.Connect(&rest.Config{Host: front.URL}, kube.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

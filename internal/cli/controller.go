@@ -137,7 +137,7 @@ func (k *controllerCommand) run(c *cobra.Command) error {
 		k.o.CheckFor, k.o.CheckNamespace = 2*k.o.SyncPeriod, namespace
 	}
 	k.o.Connect = func(wrap func(http.RoundTripper) http.RoundTripper) (*kube.Client, error) {
-		return kube.Connect(wrapped{k.cluster.Config, wrap}, kube.Options{
+		return source.Connect(wrapped{k.cluster.Config, wrap}, kube.Options{
 			Version: version.String(), Command: c.CommandPath(), QPS: k.cluster.Qps, Burst: k.cluster.Burst,
 		})
 	}

@@ -1,12 +1,6 @@
-// Package controller is the garbage collector over a live cluster. Collect connects the
-// engine to the API server: watches go straight into the engine, and what the engine
-// decides goes to the API server; there is no second copy of the objects. Everything
-// that writes by collecting goes through it: the one-shot command, the service, and the
-// comparison with the collector of Kubernetes in the tests.
-//
-// Run operates that as a service: it leads by a lease, bounds what is written, tells what
-// it does in metrics, events and logs, and answers questions over HTTP. What is decided
-// is the business of the engine.
+// Package controller is the garbage collector of a live cluster as a service. Run operates
+// package collect: it leads by a lease, bounds what is written, tells what it does in
+// metrics, events and logs, and answers questions over HTTP.
 //
 // Every write passes three gates. The gate of a request (gate.go) knows the intent:
 // protection, the mode, the safety limit, the limiter of deletes. The transport (transport.go)

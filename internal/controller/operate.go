@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/history/kept"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -199,7 +200,7 @@ func (s *service) collect(ctx context.Context) error {
 	if l := s.o.Lease; l != nil {
 		grace = min(cmp.Or(l.Duration-l.Renew, grace), grace)
 	}
-	err = Collect(ctx, s.client, CollectOptions{
+	err = collect.Run(ctx, s.client, collect.Options{
 		Rules: s.o.Rules, AbsentGracePeriod: s.o.AbsentGracePeriod, SyncPeriod: s.o.SyncPeriod, Kind: s.kind, Recorder: recorder,
 		Follow: func(f *kube.Feed) {
 			if past != nil {

@@ -17,6 +17,9 @@ type transport struct {
 	gate *gate
 }
 
+// WrappedRoundTripper is what sends requests in the end.
+func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
+
 // RoundTrip sends the request.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	verb := verbOf(r)

@@ -95,6 +95,7 @@ func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	if c.economical && c.pointless(w, id) {
 		return Attempt{}, false
 	}
+	c.underWay++
 	return c.attempt(w, id), true
 }
 

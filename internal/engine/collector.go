@@ -20,6 +20,8 @@ type Collector struct {
 	// observes before comes first, as with upstream's queue of graph changes.
 	vanished []object.Ref
 	warnings []Warning
+	// underWay counts attempts that were handed out and are not settled.
+	underWay int
 
 	// What an economical collector knows beyond the graph, see economy.go: what
 	// was written since it was last observed, how often a request for it was
@@ -97,6 +99,9 @@ func (c *Collector) Absent() []object.Ref { return c.absent.refs() }
 // Ready is the number of attempts that Next could hand out, counting objects
 // that vanished and are not yet taken into the graph.
 func (c *Collector) Ready() int { return c.toDelete.len() + c.toOrphan.len() + len(c.vanished) }
+
+// UnderWay is the number of attempts that were handed out and are not settled.
+func (c *Collector) UnderWay() int { return c.underWay }
 
 // Queued lists the identities that wait for an attempt, in order.
 func (c *Collector) Queued(w Work) []object.Ref { return c.identities(c.queue(w).waiting()) }

@@ -13,6 +13,7 @@ import (
 // attemptToDeleteWorker, attemptToOrphanWorker.
 func (c *Collector) Settle(out Outcome) {
 	d := out.Decision
+	c.underWay--
 	c.noteSent(out)
 	for i := range d.Owners {
 		if o := &d.Owners[i]; o.Class == Dangling && o.Evidence != Remembered {

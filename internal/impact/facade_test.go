@@ -2,12 +2,10 @@ package impact_test
 
 import (
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -88,13 +86,7 @@ func serve(t *testing.T, objects []*object.Object) (*kube.Client, func()) {
 		}
 	}
 	server := httptest.NewServer(facade.New(objects, rs, facade.Documents(rs.All())))
-	flags := genericclioptions.NewConfigFlags(false)
-	nothing := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(nothing, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	flags.KubeConfig, flags.APIServer = &nothing, &server.URL
-	client, err := kube.Connect(flags, kube.Options{})
+	client, err := kube.Connect(&rest.Config{Host: server.URL}, kube.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/cli-runtime/pkg/genericclioptions"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 )
@@ -20,6 +21,8 @@ import (
 type Options struct {
 	// Version and Command stand in the User-Agent: `kubectl-gc/<version> (<command>)`.
 	Version, Command string
+	// Context is the name of the cluster in the kubeconfig, for people; empty without one.
+	Context string
 	// QPS and Burst limit the requests; QPS 0 or less means no limit of our own,
 	// for a server has a fairer one (API Priority and Fairness).
 	QPS   float32
@@ -28,6 +31,10 @@ type Options struct {
 	// in one piece, which a server of 1.31 or newer serves from memory and at one
 	// resourceVersion.
 	ChunkSize int64
+	// Unready is how long at most a read waits before it asks again for a resource that the
+	// server does not have in memory yet; 0 for as long as the server says, which is a second
+	// or more.
+	Unready time.Duration
 	// Warn is told of warnings that the server sends with its answers, each text
 	// once; nil drops them. It may be called from many goroutines.
 	Warn func(text string)
@@ -39,10 +46,10 @@ type Client struct {
 	http      *http.Client
 	base      *url.URL
 	chunk     int64
+	unready   time.Duration
 	limiter   flowcontrol.RateLimiter // nil: none
 	warnings  warnings
 	context   string
-	getter    genericclioptions.RESTClientGetter
 	discovery atomic.Pointer[Discovery]
 	// dryRuns holds what is known of kinds: see DryRuns.
 	dryRuns sync.Map
@@ -60,23 +67,9 @@ type Client struct {
 	brief time.Duration
 }
 
-// Connect makes a client from kubectl's flags. It sends no request: what is wrong
-// with the server shows at the first one.
-func Connect(getter genericclioptions.RESTClientGetter, o Options) (*Client, error) {
-	config, err := getter.ToRESTConfig()
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig: %w", err)
-	}
-	c, err := connect(config, o)
-	if err != nil {
-		return nil, err
-	}
-	c.getter = getter
-	c.context = contextName(getter)
-	return c, nil
-}
-
-func connect(config *rest.Config, o Options) (*Client, error) {
+// Connect makes a client. It sends no request: what is wrong with the server shows at the
+// first one.
+func Connect(config *rest.Config, o Options) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = fmt.Sprintf("kubectl-gc/%s (%s)", cmp.Or(o.Version, "unknown"), cmp.Or(o.Command, "unknown"))
 	config.GroupVersion, config.APIPath = nil, ""
@@ -94,7 +87,7 @@ func connect(config *rest.Config, o Options) (*Client, error) {
 		return nil, errors.New("the size of a page of a list cannot be negative")
 	}
 	base.Path = strings.TrimRight(base.Path, "/")
-	c := &Client{config: config, http: client, base: base, chunk: o.ChunkSize, wait: wallClock, now: time.Now, idle: time.Minute, brief: 90 * time.Second, discovering: make(chan struct{}, 1)}
+	c := &Client{config: config, context: o.Context, unready: o.Unready, http: client, base: base, chunk: o.ChunkSize, wait: wallClock, now: time.Now, idle: time.Minute, brief: 90 * time.Second, discovering: make(chan struct{}, 1)}
 	c.warnings.tell = o.Warn
 	config.WarningHandler, config.WarningHandlerWithContext = &c.warnings, nil
 	if o.QPS > 0 {
@@ -107,25 +100,16 @@ func connect(config *rest.Config, o Options) (*Client, error) {
 // our credentials along to wherever one leads.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// contextName is the context that the flags and the kubeconfig choose; empty
-// inside of a pod.
-func contextName(getter genericclioptions.RESTClientGetter) string {
-	if flags, ok := getter.(*genericclioptions.ConfigFlags); ok && flags.Context != nil && *flags.Context != "" {
-		return *flags.Context
-	}
-	loader := getter.ToRawKubeConfigLoader()
-	if loader == nil {
-		return ""
-	}
-	raw, err := loader.RawConfig()
-	if err != nil {
-		return "" // a pod has no kubeconfig; what is wrong with one, ToRESTConfig has said
-	}
-	return raw.CurrentContext
+// Config is the configuration of the client, for requests that somebody else makes. They
+// have no limit of the client and end with a context.
+func (c *Client) Config(ctx context.Context) *rest.Config {
+	config := rest.CopyConfig(c.config)
+	config.Wrap(bindTo(ctx))
+	return config
 }
 
 // Close gives back the connections that nothing uses.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { utilnet.CloseIdleConnectionsFor(c.http.Transport) }
 
 // waiter waits for a time, and returns early with the error of the context.
 type waiter func(done <-chan struct{}, d time.Duration)

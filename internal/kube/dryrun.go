@@ -3,14 +3,15 @@ package kube
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/openapi3"
+	"k8s.io/kube-openapi/pkg/spec3"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -52,13 +53,46 @@ func (c *Client) DryRuns(ctx context.Context, r object.Resource) bool {
 	if err != nil {
 		return false
 	}
-	objects, err := dynamic.NewForConfigAndClient(c.config, bound)
-	if err != nil {
+	said := c.documentsDryRun(ctx, openapi3.NewRoot(documents.OpenAPIV3()), kind, r)
+	if ctx.Err() == nil {
+		c.dryRuns.Store(kind, said)
+	}
+	return said
+}
+
+// documentsDryRun reports whether the server documents a dry run of a kind. A definition whose
+// document is not there yet is served as everything else is, and namespaces stand for it.
+func (c *Client) documentsDryRun(ctx context.Context, root openapi3.Root, kind schema.GroupVersionKind, r object.Resource) bool {
+	document, err := root.GVSpec(kind.GroupVersion())
+	if _, unknown := errors.AsType[*openapi3.GroupVersionNotFoundError](err); unknown {
+		definition := object.CRD.Ref("", r.Name+"."+r.Group)
+		if _, err := c.read(ctx, object.CRD.Resource(), definition); err != nil {
+			return false
+		}
+		kind = schema.GroupVersionKind{Version: object.Namespace.Version, Kind: object.Namespace.Kind}
+		document, err = root.GVSpec(kind.GroupVersion())
+	}
+	return err == nil && patchTakes(document, kind, "dryRun")
+}
+
+// patchTakes reports whether a PATCH of the kind has a parameter in its query.
+func patchTakes(document *spec3.OpenAPI, kind schema.GroupVersionKind, parameter string) bool {
+	if document == nil || document.Paths == nil {
 		return false
 	}
-	err = resource.NewQueryParamVerifierV3(objects, documents.OpenAPIV3(), "dryRun").HasSupport(kind)
-	if ctx.Err() == nil {
-		c.dryRuns.Store(kind, err == nil)
+	for _, path := range document.Paths.Paths {
+		var of schema.GroupVersionKind
+		if path == nil || path.Patch == nil || path.Patch.Extensions.GetObject("x-kubernetes-group-version-kind", &of) != nil || of != kind {
+			continue
+		}
+		for _, p := range path.Patch.Parameters {
+			if name, shared := strings.CutPrefix(p.Ref.String(), "#/parameters/"); shared && document.Components != nil && document.Components.Parameters[name] != nil {
+				p = document.Components.Parameters[name]
+			}
+			if p.Name == parameter && p.In == "query" {
+				return true
+			}
+		}
 	}
-	return err == nil
+	return false
 }

@@ -43,6 +43,8 @@ type KindState struct {
 	State    State
 	// Why says what is wrong; empty for Synced and in the first list.
 	Why string
+	// Refused: it is Broken because we may not list or watch it.
+	Refused bool
 }
 
 // Feed is a cluster that is being followed. Its events and answers fit engine.Run.
@@ -61,6 +63,8 @@ type Feed struct {
 	missing  string
 	complete bool
 	epoch    uint64
+	// again ends the time until the next discovery.
+	again context.CancelFunc
 }
 
 // Events are the changes of all kinds, each kind's in their order. The events of
@@ -119,6 +123,16 @@ func (f *Feed) Missing() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.missing
+}
+
+// Rediscover has the server asked soon what it serves: something says that it is not what it
+// was. Kinds that are new are followed then, and those that are gone are dropped.
+func (f *Feed) Rediscover() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.again != nil {
+		f.again()
+	}
 }
 
 // Kinds are the states of all kinds that are followed, by group and resource.

@@ -79,6 +79,11 @@ type followed struct {
 func (f *following) run(ctx context.Context) {
 	var pause backoff
 	for ctx.Err() == nil {
+		// Who asks for another discovery while there is one under way gets it, too.
+		round, end := context.WithCancel(ctx)
+		f.mu.Lock()
+		f.again = end
+		f.mu.Unlock()
 		wait := f.options.SyncPeriod
 		if d, err := f.client.rediscover(ctx); err == nil {
 			f.options.Recorder.Served(d.Resources)
@@ -89,7 +94,8 @@ func (f *following) run(ctx context.Context) {
 			f.note(KindState{State: Undiscovered, Why: err.Error()})
 			wait = min(wait, pause.next())
 		}
-		f.client.wait(ctx.Done(), wait)
+		f.client.wait(round.Done(), wait)
+		end()
 	}
 	f.goroutines.Wait()
 	close(f.events)

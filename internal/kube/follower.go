@@ -23,6 +23,8 @@ type follower struct {
 	known map[types.UID]known
 	state State
 	why   string
+	// refused: what is wrong is that we may not list or watch it.
+	refused bool
 	// version is where the next watch goes on; empty when only a list helps.
 	version string
 	pause   backoff
@@ -91,6 +93,7 @@ func (w *follower) run(ctx context.Context) {
 func (w *follower) broken(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		w.recorder.Broken(w.at.Resource, err.Error())
+		w.refused = apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 		w.say(Broken, err.Error())
 		w.f.client.wait(ctx.Done(), w.pause.next())
 	}
@@ -102,7 +105,7 @@ func (w *follower) say(s State, why string) {
 		return
 	}
 	w.state, w.why = s, why
-	w.f.note(KindState{Resource: w.at.Resource, State: s, Why: why})
+	w.f.note(KindState{Resource: w.at.Resource, State: s, Why: why, Refused: s == Broken && w.refused})
 }
 
 // list hands over what is there, and reports as deleted what is not there any

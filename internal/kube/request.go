@@ -102,7 +102,10 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > unreadyFor(err):
 			return nil, err
 		default:
-			waited += after
+			if c.unready > 0 && response.StatusCode == http.StatusTooManyRequests {
+				after, try = min(after, c.unready), try-1 // the time is the limit
+			}
+			waited += max(after, time.Millisecond)
 			c.wait(ctx.Done(), after)
 		}
 		if ctx.Err() != nil {

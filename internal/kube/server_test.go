@@ -51,7 +51,7 @@ func serve(t *testing.T) (*scripted, *Client) {
 	s.on("/version", answerJSON(map[string]string{"gitVersion": "v1.36.3"}))
 	s.serves(nil, namespaces, configMaps, pods, widgets)
 	s.on("/api/v1/namespaces/kube-system", one(object.Ref{Name: "kube-system", UID: "cluster"}, "1"))
-	c, err := connect(&rest.Config{Host: s.URL}, Options{Version: "v9", Command: "test"})
+	c, err := Connect(&rest.Config{Host: s.URL}, Options{Version: "v9", Command: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestReaderAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range decoded.Items {
-			want = append(want, objectOf(&decoded.Items[i], "v1", "ConfigMap"))
+			want = append(want, ObjectOf(&decoded.Items[i], "v1", "ConfigMap"))
 		}
 		var source io.Reader = bytes.NewReader(text)
 		switch rapid.IntRange(0, 2).Draw(t, "pieces") {
@@ -165,7 +165,7 @@ func FuzzPartialList(f *testing.F) {
 			t.Fatalf("%d items, and apimachinery reads %d", len(got), len(decoded.Items))
 		}
 		for i := range got {
-			if want := objectOf(&decoded.Items[i], "v1", "ConfigMap"); !object.Equal(got[i], want) {
+			if want := ObjectOf(&decoded.Items[i], "v1", "ConfigMap"); !object.Equal(got[i], want) {
 				t.Errorf("item %d: %s", i, cmp.Diff(want, got[i]))
 			}
 		}

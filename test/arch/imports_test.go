@@ -47,8 +47,9 @@ var mayImport = map[string][]string{
 	"backup/undo":        {},
 	"private":            {},
 	"backup":             {"backup/undo", "history", "kube", "manifest", "private", "report"},
-	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube", "controller"},
-	"controller":         {"engine", "history", "history/kept", "kube", "policy", "render", "report"},
+	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube", "collect"},
+	"collect":            {"engine", "kube"},
+	"controller":         {"collect", "engine", "history", "history/kept", "kube", "policy", "render", "report"},
 	"cli/version":        {},
 	"cli/usage":          {},
 	"cli/exit":           {"cli/usage"},
@@ -88,7 +89,7 @@ var libraries = map[string][]string{
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
 	"draw":         {"github.com/mattn/go-runewidth"},
-	"kube":         {"k8s.io/", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
+	"kube":         {"k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
 	"history/kept": {"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 	"policy":       {"k8s.io/api/rbac"},
 	"controller":   {"k8s.io/"},
@@ -96,7 +97,7 @@ var libraries = map[string][]string{
 	"cli/usage":      {"github.com/agnivade/levenshtein", "github.com/spf13"},
 	"cli/progress":   {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},
 	"cli/output":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/util/jsonpath"},
-	"cli/source":     {"github.com/spf13", "k8s.io/cli-runtime"},
+	"cli/source":     {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go/rest"},
 	"cli/targets":    {"github.com/spf13", "k8s.io/cli-runtime"},
 	"cli/writing":    {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},
 	"cli/completion": {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/client-go"},
@@ -169,6 +170,10 @@ func clientGo(sources []source) []string {
 			}
 			// The lease, the events and the limiter of the controller are client-go's.
 			if s.in("internal/controller") {
+				continue
+			}
+			// Where its server is, a test says to kube.Connect.
+			if s.isTest() && p == "k8s.io/client-go/rest" {
 				continue
 			}
 			if s.in("cmd") && strings.HasPrefix(p, "k8s.io/client-go/plugin/pkg/client/auth") {

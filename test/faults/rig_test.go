@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -17,9 +16,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/controller"
+	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -101,13 +100,7 @@ func world(t *testing.T, objects ...*object.Object) *rig {
 // connect makes a client of the server.
 func (c *rig) connect(o kube.Options) *kube.Client {
 	c.t.Helper()
-	flags := genericclioptions.NewConfigFlags(false)
-	nothing := c.t.TempDir() + "/kubeconfig"
-	if err := os.WriteFile(nothing, []byte("apiVersion: v1\nkind: Config\n"), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
-	flags.KubeConfig, flags.APIServer = &nothing, &c.url
-	client, err := kube.Connect(flags, o)
+	client, err := kube.Connect(&rest.Config{Host: c.url}, o)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -162,15 +155,15 @@ func (c *rig) strike(times int64, match func(asked) bool, do answering) *fault {
 }
 
 // collect starts the collector under strict rules.
-func (c *rig) collect(change ...func(*controller.CollectOptions)) {
+func (c *rig) collect(change ...func(*collect.Options)) {
 	c.t.Helper()
 	c.stop = c.collector(c.client, change...)
 }
 
 // collector starts a collector over a client, and returns what ends it.
-func (c *rig) collector(client *kube.Client, change ...func(*controller.CollectOptions)) func() {
+func (c *rig) collector(client *kube.Client, change ...func(*collect.Options)) func() {
 	ctx, cancel := context.WithCancel(context.Background())
-	o := controller.CollectOptions{Rules: engine.Strict, SyncPeriod: 200 * time.Millisecond, Kind: func(k kube.KindState) {
+	o := collect.Options{Rules: engine.Strict, SyncPeriod: 200 * time.Millisecond, Kind: func(k kube.KindState) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.kinds = append(c.kinds, k)
@@ -184,7 +177,7 @@ func (c *rig) collector(client *kube.Client, change ...func(*controller.CollectO
 		f(&o)
 	}
 	done := make(chan error, 1)
-	go func() { done <- controller.Collect(ctx, client, o) }()
+	go func() { done <- collect.Run(ctx, client, o) }()
 	var once sync.Once
 	return func() {
 		once.Do(func() {

@@ -73,7 +73,7 @@ func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
 	if !k.Known() {
 		return nil, usage.Errorf(c, "no source: give a dump with --from, or a cluster with --kubeconfig, --server or $KUBECONFIG")
 	}
-	return kube.Connect(k.Config, kube.Options{
+	return Connect(k.Config, kube.Options{
 		Version: version.String(), Command: c.CommandPath(), ChunkSize: k.chunkSize, QPS: k.Qps, Burst: k.Burst,
 	})
 }

@@ -2,12 +2,16 @@ package source
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // DefaultNamespace is where kubectl looks when nothing else is said, not even by
@@ -20,6 +24,9 @@ type Namespaces struct {
 	All bool
 	// fallback is the namespace of the kubeconfig's context.
 	fallback string
+	// config are the flags that the client was made with, from which the fallback is; nil
+	// until there is one.
+	config *genericclioptions.ConfigFlags
 }
 
 // AddFlags adds -n and -A with what they mean to a command.
@@ -65,4 +72,10 @@ func (n *Namespaces) Where() string {
 		return " in any namespace"
 	}
 	return fmt.Sprintf(" in namespace %q", n.OneOrDefault())
+}
+
+// Resolve has the cluster say which objects are meant, as kubectl does. The client is one of
+// Source.Open for these namespaces.
+func (n *Namespaces) Resolve(ctx context.Context, client *kube.Client, t Asked) ([]*object.Object, error) {
+	return Resolve(ctx, n.config, client, t)
 }

@@ -212,7 +212,7 @@ func (s *Source) Open(c *cobra.Command, n *Namespaces) (*kube.Client, error) {
 		}
 	}
 	if n != nil {
-		s.Cluster.Config.Namespace = &n.One
+		s.Cluster.Config.Namespace, n.config = &n.One, s.Cluster.Config
 	}
 	client, err := s.Cluster.Connect(c)
 	if err != nil || n == nil {

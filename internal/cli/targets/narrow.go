@@ -76,7 +76,7 @@ func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOSt
 // oneNamespace is the namespace that all of the objects are in; empty if there is none.
 // What is wrong with them is said when they are looked for in what was read.
 func (t *Targets) oneNamespace(ctx context.Context, client *kube.Client, args []string) string {
-	objects, err := client.Resolve(ctx, t.asked(args))
+	objects, err := t.Namespaces.Resolve(ctx, client, t.asked(args))
 	if err != nil || len(objects) == 0 {
 		return ""
 	}

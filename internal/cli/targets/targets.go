@@ -162,7 +162,7 @@ func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
 
 // resolve has the cluster say which objects are meant, as kubectl does.
 func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
-	found, err := w.Client.Resolve(c.Context(), t.asked(args))
+	found, err := t.Namespaces.Resolve(c.Context(), w.Client, t.asked(args))
 	if isMissing(err) {
 		// The snapshot knows what else could be meant.
 		if _, local := t.lookUp(c, w.Snapshot, args); local != nil {
@@ -200,7 +200,7 @@ func (t *Targets) Missing(ctx context.Context, client *kube.Client, args []strin
 	if t.many() || !t.Files.Empty() {
 		return false
 	}
-	_, err := client.Resolve(ctx, t.asked(args))
+	_, err := t.Namespaces.Resolve(ctx, client, t.asked(args))
 	return isMissing(err)
 }
 
@@ -216,8 +216,8 @@ func notSnapped(snap *snapshot.Snapshot, o *object.Object) error {
 }
 
 // asked is what a cluster is asked for.
-func (t *Targets) asked(args []string) kube.Targets {
-	return kube.Targets{
+func (t *Targets) asked(args []string) source.Asked {
+	return source.Asked{
 		Args: args, Files: t.Files.FilenameOptions, Labels: t.Selector, Fields: t.fields, All: t.All, AllNamespaces: t.Namespaces.All,
 		IgnoreNotFound: t.IgnoreMissing,
 	}

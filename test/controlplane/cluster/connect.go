@@ -3,6 +3,7 @@ package cluster
 import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
 
@@ -15,5 +16,5 @@ func (c *Cluster) Flags() *genericclioptions.ConfigFlags {
 
 // Connect is the program's own client of the cluster.
 func (c *Cluster) Connect(o kube.Options) (*kube.Client, error) {
-	return kube.Connect(c.Flags(), o)
+	return source.Connect(c.Flags(), o)
 }

@@ -11,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/controller"
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
+	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -31,17 +32,17 @@ type collector struct {
 	sent  map[object.Verbs]int // by finished attempts
 }
 
-// collect starts a collector over a cluster and returns when it has seen all that
+// start starts a collector over a cluster and returns when it has seen all that
 // is there. The test ends it.
-func collect(t testing.TB, c *cluster.Cluster, o controller.CollectOptions, connection kube.Options) *collector {
+func start(t testing.TB, c *cluster.Cluster, o collect.Options, connection kube.Options) *collector {
 	t.Helper()
-	return collectAs(t, c.Flags(), o, connection)
+	return startAs(t, c.Flags(), o, connection)
 }
 
-// collectAs is collect with kubectl's flags.
-func collectAs(t testing.TB, as *genericclioptions.ConfigFlags, o controller.CollectOptions, connection kube.Options) *collector {
+// startAs is start with kubectl's flags.
+func startAs(t testing.TB, as *genericclioptions.ConfigFlags, o collect.Options, connection kube.Options) *collector {
 	t.Helper()
-	client, err := kube.Connect(as, connection)
+	client, err := source.Connect(as, connection)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func collectAs(t testing.TB, as *genericclioptions.ConfigFlags, o controller.Col
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- controller.Collect(ctx, client, o) }()
+	go func() { done <- collect.Run(ctx, client, o) }()
 	g.end = sync.OnceFunc(func() {
 		stop()
 		if err := <-done; !errors.Is(err, context.Canceled) {

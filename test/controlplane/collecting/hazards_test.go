@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/controller"
+	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
@@ -33,7 +33,7 @@ type peril struct {
 	*stage
 	g *collector // nil with the collector of Kubernetes
 	// options and connection are of our collector.
-	options    controller.CollectOptions
+	options    collect.Options
 	connection kube.Options
 	things     definition
 	// victims are dependents of living owners, and garbage is what has to go.
@@ -58,7 +58,7 @@ func TestHazards(t *testing.T) {
 	for _, h := range hazards() {
 		t.Run(h.id, func(t *testing.T) {
 			p := &peril{stage: share(t)}
-			p.options = controller.CollectOptions{Rules: engine.Strict, SyncPeriod: 30 * time.Second}
+			p.options = collect.Options{Rules: engine.Strict, SyncPeriod: 30 * time.Second}
 			h.live(p)
 			deleted, pruned, left := p.harm()
 			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%d\n", h.id, h.what, h.upstream, len(p.victims), deleted, pruned, left)
@@ -110,7 +110,7 @@ func (p *peril) begin() {
 		p.fence("configmaps")
 		return
 	}
-	p.g = collect(p.t, p.Cluster, p.options, p.connection)
+	p.g = start(p.t, p.Cluster, p.options, p.connection)
 }
 
 // rest stops it.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/controller"
+	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
 
@@ -19,7 +19,7 @@ import (
 // upstream starts a collector with the rules of Kubernetes.
 func (s *stage) upstream() *collector {
 	s.t.Helper()
-	return collect(s.t, s.Cluster, controller.CollectOptions{}, kube.Options{})
+	return start(s.t, s.Cluster, collect.Options{}, kube.Options{})
 }
 
 // passed has the collector go through what pods and config maps were enqueued.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/controller"
+	"github.com/kubectl-gc/kubectl-gc/internal/collect"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 )
@@ -31,7 +31,7 @@ func (p *production) collect() error {
 	p.stop = stop
 	p.done.Go(func() {
 		defer client.Close()
-		err := controller.Collect(ctx, client, controller.CollectOptions{Rules: engine.Upstream, Run: engine.RunOptions{Workers: workers}})
+		err := collect.Run(ctx, client, collect.Options{Rules: engine.Upstream, Run: engine.RunOptions{Workers: workers}})
 		if ctx.Err() == nil {
 			p.failed = err
 		}

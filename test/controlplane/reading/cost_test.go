@@ -19,6 +19,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -121,7 +122,7 @@ func discardTask(kubeconfig string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c, err := kube.Connect(f, kube.Options{})
+	c, err := source.Connect(f, kube.Options{})
 	if err != nil {
 		return 0, err
 	}

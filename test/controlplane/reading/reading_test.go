@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/resource"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -236,22 +237,24 @@ func testIdentity(t *testing.T) {
 // testTargets: objects are named as for kubectl.
 func testTargets(t *testing.T) {
 	ctx, c := connect(t, "shop")
+	shop := plane.Flags()
+	shop.Namespace = new("shop")
 	file := filepath.Join(t.TempDir(), "widget.yaml")
 	if err := os.WriteFile(file, []byte(widget), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, f := range map[string]struct {
-		targets kube.Targets
+		targets source.Asked
 		want    string
 	}{
-		"type and name": {kube.Targets{Args: []string{"cm", "settings"}}, "v1 ConfigMap shop/settings"},
-		"slashed":       {kube.Targets{Args: []string{"deploy/web", "jobs.batch/once"}}, "apps/v1 Deployment shop/web, batch/v1 Job shop/once"},
-		"labels":        {kube.Targets{Args: []string{"configmaps"}, Labels: "tier=front", AllNamespaces: true}, "v1 ConfigMap shop/settings"},
-		"a field":       {kube.Targets{Args: []string{"ns"}, Fields: "metadata.name=shop"}, "v1 Namespace shop"},
-		"a file":        {kube.Targets{Files: resource.FilenameOptions{Filenames: []string{file}}}, "example.com/v1 Widget shop/first"},
+		"type and name": {source.Asked{Args: []string{"cm", "settings"}}, "v1 ConfigMap shop/settings"},
+		"slashed":       {source.Asked{Args: []string{"deploy/web", "jobs.batch/once"}}, "apps/v1 Deployment shop/web, batch/v1 Job shop/once"},
+		"labels":        {source.Asked{Args: []string{"configmaps"}, Labels: "tier=front", AllNamespaces: true}, "v1 ConfigMap shop/settings"},
+		"a field":       {source.Asked{Args: []string{"ns"}, Fields: "metadata.name=shop"}, "v1 Namespace shop"},
+		"a file":        {source.Asked{Files: resource.FilenameOptions{Filenames: []string{file}}}, "example.com/v1 Widget shop/first"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := c.Resolve(ctx, f.targets)
+			found, err := source.Resolve(ctx, shop, c, f.targets)
 			var names []string
 			for _, o := range found {
 				names = append(names, o.Ref.String())
@@ -264,7 +267,7 @@ func testTargets(t *testing.T) {
 			}
 		})
 	}
-	if _, err := c.Resolve(ctx, kube.Targets{Args: []string{"cm/none"}}); !apierrors.IsNotFound(err) {
+	if _, err := source.Resolve(ctx, shop, c, source.Asked{Args: []string{"cm/none"}}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	rbac "k8s.io/api/rbac/v1"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -118,7 +119,7 @@ func (s *stage) reading() *reading {
 	s.Cleanup(r.admin.Close)
 	flags := plane.Flags()
 	flags.Impersonate = new("rights")
-	if r.user, err = kube.Connect(flags, kube.Options{}); err != nil {
+	if r.user, err = source.Connect(flags, kube.Options{}); err != nil {
 		s.Fatal(err)
 	}
 	s.Cleanup(r.user.Close)

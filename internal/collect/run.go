@@ -1,4 +1,4 @@
-package controller
+package collect
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// CollectOptions say what is collected, and how. The zero value is the collector of
+// Options say what is collected, and how. The zero value is the collector of
 // Kubernetes, of a whole cluster, for as long as the context lasts.
-type CollectOptions struct {
+type Options struct {
 	// Rules say how absence is judged. Under engine.Strict every owner is asked
 	// for with a proof (kube.Proven).
 	Rules engine.Rules
@@ -30,6 +30,9 @@ type CollectOptions struct {
 	Kind func(kube.KindState)
 	// Recorder is shown what is watched; nil for nobody.
 	Recorder kube.Recorder
+	// Shown is shown every event once the collector has taken it in, from one goroutine; nil
+	// for nobody.
+	Shown func(object.Event)
 	// Follow is handed the feed before the run starts, for those who want to show
 	// what is watched.
 	Follow func(*kube.Feed)
@@ -37,10 +40,10 @@ type CollectOptions struct {
 	Run engine.RunOptions
 }
 
-// Collect collects until the context ends, or with CollectOptions.Run.UntilRest until
+// Run collects until the context ends, or with Options.Run.UntilRest until
 // nothing is left to do, and returns as engine.Run does. When it returns, no goroutine
 // of its own is left.
-func Collect(ctx context.Context, client *kube.Client, o CollectOptions) error {
+func Run(ctx context.Context, client *kube.Client, o Options) error {
 	ctx, stop := context.WithCancel(ctx)
 	feed := client.Follow(ctx, kube.FollowOptions{Wants: o.Wants, SyncPeriod: o.SyncPeriod, State: o.Kind, Recorder: o.Recorder})
 	events := feed.Events()
@@ -62,6 +65,9 @@ func Collect(ctx context.Context, client *kube.Client, o CollectOptions) error {
 		if o.AbsentGracePeriod > 0 {
 			events = seen.through(ctx, events)
 		}
+	}
+	if o.Shown != nil {
+		events = shown(ctx, events, o.Shown)
 	}
 	if o.Through != nil {
 		api = o.Through(api)

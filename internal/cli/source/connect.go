@@ -1,0 +1,37 @@
+package source
+
+import (
+	"fmt"
+
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+)
+
+// Connect makes a client from kubectl's flags. It sends no request: what is wrong
+// with the server shows at the first one.
+func Connect(flags genericclioptions.RESTClientGetter, o kube.Options) (*kube.Client, error) {
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w", err)
+	}
+	o.Context = contextName(flags)
+	return kube.Connect(config, o)
+}
+
+// contextName is the context that the flags and the kubeconfig choose; empty
+// inside of a pod.
+func contextName(flags genericclioptions.RESTClientGetter) string {
+	if chosen, ok := flags.(*genericclioptions.ConfigFlags); ok && chosen.Context != nil && *chosen.Context != "" {
+		return *chosen.Context
+	}
+	loader := flags.ToRawKubeConfigLoader()
+	if loader == nil {
+		return ""
+	}
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return "" // a pod has no kubeconfig; what is wrong with one, ToRESTConfig has said
+	}
+	return raw.CurrentContext
+}
