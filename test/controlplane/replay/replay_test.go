@@ -75,7 +75,7 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s claims too much (-) or too little (+):\n%s", ledger.File, wrong)
 		}
 	}
-	t.Logf("%d files, %d directives, %d requests, %d comparisons of objects", ran, total.directives, total.requests, total.objects)
+	t.Logf("%d files, %d directives, %d requests, %d comparisons of objects on %s", ran, total.directives, total.requests, total.objects, s.Release())
 }
 
 // controlled are the scenario files of worlds that settle under controllers.
@@ -108,6 +108,7 @@ func TestRest(t *testing.T) {
 						t.Error(err)
 					}
 				}()
+				t.Logf("%d files on %s", len(part), s.Release())
 				for _, f := range part {
 					t.Run(filepath.Base(f.path), func(t *testing.T) {
 						lines := f.play(t, s)
