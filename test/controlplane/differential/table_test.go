@@ -76,6 +76,7 @@ func openCourts(t *testing.T, slots int) (courts []bench, release string) {
 			t.Error(err)
 		}
 	})
+	on := platform{l.resources, l.Release()}
 	if strings.Contains(*cells, "C") {
 		s := &simulated{resources: l.resources, discovery: l.discovery, slots: slots}
 		t.Cleanup(func() {
@@ -83,7 +84,7 @@ func openCourts(t *testing.T, slots int) (courts []bench, release string) {
 				t.Error(err)
 			}
 		})
-		courts = append(courts, bench{&court{site: s, resources: l.resources, slots: slots}, "C"})
+		courts = append(courts, bench{&court{site: s, on: on, slots: slots}, "C"})
 	}
 	if strings.Contains(*cells, "B") {
 		u := &ours{live: l}
@@ -92,7 +93,7 @@ func openCourts(t *testing.T, slots int) (courts []bench, release string) {
 				t.Error(err)
 			}
 		})
-		courts = append(courts, bench{&court{site: u, resources: l.resources, slots: slots}, "B"})
+		courts = append(courts, bench{&court{site: u, on: on, slots: slots}, "B"})
 	}
 	if strings.Contains(*cells, "E") {
 		p := &production{live: l}
@@ -101,10 +102,10 @@ func openCourts(t *testing.T, slots int) (courts []bench, release string) {
 				t.Error(err)
 			}
 		})
-		courts = append(courts, bench{&court{site: p, resources: l.resources, slots: slots, silent: true}, "E"})
+		courts = append(courts, bench{&court{site: p, on: on, slots: slots, silent: true}, "E"})
 	}
 	if strings.Contains(*cells, "D") {
-		courts = append(courts, bench{&court{site: l, resources: l.resources, slots: slots}, "D"})
+		courts = append(courts, bench{&court{site: l, on: on, slots: slots}, "D"})
 	}
 	return courts, l.Release()
 }
