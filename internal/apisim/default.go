@@ -27,26 +27,30 @@ const (
 // Upstream: pkg/registry/*/*/strategy.go DefaultGarbageCollectionPolicy.
 // Rule: spec §2.8, S001, S005, S006, S045.
 func DefaultFor(gr schema.GroupResource, version string) Default {
-	switch {
-	case slices.Contains(orphaning[gr], version):
-		return OrphanDefault
-	case gr.Resource == "events" && (gr.Group == "" || gr.Group == "events.k8s.io"):
+	switch gr {
+	case schema.GroupResource{Resource: "events"}, schema.GroupResource{Group: "events.k8s.io", Resource: "events"}:
 		return UnsupportedDefault
-	default:
-		return BackgroundDefault
 	}
+	if slices.Contains(orphaning(gr), version) {
+		return OrphanDefault
+	}
+	return BackgroundDefault
 }
 
-// orphaning are the versions of resources in which a delete releases the dependents.
-var orphaning = map[schema.GroupResource][]string{
-	object.ReplicationController.GroupResource():   {"v1"},
-	object.Job.GroupResource():                     {"v1"},
-	object.CronJob.GroupResource():                 {"v1beta1", "v2alpha1"},
-	object.DaemonSet.GroupResource():               {"v1beta2"},
-	object.Deployment.GroupResource():              {"v1beta1", "v1beta2"},
-	object.ReplicaSet.GroupResource():              {"v1beta2"},
-	object.StatefulSet.GroupResource():             {"v1beta1", "v1beta2"},
-	{Group: "extensions", Resource: "daemonsets"}:  {"v1beta1"},
-	{Group: "extensions", Resource: "deployments"}: {"v1beta1"},
-	{Group: "extensions", Resource: "replicasets"}: {"v1beta1"},
+// orphaning are the versions of a resource in which a delete releases the dependents.
+func orphaning(gr schema.GroupResource) []string {
+	switch gr {
+	case object.ReplicationController.GroupResource(), object.Job.GroupResource():
+		return []string{"v1"}
+	case object.CronJob.GroupResource():
+		return []string{"v1beta1", "v2alpha1"}
+	case object.Deployment.GroupResource(), object.StatefulSet.GroupResource():
+		return []string{"v1beta1", "v1beta2"}
+	case object.DaemonSet.GroupResource(), object.ReplicaSet.GroupResource():
+		return []string{"v1beta2"}
+	case schema.GroupResource{Group: "extensions", Resource: "daemonsets"}, schema.GroupResource{Group: "extensions", Resource: "deployments"},
+		schema.GroupResource{Group: "extensions", Resource: "replicasets"}:
+		return []string{"v1beta1"}
+	}
+	return nil
 }

@@ -84,8 +84,8 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 	if err != nil {
 		t.Fatal(err)
 	}
-	coverage := &snapshot.Coverage{}
-	for _, r := range scenario.Resources().All() {
+	coverage, resources := &snapshot.Coverage{}, snapshot.BuiltinResources()
+	for _, r := range resources.All() {
 		coverage.Add(r.GroupResource(), "")
 	}
 	source := snapshot.Source{KubernetesVersion: version.Exact}
@@ -93,7 +93,7 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 		source.VersionBounds = version
 	}
 	target := objects[0].Ref
-	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, coverage, source)
+	snap, err := snapshot.Listed(objects, resources, nil, coverage, source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,4 +102,23 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 		t.Fatal(err)
 	}
 	return result.Plan
+}
+
+// TestReleasesAndWhatComesBack: who creates again what goes is said by the release, too.
+func TestReleasesAndWhatComesBack(t *testing.T) {
+	const schema = "flowcontrol.apiserver.k8s.io/v1 FlowSchema "
+	for _, tt := range []struct{ world, version, want string }{
+		{"v1 Endpoints s/web\nv1 Service s/web uid=service\nv1 Namespace s phase=Active spec=kubernetes", "v1.32.2", "endpoints-controller"},
+		{"v1 Endpoints s/web\nv1 Service s/web uid=service\nv1 Namespace s phase=Active spec=kubernetes", "v1.33.0", ""},
+		{schema + "endpoint-controller", "v1.33.13", "kube-apiserver"},
+		{schema + "endpoint-controller", "v1.34.0", ""},
+		{schema + "catch-all", "v1.34.0", "kube-apiserver"},
+		{"certificates.k8s.io/v1 ClusterTrustBundle kubernetes.io:kube-apiserver-serving:abc", "v1.37.2", "kube-apiserver-serving-clustertrustbundle-publisher-controller"},
+		{"certificates.k8s.io/v1 ClusterTrustBundle example.com:abc", "v1.37.2", ""},
+	} {
+		p := deletedOn(t, tt.world, exactly(tt.version))
+		if got := p.Effects[0]; got.Outcome != report.Deleted || got.Recreator != tt.want {
+			t.Errorf("%s of %s: %s, made again by %q", tt.world, tt.version, got.Outcome, got.Recreator)
+		}
+	}
 }

@@ -89,8 +89,9 @@ var Differences = []Difference{
 	},
 	{
 		Rule: DeletesPinned, Since: 34, Simulated: true, Change: "kubernetes/kubernetes#132632",
-		Now:    "the garbage collector deletes the very version of an object that it has looked at; who adds an owner meanwhile saves it",
-		Before: "it deletes whatever version there is",
+		Now:      "the garbage collector deletes the very version of an object that it has looked at; who adds an owner meanwhile saves it",
+		Before:   "it deletes whatever version there is",
+		Scenario: "engine/testdata/scenarios/release_deletes_pinned.txt",
 	},
 	{
 		Rule: OrderedNamespaces, Since: 33, Said: reason.NamespaceUnordered, Simulated: true, Change: "KEP-5080",

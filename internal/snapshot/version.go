@@ -192,4 +192,5 @@ var apiSpans = map[string]span{
 	"resource.k8s.io/v1":                   {34, 0},
 	"scheduling.k8s.io/v1":                 {14, 0},
 	"scheduling.k8s.io/v1beta1":            {11, 21},
+	"storagemigration.k8s.io/v1":           {37, 0},
 }
