@@ -88,7 +88,7 @@ func (s *stage) phase(ctx context.Context, all []*deletion, phase int) ([]*delet
 	}
 	var under []*deletion
 	for _, d := range all {
-		ok, err := d.begin(ctx, worlds[d.slot].objects, platform{s.resourcesOf(d.place), s.Release()}, phase)
+		ok, err := d.begin(ctx, worlds[d.slot].objects, platform{Resources: s.resourcesOf(d.place), release: s.Release()}, phase)
 		if err != nil {
 			return nil, err
 		}

@@ -2,7 +2,9 @@ package differential
 
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -11,6 +13,14 @@ import (
 type platform struct {
 	*object.Resources
 	release string
+	// own tells that the collector is that of the program, which is the same over every
+	// release.
+	own bool
+}
+
+func (p platform) rules() release.Rules {
+	minor, _ := snapshot.MinorOf(p.release)
+	return release.Of(release.Minor(minor))
 }
 
 // snapshot is a world as a dry run gets it.
@@ -20,5 +30,13 @@ func (p platform) snapshot(world []*object.Object) (*snapshot.Snapshot, error) {
 
 // server is a simulated API server over a world.
 func (p platform) server(world []*object.Object) *apisim.Server {
-	return apisim.New(clones(world), p.Resources)
+	return apisim.New(clones(world), p.Resources, apisim.WithRules(p.rules()))
+}
+
+// collector is a simulated garbage collector.
+func (p platform) collector() *engine.Collector {
+	if p.own {
+		return engine.New()
+	}
+	return engine.New(engine.WithRelease(p.rules()))
 }

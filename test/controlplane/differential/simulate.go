@@ -147,7 +147,7 @@ type end struct {
 // many schedules; without it is the reference.
 func (r run) do(ctx context.Context, world []*object.Object, on platform, random *rand.Rand) ([]end, error) {
 	m := &mirror{Server: on.server(world), resources: on.Resources, random: random}
-	c := engine.New()
+	c := on.collector()
 	m.start(c, random, !r.settled)
 	if r.settled {
 		if err := engine.Drain(ctx, c, m, engine.Follow{}); err != nil {

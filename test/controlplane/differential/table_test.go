@@ -76,9 +76,11 @@ func openCourts(t *testing.T, slots int) (courts []bench, release string) {
 			t.Error(err)
 		}
 	})
-	on := platform{l.resources, l.Release()}
+	on := platform{Resources: l.resources, release: l.Release()}
+	own := on
+	own.own = true
 	if strings.Contains(*cells, "C") {
-		s := &simulated{resources: l.resources, discovery: l.discovery, slots: slots}
+		s := &simulated{on: on, discovery: l.discovery, slots: slots}
 		t.Cleanup(func() {
 			if err := s.rest(); err != nil {
 				t.Error(err)
@@ -93,7 +95,7 @@ func openCourts(t *testing.T, slots int) (courts []bench, release string) {
 				t.Error(err)
 			}
 		})
-		courts = append(courts, bench{&court{site: u, on: on, slots: slots}, "B"})
+		courts = append(courts, bench{&court{site: u, on: own, slots: slots}, "B"})
 	}
 	if strings.Contains(*cells, "E") {
 		p := &production{live: l}
@@ -102,7 +104,7 @@ func openCourts(t *testing.T, slots int) (courts []bench, release string) {
 				t.Error(err)
 			}
 		})
-		courts = append(courts, bench{&court{site: p, on: on, slots: slots, silent: true}, "E"})
+		courts = append(courts, bench{&court{site: p, on: own, slots: slots, silent: true}, "E"})
 	}
 	if strings.Contains(*cells, "D") {
 		courts = append(courts, bench{&court{site: l, on: on, slots: slots}, "D"})

@@ -88,7 +88,7 @@ type lifetime struct {
 func (l *lifetime) live(ctx context.Context, acts []scenario.Act) (before, after []*object.Object, err error) {
 	if l.m == nil {
 		l.m = &mirror{Server: l.on.server(l.world), resources: l.on.Resources, random: l.random}
-		l.c = engine.New()
+		l.c = l.on.collector()
 		before = clones(l.m.Objects())
 		l.m.start(l.c, l.random, true)
 	} else {

@@ -22,7 +22,7 @@ var resting = map[string][]string{
 	"drain": {collector},
 	"controllers": {
 		collector, "namespace-controller", "persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller",
-		"serviceaccount-token-controller",
+		"serviceaccount-token-controller", "endpoints-controller",
 	},
 }
 
