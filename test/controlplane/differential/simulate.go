@@ -44,7 +44,7 @@ func predict(ctx context.Context, world []*object.Object, on platform, acts []sc
 	if err != nil {
 		return end{}, err
 	}
-	e := end{text(result.After()), ends[0].requests}
+	e := end{text(listed(result.After())), ends[0].requests}
 	if e.state != ends[0].state {
 		return e, nil // a dry run counts on more than the collector and the server
 	}
@@ -83,7 +83,7 @@ func compared(result *plan.Result, now []*object.Object) (differ int, unsaid []s
 	for _, e := range result.Plan.Effects {
 		contested[object.Ref(e.Object).String()] = e.DependsOnTiming || e.Outcome == report.Unknown
 	}
-	was, expected := stateOf(now), stateOf(result.After())
+	was, expected := stateOf(now), stateOf(listed(result.After()))
 	names := map[string]bool{}
 	for name := range was {
 		names[name] = true
@@ -173,7 +173,7 @@ func (r run) do(ctx context.Context, world []*object.Object, on platform, random
 		if err != nil {
 			return nil, err
 		}
-		ends = append(ends, end{text(m.Objects()), m.page.text()})
+		ends = append(ends, end{text(listed(m.Objects())), m.page.text()})
 		m.page = page{}
 	}
 	return ends, nil
