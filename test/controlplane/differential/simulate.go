@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -33,8 +34,8 @@ func predict(ctx context.Context, world []*object.Object, on platform, acts []sc
 	if err != nil {
 		return end{}, err
 	}
-	if !ok {
-		return ends[0], nil
+	if !ok || on.own && on.rules() != (release.Rules{}) {
+		return ends[0], nil // a dry run over an older release knows the collector of that release alone
 	}
 	snap, err := on.snapshot(world)
 	if err != nil {
