@@ -22,7 +22,7 @@ cd $(CONTROLPLANE) && $(GO) build -modfile=$(1) -o $(CURDIR)/$@ -ldflags '-s -w 
   -X $(VERSION_OF).gitMajor=1 -X $(VERSION_OF).gitMinor=$(word 2,$(subst ., ,$(kubernetes)))' .
 endef
 
-PLANE := $(wildcard test/controlplane/*.go)
+PLANE := $(wildcard test/controlplane/*.go) hack/controlplane.mk
 
 bin/controlplane: $(PLANE) test/controlplane/go.mod test/controlplane/go.sum
 	$(call plane,go.mod)
