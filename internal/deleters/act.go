@@ -1,7 +1,10 @@
 package deleters
 
 import (
+	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -174,6 +177,23 @@ func servesAny(f *object.CRDFacts) bool {
 		}
 	}
 	return false
+}
+
+// leaving are the definitions whose instances the API server is deleting, unless all that are
+// left wait for finalizers.
+func (d *Deleters) leaving() []string {
+	deleting := func(o *object.Object) bool {
+		return o.BeingDeleted() && o.HasFinalizer(controllers.DefinitionCleanup)
+	}
+	var list []string
+	for _, o := range d.store.list(object.CRD.GroupResource(), "", deleting) {
+		instances := d.store.list(schema.ParseGroupResource(o.Name), "", everything)
+		free := func(i *object.Object) bool { return !i.BeingDeleted() || len(i.Finalizers()) == 0 }
+		if len(instances) == 0 || slices.ContainsFunc(instances, free) {
+			list = append(list, "the API server deletes the instances of "+o.Ref.String())
+		}
+	}
+	return list
 }
 
 // broken are the kinds that are followed and cannot be read, which may be because they are not

@@ -156,7 +156,7 @@ func (d *Deleters) mayNot() error {
 	}
 	var why []string
 	for _, k := range d.refused {
-		why = append(why, k.Resource.GroupResource().String()+": "+k.Why)
+		why = append(why, k.Why)
 	}
 	slices.Sort(why)
 	const most = 5

@@ -21,7 +21,10 @@ import (
 // server is asked; that needs kind and name.
 func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
 	shown := d.store.all(func(o *object.Object) bool {
-		return ref.UID != "" && o.UID == ref.UID || ref.UID == "" && o.Ref == ref
+		if ref.UID != "" {
+			return o.UID == ref.UID
+		}
+		return o.Group() == ref.Group() && o.Kind == ref.Kind && o.Namespace == ref.Namespace && o.Name == ref.Name
 	})
 	if len(shown) == 0 {
 		return d.explainMissing(ctx, ref)

@@ -15,6 +15,9 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
+// retryUnknown is how often what cannot be read is tried again while somebody waits for it.
+const retryUnknown = 250 * time.Millisecond
+
 // mark is a moment at which nothing was left to do.
 type mark struct {
 	// revision is that of the server, from before everything was looked at.
@@ -71,18 +74,15 @@ func (d *Deleters) Settle(ctx context.Context) error {
 	var left []string
 	for {
 		now, err := d.look(ctx, &retried)
+		if len(now) > 0 {
+			left = now
+		}
 		switch {
-		case err == nil && len(now) == 0:
-			return nil
 		case ctx.Err() != nil:
-			if len(now) > 0 {
-				left = now
-			}
-			return &UnsettledError{After: time.Since(began), Left: left, Held: d.held(), Cause: ctx.Err()}
-		case err != nil:
+			return &UnsettledError{After: time.Since(began), Left: d.leftIn(ctx, left), Held: d.held(), Cause: ctx.Err()}
+		case err != nil || len(now) == 0:
 			return err
 		}
-		left = now
 		_, changed := d.store.now()
 		timer := time.NewTimer(pause)
 		select {
@@ -96,6 +96,32 @@ func (d *Deleters) Settle(ctx context.Context) error {
 	}
 }
 
+// account is for how long at a deadline is asked what was left.
+const account = time.Second
+
+// leftIn is what is left to do at a deadline, from all who know something; the last look where
+// nobody does.
+func (d *Deleters) leftIn(ended context.Context, last []string) []string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), account)
+	defer cancel()
+	list := d.unknown()
+	for _, name := range d.expected() {
+		list = append(list, name+" is not followed yet")
+	}
+	list = append(list, d.leaving()...)
+	list = append(list, d.stands().comes()...)
+	now := time.Now() // nothing is woken
+	if c, err := d.ask(ctx, &now); err == nil {
+		list = append(list, c.open...)
+	} else {
+		list = append(list, err.Error())
+	}
+	if len(list) == 0 {
+		return last
+	}
+	return list
+}
+
 // look says what is left to do; nothing when all is settled.
 func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string, err error) {
 	if left, err = d.busy(ctx, retried, false); err != nil || len(left) > 0 {
@@ -104,7 +130,7 @@ func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string,
 	writes, _ := d.traffic.writes()
 	m := mark{writes: writes, kinds: d.store.kindChanges()}
 	if m.revision, err = d.revision(ctx); err != nil {
-		return nil, unreadable(ctx, err)
+		return nil, err
 	}
 	if d.settledAt(m) {
 		return nil, nil
@@ -155,12 +181,17 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 		return nil, err
 	}
 	if unknown := d.unknown(); len(unknown) > 0 {
-		d.feed.Rediscover()
+		if time.Since(*retried) > retryUnknown {
+			*retried = time.Now()
+			d.feed.Rediscover()
+		}
 		return unknown, nil
 	}
 	if expected := d.expected(); len(expected) > 0 {
-		d.redefined()
 		return []string{"not followed yet: " + strings.Join(expected, ", ")}, nil
+	}
+	if leaving := d.leaving(); len(leaving) > 0 {
+		return leaving, nil
 	}
 	if _, underWay := d.traffic.writes(); underWay {
 		return []string{"a request is under way"}, nil
@@ -172,7 +203,7 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 	c, err := d.ask(ctx, retried)
 	switch {
 	case err != nil:
-		return nil, unreadable(ctx, err)
+		return nil, err
 	case c.idle():
 		return nil, nil
 	case !c.working && c.unseen && len(c.open) == 0 && compared:
@@ -189,20 +220,17 @@ func (d *Deleters) quiet(ctx context.Context) bool {
 	return err == nil && len(left) == 0
 }
 
-// unreadable is an error, unless it is the end of the context.
-func unreadable(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return err
-}
-
 // left is what the controllers have left to do.
 func (s standing) left() []string {
 	if s.generation == 0 {
 		return []string{"the controllers have not begun"}
 	}
-	list := []string{"the controllers look at what has changed"}
+	return append([]string{"the controllers look at what has changed"}, s.comes()...)
+}
+
+// comes is what the controllers go on with by themselves.
+func (s standing) comes() []string {
+	var list []string
 	for _, w := range s.open {
 		list = append(list, w.String())
 	}
@@ -227,8 +255,11 @@ func (d *Deleters) unseen(ctx context.Context) ([]string, error) {
 	}
 	err := all.Wait()
 	left := slices.DeleteFunc(found, func(s string) bool { return s == "" })
-	if err != nil && ctx.Err() == nil {
-		return append(left, err.Error()), nil // the kind may be gone; it is read again
+	if ctx.Err() != nil {
+		return left, ctx.Err()
+	}
+	if err != nil {
+		left = append(left, err.Error()) // the kind may be gone; it is read again
 	}
 	return left, nil
 }
