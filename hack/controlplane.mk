@@ -12,9 +12,28 @@ DIFFERENTIAL ?=
 
 CONTROLPLANE := $(CURDIR)/test/controlplane
 
-bin/controlplane: $(wildcard test/controlplane/*.go) test/controlplane/go.mod test/controlplane/go.sum
-	mkdir -p bin
-	cd $(CONTROLPLANE) && $(GO) build -ldflags '-s -w' -o $(CURDIR)/$@ .
+# What the module file $(1) makes of the control plane: the API server and kubectl say the
+# version of the module that they come from, which they do not know by themselves.
+kubernetes = $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2 }' $(CONTROLPLANE)/$(1))
+VERSION_OF := k8s.io/component-base/version
+define plane
+mkdir -p bin
+cd $(CONTROLPLANE) && $(GO) build -modfile=$(1) -o $(CURDIR)/$@ -ldflags '-s -w -X $(VERSION_OF).gitVersion=$(kubernetes) \
+  -X $(VERSION_OF).gitMajor=1 -X $(VERSION_OF).gitMinor=$(word 2,$(subst ., ,$(kubernetes)))' .
+endef
+
+PLANE := $(wildcard test/controlplane/*.go)
+
+bin/controlplane: $(PLANE) test/controlplane/go.mod test/controlplane/go.sum
+	$(call plane,go.mod)
+
+# Older releases, each from a module file of its own: bin/controlplane-v1.31.
+bin/controlplane-v%: $(PLANE) test/controlplane/releases/v%.mod test/controlplane/releases/v%.sum
+	$(call plane,releases/v$*.mod)
+
+.PHONY: older-release
+older-release: ## write the module file that the control plane of V is built from, such as V=v1.31.0
+	cd $(CONTROLPLANE) && $(GO) run ./releases $(V)
 
 .PHONY: controlplane
 controlplane: bin/controlplane ## etcd, kube-apiserver, kube-controller-manager and kubectl in one binary
@@ -45,6 +64,19 @@ hazards: bin/controlplane ## lose objects of living owners to the collector of K
 .PHONY: replay
 replay: bin/controlplane ## put the scenario files of the API server and the controllers to a real control plane
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 1h -v ./replay
+
+# The releases beside the newest, which NEWEST= leaves out.
+RELEASES ?= $(basename $(notdir $(wildcard test/controlplane/releases/*.mod)))
+NEWEST   ?= bin/controlplane
+MATRIX   := $(RELEASES:%=bin/controlplane-%) $(NEWEST)
+
+# One is built after the other, whatever -j says: each takes the whole machine.
+.PHONY: matrix
+matrix: N := $(if $(filter file,$(origin N)),1000,$(N))
+matrix: ## build RELEASES, compare N random worlds and the scenario files with each, and write the table of docs/testing.md
+	for plane in $(MATRIX); do $(MAKE) --no-print-directory $$plane; done
+	cd $(CONTROLPLANE) && $(GO) run ./matrix -worlds $(N) -seed $(SEED) -containers $(CONTAINERS) -differential '$(DIFFERENTIAL)' \
+	  -page $(CURDIR)/docs/testing.md $(MATRIX:%=$(CURDIR)/%)
 
 OBJECTS ?= 5000
 ROUNDS  ?= 3

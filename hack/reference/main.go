@@ -1,6 +1,6 @@
-// Command reference writes docs/schema/, docs/reasons.md and docs/known-finalizers.md
-// from the code: the documents that commands answer with, the reasons and codes that
-// these carry, and the table of finalizers. With -check it writes nothing and fails when
+// Command reference writes docs/schema/, docs/reasons.md, docs/known-finalizers.md and
+// docs/kubernetes-versions.md from the code: the documents that commands answer with, the
+// reasons and codes that these carry, and the tables of finalizers and releases. With -check it writes nothing and fails when
 // a file is not what it would write.
 package main
 
@@ -24,7 +24,7 @@ func main() {
 }
 
 func run(check bool) error {
-	pages := map[string][]byte{"docs/reasons.md": reasonsPage(), "docs/known-finalizers.md": finalizersPage()}
+	pages := map[string][]byte{"docs/reasons.md": reasonsPage(), "docs/known-finalizers.md": finalizersPage(), "docs/kubernetes-versions.md": releasesPage()}
 	schemas, err := schemaPages()
 	if err != nil {
 		return err

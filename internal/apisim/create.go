@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // namespaceTerminatingCause is the cause that clients look for in a 403.
@@ -36,7 +37,7 @@ func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, 
 		return nil, err
 	}
 	if v.resource.Custom && s.definitionTerminates(v) {
-		return nil, forbidden(v.gr, o.Name, "create not allowed while custom resource definition is terminating")
+		return nil, s.refuseInstance(v, o.Name)
 	}
 	next := o.Clone()
 	next.APIVersion, next.Kind, next.Namespace = v.stored, v.resource.Kind, namespace
@@ -66,6 +67,20 @@ func (s *Server) Create(ctx context.Context, o *object.Object) (*object.Object, 
 		next.UID = types.UID(fmt.Sprintf("uid-%06d", s.uids))
 	}
 	return v.show(s.save(v, nil, next)), nil
+}
+
+// refuseInstance says that no instance of a definition that is being deleted is created. An
+// older release says it in another way, and has an apply create one all the same.
+//
+// Upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go forbidCreateAdmission.
+func (s *Server) refuseInstance(v *view, name string) error {
+	const why = "create not allowed while custom resource definition is terminating"
+	if s.rules.Follow(release.InstancesForbidden) {
+		return forbidden(v.gr, name, why)
+	}
+	err := apierrors.NewMethodNotSupported(v.gr, "create")
+	err.ErrStatus.Message = why
+	return err
 }
 
 // admitCreate is the admission of a new object: its namespace must be there and
@@ -108,16 +123,12 @@ func protect(o *object.Object, finalizer string) {
 // namespaceAccepts refuses new content in a namespace that is going or gone. A
 // namespace that is not covered is given the benefit of the doubt.
 func (s *Server) namespaceAccepts(v *view, o *object.Object) error {
-	var ns *object.Object
-	if i, ok := s.index[object.Namespace.GroupResource()]; ok {
-		ns = s.find(i, "", o.Namespace)
-	}
-	if ns == nil {
-		namespaces, served := s.resources.Preferred(object.Namespace.GroupResource())
-		if !served || s.coverage != nil && !s.coverage.Covers(namespaces, "") {
-			return nil
-		}
+	ns, gone := s.namespaceOf(o)
+	switch {
+	case gone:
 		return notFound(object.Namespace.GroupResource(), o.Namespace)
+	case ns == nil:
+		return nil
 	}
 	facts := ns.NamespaceFacts()
 	if facts != nil && facts.Phase != namespaceTerminating || facts == nil && !ns.BeingDeleted() {
@@ -130,6 +141,18 @@ func (s *Server) namespaceAccepts(v *view, o *object.Object) error {
 		Field:   "metadata.namespace",
 	})
 	return err
+}
+
+// namespaceOf is the namespace of an object, and whether it is known not to be there.
+func (s *Server) namespaceOf(o *object.Object) (ns *object.Object, gone bool) {
+	if i, ok := s.index[object.Namespace.GroupResource()]; ok {
+		ns = s.find(i, "", o.Namespace)
+	}
+	if ns != nil {
+		return ns, false
+	}
+	namespaces, served := s.resources.Preferred(object.Namespace.GroupResource())
+	return nil, served && (s.coverage == nil || s.coverage.Covers(namespaces, ""))
 }
 
 // alreadyExists says so, and says it when the object in the way is going.

@@ -109,7 +109,7 @@ func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) err
 	if err := checkPreconditions(v, old, o.Preconditions); err != nil {
 		return err
 	}
-	how, next, left := preflight(v, old, o, s.now)
+	how, next, left := preflight(v, old, o, s.now, s.rules)
 	if how == pending {
 		return nil
 	}

@@ -1,5 +1,5 @@
 // Package apisim is an API server in memory, and nothing more: it stores
-// objects, answers get, create, update, patch and delete as a Kubernetes 1.36
+// objects, answers get, create, update, patch and delete as a Kubernetes 1.37
 // API server does, and tells what changed. It decides deletion timestamps,
 // grace periods and the collector's finalizers, as the real server does. It
 // cascades nothing: whatever a controller would do, somebody else has to ask

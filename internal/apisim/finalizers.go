@@ -14,7 +14,7 @@ import (
 // returned.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection,
-// shouldOrphanDependents, shouldDeleteDependents.
+// shouldOrphanDependents, shouldDeleteDependentsInForeground.
 // Rule: spec §2.7, S001–S014.
 func GCFinalizers(existing []string, o metav1.DeleteOptions, d Default) (target []string, changed bool) {
 	want := wanted(existing, o, d)

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // defaultGrace is the period of a pod that says none: a server fills it in
@@ -30,7 +31,7 @@ const (
 //
 // Upstream: apiserver/pkg/registry/rest/delete.go BeforeDelete.
 // Rule: spec §2.6 D3, S050–S069.
-func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) (how grace, next *object.Object, left int64) {
+func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64, r release.Rules) (how grace, next *object.Object, left int64) {
 	if v.gr != object.Pod.GroupResource() {
 		return atOnce, nil, 0
 	}
@@ -62,18 +63,19 @@ func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64) 
 	case asked == nil || *asked >= running:
 		return pending, nil, 0
 	}
-	return graceful, shorten(o, running, *asked, now), *asked
+	return graceful, shorten(o, running, *asked, now, r), *asked
 }
 
 // shorten moves the deletion timestamp to where it would be had the shorter
-// period been asked for from the start, but never into the past. Timestamps are
-// whole seconds and the server's clock is not: the second that has begun is past.
-func shorten(o *object.Object, running, asked, now int64) *object.Object {
+// period been asked for from the start, but never into the past, unless by the rules of
+// an older release. Timestamps are whole seconds and the server's clock is not: the second
+// that has begun is past.
+func shorten(o *object.Object, running, asked, now int64, r release.Rules) *object.Object {
 	next := o.Clone()
 	life := next.Edit()
 	period := asked
 	life.DeletionTimestamp += asked - running
-	if life.DeletionTimestamp <= now {
+	if life.DeletionTimestamp <= now && r.Follow(release.GraceEndsNow) {
 		life.DeletionTimestamp = now
 		if asked != 0 {
 			period = 1

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Epoch is where the logical clock of a server stands unless WithClock says
@@ -36,6 +37,7 @@ type Server struct {
 	admission Admission
 	collects  bool // the flag --enable-garbage-collector
 	givenUIDs bool
+	rules     release.Rules
 
 	store
 	views    map[kindKey]*view
@@ -64,6 +66,9 @@ func WithAdmission(a Admission) Option { return func(s *Server) { s.admission = 
 // WithoutGarbageCollection is the server flag --enable-garbage-collector=false:
 // a delete neither adds nor removes the collector's finalizers.
 func WithoutGarbageCollection() Option { return func(s *Server) { s.collects = false } }
+
+// WithRules makes a server of another release than the newest.
+func WithRules(r release.Rules) Option { return func(s *Server) { s.rules = r } }
 
 // WithGivenUIDs lets a created object keep the UID that it brings along. A real
 // server always makes up a new one.

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Update replaces an object (PUT) and returns what the server answers. An empty
@@ -124,7 +125,7 @@ func (s *Server) change(v *view, old, next *object.Object) (*object.Object, erro
 		return nil, err
 	}
 	s.warnOfFinalizers(v, old.Finalizers(), next)
-	if err := s.admit(object.Update, old); err != nil {
+	if err := s.admitUpdate(v, old); err != nil {
 		return nil, err
 	}
 	if completesDeletion(v, old, next) {
@@ -132,6 +133,19 @@ func (s *Server) change(v *view, old, next *object.Object) (*object.Object, erro
 		return next, nil
 	}
 	return s.save(v, old, next), nil
+}
+
+// admitUpdate is the admission of an object that is there. By the rules of an older release
+// its namespace has to be there, too.
+//
+// Upstream: apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go Lifecycle.Admit.
+func (s *Server) admitUpdate(v *view, old *object.Object) error {
+	if v.resource.Namespaced && !s.rules.Follow(release.UpdatesWithoutNamespace) {
+		if _, gone := s.namespaceOf(old); gone {
+			return notFound(object.Namespace.GroupResource(), old.Namespace)
+		}
+	}
+	return s.admit(object.Update, old)
 }
 
 // completesDeletion reports whether a change leaves nothing that holds the

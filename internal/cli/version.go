@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/output"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -23,9 +24,10 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 	var out output.Output
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, that of the Kubernetes rules, and which file runs",
+		Short: "Print the version, those of Kubernetes that are supported, and which file runs",
 		Long: text(`
-			Print the version, that of the Kubernetes rules, and which file runs. Files of PATH
+			Print the version, those of Kubernetes that are supported, with when and on how many
+			states answers were compared with a real control plane, and which file runs. Files of PATH
 			that kubectl would run instead of this one are listed, too: for kubectl gc explain
 			it takes a kubectl-gc-explain first.`),
 		Example: templates.Examples(`
@@ -38,7 +40,11 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 			if done, err := out.Print(c, streams.Out, v); done || err != nil {
 				return err
 			}
-			fmt.Fprintf(streams.Out, "kubectl-gc %s\nrules of Kubernetes %s\n%s %s\n%s\n", v.Version, v.Rules, v.Go, v.Platform, render.Escape(v.Path))
+			fmt.Fprintf(streams.Out, "kubectl-gc %s\nrules of Kubernetes %s to %s, by the version of the cluster\n", v.Version, release.Oldest, release.Newest)
+			for _, m := range v.Measured {
+				fmt.Fprintf(streams.Out, "  %-8s compared on %s: %d states, %d wrong\n", m.Version, m.Day, m.States, m.Wrong)
+			}
+			fmt.Fprintf(streams.Out, "%s %s\n%s\n", v.Go, v.Platform, render.Escape(v.Path))
 			for _, path := range v.Shadows {
 				fmt.Fprintf(streams.ErrOut, "warning: kubectl may run %s instead\n", render.Escape(path))
 			}
@@ -52,7 +58,10 @@ func newVersion(streams genericiooptions.IOStreams) *cobra.Command {
 func thisVersion() *report.Version {
 	v := &report.Version{
 		APIVersion: report.APIVersion, Kind: "Version", Version: version.String(), Rules: report.RulesVersion,
-		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Shadows: []string{},
+		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Measured: []report.MeasuredVersion{}, Shadows: []string{},
+	}
+	for _, m := range release.Measurements() {
+		v.Measured = append(v.Measured, report.MeasuredVersion{Version: m.Version, Day: m.Day, States: m.States, Wrong: m.Wrong})
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -380,8 +380,8 @@ func TestKinds(t *testing.T) {
 	}{
 		"all are well":              {all(), nil, "v1.36.3", []string{"NoProblemFound", unwatched}},
 		"a list fails":              {failed, nil, "v1.36.3", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now is blind for it (conversion webhook: connection refused)"}},
-		"a list fails, before 1.32": {failed, nil, "v1.31.9+k3s1", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now does not start at all (conversion webhook: connection refused)"}},
-		"a list fails, somewhere":   {failed, nil, "", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now is blind for it, and before Kubernetes 1.32 does not start at all (conversion webhook: connection refused)"}},
+		"a list fails, before 1.32": {failed, nil, "v1.31.9+k3s1", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now does not start at all, and one that runs stops when other kinds come or go (conversion webhook: connection refused)"}},
+		"a list fails, somewhere":   {failed, nil, "", []string{"Unknown", unwatched, "KindUnlisted widget.example.com/: it cannot be listed: a collector that starts now is blind for it; before Kubernetes 1.32 it does not start at all, and one that runs stops when other kinds come or go (conversion webhook: connection refused)"}},
 		"we may not list it":        {forbidden, nil, "v1.36.3", []string{"Unknown", unwatched}},
 		"an API is down": {all(), down, "v1.36.3", []string{"Unknown",
 			"GroupUndiscovered apiservice.apiregistration.k8s.io/v1.down.example.com: what it serves is not known (discovery: 503)", unwatched}},

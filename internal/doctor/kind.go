@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -54,18 +55,16 @@ func (e *examiner) kindOf(g snapshot.Gap) object.Ref {
 	return object.Ref{APIVersion: g.APIVersion, Kind: r.Kind}
 }
 
-// firstBounded is the minor version since which a collector that starts waits for no
-// kind longer than 30 s. (spec §3.1)
-const firstBounded = 32
-
 // atRestart says what a kind that cannot be listed does to a collector that starts.
 func (e *examiner) atRestart() string {
-	minor, known := e.now.snap.Version().Minor()
+	// (spec §3.1)
+	v := e.now.snap.Version()
+	_, known := v.Minor()
 	switch {
 	case !known:
-		return "a collector that starts now is blind for it, and before Kubernetes 1.32 does not start at all"
-	case minor < firstBounded:
-		return "a collector that starts now does not start at all"
+		return "a collector that starts now is blind for it; before Kubernetes 1.32 it does not start at all, and one that runs stops when other kinds come or go"
+	case v.MayLack(release.BoundedStart):
+		return "a collector that starts now does not start at all, and one that runs stops when other kinds come or go"
 	default:
 		return "a collector that starts now is blind for it"
 	}

@@ -3,12 +3,14 @@ package engine
 import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Collector is the state of the garbage collector: the graph, two queues, and
 // what was found absent. It is for one goroutine. Use New.
 type Collector struct {
 	rules    Rules
+	release  release.Rules
 	graph    *graph.Graph
 	toDelete queue
 	toOrphan queue
@@ -44,6 +46,9 @@ type Option func(*Collector)
 
 // WithRules chooses the rules; Upstream is the default.
 func WithRules(r Rules) Option { return func(c *Collector) { c.rules = r } }
+
+// WithRelease has a collector with upstream rules be that of another release than the newest.
+func WithRelease(r release.Rules) Option { return func(c *Collector) { c.release = r } }
 
 // WithAbsentCapacity sets how many absent owners are remembered (500 upstream).
 func WithAbsentCapacity(n int) Option {

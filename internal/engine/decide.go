@@ -22,7 +22,7 @@ func (c *Collector) Decide(f Facts) Decision {
 	pin := f.Attempt.pin()
 	for i := range d.Requests {
 		r := &d.Requests[i]
-		r.Reason, r.Rules, r.Pin = d.Reason, c.rules, pin
+		r.Reason, r.Rules, r.Release, r.Pin = d.Reason, c.rules, c.release, pin
 	}
 	if f.Attempt.Economical {
 		d.economise(f)

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Disposition is what becomes of an attempt when all of its requests succeed.
@@ -58,9 +59,11 @@ const (
 // conflict. Act turns it into one or several requests on the wire.
 type Request struct {
 	Verb Verb
-	// Reason is that of the decision, and Rules are those it was judged by.
-	Reason reason.Code
-	Rules  Rules
+	// Reason is that of the decision, Rules are those it was judged by, and Release those of
+	// the release whose collector this is.
+	Reason  reason.Code
+	Rules   Rules
+	Release release.Rules
 	// Pin says for which state of the object the request holds.
 	Pin Pin
 	Ref object.Ref

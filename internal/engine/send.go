@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // finalizerTries is how often a finalizer removal is tried on conflicts.
@@ -64,15 +65,19 @@ func (s sender) send(ctx context.Context) error {
 
 // delete deletes exactly the version that was judged. Upstream repeats a refused
 // DELETE once without the resourceVersion when the owner references are still the
-// same; strict rules judge afresh instead, and so does whoever pins.
+// same; strict rules judge afresh instead, and so does whoever pins. An older release deletes
+// whatever version there is.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem.
 // Upstream: pkg/controller/garbagecollector/operations.go deleteObject.
 // Rule: §3.12.1.
 func (s sender) delete(ctx context.Context) error {
-	judged := s.Live
-	err := s.api.Delete(ctx, s.Request, DeleteOptions(s.Policy, judged.UID, judged.ResourceVersion))
-	if !apierrors.IsConflict(err) || judged.ResourceVersion == "" || s.Rules == Strict || s.Pin != Unpinned {
+	judged, version := s.Live, s.Live.ResourceVersion
+	if s.Rules == Upstream && s.Pin == Unpinned && !s.Release.Follow(release.DeletesPinned) {
+		version = ""
+	}
+	err := s.api.Delete(ctx, s.Request, DeleteOptions(s.Policy, judged.UID, version))
+	if !apierrors.IsConflict(err) || version == "" || s.Rules == Strict || s.Pin != Unpinned {
 		return err
 	}
 	live, getErr := s.api.Get(ctx, s.Ref)

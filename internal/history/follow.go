@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // follower is a controller that deletes objects when another one goes, although they do not
@@ -27,7 +28,8 @@ func followers() []follower {
 			}
 			return object.ServiceAccount.Ref(o.Namespace, o.Token().Account), true
 		}},
-		{ServiceGone, controllers.EndpointsOfServices, object.Service, func(o *object.Object) (object.Ref, bool) {
+		// Which of the two that delete them did is the same here.
+		{ServiceGone, func() controllers.Controller { return controllers.EndpointsOfServices(release.Rules{}) }, object.Service, func(o *object.Object) (object.Ref, bool) {
 			return object.Service.Ref(o.Namespace, o.Name), o.Is(object.Endpoints)
 		}},
 		{ServiceGone, controllers.AddressesOfServices, object.Service, func(o *object.Object) (object.Ref, bool) {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // grace is how many seconds the namespace controller leaves a namespace alone whose deletion it
@@ -53,16 +54,13 @@ func stamped(changes []Change) []Moment {
 	return list
 }
 
-// podsFirst is the minor version since which the namespace controller waits with all else until
-// the pods have gone. It does not if it is refused to delete them.
-//
-// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
-const podsFirst = 33
-
 // awaitsPods reports whether the deletion of a namespace has to wait for a pod that was there
 // when it began: one that is on its way out, that will be, or that may not have been asked yet.
+// The namespace controller does not wait if it is refused to delete them.
+//
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContent.
 func (t *tracer) awaitsPods(namespace string, since, revision uint64) bool {
-	if t.past.Minor != 0 && t.past.Minor < podsFirst {
+	if !release.Of(release.Minor(t.past.Minor)).Follow(release.OrderedNamespaces) {
 		return false
 	}
 	for _, pod := range t.world.pods[namespace] {

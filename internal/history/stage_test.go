@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -33,7 +34,7 @@ type stage struct {
 }
 
 func newStage(objects []*object.Object) *stage {
-	s := &stage{resources: scenario.Resources(), collector: engine.New(), controllers: controllers.All(nil, nil)}
+	s := &stage{resources: scenario.Resources(), collector: engine.New(), controllers: controllers.All(nil, nil, release.Rules{})}
 	s.Server = apisim.New(objects, s.resources, apisim.WithClock(scenario.Start), apisim.WithGivenUIDs())
 	for _, o := range s.Objects() {
 		if s.watched(o) {

@@ -17,7 +17,7 @@ import (
 // newServer makes a simulated API server. That webhooks are asked costs time with every
 // write, so that they are only where one is known not to answer.
 func (r *recorder) newServer() *apisim.Server {
-	options := []apisim.Option{apisim.WithCoverage(r.snap)}
+	options := []apisim.Option{apisim.WithCoverage(r.snap), apisim.WithRules(r.snap.Version().Rules())}
 	if r.beside.Obstructed() {
 		options = append(options, apisim.WithAdmission(r.admit))
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -29,6 +30,9 @@ func (s outlook) Find(ref object.Ref) (*object.Object, controllers.Standing) {
 	}
 	return o, controllers.Lives
 }
+
+// Rules are those of the release of the cluster.
+func (s outlook) Rules() release.Rules { return s.snap.Version().Rules() }
 
 // Definition finds the definition that has an API version served.
 func (s outlook) Definition(apiVersion string) object.Ref {

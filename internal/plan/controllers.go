@@ -18,7 +18,7 @@ type controllerSet struct {
 }
 
 func newControllerSet(r *recorder, beside *outcome.Neighbours) *controllerSet {
-	return &controllerSet{recorder: r, controllers: controllers.All(beside, beside)}
+	return &controllerSet{recorder: r, controllers: controllers.All(beside, beside, r.snap.Version().Rules())}
 }
 
 // look shows the controllers the world before anything happens: they have run before.

@@ -81,7 +81,7 @@ func (s lateSearch) find(ctx context.Context) (*outcome.Late, error) {
 
 // lateControllers has every controller look at the snapshot.
 func (s lateSearch) lateControllers(ctx context.Context, l *outcome.Late, old []*object.Object) error {
-	list := controllers.All(s.neighbours, s.neighbours)
+	list := controllers.All(s.neighbours, s.neighbours, s.recorder.snap.Version().Rules())
 	slices.SortStableFunc(list, func(a, b controllers.Controller) int {
 		return cmp.Compare(doerOf(b), doerOf(a)) // who ends a pod is named before who counts it
 	})

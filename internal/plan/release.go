@@ -2,45 +2,40 @@ package plan
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// difference is what releases of Kubernetes before one do otherwise than the rules, and which
-// plans it concerns.
-type difference struct {
-	reason reason.Code
-	// before is the N of 1.N, the first release that does as the rules.
-	before   int
-	concerns func(s *simulation, p *report.Plan) bool
-}
-
-// differences are those that are known, the newest first. That a server deletes the very
-// version that its collector has looked at, since 1.34, decides races only; what else has
-// changed shows in the objects, by their finalizers and references.
-//
-// From KEP-5080, KEP-2644 and KEP-2799, and kubernetes/kubernetes#92743, in the order of the table.
-var differences = []difference{
-	{reason.NamespaceUnordered, outcome.OrderedNamespaces, (*simulation).emptiesNamespace},
-	{reason.VolumeAbandoned, 31, (*simulation).deletesVolumeAndClaim},
-	{reason.TokenRenewed, 24, (*simulation).deletesToken},
-	{reason.OwnerMisplaced, outcome.OwnersByPlace, func(_ *simulation, p *report.Plan) bool { return hasReason(p, reason.OwnerMisnamed) }},
+// concerns say which plans a difference between releases has to do with. That a server deletes
+// the very version that its collector has looked at, since 1.34, decides races only; what else
+// has changed shows in the objects, by their finalizers and references.
+var concerns = map[release.Rule]func(s *simulation, p *report.Plan) bool{
+	release.UpdatesWithoutNamespace:  (*simulation).updatesWithoutNamespace,
+	release.OrderedNamespaces:        (*simulation).emptiesNamespace,
+	release.VolumesDeletedWithClaims: (*simulation).deletesVolumeAndClaim,
+	release.TokensStayDeleted:        (*simulation).deletesToken,
+	release.OwnersByPlace:            func(_ *simulation, p *report.Plan) bool { return hasReason(p, reason.OwnerMisnamed) },
 }
 
 // versionDifferences are those that a plan has to do with.
 func (s *simulation) versionDifferences(p *report.Plan) []report.VersionDifference {
 	var list []report.VersionDifference
-	for _, d := range differences {
-		if s.snap.Version().Lacks(d.before) && d.concerns(s, p) {
-			list = append(list, report.VersionDifference{Reason: d.reason.String(), Before: release(d.before)})
+	for _, d := range release.Differences {
+		if concern := concerns[d.Rule]; concern != nil && s.snap.Version().MayLack(d.Rule) && concern(s, p) {
+			list = append(list, differenceIn(s.snap, d))
 		}
 	}
 	return list
+}
+
+// differenceIn is a difference as a document about a snapshot says it.
+func differenceIn(snap *snapshot.Snapshot, d release.Difference) report.VersionDifference {
+	return report.VersionDifference{Reason: d.Said.String(), Before: d.Since.String(), Simulated: !snap.Version().Doubts(d.Rule)}
 }
 
 // DifferenceOf is what the release of the cluster may do to an object otherwise than the rules,
@@ -49,15 +44,7 @@ func DifferenceOf(snap *snapshot.Snapshot, o *object.Object) []report.VersionDif
 	if len(outcome.OwnersMisplaced(snap, o)) == 0 {
 		return nil
 	}
-	return []report.VersionDifference{{Reason: reason.OwnerMisplaced.String(), Before: release(outcome.OwnersByPlace)}}
-}
-
-// release is v1.36 for 36; empty for 0, which is none.
-func release(minor int) string {
-	if minor == 0 {
-		return ""
-	}
-	return "v1." + strconv.Itoa(minor)
+	return []report.VersionDifference{differenceIn(snap, release.DifferenceOf(release.OwnersByPlace))}
 }
 
 func hasReason(p *report.Plan, code reason.Code) bool {
@@ -88,6 +75,17 @@ func (*simulation) emptiesNamespace(p *report.Plan) bool {
 		}
 	}
 	return false
+}
+
+// updatesWithoutNamespace reports whether something stays in a namespace
+// that is known not to be there.
+func (s *simulation) updatesWithoutNamespace(p *report.Plan) bool {
+	if !s.snap.Covers(object.Namespace.Resource(), "") {
+		return false
+	}
+	return slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
+		return e.Outcome != report.Deleted && e.Object.Namespace != "" && s.snap.FindKind(object.Namespace, "", e.Object.Namespace) == nil
+	})
 }
 
 // deletesVolumeAndClaim reports whether a volume is to be deleted together with its claim, and

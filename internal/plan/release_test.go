@@ -13,30 +13,35 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
-// TestReleases: what an older release may do otherwise than the rules is said where it concerns
-// a plan, and what the rules keep because of it is Unknown. A release that is not known is that
-// of the rules.
+// TestReleases: a release that is known is followed. What an older one may do otherwise than the
+// newest is said where it concerns a plan, and Unknown where it decides and is not followed. A
+// release that is not known is the newest.
 func TestReleases(t *testing.T) {
 	const shop = "v1 Namespace shop phase=Active spec=kubernetes\n"
 	const held = shop + "v1 Pod shop/web fin=example.com/hold\nv1 ConfigMap shop/c\n"
 	const misplaced = "v1 ConfigMap shop/a\nv1 Secret shop/b\nv1 ConfigMap shop/owner\n" +
-		"v1 ConfigMap shop/good owners=a,owner\nv1 ConfigMap other/bad owners=v1:ConfigMap:owner:owner\n"
+		"v1 ConfigMap shop/good owners=a,owner\nv1 ConfigMap other/bad owners=v1:ConfigMap:owner:owner\n" + shop + "v1 Namespace other phase=Active spec=kubernetes\n"
+	// Somebody has taken the token of the namespace by hand.
+	const left = "v1 ConfigMap shop/owner\nv1 ConfigMap shop/held owners=owner\nv1 ConfigMap shop/kept owners=owner,v1:ConfigMap:keeper:keeper\n" +
+		"v1 ConfigMap shop/keeper\nv1 Namespace other phase=Active spec=kubernetes\n"
 	for _, tt := range []struct {
 		name, world string
 		version     snapshot.Version
 		want        string
 	}{
-		{"the release of the rules", held, exactly("v1.36.3"), "shop/c Kept, shop Blocked, shop/web Blocked"},
+		{"the newest release", held, exactly("v1.37.2"), "shop/c Kept, shop Blocked, shop/web Blocked"},
 		{"not known", held, snapshot.Version{}, "shop/c Kept, shop Blocked, shop/web Blocked"},
 		{"the first with ordered namespaces", held, exactly("v1.33.0"), "shop/c Kept, shop Blocked, shop/web Blocked"},
-		{"the last without", held, exactly("v1.32.9"), "NamespaceUnordered before v1.33: shop/c Unknown, shop Blocked, shop/web Blocked"},
+		{"the last without", held, exactly("v1.32.9"), "NamespaceUnordered: shop/c Deleted, shop Blocked, shop/web Blocked"},
 		{"perhaps without", held, between(31, 34), "NamespaceUnordered before v1.33: shop/c Unknown, shop Blocked, shop/web Blocked"},
 		{"newer by its kubelets", held, between(33, 36), "shop/c Kept, shop Blocked, shop/web Blocked"},
-		{"nothing stays", shop + "v1 Pod shop/web\nv1 ConfigMap shop/c\n", exactly("v1.27.1"), "NamespaceUnordered before v1.33: shop/c Deleted, shop Deleted, shop/web Deleted"},
+		{"nothing stays", shop + "v1 Pod shop/web\nv1 ConfigMap shop/c\n", exactly("v1.27.1"), "NamespaceUnordered: shop/c Deleted, shop Deleted, shop/web Deleted"},
 		{"no pods", shop + "v1 ConfigMap shop/c\n", exactly("v1.27.1"), "shop/c Deleted, shop Deleted"},
 		{"an owner in another namespace", misplaced, exactly("v1.19.16"), "OwnerMisplaced before v1.20: other/bad Deleted, shop/a Deleted, shop/good Unknown"},
 		{"which later releases see", misplaced, exactly("v1.20.0"), "other/bad Deleted, shop/a Deleted, shop/good Pruned"},
-		{"and nothing is misplaced", "v1 ConfigMap shop/a\nv1 ConfigMap shop/owner\nv1 ConfigMap shop/good owners=a,owner\n", exactly("v1.13.4"), "shop/a Deleted, shop/good Pruned"},
+		{"and nothing is misplaced", "v1 ConfigMap shop/a\nv1 ConfigMap shop/owner\nv1 ConfigMap shop/good owners=a,owner\n" + shop, exactly("v1.13.4"), "shop/a Deleted, shop/good Pruned"},
+		{"what is left of a namespace", left, exactly("v1.36.3"), "UpdateRefused: shop/held Deleted, shop/kept Kept, shop/owner Deleted"},
+		{"and can be updated", left, exactly("v1.37.0"), "shop/held Deleted, shop/kept Pruned, shop/owner Deleted"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := deletedOn(t, tt.world, tt.version)
@@ -46,7 +51,10 @@ func TestReleases(t *testing.T) {
 			}
 			text := strings.Join(got, ", ")
 			for _, d := range slices.Backward(p.Source.VersionDifferences) {
-				text = d.Reason + " before " + d.Before + ": " + text
+				if !d.Simulated {
+					d.Reason += " before " + d.Before
+				}
+				text = d.Reason + ": " + text
 			}
 			if text != tt.want {
 				t.Errorf("%s\nnot %s", text, tt.want)
@@ -76,8 +84,8 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 	if err != nil {
 		t.Fatal(err)
 	}
-	coverage := &snapshot.Coverage{}
-	for _, r := range scenario.Resources().All() {
+	coverage, resources := &snapshot.Coverage{}, snapshot.BuiltinResources()
+	for _, r := range resources.All() {
 		coverage.Add(r.GroupResource(), "")
 	}
 	source := snapshot.Source{KubernetesVersion: version.Exact}
@@ -85,7 +93,7 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 		source.VersionBounds = version
 	}
 	target := objects[0].Ref
-	snap, err := snapshot.Listed(objects, scenario.Resources(), nil, coverage, source)
+	snap, err := snapshot.Listed(objects, resources, nil, coverage, source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,4 +102,23 @@ func deletedOn(t *testing.T, world string, version snapshot.Version) *report.Pla
 		t.Fatal(err)
 	}
 	return result.Plan
+}
+
+// TestReleasesAndWhatComesBack: who creates again what goes is said by the release, too.
+func TestReleasesAndWhatComesBack(t *testing.T) {
+	const schema = "flowcontrol.apiserver.k8s.io/v1 FlowSchema "
+	for _, tt := range []struct{ world, version, want string }{
+		{"v1 Endpoints s/web\nv1 Service s/web uid=service\nv1 Namespace s phase=Active spec=kubernetes", "v1.32.2", "endpoints-controller"},
+		{"v1 Endpoints s/web\nv1 Service s/web uid=service\nv1 Namespace s phase=Active spec=kubernetes", "v1.33.0", ""},
+		{schema + "endpoint-controller", "v1.33.13", "kube-apiserver"},
+		{schema + "endpoint-controller", "v1.34.0", ""},
+		{schema + "catch-all", "v1.34.0", "kube-apiserver"},
+		{"certificates.k8s.io/v1 ClusterTrustBundle kubernetes.io:kube-apiserver-serving:abc", "v1.37.2", "kube-apiserver-serving-clustertrustbundle-publisher-controller"},
+		{"certificates.k8s.io/v1 ClusterTrustBundle example.com:abc", "v1.37.2", ""},
+	} {
+		p := deletedOn(t, tt.world, exactly(tt.version))
+		if got := p.Effects[0]; got.Outcome != report.Deleted || got.Recreator != tt.want {
+			t.Errorf("%s of %s: %s, made again by %q", tt.world, tt.version, got.Outcome, got.Recreator)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -156,8 +157,10 @@ func SourceOf(snap *snapshot.Snapshot) report.Source {
 		TakenAt: snap.Source.TakenAt, ClusterUID: snap.Source.ClusterUID,
 	}
 	v := snap.Version()
+	minor, _ := v.Minor()
+	src.Rules = release.Minor(minor).Nearest().String()
 	if v.Exact == "" {
-		src.VersionAtLeast, src.VersionAtMost = release(v.Least), release(v.Most)
+		src.VersionAtLeast, src.VersionAtMost = release.Minor(v.Least).String(), release.Minor(v.Most).String()
 	}
 	for _, f := range v.From {
 		src.VersionFrom = append(src.VersionFrom, string(f))

@@ -187,7 +187,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	s := &simulation{
 		snap: snap, seed: seed, options: o, neighbours: beside,
 		recorder:  newRecorder(beside, o.Reads),
-		collector: engine.New(engine.WithRules(o.Rules), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...)),
+		collector: engine.New(engine.WithRules(o.Rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...)),
 	}
 	s.recorder.keep = o.Keep
 	s.controllers = newControllerSet(s.recorder, beside)

@@ -1,10 +1,11 @@
 package reason
 
-// What older releases of Kubernetes do otherwise than the one whose rules are followed.
+// What older releases of Kubernetes do otherwise than the newest.
 const (
 	NamespaceUnordered Code = "NamespaceUnordered"
 	OwnerMisplaced     Code = "OwnerMisplaced"
 	TokenRenewed       Code = "TokenRenewed"
+	UpdateRefused      Code = "UpdateRefused"
 	VolumeAbandoned    Code = "VolumeAbandoned"
 )
 
@@ -13,9 +14,10 @@ var Release = &Family{
 	Title: "Differences between releases",
 	Found: "in versionDifferences of a source: what releases before the one that is named there do",
 	Meanings: []Meaning{
-		{Code: NamespaceUnordered, Short: "a namespace's content is deleted in no order, pods not first"},
+		{Code: NamespaceUnordered, Short: "a namespace's pods are not deleted first"},
 		{Code: OwnerMisplaced, Short: "one owner reference to a wrong place can have every object with that owner deleted"},
 		{Code: TokenRenewed, Short: "a ServiceAccount whose token is deleted gets a new one"},
+		{Code: UpdateRefused, Short: "what is left of a namespace that is gone cannot be updated, and keeps its finalizers"},
 		{Code: VolumeAbandoned, Short: "the storage behind a volume that is deleted before its PVC is left behind"},
 	},
 }

@@ -4,29 +4,57 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// releaseNotes say what the release of the cluster does otherwise than the rules, where this
-// answer has to do with it, and in a wide text which releases the two are.
+// releaseNotes say what the release of the cluster does otherwise than the newest, where this
+// answer has to do with it, that it is none of those that were measured, and in a wide text
+// whose rules were followed.
 func releaseNotes(s Style, src report.Source) []string {
 	var notes []string
-	if len(src.VersionDifferences) > 0 {
-		known := make([]string, len(src.VersionDifferences))
-		for i, d := range src.VersionDifferences {
-			known[i] = "before " + s.text(d.Before) + " "
-			if m := reason.Release.Of(reason.Code(d.Reason)); m != nil {
-				known[i] += m.Short
-			} else {
-				known[i] += s.text(d.Reason)
-			}
-		}
-		notes = append(notes, "This cluster is "+releaseText(s, src, minorOf)+": "+strings.Join(known, "; ")+".")
+	known := make([]string, len(src.VersionDifferences))
+	for i, d := range src.VersionDifferences {
+		known[i] = differenceText(s, d)
 	}
-	if s.all() {
-		notes = append(notes, clusterText(s, src)+"; rules of "+minorOf(report.RulesVersion)+".")
+	other := unmeasured(s, src)
+	cluster := "This cluster is " + releaseText(s, src, minorOf)
+	switch {
+	case len(known) > 0:
+		notes = append(notes, cluster+": "+strings.Join(known, "; ")+"."+other)
+	case other != "":
+		notes = append(notes, cluster+"."+other)
+	}
+	if s.all() && src.Rules != "" {
+		notes = append(notes, clusterText(s, src)+"; rules of "+s.text(src.Rules)+".")
 	}
 	return notes
+}
+
+// differenceText is what a release does otherwise than the newest; where it is not sure that
+// the cluster does so, with the release that ended it.
+func differenceText(s Style, d report.VersionDifference) string {
+	text := s.text(d.Reason)
+	if m := reason.Release.Of(reason.Code(d.Reason)); m != nil {
+		text = m.Short
+	}
+	if d.Simulated {
+		return text
+	}
+	return "before " + s.text(d.Before) + " " + text
+}
+
+// unmeasured warns of a release that is none of those that were measured; empty for one that
+// is, or that is not known.
+func unmeasured(s Style, src report.Source) string {
+	if src.KubernetesVersion == "" || src.Rules == "" || minorOf(src.KubernetesVersion) == src.Rules {
+		return ""
+	}
+	end := "newest"
+	if src.Rules == release.Oldest.String() {
+		end = "oldest"
+	}
+	return " Answers follow the rules of " + s.text(src.Rules) + ", the " + end + " release this program is tested with; what else differs is not known."
 }
 
 // clusterText is "Cluster v1.27.1 (from a file of the dump)".

@@ -47,7 +47,10 @@ type Source struct {
 	VersionAtMost  string `json:"versionAtMost,omitempty"`
 	// VersionFrom is what tells the version or its bounds.
 	VersionFrom []string `json:"versionFrom,omitempty"`
-	// VersionDifferences are what the release of the server does otherwise than the rules, as
+	// Rules is the release whose rules this answer follows, as v1.33: that of the server, or the
+	// nearest that was measured. For a server that does not say its version it is the newest.
+	Rules string `json:"rules,omitempty"`
+	// VersionDifferences are what the release of the server does otherwise than the newest, as
 	// far as this answer has to do with it.
 	VersionDifferences []VersionDifference `json:"versionDifferences,omitempty"`
 	TakenAt            string              `json:"takenAt,omitempty"`
@@ -57,11 +60,14 @@ type Source struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 }
 
-// VersionDifference is what the release of a server does otherwise than the rules.
+// VersionDifference is what the release of a server does otherwise than the newest.
 type VersionDifference struct {
 	Reason string `json:"reason"`
-	// Before is the first release, as v1.33, that does as the rules.
+	// Before is the first release, as v1.33, that does as the newest.
 	Before string `json:"before"`
+	// Simulated tells that this answer does as the release of the server. If not, what the
+	// difference decides is Unknown.
+	Simulated bool `json:"simulated"`
 }
 
 // Gap is one thing that the snapshot does not contain.

@@ -5,17 +5,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// RulesVersion is the version of Kubernetes whose behaviour is reproduced.
-const RulesVersion = "v1.36.3"
+// RulesVersion is the version of Kubernetes whose behaviour is reproduced where a cluster is
+// not known to be older.
+const RulesVersion = "v1.37.2"
 
 // Version says which program answers.
 type Version struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Version    string `json:"version"`
-	// Rules is the version of Kubernetes whose rules are reproduced.
+	// Rules is the version of Kubernetes whose rules are followed where a cluster is not known
+	// to be older.
 	Rules string `json:"rules"`
-	Go    string `json:"go"`
+	// Measured are the versions of Kubernetes on which answers were compared with what
+	// happened, the oldest first.
+	Measured []MeasuredVersion `json:"measured"`
+	Go       string            `json:"go"`
 	// Platform is the operating system and the architecture, as linux/amd64.
 	Platform string `json:"platform"`
 	// Path is the file that runs.
@@ -23,6 +28,17 @@ type Version struct {
 	// Shadows are other files of PATH that kubectl runs instead of this one for some of
 	// its commands, or that are hidden by this one.
 	Shadows []string `json:"shadows"`
+}
+
+// MeasuredVersion is a version of Kubernetes on which answers were compared with what happened.
+type MeasuredVersion struct {
+	Version string `json:"version"`
+	// Day is when that was, as 2026-11-26.
+	Day string `json:"day"`
+	// States is how many states were compared, and Wrong in how many something was not as
+	// predicted.
+	States int `json:"states"`
+	Wrong  int `json:"wrong"`
 }
 
 // GetObjectKind gives printers the apiVersion and kind.

@@ -11,7 +11,7 @@ import (
 //go:embed builtin.txt
 var builtinTable string
 
-// BuiltinResources are the resources of Kubernetes 1.36 as its API server offers
+// BuiltinResources are the resources of Kubernetes 1.37 as its API server offers
 // them by default, without custom resources. It is the fallback for dumps that
 // hold no discovery documents. (spec §11.2, U2)
 func BuiltinResources() *object.Resources {

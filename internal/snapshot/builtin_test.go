@@ -8,8 +8,8 @@ import (
 
 func TestBuiltinResources(t *testing.T) {
 	rs := BuiltinResources()
-	if n := len(rs.All()); n != 68 {
-		t.Errorf("%d resources, want 68", n)
+	if n := len(rs.All()); n != 72 {
+		t.Errorf("%d resources, want 72", n)
 	}
 	hpa := schema.GroupResource{Group: "autoscaling", Resource: "horizontalpodautoscalers"}
 	if r, _ := rs.Preferred(hpa); r.Version != "v2" {

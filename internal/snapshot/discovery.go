@@ -281,7 +281,7 @@ func (d *documents) resources(problems *[]Problem) *object.Resources {
 	}
 	if !added["v1"] {
 		addCore(rs)
-		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: "the core resources are missing from the discovery documents; those of Kubernetes 1.36 are taken"})
+		*problems = append(*problems, Problem{Kind: StaleDiscovery, Message: "the core resources are missing from the discovery documents; those of Kubernetes 1.37 are taken"})
 	}
 	return rs
 }

@@ -310,7 +310,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 	}
 	builtin := discovered
 	if discovered == nil {
-		builtin = r.release().builtin()
+		builtin = r.builtinKinds().builtin()
 	}
 	r.name(builtin)
 	resources := resourcesOf(builtin, discovered == nil, r.source.Discovered, r.objects, r.seen)

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// olderVersion is a version of a built-in resource that releases before 1.36
+// olderVersion is a version of a built-in resource that releases before 1.37
 // served.
 type olderVersion struct {
 	apiVersion, name, kind string

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Version is what is known of the version of the API server. The zero value is nothing.
@@ -34,10 +36,25 @@ const (
 	FromAPIs VersionEvidence = "APIs"
 )
 
-// Lacks reports whether the server may be older than 1.minor, by what is known of it. A server
-// of which nothing is known, or whose version names no release, counts as one of the release of
-// the rules.
-func (v Version) Lacks(minor int) bool { return (v.Least != 0 || v.Most != 0) && v.Least < minor }
+// Rules are those that a simulation of the server follows: those of its release where that is
+// known, and of the newest otherwise.
+func (v Version) Rules() release.Rules {
+	minor, _ := v.Minor()
+	return release.Of(release.Minor(minor))
+}
+
+// MayLack reports whether the server may be of a release without a rule, by what is known of
+// it. A server of which nothing is known, or whose version names no release, counts as one of
+// the newest.
+func (v Version) MayLack(rule release.Rule) bool {
+	return (v.Least != 0 || v.Most != 0) && release.Minor(v.Least) < release.DifferenceOf(rule).Since
+}
+
+// Doubts reports whether the server may be of a release without a rule that its simulation
+// follows: what the rule decides is Unknown.
+func (v Version) Doubts(rule release.Rule) bool {
+	return v.MayLack(rule) && (!release.DifferenceOf(rule).Simulated || v.Rules().Follow(rule))
+}
 
 // Minor is the N of 1.N of an exact version.
 func (v Version) Minor() (minor int, known bool) {
@@ -175,4 +192,5 @@ var apiSpans = map[string]span{
 	"resource.k8s.io/v1":                   {34, 0},
 	"scheduling.k8s.io/v1":                 {14, 0},
 	"scheduling.k8s.io/v1beta1":            {11, 21},
+	"storagemigration.k8s.io/v1":           {37, 0},
 }

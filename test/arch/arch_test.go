@@ -43,7 +43,7 @@ var rules = []rule{
 		"client-go", clientGo,
 		[]sample{
 			{"internal/plan/a.go", "package plan\nimport _ \"k8s.io/client-go/rest\""},
-			{"internal/plan/a_test.go", "package plan\nimport _ \"k8s.io/client-go/rest\""},
+			{"internal/plan/a_test.go", "package plan\nimport _ \"k8s.io/client-go/dynamic\""},
 			{"cmd/kubectl-gc/main.go", "package main\nimport _ \"k8s.io/client-go/rest\""},
 		},
 		[]sample{

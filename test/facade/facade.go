@@ -63,12 +63,12 @@ type Write struct {
 // New serves a world: its objects, the resources that are served, and documents of
 // discovery by path, such as Documents makes them or a real server has sent them.
 // It gives the objects new resource versions.
-func New(world []*object.Object, rs *object.Resources, discovery map[string][]byte) *Server {
+func New(world []*object.Object, rs *object.Resources, discovery map[string][]byte, options ...apisim.Option) *Server {
 	for i, o := range world {
 		o.ResourceVersion = strconv.Itoa(i + 1)
 	}
 	return &Server{
-		Sim: apisim.New(world, rs, apisim.WithGivenUIDs()), resources: rs, discovery: discovery,
+		Sim: apisim.New(world, rs, append(options, apisim.WithGivenUIDs())...), resources: rs, discovery: discovery,
 		more: make(chan struct{}), beginning: uint64(len(world)), pages: map[string]rest{},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Control gives the environment a collector with its directives, as Collect
@@ -92,7 +93,7 @@ func (o *office) appoint(only []string) error {
 		if seen := o.machine.env.seen; seen != nil {
 			coverage = *seen
 		}
-		o.at, o.all = o.machine.server, controllers.All(coverage, nil)
+		o.at, o.all = o.machine.server, controllers.All(coverage, nil, release.Of(o.machine.env.Release))
 	}
 	o.list = nil
 	for _, c := range o.all {

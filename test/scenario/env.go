@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Handler carries out a directive and returns what it prints. An error says that
@@ -24,6 +25,8 @@ type Env struct {
 	Server    *apisim.Server
 	Resources *object.Resources
 	Names     Names
+	// Release is the one whose rules are followed; 0 for the newest.
+	Release release.Minor
 
 	// seen is what the scenario says was seen of its world; nil for all.
 	seen     *coverage
@@ -81,6 +84,7 @@ func (e *Env) reset(objects []*object.Object, resources *object.Resources, names
 	e.denials = &ruleSet{}
 	opts = append([]apisim.Option{
 		apisim.WithClock(Start), apisim.WithGivenUIDs(), apisim.WithAdmission(e.denials.check),
+		apisim.WithRules(release.Of(e.Release)),
 	}, opts...)
 	e.Resources, e.Names, e.unseen, e.seen = resources, names, nil, nil
 	e.Server = apisim.New(objects, resources, opts...)

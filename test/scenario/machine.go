@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // machine is the collector of a scenario, with the watch events that it has not
@@ -54,10 +55,15 @@ func (m *machine) follow() {
 	m.arrive(m.env.Unseen())
 }
 
+// newCollector makes one of the release of the world.
+func (m *machine) newCollector() *engine.Collector {
+	return engine.New(append(slices.Clone(m.options), engine.WithRelease(release.Of(m.env.Release)))...)
+}
+
 // restart makes a new collector that has seen nothing: the list of every
 // watched kind comes as Added events with no old object.
 func (m *machine) restart() {
-	m.collector = engine.New(m.options...)
+	m.collector = m.newCollector()
 	m.wire = &wire{api: m.env.API()}
 	m.held, m.pending, m.since, m.settled = nil, nil, nil, nil
 	m.env.Drain()

@@ -87,7 +87,7 @@ func (m *machine) explore(ctx context.Context, d *datadriven.TestData) (string, 
 }
 
 func (m *machine) exploreOnce(ctx context.Context, random *rand.Rand, pods bool) (string, error) {
-	run := &machine{env: m.env, server: m.server.Clone(), collector: engine.New(m.options...), blind: m.blind}
+	run := &machine{env: m.env, server: m.server.Clone(), collector: m.newCollector(), blind: m.blind}
 	if m.settled != nil {
 		if err := m.rest(ctx, run.collector); err != nil {
 			return "", err

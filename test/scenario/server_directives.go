@@ -14,11 +14,13 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // serverDirectives are the directives that ask the server for something, as a
 // user would. Each prints the answer and the watch events that it caused.
 var serverDirectives = map[string]Handler{
+	"release":          setRelease,
 	"cluster":          cluster,
 	"create":           create,
 	"update":           update,
@@ -34,6 +36,18 @@ var serverDirectives = map[string]Handler{
 	"lingering":        lingering,
 	"deny":             deny,
 	"fault":            fault,
+}
+
+// setRelease has the worlds that follow be those of a release, such as v1.32, until the next
+// such line. A file without one holds for every release.
+func setRelease(e *Env, d *datadriven.TestData) (string, error) {
+	for _, m := range release.Measured() {
+		if len(d.CmdArgs) == 1 && d.CmdArgs[0].Key == m.String() {
+			e.Release = m
+			return "", nil
+		}
+	}
+	return "", fmt.Errorf("one release is wanted, from %s to %s", release.Oldest, release.Newest)
 }
 
 // cluster starts over with the world of its input. `resources=` adds kinds,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // crowd is a server with n pods and n other objects in a hundred namespaces,
@@ -24,7 +25,7 @@ func crowd(b *testing.B, n int) *apisim.Server {
 // the collector pays whenever it is idle.
 func BenchmarkStepAtRest(b *testing.B) {
 	w := crowd(b, 10_000)
-	list := controllers.All(nil, nil)
+	list := controllers.All(nil, nil, release.Rules{})
 	for {
 		if acted, err := controllers.Step(b.Context(), w, list, nil); err != nil {
 			b.Fatal(err)
@@ -45,7 +46,7 @@ func BenchmarkNamespace(b *testing.B) {
 	full := crowd(b, 10_000)
 	b.ReportAllocs()
 	for b.Loop() {
-		w, list := full.Clone(), controllers.All(nil, nil)
+		w, list := full.Clone(), controllers.All(nil, nil, release.Rules{})
 		for {
 			acted, err := controllers.Step(b.Context(), w, list, nil)
 			if err != nil {

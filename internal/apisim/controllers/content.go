@@ -5,12 +5,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // content is what is in one namespace that is being deleted.
 type content struct {
 	*pass
 	coverage  Coverage
+	rules     release.Rules
 	namespace *object.Object
 	// open tells that something is left or may be left.
 	open bool
@@ -22,7 +24,7 @@ type content struct {
 // takes the resources in random order.
 // Rule: spec §5.3.
 func (c *content) deleteAll() bool {
-	if r, ok := c.w.Resources().Preferred(object.Pod.GroupResource()); ok && c.deleteOf(r) > 0 {
+	if r, ok := c.w.Resources().Preferred(object.Pod.GroupResource()); ok && c.deleteOf(r) > 0 && c.podsFirst() {
 		return false
 	}
 	for _, r := range contentOf(c.w.Resources()) {
@@ -35,6 +37,9 @@ func (c *content) deleteAll() bool {
 	c.checkKinds()
 	return !c.open && c.ctx.Err() == nil
 }
+
+// podsFirst reports whether all else in a namespace waits for its pods.
+func (c *content) podsFirst() bool { return c.rules.Follow(release.OrderedNamespaces) }
 
 // contentOf are the resources that a namespace is emptied of, without pods, by
 // group and name.
@@ -72,7 +77,7 @@ func (c *content) deleteOf(r object.Resource) (left int) {
 		return 0
 	}
 	why := ContentRemains
-	if r.GroupResource() == object.Pod.GroupResource() {
+	if r.GroupResource() == object.Pod.GroupResource() && c.podsFirst() {
 		why = PodsRemain
 	}
 	c.leave(remaining(c.namespace.Ref, why, r, objects))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // TestContext: a controller whose time is up stops and says so; what it did not
@@ -30,7 +31,7 @@ v1 Service s/web fin=service.kubernetes.io/load-balancer-cleanup deleting
 resource.k8s.io/v1 ResourceClaim s/d reserved= fin=resource.kubernetes.io/delete-protection deleting
 v1 Secret s/t token=gone
 networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/service-cidr-finalizer deleting`
-	for _, c := range controllers.All(nil, nil) {
+	for _, c := range controllers.All(nil, nil, release.Rules{}) {
 		t.Run(c.Name(), func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -52,10 +53,10 @@ func TestContextEndsInAPass(t *testing.T) {
 		controller controllers.Controller
 		world      string
 	}{
-		{controllers.NamespaceController(nil), terminating + "v1 ConfigMap s/a\nv1 Secret s/b"},
-		{controllers.NamespaceController(nil), terminating + "v1 ConfigMap s/a"},
-		{controllers.NamespaceController(nil), terminating + "v1 Pod s/a node="},
-		{controllers.NamespaceController(nil), "v1 Namespace s phase=Active spec=kubernetes deleting"},
+		{controllers.NamespaceController(nil, release.Rules{}), terminating + "v1 ConfigMap s/a\nv1 Secret s/b"},
+		{controllers.NamespaceController(nil, release.Rules{}), terminating + "v1 ConfigMap s/a"},
+		{controllers.NamespaceController(nil, release.Rules{}), terminating + "v1 Pod s/a node="},
+		{controllers.NamespaceController(nil, release.Rules{}), "v1 Namespace s phase=Active spec=kubernetes deleting"},
 		{controllers.DefinitionController(nil), widgets + "defines=example.com/v1:Widget:widgets established terminating" + going +
 			"example.com/v1 Widget s/a\nexample.com/v1 Widget t/b"},
 		{controllers.DefinitionController(nil), widgets + "defines=example.com/v1:Widget:widgets established" + going},

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // World is what a controller needs of a simulated API server. Objects that it
@@ -71,10 +72,10 @@ type Looker interface {
 // seconds, pods when their grace period is over, pods without a node when a
 // quarantine is. A nil coverage
 // stands for a world that is complete, a nil health for one in which all is well.
-func All(c Coverage, h Health) []Controller {
+func All(c Coverage, h Health, r release.Rules) []Controller {
 	return []Controller{
 		DefinitionController(c), AutoRegister(c), Tokens(c), JobTracking(c), ClaimProtection(c), DeviceClaims(c), VolumeReclaim(), VolumeProtection(c),
-		ServiceCIDRs(c), ServiceCleanup(), EndpointsOfServices(), MirroredSlices(), AddressesOfServices(), NamespaceController(c), Kubelet(h), PodGC(c, h),
+		ServiceCIDRs(c), ServiceCleanup(), EndpointsOfServices(r), MirroredSlices(), AddressesOfServices(), NamespaceController(c, r), Kubelet(h), PodGC(c, h),
 	}
 }
 

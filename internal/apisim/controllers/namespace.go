@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // NamespaceName is the name of the controller that empties namespaces.
@@ -21,7 +22,8 @@ const (
 )
 
 // NamespaceController returns the controller that empties namespaces which are
-// being deleted: pods first, then everything else, all in the background
+// being deleted: pods first, then everything else, by rules with
+// release.OrderedNamespaces, and all at once by others; in the background
 // whatever the objects' own finalizers of the collector say. When nothing is
 // left it takes its token out of spec.finalizers, and with the last token the
 // namespace goes, unless metadata.finalizers hold it.
@@ -34,10 +36,13 @@ const (
 //
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go namespacedResourcesDeleter.Delete.
 // Rule: spec §5.2, §5.3, S200–S220.
-func NamespaceController(c Coverage) Controller { return &namespaces{coverage: orComplete(c)} }
+func NamespaceController(c Coverage, r release.Rules) Controller {
+	return &namespaces{coverage: orComplete(c), rules: r}
+}
 
 type namespaces struct {
 	coverage Coverage
+	rules    release.Rules
 	waits    []Wait
 }
 
@@ -53,7 +58,7 @@ func (n *namespaces) Step(ctx context.Context, w World) (bool, error) {
 			break
 		}
 		if ns.BeingDeleted() && len(tokensOf(ns)) > 0 {
-			c := content{pass: p, coverage: n.coverage, namespace: ns}
+			c := content{pass: p, coverage: n.coverage, rules: n.rules, namespace: ns}
 			c.empty()
 		}
 	}

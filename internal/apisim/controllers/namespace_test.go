@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -42,7 +43,7 @@ example.com/v1 Widget s/a`)}
 		}
 		return nil
 	}
-	if n := settle(t, controllers.NamespaceController(nil), w); n != 1 {
+	if n := settle(t, controllers.NamespaceController(nil, release.Rules{}), w); n != 1 {
 		t.Errorf("%d passes", n)
 	}
 	want := []string{
@@ -94,7 +95,7 @@ func TestNamespaceLeft(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := server(t, test.world)
-			n := controllers.NamespaceController(test.coverage)
+			n := controllers.NamespaceController(test.coverage, release.Rules{})
 			settle(t, n, w)
 			_, err := w.Get(t.Context(), object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "s"})
 			if gone := apierrors.IsNotFound(err); gone != test.goes {
@@ -112,7 +113,7 @@ func TestNamespaceLeft(t *testing.T) {
 
 // TestNamespaceWaitCounts: a finalizer is counted by object.
 func TestNamespaceWaitCounts(t *testing.T) {
-	n := controllers.NamespaceController(nil)
+	n := controllers.NamespaceController(nil, release.Rules{})
 	settle(t, n, server(t, terminating+"v1 Secret s/b fin=x/y,x/a\nv1 Secret s/a fin=x/y\nv1 Secret s/c"))
 	want := []controllers.FinalizerCount{{Name: "x/a", Objects: 1}, {Name: "x/y", Objects: 2}}
 	if got := n.Waiting(); len(got) != 1 || cmp.Diff(want, got[0].Finalizers) != "" || len(got[0].Remaining) != 2 || got[0].Unknown() {
@@ -133,7 +134,7 @@ func TestNamespaceWithoutCollections(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := &tapped{Server: server(t, terminating+"v1 ConfigMap s/a fin=orphan\nv1 ConfigMap s/b")}
 			w.collections = func(object.Resource, metav1.DeleteOptions) error { return test.err }
-			n := controllers.NamespaceController(nil)
+			n := controllers.NamespaceController(nil, release.Rules{})
 			if passes := settle(t, n, w); passes != 1 {
 				t.Errorf("%d passes", passes)
 			}
@@ -157,7 +158,7 @@ func TestNamespaceOneByOne(t *testing.T) {
 			"b": apierrors.NewMethodNotSupported(configMapResource, "delete"),
 		}[ref.Name]
 	}
-	n := controllers.NamespaceController(nil)
+	n := controllers.NamespaceController(nil, release.Rules{})
 	settle(t, n, w)
 	want := []string{"namespace-controller: v1 Namespace s ContentRemains configmaps s/a s/b"}
 	if diff := cmp.Diff(want, waits(n)); diff != "" {
@@ -176,7 +177,7 @@ func TestNamespaceWithoutList(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := apisim.New(objects, rs)
-		settle(t, controllers.NamespaceController(nil), w)
+		settle(t, controllers.NamespaceController(nil, release.Rules{}), w)
 		left := w.Objects()
 		if len(left) != 1 || left[0].BeingDeleted() != verbs.Has(object.DeleteCollection) {
 			t.Errorf("verbs %v: left %v", verbs.Names(), remains(w))
@@ -216,7 +217,7 @@ func TestNamespaceRefusals(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			w := &tapped{Server: server(t, test.world)}
 			test.tap(w)
-			n := controllers.NamespaceController(nil)
+			n := controllers.NamespaceController(nil, release.Rules{})
 			settle(t, n, w)
 			if diff := cmp.Diff(test.waits, waits(n)); diff != "" {
 				t.Errorf("waits (-want +got):\n%s", diff)

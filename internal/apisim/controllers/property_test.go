@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -88,7 +89,7 @@ func TestControllersRest(t *testing.T) {
 		}
 		w := apisim.New(objects, scenario.Resources())
 		twin := w.Clone()
-		list, others := controllers.All(coverage, nil), controllers.All(coverage, nil)
+		list, others := controllers.All(coverage, nil, release.Rules{}), controllers.All(coverage, nil, release.Rules{})
 		run(t, w, w, list, coverage)
 		run(t, twin, plain{twin}, others, coverage)
 		if a, b := fmt.Sprint(remains(w), controllers.Waiting(list)), fmt.Sprint(remains(twin), controllers.Waiting(others)); a != b {

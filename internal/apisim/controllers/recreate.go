@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Recreation says that an object does not stay away once it has gone.
@@ -41,6 +42,8 @@ type Outlook interface {
 	// Definition is the CustomResourceDefinition that has an API version served; the
 	// Ref has no name where none is known that lives.
 	Definition(apiVersion string) object.Ref
+	// Rules are those of the release of the cluster.
+	Rules() release.Rules
 }
 
 // ComesBack reports whether somebody creates an object again after it has gone, as far
@@ -179,7 +182,7 @@ func endpointsComeBack(w Outlook, o *object.Object) (Recreation, bool) {
 	}
 	if o.Is(object.Endpoints) {
 		service := object.Service.Ref(o.Namespace, o.Name)
-		if o.Labels.Get(endpointsManager) != "endpoint-controller" {
+		if o.Labels.Get(endpointsManager) != "endpoint-controller" && w.Rules().Follow(release.EndpointsLabelled) {
 			return Recreation{}, false
 		}
 		return sake(w, service, "endpoints-controller", assumption)

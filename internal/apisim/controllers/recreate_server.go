@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // autoManaged is the label of the APIServices that API servers register by themselves.
@@ -33,11 +34,22 @@ var keptByServer = map[schema.GroupKind][]string{
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}: {
 		"catch-all", "exempt", "global-default", "leader-election", "node-high", "system", "workload-high", "workload-low",
 	},
-	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}: {
+	flowSchema: {
 		"catch-all", "exempt", "global-default", "kube-controller-manager", "kube-scheduler", "kube-system-service-accounts",
 		"probes", "service-accounts", "system-leader-election", "system-node-high", "system-nodes",
 	},
 }
+
+var flowSchema = schema.GroupKind{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}
+
+// onceKeptFlowSchemas are those that API servers of older releases kept.
+var onceKeptFlowSchemas = []string{"endpoint-controller", "workload-leader-election"}
+
+// The bundle of certificates by which the API server can be known, and who publishes it.
+const (
+	servingBundle   = "kubernetes.io:kube-apiserver-serving:"
+	bundlePublisher = "kube-apiserver-serving-clustertrustbundle-publisher-controller"
+)
 
 // configOfServer are the ConfigMaps of kube-system that an API server creates whenever
 // they are missing.
@@ -53,6 +65,10 @@ func serverBringsBack(w Outlook, kind schema.GroupKind, o *object.Object) (Recre
 	switch {
 	case slices.Contains(keptByServer[kind], o.Name) && (o.Namespace == "" || o.Namespace == "default"):
 		return ofServer(serverRuns)
+	case kind == flowSchema && slices.Contains(onceKeptFlowSchemas, o.Name) && !w.Rules().Follow(release.FewerFlowSchemas):
+		return ofServer(serverRuns)
+	case kind.Group == "certificates.k8s.io" && kind.Kind == "ClusterTrustBundle" && strings.HasPrefix(o.Name, servingBundle):
+		return Recreation{Controller: bundlePublisher, Assumption: "the controller runs"}, true
 	case kind.Group == "rbac.authorization.k8s.io" && o.Labels.Get("kubernetes.io/bootstrapping") == "rbac-defaults":
 		return ofServer(serverStarts)
 	case kind == object.APIService.GroupKind:

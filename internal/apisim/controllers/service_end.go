@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // The names of who deletes what belongs to a Service without referring to it.
@@ -27,12 +28,17 @@ const (
 	addressAllocator = "ipallocator.k8s.io"
 )
 
-// EndpointsOfServices returns the controller that deletes the Endpoints of the name of a
-// Service which goes, whoever made them.
+// EndpointsOfServices returns who deletes the Endpoints of the name of a Service which goes,
+// whoever made them: their controller, and by the rules of an older release the API server
+// before it.
 //
 // Upstream: pkg/controller/endpoint/endpoints_controller.go syncService.
-func EndpointsOfServices() Controller {
-	return &follower{name: EndpointsName, assumption: EndpointsAssumption, gr: object.Endpoints.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
+func EndpointsOfServices(r release.Rules) Controller {
+	name, assumption := EndpointsName, EndpointsAssumption
+	if !r.Follow(release.EndpointsByController) {
+		name, assumption = serverName, serverRuns
+	}
+	return &follower{name: name, assumption: assumption, gr: object.Endpoints.GroupResource(), leader: object.Service.GroupResource(), of: func(o *object.Object) coordinates {
 		return coordinates{o.Namespace, o.Name}
 	}}
 }

@@ -14,7 +14,7 @@ import (
 // of the second request replaces that of the first. What that costs is simulated.
 //
 // Upstream: apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection,
-// shouldOrphanDependents, shouldDeleteDependents.
+// shouldOrphanDependents, shouldDeleteDependentsInForeground.
 // Rule: spec §2.7, S028, S029.
 func (q *question) redelete(ctx context.Context, e *report.Explanation) ([]report.Remedy, error) {
 	var remedies []report.Remedy

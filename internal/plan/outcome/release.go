@@ -6,26 +6,18 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-const (
-	// OrderedNamespaces is the N of 1.N, the first release that deletes the pods of a
-	// namespace first unless it is told otherwise.
-	OrderedNamespaces = 33
-	// OwnersByPlace is the first release whose collector knows owners by their place, and not
-	// by their uid alone.
-	OwnersByPlace = 20
-)
-
-// markOtherRelease marks as Unknown what the rules keep, and what a cluster of an older release
-// may delete.
+// markOtherRelease marks as Unknown what the rules keep, and what the cluster may delete if it
+// is of an older release.
 func (j *Judge) markOtherRelease(all Outcomes) {
-	if j.Snap.Version().Lacks(OrderedNamespaces) {
+	if j.Snap.Version().Doubts(release.OrderedNamespaces) {
 		j.markUnordered(all)
 	}
-	if j.Snap.Version().Lacks(OwnersByPlace) {
+	if j.Snap.Version().Doubts(release.OwnersByPlace) {
 		j.markMisplaced(all)
 	}
 }
@@ -79,7 +71,7 @@ func (j *Judge) markMisplaced(all Outcomes) {
 // OwnersMisplaced are the owners of an object that some reference names in a wrong place, if the
 // release of the cluster may delete it because of that.
 func OwnersMisplaced(snap *snapshot.Snapshot, o *object.Object) []object.Ref {
-	if o == nil || len(o.Owners) == 0 || !snap.Version().Lacks(OwnersByPlace) {
+	if o == nil || len(o.Owners) == 0 || !snap.Version().Doubts(release.OwnersByPlace) {
 		return nil
 	}
 	return named(misnamedOwners(snap), o)

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -60,7 +61,7 @@ func (j *Judge) waits(ref object.Ref) (wait, bool) {
 		switch {
 		case x.Unknown():
 			gaps = append(gaps, waitText(x))
-		case x.Reason == controllers.PodsRemain && !j.Snap.Version().Lacks(OrderedNamespaces):
+		case x.Reason == controllers.PodsRemain && !j.Snap.Version().Doubts(release.OrderedNamespaces):
 			details = append(details, "pods go first, and while there are any its conditions say that all has been removed")
 		case x.Reason == controllers.Refused || len(x.Remaining) == 0:
 			details = append(details, waitText(x))

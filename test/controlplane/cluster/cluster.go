@@ -46,6 +46,7 @@ type Cluster struct {
 	answers *bufio.Reader
 	errors  bytes.Buffer
 	client  *http.Client
+	release string
 }
 
 // Option chooses a control plane that is not the usual one.
@@ -103,7 +104,7 @@ func Start(options ...Option) (*Cluster, error) {
 		return nil, err
 	}
 	if err = c.await(); err == nil {
-		err = c.Whole(context.Background())
+		err = errors.Join(c.askRelease(context.Background()), c.Whole(context.Background()))
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Stop())

@@ -19,6 +19,7 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("release", func(t *testing.T) { released(t, c) })
 	t.Run("stored bytes", func(t *testing.T) { storedBytes(t, c) })
 	t.Run("backup", func(t *testing.T) { backup(t, c) })
 	t.Run("unanswered", func(t *testing.T) { unanswered(t, c) })

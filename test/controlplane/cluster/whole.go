@@ -31,7 +31,6 @@ type served struct {
 var beginnings = []string{
 	"/api/v1/namespaces/default", "/api/v1/namespaces/kube-system", "/api/v1/namespaces/kube-public",
 	"/api/v1/namespaces/kube-node-lease", "/api/v1/namespaces/default/services/kubernetes",
-	"/apis/networking.k8s.io/v1/servicecidrs/kubernetes",
 	"/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking",
 }
 
@@ -53,7 +52,11 @@ func (c *Cluster) Whole(ctx context.Context) error {
 			if listed[path] {
 				continue
 			}
-			if listed[path], err = c.there(ctx, path+"?limit=1"); !listed[path] || err != nil {
+			look := path + "?limit=1"
+			if strings.HasSuffix(path, "/servicecidrs") { // not every release serves them
+				look = path + "/kubernetes"
+			}
+			if listed[path], err = c.there(ctx, look); !listed[path] || err != nil {
 				return false, err
 			}
 		}

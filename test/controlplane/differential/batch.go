@@ -99,8 +99,8 @@ type site interface {
 // court judges what happens at a site.
 type court struct {
 	site
-	resources *object.Resources
-	slots     int
+	on    platform
+	slots int
 	// silent: only the states are compared, not how the collector came there.
 	silent bool
 	// began is when the collector was started.
@@ -163,7 +163,7 @@ func (c *court) phase(ctx context.Context, trials []*trial, phase int) error {
 	if err != nil {
 		return err
 	}
-	err = each(len(trials), func(i int) error { return trials[i].begin(ctx, worlds[trials[i].slot], c.resources, phase) })
+	err = each(len(trials), func(i int) error { return trials[i].begin(ctx, worlds[trials[i].slot], c.on, phase) })
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (c *court) phase(ctx context.Context, trials []*trial, phase int) error {
 }
 
 // begin notes the world before a phase and what a dry run says of it.
-func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Resources, phase int) (err error) {
+func (t *trial) begin(ctx context.Context, world []*object.Object, on platform, phase int) (err error) {
 	var acts []scenario.Act
 	if phase == 0 {
 		t.first = world
@@ -202,7 +202,7 @@ func (t *trial) begin(ctx context.Context, world []*object.Object, rs *object.Re
 	t.phase, t.before, t.verdict = phase, world, undecided
 	t.acts = append(t.acts, acts)
 	t.now, t.since, t.announced, t.unsaid = end{}, time.Time{}, false, nil
-	t.expected, err = predict(ctx, world, rs, acts)
+	t.expected, err = predict(ctx, world, on, acts)
 	if err != nil {
 		return fmt.Errorf("seed %d: %w\n%s", t.seed, err, text(world))
 	}
@@ -247,7 +247,7 @@ func (c *court) settle(ctx context.Context, trials []*trial) error {
 		}
 		err = each(len(resting), func(i int) error {
 			t := resting[i]
-			return t.judge(ctx, c.resources, now.Sub(t.since) > patience+t.since.Sub(c.began))
+			return t.judge(ctx, c.on, now.Sub(t.since) > patience+t.since.Sub(c.began))
 		})
 		if err != nil {
 			return err
@@ -278,20 +278,20 @@ func graceful(world []*object.Object) []object.Ref {
 }
 
 // judge compares how a trial rests. Over tells that nothing can be waited for any more.
-func (t *trial) judge(ctx context.Context, rs *object.Resources, over bool) error {
+func (t *trial) judge(ctx context.Context, on platform, over bool) error {
 	if t.now == t.expected {
 		t.verdict = predicted
 		return nil
 	}
 	if !t.searched {
 		t.searched = true
-		v, err := t.search(ctx, rs)
+		v, err := t.search(ctx, on)
 		if err != nil {
 			return fmt.Errorf("seed %d: %w", t.seed, err)
 		}
 		t.verdict = v
 		if v != undecided && t.now.state != t.expected.state {
-			if err = t.announce(ctx, rs); err != nil {
+			if err = t.announce(ctx, on); err != nil {
 				return fmt.Errorf("seed %d: %w", t.seed, err)
 			}
 		}
@@ -303,7 +303,7 @@ func (t *trial) judge(ctx context.Context, rs *object.Resources, over bool) erro
 }
 
 // search looks for a schedule that leads to this end.
-func (t *trial) search(ctx context.Context, rs *object.Resources) (verdict, error) {
+func (t *trial) search(ctx context.Context, on platform) (verdict, error) {
 	r := run{acts: t.acts[t.phase:], settled: t.phase > 0}
 	want := newSought(t.now)
 	want.silent = t.silent
@@ -311,12 +311,12 @@ func (t *trial) search(ctx context.Context, rs *object.Resources) (verdict, erro
 	if want.found(t.expected) { // the dry run is a schedule, too
 		return contested, nil
 	}
-	ok, err := possible(ctx, t.before, rs, r, nil, want, t.seed)
+	ok, err := possible(ctx, t.before, on, r, nil, want, t.seed)
 	if ok || err != nil {
 		return contested, err
 	}
 	r.fine = true
-	ok, err = possible(ctx, t.before, rs, r, nil, want, t.seed)
+	ok, err = possible(ctx, t.before, on, r, nil, want, t.seed)
 	if ok || err != nil || want.pieces() {
 		return raced, err
 	}
@@ -325,7 +325,7 @@ func (t *trial) search(ctx context.Context, rs *object.Resources) (verdict, erro
 	}
 	for _, fine := range []bool{false, true} {
 		r := run{acts: t.acts, fine: fine}
-		ok, err = possible(ctx, t.first, rs, r, t.states, want, t.seed)
+		ok, err = possible(ctx, t.first, on, r, t.states, want, t.seed)
 		if ok || err != nil {
 			return remembered, err
 		}

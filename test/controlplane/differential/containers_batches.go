@@ -50,7 +50,7 @@ func heldDefinitions(ctx context.Context, s story) (int, error) {
 	if len(s.phases) > 0 {
 		first = s.phases[0]
 	}
-	f, err := foretell(ctx, s.objects, scenario.Resources(), first, 0)
+	f, err := foretell(ctx, s.objects, platform{Resources: scenario.Resources()}, first, 0)
 	if err != nil {
 		return 0, fmt.Errorf("seed %d: %w", s.seed, err)
 	}

@@ -33,14 +33,14 @@ type deletion struct {
 	states []map[string]string
 	before []*object.Object
 	// resources are the kinds that were served before this phase.
-	resources *object.Resources
-	foretold  forecast
-	now       seen
-	text      string // of now
-	since     time.Time
-	explored  bool
-	wrong     []string
-	verdict   verdict
+	on       platform
+	foretold forecast
+	now      seen
+	text     string // of now
+	since    time.Time
+	explored bool
+	wrong    []string
+	verdict  verdict
 	// announced: a dry run says that this may happen, without being asked to explore.
 	announced bool
 }
@@ -88,7 +88,7 @@ func (s *stage) phase(ctx context.Context, all []*deletion, phase int) ([]*delet
 	}
 	var under []*deletion
 	for _, d := range all {
-		ok, err := d.begin(ctx, worlds[d.slot].objects, s.resourcesOf(d.place), phase)
+		ok, err := d.begin(ctx, worlds[d.slot].objects, platform{Resources: s.resourcesOf(d.place), release: s.Release()}, phase)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (s *stage) phase(ctx context.Context, all []*deletion, phase int) ([]*delet
 
 // begin notes the world before a phase and what a dry run says of it. It tells
 // whether there is anything to do in this phase.
-func (d *deletion) begin(ctx context.Context, world []*object.Object, rs *object.Resources, phase int) (bool, error) {
+func (d *deletion) begin(ctx context.Context, world []*object.Object, on platform, phase int) (bool, error) {
 	var acts []scenario.Act
 	if phase > 0 {
 		acts = possibleActs(world, d.phases[phase-1])
@@ -138,10 +138,10 @@ func (d *deletion) begin(ctx context.Context, world []*object.Object, rs *object
 		}
 	}
 	var err error
-	if d.foretold, err = foretell(ctx, world, rs, acts, 0); err != nil {
+	if d.foretold, err = foretell(ctx, world, on, acts, 0); err != nil {
 		return false, fmt.Errorf("seed %d, phase %d: %w", d.seed, phase, err)
 	}
-	d.resources = rs
+	d.on = on
 	return true, nil
 }
 
@@ -261,7 +261,7 @@ func (d *deletion) judge(ctx context.Context, over bool) error {
 	if !d.explored {
 		d.explored = true
 		for _, schedules := range []int{plan.Usual, 200} {
-			f, err := foretell(ctx, d.before, d.resources, d.acts[d.phase], schedules)
+			f, err := foretell(ctx, d.before, d.on, d.acts[d.phase], schedules)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -31,8 +30,8 @@ type forecast struct {
 
 // foretell asks a dry run about acts, which have to be the same thing done to several
 // objects. Without acts it is asked what the deleters do that start over the world.
-func foretell(ctx context.Context, world []*object.Object, rs *object.Resources, acts []scenario.Act, schedules int) (forecast, error) {
-	snap, err := snapshot.New(clones(world), rs, snapshot.CoversEverything(), snapshot.Source{})
+func foretell(ctx context.Context, world []*object.Object, on platform, acts []scenario.Act, schedules int) (forecast, error) {
+	snap, err := on.snapshot(world)
 	if err != nil {
 		return forecast{}, err
 	}

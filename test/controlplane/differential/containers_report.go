@@ -142,6 +142,15 @@ func (c census) String() string {
 	return b.String()
 }
 
-func (c census) close(worlds int, seed uint64, took time.Duration) string {
-	return fmt.Sprintf("%d worlds with namespaces and CRDs from seed %d in %s\n%s", worlds, seed, took.Round(time.Second), c)
+func (c census) close(release string, worlds int, seed uint64, took time.Duration) (string, Totals) {
+	sum := Totals{Release: release}
+	seen := map[uint64]bool{}
+	for _, n := range c {
+		maps.Copy(seen, n.worlds)
+		sum.Phases += n.phases[predicted] + n.phases[contested] + n.phases[wrong]
+		sum.Objects += n.objects
+		sum.Wrong += n.phases[wrong]
+	}
+	sum.Worlds = len(seen)
+	return fmt.Sprintf("%d worlds with namespaces and CRDs from seed %d in %s on %s\n%s", worlds, seed, took.Round(time.Second), release, c), sum
 }

@@ -80,7 +80,8 @@ func TestContainers(t *testing.T) {
 			break
 		}
 	}
-	closing = append(closing, census.close(*inhabited, *seed, time.Since(began)))
+	text, sum := census.close(s.Release(), *inhabited, *seed, time.Since(began))
+	closing, totals = append(closing, text), append(totals, sum)
 }
 
 // A seed is one story, and everything in it has its namespace and its definition.

@@ -31,7 +31,8 @@ func TestScenarioFiles(t *testing.T) {
 		stories = append(stories, f.story)
 	}
 	tally := tally{}
-	for _, c := range openCourts(t, len(stories)) {
+	courts, release := openCourts(t, len(stories))
+	for _, c := range courts {
 		err := c.batch(t.Context(), stories, func(tr *trial) {
 			tally.add(c.cell, tr)
 			switch tr.verdict {
@@ -49,5 +50,5 @@ func TestScenarioFiles(t *testing.T) {
 	for _, file := range slices.Sorted(maps.Keys(unfit)) {
 		t.Logf("%s: not here: %s", file, unfit[file])
 	}
-	tally.close("%d worlds of the scenario files in %s", len(stories), time.Since(began).Round(time.Second))
+	tally.close(release, len(stories), "%d worlds of the scenario files in %s", len(stories), time.Since(began).Round(time.Second))
 }

@@ -112,9 +112,9 @@ v1 Secret n/c uid=c owners=[a!,v1:Secret:gone:g]`, scenario.Names{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rs := scenario.Resources()
+	on := platform{Resources: scenario.Resources()}
 	a := scenario.Act{Ref: world[0].Ref, Policy: metav1.DeletePropagationBackground}
-	predicted, err := predict(t.Context(), world, rs, []scenario.Act{a})
+	predicted, err := predict(t.Context(), world, on, []scenario.Act{a})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ PATCH strategic v1 Secret n/c uid=c without=g
 			now := predicted
 			now.requests = strings.Replace(now.requests, tt.old, tt.new, 1)
 			r := run{acts: [][]scenario.Act{{a}}, settled: true}
-			got, err := possible(t.Context(), world, rs, r, nil, newSought(now), 1)
+			got, err := possible(t.Context(), world, on, r, nil, newSought(now), 1)
 			if err != nil {
 				t.Fatal(err)
 			}

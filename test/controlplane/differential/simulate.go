@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -27,17 +26,17 @@ import (
 // the same engine and server, in the same order. The steps of a dry run leave out
 // on which conditions a request is sent: what it says stems from that simulation,
 // too, and has to be what the steps say.
-func predict(ctx context.Context, world []*object.Object, rs *object.Resources, acts []scenario.Act) (end, error) {
+func predict(ctx context.Context, world []*object.Object, on platform, acts []scenario.Act) (end, error) {
 	seed, ok := seedOf(world, acts)
 	r := run{acts: [][]scenario.Act{acts}, settled: len(acts) > 0}
-	ends, err := r.do(ctx, world, rs, nil)
+	ends, err := r.do(ctx, world, on, nil)
 	if err != nil {
 		return end{}, err
 	}
 	if !ok {
 		return ends[0], nil
 	}
-	snap, err := snapshot.New(clones(world), rs, snapshot.CoversEverything(), snapshot.Source{})
+	snap, err := on.snapshot(world)
 	if err != nil {
 		return end{}, err
 	}
@@ -49,7 +48,7 @@ func predict(ctx context.Context, world []*object.Object, rs *object.Resources, 
 	if e.state != ends[0].state {
 		return e, nil // a dry run counts on more than the collector and the server
 	}
-	steps, err := stepsOf(result.Plan, rs)
+	steps, err := stepsOf(result.Plan, on.Resources)
 	if err == nil && steps != unconditional(e.requests) {
 		err = fmt.Errorf("the steps of a dry run are\n%sbut the requests of the engine\n%s", steps, e.requests)
 	}
@@ -59,12 +58,12 @@ func predict(ctx context.Context, world []*object.Object, rs *object.Resources, 
 // announce asks a dry run, which nobody has told to explore, whether it marks every object
 // that is not as it says: announced if it does, and unsaid, the names of the others, if it
 // does not. It cannot be asked about everything that users do.
-func (t *trial) announce(ctx context.Context, rs *object.Resources) error {
+func (t *trial) announce(ctx context.Context, on platform) error {
 	seed, ok := seedOf(t.before, t.acts[t.phase])
 	if !ok {
 		return nil
 	}
-	snap, err := snapshot.New(clones(t.before), rs, snapshot.CoversEverything(), snapshot.Source{})
+	snap, err := on.snapshot(t.before)
 	if err != nil {
 		return err
 	}
@@ -146,9 +145,9 @@ type end struct {
 
 // do runs the phases and returns how each of them ends. With random it is one of
 // many schedules; without it is the reference.
-func (r run) do(ctx context.Context, world []*object.Object, rs *object.Resources, random *rand.Rand) ([]end, error) {
-	m := &mirror{Server: apisim.New(clones(world), rs), resources: rs, random: random}
-	c := engine.New()
+func (r run) do(ctx context.Context, world []*object.Object, on platform, random *rand.Rand) ([]end, error) {
+	m := &mirror{Server: on.server(world), resources: on.Resources, random: random}
+	c := on.collector()
 	m.start(c, random, !r.settled)
 	if r.settled {
 		if err := engine.Drain(ctx, c, m, engine.Follow{}); err != nil {
@@ -337,13 +336,13 @@ const explored, exploredCoarsely = 9000, 1000
 // possible reports whether one more phase can end so. Before it the world was as the
 // server showed it, or the collector has seen the whole story: then the states after
 // the phases before must have come about, too.
-func possible(ctx context.Context, world []*object.Object, rs *object.Resources, r run, before []string, want *sought, seed uint64) (bool, error) {
+func possible(ctx context.Context, world []*object.Object, on platform, r run, before []string, want *sought, seed uint64) (bool, error) {
 	tries := uint64(exploredCoarsely)
 	if r.fine {
 		tries = explored
 	}
 	for i := range tries {
-		ends, err := r.do(ctx, world, rs, rand.New(rand.NewPCG(seed, i)))
+		ends, err := r.do(ctx, world, on, rand.New(rand.NewPCG(seed, i)))
 		if err != nil {
 			return false, fmt.Errorf("schedule %d: %w", i, err)
 		}

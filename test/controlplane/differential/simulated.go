@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
@@ -17,7 +18,7 @@ import (
 
 // simulated is the collector of Kubernetes over our simulated API server.
 type simulated struct {
-	resources *object.Resources
+	on        platform
 	discovery map[string][]byte
 	slots     int
 
@@ -34,7 +35,7 @@ func (s *simulated) put(_ context.Context, objects []*object.Object) error {
 	home := &object.Object{} // of the fences
 	home.APIVersion, home.Kind, home.Name, home.UID = "v1", "Namespace", "default", "default"
 	home.Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
-	s.facade = facade.New(append(objects, home), s.resources, s.discovery)
+	s.facade = facade.New(append(objects, home), s.on.Resources, s.discovery, apisim.WithRules(s.on.rules()))
 	return nil
 }
 
@@ -45,7 +46,7 @@ func (s *simulated) clear() error {
 
 func (s *simulated) collect() (err error) {
 	var url string
-	if s.server, url, err = serve(recorder{s.facade, s.resources, &s.book}); err != nil {
+	if s.server, url, err = serve(recorder{s.facade, s.on.Resources, &s.book}); err != nil {
 		return err
 	}
 	s.manager, err = cluster.StartManager(url, "garbage-collector-controller")

@@ -1,6 +1,8 @@
 package differential
 
 import (
+	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -9,20 +11,50 @@ import (
 	"testing"
 )
 
-// closing is what the tests say once all of them are done.
-var closing []string
+// closing is what the tests say once all of them are done, and totals what they write
+// for a program.
+var (
+	closing []string
+	totals  []Totals
+)
+
+var totalsFile = flag.String("totals", "", "a file for what was compared, in JSON")
 
 func TestMain(m *testing.M) {
 	code := m.Run()
 	for _, text := range closing {
 		fmt.Println(text)
 	}
+	if err := writeTotals(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
 	os.Exit(code)
 }
 
+func writeTotals() error {
+	if *totalsFile == "" {
+		return nil
+	}
+	text, err := json.Marshal(totals)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(*totalsFile, text, 0o600)
+}
+
 // close adds a table to what is said at the end.
-func (c tally) close(format string, args ...any) {
-	closing = append(closing, fmt.Sprintf(format, args...)+"\n"+c.String())
+func (c tally) close(release string, worlds int, format string, args ...any) {
+	closing = append(closing, fmt.Sprintf(format, args...)+" on "+release+"\n"+c.String())
+	sum := Totals{Release: release, Worlds: worlds}
+	for _, n := range c {
+		sum.Objects += n[objects]
+		sum.Wrong += n[wrong]
+		for _, v := range ends {
+			sum.Phases += n[v]
+		}
+	}
+	totals = append(totals, sum)
 }
 
 // bench is a court at one of the cells.
@@ -31,8 +63,9 @@ type bench struct {
 	cell string
 }
 
-// openCourts starts what the cells need; all of it ends with the test.
-func openCourts(t *testing.T, slots int) []bench {
+// openCourts starts what the cells need; all of it ends with the test. It also returns the
+// release that the control plane is of.
+func openCourts(t *testing.T, slots int) (courts []bench, release string) {
 	t.Helper()
 	l, err := open(t.Context(), slots)
 	if err != nil {
@@ -43,15 +76,17 @@ func openCourts(t *testing.T, slots int) []bench {
 			t.Error(err)
 		}
 	})
-	var list []bench
+	on := platform{Resources: l.resources, release: l.Release()}
+	own := on
+	own.own = true
 	if strings.Contains(*cells, "C") {
-		s := &simulated{resources: l.resources, discovery: l.discovery, slots: slots}
+		s := &simulated{on: on, discovery: l.discovery, slots: slots}
 		t.Cleanup(func() {
 			if err := s.rest(); err != nil {
 				t.Error(err)
 			}
 		})
-		list = append(list, bench{&court{site: s, resources: l.resources, slots: slots}, "C"})
+		courts = append(courts, bench{&court{site: s, on: on, slots: slots}, "C"})
 	}
 	if strings.Contains(*cells, "B") {
 		u := &ours{live: l}
@@ -60,7 +95,7 @@ func openCourts(t *testing.T, slots int) []bench {
 				t.Error(err)
 			}
 		})
-		list = append(list, bench{&court{site: u, resources: l.resources, slots: slots}, "B"})
+		courts = append(courts, bench{&court{site: u, on: own, slots: slots}, "B"})
 	}
 	if strings.Contains(*cells, "E") {
 		p := &production{live: l}
@@ -69,13 +104,16 @@ func openCourts(t *testing.T, slots int) []bench {
 				t.Error(err)
 			}
 		})
-		list = append(list, bench{&court{site: p, resources: l.resources, slots: slots, silent: true}, "E"})
+		courts = append(courts, bench{&court{site: p, on: own, slots: slots, silent: true}, "E"})
 	}
 	if strings.Contains(*cells, "D") {
-		list = append(list, bench{&court{site: l, resources: l.resources, slots: slots}, "D"})
+		courts = append(courts, bench{&court{site: l, on: on, slots: slots}, "D"})
 	}
-	return list
+	return courts, l.Release()
 }
+
+// ends are the verdicts that count a phase.
+var ends = []verdict{predicted, contested, raced, remembered, wrong}
 
 // row is a line of the closing table.
 type row struct{ cell, what string }
@@ -146,19 +184,18 @@ func policiesOf(t *trial) string {
 // String is the closing table.
 func (c tally) String() string {
 	var b strings.Builder
-	columns := []verdict{predicted, contested, raced, remembered, wrong}
 	fmt.Fprintf(&b, "%-4s %-10s %6s %7s", "cell", "", "phases", "objects")
-	for _, v := range columns {
+	for _, v := range ends {
 		fmt.Fprintf(&b, " %s", v)
 	}
 	fmt.Fprintf(&b, " %s %s %s %s %s %s", "(warned)", "(silent)", "requests", "differing", "ignored", "agreement")
 	for _, r := range slices.SortedFunc(maps.Keys(c), func(a, b row) int { return strings.Compare(a.cell+a.what, b.cell+b.what) }) {
 		n := 0
-		for _, v := range columns {
+		for _, v := range ends {
 			n += c[r][v]
 		}
 		fmt.Fprintf(&b, "\n%-4s %-10s %6d %7d", r.cell, r.what, n, c[r][objects])
-		for _, v := range columns {
+		for _, v := range ends {
 			fmt.Fprintf(&b, " %*d", len(v.String()), c[r][v])
 		}
 		fmt.Fprintf(&b, " %8d %8d %8d %9d %7d %8.2f%%", c[r][warned], c[r][silent], c[r][asked], c[r][differing], c[r][ignored],

@@ -11,11 +11,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/extent"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -26,7 +24,7 @@ var unseen = flag.Int("unseen", extent.Of(30, 300), "the number of worlds in whi
 // schedule as fine as single requests. Whatever it does that a plan of the moment does
 // not say, the plan says that it may happen, without being asked to explore.
 func TestPlansSayWhatTheyCannotSee(t *testing.T) {
-	rs := scenario.Resources()
+	on := platform{Resources: scenario.Resources()}
 	said, phases, other := 0, 0, 0
 	for seed := uint64(1); seed <= uint64(*unseen); seed++ {
 		s := draw(seed)
@@ -40,7 +38,7 @@ func TestPlansSayWhatTheyCannotSee(t *testing.T) {
 			if schedule == 0 {
 				random = nil
 			}
-			l := lifetime{rs: rs, random: random, world: s.objects}
+			l := lifetime{on: on, random: random, world: s.objects}
 			for phase, acts := range slices.Concat([][]scenario.Act{nil}, s.phases) {
 				before, after, err := l.live(t.Context(), acts)
 				if err != nil {
@@ -50,7 +48,7 @@ func TestPlansSayWhatTheyCannotSee(t *testing.T) {
 				if !ok {
 					continue
 				}
-				snap, err := snapshot.New(clones(before), rs, snapshot.CoversEverything(), snapshot.Source{})
+				snap, err := on.snapshot(before)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +77,7 @@ func TestPlansSayWhatTheyCannotSee(t *testing.T) {
 
 // lifetime is a collector and its server, from the first list on.
 type lifetime struct {
-	rs     *object.Resources
+	on     platform
 	random *rand.Rand
 	world  []*object.Object
 	m      *mirror
@@ -89,8 +87,8 @@ type lifetime struct {
 // live lets users act, and the collector until it is at rest.
 func (l *lifetime) live(ctx context.Context, acts []scenario.Act) (before, after []*object.Object, err error) {
 	if l.m == nil {
-		l.m = &mirror{Server: apisim.New(clones(l.world), l.rs), resources: l.rs, random: l.random}
-		l.c = engine.New()
+		l.m = &mirror{Server: l.on.server(l.world), resources: l.on.Resources, random: l.random}
+		l.c = l.on.collector()
 		before = clones(l.m.Objects())
 		l.m.start(l.c, l.random, true)
 	} else {

@@ -28,7 +28,7 @@ var (
 // to.
 func TestWorlds(t *testing.T) {
 	began := time.Now()
-	courts := openCourts(t, min(*most, *count))
+	courts, release := openCourts(t, min(*most, *count))
 	tally := tally{}
 	drawn := 0
 	// What is wrong in one batch would be wrong in the next ones, and slow: whatever
@@ -75,7 +75,7 @@ func TestWorlds(t *testing.T) {
 			t.Errorf("seed %d disagrees in %s of %s: %s", seed, wrongIn[seed], *cells, guilty(wrongIn[seed]))
 		}
 	}
-	tally.close("%d random worlds from seed %d in %s", drawn, *seed, time.Since(began).Round(time.Second))
+	tally.close(release, drawn, "%d random worlds from seed %d in %s", drawn, *seed, time.Since(began).Round(time.Second))
 }
 
 // guilty names what the cells that disagree with a dry run have in common.

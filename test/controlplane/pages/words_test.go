@@ -54,7 +54,7 @@ var changing = []struct {
 	// When something was deleted and by whom, and how far back a server remembers.
 	{
 		regexp.MustCompile(`\d\d:\d\d:\d\d UTC \(\d+[smh]\s+ago\)\s+by\s+admin\s+\(kubectl/\S+,\s+127\.0\.0\.1\),\s+and\s+(\d+)\s+objects\s+with\s+it\.`),
-		"14:02:31 UTC (2m ago) by alice (kubectl/v1.36.3, 10.0.0.7),\n  and $1 objects with it.",
+		"14:02:31 UTC (2m ago) by alice (kubectl/v1.37.2, 10.0.0.7),\n  and $1 objects with it.",
 	},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d UTC \(\d+[smh] ago\), and`), "14:02:31 UTC (2m ago), and"},
 	{regexp.MustCompile(`begins at (revision \d+|\d\d:\d\d:\d\d UTC \(\d+[smh] ago\))`), "begins at 13:57:10 UTC (7m ago)"},

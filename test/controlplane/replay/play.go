@@ -17,11 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
 // play is one scenario file on its way over the stage. The simulated server of the
-// file runs beside the real one: it is what the file says, object by object.
+// file runs beside the real one, by the rules of the release that is on the stage: where
+// the file speaks of that release, it is what the file says, object by object.
 type play struct {
 	*stage
 	env *scenario.Env
@@ -44,7 +47,9 @@ type play struct {
 	// resourceVersions are not.
 	rest    string
 	working bool
-	tally   tally
+	// told is the release that the file speaks of; the newest one unless it says so.
+	told  release.Minor
+	tally tally
 }
 
 // tally counts what was compared.
@@ -57,8 +62,17 @@ type version struct {
 
 type pair struct{ said, real string }
 
+// newPlay has the simulated server follow the rules of the release on the stage, in every
+// world of the file.
 func newPlay(s *stage, file string) *play {
-	return &play{stage: s, env: scenario.New(), apart: apart[file]}
+	p := &play{stage: s, env: scenario.New(), apart: apart[file], told: release.Newest}
+	p.env.Release = s.Minor()
+	p.env.Handle("release", func(_ *scenario.Env, d *datadriven.TestData) (string, error) {
+		minor, _ := snapshot.MinorOf(d.CmdArgs[0].Key)
+		p.told = release.Minor(minor)
+		return "", nil
+	})
+	return p
 }
 
 // at are the coordinates of an object: its identity without the UID.

@@ -22,7 +22,7 @@ var resting = map[string][]string{
 	"drain": {collector},
 	"controllers": {
 		collector, "namespace-controller", "persistentvolumeclaim-protection-controller", "persistentvolume-protection-controller",
-		"serviceaccount-token-controller",
+		"serviceaccount-token-controller", "endpoints-controller",
 	},
 }
 
@@ -31,7 +31,7 @@ const collector = "garbage-collector-controller"
 // asking are the directives that a file may have beside those: requests, and views
 // of what is not compared.
 var asking = []string{
-	"cluster", "create", "update", "finalize", "patch", "delete", "deletecollection", "get", "state", "warnings", "tick",
+	"release", "cluster", "create", "update", "finalize", "patch", "delete", "deletecollection", "get", "state", "warnings", "tick",
 	"observe", "waiting", "deferred", "queue", "absent", "graph", "recorded",
 }
 

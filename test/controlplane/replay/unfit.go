@@ -14,6 +14,7 @@ var unfit = map[string]string{
 	"volume_claimed_again.txt":              "needs the binder of volumes and a driver",
 	"load_balancer_taken_down.txt":          "needs a cloud",
 	"s249_mirrored_slices.txt":              "needs the controller that mirrors Endpoints, which makes slices of its own; a test that lives through it shows it",
+	"release_endpoints.txt":                 "needs the Endpoints controller; a test that lives through it shows it",
 	"service_with_endpoints.txt":            "needs addresses that a server gives itself, and the Endpoints controller",
 	"s240_resource_claims.txt":              "needs the ResourceClaim controller and a scheduler; a test that lives through it shows it",
 	"s138_orphan_finalizer_by_hand.txt":     "a collector that runs is faster than the hand",

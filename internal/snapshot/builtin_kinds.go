@@ -26,9 +26,9 @@ func (l location) apiVersionOf(known object.Resource) string {
 	}
 }
 
-// release is what a dump says of the built-in kinds that its server serves, where it does not
+// builtinKinds is what a dump says of the built-in kinds that its server serves, where it does not
 // list them.
-type release struct {
+type builtinKinds struct {
 	version Version
 	// served are the versions of groups that the server names; nil when it names none.
 	served map[string]bool
@@ -36,27 +36,27 @@ type release struct {
 	shown map[typeName]bool
 }
 
-// release is what was read of the server. One that names no group beside the core has been
+// builtinKinds is what was read of the server. One that names no group beside the core has been
 // asked by somebody who may not see them.
-func (r *reader) release() release {
-	rel := release{version: r.source.Version(), shown: map[typeName]bool{}}
+func (r *reader) builtinKinds() builtinKinds {
+	known := builtinKinds{version: r.source.Version(), shown: map[typeName]bool{}}
 	served := map[string]bool{}
 	for _, gv := range r.documents.groupVersions() {
 		served[gv] = true
 	}
 	if served["apps/v1"] || served["extensions/v1beta1"] {
-		rel.served = served
+		known.served = served
 	}
 	for name := range r.seen {
 		if !strings.HasSuffix(name.apiVersion, unsaid) {
-			rel.shown[name] = true
+			known.shown[name] = true
 		}
 	}
-	return rel
+	return known
 }
 
 // serves reports whether the server may serve a version of a built-in resource.
-func (r release) serves(res object.Resource) bool {
+func (r builtinKinds) serves(res object.Resource) bool {
 	if r.shown[typeName{res.APIVersion(), res.Kind}] {
 		return true
 	}
@@ -78,23 +78,26 @@ var laterKinds = map[string]int{
 	"admissionregistration.k8s.io/v1 mutatingadmissionpolicybindings":   36,
 	"admissionregistration.k8s.io/v1 validatingadmissionpolicies":       30,
 	"admissionregistration.k8s.io/v1 validatingadmissionpolicybindings": 30,
-	"batch/v1 cronjobs":                         21,
-	"networking.k8s.io/v1 ingressclasses":       19,
-	"networking.k8s.io/v1 ingresses":            19,
-	"networking.k8s.io/v1 ipaddresses":          33,
-	"networking.k8s.io/v1 servicecidrs":         33,
-	"networking.k8s.io/v1beta1 ingresses":       14,
-	"storage.k8s.io/v1 csidrivers":              18,
-	"storage.k8s.io/v1 csinodes":                17,
-	"storage.k8s.io/v1 csistoragecapacities":    24,
-	"storage.k8s.io/v1 volumeattachments":       13,
-	"storage.k8s.io/v1 volumeattributesclasses": 34,
+	"certificates.k8s.io/v1 clustertrustbundles":                        37,
+	"certificates.k8s.io/v1 podcertificaterequests":                     37,
+	"resource.k8s.io/v1 devicetaintrules":                               37,
+	"batch/v1 cronjobs":                                                 21,
+	"networking.k8s.io/v1 ingressclasses":                               19,
+	"networking.k8s.io/v1 ingresses":                                    19,
+	"networking.k8s.io/v1 ipaddresses":                                  33,
+	"networking.k8s.io/v1 servicecidrs":                                 33,
+	"networking.k8s.io/v1beta1 ingresses":                               14,
+	"storage.k8s.io/v1 csidrivers":                                      18,
+	"storage.k8s.io/v1 csinodes":                                        17,
+	"storage.k8s.io/v1 csistoragecapacities":                            24,
+	"storage.k8s.io/v1 volumeattachments":                               13,
+	"storage.k8s.io/v1 volumeattributesclasses":                         34,
 }
 
 // builtin are the resources that come with Kubernetes in the versions that the server serves as
 // far as that is known: an object is named as its own server names it. The versions that the
 // dump shows come first. A resource of which no version can be served keeps that of the rules.
-func (r release) builtin() *object.Resources {
+func (r builtinKinds) builtin() *object.Resources {
 	table := builtinResources()
 	older := map[schema.GroupResource][]object.Resource{}
 	for _, o := range olderVersions {
@@ -124,7 +127,7 @@ func (r release) builtin() *object.Resources {
 
 // versions are those of one resource; now are the ones of the release of the rules, and older
 // those of releases before it.
-func (r release) versions(gr schema.GroupResource, now []object.Resource, older map[schema.GroupResource][]object.Resource) []object.Resource {
+func (r builtinKinds) versions(gr schema.GroupResource, now []object.Resource, older map[schema.GroupResource][]object.Resource) []object.Resource {
 	isShown := func(res object.Resource) bool { return r.shown[typeName{res.APIVersion(), res.Kind}] }
 	current, past := r.servedOf(now), r.servedOf(older[gr])
 	slices.SortStableFunc(past, compareResources)
@@ -150,7 +153,9 @@ func (r release) versions(gr schema.GroupResource, now []object.Resource, older 
 }
 
 // servedOf are the versions that the server may serve.
-func (r release) servedOf(all []object.Resource) []object.Resource { return matching(all, r.serves) }
+func (r builtinKinds) servedOf(all []object.Resource) []object.Resource {
+	return matching(all, r.serves)
+}
 
 func matching(all []object.Resource, matches func(object.Resource) bool) []object.Resource {
 	return slices.DeleteFunc(slices.Clone(all), func(res object.Resource) bool { return !matches(res) })
@@ -158,7 +163,7 @@ func matching(all []object.Resource, matches func(object.Resource) bool) []objec
 
 // surely reports whether one of the versions is known to be served, and not merely not known not
 // to be.
-func (r release) surely(versions []object.Resource) bool {
+func (r builtinKinds) surely(versions []object.Resource) bool {
 	return slices.ContainsFunc(versions, func(res object.Resource) bool {
 		first := spanOf(res).first
 		return r.version.Least >= first && (first != 0 || r.served[res.APIVersion()]) || first < 14

@@ -1,0 +1,67 @@
+package release_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
+)
+
+// TestOf: a release follows the rules that it or one before it has brought.
+func TestOf(t *testing.T) {
+	for _, d := range release.Differences {
+		for m, want := range map[release.Minor]bool{0: true, d.Since - 1: false, d.Since: true, release.Newest: true, release.Newest + 5: true, 1: false} {
+			if got := release.Of(m).Follow(d.Rule); got != want {
+				t.Errorf("%s: %q is followed: %v", m, d.Now, got)
+			}
+		}
+	}
+	if release.Of(release.Newest) != (release.Rules{}) {
+		t.Error("the newest release lacks a rule")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	for m, want := range map[release.Minor]string{0: "v1.37", 10: "v1.31", 31: "v1.31", 34: "v1.34", 37: "v1.37", 99: "v1.37"} {
+		if got := m.Nearest().String(); got != want {
+			t.Errorf("%d: %s, not %s", m, got, want)
+		}
+	}
+}
+
+// TestTable: each rule has one row, the newest first, and each that a measured release lacks and
+// a simulation of it follows has a scenario file that shows both sides of it.
+func TestTable(t *testing.T) {
+	seen := map[release.Rule]bool{}
+	for i, d := range release.Differences {
+		if seen[d.Rule] {
+			t.Errorf("%q stands twice", d.Now)
+		}
+		seen[d.Rule] = true
+		if i > 0 && release.Differences[i-1].Since < d.Since {
+			t.Errorf("%q is newer than the row before", d.Now)
+		}
+		if d.Said != "" && reason.Release.Of(d.Said) == nil {
+			t.Errorf("%s has no meaning", d.Said)
+		}
+		if d.Now == "" || d.Before == "" || d.Change == "" {
+			t.Errorf("%+v: something is missing", d)
+		}
+		if d.Scenario == "" {
+			continue
+		}
+		text, err := os.ReadFile("../" + d.Scenario)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, m := range []release.Minor{d.Since - 1, d.Since} {
+			if !slices.Contains(strings.Split(string(text), "\n"), "release "+m.String()) {
+				t.Errorf("%s does not show %s", d.Scenario, m)
+			}
+		}
+	}
+}

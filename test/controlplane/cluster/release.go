@@ -1,0 +1,31 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Release is the version of Kubernetes that the API server says it is, such as v1.31.0.
+// It is asked once, at the start.
+func (c *Cluster) Release() string { return c.release }
+
+// Minor is the release whose rules the control plane follows; 0 when its version names none.
+func (c *Cluster) Minor() release.Minor {
+	minor, _ := snapshot.MinorOf(c.release)
+	return release.Minor(minor)
+}
+
+func (c *Cluster) askRelease(ctx context.Context) error {
+	text, err := c.Do(ctx, http.MethodGet, "/version", "", nil)
+	if err != nil {
+		return err
+	}
+	var says struct{ GitVersion string }
+	err = json.Unmarshal(text, &says)
+	c.release = says.GitVersion
+	return err
+}
