@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/deleters"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // T is a test: a *testing.T or *testing.B, or the GinkgoT() of Ginkgo. It is used only by the
@@ -79,20 +80,18 @@ func Start(t T, config *rest.Config, options ...Option) *GC {
 	return gc
 }
 
-// The oldest and the newest release that the rules were measured with, as in v1.N.
-const oldest, newest = 31, 37
-
-var release = regexp.MustCompile(`^v?1\.([0-9]{1,4})(\D|$)`)
+var version = regexp.MustCompile(`^v?1\.([0-9]{1,4})(\D|$)`)
 
 // known is the error of a server whose version says nothing, and a remark on one for which the
 // rules were not measured.
-func known(version, emulated string) (remark string, err error) {
-	m := release.FindStringSubmatch(cmp.Or(emulated, version))
+func known(exact, emulated string) (remark string, err error) {
+	m := version.FindStringSubmatch(cmp.Or(emulated, exact))
 	if m == nil {
-		return "", fmt.Errorf("the version of the API server is %q, and that of none that is known", version)
+		return "", fmt.Errorf("the version of the API server is %q, and that of none that is known", exact)
 	}
-	if minor, err := strconv.Atoi(m[1]); err != nil || minor < oldest || minor > newest {
-		return fmt.Sprintf("the API server is %s: the rules were measured with v1.%d to v1.%d, and those of the nearest hold", version, oldest, newest), nil
+	n, err := strconv.Atoi(m[1])
+	if of := release.Minor(n); err != nil || of.Nearest() != of {
+		return fmt.Sprintf("the API server is %s: what was measured are %s to %s, and the rules of the nearest hold", exact, release.Oldest, release.Newest), nil
 	}
 	return "", nil
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // Options say who works beside the garbage collector and the namespace controller.
@@ -94,6 +96,15 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 // empty where it does not tell.
 func (d *Deleters) Version() (version, emulated string) { return d.version, d.emulated }
 
+// rules are those of the release of the server.
+func (d *Deleters) rules() release.Rules {
+	version := d.version
+	if d.emulated != "" {
+		version = "v" + d.emulated + ".0"
+	}
+	return snapshot.Source{KubernetesVersion: version}.Version().Rules()
+}
+
 // run collects, and has the controllers act beside that.
 func (d *Deleters) run(o Options, followed chan struct{}) {
 	var beside sync.WaitGroup
@@ -123,7 +134,7 @@ func (d *Deleters) employ(o Options) {
 	if o.Protection {
 		d.list = append(d.list, controllers.ClaimProtection(coverage), controllers.VolumeProtection(coverage))
 	}
-	d.list = append(d.list, controllers.NamespaceController(coverage))
+	d.list = append(d.list, controllers.NamespaceController(coverage, d.rules()))
 	if o.Pods != Never {
 		d.pods = &kubelets{Controller: controllers.Kubelet(nil), graceful: o.Pods == AfterGracePeriod}
 		d.list = append(d.list, d.pods)
