@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,11 +100,9 @@ func known(exact, emulated string) (remark string, err error) {
 func (gc *GC) stop(t T) {
 	t.Helper()
 	ended := make(chan error, 1)
-	var stopping sync.WaitGroup
-	stopping.Go(func() { ended <- gc.deleters.Stop() })
+	go func() { ended <- gc.deleters.Stop() }()
 	select {
 	case err := <-ended:
-		stopping.Wait()
 		if err != nil {
 			t.Errorf("gctest: the garbage collector ended before the test: %v", err)
 		}
