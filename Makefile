@@ -15,7 +15,7 @@ export CGO_ENABLED := 0
 
 # Here goroutines or locks exist, so the race detector has something to find. It
 # needs a C compiler; where there is none the same tests run without it.
-RACY := ./internal/apisim/... ./internal/collect/... ./internal/controller/... ./internal/engine/... ./internal/kube/...
+RACY := ./gctest ./internal/apisim/... ./internal/collect/... ./internal/controller/... ./internal/deleters/... ./internal/engine/... ./internal/kube/...
 RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_ENABLED=1 $(GO) test -race,$(GO) test)
 
 # These run programs that Go does not see: Chromium, npm, and ours as it is built.

@@ -48,6 +48,7 @@ type controllerCommand struct {
 	allowed        []string
 	verbosity      int
 	history        historyFlags
+	preset         presetFlags
 }
 
 func newController(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -66,13 +67,18 @@ func newController(streams genericiooptions.IOStreams, config *genericclioptions
 			rules do what the garbage collector of Kubernetes does, for API servers that have none.
 
 			Several replicas need --leader-elect. Who loses the lease ends. See
-			docs/controller.md.`),
+			docs/controller.md.
+
+			--preset=envtest is for tests, of any language: see docs/gctest.md.`),
 		Example: templates.Examples(`
 			# What would be collected, and why?
 			kubectl gc controller -v 2
 
 			# The garbage collector of an API server that has none
-			kubectl gc controller --rules upstream --mode enforce --leader-elect`),
+			kubectl gc controller --rules upstream --mode enforce --leader-elect
+
+			# All that deletes in a cluster, for tests against the API server of envtest
+			kubectl gc controller --preset envtest --address 127.0.0.1:0`),
 		Args:        usage.NoArguments,
 		Annotations: map[string]string{Live: "true"},
 		RunE:        func(c *cobra.Command, _ []string) error { return k.run(c) },
@@ -99,6 +105,7 @@ func (k *controllerCommand) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&k.check, "check-collector", true,
 		"Before upstream rules are enforced, see for two sync periods whether another collector is at work, and if so, end.")
 	k.history.addFlags(f)
+	k.preset.addFlags(f)
 	f.StringVar(&k.o.Address, "address", "127.0.0.1:8080", "Where to answer /healthz, /readyz, /metrics and /debug/graph; empty for nowhere.")
 	f.IntVarP(&k.verbosity, "v", "v", 0, "What to log: 2 for each request, 4 for each decision.")
 }
@@ -109,6 +116,12 @@ func addRulesFlag(f *pflag.FlagSet, rules *string) {
 }
 
 func (k *controllerCommand) run(c *cobra.Command) error {
+	if err := k.preset.check(c); err != nil {
+		return err
+	}
+	if k.preset.preset == presetEnvtest {
+		return k.runPreset(c)
+	}
 	if err := k.parse(c); err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ type Options struct {
 	// resourceVersion.
 	ChunkSize int64
 	// Unready is how long at most a read waits before it asks again for a resource that the
-	// server does not have in memory yet; 0 for as long as the server says, which is a second
-	// or more.
+	// server does not have in memory yet, and it gives up sooner; 0 for as long as the server
+	// says, which is a second or more.
 	Unready time.Duration
 	// Warn is told of warnings that the server sends with its answers, each text
 	// once; nil drops them. It may be called from many goroutines.

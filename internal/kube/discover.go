@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -66,7 +67,8 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups, lists, err := dc.ServerGroupsAndResources()
+	// What client-go would log of a request that was cancelled is the error here.
+	groups, lists, err := dc.ServerGroupsAndResourcesWithContext(klog.NewContext(ctx, klog.Logger{}))
 	failed, ok := errors.AsType[*discovery.ErrGroupDiscoveryFailed](err)
 	switch {
 	case err == nil || ok:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -63,8 +64,10 @@ type Feed struct {
 	missing  string
 	complete bool
 	epoch    uint64
-	// again ends the time until the next discovery.
-	again context.CancelFunc
+	// again ends the time until the next discovery, and waiting that until what is broken is
+	// tried again.
+	again   context.CancelFunc
+	waiting map[*follower]context.CancelFunc
 }
 
 // Events are the changes of all kinds, each kind's in their order. The events of
@@ -126,13 +129,30 @@ func (f *Feed) Missing() string {
 }
 
 // Rediscover has the server asked soon what it serves: something says that it is not what it
-// was. Kinds that are new are followed then, and those that are gone are dropped.
+// was. Kinds that are new are followed then, and those that are gone are dropped; what is broken
+// is tried again.
 func (f *Feed) Rediscover() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.again != nil {
 		f.again()
 	}
+	for _, retry := range f.waiting {
+		retry()
+	}
+}
+
+// wait waits until something broken is tried again.
+func (f *Feed) wait(ctx context.Context, w *follower, d time.Duration) {
+	bound, retry := context.WithCancel(ctx)
+	defer retry()
+	f.mu.Lock()
+	f.waiting[w] = retry
+	f.mu.Unlock()
+	f.client.wait(bound.Done(), d)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.waiting, w)
 }
 
 // Kinds are the states of all kinds that are followed, by group and resource.

@@ -52,6 +52,7 @@ func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 		Feed: &Feed{
 			client: c, events: make(chan object.Event, o.Buffer), tell: o.State,
 			synced: make(chan struct{}), done: make(chan struct{}), kinds: map[schema.GroupResource]KindState{},
+			waiting: map[*follower]context.CancelFunc{},
 		},
 		options: o, running: map[schema.GroupResource]*followed{}, lists: make(chan struct{}, inFlight),
 	}

@@ -95,7 +95,7 @@ func (w *follower) broken(ctx context.Context, err error) {
 		w.recorder.Broken(w.at.Resource, err.Error())
 		w.refused = apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 		w.say(Broken, err.Error())
-		w.f.client.wait(ctx.Done(), w.pause.next())
+		w.f.wait(ctx, w, w.pause.next())
 	}
 }
 

@@ -26,6 +26,9 @@ type Identity struct {
 	User string
 	// Version is the gitVersion of the server.
 	Version string
+	// Emulated is the release that the server behaves as, as 1.N; empty where it does not tell,
+	// as one before v1.33.
+	Emulated string
 }
 
 // Identity asks the server who and what it is. That it does not tell the user or
@@ -46,9 +49,13 @@ func (c *Client) Identity(ctx context.Context) (Identity, error) {
 // Cluster is the identity without the user. It only reads: to ask who we are is a POST.
 func (c *Client) Cluster(ctx context.Context) (Identity, error) {
 	id := Identity{Server: c.base.String(), Context: c.context}
-	var err error
-	if id.Version, err = c.version(ctx); err != nil {
+	info, err := c.info(ctx)
+	if err != nil {
 		return id, fmt.Errorf("the server's version: %w", err)
+	}
+	id.Version = info.GitVersion
+	if info.EmulationMajor != "" && info.EmulationMinor != "" {
+		id.Emulated = info.EmulationMajor + "." + info.EmulationMinor
 	}
 	ns, err := c.read(ctx, namespaces, object.Namespace.Ref("", "kube-system"))
 	switch {
@@ -70,11 +77,13 @@ func refused(err error) bool {
 }
 
 func (c *Client) version(ctx context.Context) (string, error) {
-	var info version.Info
-	if err := c.exchange(ctx, request{verb: http.MethodGet, path: []string{"version"}, accept: jsonType}, &info); err != nil {
-		return "", err
-	}
-	return info.GitVersion, nil
+	info, err := c.info(ctx)
+	return info.GitVersion, err
+}
+
+func (c *Client) info(ctx context.Context) (info version.Info, err error) {
+	err = c.exchange(ctx, request{verb: http.MethodGet, path: []string{"version"}, accept: jsonType}, &info)
+	return info, err
 }
 
 func (c *Client) user(ctx context.Context) (string, error) {

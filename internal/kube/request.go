@@ -99,7 +99,7 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 			return nil, err
 		case response.StatusCode == http.StatusTooManyRequests && overloaded(err):
 			c.pause.extend(c.now().Add(after)) // for everybody: see hold
-		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > unreadyFor(err):
+		case r.reads() && response.StatusCode == http.StatusTooManyRequests && waited+after > c.unreadyFor(err):
 			return nil, err
 		default:
 			if c.unready > 0 && response.StatusCode == http.StatusTooManyRequests {
@@ -203,8 +203,8 @@ func overloaded(err error) bool {
 // Upstream: apiserver/pkg/storage/cacher/ready.go readGenerationLocked: appends why the last
 // attempt to read has failed.
 // Upstream: apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go webhookConverter.Convert.
-func unreadyFor(err error) time.Duration {
-	if strings.Contains(err.Error(), "conversion webhook for ") {
+func (c *Client) unreadyFor(err error) time.Duration {
+	if c.unready > 0 || strings.Contains(err.Error(), "conversion webhook for ") {
 		return unconverted
 	}
 	return unready

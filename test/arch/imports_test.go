@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 	"backup":             {"backup/undo", "history", "kube", "manifest", "private", "report"},
 	"apply":              {"report", "engine", "snapshot", "finalizer", "plan", "policy", "backup", "kube", "collect"},
 	"collect":            {"engine", "kube"},
+	"deleters":           {"apisim/controllers", "collect", "diagnose/explain", "engine", "kube", "report", "snapshot"},
 	"controller":         {"collect", "engine", "history", "history/kept", "kube", "policy", "render", "report"},
 	"cli/version":        {},
 	"cli/usage":          {},
@@ -89,10 +90,11 @@ var libraries = map[string][]string{
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
 	"draw":         {"github.com/mattn/go-runewidth"},
-	"kube":         {"k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
+	"kube":         {"k8s.io/client-go", "k8s.io/api/", "k8s.io/kube-openapi", "k8s.io/klog/v2", "golang.org/x/sync", "google.golang.org/protobuf/encoding/protowire"},
 	"history/kept": {"github.com/go-json-experiment/json", "github.com/klauspost/compress"},
 	"policy":       {"k8s.io/api/rbac"},
 	"controller":   {"k8s.io/"},
+	"deleters":     {"golang.org/x/sync", "k8s.io/client-go/rest"},
 
 	"cli/usage":      {"github.com/agnivade/levenshtein", "github.com/spf13"},
 	"cli/progress":   {"github.com/spf13", "k8s.io/cli-runtime", "k8s.io/kubectl"},
@@ -172,8 +174,12 @@ func clientGo(sources []source) []string {
 			if s.in("internal/controller") {
 				continue
 			}
+			// A client is made from a rest.Config, by who has one.
+			if (s.in("internal/deleters") || s.in("gctest")) && (p == "k8s.io/client-go/rest" || p == "k8s.io/client-go/kubernetes/scheme") {
+				continue
+			}
 			// Where its server is, a test says to kube.Connect.
-			if s.isTest() && p == "k8s.io/client-go/rest" {
+			if s.isTest() && p == "k8s.io/client-go/rest" && (s.in("internal/apply") || s.in("internal/backup") || s.in("internal/impact")) {
 				continue
 			}
 			if s.in("cmd") && strings.HasPrefix(p, "k8s.io/client-go/plugin/pkg/client/auth") {

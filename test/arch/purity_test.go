@@ -107,7 +107,7 @@ func chance(sources []source) []string {
 func clock(sources []source) []string {
 	var bad []string
 	for _, s := range sources {
-		if s.isTest() || s.house() == "" || s.house() == "kube" || s.house() == "apply" || s.house() == "controller" || s.in("internal/cli") || s.path == liveDriver {
+		if s.isTest() || s.house() == "" || s.house() == "kube" || s.house() == "apply" || s.house() == "controller" || s.house() == "deleters" || s.in("internal/cli") || s.path == liveDriver {
 			continue
 		}
 		s.uses("time", func(name string, at ast.Node) {

@@ -24,7 +24,7 @@ type collector struct {
 	t      testing.TB
 	client *kube.Client
 	feed   *kube.Feed
-	end    func()
+	ends   func()
 	do     chan func(*engine.Collector)
 
 	mu    sync.Mutex
@@ -56,14 +56,14 @@ func startAs(t testing.TB, as *genericclioptions.ConfigFlags, o collect.Options,
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- collect.Run(ctx, client, o) }()
-	g.end = sync.OnceFunc(func() {
+	g.ends = sync.OnceFunc(func() {
 		stop()
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("the garbage collector ended: %v", err)
 		}
 		client.Close()
 	})
-	t.Cleanup(g.end)
+	t.Cleanup(g.ends)
 	g.feed = <-followed
 	select {
 	case <-g.feed.Synced():
@@ -72,6 +72,9 @@ func startAs(t testing.TB, as *genericclioptions.ConfigFlags, o collect.Options,
 	}
 	return g
 }
+
+// end ends it.
+func (g *collector) end() { g.ends() }
 
 // record counts what the collector did.
 func (g *collector) record(r engine.Record) {

@@ -36,6 +36,10 @@ type stage struct {
 	namespace string
 	uid       string // of the namespace, once it was asked for
 	fences    int
+	// public is the collector for tests, where that is the one at work.
+	public *public
+	// unreadable: there is a kind that cannot be read.
+	unreadable bool
 }
 
 var separators = regexp.MustCompile(`[^a-z0-9]+`)

@@ -19,7 +19,7 @@ func single(group string) definition {
 }
 
 func TestCustomResourceCascadingDeletion(t *testing.T) {
-	t.Parallel()
+	together(t)
 	s := share(t)
 	d := single("cascading.example.com")
 	s.define(d)
@@ -36,7 +36,7 @@ func TestCustomResourceCascadingDeletion(t *testing.T) {
 }
 
 func TestMixedRelationships(t *testing.T) {
-	t.Parallel()
+	together(t)
 	s := share(t)
 	d := single("mixed.example.com")
 	s.define(d)
@@ -59,7 +59,7 @@ func TestMixedRelationships(t *testing.T) {
 // A kind is deleted with its objects, and comes back under the same name: what
 // depended goes each time.
 func TestCRDDeletionCascading(t *testing.T) {
-	t.Parallel()
+	together(t)
 	s := share(t)
 	g := s.upstream()
 	for pass := range 2 {
@@ -83,7 +83,7 @@ func TestCRDDeletionCascading(t *testing.T) {
 // The objects of one kind cannot be converted, so that it cannot be listed. What
 // has nothing to do with it is collected.
 func TestCascadingDeleteOnCRDConversionFailure(t *testing.T) {
-	t.Parallel()
+	together(t)
 	s := share(t)
 	d := definition{group: "conversion.example.com", namespaced: true, versions: []version{{"v1", true, true}, {"v2", true, false}}}
 	s.define(d)

@@ -16,15 +16,34 @@ import (
 // want the same. Where those wait for a while to see that something does not
 // happen, these let the collector pass a fence.
 
-// upstream starts a collector with the rules of Kubernetes.
-func (s *stage) upstream() *collector {
+// watched is a collector as these tests look at it.
+type watched interface {
+	// knows reports whether an object is in the collector's graph.
+	knows(uid string) bool
+	// state is how well a kind is known; ok is false for one that is not followed.
+	state(group, resource string) (state kube.State, ok bool)
+	end()
+}
+
+// upstream starts a collector with the rules of Kubernetes, or the one for tests.
+func (s *stage) upstream() watched {
 	s.t.Helper()
+	if alone(s.t) {
+		return s.startPublic()
+	}
 	return start(s.t, s.Cluster, collect.Options{}, kube.Options{})
 }
 
-// passed has the collector go through what pods and config maps were enqueued.
+// passed has the collector go through what pods and config maps were enqueued. The collector
+// for tests says itself when it has, unless there is a kind that it cannot read.
 func (s *stage) passed() {
 	s.t.Helper()
+	if s.public != nil && !s.unreadable {
+		if err := s.public.gc.WaitSettled(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+		return
+	}
 	s.fence("pods")
 	s.fence("replicationcontrollers")
 	s.fence("configmaps")

@@ -115,6 +115,7 @@ func (s *stage) define(d definition) {
 // redefine changes the kind. Others write its status meanwhile.
 func (s *stage) redefine(d definition) {
 	s.t.Helper()
+	s.unreadable = d.conversion["strategy"] == "Webhook"
 	s.patch(d.path(), manifest(s.t, body{"spec": d.manifest()["spec"]}))
 }
 
@@ -127,7 +128,7 @@ func (s *stage) thing(d definition, version, namespace, name string, owners ...o
 }
 
 // follows waits until a collector has seen all objects of a kind.
-func (s *stage) follows(g *collector, d definition) {
+func (s *stage) follows(g watched, d definition) {
 	s.t.Helper()
 	s.until(fmt.Sprintf("%s is followed", d.group), func() bool {
 		state, ok := g.state(d.group, "things")

@@ -1,0 +1,38 @@
+package gctest
+
+import "github.com/kubectl-gc/kubectl-gc/internal/deleters"
+
+// Option changes what a GC does.
+type Option interface{ apply(*deleters.Options) }
+
+type option func(*deleters.Options)
+
+func (o option) apply(d *deleters.Options) { o(d) }
+
+// Pods says what becomes of a pod with a node that is deleted: there is no kubelet that would
+// stop its containers. A pod without a node is deleted by the API server at once.
+type Pods uint8
+
+// The ends of pods.
+const (
+	// AtOnce has pods end as soon as they are deleted. It is the default.
+	AtOnce Pods = iota
+	// AfterGracePeriod has pods end when their grace period is over; WaitSettled waits for it.
+	AfterGracePeriod
+	// Never leaves pods to the test. WaitSettled does not wait for them.
+	Never
+)
+
+// WithPods chooses what becomes of pods that are deleted.
+func WithPods(p Pods) Option {
+	ends := map[Pods]deleters.Pods{AtOnce: deleters.AtOnce, AfterGracePeriod: deleters.AfterGracePeriod, Never: deleters.Never}
+	return option(func(o *deleters.Options) { o.Pods = ends[p] })
+}
+
+// WithClaimProtection has the finalizers taken off that protect storage in use:
+// kubernetes.io/pvc-protection off claims that no pod uses, and kubernetes.io/pv-protection off
+// volumes that are not bound. The API server puts them on, and without this option claims and
+// volumes that are deleted stay.
+func WithClaimProtection() Option {
+	return option(func(o *deleters.Options) { o.Protection = true })
+}

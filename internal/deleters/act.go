@@ -1,0 +1,209 @@
+package deleters
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// standing is what the controllers know at the end of a pass that changed nothing.
+type standing struct {
+	// generation is what they had seen of the store; 0 before the first pass.
+	generation uint64
+	// waits is what they wait for; open are those of them that a later pass may end.
+	waits, open []controllers.Wait
+	// due is when a pod ends that has a grace period left; zero for none.
+	due time.Time
+}
+
+// The time until a request that was refused is tried again.
+const (
+	firstRetry = 20 * time.Millisecond
+	lastRetry  = 2 * time.Second
+)
+
+// act has the controllers act whenever something has changed.
+func (d *Deleters) act(w *world) {
+	select {
+	case <-d.feed.Synced():
+	case <-d.ctx.Done():
+		return
+	}
+	retry := firstRetry
+	for {
+		generation, changed := d.store.now()
+		acted, err := controllers.Step(d.ctx, w, d.list, nil)
+		if err != nil {
+			return
+		}
+		if acted != nil {
+			continue
+		}
+		s := d.standingAt(generation)
+		var again <-chan time.Time
+		switch {
+		case len(s.open) > 0:
+			again = time.After(retry)
+			retry = min(2*retry, lastRetry)
+		case !s.due.IsZero():
+			again = time.After(max(time.Until(s.due), firstRetry))
+		default:
+			retry = firstRetry
+		}
+		select {
+		case <-changed:
+		case <-again:
+		case <-d.ctx.Done():
+			return
+		}
+	}
+}
+
+// standingAt takes note of what is waited for.
+func (d *Deleters) standingAt(generation uint64) standing {
+	s := standing{generation: generation, waits: controllers.Waiting(d.list)}
+	for _, wait := range s.waits {
+		switch wait.Reason {
+		case controllers.Refused, controllers.NotCovered, controllers.DiscoveryFails, controllers.NotServed:
+			s.open = append(s.open, wait)
+		default:
+		}
+	}
+	if d.pods != nil {
+		s.due = d.pods.due
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.standing = s
+	return s
+}
+
+// stands is what the controllers have come to.
+func (d *Deleters) stands() standing {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.standing
+}
+
+// coverage is what the feed covers.
+type coverage struct{ d *Deleters }
+
+func (c coverage) world() *world {
+	return &world{ctx: c.d.ctx, client: c.d.client, feed: c.d.feed, store: c.d.store}
+}
+
+// Covers reports whether everything of a resource is known.
+func (c coverage) Covers(r object.Resource, namespace string) bool {
+	return c.world().Covers(r, namespace)
+}
+
+// Why says why it is not.
+func (c coverage) Why(r object.Resource, namespace string) string {
+	return c.world().Why(r, namespace)
+}
+
+// Undiscovered lists the API versions whose resources the server has not named.
+func (c coverage) Undiscovered() []object.Undiscovered { return c.world().Undiscovered() }
+
+// Unserved reports whether a resource is named and not served.
+func (c coverage) Unserved(r object.Resource, namespace string) bool {
+	return c.world().Unserved(r, namespace)
+}
+
+// redefined says that what is served may have changed.
+func (d *Deleters) redefined() {
+	select {
+	case d.definitions <- struct{}{}:
+	default:
+	}
+}
+
+// The times between two discoveries while it is expected that something is served soon.
+const (
+	firstLook = 10 * time.Millisecond
+	lastLook  = time.Second
+	// looks is how often the server is asked at least after a change: that of an APIService
+	// does not say what will be served.
+	looks = 4
+)
+
+// followKinds has the server asked what it serves whenever a definition or an APIService has
+// changed, until it serves what it should.
+func (d *Deleters) followKinds() {
+	var again <-chan time.Time
+	pause, n := firstLook, 0
+	for {
+		select {
+		case <-d.definitions:
+			pause, n = firstLook, 0
+		case <-again:
+		case <-d.ctx.Done():
+			return
+		}
+		again = nil
+		if n++; n > looks && len(d.expected())+len(d.broken()) == 0 {
+			continue
+		}
+		d.feed.Rediscover()
+		again = time.After(pause)
+		pause = min(2*pause, lastLook)
+	}
+}
+
+// expected are the resources of definitions that are established and not followed yet.
+func (d *Deleters) expected() []string {
+	followed := map[string]bool{}
+	for _, k := range d.feed.Kinds() {
+		followed[k.Resource.GroupResource().String()] = true
+	}
+	var list []string
+	for _, o := range d.store.list(object.CRD.GroupResource(), "", everything) {
+		if f := o.Definition(); f != nil && f.Established && !followed[o.Name] && servesAny(f) {
+			list = append(list, o.Name)
+		}
+	}
+	return list
+}
+
+func servesAny(f *object.CRDFacts) bool {
+	for _, v := range f.Versions {
+		if v.Served {
+			return true
+		}
+	}
+	return false
+}
+
+// leaving are the definitions whose instances the API server is deleting, unless all that are
+// left wait for finalizers.
+func (d *Deleters) leaving() []string {
+	deleting := func(o *object.Object) bool {
+		return o.BeingDeleted() && o.HasFinalizer(controllers.DefinitionCleanup)
+	}
+	var list []string
+	for _, o := range d.store.list(object.CRD.GroupResource(), "", deleting) {
+		instances := d.store.list(schema.ParseGroupResource(o.Name), "", everything)
+		free := func(i *object.Object) bool { return !i.BeingDeleted() || len(i.Finalizers()) == 0 }
+		if len(instances) == 0 || slices.ContainsFunc(instances, free) {
+			list = append(list, "the API server deletes the instances of "+o.Ref.String())
+		}
+	}
+	return list
+}
+
+// broken are the kinds that are followed and cannot be read, which may be because they are not
+// served any more.
+func (d *Deleters) broken() []kube.KindState {
+	var list []kube.KindState
+	for _, k := range d.feed.Kinds() {
+		if k.State == kube.Broken {
+			list = append(list, k)
+		}
+	}
+	return list
+}

@@ -1,0 +1,67 @@
+package deleters
+
+import (
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// readsAtOnce is how many reads of one question are under way at the same time.
+const readsAtOnce = 16
+
+// empty asks the server whether nothing is left in a namespace.
+//
+// Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go deleteAllContentForGroupVersionResource.
+func (w *world) empty(ns *object.Object) error {
+	var all errgroup.Group
+	all.SetLimit(readsAtOnce)
+	rs := w.Resources()
+	for _, r := range rs.All() {
+		preferred, _ := rs.Preferred(r.GroupResource())
+		if !r.Namespaced || r.Version != preferred.Version || !r.Verbs.Has(object.List|object.Delete) || object.Storage(r.GroupResource()) != r.GroupResource() {
+			continue
+		}
+		all.Go(func() error {
+			n := 0
+			if err := w.read(r, ns.Name, func(*object.Object) { n++ }); err != nil {
+				return err
+			}
+			if n > 0 {
+				return conflict(ns, "there are "+r.GroupResource().String()+" that no watch has shown yet")
+			}
+			return nil
+		})
+	}
+	return all.Wait()
+}
+
+// confirm asks the server whether the cache shows what protects an object, before its
+// protection goes.
+//
+// Upstream: pkg/controller/volume/pvcprotection/pvc_protection_controller.go askAPIServer.
+func (w *world) confirm(o *object.Object) error {
+	k, namespace := object.Pod, o.Namespace
+	switch {
+	case o.Is(object.PVC):
+	case o.Is(object.PV):
+		k, namespace = object.PVC, ""
+	default:
+		return nil
+	}
+	listed, err := versionsOf(w, kube.Place{Resource: k.Resource(), Namespace: namespace})
+	if err != nil {
+		return err
+	}
+	if !w.store.shows(k.GroupResource(), namespace, listed) {
+		return conflict(o, "there are "+k.Plural+" that no watch has shown yet")
+	}
+	return nil
+}
+
+func versionsOf(w *world, at kube.Place) (map[types.UID]string, error) {
+	listed := map[types.UID]string{}
+	err := w.read(at.Resource, at.Namespace, func(o *object.Object) { listed[o.UID] = o.ResourceVersion })
+	return listed, err
+}

@@ -1,0 +1,230 @@
+package deleters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/collect"
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Options say who works beside the garbage collector and the namespace controller.
+type Options struct {
+	// Pods says what becomes of pods that are deleted.
+	Pods Pods
+	// Protection has the finalizers taken off that protect PersistentVolumeClaims and
+	// PersistentVolumes in use, when they are not in use any more.
+	Protection bool
+	// Command is who we are, in the User-Agent.
+	Command string
+}
+
+// unready is how soon a kind is asked for again that the server is still loading.
+const unready = 10 * time.Millisecond
+
+// grace is how long a request under way may go on at the end.
+const grace = time.Second
+
+// Deleters are at work. They may be used from many goroutines.
+type Deleters struct {
+	client            *kube.Client
+	version, emulated string
+	traffic           *traffic
+	store             *store
+	list              []controllers.Controller
+	pods              *kubelets
+	// ctx ends the work, and done is closed when it has ended, with err.
+	ctx  context.Context
+	stop context.CancelFunc
+	done chan struct{}
+	err  error
+	do   chan func(*engine.Collector)
+	// definitions has a token when something has changed that says what is served.
+	definitions chan struct{}
+	// deferred are the attempts that wait; they belong to the collector's goroutine.
+	deferred deferrals
+
+	mu       sync.Mutex
+	feed     *kube.Feed
+	standing standing
+	settled  mark
+	refused  []kube.KindState
+}
+
+// Start starts the work and returns when everything that is there is known, or with an error
+// that names what cannot be read. The context bounds the start; Stop ends the work.
+func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, error) {
+	d := &Deleters{
+		traffic: &traffic{}, done: make(chan struct{}), do: make(chan func(*engine.Collector)),
+		definitions: make(chan struct{}, 1), deferred: deferrals{},
+	}
+	config = rest.CopyConfig(config)
+	config.Wrap(d.traffic.wrap)
+	var err error
+	if d.client, err = kube.Connect(config, kube.Options{Command: o.Command, Unready: unready}); err != nil {
+		return nil, err
+	}
+	id, err := d.client.Cluster(ctx)
+	if err != nil {
+		d.client.Close()
+		return nil, fmt.Errorf("%s: %w", id.Server, err)
+	}
+	d.version, d.emulated = id.Version, id.Emulated
+	d.store = newStore(d.client.Resource)
+	d.ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
+	followed := make(chan struct{})
+	go d.run(o, followed)
+	if err := d.ready(ctx, followed); err != nil {
+		return nil, errors.Join(err, d.Stop())
+	}
+	return d, nil
+}
+
+// Version is what the server says of its version, and the release that it behaves as, as 1.N;
+// empty where it does not tell.
+func (d *Deleters) Version() (version, emulated string) { return d.version, d.emulated }
+
+// rules are those of the release of the server.
+func (d *Deleters) rules() release.Rules {
+	version := d.version
+	if d.emulated != "" {
+		version = "v" + d.emulated + ".0"
+	}
+	return snapshot.Source{KubernetesVersion: version}.Version().Rules()
+}
+
+// run collects, and has the controllers act beside that.
+func (d *Deleters) run(o Options, followed chan struct{}) {
+	var beside sync.WaitGroup
+	defer close(d.done)
+	defer d.client.Close()
+	defer beside.Wait()
+	defer d.stop()
+	d.err = collect.Run(d.ctx, d.client, collect.Options{
+		Kind: d.kind, Shown: d.shown,
+		Follow: func(f *kube.Feed) {
+			d.mu.Lock()
+			d.feed = f
+			d.mu.Unlock()
+			d.employ(o)
+			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, asked: map[asked]struct{}{}}
+			close(followed)
+			beside.Go(func() { d.act(w) })
+			beside.Go(d.followKinds)
+		},
+		Run: engine.RunOptions{Record: d.record, Warn: func(engine.Warning) {}, Do: d.do, Grace: grace},
+	})
+}
+
+// employ chooses the controllers, in the order in which they act in a plan.
+func (d *Deleters) employ(o Options) {
+	coverage := coverage{d}
+	if o.Protection {
+		d.list = append(d.list, controllers.ClaimProtection(coverage), controllers.VolumeProtection(coverage))
+	}
+	d.list = append(d.list, controllers.NamespaceController(coverage, d.rules()))
+	if o.Pods != Never {
+		d.pods = &kubelets{Controller: controllers.Kubelet(nil), graceful: o.Pods == AfterGracePeriod}
+		d.list = append(d.list, d.pods)
+	}
+}
+
+// ready waits until everything is known, and fails where we may not know something.
+func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
+	select {
+	case <-followed:
+	case <-d.done:
+		return d.ended()
+	}
+	select {
+	case <-d.feed.Synced():
+	case <-d.done:
+		return d.ended()
+	case <-ctx.Done():
+		return fmt.Errorf("not everything could be read in time: %s", strings.Join(d.unknown(), "; "))
+	}
+	return d.mayNot()
+}
+
+// mayNot is the error of kinds that we may not list or watch.
+func (d *Deleters) mayNot() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.refused) == 0 {
+		return nil
+	}
+	var why []string
+	for _, k := range d.refused {
+		why = append(why, k.Why)
+	}
+	slices.Sort(why)
+	const most = 5
+	if n := len(why); n > most {
+		why = append(why[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", strings.Join(why, "; "))
+}
+
+// kind takes in what has become of a kind.
+func (d *Deleters) kind(k kube.KindState) {
+	d.mu.Lock()
+	d.refused = slices.DeleteFunc(d.refused, func(r kube.KindState) bool { return r.Resource.GroupResource() == k.Resource.GroupResource() })
+	if k.Refused {
+		d.refused = append(d.refused, k)
+	}
+	d.mu.Unlock()
+	d.store.kind(k)
+}
+
+// shown takes in what the collector has.
+func (d *Deleters) shown(e object.Event) {
+	d.store.see(e)
+	if e.Object.Is(object.CRD) || e.Object.Is(object.APIService) {
+		d.redefined()
+	}
+}
+
+// unknown says of which kinds not everything is known, and why.
+func (d *Deleters) unknown() []string {
+	var list []string
+	for _, k := range d.feed.Kinds() {
+		if k.State != kube.Synced {
+			list = append(list, strings.TrimSuffix(k.Resource.GroupResource().String()+" is "+k.State.String()+": "+k.Why, ": "))
+		}
+	}
+	if why := d.feed.Missing(); why != "" {
+		list = append(list, why)
+	}
+	return list
+}
+
+// ended is the error of work that has ended by itself.
+func (d *Deleters) ended() error {
+	if d.err == nil || errors.Is(d.err, context.Canceled) {
+		return errors.New("the garbage collector has ended")
+	}
+	return fmt.Errorf("the garbage collector has ended: %w", d.err)
+}
+
+// Stop ends the work and returns when no goroutine is left. No write begins after it was
+// called, and one under way has a second.
+func (d *Deleters) Stop() error {
+	d.stop()
+	<-d.done
+	if errors.Is(d.err, context.Canceled) {
+		return nil
+	}
+	return d.err
+}

@@ -1,0 +1,133 @@
+package deleters
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Explain says of an object, by its uid, why it is there, goes or is stuck, as far as the
+// watches have shown it: a line each, the verdict first. Of one that they do not show, the
+// server is asked; that needs kind and name.
+func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
+	shown := d.store.all(func(o *object.Object) bool {
+		if ref.UID != "" {
+			return o.UID == ref.UID
+		}
+		return o.Group() == ref.Group() && o.Kind == ref.Kind && o.Namespace == ref.Namespace && o.Name == ref.Name
+	})
+	if len(shown) == 0 {
+		return d.explainMissing(ctx, ref)
+	}
+	o := shown[0]
+	snap, err := d.snapshot()
+	if err != nil {
+		return o.Ref.String() + " cannot be explained: " + err.Error()
+	}
+	e, err := explain.Object(ctx, snap, o.Ref, explain.Options{})
+	if err != nil {
+		return o.Ref.String() + " cannot be explained: " + err.Error()
+	}
+	return strings.Join(d.lines(o, e), "\n")
+}
+
+// explainMissing says of an object that no watch shows whether it is there.
+func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
+	switch o, err := d.client.Get(ctx, ref); {
+	case apierrors.IsNotFound(err):
+		return ref.String() + " is not there."
+	case err != nil:
+		return ref.String() + " was not seen: " + err.Error()
+	case ref.UID != "" && o.UID != ref.UID:
+		return ref.String() + " is not there: an object with the uid " + string(o.UID) + " has its name."
+	default:
+		return o.Ref.String() + " is there, and no watch has shown it yet."
+	}
+}
+
+// snapshot is what the watches have shown.
+func (d *Deleters) snapshot() (*snapshot.Snapshot, error) {
+	discovered := d.client.Discovered()
+	coverage := &snapshot.Coverage{}
+	for _, k := range d.feed.Kinds() {
+		if gr := k.Resource.GroupResource(); k.State == kube.Synced {
+			coverage.Add(gr, "")
+		} else {
+			coverage.Fail(gr, "", reason.ListFailed, k.Why)
+		}
+	}
+	return snapshot.Listed(d.store.all(everything), discovered.Resources, discovered.Missing, coverage,
+		snapshot.Source{KubernetesVersion: d.version, Server: "the API server"})
+}
+
+// phrases are the verdicts in words.
+var phrases = map[report.Verdict]string{
+	report.Live: "stays", report.Garbage: "is garbage", report.BeingDeleted: "is being deleted",
+	report.WaitingForDependents: "is being deleted and waits for its dependents",
+	report.HeldByFinalizer:      "is being deleted and held by a finalizer", report.Undecidable: "cannot be decided",
+}
+
+// mostNamed is how many objects are named of many.
+const mostNamed = 10
+
+// lines are what is said of an object.
+func (d *Deleters) lines(o *object.Object, e *report.Explanation) []string {
+	verdict := o.Ref.String() + " " + phrases[e.Verdict]
+	if e.Message != "" {
+		verdict += ": " + e.Message
+	}
+	list := []string{verdict + "."}
+	if len(o.Finalizers()) > 0 {
+		list = append(list, "  finalizers: "+strings.Join(o.Finalizers(), ", "))
+	}
+	for _, owner := range e.Owners {
+		line := "  owner " + object.Ref(owner.Ref).String() + ": " + strings.ToLower(string(owner.Class))
+		if owner.Evidence != "" {
+			line += " (" + owner.Evidence + ")"
+		}
+		list = append(list, line)
+	}
+	list = append(list, d.dependents(e)...)
+	for _, w := range d.stands().waits {
+		if w.Object.UID == o.UID {
+			list = append(list, "  "+w.String())
+		}
+	}
+	if e.Deadlock != nil {
+		list = append(list, "  deadlock: "+e.Deadlock.Message)
+	}
+	if e.Next != "" {
+		list = append(list, "  the garbage collector sends next: "+e.Next)
+	}
+	return list
+}
+
+// dependents are those that an object waits for, what holds them with them, or all of one that
+// does not wait.
+func (d *Deleters) dependents(e *report.Explanation) []string {
+	of := slices.DeleteFunc(slices.Clone(e.Dependents), func(f report.DependentFinding) bool {
+		return e.Verdict == report.WaitingForDependents && !f.Blocking
+	})
+	var list []string
+	for i, f := range of {
+		if i == mostNamed {
+			return append(list, fmt.Sprintf("  and %d more dependents", len(of)-i))
+		}
+		line := "  dependent " + object.Ref(f.Ref).String()
+		for _, o := range d.store.all(func(o *object.Object) bool { return o.UID == f.Ref.UID && o.BeingDeleted() }) {
+			line += " is being deleted" + d.holds(o)
+		}
+		list = append(list, line)
+	}
+	return list
+}

@@ -1,0 +1,69 @@
+package deleters
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// Pods says what becomes of a pod on a node that is being deleted, where there is no kubelet.
+type Pods uint8
+
+// The ends of pods.
+const (
+	// AtOnce: they end when they are deleted.
+	AtOnce Pods = iota
+	// AfterGracePeriod: they end when their grace period is over.
+	AfterGracePeriod
+	// Never: they stay until somebody else ends them.
+	Never
+)
+
+// kubelets are the kubelets of all nodes, whether or not there are nodes.
+type kubelets struct {
+	controllers.Controller
+	graceful bool
+	// due is when the next pod ends; zero for none.
+	due time.Time
+}
+
+// Step ends the pods whose time has come.
+func (k *kubelets) Step(ctx context.Context, w controllers.World) (bool, error) {
+	k.due = time.Time{}
+	return k.Controller.Step(ctx, shift{World: w, kubelets: k, now: time.Now()})
+}
+
+// shift is what kubelets see at one moment: no node is missing, and pods whose time has not
+// come are not there.
+type shift struct {
+	controllers.World
+	kubelets *kubelets
+	now      time.Time
+}
+
+// ObjectsOf lists the objects of one resource.
+func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+	if gr == object.Node.GroupResource() {
+		return nil
+	}
+	all := s.World.ObjectsOf(gr, namespace)
+	if gr != object.Pod.GroupResource() || !s.kubelets.graceful {
+		return all
+	}
+	var list []*object.Object
+	for _, pod := range all {
+		// The server leaves out the parts of a second.
+		if ends := time.Unix(pod.DeletionTimestamp()+1, 0); pod.BeingDeleted() && ends.After(s.now) {
+			if s.kubelets.due.IsZero() || ends.Before(s.kubelets.due) {
+				s.kubelets.due = ends
+			}
+			continue
+		}
+		list = append(list, pod)
+	}
+	return list
+}

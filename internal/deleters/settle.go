@@ -1,0 +1,335 @@
+package deleters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// retryUnknown is how often what cannot be read is tried again while somebody waits for it.
+const retryUnknown = 250 * time.Millisecond
+
+// mark is a moment at which nothing was left to do.
+type mark struct {
+	// revision is that of the server, from before everything was looked at.
+	revision string
+	// writes are our own so far, kinds what was known of kinds.
+	writes, kinds uint64
+}
+
+// The times between two looks.
+const (
+	firstPause = time.Millisecond
+	lastPause  = 50 * time.Millisecond
+)
+
+// UnsettledError says what was left to do at a deadline.
+type UnsettledError struct {
+	// After is how long was waited.
+	After time.Duration
+	// Left is what was left to do, and Held the objects that are being deleted and why they
+	// are there.
+	Left, Held []string
+	// Cause is the error of the context.
+	Cause error
+}
+
+// Error says it, a line each.
+func (e *UnsettledError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "not settled after %s", e.After.Round(time.Millisecond))
+	for _, l := range e.Left {
+		b.WriteString("\n  left to do: " + l)
+	}
+	for _, h := range e.Held {
+		b.WriteString("\n  " + h)
+	}
+	return b.String()
+}
+
+// Unwrap is the error of the context.
+func (e *UnsettledError) Unwrap() error { return e.Cause }
+
+// Settle returns when everything that was written before the call was seen, and nothing is
+// left to do but what waits for others: for a finalizer that none of us takes off, for one.
+// It fails with an *UnsettledError when the context ends before, and at once where we may not
+// see everything.
+//
+// The proof: we are idle; then consistent reads of every kind show what the watches have
+// delivered, object by object and version by version; and meanwhile we have neither
+// written anything nor found other kinds, and are idle still.
+func (d *Deleters) Settle(ctx context.Context) error {
+	began := time.Now()
+	pause := firstPause
+	var retried time.Time
+	var left []string
+	for {
+		now, err := d.look(ctx, &retried)
+		if len(now) > 0 {
+			left = now
+		}
+		switch {
+		case ctx.Err() != nil:
+			return &UnsettledError{After: time.Since(began), Left: d.leftIn(ctx, left), Held: d.held(), Cause: ctx.Err()}
+		case err != nil || len(now) == 0:
+			return err
+		}
+		_, changed := d.store.now()
+		timer := time.NewTimer(pause)
+		select {
+		case <-changed:
+		case <-timer.C:
+			pause = min(2*pause, lastPause)
+		case <-ctx.Done():
+		case <-d.done:
+		}
+		timer.Stop()
+	}
+}
+
+// account is for how long at a deadline is asked what was left.
+const account = time.Second
+
+// leftIn is what is left to do at a deadline, from all who know something; the last look where
+// nobody does.
+func (d *Deleters) leftIn(ended context.Context, last []string) []string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), account)
+	defer cancel()
+	list := d.unknown()
+	for _, name := range d.expected() {
+		list = append(list, name+" is not followed yet")
+	}
+	list = append(list, d.leaving()...)
+	list = append(list, d.stands().comes()...)
+	now := time.Now() // nothing is woken
+	if c, err := d.ask(ctx, &now); err == nil {
+		list = append(list, c.open...)
+	} else {
+		list = append(list, err.Error())
+	}
+	if len(list) == 0 {
+		return last
+	}
+	return list
+}
+
+// look says what is left to do; nothing when all is settled.
+func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string, err error) {
+	if left, err = d.busy(ctx, retried, false); err != nil || len(left) > 0 {
+		return left, err
+	}
+	writes, _ := d.traffic.writes()
+	m := mark{writes: writes, kinds: d.store.kindChanges()}
+	if m.revision, err = d.revision(ctx); err != nil {
+		return nil, err
+	}
+	if d.settledAt(m) {
+		return nil, nil
+	}
+	if left, err = d.unseen(ctx); err != nil || len(left) > 0 {
+		return left, err
+	}
+	if left, err = d.busy(ctx, retried, true); err != nil || len(left) > 0 {
+		return left, err
+	}
+	if writes, underWay := d.traffic.writes(); writes != m.writes || underWay || d.store.kindChanges() != m.kinds {
+		return []string{"something has just been written"}, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.settled = m
+	return nil, nil
+}
+
+// settledAt reports whether nothing was written since all was settled. What an extension
+// server stores has revisions of its own.
+func (d *Deleters) settledAt(m mark) bool {
+	d.mu.Lock()
+	same := d.settled == m && m.revision != ""
+	d.mu.Unlock()
+	return same && len(d.store.list(object.APIService.GroupResource(), "", elsewhere)) == 0
+}
+
+// elsewhere reports whether an APIService may be that of an extension server.
+func elsewhere(o *object.Object) bool {
+	return o.Labels.Get("kube-aggregator.kubernetes.io/automanaged") == ""
+}
+
+// revision is the revision of the server, or a later one.
+func (d *Deleters) revision(ctx context.Context) (string, error) {
+	got, err := d.client.List(ctx, kube.Place{Resource: object.Namespace.Resource()}, kube.Selection{Metadata: true}, kube.Listing{})
+	return got.ResourceVersion, err
+}
+
+// busy says what we are doing. All that is there has been compared before if compared.
+func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) ([]string, error) {
+	select {
+	case <-d.done:
+		return nil, d.ended()
+	default:
+	}
+	if err := d.mayNot(); err != nil {
+		return nil, err
+	}
+	if unknown := d.unknown(); len(unknown) > 0 {
+		if time.Since(*retried) > retryUnknown {
+			*retried = time.Now()
+			d.feed.Rediscover()
+		}
+		return unknown, nil
+	}
+	if expected := d.expected(); len(expected) > 0 {
+		return []string{"not followed yet: " + strings.Join(expected, ", ")}, nil
+	}
+	if leaving := d.leaving(); len(leaving) > 0 {
+		return leaving, nil
+	}
+	if _, underWay := d.traffic.writes(); underWay {
+		return []string{"a request is under way"}, nil
+	}
+	generation, _ := d.store.now()
+	if s := d.stands(); len(s.open) > 0 || !s.due.IsZero() || s.generation != generation {
+		return s.left(), nil
+	}
+	c, err := d.ask(ctx, retried)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.idle():
+		return nil, nil
+	case !c.working && c.unseen && len(c.open) == 0 && compared:
+		return []string{"the garbage collector looks at what it has written"}, d.refresh(ctx)
+	case !c.working && c.unseen && len(c.open) == 0 && d.quiet(ctx):
+		return []string{"the garbage collector looks at what it has written"}, d.refresh(ctx)
+	}
+	return append([]string{"the garbage collector is at work"}, c.open...), nil
+}
+
+// quiet reports whether the watches have delivered all there is.
+func (d *Deleters) quiet(ctx context.Context) bool {
+	left, err := d.unseen(ctx)
+	return err == nil && len(left) == 0
+}
+
+// left is what the controllers have left to do.
+func (s standing) left() []string {
+	if s.generation == 0 {
+		return []string{"the controllers have not begun"}
+	}
+	return append([]string{"the controllers look at what has changed"}, s.comes()...)
+}
+
+// comes is what the controllers go on with by themselves.
+func (s standing) comes() []string {
+	var list []string
+	for _, w := range s.open {
+		list = append(list, w.String())
+	}
+	if !s.due.IsZero() {
+		list = append(list, "a pod ends at "+s.due.UTC().Format(time.RFC3339)+", when its grace period is over")
+	}
+	return list
+}
+
+// unseen reads everything, and says what the watches have not delivered.
+func (d *Deleters) unseen(ctx context.Context) ([]string, error) {
+	kinds := d.feed.Kinds()
+	found := make([]string, len(kinds))
+	var all errgroup.Group
+	all.SetLimit(readsAtOnce)
+	for i, k := range kinds {
+		all.Go(func() error {
+			var err error
+			found[i], err = d.compare(ctx, k.Resource)
+			return err
+		})
+	}
+	err := all.Wait()
+	left := slices.DeleteFunc(found, func(s string) bool { return s == "" })
+	if ctx.Err() != nil {
+		return left, ctx.Err()
+	}
+	if err != nil {
+		left = append(left, err.Error()) // the kind may be gone; it is read again
+	}
+	return left, nil
+}
+
+// compareTries is how often a kind is read before everything is looked at again.
+const compareTries = 5
+
+// compare reads a kind until that shows what the watch has delivered.
+func (d *Deleters) compare(ctx context.Context, r object.Resource) (left string, err error) {
+	for range compareTries {
+		listed := map[types.UID]string{}
+		_, err := d.client.List(ctx, kube.Place{Resource: r}, kube.Selection{Metadata: true}, kube.Listing{
+			Object: func(o *object.Object) error {
+				listed[o.UID] = o.ResourceVersion
+				return nil
+			},
+			Restart: func() { clear(listed) },
+		})
+		if err != nil {
+			return "", fmt.Errorf("%s cannot be read: %w", r.GroupResource(), err)
+		}
+		for wait := time.NewTimer(lastPause); ; {
+			_, changed := d.store.now()
+			if d.store.shows(r.GroupResource(), "", listed) {
+				return "", nil
+			}
+			select {
+			case <-changed:
+				continue
+			case <-wait.C:
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+			break
+		}
+	}
+	return "the watch has not delivered all " + r.GroupResource().String(), nil
+}
+
+// mostHeld is how many objects are named that are being deleted.
+const mostHeld = 20
+
+// held says what is being deleted, and what holds it.
+func (d *Deleters) held() []string {
+	var list []string
+	for _, o := range d.store.all((*object.Object).BeingDeleted) {
+		if len(list) == mostHeld {
+			return append(list, "and more that are being deleted")
+		}
+		list = append(list, o.Ref.String()+" is being deleted"+d.holds(o))
+	}
+	return list
+}
+
+// holds is what holds an object that is being deleted.
+func (d *Deleters) holds(o *object.Object) string {
+	var why []string
+	if len(o.Finalizers()) > 0 {
+		why = append(why, "finalizers "+strings.Join(o.Finalizers(), ", "))
+	}
+	for _, w := range d.stands().waits {
+		if w.Object.UID == o.UID {
+			why = append(why, w.String())
+		}
+	}
+	if len(why) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(why, "; ")
+}
+
+// Unsettled is the error as one of what was left at a deadline.
+func Unsettled(err error) (*UnsettledError, bool) { return errors.AsType[*UnsettledError](err) }

@@ -1,0 +1,147 @@
+package deleters
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// name is the name of an object among those of its resource.
+type name struct{ namespace, name string }
+
+// store is what the watches have shown and the collector has taken in. It may be used from
+// many goroutines; what it hands out is immutable.
+type store struct {
+	// resource maps an apiVersion and kind to what the server serves.
+	resource func(apiVersion, kind string) (object.Resource, error)
+
+	mu      sync.Mutex
+	objects map[schema.GroupResource]map[name]*object.Object
+	// generation counts the changes, of objects and of kinds; kinds those of kinds alone.
+	generation, kinds uint64
+	changed           chan struct{}
+}
+
+func newStore(resource func(apiVersion, kind string) (object.Resource, error)) *store {
+	return &store{resource: resource, objects: map[schema.GroupResource]map[name]*object.Object{}, changed: make(chan struct{})}
+}
+
+// see takes an event in. One of a kind that is not served any more comes too late.
+func (s *store) see(e object.Event) {
+	o := e.Object
+	r, err := s.resource(o.APIVersion, o.Kind)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.change()
+	if err != nil {
+		return
+	}
+	gr, at := r.GroupResource(), name{o.Namespace, o.Name}
+	of := s.objects[gr]
+	switch old := of[at]; {
+	case e.Type != object.Deleted && of == nil:
+		s.objects[gr] = map[name]*object.Object{at: o}
+	case e.Type != object.Deleted:
+		of[at] = o
+	case old != nil && old.UID == o.UID:
+		delete(of, at)
+	}
+}
+
+// kind takes in what has become of a kind. Of one that is not served nothing is there.
+func (s *store) kind(k kube.KindState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k.State == kube.Dropped {
+		delete(s.objects, k.Resource.GroupResource())
+	}
+	s.kinds++
+	s.change()
+}
+
+// change wakes those who wait for one.
+func (s *store) change() {
+	s.generation++
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// now is the number of changes so far, and what is closed by the next one.
+func (s *store) now() (generation uint64, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.generation, s.changed
+}
+
+// kindChanges is the number of changes of kinds so far.
+func (s *store) kindChanges() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kinds
+}
+
+// list lists the objects of a resource that match, by namespace and name.
+func (s *store) list(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*object.Object
+	for at, o := range s.objects[gr] {
+		if (namespace == "" || at.namespace == namespace) && match(o) {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b *object.Object) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return list
+}
+
+// all lists the objects that match, in the order of object.Compare.
+func (s *store) all(match func(*object.Object) bool) []*object.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*object.Object
+	for _, of := range s.objects {
+		for _, o := range of {
+			if match(o) {
+				list = append(list, o)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return list
+}
+
+// find is the object at a place; nil for none.
+func (s *store) find(gr schema.GroupResource, namespace, called string) *object.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[gr][name{namespace, called}]
+}
+
+// versions are the versions of the objects of a resource by uid, of one namespace unless it
+// is empty.
+func (s *store) versions(gr schema.GroupResource, namespace string) map[types.UID]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	versions := make(map[types.UID]string, len(s.objects[gr]))
+	for at, o := range s.objects[gr] {
+		if namespace == "" || at.namespace == namespace {
+			versions[o.UID] = o.ResourceVersion
+		}
+	}
+	return versions
+}
+
+// shows reports whether a list shows what the store does.
+func (s *store) shows(gr schema.GroupResource, namespace string, listed map[types.UID]string) bool {
+	return maps.Equal(s.versions(gr, namespace), listed)
+}

@@ -1,0 +1,314 @@
+package deleters
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var (
+	_ controllers.World    = (*world)(nil)
+	_ controllers.Selector = (*world)(nil)
+	_ controllers.Coverage = (*world)(nil)
+)
+
+// world is a live API server as the controllers see it: they read what the watches have
+// shown, and write to the server. It belongs to one goroutine.
+//
+// The cache is late: what was asked of a version of an object is not asked again before the
+// watch has shown another one. And before something is taken for gone for good, the server is
+// asked whether the cache shows all there is.
+type world struct {
+	ctx    context.Context
+	client *kube.Client
+	feed   *kube.Feed
+	store  *store
+	writes uint64
+	asked  map[asked]struct{}
+}
+
+// asked is a request that was accepted, about one version of an object.
+type asked struct {
+	uid     types.UID
+	version string
+	what    string
+}
+
+// mostAsked bounds what is remembered. What is forgotten is asked once more.
+const mostAsked = 1 << 14
+
+// Resources are the served resources.
+func (w *world) Resources() *object.Resources {
+	if d := w.client.Discovered(); d != nil {
+		return d.Resources
+	}
+	return &object.Resources{}
+}
+
+// Objects lists everything that is watched.
+func (w *world) Objects() []*object.Object { return w.store.all(everything) }
+
+func everything(*object.Object) bool { return true }
+
+// ObjectsOf lists the objects of one resource. What is not watched, such as events, is read.
+func (w *world) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
+	return w.Select(gr, namespace, everything)
+}
+
+// Select lists those of ObjectsOf that match.
+func (w *world) Select(gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
+	if r, ok := w.unwatched(gr); ok && namespace != "" {
+		var list []*object.Object
+		// What could not be read is not covered: see Covers, which is asked first.
+		_ = w.read(r, namespace, func(o *object.Object) {
+			if match(o) {
+				list = append(list, o)
+			}
+		})
+		return list
+	}
+	return w.store.list(gr, namespace, match)
+}
+
+// unwatched reports whether a resource is served, and can be listed, and is not watched.
+func (w *world) unwatched(gr schema.GroupResource) (object.Resource, bool) {
+	rs := w.Resources()
+	r, ok := rs.Preferred(gr)
+	if !ok || !r.Verbs.Has(object.List) || object.Storage(gr) != gr || rs.Monitored(r) && r.Verbs.Has(object.Watch) {
+		return r, false
+	}
+	return r, true
+}
+
+// read lists a place on the server.
+func (w *world) read(r object.Resource, namespace string, found func(*object.Object)) error {
+	_, err := w.client.List(w.ctx, kube.Place{Resource: r, Namespace: namespace}, kube.Selection{Metadata: true}, kube.Listing{
+		Object: func(o *object.Object) error {
+			found(o)
+			return nil
+		},
+	})
+	return err
+}
+
+// Covers reports whether everything of a resource is known.
+func (w *world) Covers(r object.Resource, namespace string) bool { return w.Why(r, namespace) == "" }
+
+// Why says why it is not.
+func (w *world) Why(r object.Resource, namespace string) string {
+	if u, ok := w.unwatched(r.GroupResource()); ok && namespace != "" {
+		if err := w.read(u, namespace, func(*object.Object) {}); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	why, _ := w.feed.Uncovered(object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind})
+	return why
+}
+
+// Undiscovered lists the API versions whose resources the server has not named.
+func (w *world) Undiscovered() []object.Undiscovered {
+	var list []object.Undiscovered
+	if d := w.client.Discovered(); d != nil {
+		for _, m := range d.Missing {
+			list = append(list, object.Undiscovered{APIVersion: m.GroupVersion, Why: m.Why})
+		}
+	}
+	return list
+}
+
+// Unserved is false: what is named is followed, or not covered.
+func (w *world) Unserved(object.Resource, string) bool { return false }
+
+// Writes counts the requests that were accepted and were not sent for nothing.
+func (w *world) Writes() uint64 { return w.writes }
+
+// once sends a request about an object unless it was accepted for this very version.
+func (w *world) once(o *object.Object, what string, send func() error) error {
+	key := asked{o.UID, o.ResourceVersion, what}
+	if _, done := w.asked[key]; done {
+		return nil
+	}
+	if err := send(); err != nil {
+		return err
+	}
+	if len(w.asked) >= mostAsked {
+		clear(w.asked)
+	}
+	w.asked[key] = struct{}{}
+	w.writes++
+	return nil
+}
+
+// known is what the cache has at a place.
+func (w *world) known(ref object.Ref) (*object.Object, error) {
+	r, err := w.client.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if o := w.store.find(r.GroupResource(), ref.Namespace, ref.Name); o != nil {
+		return o, nil
+	}
+	return nil, apierrors.NewNotFound(r.GroupResource(), ref.Name)
+}
+
+// Delete deletes an object.
+func (w *world) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {
+	known, err := w.known(ref)
+	if apierrors.IsNotFound(err) {
+		known, err = &object.Object{Ref: ref}, nil
+	}
+	if err != nil {
+		return err
+	}
+	what := "DELETE"
+	if o.PropagationPolicy != nil {
+		what += " " + string(*o.PropagationPolicy)
+	}
+	if o.GracePeriodSeconds != nil {
+		what += fmt.Sprint(" ", *o.GracePeriodSeconds)
+	}
+	return w.once(known, what, func() error { return w.client.Delete(ctx, ref, o) })
+}
+
+// DeleteCollection deletes the objects of a resource in a namespace, if there is one for which
+// that changes anything.
+func (w *world) DeleteCollection(ctx context.Context, r object.Resource, namespace string, selector labels.Selector, o metav1.DeleteOptions) error {
+	var changes []*object.Object
+	for _, found := range w.ObjectsOf(r.GroupResource(), namespace) {
+		if (selector == nil || selector.Matches(found.Labels)) && (!found.BeingDeleted() || found.HandlesDependents()) {
+			changes = append(changes, found)
+		}
+	}
+	what, sent := "DELETECOLLECTION", false
+	for _, found := range changes {
+		err := w.once(found, what, func() error {
+			if sent {
+				return nil
+			}
+			sent = true
+			return w.client.DeleteCollection(ctx, kube.Place{Resource: r, Namespace: namespace}, selector, o)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errServer says that something is the work of the API server itself.
+var errServer = errors.New("the API server does that itself")
+
+// DeleteStored is what the API server does.
+func (*world) DeleteStored(context.Context, schema.GroupResource, string) error { return errServer }
+
+// Patch changes an object.
+func (w *world) Patch(ctx context.Context, ref object.Ref, p object.Patch) error {
+	known, err := w.known(ref)
+	if err != nil {
+		return err
+	}
+	return w.once(known, "PATCH "+string(p.Body()), func() error { return w.client.Patch(ctx, ref, p) })
+}
+
+// Update writes what differs from what the cache has: finalizers that are not there any more,
+// or the phase of a pod or a namespace. It returns what was asked for.
+func (w *world) Update(ctx context.Context, o *object.Object) (*object.Object, error) {
+	known, err := w.known(o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if p := object.TakeFinalizers(known, missing(known.Finalizers(), o.Finalizers())); len(p.TakeFinalizers) > 0 {
+		return o, w.once(known, "PATCH "+string(p.Body()), func() error {
+			if err := w.confirm(o); err != nil {
+				return err
+			}
+			return w.client.Patch(ctx, o.Ref, p)
+		})
+	}
+	phase := ""
+	if pod := o.Pod(); pod != nil {
+		phase = pod.Phase
+	} else if ns := o.NamespaceFacts(); ns != nil {
+		phase = ns.Phase
+	}
+	if phase == "" {
+		return nil, fmt.Errorf("%s: nothing is known to write", o.Ref)
+	}
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": o.UID, "resourceVersion": known.ResourceVersion}, "status": map[string]any{"phase": phase},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, w.once(known, "phase "+phase, func() error {
+		return w.client.PatchRaw(ctx, o.Ref, "status", types.MergePatchType, body, false)
+	})
+}
+
+// missing are the finalizers of a list that another one has not.
+func missing(of, in []string) []string {
+	var list []string
+	for _, f := range of {
+		if !slices.Contains(in, f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// Finalize replaces the spec.finalizers of a namespace. The last look is at the server: a
+// namespace that has gone takes along whatever the watches have not shown yet.
+func (w *world) Finalize(ctx context.Context, o *object.Object) (*object.Object, error) {
+	known, err := w.known(o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	return o, w.once(known, "FINALIZE", func() error {
+		if err := w.empty(o); err != nil {
+			return err
+		}
+		raw, stored, err := w.client.Raw(ctx, o.Ref)
+		if err != nil {
+			return err
+		}
+		if stored.UID != o.UID {
+			return apierrors.NewNotFound(object.Namespace.GroupResource(), o.Name)
+		}
+		var whole map[string]any
+		if err := json.Unmarshal(raw, &whole); err != nil {
+			return err
+		}
+		spec, _ := whole["spec"].(map[string]any)
+		if spec == nil {
+			spec = map[string]any{}
+		}
+		spec["finalizers"], whole["spec"] = o.NamespaceFacts().Finalizers, spec
+		if raw, err = json.Marshal(whole); err != nil {
+			return err
+		}
+		return w.client.Finalize(ctx, o.Ref, raw)
+	})
+}
+
+// conflict is an answer after which one looks again.
+func conflict(o *object.Object, why string) error {
+	gr := schema.GroupResource{Group: object.GroupOf(o.APIVersion), Resource: o.Kind}
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusConflict, Reason: metav1.StatusReasonConflict,
+		Message: apierrors.NewConflict(gr, o.Name, errors.New(why)).Error(),
+	}}
+}
