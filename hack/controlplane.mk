@@ -73,10 +73,11 @@ MATRIX   := $(RELEASES:%=bin/controlplane-%) $(NEWEST)
 # One is built after the other, whatever -j says: each takes the whole machine.
 .PHONY: matrix
 matrix: N := $(if $(filter file,$(origin N)),1000,$(N))
-matrix: ## build RELEASES, compare N random worlds and the scenario files with each, and write the table of docs/testing.md
+matrix: ## build RELEASES, compare N random worlds and the scenario files with each, and write down what was seen
 	for plane in $(MATRIX); do $(MAKE) --no-print-directory $$plane; done
 	cd $(CONTROLPLANE) && $(GO) run ./matrix -worlds $(N) -seed $(SEED) -containers $(CONTAINERS) -differential '$(DIFFERENTIAL)' \
-	  -page $(CURDIR)/docs/testing.md $(MATRIX:%=$(CURDIR)/%)
+	  -table $(CURDIR)/internal/release/measured.tsv $(MATRIX:%=$(CURDIR)/%)
+	$(MAKE) --no-print-directory docs
 
 OBJECTS ?= 5000
 ROUNDS  ?= 3
