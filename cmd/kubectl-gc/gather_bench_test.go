@@ -85,7 +85,7 @@ func writeMustGather(tb testing.TB, dir string) {
 
 func gathered(apiVersion, kind, namespace, name, owner, more string) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":%q,"uid":%q,"resourceVersion":"7","creationTimestamp":"2026-11-21T12:00:00Z",
-		"labels":{"app":"web","pod-template-hash":"66db7fc774"},"annotations":{"openshift.io/scc":"restricted-v2",
+		"labels":{"app":"web","pod-template-hash":"5d47c484f4"},"annotations":{"openshift.io/scc":"restricted-v2",
 			"k8s.v1.cni.cncf.io/network-status":"[{\n    \"name\": \"openshift-sdn\",\n    \"interface\": \"eth0\",\n    \"ips\": [\n        \"10.1.7.1\"\n    ],\n    \"default\": true\n}]"},
 		"ownerReferences":[%s],"managedFields":[%s]},%s}`, apiVersion, kind, name, namespace, gatheredUID(kind, namespace, name), owner, gatheredFields, more)
 }

@@ -17,7 +17,7 @@ import (
 // example is the first thing that README.md shows, and a line of its answer.
 var (
 	example = []string{"dry-run", "delete", "deployment/web", "-n", "shop", "--from", "examples/shop.yaml"}
-	answer  = "Deleted   rs/web-66db7fc774          goes with its owner deploy/web"
+	answer  = "Deleted   rs/web-5d47c484f4          goes with its owner deploy/web"
 )
 
 // verify judges the archives of a release and says what it has looked at.

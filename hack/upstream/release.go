@@ -74,7 +74,7 @@ func download(version string, markers []marker) (release, error) {
 		if r[module] != nil {
 			continue
 		}
-		// The libraries beside v1.36.3 are v0.36.3.
+		// The libraries beside v1.37.2 are v0.37.2.
 		at := module + "@" + version
 		if module != kubernetes {
 			at = module + "@v0" + strings.TrimPrefix(version, "v1")

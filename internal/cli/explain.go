@@ -59,7 +59,7 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			so does an etcd snapshot, and the history that snapshot or controller has kept.`),
 		Example: templates.Examples(`
 			# Why is this pod here?
-			kubectl gc explain pod/web-66db7fc774-bt7b5 -n shop --from examples/shop.yaml
+			kubectl gc explain pod/web-5d47c484f4-kdxq8 -n shop --from examples/shop.yaml
 
 			# Why does this database not go away?
 			kubectl gc explain database/orders -n payments --from examples/payments-stuck.yaml`),

@@ -47,7 +47,7 @@ type Box struct {
 	Rect
 	// Refs are the objects, at least one, sorted.
 	Refs []report.Ref `json:"refs"`
-	// Kind and Name are what is written in it: "Pod ×48" and "web-66db7fc774-…".
+	// Kind and Name are what is written in it: "Pod ×48" and "web-5d47c484f4-…".
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	// Area is the number of the area that it is in.

@@ -41,7 +41,7 @@ type Past struct {
 	Namespaces []string
 	// Resources are the kinds that the server serves.
 	Resources *object.Resources
-	// Minor is the minor version of the server: 36 of v1.36.3; 0 if it is not known.
+	// Minor is the minor version of the server: 37 of v1.37.2; 0 if it is not known.
 	Minor int
 	// Clock tells when a revision was.
 	Clock Clock

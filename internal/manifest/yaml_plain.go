@@ -55,7 +55,7 @@ func plainWord(b []byte) kindOfPlain {
 
 // plainDigits judges a scalar that starts with a digit: a number, a time, or
 // text with something that no number has. The only letter of a decimal number is
-// e; those with another base start with 0. Hashes such as 66db7fc774 are frequent.
+// e; those with another base start with 0. Hashes such as 5d47c484f4 are frequent.
 func plainDigits(b []byte) kindOfPlain {
 	if len(b) <= 18 && (b[0] != '0' || len(b) == 1) && allDigits(b) {
 		return plainJSON

@@ -45,7 +45,7 @@ var hardYAML = []string{
 	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  - a\n  b: c\n",
 	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  a:\n  - b\n  - - c\n    - d: e\n      f:\n      - g\n  h:\n    -\n      i: j\n    -\n",
 	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\r---\rapiVersion: v1\rkind: Pod\rmetadata:\r  name: b\r",
-	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: 10.0.0.1\n  labels:\n    a: 66db7fc774\n    b: 1b\n    c: 0x1g\n    d: 5c:6\n    e: 1.2.3\n",
+	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: 10.0.0.1\n  labels:\n    a: 5d47c484f4\n    b: 1b\n    c: 0x1g\n    d: 5c:6\n    e: 1.2.3\n",
 	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    a: 66e774\n",
 	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    a: 0b11\n",
 	"apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    a: 12:30:45\n",

@@ -15,7 +15,7 @@ const (
 	longAgent = 40
 )
 
-// bySender is " by alice (kubectl/v1.36.3, 10.0.0.7)"; empty where the log does not tell.
+// bySender is " by alice (kubectl/v1.37.2, 10.0.0.7)"; empty where the log does not tell.
 func bySender(s Style, r *report.LostRequest) string {
 	if r.Sent == nil {
 		return ""

@@ -84,7 +84,7 @@ func (s Source) Version() Version {
 	return v
 }
 
-// MinorOf is 36 for v1.36.3.
+// MinorOf is 37 for v1.37.2.
 func MinorOf(version string) (minor int, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(version, "v"), "1.")
 	if i := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {

@@ -37,8 +37,8 @@ each(10, (i) => {
   const name = i === 0 ? "checkout-and-payment-gateway-frontend" : `web-${i}`;
   const owner = add("apps/v1", "Deployment", name);
   add("apps/v1", "ReplicaSet", `${name}-5d94bb7c6`, { owner });
-  const set = add("apps/v1", "ReplicaSet", `${name}-66db7fc774`, { owner });
-  for (const end of ["bt7b5", "nkmvt", "rgq6l", "x2k9w"]) pod(`${name}-66db7fc774-${end}`, set);
+  const set = add("apps/v1", "ReplicaSet", `${name}-5d47c484f4`, { owner });
+  for (const end of ["kdxq8", "ld8wn", "mxx48", "x2k9w"]) pod(`${name}-5d47c484f4-${end}`, set);
   const service = add("v1", "Service", name, { spec: { selector: { app: name } } });
   add("discovery.k8s.io/v1", "EndpointSlice", `${name}-8xk2p`, { owner: service });
 });

@@ -27,7 +27,7 @@ var taken = []struct {
 	{"delete-deployment", "kubectl gc dry-run delete deployment/web -n shop --from examples/shop.yaml", usual},
 	{"delete-namespace", "kubectl gc dry-run delete namespace/payments --from examples/payments-stuck.yaml", usual},
 	{"explain", "kubectl gc explain database/orders -n payments --from examples/payments-stuck.yaml", usual},
-	{"explain-stays", "kubectl gc explain pod/web-66db7fc774-bt7b5 -n shop --from examples/shop.yaml", usual},
+	{"explain-stays", "kubectl gc explain pod/web-5d47c484f4-kdxq8 -n shop --from examples/shop.yaml", usual},
 	{"graph", "kubectl gc graph deployment/web -n shop --from examples/shop.yaml", usual},
 	{"risk", "kubectl gc risk -n shop --top 5 --from examples/cluster.yaml", usual},
 	{"stuck", "kubectl gc stuck --from examples/trouble --at 2026-03-05T09:00:00Z", wide},

@@ -73,10 +73,10 @@ func document(n int) *report.Lost {
 // tell is what happened: a rollout, a pod of which nobody knows who took it, a Deployment that was
 // deleted without its dependents, and a namespace with all that it had.
 func (s *story) tell(n int) {
-	web := ref("apps/v1", "ReplicaSet", "shop", "web-66db7fc774")
+	web := ref("apps/v1", "ReplicaSet", "shop", "web-5d47c484f4")
 	s.at(150)
 	for i := range 3 {
-		s.lose(ref("v1", "Pod", "shop", fmt.Sprintf("web-66db7fc774-%c", 'a'+i)), history.ControllerChanged, web, -1)
+		s.lose(ref("v1", "Pod", "shop", fmt.Sprintf("web-5d47c484f4-%c", 'a'+i)), history.ControllerChanged, web, -1)
 	}
 	s.at(205)
 	s.lose(ref("v1", "Pod", "jobs", "import-7"), history.OwnerGone, ref("batch/v1", "Job", "jobs", "import"), -1)

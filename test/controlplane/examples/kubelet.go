@@ -75,7 +75,7 @@ func (s *stage) startNodes(ctx context.Context) error {
 			"addresses":  []object{{"type": "InternalIP", "address": hostIP(i)}, {"type": "Hostname", "address": n.Metadata.Name}},
 			"capacity":   resources,
 			"conditions": []object{{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status", "lastHeartbeatTime": now(), "lastTransitionTime": now()}},
-			"nodeInfo": object{"kubeletVersion": "v1.36.3", "operatingSystem": "linux", "architecture": "amd64", "containerRuntimeVersion": "containerd://2.2.1",
+			"nodeInfo": object{"kubeletVersion": "v1.37.2", "operatingSystem": "linux", "architecture": "amd64", "containerRuntimeVersion": "containerd://2.2.1",
 				"machineID": "", "systemUUID": "", "bootID": "", "kernelVersion": "6.12.0", "osImage": "Debian GNU/Linux 13 (trixie)", "kubeProxyVersion": ""},
 		}}
 		path := "/api/v1/nodes/" + n.Metadata.Name

@@ -46,7 +46,7 @@ func (l telling) timeline() timeline {
 const story = `
 - apiVersion: apps/v1
   kind: ReplicaSet
-  metadata: {creationTimestamp: "[start]", name: web-66db7fc774, namespace: shop, resourceVersion: "[set-rv]", uid: [set]}
+  metadata: {creationTimestamp: "[start]", name: web-5d47c484f4, namespace: shop, resourceVersion: "[set-rv]", uid: [set]}
 - apiVersion: coordination.k8s.io/v1
   kind: Lease
   metadata:
@@ -71,10 +71,10 @@ const storyPod = `
   kind: Pod
   metadata:
     creationTimestamp: "[later]"
-    generateName: web-66db7fc774-
-    name: web-66db7fc774-[suffix]
+    generateName: web-5d47c484f4-
+    name: web-5d47c484f4-[suffix]
     namespace: shop
-    ownerReferences: [{kind: ReplicaSet, name: web-66db7fc774, uid: [set]}]
+    ownerReferences: [{kind: ReplicaSet, name: web-5d47c484f4, uid: [set]}]
     resourceVersion: "[pod-rv]"
     uid: [pod]
   spec:
@@ -133,8 +133,8 @@ func TestSameBytes(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, want := range []string{
-		"creationTimestamp: \"2026-01-01T00:00:00Z\"\n    name: web-66db7fc774\n    namespace: shop\n    resourceVersion: \"1\"\n    uid: 00000003-0000-4000-8000-000000000000\n",
-		"      name: web-66db7fc774\n      uid: 00000003-0000-4000-8000-000000000000\n    resourceVersion: \"2\"\n    uid: 00000001-0000-4000-8000-000000000000\n",
+		"creationTimestamp: \"2026-01-01T00:00:00Z\"\n    name: web-5d47c484f4\n    namespace: shop\n    resourceVersion: \"1\"\n    uid: 00000003-0000-4000-8000-000000000000\n",
+		"      name: web-5d47c484f4\n      uid: 00000003-0000-4000-8000-000000000000\n    resourceVersion: \"2\"\n    uid: 00000001-0000-4000-8000-000000000000\n",
 		"    clusterIP: 10.0.0.11\n    clusterIPs:\n    - 10.0.0.11\n    note: none\n    ports:\n    - targetPort: 6443\n",
 		"      kubernetes.io/hostname: control-plane\n    name: apiserver-",
 		"renewTime: \"2026-01-02T00:00:00.000000Z\"\n",
@@ -150,12 +150,12 @@ func TestSameBytes(t *testing.T) {
 func TestRefused(t *testing.T) {
 	l := tellings[0]
 	for name, c := range map[string]struct{ old, replacement, want string }{
-		"a uid of nobody":              {"web-66db7fc774, uid: " + l.uids[0], "web-66db7fc774, uid: " + tellings[1].uids[0], "belongs to nothing"},
+		"a uid of nobody":              {"web-5d47c484f4, uid: " + l.uids[0], "web-5d47c484f4, uid: " + tellings[1].uids[0], "belongs to nothing"},
 		"a uid in a text":              {"note: none", "note: the one of " + tellings[1].uids[0], "belongs to nothing"},
 		"no uid":                       {"uid: " + l.uids[3] + "}", "about: x}", "its uid is"},
 		"a time in a text":             {"note: none", "note: since 2030-05-05T05:05:05Z", "was not rewritten"},
 		"a machine in a text":          {"note: none", "note: on alpha", "alpha is the name of this machine"},
-		"a pod in a key":               {"note: none", "web-66db7fc774-" + l.pods[0] + ": 1", "was not replaced"},
+		"a pod in a key":               {"note: none", "web-5d47c484f4-" + l.pods[0] + ": 1", "was not replaced"},
 		"a token elsewhere":            {"note: none", "note: kube-api-access-" + l.pods[0], "was not replaced"},
 		"a port elsewhere":             {"note: none", "port: " + l.port, "is the port of the API server"},
 		"pods that cannot be told":     {"nodeName: worker-2", "nodeName: worker-1", "differ in nothing but chance"},
