@@ -123,11 +123,11 @@ func (d *Deleters) dependents(e *report.Explanation) []string {
 		if i == mostNamed {
 			return append(list, fmt.Sprintf("  and %d more dependents", len(of)-i))
 		}
-		line := "  dependent " + object.Ref(f.Ref).String()
-		for _, o := range d.store.all(func(o *object.Object) bool { return o.UID == f.Ref.UID && o.BeingDeleted() }) {
-			line += " is being deleted" + d.holds(o)
+		held := ""
+		if leaving := d.store.all(func(o *object.Object) bool { return o.UID == f.Ref.UID && o.BeingDeleted() }); len(leaving) > 0 {
+			held = " is being deleted" + d.holds(leaving[0])
 		}
-		list = append(list, line)
+		list = append(list, "  dependent "+object.Ref(f.Ref).String()+held)
 	}
 	return list
 }
