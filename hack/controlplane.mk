@@ -22,7 +22,7 @@ cd $(CONTROLPLANE) && $(GO) build -modfile=$(1) -o $(CURDIR)/$@ -ldflags '-s -w 
   -X $(VERSION_OF).gitMajor=1 -X $(VERSION_OF).gitMinor=$(word 2,$(subst ., ,$(kubernetes)))' .
 endef
 
-PLANE := $(wildcard test/controlplane/*.go)
+PLANE := $(wildcard test/controlplane/*.go) hack/controlplane.mk
 
 bin/controlplane: $(PLANE) test/controlplane/go.mod test/controlplane/go.sum
 	$(call plane,go.mod)
@@ -73,10 +73,11 @@ MATRIX   := $(RELEASES:%=bin/controlplane-%) $(NEWEST)
 # One is built after the other, whatever -j says: each takes the whole machine.
 .PHONY: matrix
 matrix: N := $(if $(filter file,$(origin N)),1000,$(N))
-matrix: ## build RELEASES, compare N random worlds and the scenario files with each, and write the table of docs/testing.md
+matrix: ## build RELEASES, compare N random worlds and the scenario files with each, and write down what was seen
 	for plane in $(MATRIX); do $(MAKE) --no-print-directory $$plane; done
 	cd $(CONTROLPLANE) && $(GO) run ./matrix -worlds $(N) -seed $(SEED) -containers $(CONTAINERS) -differential '$(DIFFERENTIAL)' \
-	  -page $(CURDIR)/docs/testing.md $(MATRIX:%=$(CURDIR)/%)
+	  -table $(CURDIR)/internal/release/measured.tsv $(MATRIX:%=$(CURDIR)/%)
+	$(MAKE) --no-print-directory docs
 
 OBJECTS ?= 5000
 ROUNDS  ?= 3

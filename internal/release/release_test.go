@@ -65,3 +65,43 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasurements: each line of the table is read, for a release of those that are said to be
+// measured, and no release stands twice.
+func TestMeasurements(t *testing.T) {
+	text, err := os.ReadFile("measured.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			lines++
+		}
+	}
+	all := release.Measurements()
+	if len(all) != lines {
+		t.Errorf("%d of %d lines are read", len(all), lines)
+	}
+	seen := map[string]bool{}
+	for _, m := range all {
+		minor := m.Version[:strings.LastIndexByte(m.Version, '.')]
+		if !slices.Contains(release.Measured(), minorOf(minor)) || seen[minor] {
+			t.Errorf("%s is none of the releases, or stands twice", m.Version)
+		}
+		seen[minor] = true
+		if m.Day == "" || m.States == 0 || m.Objects == 0 || m.Files[1] == 0 || m.Shown[1] == 0 || m.Suite[1] == 0 {
+			t.Errorf("%+v: something was not counted", m)
+		}
+	}
+}
+
+// minorOf is the release that calls itself so; 0 for none.
+func minorOf(name string) release.Minor {
+	for _, m := range release.Measured() {
+		if m.String() == name {
+			return m
+		}
+	}
+	return 0
+}

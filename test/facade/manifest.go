@@ -65,6 +65,9 @@ func PatchOf(contentType string, body []byte) (object.Patch, error) {
 }
 
 func setField(p *object.Patch, field string, value json.RawMessage) error {
+	if field == "creationTimestamp" && string(value) == "null" {
+		return nil // collectors up to v1.33 send it, and no server heeds it
+	}
 	switch field {
 	case "uid":
 		return json.Unmarshal(value, &p.UID)

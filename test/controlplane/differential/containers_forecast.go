@@ -39,7 +39,7 @@ func foretell(ctx context.Context, world []*object.Object, on platform, acts []s
 	if err != nil {
 		return forecast{}, err
 	}
-	f := forecast{state: stateOf(result.After()), unknown: map[string]bool{}, contested: map[string]bool{}, conditions: map[string][]string{}}
+	f := forecast{state: stateOf(listed(result.After())), unknown: map[string]bool{}, contested: map[string]bool{}, conditions: map[string][]string{}}
 	for _, e := range result.Plan.Effects {
 		name := object.Ref(e.Object).String()
 		f.unknown[name] = e.Outcome == report.Unknown

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
@@ -33,8 +34,8 @@ func predict(ctx context.Context, world []*object.Object, on platform, acts []sc
 	if err != nil {
 		return end{}, err
 	}
-	if !ok {
-		return ends[0], nil
+	if !ok || on.own && on.rules() != (release.Rules{}) {
+		return ends[0], nil // a dry run over an older release knows the collector of that release alone
 	}
 	snap, err := on.snapshot(world)
 	if err != nil {
@@ -44,7 +45,7 @@ func predict(ctx context.Context, world []*object.Object, on platform, acts []sc
 	if err != nil {
 		return end{}, err
 	}
-	e := end{text(result.After()), ends[0].requests}
+	e := end{text(listed(result.After())), ends[0].requests}
 	if e.state != ends[0].state {
 		return e, nil // a dry run counts on more than the collector and the server
 	}
@@ -83,7 +84,7 @@ func compared(result *plan.Result, now []*object.Object) (differ int, unsaid []s
 	for _, e := range result.Plan.Effects {
 		contested[object.Ref(e.Object).String()] = e.DependsOnTiming || e.Outcome == report.Unknown
 	}
-	was, expected := stateOf(now), stateOf(result.After())
+	was, expected := stateOf(now), stateOf(listed(result.After()))
 	names := map[string]bool{}
 	for name := range was {
 		names[name] = true
@@ -173,7 +174,7 @@ func (r run) do(ctx context.Context, world []*object.Object, on platform, random
 		if err != nil {
 			return nil, err
 		}
-		ends = append(ends, end{text(m.Objects()), m.page.text()})
+		ends = append(ends, end{text(listed(m.Objects())), m.page.text()})
 		m.page = page{}
 	}
 	return ends, nil

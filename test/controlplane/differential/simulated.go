@@ -32,10 +32,9 @@ type simulated struct {
 var _, _ site = (*simulated)(nil), (*live)(nil)
 
 func (s *simulated) put(_ context.Context, objects []*object.Object) error {
-	home := &object.Object{} // of the fences
-	home.APIVersion, home.Kind, home.Name, home.UID = "v1", "Namespace", "default", "default"
-	home.Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
-	s.facade = facade.New(append(objects, home), s.on.Resources, s.discovery, apisim.WithRules(s.on.rules()))
+	home := &object.Object{Ref: object.Ref{Namespace: "default"}} // of the fences
+	objects = append(objects, ground(append(objects, home))...)
+	s.facade = facade.New(objects, s.on.Resources, s.discovery, apisim.WithRules(s.on.rules()))
 	return nil
 }
 

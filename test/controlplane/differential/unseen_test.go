@@ -89,10 +89,10 @@ func (l *lifetime) live(ctx context.Context, acts []scenario.Act) (before, after
 	if l.m == nil {
 		l.m = &mirror{Server: l.on.server(l.world), resources: l.on.Resources, random: l.random}
 		l.c = l.on.collector()
-		before = clones(l.m.Objects())
+		before = clones(listed(l.m.Objects()))
 		l.m.start(l.c, l.random, true)
 	} else {
-		before = clones(l.m.Objects())
+		before = clones(listed(l.m.Objects()))
 	}
 	l.m.begin(slices.Clone(acts))
 	l.m.act(ctx)
@@ -107,5 +107,5 @@ func (l *lifetime) live(ctx context.Context, acts []scenario.Act) (before, after
 	if err != nil {
 		return nil, nil, fmt.Errorf("%d acts: %w", len(acts), err)
 	}
-	return before, clones(l.m.Objects()), nil
+	return before, clones(listed(l.m.Objects())), nil
 }

@@ -1,10 +1,10 @@
 // Command matrix measures what is predicted against control planes of several releases,
-// one after the other, and writes a table of it into a page:
+// one after the other, and writes down what was seen:
 //
-//	go run ./matrix -worlds 1000 -page PAGE BINARY…
+//	go run ./matrix -worlds 1000 -table FILE BINARY…
 //
-// For each it runs the packages replay and differential, and what package collecting has
-// of the tests of Kubernetes' own collector. Releases that are not measured keep their
+// For each it runs the packages replay and differential, what package collecting has of the
+// tests of Kubernetes' own collector, and the tests of what releases do otherwise. Releases that are not measured keep their
 // rows. It fails when anything is wrong, after it has measured everything.
 package main
 
@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -25,7 +26,7 @@ func main() {
 	flag.IntVar(&o.worlds, "worlds", 1000, "random worlds, cells B to E of the differential")
 	flag.IntVar(&o.containers, "containers", 40, "random worlds with namespaces and definitions, cell F")
 	flag.Uint64Var(&o.seed, "seed", 1, "the seed of the first world")
-	flag.StringVar(&o.page, "page", "", "the page with the table")
+	flag.StringVar(&o.table, "table", "", "the file with what was measured")
 	flag.StringVar(&o.differential, "differential", "", "more for the differential, such as -shrink 5")
 	flag.Parse()
 	if err := run(o, flag.Args()); err != nil {
@@ -39,68 +40,60 @@ type options struct {
 	worlds, containers int
 	seed               uint64
 	differential       string
-	page               string
+	table              string
 }
 
 func run(o options, binaries []string) error {
-	if o.page == "" || len(binaries) == 0 {
-		return errors.New("usage: go run ./matrix -page FILE BINARY…, in test/controlplane")
+	if o.table == "" || len(binaries) == 0 {
+		return errors.New("usage: go run ./matrix -table FILE BINARY…, in test/controlplane")
 	}
 	var failed []error
 	for _, binary := range binaries {
-		r, err := measure(o, binary)
+		m, err := measure(o, binary)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", binary, err))
 		}
-		if r.release == "" {
+		if m.Version == "" {
 			continue // it did not even start
 		}
-		if err := enter(o.page, r); err != nil {
+		if err := enter(o.table, m); err != nil {
 			return err
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// result is what was seen of one release.
-type result struct {
-	release                string
-	states, objects, wrong int
-	files, upstream        outcome
-	took                   time.Duration
-	day                    string
-}
-
 // measure runs everything against one control plane. Beside an error, the result is what
 // was seen nevertheless.
-func measure(o options, binary string) (result, error) {
+func measure(o options, binary string) (release.Measurement, error) {
 	began := time.Now()
-	r := result{day: began.UTC().Format(time.DateOnly)}
+	m := release.Measurement{Day: began.UTC().Format(time.DateOnly)}
 	path, err := filepath.Abs(binary)
 	if err != nil {
-		return r, err
+		return m, err
 	}
 	if err := os.Setenv(cluster.Binary, path); err != nil {
-		return r, err
+		return m, err
 	}
-	if r.release, err = release(); err != nil {
-		return r, err
+	if m.Version, err = version(); err != nil {
+		return m, err
 	}
-	var noReplay, noUpstream, noWorlds error
-	r.files, noReplay = scenarioFiles()
-	r.upstream, noUpstream = upstreamSuite()
+	var noReplay, notShown, noUpstream, noWorlds error
+	m.Files, noReplay = scenarioFiles()
+	m.Shown, notShown = ownWays()
+	m.Suite, noUpstream = upstreamSuite()
 	sums, noWorlds := differences(o)
 	for _, s := range sums {
-		r.states += s.Worlds
-		r.objects += s.Objects
-		r.wrong += s.Wrong
+		m.States += s.Worlds
+		m.Objects += s.Objects
+		m.Wrong += s.Wrong
 	}
-	r.took = time.Since(began)
-	return r, errors.Join(noReplay, noUpstream, noWorlds)
+	m.Minutes = int(time.Since(began).Round(time.Minute).Minutes())
+	return m, errors.Join(noReplay, notShown, noUpstream, noWorlds)
 }
 
-// release starts a control plane to ask it.
-func release() (string, error) {
+// version starts a control plane to ask it.
+func version() (string, error) {
 	c, err := cluster.Start()
 	if err != nil {
 		return "", err

@@ -17,12 +17,21 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/differential"
 )
 
-// outcome is how many of the tests that were begun have passed.
-type outcome struct{ passed, total int }
+// outcome is how many tests have passed, of those that were begun.
+type outcome = [2]int
 
 // scenarioFiles replays them. Every file is a test.
 func scenarioFiles() (outcome, error) {
 	return tests(func(name string) bool { return strings.HasSuffix(name, ".txt") }, "./replay")
+}
+
+// ownWays runs the tests that hold on every release and say what its own does.
+func ownWays() (outcome, error) {
+	top := func(name string) bool { return strings.HasPrefix(name, "TestRelease") }
+	o, err := tests(top, "-run", "^TestRelease", "./realcluster")
+	adopted := func(name string) bool { return strings.HasSuffix(name, "/adopted_in_between") }
+	more, otherwise := tests(adopted, "-run", "^TestRequests$/^adopted_in_between$", "./interpose")
+	return outcome{o[0] + more[0], o[1] + more[1]}, errors.Join(err, otherwise)
 }
 
 // upstreamSuite runs the tests that bear the names of upstream's.
@@ -33,7 +42,7 @@ func upstreamSuite() (outcome, error) {
 	}
 	o, err := tests(func(name string) bool { return !strings.Contains(name, "/") },
 		"-run", "^("+strings.Join(names, "|")+")$", "./collecting")
-	o.total = len(names)
+	o[1] = len(names)
 	return o, err
 }
 
@@ -108,9 +117,9 @@ func tests(counts func(name string) bool, args ...string) (o outcome, err error)
 		}
 		switch e.Action {
 		case "run":
-			o.total++
+			o[1]++
 		case "pass":
-			o.passed++
+			o[0]++
 		case "fail":
 			failed = append(failed, e.Test)
 		}

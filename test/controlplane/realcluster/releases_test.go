@@ -1,7 +1,10 @@
 package realcluster
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,4 +90,70 @@ func TestReleaseOfUpdates(t *testing.T) {
 	post(t, "/api/v1/namespaces", `{"metadata":{"name":"release-updates"}}`)
 	patch(t, namespace+"/configmaps/held", free)
 	awaitGone(t, namespace+"/configmaps/held")
+}
+
+// A collector that starts waits half a minute for a kind that cannot be listed, or forever.
+func TestReleaseOfStart(t *testing.T) {
+	controllers(t)
+	const definition, kind = definitions + "/starts.start.example.com", "/apis/start.example.com/v1/namespaces/default/starts"
+	post(t, definitions, `{"metadata":{"name":"starts.start.example.com"},"spec":{"group":"start.example.com","scope":"Namespaced",`+
+		`"names":{"plural":"starts","singular":"start","kind":"Start","listKind":"StartList"},"versions":[`+
+		version("v1", true)+`,`+version("v2", false)+`]}}`)
+	await(t, func() string {
+		if r := ask(t, "", http.MethodPost, kind, "application/json", `{"apiVersion":"start.example.com/v1","kind":"Start","metadata":{"name":"a"}}`); r.code != http.StatusCreated {
+			return r.refusal.Message
+		}
+		return ""
+	})
+	patch(t, definition, `{"spec":{"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1:1/nobody"}}}}}`)
+	t.Cleanup(func() {
+		remove(t, definition, "")
+		awaitGone(t, definition)
+	})
+	preferred := strings.Replace(kind, "/v1/", "/v2/", 1)
+	await(t, func() string {
+		if r := once(t, "", http.MethodGet, preferred, "", nil); r.code == http.StatusOK {
+			return "the kind can be listed"
+		}
+		return ""
+	})
+	choose(t, []string{collector})
+	const garbage = "/api/v1/namespaces/default/configmaps/start-garbage"
+	post(t, "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"start-garbage","ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"never","uid":"start"}]}}`)
+	if !follows(release.BoundedStart) {
+		// Its pauses double: by then more than half a minute is over.
+		const tries = 8
+		before := failedLists(t, "start.example.com")
+		await(t, func() string {
+			if n := failedLists(t, "start.example.com") - before; n < tries {
+				return fmt.Sprintf("%d lists have failed", n)
+			}
+			return ""
+		})
+		if !exists(t, garbage) {
+			t.Errorf("%s: the collector has started", plane.Release())
+		}
+		patch(t, definition, `{"spec":{"conversion":{"strategy":"None","webhook":null}}}`)
+	}
+	awaitGone(t, garbage)
+}
+
+func version(name string, stored bool) string {
+	return fmt.Sprintf(`{"name":%q,"served":true,"storage":%v,"schema":{"openAPIV3Schema":{"type":"object"}}}`, name, stored)
+}
+
+// failedLists is how many lists of kinds of a group the API server could not answer.
+func failedLists(t *testing.T, group string) int {
+	t.Helper()
+	sum := 0
+	for line := range strings.Lines(string(must(t, http.MethodGet, "/metrics", "", nil))) {
+		if strings.HasPrefix(line, "apiserver_request_total{") && !strings.Contains(line, `code="200"`) && strings.Contains(line, `group="`+group+`"`) && strings.Contains(line, `verb="LIST"`) {
+			n, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += int(n)
+		}
+	}
+	return sum
 }
