@@ -89,7 +89,10 @@ func known(exact, emulated string) (remark string, err error) {
 		return "", fmt.Errorf("the version of the API server is %q, and that of none that is known", exact)
 	}
 	n, err := strconv.Atoi(m[1])
-	if of := release.Minor(n); err != nil || of.Nearest() != of {
+	if err != nil {
+		return "", err
+	}
+	if of := release.Minor(n); of.Nearest() != of {
 		return fmt.Sprintf("the API server is %s: what was measured are %s to %s, and the rules of the nearest hold", exact, release.Oldest, release.Newest), nil
 	}
 	return "", nil

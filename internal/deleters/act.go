@@ -37,6 +37,7 @@ func (d *Deleters) act(w *world) {
 	retry := firstRetry
 	for {
 		generation, changed := d.store.now()
+		w.generation = generation
 		acted, err := controllers.Step(d.ctx, w, d.list, nil)
 		if err != nil {
 			return

@@ -2,7 +2,6 @@ package deleters
 
 import (
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -50,18 +49,13 @@ func (w *world) confirm(o *object.Object) error {
 	default:
 		return nil
 	}
-	listed, err := versionsOf(w, kube.Place{Resource: k.Resource(), Namespace: namespace})
+	l, err := w.list(w.ctx, kube.Place{Resource: k.Resource(), Namespace: namespace})
 	if err != nil {
 		return err
 	}
-	if !w.store.shows(k.GroupResource(), namespace, listed) {
-		return conflict(o, "there are "+k.Plural+" that no watch has shown yet")
+	// What was judged is what the pass began with.
+	if generation, _ := w.store.now(); generation != w.generation || !w.store.reached(l) {
+		return conflict(o, "there are "+k.Plural+" that were not looked at yet")
 	}
 	return nil
-}
-
-func versionsOf(w *world, at kube.Place) (map[types.UID]string, error) {
-	listed := map[types.UID]string{}
-	err := w.read(at.Resource, at.Namespace, func(o *object.Object) { listed[o.UID] = o.ResourceVersion })
-	return listed, err
 }

@@ -119,7 +119,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 			d.feed = f
 			d.mu.Unlock()
 			d.employ(o)
-			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, asked: map[asked]struct{}{}}
+			w := &world{ctx: d.ctx, client: d.client, feed: f, store: d.store, list: d.read, asked: map[asked]struct{}{}}
 			close(followed)
 			beside.Go(func() { d.act(w) })
 			beside.Go(d.followKinds)

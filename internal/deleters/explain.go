@@ -30,7 +30,11 @@ func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
 		return d.explainMissing(ctx, ref)
 	}
 	o := shown[0]
-	snap, err := d.snapshot()
+	content := ""
+	if o.Is(object.Namespace) {
+		content = o.Name
+	}
+	snap, err := d.snapshot(ctx, content)
 	if err != nil {
 		return o.Ref.String() + " cannot be explained: " + err.Error()
 	}
@@ -55,10 +59,15 @@ func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	}
 }
 
-// snapshot is what the watches have shown.
-func (d *Deleters) snapshot() (*snapshot.Snapshot, error) {
+// snapshot is what the watches have shown, and of one namespace, unless that is empty, what is
+// not watched, too, such as events.
+func (d *Deleters) snapshot(ctx context.Context, namespace string) (*snapshot.Snapshot, error) {
 	discovered := d.client.Discovered()
 	coverage := &snapshot.Coverage{}
+	objects := d.store.all(everything)
+	if namespace != "" {
+		objects = append(objects, d.unwatched(ctx, namespace, coverage)...)
+	}
 	for _, k := range d.feed.Kinds() {
 		if gr := k.Resource.GroupResource(); k.State == kube.Synced {
 			coverage.Add(gr, "")
@@ -66,8 +75,32 @@ func (d *Deleters) snapshot() (*snapshot.Snapshot, error) {
 			coverage.Fail(gr, "", reason.ListFailed, k.Why)
 		}
 	}
-	return snapshot.Listed(d.store.all(everything), discovered.Resources, discovered.Missing, coverage,
+	return snapshot.Listed(objects, discovered.Resources, discovered.Missing, coverage,
 		snapshot.Source{KubernetesVersion: d.version, Server: "the API server"})
+}
+
+// unwatched reads the objects of a namespace that no watch shows.
+func (d *Deleters) unwatched(ctx context.Context, namespace string, coverage *snapshot.Coverage) []*object.Object {
+	w := &world{ctx: ctx, client: d.client, feed: d.feed, store: d.store}
+	var objects []*object.Object
+	for _, r := range w.Resources().All() {
+		gr := r.GroupResource()
+		if _, moved := w.Resources().Preferred(object.Storage(gr)); moved && object.Storage(gr) != gr {
+			coverage.Add(gr, namespace) // under its other name
+			continue
+		}
+		if _, ok := w.unwatched(gr); !ok || !r.Namespaced {
+			continue
+		}
+		var found []*object.Object
+		if err := w.read(r, namespace, func(o *object.Object) { found = append(found, o) }); err != nil {
+			coverage.Fail(gr, namespace, reason.ListFailed, err.Error())
+			continue
+		}
+		coverage.Add(gr, namespace)
+		objects = append(objects, found...)
+	}
+	return objects
 }
 
 // phrases are the verdicts in words.
@@ -123,11 +156,11 @@ func (d *Deleters) dependents(e *report.Explanation) []string {
 		if i == mostNamed {
 			return append(list, fmt.Sprintf("  and %d more dependents", len(of)-i))
 		}
-		line := "  dependent " + object.Ref(f.Ref).String()
-		for _, o := range d.store.all(func(o *object.Object) bool { return o.UID == f.Ref.UID && o.BeingDeleted() }) {
-			line += " is being deleted" + d.holds(o)
+		held := ""
+		if leaving := d.store.all(func(o *object.Object) bool { return o.UID == f.Ref.UID && o.BeingDeleted() }); len(leaving) > 0 {
+			held = " is being deleted" + d.holds(leaving[0])
 		}
-		list = append(list, line)
+		list = append(list, "  dependent "+object.Ref(f.Ref).String()+held)
 	}
 	return list
 }

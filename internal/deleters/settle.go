@@ -64,8 +64,8 @@ func (e *UnsettledError) Unwrap() error { return e.Cause }
 // It fails with an *UnsettledError when the context ends before, and at once where we may not
 // see everything.
 //
-// The proof: we are idle; then consistent reads of every kind show what the watches have
-// delivered, object by object and version by version; and meanwhile we have neither
+// The proof: we are idle; then consistent reads of every kind show nothing that the watches have
+// not delivered, object by object and version by version; and meanwhile we have neither
 // written anything nor found other kinds, and are idle still.
 func (d *Deleters) Settle(ctx context.Context) error {
 	began := time.Now()
@@ -270,20 +270,13 @@ const compareTries = 5
 // compare reads a kind until that shows what the watch has delivered.
 func (d *Deleters) compare(ctx context.Context, r object.Resource) (left string, err error) {
 	for range compareTries {
-		listed := map[types.UID]string{}
-		_, err := d.client.List(ctx, kube.Place{Resource: r}, kube.Selection{Metadata: true}, kube.Listing{
-			Object: func(o *object.Object) error {
-				listed[o.UID] = o.ResourceVersion
-				return nil
-			},
-			Restart: func() { clear(listed) },
-		})
+		l, err := d.read(ctx, kube.Place{Resource: r})
 		if err != nil {
 			return "", fmt.Errorf("%s cannot be read: %w", r.GroupResource(), err)
 		}
 		for wait := time.NewTimer(lastPause); ; {
 			_, changed := d.store.now()
-			if d.store.shows(r.GroupResource(), "", listed) {
+			if d.store.reached(l) {
 				return "", nil
 			}
 			select {
@@ -297,6 +290,20 @@ func (d *Deleters) compare(ctx context.Context, r object.Resource) (left string,
 		}
 	}
 	return "the watch has not delivered all " + r.GroupResource().String(), nil
+}
+
+// read reads the versions of the objects at a place.
+func (d *Deleters) read(ctx context.Context, at kube.Place) (listed, error) {
+	l := listed{resource: at.Resource.GroupResource(), namespace: at.Namespace, versions: map[types.UID]string{}}
+	got, err := d.client.List(ctx, at, kube.Selection{Metadata: true}, kube.Listing{
+		Object: func(o *object.Object) error {
+			l.versions[o.UID] = o.ResourceVersion
+			return nil
+		},
+		Restart: func() { clear(l.versions) },
+	})
+	l.version = got.ResourceVersion
+	return l, err
 }
 
 // mostHeld is how many objects are named that are being deleted.

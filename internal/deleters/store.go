@@ -2,8 +2,8 @@ package deleters
 
 import (
 	"cmp"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -17,6 +17,10 @@ import (
 // name is the name of an object among those of its resource.
 type name struct{ namespace, name string }
 
+// mostGone bounds what is remembered of objects that have gone. Who is forgotten costs another
+// list.
+const mostGone = 1 << 14
+
 // store is what the watches have shown and the collector has taken in. It may be used from
 // many goroutines; what it hands out is immutable.
 type store struct {
@@ -25,13 +29,15 @@ type store struct {
 
 	mu      sync.Mutex
 	objects map[schema.GroupResource]map[name]*object.Object
+	// gone are objects that have been seen to go.
+	gone map[types.UID]struct{}
 	// generation counts the changes, of objects and of kinds; kinds those of kinds alone.
 	generation, kinds uint64
 	changed           chan struct{}
 }
 
 func newStore(resource func(apiVersion, kind string) (object.Resource, error)) *store {
-	return &store{resource: resource, objects: map[schema.GroupResource]map[name]*object.Object{}, changed: make(chan struct{})}
+	return &store{resource: resource, objects: map[schema.GroupResource]map[name]*object.Object{}, gone: map[types.UID]struct{}{}, changed: make(chan struct{})}
 }
 
 // see takes an event in. One of a kind that is not served any more comes too late.
@@ -41,6 +47,12 @@ func (s *store) see(e object.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.change()
+	if e.Type == object.Deleted {
+		if len(s.gone) >= mostGone {
+			clear(s.gone)
+		}
+		s.gone[o.UID] = struct{}{}
+	}
 	if err != nil {
 		return
 	}
@@ -127,21 +139,52 @@ func (s *store) find(gr schema.GroupResource, namespace, called string) *object.
 	return s.objects[gr][name{namespace, called}]
 }
 
-// versions are the versions of the objects of a resource by uid, of one namespace unless it
-// is empty.
-func (s *store) versions(gr schema.GroupResource, namespace string) map[types.UID]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	versions := make(map[types.UID]string, len(s.objects[gr]))
-	for at, o := range s.objects[gr] {
-		if namespace == "" || at.namespace == namespace {
-			versions[o.UID] = o.ResourceVersion
-		}
-	}
-	return versions
+// listed is a list of a resource, of one namespace unless it is empty.
+type listed struct {
+	resource  schema.GroupResource
+	namespace string
+	// versions are those of the objects by uid, and version is that of the list.
+	versions map[types.UID]string
+	version  string
 }
 
-// shows reports whether a list shows what the store does.
-func (s *store) shows(gr schema.GroupResource, namespace string, listed map[types.UID]string) bool {
-	return maps.Equal(s.versions(gr, namespace), listed)
+// reached reports whether the store has come to what a list shows, or past it: it has every
+// object in that version or a later one, or has seen it go; and what it has beside them came
+// after the list.
+func (s *store) reached(l listed) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := 0
+	for at, o := range s.objects[l.resource] {
+		if l.namespace != "" && at.namespace != l.namespace {
+			continue
+		}
+		version, there := l.versions[o.UID]
+		if !there {
+			version = l.version
+		}
+		if there && o.ResourceVersion != version && !later(o.ResourceVersion, version) || !there && !later(o.ResourceVersion, version) {
+			return false
+		}
+		if there {
+			found++
+		}
+	}
+	if found == len(l.versions) {
+		return true
+	}
+	for uid := range l.versions {
+		if _, gone := s.gone[uid]; gone {
+			found++
+		}
+	}
+	return found == len(l.versions)
+}
+
+// later reports whether a resourceVersion is later than another one. Of what is no number
+// nothing is known.
+func later(a, b string) bool {
+	x, err := strconv.ParseUint(a, 10, 64)
+	y, other := strconv.ParseUint(b, 10, 64)
+	return err == nil && other == nil && x > y
 }

@@ -34,10 +34,14 @@ var (
 type world struct {
 	ctx    context.Context
 	client *kube.Client
-	feed   *kube.Feed
-	store  *store
-	writes uint64
-	asked  map[asked]struct{}
+	// list reads the versions of objects.
+	list func(ctx context.Context, at kube.Place) (listed, error)
+	// generation is what a pass began with.
+	generation uint64
+	feed       *kube.Feed
+	store      *store
+	writes     uint64
+	asked      map[asked]struct{}
 }
 
 // asked is a request that was accepted, about one version of an object.

@@ -116,7 +116,7 @@ func TestNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the namespace: %v", err)
 	}
-	if text := gc.Explain(ns); !strings.Contains(text, "held") || !strings.Contains(text, held) {
+	if text := gc.Explain(ns); !strings.Contains(text, "held") || !strings.Contains(text, held) || strings.Contains(text, "events") {
 		t.Errorf("of a namespace that is held it is said:\n%s", text)
 	}
 	s.release("held")

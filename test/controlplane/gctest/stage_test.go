@@ -48,11 +48,12 @@ func enter(t *testing.T) *stage {
 	}
 	config.QPS = -1
 	s := &stage{T: t, config: config, client: kubernetes.NewForConfigOrDie(config), dynamic: dynamic.NewForConfigOrDie(config)}
-	s.namespace = strings.Trim(separators.ReplaceAllString(strings.ToLower(t.Name()), "-"), "-")
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
-	if _, err := s.client.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil {
+	name := strings.Trim(separators.ReplaceAllString(strings.ToLower(t.Name()), "-"), "-")
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-"}}
+	if ns, err = s.client.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	s.namespace = ns.Name
 	return s
 }
 
