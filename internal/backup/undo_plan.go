@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -82,7 +83,7 @@ func PlanUndo(ctx context.Context, client *kube.Client, id kube.Identity, dir st
 	u.out = document(u.plan)
 	u.out.SameCluster = proof
 	u.out.Bundle = dir
-	u.out.Source = report.Source{Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version}
+	u.out.Source = report.Source{Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version, Rules: release.MinorOf(id.Version).Nearest().String()}
 	u.out.Digest = digestOf(b, u.plan, id, proof)
 	return u, nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // Past reads what the server remembers: every write since a moment, in order, of each kind that
@@ -37,7 +37,7 @@ func (c *Client) Past(ctx context.Context, w history.Window) (*history.Past, err
 	}
 	past.Resources, past.Namespaces = d.Resources, w.Namespaces
 	if version, err := c.version(ctx); err == nil {
-		past.Minor, _ = snapshot.MinorOf(version)
+		past.Minor = int(release.MinorOf(version))
 	}
 	if clock.refused != nil {
 		past.Limits = append(past.Limits, history.Limit{Resource: object.Lease.Resource(), Why: clock.refused.Error()})

@@ -157,8 +157,7 @@ func SourceOf(snap *snapshot.Snapshot) report.Source {
 		TakenAt: snap.Source.TakenAt, ClusterUID: snap.Source.ClusterUID,
 	}
 	v := snap.Version()
-	minor, _ := v.Minor()
-	src.Rules = release.Minor(minor).Nearest().String()
+	src.Rules = release.MinorOf(v.Exact).Nearest().String()
 	if v.Exact == "" {
 		src.VersionAtLeast, src.VersionAtMost = release.Minor(v.Least).String(), release.Minor(v.Most).String()
 	}

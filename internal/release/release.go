@@ -3,7 +3,10 @@
 // tells asks for a rule by its name and never for a number.
 package release
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Minor is the N of a release 1.N; 0 is one that is not known.
 type Minor int
@@ -13,6 +16,20 @@ const (
 	Oldest Minor = 31
 	Newest Minor = 37
 )
+
+// MinorOf is 37 for v1.37.2, and for what others make of it, such as 1.37.2+k3s1; 0 for what is
+// no version of Kubernetes.
+func MinorOf(version string) Minor {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(version, "v"), "1.")
+	if i := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+		rest = rest[:i]
+	}
+	minor, err := strconv.Atoi(rest)
+	if !ok || err != nil || minor <= 0 || minor >= 1000 {
+		return 0
+	}
+	return Minor(minor)
+}
 
 // Measured are the releases that were measured, the oldest first.
 func Measured() []Minor {

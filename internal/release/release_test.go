@@ -24,6 +24,17 @@ func TestOf(t *testing.T) {
 	}
 }
 
+func TestMinorOf(t *testing.T) {
+	for version, want := range map[string]release.Minor{
+		"v1.37.2": 37, "1.9.0": 9, "v1.24.1+rke2r2": 24, "v1.21.14-gke.700": 21, "v1.31.2+k3s1": 31, "v1.16+": 16, "v1.18.0-alpha.3": 18,
+		"": 0, "v2.1.0": 0, "v1": 0, "v1.": 0, "v1.x": 0, "v1.-3": 0, "v1.99999999999999999999": 0, "v1.4000": 0, "4.12.3": 0, "master": 0,
+	} {
+		if got := release.MinorOf(version); got != want {
+			t.Errorf("%q: %d, want %d", version, got, want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	for m, want := range map[release.Minor]string{0: "v1.37", 10: "v1.31", 31: "v1.31", 34: "v1.34", 37: "v1.37", 99: "v1.37"} {
 		if got := m.Nearest().String(); got != want {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 //go:embed introduced.txt
@@ -37,8 +38,8 @@ var introduced = sync.OnceValue(func() map[schema.GroupResource]map[string]int {
 // newer is the newer one of two versions of a server, one of which may be empty: in a cluster
 // that was upgraded the newer one says what there may be.
 func newer(a, b string) string {
-	m, known := MinorOf(a)
-	if n, _ := MinorOf(b); a == "" || known && n > m {
+	m := release.MinorOf(a)
+	if a == "" || m != 0 && release.MinorOf(b) > m {
 		return b
 	}
 	return a

@@ -2,8 +2,6 @@ package snapshot
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
@@ -39,8 +37,7 @@ const (
 // Rules are those that a simulation of the server follows: those of its release where that is
 // known, and of the newest otherwise.
 func (v Version) Rules() release.Rules {
-	minor, _ := v.Minor()
-	return release.Of(release.Minor(minor))
+	return release.Of(release.MinorOf(v.Exact))
 }
 
 // MayLack reports whether the server may be of a release without a rule, by what is known of
@@ -79,22 +76,9 @@ func (s Source) Version() Version {
 	if s.Server != "" {
 		v.From[0] = FromServer
 	}
-	v.Least, _ = MinorOf(s.KubernetesVersion)
+	v.Least = int(release.MinorOf(s.KubernetesVersion))
 	v.Most = v.Least
 	return v
-}
-
-// MinorOf is 37 for v1.37.2.
-func MinorOf(version string) (minor int, ok bool) {
-	rest, ok := strings.CutPrefix(strings.TrimPrefix(version, "v"), "1.")
-	if i := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
-		rest = rest[:i]
-	}
-	minor, err := strconv.Atoi(rest)
-	if !ok || err != nil || minor <= 0 || minor >= 1000 {
-		return 0, false
-	}
-	return minor, true
 }
 
 // kubelets are the minor versions of the oldest and the newest kubelet; 0 without any.
@@ -102,8 +86,8 @@ type kubelets struct{ oldest, newest int }
 
 // add takes in the version of a kubelet; one that is no version says nothing.
 func (k *kubelets) add(version string) {
-	minor, ok := MinorOf(version)
-	if !ok {
+	minor := int(release.MinorOf(version))
+	if minor == 0 {
 		return
 	}
 	if k.oldest == 0 || minor < k.oldest {

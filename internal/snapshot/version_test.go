@@ -11,18 +11,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-func TestMinorOf(t *testing.T) {
-	for version, want := range map[string]int{
-		"v1.36.3": 36, "1.9.0": 9, "v1.24.1+rke2r2": 24, "v1.21.14-gke.700": 21, "v1.31.2+k3s1": 31, "v1.16+": 16,
-		"": 0, "v2.1.0": 0, "v1": 0, "v1.": 0, "v1.x": 0, "v1.-3": 0, "v1.99999999999999999999": 0, "v1.4000": 0,
-		"4.12.3": 0, "master": 0,
-	} {
-		if got, ok := MinorOf(version); ok != (want != 0) || ok && got != want {
-			t.Errorf("%q: %d, %v; want %d", version, got, ok, want)
-		}
-	}
-}
-
 // TestBounds: what follows for a server that does not say its version. A bound that what was
 // seen contradicts is none.
 func TestBounds(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/release"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
@@ -114,6 +115,7 @@ func RecordOf(ctx context.Context, client *kube.Client) (*Record, error) {
 		Record: client, Live: true, close: func() {},
 		Source: report.Source{
 			Type: "cluster", Context: id.Context, Server: id.Server, ClusterUID: id.ClusterUID, KubernetesVersion: id.Version,
+			Rules: release.MinorOf(id.Version).Nearest().String(),
 		},
 		Served: func() (*object.Resources, error) {
 			d, err := client.Discover(ctx)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // Release is the version of Kubernetes that the API server says it is, such as v1.31.0.
@@ -14,10 +13,7 @@ import (
 func (c *Cluster) Release() string { return c.release }
 
 // Minor is the release whose rules the control plane follows; 0 when its version names none.
-func (c *Cluster) Minor() release.Minor {
-	minor, _ := snapshot.MinorOf(c.release)
-	return release.Minor(minor)
-}
+func (c *Cluster) Minor() release.Minor { return release.MinorOf(c.release) }
 
 func (c *Cluster) askRelease(ctx context.Context) error {
 	text, err := c.Do(ctx, http.MethodGet, "/version", "", nil)

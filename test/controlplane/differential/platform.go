@@ -24,8 +24,7 @@ type platform struct {
 }
 
 func (p platform) rules() release.Rules {
-	minor, _ := snapshot.MinorOf(p.release)
-	return release.Of(release.Minor(minor))
+	return release.Of(release.MinorOf(p.release))
 }
 
 // groundUID begins the UID of a namespace that a world has and does not list.

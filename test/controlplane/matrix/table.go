@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // enter writes a result into the table, in the place of an older one of the same minor release.
@@ -43,6 +42,5 @@ func row(m release.Measurement) string {
 // minor is the minor release that a row is about.
 func minor(row string) int {
 	version, _, _ := strings.Cut(row, " ")
-	n, _ := snapshot.MinorOf(version) // rows are what row writes
-	return n
+	return int(release.MinorOf(version))
 }

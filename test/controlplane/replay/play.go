@@ -18,7 +18,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
 )
 
@@ -68,8 +67,7 @@ func newPlay(s *stage, file string) *play {
 	p := &play{stage: s, env: scenario.New(), apart: apart[file], told: release.Newest}
 	p.env.Release = s.Minor()
 	p.env.Handle("release", func(_ *scenario.Env, d *datadriven.TestData) (string, error) {
-		minor, _ := snapshot.MinorOf(d.CmdArgs[0].Key)
-		p.told = release.Minor(minor)
+		p.told = release.MinorOf(d.CmdArgs[0].Key)
 		return "", nil
 	})
 	return p
