@@ -76,7 +76,7 @@ onPage("zoom with keys", "cluster", high, async (page) => {
   assert.equal(await scale(), fit);
 });
 
-onPage("links: the address says what is shown", "plan", { ...high, hash: "#uid=00000215-0000-4000-8000-000000000000&step=5" }, async (page) => {
+onPage("links: the address says what is shown", "plan", { ...high, hash: "#uid=00000224-0000-4000-8000-000000000000&step=5" }, async (page) => {
   const plan = await document("plan");
   assert.match(await name(page), /^web-5d47c484f4$/);
   assert.equal(await text(page, "#position"), `5 / ${plan.steps.length}`);

@@ -85,7 +85,7 @@ func faults(text string, targets []string) []string {
 func targets(t *testing.T) []string {
 	t.Helper()
 	var all []string
-	for _, name := range []string{"../../Makefile", "../../hack/release.mk"} {
+	for _, name := range []string{"../../Makefile", "../../hack/release.mk", "../../hack/controlplane.mk"} {
 		for _, m := range regexp.MustCompile(`(?m)^([a-z-]+):`).FindAllStringSubmatch(read(t, name), -1) {
 			all = append(all, m[1])
 		}
