@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
@@ -29,8 +31,14 @@ func (s *Snapshot) Unread(namespace string) []Gap {
 	return unread
 }
 
+// openToAll is what every service account may list since v1.37, whatever it may otherwise.
+//
+// Upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go ClusterRoles.
+var openToAll = schema.GroupResource{Group: "certificates.k8s.io", Resource: "clustertrustbundles"}
+
 // Blind reports whether nothing at all was read of what an answer is about, although it
-// was tried: of the content of a namespace, or with an empty one of anything.
+// was tried: of the content of a namespace, or with an empty one of anything but what is open
+// to all.
 func (s *Snapshot) Blind(namespace string) bool {
 	if len(s.Unread(namespace)) == 0 {
 		return false
@@ -38,7 +46,7 @@ func (s *Snapshot) Blind(namespace string) bool {
 	for _, r := range s.Resources.All() {
 		gr := r.GroupResource()
 		switch {
-		case !s.Resources.Monitored(r):
+		case !s.Resources.Monitored(r), gr == openToAll:
 		case namespace == "" && (s.Covers(r, "") || s.coverage.touched(gr)):
 			return false
 		case namespace != "" && r.Namespaced && s.Covers(r, namespace):

@@ -17,6 +17,7 @@ func TestUnread(t *testing.T) {
 		{Version: "v1", Name: "secrets", Kind: "Secret", Namespaced: true, Verbs: object.AllVerbs},
 		{Version: "v1", Name: "nodes", Kind: "Node", Verbs: object.AllVerbs},
 		{Version: "v1", Name: "namespaces", Kind: "Namespace", Verbs: object.AllVerbs},
+		{Group: openToAll.Group, Version: "v1", Name: openToAll.Resource, Kind: "ClusterTrustBundle", Verbs: object.AllVerbs},
 	} {
 		rs.Add(r)
 	}
@@ -36,6 +37,10 @@ func TestUnread(t *testing.T) {
 	}{
 		"all of it":      {func(c *Coverage) { *c = *CoversEverything() }, nil, 0, 0, ""},
 		"nothing":        {func(c *Coverage) { refuse(c, "configmaps", "secrets", "nodes", "namespaces") }, nil, 4, 3, "all shop"},
+		"what all may read": {func(c *Coverage) {
+			refuse(c, "configmaps", "secrets", "nodes", "namespaces")
+			c.Add(openToAll, "")
+		}, nil, 4, 3, "all shop"},
 		"a dump of none": {func(*Coverage) {}, nil, 0, 0, ""},
 		"what has no namespace": {func(c *Coverage) {
 			refuse(c, "configmaps", "secrets")
@@ -61,6 +66,7 @@ func TestUnread(t *testing.T) {
 			}
 			c.Add(resource("nodes"), "")
 			c.Add(resource("namespaces"), "")
+			c.Add(openToAll, "")
 		}, []*object.Object{shop}, 0, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
