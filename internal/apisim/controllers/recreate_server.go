@@ -46,6 +46,8 @@ var flowSchema = schema.GroupKind{Group: "flowcontrol.apiserver.k8s.io", Kind: "
 var onceKeptFlowSchemas = []string{"endpoint-controller", "workload-leader-election"}
 
 // The bundle of certificates by which the API server can be known, and who publishes it.
+//
+// Upstream: pkg/controller/certificates/clustertrustbundlepublisher/publisher.go syncClusterTrustBundle.
 const (
 	servingBundle   = "kubernetes.io:kube-apiserver-serving:"
 	bundlePublisher = "kube-apiserver-serving-clustertrustbundle-publisher-controller"
