@@ -64,7 +64,8 @@ test: ## what a change needs: vet and tests, the race detector where it matters,
 	  $(GO) test $(TRIED) $$($(GO) list ./... | grep -vxFf <($(GO) list $(RACY) $(OTHERS))) || s=1; \
 	  $(RACE) $(TRIED) $(RACY) || s=1; \
 	  $(GO) test $(TRIED) -skip=$$inputs $(OTHERS) || s=1; \
-	  $(MAKE) --no-print-directory controlplane || s=1; \
+	  $(MAKE) --no-print-directory envtest || s=1; \
+	  (cd examples/envtest && $(GO) vet ./... && KUBEBUILDER_ASSETS=$(CURDIR)/bin/envtest $(GO) test $(TRIED) -skip=$$inputs ./...) || s=1; \
 	  cd $(CONTROLPLANE) && $(GO) vet ./... || s=1; \
 	  $(GO) test $(TRIED) -skip=$$inputs -p $(PLANES) $(FIRST) ./... || s=1; \
 	  exit $$s; } | $(GO) run ./hack/summary
@@ -170,6 +171,7 @@ verify: ## generated files are up to date, formatting and go.mod are clean, lice
 	$(GO) mod verify >/dev/null
 	$(GO) mod tidy -diff
 	cd hack/licences && $(GO) mod tidy -diff && $(GO) test -count=1 ./... && $(GO) run . -check
+	cd examples/envtest && $(GO) mod tidy -diff
 	$(MAKE) --no-print-directory chart
 	$(GO) run ./hack/vuln
 	@echo 'verify: everything is up to date'

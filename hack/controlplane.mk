@@ -38,6 +38,11 @@ older-release: ## write the module file that the control plane of V is built fro
 .PHONY: controlplane
 controlplane: bin/controlplane ## etcd, kube-apiserver, kube-controller-manager and kubectl in one binary
 
+.PHONY: envtest
+envtest: bin/controlplane ## bin/envtest, where envtest finds etcd and kube-apiserver: export KUBEBUILDER_ASSETS
+	mkdir -p bin/envtest
+	for program in etcd kube-apiserver kubectl; do ln -sf ../controlplane bin/envtest/$$program; done
+
 .PHONY: kube-up
 kube-up: bin/controlplane ## start a control plane for a person; it ends with Ctrl-C
 	@bin/controlplane up

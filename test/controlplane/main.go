@@ -1,7 +1,8 @@
 // Command controlplane is a Kubernetes control plane in one binary: etcd,
 // kube-apiserver, kube-controller-manager and kubectl, all of the version that
 // go.mod pins. The tests start it through package cluster; `make kube-up` starts
-// one for a person.
+// one for a person. Called etcd, kube-apiserver or kubectl, as a link to it may be,
+// it is that program: envtest starts programs of these names.
 //
 // It is nothing to run workloads on: there are no nodes, storage is never
 // flushed to disk, everything listens on the loopback interface only, and all of
@@ -11,6 +12,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	_ "time/tzdata" // CronJobs name time zones
 
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubectl offers them
@@ -28,6 +30,11 @@ const usage = `usage: controlplane up [CONTROLLERS]  start a control plane for a
 `
 
 func main() {
+	switch called := filepath.Base(os.Args[0]); called {
+	case "etcd", "kube-apiserver", "kubectl":
+		run(called)
+		return
+	}
 	if len(os.Args) < 2 {
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
@@ -39,20 +46,31 @@ func main() {
 		end(up(os.Args[1:]))
 	case "obey":
 		end(obey(os.Args[1:]))
-	case "kube-apiserver":
+	case "kube-apiserver", "kube-controller-manager":
 		endWithInput()
+		run(name)
+	case "kubectl":
+		run(name)
+	default:
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+}
+
+// run is one of the programs inside, with the arguments of this process.
+func run(program string) {
+	switch program {
+	case "etcd":
+		end(storage(os.Args[1:]))
+	case "kube-apiserver":
 		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
 	case "kube-controller-manager":
-		endWithInput()
 		os.Exit(cli.Run(manager.NewControllerManagerCommand()))
 	case "kubectl":
 		if err := cli.RunNoErrOutput(cmd.NewDefaultKubectlCommand()); err != nil {
 			fmt.Fprintln(os.Stderr, "error:", err)
 			os.Exit(1)
 		}
-	default:
-		fmt.Fprint(os.Stderr, usage)
-		os.Exit(2)
 	}
 }
 

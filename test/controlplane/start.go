@@ -48,18 +48,8 @@ func (p *plane) start(ctx context.Context) (err error) {
 
 // startEtcd runs etcd in this process, on a port of its own choice.
 func startEtcd(ctx context.Context, dir string) (*embed.Etcd, error) {
-	c := embed.NewConfig()
-	c.Dir = dir
-	c.LogLevel = "error"
-	c.LogOutputs = []string{dir + ".log"}
-	c.EnableGRPCGateway = false
-	c.UnsafeNoFsync = true
-	c.ListenClientUrls = []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
-	c.ListenPeerUrls = c.ListenClientUrls
-	c.AdvertiseClientUrls = c.ListenClientUrls
-	c.AdvertisePeerUrls = c.ListenClientUrls
-	c.InitialCluster = c.InitialClusterFromName(c.Name)
-	e, err := embed.StartEtcd(c)
+	free := url.URL{Scheme: "http", Host: "127.0.0.1:0"}
+	e, err := embed.StartEtcd(etcdConfig(dir, free, free))
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +65,20 @@ func startEtcd(ctx context.Context, dir string) (*embed.Etcd, error) {
 	}
 	e.Close()
 	return nil, err
+}
+
+// etcdConfig is an etcd that serves clients and peers at these addresses, and stores in dir.
+func etcdConfig(dir string, clients, peers url.URL) *embed.Config {
+	c := embed.NewConfig()
+	c.Dir = dir
+	c.LogLevel = "error"
+	c.LogOutputs = []string{dir + ".log"}
+	c.EnableGRPCGateway = false
+	c.UnsafeNoFsync = true
+	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{clients}, []url.URL{clients}
+	c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{peers}, []url.URL{peers}
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	return c
 }
 
 func (p *plane) startServer(ctx context.Context, port int) (err error) {
