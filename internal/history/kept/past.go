@@ -96,7 +96,8 @@ func (a *annals) limits(p *history.Past) []history.Limit {
 		}
 	}
 	for _, h := range a.holes {
-		if h.limit != nil && h.until > p.From.Revision && !a.kinds[h.kind].whole {
+		// One that lasts to the end counts also of a past in which nothing was written.
+		if h.limit != nil && (h.until > p.From.Revision || h.until == a.to) && !a.kinds[h.kind].whole {
 			l := *h.limit
 			if l.From.Revision != 0 && l.From.Revision < p.From.Revision {
 				l.From = p.From
