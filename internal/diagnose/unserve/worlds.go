@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -108,13 +110,14 @@ func (q *question) worst(ctx context.Context, base, look ends) (ends, error) {
 	last := look
 	for q.spread(base, last, losers, freed) {
 		var err error
+		polled := q.polled(losers)
 		last, err = run(ctx, q.rewrite(func(o *object.Object) *object.Object {
 			if q.dependents[o.Ref] == nil && !losers[o.Ref] && !freed[o.Ref] {
 				return nil
 			}
 			c := q.without(o, q.lost(o))
 			if losers[o.Ref] {
-				c = q.without(o, func(int) bool { return true })
+				c = q.without(o, func(i int) bool { return !polled[o.Owners[i].UID] })
 			}
 			if freed[o.Ref] {
 				c.Edit().Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers()), foreign)
@@ -126,6 +129,18 @@ func (q *question) worst(ctx context.Context, base, look ends) (ends, error) {
 		}
 	}
 	return last, nil
+}
+
+// polled are those that lose references and are of kinds that are not watched. The collector
+// knows of them only as long as others refer to them: such a reference goes by itself.
+func (q *question) polled(losers map[object.Ref]bool) map[types.UID]bool {
+	uids := map[types.UID]bool{}
+	for r := range losers {
+		if o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name); o != nil && !q.watched(o) {
+			uids[o.UID] = true
+		}
+	}
+	return uids
 }
 
 // spread adds who loses a reference, or may lose one, and who is held in a world, and not
