@@ -46,7 +46,8 @@ const (
 )
 
 // Start starts a garbage collector and returns when it knows everything that is there. It
-// collects until the test ends; when the test has ended no goroutine of it is left.
+// collects until the test ends; when the test has ended no goroutine of it is left. The API server
+// has to outlive it: stop that in a Cleanup from before Start.
 //
 // The test fails at once when the API server cannot be reached or is none, or when the
 // config may not list or watch everything. The config needs the rights of an administrator, as

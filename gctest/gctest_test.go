@@ -3,6 +3,7 @@ package gctest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -185,6 +186,10 @@ func TestDeadline(t *testing.T) {
 		t.Fatalf("not the error of a deadline: %v", err)
 	}
 	mentions(t, err.Error(), "not settled after", "shop/dependent", "nobody may delete it", "shop/held", "example.com/held")
+
+	over, end := context.WithCancel(t.Context())
+	end() // as the context of a test in its Cleanup
+	mentions(t, fmt.Sprint(gc.WaitSettled(over)), "the context was cancelled")
 }
 
 // A test that ends while something is collected ends, and says nothing afterwards.

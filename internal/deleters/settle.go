@@ -47,6 +47,9 @@ type UnsettledError struct {
 func (e *UnsettledError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "not settled after %s", e.After.Round(time.Millisecond))
+	if errors.Is(e.Cause, context.Canceled) {
+		b.WriteString(": the context was cancelled")
+	}
 	for _, l := range e.Left {
 		b.WriteString("\n  left to do: " + l)
 	}
