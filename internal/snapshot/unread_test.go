@@ -35,8 +35,8 @@ func TestUnread(t *testing.T) {
 		inside   int
 		blind    string // "all" or "shop", where nothing was read
 	}{
-		"all of it":      {func(c *Coverage) { *c = *CoversEverything() }, nil, 0, 0, ""},
-		"nothing":        {func(c *Coverage) { refuse(c, "configmaps", "secrets", "nodes", "namespaces") }, nil, 4, 3, "all shop"},
+		"all of it": {func(c *Coverage) { *c = *CoversEverything() }, nil, 0, 0, ""},
+		"nothing":   {func(c *Coverage) { refuse(c, "configmaps", "secrets", "nodes", "namespaces") }, nil, 4, 3, "all shop"},
 		"what all may read": {func(c *Coverage) {
 			refuse(c, "configmaps", "secrets", "nodes", "namespaces")
 			c.Add(openToAll, "")
