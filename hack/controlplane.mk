@@ -92,6 +92,10 @@ bench-live: bin/controlplane ## what our collector costs, beside the one of Kube
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 2h -v -run 'TestRequests|TestNothingToDo' -bench . -benchtime 1x ./collecting \
 	  -args -objects $(OBJECTS) -rounds $(ROUNDS) -resident 100000 -quiet 70s
 
+.PHONY: bench-gctest
+bench-gctest: bin/controlplane ## what the garbage collector for tests takes, beside kube-controller-manager
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -run '^$$' -bench . -benchtime 10x ./gctest
+
 # A busier cluster: -chatter 30
 LOST ?=
 

@@ -3,6 +3,7 @@ package gctest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,9 +41,23 @@ func BenchmarkStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		b.Run("", func(b *testing.B) { gctest.Start(b, config) })
+		t := &turn{B: b}
+		gctest.Start(t, config)
+		b.StopTimer()
+		for _, end := range slices.Backward(t.ends) {
+			end()
+		}
+		b.StartTimer()
 	}
 }
+
+// turn is a test within a benchmark, which ends before that.
+type turn struct {
+	*testing.B
+	ends []func()
+}
+
+func (t *turn) Cleanup(end func()) { t.ends = append(t.ends, end) }
 
 func BenchmarkSettled(b *testing.B) {
 	config, err := plane.Flags().ToRESTConfig()
