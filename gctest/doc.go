@@ -12,7 +12,7 @@
 //		t.Fatal(err)
 //	}
 //
-// What is deleted, and in which order, is decided by the rules of Kubernetes v1.37, by the same
+// What is deleted, and in which order, is decided by the rules of the API server's own release, by the same
 // code that predicts deletes in kubectl gc. Instances of a CustomResourceDefinition that is
 // deleted are the work of the API server itself.
 //

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
-	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,20 +78,14 @@ func Start(t T, config *rest.Config, options ...Option) *GC {
 	return gc
 }
 
-var version = regexp.MustCompile(`^v?1\.([0-9]{1,4})(\D|$)`)
-
 // known is the error of a server whose version says nothing, and a remark on one for which the
 // rules were not measured.
 func known(exact, emulated string) (remark string, err error) {
-	m := version.FindStringSubmatch(cmp.Or(emulated, exact))
-	if m == nil {
+	of := release.MinorOf(cmp.Or(emulated, exact))
+	if of == 0 {
 		return "", fmt.Errorf("the version of the API server is %q, and that of none that is known", exact)
 	}
-	n, err := strconv.Atoi(m[1])
-	if err != nil {
-		return "", err
-	}
-	if of := release.Minor(n); of.Nearest() != of {
+	if of.Nearest() != of {
 		return fmt.Sprintf("the API server is %s: what was measured are %s to %s, and the rules of the nearest hold", exact, release.Oldest, release.Newest), nil
 	}
 	return "", nil

@@ -19,8 +19,9 @@ Answers are right for %s to %s: the version of your cluster, or of the one that 
 followed. Where that changes an answer, a line under it says what this version does. `+"`-o wide`"+` and `+"`-o json`"+` always say which
 version was found, how, and whose rules were followed.
 
-- **A dump that does not say its version**: the kubelets and the APIs in it bound it. Where versions within the bounds differ, the
-  outcome is Unknown. With nothing to go by, it is taken for %s.
+- **A dump that does not say its version**: the kubelets and the APIs in it bound it. Where versions within the bounds differ in whether
+  a namespace's pods go first, or in who is an owner, the outcome is Unknown; all else is as in the newest version. With nothing to go by,
+  it is taken for %s.
 - **An older or a newer cluster**: the nearest version's rules, and a warning with each answer. What was found out of older ones by
   reading their source is below, too.
 - **Settings**: a feature gate that your cluster has switched on or off against its default cannot be seen from outside.

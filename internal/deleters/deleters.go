@@ -1,6 +1,7 @@
 package deleters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // Options say who works beside the garbage collector and the namespace controller.
@@ -98,11 +98,7 @@ func (d *Deleters) Version() (version, emulated string) { return d.version, d.em
 
 // rules are those of the release of the server.
 func (d *Deleters) rules() release.Rules {
-	version := d.version
-	if d.emulated != "" {
-		version = "v" + d.emulated + ".0"
-	}
-	return snapshot.Source{KubernetesVersion: version}.Version().Rules()
+	return release.Of(release.MinorOf(cmp.Or(d.emulated, d.version)))
 }
 
 // run collects, and has the controllers act beside that.
