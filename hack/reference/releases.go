@@ -20,8 +20,7 @@ followed. Where that changes an answer, a line under it says what this version d
 version was found, how, and whose rules were followed.
 
 - **A dump that does not say its version**: the kubelets and the APIs in it bound it. Where versions within the bounds differ in whether
-  a namespace's pods go first, or in who is an owner, the outcome is Unknown; all else is as in the newest version. With nothing to go by,
-  it is taken for %s.
+  an object goes, its outcome is Unknown. With nothing to go by, it is taken for %s.
 - **An older or a newer cluster**: the nearest version's rules, and a warning with each answer. What was found out of older ones by
   reading their source is below, too.
 - **Settings**: a feature gate that your cluster has switched on or off against its default cannot be seen from outside.
@@ -40,7 +39,7 @@ version was found, how, and whose rules were followed.
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", d.Since, d.Now, d.Before, followed(d), d.Change)
 	}
 	b.WriteString(`
-"Followed" links to the scenario that shows both sides. "Unknown" are differences that are not simulated: what they decide is Unknown in a plan.
+"Followed" links to the scenario that shows both sides. "Unknown" are differences that are not simulated: a line under the answer says them, and what they decide is Unknown.
 What shows in the objects themselves, such as a finalizer that only newer versions set, needs no row; what only a race can show has none.
 `)
 	return b.Bytes()

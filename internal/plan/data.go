@@ -100,19 +100,25 @@ func (s storage) takes(e *report.Effect) bool {
 type seenVolumes struct {
 	byClaim map[[2]string][]*object.Object
 	byRef   map[report.Ref]*object.Object
-	// unknown has the volumes of which it is not known what becomes of them.
+	// unknown has the volumes of which it is not known what becomes of them, and deleted
+	// those that somebody deletes without waiting for the claim.
 	unknown map[report.Ref]*report.Effect
+	deleted map[report.Ref]bool
 	// unseen says what speaks against there being no other volumes.
 	unseen string
 }
 
 func (s storage) volumes(effects []report.Effect) seenVolumes {
 	all := seenVolumes{
-		byClaim: map[[2]string][]*object.Object{}, byRef: map[report.Ref]*object.Object{}, unknown: map[report.Ref]*report.Effect{},
+		byClaim: map[[2]string][]*object.Object{}, byRef: map[report.Ref]*object.Object{}, unknown: map[report.Ref]*report.Effect{}, deleted: map[report.Ref]bool{},
 	}
 	for i := range effects {
-		if e := &effects[i]; e.Reason == string(reason.VolumeUnknown) {
+		switch e := &effects[i]; {
+		case !e.Object.Is(object.PV):
+		case e.Reason == string(reason.VolumeUnknown):
 			all.unknown[e.Object] = e
+		case e.Outcome != report.Kept && e.Reason != string(reason.VolumeReclaimed):
+			all.deleted[e.Object] = true
 		}
 	}
 	for _, o := range s.snap.Objects {
@@ -148,6 +154,8 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 		switch open := all.unknown[volume]; {
 		case open != nil:
 			found.Outcome, found.Message = report.Unknown, outcome.PlainWhy(open.Message)
+		case v.ReclaimPolicy == controllers.ReclaimDelete && all.deleted[volume] && !keepsUntilStorageGone(o):
+			found.Outcome, found.Message = report.Unknown, nobodyDeletes
 		case v.ReclaimPolicy == controllers.ReclaimDelete:
 			found.Outcome, found.Message = report.Deleted, "deleted with the PVC"
 		case v.ReclaimPolicy == controllers.ReclaimRecycle:
@@ -182,12 +190,23 @@ func (all seenVolumes) alone(volume report.Ref) report.Storage {
 		found.Outcome, found.Message = report.Kept, "stays when the volume is gone"
 	case found.ReclaimPolicy != controllers.ReclaimDelete:
 		found.Message = policyUnknown(found.ReclaimPolicy)
-	case o.HasFinalizer("external-provisioner.volume.kubernetes.io/finalizer") || o.HasFinalizer("kubernetes.io/pv-controller"):
+	case keepsUntilStorageGone(o):
 		found.Outcome, found.Message = report.Deleted, "deleted before the volume is gone"
 	default:
-		found.Message = "not known: no finalizer of the volume says that somebody deletes it"
+		found.Message = nobodyDeletes
 	}
 	return found
+}
+
+const nobodyDeletes = "not known: no finalizer of the volume says that somebody deletes it"
+
+// keepsUntilStorageGone reports whether a volume that is deleted stays until somebody has
+// deleted the storage behind it. Who finds it deleted and without that finalizer leaves the
+// storage alone.
+//
+// Rule: KEP-2644.
+func keepsUntilStorageGone(volume *object.Object) bool {
+	return volume.HasFinalizer("external-provisioner.volume.kubernetes.io/finalizer") || volume.HasFinalizer("kubernetes.io/pv-controller")
 }
 
 func policyUnknown(policy string) string {

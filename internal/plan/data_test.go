@@ -64,7 +64,8 @@ func TestStorage(t *testing.T) {
 		{"a volume alone that is retained", "v1 PersistentVolume pv phase=Released claim=s/data:c reclaim=Retain", "", "- pv Retain Kept"},
 		{"a volume alone that shows nothing", "v1 PersistentVolume pv", "", "- pv  Unknown"},
 		{"the claim stays", "v1 ConfigMap s/a uid=a\nv1 ConfigMap s/b uid=b\n" + strings.TrimSpace(claim) + " owners=a,b\nv1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Delete", "", ""},
-		{"claim and volume of one owner", "v1 Node n uid=n\nv1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Delete owners=n\n" + strings.TrimSpace(claim) + " owners=n", "", "data pv Delete Deleted"},
+		{"claim and volume of one owner", "v1 Node n uid=n\nv1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Delete owners=n fin=kubernetes.io/pv-controller\n" + strings.TrimSpace(claim) + " owners=n", "", "data pv Delete Deleted"},
+		{"and nobody is known to delete it before the volume is gone", "v1 Node n uid=n\nv1 PersistentVolume pv phase=Bound claim=s/data:c reclaim=Delete owners=n\n" + strings.TrimSpace(claim) + " owners=n", "", "data pv Delete Unknown"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string

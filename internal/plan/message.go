@@ -281,6 +281,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "not all of its content is known"
 	case e.Reason == string(reason.NamespaceOrderUnknown):
 		return "may go at once, whether or not the pods of its namespace go"
+	case e.Reason == string(reason.UpdateUnknown):
+		return "its namespace is gone, and the API server may refuse every update of it: its finalizers and owner references stay then"
 	case e.Reason == string(reason.OwnerMisnamed):
 		return "may be deleted because a reference names its owner " + names(e.Because) + " in a wrong place"
 	case reason.Code(e.Reason).Late():

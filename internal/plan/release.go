@@ -15,11 +15,10 @@ import (
 // the very version that its collector has looked at, since 1.34, decides races only; what else
 // has changed shows in the objects, by their finalizers and references.
 var concerns = map[release.Rule]func(s *simulation, p *report.Plan) bool{
-	release.UpdatesWithoutNamespace:  (*simulation).updatesWithoutNamespace,
-	release.OrderedNamespaces:        (*simulation).emptiesNamespace,
-	release.VolumesDeletedWithClaims: (*simulation).deletesVolumeAndClaim,
-	release.TokensStayDeleted:        (*simulation).deletesToken,
-	release.OwnersByPlace:            func(_ *simulation, p *report.Plan) bool { return hasReason(p, reason.OwnerMisnamed) },
+	release.UpdatesWithoutNamespace: (*simulation).updatesWithoutNamespace,
+	release.OrderedNamespaces:       (*simulation).emptiesNamespace,
+	release.TokensStayDeleted:       (*simulation).deletesToken,
+	release.OwnersByPlace:           func(_ *simulation, p *report.Plan) bool { return hasReason(p, reason.OwnerMisnamed) },
 }
 
 // versionDifferences are those that a plan has to do with.
@@ -85,15 +84,6 @@ func (s *simulation) updatesWithoutNamespace(p *report.Plan) bool {
 	}
 	return slices.ContainsFunc(p.Effects, func(e report.Effect) bool {
 		return e.Outcome != report.Deleted && e.Object.Namespace != "" && s.snap.FindKind(object.Namespace, "", e.Object.Namespace) == nil
-	})
-}
-
-// deletesVolumeAndClaim reports whether a volume is to be deleted together with its claim, and
-// the storage behind it with both.
-func (s *simulation) deletesVolumeAndClaim(p *report.Plan) bool {
-	return slices.ContainsFunc(p.Storage, func(x report.Storage) bool {
-		return x.Outcome == report.Deleted && x.Claim != nil && x.Volume != nil &&
-			slices.ContainsFunc(s.seed.Targets, func(t object.Ref) bool { return t.WithoutUID() == object.Ref(*x.Volume).WithoutUID() })
 	})
 }
 

@@ -24,6 +24,10 @@ func TestReleases(t *testing.T) {
 	// Somebody has taken the token of the namespace by hand.
 	const left = "v1 ConfigMap shop/owner\nv1 ConfigMap shop/held owners=owner\nv1 ConfigMap shop/kept owners=owner,v1:ConfigMap:keeper:keeper\n" +
 		"v1 ConfigMap shop/keeper\nv1 Namespace other phase=Active spec=kubernetes\n"
+	const taken = "v1 PersistentVolumeClaim shop/owner fin=kubernetes.io/pvc-protection\nv1 ConfigMap shop/follows owners=owner\n" +
+		"v1 Namespace other phase=Active spec=kubernetes\n"
+	const crowned = "v1 PersistentVolume crown fin=foregroundDeletion deleting\nv1 ConfigMap shop/held owners=crown! fin=foregroundDeletion deleting\n" +
+		"v1 Namespace other phase=Active spec=kubernetes\n"
 	for _, tt := range []struct {
 		name, world string
 		version     snapshot.Version
@@ -41,6 +45,10 @@ func TestReleases(t *testing.T) {
 		{"which later releases see", misplaced, exactly("v1.20.0"), "other/bad Deleted, shop/a Deleted, shop/good Pruned"},
 		{"and nothing is misplaced", "v1 ConfigMap shop/a\nv1 ConfigMap shop/owner\nv1 ConfigMap shop/good owners=a,owner\n" + shop, exactly("v1.13.4"), "shop/a Deleted, shop/good Pruned"},
 		{"what is left of a namespace", left, exactly("v1.36.3"), "UpdateRefused: shop/held Deleted, shop/kept Kept, shop/owner Deleted"},
+		{"and may be updated or not", left, between(34, 37), "UpdateRefused before v1.37: shop/held Deleted, shop/kept Unknown, shop/owner Deleted"},
+		{"with a finalizer that comes off", taken, between(34, 37), "UpdateRefused before v1.37: shop/follows Unknown, shop/owner Unknown"},
+		{"and nothing else waits for", crowned, between(34, 37), "UpdateRefused before v1.37: shop/held Unknown, crown Unknown"},
+		{"newer than that", crowned, between(37, 38), "shop/held Deleted, crown Deleted"},
 		{"and can be updated", left, exactly("v1.37.0"), "shop/held Deleted, shop/kept Pruned, shop/owner Deleted"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

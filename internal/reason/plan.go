@@ -41,6 +41,7 @@ const (
 	PVCLeft                Code = "PVCLeft"
 	NamespaceOrderUnknown  Code = "NamespaceOrderUnknown"
 	OwnerMisnamed          Code = "OwnerMisnamed"
+	UpdateUnknown          Code = "UpdateUnknown"
 )
 
 // Plan are the reasons of effects and steps beside those of the collector.
@@ -61,6 +62,7 @@ var Plan = &Family{
 		{Code: ContentNotCovered, Short: "nothing is known of part of its content", Long: "The snapshot does not show all of the content of the namespace or CRD."},
 		{Code: NamespaceOrderUnknown, Short: "its namespace may not wait for its pods", Long: "By the rules the object stays as long as its namespace has pods. The release of the cluster may delete it at once."},
 		{Code: OwnerMisnamed, Short: "a reference names its owner in a wrong place", Long: "A reference, of this object or of another one, names the owner in a wrong place. The release of the cluster knows owners by their uid alone, and may delete all who refer to this one."},
+		{Code: UpdateUnknown, Short: "its namespace is gone, and the server may refuse every update of it", Long: "By the rules a finalizer or an owner reference comes off the object, whose namespace is gone. The release of the cluster may refuse every update there: then the object stays as it is."},
 		{Code: DependentUnknown, Short: "nothing is known of a dependent", Long: "The object waits for a dependent whose own outcome is unknown."},
 		{Code: OwnerUnknown, Short: "nothing is known of what becomes of its owner", Long: "Only an owner whose own outcome is unknown decides about the object."},
 		{Code: DeletionMissed, Short: "the garbage collector has missed the start of the deletion", Long: "The garbage collector has missed the start of this deletion and will not look again until it restarts."},

@@ -6,7 +6,6 @@ const (
 	OwnerMisplaced     Code = "OwnerMisplaced"
 	TokenRenewed       Code = "TokenRenewed"
 	UpdateRefused      Code = "UpdateRefused"
-	VolumeAbandoned    Code = "VolumeAbandoned"
 )
 
 // Release are the differences between releases.
@@ -18,6 +17,5 @@ var Release = &Family{
 		{Code: OwnerMisplaced, Short: "one owner reference to a wrong place can have every object with that owner deleted"},
 		{Code: TokenRenewed, Short: "a ServiceAccount whose token is deleted gets a new one"},
 		{Code: UpdateRefused, Short: "what is left of a namespace that is gone cannot be updated, and keeps its finalizers"},
-		{Code: VolumeAbandoned, Short: "the storage behind a volume that is deleted before its PVC is left behind"},
 	},
 }

@@ -31,9 +31,6 @@ const (
 	// BoundedStart: a garbage collector that starts waits 30 seconds at most for a kind that it
 	// cannot list.
 	BoundedStart
-	// VolumesDeletedWithClaims: storage behind a volume that is deleted before its claim is
-	// deleted, too.
-	VolumesDeletedWithClaims
 	// TokensStayDeleted: a ServiceAccount whose token is deleted does not get a new one.
 	TokensStayDeleted
 	// OwnersByPlace: the garbage collector knows an owner by its place, and not by its uid
@@ -114,11 +111,6 @@ var Differences = []Difference{
 		Rule: BoundedStart, Since: 32, Change: "kubernetes/kubernetes#125796",
 		Now:    "a garbage collector that starts waits 30 seconds for a kind that it cannot list, and then works without it",
 		Before: "it waits forever; one that runs stops for it when the kinds that are served change",
-	},
-	{
-		Rule: VolumesDeletedWithClaims, Since: 31, Said: reason.VolumeAbandoned, Change: "KEP-2644",
-		Now:    "the storage behind a volume that is deleted before its PVC is deleted",
-		Before: "it is left behind",
 	},
 	{
 		Rule: TokensStayDeleted, Since: 24, Said: reason.TokenRenewed, Change: "KEP-2799",

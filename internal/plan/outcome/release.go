@@ -11,15 +11,59 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// markOtherRelease marks as Unknown what the rules keep, and what the cluster may delete if it
-// is of an older release.
+// markOtherRelease marks as Unknown what becomes something else if the cluster is of an older
+// release than the one whose rules were followed.
 func (j *Judge) markOtherRelease(all Outcomes) {
+	if j.Snap.Version().Doubts(release.UpdatesWithoutNamespace) && j.Snap.Covers(object.Namespace.Resource(), "") {
+		j.markUpdates(all)
+	}
 	if j.Snap.Version().Doubts(release.OrderedNamespaces) {
 		j.markUnordered(all)
 	}
 	if j.Snap.Version().Doubts(release.OwnersByPlace) {
 		j.markMisplaced(all)
 	}
+}
+
+// markUpdates marks what loses a finalizer or a reference although its namespace is gone, and
+// who can only go after it: its owners, and the definition of its kind.
+//
+// kubernetes/kubernetes#140661.
+func (j *Judge) markUpdates(all Outcomes) {
+	var open []*Outcome
+	for _, out := range all {
+		if first := out.Track.First; out.Track.updated && (out.Result == report.Deleted || out.Result == report.Pruned) &&
+			first.Namespace != "" && j.Snap.FindKind(object.Namespace, "", first.Namespace) == nil {
+			out.MarkUnknown(reason.UpdateUnknown)
+			open = append(open, out)
+		}
+	}
+	for len(open) > 0 {
+		out := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, after := range j.after(all, out.Track.First) {
+			if after.Track.updated && after.Result == report.Deleted {
+				after.MarkUnknown(reason.DependentUnknown)
+				after.Blocked = &report.BlockedBy{Dependents: []report.Ref{report.Ref(out.Track.First.Ref)}}
+				open = append(open, after)
+			}
+		}
+	}
+}
+
+// after are the outcomes of those that may have to wait for an object.
+func (j *Judge) after(all Outcomes, o *object.Object) []*Outcome {
+	refs := j.containers(o)
+	for _, owner := range o.Owners {
+		refs = append(refs, j.Locate(owner, o.Namespace))
+	}
+	var list []*Outcome
+	for _, ref := range refs {
+		if out := j.Of(all, ref); out != nil {
+			list = append(list, out)
+		}
+	}
+	return list
 }
 
 // markUnordered marks what stays in a namespace because its pods go first.

@@ -39,6 +39,8 @@ type Track struct {
 	Awaited bool
 	// reclaimed tells that a volume was deleted because its claim went.
 	reclaimed bool
+	// updated tells that a request took a finalizer or an owner reference off it.
+	updated bool
 }
 
 // Phases are the parts of a simulation in which something happened.
@@ -243,6 +245,7 @@ func (t *Tracks) Event(e object.Event, actor Word) {
 	}
 	tr.reclaimed = tr.reclaimed || actor == t.reclaim && e.Object.BeingDeleted() && !before.BeingDeleted() || actor == t.reclaim && e.Type == object.Deleted
 	tr.resumed = tr.resumed || actor == t.collector && ended(tr.First, before, e)
+	tr.updated = tr.updated || updated(before, e)
 	switch {
 	case e.Type == object.Deleted:
 		tr.Last, tr.RemovedBy = nil, actor
@@ -262,6 +265,19 @@ func ended(first, before *object.Object, e object.Event) bool {
 			(e.Type == object.Deleted || !e.Object.HasFinalizer(finalizer))
 	}
 	return gone(object.Foreground) || gone(object.Orphan)
+}
+
+// updated reports whether a change took a finalizer or an owner reference off an object: a
+// DELETE ends only what has no finalizers.
+func updated(before *object.Object, e object.Event) bool {
+	switch e.Type {
+	case object.Deleted:
+		return len(before.Finalizers()) > 0
+	case object.Modified:
+		return len(e.Object.Finalizers()) < len(before.Finalizers()) || len(e.Object.Owners) < len(before.Owners)
+	default:
+		return false
+	}
 }
 
 // counted reports whether a pod that lives has only been counted by its Job: that

@@ -141,10 +141,16 @@ func (j *Judge) blameOwners(all Outcomes, kept []*Outcome) {
 }
 
 // takers lists who was deleted because of owners, or after it had lost a reference to
-// them, by the uid of the owner; empty unless it is not known who is whose owner.
+// them, by the uid of the owner; empty unless it is not known who is whose owner, or which
+// owner goes at all.
 func (all Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 	if !slices.ContainsFunc(open, func(out *Outcome) bool {
-		return out.Reason == string(reason.SharedUID) || out.Reason == string(reason.MissingUID)
+		switch reason.Code(out.Reason) {
+		case reason.SharedUID, reason.MissingUID, reason.UpdateUnknown:
+			return true
+		default:
+			return false
+		}
 	}) {
 		return nil
 	}
