@@ -1,8 +1,10 @@
 package kept
 
 import (
+	"bytes"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -22,6 +24,19 @@ type title struct {
 	Format    int    `json:"kubectlGCHistory"`
 	ID        []byte `json:"id"`
 	Encrypted bool   `json:"encrypted,omitzero"`
+}
+
+// line is the title as it is written.
+func (t title) line() ([]byte, error) {
+	text, err := json.Marshal(t)
+	return append(text, '\n'), err
+}
+
+// wrote reports whether a line is that of the title: the last bits of an id can be others that
+// mean the same.
+func (t title) wrote(line []byte) bool {
+	own, err := t.line()
+	return err == nil && bytes.Equal(own, line)
 }
 
 // Cluster is whose history it is.

@@ -66,6 +66,8 @@ func (r *file) open() error {
 		return &DamageError{File: r.name, Why: "it does not begin as a history does"}
 	case t.Format != formatVersion:
 		return fmt.Errorf("%s: its format has version %d, this program reads %d", r.name, t.Format, formatVersion)
+	case !t.wrote(line):
+		return &DamageError{File: r.name, Why: "its first line is not what was written"}
 	case t.Encrypted && r.key == nil:
 		return fmt.Errorf("%s: %w", r.name, errNoKey)
 	case !t.Encrypted:

@@ -115,6 +115,31 @@ func TestTorn(t *testing.T) {
 	}
 }
 
+// TestDamagedTitle: no bit of the first line can be another one, also not those of its id that do
+// not count. With another id no frame is one of this file.
+func TestDamagedTitle(t *testing.T) {
+	dir := t.TempDir()
+	s := twoDeletes(t)
+	whole, err := os.ReadFile(saved(t, dir, s, s.past(), Saving{}))
+	must(t, err)
+	path := filepath.Join(dir, "damaged")
+	for n := range bytes.IndexByte(whole, '\n') + 1 {
+		for bit := range 8 {
+			text := bytes.Clone(whole)
+			text[n] ^= 1 << bit
+			must(t, os.WriteFile(path, text, 0o600))
+			r, err := Open(context.Background(), path, nil)
+			if err != nil {
+				continue
+			}
+			r.Close()
+			if len(r.Torn()) == 0 {
+				t.Errorf("nobody has noticed bit %d of byte %d: %q", bit, n, text[:60])
+			}
+		}
+	}
+}
+
 // TestDamage: whichever byte is another one, the file is refused, or its last frame is lost, which
 // is said.
 func TestDamage(t *testing.T) {

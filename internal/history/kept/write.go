@@ -42,11 +42,11 @@ func newWriter(f private.File, key Key, h *head) (*writer, error) {
 		return nil, err
 	}
 	w.encoder = jsontext.NewEncoder(&w.entries)
-	first, err := json.Marshal(title{Format: formatVersion, ID: id, Encrypted: key != nil})
+	first, err := title{Format: formatVersion, ID: id, Encrypted: key != nil}.line()
 	if err != nil {
 		return nil, err
 	}
-	n, err := f.Write(append(first, '\n'))
+	n, err := f.Write(first)
 	w.size = int64(n)
 	if err != nil {
 		return nil, err
