@@ -25,3 +25,18 @@ func TestBeginning(t *testing.T) {
 		}
 	}
 }
+
+// TestLimitOfQuietPast: what a server could not say of a past in which nothing was written is
+// still not known when that past is read again.
+func TestLimitOfQuietPast(t *testing.T) {
+	served := &object.Resources{}
+	served.Add(object.Namespace.Resource())
+	a := &annals{from: 10, to: 10, served: served, kinds: map[kind]*story{}}
+	k := kindOf(object.Namespace.Resource())
+	a.of(k).begin = 10
+	a.holes = []hole{{kind: k, until: 10, limit: &history.Limit{Resource: object.Namespace.Resource(), Why: "forbidden"}}}
+	p, err := a.past(history.Window{})
+	if err != nil || len(p.Limits) != 1 || p.Limits[0].Why != "forbidden" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
