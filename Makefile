@@ -172,6 +172,7 @@ verify: ## generated files are up to date, formatting and go.mod are clean, lice
 	$(GO) mod tidy -diff
 	cd hack/licences && $(GO) mod tidy -diff && $(GO) test -count=1 ./... && $(GO) run . -check
 	cd examples/envtest && $(GO) mod tidy -diff
+	cd examples/kwok && $(GO) mod tidy -diff
 	$(MAKE) --no-print-directory chart
 	$(GO) run ./hack/vuln
 	@echo 'verify: everything is up to date'

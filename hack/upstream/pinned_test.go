@@ -50,6 +50,7 @@ func TestVersion(t *testing.T) {
 	for file, want := range map[string]string{
 		"go.mod": "k8s.io/client-go v0." + number + "\n", "test/release/chart/go.mod": "k8s.io/client-go v0." + number + "\n",
 		"examples/envtest/go.mod":    "k8s.io/client-go v0." + number + "\n",
+		"examples/kwok/go.mod":       "k8s.io/client-go v0." + number + " ",
 		"internal/report/version.go": `"v1.` + number + `"`, "docs/adr/0007-releases.md": "v1." + number + " is reproduced",
 		"README.md": "to v1." + minor + "]", "docs/controller.md": "Kubernetes v1." + minor + " ", "docs/testing.md": "v1." + number + " inside",
 		"docs/spec/README.md": "Kubernetes v1." + number, "docs/spec/overview.md": "v1." + number, "docs/spec/prediction.md": "table of 1." + minor,

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,19 +17,23 @@ func Program() (string, error) { return build("kubectl-gc", ".", "./cmd/kubectl-
 // PATH: there `kubectl gc` is the plugin. This kubectl is not the one in the control
 // plane's binary, which takes twice as long to start.
 func Install(dir string) error {
-	for name, at := range map[string][2]string{
-		"kubectl":    {"test/controlplane", "k8s.io/kubernetes/cmd/kubectl"},
-		"kubectl-gc": {".", "./cmd/kubectl-gc"},
-	} {
-		path, err := build(name, at[0], at[1])
-		if err != nil {
-			return err
-		}
-		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
-			return err
-		}
+	return errors.Join(
+		install(dir, "kubectl", "test/controlplane", "k8s.io/kubernetes/cmd/kubectl"),
+		install(dir, "kubectl-gc", ".", "./cmd/kubectl-gc"),
+	)
+}
+
+// InstallKwok puts kwok beside them, in the version of its example.
+func InstallKwok(dir string) error {
+	return install(dir, "kwok", "examples/kwok", "sigs.k8s.io/kwok/cmd/kwok")
+}
+
+func install(dir, name, module, pkg string) error {
+	path, err := build(name, module, pkg)
+	if err != nil {
+		return err
 	}
-	return nil
+	return os.Symlink(path, filepath.Join(dir, name))
 }
 
 // build builds a package of the module in a directory of the repository.

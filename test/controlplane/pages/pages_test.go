@@ -7,6 +7,7 @@ package pages
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -62,7 +63,7 @@ func install() (string, error) {
 	if err := os.Symlink(self, filepath.Join(dir, "jq")); err != nil {
 		return "", err
 	}
-	return dir, cluster.Install(dir)
+	return dir, errors.Join(cluster.Install(dir), cluster.InstallKwok(dir))
 }
 
 // tasks are the pages that show once more, for one purpose each, what others describe.

@@ -20,7 +20,7 @@ func Copy(root, dir string) error {
 		switch {
 		case err != nil:
 			return err
-		case slices.Contains(code, name) && d.IsDir():
+		case d.IsDir() && (slices.Contains(code, name) || d.Name() == "node_modules"): // what npm has installed
 			return fs.SkipDir
 		case slices.Contains(code, name):
 			return nil

@@ -14,6 +14,7 @@ func TestCopy(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	for name, copied := range map[string]bool{
 		".git": false, "README.md": true, "docs/tasks/x.md": true, "internal/x.go": false, "docs/internal/x.md": true,
+		"examples/x/node_modules/y/z.js": false,
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
