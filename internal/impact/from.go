@@ -9,23 +9,34 @@ import (
 // From returns the objects that deletes of these may touch, these included: what goes
 // with them, and what is being deleted already and waits for one of those. It goes by
 // the paths of Sources, the other way round.
-func (m *Map) From(objects ...*object.Object) map[*object.Object]bool { return spread(objects, m.next) }
+func (m *Map) From(objects ...*object.Object) map[*object.Object]bool {
+	asked := map[string]bool{}
+	return spread(objects, func(o *object.Object) []*object.Object { return m.next(o, asked) })
+}
 
 // Into returns the objects from which From comes to one of these, these included.
 func (m *Map) Into(objects ...*object.Object) map[*object.Object]bool {
 	before := map[*object.Object][]*object.Object{}
+	asked, told := map[string]bool{}, map[string]bool{}
 	for _, o := range m.snap.Objects {
-		for _, x := range m.next(o) {
+		for _, x := range m.next(o, asked) {
 			before[x] = append(before[x], o)
 		}
 	}
-	return spread(objects, func(o *object.Object) []*object.Object { return before[o] })
+	return spread(objects, func(o *object.Object) []*object.Object {
+		if !o.Is(object.PVC) || !o.BeingDeleted() || told[o.Namespace] {
+			return before[o]
+		}
+		told[o.Namespace] = true // the pods that were not asked, for another one was
+		return slices.Concat(before[o], m.users[hidden(o.Namespace)])
+	})
 }
 
-// next are the objects to which From comes from one in one step. One may be listed twice.
-func (m *Map) next(o *object.Object) []*object.Object {
+// next are the objects to which From comes from one in one step, but for what was asked for
+// already: see held. One may be listed twice.
+func (m *Map) next(o *object.Object, asked map[string]bool) []*object.Object {
 	return slices.Concat(m.dependents(o), m.twins[o.UID],
-		those(m.owners(o), (*object.Object).HandlesDependents), those(m.emptied(o), (*object.Object).BeingDeleted), those(m.held(o), (*object.Object).BeingDeleted))
+		those(m.owners(o), (*object.Object).HandlesDependents), those(m.emptied(o), (*object.Object).BeingDeleted), those(m.held(o, asked), (*object.Object).BeingDeleted))
 }
 
 // emptied are what an object is in, which goes when it is empty: its namespace and the

@@ -26,10 +26,18 @@ func (m *Map) holders(o *object.Object) []*object.Object {
 	return nil
 }
 
-// held are the claims, volumes and ranges that an object may keep by using them.
-func (m *Map) held(o *object.Object) []*object.Object {
+// held are the claims, volumes and ranges that an object may keep by using them. The claims of
+// a namespace are those of any pod of which it is not known what it uses: they are listed for
+// the first such pod that is asked for, so that many pods do not list many claims each.
+func (m *Map) held(o *object.Object, asked map[string]bool) []*object.Object {
 	switch {
 	case o.Is(object.Pod):
+		if hides(o) {
+			if asked[o.Namespace] {
+				return m.reserved[place{o.Namespace, o.Name}]
+			}
+			asked[o.Namespace] = true
+		}
 		return append(m.claimsOf(o), m.reserved[place{o.Namespace, o.Name}]...)
 	case o.Is(object.PVC):
 		return m.volumes[place{o.Namespace, o.Name}]
@@ -39,14 +47,19 @@ func (m *Map) held(o *object.Object) []*object.Object {
 	return nil
 }
 
+// hides reports whether it is not known what a pod uses.
+func hides(pod *object.Object) bool {
+	facts := pod.Pod()
+	return facts == nil || !facts.VolumesKnown
+}
+
 // claimsOf are the claims that a pod may use.
 func (m *Map) claimsOf(pod *object.Object) []*object.Object {
-	facts := pod.Pod()
-	if facts == nil || !facts.VolumesKnown {
+	if hides(pod) {
 		return slices.Clip(m.claims[pod.Namespace])
 	}
 	var found []*object.Object
-	for _, c := range facts.Claims {
+	for _, c := range pod.Pod().Claims {
 		found = append(found, m.find(object.PVC, pod.Namespace, c.Name)...)
 	}
 	return found

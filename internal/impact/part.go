@@ -49,14 +49,9 @@ func (m *Map) Reached(objects ...*object.Object) []*object.Object {
 
 // grow finds the part of these objects.
 func (m *Map) grow(objects []*object.Object) part {
-	p := part{Map: m, depth: map[*object.Object]depth{}, asked: map[graph.ID]bool{}}
+	p := m.empty()
 	for _, o := range objects {
 		p.visit(o, reached)
-	}
-	for _, o := range m.everywhere {
-		if o.Is(object.Node) { // whether it stays decides about pods that have lost theirs
-			p.visit(o, decides)
-		}
 	}
 	for len(p.open) > 0 {
 		o := p.open[len(p.open)-1]
@@ -116,8 +111,10 @@ type part struct {
 	*Map
 	depth map[*object.Object]depth
 	open  []*object.Object
-	// asked are the owners that were not seen whose dependents were visited.
+	// asked are the owners that were not seen whose dependents were visited, using the
+	// namespaces whose claims were.
 	asked map[graph.ID]bool
+	using map[string]bool
 }
 
 func (p *part) visit(o *object.Object, d depth) {
@@ -144,7 +141,7 @@ func (p *part) spread(o *object.Object) {
 	for _, x := range p.dependents(o) {
 		p.visit(x, reached)
 	}
-	for _, x := range p.held(o) {
+	for _, x := range p.held(o, p.using) {
 		p.visit(x, decides)
 	}
 	for _, x := range p.holders(o) {

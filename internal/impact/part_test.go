@@ -108,3 +108,34 @@ v1 ConfigMap n/other`)
 		}
 	}
 }
+
+// TestAbout: what is about one object has its owners and who decides about these, and not its
+// siblings; of the pods for which the rest of a namespace waits it has one of each sort.
+func TestAbout(t *testing.T) {
+	snap := parsed(t, `
+v1 Namespace n
+v1 Node n1
+apps/v1 ReplicaSet n/web uid=web
+v1 Pod n/web-x owners=web node=n1 phase=Running
+v1 Pod n/web-y owners=web node=n1 phase=Running
+v1 Pod n/web-z owners=web node=n1 phase=Running
+v1 Pod n/held owners=web node=n1 phase=Running fin=example.com/hold
+v1 ConfigMap n/other`)
+	m := mapped(snap)
+	namespace, target := snap.FindKind(object.Namespace, "", "n"), snap.FindKind(object.Pod, "n", "web-z")
+	set := snap.Find("apps/v1", "ReplicaSet", "n", "web")
+	for _, tt := range []struct {
+		deleted *object.Object
+		want    map[string]bool
+	}{
+		{set, map[string]bool{"n": true, "n1": true, "web": true, "web-x": false, "web-y": false, "web-z": true, "held": false, "other": false}},
+		{namespace, map[string]bool{"n": true, "n1": true, "web": true, "web-x": true, "web-y": false, "web-z": true, "held": true, "other": false}},
+	} {
+		names := inside(m.About(target, tt.deleted))
+		for name, want := range tt.want {
+			if names[name] != want {
+				t.Errorf("a delete of %s: %s in the part: %v, want %v", tt.deleted.Name, name, names[name], want)
+			}
+		}
+	}
+}

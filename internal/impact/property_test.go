@@ -88,6 +88,47 @@ func TestPartDecides(t *testing.T) {
 	}
 }
 
+// TestAboutDecides: a delete in the background does to one object in the part that is about it
+// what it does in the whole world.
+func TestAboutDecides(t *testing.T) {
+	smaller, taken := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		snap := drawReach(t)
+		m := mapped(snap)
+		target := rapid.SampledFrom(snap.Objects).Draw(t, "target")
+		for _, o := range append(m.Above(target), target) {
+			part := m.About(target, o)
+			if len(part.Objects) < len(m.Part(o, target).Objects) {
+				smaller++
+			}
+			whole := effectOn(t, snap, target, o)
+			if whole.Outcome == report.Deleted {
+				taken++
+			}
+			about := effectOn(t, part, target, o)
+			// In the whole, the same finalizers may be those for which others wait.
+			if !slices.ContainsFunc(about.Once, func(r report.Release) bool { return !slices.Contains(whole.Once, r) }) && (len(about.Once) > 0) == (len(whole.Once) > 0) {
+				about.Once = whole.Once
+			}
+			if diff := cmp.Diff(whole, about); diff != "" {
+				t.Fatalf("delete of %s, on %s (-whole +part):\n%s\nin\n%s\npart\n%s", o.Ref, target.Ref, diff, text(snap), text(part))
+			}
+		}
+	})
+	if smaller == 0 || taken == 0 {
+		t.Errorf("%d parts were smaller, %d objects were taken", smaller, taken)
+	}
+}
+
+// effectOn is what decides about a taker.
+func effectOn(t *rapid.T, snap *snapshot.Snapshot, target, deleted *object.Object) report.Effect {
+	e, err := plan.EffectOn(t.Context(), snap, plan.DeleteSeed(engine.Background, deleted.Ref), target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Effect{Outcome: e.Outcome, Later: e.Later, Once: e.Once, AlreadyHappening: e.AlreadyHappening && e.Outcome != report.Deleted}
+}
+
 // TestPartOfWhatNobodyLooksAt: an owner of which nothing is known may let an object go that
 // was orphaned by another one, whether the collector has a reason to look at it or not. It
 // has in the whole, where another dependent makes it look for the first owner elsewhere.

@@ -33,8 +33,10 @@ type Map struct {
 	// leaders are those with which an object goes that does not refer to them, and
 	// followers the other way round: see follow.
 	leaders, followers map[*object.Object][]*object.Object
-	// definitions are those of a kind, as far as the snapshot has them.
+	// definitions are those of a kind, as far as the snapshot has them, defined those that say
+	// of what they are.
 	definitions map[kind]*object.Object
+	defined     map[schema.GroupKind]*object.Object
 	// everywhere are the objects that the deleters of a cluster look at whatever is
 	// deleted.
 	everywhere []*object.Object
@@ -64,9 +66,17 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 		content: map[string][]*object.Object{}, instances: map[*object.Object][]*object.Object{},
 		pods: map[string][]*object.Object{}, claims: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
 		reserved: map[place][]*object.Object{}, leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
-		definitions: map[kind]*object.Object{}, nodes: map[string]bool{}, restless: map[*object.Object]bool{},
+		definitions: map[kind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, nodes: map[string]bool{}, restless: map[*object.Object]bool{},
 		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
 		asking: map[types.UID][]*object.Object{},
+	}
+	for _, o := range snap.Objects {
+		if d := o.Definition(); d != nil {
+			at := schema.GroupKind{Group: d.Group, Kind: d.Kind}
+			if m.defined[at] == nil {
+				m.defined[at] = o
+			}
+		}
 	}
 	for _, o := range snap.Objects {
 		m.enter(o)
@@ -133,7 +143,7 @@ func hidden(namespace string) place { return place{namespace, ""} }
 
 func (m *Map) enterPod(o *object.Object) {
 	facts := o.Pod()
-	if facts == nil || !facts.VolumesKnown {
+	if hides(o) {
 		m.users[hidden(o.Namespace)] = append(m.users[hidden(o.Namespace)], o)
 	}
 	if facts == nil {
@@ -169,12 +179,7 @@ func (m *Map) findDefinition(apiVersion, name string) *object.Object {
 			return d
 		}
 	}
-	for _, o := range m.snap.Objects {
-		if d := o.Definition(); d != nil && d.Group == group && d.Kind == name {
-			return o
-		}
-	}
-	return nil
+	return m.defined[schema.GroupKind{Group: group, Kind: name}]
 }
 
 // Container reports whether more goes with the object than what refers to it: it is a

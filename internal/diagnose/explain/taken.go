@@ -72,9 +72,12 @@ func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, erro
 	if t.reach.Indifferent(x) {
 		policies = policies[:1]
 	}
-	part := t.reach.Part(x, t.target)
+	part := t.reach.About(t.target, x)
 	var takers []report.Taker
-	for _, policy := range policies {
+	for i, policy := range policies {
+		if i == 1 { // under other policies the owner waits for all dependents, or releases them
+			part = t.reach.Part(x, t.target)
+		}
 		t.cost += len(part.Objects)
 		effect, err := plan.EffectOn(ctx, part, plan.DeleteSeed(policy, x.Ref), t.target, t.around)
 		if err != nil {
