@@ -62,7 +62,7 @@ func (a *about) spread(o *object.Object) {
 			a.visit(x, reached)
 		}
 	}
-	for _, x := range a.holders(o) {
+	for _, x := range a.holders(o, a.used) {
 		a.visit(x, reached)
 	}
 }
@@ -125,7 +125,7 @@ func (a *about) waits(o *object.Object) bool {
 // empty is a part in which there are only nodes: whether they stay decides about pods that have
 // lost theirs.
 func (m *Map) empty() part {
-	p := part{Map: m, depth: map[*object.Object]depth{}, asked: map[graph.ID]bool{}, using: map[string]bool{}}
+	p := part{Map: m, depth: map[*object.Object]depth{}, asked: map[graph.ID]bool{}, using: map[string]bool{}, used: map[string]bool{}}
 	for _, o := range m.everywhere {
 		if o.Is(object.Node) {
 			p.visit(o, decides)

@@ -7,10 +7,15 @@ import (
 )
 
 // holders are those that may keep a claim, a volume or a range of addresses by using it,
-// and those that tell whether somebody does. (spec §7.1)
-func (m *Map) holders(o *object.Object) []*object.Object {
+// and those that tell whether somebody does. The pods of a namespace of which it is not known
+// what they use are listed for the first claim that is asked for. (spec §7.1)
+func (m *Map) holders(o *object.Object, told map[string]bool) []*object.Object {
 	switch {
 	case o.Is(object.PVC):
+		if told[o.Namespace] {
+			return m.users[place{o.Namespace, o.Name}]
+		}
+		told[o.Namespace] = true
 		return slices.Concat(m.users[place{o.Namespace, o.Name}], m.users[hidden(o.Namespace)])
 	case o.Volume() != nil:
 		return m.claimOf(o)

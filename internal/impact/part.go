@@ -111,10 +111,11 @@ type part struct {
 	*Map
 	depth map[*object.Object]depth
 	open  []*object.Object
-	// asked are the owners that were not seen whose dependents were visited, using the
-	// namespaces whose claims were.
-	asked map[graph.ID]bool
-	using map[string]bool
+	// asked are the owners that were not seen whose dependents were visited; using the
+	// namespaces whose claims were for a pod of which it is not known what it uses, and used
+	// those whose pods of that sort were for a claim.
+	asked       map[graph.ID]bool
+	using, used map[string]bool
 }
 
 func (p *part) visit(o *object.Object, d depth) {
@@ -144,7 +145,7 @@ func (p *part) spread(o *object.Object) {
 	for _, x := range p.held(o, p.using) {
 		p.visit(x, decides)
 	}
-	for _, x := range p.holders(o) {
+	for _, x := range p.holders(o, p.used) {
 		p.visit(x, decides)
 	}
 }

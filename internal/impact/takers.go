@@ -10,13 +10,13 @@ import (
 // the object itself: its owners and their owners, what it and these are contained in,
 // and, where one of them waits already, those for which it waits.
 func (m *Map) Above(o *object.Object) []*object.Object {
-	met := map[*object.Object]bool{o: true}
+	met, told := map[*object.Object]bool{o: true}, map[string]bool{}
 	var found []*object.Object
 	ring := []*object.Object{o}
 	for len(ring) > 0 {
 		var next []*object.Object
 		for _, x := range ring {
-			for _, a := range m.Sources(x) {
+			for _, a := range m.sources(x, told) {
 				if !met[a] {
 					met[a] = true
 					next = append(next, a)
@@ -32,10 +32,13 @@ func (m *Map) Above(o *object.Object) []*object.Object {
 
 // Sources lists the objects from which a delete may come to this one in one step. One
 // may be listed twice.
-func (m *Map) Sources(o *object.Object) []*object.Object {
+func (m *Map) Sources(o *object.Object) []*object.Object { return m.sources(o, map[string]bool{}) }
+
+// sources is Sources without the pods that were listed for another claim: see holders.
+func (m *Map) sources(o *object.Object, told map[string]bool) []*object.Object {
 	found := append(m.owners(o), m.containers(o)...)
 	if m.Settled(o) {
 		return found
 	}
-	return slices.Concat(found, m.dependents(o), m.holders(o), m.twins[o.UID])
+	return slices.Concat(found, m.dependents(o), m.holders(o, told), m.twins[o.UID])
 }

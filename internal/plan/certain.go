@@ -24,11 +24,12 @@ func (s Seed) oneEnd(m *impact.Map, reached []*object.Object) bool {
 	for _, o := range reached {
 		within[o] = true
 	}
-	return !slices.ContainsFunc(reached, func(o *object.Object) bool { return s.open(m, o, within) })
+	targets := s.places()
+	return !slices.ContainsFunc(reached, func(o *object.Object) bool { return s.open(m, o, within, targets[placeOf(o.Ref)]) })
 }
 
-// open reports whether the end of an object may depend on the order.
-func (s Seed) open(m *impact.Map, o *object.Object, within map[*object.Object]bool) bool {
+// open reports whether the end of an object, which a request may be for, may depend on the order.
+func (s Seed) open(m *impact.Map, o *object.Object, within map[*object.Object]bool, targeted bool) bool {
 	if !m.Settled(o) || o.Is(object.CRD) {
 		return true
 	}
@@ -50,7 +51,7 @@ func (s Seed) open(m *impact.Map, o *object.Object, within map[*object.Object]bo
 			others++
 		}
 	}
-	if s.targeted(o) {
+	if targeted {
 		others++
 	}
 	switch {
@@ -63,9 +64,16 @@ func (s Seed) open(m *impact.Map, o *object.Object, within map[*object.Object]bo
 	}
 }
 
-// targeted reports whether a request is for the object.
-func (s Seed) targeted(o *object.Object) bool {
-	return slices.ContainsFunc(s.Targets, func(t object.Ref) bool {
-		return t.Name == o.Name && t.Namespace == o.Namespace && t.Kind == o.Kind && t.Group() == o.Group()
-	})
+// place is where an object is stored, in whatever version it is read.
+type place struct{ group, kind, namespace, name string }
+
+func placeOf(r object.Ref) place { return place{r.Group(), r.Kind, r.Namespace, r.Name} }
+
+// places are those of the targets.
+func (s Seed) places() map[place]bool {
+	at := make(map[place]bool, len(s.Targets))
+	for _, t := range s.Targets {
+		at[placeOf(t)] = true
+	}
+	return at
 }
