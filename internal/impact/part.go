@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
@@ -18,13 +19,68 @@ func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
 	return m.cut(m.grow(objects))
 }
 
-// Reach is Part and Reached in one.
-func (m *Map) Reach(objects ...*object.Object) (part *snapshot.Snapshot, reached []*object.Object) {
+// Region is what deletes of some objects reach, and what decides about it. It is for one
+// goroutine.
+type Region struct {
+	part
+	within int
+}
+
+// Region is that of deletes of these objects. Where objects share a uid it is the whole
+// snapshot.
+func (m *Map) Region(objects ...*object.Object) *Region {
+	var r *Region
 	if m.shared {
-		return m.snap, m.snap.Objects
+		r = &Region{part: part{Map: m, depth: make(map[*object.Object]depth, len(m.snap.Objects))}}
+		for _, o := range m.snap.Objects {
+			r.depth[o] = reached
+		}
+	} else {
+		r = &Region{part: m.grow(objects)}
 	}
-	p := m.grow(objects)
-	return m.cut(p), p.reached()
+	for _, d := range r.depth {
+		if d == reached {
+			r.within++
+		}
+	}
+	return r
+}
+
+// Size is the number of the objects to which something may happen.
+func (r *Region) Size() int { return r.within }
+
+// Any reports whether there is an object to which something may happen and of which a
+// condition holds.
+func (r *Region) Any(holds func(*object.Object) bool) bool {
+	for o, d := range r.depth {
+		if d == reached && holds(o) {
+			return true
+		}
+	}
+	return false
+}
+
+// Has reports whether something may happen to an object.
+func (r *Region) Has(o *object.Object) bool { return r.depth[o] == reached }
+
+// Objects lists those to which something may happen, in object.Compare order.
+func (r *Region) Objects() []*object.Object { return r.reached() }
+
+// Members lists the objects of Part, in no order.
+func (r *Region) Members() []*object.Object {
+	if r.shared {
+		return r.snap.Objects
+	}
+	r.addEverywhere()
+	return slices.Collect(maps.Keys(r.depth))
+}
+
+// Part is the snapshot reduced to the region.
+func (r *Region) Part() *snapshot.Snapshot {
+	if r.shared {
+		return r.snap
+	}
+	return r.cut(r.part)
 }
 
 // Restless lists the objects that are not Settled.
@@ -75,11 +131,7 @@ func (p part) reached() []*object.Object {
 
 // cut makes a snapshot of a part.
 func (m *Map) cut(p part) *snapshot.Snapshot {
-	for _, o := range m.everywhere {
-		if p.depth[o] == 0 {
-			p.depth[o] = decides
-		}
-	}
+	p.addEverywhere()
 	list := make([]*object.Object, 0, len(p.depth))
 	if len(p.depth) > len(m.snap.Objects)/8 {
 		for _, o := range m.snap.Objects {
@@ -94,6 +146,14 @@ func (m *Map) cut(p part) *snapshot.Snapshot {
 	}
 	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
 	return m.snap.With(list)
+}
+
+func (p part) addEverywhere() {
+	for _, o := range p.everywhere {
+		if p.depth[o] == 0 {
+			p.depth[o] = decides
+		}
+	}
 }
 
 // depth says why an object is in a part.

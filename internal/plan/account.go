@@ -32,9 +32,12 @@ func (s *simulation) account() account {
 // consequences are the account of a run: what is changed or gone because of what we
 // send, in the order of the effects.
 func (a account) consequences(effects []report.Effect, all outcome.Outcomes) []report.Consequence {
-	list := []report.Consequence{}
+	list, along := []report.Consequence{}, a.snap.Along()
 	for i := range effects {
 		e := &effects[i]
+		if len(list) == cap(list) { // most of what has an effect has a consequence
+			list = slices.Grow(list, len(effects)-i)
+		}
 		out := a.judge.Of(all, object.Ref(e.Object))
 		if out == nil {
 			out = a.judge.Of(a.last, object.Ref(e.Object))
@@ -43,8 +46,11 @@ func (a account) consequences(effects []report.Effect, all outcome.Outcomes) []r
 			continue
 		}
 		tr := out.Track
-		if !a.counts(e, tr) && !out.Anyway || !a.seen(tr.First) {
+		if !a.counts(e, tr) && !out.Anyway {
 			continue
+		}
+		if along.Find(tr.First.Ref) == nil {
+			continue // a controller makes it in the simulation: it is not there yet
 		}
 		change, touched := changeOf(e, out)
 		if !touched {
@@ -74,12 +80,6 @@ func (a account) counts(e *report.Effect, tr *outcome.Track) bool {
 	default:
 		return !e.AlreadyHappening
 	}
-}
-
-// seen reports whether the snapshot has the object. What a controller makes in the
-// simulation is not there yet.
-func (a account) seen(o *object.Object) bool {
-	return a.snap.Find(o.APIVersion, o.Kind, o.Namespace, o.Name) != nil
 }
 
 // changeOf says what may happen to an object at most, and whether anything does.

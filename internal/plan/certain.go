@@ -16,20 +16,16 @@ import (
 // there again once it no longer waits for its dependents (Q24), something that holds the
 // middle of a chain (Q25). Where each object goes with one thing alone, and nothing that
 // waits is held, there is one end. What was under way before is never certain.
-func (s Seed) oneEnd(m *impact.Map, reached []*object.Object) bool {
+func (s Seed) oneEnd(m *impact.Map, within *impact.Region) bool {
 	if s.Verb != Delete {
 		return false
 	}
-	within := make(map[*object.Object]bool, len(reached))
-	for _, o := range reached {
-		within[o] = true
-	}
 	targets := s.places()
-	return !slices.ContainsFunc(reached, func(o *object.Object) bool { return s.open(m, o, within, targets[placeOf(o.Ref)]) })
+	return !within.Any(func(o *object.Object) bool { return s.open(m, o, within, targets[placeOf(o.Ref)]) })
 }
 
 // open reports whether the end of an object, which a request may be for, may depend on the order.
-func (s Seed) open(m *impact.Map, o *object.Object, within map[*object.Object]bool, targeted bool) bool {
+func (s Seed) open(m *impact.Map, o *object.Object, within *impact.Region, targeted bool) bool {
 	if !m.Settled(o) || o.Is(object.CRD) {
 		return true
 	}
@@ -40,7 +36,7 @@ func (s Seed) open(m *impact.Map, o *object.Object, within map[*object.Object]bo
 	sources := m.Sources(o)
 	for i, x := range sources {
 		switch {
-		case !within[x] || slices.Contains(sources[:i], x):
+		case !within.Has(x) || slices.Contains(sources[:i], x):
 		case o.RefersTo(x.UID):
 			for _, ref := range o.Owners {
 				if ref.UID == x.UID { // repeated references do not always count as one

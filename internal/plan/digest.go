@@ -19,13 +19,13 @@ import (
 // account says what comes of it. So a status that changes, an Event or a Lease is no
 // reason to look at a plan again.
 func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan) string {
-	h := sha256.New()
-	fields(h, "v3", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
-	fields(h, append([]string{"guards"}, guards...)...)
+	h := &digester{hash: sha256.New()}
+	h.fields("v3", p.Rules, p.Seed.Verb, p.Seed.Policy, string(p.Source.ClusterUID))
+	h.fields(append([]string{"guards"}, guards...)...)
 	if seed.Grace != nil {
-		fields(h, "grace", strconv.FormatInt(*seed.Grace, 10))
+		h.fields("grace", strconv.FormatInt(*seed.Grace, 10))
 	}
-	fields(h, append([]string{"finalizers"}, seed.Finalizers...)...)
+	h.fields(append([]string{"finalizers"}, seed.Finalizers...)...)
 	touched := map[string]bool{}
 	for _, t := range p.Seed.Targets {
 		touched[t.Namespace] = true
@@ -33,8 +33,9 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 		if o := snap.Find(t.APIVersion, t.Kind, t.Namespace, t.Name); o != nil {
 			generation = o.Generation
 		}
-		fields(h, "target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), strconv.FormatInt(generation, 10))
+		h.fields("target", t.APIVersion, t.Kind, t.Namespace, t.Name, string(t.UID), strconv.FormatInt(generation, 10))
 	}
+	along := snap.Along()
 	for i := range p.Consequences {
 		c := &p.Consequences[i]
 		if passing(c.Object) {
@@ -43,18 +44,20 @@ func digest(snap *snapshot.Snapshot, seed Seed, guards []string, p *report.Plan)
 		if !outcome.StaysReleased(c.Reason) {
 			touched[c.Object.Namespace] = true
 		}
-		identify(h, c)
-		if o := snap.Find(c.Object.APIVersion, c.Object.Kind, c.Object.Namespace, c.Object.Name); o != nil {
-			fields(h, append([]string{"held", strconv.FormatBool(o.BeingDeleted())}, o.Finalizers()...)...)
+		h.consequence(c)
+		if o := along.Find(object.Ref(c.Object)); o != nil {
+			h.field("held")
+			h.field(strconv.FormatBool(o.BeingDeleted()))
+			h.fields(o.Finalizers()...)
 			for _, ref := range o.Owners {
-				fields(h, "owner", string(ref.UID), ref.Kind, ref.Name)
+				h.fields("owner", string(ref.UID), ref.Kind, ref.Name)
 			}
 		}
 	}
 	for _, g := range RelevantGaps(snap, func(ns string) bool { return touched[ns] }) {
-		fields(h, "gap", g.APIVersion, g.Resource, g.Namespace, g.Why)
+		h.fields("gap", g.APIVersion, g.Resource, g.Namespace, g.Why)
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+	return "sha256:" + h.sum()
 }
 
 // passing reports whether objects of the kind come and go by the minute, and hold nothing
@@ -68,28 +71,52 @@ func passing(r report.Ref) bool {
 	}
 }
 
-// identify writes one consequence.
-func identify(h hash.Hash, c *report.Consequence) {
+// consequence writes one consequence.
+func (h *digester) consequence(c *report.Consequence) {
 	o := c.Object
-	fields(h, "object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), string(c.Change), string(c.Certainty))
+	h.fields("object", o.APIVersion, o.Kind, o.Namespace, o.Name, string(o.UID), string(c.Change), string(c.Certainty))
 	if c.Certainty == report.Possible {
 		return // which of its ends are found first says nothing
 	}
-	fields(h, "expected", string(c.When), string(c.Outcome), c.Reason)
+	h.fields("expected", string(c.When), string(c.Outcome), c.Reason)
 	for _, r := range c.After {
-		fields(h, "after", string(r.Object.UID), r.Object.Name, r.Finalizer, string(r.State))
+		h.fields("after", string(r.Object.UID), r.Object.Name, r.Finalizer, string(r.State))
 	}
 }
 
-// fields writes values so that no two lists of values look alike.
-func fields(h hash.Hash, values ...string) {
-	var line [512]byte
-	b := line[:0]
+// digester is a hash of lists of values. No two lists look alike in it.
+type digester struct {
+	hash hash.Hash
+	// open are the values that were not handed over yet.
+	open []byte
+}
+
+// field writes a value of a list that goes on.
+func (h *digester) field(v string) {
+	h.open = strconv.AppendInt(h.open, int64(len(v)), 10)
+	h.open = append(h.open, ':')
+	h.open = append(h.open, v...)
+	h.open = append(h.open, ',')
+}
+
+// fields writes values, with which a list ends.
+func (h *digester) fields(values ...string) {
 	for _, v := range values {
-		b = strconv.AppendInt(b, int64(len(v)), 10)
-		b = append(b, ':')
-		b = append(b, v...)
-		b = append(b, ',')
+		h.field(v)
 	}
-	h.Write(append(b, '\n'))
+	h.open = append(h.open, '\n')
+	if len(h.open) >= 1<<14 {
+		h.flush()
+	}
+}
+
+func (h *digester) flush() {
+	h.hash.Write(h.open)
+	h.open = h.open[:0]
+}
+
+// sum ends it.
+func (h *digester) sum() string {
+	h.flush()
+	return hex.EncodeToString(h.hash.Sum(nil))
 }

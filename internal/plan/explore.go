@@ -27,11 +27,24 @@ const MostInReach = 2000
 
 // scope is what a request can reach: what other runs are tried on.
 type scope struct {
+	region *impact.Region
+	// part and reached are the region in order; not there where nothing is tried.
 	part    *snapshot.Snapshot
 	reached []*object.Object
 	// oneEnd: no schedule makes a difference.
 	oneEnd bool
 }
+
+// objects are those of the part: in its order where anything is tried.
+func (s *scope) objects() []*object.Object {
+	if s.part == nil {
+		return s.region.Members()
+	}
+	return s.part.Objects
+}
+
+// tooLarge reports whether so much is within reach that nothing is tried unless that is asked for.
+func (s *scope) tooLarge() bool { return s.region.Size() > MostInReach }
 
 // survey finds what the request can reach. The graph is that of a collector that has
 // seen everything and done nothing.
@@ -46,9 +59,11 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 			starts = append(starts, o)
 		}
 	}
-	found := &scope{}
-	found.part, found.reached = m.Reach(starts...)
-	found.oneEnd = s.seed.oneEnd(m, found.reached)
+	found := &scope{region: m.Region(starts...)}
+	if s.options.Explore != Usual || !found.tooLarge() {
+		found.part, found.reached = found.region.Part(), found.region.Objects()
+	}
+	found.oneEnd = s.seed.oneEnd(m, found.region)
 	if s.seed.Verb != Collect && !found.oneEnd {
 		s.cause.reachOn(m) // exonerate asks for it, and needs no other map then
 	}
@@ -60,15 +75,15 @@ func (s *simulation) explore(ctx context.Context, all outcome.Outcomes, left und
 	if s.scope == nil {
 		return nil
 	}
-	e := &report.Exploration{State: report.Explored, Objects: len(s.scope.reached), Requested: s.options.Explore > 0}
+	e := &report.Exploration{State: report.Explored, Objects: s.scope.region.Size(), Requested: s.options.Explore > 0}
 	s.exploration = e
-	memories := s.recollectionsOf(s.scope.part)
 	usual := s.options.Explore == Usual
+	memories := s.recollectionsOf(s.scope.objects())
 	switch {
-	case usual && s.scope.oneEnd && memories.none(), len(s.scope.reached) == 0:
+	case usual && s.scope.oneEnd && memories.none(), s.scope.region.Size() == 0:
 		e.State = report.OneEnd
 		return nil
-	case usual && len(s.scope.reached) > MostInReach:
+	case usual && s.scope.tooLarge():
 		e.State = report.TooLarge
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // memory is what a garbage collector knows that has been running for a while, and that
@@ -52,16 +51,16 @@ type recollections struct {
 
 // recollectionsOf looks for what may be remembered of the objects of a part. Our own
 // collector starts with the request and remembers nothing.
-func (s *simulation) recollectionsOf(part *snapshot.Snapshot) recollections {
+func (s *simulation) recollectionsOf(part []*object.Object) recollections {
 	if s.ourCollector() {
 		return recollections{}
 	}
 	all := recollections{running: s.seed.Verb == RemoveFinalizer}
-	there, asked := make(map[types.UID]bool, len(part.Objects)), map[object.Ref]bool{}
-	for _, o := range part.Objects {
+	there, asked := make(map[types.UID]bool, len(part)), map[object.Ref]bool{}
+	for _, o := range part {
 		there[o.UID] = true
 	}
-	for _, o := range part.Objects {
+	for _, o := range part {
 		uid := o.UID
 		switch {
 		case underWay(o):

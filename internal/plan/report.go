@@ -84,21 +84,41 @@ func (s *simulation) effects(all outcome.Outcomes) []report.Effect {
 	sorted := s.sorted(all)
 	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: s.tracks}
 	effects := make([]report.Effect, len(sorted))
+	var sibling *report.Effect
 	for i, out := range sorted {
 		effects[i] = report.Effect{
 			Object: report.RefOf(out.Track.First.Ref), Outcome: out.Result, Reason: out.Reason,
-			Because: refs(out.Because), RemovedReferences: refs(out.Removed),
 			AlreadyHappening: out.AlreadyHappening, DependsOnTiming: out.DependsOnTiming, Otherwise: out.Otherwise(), Assumptions: out.Assumptions,
 		}
 		if b := out.Blocked; b != nil && out.Result != report.Deleted {
 			effects[i].BlockedBy = b
 		}
-		effects[i].Message = m.message(&effects[i], out.Detail)
+		if sibling != nil && goesLike(out, sibling) {
+			effects[i].Because, effects[i].Message = sibling.Because, sibling.Message
+		} else {
+			effects[i].Because, effects[i].RemovedReferences = refs(out.Because), refs(out.Removed)
+			effects[i].Message = m.message(&effects[i], out.Detail)
+			sibling = nil
+			if plain(out) {
+				sibling = &effects[i]
+			}
+		}
 		if out.Result == report.Deleted {
 			s.comesBack(&effects[i], out)
 		}
 	}
 	return effects
+}
+
+// plain reports whether an object just goes with one other: all who do have the same message,
+// and share it.
+func plain(out *outcome.Outcome) bool {
+	return out.Result == report.Deleted && len(out.Because) == 1 && len(out.Removed) == 0 && out.Detail == "" && !out.DependsOnTiming
+}
+
+// goesLike reports whether an object just goes with the one with which another one does.
+func goesLike(out *outcome.Outcome, e *report.Effect) bool {
+	return plain(out) && out.Reason == e.Reason && object.Ref(e.Because[0]) == out.Because[0]
 }
 
 func refs(list []object.Ref) []report.Ref {

@@ -22,9 +22,10 @@ func (s *simulation) weigh(p *report.Plan) {
 	}
 	ours, unknown := s.ours(p), false
 	var u Unseen
+	along := s.snap.Along()
 	for i := range p.Effects {
 		e := &p.Effects[i]
-		o := s.snap.Find(e.Object.APIVersion, e.Object.Kind, e.Object.Namespace, e.Object.Name)
+		o := along.Find(object.Ref(e.Object))
 		if s.seed.Verb != Collect && !ours[e.Object.UID] && (o == nil || !refersToAny(o, ours)) {
 			continue
 		}
