@@ -43,8 +43,8 @@ func (m *Map) next(o *object.Object, asked map[string]bool) []*object.Object {
 // definition of its kind.
 func (m *Map) emptied(o *object.Object) []*object.Object {
 	var found []*object.Object
-	if o.Namespace != "" {
-		found = m.find(object.Namespace, "", o.Namespace)
+	if x := m.namespaces[o.Namespace]; x != nil {
+		found = append(found, x)
 	}
 	if d := m.definitionOf(o.APIVersion, o.Kind); d != nil {
 		found = append(found, d)

@@ -39,9 +39,9 @@ type Map struct {
 	defined     map[schema.GroupKind]*object.Object
 	// everywhere are the objects that the deleters of a cluster look at whatever is
 	// deleted.
-	everywhere []*object.Object
-	nodes      map[string]bool
-	restless   map[*object.Object]bool
+	everywhere        []*object.Object
+	namespaces, nodes map[string]*object.Object
+	restless          map[*object.Object]bool
 	// shared tells that objects share a uid: nobody knows who refers to whom. Twins are
 	// those objects.
 	shared bool
@@ -66,7 +66,7 @@ func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 		content: map[string][]*object.Object{}, instances: map[*object.Object][]*object.Object{},
 		pods: map[string][]*object.Object{}, claims: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
 		reserved: map[place][]*object.Object{}, leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
-		definitions: map[kind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, nodes: map[string]bool{}, restless: map[*object.Object]bool{},
+		definitions: map[kind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, restless: map[*object.Object]bool{},
 		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
 		asking: map[types.UID][]*object.Object{},
 	}
@@ -102,11 +102,14 @@ func (m *Map) enter(o *object.Object) {
 		m.instances[d] = append(m.instances[d], o)
 	}
 	switch {
-	case o.Is(object.CRD), o.Is(object.Namespace):
+	case o.Is(object.CRD):
 		m.everywhere = append(m.everywhere, o)
+	case o.Is(object.Namespace):
+		m.everywhere = append(m.everywhere, o)
+		m.namespaces[o.Name] = o
 	case o.Is(object.Node):
 		m.everywhere = append(m.everywhere, o)
-		m.nodes[o.Name] = true
+		m.nodes[o.Name] = o
 	case o.Is(object.Pod):
 		m.enterPod(o)
 	case o.Is(object.PVC):
@@ -236,14 +239,19 @@ func (m *Map) Settled(o *object.Object) bool { return !m.shared && !m.restless[o
 func (m *Map) owners(o *object.Object) []*object.Object {
 	var owners []*object.Object
 	for _, ref := range o.Owners {
+		exact := false
 		if id, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(id) {
-			owners = append(owners, m.object(id))
+			x := m.object(id)
+			owners = append(owners, x)
+			exact = x.Name == ref.Name && x.Kind == ref.Kind && x.APIVersion == ref.APIVersion && (x.Namespace == "" || x.Namespace == o.Namespace)
 		}
 		if x := m.unwatched[ref.UID]; x != nil {
 			owners = append(owners, x)
 		}
-		if x := m.named(ref, o.Namespace); x != nil {
-			owners = append(owners, x)
+		if !exact { // the object under that name is another one
+			if x := m.named(ref, o.Namespace); x != nil {
+				owners = append(owners, x)
+			}
 		}
 		owners = append(owners, m.twins[ref.UID]...)
 	}
@@ -292,7 +300,7 @@ func (m *Map) containers(o *object.Object) []*object.Object {
 		add(m.definitionOf(ref.APIVersion, ref.Kind))
 	}
 	if facts := o.Pod(); facts != nil && facts.NodeName != "" {
-		add(m.snap.FindKind(object.Node, "", facts.NodeName))
+		add(m.nodes[facts.NodeName])
 	}
 	return append(found, m.leaders[o]...)
 }

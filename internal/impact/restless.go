@@ -44,5 +44,5 @@ func (m *Map) stirs(o *object.Object) bool {
 		}
 	}
 	facts := o.Pod()
-	return facts != nil && facts.NodeName != "" && len(m.nodes) > 0 && !m.nodes[facts.NodeName]
+	return facts != nil && facts.NodeName != "" && len(m.nodes) > 0 && m.nodes[facts.NodeName] == nil
 }
