@@ -250,7 +250,7 @@ func (i *inquiry) pending(o *object.Object) []end {
 	if o.HasFinalizer(object.Foreground) {
 		ends = i.moving(ends, o, string(reason.BlockingDependents), i.going(i.blockers(o)))
 	}
-	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
+	for _, r := range i.finalizers.Judge(o, o.Finalizers(), finalizer.Allow{}) {
 		if r.Reason == reason.ConsumerExists { // those who use it go as well, and may have yet to
 			ends = i.moving(ends, o, string(reason.InUse), r.Because)
 		}
@@ -270,7 +270,7 @@ func (i *inquiry) going(refs []object.Ref) []object.Ref {
 // users are those who use a protected object and that nobody has deleted.
 func (i *inquiry) users(o *object.Object) []report.Ref {
 	var list []report.Ref
-	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
+	for _, r := range i.finalizers.Judge(o, o.Finalizers(), finalizer.Allow{}) {
 		if r.Reason == reason.ConsumerExists {
 			list = append(list, refsOf(i.holding(r.Because))...)
 		}

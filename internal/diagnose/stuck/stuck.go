@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -67,7 +68,7 @@ func (q Question) Count(snap *snapshot.Snapshot) int {
 // finalizers of others follows from the evidence, which may be nil.
 func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
 	around := evidence.New(snap, seen, q.Now)
-	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
+	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
 	targets, err := i.targets(q)
 	if err != nil {
 		return nil, err
@@ -130,6 +131,8 @@ type inquiry struct {
 	around *evidence.Surroundings
 	seen   *evidence.World
 	now    int64
+	// finalizers says which finalizers must not be taken off.
+	finalizers *finalizer.World
 
 	effects map[object.Ref]*report.Effect
 	stuck   map[object.Ref]report.Stuck
