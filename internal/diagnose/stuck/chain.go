@@ -3,6 +3,8 @@ package stuck
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -336,10 +338,8 @@ func (i *inquiry) instancesOf(definition *object.Object) []object.Ref {
 		return nil
 	}
 	var refs []object.Ref
-	for _, o := range i.snap.Objects {
-		if o.BeingDeleted() && o.Kind == d.Kind && o.Group() == d.Group {
-			refs = append(refs, o.Ref)
-		}
+	for _, o := range i.instances[schema.GroupKind{Group: d.Group, Kind: d.Kind}] {
+		refs = append(refs, o.Ref)
 	}
 	return refs
 }

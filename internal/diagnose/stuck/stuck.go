@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
@@ -137,9 +138,11 @@ type inquiry struct {
 	effects map[object.Ref]*report.Effect
 	stuck   map[object.Ref]report.Stuck
 	// isLate says why nobody goes on with an object who could.
-	isLate  func(object.Ref) (reason.Code, bool)
-	graph   *graph.Graph
-	content map[string][]*object.Object
+	isLate func(object.Ref) (reason.Code, bool)
+	graph  *graph.Graph
+	// content is what is being deleted, by namespace, and instances by kind.
+	content   map[string][]*object.Object
+	instances map[schema.GroupKind][]*object.Object
 	// events are the evidence by what they are about.
 	events map[about][]*evidence.Event
 
@@ -194,10 +197,12 @@ func (i *inquiry) simulate() error {
 }
 
 func (i *inquiry) index() {
-	i.content = map[string][]*object.Object{}
+	i.content, i.instances = map[string][]*object.Object{}, map[schema.GroupKind][]*object.Object{}
 	for _, o := range i.snap.Objects {
 		if o.BeingDeleted() {
 			i.content[o.Namespace] = append(i.content[o.Namespace], o)
+			kind := schema.GroupKind{Group: o.Group(), Kind: o.Kind}
+			i.instances[kind] = append(i.instances[kind], o)
 		}
 	}
 	i.events = map[about][]*evidence.Event{}
