@@ -145,7 +145,7 @@ func (t *taking) judge(ctx context.Context, o *object.Object, names []string) er
 	if err != nil {
 		return fmt.Errorf("to judge it once more: %w", err)
 	}
-	refusals := finalizer.Judge(snap, o, names, t.allow)
+	refusals := finalizer.In(snap).Judge(o, names, t.allow)
 	if len(refusals) == 0 {
 		return nil
 	}

@@ -153,13 +153,14 @@ func present(o *object.Object, names []string) []string {
 func (r *removal) plan(c *cobra.Command, w source.World, objects []*object.Object, names []string) (*plan.Result, error) {
 	refs := make([]object.Ref, len(objects))
 	var refusals []finalizer.Refusal
+	in := finalizer.In(w.Snapshot)
 	for i, o := range objects {
 		refs[i] = o.Ref
 		asked := names
 		if r.many() {
 			asked = present(o, names)
 		}
-		refusals = append(refusals, finalizer.Judge(w.Snapshot, o, asked, r.allow)...)
+		refusals = append(refusals, in.Judge(o, asked, r.allow)...)
 	}
 	defer progress.Begin(c, r.streams.ErrOut, "simulating the removal").End()
 	result, err := w.Plan(c.Context(), plan.RemoveFinalizerSeed(names, refs...), plan.Options{

@@ -15,14 +15,8 @@ import (
 // Upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go namespacedResourcesDeleter.Delete:
 // deletes all content before it finalizes.
 func (j *judgement) content() {
-	var there []object.Ref
-	for _, o := range j.snap.Objects {
-		if o.Namespace == j.o.Name {
-			there = append(there, o.Ref)
-		}
-	}
-	if len(there) > 0 {
-		j.refuse(reason.NamespaceNotEmpty, j.allow.Namespace, UnlockNamespace, there, counted(len(there)))
+	if there := j.contentOf(j.o.Name); there.n > 0 {
+		j.refuse(reason.NamespaceNotEmpty, j.allow.Namespace, UnlockNamespace, there.first, counted(there.n))
 		return
 	}
 	var gaps []string

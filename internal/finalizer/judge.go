@@ -4,21 +4,11 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
-
-// Judge lists why the finalizers must not be taken off the object, as far as the
-// user has not lifted it. Names that the object has twice count once.
-func Judge(snap *snapshot.Snapshot, o *object.Object, names []string, allow Allow) []Refusal {
-	j := judgement{snap: snap, o: o, allow: allow}
-	for _, name := range names {
-		j.finalizer = name
-		j.judge()
-	}
-	return j.refusals
-}
 
 // Has reports whether the object has the finalizer, and whether that stands in the
 // spec of a namespace, which takes a request of its own.
@@ -41,7 +31,7 @@ func specFinalizers(o *object.Object) []string {
 
 // judgement is the case of one object.
 type judgement struct {
-	snap      *snapshot.Snapshot
+	*World
 	o         *object.Object
 	allow     Allow
 	finalizer string
@@ -51,13 +41,12 @@ type judgement struct {
 // refuse adds a refusal, unless the user has lifted it.
 func (j *judgement) refuse(why reason.Code, lifted bool, lift string, because []object.Ref, detail string) {
 	if !lifted {
-		j.refusals = append(j.refusals, Refusal{j.o.Ref, j.finalizer, why, few(because), detail, lift})
+		j.refusals = append(j.refusals, Refusal{j.o.Ref, j.finalizer, why, because, detail, lift})
 	}
 }
 
+// most is how many objects or gaps a refusal names.
 const most = 3
-
-func few(refs []object.Ref) []object.Ref { return refs[:min(len(refs), most)] }
 
 // instead says which finalizers there are.
 func (j *judgement) instead() string {
@@ -111,14 +100,8 @@ func (j *judgement) instances() {
 		unknown("what the CRD defines is not shown")
 		return
 	}
-	var there []object.Ref
-	for _, o := range j.snap.Objects {
-		if o.Kind == d.Kind && o.Group() == d.Group {
-			there = append(there, o.Ref)
-		}
-	}
-	if len(there) > 0 {
-		j.refuse(reason.InstancesExist, j.allow.Cleanup, UnlockCleanup, there, counted(len(there)))
+	if there := j.instancesOf(schema.GroupKind{Group: d.Group, Kind: d.Kind}); there.n > 0 {
+		j.refuse(reason.InstancesExist, j.allow.Cleanup, UnlockCleanup, there.first, counted(there.n))
 		return
 	}
 	for _, r := range j.snap.Resources.All() {

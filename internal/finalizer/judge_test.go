@@ -170,7 +170,7 @@ func TestJudge(t *testing.T) {
 			snap := world(t, tt.missing, tt.open, append(tt.others, tt.o)...)
 			names := strings.Split(tt.take, ",")
 			var got []string
-			for _, r := range finalizer.Judge(snap, tt.o, names, finalizer.Allow{}) {
+			for _, r := range finalizer.In(snap).Judge(tt.o, names, finalizer.Allow{}) {
 				got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s", r.Reason, r.Lift)))
 				if text := r.Error(); !strings.Contains(text, r.Finalizer) || !strings.Contains(text, r.Lift) || r.Why() == "" {
 					t.Errorf("the error says too little: %s", text)
@@ -179,12 +179,12 @@ func TestJudge(t *testing.T) {
 			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			for _, r := range finalizer.Judge(snap, tt.o, names, liftedBy(got)) {
+			for _, r := range finalizer.In(snap).Judge(tt.o, names, liftedBy(got)) {
 				if r.Lift != "" {
 					t.Errorf("%s is not lifted by its flag", r.Reason)
 				}
 			}
-			if all := finalizer.Judge(snap, tt.o, names, liftedBy(without(got))); len(all) != len(got) {
+			if all := finalizer.In(snap).Judge(tt.o, names, liftedBy(without(got))); len(all) != len(got) {
 				t.Errorf("%v is lifted by the flags of others", got)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
@@ -15,6 +16,8 @@ type controllerSet struct {
 	controllers []controllers.Controller
 	// interleaver is nil for the reference schedule.
 	interleaver *interleaver
+	// waits are those of the last pass by their objects; nil until somebody asks.
+	waits map[object.Ref][]controllers.Wait
 }
 
 func newControllerSet(r *recorder, beside *outcome.Neighbours) *controllerSet {
@@ -42,10 +45,19 @@ func (w *controllerSet) act(ctx context.Context) bool {
 // pass lets controllers act in their order until one of them has changed something. It
 // reports so as well when the context has ended, which the driver sees itself.
 func (w *controllerSet) pass(ctx context.Context, list []controllers.Controller, world controllers.World) bool {
+	w.waits = nil
 	acted, err := controllers.Step(ctx, world, list, func(c controllers.Controller, pass func()) {
 		w.recorder.as(c.Name(), string(reasonOf(c)), pass)
 	})
 	return acted != nil || err != nil
+}
+
+// waitsOf lists what the controllers wait for with an object since their last pass.
+func (w *controllerSet) waitsOf(ref object.Ref) []controllers.Wait {
+	if w.waits == nil {
+		w.waits = controllers.WaitsOf(w.controllers)
+	}
+	return w.waits[ref]
 }
 
 // reasonOf is why what a controller deletes goes.

@@ -198,7 +198,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		NotAskedFor: s.notAskedFor,
 		Tracks:      s.tracks, Words: s.recorder.words, Kept: s.recorder.kept, Refused: s.recorder.refused,
 		Server: s.recorder.server, Lookups: unrecorded{s.recorder}, Collector: s.collector,
-		Controllers: s.controllers.controllers, Neighbours: beside, Causes: &s.cause,
+		Controllers: s.controllers.controllers, WaitsOf: s.controllers.waitsOf, Neighbours: beside, Causes: &s.cause,
 	}
 	if o.Controller == nil && o.Surroundings != nil {
 		s.options.Controller = leaving{o.Surroundings, snap, s.judge}.controllerOf

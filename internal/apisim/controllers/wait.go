@@ -123,6 +123,20 @@ func Waiting(list []Controller) []Wait {
 	return waits
 }
 
+// WaitsOf lists what a list of controllers waits for with each object, in the order of
+// Waiting.
+func WaitsOf(list []Controller) map[object.Ref][]Wait {
+	waits := Waiting(list)
+	of := map[object.Ref][]Wait{}
+	for from, to := 0, 1; from < len(waits); from, to = to, to+1 {
+		for to < len(waits) && waits[to].Object == waits[from].Object {
+			to++
+		}
+		of[waits[from].Object] = waits[from:to:to]
+	}
+	return of
+}
+
 func sortWaits(waits []Wait) {
 	slices.SortStableFunc(waits, func(a, b Wait) int {
 		return cmp.Or(

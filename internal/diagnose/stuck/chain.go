@@ -3,6 +3,8 @@ package stuck
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -250,7 +252,7 @@ func (i *inquiry) pending(o *object.Object) []end {
 	if o.HasFinalizer(object.Foreground) {
 		ends = i.moving(ends, o, string(reason.BlockingDependents), i.going(i.blockers(o)))
 	}
-	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
+	for _, r := range i.finalizers.Judge(o, o.Finalizers(), finalizer.Allow{}) {
 		if r.Reason == reason.ConsumerExists { // those who use it go as well, and may have yet to
 			ends = i.moving(ends, o, string(reason.InUse), r.Because)
 		}
@@ -270,7 +272,7 @@ func (i *inquiry) going(refs []object.Ref) []object.Ref {
 // users are those who use a protected object and that nobody has deleted.
 func (i *inquiry) users(o *object.Object) []report.Ref {
 	var list []report.Ref
-	for _, r := range finalizer.Judge(i.snap, o, o.Finalizers(), finalizer.Allow{}) {
+	for _, r := range i.finalizers.Judge(o, o.Finalizers(), finalizer.Allow{}) {
 		if r.Reason == reason.ConsumerExists {
 			list = append(list, refsOf(i.holding(r.Because))...)
 		}
@@ -336,10 +338,8 @@ func (i *inquiry) instancesOf(definition *object.Object) []object.Ref {
 		return nil
 	}
 	var refs []object.Ref
-	for _, o := range i.snap.Objects {
-		if o.BeingDeleted() && o.Kind == d.Kind && o.Group() == d.Group {
-			refs = append(refs, o.Ref)
-		}
+	for _, o := range i.instances[schema.GroupKind{Group: d.Group, Kind: d.Kind}] {
+		refs = append(refs, o.Ref)
 	}
 	return refs
 }

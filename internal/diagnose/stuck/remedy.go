@@ -46,7 +46,7 @@ func (i *inquiry) await(o *object.Object, e *end, effect string) {
 // takeOff is the removal by hand, with the flags that lift what speaks against it.
 func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 	var locks []string
-	for _, r := range finalizer.Judge(i.snap, o, []string{name}, finalizer.Allow{}) {
+	for _, r := range i.finalizers.Judge(o, []string{name}, finalizer.Allow{}) {
 		locks = append(locks, r.Lift)
 	}
 	off := act(report.TakeOff, o)

@@ -8,10 +8,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
+	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -67,7 +69,7 @@ func (q Question) Count(snap *snapshot.Snapshot) int {
 // finalizers of others follows from the evidence, which may be nil.
 func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
 	around := evidence.New(snap, seen, q.Now)
-	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
+	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
 	targets, err := i.targets(q)
 	if err != nil {
 		return nil, err
@@ -130,13 +132,17 @@ type inquiry struct {
 	around *evidence.Surroundings
 	seen   *evidence.World
 	now    int64
+	// finalizers says which finalizers must not be taken off.
+	finalizers *finalizer.World
 
 	effects map[object.Ref]*report.Effect
 	stuck   map[object.Ref]report.Stuck
 	// isLate says why nobody goes on with an object who could.
-	isLate  func(object.Ref) (reason.Code, bool)
-	graph   *graph.Graph
-	content map[string][]*object.Object
+	isLate func(object.Ref) (reason.Code, bool)
+	graph  *graph.Graph
+	// content is what is being deleted, by namespace, and instances by kind.
+	content   map[string][]*object.Object
+	instances map[schema.GroupKind][]*object.Object
 	// events are the evidence by what they are about.
 	events map[about][]*evidence.Event
 
@@ -191,10 +197,12 @@ func (i *inquiry) simulate() error {
 }
 
 func (i *inquiry) index() {
-	i.content = map[string][]*object.Object{}
+	i.content, i.instances = map[string][]*object.Object{}, map[schema.GroupKind][]*object.Object{}
 	for _, o := range i.snap.Objects {
 		if o.BeingDeleted() {
 			i.content[o.Namespace] = append(i.content[o.Namespace], o)
+			kind := schema.GroupKind{Group: o.Group(), Kind: o.Kind}
+			i.instances[kind] = append(i.instances[kind], o)
 		}
 	}
 	i.events = map[about][]*evidence.Event{}

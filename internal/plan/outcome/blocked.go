@@ -94,11 +94,7 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 		out.Detail = w.detail
 		return
 	}
-	for _, r := range w.remaining { // what blocks a namespace may be in it
-		if !slices.Contains(out.Blocked.Dependents, r) {
-			out.Blocked.Dependents = append(out.Blocked.Dependents, r)
-		}
-	}
+	out.Blocked.Dependents = joined(out.Blocked.Dependents, w.remaining) // what blocks a namespace may be in it
 	out.Detail, out.open, out.Blocked.Conditions = w.detail, w.unknown, w.conditions
 	if w.unknown && len(w.remaining) == 0 {
 		out.MarkUnknown(reason.ContentNotCovered)
@@ -108,6 +104,21 @@ func (j *Judge) blockedByControllers(out *Outcome, o *object.Object) {
 	if w.broken && len(w.remaining) == 0 {
 		out.Reason = string(j.discoveryReason())
 	}
+}
+
+// joined are the references of two lists, each once where the second has it.
+func joined(list, more []report.Ref) []report.Ref {
+	has := make(map[report.Ref]bool, len(list)+len(more))
+	for _, r := range list {
+		has[r] = true
+	}
+	for _, r := range more {
+		if !has[r] {
+			has[r] = true
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // discoveryReason is why discovery fails.

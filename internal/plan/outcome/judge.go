@@ -42,8 +42,10 @@ type Judge struct {
 	// Controllers are those who act beside the collector, and Neighbours what was seen
 	// of them.
 	Controllers []controllers.Controller
-	Neighbours  *Neighbours
-	Causes      Causes
+	// WaitsOf lists what they wait for with an object since their last pass.
+	WaitsOf    func(object.Ref) []controllers.Wait
+	Neighbours *Neighbours
+	Causes     Causes
 
 	adopters adopters
 }

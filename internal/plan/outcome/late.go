@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim"
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -17,8 +19,9 @@ type Late struct {
 	Turns map[Turn]evidence.Lateness
 	// Standing are the objects of the turns.
 	Standing map[object.Ref]Standstill
-	// owners are those for which the collector is late.
+	// owners are those for which the collector is late, and byUID their places in the list.
 	owners []*object.Object
+	byUID  map[types.UID][]int
 }
 
 // Turn is the part of one actor in the end of one object, which is named without its
@@ -57,6 +60,10 @@ func (l *Late) Add(actor string, o *object.Object, why evidence.Lateness, holds 
 	}
 	l.Standing[key] = st
 	if actor == ActorCollector {
+		if l.byUID == nil {
+			l.byUID = map[types.UID][]int{}
+		}
+		l.byUID[o.UID] = append(l.byUID[o.UID], len(l.owners))
 		l.owners = append(l.owners, o)
 	}
 }
@@ -71,29 +78,46 @@ func (l *Late) Stops(actor string, of object.Ref) bool {
 }
 
 // Owner is the owner for the sake of whose deletion the collector should long have
-// written to an object; nil if there is none.
+// written to an object; nil if there is none. Of several it is the one that was found
+// first.
 func (l *Late) Owner(server *apisim.Server, ref object.Ref) *object.Object {
-	if l == nil {
+	if l == nil || len(l.owners) == 0 {
 		return nil
 	}
 	o, err := server.Get(context.Background(), ref)
 	if err != nil || o.BeingDeleted() {
 		return nil
 	}
-	for _, owner := range l.owners {
-		i := slices.IndexFunc(o.Owners, func(x object.OwnerReference) bool { return x.UID == owner.UID })
-		if i < 0 {
-			continue
-		}
+	for _, c := range l.ownersOf(o) {
+		owner := l.owners[c.place]
 		now, err := server.Get(context.Background(), owner.Ref)
 		if err != nil || now.UID != owner.UID {
 			continue
 		}
-		if now.HasFinalizer(object.Orphan) || now.HasFinalizer(object.Foreground) && o.Owners[i].Blocks() {
+		if now.HasFinalizer(object.Orphan) || now.HasFinalizer(object.Foreground) && c.by.Blocks() {
 			return owner
 		}
 	}
 	return nil
+}
+
+// lateOwner is an owner by its place in the list, and the first reference to it.
+type lateOwner struct {
+	place int
+	by    *object.OwnerReference
+}
+
+// ownersOf are the owners of an object for which the collector is late, in the order of the
+// list: an object has few owners, and there may be thousands in the list.
+func (l *Late) ownersOf(o *object.Object) []lateOwner {
+	var list []lateOwner
+	for i := range o.Owners {
+		for _, place := range l.byUID[o.Owners[i].UID] {
+			list = append(list, lateOwner{place, &o.Owners[i]})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b lateOwner) int { return a.place - b.place })
+	return slices.CompactFunc(list, func(a, b lateOwner) bool { return a.place == b.place })
 }
 
 // LateReason is the reason of an effect for a lateness.

@@ -70,22 +70,29 @@ func (j *Judge) after(all Outcomes, o *object.Object) []*Outcome {
 //
 // KEP-5080.
 func (j *Judge) markUnordered(all Outcomes) {
+	namespaces := map[string]*Outcome{}
 	for _, w := range controllers.Waiting(j.Controllers) {
-		namespace := j.Of(all, w.Object)
-		if w.Reason != controllers.PodsRemain || namespace == nil {
+		if w.Reason != controllers.PodsRemain {
 			continue
 		}
-		for _, o := range j.Server.Objects() {
-			if o.Namespace != w.Object.Name || o.BeingDeleted() || o.Is(object.Pod) {
-				continue
-			}
-			out := j.Of(all, o.Ref)
-			if out == nil {
-				out = &Outcome{Track: j.Tracks.Of(o), Because: []object.Ref{w.Object}, AlreadyHappening: namespace.AlreadyHappening}
-				all[j.Tracks.Key(o.Ref)] = out
-			}
-			out.MarkUnknown(reason.NamespaceOrderUnknown)
+		if out := j.Of(all, w.Object); out != nil {
+			namespaces[w.Object.Name] = out
 		}
+	}
+	if len(namespaces) == 0 {
+		return
+	}
+	for _, o := range j.Server.Objects() {
+		namespace := namespaces[o.Namespace]
+		if namespace == nil || o.BeingDeleted() || o.Is(object.Pod) {
+			continue
+		}
+		out := j.Of(all, o.Ref)
+		if out == nil {
+			out = &Outcome{Track: j.Tracks.Of(o), Because: []object.Ref{namespace.Track.First.Ref}, AlreadyHappening: namespace.AlreadyHappening}
+			all[j.Tracks.Key(o.Ref)] = out
+		}
+		out.MarkUnknown(reason.NamespaceOrderUnknown)
 	}
 }
 

@@ -35,19 +35,13 @@ type wait struct {
 func (j *Judge) waits(ref object.Ref) (wait, bool) {
 	var found wait
 	var details, gaps []string
-	known := false
-	var waits []controllers.Wait
-	for _, x := range controllers.Waiting(j.Controllers) {
-		if x.Object != ref {
-			continue
-		}
-		waits = append(waits, x)
+	waits := j.WaitsOf(ref)
+	for _, x := range waits {
 		found.broken = found.broken || x.Reason == controllers.DiscoveryFails
 		found.unknown = found.unknown || x.Unknown()
 		for _, r := range x.Remaining {
 			found.remaining = append(found.remaining, report.RefOf(r))
 		}
-		known = true
 		found.holds = cmp.Or(found.holds, x.Holds)
 		found.used = found.used || x.Reason == controllers.ClaimInUse || x.Reason == controllers.VolumeBound
 		switch x.Reason {
@@ -77,7 +71,7 @@ func (j *Judge) waits(ref object.Ref) (wait, bool) {
 	found.conditions = controllers.ConditionsOf(waits)
 	found.unknown = found.unknown && len(found.remaining) == 0 && !found.broken
 	found.detail = strings.Join(details, "; ")
-	return found, known
+	return found, len(waits) > 0
 }
 
 func waitText(w controllers.Wait) string {
