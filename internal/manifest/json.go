@@ -209,9 +209,9 @@ func (l *lexer) token() byte {
 	}
 }
 
-// plainRun is the length of the start of b that stands for itself in a JSON
+// PlainRun is the length of the start of b that stands for itself in a JSON
 // string: ASCII without controls, quotes and backslashes.
-func plainRun(b []byte) int {
+func PlainRun(b []byte) int {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
@@ -233,7 +233,7 @@ func plainRun(b []byte) int {
 func (l *lexer) skipString() error {
 	l.pos++
 	for {
-		l.pos += plainRun(l.buf[l.pos:l.end])
+		l.pos += PlainRun(l.buf[l.pos:l.end])
 		if l.pos < l.end && l.buf[l.pos] == '"' {
 			l.pos++
 			return nil
@@ -248,7 +248,7 @@ func (l *lexer) skipString() error {
 func (l *lexer) appendString(dst []byte) ([]byte, error) {
 	l.pos++
 	for {
-		n := plainRun(l.buf[l.pos:l.end])
+		n := PlainRun(l.buf[l.pos:l.end])
 		dst = append(dst, l.buf[l.pos:l.pos+n]...)
 		l.pos += n
 		if len(dst) > l.rd.limits.ObjectBytes {
@@ -271,7 +271,7 @@ func (l *lexer) appendString(dst []byte) ([]byte, error) {
 	}
 }
 
-// special reads what plainRun stops at inside a string: an escape or a
+// special reads what PlainRun stops at inside a string: an escape or a
 // character outside of ASCII. It returns -1 when it only fetched more input.
 func (l *lexer) special() (rune, error) {
 	const longest = len(`\ud800\udc00`)

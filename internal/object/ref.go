@@ -4,7 +4,6 @@
 package object
 
 import (
-	"cmp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -45,13 +44,19 @@ func (r Ref) Group() string { return GroupOf(r.APIVersion) }
 // Compare orders references by apiVersion, kind, namespace, name and uid,
 // byte-wise. It is the order of every list that users see.
 func Compare(a, b Ref) int {
-	return cmp.Or(
-		strings.Compare(a.APIVersion, b.APIVersion),
-		strings.Compare(a.Kind, b.Kind),
-		strings.Compare(a.Namespace, b.Namespace),
-		strings.Compare(a.Name, b.Name),
-		strings.Compare(string(a.UID), string(b.UID)),
-	)
+	if c := strings.Compare(a.APIVersion, b.APIVersion); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Kind, b.Kind); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Name, b.Name); c != 0 {
+		return c
+	}
+	return strings.Compare(string(a.UID), string(b.UID))
 }
 
 // WithoutUID is what names the object, whatever its UID.

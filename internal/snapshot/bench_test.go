@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"runtime"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -67,6 +68,28 @@ func BenchmarkReadBack(b *testing.B) {
 			}
 			b.ReportMetric(float64(benchObjects*b.N)/b.Elapsed().Seconds(), "objects/s")
 		})
+	}
+}
+
+// BenchmarkReadBackMemory reports what one object costs for as long as it is kept.
+func BenchmarkReadBackMemory(b *testing.B) {
+	var stored bytes.Buffer
+	if err := benchSnapshot(b, benchObjects).Write(&stored, Uncompressed); err != nil {
+		b.Fatal(err)
+	}
+	builtinResources() // which are made once
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		s, err := readBytes(stored.Bytes(), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/benchObjects, "heap-B/object")
+		runtime.KeepAlive(s)
 	}
 }
 

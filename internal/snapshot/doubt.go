@@ -40,18 +40,10 @@ func (s *Snapshot) Successors(of object.Ref) []types.UID {
 // at which the cluster was still running. What does not say when it was made, nobody can
 // compare. The oldest of what an owner owns decides: it was there before that.
 func (s *Snapshot) doubt(latest int64) {
-	seen, oldest := make(map[types.UID]bool, len(s.Objects)), map[types.UID]*object.Object{}
 	for _, o := range s.Objects {
-		seen[o.UID] = true
 		latest = max(latest, o.Created)
 	}
-	for _, o := range s.Objects {
-		for _, ref := range o.Owners {
-			if x := oldest[ref.UID]; !seen[ref.UID] && o.Created != 0 && (x == nil || o.Created < x.Created) {
-				oldest[ref.UID] = o
-			}
-		}
-	}
+	oldest := s.oldestOfUnseen()
 	d := momentsOf(s, latest-dumpSeconds)
 	s.moments = d
 	s.doubts, s.successors = map[types.UID]string{}, map[object.Ref][]types.UID{}
@@ -72,6 +64,43 @@ func (s *Snapshot) doubt(latest int64) {
 	for _, uids := range s.successors {
 		slices.Sort(uids)
 	}
+}
+
+// oldestOfUnseen are the oldest dependents of the owners that were not seen, by the uid of the owner.
+func (s *Snapshot) oldestOfUnseen() map[types.UID]*object.Object {
+	unseen := s.ownersUnseen()
+	oldest := map[types.UID]*object.Object{}
+	if len(unseen) == 0 {
+		return oldest
+	}
+	for _, o := range s.Objects {
+		for _, ref := range o.Owners {
+			if x := oldest[ref.UID]; unseen[ref.UID] && o.Created != 0 && (x == nil || o.Created < x.Created) {
+				oldest[ref.UID] = o
+			}
+		}
+	}
+	return oldest
+}
+
+// ownersUnseen are the uids that references name and no object has. It remembers the owners alone,
+// which are mostly far fewer than the objects.
+func (s *Snapshot) ownersUnseen() map[types.UID]bool {
+	unseen := map[types.UID]bool{}
+	var before []object.OwnerReference
+	for _, o := range s.Objects {
+		if len(o.Owners) == 0 || len(before) == len(o.Owners) && &before[0] == &o.Owners[0] {
+			continue // siblings share their references
+		}
+		before = o.Owners
+		for _, ref := range o.Owners {
+			unseen[ref.UID] = true
+		}
+	}
+	for _, o := range s.Objects {
+		delete(unseen, o.UID)
+	}
+	return unseen
 }
 
 // why is why an owner that was not seen may exist, with the older object that has its name.

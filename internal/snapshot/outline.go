@@ -25,7 +25,7 @@ type Outline struct {
 // ReadOutline reads files as ReadFiles does, but of the lines of our own format no more
 // than an outline needs. For 100,000 objects that takes a sixth of the time.
 func ReadOutline(paths []string, o Options) (*Outline, error) {
-	s, err := readFiles(paths, o, outlinedObject)
+	s, err := readFiles(paths, o, outlinedObjects)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +79,11 @@ func (l *Outline) Find(r object.Resource, namespace, name string) *object.Object
 		}
 	}
 	return nil
+}
+
+// outlinedObjects takes of a line what an outline needs.
+func outlinedObjects(types []typeName, intern *manifest.Interner) func([]byte) (*object.Object, error) {
+	return func(line []byte) (*object.Object, error) { return outlinedObject(line, types, intern) }
 }
 
 // outlinedObject is the object of a line as far as an outline needs it: whole if it has

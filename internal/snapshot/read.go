@@ -46,7 +46,7 @@ type Options struct {
 // ReadFiles reads files, directories and archives into one snapshot; "-" is the
 // standard input. All of them must come from one cluster.
 func ReadFiles(paths []string, o Options) (*Snapshot, error) {
-	return readFiles(paths, o, wholeObject)
+	return readFiles(paths, o, wholeObjects)
 }
 
 // readFiles reads files, and takes from the lines of our own format what decode does.

@@ -1,14 +1,10 @@
 package snapshot
 
 import (
-	"bufio"
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -25,93 +21,9 @@ var errFormat = errors.New("not a whole snapshot")
 // isStored recognises our own format.
 func isStored(start []byte) bool { return bytes.HasPrefix(start, []byte(formatMark)) }
 
-// lineReader reads lines and hashes them.
-type lineReader struct {
-	r    *bufio.Reader
-	hash hash.Hash
-	line []byte
-	// number is that of the current line, objects how many were read before it.
-	number, objects int
-	limits          Limits
-	// reserve asks for memory, with how many objects were read here; nil where nobody
-	// counts it. unasked is how much was read since.
-	reserve func(bytes int64, objects int) error
-	unasked int
-}
-
-// lines are the lines of a file of our own format.
-func (r *reader) lines(content *bufio.Reader) *lineReader {
-	return &lineReader{r: content, hash: sha256.New(), limits: r.limits, reserve: r.reserve}
-}
-
-// reserveEach is how much is read between two questions for memory.
-const reserveEach = 128 << 10
-
-// check asks whether the current line may be decoded.
-func (l *lineReader) check() error {
-	weight := int64(0)
-	if len(l.line) > 4<<10 {
-		if err := l.limits.checkDecoding(l.line); err != nil {
-			return l.at(err)
-		}
-		weight = manifest.Weight(l.line)
-	}
-	return l.ask(len(l.line), weight)
-}
-
-// ask asks for memory behind so many more bytes of the file.
-func (l *lineReader) ask(read int, memory int64) error {
-	if l.unasked += read; l.reserve == nil || memory+int64(l.unasked) < reserveEach {
-		return nil
-	}
-	l.unasked = 0
-	return l.at(l.reserve(memory, l.objects))
-}
-
-// at says in which line something is wrong.
-func (l *lineReader) at(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("line %d: %w", l.number, err)
-}
-
-// next returns the next line without its end. The line is valid until the next
-// call.
-func (l *lineReader) next() ([]byte, error) {
-	l.line = l.line[:0]
-	l.number++
-	for {
-		part, err := l.r.ReadSlice('\n')
-		if most := l.limits.valueBytes(); len(l.line)+len(part) > most {
-			return nil, l.at(above(most, "one value or line"))
-		}
-		if cap(l.line)-len(l.line) < len(part) {
-			l.line = slices.Grow(l.line, max(len(l.line), len(part))) // twofold makes less garbage
-		}
-		l.line = append(l.line, part...)
-		switch {
-		case err == nil:
-			return l.line[:len(l.line)-1], nil
-		case errors.Is(err, bufio.ErrBufferFull):
-			if err := l.ask(len(part), int64(len(l.line))); err != nil {
-				return nil, err
-			}
-		case errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("%w: it ends before its last line: %w", errFormat, manifest.ErrTruncated)
-		default:
-			return nil, fmt.Errorf("%w: %w", errFormat, err)
-		}
-	}
-}
-
-// take counts the current line as part of what the trailer vouches for.
-func (l *lineReader) take() {
-	l.hash.Write(l.line)
-}
-
 // readStored reads a snapshot in our own format, and checks that it is whole.
 func readStored(lines *lineReader, decode lineDecoder, intern *manifest.Interner) (*Snapshot, error) {
+	defer lines.close()
 	header, err := readHeader(lines)
 	if err != nil {
 		return nil, err
@@ -130,7 +42,7 @@ func readStored(lines *lineReader, decode lineDecoder, intern *manifest.Interner
 }
 
 func readHeader(lines *lineReader) (*storedHeader, error) {
-	line, err := lines.next()
+	line, err := lines.read()
 	if err == nil {
 		err = lines.check()
 	}
@@ -176,10 +88,11 @@ func readStoredObjects(lines *lineReader, header *storedHeader, decode lineDecod
 	for i, t := range header.Types {
 		types[i] = typeName{intern.String(t[0]), intern.String(t[1])}
 	}
+	decoded := decode(types, intern)
 	// The count is a claim of the file; memory follows what is really there.
-	objects := make([]*object.Object, 0, min(header.Objects, 1<<16))
+	objects := make([]*object.Object, 0, min(header.Objects, 1<<12))
 	for n := range header.Objects {
-		line, err := lines.next()
+		line, err := lines.read()
 		if err == nil {
 			lines.objects = n
 			err = lines.check()
@@ -187,19 +100,35 @@ func readStoredObjects(lines *lineReader, header *storedHeader, decode lineDecod
 		if err != nil {
 			return nil, err
 		}
-		o, err := decode(line, types, intern)
+		o, err := decoded(line)
 		if err != nil {
 			return nil, fmt.Errorf("%w: line %d: %w", errFormat, n+2, err)
 		}
 		lines.take()
+		if len(objects) == cap(objects) {
+			objects = slices.Grow(objects, min(len(objects), header.Objects-len(objects))) // twofold makes less garbage
+		}
 		objects = append(objects, o)
 	}
 	return objects, nil
 }
 
-// lineDecoder makes an object of a line; types are those of the header.
-type lineDecoder func(line []byte, types []typeName, intern *manifest.Interner) (*object.Object, error)
+// lineDecoder is for the lines of one file, of which types are those of the header: it makes an
+// object of a line, which is valid until the next one.
+type lineDecoder func(types []typeName, intern *manifest.Interner) func(line []byte) (*object.Object, error)
 
+// wholeObjects takes all that a line says.
+func wholeObjects(types []typeName, intern *manifest.Interner) func([]byte) (*object.Object, error) {
+	plain := newPlainObjects(types, intern)
+	return func(line []byte) (*object.Object, error) {
+		if o := plain.object(line); o != nil {
+			return o, nil
+		}
+		return wholeObject(line, types, intern)
+	}
+}
+
+// wholeObject is the object of a line, however it is written.
 func wholeObject(line []byte, types []typeName, intern *manifest.Interner) (*object.Object, error) {
 	var stored storedObject
 	if err := json.Unmarshal(line, &stored); err != nil {
@@ -212,7 +141,8 @@ func wholeObject(line []byte, types []typeName, intern *manifest.Interner) (*obj
 }
 
 func checkTrailer(lines *lineReader, objects int) error {
-	line, err := lines.next()
+	sum := hex.EncodeToString(lines.hash())
+	line, err := lines.read()
 	if err != nil {
 		return err
 	}
@@ -220,14 +150,8 @@ func checkTrailer(lines *lineReader, objects int) error {
 	if err := json.Unmarshal(line, &trailer, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%w: trailer: %w", errFormat, err)
 	}
-	if sum := hex.EncodeToString(lines.hash.Sum(nil)); trailer.Objects != objects || trailer.Hash != sum {
+	if trailer.Objects != objects || trailer.Hash != sum {
 		return fmt.Errorf("%w: its hash does not match its content", errFormat)
 	}
-	switch _, err := lines.r.ReadByte(); {
-	case err == nil:
-		return fmt.Errorf("%w: something follows its last line", errFormat)
-	case !errors.Is(err, io.EOF):
-		return fmt.Errorf("%w: %w", errFormat, err)
-	}
-	return nil
+	return lines.ends()
 }

@@ -1,0 +1,245 @@
+package snapshot
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// plainObjects makes objects of lines as this program writes them, the lines of one file. What
+// repeats is made once: siblings have the same text for their owners, and most objects one for
+// their lifecycle that others have, too. The objects themselves, their references and their names
+// come in blocks, which cost less than each alone; a snapshot holds all of them, or none.
+type plainObjects struct {
+	types  []typeName
+	intern *manifest.Interner
+
+	objects []object.Object
+	owners  []object.OwnerReference
+	// names are name, uid and resourceVersion of objects and owners.
+	names strings.Builder
+
+	// namespace and labels are those of the object before, labelText as it was written.
+	namespace string
+	labels    object.Labels
+	labelText []byte
+	unescaped []byte
+
+	seed maphash.Seed
+	// siblings are owners by a hash of their text, last those of the object before that had some.
+	siblings [1 << 10]sameOwners
+	last     *sameOwners
+	// lifecycles are those that several objects may have, by their text.
+	lifecycles map[string]*object.Lifecycle
+}
+
+// sameOwners are owner references with their text, from the comma before it.
+type sameOwners struct {
+	text   []byte
+	owners []object.OwnerReference
+}
+
+// What comes in one block, and how much is remembered.
+const (
+	objectBlock    = 128
+	ownerBlock     = 64
+	nameBlock      = 16 << 10
+	mostLifecycles = 1 << 14
+	// longText is the length above which a text is not remembered.
+	longText = 1 << 9
+)
+
+func newPlainObjects(types []typeName, intern *manifest.Interner) *plainObjects {
+	p := &plainObjects{types: types, intern: intern, seed: maphash.MakeSeed(), lifecycles: map[string]*object.Lifecycle{}}
+	p.last = &p.siblings[0]
+	return p
+}
+
+// object is the object of a line that is valid until it returns; nil for an odd one.
+func (p *plainObjects) object(line []byte) *object.Object {
+	l := plainLine{rest: line}
+	l.enter('{')
+	if !l.member(`"t":`) {
+		return nil
+	}
+	number := l.size(math.MaxInt32)
+	if l.odd || number >= int64(len(p.types)) {
+		return nil
+	}
+	t := p.types[number]
+	var o object.Object
+	o.APIVersion, o.Kind = t.apiVersion, t.kind
+	if l.member(`"s":`) {
+		if ns := l.text(); string(ns) != p.namespace {
+			p.namespace = p.intern.Bytes(ns)
+		}
+		o.Namespace = p.namespace
+	}
+	var name, uid, version []byte
+	if l.member(`"n":`) {
+		name = l.text()
+	}
+	if l.member(`"u":`) {
+		uid = l.text()
+	}
+	if l.member(`"v":`) {
+		version = l.text()
+	}
+	if l.odd {
+		return nil
+	}
+	o.Owners = p.ownersOf(&l)
+	o.Labels = p.labelsOf(&l)
+	if l.member(`"c":`) {
+		o.Created = l.number(math.MaxInt64)
+	}
+	if l.member(`"g":`) {
+		o.Generation = l.number(math.MaxInt64)
+	}
+	o.Lifecycle = p.lifecycleOf(&l)
+	if l.odd {
+		return nil
+	}
+	own := p.keep(name, uid, version)
+	o.Name, own = own[:len(name)], own[len(name):]
+	o.UID, o.ResourceVersion = types.UID(own[:len(uid)]), own[len(uid):]
+	if len(p.objects) == cap(p.objects) {
+		p.objects = make([]object.Object, 0, objectBlock)
+	}
+	p.objects = append(p.objects, o)
+	return &p.objects[len(p.objects)-1]
+}
+
+// keep returns some texts as one.
+func (p *plainObjects) keep(texts ...[]byte) string {
+	size := 0
+	for _, t := range texts {
+		size += len(t)
+	}
+	if p.names.Cap()-p.names.Len() < size {
+		p.names = strings.Builder{} // what was kept stays where it is
+		p.names.Grow(max(size, nameBlock))
+	}
+	from := p.names.Len()
+	for _, t := range texts {
+		p.names.Write(t)
+	}
+	return p.names.String()[from:]
+}
+
+// ownersOf are the owner references, which come next if there are any.
+func (p *plainObjects) ownersOf(l *plainLine) []object.OwnerReference {
+	start := l.rest
+	if !l.member(`"o":`) {
+		return nil
+	}
+	if len(p.last.text) > 0 && bytes.HasPrefix(start, p.last.text) {
+		l.rest = start[len(p.last.text):]
+		return p.last.owners
+	}
+	var read [4]manifest.Owner
+	owners := read[:0]
+	l.enter('[')
+	for l.element() {
+		owners = append(owners, ownerOf(l))
+	}
+	if l.odd || len(owners) == 0 {
+		l.odd = true
+		return nil
+	}
+	text := start[:len(start)-len(l.rest)]
+	slot := &p.siblings[maphash.Bytes(p.seed, text)%uint64(len(p.siblings))]
+	if bytes.Equal(slot.text, text) {
+		p.last = slot
+		return slot.owners
+	}
+	refs := p.references(owners)
+	if len(text) <= longText {
+		slot.text, slot.owners, p.last = append(slot.text[:0], text...), refs, slot
+	}
+	return refs
+}
+
+func ownerOf(l *plainLine) (o manifest.Owner) {
+	l.enter('{')
+	if l.member(`"a":`) {
+		o.APIVersion = l.text()
+	}
+	if l.member(`"k":`) {
+		o.Kind = l.text()
+	}
+	if l.member(`"n":`) {
+		o.Name = l.text()
+	}
+	if l.member(`"u":`) {
+		o.UID = l.text()
+	}
+	if l.member(`"c":`) {
+		o.Controller = object.Flag(l.size(math.MaxUint8))
+	}
+	if l.member(`"b":`) {
+		o.Block = object.Flag(l.size(math.MaxUint8))
+	}
+	l.leave('}')
+	return o
+}
+
+func (p *plainObjects) references(owners []manifest.Owner) []object.OwnerReference {
+	if cap(p.owners)-len(p.owners) < len(owners) {
+		p.owners = make([]object.OwnerReference, 0, max(len(owners), ownerBlock))
+	}
+	from := len(p.owners)
+	for _, o := range owners {
+		own := p.keep(o.Name, o.UID)
+		p.owners = append(p.owners, object.OwnerReference{
+			APIVersion: p.intern.Bytes(o.APIVersion), Kind: p.intern.Bytes(o.Kind),
+			Name: own[:len(o.Name)], UID: types.UID(own[len(o.Name):]),
+			Controller: o.Controller, BlockOwnerDeletion: o.Block,
+		})
+	}
+	return p.owners[from:len(p.owners):len(p.owners)]
+}
+
+// labelsOf are the labels, which come next if there are any: keys and values, each with a NUL
+// behind it, which is the only character that is escaped.
+func (p *plainObjects) labelsOf(l *plainLine) object.Labels {
+	if !l.member(`"l":`) {
+		return ""
+	}
+	if len(p.labelText) > 0 && bytes.HasPrefix(l.rest, p.labelText) {
+		l.rest = l.rest[len(p.labelText):]
+		return p.labels
+	}
+	const null = `\u0000`
+	start := l.rest
+	if len(start) == 0 || start[0] != '"' {
+		l.odd = true
+		return ""
+	}
+	rest := start[1:]
+	p.unescaped = p.unescaped[:0]
+	for {
+		n := manifest.PlainRun(rest)
+		p.unescaped = append(p.unescaped, rest[:n]...)
+		rest = rest[n:]
+		if len(rest) > 0 && rest[0] == '"' {
+			break
+		}
+		if len(rest) < len(null) || string(rest[:len(null)]) != null {
+			l.odd = true
+			return ""
+		}
+		p.unescaped = append(p.unescaped, 0)
+		rest = rest[len(null):]
+	}
+	l.rest = rest[1:]
+	p.labels = object.Labels(p.intern.Bytes(p.unescaped))
+	p.labelText = append(p.labelText[:0], start[:len(start)-len(l.rest)]...)
+	return p.labels
+}
