@@ -34,7 +34,7 @@ func (c *Cluster) Commands() [][]string {
 		append(c.about(c.Root, "dry-run", "delete"), "--steps"),
 		append(c.about(c.Root, "dry-run", "delete"), "--cascade=foreground"),
 		append(c.about(c.Root, "dry-run", "delete"), "--cascade=orphan"),
-		[]string{"dry-run", "delete", "node/node-0001"},
+		[]string{"dry-run", "delete", "nodes", "node-0001", "--ignore-not-found"},
 		[]string{"dry-run", "delete", "pods", "--all", "-n", c.Namespace},
 	)
 	return append(commands, c.extra...)

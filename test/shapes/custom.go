@@ -10,6 +10,7 @@ import (
 // customResources are 200 CRDs in 20 groups. Of each group's ten kinds, one instance owns one of
 // the next kind, and each has a Secret.
 func customResources(w *world) {
+	w.begin()
 	const groups, each = 20, 10
 	var kinds [groups][each]object.Kind
 	for i := range kinds {
@@ -46,6 +47,7 @@ func customResources(w *world) {
 
 // operators is a platform with tenants, of a hundred objects and ten levels each.
 func operators(w *world) {
+	w.begin()
 	const group = "platform.example.com"
 	kind := func(name string, namespaced bool) object.Kind {
 		return w.define(group, name, strings.ToLower(name)+"s", namespaced)
@@ -88,6 +90,7 @@ func operators(w *world) {
 // finalizers is a fleet of applications whose parts have finalizers. A tenth of the parts are
 // being deleted, some of them in the foreground.
 func finalizers(w *world) {
+	w.begin()
 	const group, hold = "fleet.example.com", "fleet.example.com/cleanup"
 	fleet := w.define(group, "Fleet", "fleets", false)
 	app, part := w.define(group, "App", "apps", true), w.define(group, "Part", "parts", true)

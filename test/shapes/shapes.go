@@ -29,7 +29,9 @@ func All() []Shape {
 		{"events", "Events, nine of ten objects", events},
 		{"jobs", "CronJobs, Jobs and their pods, a third of them of one CronJob", jobs},
 		{"storage", "StatefulSets, claims, volumes and their attachments", storage},
-		{"uids", "one-namespace, with uids that are no UUIDs", oneNamespace},
+		{"uids", "the same as one-namespace, with uids that are no UUIDs", strangeUIDs},
+		{"metadata", "the same as one-namespace, of whose pods only metadata was seen", metadata},
+		{"listed", "the same as one-namespace, of which Deployments, ReplicaSets and pods were seen and nothing else", listed},
 	}
 }
 
@@ -53,27 +55,27 @@ type Cluster struct {
 	// Namespace has as much in it as any other.
 	Namespace string
 
-	extra [][]string
+	coverage *snapshot.Coverage
+	extra    [][]string
 }
 
 // Cluster draws a cluster of about n objects, a thousand at the least.
 func (s Shape) Cluster(n int, seed uint64) *Cluster {
-	w := &world{n: n, resources: snapshot.BuiltinResources(), chance: rand.New(rand.NewPCG(seed, 1)), texts: map[string]string{}}
-	w.uid = w.uuid
-	if s.Name == "uids" {
-		w.uid = w.words
+	w := &world{
+		n: n, resources: snapshot.BuiltinResources(), coverage: snapshot.CoversEverything(),
+		chance: rand.New(rand.NewPCG(seed, 1)), texts: map[string]string{},
 	}
-	w.begin()
+	w.uid = w.uuid
 	s.draw(w)
 	return &Cluster{
 		Objects: w.objects, Resources: w.resources, Root: w.root.Ref, Middle: w.middle.Ref, Asked: w.asked,
-		Namespace: w.namespace, extra: w.extra,
+		Namespace: w.namespace, coverage: w.coverage, extra: w.extra,
 	}
 }
 
-// Snapshot is the cluster as it was seen, all of it.
+// Snapshot is the cluster as it was seen.
 func (c *Cluster) Snapshot() (*snapshot.Snapshot, error) {
-	return snapshot.New(c.Objects, c.Resources, snapshot.CoversEverything(), snapshot.Source{
+	return snapshot.New(c.Objects, c.Resources, c.coverage, snapshot.Source{
 		TakenAt: taken, KubernetesVersion: "v1.37.2", Discovered: true,
 	})
 }

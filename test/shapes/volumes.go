@@ -9,6 +9,7 @@ import (
 // storage has twenty namespaces of StatefulSets with ten pods each, which have two claims each. Those
 // of every second StatefulSet go with it.
 func storage(w *world) {
+	w.begin()
 	const spaces, replicas = 20, 10
 	for i := range spaces {
 		space := w.space(fmt.Sprintf("data-%02d", i))
@@ -48,6 +49,7 @@ func storage(w *world) {
 
 // applications is the cluster of which the first measurements were made.
 func applications(w *world) {
+	w.begin()
 	widgets := w.define("example.com", "Widget", "widgets", true)
 	for team := 0; !w.full(); team++ {
 		namespace := fmt.Sprintf("team-%03d", team)

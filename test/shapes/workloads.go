@@ -9,6 +9,7 @@ import (
 // oneNamespace is one Deployment of 100 ReplicaSets at 10,000 objects, and of 1,000 at a million. One
 // pod of twenty has a claim of its own.
 func oneNamespace(w *world) {
+	w.begin()
 	w.namespace = "shop"
 	w.space(w.namespace)
 	w.token(w.namespace, "web")
@@ -40,6 +41,7 @@ func oneNamespace(w *world) {
 
 // manyNamespaces has an application for every 20 objects, in as many namespaces up to 5,000.
 func manyNamespaces(w *world) {
+	w.begin()
 	applications := w.n / 20
 	spaces := min(applications, 5000)
 	for i := range spaces {
@@ -72,6 +74,7 @@ func manyNamespaces(w *world) {
 
 // events has a few applications in twenty namespaces, and nine Events for each object else.
 func events(w *world) {
+	w.begin()
 	const spaces = 20
 	for i := range spaces {
 		space := w.space(fmt.Sprintf("shop-%02d", i))
@@ -98,6 +101,7 @@ func events(w *world) {
 
 // jobs has ten namespaces of CronJobs with ten Jobs each, and one CronJob with a third of all.
 func jobs(w *world) {
+	w.begin()
 	const spaces = 10
 	for i := range spaces {
 		w.space(fmt.Sprintf("batch-%d", i))

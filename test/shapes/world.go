@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // When the snapshots were taken, and a month before, when their objects begin to be made.
@@ -26,6 +27,7 @@ type world struct {
 	n         int
 	objects   []*object.Object
 	resources *object.Resources
+	coverage  *snapshot.Coverage
 	chance    *rand.Rand
 	uid       func(object.Ref) types.UID
 	// texts are shared, as a reader shares them.
