@@ -7,7 +7,7 @@ import (
 )
 
 // storage has twenty namespaces of StatefulSets with ten pods each, which have two claims each. Those
-// of every second StatefulSet go with it.
+// of every second StatefulSet go with it, and of one of ten they are being deleted.
 func storage(w *world) {
 	w.begin()
 	const spaces, replicas = 20, 10
@@ -34,6 +34,10 @@ func storage(w *world) {
 				attachment := w.add(object.VolumeAttachment, "", "csi-"+string(volume.UID))
 				attachment.Edit().Finalizers = []string{"external-attacher/csi-example-com"}
 				claims = append(claims, object.Claim{Name: claim.Name})
+				if i%10 == 7 {
+					w.end(claim)
+					w.end(volume)
+				}
 				if w.middle == nil && namespace == w.namespace {
 					w.middle = set
 					w.asked = append(w.asked, claim.Ref, volume.Ref)

@@ -39,7 +39,8 @@ func oneNamespace(w *world) {
 	}
 }
 
-// manyNamespaces has an application for every 20 objects, in as many namespaces up to 5,000.
+// manyNamespaces has an application for every 20 objects, in as many namespaces up to 5,000. A
+// tenth of them are being deleted.
 func manyNamespaces(w *world) {
 	w.begin()
 	applications := w.n / 20
@@ -47,6 +48,9 @@ func manyNamespaces(w *world) {
 	for i := range spaces {
 		namespace := fmt.Sprintf("team-%04d", i)
 		space := w.space(namespace)
+		if i%10 == 3 {
+			w.leave(space)
+		}
 		for j := range (i+1)*applications/spaces - i*applications/spaces {
 			name := fmt.Sprintf("app-%d", j)
 			w.token(namespace, name)
@@ -125,7 +129,7 @@ func jobs(w *world) {
 }
 
 // job adds a Job with two pods, and returns the second. The pods of a Job that has not
-// finished are held by its finalizer.
+// finished are held by its finalizer; one of ten is being deleted.
 func (w *world) job(cron *object.Object, i int, running bool) *object.Object {
 	job := w.add(object.Job, cron.Namespace, fmt.Sprintf("%s-%08d", cron.Name, 29_000_000+i), cron)
 	job.Edit().Facts = &object.JobFacts{Finished: !running}
@@ -134,6 +138,9 @@ func (w *world) job(cron *object.Object, i int, running bool) *object.Object {
 		pod = w.pod(cron.Namespace, job.Name+"-"+suffix(j), job)
 		if running {
 			pod.Lifecycle.Finalizers = []string{"batch.kubernetes.io/job-tracking"}
+			if w.chance.IntN(10) == 0 {
+				w.end(pod)
+			}
 			continue
 		}
 		pod.Pod().Phase = "Succeeded"

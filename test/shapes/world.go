@@ -136,6 +136,15 @@ func (w *world) end(o *object.Object) {
 	life.GracePeriod = new(int64)
 }
 
+// leave marks a namespace as being deleted, with something that holds it up.
+func (w *world) leave(space *object.Object) {
+	w.end(space)
+	space.NamespaceFacts().Phase = "Terminating"
+	held := w.add(object.ConfigMap, space.Name, "held")
+	held.Edit().Finalizers = []string{"example.com/hold"}
+	w.end(held)
+}
+
 func (w *world) labels(app string) object.Labels {
 	return object.Labels(w.text(string(object.LabelsOf(map[string]string{"app": app, "pod-template-hash": "5d47c484f4"}))))
 }
