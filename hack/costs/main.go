@@ -173,6 +173,9 @@ func (m *measurement) run(command []string, file string) cost {
 	c.Stdout, c.Stderr = &printed, &complaint
 	start := time.Now()
 	err := c.Run()
+	if c.ProcessState == nil {
+		return cost{ran: true, failed: err.Error()}
+	}
 	took := cost{
 		ran: true, wall: time.Since(start), processor: c.ProcessState.UserTime() + c.ProcessState.SystemTime(),
 		peak: peak(c.ProcessState), printed: int64(printed), over: ctx.Err() != nil,

@@ -39,8 +39,8 @@ func oneNamespace(w *world) {
 	}
 }
 
-// manyNamespaces has an application for every 20 objects, in as many namespaces up to 5,000. A
-// tenth of them are being deleted.
+// manyNamespaces has an application for every 20 objects, in as many namespaces up to 5,000. Of
+// one of twenty nothing is left but what holds up its deletion.
 func manyNamespaces(w *world) {
 	w.begin()
 	applications := w.n / 20
@@ -48,8 +48,9 @@ func manyNamespaces(w *world) {
 	for i := range spaces {
 		namespace := fmt.Sprintf("team-%04d", i)
 		space := w.space(namespace)
-		if i%10 == 3 {
+		if i%20 == 3 {
 			w.leave(space)
+			continue
 		}
 		for j := range (i+1)*applications/spaces - i*applications/spaces {
 			name := fmt.Sprintf("app-%d", j)
