@@ -177,7 +177,8 @@ func (m *measurement) run(command []string, file string) cost {
 		ran: true, wall: time.Since(start), processor: c.ProcessState.UserTime() + c.ProcessState.SystemTime(),
 		peak: peak(c.ProcessState), printed: int64(printed),
 	}
-	took.over = !c.ProcessState.Exited() && took.processor > m.timeout/2                        // otherwise something else ended it
+	// What has had little of its time was ended by somebody else.
+	took.over = !c.ProcessState.Exited() && took.processor > m.timeout/2
 	if code := c.ProcessState.ExitCode(); err != nil && !took.over && (code <= 2 || code > 6) { // the others are answers
 		took.failed = fmt.Sprintf("%v: %s", err, complaint.String())
 	}
