@@ -89,7 +89,8 @@ func written(file, shape string, size int) (cluster, error) {
 	if err != nil {
 		return c, err
 	}
-	return c, json.Unmarshal(out, &c)
+	err = json.Unmarshal(out, &c)
+	return c, err
 }
 
 type measurement struct {

@@ -7,7 +7,6 @@ import (
 	"go/token"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,9 +44,9 @@ func (s sources) function(t *testing.T, block string) (name, line string) {
 
 func functionsOf(t *testing.T, file string) []function {
 	t.Helper()
-	at := filepath.Join(runtime.GOROOT(), "src", file)
+	at := filepath.Join(goroot, "src", file)
 	if ours, ok := strings.CutPrefix(file, module); ok {
-		at = filepath.Join("../..", ours)
+		at = filepath.Join("..", "..", ours)
 	}
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, at, nil, parser.SkipObjectResolution)

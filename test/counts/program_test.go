@@ -18,8 +18,9 @@ import (
 
 const module = "github.com/kubectl-gc/kubectl-gc/"
 
-// program is the program with counters, covdata the tool that reads them.
-var program, covdata string
+// program is the program with counters, covdata the tool that reads them, and goroot where the
+// source of the standard library is.
+var program, covdata, goroot string
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m)) //nolint:forbidigo // TestMain has to
@@ -35,7 +36,7 @@ func run(m *testing.M) int {
 	program = filepath.Join(dir, "kubectl-gc")
 	packages := module + "..."
 	if extent.All() { // loops of these are hidden in one call; with them everything that is linked is compiled anew
-		packages += ",slices,maps,sort,strings"
+		packages += ",slices,maps,sort"
 	}
 	build := exec.Command("go", "build", "-cover", "-covermode=count", "-coverpkg="+packages, "-o", program, "./cmd/kubectl-gc")
 	build.Dir = "../.."
@@ -43,12 +44,14 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "%v: %s", err, out)
 		return 1
 	}
-	tool, err := exec.Command("go", "tool", "-n", "covdata").Output()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "go tool covdata:", err)
-		return 1
+	for to, args := range map[*string][]string{&covdata: {"tool", "-n", "covdata"}, &goroot: {"env", "GOROOT"}} {
+		out, err := exec.Command("go", args...).Output()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "go", args, err)
+			return 1
+		}
+		*to = strings.TrimSpace(string(out))
 	}
-	covdata = strings.TrimSpace(string(tool))
 	return m.Run()
 }
 

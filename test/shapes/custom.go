@@ -23,7 +23,7 @@ func customResources(w *world) {
 	for i := 0; !w.full(); i++ {
 		namespace := fmt.Sprintf("project-%02d", i/groups%groups)
 		var owner []*object.Object
-		for j, kind := range kinds[i%groups] {
+		for j, kind := range &kinds[i%groups] {
 			part := w.add(kind, namespace, fmt.Sprintf("part-%06d", i), owner...)
 			w.add(object.Secret, namespace, strings.ToLower(kind.Kind)+"-"+part.Name, part)
 			if i == 0 {
