@@ -20,7 +20,7 @@ const (
 	// A block has grown when an object takes so many times more of it in the large cluster,
 	// and at least so many statements. What is done for each pair of objects grows four times;
 	// what is done for no fewer than so many objects may grow by chance.
-	grown, counted = 2.5, 3
+	grown, counted = 2.5, 10
 )
 
 // TestCounts runs every command on a cluster of each shape in two sizes.

@@ -130,7 +130,7 @@ func jobs(w *world) {
 }
 
 // job adds a Job with two pods, and returns the second. The pods of a Job that has not
-// finished are held by its finalizer; one of ten is being deleted.
+// finished are held by its finalizer; one of three is being deleted.
 func (w *world) job(cron *object.Object, i int, running bool) *object.Object {
 	job := w.add(object.Job, cron.Namespace, fmt.Sprintf("%s-%08d", cron.Name, 29_000_000+i), cron)
 	job.Edit().Facts = &object.JobFacts{Finished: !running}
@@ -139,7 +139,7 @@ func (w *world) job(cron *object.Object, i int, running bool) *object.Object {
 		pod = w.pod(cron.Namespace, job.Name+"-"+suffix(j), job)
 		if running {
 			pod.Lifecycle.Finalizers = []string{"batch.kubernetes.io/job-tracking"}
-			if w.chance.IntN(10) == 0 {
+			if w.chance.IntN(3) == 0 {
 				w.end(pod)
 			}
 			continue
