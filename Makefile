@@ -21,7 +21,7 @@ RACE := $(if $(filter 1,$(shell env -u CGO_ENABLED $(GO) env CGO_ENABLED)),CGO_E
 # These run programs that Go does not see: Chromium, npm, and ours as it is built.
 # Where Chromium or npm is missing, the closing lines of `make test` say so; with
 # CI=true that is a failure.
-OTHERS := ./hack/release ./test/bombs ./test/browser ./test/bundle
+OTHERS := ./hack/release ./test/bombs ./test/browser ./test/bundle ./test/counts
 
 # Go keeps the result of a package until its code changes, or a file of its module that
 # it read. What tests of OTHERS and of the control plane run and read besides has a sum,
@@ -124,6 +124,13 @@ bench: ## benchmarks of PKG; with BASE=old.txt compared to it
 	mkdir -p bin
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) $(PKG) | tee bin/bench.txt
 	@if [ -n '$(BASE)' ]; then $(TOOL) benchstat '$(BASE)' bin/bench.txt; fi
+
+# Of what the tables are: -shapes jobs,storage -sizes 1000000 -only explain -timeout 10m
+SHAPES ?= -sizes 10000,100000
+
+.PHONY: bench-shapes
+bench-shapes: build ## what every command costs on clusters of the shapes of real ones, as tables
+	@$(GO) run ./hack/costs $(SHAPES)
 
 .PHONY: mutate
 mutate: ## break one rule at a time; fails if no test notices; ONLY=S104 for a part

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+	"github.com/kubectl-gc/kubectl-gc/test/shapes"
 )
 
 // writePages has the command write each page, and the document that it shows.
@@ -38,10 +38,14 @@ func writePages(t *testing.T, dir string) {
 	writeNamespace(t, stuck, 250)
 	pages["hanging"] = []string{"dry-run", "delete", "namespace/pic", "--from", stuck}
 	pages["events"] = []string{"dry-run", "delete", "events", "--all", "-n", "pic", "--from", stuck}
+	many, err := shapes.Named("applications")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, n := range []int{10_000, 50_000} {
 		name := fmt.Sprintf("many-%d", n)
 		dump := filepath.Join(dir, name+"-dump.json")
-		writeDump(t, dump, scenario.LargeCluster(n*6/5)) // a graph leaves out who has no owner and no dependent
+		writeDump(t, dump, many.Cluster(n*6/5, 1).Objects) // a graph leaves out who has no owner and no dependent
 		pages[name] = []string{"graph", "--from", dump}
 		pages[name+"-plan"] = []string{"dry-run", "delete", "deployments.apps,widgets.example.com,configmaps,persistentvolumeclaims", "--all", "-A", "--from", dump}
 	}

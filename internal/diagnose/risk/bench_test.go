@@ -8,15 +8,19 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/risk"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
-	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+	"github.com/kubectl-gc/kubectl-gc/test/shapes"
 )
 
 // file writes a cluster of 100,000 objects to a snapshot file.
-func file(b *testing.B) string {
+func file(b *testing.B) (*shapes.Cluster, string) {
 	b.Helper()
-	snap, err := snapshot.New(scenario.LargeCluster(100_000), scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+	shape, err := shapes.Named("applications")
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := shape.Cluster(100_000, 1)
+	snap, err := c.Snapshot()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -28,7 +32,7 @@ func file(b *testing.B) string {
 	if err := os.WriteFile(path, buffer.Bytes(), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	return path
+	return c, path
 }
 
 func read(b *testing.B, path string) *snapshot.Snapshot {
@@ -42,7 +46,7 @@ func read(b *testing.B, path string) *snapshot.Snapshot {
 
 // BenchmarkRankFile ranks a cluster of 100,000 objects from a snapshot file.
 func BenchmarkRankFile(b *testing.B) {
-	path := file(b)
+	_, path := file(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		r, err := risk.Rank(b.Context(), read(b, path), risk.Options{Top: 10})
@@ -55,11 +59,10 @@ func BenchmarkRankFile(b *testing.B) {
 // BenchmarkTakersFile explains a pod of a cluster of 100,000 objects from a snapshot
 // file.
 func BenchmarkTakersFile(b *testing.B) {
-	path := file(b)
+	cluster, path := file(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		pod := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "team-07", Name: "app-42-3"}
-		e, err := explain.Object(b.Context(), read(b, path), pod, explain.Options{AllPolicies: true})
+		e, err := explain.Object(b.Context(), read(b, path), cluster.Asked[0], explain.Options{AllPolicies: true})
 		if err != nil || len(e.TakenBy) == 0 || e.TakersUntried > 0 {
 			b.Fatal(e, err)
 		}
