@@ -57,7 +57,7 @@ func (r *Refusal) Error() string {
 
 // Deletes lists what of an account goes, or may go.
 func Deletes(account []report.Consequence) []report.Ref {
-	var list []report.Ref
+	list := make([]report.Ref, 0, countDeletes(account))
 	for i := range account {
 		if c := &account[i]; c.Change == report.ChangeDeleted {
 			list = append(list, c.Object)
@@ -66,9 +66,18 @@ func Deletes(account []report.Consequence) []report.Ref {
 	return list
 }
 
+func countDeletes(account []report.Consequence) (n int) {
+	for i := range account {
+		if account[i].Change == report.ChangeDeleted {
+			n++
+		}
+	}
+	return n
+}
+
 // Check refuses a run that is above a limit; nil when it is not.
 func (l Limits) Check(account []report.Consequence) *Refusal {
-	if n := len(Deletes(account)); n > l.MaxDeletes {
+	if n := countDeletes(account); n > l.MaxDeletes {
 		return &Refusal{Reason: TooManyDeletes, Planned: n, Limit: l.MaxDeletes}
 	}
 	return nil

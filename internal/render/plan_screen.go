@@ -112,8 +112,12 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 	s, at := w.style, namespaceOf(p)
 	var held, unknown, stays, back groups
 	hung := map[report.Ref]bool{} // those that have a line of their own
-	for _, e := range slices.Concat(waited, caused) {
-		hung[e.Object] = e.Outcome == report.Blocked
+	for _, list := range [][]report.Effect{waited, caused} {
+		for i := range list {
+			if list[i].Outcome == report.Blocked {
+				hung[list[i].Object] = true
+			}
+		}
 	}
 	for i := range waited {
 		held.add(&waited[i], hanging(s, &waited[i], hung))

@@ -60,17 +60,37 @@ func (w *writer) everything(p *report.Plan, caused, before []report.Effect) {
 // Collecting is asking for what would happen anyway, so nothing is parted
 // there. Both lists are in the order of the outcomes.
 func splitBaseline(p *report.Plan) (caused, before []report.Effect) {
-	for _, e := range p.Effects {
-		if e.AlreadyHappening && p.Seed.Verb != "collect" {
-			before = append(before, e)
-		} else {
-			caused = append(caused, e)
+	anyway := 0
+	for i := range p.Effects {
+		if happensAnyway(p, &p.Effects[i]) {
+			anyway++
 		}
 	}
-	byOutcome := func(a, b report.Effect) int { return outcomeRank(a.Outcome) - outcomeRank(b.Outcome) }
-	slices.SortStableFunc(caused, byOutcome)
-	slices.SortStableFunc(before, byOutcome)
+	if anyway == 0 && slices.IsSortedFunc(p.Effects, compareOutcomes) {
+		return p.Effects, nil // so it is with most large plans, which are not copied
+	}
+	caused, before = make([]report.Effect, 0, len(p.Effects)-anyway), make([]report.Effect, 0, anyway)
+	for i := range p.Effects {
+		if e := &p.Effects[i]; happensAnyway(p, e) {
+			before = append(before, *e)
+		} else {
+			caused = append(caused, *e)
+		}
+	}
+	slices.SortStableFunc(caused, compareOutcomes)
+	slices.SortStableFunc(before, compareOutcomes)
 	return caused, before
+}
+
+func happensAnyway(p *report.Plan, e *report.Effect) bool {
+	return e.AlreadyHappening && p.Seed.Verb != "collect"
+}
+
+func compareOutcomes(a, b report.Effect) int {
+	if a.Outcome == b.Outcome {
+		return 0
+	}
+	return outcomeRank(a.Outcome) - outcomeRank(b.Outcome)
 }
 
 // outcomeRank is the place of an outcome in the order of showing: what hangs comes

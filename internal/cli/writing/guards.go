@@ -101,9 +101,7 @@ func (w *Writing) Guards() []string {
 // obstacles are why a run must not be; empty for one that may. The order is that of the
 // account.
 func (w *Writing) obstacles(world source.World, p *report.Plan) []report.Obstacle {
-	find := func(ref object.Ref) *object.Object {
-		return world.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
-	}
+	find := world.Along().Find
 	var list []report.Obstacle
 	for _, r := range w.Policy.Screen(p.Consequences, find) {
 		if released(p, r.Why, find(r.Object)) {
