@@ -67,7 +67,7 @@ func (a *about) spread(o *object.Object) {
 	}
 }
 
-// order visits the pods of a namespace if it may go: all else in it waits for them. (spec §7.4)
+// order visits the pods of a namespace if it may go: all else in it waits for them. (KEP-5080)
 func (a *about) order(namespace *object.Object) {
 	if a.ordered[namespace.Name] || !a.mayGo(namespace) {
 		return
