@@ -96,7 +96,7 @@ func (a *ahead) release(b []byte) { a.free <- b[:cap(b)] }
 // close returns once nobody reads any more.
 func (a *ahead) close() {
 	close(a.stop)
-	for range a.read { //nolint:revive // until it is closed
+	for range a.read { // until nobody reads
 	}
 }
 

@@ -29,7 +29,7 @@ func OpenStored(path string, o Options) (s *Stored, err error) {
 			err = fmt.Errorf("%s: %w", shownName(path), err)
 		}
 	}()
-	r, err := newReader(o, wholeObjects)
+	r, err := newReader(o)
 	if err != nil {
 		return nil, err
 	}

@@ -8,11 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -110,35 +108,6 @@ func distinct[T comparable](list []T) []T {
 		}
 	}
 	return seen
-}
-
-// FuzzOutlinedObject: a line as we write it is outlined as what it is read as.
-func FuzzOutlinedObject(f *testing.F) {
-	for _, seed := range []string{
-		`{"t":0}`, `{"t":3,"s":"shop","n":"web","u":"1"}`, `{"t":3,"n":"a\"b","u":"1"}`, `{"t":3,"s":"a\\","n":"b","u":"\u0001"}`,
-		`{"n":"web","t":3,"u":"1","f":["x"]}`, `{"t":2,"n":"x","u":"1","l":"f\":","crd":{"group":"g"}}`, `{"t":4,"n":"x","u":"1"}`, `{"t":-1,"n":"x","u":"1"}`,
-	} {
-		f.Add([]byte(seed))
-	}
-	known := []typeName{{"v1", "Pod"}, {"v1", "Node"}, {"apps/v1", "Deployment"}, {"example.com/v1", "Cart"}}
-	f.Fuzz(func(t *testing.T, line []byte) {
-		var stored storedObject
-		if err := json.Unmarshal(line, &stored); err != nil {
-			return
-		}
-		written, err := json.Marshal(&stored)
-		if err != nil {
-			return
-		}
-		want, wantErr := wholeObject(written, known, manifest.NewInterner())
-		got, err := outlinedObject(written, known, manifest.NewInterner())
-		if (err != nil) != (wantErr != nil) {
-			t.Fatalf("%s: %v, want %v", written, err, wantErr)
-		}
-		if err == nil && (got.Ref != want.Ref || !slices.Equal(got.Finalizers(), want.Finalizers()) || !cmp.Equal(got.Definition(), want.Definition())) {
-			t.Errorf("%s: %v, want %v", written, got, want)
-		}
-	})
 }
 
 // TestOutlineOfOtherFiles: other dumps are read whole, and what is wrong with a file

@@ -46,12 +46,7 @@ type Options struct {
 // ReadFiles reads files, directories and archives into one snapshot; "-" is the
 // standard input. All of them must come from one cluster.
 func ReadFiles(paths []string, o Options) (*Snapshot, error) {
-	return readFiles(paths, o, wholeObjects)
-}
-
-// readFiles reads files, and takes from the lines of our own format what decode does.
-func readFiles(paths []string, o Options, decode lineDecoder) (*Snapshot, error) {
-	r, err := newReader(o, decode)
+	r, err := newReader(o)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +74,6 @@ func readFiles(paths []string, o Options, decode lineDecoder) (*Snapshot, error)
 type reader struct {
 	options Options
 	limits  Limits
-	decode  lineDecoder
 	intern  *manifest.Interner
 
 	objects   []*object.Object
@@ -105,12 +99,12 @@ type reader struct {
 	revisionRead bool
 }
 
-func newReader(o Options, decode lineDecoder) (*reader, error) {
+func newReader(o Options) (*reader, error) {
 	limits, err := o.Limits.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	return &reader{options: o, limits: limits, decode: decode, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}}, nil
+	return &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}}, nil
 }
 
 // reserve asks for memory, where so many objects wait that were not handed over yet.
@@ -147,7 +141,7 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 		return err
 	}
 	if isStored(start) {
-		s, err := readStored(r.lines(content), r.decode, r.intern)
+		s, err := readStored(r.lines(content), r.intern)
 		if err != nil {
 			return err
 		}

@@ -22,14 +22,14 @@ var errFormat = errors.New("not a whole snapshot")
 func isStored(start []byte) bool { return bytes.HasPrefix(start, []byte(formatMark)) }
 
 // readStored reads a snapshot in our own format, and checks that it is whole.
-func readStored(lines *lineReader, decode lineDecoder, intern *manifest.Interner) (*Snapshot, error) {
+func readStored(lines *lineReader, intern *manifest.Interner) (*Snapshot, error) {
 	defer lines.close()
 	header, err := readHeader(lines)
 	if err != nil {
 		return nil, err
 	}
 	s := header.snapshot()
-	if s.Objects, err = readStoredObjects(lines, header, decode, intern); err != nil {
+	if s.Objects, err = readStoredObjects(lines, header, intern); err != nil {
 		return nil, err
 	}
 	if err := checkTrailer(lines, len(s.Objects)); err != nil {
@@ -83,12 +83,12 @@ func (h *storedHeader) snapshot() *Snapshot {
 	return s
 }
 
-func readStoredObjects(lines *lineReader, header *storedHeader, decode lineDecoder, intern *manifest.Interner) ([]*object.Object, error) {
+func readStoredObjects(lines *lineReader, header *storedHeader, intern *manifest.Interner) ([]*object.Object, error) {
 	types := make([]typeName, len(header.Types))
 	for i, t := range header.Types {
 		types[i] = typeName{intern.String(t[0]), intern.String(t[1])}
 	}
-	decoded := decode(types, intern)
+	plain := newPlainObjects(types, intern)
 	// The count is a claim of the file; memory follows what is really there.
 	objects := make([]*object.Object, 0, min(header.Objects, 1<<12))
 	for n := range header.Objects {
@@ -100,9 +100,11 @@ func readStoredObjects(lines *lineReader, header *storedHeader, decode lineDecod
 		if err != nil {
 			return nil, err
 		}
-		o, err := decoded(line)
-		if err != nil {
-			return nil, fmt.Errorf("%w: line %d: %w", errFormat, n+2, err)
+		o := plain.object(line)
+		if o == nil {
+			if o, err = wholeObject(line, types, intern); err != nil {
+				return nil, fmt.Errorf("%w: line %d: %w", errFormat, n+2, err)
+			}
 		}
 		lines.take()
 		if len(objects) == cap(objects) {
@@ -111,21 +113,6 @@ func readStoredObjects(lines *lineReader, header *storedHeader, decode lineDecod
 		objects = append(objects, o)
 	}
 	return objects, nil
-}
-
-// lineDecoder is for the lines of one file, of which types are those of the header: it makes an
-// object of a line, which is valid until the next one.
-type lineDecoder func(types []typeName, intern *manifest.Interner) func(line []byte) (*object.Object, error)
-
-// wholeObjects takes all that a line says.
-func wholeObjects(types []typeName, intern *manifest.Interner) func([]byte) (*object.Object, error) {
-	plain := newPlainObjects(types, intern)
-	return func(line []byte) (*object.Object, error) {
-		if o := plain.object(line); o != nil {
-			return o, nil
-		}
-		return wholeObject(line, types, intern)
-	}
 }
 
 // wholeObject is the object of a line, however it is written.
