@@ -1,7 +1,6 @@
 package deleters
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,6 +70,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 		definitions: make(chan struct{}, 1), deferred: deferrals{},
 	}
 	config = rest.CopyConfig(config)
+	config.Timeout = 0 // it would end every watch
 	config.Wrap(d.traffic.wrap)
 	var err error
 	if d.client, err = kube.Connect(config, kube.Options{Command: o.Command, Unready: unready}); err != nil {
@@ -90,15 +90,6 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 		return nil, errors.Join(err, d.Stop())
 	}
 	return d, nil
-}
-
-// Version is what the server says of its version, and the release that it behaves as, as 1.N;
-// empty where it does not tell.
-func (d *Deleters) Version() (version, emulated string) { return d.version, d.emulated }
-
-// rules are those of the release of the server.
-func (d *Deleters) rules() release.Rules {
-	return release.Of(release.MinorOf(cmp.Or(d.emulated, d.version)))
 }
 
 // run collects, and has the controllers act beside that.
@@ -130,7 +121,7 @@ func (d *Deleters) employ(o Options) {
 	if o.Protection {
 		d.list = append(d.list, controllers.ClaimProtection(coverage), controllers.VolumeProtection(coverage))
 	}
-	d.list = append(d.list, controllers.NamespaceController(coverage, d.rules()))
+	d.list = append(d.list, controllers.NamespaceController(coverage, release.Of(d.release())))
 	if o.Pods != Never {
 		d.pods = &kubelets{Controller: controllers.Kubelet(nil), graceful: o.Pods == AfterGracePeriod}
 		d.list = append(d.list, d.pods)
@@ -166,11 +157,7 @@ func (d *Deleters) mayNot() error {
 		why = append(why, k.Why)
 	}
 	slices.Sort(why)
-	const most = 5
-	if n := len(why); n > most {
-		why = append(why[:most], fmt.Sprintf("and %d more", n-most))
-	}
-	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", strings.Join(why, "; "))
+	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", plain(strings.Join(few(why), "; ")))
 }
 
 // kind takes in what has become of a kind.
