@@ -190,7 +190,7 @@ func (d *Deleters) unknown() []string {
 	if why := d.feed.Missing(); why != "" {
 		list = append(list, why)
 	}
-	return list
+	return few(list)
 }
 
 // ended is the error of work that has ended by itself.

@@ -110,15 +110,15 @@ func (d *Deleters) leftIn(ended context.Context, last []string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), account)
 	defer cancel()
 	list := d.unknown()
-	for _, name := range d.expected() {
+	for _, name := range few(d.expected()) {
 		list = append(list, name+" is not followed yet")
 	}
-	list = append(list, d.leaving()...)
+	list = append(list, few(d.leaving())...)
 	list = append(list, d.traffic.unanswered()...)
-	list = append(list, d.stands().comes()...)
+	list = append(list, few(d.stands().comes())...)
 	now := time.Now() // nothing is woken
 	if c, err := d.ask(ctx, &now); err == nil {
-		list = append(list, c.open...)
+		list = append(list, few(c.open)...)
 	} else {
 		list = append(list, err.Error())
 	}
@@ -239,11 +239,11 @@ func (s standing) left() []string {
 // comes is what the controllers go on with by themselves.
 func (s standing) comes() []string {
 	var list []string
-	for _, w := range s.open {
-		list = append(list, w.String())
-	}
 	if !s.due.IsZero() {
 		list = append(list, "a pod ends at "+s.due.UTC().Format(time.RFC3339)+", when its grace period is over")
+	}
+	for _, w := range s.open {
+		list = append(list, w.String())
 	}
 	return list
 }
