@@ -51,6 +51,8 @@ type collector struct {
 	working, unseen bool
 	// open are attempts that wait and may end another time, and why.
 	open []string
+	// again is why attempts have waited that may be under way.
+	again []string
 }
 
 func (c collector) idle() bool { return !c.working && !c.unseen && len(c.open) == 0 }
@@ -75,6 +77,9 @@ func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) 
 		if len(got.open) > 0 && time.Since(*last) > retryDeferred {
 			*last = time.Now()
 			c.Wake()
+		}
+		if len(got.open) == 0 && c.UnderWay() > 0 {
+			got.again = d.deferred.errors() // they are being tried just now
 		}
 	})
 	return got, err
@@ -124,6 +129,18 @@ func (l deferrals) open(a attempt, kinds uint64) string {
 		return fmt.Sprintf("%s is to be looked at again: it has changed meanwhile", a.ref)
 	}
 	return fmt.Sprintf("%s: %v", a.ref, why.err)
+}
+
+// errors are those with which attempts were put off.
+func (l deferrals) errors() []string {
+	var list []string
+	for at, why := range l {
+		if why.err != nil {
+			list = append(list, fmt.Sprintf("%s: %v", at.ref, why.err))
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // refresh has the collector read what it has written and no watch has shown.

@@ -52,6 +52,7 @@ type Deleters struct {
 	do   chan func(*engine.Collector)
 	// definitions has a token when something has changed that says what is served.
 	definitions chan struct{}
+	answers     answers
 	// deferred are the attempts that wait; they belong to the collector's goroutine.
 	deferred deferrals
 
@@ -168,6 +169,9 @@ func (d *Deleters) kind(k kube.KindState) {
 		d.refused = append(d.refused, k)
 	}
 	d.mu.Unlock()
+	if k.State == kube.Dropped {
+		d.answers.forget(k.Resource.GroupResource())
+	}
 	d.store.kind(k)
 }
 

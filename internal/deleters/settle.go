@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -115,10 +114,11 @@ func (d *Deleters) leftIn(ended context.Context, last []string) []string {
 	}
 	list = append(list, few(d.leaving())...)
 	list = append(list, d.traffic.unanswered()...)
+	list = append(list, few(d.answers.unread())...)
 	list = append(list, few(d.stands().comes())...)
 	now := time.Now() // nothing is woken
 	if c, err := d.ask(ctx, &now); err == nil {
-		list = append(list, few(c.open)...)
+		list = append(list, few(append(c.open, c.again...))...)
 	} else {
 		list = append(list, err.Error())
 	}
@@ -139,7 +139,7 @@ func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string,
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			return nil, err
 		}
-		return []string{unread(ctx, object.Namespace.GroupResource(), err)}, nil
+		return []string{d.answers.judge(ctx, object.Namespace.GroupResource(), err)}, nil
 	}
 	if d.settledAt(m) {
 		return nil, nil
@@ -262,7 +262,11 @@ func (d *Deleters) unseen(ctx context.Context) []string {
 		})
 	}
 	_ = all.Wait() // there is none
-	return few(slices.DeleteFunc(found, func(s string) bool { return s == "" }))
+	left := slices.DeleteFunc(found, func(s string) bool { return s == "" })
+	if n := len(left); ctx.Err() != nil && n > mostSaid { // it is none of them
+		return []string{fmt.Sprintf("%d kinds could not be read in time", n)}
+	}
+	return few(left)
 }
 
 // compareTries is how often a kind is read before everything is looked at again.
@@ -272,8 +276,8 @@ const compareTries = 5
 func (d *Deleters) compare(ctx context.Context, r object.Resource) string {
 	for range compareTries {
 		l, err := d.read(ctx, kube.Place{Resource: r})
-		if err != nil {
-			return unread(ctx, r.GroupResource(), err)
+		if why := d.answers.judge(ctx, r.GroupResource(), err); why != "" {
+			return why
 		}
 		if d.awaited(ctx, l) {
 			return ""
@@ -299,14 +303,6 @@ func (d *Deleters) awaited(ctx context.Context, l listed) bool {
 			return false
 		}
 	}
-}
-
-// unread says that a kind cannot be read. An error of the context says nothing of it.
-func unread(ctx context.Context, gr schema.GroupResource, err error) string {
-	if ctx.Err() != nil {
-		return gr.String() + " cannot be read: no answer in time"
-	}
-	return gr.String() + " cannot be read: " + err.Error()
 }
 
 // read reads the versions of the objects at a place.
