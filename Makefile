@@ -86,6 +86,7 @@ unit: ## tests of PKG, no race detector, no control plane
 .PHONY: lint
 lint: ## golangci-lint as .golangci.yml says
 	$(TOOL) golangci-lint run ./...
+	cd examples/envtest && $(GO) tool -modfile=$(CURDIR)/tools/go.mod golangci-lint run ./...
 
 .PHONY: vuln
 vuln: ## known vulnerabilities that the program can reach; fails where they cannot be looked up

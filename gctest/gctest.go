@@ -1,9 +1,9 @@
 package gctest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/deleters"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
 // T is a test: a *testing.T or *testing.B, or the GinkgoT() of Ginkgo. It is used only by the
@@ -69,26 +68,13 @@ func Start(t T, config *rest.Config, options ...Option) *GC {
 	}
 	gc := &GC{d}
 	t.Cleanup(func() { gc.stop(t) })
-	remark, err := known(d.Version())
+	remark, err := d.Known()
 	if err != nil {
 		t.Fatalf("gctest: %v", err)
 	} else if remark != "" {
 		t.Logf("gctest: %s", remark)
 	}
 	return gc
-}
-
-// known is the error of a server whose version says nothing, and a remark on one for which the
-// rules were not measured.
-func known(exact, emulated string) (remark string, err error) {
-	of := release.MinorOf(cmp.Or(emulated, exact))
-	if of == 0 {
-		return "", fmt.Errorf("the version of the API server is %q, and that of none that is known", exact)
-	}
-	if of.Nearest() != of {
-		return fmt.Sprintf("the API server is %s: what was measured are %s to %s, and the rules of the nearest hold", exact, release.Oldest, release.Newest), nil
-	}
-	return "", nil
 }
 
 // stop ends the collector. What was wrong with it the test is told here, and not from the
@@ -115,7 +101,7 @@ func (gc *GC) stop(t T) {
 // It returns an error when the context ends, or after 30 seconds if that has no deadline, which
 // says what was left to do, and names each object that is being deleted with the finalizers that
 // hold it; and at once, when the collector may not see everything or has ended. A context that
-// was cancelled is such an error, too.
+// was cancelled is such an error, too. What the server fails at is asked for again until then.
 //
 // After a first call that has settled, another one costs a single request if nothing was
 // written meanwhile.
@@ -142,8 +128,13 @@ type Object interface {
 // dependents it waits for. It says what the watches have shown, so that it is true of everything
 // before the last WaitSettled.
 //
-// The object is found by its uid; without one by its kind, namespace and name.
+// The object is found by its uid; without one by its kind, namespace and name. Typed clients leave
+// the kind out: what has no uid has to be of a kind that client-go knows, or say its apiVersion
+// and kind.
 func (gc *GC) Explain(o Object) string {
+	if v := reflect.ValueOf(o); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return "which object? It is nil."
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), explainTimeout)
 	defer cancel()
 	return gc.deleters.Explain(ctx, refOf(o))

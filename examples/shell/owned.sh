@@ -22,7 +22,7 @@ metadata:
 EOF
 
 kubectl delete configmap owner
-curl -sS --fail-with-body "$gc/settled?timeout=30s"
+curl -sS --fail-with-body "$gc/settled?timeout=30s" # what is left to do, if something is
 
 left=$(kubectl get configmap dependent --ignore-not-found -o name)
 if [ -n "$left" ]; then

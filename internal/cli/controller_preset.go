@@ -78,6 +78,13 @@ func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	remark, err := d.Known()
+	if err != nil {
+		return errors.Join(err, d.Stop())
+	}
+	if remark != "" {
+		_, _ = fmt.Fprintln(k.streams.ErrOut, remark)
+	}
 	return errors.Join(k.answer(c.Context(), d), d.Stop())
 }
 

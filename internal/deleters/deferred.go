@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -48,6 +51,8 @@ type collector struct {
 	working, unseen bool
 	// open are attempts that wait and may end another time, and why.
 	open []string
+	// again is why attempts have waited that may be under way.
+	again []string
 }
 
 func (c collector) idle() bool { return !c.working && !c.unseen && len(c.open) == 0 }
@@ -58,9 +63,9 @@ const retryDeferred = 50 * time.Millisecond
 // ask looks at the collector between two steps. What waits is tried again, except for what
 // waits for a kind that nobody serves: it has always stayed so in Kubernetes.
 func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) {
-	answer := make(chan collector, 1)
-	look := func(c *engine.Collector) {
-		got := collector{working: c.Ready()+c.UnderWay() > 0, unseen: c.Unseen() > 0}
+	var got collector
+	err := d.between(ctx, func(c *engine.Collector) {
+		got = collector{working: c.Ready()+c.UnderWay() > 0, unseen: c.Unseen() > 0}
 		kinds := d.store.kindChanges()
 		for _, work := range []engine.Work{engine.DeleteWork, engine.OrphanWork} {
 			for _, ref := range c.Deferred(work) {
@@ -73,21 +78,42 @@ func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) 
 			*last = time.Now()
 			c.Wake()
 		}
-		answer <- got
-	}
-	return d.between(ctx, look, answer)
+		if len(got.open) == 0 && c.UnderWay() > 0 {
+			got.again = d.deferred.errors() // they are being tried just now
+		}
+	})
+	return got, err
 }
 
-// between hands a look to the collector.
-func (d *Deleters) between(ctx context.Context, look func(*engine.Collector), answer <-chan collector) (collector, error) {
+// between has a look at the collector between two of its steps.
+func (d *Deleters) between(ctx context.Context, look func(*engine.Collector)) error {
+	seen := make(chan struct{})
 	select {
-	case d.do <- look:
+	case d.do <- func(c *engine.Collector) { look(c); close(seen) }:
 	case <-d.done:
-		return collector{}, d.ended()
+		return d.ended()
 	case <-ctx.Done():
-		return collector{}, ctx.Err()
+		return ctx.Err()
 	}
-	return <-answer, nil
+	<-seen
+	return nil
+}
+
+// failed are the errors with which the last attempts at an object were put off.
+func (d *Deleters) failed(ctx context.Context, uid types.UID) []string {
+	var list []string
+	err := d.between(ctx, func(*engine.Collector) {
+		for at, why := range d.deferred {
+			if _, unknown := errors.AsType[*object.UnknownKindError](why.err); at.ref.UID == uid && why.err != nil && !unknown {
+				list = append(list, why.err.Error())
+			}
+		}
+	})
+	if err != nil {
+		return nil // there is no collector that would try again
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // open says why an attempt waits; empty if nothing can come of it as things are.
@@ -105,13 +131,22 @@ func (l deferrals) open(a attempt, kinds uint64) string {
 	return fmt.Sprintf("%s: %v", a.ref, why.err)
 }
 
+// errors are those with which attempts were put off.
+func (l deferrals) errors() []string {
+	var list []string
+	for at, why := range l {
+		if why.err != nil {
+			list = append(list, fmt.Sprintf("%s: %v", at.ref, why.err))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
 // refresh has the collector read what it has written and no watch has shown.
 func (d *Deleters) refresh(ctx context.Context) error {
-	answer := make(chan collector, 1)
-	_, err := d.between(ctx, func(c *engine.Collector) {
+	return d.between(ctx, func(c *engine.Collector) {
 		c.Refresh()
 		c.Refresh()
-		answer <- collector{}
-	}, answer)
-	return err
+	})
 }

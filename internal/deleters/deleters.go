@@ -1,7 +1,6 @@
 package deleters
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +52,7 @@ type Deleters struct {
 	do   chan func(*engine.Collector)
 	// definitions has a token when something has changed that says what is served.
 	definitions chan struct{}
+	answers     answers
 	// deferred are the attempts that wait; they belong to the collector's goroutine.
 	deferred deferrals
 
@@ -71,6 +71,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 		definitions: make(chan struct{}, 1), deferred: deferrals{},
 	}
 	config = rest.CopyConfig(config)
+	config.Timeout = 0 // it would end every watch
 	config.Wrap(d.traffic.wrap)
 	var err error
 	if d.client, err = kube.Connect(config, kube.Options{Command: o.Command, Unready: unready}); err != nil {
@@ -90,15 +91,6 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 		return nil, errors.Join(err, d.Stop())
 	}
 	return d, nil
-}
-
-// Version is what the server says of its version, and the release that it behaves as, as 1.N;
-// empty where it does not tell.
-func (d *Deleters) Version() (version, emulated string) { return d.version, d.emulated }
-
-// rules are those of the release of the server.
-func (d *Deleters) rules() release.Rules {
-	return release.Of(release.MinorOf(cmp.Or(d.emulated, d.version)))
 }
 
 // run collects, and has the controllers act beside that.
@@ -130,7 +122,7 @@ func (d *Deleters) employ(o Options) {
 	if o.Protection {
 		d.list = append(d.list, controllers.ClaimProtection(coverage), controllers.VolumeProtection(coverage))
 	}
-	d.list = append(d.list, controllers.NamespaceController(coverage, d.rules()))
+	d.list = append(d.list, controllers.NamespaceController(coverage, release.Of(d.release())))
 	if o.Pods != Never {
 		d.pods = &kubelets{Controller: controllers.Kubelet(nil), graceful: o.Pods == AfterGracePeriod}
 		d.list = append(d.list, d.pods)
@@ -166,11 +158,7 @@ func (d *Deleters) mayNot() error {
 		why = append(why, k.Why)
 	}
 	slices.Sort(why)
-	const most = 5
-	if n := len(why); n > most {
-		why = append(why[:most], fmt.Sprintf("and %d more", n-most))
-	}
-	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", strings.Join(why, "; "))
+	return fmt.Errorf("the garbage collector has to list and watch everything, and may not: %s", plain(strings.Join(few(why), "; ")))
 }
 
 // kind takes in what has become of a kind.
@@ -181,6 +169,9 @@ func (d *Deleters) kind(k kube.KindState) {
 		d.refused = append(d.refused, k)
 	}
 	d.mu.Unlock()
+	if k.State == kube.Dropped {
+		d.answers.forget(k.Resource.GroupResource())
+	}
 	d.store.kind(k)
 }
 
@@ -203,7 +194,7 @@ func (d *Deleters) unknown() []string {
 	if why := d.feed.Missing(); why != "" {
 		list = append(list, why)
 	}
-	return list
+	return few(list)
 }
 
 // ended is the error of work that has ended by itself.

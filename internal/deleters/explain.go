@@ -20,6 +20,18 @@ import (
 // watches have shown it: a line each, the verdict first. Of one that they do not show, the
 // server is asked; that needs kind and name.
 func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
+	text := d.explain(ctx, ref)
+	for i, line := range text {
+		text[i] = plain(line)
+	}
+	return strings.Join(text, "\n")
+}
+
+// explain says it, a line each.
+func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
+	if ref.UID == "" && ref.Name == "" {
+		return []string{"which object? It has neither a uid nor a name."}
+	}
 	shown := d.store.all(func(o *object.Object) bool {
 		if ref.UID != "" {
 			return o.UID == ref.UID
@@ -27,7 +39,7 @@ func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
 		return o.Group() == ref.Group() && o.Kind == ref.Kind && o.Namespace == ref.Namespace && o.Name == ref.Name
 	})
 	if len(shown) == 0 {
-		return d.explainMissing(ctx, ref)
+		return []string{d.explainMissing(ctx, ref)}
 	}
 	o := shown[0]
 	content := ""
@@ -36,17 +48,29 @@ func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
 	}
 	snap, err := d.snapshot(ctx, content)
 	if err != nil {
-		return o.Ref.String() + " cannot be explained: " + err.Error()
+		return []string{o.Ref.String() + " cannot be explained: " + err.Error()}
 	}
 	e, err := explain.Object(ctx, snap, o.Ref, explain.Options{})
 	if err != nil {
-		return o.Ref.String() + " cannot be explained: " + err.Error()
+		return []string{o.Ref.String() + " cannot be explained: " + err.Error()}
 	}
-	return strings.Join(d.lines(o, e), "\n")
+	list := d.lines(o, e)
+	for _, why := range d.failed(ctx, o.UID) {
+		list = append(list, "  the last try failed: "+why)
+	}
+	return list
 }
 
-// explainMissing says of an object that no watch shows whether it is there.
+// explainMissing says of an object that no watch shows whether it is there. Of one whose kind
+// nobody has said the watches may have shown it when they have shown it to go.
 func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
+	if ref.Kind == "" {
+		gone, known := d.store.departed(ref.UID)
+		if !known {
+			return fmt.Sprintf("an object of an unknown kind, name %q, uid %q: no watch has shown it. Say its apiVersion and kind.", nameIn(ref), ref.UID)
+		}
+		ref = gone
+	}
 	switch o, err := d.client.Get(ctx, ref); {
 	case apierrors.IsNotFound(err):
 		return ref.String() + " is not there."
@@ -57,6 +81,11 @@ func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	default:
 		return o.Ref.String() + " is there, and no watch has shown it yet."
 	}
+}
+
+// nameIn is the name of an object with its namespace.
+func nameIn(ref object.Ref) string {
+	return strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")
 }
 
 // snapshot is what the watches have shown, and of one namespace, unless that is empty, what is

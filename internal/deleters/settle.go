@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
@@ -51,10 +52,10 @@ func (e *UnsettledError) Error() string {
 		b.WriteString(": the context was cancelled")
 	}
 	for _, l := range e.Left {
-		b.WriteString("\n  left to do: " + l)
+		b.WriteString("\n  left to do: " + plain(l))
 	}
 	for _, h := range e.Held {
-		b.WriteString("\n  " + h)
+		b.WriteString("\n  " + plain(h))
 	}
 	return b.String()
 }
@@ -108,14 +109,16 @@ func (d *Deleters) leftIn(ended context.Context, last []string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), account)
 	defer cancel()
 	list := d.unknown()
-	for _, name := range d.expected() {
+	for _, name := range few(d.expected()) {
 		list = append(list, name+" is not followed yet")
 	}
-	list = append(list, d.leaving()...)
-	list = append(list, d.stands().comes()...)
+	list = append(list, few(d.leaving())...)
+	list = append(list, d.traffic.unanswered()...)
+	list = append(list, few(d.answers.unread())...)
+	list = append(list, few(d.stands().comes())...)
 	now := time.Now() // nothing is woken
 	if c, err := d.ask(ctx, &now); err == nil {
-		list = append(list, c.open...)
+		list = append(list, few(append(c.open, c.again...))...)
 	} else {
 		list = append(list, err.Error())
 	}
@@ -133,13 +136,16 @@ func (d *Deleters) look(ctx context.Context, retried *time.Time) (left []string,
 	writes, _ := d.traffic.writes()
 	m := mark{writes: writes, kinds: d.store.kindChanges()}
 	if m.revision, err = d.revision(ctx); err != nil {
-		return nil, err
+		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+			return nil, err
+		}
+		return []string{d.answers.judge(ctx, object.Namespace.GroupResource(), err)}, nil
 	}
 	if d.settledAt(m) {
 		return nil, nil
 	}
-	if left, err = d.unseen(ctx); err != nil || len(left) > 0 {
-		return left, err
+	if left = d.unseen(ctx); len(left) > 0 {
+		return left, nil
 	}
 	if left, err = d.busy(ctx, retried, true); err != nil || len(left) > 0 {
 		return left, err
@@ -196,8 +202,8 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 	if leaving := d.leaving(); len(leaving) > 0 {
 		return leaving, nil
 	}
-	if _, underWay := d.traffic.writes(); underWay {
-		return []string{"a request is under way"}, nil
+	if unanswered := d.traffic.unanswered(); len(unanswered) > 0 {
+		return unanswered, nil
 	}
 	generation, _ := d.store.now()
 	if s := d.stands(); len(s.open) > 0 || !s.due.IsZero() || s.generation != generation {
@@ -219,8 +225,7 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 
 // quiet reports whether the watches have delivered all there is.
 func (d *Deleters) quiet(ctx context.Context) bool {
-	left, err := d.unseen(ctx)
-	return err == nil && len(left) == 0
+	return len(d.unseen(ctx)) == 0
 }
 
 // left is what the controllers have left to do.
@@ -234,65 +239,70 @@ func (s standing) left() []string {
 // comes is what the controllers go on with by themselves.
 func (s standing) comes() []string {
 	var list []string
-	for _, w := range s.open {
-		list = append(list, w.String())
-	}
 	if !s.due.IsZero() {
 		list = append(list, "a pod ends at "+s.due.UTC().Format(time.RFC3339)+", when its grace period is over")
+	}
+	for _, w := range s.open {
+		list = append(list, w.String())
 	}
 	return list
 }
 
-// unseen reads everything, and says what the watches have not delivered.
-func (d *Deleters) unseen(ctx context.Context) ([]string, error) {
+// unseen reads everything, and says what the watches have not delivered, and what cannot be
+// read: the kind of that may have gone.
+func (d *Deleters) unseen(ctx context.Context) []string {
 	kinds := d.feed.Kinds()
 	found := make([]string, len(kinds))
 	var all errgroup.Group
 	all.SetLimit(readsAtOnce)
 	for i, k := range kinds {
 		all.Go(func() error {
-			var err error
-			found[i], err = d.compare(ctx, k.Resource)
-			return err
+			found[i] = d.compare(ctx, k.Resource)
+			return nil
 		})
 	}
-	err := all.Wait()
+	_ = all.Wait() // there is none
 	left := slices.DeleteFunc(found, func(s string) bool { return s == "" })
-	if ctx.Err() != nil {
-		return left, ctx.Err()
+	if n := len(left); ctx.Err() != nil && n > mostSaid { // it is none of them
+		return []string{fmt.Sprintf("%d kinds could not be read in time", n)}
 	}
-	if err != nil {
-		left = append(left, err.Error()) // the kind may be gone; it is read again
-	}
-	return left, nil
+	return few(left)
 }
 
 // compareTries is how often a kind is read before everything is looked at again.
 const compareTries = 5
 
-// compare reads a kind until that shows what the watch has delivered.
-func (d *Deleters) compare(ctx context.Context, r object.Resource) (left string, err error) {
+// compare reads a kind until that shows what the watch has delivered, and says what is wrong.
+func (d *Deleters) compare(ctx context.Context, r object.Resource) string {
 	for range compareTries {
 		l, err := d.read(ctx, kube.Place{Resource: r})
-		if err != nil {
-			return "", fmt.Errorf("%s cannot be read: %w", r.GroupResource(), err)
+		if why := d.answers.judge(ctx, r.GroupResource(), err); why != "" {
+			return why
 		}
-		for wait := time.NewTimer(lastPause); ; {
-			_, changed := d.store.now()
-			if d.store.reached(l) {
-				return "", nil
-			}
-			select {
-			case <-changed:
-				continue
-			case <-wait.C:
-			case <-ctx.Done():
-				return "", ctx.Err()
-			}
-			break
+		if d.awaited(ctx, l) {
+			return ""
 		}
 	}
-	return "the watch has not delivered all " + r.GroupResource().String(), nil
+	return "the watch has not delivered all " + r.GroupResource().String()
+}
+
+// awaited waits a while for the watch to deliver what a list shows.
+func (d *Deleters) awaited(ctx context.Context, l listed) bool {
+	wait := time.NewTimer(lastPause)
+	defer wait.Stop()
+	for {
+		_, changed := d.store.now()
+		if d.store.reached(l) {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-wait.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // read reads the versions of the objects at a place.

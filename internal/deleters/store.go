@@ -30,14 +30,14 @@ type store struct {
 	mu      sync.Mutex
 	objects map[schema.GroupResource]map[name]*object.Object
 	// gone are objects that have been seen to go.
-	gone map[types.UID]struct{}
+	gone map[types.UID]object.Ref
 	// generation counts the changes, of objects and of kinds; kinds those of kinds alone.
 	generation, kinds uint64
 	changed           chan struct{}
 }
 
 func newStore(resource func(apiVersion, kind string) (object.Resource, error)) *store {
-	return &store{resource: resource, objects: map[schema.GroupResource]map[name]*object.Object{}, gone: map[types.UID]struct{}{}, changed: make(chan struct{})}
+	return &store{resource: resource, objects: map[schema.GroupResource]map[name]*object.Object{}, gone: map[types.UID]object.Ref{}, changed: make(chan struct{})}
 }
 
 // see takes an event in. One of a kind that is not served any more comes too late.
@@ -51,7 +51,7 @@ func (s *store) see(e object.Event) {
 		if len(s.gone) >= mostGone {
 			clear(s.gone)
 		}
-		s.gone[o.UID] = struct{}{}
+		s.gone[o.UID] = o.Ref
 	}
 	if err != nil {
 		return
@@ -137,6 +137,14 @@ func (s *store) find(gr schema.GroupResource, namespace, called string) *object.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.objects[gr][name{namespace, called}]
+}
+
+// departed names an object that has been seen to go.
+func (s *store) departed(uid types.UID) (object.Ref, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ref, gone := s.gone[uid]
+	return ref, gone
 }
 
 // listed is a list of a resource, of one namespace unless it is empty.

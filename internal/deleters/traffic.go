@@ -2,49 +2,72 @@ package deleters
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 )
 
-// traffic counts the writes on their way to the server.
+// traffic knows the writes on their way to the server.
 type traffic struct {
 	mu sync.Mutex
-	// begun and underWay are the writes so far, and those without an answer.
-	begun    uint64
-	underWay int
+	// begun is the number of writes so far.
+	begun uint64
+	// open are those without an answer.
+	open map[*http.Request]string
 }
 
-// wrap has a transport counted.
-func (t *traffic) wrap(next http.RoundTripper) http.RoundTripper { return counted{next, t} }
+// wrap has a transport watched.
+func (t *traffic) wrap(next http.RoundTripper) http.RoundTripper { return watched{next, t} }
 
 // writes is the number of writes so far, and whether there is one under way.
 func (t *traffic) writes() (begun uint64, underWay bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.begun, t.underWay > 0
+	return t.begun, len(t.open) > 0
 }
 
-func (t *traffic) add(begun uint64, underWay int) {
+// unanswered says which writes are under way.
+func (t *traffic) unanswered() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.begun += begun
-	t.underWay += underWay
+	var list []string
+	for _, what := range t.open {
+		list = append(list, "no answer yet to "+what)
+	}
+	slices.Sort(list)
+	return few(list)
 }
 
-// counted is a transport whose writes are counted.
-type counted struct {
+func (t *traffic) begin(r *http.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.open == nil {
+		t.open = map[*http.Request]string{}
+	}
+	t.begun++
+	t.open[r] = r.Method + " " + r.URL.EscapedPath()
+}
+
+func (t *traffic) end(r *http.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.open, r)
+}
+
+// watched is a transport whose writes are known.
+type watched struct {
 	next    http.RoundTripper
 	traffic *traffic
 }
 
 // WrappedRoundTripper is what sends requests in the end.
-func (c counted) WrappedRoundTripper() http.RoundTripper { return c.next }
+func (w watched) WrappedRoundTripper() http.RoundTripper { return w.next }
 
 // RoundTrip sends a request.
-func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w watched) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodGet {
-		return c.next.RoundTrip(r)
+		return w.next.RoundTrip(r)
 	}
-	c.traffic.add(1, 1)
-	defer c.traffic.add(0, -1)
-	return c.next.RoundTrip(r)
+	w.traffic.begin(r)
+	defer w.traffic.end(r)
+	return w.next.RoundTrip(r)
 }

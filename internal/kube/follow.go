@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -36,7 +37,8 @@ type FollowOptions struct {
 // A kind that cannot be listed or watched is Broken and costs nobody else anything.
 // It is listed again after an expired watch, and what has vanished meanwhile is
 // reported as Deleted. Discovery is repeated: new kinds are followed, and a kind
-// that is gone is dropped, but never because its group could not be discovered.
+// that is gone is dropped, but never because its group could not be discovered. What has
+// vanished before a kind is followed again is reported then.
 // (spec S180–S188)
 func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 	if o.SyncPeriod <= 0 {
@@ -54,7 +56,8 @@ func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 			synced: make(chan struct{}), done: make(chan struct{}), kinds: map[schema.GroupResource]KindState{},
 			waiting: map[*follower]context.CancelFunc{},
 		},
-		options: o, running: map[schema.GroupResource]*followed{}, lists: make(chan struct{}, inFlight),
+		options: o, running: map[schema.GroupResource]*followed{}, handed: map[schema.GroupResource]map[types.UID]known{},
+		lists: make(chan struct{}, inFlight),
 	}
 	go f.run(ctx)
 	return f.Feed
@@ -66,6 +69,9 @@ type following struct {
 	options    FollowOptions
 	goroutines sync.WaitGroup
 	running    map[schema.GroupResource]*followed
+	// handed is what was handed over of kinds that are not followed at present. What of it has
+	// gone is told when the kind is served again, in whatever version.
+	handed map[schema.GroupResource]map[types.UID]known
 	// lists holds a token for each list under way.
 	lists chan struct{}
 }
@@ -73,6 +79,7 @@ type following struct {
 // followed is a kind that is followed, as Follow knows it.
 type followed struct {
 	resource object.Resource
+	follower *follower // somebody else's until done is closed
 	stop     context.CancelFunc
 	done     chan struct{}
 }
@@ -123,6 +130,7 @@ func (f *following) adjust(ctx context.Context, d *Discovery) {
 		k.stop()
 		<-k.done
 		delete(f.running, gr)
+		f.handed[gr] = k.follower.known
 		const gone = "the server does not serve it any more"
 		f.options.Recorder.Broken(k.resource, gone)
 		f.note(KindState{Resource: k.resource, State: Dropped, Why: gone})
@@ -136,13 +144,15 @@ func (f *following) adjust(ctx context.Context, d *Discovery) {
 
 func (f *following) start(ctx context.Context, r object.Resource) {
 	ctx, stop := context.WithCancel(ctx)
-	k := &followed{resource: r, stop: stop, done: make(chan struct{})}
-	f.running[r.GroupResource()] = k
+	gr := r.GroupResource()
+	k := &followed{resource: r, follower: newFollower(f, r, f.handed[gr]), stop: stop, done: make(chan struct{})}
+	f.running[gr] = k
+	delete(f.handed, gr)
 	f.note(KindState{Resource: r, State: Syncing})
 	f.goroutines.Go(func() {
 		defer close(k.done)
 		defer stop()
-		newFollower(f, r).run(ctx)
+		k.follower.run(ctx)
 	})
 }
 

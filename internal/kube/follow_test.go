@@ -282,6 +282,46 @@ func TestKindsComeAndGo(t *testing.T) {
 	}
 }
 
+// TestKindReturns: what has gone while its kind was not followed is deleted, whether the kind is
+// served in another version, in another scope, or not at all for a while; what is there is told
+// again.
+func TestKindReturns(t *testing.T) {
+	inVersion, inCluster := widgets, widgets
+	inVersion.Version, inCluster.Namespaced = "v2", false
+	for name, c := range map[string]struct {
+		returns object.Resource
+		away    bool
+		list    http.HandlerFunc
+		want    []string
+	}{
+		"in another version":             {inVersion, false, listOf("9", "", "b"), []string{"DELETED a uid-a ", "MODIFIED b uid-b 9"}},
+		"in the same version, as it was": {widgets, true, listOf("5", "", "b"), []string{"DELETED a uid-a ", "MODIFIED b uid-b 5"}},
+		"in another scope":               {inCluster, false, listOf("9", ""), []string{"DELETED a uid-a ", "DELETED b uid-b "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, client := serve(t)
+			path := "/apis/example.com/" + c.returns.Version + "/widgets"
+			s.on(widgetsPath, listOf("5", "", "a", "b"))
+			s.on(widgetsPath+" watch", watching(true))
+			s.on("/apis/example.com/"+c.returns.Version+"/namespaces/shop/widgets/a", missing(c.returns, "a"))
+			s.serves(nil, namespaces, widgets)
+			seen := newStates()
+			_, next := follow(t, client, FollowOptions{State: seen.note, SyncPeriod: time.Millisecond})
+			same(t, next(2), "ADDED a uid-a 5", "ADDED b uid-b 5")
+			if c.away {
+				s.serves(nil, namespaces)
+				seen.await(t, "widgets", Dropped)
+			}
+			s.on(path, c.list)
+			s.on(path+" watch", watching(true))
+			s.serves(nil, namespaces, c.returns)
+			got := next(2)
+			slices.Sort(got)
+			same(t, got, c.want...)
+		})
+	}
+}
+
 // TestFollowEnds: nothing is left of a feed whose context has ended, whoever
 // receives.
 func TestFollowEnds(t *testing.T) {

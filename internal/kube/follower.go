@@ -37,12 +37,18 @@ type follower struct {
 // strings are those of the object.
 type known struct{ namespace, name, version string }
 
-func newFollower(f *following, r object.Resource) *follower {
+// newFollower follows a kind of which something may have been handed over before. That is handed
+// over again, for who was told that the kind is dropped has forgotten it.
+func newFollower(f *following, r object.Resource, handed map[types.UID]known) *follower {
 	at := Place{Resource: r}
 	if r.Namespaced {
 		at.Namespace = f.options.Namespace
 	}
-	w := &follower{f: f, at: at, known: map[types.UID]known{}, reader: newFrameReader(r), recorder: f.options.Recorder}
+	before := make(map[types.UID]known, len(handed))
+	for uid, k := range handed {
+		before[uid] = known{namespace: k.namespace, name: k.name}
+	}
+	w := &follower{f: f, at: at, known: before, reader: newFrameReader(r), recorder: f.options.Recorder}
 	w.reader.bodies = w.recorder.Whole(r)
 	return w
 }
@@ -205,10 +211,13 @@ func (w *follower) confirm(ctx context.Context, seen map[types.UID]struct{}) err
 		if _, ok := seen[uid]; ok {
 			continue
 		}
+		r := w.at.Resource
+		if (k.namespace != "") != r.Namespaced {
+			continue // of another scope, which has no place any more
+		}
 		if asked++; asked > confirmed {
 			return nil
 		}
-		r := w.at.Resource
 		o, err := w.f.client.read(ctx, r, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: k.namespace, Name: k.name})
 		switch {
 		case err == nil && o.UID == uid:

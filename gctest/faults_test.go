@@ -1,0 +1,199 @@
+package gctest_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/gctest"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// A server that fails for a while is asked again.
+func TestServerFails(t *testing.T) {
+	for name, code := range map[string]int{"an error": http.StatusInternalServerError, "a proxy's error": http.StatusBadGateway} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(configMap("owner", ""), configMap("dependent", "owner"))
+			var left atomic.Int32
+			s.before = func(w http.ResponseWriter, r *http.Request) bool {
+				// It is the first thing that is asked by who waits.
+				if r.Method != http.MethodGet || r.URL.Path != "/api/v1/namespaces" || r.URL.Query().Get("watch") != "" || left.Load() == 0 {
+					return false
+				}
+				left.Add(-1)
+				w.WriteHeader(code)
+				_, _ = io.WriteString(w, "not now")
+				return true
+			}
+			t.Cleanup(s.close)
+			gc := gctest.Start(t, s.config())
+			s.remove(t, "owner")
+			left.Store(5)
+			if err := gc.WaitSettled(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if n := left.Load(); n > 0 {
+				t.Errorf("the server would have failed %d times more", n)
+			}
+			if got := s.there(); got != "" {
+				t.Errorf("there are %s", got)
+			}
+		})
+	}
+}
+
+// What the server does not answer is named at the deadline.
+func TestNoAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		silent func(*http.Request) bool
+		want   string
+	}{
+		"a list": {func(r *http.Request) bool {
+			return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/secrets")
+		}, "secrets cannot be read: no answer in time"},
+		"the first question": {func(r *http.Request) bool {
+			return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/namespaces")
+		}, "namespaces cannot be read: no answer in time"},
+		"a delete": {func(r *http.Request) bool {
+			return r.Method == http.MethodDelete
+		}, "no answer yet to DELETE /api/v1/namespaces/shop/configmaps/dependent"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(configMap("owner", ""), configMap("dependent", "owner"))
+			ends := make(chan struct{})
+			var armed atomic.Bool
+			s.before = func(_ http.ResponseWriter, r *http.Request) bool {
+				if !armed.Load() || !c.silent(r) {
+					return false
+				}
+				select {
+				case <-ends:
+				case <-r.Context().Done():
+				}
+				return true
+			}
+			t.Cleanup(s.close)
+			t.Cleanup(func() { close(ends) })
+			gc := gctest.Start(t, s.config())
+			armed.Store(true)
+			s.remove(t, "owner")
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // a loaded machine has to come as far as the silent request
+			defer cancel()
+			err := gc.WaitSettled(ctx)
+			if err == nil {
+				t.Fatal("it is settled")
+			}
+			mentions(t, err.Error(), "not settled after", c.want)
+		})
+	}
+}
+
+// The timeout of a config is one of whole requests, of which a watch is one.
+func TestTimeoutOfConfig(t *testing.T) {
+	s := serve(configMap("dependent", "nobody"))
+	t.Cleanup(s.close)
+	config := s.config()
+	config.Timeout = time.Nanosecond
+	gc := gctest.Start(t, config)
+	if err := gc.WaitSettled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.there(); got != "" {
+		t.Errorf("there are %s", got)
+	}
+}
+
+// widget is of a kind that client-go does not know, as those of an operator are.
+type widget struct{ corev1.ConfigMap }
+
+// Whatever it is asked about, Explain says something that helps.
+func TestExplain(t *testing.T) {
+	odd := configMap("odd", "owner")
+	odd.Owners[0].Kind, odd.Owners[0].Name = "No\x1b[31m", "a\nb"
+	refused := configMap("refused", "nobody")
+	s := serve(configMap("owner", ""), configMap("goes", "owner"), odd, refused)
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		denied := r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/refused")
+		if denied {
+			forbid(w, "delete", "configmaps")
+		}
+		return denied
+	}
+	t.Cleanup(s.close)
+	gc := gctest.Start(t, s.config())
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := gc.WaitSettled(ctx); err == nil {
+		t.Fatal("it is settled, with a delete that is refused")
+	}
+	s.remove(t, "owner")
+	other := asked("refused")
+	other.UID = "of another cluster"
+	untyped := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	untyped.SetNamespace("shop")
+	untyped.SetName("odd")
+	unserved := untyped.DeepCopy()
+	unserved.SetKind("Nothing")
+	of := func(uid types.UID) *widget {
+		w := &widget{*asked("goes")}
+		w.UID = uid
+		return w
+	}
+	for name, c := range map[string]struct {
+		object gctest.Object
+		want   []string
+	}{
+		"nil":                        {nil, []string{"which object?", "nil"}},
+		"a nil pointer":              {(*corev1.Pod)(nil), []string{"which object?", "nil"}},
+		"an untyped nil pointer":     {(*unstructured.Unstructured)(nil), []string{"which object?", "nil"}},
+		"nothing":                    {&corev1.Pod{}, []string{"which object?", "neither a uid nor a name"}},
+		"another cluster's":          {other, []string{"v1 ConfigMap shop/refused is not there", "uid-refused"}},
+		"untyped, with odd names":    {untyped, []string{"v1 ConfigMap shop/odd", `No\x1b[31m`, `a\nb`}},
+		"a kind that nobody serves":  {unserved, []string{"v1 Nothing shop/odd", "no resource is served"}},
+		"typed, of an unknown kind":  {of(""), []string{"unknown kind", "shop/goes", "apiVersion and kind"}},
+		"typed, and seen":            {of("uid-refused"), []string{"v1 ConfigMap shop/refused"}},
+		"a delete that is refused":   {asked("refused"), []string{"is garbage", "the last try failed", "nobody may delete it"}},
+		"typed, of nobody knows who": {of("nobody's"), []string{"unknown kind", "nobody's"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := gc.Explain(c.object)
+			mentions(t, said, c.want...)
+			if strings.ContainsAny(said, "\x1b\r") || strings.Contains(said, "a\nb") {
+				t.Errorf("it says what a terminal obeys: %q", said)
+			}
+		})
+	}
+}
+
+// Of an object of an operator's own type, which says no kind, it is known what it was when it
+// has gone.
+func TestExplainGone(t *testing.T) {
+	s := serve(configMap("owner", ""), configMap("goes", "owner"))
+	t.Cleanup(s.close)
+	gc := gctest.Start(t, s.config())
+	s.remove(t, "owner")
+	if err := gc.WaitSettled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	gone := &widget{*asked("goes")}
+	gone.UID = "uid-goes"
+	mentions(t, gc.Explain(gone), "v1 ConfigMap shop/goes is not there")
+	err := s.Change(func() error {
+		_, err := s.Sim.Create(t.Context(), &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "goes", UID: "uid-again"},
+			Owners: []object.OwnerReference{}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mentions(t, gc.Explain(gone), "is not there", "an object with the uid")
+}

@@ -1,0 +1,147 @@
+package deleters
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/test/facade"
+)
+
+// kinds are those of the simulated servers.
+var kinds = []object.Resource{
+	{Version: "v1", Name: "namespaces", Kind: "Namespace", Verbs: object.AllVerbs},
+	{Version: "v1", Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: object.AllVerbs},
+}
+
+// server is a simulated API server on which deleters are at work.
+type server struct {
+	*testing.T
+	*facade.Server
+	*Deleters
+	// refuses is a part of the path of what may not be deleted; nil for nothing.
+	refuses atomic.Pointer[string]
+}
+
+// start has deleters work on a server with these objects until the test ends.
+func start(t *testing.T, objects ...*object.Object) *server {
+	t.Helper()
+	rs := &object.Resources{}
+	for _, r := range kinds {
+		rs.Add(r)
+	}
+	s := &server{T: t, Server: facade.New(objects, rs, facade.Documents(kinds))}
+	front := httptest.NewServer(s)
+	t.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
+	})
+	d, err := Start(t.Context(), &rest.Config{Host: front.URL}, Options{Command: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Deleters = d
+	t.Cleanup(func() {
+		if err := d.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// ServeHTTP answers a request, or refuses it.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if part := s.refuses.Load(); part != nil && r.Method == http.MethodDelete && strings.Contains(r.URL.Path, *part) {
+		facade.Refuse(w, apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", fmt.Errorf("nobody may")))
+		return
+	}
+	s.Server.ServeHTTP(w, r)
+}
+
+// refuse has deletes refused whose path has this part, or none.
+func (s *server) refuse(part string) {
+	if part == "" {
+		s.refuses.Store(nil)
+		return
+	}
+	s.refuses.Store(&part)
+}
+
+// settled has everything done that is left to do.
+func (s *server) settled() {
+	s.Helper()
+	if err := s.Settle(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// unsettled is the error of something that does not come to its end.
+func (s *server) unsettled() string {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), 200*time.Millisecond)
+	defer cancel()
+	err := s.Settle(ctx)
+	if _, late := Unsettled(err); !late {
+		s.Fatalf("it is settled, or fails otherwise: %v", err)
+	}
+	return err.Error()
+}
+
+// remove deletes a config map as a user does.
+func (s *server) remove(name string, policy metav1.DeletionPropagation) {
+	s.Helper()
+	if err := s.Change(func() error {
+		return s.Sim.Delete(s.Context(), named(name), metav1.DeleteOptions{PropagationPolicy: &policy})
+	}); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// there are the names of the config maps that are there.
+func (s *server) there() string {
+	var names []string
+	for _, o := range s.Sim.Objects() {
+		if o.Kind == "ConfigMap" {
+			names = append(names, o.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func named(name string) object.Ref {
+	return object.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: name, UID: types.UID("uid-" + name)}
+}
+
+// configMap is one with an owner, if one is named, and finalizers.
+func configMap(name, owner string, finalizers ...string) *object.Object {
+	o := &object.Object{Ref: named(name)}
+	if owner != "" {
+		o.Owners = []object.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner, UID: named(owner).UID}}
+	}
+	if len(finalizers) > 0 {
+		o.Edit().Finalizers = finalizers
+	}
+	return o
+}
+
+// has makes sure that a text has all these parts.
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("nothing says %q:\n%s", p, text)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package deleters
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// What was deleted has had its consequences when all is settled, by every policy, and what has
+// a finalizer is left.
+func TestSettle(t *testing.T) {
+	for policy, want := range map[metav1.DeletionPropagation]string{
+		metav1.DeletePropagationBackground: "held",
+		metav1.DeletePropagationForeground: "held owner",
+		metav1.DeletePropagationOrphan:     "deep free held",
+	} {
+		t.Run(string(policy), func(t *testing.T) {
+			held := configMap("held", "owner", "example.com/held")
+			held.Owners[0].BlockOwnerDeletion = object.True
+			s := start(t, configMap("owner", ""), configMap("free", "owner"), configMap("deep", "free"), held)
+			s.settled()
+			s.remove("owner", policy)
+			for range 2 {
+				s.settled()
+				if got := s.there(); got != want {
+					t.Errorf("there are %q, want %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+// What is refused is left to do, is named with why, and is done when it is not refused any more.
+func TestRefused(t *testing.T) {
+	s := start(t, configMap("owner", ""), configMap("dependent", "owner"), configMap("held", "", "example.com/held"))
+	s.refuse("/dependent")
+	s.remove("owner", metav1.DeletePropagationBackground)
+	s.remove("held", metav1.DeletePropagationBackground)
+	has(t, s.unsettled(), "shop/dependent", "nobody may", "shop/held is being deleted", "example.com/held")
+	s.refuse("")
+	s.settled()
+	if got := s.there(); got != "held" {
+		t.Errorf("there are %q", got)
+	}
+}
+
+// What waits for a kind that nobody serves is settled: it waits for good.
+func TestOwnerOfNoKind(t *testing.T) {
+	odd := configMap("odd", "owner")
+	odd.Owners[0].Kind = "Nothing"
+	s := start(t, odd)
+	s.settled()
+	if got := s.there(); got != "odd" {
+		t.Errorf("there are %q", got)
+	}
+}
+
+// Who has ended says so at once.
+func TestSettleAfterTheEnd(t *testing.T) {
+	s := start(t)
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Settle(t.Context())
+	if _, late := Unsettled(err); err == nil || late {
+		t.Errorf("after the end: %v", err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Errorf("stopped again: %v", err)
+	}
+}
+
+// A context that has ended is an error that names it.
+func TestSettleCancelled(t *testing.T) {
+	s := start(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := s.Settle(ctx)
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("it is %v", err)
+	}
+	has(t, err.Error(), "the context was cancelled")
+}

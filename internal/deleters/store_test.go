@@ -1,0 +1,111 @@
+package deleters
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+var configMaps = object.Resource{Version: "v1", Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: object.AllVerbs}
+
+// shown is a store that has seen config maps, each in a version, and one that has gone.
+func shown(versions map[string]string) *store {
+	s := newStore(func(apiVersion, kind string) (object.Resource, error) {
+		if kind != configMaps.Kind {
+			return object.Resource{}, &object.UnknownKindError{APIVersion: apiVersion, Kind: kind}
+		}
+		return configMaps, nil
+	})
+	for name, version := range versions {
+		o := configMap(name, "")
+		o.ResourceVersion = version
+		s.see(object.Event{Type: object.Added, Object: o})
+	}
+	s.see(object.Event{Type: object.Added, Object: configMap("gone", "")})
+	s.see(object.Event{Type: object.Deleted, Object: configMap("gone", "")})
+	return s
+}
+
+// The store has come to what a list shows when nothing in the list is news to it, and nothing
+// that it has beside that is older than the list.
+func TestReached(t *testing.T) {
+	for name, c := range map[string]struct {
+		has, list map[string]string
+		version   string
+		want      bool
+	}{
+		"nothing":                     {nil, nil, "9", true},
+		"the same":                    {map[string]string{"a": "5"}, map[string]string{"a": "5"}, "9", true},
+		"an older version":            {map[string]string{"a": "4"}, map[string]string{"a": "5"}, "9", false},
+		"a later version":             {map[string]string{"a": "10"}, map[string]string{"a": "9"}, "9", true},
+		"one that was not seen":       {nil, map[string]string{"a": "5"}, "9", false},
+		"one that has gone since":     {nil, map[string]string{"gone": "5"}, "9", true},
+		"one that came since":         {map[string]string{"a": "10"}, nil, "9", true},
+		"one that has gone before":    {map[string]string{"a": "5"}, nil, "9", false},
+		"versions that are no number": {map[string]string{"a": "x"}, map[string]string{"a": "y"}, "z", false},
+	} {
+		l := listed{resource: configMaps.GroupResource(), versions: map[types.UID]string{}, version: c.version}
+		for name, version := range c.list {
+			l.versions[named(name).UID] = version
+		}
+		if got := shown(c.has).reached(l); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Of a list of one namespace only what is there counts.
+func TestReachedInNamespace(t *testing.T) {
+	s := shown(map[string]string{"a": "5"})
+	elsewhere := listed{resource: configMaps.GroupResource(), namespace: "other", versions: map[types.UID]string{}, version: "9"}
+	if !s.reached(elsewhere) {
+		t.Error("what is in another namespace counts")
+	}
+	elsewhere.namespace = "shop"
+	if s.reached(elsewhere) {
+		t.Error("what is there does not count")
+	}
+}
+
+// An object with the name of one that has gone is another one: that the first has gone comes
+// too late to take it away.
+func TestSameName(t *testing.T) {
+	s := shown(nil)
+	again := configMap("a", "")
+	again.UID = "another"
+	s.see(object.Event{Type: object.Added, Object: again})
+	s.see(object.Event{Type: object.Deleted, Object: configMap("a", "")})
+	if found := s.find(configMaps.GroupResource(), "shop", "a"); found == nil || found.UID != "another" {
+		t.Errorf("there is %v", found)
+	}
+	if ref, gone := s.departed(named("a").UID); !gone || ref.Name != "a" {
+		t.Errorf("the first one: %v, gone %v", ref, gone)
+	}
+}
+
+// Nothing is there of a kind that is not served, and what is told of it still is too late.
+func TestDropped(t *testing.T) {
+	s := shown(map[string]string{"a": "5"})
+	generation, changed := s.now()
+	s.kind(kube.KindState{Resource: configMaps, State: kube.Dropped})
+	select {
+	case <-changed:
+	default:
+		t.Error("nobody is woken")
+	}
+	if after, _ := s.now(); after == generation {
+		t.Error("it is no change")
+	}
+	unserved := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Nothing", Name: "x", UID: "x"}}
+	s.see(object.Event{Type: object.Modified, Object: unserved})
+	if all := s.all(everything); len(all) > 0 {
+		t.Errorf("there are %v", all)
+	}
+	if list := s.list(schema.GroupResource{Resource: "configmaps"}, "", everything); len(list) > 0 {
+		t.Errorf("there are %v", list)
+	}
+}

@@ -1,0 +1,33 @@
+package deleters
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// mostSaid is how many of many things of one sort are said.
+const mostSaid = 5
+
+// few is the beginning of a long list.
+func few(list []string) []string {
+	if n := len(list); n > mostSaid {
+		return append(list[:mostSaid:mostSaid], fmt.Sprintf("and %d more", n-mostSaid))
+	}
+	return list
+}
+
+// plain is a line of text for a terminal. The kinds and names of owners and the answers of
+// webhooks are free text, which may hold line breaks and escape sequences.
+func plain(line string) string {
+	var b strings.Builder
+	for _, r := range line {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
