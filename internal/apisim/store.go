@@ -129,12 +129,16 @@ func (b *bucket) sorted(list []*object.Object) []*object.Object {
 // in lists the objects of one resource by namespace and name; of one namespace
 // only, unless namespace is empty.
 func (st *store) in(shelf int, namespace string) []*object.Object {
-	var list []*object.Object
 	sh := st.shelves[shelf]
-	for _, ns := range slices.Sorted(maps.Keys(sh.namespaces)) {
-		if namespace == "" || ns == namespace {
-			list = sh.namespaces[ns].sorted(list)
+	if namespace != "" {
+		if b := sh.namespaces[namespace]; b != nil {
+			return b.sorted(nil)
 		}
+		return nil
+	}
+	var list []*object.Object
+	for _, ns := range slices.Sorted(maps.Keys(sh.namespaces)) {
+		list = sh.namespaces[ns].sorted(list)
 	}
 	return list
 }

@@ -59,8 +59,10 @@ func unsent(run *report.Run) map[report.Ref]bool {
 
 func pending(e expectation, o *object.Object) report.Pending {
 	p := report.Pending{Object: e.Object, Finalizers: slices.Clone(o.Finalizers())}
+	named := map[report.Ref]bool{e.Object: true}
 	for _, r := range e.After {
-		if r.Object != e.Object && !slices.Contains(p.Dependents, r.Object) {
+		if !named[r.Object] {
+			named[r.Object] = true
 			p.Dependents = append(p.Dependents, r.Object)
 		}
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
@@ -109,6 +111,12 @@ func (c *Collector) Queued(w Work) []object.Ref { return c.identities(c.queue(w)
 // Deferred lists the identities whose attempt waits to be woken, in the order in
 // which they were deferred.
 func (c *Collector) Deferred(w Work) []object.Ref { return c.identities(c.queue(w).sleepers()) }
+
+// Defers reports whether the object with a uid is among the Deferred.
+func (c *Collector) Defers(w Work, uid types.UID) bool {
+	id, ok := c.graph.Find(uid)
+	return ok && c.queue(w).sleeps(id)
+}
 
 func (c *Collector) identities(ids []graph.ID) []object.Ref {
 	refs := make([]object.Ref, len(ids))

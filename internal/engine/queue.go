@@ -161,6 +161,9 @@ func (q *queue) wake(match func(graph.ID) bool) {
 
 func (q *queue) holds(id graph.ID) bool { return *q.mark(id) != 0 }
 
+// sleeps reports whether a node is deferred.
+func (q *queue) sleeps(id graph.ID) bool { return *q.mark(id)&deferred != 0 }
+
 // sleepers lists the deferred nodes in their order.
 func (q *queue) sleepers() []graph.ID {
 	if len(q.later) == q.sleeping {

@@ -2,7 +2,6 @@ package object
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -69,17 +68,6 @@ func (o *Object) StatefulSet() *StatefulSetFacts {
 type StatefulSetFacts struct {
 	// ClaimTemplates are the names of spec.volumeClaimTemplates.
 	ClaimTemplates []string `json:"claims,omitempty"`
-}
-
-// Made reports whether a claim of this name is one that the StatefulSet of that name has
-// made for one of its pods, whatever their number is by now.
-//
-// Upstream: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
-func (s *StatefulSetFacts) Made(set, claim string) bool {
-	return slices.ContainsFunc(s.ClaimTemplates, func(template string) bool {
-		ordinal, ok := strings.CutPrefix(claim, template+"-"+set+"-")
-		return ok && ordinal != "" && strings.Trim(ordinal, "0123456789") == ""
-	})
 }
 
 func (s *StatefulSetFacts) store(to *StoredFacts) { to.StatefulSet = s }

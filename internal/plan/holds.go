@@ -20,17 +20,18 @@ type holds struct {
 	awaited    *awaited
 	finalizers *finalizers
 	outcomes   outcome.Outcomes
-	known      map[types.UID][]report.Release
+	known      map[types.UID]*once
+	joins      joins
 }
 
 func (s *simulation) holds(all outcome.Outcomes) holds {
 	return holds{
 		snap: s.snap, tracks: s.tracks, judge: s.judge, awaited: &s.awaited, finalizers: &s.finalizers,
-		outcomes: all, known: map[types.UID][]report.Release{},
+		outcomes: all, known: map[types.UID]*once{}, joins: joins{},
 	}
 }
 
-func (h holds) of(o *object.Object) []report.Release {
+func (h holds) of(o *object.Object) *once {
 	key := h.tracks.Key(o.Ref)
 	if list, ok := h.known[key]; ok {
 		return list
@@ -45,51 +46,34 @@ func (h holds) of(o *object.Object) []report.Release {
 	case out != nil && out.Blocked != nil:
 		found.add(h.named(o, out.Blocked.Finalizers))
 		for _, d := range out.Blocked.Dependents {
-			found.add(h.at(object.Ref(d)))
+			found.join(h.at(object.Ref(d)))
 		}
 	case out != nil && out.Result == report.Deleted:
 	case out == nil && h.tracks.ByUID[key] != nil && h.tracks.ByUID[key].Awaited:
 		found.add(h.finalizers.of(o))
 		for _, d := range h.awaited.waitsFor[key] {
-			found.add(h.at(object.Ref(d)))
+			found.join(h.at(object.Ref(d)))
 		}
 	default:
 		for _, ref := range o.Owners {
-			found.add(h.at(h.judge.Locate(ref, o.Namespace)))
+			found.join(h.at(h.judge.Locate(ref, o.Namespace)))
 		}
-		if o.Namespace != "" && len(found.list) == 0 {
-			found.add(h.at(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))
+		if o.Namespace != "" && found.empty() {
+			found.join(h.at(object.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}))
 		}
 		if v := o.Volume(); v != nil {
 			for _, claim := range outcome.ClaimOf(o) {
-				found.add(h.at(claim))
+				found.join(h.at(claim))
 			}
 		}
 	}
-	h.known[key] = found.list
-	return found.list
-}
-
-// union lists releases, each once. A namespace may wait for thousands.
-type union struct {
-	list []report.Release
-	has  map[report.Release]bool
-}
-
-func (u *union) add(more []report.Release) {
-	if u.has == nil {
-		u.has = make(map[report.Release]bool, len(more))
-	}
-	for _, r := range more {
-		if !u.has[r] {
-			u.has[r] = true
-			u.list = append(u.list, r)
-		}
-	}
+	list := found.all(h.joins)
+	h.known[key] = list
+	return list
 }
 
 // at are the holds of the object at some coordinates, if it is terminating.
-func (h holds) at(ref object.Ref) []report.Release {
+func (h holds) at(ref object.Ref) *once {
 	o := h.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if o == nil {
 		return nil

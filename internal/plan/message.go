@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,61 +93,6 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 	default:
 		return "is being deleted already, and nothing holds it any more"
 	}
-}
-
-// onceText says which finalizers have to come off first, and that their controllers do
-// not run where that is so.
-func onceText(e *report.Effect) string {
-	var runs, others []report.Release
-	for _, r := range e.Once {
-		if r.State == report.ControllerRuns {
-			runs = append(runs, r)
-		} else {
-			others = append(others, r)
-		}
-	}
-	text := ""
-	if e.AtOnce != "" && len(runs) > 0 {
-		text += ", once " + releaseText(e.Object, runs)
-	}
-	switch {
-	case e.Later == "":
-		return text
-	case len(others) == 0 && e.Outcome == report.Kept:
-		return text + "; goes once what does not answer works again"
-	case len(others) == 0:
-		return text
-	case e.Outcome == report.Blocked:
-	case e.Later == report.Deleted:
-		text += "; goes when " + releaseText(e.Object, others)
-	case e.Later == report.Unknown:
-		text += "; not known what becomes of it when " + releaseText(e.Object, others)
-	case e.Later == report.Blocked:
-		text += "; is deleted when " + releaseText(e.Object, others)
-	default:
-		text += "; changes when " + releaseText(e.Object, others)
-	}
-	if e.Outcome == report.Blocked && e.Reason != string(reason.FinalizerRemains) ||
-		slices.ContainsFunc(others, func(r report.Release) bool { return r.State != report.ControllerGone }) {
-		return text
-	}
-	return text + " (its controller does not run)"
-}
-
-// releaseText names who takes which finalizer off what: the first of several.
-func releaseText(of report.Ref, list []report.Release) string {
-	r := list[0]
-	text := r.Finalizer
-	if r.Object != of {
-		text += " of " + r.Object.ShortName()
-	}
-	if n := len(list) - 1; n > 0 {
-		text += fmt.Sprintf(", and %d more,", n)
-	}
-	if r.State == report.ControllerRuns {
-		return cmp.Or(r.Controller, "its controller") + " removes " + text
-	}
-	return text + " comes off"
 }
 
 // went reports whether an owner was there at first, and has gone or is about to.

@@ -15,7 +15,7 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 	if s.futures.first == nil {
 		return effects
 	}
-	h := bothHolds{first: s.holds(s.futures.first), expected: s.holds(all)}
+	h := s.bothHolds(all)
 	for i := range effects {
 		e := &effects[i]
 		if out := s.judge.Of(all, object.Ref(e.Object)); out != nil {
@@ -36,8 +36,9 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 		// It stays, but not as it was.
 		if e.Later == "" && outcome.VolumeReleased(out.Track) && !s.judge.ClaimUnknown(all, out) {
 			e = s.effects(outcome.Outcomes{s.tracks.Key(out.Track.First.Ref): out})[0]
-			e.Once = h.expected.of(out.Track.First)
-			e.Message += onceText(&e)
+			once := h.expected.of(out.Track.First)
+			e.Once = once.all()
+			e.Message += once.text(&e)
 			more = append(more, e)
 			continue
 		}
@@ -79,20 +80,32 @@ func (s *simulation) withUnknown(last *outcome.Outcome, all outcome.Outcomes, on
 }
 
 // bothHolds are what holds objects at first, and when all that is expected has happened.
-type bothHolds struct{ first, expected holds }
+type bothHolds struct {
+	first, expected holds
+	// both are those of two lists together.
+	both joins
+	// any are the finalizers that come off in all, for who waits in an unknown way.
+	any *once
+}
+
+func (s *simulation) bothHolds(all outcome.Outcomes) bothHolds {
+	h := bothHolds{first: s.holds(s.futures.first), expected: s.holds(all), both: joins{}}
+	h.any = onceOf(slices.Concat(s.futures.expectedReleases, s.futures.otherReleases))
+	if h.any == nil {
+		h.any = onceOf(s.futures.releasesOfAwaited)
+	}
+	return h
+}
 
 // of are the holds of an object, for those outcomes that it has.
-func (h bothHolds) of(o *object.Object, e *report.Effect) []report.Release {
+func (h bothHolds) of(o *object.Object, e *report.Effect) *once {
 	switch {
 	case e.Later == "":
 		return h.first.of(o)
 	case e.AtOnce == "":
 		return h.expected.of(o)
 	}
-	var both union
-	both.add(h.first.of(o))
-	both.add(h.expected.of(o))
-	return both.list
+	return h.both.of(h.first.of(o), h.expected.of(o))
 }
 
 func (s *simulation) addFutures(e *report.Effect, tr *outcome.Track, h bothHolds) {
@@ -117,15 +130,13 @@ func (s *simulation) addFutures(e *report.Effect, tr *outcome.Track, h bothHolds
 	if e.AtOnce == "" && e.Later == "" {
 		return
 	}
-	e.Once = h.of(tr.First, e)
-	if len(e.Once) == 0 { // the way there is not known: all of them
-		e.Once = slices.Concat(s.futures.expectedReleases, s.futures.otherReleases)
-		if len(e.Once) == 0 {
-			e.Once = slices.Clone(s.futures.releasesOfAwaited)
-		}
+	once := h.of(tr.First, e)
+	if once == nil { // the way there is not known: all of them
+		once = h.any
 	}
 	if e.Later == "" {
-		e.Once = slices.DeleteFunc(slices.Clone(e.Once), func(r report.Release) bool { return r.State != report.ControllerRuns })
+		once = once.onlyRunning()
 	}
-	e.Message += onceText(e)
+	e.Once = once.all()
+	e.Message += once.text(e)
 }

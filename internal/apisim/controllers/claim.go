@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -101,7 +100,8 @@ func mountsIn(w World, namespace string) *mounts {
 func (m *mounts) users(claim *object.Object) []*object.Object {
 	var list []*object.Object
 	for _, x := range m.byClaim[claim.Name] {
-		if x.ephemeral && (shutDown(x.pod) || !controls(x.pod, claim)) || slices.Contains(list, x.pod) {
+		again := len(list) > 0 && list[len(list)-1] == x.pod // its mounts follow one another
+		if again || x.ephemeral && (shutDown(x.pod) || !controls(x.pod, claim)) {
 			continue
 		}
 		list = append(list, x.pod)

@@ -14,6 +14,7 @@ type content struct {
 	coverage  Coverage
 	rules     release.Rules
 	namespace *object.Object
+	lost      *lost
 	// open tells that something is left or may be left.
 	open bool
 }
@@ -157,15 +158,29 @@ func (c *content) checkKinds() {
 	if c.open {
 		return // blocked already: no need to look at everything there is
 	}
-	var lost []*object.Object
-	for _, o := range c.w.Objects() {
-		if o.Namespace == c.namespace.Name && !served(c.w.Resources(), o.Ref) {
-			lost = append(lost, o)
+	if there := c.lost.in(c.namespace.Name); len(there) > 0 {
+		c.leave(remaining(c.namespace.Ref, NotServed, object.Resource{}, there))
+	}
+}
+
+// lost are the objects of kinds that no resource serves. No request of a pass reaches them,
+// so they are looked for once in it.
+type lost struct {
+	w  World
+	by map[string][]*object.Object
+}
+
+// in are those in a namespace.
+func (l *lost) in(namespace string) []*object.Object {
+	if l.by == nil {
+		l.by = map[string][]*object.Object{}
+		for _, o := range l.w.Objects() {
+			if !served(l.w.Resources(), o.Ref) {
+				l.by[o.Namespace] = append(l.by[o.Namespace], o)
+			}
 		}
 	}
-	if len(lost) > 0 {
-		c.leave(remaining(c.namespace.Ref, NotServed, object.Resource{}, lost))
-	}
+	return l.by[namespace]
 }
 
 // served reports whether requests can reach an object.

@@ -52,13 +52,13 @@ func (n *namespaces) Waiting() []Wait  { return n.waits }
 
 // Step makes one pass over each namespace that is being deleted.
 func (n *namespaces) Step(ctx context.Context, w World) (bool, error) {
-	p := begin(ctx, w, NamespaceName)
+	p, there := begin(ctx, w, NamespaceName), lost{w: w}
 	for _, ns := range w.ObjectsOf(object.Namespace.GroupResource(), "") {
 		if ctx.Err() != nil {
 			break
 		}
 		if ns.BeingDeleted() && len(tokensOf(ns)) > 0 {
-			c := content{pass: p, coverage: n.coverage, rules: n.rules, namespace: ns}
+			c := content{pass: p, coverage: n.coverage, rules: n.rules, namespace: ns, lost: &there}
 			c.empty()
 		}
 	}

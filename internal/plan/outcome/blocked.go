@@ -66,7 +66,7 @@ func (j *Judge) blockedByDependents(out *Outcome, o *object.Object) {
 
 // orphaning reports whether the collector still tries to release the dependents.
 func (j *Judge) orphaning(o *object.Object) bool {
-	return slices.ContainsFunc(j.Collector.Deferred(engine.OrphanWork), func(r object.Ref) bool { return r.UID == o.UID })
+	return j.Collector.Defers(engine.OrphanWork, o.UID)
 }
 
 // blockedByControllers says what the other deleters of the cluster wait for.

@@ -2,6 +2,9 @@ package outcome
 
 import (
 	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -24,11 +27,11 @@ func (j *Judge) addLeft(all Outcomes) {
 		}
 	}
 	slices.SortFunc(sets, func(a, b *Outcome) int { return object.Compare(a.Track.First.Ref, b.Track.First.Ref) })
+	known := claims{j: j, in: map[string]*namedClaims{}}
 	for _, out := range sets {
 		set := out.Track.First
-		made := j.claimsMadeBy(set)
-		for _, o := range j.Server.ObjectsOf(object.PVC.GroupResource(), set.Namespace) {
-			if made(o.Name) && !o.BeingDeleted() && j.Of(all, o.Ref) == nil {
+		for _, o := range known.madeBy(set) {
+			if !o.BeingDeleted() && j.Of(all, o.Ref) == nil {
 				all[j.Tracks.Key(o.Ref)] = &Outcome{
 					Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: string(reason.PVCLeft),
 					Because: []object.Ref{set.Ref}, AlreadyHappening: out.AlreadyHappening,
@@ -38,20 +41,69 @@ func (j *Judge) addLeft(all Outcomes) {
 	}
 }
 
-// claimsMadeBy tells of the name of a claim whether a StatefulSet has made it. Where the
-// snapshot does not show for which volumes it makes claims, its pods say which they use.
-func (j *Judge) claimsMadeBy(set *object.Object) func(claim string) bool {
+// claims finds those of StatefulSets: each namespace is looked at once, and the pods once.
+type claims struct {
+	j  *Judge
+	in map[string]*namedClaims
+	// used are the names of the claims that pods use, by the uids of their controllers;
+	// nil until somebody asks.
+	used map[types.UID][]string
+}
+
+// namedClaims are the claims in a namespace.
+type namedClaims struct {
+	byName map[string][]*object.Object
+	// numbered are those whose names end in a number, by what is before it.
+	numbered map[string][]*object.Object
+}
+
+// madeBy are the claims that a StatefulSet has made for its pods, whatever their number is by
+// now. Where the snapshot does not show for which volumes it makes claims, its pods say which
+// they use.
+//
+// Upstream: pkg/controller/statefulset/stateful_set_utils.go getPersistentVolumeClaimName.
+func (c *claims) madeBy(set *object.Object) []*object.Object {
+	var list []*object.Object
+	there := c.namedIn(set.Namespace)
 	if facts := set.StatefulSet(); facts != nil {
-		return func(claim string) bool { return facts.Made(set.Name, claim) }
+		for _, template := range facts.ClaimTemplates {
+			list = append(list, there.numbered[template+"-"+set.Name]...)
+		}
+		return list
 	}
-	used := map[string]bool{}
-	for _, o := range j.Snap.Objects {
-		by, controlled := o.Controller()
-		if pod := o.Pod(); pod != nil && controlled && by.UID == set.UID {
-			for _, c := range pod.Claims {
-				used[c.Name] = true
+	for _, name := range c.usedBy(set.UID) {
+		list = append(list, there.byName[name]...)
+	}
+	return list
+}
+
+func (c *claims) namedIn(namespace string) *namedClaims {
+	if named := c.in[namespace]; named != nil {
+		return named
+	}
+	named := &namedClaims{byName: map[string][]*object.Object{}, numbered: map[string][]*object.Object{}}
+	for _, o := range c.j.Server.ObjectsOf(object.PVC.GroupResource(), namespace) {
+		named.byName[o.Name] = append(named.byName[o.Name], o)
+		if i := strings.LastIndexByte(o.Name, '-'); i >= 0 && i < len(o.Name)-1 && strings.Trim(o.Name[i+1:], "0123456789") == "" {
+			named.numbered[o.Name[:i]] = append(named.numbered[o.Name[:i]], o)
+		}
+	}
+	c.in[namespace] = named
+	return named
+}
+
+// usedBy are the names of the claims that the pods of a controller use.
+func (c *claims) usedBy(controller types.UID) []string {
+	if c.used == nil {
+		c.used = map[types.UID][]string{}
+		for _, o := range c.j.Snap.Objects {
+			by, controlled := o.Controller()
+			if pod := o.Pod(); pod != nil && controlled {
+				for _, claim := range pod.Claims {
+					c.used[by.UID] = append(c.used[by.UID], claim.Name)
+				}
 			}
 		}
 	}
-	return func(claim string) bool { return used[claim] }
+	return c.used[controller]
 }
