@@ -80,13 +80,10 @@ type mount struct {
 
 func mountsIn(w World, namespace string) *mounts {
 	m := &mounts{namespace: namespace, byClaim: map[string][]mount{}}
-	for _, pod := range w.ObjectsOf(object.Pod.GroupResource(), namespace) {
+	for _, pod := range objectsIn(w, object.Pod.GroupResource(), namespace, mayMount) {
 		facts := pod.Pod()
 		if facts == nil || !facts.VolumesKnown {
 			m.hidden = append(m.hidden, pod)
-			continue
-		}
-		if facts.NodeName == "" {
 			continue
 		}
 		for _, claim := range facts.Claims {
@@ -94,6 +91,12 @@ func mountsIn(w World, namespace string) *mounts {
 		}
 	}
 	return m
+}
+
+// mayMount reports whether a pod is on a node and uses a claim, as far as is known.
+func mayMount(pod *object.Object) bool {
+	facts := pod.Pod()
+	return facts == nil || !facts.VolumesKnown || facts.NodeName != "" && len(facts.Claims) > 0
 }
 
 // users are the pods that use the claim.

@@ -20,11 +20,16 @@ func podsThat(w World, match func(*object.Object) bool) []*object.Object {
 
 // objectsThat lists the objects of a resource that match, by namespace and name.
 func objectsThat(w World, gr schema.GroupResource, match func(*object.Object) bool) []*object.Object {
+	return objectsIn(w, gr, "", match)
+}
+
+// objectsIn lists those of one namespace; of all if it is empty.
+func objectsIn(w World, gr schema.GroupResource, namespace string, match func(*object.Object) bool) []*object.Object {
 	if s, ok := w.(Selector); ok {
-		return s.Select(gr, "", match)
+		return s.Select(gr, namespace, match)
 	}
 	var list []*object.Object
-	for _, o := range w.ObjectsOf(gr, "") {
+	for _, o := range w.ObjectsOf(gr, namespace) {
 		if match(o) {
 			list = append(list, o)
 		}
