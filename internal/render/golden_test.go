@@ -80,6 +80,7 @@ func styleOf(t *testing.T, d *datadriven.TestData) Style {
 // of them.
 func shown(t *testing.T, d *datadriven.TestData, doc runtime.Object) string {
 	t.Helper()
+	assertJSON(t, d.Pos, doc)
 	s := styleOf(t, d)
 	out := renderAs(t, d.Cmd, s, doc)
 	if again := renderAs(t, d.Cmd, s, doc); again != out {

@@ -19,8 +19,12 @@ import (
 // argument is wrong. Unless missing keys are allowed, a field that is not there is an
 // error in a template.
 func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, bool, error) {
-	if format == "name" {
+	switch format {
+	case "name":
 		return printers.ResourcePrinterFunc(printNames), true, nil
+	case "json":
+		p, err := printers.NewTypeSetter(report.Scheme).WrapToPrinter(printers.ResourcePrinterFunc(printJSON), nil)
+		return p, true, err
 	}
 	flags := genericclioptions.NewPrintFlags("").WithTypeSetter(report.Scheme).WithDefaultOutput(format)
 	flags.NamePrintFlags = nil

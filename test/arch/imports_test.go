@@ -85,7 +85,7 @@ var libraries = map[string][]string{
 		"go.yaml.in/yaml", "sigs.k8s.io/yaml"},
 	"render": {
 		"github.com/emicklei/dot", "github.com/mattn/go-runewidth", "github.com/olekukonko/tablewriter",
-		"go.yaml.in/yaml", "sigs.k8s.io/yaml",
+		"github.com/go-json-experiment/json", "go.yaml.in/yaml", "sigs.k8s.io/yaml",
 		// The printers of kubectl, so that -o means what it means there.
 		"k8s.io/cli-runtime/pkg/genericclioptions", "k8s.io/cli-runtime/pkg/printers", "k8s.io/kubectl/pkg/cmd/get",
 	},
