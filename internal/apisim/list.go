@@ -1,7 +1,6 @@
 package apisim
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -44,13 +43,13 @@ func (s *Server) Select(gr schema.GroupResource, namespace string, match func(*o
 	if !ok {
 		return nil
 	}
-	buckets := s.shelves[i].namespaces
+	sh := s.shelves[i]
 	if namespace != "" {
-		return buckets[namespace].matching(match, nil)
+		return sh.namespaces[namespace].matching(match, nil)
 	}
 	var list []*object.Object
-	for _, ns := range slices.Sorted(maps.Keys(buckets)) {
-		list = buckets[ns].matching(match, list)
+	for _, ns := range sh.order {
+		list = sh.namespaces[ns].matching(match, list)
 	}
 	return list
 }

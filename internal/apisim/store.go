@@ -28,6 +28,8 @@ type shelf struct {
 	mark       *mark
 	resource   schema.GroupResource
 	namespaces map[string]*bucket
+	// order are the names of the namespaces, sorted.
+	order []string
 }
 
 // bucket holds the objects of one resource in one namespace, by name.
@@ -80,7 +82,7 @@ func (st *store) drop(shelf int, namespace, name string) {
 func (st *store) bucket(i int, namespace string, size int) *bucket {
 	sh := st.shelves[i]
 	if sh.mark != st.mark {
-		sh = &shelf{mark: st.mark, resource: sh.resource, namespaces: maps.Clone(sh.namespaces)}
+		sh = &shelf{mark: st.mark, resource: sh.resource, namespaces: maps.Clone(sh.namespaces), order: slices.Clone(sh.order)}
 		st.shelves[i] = sh
 	}
 	b := sh.namespaces[namespace]
@@ -88,6 +90,8 @@ func (st *store) bucket(i int, namespace string, size int) *bucket {
 	case b == nil:
 		b = &bucket{mark: st.mark, objects: make(map[string]*object.Object, size)}
 		sh.namespaces[namespace] = b
+		at, _ := slices.BinarySearch(sh.order, namespace)
+		sh.order = slices.Insert(sh.order, at, namespace)
 	case b.mark != st.mark:
 		b = &bucket{mark: st.mark, objects: maps.Clone(b.objects)}
 		sh.namespaces[namespace] = b
@@ -109,7 +113,7 @@ func (st *store) all() []*object.Object {
 	}
 	list := make([]*object.Object, 0, size)
 	for _, sh := range shelves {
-		for _, ns := range slices.Sorted(maps.Keys(sh.namespaces)) {
+		for _, ns := range sh.order {
 			list = sh.namespaces[ns].sorted(list)
 		}
 	}
@@ -137,7 +141,7 @@ func (st *store) in(shelf int, namespace string) []*object.Object {
 		return nil
 	}
 	var list []*object.Object
-	for _, ns := range slices.Sorted(maps.Keys(sh.namespaces)) {
+	for _, ns := range sh.order {
 		list = sh.namespaces[ns].sorted(list)
 	}
 	return list

@@ -31,6 +31,12 @@ func (w *World) Mark(p Part, namespace, why string) {
 		return
 	}
 	w.sights[p][namespace] = Sight{Whole: why == "", Why: why}
+	if first, some := w.broken[p]; why != "" && namespace != "" && (!some || namespace < first) {
+		if w.broken == nil {
+			w.broken = map[Part]string{}
+		}
+		w.broken[p] = namespace
+	}
 }
 
 // Sight tells how far a part was read in a namespace. An empty namespace asks for
@@ -42,10 +48,8 @@ func (w *World) Sight(p Part, namespace string) Sight {
 	places := w.sights[p]
 	all, everywhere := places[""]
 	if namespace == "" {
-		for _, ns := range keys(places) {
-			if s := places[ns]; ns != "" && !s.Whole {
-				return s
-			}
+		if first, some := w.broken[p]; some {
+			return places[first]
 		}
 	} else if here, ok := places[namespace]; ok && (!here.Whole || !everywhere || !all.Whole) {
 		return here

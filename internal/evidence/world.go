@@ -32,6 +32,8 @@ type World struct {
 	Terminating []Terminating
 
 	sights map[Part]map[string]Sight
+	// broken has of each part the first namespace, by its name, in which it was not read whole.
+	broken map[Part]string
 	added  map[identity]bool
 }
 

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -14,8 +12,8 @@ import (
 // value is nowhere.
 type Unseen struct {
 	everywhere bool
-	namespaces []string
-	kinds      []kindIn
+	namespaces map[string]bool
+	kinds      map[kindIn]bool
 	// open: the answer is not certain, or one of the kinds was not seen where it matters.
 	open bool
 }
@@ -38,8 +36,10 @@ func (u *Unseen) In(namespace string) {
 	switch {
 	case namespace == "":
 		u.everywhere = true
-	case !slices.Contains(u.namespaces, namespace):
-		u.namespaces = append(u.namespaces, namespace)
+	case u.namespaces == nil:
+		u.namespaces = map[string]bool{namespace: true}
+	default:
+		u.namespaces[namespace] = true
 	}
 }
 
@@ -52,9 +52,10 @@ func (u *Unseen) Of(snap *snapshot.Snapshot, r object.Resource, namespace string
 	if !r.Namespaced {
 		namespace = ""
 	}
-	if k := (kindIn{object.Storage(r.GroupResource()), namespace}); !slices.Contains(u.kinds, k) {
-		u.kinds = append(u.kinds, k)
+	if u.kinds == nil {
+		u.kinds = map[kindIn]bool{}
 	}
+	u.kinds[kindIn{object.Storage(r.GroupResource()), namespace}] = true
 }
 
 // served reports whether objects of a kind can exist, in any version.
@@ -98,9 +99,7 @@ func (u *Unseen) matters(snap *snapshot.Snapshot, g report.Gap, r object.Resourc
 	if u.everywhere {
 		return true
 	}
-	if known && slices.ContainsFunc(u.kinds, func(k kindIn) bool {
-		return object.Storage(r.GroupResource()) == k.GroupResource && (g.Namespace == "" || g.Namespace == k.namespace)
-	}) {
+	if known && u.hasKind(object.Storage(r.GroupResource()), g.Namespace) {
 		return true
 	}
 	switch {
@@ -109,9 +108,28 @@ func (u *Unseen) matters(snap *snapshot.Snapshot, g report.Gap, r object.Resourc
 	case !r.Namespaced:
 		return r.Is(object.CRD) && len(u.namespaces) > 0 && !snap.KnowsAllKinds()
 	}
-	return slices.ContainsFunc(u.namespaces, func(ns string) bool {
-		return (g.Namespace == "" || g.Namespace == ns) && !snap.Covers(r, ns)
-	})
+	if g.Namespace != "" {
+		return u.namespaces[g.Namespace] && !snap.Covers(r, g.Namespace)
+	}
+	for ns := range u.namespaces {
+		if !snap.Covers(r, ns) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasKind reports whether objects of a kind could, in a namespace, or in any if it is empty.
+func (u *Unseen) hasKind(gr schema.GroupResource, namespace string) bool {
+	if namespace != "" {
+		return u.kinds[kindIn{gr, namespace}]
+	}
+	for k := range u.kinds {
+		if k.GroupResource == gr {
+			return true
+		}
+	}
+	return false
 }
 
 // RelevantGaps lists the gaps of a snapshot that touch one of the namespaces, all of
