@@ -86,7 +86,7 @@ func TestNoAnswer(t *testing.T) {
 			gc := gctest.Start(t, s.config())
 			armed.Store(true)
 			s.remove(t, "owner")
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // a loaded machine has to come as far as the silent request
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // a loaded machine has to come as far as the silent request
 			defer cancel()
 			err := gc.WaitSettled(ctx)
 			if err == nil {

@@ -215,17 +215,15 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 		return nil, err
 	case c.idle():
 		return nil, nil
-	case !c.working && c.unseen && len(c.open) == 0 && compared:
-		return []string{"the garbage collector looks at what it has written"}, d.refresh(ctx)
-	case !c.working && c.unseen && len(c.open) == 0 && d.quiet(ctx):
-		return []string{"the garbage collector looks at what it has written"}, d.refresh(ctx)
+	case c.working || !c.unseen || len(c.open) > 0:
+		return append([]string{"the garbage collector is at work"}, c.open...), nil
 	}
-	return append([]string{"the garbage collector is at work"}, c.open...), nil
-}
-
-// quiet reports whether the watches have delivered all there is.
-func (d *Deleters) quiet(ctx context.Context) bool {
-	return len(d.unseen(ctx)) == 0
+	if !compared {
+		if left := d.unseen(ctx); len(left) > 0 {
+			return left, nil
+		}
+	}
+	return []string{"the garbage collector looks at what it has written"}, d.refresh(ctx)
 }
 
 // left is what the controllers have left to do.
