@@ -77,9 +77,10 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 // background one namespace may say everything.
 func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, result *plan.Result, err error) {
 	d.source.Evidence = true
+	forText := d.output.ForPeople() && !d.steps
 	o := plan.Options{
-		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: d.output.ForPeople() && !d.steps || !d.writing.OnlyShows(),
-		Guards: d.writing.Guards(),
+		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: forText || !d.writing.OnlyShows(),
+		Unrecorded: forText && d.writing.OnlyShows() && !d.writing.Rehearses(), Guards: d.writing.Guards(),
 	}
 	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0
 	err = d.targets.Answer(c, d.streams, &d.source, args, mayBeEnough, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {

@@ -41,6 +41,9 @@ type Options struct {
 	// NoSteps leaves the steps out of the plan. A plan of a million objects has
 	// millions of them.
 	NoSteps bool
+	// Unrecorded has the requests of a delete not written down at all, for those who neither
+	// show them nor act by them: Guard and Writes know of none then.
+	Unrecorded bool
 	// Controller says who takes a finalizer off an object, and whether he runs; nil asks
 	// the surroundings. Where there are none either, nothing is known of anybody.
 	Controller ControllerOf
@@ -125,7 +128,7 @@ func (s *simulation) settle(ctx context.Context, left undecided) (outcome.Outcom
 // of it: Kept if nothing touches it. Of a delete it has both futures. The surroundings
 // may be nil.
 func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object.Object, around *evidence.Surroundings) (report.Effect, error) {
-	s := newSimulation(snap, seed, Options{Surroundings: around, NoSteps: true})
+	s := newSimulation(snap, seed, Options{Surroundings: around, NoSteps: true, Unrecorded: true})
 	if err := s.run(ctx, nil); err != nil {
 		return report.Effect{}, err
 	}
@@ -189,7 +192,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 		recorder:  newRecorder(beside, o.Reads),
 		collector: engine.New(engine.WithRules(o.Rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...)),
 	}
-	s.recorder.keep = o.Keep
+	s.recorder.keep, s.recorder.silent = o.Keep, o.Unrecorded && seed.Verb == Delete
 	s.controllers = newControllerSet(s.recorder, beside)
 	s.tracks = outcome.NewTracks(snap, s.recorder.words)
 	s.judge = &outcome.Judge{

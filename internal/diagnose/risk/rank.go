@@ -155,7 +155,7 @@ func (r *ranking) try(ctx context.Context, c candidate) error {
 // item says what the delete of an object takes, and how many others: what goes at once,
 // and what goes when finalizers come off.
 func (r *ranking) item(ctx context.Context, part *snapshot.Snapshot, o *object.Object) (item report.RiskItem, others int, err error) {
-	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true})
+	result, err := plan.Simulate(ctx, part, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true, Unrecorded: true})
 	if err != nil {
 		return item, 0, err
 	}
