@@ -32,12 +32,9 @@ func (s *simulation) account() account {
 // consequences are the account of a run: what is changed or gone because of what we
 // send, in the order of the effects.
 func (a account) consequences(effects []report.Effect, all outcome.Outcomes) []report.Consequence {
-	list, along := []report.Consequence{}, a.snap.Along()
+	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Along() // most effects are one
 	for i := range effects {
 		e := &effects[i]
-		if len(list) == cap(list) { // most of what has an effect has a consequence
-			list = slices.Grow(list, len(effects)-i)
-		}
 		out := a.judge.Of(all, object.Ref(e.Object))
 		if out == nil {
 			out = a.judge.Of(a.last, object.Ref(e.Object))

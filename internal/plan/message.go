@@ -226,7 +226,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.NamespaceOrderUnknown):
 		return "may go at once, whether or not the pods of its namespace go"
 	case e.Reason == string(reason.UpdateUnknown):
-		return "its namespace is gone, and the API server may refuse every update of it: its finalizers and owner references stay then"
+		return "may stay as it is: its namespace is gone, and before v1.37 the API server refuses to update what is left of one"
 	case e.Reason == string(reason.OwnerMisnamed):
 		return "may be deleted because a reference names its owner " + names(e.Because) + " in a wrong place"
 	case reason.Code(e.Reason).Late():

@@ -79,6 +79,24 @@ func TestReleases(t *testing.T) {
 	}
 }
 
+// TestWhoWaitsForAnUpdate: whoever can go only after several objects that nobody may update names
+// all of them, in order.
+func TestWhoWaitsForAnUpdate(t *testing.T) {
+	const world = "v1 PersistentVolume crown fin=foregroundDeletion deleting\n" +
+		"v1 ConfigMap shop/c owners=crown! fin=foregroundDeletion deleting\n" +
+		"v1 ConfigMap shop/a owners=crown! fin=foregroundDeletion deleting\n" +
+		"v1 ConfigMap shop/b owners=crown! fin=foregroundDeletion deleting\n" +
+		"v1 Namespace other phase=Active spec=kubernetes\n"
+	for range 20 { // another order of maps each time
+		for _, e := range deletedOn(t, world, between(34, 37)).Effects {
+			const want = "goes only after cm/a, cm/b, cm/c, of which it is not known whether it goes"
+			if e.Object.Name == "crown" && e.Message != want {
+				t.Fatalf("%s\nnot %s", e.Message, want)
+			}
+		}
+	}
+}
+
 func exactly(version string) snapshot.Version { return snapshot.Version{Exact: version} }
 
 func between(least, most int) snapshot.Version {

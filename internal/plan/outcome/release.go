@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
@@ -38,15 +40,25 @@ func (j *Judge) markUpdates(all Outcomes) {
 			open = append(open, out)
 		}
 	}
+	waits := map[*Outcome][]object.Ref{}
 	for len(open) > 0 {
 		out := open[len(open)-1]
 		open = open[:len(open)-1]
 		for _, after := range j.after(all, out.Track.First) {
 			if after.Track.updated && after.Result == report.Deleted {
 				after.MarkUnknown(reason.DependentUnknown)
-				after.Blocked = &report.BlockedBy{Dependents: []report.Ref{report.Ref(out.Track.First.Ref)}}
 				open = append(open, after)
 			}
+			if after.Reason == string(reason.DependentUnknown) {
+				waits[after] = append(waits[after], out.Track.First.Ref)
+			}
+		}
+	}
+	for after, refs := range waits {
+		slices.SortFunc(refs, object.Compare)
+		after.Blocked = &report.BlockedBy{}
+		for _, r := range slices.Compact(refs) {
+			after.Blocked.Dependents = append(after.Blocked.Dependents, report.RefOf(r))
 		}
 	}
 }
