@@ -85,7 +85,7 @@ func TestStartFails(t *testing.T) {
 		want   []string
 	}{
 		"a kind that may not be listed": {forbidden("list", "secrets", false), []string{"secrets", "nobody may list it"}},
-		"no version":                    {version(`{"gitVersion":"of my own"}`), []string{"of my own", "none that is known"}},
+		"no version":                    {version(`{"gitVersion":"of my own"}`), []string{"of my own", "no release of Kubernetes"}},
 		"no API server":                 {version(`<html>`), []string{"not the answer of an API server"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/shapes"
 )
 
@@ -59,18 +58,7 @@ func writeCluster(file, name, size string) error {
 		return err
 	}
 	c := shape.Cluster(n, 1)
-	snap, err := c.Snapshot()
-	if err != nil {
-		return err
-	}
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	if err := snap.Write(f, snapshot.Zstd); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := c.Save(file); err != nil {
 		return err
 	}
 	return json.NewEncoder(os.Stdout).Encode(cluster{len(c.Objects), c.Commands()})

@@ -25,8 +25,8 @@ func TestPresetAndReleases(t *testing.T) {
 		said  string
 	}{
 		"v1.37.2":   {true, ""},
-		"v1.99.0":   {true, "the rules of the nearest hold"},
-		"of my own": {false, "none that is known"},
+		"v1.99.0":   {true, "the rules of the nearest release"},
+		"of my own": {false, "no release of Kubernetes"},
 	} {
 		t.Run(version, func(t *testing.T) {
 			rs := &object.Resources{}

@@ -12,10 +12,10 @@ import (
 func (d *Deleters) Known() (remark string, err error) {
 	of := d.release()
 	if of == 0 {
-		return "", fmt.Errorf("the version of the API server is %q, and that of none that is known", d.version)
+		return "", fmt.Errorf("the API server says that its version is %q: that is no release of Kubernetes", d.version)
 	}
 	if of.Nearest() != of {
-		return fmt.Sprintf("the API server is %s: what was measured are %s to %s, and the rules of the nearest hold", d.version, release.Oldest, release.Newest), nil
+		return fmt.Sprintf("the API server is %s: the rules of the nearest release from %s to %s are followed", d.version, release.Oldest, release.Newest), nil
 	}
 	return "", nil
 }

@@ -88,11 +88,11 @@ func (a *about) first(pod *object.Object) bool {
 	if facts == nil || a.restless[pod] || len(pod.Finalizers()) > 0 {
 		return true
 	}
-	node := onNode{pod.Namespace, facts.NodeName, facts.Phase, facts.Mirror, facts.VolumesKnown, -1}
+	node := onNode{namespace: pod.Namespace, node: facts.NodeName, phase: facts.Phase, mirror: facts.Mirror, whole: facts.VolumesKnown, grace: -1}
 	if facts.TerminationGracePeriod != nil {
 		node.grace = *facts.TerminationGracePeriod
 	}
-	labels := labelled{pod.Namespace, pod.Labels}
+	labels := labelled{namespace: pod.Namespace, labels: pod.Labels}
 	known := a.alike[node] && a.alike[labels]
 	a.alike[node], a.alike[labels] = true, true
 	return !known
@@ -101,8 +101,8 @@ func (a *about) first(pod *object.Object) bool {
 // onNode are pods that their kubelet ends alike, labelled those that the same webhooks select.
 type (
 	onNode struct {
-		namespace, name, phase string
-		mirror, scheduled      bool
+		namespace, node, phase string
+		mirror, whole          bool
 		grace                  int64
 	}
 	labelled struct {

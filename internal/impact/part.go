@@ -64,7 +64,16 @@ func (r *Region) Any(holds func(*object.Object) bool) bool {
 func (r *Region) Has(o *object.Object) bool { return r.depth[o] == reached }
 
 // Objects lists those to which something may happen, in object.Compare order.
-func (r *Region) Objects() []*object.Object { return r.reached() }
+func (r *Region) Objects() []*object.Object {
+	list := make([]*object.Object, 0, r.within)
+	for o, d := range r.depth {
+		if d == reached {
+			list = append(list, o)
+		}
+	}
+	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return list
+}
 
 // Members lists the objects of Part, in no order.
 func (r *Region) Members() []*object.Object {
@@ -94,15 +103,6 @@ func (m *Map) Restless() []*object.Object {
 	return list
 }
 
-// Reached lists the objects to which something may happen because of deletes of these
-// objects, in object.Compare order: all of them where objects share a uid.
-func (m *Map) Reached(objects ...*object.Object) []*object.Object {
-	if m.shared {
-		return m.snap.Objects
-	}
-	return m.grow(objects).reached()
-}
-
 // grow finds the part of these objects.
 func (m *Map) grow(objects []*object.Object) part {
 	p := m.empty()
@@ -115,18 +115,6 @@ func (m *Map) grow(objects []*object.Object) part {
 		p.spread(o)
 	}
 	return p
-}
-
-// reached lists the objects of a part to which something may happen.
-func (p part) reached() []*object.Object {
-	var list []*object.Object
-	for o, d := range p.depth {
-		if d == reached {
-			list = append(list, o)
-		}
-	}
-	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
-	return list
 }
 
 // cut makes a snapshot of a part.

@@ -57,7 +57,7 @@ func TestExploringInventsNothing(t *testing.T) {
 		target := rapid.SampledFrom(snap.Objects).Draw(t, "target")
 		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
 		reached := map[object.Ref]bool{}
-		for _, o := range m.Reached(target) {
+		for _, o := range m.Region(target).Objects() {
 			reached[o.Ref] = true
 		}
 		for _, e := range simulate(t, snap, plan.DeleteSeed(policy, target.Ref), plan.Options{Explore: 5}).Plan.Effects {

@@ -3,13 +3,11 @@ package counts
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/shapes"
 )
 
@@ -76,19 +74,8 @@ func label(command []string) string {
 func written(t *testing.T, dir string, shape shapes.Shape, n int) (c *shapes.Cluster, file string) {
 	t.Helper()
 	c = shape.Cluster(n, 1)
-	snap, err := c.Snapshot()
-	if err != nil {
-		t.Fatal(err)
-	}
 	file = filepath.Join(dir, fmt.Sprintf("%d.zst", n))
-	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := snap.Write(f, snapshot.Zstd); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
+	if err := c.Save(file); err != nil {
 		t.Fatal(err)
 	}
 	return c, file

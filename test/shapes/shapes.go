@@ -1,8 +1,10 @@
 package shapes
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -78,4 +80,17 @@ func (c *Cluster) Snapshot() (*snapshot.Snapshot, error) {
 	return snapshot.New(c.Objects, c.Resources, c.coverage, snapshot.Source{
 		TakenAt: taken, KubernetesVersion: "v1.37.2", Discovered: true,
 	})
+}
+
+// Save writes the cluster to a new file, as the program does with --to.
+func (c *Cluster) Save(file string) error {
+	snap, err := c.Snapshot()
+	if err != nil {
+		return err
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(snap.Write(f, snapshot.Zstd), f.Close())
 }
