@@ -85,15 +85,21 @@ func New(objects []*object.Object, resources *object.Resources, opts ...Option) 
 		now:       Epoch,
 		store:     newStore(),
 	}
-	for _, o := range objects {
-		s.revision = max(s.revision, revisionOf(o))
-		s.now = max(s.now, o.Created+1, o.DeletionTimestamp()+1)
-	}
+	s.Follow(objects)
 	s.load(objects)
 	for _, opt := range opts {
 		opt(s)
 	}
 	return s
+}
+
+// Follow moves clock and revision on behind those of objects that need not be in the world. It is
+// for a server that nobody else has got yet.
+func (s *Server) Follow(objects []*object.Object) {
+	for _, o := range objects {
+		s.revision = max(s.revision, revisionOf(o))
+		s.now = max(s.now, o.Created+1, o.DeletionTimestamp()+1)
+	}
 }
 
 // revisionOf reads a resourceVersion as a number; 0 when it is none. Numbers so

@@ -73,7 +73,7 @@ func (a *about) order(namespace *object.Object) {
 		return
 	}
 	a.ordered[namespace.Name] = true
-	for _, x := range a.content[namespace.Name] {
+	for _, x := range a.contents().of[namespace.Name] {
 		if x.Is(object.Pod) && a.first(x) {
 			a.visit(x, reached)
 		}

@@ -24,15 +24,25 @@ const (
 // follow pairs the objects that go with others with these.
 func (m *Map) follow() {
 	serving := m.serving()
-	for _, o := range m.snap.Objects {
-		leaders := m.leadersOf(o, serving)
-		if len(leaders) > 0 {
-			m.leaders[o] = leaders
+	for same := range m.snap.ByKind() {
+		if !mayFollow(same[0]) {
+			continue
 		}
-		for _, leader := range leaders {
-			m.followers[leader] = append(m.followers[leader], o)
+		for _, o := range same {
+			leaders := m.leadersOf(o, serving)
+			if len(leaders) > 0 {
+				m.leaders[o] = leaders
+			}
+			for _, leader := range leaders {
+				m.followers[leader] = append(m.followers[leader], o)
+			}
 		}
 	}
+}
+
+// mayFollow reports whether an object is of a kind that may go with others in that way.
+func mayFollow(o *object.Object) bool {
+	return slices.ContainsFunc([]object.Kind{object.PV, object.Secret, object.EndpointSlice, object.Endpoints, object.IPAddress, object.APIService}, o.Is)
 }
 
 // leadersOf are the objects with which one goes; of several, with the last.

@@ -13,10 +13,10 @@ func (m *Map) holders(o *object.Object, told map[string]bool) []*object.Object {
 	switch {
 	case o.Is(object.PVC):
 		if told[o.Namespace] {
-			return m.users[place{o.Namespace, o.Name}]
+			return m.uses().users[place{o.Namespace, o.Name}]
 		}
 		told[o.Namespace] = true
-		return slices.Concat(m.users[place{o.Namespace, o.Name}], m.users[hidden(o.Namespace)])
+		return slices.Concat(m.uses().users[place{o.Namespace, o.Name}], m.uses().users[hidden(o.Namespace)])
 	case o.Volume() != nil:
 		return m.claimOf(o)
 	case o.ResourceClaim() != nil:
@@ -26,7 +26,7 @@ func (m *Map) holders(o *object.Object, told map[string]bool) []*object.Object {
 		}
 		return pods
 	case o.Is(object.ServiceCIDR):
-		return slices.Concat(m.ranges, m.addresses, m.owed)
+		return slices.Concat(m.uses().ranges, m.uses().addresses, m.uses().owed)
 	}
 	return nil
 }
@@ -39,15 +39,15 @@ func (m *Map) held(o *object.Object, asked map[string]bool) []*object.Object {
 	case o.Is(object.Pod):
 		if hides(o) {
 			if asked[o.Namespace] {
-				return m.reserved[place{o.Namespace, o.Name}]
+				return m.uses().reserved[place{o.Namespace, o.Name}]
 			}
 			asked[o.Namespace] = true
 		}
-		return append(m.claimsOf(o), m.reserved[place{o.Namespace, o.Name}]...)
+		return append(m.claimsOf(o), m.uses().reserved[place{o.Namespace, o.Name}]...)
 	case o.Is(object.PVC):
-		return m.volumes[place{o.Namespace, o.Name}]
-	case o.Is(object.ServiceCIDR), isAddress(o), o.Is(object.Service) && len(m.owed) > 0:
-		return m.ranges
+		return m.uses().volumes[place{o.Namespace, o.Name}]
+	case o.Is(object.ServiceCIDR), isAddress(o), o.Is(object.Service) && len(m.uses().owed) > 0:
+		return m.uses().ranges
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func hides(pod *object.Object) bool {
 // claimsOf are the claims that a pod may use.
 func (m *Map) claimsOf(pod *object.Object) []*object.Object {
 	if hides(pod) {
-		return slices.Clip(m.claims[pod.Namespace])
+		return slices.Clip(m.uses().claims[pod.Namespace])
 	}
 	var found []*object.Object
 	for _, c := range pod.Pod().Claims {
@@ -77,33 +77,4 @@ func (m *Map) claimOf(volume *object.Object) []*object.Object {
 		return nil
 	}
 	return m.find(object.PVC, facts.ClaimNamespace, facts.ClaimName)
-}
-
-// enterUse notes what keeps claims of devices and ranges of addresses.
-func (m *Map) enterUse(o *object.Object) {
-	switch {
-	case o.ResourceClaim() != nil:
-		for _, r := range o.ResourceClaim().Reserved {
-			pod := place{o.Namespace, r.Name}
-			m.reserved[pod] = append(m.reserved[pod], o)
-		}
-	case o.Is(object.ServiceCIDR):
-		m.ranges = append(m.ranges, o)
-	case isAddress(o):
-		m.addresses = append(m.addresses, o)
-	}
-}
-
-// owe notes the Services if there are addresses of which it is not known who has them:
-// with each Service that goes one of them may.
-func (m *Map) owe() {
-	unclaimed := func(o *object.Object) bool { return o.IPAddress() == nil }
-	if len(m.ranges) == 0 || !slices.ContainsFunc(m.addresses, unclaimed) {
-		return
-	}
-	for _, o := range m.snap.Objects {
-		if o.Is(object.Service) {
-			m.owed = append(m.owed, o)
-		}
-	}
 }

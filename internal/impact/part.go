@@ -136,10 +136,16 @@ func (m *Map) cut(p part) *snapshot.Snapshot {
 	return m.snap.With(list)
 }
 
+// addEverywhere adds what is looked at whatever is deleted, and what it goes with: without its
+// owners it would be garbage.
 func (p part) addEverywhere() {
-	for _, o := range p.everywhere {
+	open := slices.Clone(p.everywhere)
+	for len(open) > 0 {
+		o := open[len(open)-1]
+		open = open[:len(open)-1]
 		if p.depth[o] == 0 {
 			p.depth[o] = decides
+			open = append(append(open, p.owners(o)...), p.containers(o)...)
 		}
 	}
 }

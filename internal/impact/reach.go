@@ -16,20 +16,9 @@ import (
 type Map struct {
 	snap  *snapshot.Snapshot
 	graph *graph.Graph
-	// content are the objects of a namespace, instances those of a definition.
-	content   map[string][]*object.Object
-	instances map[*object.Object][]*object.Object
-	// pods are those on a node, claims those of a namespace, users those that use a claim,
-	// volumes those of a claim.
-	pods    map[string][]*object.Object
-	claims  map[string][]*object.Object
-	users   map[place][]*object.Object
-	volumes map[place][]*object.Object
-	// reserved are the claims of devices by the pods that reserve them. ranges are the
-	// ServiceCIDRs, addresses those of Services; owed are the Services, where one of
-	// them may have an address that does not say so.
-	reserved                map[place][]*object.Object
-	ranges, addresses, owed []*object.Object
+	// inside and usage are made when somebody asks: see contents and uses.
+	inside *contents
+	usage  *uses
 	// leaders are those with which an object goes that does not refer to them, and
 	// followers the other way round: see follow.
 	leaders, followers map[*object.Object][]*object.Object
@@ -53,72 +42,71 @@ type Map struct {
 	asking    map[types.UID][]*object.Object
 }
 
-// place is where an object is, among those of its kind.
-type place struct{ namespace, name string }
-
-type kind struct{ apiVersion, kind string }
-
 // New maps a snapshot; the graph is that of a collector which has seen all of it and
 // done nothing.
 func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
 	m := &Map{
 		snap: snap, graph: g,
-		content: map[string][]*object.Object{}, instances: map[*object.Object][]*object.Object{},
-		pods: map[string][]*object.Object{}, claims: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
-		reserved: map[place][]*object.Object{}, leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
+		leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
 		definitions: map[kind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, restless: map[*object.Object]bool{},
 		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
 		asking: map[types.UID][]*object.Object{},
 	}
-	for _, o := range snap.Objects {
-		if d := o.Definition(); d != nil {
-			at := schema.GroupKind{Group: d.Group, Kind: d.Kind}
-			if m.defined[at] == nil {
-				m.defined[at] = o
-			}
-		}
+	for same := range m.snap.ByKind() {
+		m.enter(same)
 	}
-	for _, o := range snap.Objects {
-		m.enter(o)
-	}
-	m.owe()
 	m.follow()
 	m.pair()
 	m.unsettle()
 	return m
 }
 
-func (m *Map) enter(o *object.Object) {
-	if id, ok := m.graph.Find(o.UID); !ok || m.graph.Virtual(id) {
+// enter notes the objects of one kind.
+func (m *Map) enter(same []*object.Object) {
+	of := same[0]
+	if r, err := m.snap.Resources.For(of.APIVersion, of.Kind); err != nil || !m.snap.Resources.Monitored(r) {
+		m.enterUnwatched(same)
+	}
+	switch {
+	case of.Is(object.CRD):
+		m.everywhere = append(m.everywhere, same...)
+		m.enterDefinitions(same)
+	case of.Is(object.Namespace):
+		m.everywhere = append(m.everywhere, same...)
+		for _, o := range same {
+			m.namespaces[o.Name] = o
+		}
+	case of.Is(object.Node):
+		m.everywhere = append(m.everywhere, same...)
+		for _, o := range same {
+			m.nodes[o.Name] = o
+		}
+	}
+}
+
+func (m *Map) enterDefinitions(same []*object.Object) {
+	for _, o := range same {
+		d := o.Definition()
+		if d == nil {
+			continue
+		}
+		if at := (schema.GroupKind{Group: d.Group, Kind: d.Kind}); m.defined[at] == nil {
+			m.defined[at] = o
+		}
+	}
+}
+
+// enterUnwatched notes objects of which the collector sees nothing, unless they have the uid of
+// one that it sees.
+func (m *Map) enterUnwatched(same []*object.Object) {
+	for _, o := range same {
+		if id, ok := m.graph.Find(o.UID); ok && !m.graph.Virtual(id) {
+			continue
+		}
 		m.unwatched[o.UID] = o
 		for _, ref := range o.Owners {
 			m.asking[ref.UID] = append(m.asking[ref.UID], o)
 		}
-	}
-	if o.Namespace != "" {
-		m.content[o.Namespace] = append(m.content[o.Namespace], o)
-	}
-	if d := m.definitionOf(o.APIVersion, o.Kind); d != nil {
-		m.instances[d] = append(m.instances[d], o)
-	}
-	switch {
-	case o.Is(object.CRD):
-		m.everywhere = append(m.everywhere, o)
-	case o.Is(object.Namespace):
-		m.everywhere = append(m.everywhere, o)
-		m.namespaces[o.Name] = o
-	case o.Is(object.Node):
-		m.everywhere = append(m.everywhere, o)
-		m.nodes[o.Name] = o
-	case o.Is(object.Pod):
-		m.enterPod(o)
-	case o.Is(object.PVC):
-		m.claims[o.Namespace] = append(m.claims[o.Namespace], o)
-	case o.Volume() != nil && o.Volume().ClaimName != "":
-		claim := place{o.Volume().ClaimNamespace, o.Volume().ClaimName}
-		m.volumes[claim] = append(m.volumes[claim], o)
-	default:
-		m.enterUse(o)
 	}
 }
 
@@ -140,26 +128,8 @@ func (m *Map) pair() {
 	}
 }
 
-// hidden is the claim of the pods of which it is not known what they use. No claim has
-// an empty name.
-func hidden(namespace string) place { return place{namespace, ""} }
-
-func (m *Map) enterPod(o *object.Object) {
-	facts := o.Pod()
-	if hides(o) {
-		m.users[hidden(o.Namespace)] = append(m.users[hidden(o.Namespace)], o)
-	}
-	if facts == nil {
-		return
-	}
-	if facts.NodeName != "" {
-		m.pods[facts.NodeName] = append(m.pods[facts.NodeName], o)
-	}
-	for _, c := range facts.Claims {
-		claim := place{o.Namespace, c.Name}
-		m.users[claim] = append(m.users[claim], o)
-	}
-}
+// kind is one kind in one version.
+type kind struct{ apiVersion, kind string }
 
 // definitionOf is the CustomResourceDefinition of a kind; nil if the snapshot has none.
 func (m *Map) definitionOf(apiVersion, name string) *object.Object {
@@ -317,11 +287,11 @@ func (m *Map) dependents(o *object.Object) []*object.Object {
 	}
 	switch {
 	case o.Is(object.Namespace):
-		found = append(found, m.content[o.Name]...)
+		found = append(found, m.contents().of[o.Name]...)
 	case o.Is(object.CRD):
-		found = append(found, m.instances[o]...)
+		found = append(found, m.contents().instances[o]...)
 	case o.Is(object.Node):
-		found = append(found, m.pods[o.Name]...)
+		found = append(found, m.uses().pods[o.Name]...)
 	}
 	found = append(found, m.asking[o.UID]...)
 	return append(found, m.followers[o]...)

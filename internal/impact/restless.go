@@ -11,10 +11,14 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 // A cycle of owners without any of that rests on itself.
 func (m *Map) unsettle() {
 	var open []*object.Object
+	var known *object.Object // an object whose owners are there
 	for _, o := range m.snap.Objects {
-		if m.stirs(o) {
+		switch {
+		case m.stirs(o), !alike(known, o) && !m.owned(o):
 			m.restless[o] = true
 			open = append(open, o)
+		case len(o.Owners) > 0:
+			known = o
 		}
 	}
 	for len(open) > 0 {
@@ -29,14 +33,26 @@ func (m *Map) unsettle() {
 	}
 }
 
+// owned reports whether all owners of an object are there, just as it says.
+func (m *Map) owned(o *object.Object) bool {
+	for _, ref := range o.Owners {
+		if !m.solid(ref, o) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike reports whether an object says the same of its owners as another one, which may be nil,
+// and means the same: siblings share their references.
+func alike(known, o *object.Object) bool {
+	return known != nil && len(o.Owners) == len(known.Owners) && len(o.Owners) > 0 && &o.Owners[0] == &known.Owners[0] && o.Namespace == known.Namespace
+}
+
+// stirs reports whether something may happen to an object whatever becomes of its owners.
 func (m *Map) stirs(o *object.Object) bool {
 	if o.BeingDeleted() || o.HandlesDependents() {
 		return true
-	}
-	for _, ref := range o.Owners {
-		if !m.solid(ref, o) {
-			return true
-		}
 	}
 	if t := o.Token(); t != nil {
 		if a := m.find(object.ServiceAccount, o.Namespace, t.Account); len(a) == 0 || !t.Of(a[0].Name, a[0].UID) {

@@ -16,12 +16,16 @@ import (
 
 // newServer makes a simulated API server. That webhooks are asked costs time with every
 // write, so that they are only where one is known not to answer.
-func (r *recorder) newServer() *apisim.Server {
+func (r *recorder) newServer(world []*object.Object) *apisim.Server {
 	options := []apisim.Option{apisim.WithCoverage(r.snap), apisim.WithRules(r.snap.Version().Rules())}
 	if r.beside.Obstructed() {
 		options = append(options, apisim.WithAdmission(r.admit))
 	}
-	return apisim.New(r.snap.Objects, r.snap.Resources, options...)
+	s := apisim.New(world, r.snap.Resources, options...)
+	if len(world) < len(r.snap.Objects) {
+		s.Follow(r.snap.Objects)
+	}
+	return s
 }
 
 // admit refuses a write that needs a webhook which does not answer.

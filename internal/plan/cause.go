@@ -83,8 +83,7 @@ func (c *cause) reaches(o *object.Object) bool {
 // paths is the map of the snapshot as it was before the first of our requests.
 func (c *cause) paths() *impact.Map {
 	if c.ways == nil {
-		collector, _ := Open(c.snap, engine.Upstream)
-		c.ways = impact.New(c.snap, collector.Graph())
+		c.ways = impact.New(c.snap, Start(c.snap, engine.Upstream).Graph())
 	}
 	return c.ways
 }

@@ -49,7 +49,7 @@ func (s *scope) tooLarge() bool { return s.region.Size() > MostInReach }
 // survey finds what the request can reach. The graph is that of a collector that has
 // seen everything and done nothing.
 func (s *simulation) survey(g *graph.Graph) *scope {
-	m := impact.New(s.snap, g)
+	m := s.pathsIn(g)
 	starts := s.cause.requested()
 	if s.seed.Verb == Collect {
 		starts = slices.DeleteFunc(m.Restless(), s.notAskedFor)
@@ -68,6 +68,14 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 		s.cause.reachOn(m) // exonerate asks for it, and needs no other map then
 	}
 	return found
+}
+
+// pathsIn are the paths of the snapshot, by the graph of such a collector.
+func (s *simulation) pathsIn(g *graph.Graph) *impact.Map {
+	if s.options.seen != nil {
+		return s.options.seen.paths
+	}
+	return impact.New(s.snap, g)
 }
 
 // explore tries other runs and marks what ends otherwise in one of them.

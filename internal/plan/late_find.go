@@ -279,8 +279,8 @@ func (s lateSearch) couldGoOn(ctx context.Context, c *engine.Collector, world en
 // releasedAlone are those objects that a collector which starts on the snapshot, with
 // nobody beside it, releases after their dependents have been orphaned.
 func (s lateSearch) releasedAlone(ctx context.Context, orphans []*object.Object) ([]*object.Object, error) {
-	r := newRecorder(outcome.NewNeighbours(s.snap, s.neighbours.Around), false)
-	c, _ := Open(s.snap, s.rules)
+	r := newRecorder(outcome.NewNeighbours(s.snap, s.neighbours.Around), s.snap.Objects, false)
+	c := Start(s.snap, s.rules)
 	if err := engine.Drain(ctx, c, r, engine.Follow{}); err != nil {
 		return nil, err
 	}

@@ -72,13 +72,13 @@ type recorder struct {
 
 var _ engine.World = (*recorder)(nil)
 
-func newRecorder(beside *outcome.Neighbours, reads bool) *recorder {
+func newRecorder(beside *outcome.Neighbours, world []*object.Object, reads bool) *recorder {
 	r := &recorder{
 		snap: beside.Snapshot, beside: beside, reads: reads, actor: outcome.ActorCollector,
 		monitored: map[schema.GroupVersionKind]bool{}, words: outcome.NewWords(),
 		kept: map[object.Ref]reason.Code{}, refused: map[object.Ref]error{},
 	}
-	r.server = r.newServer()
+	r.server = r.newServer(world)
 	return r
 }
 

@@ -56,6 +56,8 @@ type Options struct {
 	// tells that it was looked for.
 	late   *outcome.Late
 	looked bool
+	// seen is what was found out about the snapshot before; nil for nothing.
+	seen *seen
 }
 
 // ControllerOf says who takes a finalizer off an object, and whether he runs.
@@ -70,16 +72,29 @@ type Result struct {
 // After lists the objects at quiescence, in object.Compare order. Finalizers of which
 // the plan does not expect that they come off are still there.
 func (r *Result) After() []*object.Object {
-	if r.run.futures.end != nil {
-		return r.run.futures.end
+	after := r.run.futures.end
+	if after == nil {
+		after = r.run.after()
 	}
-	return r.run.after()
+	after = slices.Concat(after, r.run.beside())
+	slices.SortFunc(after, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
+	return after
 }
 
 // Simulate puts a seed into a copy of the snapshot and runs it to quiescence. It
 // returns an error when a target is not in the snapshot, when the context ends,
 // or when the simulation does not end.
+//
+// Of a delete only what it may reach is simulated, where that is little.
 func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
+	if seed.Verb == Delete && o.Explore != 0 && !o.Reads { // what the collector reads elsewhere would be missing
+		o.seen = look(snap, seed, o.Rules)
+	}
+	return simulate(ctx, snap, seed, o)
+}
+
+// simulate runs a seed in all of a snapshot.
+func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
 	left := undecided{}
 	for {
 		s := newSimulation(snap, seed, o)
@@ -178,6 +193,14 @@ type simulation struct {
 	exploration *report.Exploration
 }
 
+// collectorOf is the collector of a run, which has seen nothing yet unless it was made before.
+func (o Options) collectorOf(snap *snapshot.Snapshot) *engine.Collector {
+	if o.seen != nil && o.seen.part == nil {
+		return o.seen.collector
+	}
+	return engine.New(engine.WithRules(o.Rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...))
+}
+
 func (o Options) strict() bool { return o.Rules == engine.Strict }
 
 // notAskedFor reports whether the Keeper says so of an object.
@@ -189,8 +212,8 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	beside := outcome.NewNeighbours(snap, o.Surroundings)
 	s := &simulation{
 		snap: snap, seed: seed, options: o, neighbours: beside,
-		recorder:  newRecorder(beside, o.Reads),
-		collector: engine.New(engine.WithRules(o.Rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)), engine.WithAbsent(o.memory.absences()...)),
+		recorder:  newRecorder(beside, o.world(snap), o.Reads),
+		collector: o.collectorOf(snap),
 	}
 	s.recorder.keep, s.recorder.silent = o.Keep, o.Unrecorded && seed.Verb == Delete
 	s.controllers = newControllerSet(s.recorder, beside)
@@ -208,6 +231,9 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 	}
 	s.cause = cause{snap: snap, seed: seed, rules: o.Rules, tracks: s.tracks, writes: s.writes}
 	s.finalizers = finalizers{ask: s.options.Controller, simulated: s.controllers, answers: map[report.Release]report.Release{}}
+	if o.seen != nil && o.seen.part != nil {
+		s.cause.ways = o.seen.paths
+	}
 	s.awaited = awaited{snap: snap, tracks: s.tracks, judge: s.judge, cause: &s.cause, finalizers: &s.finalizers}
 	s.recorder.observed = func(e object.Event, _ int) { s.tracks.Event(e, s.recorder.words.Number(s.recorder.actor)) }
 	return s
@@ -232,7 +258,9 @@ func (s *simulation) atOnce(ctx context.Context, random *rand.Rand) error {
 	if s.seed.Verb == RemoveFinalizer {
 		return s.runRemoval(ctx, random)
 	}
-	s.watch(s.snap.Objects, random)
+	if seen := s.options.seen; seen == nil || seen.part != nil {
+		s.watch(s.options.world(s.snap), random)
+	}
 	s.look(s.collector.Graph())
 	if s.seed.Verb == Collect {
 		s.tracks.Phase = outcome.AfterSeed
@@ -262,7 +290,7 @@ func (s *simulation) findLate(ctx context.Context) (err error) {
 func (s *simulation) runRemoval(ctx context.Context, random *rand.Rand) error {
 	s.tracks.Phase = outcome.AfterSeed
 	if s.options.Explore != 0 {
-		c, _ := Open(s.snap, s.options.Rules)
+		c := Start(s.snap, s.options.Rules)
 		s.look(c.Graph())
 	}
 	if s.running() {

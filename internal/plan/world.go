@@ -11,12 +11,20 @@ import (
 // restart: everything is observed, nothing has been attempted. It is for asking
 // the engine questions; Simulate runs it.
 func Open(snap *snapshot.Snapshot, rules engine.Rules) (*engine.Collector, engine.World) {
-	world := newRecorder(outcome.NewNeighbours(snap, nil), false)
-	c := engine.New(engine.WithRules(rules), engine.WithCapacity(len(snap.Objects)))
-	for _, o := range snap.Objects {
-		if world.watches(o) {
+	return Start(snap, rules), newRecorder(outcome.NewNeighbours(snap, nil), snap.Objects, false)
+}
+
+// Start is the collector of Open, for those who ask about what it has observed alone.
+func Start(snap *snapshot.Snapshot, rules engine.Rules) *engine.Collector {
+	c := engine.New(engine.WithRules(rules), engine.WithRelease(snap.Version().Rules()), engine.WithCapacity(len(snap.Objects)))
+	for same := range snap.ByKind() {
+		r, err := snap.Resources.For(same[0].APIVersion, same[0].Kind)
+		if err != nil || !snap.Resources.Monitored(r) {
+			continue
+		}
+		for _, o := range same {
 			c.Observe(object.Event{Type: object.Added, Object: o})
 		}
 	}
-	return c, world
+	return c
 }

@@ -1,5 +1,47 @@
 package snapshot
 
+import (
+	"iter"
+	"slices"
+	"sort"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// ByKind lists the objects of each kind, in their order. A snapshot has millions of objects of few
+// kinds: what is the same for all of a kind is asked once.
+func (s *Snapshot) ByKind() iter.Seq[[]*object.Object] {
+	return func(yield func([]*object.Object) bool) {
+		for rest := s.Objects; len(rest) > 0; {
+			of := rest[0]
+			n := sort.Search(len(rest), func(i int) bool { return rest[i].Kind != of.Kind || rest[i].APIVersion != of.APIVersion })
+			if !yield(rest[:n]) {
+				return
+			}
+			rest = rest[n:]
+		}
+	}
+}
+
+// In lists the objects of a resource in a namespace, by name; of a cluster-scoped one the namespace
+// is empty.
+func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Object {
+	r, ok := s.Resources.Stored(gr)
+	if !ok {
+		return nil
+	}
+	from, _ := slices.BinarySearchFunc(s.Objects, object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind, Namespace: namespace}, func(o *object.Object, at object.Ref) int {
+		return object.Compare(o.Ref, at)
+	})
+	rest := s.Objects[from:]
+	return rest[:sort.Search(len(rest), func(i int) bool {
+		o := rest[i]
+		return o.Namespace != namespace || o.Kind != r.Kind || o.APIVersion != r.APIVersion()
+	})]
+}
+
 // KnowsAllKinds reports whether the snapshot holds the discovery documents of its
 // server, so that a kind that does not map is a kind that is not served. Without
 // them such a kind is merely unknown.

@@ -35,7 +35,7 @@ const (
 // the background: data first, then workloads, then the rest. It returns an error when
 // a simulation does not end.
 func Rank(ctx context.Context, snap *snapshot.Snapshot, o Options) (*report.Risk, error) {
-	collector, _ := plan.Open(snap, engine.Upstream)
+	collector := plan.Start(snap, engine.Upstream)
 	r := &ranking{snap: snap, options: o, reach: impact.New(snap, collector.Graph()), scale: newScale(snap, collector.Graph())}
 	doc := &report.Risk{
 		APIVersion: report.APIVersion, Kind: "Risk", Source: plan.SourceOf(snap), Policy: engine.Background.String(),

@@ -191,7 +191,7 @@ func (i *inquiry) simulate() error {
 	for _, s := range r.Plan.Stuck {
 		i.stuck[object.Ref(s.Object)] = s
 	}
-	collector, _ := plan.Open(i.snap, engine.Upstream)
+	collector := plan.Start(i.snap, engine.Upstream)
 	i.graph = collector.Graph()
 	return nil
 }

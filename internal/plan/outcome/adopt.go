@@ -34,6 +34,8 @@ func (j *Judge) mayBeAdopted(o *object.Object) bool {
 // mayLive reports whether an object of the resource is or may be in the namespace that
 // nobody deletes.
 func (j *Judge) mayLive(r object.Resource, namespace string) bool {
-	return !j.Snap.Covers(r, namespace) ||
-		len(j.Server.Select(r.GroupResource(), namespace, func(o *object.Object) bool { return !o.BeingDeleted() })) > 0
+	return !j.Snap.Covers(r, namespace) || slices.ContainsFunc(j.Snap.In(r.GroupResource(), namespace), func(o *object.Object) bool {
+		now := j.Tracks.Now(o)
+		return now != nil && !now.BeingDeleted()
+	})
 }

@@ -82,7 +82,10 @@ func (c *claims) namedIn(namespace string) *namedClaims {
 		return named
 	}
 	named := &namedClaims{byName: map[string][]*object.Object{}, numbered: map[string][]*object.Object{}}
-	for _, o := range c.j.Server.ObjectsOf(object.PVC.GroupResource(), namespace) {
+	for _, o := range c.j.Snap.In(object.PVC.GroupResource(), namespace) {
+		if o = c.j.Tracks.Now(o); o == nil {
+			continue
+		}
 		named.byName[o.Name] = append(named.byName[o.Name], o)
 		if i := strings.LastIndexByte(o.Name, '-'); i >= 0 && i < len(o.Name)-1 && strings.Trim(o.Name[i+1:], "0123456789") == "" {
 			named.numbered[o.Name[:i]] = append(named.numbered[o.Name[:i]], o)

@@ -212,6 +212,15 @@ func (t *Tracks) Of(o *object.Object) *Track {
 	return tr
 }
 
+// Now is an object of the snapshot as it is now; nil once it is gone. Nothing has happened to one
+// of which there is no track.
+func (t *Tracks) Now(o *object.Object) *object.Object {
+	if tr := t.ByUID[t.Key(o.Ref)]; tr != nil {
+		return tr.Last
+	}
+	return o
+}
+
 // storedTwin is an object of the snapshot that shares its UID with another one.
 func (t *Tracks) storedTwin(r object.Ref) *object.Object {
 	if !t.Shared[r.UID] {

@@ -1,0 +1,62 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// seen is what was found out about a snapshot before a seed is put into it.
+type seen struct {
+	// collector has seen all of it and done nothing, and paths are those along which deletes go.
+	collector *engine.Collector
+	paths     *impact.Map
+	// part are the objects to which something may happen by the seed or by itself, with what
+	// decides about that, in object.Compare order: what is simulated among these ends as in the
+	// whole. It is nil where that is so much of the whole that it is not worth it.
+	part []*object.Object
+}
+
+// look has a collector see a snapshot, and finds what a seed may reach there.
+func look(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *seen {
+	c := Start(snap, rules)
+	found := &seen{collector: c, paths: impact.New(snap, c.Graph())}
+	starts := found.paths.Restless()
+	for _, ref := range seed.Targets {
+		if o := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
+			starts = append(starts, o)
+		}
+	}
+	if len(starts) > len(snap.Objects)/2 {
+		return found
+	}
+	if region := found.paths.Region(starts...); region.Size() <= len(snap.Objects)/2 {
+		found.part = region.Part().Objects
+	}
+	return found
+}
+
+// world are the objects among which a seed is simulated.
+func (o Options) world(snap *snapshot.Snapshot) []*object.Object {
+	if o.seen != nil && o.seen.part != nil {
+		return o.seen.part
+	}
+	return snap.Objects
+}
+
+// beside are the objects of the snapshot that are not in the simulated world.
+func (s *simulation) beside() []*object.Object {
+	rest := s.options.world(s.snap)
+	list := make([]*object.Object, 0, len(s.snap.Objects)-len(rest))
+	for _, o := range s.snap.Objects {
+		if len(rest) > 0 && rest[0] == o {
+			rest = rest[1:]
+			continue
+		}
+		list = append(list, o)
+	}
+	return slices.Clip(list)
+}
