@@ -1,9 +1,6 @@
 package apisim
 
 import (
-	"slices"
-	"strings"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -30,7 +27,7 @@ func (s *Server) Why(r object.Resource, namespace string) string {
 // ObjectsOf lists the objects of one resource by namespace and name, of one
 // namespace only unless namespace is empty. Each is in the preferred version.
 func (s *Server) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Object {
-	return s.Select(gr, namespace, func(*object.Object) bool { return true })
+	return s.Select(gr, namespace, all)
 }
 
 // Select lists what ObjectsOf lists, as far as it matches. Only what matches is
@@ -51,20 +48,5 @@ func (s *Server) Select(gr schema.GroupResource, namespace string, match func(*o
 	for _, ns := range sh.order {
 		list = sh.namespaces[ns].matching(match, list)
 	}
-	return list
-}
-
-// matching appends what matches to list, by name. A nil bucket is empty.
-func (b *bucket) matching(match func(*object.Object) bool, list []*object.Object) []*object.Object {
-	if b == nil {
-		return list
-	}
-	start := len(list)
-	for _, o := range b.objects {
-		if match(o) {
-			list = append(list, o)
-		}
-	}
-	slices.SortFunc(list[start:], func(x, y *object.Object) int { return strings.Compare(x.Name, y.Name) })
 	return list
 }

@@ -32,12 +32,6 @@ type shelf struct {
 	order []string
 }
 
-// bucket holds the objects of one resource in one namespace, by name.
-type bucket struct {
-	mark    *mark
-	objects map[string]*object.Object
-}
-
 func newStore() store {
 	return store{mark: &mark{}, index: map[schema.GroupResource]int{}}
 }
@@ -61,21 +55,17 @@ func (st *store) shelfOf(gr schema.GroupResource) int {
 }
 
 func (st *store) find(shelf int, namespace, name string) *object.Object {
-	b := st.shelves[shelf].namespaces[namespace]
-	if b == nil {
-		return nil
-	}
-	return b.objects[name]
+	return st.shelves[shelf].namespaces[namespace].find(name)
 }
 
 // put stores an object under its name. size is how many objects the bucket is
 // going to hold, if that is known.
 func (st *store) put(shelf int, namespace string, size int, o *object.Object) {
-	st.bucket(shelf, namespace, size).objects[o.Name] = o
+	st.bucket(shelf, namespace, size).put(o)
 }
 
 func (st *store) drop(shelf int, namespace, name string) {
-	delete(st.bucket(shelf, namespace, 0).objects, name)
+	st.bucket(shelf, namespace, 0).drop(name)
 }
 
 // bucket returns a bucket for writing.
@@ -88,12 +78,12 @@ func (st *store) bucket(i int, namespace string, size int) *bucket {
 	b := sh.namespaces[namespace]
 	switch {
 	case b == nil:
-		b = &bucket{mark: st.mark, objects: make(map[string]*object.Object, size)}
+		b = newBucket(st.mark, size)
 		sh.namespaces[namespace] = b
 		at, _ := slices.BinarySearch(sh.order, namespace)
 		sh.order = slices.Insert(sh.order, at, namespace)
 	case b.mark != st.mark:
-		b = &bucket{mark: st.mark, objects: maps.Clone(b.objects)}
+		b = b.clone(st.mark)
 		sh.namespaces[namespace] = b
 	}
 	return b
@@ -108,25 +98,15 @@ func (st *store) all() []*object.Object {
 	size := 0
 	for _, sh := range shelves {
 		for _, b := range sh.namespaces {
-			size += len(b.objects)
+			size += len(b.places)
 		}
 	}
 	list := make([]*object.Object, 0, size)
 	for _, sh := range shelves {
 		for _, ns := range sh.order {
-			list = sh.namespaces[ns].sorted(list)
+			list = sh.namespaces[ns].matching(all, list)
 		}
 	}
-	return list
-}
-
-// sorted appends the objects of the bucket to list, by name.
-func (b *bucket) sorted(list []*object.Object) []*object.Object {
-	start := len(list)
-	for _, o := range b.objects {
-		list = append(list, o)
-	}
-	slices.SortFunc(list[start:], func(x, y *object.Object) int { return strings.Compare(x.Name, y.Name) })
 	return list
 }
 
@@ -135,14 +115,11 @@ func (b *bucket) sorted(list []*object.Object) []*object.Object {
 func (st *store) in(shelf int, namespace string) []*object.Object {
 	sh := st.shelves[shelf]
 	if namespace != "" {
-		if b := sh.namespaces[namespace]; b != nil {
-			return b.sorted(nil)
-		}
-		return nil
+		return sh.namespaces[namespace].matching(all, nil)
 	}
 	var list []*object.Object
 	for _, ns := range sh.order {
-		list = sh.namespaces[ns].sorted(list)
+		list = sh.namespaces[ns].matching(all, list)
 	}
 	return list
 }
