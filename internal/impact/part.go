@@ -19,31 +19,37 @@ func (m *Map) Part(objects ...*object.Object) *snapshot.Snapshot {
 	return m.cut(m.grow(objects))
 }
 
+// SmallPart is the Part of a Region of at most so many objects; nil if more are reached, or where
+// objects share a uid. What is larger is not followed to its end.
+func (m *Map) SmallPart(most int, objects ...*object.Object) *snapshot.Snapshot {
+	if m.shared || len(objects) > most {
+		return nil
+	}
+	p := m.start(objects)
+	for len(p.open) > 0 {
+		if p.within > most {
+			return nil
+		}
+		p.next()
+	}
+	return m.cut(p)
+}
+
 // Region is what deletes of some objects reach, and what decides about it. It is for one
 // goroutine.
-type Region struct {
-	part
-	within int
-}
+type Region struct{ part }
 
 // Region is that of deletes of these objects. Where objects share a uid it is the whole
 // snapshot.
 func (m *Map) Region(objects ...*object.Object) *Region {
-	var r *Region
-	if m.shared {
-		r = &Region{part: part{Map: m, depth: make(map[*object.Object]depth, len(m.snap.Objects))}}
-		for _, o := range m.snap.Objects {
-			r.depth[o] = reached
-		}
-	} else {
-		r = &Region{part: m.grow(objects)}
+	if !m.shared {
+		return &Region{part: m.grow(objects)}
 	}
-	for _, d := range r.depth {
-		if d == reached {
-			r.within++
-		}
+	all := part{Map: m, depth: make(map[*object.Object]depth, len(m.snap.Objects)), within: len(m.snap.Objects)}
+	for _, o := range m.snap.Objects {
+		all.depth[o] = reached
 	}
-	return r
+	return &Region{part: all}
 }
 
 // Size is the number of the objects to which something may happen.
@@ -105,16 +111,27 @@ func (m *Map) Restless() []*object.Object {
 
 // grow finds the part of these objects.
 func (m *Map) grow(objects []*object.Object) part {
+	p := m.start(objects)
+	for len(p.open) > 0 {
+		p.next()
+	}
+	return p
+}
+
+// start is a part that has not grown yet.
+func (m *Map) start(objects []*object.Object) part {
 	p := m.empty()
 	for _, o := range objects {
 		p.visit(o, reached)
 	}
-	for len(p.open) > 0 {
-		o := p.open[len(p.open)-1]
-		p.open = p.open[:len(p.open)-1]
-		p.spread(o)
-	}
 	return p
+}
+
+// next goes on from one object.
+func (p *part) next() {
+	o := p.open[len(p.open)-1]
+	p.open = p.open[:len(p.open)-1]
+	p.spread(o)
 }
 
 // cut makes a snapshot of a part.
@@ -165,6 +182,8 @@ type part struct {
 	*Map
 	depth map[*object.Object]depth
 	open  []*object.Object
+	// within is the number of those that are reached.
+	within int
 	// asked are the owners that were not seen whose dependents were visited; using the
 	// namespaces whose claims were for a pod of which it is not known what it uses, and used
 	// those whose pods of that sort were for a claim.
@@ -177,6 +196,9 @@ func (p *part) visit(o *object.Object, d depth) {
 		d = reached
 	}
 	if p.depth[o] < d {
+		if d == reached {
+			p.within++
+		}
 		p.depth[o] = d
 		p.open = append(p.open, o)
 	}

@@ -20,6 +20,9 @@ type seen struct {
 	part []*object.Object
 }
 
+// worth is how many times as much there has to be as is reached, for it to be worth looking.
+const worth = 4
+
 // look has a collector see a snapshot, and finds what a seed may reach there.
 func look(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *seen {
 	c := Start(snap, rules)
@@ -30,11 +33,8 @@ func look(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *seen {
 			starts = append(starts, o)
 		}
 	}
-	if len(starts) > len(snap.Objects)/2 {
-		return found
-	}
-	if region := found.paths.Region(starts...); region.Size() <= len(snap.Objects)/2 {
-		found.part = region.Part().Objects
+	if part := found.paths.SmallPart(len(snap.Objects)/worth, starts...); part != nil {
+		found.part = part.Objects
 	}
 	return found
 }
