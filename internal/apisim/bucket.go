@@ -12,49 +12,89 @@ import (
 // again and again, so they are in a list; a snapshot puts them there by name.
 type bucket struct {
 	mark *mark
-	// places are where in the list the objects are, by name.
+	list []*object.Object
+	// places are where in the list the objects are, by name; nil as long as the list is in the order
+	// of the names and has no gaps, and few have been asked for.
 	places map[string]int32
-	// list has nil for what was dropped.
-	list    []*object.Object
+	asked  int
+	// The list has nil for what was dropped.
 	dropped int
 	// unsorted tells that the list is not in the order of the names.
 	unsorted bool
 }
 
 func newBucket(m *mark, size int) *bucket {
-	return &bucket{mark: m, places: make(map[string]int32, size), list: make([]*object.Object, 0, size)}
+	return &bucket{mark: m, list: make([]*object.Object, 0, size)}
 }
 
+// clone is a bucket for another store. What is shared has its places: finding does not change it.
 func (b *bucket) clone(m *mark) *bucket {
 	c := *b
 	c.mark, c.places, c.list = m, maps.Clone(b.places), slices.Clone(b.list)
 	return &c
 }
 
+// size is the number of objects in the bucket.
+func (b *bucket) size() int { return len(b.list) - b.dropped }
+
 // find is the object of a name; nil if there is none. A nil bucket is empty.
 func (b *bucket) find(name string) *object.Object {
 	if b == nil {
 		return nil
 	}
-	if i, ok := b.places[name]; ok {
+	if i, ok := b.placeOf(name); ok {
 		return b.list[i]
 	}
 	return nil
 }
 
+// placeOf is where in the list the object of a name is. For a few questions a search costs less
+// than to note where all are.
+func (b *bucket) placeOf(name string) (int, bool) {
+	const few = 16
+	if b.places == nil {
+		if b.asked++; b.asked > len(b.list)/few {
+			b.index()
+		}
+	}
+	if b.places != nil {
+		i, ok := b.places[name]
+		return int(i), ok
+	}
+	return slices.BinarySearchFunc(b.list, name, func(o *object.Object, name string) int { return strings.Compare(o.Name, name) })
+}
+
+// index notes the places.
+func (b *bucket) index() {
+	if b.places != nil {
+		return
+	}
+	b.places = make(map[string]int32, cap(b.list))
+	for i, o := range b.list {
+		b.places[o.Name] = int32(i)
+	}
+}
+
 func (b *bucket) put(o *object.Object) {
+	n := len(b.list)
+	if b.places == nil && (n == 0 || b.list[n-1].Name < o.Name) {
+		b.list = append(b.list, o)
+		return
+	}
+	b.index()
 	if i, ok := b.places[o.Name]; ok {
 		b.list[i] = o
 		return
 	}
-	if n := len(b.list); n > 0 && !b.unsorted {
+	if n > 0 && !b.unsorted {
 		b.unsorted = b.list[n-1] == nil || b.list[n-1].Name > o.Name
 	}
-	b.places[o.Name] = int32(len(b.list))
+	b.places[o.Name] = int32(n)
 	b.list = append(b.list, o)
 }
 
 func (b *bucket) drop(name string) {
+	b.index()
 	i, ok := b.places[name]
 	if !ok {
 		return

@@ -39,6 +39,11 @@ func newStore() store {
 // share gives away a store with the same content. From now on neither of the
 // two may write to what they have in common.
 func (st *store) share() store {
+	for _, sh := range st.shelves {
+		for _, b := range sh.namespaces {
+			b.index()
+		}
+	}
 	st.mark = &mark{}
 	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index)}
 }
@@ -98,7 +103,7 @@ func (st *store) all() []*object.Object {
 	size := 0
 	for _, sh := range shelves {
 		for _, b := range sh.namespaces {
-			size += len(b.places)
+			size += b.size()
 		}
 	}
 	list := make([]*object.Object, 0, size)
