@@ -5,16 +5,23 @@ import (
 	"slices"
 )
 
+// MostWhole is the number of boxes up to which a picture shows each of them. pageWhole is
+// the number of objects up to which a page does, and mostInPage the number up to which it
+// has all of them.
 const (
-	// MostWhole is the number of boxes up to which a picture shows each of them, and
-	// mostGrouped the number that it has at the most if there are more.
-	MostWhole   = 500
-	mostGrouped = 240
+	MostWhole  = 500
+	pageWhole  = 1_000
+	mostInPage = 105_000
+)
 
-	// fewExamples is how many of a pile stand beside it, and manyTroubled how many of one
-	// in which something is remarkable.
-	fewExamples  = 3
-	manyTroubled = 12
+// room is how many boxes there may be, and how many of a pile may stand beside it: few of
+// those that are as usual, many where something is remarkable.
+type room struct{ most, few, many int }
+
+var (
+	pictureRoom = room{most: 240, few: 3, many: 12}
+	// pageRoom is that of a page which does not have everything.
+	pageRoom = room{most: 60_000, few: 1_000, many: 5_000}
 )
 
 // choice is which figures of piles have a box of their own. A pile of which not all have
@@ -22,7 +29,6 @@ const (
 type choice struct {
 	*piles
 
-	most  int
 	kept  []bool
 	boxes int
 	// level is how many of its pile, or of one above it, come before a figure.
@@ -31,8 +37,8 @@ type choice struct {
 
 // choose keeps as many figures as there is room for: first those that are remarkable, and
 // then of each pile the first few. Whoever stands above another one comes before it.
-func (p *piles) choose(most int) *choice {
-	c := &choice{piles: p, most: most, kept: make([]bool, len(p.of)), level: make([]int, len(p.of))}
+func (p *piles) choose(r room) *choice {
+	c := &choice{piles: p, kept: make([]bool, len(p.of)), level: make([]int, len(p.of))}
 	c.rank()
 	for n := range p.list {
 		if p.list[n].above < 0 && len(p.list[n].members) > 0 {
@@ -41,16 +47,16 @@ func (p *piles) choose(most int) *choice {
 	}
 	urgent, few := make([]int, 0, len(p.of)), make([]int, 0, len(p.of))
 	for _, i := range p.order {
-		if p.inside[i] != calm && c.level[i] < manyTroubled {
+		if p.inside[i] != calm && c.level[i] < r.many {
 			urgent = append(urgent, i)
 		}
-		if c.level[i] < fewExamples {
+		if c.level[i] < r.few {
 			few = append(few, i)
 		}
 	}
 	const share = 3
-	c.fill(urgent, most-most/share, func(a, b int) int { return cmp.Compare(p.inside[b], p.inside[a]) })
-	c.fill(few, most, func(int, int) int { return 0 })
+	c.fill(urgent, r.most-r.most/share, func(a, b int) int { return cmp.Compare(p.inside[b], p.inside[a]) })
+	c.fill(few, r.most, func(int, int) int { return 0 })
 	for _, i := range p.order {
 		// A box that counts one object may as well show it.
 		if x := &p.list[p.of[i]]; len(x.members)-x.kept == 1 && c.cost(i) == 0 && c.reached(i) {

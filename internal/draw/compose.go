@@ -30,8 +30,18 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 		f.fold()
 	}
 	s := &Scene{Title: title, Areas: []Area{}, Boxes: []Box{}, Arrows: []Arrow{}, Legend: f.legend(words)}
-	if o.Most > 0 && len(f.list) > o.Most {
-		s.Grouped = groupedWords(f.group(mostGrouped))
+	var piles []int
+	switch {
+	case o.Page:
+		if len(f.list) > mostInPage {
+			s.Grouped = leftWords(f.group(pageRoom))
+		}
+		if len(f.list) > pageWhole {
+			piles, s.Elsewhere = f.closed()
+			s.Piles = make([]int, len(piles))
+		}
+	case o.Most > 0 && len(f.list) > o.Most:
+		s.Grouped = groupedWords(f.group(pictureRoom))
 	}
 	area := map[Area]int{}
 	in := layout.Input{Header: Header, Anchor: Anchor, Boxes: make([]layout.Box, len(f.list)), Edges: make([]layout.Edge, len(f.lines))}
@@ -58,6 +68,9 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	number := make([]int, len(boxes))
 	for n, i := range d.Order {
 		number[i] = n
+		if piles != nil {
+			s.Piles[n] = piles[i]
+		}
 		boxes[i].Rect = Rect(d.Boxes[i])
 		s.Boxes = append(s.Boxes, boxes[i])
 	}

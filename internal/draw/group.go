@@ -16,11 +16,11 @@ type group struct {
 	dangling int
 }
 
-// group draws at most so many boxes: some figures have one of their own, and the others are
+// group draws no more boxes than there is room for: some figures have one of their own, and the others are
 // counted where they would stand. It returns how many objects are counted, and how many
 // there are.
-func (f *figures) group(most int) (counted, objects int) {
-	c := newPiles(f, most).choose(most)
+func (f *figures) group(r room) (counted, objects int) {
+	c := newPiles(f, r.most).choose(r)
 	box := c.boxesOf()
 	groups := make([]*group, len(c.piles.list))
 	for n := range groups {
@@ -52,6 +52,24 @@ func (f *figures) group(most int) (counted, objects int) {
 	f.list, f.lines = list, lines
 	f.byRef, f.byUID = nil, nil
 	return counted, objects
+}
+
+// closed are the piles of the figures that a page does not show until somebody opens them,
+// -1 for the others, and which of these are of several namespaces.
+func (f *figures) closed() (piles, elsewhere []int) {
+	c := newPiles(f, pictureRoom.most).choose(pictureRoom)
+	piles = slices.Clone(c.of)
+	for i, kept := range c.kept {
+		if kept {
+			piles[i] = -1
+		}
+	}
+	for n := range c.piles.list {
+		if c.piles.list[n].elsewhere {
+			elsewhere = append(elsewhere, n)
+		}
+	}
+	return piles, elsewhere
 }
 
 // boxesOf says in which pile's box a figure is counted that has none of its own.

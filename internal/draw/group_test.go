@@ -45,7 +45,7 @@ func TestGroupsBeginWhereTooMuchIsDrawn(t *testing.T) {
 		t.Errorf("what is small is drawn otherwise:\n%s", d)
 	}
 	s := OfGraph(many, grouped)
-	if len(s.Boxes) > mostGrouped || s.Grouped != "492 of 502 objects are counted in groups; what is remarkable has its own box first. -o html opens groups, -o json lists every object." {
+	if len(s.Boxes) > pictureRoom.most || s.Grouped != "492 of 502 objects are counted in groups; what is remarkable has its own box first. -o html opens groups, -o json lists every object." {
 		t.Errorf("%d boxes: %q", len(s.Boxes), s.Grouped)
 	}
 	i := slices.IndexFunc(s.Boxes, func(b Box) bool { return b.Group })
@@ -103,7 +103,7 @@ func TestNamespacesElsewhere(t *testing.T) {
 	}
 	s := OfGraph(g, grouped)
 	last := s.Areas[len(s.Areas)-1]
-	if !last.Elsewhere || len(s.Areas) > mostAreas+fewExamples+1 {
+	if !last.Elsewhere || len(s.Areas) > mostAreas+pictureRoom.few+1 {
 		t.Errorf("%d areas, the last is %+v", len(s.Areas), last)
 	}
 	if b := find(t, s, g.Nodes[5_999].Ref); len(b.Refs) != 1 || s.Areas[b.Area].Namespace != "team-2999" {
@@ -139,12 +139,12 @@ func TestGroupsCountEverything(t *testing.T) {
 				g.Edges = append(g.Edges, report.Edge{Owner: owner, Dependent: r.UID, Controller: rapid.Bool().Draw(t, "controller"), Class: class})
 			}
 		}
-		most := rapid.IntRange(mostKinds*2, mostGrouped).Draw(t, "most")
+		most := rapid.IntRange(mostKinds*2, pictureRoom.most).Draw(t, "most")
 		f := figuresOf(g, nil)
 		if rapid.Bool().Draw(t, "folded") {
 			f.fold()
 		}
-		counted, objects := f.group(most)
+		counted, objects := f.group(room{most, 3, 12})
 		drawn, looks, boxes := 0, map[Look]int{}, 0
 		for i := range f.list {
 			x := &f.list[i]

@@ -14,6 +14,11 @@ func groupedWords(counted, objects int) string {
 	return fmt.Sprintf("%d of %d objects are counted in groups; what is remarkable has its own box first. -o html opens groups, -o json lists every object.", counted, objects)
 }
 
+// leftWords say what a page does not have.
+func leftWords(counted, objects int) string {
+	return fmt.Sprintf("%d of %d objects are only counted in this page. kubectl gc graph KIND/NAME -o html shows an object with all that is below it, -o json lists every object.", counted, objects)
+}
+
 // kindsWords are what a group of several kinds has for a kind.
 func kindsWords(kinds int) string { return strconv.Itoa(kinds) + " more kinds" }
 

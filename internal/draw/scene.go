@@ -9,6 +9,9 @@ type Options struct {
 	// Most is the number of boxes that a picture may have; beyond, it has groups. Without
 	// it there is none.
 	Most int
+	// Page makes groups that a reader can open: all objects are in the drawing, unless there
+	// are more than a page can hold.
+	Page bool
 }
 
 // Scene is a drawing before it has a format. Lengths are in CSS pixels, y grows
@@ -31,6 +34,10 @@ type Scene struct {
 	// Grouped says how much is counted in groups, and what has the rest; mostly it is
 	// empty.
 	Grouped string `json:"grouped,omitempty"`
+	// Piles are the groups that the boxes of a page are in until they are opened, -1 for
+	// none; Elsewhere are those of several namespaces.
+	Piles     []int `json:"piles,omitempty"`
+	Elsewhere []int `json:"elsewhere,omitempty"`
 }
 
 // Rect is a place on the plane.

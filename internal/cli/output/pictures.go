@@ -39,7 +39,7 @@ func Drawn(drawing Drawing) Formats {
 
 // page writes a page, with a still picture in it if that is one that a person can read.
 func (d Drawing) page(out io.Writer, _ render.Style) error {
-	document, err := d(draw.Options{})
+	document, err := d(draw.Options{Page: true})
 	if err != nil {
 		return err
 	}
