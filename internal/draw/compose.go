@@ -1,7 +1,8 @@
 package draw
 
 import (
-	"strconv"
+	"cmp"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/draw/layout"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -12,6 +13,8 @@ import (
 const (
 	leastWidth = 136
 	mostWidth  = 320
+	// groupWidth is that of a group, which has more to say.
+	groupWidth = 440
 	boxHeight  = 46
 	noteHeight = 18
 	// Inset is from the border of a box to its text, Anchor from its top to its arrows.
@@ -27,16 +30,29 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 		f.fold()
 	}
 	s := &Scene{Title: title, Areas: []Area{}, Boxes: []Box{}, Arrows: []Arrow{}, Legend: f.legend(words)}
-	area := map[string]int{}
+	var piles []int
+	switch {
+	case o.Page:
+		if len(f.list) > mostInPage {
+			s.Grouped = leftWords(f.group(pageRoom))
+		}
+		if len(f.list) > pageWhole {
+			piles, s.Elsewhere = f.closed()
+			s.Piles = make([]int, len(piles))
+		}
+	case o.Most > 0 && len(f.list) > o.Most:
+		s.Grouped = groupedWords(f.group(pictureRoom))
+	}
+	area := map[Area]int{}
 	in := layout.Input{Header: Header, Anchor: Anchor, Boxes: make([]layout.Box, len(f.list)), Edges: make([]layout.Edge, len(f.lines))}
 	boxes := make([]Box, len(f.list))
-	spaces := f.namespaces()
-	for i, ns := range spaces {
-		area[ns] = i
+	spaces := f.areas()
+	for i, a := range spaces {
+		area[a] = i
 	}
 	for i := range f.list {
 		boxes[i] = boxOf(&f.list[i])
-		boxes[i].Area = area[boxes[i].Refs[0].Namespace]
+		boxes[i].Area = area[f.list[i].area()]
 		in.Boxes[i] = layout.Box{W: boxes[i].W, H: boxes[i].H, Group: boxes[i].Area}
 	}
 	for i, l := range f.lines {
@@ -45,12 +61,16 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	in.Groups = len(spaces)
 	d := layout.Arrange(in)
 	s.Width, s.Height = d.Width, d.Height
-	for i, ns := range spaces {
-		s.Areas = append(s.Areas, Area{Rect: Rect(d.Groups[i]), Namespace: ns})
+	for i, a := range spaces {
+		a.Rect = Rect(d.Groups[i])
+		s.Areas = append(s.Areas, a)
 	}
 	number := make([]int, len(boxes))
 	for n, i := range d.Order {
 		number[i] = n
+		if piles != nil {
+			s.Piles[n] = piles[i]
+		}
 		boxes[i].Rect = Rect(d.Boxes[i])
 		s.Boxes = append(s.Boxes, boxes[i])
 	}
@@ -71,13 +91,24 @@ func pathOf(route []layout.Point) []Point {
 	return path
 }
 
-// namespaces lists those that occur, sorted.
-func (f *figures) namespaces() []string {
-	list := make([]string, len(f.list))
+// areas lists those that occur, sorted, the one for namespaces that have none last.
+func (f *figures) areas() []Area {
+	list := make([]Area, len(f.list))
 	for i := range f.list {
-		list[i] = f.list[i].refs[0].Namespace
+		list[i] = f.list[i].area()
 	}
-	return sortedSet(list)
+	slices.SortFunc(list, func(a, b Area) int {
+		return cmp.Or(first(!a.Elsewhere, !b.Elsewhere), cmp.Compare(a.Namespace, b.Namespace))
+	})
+	return slices.Compact(list)
+}
+
+// area is where a figure is drawn.
+func (x *figure) area() Area {
+	if x.elsewhere {
+		return Area{Elsewhere: true}
+	}
+	return Area{Namespace: x.refs[0].Namespace}
 }
 
 func boxOf(x *figure) Box {
@@ -86,12 +117,19 @@ func boxOf(x *figure) Box {
 	if r.Kind == "" && r.Name == "" {
 		b.Kind, b.Name = "uid", string(r.UID)
 	}
+	most := mostWidth
+	if x.group != nil {
+		b.Group, b.Note, most = true, groupNote(x), groupWidth
+		if x.kinds > 1 {
+			b.Kind = kindsWords(x.kinds)
+		}
+	}
 	if n := len(x.refs); n > 1 {
-		b.Kind += " ×" + strconv.Itoa(n)
+		b.Kind = times(b.Kind, n)
 		b.Name = sharedName(x.refs)
 	}
 	width := max(NameWidth(render.Escape(b.Name)), SmallWidth(render.Escape(b.Kind)+"  "+Word(b.Look))+18, SmallWidth(render.Escape(b.Note)))
-	b.W, b.H = min(max(width+2*Inset, leastWidth), mostWidth), boxHeight
+	b.W, b.H = min(max(width+2*Inset, leastWidth), most), boxHeight
 	if b.Note != "" {
 		b.H += noteHeight
 	}

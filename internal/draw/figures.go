@@ -21,6 +21,12 @@ type figure struct {
 	// alike is what figures that are drawn as one have in common beside their kind,
 	// look and note.
 	alike string
+	// group is what a box of a group stands for beside its objects; nil for others.
+	group *group
+	// elsewhere is drawn in no namespace's area, kinds is how many there are in a group of
+	// several.
+	elsewhere bool
+	kinds     int
 }
 
 // line is an owner reference between figures.
@@ -103,14 +109,19 @@ func (f *figures) connect(edges []report.Edge) {
 			controller: e.Controller, blocks: e.BlockOwnerDeletion, class: e.Class,
 		}
 	}
-	slices.SortStableFunc(f.lines, func(a, b line) int {
-		return cmp.Or(cmp.Compare(a.dependent, b.dependent), first(a.controller, b.controller), cmp.Compare(a.owner, b.owner))
-	})
+	sortLines(f.lines)
 	seen := make(map[[2]int]bool, len(f.lines))
 	f.lines = slices.DeleteFunc(f.lines, func(l line) bool {
 		pair := [2]int{l.owner, l.dependent}
 		defer func() { seen[pair] = true }()
 		return seen[pair]
+	})
+}
+
+// sortLines sorts by dependent, and puts the controllers first.
+func sortLines(lines []line) {
+	slices.SortStableFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(a.dependent, b.dependent), first(a.controller, b.controller), cmp.Compare(a.owner, b.owner))
 	})
 }
 

@@ -12,18 +12,32 @@ import (
 )
 
 // packFrom is the size from which data is compressed: a smaller page can be read with
-// an editor.
-const packFrom = 1 << 20
+// an editor. manyAlways is a number of objects or steps that is never below it.
+const (
+	packFrom   = 1 << 20
+	manyAlways = 16_000
+)
+
+// few reports whether the data may be small.
+func (p *payload) few() bool {
+	return len(p.Boxes.Name) < manyAlways && (p.Plan == nil || len(p.Plan.Steps) < manyAlways)
+}
 
 // encode makes JSON that may stand within a script element: `<`, `>`, `&` and the
 // separators of lines are escaped. Large data is compressed, as a JSON string in base64.
 func encode(p *payload) (plain, packed template.JS, err error) {
-	text, err := json.Marshal(p)
+	if p.few() {
+		text, err := json.Marshal(p)
+		if err != nil {
+			return "", "", err
+		}
+		if len(text) < packFrom {
+			return template.JS(inked(text)), "", nil
+		}
+	}
+	text, err := json.Marshal(pack(p))
 	if err != nil {
 		return "", "", err
-	}
-	if len(text) < packFrom {
-		return template.JS(inked(text)), "", nil
 	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -15,22 +15,28 @@ import (
 // payload is what the script reads; web/src/document.ts has the same fields. Objects
 // are columns, because keys that are said 50,000 times make a file that nobody sends.
 type payload struct {
-	Title      string            `json:"title"`
-	Source     string            `json:"source"`
-	From       []string          `json:"from,omitempty"`
-	Width      int               `json:"width"`
-	Height     int               `json:"height"`
-	Kinds      []kind            `json:"kinds"`
-	Namespaces []string          `json:"namespaces"`
-	Looks      []string          `json:"looks"`
-	Classes    []string          `json:"classes"`
-	Areas      []area            `json:"areas"`
-	Boxes      boxes             `json:"boxes"`
-	Arrows     arrows            `json:"arrows"`
-	Legend     []entry           `json:"legend"`
-	Plan       *report.Plan      `json:"plan,omitempty"`
-	Explained  *explained        `json:"explained,omitempty"`
-	Sentences  map[string]string `json:"sentences"`
+	Title      string   `json:"title"`
+	Source     string   `json:"source"`
+	From       []string `json:"from,omitempty"`
+	Width      int      `json:"width"`
+	Height     int      `json:"height"`
+	Kinds      []kind   `json:"kinds"`
+	Namespaces []string `json:"namespaces"`
+	Looks      []string `json:"looks"`
+	Classes    []string `json:"classes"`
+	Areas      []area   `json:"areas"`
+	Boxes      boxes    `json:"boxes"`
+	Arrows     arrows   `json:"arrows"`
+	Legend     []entry  `json:"legend"`
+	// Elsewhere are the groups of objects in several namespaces.
+	Elsewhere []int `json:"elsewhere,omitempty"`
+	// Counted are the objects for each of which there are more, which are not in the page:
+	// how many, and what is written below their names; Left says so in words.
+	Counted   map[string]counted `json:"counted,omitempty"`
+	Left      string             `json:"left,omitempty"`
+	Plan      *report.Plan       `json:"plan,omitempty"`
+	Explained *explained         `json:"explained,omitempty"`
+	Sentences map[string]string  `json:"sentences"`
 }
 
 type kind struct {
@@ -53,6 +59,9 @@ type boxes struct {
 	Name      []string    `json:"name"`
 	UID       []types.UID `json:"uid"`
 	Targets   []int       `json:"targets,omitempty"`
+	// Pile is the group that an object is in until it is opened, or -1; absent where
+	// nothing is.
+	Pile []int `json:"pile,omitempty"`
 	// Data and Quiet are the objects that are shown first, and not at first.
 	Data  []int `json:"data,omitempty"`
 	Quiet []int `json:"quiet,omitempty"`
@@ -75,6 +84,12 @@ type entry struct {
 	Look  int    `json:"look"`
 	Words string `json:"words"`
 	Count int    `json:"count"`
+}
+
+// counted is a group that is not in the page.
+type counted struct {
+	Objects int    `json:"objects"`
+	Words   string `json:"words,omitempty"`
 }
 
 // The flags of an arrow.
@@ -120,7 +135,9 @@ func payloadOf(d Document) (*payload, error) {
 	s.Source, s.From = sourceOf(d)
 	s.Explained = explainedBy(d)
 	s.Areas, s.Legend = []area{}, []entry{}
+	s.Elsewhere, s.Left = d.Scene.Elsewhere, d.Scene.Grouped
 	s.Boxes = emptyBoxes(len(d.Scene.Boxes))
+	s.Boxes.Pile = slices.Clone(d.Scene.Piles)
 	s.Arrows = emptyArrows(len(d.Scene.Arrows))
 	for _, e := range d.Scene.Legend {
 		s.Legend = append(s.Legend, entry{Look: s.looks.number(string(e.Look)), Words: e.Words, Count: e.Count})
@@ -187,10 +204,16 @@ func nodesOf(g *report.Graph) map[types.UID]*report.Node {
 }
 
 func (s *shelf) addBox(b *Box) error {
-	if len(b.Refs) != 1 {
+	ref, n := b.Refs[0], len(s.Boxes.Name)
+	switch {
+	case b.Group:
+		if s.Counted == nil {
+			s.Counted = map[string]counted{}
+		}
+		s.Counted[strconv.Itoa(n)] = counted{len(b.Refs), b.Note}
+	case len(b.Refs) != 1:
 		return fmt.Errorf("it stands for %d objects: a page shows each by itself", len(b.Refs))
 	}
-	ref, n := b.Refs[0], len(s.Boxes.Name)
 	node := s.nodes[ref.UID]
 	s.Boxes.Rects = append(s.Boxes.Rects, b.X, b.Y, b.W, b.H)
 	s.Boxes.Kind = append(s.Boxes.Kind, s.kinds.number(kind{ref.APIVersion, ref.Kind, report.ShortKindName(ref.APIVersion, ref.Kind)}))

@@ -125,6 +125,10 @@ func TestLargeDataIsPacked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	summed(got.Boxes.Rects, 4)
+	summed(got.Arrows.Owner, 1)
+	summed(got.Arrows.Dependent, 1)
+	summed(got.Arrows.Paths, 2)
 	if !reflect.DeepEqual(*want, got) {
 		t.Error("what was packed says something else")
 	}

@@ -1,8 +1,6 @@
 package draw
 
 import (
-	"slices"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -87,8 +85,13 @@ func (f *figures) legend(words func(Look) string) []Entry {
 	return entries
 }
 
-// sortedSet sorts and removes what is there twice.
-func sortedSet(list []string) []string {
-	slices.Sort(list)
-	return slices.Compact(list)
+// words are what stands on an area that has no namespace's name.
+func (a *Area) words() string {
+	switch {
+	case a.Elsewhere:
+		return "in other namespaces"
+	case a.Namespace == "":
+		return "in no namespace"
+	}
+	return ""
 }

@@ -16,7 +16,7 @@ func WriteMermaid(out io.Writer, s *Scene) error {
 	w.WriteString("%% " + inert(s.Title) + "\nflowchart LR\n")
 	next := 0
 	for i := range s.Areas {
-		w.WriteString("  subgraph n" + strconv.Itoa(i) + `["` + areaLabel(s.Areas[i].Namespace) + "\"]\n")
+		w.WriteString("  subgraph n" + strconv.Itoa(i) + `["` + areaLabel(&s.Areas[i]) + "\"]\n")
 		for ; next < len(s.Boxes) && s.Boxes[next].Area == i; next++ {
 			w.WriteString("    " + vertex(next, &s.Boxes[next]) + "\n")
 		}
@@ -25,11 +25,14 @@ func WriteMermaid(out io.Writer, s *Scene) error {
 	for i := range s.Arrows {
 		w.WriteString("  " + edge(&s.Arrows[i]) + "\n")
 	}
-	if len(s.Notes) > 0 {
-		notes := make([]string, len(s.Notes))
-		for i, n := range s.Notes {
-			notes[i] = inert(n)
-		}
+	notes := make([]string, 0, 1+len(s.Notes))
+	if s.Grouped != "" {
+		notes = append(notes, inert(s.Grouped))
+	}
+	for _, n := range s.Notes {
+		notes = append(notes, inert(n))
+	}
+	if len(notes) > 0 {
 		w.WriteString("  notes[\"" + strings.Join(notes, "<br>") + "\"]:::notes\n  classDef notes fill:none,stroke:none\n")
 	}
 	for _, e := range s.Legend {
@@ -38,11 +41,11 @@ func WriteMermaid(out io.Writer, s *Scene) error {
 	return w.Flush()
 }
 
-func areaLabel(namespace string) string {
-	if namespace == "" {
-		return "in no namespace"
+func areaLabel(a *Area) string {
+	if words := a.words(); words != "" {
+		return words
 	}
-	return "namespace " + inert(namespace)
+	return "namespace " + inert(a.Namespace)
 }
 
 // vertex is a box, doubly framed if it is what the user asks about.

@@ -6,6 +6,12 @@ import "github.com/kubectl-gc/kubectl-gc/internal/report"
 type Options struct {
 	// Fold draws objects that cannot be told apart but by their names as one box.
 	Fold bool
+	// Most is the number of boxes that a picture may have; beyond, it has groups. Without
+	// it there is none.
+	Most int
+	// Page makes groups that a reader can open: all objects are in the drawing, unless there
+	// are more than a page can hold.
+	Page bool
 }
 
 // Scene is a drawing before it has a format. Lengths are in CSS pixels, y grows
@@ -25,6 +31,13 @@ type Scene struct {
 	Legend []Entry `json:"legend"`
 	// Notes are what the picture rests on, and does not show.
 	Notes []string `json:"notes,omitempty"`
+	// Grouped says how much is counted in groups, and what has the rest; mostly it is
+	// empty.
+	Grouped string `json:"grouped,omitempty"`
+	// Piles are the groups that the boxes of a page are in until they are opened, -1 for
+	// none; Elsewhere are those of several namespaces.
+	Piles     []int `json:"piles,omitempty"`
+	Elsewhere []int `json:"elsewhere,omitempty"`
 }
 
 // Rect is a place on the plane.
@@ -40,9 +53,11 @@ type Area struct {
 	Rect
 	// Namespace is empty for objects that are in none.
 	Namespace string `json:"namespace"`
+	// Elsewhere marks the area for namespaces that have none of their own.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 }
 
-// Box is an object, or several alike that are drawn as one: "Pod ×48".
+// Box is an object, or several that are drawn as one: "Pod ×48".
 type Box struct {
 	Rect
 	// Refs are the objects, at least one, sorted.
@@ -54,6 +69,8 @@ type Box struct {
 	Area int `json:"area"`
 	// Look says how the box is drawn.
 	Look Look `json:"look"`
+	// Group marks a box that stands for what is below its objects, too.
+	Group bool `json:"group,omitempty"`
 	// Target marks what the user has asked about.
 	Target bool `json:"target,omitempty"`
 	// Note is what is remarkable, in a few words: "held by a/b".

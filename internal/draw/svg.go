@@ -83,8 +83,8 @@ func (w *writer) text(shown string) *writer {
 func (w *writer) area(a *Area) {
 	w.raw(`<rect class="area" x="`).num(a.X).raw(`" y="`).num(a.Y).raw(`" width="`).num(a.W).raw(`" height="`).num(a.H).raw(`" rx="10"/>`)
 	w.raw(`<text class="place" x="`).num(a.X + areaInset).raw(`" y="`).num(a.Y + areaLine).raw(`">`)
-	if a.Namespace == "" {
-		w.raw(`in no namespace</text>` + "\n")
+	if words := a.words(); words != "" {
+		w.raw(words).raw("</text>\n")
 		return
 	}
 	const label = "namespace "

@@ -22,7 +22,7 @@ func (w *writer) box(i int) {
 	if b.Target {
 		w.rect("ring", -ring, -ring, b.W+2*ring, b.H+2*ring, round+ring)
 	}
-	if len(b.Refs) > 1 {
+	if len(b.Refs) > 1 || b.Group {
 		w.rect("f", pileStep, pileStep, b.W, b.H, round)
 	}
 	w.rect("f", 0, 0, b.W, b.H, round)

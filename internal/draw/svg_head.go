@@ -12,7 +12,9 @@ import (
 type head struct {
 	width, height, foot int
 	title, notes        []string
-	keys                []key
+	// grouped is what stands below the title of a picture with groups.
+	grouped []string
+	keys    []key
 }
 
 // key is an entry of the legend with its place.
@@ -43,6 +45,10 @@ func newHead(s *Scene) *head {
 	room := h.width - 2*headInset
 	h.title = wrap(render.Escape(s.Title), int(float64(room)/titleColumn))
 	y := titleStart + titleLine*len(h.title) + 2
+	if s.Grouped != "" {
+		h.grouped = wrap(s.Grouped, SmallColumns(room))
+		y += noteStep * len(h.grouped)
+	}
 	x := headInset
 	for _, k := range keysOf(s) {
 		size := keyMark + SmallWidth(k.words) + keyGap
@@ -108,6 +114,9 @@ func keysOf(s *Scene) []key {
 func (w *writer) head(h *head) {
 	for i, line := range h.title {
 		w.raw(`<text class="title" x="`).num(headInset).raw(`" y="`).num(titleStart + titleLine*i).raw(`">`).text(line).raw("</text>\n")
+	}
+	for i, line := range h.grouped {
+		w.raw(`<text class="key" x="`).num(headInset).raw(`" y="`).num(titleStart + titleLine*len(h.title) + noteStep*i - 4).raw(`">`).text(line).raw("</text>\n")
 	}
 	for _, k := range h.keys {
 		w.key(k)

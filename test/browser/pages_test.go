@@ -38,6 +38,9 @@ func writePages(t *testing.T, dir string) {
 	writeNamespace(t, stuck, 250)
 	pages["hanging"] = []string{"dry-run", "delete", "namespace/pic", "--from", stuck}
 	pages["events"] = []string{"dry-run", "delete", "events", "--all", "-n", "pic", "--from", stuck}
+	fleet := filepath.Join(dir, "fleet-dump.json")
+	writeFleet(t, fleet)
+	pages["fleet"] = []string{"graph", "--from", fleet}
 	many, err := shapes.Named("applications")
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +108,8 @@ type metadata struct {
 	Namespace       string      `json:"namespace,omitempty"`
 	UID             string      `json:"uid"`
 	ResourceVersion string      `json:"resourceVersion"`
+	Deleted         string      `json:"deletionTimestamp,omitempty"`
+	Finalizers      []string    `json:"finalizers,omitempty"`
 	OwnerReferences []reference `json:"ownerReferences,omitempty"`
 }
 
@@ -128,6 +133,38 @@ func writeDump(t *testing.T, file string, objects []*object.Object) {
 		}
 		items = append(items, item{o.APIVersion, o.Kind, m})
 	}
+	writeItems(t, file, items)
+}
+
+// writeFleet writes a deployment with 300 replica sets of three pods each. A pod of every
+// other one is being deleted, and its finalizer holds it.
+func writeFleet(t *testing.T, file string) {
+	t.Helper()
+	made := func(apiVersion, kind, name string, owner *item) item {
+		m := metadata{Name: name, Namespace: "shop", UID: "uid-of-" + kind + "-" + name, ResourceVersion: "1"}
+		if owner != nil {
+			m.OwnerReferences = []reference{{owner.APIVersion, owner.Kind, owner.Metadata.Name, owner.Metadata.UID, true, true}}
+		}
+		return item{apiVersion, kind, m}
+	}
+	web := made("apps/v1", "Deployment", "web", nil)
+	items := []item{web}
+	for i := range 300 {
+		set := made("apps/v1", "ReplicaSet", fmt.Sprintf("web-%03d", i), &web)
+		items = append(items, set)
+		for k := range 3 {
+			pod := made("v1", "Pod", fmt.Sprintf("web-%03d-%d", i, k), &set)
+			if k == 0 && i%2 == 1 {
+				pod.Metadata.Deleted, pod.Metadata.Finalizers = "2026-05-31T00:00:00Z", []string{"example.com/hold"}
+			}
+			items = append(items, pod)
+		}
+	}
+	writeItems(t, file, items)
+}
+
+func writeItems(t *testing.T, file string, items []item) {
+	t.Helper()
 	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ type Drawing func(draw.Options) (*draw.Document, error)
 func Drawn(drawing Drawing) Formats {
 	still := func(write func(io.Writer, *draw.Scene) error) Writer {
 		return func(out io.Writer, _ render.Style) error {
-			d, err := drawing(draw.Options{Fold: true})
+			d, err := drawing(draw.Options{Fold: true, Most: draw.MostWhole})
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func Drawn(drawing Drawing) Formats {
 
 // page writes a page, with a still picture in it if that is one that a person can read.
 func (d Drawing) page(out io.Writer, _ render.Style) error {
-	document, err := d(draw.Options{})
+	document, err := d(draw.Options{Page: true})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import type { World } from "./world.ts";
 
 const breath = 24;
 const label = 34; // of an area
+const inset = 18; // of the boxes in it
 
 type Move = (at: number) => number;
 
@@ -14,7 +15,9 @@ export function arrange(world: World, shown: Uint8Array): void {
   const { boxes, arrows, areas } = world.payload;
   const all = shown.every((s) => s === 1);
   const inhabited = new Set(boxes.namespace.filter((_, i) => shown[i]));
-  const left: Move = all ? (x) => x : without(emptyColumns(world, shown));
+  // Groups leave so much out that the gaps between the columns would be most of what is left.
+  const across = boxes.pile ? () => squeeze(merge([...usedColumns(world, shown), ...borders(world, inhabited)])) : () => without(emptyColumns(world, shown));
+  const left: Move = all ? (x) => x : across();
   const up: Move = all ? (y) => y : squeeze(bands(world, shown, inhabited));
   for (let i = 0; i < world.rects.length; i += 4) {
     world.rects[i] = left(boxes.rects[i]!);
@@ -31,27 +34,41 @@ export function arrange(world: World, shown: Uint8Array): void {
   });
 }
 
-/** emptyColumns are the stretches of the horizontal axis with boxes of which none is shown, and that no arrow needs. */
-function emptyColumns(world: World, shown: Uint8Array): [number, number][] {
-  const { boxes, arrows } = world.payload;
-  const { rects } = boxes;
-  const stretches = (wanted: number) => {
-    const found: [number, number][] = [];
-    for (let i = 0; i < world.count; i++) {
-      if (shown[i] === wanted) found.push([rects[i * 4]!, rects[i * 4]! + rects[i * 4 + 2]!]);
-    }
-    return merge(found);
-  };
+/** stretches are the parts of the horizontal axis with boxes that are shown, or that are not. */
+function stretches(world: World, shown: Uint8Array, wanted: number): [number, number][] {
+  const { rects } = world.payload.boxes;
+  const found: [number, number][] = [];
+  for (let i = 0; i < world.count; i++) {
+    if (shown[i] === wanted) found.push([rects[i * 4]!, rects[i * 4]! + rects[i * 4 + 2]!]);
+  }
+  return merge(found);
+}
+
+/** usedColumns are the stretches with boxes that are shown, or that an arrow needs. */
+function usedColumns(world: World, shown: Uint8Array): [number, number][] {
+  const { arrows } = world.payload;
   const lines: [number, number][] = [];
   arrows.owner.forEach((owner, i) => {
     if (!shown[owner] || !shown[arrows.dependent[i]!]) return;
     const [begin, end] = [arrows.paths[world.starts[i]! * 2]!, arrows.paths[world.starts[i + 1]! * 2 - 2]!];
     lines.push([Math.min(begin, end), Math.max(begin, end)]);
   });
-  const used = merge([...stretches(1), ...lines]);
+  return merge([...stretches(world, shown, 1), ...lines]);
+}
+
+/** borders are the stretches between the edges of areas and the boxes in them. */
+function borders({ payload }: World, inhabited: Set<number>): [number, number][] {
+  return payload.areas
+    .filter((area) => inhabited.has(area.namespace))
+    .flatMap(({ rect: [x, , w] }) => [[x, x + inset], [x + w - inset, x + w]] as [number, number][]);
+}
+
+/** emptyColumns are the stretches with boxes of which none is shown, and that no arrow needs. */
+function emptyColumns(world: World, shown: Uint8Array): [number, number][] {
+  const used = usedColumns(world, shown);
   const empty: [number, number][] = [];
   let k = 0;
-  for (const [from, to] of stretches(0)) {
+  for (const [from, to] of stretches(world, shown, 0)) {
     let at = from;
     while (k < used.length && used[k]![1] <= from) k++;
     for (let n = k; n < used.length && used[n]![0] < to; n++) {

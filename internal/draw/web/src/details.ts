@@ -4,6 +4,8 @@ import type { Ref } from "./document.ts";
 import { element, need, section } from "./element.ts";
 import { explained } from "./explained.ts";
 import { lookStyle, markIcon } from "./looks.ts";
+import { atOnce, type Pile } from "./piles.ts";
+import { pileKind, pileLabel, pileWords } from "./pile_words.ts";
 import type { Scene } from "./scene.ts";
 import { visible } from "./visible.ts";
 import { counted } from "./words.ts";
@@ -30,11 +32,18 @@ function describe(scene: Scene, i: number, chosen: (object: number) => void): No
   const { boxes } = world.payload;
   const look = world.looks[scene.lookOf(i)]!;
   const namespace = namespaceOf(world, i);
+  const pile = scene.pileOf(i);
+  if (pile) return describePile(scene, pile);
+  const left = world.payload.counted?.[i];
   const nodes: Node[] = [
     element("p", { class: "kind" }, kindOf(world, i) + (namespace ? ` in ${namespace}` : "")),
     element("h2", { class: "name" }, world.names[i]!),
     element("p", { class: `verdict tint-${lookStyle(look).tint}` }, markIcon(look), lookStyle(look).word),
   ];
+  if (left) {
+    const rest = left.objects > 1 ? `This page only counts ${counted(left.objects - 1, "more object")} like this one. ` : "";
+    nodes.push(element("p", { class: "message" }, rest + visible(left.words ?? "")));
+  }
   nodes.push(...fate(world, i, scene.outcome));
   if (!world.effects.has(i)) {
     const said = [boxes.why?.[i], boxes.note?.[i]].filter((text) => text !== undefined);
@@ -50,12 +59,11 @@ function describe(scene: Scene, i: number, chosen: (object: number) => void): No
     references("Owners", world.owners[i]!, (a) => link(world.payload.arrows.owner[a]!, roleOf(world, a))),
     references("Dependents", world.dependents[i]!, (a) => link(world.payload.arrows.dependent[a]!, "")),
   );
+  if (scene.opened(i)) nodes.push(act("close", "Put back into its group", () => scene.close(i)));
   if (scene.below(i) > 0) {
     const folded = scene.collapsed.has(i);
     const text = folded ? "Unfold dependents" : `Fold ${counted(scene.below(i), "object")} below`;
-    const button = element("button", { type: "button", id: "fold" }, text);
-    button.addEventListener("click", () => scene.collapse(i, !folded));
-    nodes.push(button);
+    nodes.push(act("fold", text, () => scene.collapse(i, !folded)));
   }
   nodes.push(...commands(world, i));
   nodes.push(
@@ -63,6 +71,25 @@ function describe(scene: Scene, i: number, chosen: (object: number) => void): No
       element("dt", {}, "UID"), element("dd", {}, element("code", {}, visible(boxes.uid[i]!) || "none"))),
   );
   return nodes;
+}
+
+function act(id: string, text: string, done: () => void): HTMLElement {
+  const button = element("button", { type: "button", id }, text);
+  button.addEventListener("click", done);
+  return button;
+}
+
+/** describePile says what a group stands for. */
+function describePile(scene: Scene, pile: Pile): Node[] {
+  const namespace = namespaceOf(scene.world, pile.head);
+  const where = pile.elsewhere ? " in several namespaces" : namespace && ` in ${namespace}`;
+  const next = Math.min(pile.members, atOnce);
+  return [
+    element("p", { class: "kind" }, pileKind(scene, pile) + where),
+    element("h2", { class: "name" }, pileLabel(scene, pile)),
+    ...pileWords(scene, pile).map((text) => element("p", { class: "message" }, text)),
+    act("open", next === pile.members ? "Open this group" : `Open the first ${next}`, () => scene.unfold(pile.head)),
+  ];
 }
 
 /** fate is what becomes of the object, from the plan. */

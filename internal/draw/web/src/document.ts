@@ -1,5 +1,6 @@
 // What is embedded in the page: columns of a drawing, made by payload.go beside this
 // directory, and the plan as `-o json` prints it.
+import { unpack, type Packed } from "./packed.ts";
 
 export interface Ref {
   apiVersion: string;
@@ -82,6 +83,8 @@ export interface Payload {
     name: string[];
     uid: string[];
     targets?: number[];
+    /** pile is the group that an object is in until it is opened, or -1. */
+    pile?: number[];
     /** data are the objects with data that go, or may go: what is hardest to get back comes first. */
     data?: number[];
     /** quiet are Events and what controllers make by themselves: they are hidden until somebody asks. */
@@ -102,6 +105,11 @@ export interface Payload {
   };
   classes: string[];
   legend: { look: number; words: string; count: number }[];
+  /** elsewhere are the groups of objects in several namespaces. */
+  elsewhere?: number[];
+  /** counted are the objects that stand for more which are not in the page; left says so in words. */
+  counted?: Record<string, { objects: number; words?: string }>;
+  left?: string;
   plan?: Plan;
   explained?: Explained;
   /** sentences says what the reasons of the plan mean. */
@@ -116,5 +124,5 @@ export async function payload(): Promise<Payload> {
   const bytes = new Uint8Array(packed.length);
   for (let i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
   const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return (await new Response(unpacked).json()) as Payload;
+  return unpack((await new Response(unpacked).json()) as Packed);
 }

@@ -1,6 +1,8 @@
 // The drawing on a canvas. Far away it is dots of colour, nearer boxes, then names: what
 // could not be read is not drawn.
 import { lookStyle } from "./looks.ts";
+import { pileKind, pileLabel, pileWords, remarked, times } from "./pile_words.ts";
+import type { Pile } from "./piles.ts";
 import type { Scene } from "./scene.ts";
 import { makeText } from "./text.ts";
 import type { Theme } from "./theme.ts";
@@ -73,7 +75,7 @@ function drawNamespaces(context: CanvasRenderingContext2D, scene: Scene, view: V
   scene.world.areaRects.forEach((area, i) => {
     const [x, y, wide, high] = [area.x * scale + left, area.y * scale + top, area.w * scale, area.h * scale];
     if (area.h < 8 || wide < 44 || high < 18 || x > width || y > height || x + wide < 0 || y + high < 0) return;
-    const namespace = scene.world.namespaces[scene.world.payload.areas[i]!.namespace]!;
+    const namespace = areaName(scene, i);
     const begin = Math.max(x, 0); // of what is seen of it
     places.push({ x: begin + inset, y: near ? y + 18 * scale : y + 12, room: x + wide - begin - 2 * inset, namespace });
   });
@@ -94,6 +96,13 @@ function drawNamespaces(context: CanvasRenderingContext2D, scene: Scene, view: V
     context.fillStyle = near ? theme.muted : theme.text;
     context.fillText(label, place.x, place.y);
   }
+}
+
+/** areaName is the namespace of an area, or says that there are more. */
+function areaName(scene: Scene, i: number): string {
+  const { namespaces, payload } = scene.world;
+  const at = payload.areas[i]!.namespace;
+  return scene.elsewhere.has(at) ? `${namespaces[at]!} and others` : namespaces[at]!;
 }
 
 /** Place is where the name of an area begins, and its room. */
@@ -208,7 +217,9 @@ function drawBox(context: CanvasRenderingContext2D, scene: Scene, i: number, sca
     context.globalAlpha = 1;
     return;
   }
+  const pile = scene.pileOf(i);
   context.beginPath();
+  if (pile || scene.world.payload.counted?.[i]) context.roundRect(x + 4, y + 4, w, h, 6);
   context.roundRect(x, y, w, h, 6);
   context.fillStyle = tint.fill;
   context.fill();
@@ -222,7 +233,8 @@ function drawBox(context: CanvasRenderingContext2D, scene: Scene, i: number, sca
     context.fillStyle = tint.line;
     context.fillRect(x + 8, y + h / 2 - 2, Math.max(8, w * 0.55), 4);
   }
-  if (scene.collapsed.has(i)) drawCount(context, x + w, y + h / 2, scene.below(i), theme);
+  if (pile) drawBelow(context, scene, pile, theme, x + w, y + h);
+  else if (scene.collapsed.has(i)) drawCount(context, x + w, y + h / 2, `+${scene.below(i).toLocaleString("en")}`, theme.accent, theme);
   context.globalAlpha = 1;
 }
 
@@ -248,15 +260,17 @@ function drawLabel(context: CanvasRenderingContext2D, scene: Scene, i: number, t
   const middle = y + Math.min(h, 46) / 2;
   context.font = `11px ${theme.font}`;
   context.fillStyle = theme.muted;
-  const kind = kindOf(scene.world, i);
+  const pile = scene.pileOf(i);
+  const more = scene.world.payload.counted?.[i]?.objects ?? 1;
+  const kind = pile ? pileKind(scene, pile) : times(kindOf(scene.world, i), more);
   const both = `${kind} · ${style.short ?? style.word.toLowerCase()}`;
   const whole = style.mark !== "" && context.measureText(both).width <= room; // else the mark says it
   context.fillText(whole ? both : text.fit(context, kind, room), x + inset, middle - 8);
-  const note = h > 50 ? scene.world.payload.boxes.note?.[i] : undefined;
+  const note = h > 50 && !pile ? scene.world.payload.boxes.note?.[i] : undefined;
   if (note) context.fillText(text.fit(context, visible(note), w - inset * 2), x + inset, y + 51);
   context.font = `${targets(scene).has(i) ? 700 : 500} 12px ${theme.mono}`;
   context.fillStyle = theme.text;
-  context.fillText(text.fit(context, all[i]!, w - inset * 2), x + inset, middle + 9);
+  context.fillText(text.fit(context, pile ? pileLabel(scene, pile) : all[i]!, w - inset * 2), x + inset, middle + 9);
   if (!style.mark) return;
   let mark = marks.get(style.mark);
   if (!mark) marks.set(style.mark, (mark = new Path2D(style.mark)));
@@ -270,14 +284,23 @@ function drawLabel(context: CanvasRenderingContext2D, scene: Scene, i: number, t
   context.restore();
 }
 
+/** drawBelow says on the lower edge of a group what is below its objects, and what of that is remarkable. */
+function drawBelow(context: CanvasRenderingContext2D, scene: Scene, pile: Pile, theme: Theme, right: number, y: number): void {
+  const [worst] = remarked(scene, pile);
+  const label = [pile.below > 0 && `+${pile.below.toLocaleString("en")}`, worst?.words].filter(Boolean).join(" · ");
+  if (!label) return;
+  context.font = `600 11px ${theme.font}`;
+  const half = context.measureText(label).width / 2 + 7;
+  drawCount(context, right - half + 8, y, label, worst ? theme.tint(lookStyle(worst.look).tint).line : theme.accent, theme);
+}
+
 /** drawCount says how many objects a collapsed one hides. */
-function drawCount(context: CanvasRenderingContext2D, x: number, y: number, n: number, theme: Theme): void {
-  const label = `+${n.toLocaleString("en")}`;
+function drawCount(context: CanvasRenderingContext2D, x: number, y: number, label: string, colour: string, theme: Theme): void {
   context.font = `600 11px ${theme.font}`;
   const wide = context.measureText(label).width + 14;
   context.beginPath();
   context.roundRect(x - wide / 2, y - 9, wide, 18, 9);
-  context.fillStyle = theme.accent;
+  context.fillStyle = colour;
   context.fill();
   context.fillStyle = theme.ground;
   context.textAlign = "center";
@@ -337,6 +360,8 @@ function packed(context: CanvasRenderingContext2D, colour: string): number {
 export function describeBox(scene: Scene, i: number): string {
   const { world } = scene;
   const namespace = namespaceOf(world, i);
+  const pile = scene.pileOf(i);
+  if (pile) return [`${pileKind(scene, pile)} ${pileLabel(scene, pile)}`, ...pileWords(scene, pile)].join("\n");
   const lines = [`${kindOf(world, i)} ${world.names[i]!}`, namespace && `in ${namespace}`, lookStyle(world.looks[scene.lookOf(i)]!).word];
   return lines.filter(Boolean).join("\n");
 }

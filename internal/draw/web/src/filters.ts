@@ -74,7 +74,7 @@ export function makeFilters(scene: Scene): Filters {
       const from = scene.selected < 0 ? (forward ? -1 : 0) : position[scene.selected]!;
       for (let k = 1; k <= world.count; k++) {
         const i = order[(from + (forward ? k : -k) + 2 * world.count) % world.count]!;
-        if (scene.matching[i] && scene.shown[i]) return i;
+        if (scene.matching[i] && (scene.shown[i] || (scene.restricts && scene.hidden(i)))) return i;
       }
       return -1;
     },

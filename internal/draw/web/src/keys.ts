@@ -6,7 +6,7 @@ import type { Filters } from "./filters.ts";
 import type { Player } from "./player.ts";
 import type { Scene } from "./scene.ts";
 
-export function bindKeys(scene: Scene, camera: Camera, filters: Filters, player: Player, chosen: (object: number) => void): void {
+export function bindKeys(scene: Scene, camera: Camera, filters: Filters, player: Player, chosen: (object: number) => void, found: (object: number) => void): void {
   const search = need<HTMLInputElement>("search");
   const help = need<HTMLDialogElement>("help");
   const showHelp = () => (help.open ? help.close() : help.showModal());
@@ -15,8 +15,8 @@ export function bindKeys(scene: Scene, camera: Camera, filters: Filters, player:
 
   search.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
-    const found = filters.next(!event.shiftKey);
-    if (found >= 0) chosen(found);
+    const next = filters.next(!event.shiftKey);
+    if (next >= 0) found(next);
   });
 
   addEventListener("keydown", (event) => {
@@ -67,7 +67,7 @@ export function bindKeys(scene: Scene, camera: Camera, filters: Filters, player:
         return () => go(filters.next(false));
       case "Enter":
         return scene.selected >= 0 && !target.closest("button, input, summary, label, a")
-          ? () => scene.collapse(scene.selected, !scene.collapsed.has(scene.selected))
+          ? () => camera.steady(() => scene.unfold(scene.selected))
           : undefined;
       case "ArrowLeft":
       case "ArrowRight":
@@ -81,7 +81,7 @@ export function bindKeys(scene: Scene, camera: Camera, filters: Filters, player:
         return undefined;
     }
   };
-  const go = (object: number) => object >= 0 && chosen(object);
+  const go = (object: number) => object >= 0 && (scene.restricts ? found : chosen)(object);
   const { arrows } = scene.world.payload;
   const owner = () => {
     const i = scene.selected;
@@ -92,6 +92,10 @@ export function bindKeys(scene: Scene, camera: Camera, filters: Filters, player:
   const dependent = () => {
     const i = scene.selected;
     if (i < 0) return filters.next(true);
+    if (scene.pileOf(i)) {
+      scene.unfold(i);
+      return i;
+    }
     if (scene.collapsed.has(i)) scene.collapse(i, false);
     const first = scene.world.dependents[i]![0];
     return first === undefined ? -1 : arrows.dependent[first]!;

@@ -9,7 +9,7 @@ export function followLinks(scene: Scene, chosen: (object: number) => void): voi
     const object = uid ? scene.world.findUID(uid) : -1;
     const step = wanted.get("step");
     if (step !== null && /^\d{1,9}$/.test(step) && scene.cascade.length > 0) scene.goTo(Number(step));
-    if (object >= 0 && object !== scene.selected) chosen(object);
+    if (object >= 0 && (object !== scene.selected || scene.pileOf(object))) chosen(object);
   };
   const write = () => {
     const now = new URLSearchParams();

@@ -46,11 +46,15 @@ async function start(): Promise<void> {
     if (object >= 0 && scene.shown[object]) camera.show(object);
   };
   const chosen = (object: number) => {
-    scene.reveal(object);
+    if (object >= 0 && !scene.pileOf(object)) scene.reveal([object]);
     follow(object);
   };
-  listObjects(scene, chosen);
-  showDetails(scene, chosen);
+  const found = (object: number) => {
+    if (object >= 0) scene.reveal([object]);
+    follow(object);
+  };
+  listObjects(scene, chosen, found);
+  showDetails(scene, found);
   const filters = makeFilters(scene);
   const player = makePlayer(scene, follow);
   scene.listen((what) => {
@@ -58,15 +62,16 @@ async function start(): Promise<void> {
     redraw();
   });
   makeViews(scene, camera);
-  followLinks(scene, chosen);
-  bindKeys(scene, camera, filters, player, chosen);
+  followLinks(scene, found);
+  bindKeys(scene, camera, filters, player, chosen, found);
   bindBrowse();
+  need("left").textContent = scene.world.payload.left ?? "";
   preparePrint(scene);
 
   canvas.addEventListener("click", (event) => chosen(scene.grid.at(...camera.plane(event))));
   canvas.addEventListener("dblclick", (event) => {
     const box = scene.grid.at(...camera.plane(event));
-    if (box >= 0) scene.collapse(box, !scene.collapsed.has(box));
+    if (box >= 0) camera.steady(() => scene.unfold(box));
   });
   canvas.addEventListener("mousemove", (event) => {
     const box = scene.grid.at(...camera.plane(event));

@@ -4,12 +4,13 @@ import { cuttable, element, need } from "./element.ts";
 import { lookStyle, markIcon } from "./looks.ts";
 import { makeRows } from "./rows.ts";
 import type { Scene } from "./scene.ts";
+import { pileKind, pileLabel, pileName, pileWords } from "./pile_words.ts";
 import { counted } from "./words.ts";
 import { kindOf, nameOf, namespaceOf } from "./world.ts";
 
 const height = 30;
 
-export function listObjects(scene: Scene, chosen: (object: number) => void): void {
+export function listObjects(scene: Scene, chosen: (object: number) => void, found: (object: number) => void): void {
   const { world, forest } = scene;
   const quiet = world.payload.boxes.quiet ?? [];
   const host = need("objects");
@@ -20,7 +21,10 @@ export function listObjects(scene: Scene, chosen: (object: number) => void): voi
     const i = listed[row]!;
     const look = world.looks[scene.lookOf(i)]!;
     const namespace = namespaceOf(world, i);
-    const folds = scene.below(i) > 0;
+    const pile = scene.restricts ? undefined : scene.pileOf(i);
+    const name = pile ? pileName(scene, pile) : nameOf(world, i);
+    const folded = pile !== undefined || scene.collapsed.has(i);
+    const folds = pile !== undefined || scene.below(i) > 0;
     const item = element(
       "div",
       {
@@ -31,40 +35,42 @@ export function listObjects(scene: Scene, chosen: (object: number) => void): voi
         "aria-setsize": listed.length,
         "aria-posinset": row + 1,
         "aria-selected": scene.selected === i ? "true" : "false",
-        "aria-expanded": folds ? String(!scene.collapsed.has(i)) : undefined,
+        "aria-expanded": folds ? String(!folded) : undefined,
         "aria-label": [
-          nameOf(world, i),
+          name,
+          ...(pile ? pileWords(scene, pile) : []),
           namespace && `namespace ${namespace}`,
           lookStyle(look).word,
-          folds && scene.collapsed.has(i) && `${counted(scene.below(i), "object")} folded away`,
+          !pile && folds && folded && `${counted(scene.below(i), "object")} folded away`,
         ]
           .filter(Boolean)
           .join(", "),
         "data-uid": world.payload.boxes.uid[i]!,
         "data-look": look,
-        title: nameOf(world, i),
+        title: name,
       },
-      element("span", { class: "fold", "aria-hidden": "true" }, folds ? (scene.collapsed.has(i) ? "▸" : "▾") : ""),
+      element("span", { class: "fold", "aria-hidden": "true" }, folds ? (folded ? "▸" : "▾") : ""),
       markIcon(look),
-      element("span", { class: "kind", "aria-hidden": "true" }, kindOf(world, i)),
-      element("span", { class: "name", "aria-hidden": "true" }, ...cuttable(world.names[i]!)),
+      element("span", { class: "kind", "aria-hidden": "true" }, pile ? pileKind(scene, pile) : kindOf(world, i)),
+      element("span", { class: "name", "aria-hidden": "true" }, ...cuttable(pile ? pileLabel(scene, pile) : world.names[i]!)),
     );
     item.style.paddingLeft = `${8 + Math.min(forest.level[i]!, 12) * 14}px`;
     item.addEventListener("click", (event) => {
-      if ((event.target as Element).classList.contains("fold")) scene.collapse(i, !scene.collapsed.has(i));
-      else chosen(i);
+      if ((event.target as Element).classList.contains("fold")) scene.unfold(i);
+      else (scene.restricts ? found : chosen)(i);
     });
     return item;
   });
 
   const refill = () => {
-    listed = [...forest.order].filter((i) => scene.shown[i] && scene.matching[i]);
+    listed = [...forest.order].filter((i) => (scene.shown[i] || (scene.restricts && scene.hidden(i))) && scene.matching[i]);
     rowOf.fill(-1);
     listed.forEach((i, row) => (rowOf[i] = row));
     rows.set(listed.length);
     const all = counted(world.count, "object");
     const hidden = scene.quietShown ? 0 : quiet.filter((i) => scene.matching[i]).length;
-    const more = hidden > 0 ? `, ${hidden.toLocaleString("en")} hidden` : "";
+    const grouped = !scene.restricts && world.payload.boxes.pile && listed.some((i) => scene.pileOf(i)) ? ", the others in groups" : "";
+    const more = grouped + (hidden > 0 ? `, ${hidden.toLocaleString("en")} hidden` : "");
     need("count").textContent = (listed.length === world.count ? all : `${listed.length.toLocaleString("en")} of ${all}`) + more;
   };
   const point = () => {

@@ -10,6 +10,7 @@ import { visible } from "./visible.ts";
 
 const most = 4000; // pixels of a side
 const lines = 500; // steps
+const edge = 24; // of the drawing
 
 export function preparePrint(scene: Scene): void {
   const sheet = need("sheet");
@@ -24,7 +25,7 @@ export function preparePrint(scene: Scene): void {
 }
 
 function picture(scene: Scene): HTMLCanvasElement {
-  const { width, height } = scene.world.payload;
+  const { width, height } = sizeOf(scene);
   const scale = Math.min(2, most / Math.max(width, height, 1));
   const canvas = element("canvas", { role: "img", "aria-label": visible(scene.world.payload.title) });
   canvas.width = Math.max(1, Math.round(width * scale));
@@ -32,6 +33,13 @@ function picture(scene: Scene): HTMLCanvasElement {
   const context = canvas.getContext("2d")!;
   draw(context, scene, { scale, left: 0, top: 0, width: canvas.width, height: canvas.height }, readTheme());
   return canvas;
+}
+
+/** sizeOf is the size of the drawing, which with groups is that of what is shown. */
+function sizeOf({ world }: Scene): { width: number; height: number } {
+  if (!world.payload.boxes.pile) return world.payload;
+  const ends = (from: "x" | "y", size: "w" | "h") => Math.max(...world.areaRects.map((rect) => rect[from] + rect[size]));
+  return { width: ends("x", "w") + edge, height: ends("y", "h") + edge };
 }
 
 function legend(scene: Scene): HTMLElement {

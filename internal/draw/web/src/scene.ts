@@ -4,6 +4,7 @@ import { arrange } from "./arrange.ts";
 import { makeCascade, type Cascade } from "./cascade.ts";
 import { makeForest, type Forest } from "./forest.ts";
 import { makeGrid, type Grid } from "./grid.ts";
+import { makePiles, type Pile } from "./piles.ts";
 import type { World } from "./world.ts";
 
 /** Change says what has changed: objects shown, matches, the selection or the step. */
@@ -25,11 +26,24 @@ export interface Scene {
   readonly outcome: boolean;
   /** lookOf is an index of the world's looks. */
   lookOf(object: number): number;
+  /** restricts says that some objects do not match. */
+  readonly restricts: boolean;
+  /** pileOf is the group that is drawn in the place of an object, hidden says that an object is in one. */
+  pileOf(object: number): Pile | undefined;
+  hidden(object: number): boolean;
+  /** elsewhere are the namespaces in whose areas groups of several namespaces stand. */
+  readonly elsewhere: ReadonlySet<number>;
+  prefix(object: number): string;
+  /** unfold opens the group that is drawn in the place of an object, or shows or hides what is below it. */
+  unfold(object: number): void;
+  /** opened says that an object was taken out of a group, close puts those back that were in it. */
+  opened(object: number): boolean;
+  close(object: number): void;
   /** below counts the objects below one, of those that may be shown. */
   below(object: number): number;
   select(object: number): void;
-  /** reveal shows an object that is hidden because it is seldom looked for. */
-  reveal(object: number): void;
+  /** reveal shows objects that are hidden because they are seldom looked for, or in a group. */
+  reveal(objects: number[]): void;
   showQuiet(yes: boolean): void;
   collapse(object: number, yes: boolean): void;
   match(matches: (object: number) => boolean, hideRest: boolean): void;
@@ -44,6 +58,7 @@ export function makeScene(world: World): Scene {
   const shown = new Uint8Array(world.count).fill(1);
   const matching = new Uint8Array(world.count).fill(1);
   const collapsed = new Set<number>();
+  const piles = makePiles(world, forest);
   const listeners: ((what: Change) => void)[] = [];
   const changed = (what: Change) => listeners.forEach((listener) => listener(what));
   let grid = makeGrid(world, shown);
@@ -65,17 +80,25 @@ export function makeScene(world: World): Scene {
       const end = collapsed.has(i) ? k + forest.size[i]! + 1 : ++k;
       for (; k < end; k++) if (forest.order[k] !== i) shown[forest.order[k]!] = 0;
     }
+    piles.hide(shown);
     arrange(world, shown);
     grid = makeGrid(world, shown);
     changed("shown");
   };
-  if (quiet.includes(1)) show();
+  if (quiet.includes(1) || world.payload.boxes.pile) show();
   const below = (object: number) => (quietShown ? forest.size[object]! : loud[object]!);
   const showQuiet = (yes: boolean) => {
     if (quietShown === yes) return;
     quietShown = yes;
     show();
   };
+  const collapse = (object: number, yes: boolean) => {
+    if (below(object) === 0 || collapsed.has(object) === yes) return;
+    if (yes) collapsed.add(object);
+    else collapsed.delete(object);
+    show();
+  };
+  let restricts = false;
 
   return {
     world,
@@ -98,8 +121,28 @@ export function makeScene(world: World): Scene {
     },
     lookOf: (object) => (outcome ? world.payload.boxes.look[object]! : cascade.states[object]!),
     below,
-    reveal(object) {
-      if (quiet[object]) showQuiet(true);
+    get restricts() {
+      return restricts;
+    },
+    pileOf: piles.pileOf,
+    hidden: piles.hidden,
+    get elsewhere() {
+      return piles.elsewhere;
+    },
+    prefix: piles.prefix,
+    unfold(object) {
+      if (!piles.pileOf(object)) return collapse(object, !collapsed.has(object));
+      piles.open(object);
+      show();
+    },
+    opened: piles.opened,
+    close(object) {
+      piles.close(object);
+      show();
+    },
+    reveal(objects) {
+      if (objects.some((i) => quiet[i])) showQuiet(true);
+      if (objects.filter(piles.takeOut).length > 0) show();
     },
     showQuiet,
     select(object) {
@@ -109,14 +152,10 @@ export function makeScene(world: World): Scene {
       selected = object;
       changed("selection");
     },
-    collapse(object, yes) {
-      if (below(object) === 0 || collapsed.has(object) === yes) return;
-      if (yes) collapsed.add(object);
-      else collapsed.delete(object);
-      show();
-    },
+    collapse,
     match(matches, hide) {
       for (let i = 0; i < world.count; i++) matching[i] = matches(i) ? 1 : 0;
+      restricts = matching.includes(0);
       const again = hide || hideRest;
       hideRest = hide;
       if (again) show();

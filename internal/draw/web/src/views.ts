@@ -3,6 +3,7 @@
 // on what was asked about.
 import type { Camera } from "./camera.ts";
 import { element, need } from "./element.ts";
+import { atOnce } from "./piles.ts";
 import type { Scene } from "./scene.ts";
 import { counted } from "./words.ts";
 
@@ -42,8 +43,8 @@ function viewButton(scene: Scene, camera: Camera, group: Group): HTMLElement {
   let left: number[] = [];
   const button = element("button", { type: "button", title: group.title }, group.word, element("span", { class: "number" }, group.objects.length.toLocaleString("en")));
   button.addEventListener("click", () => {
-    group.objects.forEach(scene.reveal);
     if (left.length === 0) left = group.objects;
+    scene.reveal(left.slice(0, scene.world.payload.boxes.pile ? atOnce : undefined));
     const seen = camera.frame([left]);
     left = left.filter((i) => !seen.has(i));
   });

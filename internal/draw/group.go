@@ -1,0 +1,189 @@
+package draw
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// group is what a box stands for beside the objects that it names.
+type group struct {
+	// below are the objects that stand below those of the group, and are not drawn, by kind.
+	below map[string]int
+	// looks are how many of all of these look so, dangling how many have an owner that
+	// does not exist; where all objects of a group are alike, only those below count.
+	looks    map[Look]int
+	dangling int
+}
+
+// group draws no more boxes than there is room for: some figures have one of their own, and the others are
+// counted where they would stand. It returns how many objects are counted, and how many
+// there are.
+func (f *figures) group(r room) (counted, objects int) {
+	c := newPiles(f, r.most).choose(r)
+	box := c.boxesOf()
+	groups := make([]*group, len(c.piles.list))
+	for n := range groups {
+		groups[n] = &group{below: map[string]int{}, looks: map[Look]int{}}
+	}
+	for _, i := range c.order {
+		objects += len(f.list[i].refs)
+		if !c.kept[i] {
+			counted += len(f.list[i].refs)
+			groups[box[i]].count(c, i)
+		}
+	}
+	lines := c.lines(box)
+	number := make([]int, len(f.list))
+	list := f.list[:0:0]
+	for i := range f.list {
+		number[i] = len(list)
+		switch x := &c.piles.list[c.of[i]]; {
+		case c.kept[i]:
+			list = append(list, f.list[i])
+		case c.reached(i) && i == c.first(x):
+			list = append(list, c.figureOf(x, groups[c.of[i]]))
+		}
+	}
+	for k := range lines {
+		lines[k].owner, lines[k].dependent = number[lines[k].owner], number[lines[k].dependent]
+	}
+	sortLines(lines)
+	f.list, f.lines = list, lines
+	f.byRef, f.byUID = nil, nil
+	return counted, objects
+}
+
+// closed are the piles of the figures that a page does not show until somebody opens them,
+// -1 for the others, and which of these are of several namespaces.
+func (f *figures) closed() (piles, elsewhere []int) {
+	c := newPiles(f, pictureRoom.most).choose(pictureRoom)
+	piles = slices.Clone(c.of)
+	for i, kept := range c.kept {
+		if kept {
+			piles[i] = -1
+		}
+	}
+	for n := range c.piles.list {
+		if c.piles.list[n].elsewhere {
+			elsewhere = append(elsewhere, n)
+		}
+	}
+	return piles, elsewhere
+}
+
+// boxesOf says in which pile's box a figure is counted that has none of its own.
+func (c *choice) boxesOf() []int {
+	box := make([]int, len(c.of))
+	for _, i := range c.order {
+		if c.reached(i) {
+			box[i] = c.of[i]
+		} else {
+			box[i] = box[c.above[i]]
+		}
+	}
+	return box
+}
+
+// first is the first figure of a pile that has no box of its own, which has the place of
+// the pile's.
+func (c *choice) first(x *pile) int {
+	for _, i := range x.members {
+		if !c.kept[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+func (g *group) count(c *choice, i int) {
+	x := &c.figures.list[i]
+	direct := c.reached(i)
+	if !direct {
+		g.below[x.refs[0].Kind] += len(x.refs)
+	}
+	if !direct || c.piles.list[c.of[i]].kind == "" {
+		g.looks[x.look] += len(x.refs)
+		if c.dangling[i] {
+			g.dangling += len(x.refs)
+		}
+	}
+}
+
+// figureOf is the box of a pile.
+func (c *choice) figureOf(x *pile, g *group) figure {
+	one := figure{look: x.look, group: g, elsewhere: x.elsewhere}
+	kinds := map[string]bool{}
+	same := true
+	for _, i := range x.members {
+		if c.kept[i] {
+			continue
+		}
+		m := &c.figures.list[i]
+		if one.refs == nil {
+			one.note, one.why = m.note, m.why
+		}
+		same = same && m.note == one.note
+		one.why = common(one.why, m.why)
+		one.refs = append(one.refs, m.refs...)
+		one.target = one.target || m.target
+		kinds[m.refs[0].Kind] = true
+	}
+	if !same {
+		one.note = ""
+	}
+	if x.kind == "" {
+		one.kinds = len(kinds)
+	}
+	return one
+}
+
+func common(a, b string) string {
+	if a == b {
+		return a
+	}
+	return ""
+}
+
+// lines are those between boxes, with the numbers of the figures that stand for them: each
+// pair once, for all references between the two.
+func (c *choice) lines(box []int) []line {
+	firsts := make([]int, len(c.piles.list))
+	for n := range firsts {
+		firsts[n] = c.first(&c.piles.list[n])
+	}
+	at := func(i int) int {
+		if c.kept[i] {
+			return i
+		}
+		return firsts[box[i]]
+	}
+	var lines []line
+	number := map[[2]int]int{}
+	for _, l := range c.figures.lines {
+		if !c.reached(l.dependent) {
+			continue
+		}
+		pair := [2]int{at(l.owner), at(l.dependent)}
+		if n, ok := number[pair]; ok {
+			lines[n].join(l)
+		} else if pair[0] != pair[1] || l.owner == l.dependent {
+			number[pair] = len(lines)
+			l.owner, l.dependent = pair[0], pair[1]
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// join makes one line stand for another one as well.
+func (l *line) join(m line) {
+	l.controller = l.controller && m.controller
+	l.blocks = l.blocks && m.blocks
+	l.removed = l.removed && m.removed
+	// Of different ones the picture says what is worst.
+	worst := []report.Class{report.Dangling, report.Waiting, report.UnknownClass}
+	if i := slices.IndexFunc(worst, func(c report.Class) bool { return l.class == c || m.class == c }); i >= 0 {
+		l.class = worst[i]
+	}
+}

@@ -1,0 +1,181 @@
+package draw
+
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// packed is a payload of many objects: web/src/packed.ts makes one of it as small pages
+// have it. Numbers are differences from those before, which compress to almost nothing,
+// and what the plan says of an object has its number instead of its names.
+type packed struct {
+	*payload
+
+	Plan *packedPlan `json:"packedPlan,omitempty"`
+}
+
+type packedPlan struct {
+	// Others are objects that have no box; their numbers come after those of the boxes.
+	Others []report.Ref `json:"others"`
+	// Texts are those of effects and steps, which have their numbers; the first is empty.
+	Texts   []string      `json:"texts"`
+	Effects packedEffects `json:"effects"`
+	Steps   packedSteps   `json:"steps"`
+	// Why is the text of each box.
+	Why []int `json:"why"`
+}
+
+type packedEffects struct {
+	Object  []int `json:"object"`
+	Outcome []int `json:"outcome"`
+	Reason  []int `json:"reason"`
+	Message []int `json:"message"`
+	// Rest is what only some effects have, by their number.
+	Rest map[string]packedEffect `json:"rest"`
+}
+
+// packedEffect is the rest of an effect, with numbers of objects.
+type packedEffect struct {
+	Because           []int         `json:"because,omitempty"`
+	BlockedBy         *packedHoldup `json:"blockedBy,omitempty"`
+	RemovedReferences []int         `json:"removedReferences,omitempty"`
+	AlreadyHappening  bool          `json:"alreadyHappening,omitempty"`
+	DependsOnTiming   bool          `json:"dependsOnTiming,omitempty"`
+	Assumptions       []int         `json:"assumptions,omitempty"`
+	Recreator         string        `json:"recreator,omitempty"`
+}
+
+type packedHoldup struct {
+	Finalizers []string `json:"finalizers,omitempty"`
+	Dependents []int    `json:"dependents,omitempty"`
+	Conditions []string `json:"conditions,omitempty"`
+	Node       string   `json:"node,omitempty"`
+}
+
+type packedSteps struct {
+	Actor  []int `json:"actor"`
+	Verb   []int `json:"verb"`
+	Object []int `json:"object"`
+	Policy []int `json:"policy"`
+	Reason []int `json:"reason"`
+	Cause  []int `json:"cause"`
+	Patch  []int `json:"patch"`
+	Answer []int `json:"answer"`
+	Waits  []int `json:"waits"`
+}
+
+// pack changes a payload, which is of no other use then.
+func pack(p *payload) packed {
+	small := packed{payload: p, Plan: packPlan(p)}
+	if p.Plan != nil {
+		p.Plan, p.Boxes.Why = nil, nil
+	}
+	differences(p.Boxes.Rects, 4)
+	differences(p.Boxes.Pile, 1)
+	differences(p.Arrows.Owner, 1)
+	differences(p.Arrows.Dependent, 1)
+	differences(p.Arrows.Paths, 2)
+	return small
+}
+
+// differences replaces numbers by their differences from those so many places before.
+func differences(list []int, width int) {
+	for i := len(list) - 1; i >= width; i-- {
+		list[i] -= list[i-width]
+	}
+}
+
+// packer gives numbers to objects and texts.
+type packer struct {
+	texts  numbers[string]
+	others numbers[report.Ref]
+	boxes  map[types.UID]int
+	count  int
+}
+
+func packPlan(p *payload) *packedPlan {
+	if p.Plan == nil {
+		return nil
+	}
+	k := &packer{boxes: make(map[types.UID]int, len(p.Boxes.UID)), count: len(p.Boxes.UID)}
+	for i, uid := range p.Boxes.UID {
+		if uid != "" {
+			k.boxes[uid] = i
+		}
+	}
+	k.texts.number("")
+	plan := &packedPlan{Effects: k.effects(p.Plan.Effects), Steps: k.steps(p.Plan.Steps), Why: make([]int, k.count)}
+	for i := range plan.Why {
+		plan.Why[i] = k.texts.number(p.Boxes.Why[strconv.Itoa(i)])
+	}
+	plan.Texts, plan.Others = k.texts.list, k.others.list
+	return plan
+}
+
+func (k *packer) object(r report.Ref) int {
+	if i, ok := k.boxes[r.UID]; ok && r.UID != "" {
+		return i
+	}
+	return k.count + k.others.number(r)
+}
+
+func (k *packer) objects(refs []report.Ref) []int {
+	list := make([]int, len(refs))
+	for i, r := range refs {
+		list[i] = k.object(r)
+	}
+	return list
+}
+
+func (k *packer) effects(effects []report.Effect) packedEffects {
+	p := packedEffects{Rest: map[string]packedEffect{}}
+	for i := range effects {
+		e := &effects[i]
+		p.Object = append(p.Object, k.object(e.Object))
+		p.Outcome = append(p.Outcome, k.texts.number(string(e.Outcome)))
+		p.Reason = append(p.Reason, k.texts.number(e.Reason))
+		p.Message = append(p.Message, k.texts.number(e.Message))
+		rest := packedEffect{
+			Because: k.objects(e.Because), RemovedReferences: k.objects(e.RemovedReferences),
+			AlreadyHappening: e.AlreadyHappening, DependsOnTiming: e.DependsOnTiming, Recreator: e.Recreator,
+		}
+		for _, a := range e.Assumptions {
+			rest.Assumptions = append(rest.Assumptions, k.texts.number(a))
+		}
+		if b := e.BlockedBy; b != nil {
+			rest.BlockedBy = &packedHoldup{b.Finalizers, k.objects(b.Dependents), b.Conditions, b.Node}
+		}
+		if !rest.empty() {
+			p.Rest[strconv.Itoa(i)] = rest
+		}
+	}
+	differences(p.Object, 1)
+	return p
+}
+
+func (e *packedEffect) empty() bool {
+	return len(e.Because)+len(e.RemovedReferences)+len(e.Assumptions) == 0 && e.BlockedBy == nil &&
+		!e.AlreadyHappening && !e.DependsOnTiming && e.Recreator == ""
+}
+
+func (k *packer) steps(steps []report.Step) packedSteps {
+	var p packedSteps
+	for i := range steps {
+		s := &steps[i]
+		p.Actor = append(p.Actor, k.texts.number(s.Actor))
+		p.Verb = append(p.Verb, k.texts.number(s.Verb))
+		p.Object = append(p.Object, k.object(s.Object))
+		p.Policy = append(p.Policy, k.texts.number(s.Policy))
+		p.Reason = append(p.Reason, k.texts.number(s.Reason))
+		p.Cause = append(p.Cause, s.Cause)
+		p.Patch = append(p.Patch, k.texts.number(s.Patch))
+		p.Answer = append(p.Answer, s.Answer)
+		p.Waits = append(p.Waits, k.texts.number(s.Waits))
+	}
+	differences(p.Object, 1)
+	differences(p.Cause, 1)
+	return p
+}

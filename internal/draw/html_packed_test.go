@@ -1,0 +1,133 @@
+package draw
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// summed undoes differences.
+func summed(list []int, width int) []int {
+	for i := width; i < len(list); i++ {
+		list[i] += list[i-width]
+	}
+	return list
+}
+
+// A packed plan has all that the page shows of a plan: with a number for each object,
+// whether it has a box or not.
+func TestPackedPlanIsThePlan(t *testing.T) {
+	d := rows(4, numbered)
+	at := func(i int) report.Ref { return d.Scene.Boxes[i].Refs[0] }
+	stranger := report.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "elsewhere", Name: "stranger"}
+	every := report.Ref{APIVersion: "v1", Kind: "Event", Namespace: "shop"}
+	d.Plan = &report.Plan{
+		Effects: []report.Effect{
+			{Object: at(2), Outcome: report.Deleted, Reason: "Requested", Message: "deleted as requested"},
+			{
+				Object: at(0), Outcome: report.Blocked, Reason: "Held", Message: "held", Because: []report.Ref{at(2), stranger},
+				BlockedBy:         &report.BlockedBy{Finalizers: []string{"a/b"}, Dependents: []report.Ref{at(1)}, Conditions: []string{"c"}, Node: "n"},
+				RemovedReferences: []report.Ref{at(3)}, AlreadyHappening: true, DependsOnTiming: true, Assumptions: []string{"x", "deleted as requested"}, Recreator: "r",
+			},
+			{Object: stranger, Outcome: report.Unknown, Reason: "Requested", Message: "held"},
+		},
+		Steps: []report.Step{
+			{N: 1, Actor: "user", Verb: "DELETE", Object: at(2), Policy: "Foreground", Reason: "Requested"},
+			{N: 2, Actor: "collector", Verb: "PATCH", Object: at(0), Reason: "Held", Cause: 1, Patch: "{}", Answer: 409, Waits: "a/b"},
+			{N: 3, Actor: "namespace-controller", Verb: "DELETECOLLECTION", Object: every, Cause: 1},
+		},
+	}
+	want, why := *d.Plan, map[string]string{}
+	p, err := payloadOf(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range p.Boxes.Why {
+		why[i] = text
+	}
+	k := pack(p).Plan
+	refs := append([]report.Ref{at(0), at(1), at(2), at(3)}, k.Others...)
+	named := func(numbers []int) (list []report.Ref) {
+		for _, n := range numbers {
+			list = append(list, refs[n])
+		}
+		return list
+	}
+	got := report.Plan{}
+	for i, n := range summed(k.Effects.Object, 1) {
+		rest := k.Effects.Rest[strconv.Itoa(i)]
+		e := report.Effect{
+			Object: refs[n], Outcome: report.Outcome(k.Texts[k.Effects.Outcome[i]]), Reason: k.Texts[k.Effects.Reason[i]], Message: k.Texts[k.Effects.Message[i]],
+			Because: named(rest.Because), RemovedReferences: named(rest.RemovedReferences), AlreadyHappening: rest.AlreadyHappening,
+			DependsOnTiming: rest.DependsOnTiming, Recreator: rest.Recreator,
+		}
+		for _, a := range rest.Assumptions {
+			e.Assumptions = append(e.Assumptions, k.Texts[a])
+		}
+		if b := rest.BlockedBy; b != nil {
+			e.BlockedBy = &report.BlockedBy{Finalizers: b.Finalizers, Dependents: named(b.Dependents), Conditions: b.Conditions, Node: b.Node}
+		}
+		got.Effects = append(got.Effects, e)
+	}
+	causes := summed(k.Steps.Cause, 1)
+	for i, n := range summed(k.Steps.Object, 1) {
+		text := func(column []int) string { return k.Texts[column[i]] }
+		got.Steps = append(got.Steps, report.Step{
+			N: i + 1, Actor: text(k.Steps.Actor), Verb: text(k.Steps.Verb), Object: refs[n], Policy: text(k.Steps.Policy), Reason: text(k.Steps.Reason),
+			Cause: causes[i], Patch: text(k.Steps.Patch), Answer: k.Steps.Answer[i], Waits: text(k.Steps.Waits),
+		})
+	}
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("the plan is another one (-want +got):\n%s", d)
+	}
+	for i, text := range k.Why {
+		if k.Texts[text] != why[strconv.Itoa(i)] {
+			t.Errorf("box %d: %q, want %q", i, k.Texts[text], why[strconv.Itoa(i)])
+		}
+	}
+}
+
+// A page shows all objects, up to a number; those that are not shown at first are in groups
+// that the script opens.
+func TestPagesHaveGroupsToOpen(t *testing.T) {
+	if s := OfGraph(fleet(333), Options{Page: true}); s.Piles != nil || len(s.Boxes) != 1_000 {
+		t.Errorf("%d boxes, %d of them with a group", len(s.Boxes), len(s.Piles))
+	}
+	s := OfGraph(fleet(334), Options{Page: true})
+	apart := 0
+	for _, p := range s.Piles {
+		if p < 0 {
+			apart++
+		}
+	}
+	if len(s.Piles) != len(s.Boxes) || len(s.Boxes) != 1_003 || apart != 1+3+3*2 {
+		t.Errorf("%d boxes, %d in or out of groups, %d out", len(s.Boxes), len(s.Piles), apart)
+	}
+	if s.Grouped != "" {
+		t.Errorf("nothing is left out, and it is said: %s", s.Grouped)
+	}
+}
+
+// What does not fit into a page is counted there, and the page says so.
+func TestPagesAreBounded(t *testing.T) {
+	g := fleet(40_000)
+	s := OfGraph(g, Options{Page: true})
+	p, err := payloadOf(Document{Scene: s, Graph: g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Boxes) > pageRoom.most || p.Left == "" {
+		t.Errorf("%d boxes: %q", len(s.Boxes), p.Left)
+	}
+	more := 0
+	for _, c := range p.Counted {
+		more += c.Objects
+	}
+	if more < 30_000 {
+		t.Errorf("%d objects are counted: %q", more, p.Left)
+	}
+}

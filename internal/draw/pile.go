@@ -1,0 +1,203 @@
+package draw
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+)
+
+// mostKinds is how many piles there are below an owner in a namespace, before the smallest
+// are one.
+const mostKinds = 40
+
+// alike is what the figures of a pile have in common.
+type alike struct {
+	above int
+	// namespace is empty for what is in none, and elsewhere for those that have no area.
+	namespace string
+	elsewhere bool
+	// kind and apiVersion are empty where there are too many.
+	apiVersion, kind string
+	look             Look
+	noted, dangling  bool
+}
+
+// pile are figures of a kind below one owner that may be drawn as one box.
+type pile struct {
+	alike
+
+	members []int
+	objects int
+	urgency urgency
+	kept    int
+}
+
+// urgency is why something is shown before others.
+type urgency uint8
+
+const (
+	calm urgency = iota
+	troubled
+	wanted
+)
+
+// piles are the figures by what they have in common.
+type piles struct {
+	*figures
+	*tree
+
+	list []pile
+	// of is the pile of a figure, under the number of piles below it.
+	of, under []int
+	// dangling says of a figure that an owner of it does not exist.
+	dangling []bool
+	// own is the urgency of a figure, inside the greatest of those below it and its own.
+	own, inside []urgency
+}
+
+// newPiles makes piles of all figures. Namespaces that are not open have theirs together.
+func newPiles(f *figures, most int) *piles {
+	p := &piles{figures: f, tree: f.tree(), dangling: make([]bool, len(f.list))}
+	for _, l := range f.lines {
+		if l.class == report.Dangling {
+			p.dangling[l.dependent] = true
+		}
+	}
+	p.own, p.inside = make([]urgency, len(f.list)), make([]urgency, len(f.list))
+	for i := range f.list {
+		switch x := &f.list[i]; {
+		case x.target:
+			p.own[i] = wanted
+		case !unremarkable(x.look) || x.note != "" || p.dangling[i]:
+			p.own[i] = troubled
+		}
+		p.inside[i] = p.own[i]
+	}
+	for _, i := range slices.Backward(p.order) {
+		if up := p.above[i]; up >= 0 {
+			p.inside[up] = max(p.inside[up], p.inside[i])
+		}
+	}
+	p.fill(p.opened(most))
+	return p
+}
+
+// place is where piles are beside each other.
+type place struct {
+	above     int
+	namespace string
+	elsewhere bool
+}
+
+func (a *alike) place() place { return place{a.above, a.namespace, a.elsewhere} }
+
+// fill puts each figure on its pile.
+func (p *piles) fill(open map[string]bool) {
+	number := map[alike]int{}
+	p.of, p.under = make([]int, len(p.figures.list)), make([]int, len(p.figures.list))
+	at := map[place][]int{}
+	for i := range p.of {
+		key := p.alikeOf(i, open)
+		n, ok := number[key]
+		if !ok {
+			n = len(p.list)
+			number[key] = n
+			p.list = append(p.list, pile{alike: key})
+			at[key.place()] = append(at[key.place()], n)
+		}
+		p.put(i, n)
+	}
+	for where, beside := range at {
+		if len(beside) > mostKinds {
+			p.merge(where, beside)
+		}
+	}
+	for n := range p.list {
+		if x := &p.list[n]; x.above >= 0 && len(x.members) > 0 {
+			p.under[x.above]++
+		}
+	}
+}
+
+func (p *piles) put(i, n int) {
+	x := &p.list[n]
+	p.of[i] = n
+	x.members = append(x.members, i)
+	x.objects += len(p.figures.list[i].refs)
+	x.urgency = max(x.urgency, p.inside[i])
+}
+
+func (p *piles) alikeOf(i int, open map[string]bool) alike {
+	x, r := &p.figures.list[i], &p.figures.list[i].refs[0]
+	key := alike{above: p.above[i], apiVersion: r.APIVersion, kind: r.Kind, look: x.look, noted: x.note != "", dangling: p.dangling[i]}
+	if open == nil || open[r.Namespace] {
+		key.namespace = r.Namespace
+	} else {
+		key.elsewhere = true
+	}
+	return key
+}
+
+// merge makes one pile of the smallest that stand beside each other, those last in which
+// something is remarkable.
+func (p *piles) merge(where place, beside []int) {
+	slices.SortFunc(beside, func(a, b int) int {
+		x, y := &p.list[a], &p.list[b]
+		return cmp.Or(cmp.Compare(y.urgency, x.urgency), y.objects-x.objects, a-b)
+	})
+	rest := pile{alike: alike{above: where.above, namespace: where.namespace, elsewhere: where.elsewhere, look: Plain}}
+	for _, n := range beside[mostKinds-1:] {
+		rest.members = append(rest.members, p.list[n].members...)
+		rest.objects += p.list[n].objects
+		rest.urgency = max(rest.urgency, p.list[n].urgency)
+		p.list[n].members = nil
+	}
+	slices.Sort(rest.members)
+	for _, i := range rest.members {
+		p.of[i] = beside[mostKinds-1]
+	}
+	p.list[beside[mostKinds-1]] = rest
+}
+
+// mostAreas is how many namespaces have an area of their own where not all have.
+const mostAreas = 24
+
+// opened are the namespaces that have an area of their own; nil for all. First come those
+// with what is remarkable, then those with the most objects.
+func (p *piles) opened(most int) map[string]bool {
+	type space struct {
+		name    string
+		urgency urgency
+		objects int
+		piles   map[alike]bool
+	}
+	byName := map[string]*space{}
+	var all []*space
+	for i := range p.figures.list {
+		ns := p.figures.list[i].refs[0].Namespace
+		s := byName[ns]
+		if s == nil {
+			s = &space{name: ns, piles: map[alike]bool{}}
+			byName[ns] = s
+			all = append(all, s)
+		}
+		s.objects += len(p.figures.list[i].refs)
+		s.urgency = max(s.urgency, p.own[i])
+		if p.above[i] < 0 && len(s.piles) < mostKinds {
+			s.piles[p.alikeOf(i, nil)] = true
+		}
+	}
+	slices.SortFunc(all, func(a, b *space) int {
+		return cmp.Or(cmp.Compare(b.urgency, a.urgency), b.objects-a.objects, cmp.Compare(a.name, b.name))
+	})
+	open, room := map[string]bool{}, most/2
+	for _, s := range all {
+		if len(open) == mostAreas || len(open) > 0 && len(s.piles) > room {
+			return open
+		}
+		open[s.name] = true
+		room -= len(s.piles)
+	}
+	return nil
+}
