@@ -105,6 +105,14 @@ func Examine(ctx context.Context, api Reader, rules Rules, a Attempt) Facts {
 	return lookup(ctx, api, rules, a, true)
 }
 
+// OwnersOf are the facts about the owners of an object that a GET is known to find as it is:
+// those that Examine has of it.
+func OwnersOf(ctx context.Context, api Reader, o *object.Object) []OwnerFact {
+	f := Facts{Attempt: Attempt{Ref: o.Ref, Observed: o}, Item: o}
+	f.askForOwners(ctx, api, Upstream, true)
+	return f.Owners
+}
+
 func lookup(ctx context.Context, api Reader, rules Rules, a Attempt, all bool) Facts {
 	f := Facts{Attempt: a}
 	if a.Work == OrphanWork || a.settledAlready() && !all {
@@ -119,8 +127,15 @@ func lookup(ctx context.Context, api Reader, rules Rules, a Attempt, all bool) F
 	if (f.Item.UID != a.Ref.UID || a.WaitingForDependents) && !all {
 		return f
 	}
+	f.askForOwners(ctx, api, rules, all)
+	return f
+}
+
+// askForOwners looks the owners of the item up.
+func (f *Facts) askForOwners(ctx context.Context, api Reader, rules Rules, all bool) {
+	a := f.Attempt
 	if len(f.Item.Owners) == 0 {
-		return f
+		return
 	}
 	f.Owners = make([]OwnerFact, len(f.Item.Owners))
 	for i, ref := range f.Item.Owners {
@@ -141,7 +156,6 @@ func lookup(ctx context.Context, api Reader, rules Rules, a Attempt, all bool) F
 		}
 		f.Custom = f.Custom || o.Class == Waiting && custom(api, a.Ref)
 	}
-	return f
 }
 
 // classify decides whether the i-th owner, which is sought at its Ref, is solid, dangling

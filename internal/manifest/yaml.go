@@ -40,7 +40,9 @@ const (
 // boundaryOf tells what a line is. No scalar of YAML can contain a line that
 // starts with --- or ... and a blank: they count wherever they are.
 func boundaryOf(line []byte) boundary {
-	line = bytes.TrimPrefix(line, byteOrderMark)
+	if len(line) > 0 && line[0] == byteOrderMark[0] {
+		line = bytes.TrimPrefix(line, byteOrderMark)
+	}
 	if len(line) < 3 || line[0] != '-' && line[0] != '.' || line[1] != line[0] || line[2] != line[0] {
 		return inside
 	}

@@ -33,7 +33,7 @@ func (d *yamlDocument) read() (more bool, err error) {
 		if len(line) == 0 || boundaryOf(line) != inside {
 			return d.end(len(line) > 0)
 		}
-		text := bytes.TrimSuffix(bytes.TrimSuffix(line, newline), []byte{'\r'})
+		text := withoutEnd(line)
 		if err := d.turn(text); err != nil {
 			return false, err
 		}
@@ -50,6 +50,18 @@ func (d *yamlDocument) read() (more bool, err error) {
 			return false, d.l.above(aboveLimit(d.rd.limits.ObjectBytes, "what is kept of one object"))
 		}
 	}
+}
+
+// withoutEnd is a line without what ends it. This is asked of every line of a dump.
+func withoutEnd(line []byte) []byte {
+	n := len(line)
+	if n > 0 && line[n-1] == '\n' {
+		n--
+	}
+	if n > 0 && line[n-1] == '\r' {
+		n--
+	}
+	return line[:n]
 }
 
 // other reports whether what was thought to be a list is an object of some kind.

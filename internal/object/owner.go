@@ -57,6 +57,12 @@ type OwnerReference struct {
 // owner.
 func (o OwnerReference) Blocks() bool { return o.BlockOwnerDeletion == True }
 
+// SameOwners reports whether two lists of owners are one: readers make one for siblings that
+// are near one another. Two that are not may be equal all the same.
+func SameOwners(a, b []OwnerReference) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
 // In is the identity that the reference names for a dependent in namespace.
 // References have no namespace of their own; an owner is in the namespace of
 // its dependent or cluster-scoped.

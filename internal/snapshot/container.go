@@ -154,6 +154,10 @@ func (r *reader) readDirectory(in *input, root, inside string) error {
 	if err != nil {
 		return r.tolerateCut(in, shownName(root), err)
 	}
+	early := r.readEarly(in, root, inside, names)
+	if early != nil {
+		defer early.close()
+	}
 	for _, name := range names {
 		path, below := filepath.Join(root, name.text), path.Join(inside, name.text)
 		if name.directory {
@@ -162,11 +166,17 @@ func (r *reader) readDirectory(in *input, root, inside string) error {
 			}
 			continue
 		}
+		if early != nil {
+			early.turn()
+		}
 		err := r.readPath(in, path, func(_ *os.File, content io.Reader) error {
 			return r.readEntry(in, stream{name: in.name}, below, func() (io.Reader, error) {
 				return &metered{r: content, m: &in.meter, whole: true}, nil
 			})
 		})
+		if early != nil {
+			early.done()
+		}
 		if err := r.tolerate(in, locate(below), shownName(path), err); err != nil {
 			return err
 		}

@@ -89,8 +89,8 @@ func (s *Snapshot) ownersUnseen() map[types.UID]bool {
 	unseen := map[types.UID]bool{}
 	var before []object.OwnerReference
 	for _, o := range s.Objects {
-		if len(o.Owners) == 0 || len(before) == len(o.Owners) && &before[0] == &o.Owners[0] {
-			continue // siblings share their references
+		if object.SameOwners(before, o.Owners) {
+			continue
 		}
 		before = o.Owners
 		for _, ref := range o.Owners {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -50,12 +53,16 @@ func ReadFiles(paths []string, o Options) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.readAll(paths)
+}
+
+func (r *reader) readAll(paths []string) (*Snapshot, error) {
 	for _, path := range paths {
 		if err := r.readInput(path); err != nil {
 			return nil, err
 		}
 	}
-	if o.Revision != 0 && !r.revisionRead {
+	if r.options.Revision != 0 && !r.revisionRead {
 		return nil, errors.New("only etcd snapshots have revisions, and none was given")
 	}
 	if err := r.passed.refusal(len(paths)); err != nil {
@@ -65,7 +72,7 @@ func ReadFiles(paths []string, o Options) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.missingIsAbsent = o.TreatMissingAsAbsent
+	s.missingIsAbsent = r.options.TreatMissingAsAbsent
 	return s, nil
 }
 
@@ -97,6 +104,17 @@ type reader struct {
 	readBack int
 	// revisionRead tells that the revision of the options was read of some input.
 	revisionRead bool
+
+	// early is the file whose turn it is, if it has been read before; nil otherwise. Interners
+	// are those of files that are read early.
+	early     *earlyFile
+	interners []*manifest.Interner
+	// workers is how many files are read at a time.
+	workers int
+	// told is how many objects have been told of when the turn last came to a file, ahead how
+	// many wait to be. Asking keeps questions for memory apart.
+	told, ahead atomic.Int64
+	asking      sync.Mutex
 }
 
 func newReader(o Options) (*reader, error) {
@@ -104,15 +122,22 @@ func newReader(o Options) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}}, nil
+	return &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}, workers: min(runtime.GOMAXPROCS(0), mostEarly)}, nil
 }
 
 // reserve asks for memory, where so many objects wait that were not handed over yet.
 func (r *reader) reserve(bytes int64, waiting int) error {
+	return r.ask(bytes, len(r.objects)+r.readBack+waiting)
+}
+
+// ask asks for memory, where so many objects were read beside those that were read early.
+func (r *reader) ask(bytes int64, objects int) error {
 	if r.options.Memory == nil {
 		return nil
 	}
-	return r.options.Memory(bytes, len(r.objects)+r.readBack+waiting, r.limits)
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	return r.options.Memory(bytes, objects+int(r.ahead.Load()), r.limits)
 }
 
 // inputError names a file whose name is foreign text.
@@ -135,8 +160,28 @@ func (r *reader) readFile(in *input, file string, l location, content io.Reader)
 	return r.tolerate(in, l, file, err)
 }
 
+// startBytes is how much of a text is looked at to tell what it holds.
+const startBytes = 4 << 10
+
+// holdsObjects tells a text that may hold objects from the documents that are read in one piece.
+func (l location) holdsObjects(start []byte) (location, bool) {
+	switch l.role {
+	case discovery, failures, customFailures, queries, settings:
+		return l, false
+	case perhapsDiscovery, objects:
+		if looksLikeDiscovery(start) {
+			return l, false
+		}
+		if l.role == perhapsDiscovery {
+			l.role = perhapsObjects
+		}
+	case foreign, perhapsObjects:
+	}
+	return l, true
+}
+
 func (r *reader) dispatch(in *input, file string, l location, content *bufio.Reader) error {
-	start, err := content.Peek(4 << 10)
+	start, err := content.Peek(startBytes)
 	if err != nil && !errors.Is(err, io.EOF) && len(start) == 0 {
 		return err
 	}
@@ -149,19 +194,9 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 		r.readBack += len(s.Objects)
 		return nil
 	}
-	switch l.role {
-	case discovery, failures, customFailures, queries, settings:
+	l, ok := l.holdsObjects(start)
+	if !ok {
 		return r.readDocument(in, l, content)
-	case perhapsDiscovery:
-		if looksLikeDiscovery(start) {
-			return r.readDocument(in, l, content)
-		}
-		l.role = perhapsObjects
-	case objects:
-		if looksLikeDiscovery(start) {
-			return r.readDocument(in, l, content)
-		}
-	case foreign, perhapsObjects:
 	}
 	if l.role == perhapsObjects && !strings.Contains(string(start), "apiVersion") {
 		r.ignore()
@@ -173,19 +208,13 @@ func (r *reader) dispatch(in *input, file string, l location, content *bufio.Rea
 // readObjects reads a file of objects and remembers its lists.
 func (r *reader) readObjects(in *input, file string, l location, content io.Reader, start []byte) error {
 	f := &fileReading{reader: r, location: l, file: file}
-	options := manifest.Options{File: file, Interner: r.intern, Limits: r.limits.reading(r.reserve), SkipText: isClusterInfoStream(start), Namespace: l.namespace}
-	if known, ok := builtinNames().resource(l); ok {
-		options.APIVersion, options.Kind = l.apiVersionOf(known), known.Kind
-		if !known.Namespaced {
-			options.Namespace = ""
-		}
-	}
+	options := textOptions(file, l, start)
 	h := manifest.Handler{Object: f.object, List: f.list, Foreign: f.foreign, Moment: r.at, Kubelet: r.kubelets.add, Wants: r.options.Wants}
 	if r.options.Raw != nil {
 		h.Raw = r.raw
 	}
 	have := len(r.objects)
-	err := manifest.Read(content, options, h)
+	err := r.readText(content, options, h)
 	if l.role == perhapsObjects && len(r.objects) == have && f.documents == 0 && isNoObject(err) {
 		r.passed.add(err.Error())
 		r.ignore()
@@ -212,6 +241,27 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 		in.bundle(l.bundle).add(f.lists, r.objects[have:])
 	}
 	return nil
+}
+
+// textOptions say how to read the text of a file.
+func textOptions(file string, l location, start []byte) manifest.Options {
+	o := manifest.Options{File: file, SkipText: isClusterInfoStream(start), Namespace: l.namespace}
+	if known, ok := builtinNames().resource(l); ok {
+		o.APIVersion, o.Kind = l.apiVersionOf(known), known.Kind
+		if !known.Namespaced {
+			o.Namespace = ""
+		}
+	}
+	return o
+}
+
+// readText reads a text, or tells what was read of it early.
+func (r *reader) readText(content io.Reader, o manifest.Options, h manifest.Handler) error {
+	if r.early.is(o) {
+		return r.early.tell(content, h)
+	}
+	o.Interner, o.Limits = r.intern, r.limits.reading(r.reserve)
+	return manifest.Read(content, o, h)
 }
 
 // at notes a time at which something was written.

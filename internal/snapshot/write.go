@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -62,60 +59,112 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	}
 }
 
-// lineWriter writes JSON lines and hashes them. It gathers lines until they have
-// pieceSize bytes, since a hash and a compressor like large pieces.
+// lineWriter gathers lines and hashes them, in pieces of pieceSize bytes or a line more, since a
+// hash and a compressor like large ones. What is written goes on beside: compressing takes longer
+// than making the lines. It has to be closed.
 type lineWriter struct {
-	w       io.Writer
 	hash    hash.Hash
-	pending bytes.Buffer
-	encoder *jsontext.Encoder
+	pending []byte
+	todo    chan []byte
+	// free are pieces that have been written.
+	free chan []byte
+	// failed is closed when writing has failed, with err, done when nothing goes on any more.
+	failed, done chan struct{}
+	err          error
 }
 
-const pieceSize = 64 << 10
+const (
+	pieceSize = 64 << 10
+	// piecesBeside is how many pieces wait to be written.
+	piecesBeside = 4
+)
 
 func newLineWriter(w io.Writer) *lineWriter {
-	l := &lineWriter{w: w, hash: sha256.New()}
-	l.encoder = jsontext.NewEncoder(&l.pending, json.Deterministic(true))
+	l := &lineWriter{
+		hash: sha256.New(), todo: make(chan []byte, piecesBeside), free: make(chan []byte, piecesBeside),
+		failed: make(chan struct{}), done: make(chan struct{}),
+	}
+	for range piecesBeside {
+		l.free <- nil
+	}
+	go l.run(w)
 	return l
 }
 
-// write adds a line; the encoder ends each value with a newline.
-func (l *lineWriter) write(v any) error {
-	if err := json.MarshalEncode(l.encoder, v); err != nil {
-		return err
+func (l *lineWriter) run(w io.Writer) {
+	defer close(l.done)
+	for piece := range l.todo {
+		if l.err == nil {
+			if _, l.err = w.Write(piece); l.err != nil {
+				close(l.failed)
+			}
+		}
+		l.free <- piece[:0]
 	}
-	if l.pending.Len() < pieceSize {
+}
+
+// added takes what was appended to pending, and writes it if it is enough.
+func (l *lineWriter) added(pending []byte) error {
+	if l.pending = pending; len(pending) < pieceSize {
 		return nil
 	}
 	return l.flush()
 }
 
 func (l *lineWriter) flush() error {
-	l.hash.Write(l.pending.Bytes())
-	_, err := l.w.Write(l.pending.Bytes())
-	l.pending.Reset()
-	return err
+	l.hash.Write(l.pending)
+	select {
+	case <-l.failed:
+		return l.err
+	case l.todo <- l.pending:
+	}
+	l.pending = <-l.free
+	return nil
+}
+
+// close returns once nobody writes any more, with what went wrong.
+func (l *lineWriter) close() error {
+	close(l.todo)
+	<-l.done
+	return l.err
 }
 
 func (s *Snapshot) writeLines(w io.Writer) error {
 	lines := newLineWriter(w)
+	err := s.addLines(lines)
+	if failed := lines.close(); err == nil {
+		err = failed
+	}
+	return err
+}
+
+func (s *Snapshot) addLines(lines *lineWriter) error {
 	header, types := s.header()
-	if err := lines.write(header); err != nil {
+	p := newPlainWriter(types)
+	first, err := p.encode(header)
+	if err == nil {
+		err = lines.added(append(lines.pending, first...))
+	}
+	if err != nil {
 		return err
 	}
-	var stored storedObject
 	for _, o := range s.Objects {
-		stored.take(o, types[typeName{o.APIVersion, o.Kind}])
-		if err := lines.write(&stored); err != nil {
+		longer, err := p.append(lines.pending, o)
+		if err == nil {
+			err = lines.added(longer)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	if err := lines.flush(); err != nil {
 		return err
 	}
-	if err := lines.write(storedTrailer{Objects: len(s.Objects), Hash: hex.EncodeToString(lines.hash.Sum(nil))}); err != nil {
+	last, err := p.encode(storedTrailer{Objects: len(s.Objects), Hash: hex.EncodeToString(lines.hash.Sum(nil))})
+	if err != nil {
 		return err
 	}
+	lines.pending = append(lines.pending, last...)
 	return lines.flush()
 }
 

@@ -19,8 +19,14 @@ import (
 // checker goes over all references of a snapshot.
 type checker struct {
 	diagnose.Answer
+	// collector and world have what references look for alone, and unmet is what of that the
+	// check has still before it.
 	collector *engine.Collector
 	world     engine.World
+	unmet     []*object.Object
+	// fine are owners that exist and are named as they should be, of the objects of a namespace.
+	fine          []object.OwnerReference
+	fineNamespace string
 }
 
 // References lists every owner reference that the collector would not understand as it
@@ -29,17 +35,23 @@ type checker struct {
 // or with an empty one of all.
 func References(ctx context.Context, snap *snapshot.Snapshot, namespace string) (*report.Diagnosis, error) {
 	c := &checker{Answer: diagnose.Answer{Snapshot: snap, Namespace: namespace, OfAll: true}}
-	c.collector, c.world = plan.Open(snap, engine.Upstream)
+	part := askedIn(snap).part(snap)
+	c.collector, c.world = plan.Open(part, engine.Upstream)
+	c.unmet = part.Objects
 	for _, o := range snap.Objects {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		found := len(c.unmet) > 0 && c.unmet[0] == o
+		if found {
+			c.unmet = c.unmet[1:]
 		}
 		if !c.wanted(o.Ref) {
 			continue
 		}
 		c.Summary.Objects++
 		c.Summary.References += len(o.Owners)
-		c.object(ctx, o)
+		c.object(ctx, o, found)
 	}
 	c.cycles()
 	c.problems()
@@ -65,28 +77,43 @@ func (c *checker) wanted(ref object.Ref) bool {
 	return c.Namespace == "" || ref.Namespace == c.Namespace
 }
 
-// object checks the references of one object.
-func (c *checker) object(ctx context.Context, o *object.Object) {
+// object checks the references of one object. Found tells that somebody may find it, or another
+// one in its place: whether it is found itself has to be asked as well. Any other is.
+func (c *checker) object(ctx context.Context, o *object.Object, found bool) {
 	if len(o.Owners) == 0 {
 		return
 	}
 	c.list(o)
-	a, ok := c.collector.Inspect(o.UID)
-	if !ok || a.Ref != o.Ref {
-		a = engine.Attempt{Ref: o.Ref, Observed: o}
+	if found {
+		a := engine.Attempt{Ref: o.Ref, Observed: o}
+		c.owners(o, engine.Examine(ctx, c.world, engine.Upstream, a).Owners)
+		return
 	}
-	facts := engine.Examine(ctx, c.world, engine.Upstream, a)
-	for i := range facts.Owners {
-		c.reference(o, &facts.Owners[i])
+	if object.SameOwners(c.fine, o.Owners) && c.fineNamespace == o.Namespace {
+		return
+	}
+	before := len(c.Findings)
+	c.owners(o, engine.OwnersOf(ctx, c.world, o))
+	if len(c.Findings) == before {
+		c.fine, c.fineNamespace = o.Owners, o.Namespace
+	}
+}
+
+func (c *checker) owners(o *object.Object, facts []engine.OwnerFact) {
+	for i := range facts {
+		c.reference(o, &facts[i])
 	}
 }
 
 // list checks what can be seen without looking anything up.
 func (c *checker) list(o *object.Object) {
-	var controllers []object.OwnerReference
-	for _, ref := range o.Owners {
-		if ref.Controller == object.True {
-			controllers = append(controllers, ref)
+	var controllers [2]*object.OwnerReference
+	for i := range o.Owners {
+		ref := &o.Owners[i]
+		if ref.Controller == object.True && controllers[0] == nil {
+			controllers[0] = ref
+		} else if ref.Controller == object.True && controllers[1] == nil {
+			controllers[1] = ref
 		}
 		if ref.APIVersion == "" || ref.Kind == "" || ref.Name == "" || ref.UID == "" {
 			c.add(reason.ReferenceIncomplete, o, ref.In(o.Namespace), "the reference has an empty field", "")
@@ -100,7 +127,7 @@ func (c *checker) list(o *object.Object) {
 			c.add(reason.SelfOwner, o, o.Ref, "the object owns itself", "")
 		}
 	}
-	if len(controllers) > 1 {
+	if controllers[1] != nil {
 		c.add(reason.TwoControllers, o, controllers[1].In(o.Namespace),
 			"both "+name(controllers[0].In(""))+" and "+name(controllers[1].In(""))+" are its controller", "")
 	}

@@ -346,13 +346,14 @@ func (i *inquiry) instancesOf(definition *object.Object) []object.Ref {
 
 // blockers are the dependents that hold up a foreground deletion now.
 func (i *inquiry) blockers(o *object.Object) []object.Ref {
-	id, ok := i.graph.Find(o.UID)
+	g := i.seenByCollector()
+	id, ok := g.Find(o.UID)
 	if !ok {
 		return nil
 	}
 	var refs []object.Ref
-	for _, d := range i.graph.BlockingDependents(id) {
-		refs = append(refs, i.graph.Identity(d))
+	for _, d := range g.BlockingDependents(id) {
+		refs = append(refs, g.Identity(d))
 	}
 	slices.SortFunc(refs, object.Compare)
 	return refs

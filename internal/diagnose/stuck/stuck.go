@@ -74,15 +74,18 @@ func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World,
 	if err != nil {
 		return nil, err
 	}
-	if err := i.simulate(); err != nil {
-		return nil, err
-	}
-	i.index()
 	d := &diagnose.Answer{Snapshot: snap}
 	if len(q.Objects) == 0 {
 		d.Namespace, d.OfAll = q.Namespace, true
 	}
 	d.Summary.Objects = len(targets)
+	if len(targets) == 0 {
+		return d.Document(), nil // nothing waits: there is nothing to simulate
+	}
+	if err := i.simulate(); err != nil {
+		return nil, err
+	}
+	i.index()
 	for _, o := range targets {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -139,7 +142,8 @@ type inquiry struct {
 	stuck   map[object.Ref]report.Stuck
 	// isLate says why nobody goes on with an object who could.
 	isLate func(object.Ref) (reason.Code, bool)
-	graph  *graph.Graph
+	// graph is nil until somebody asks for blockers, see seenByCollector.
+	graph *graph.Graph
 	// content is what is being deleted, by namespace, and instances by kind.
 	content   map[string][]*object.Object
 	instances map[schema.GroupKind][]*object.Object
@@ -191,9 +195,16 @@ func (i *inquiry) simulate() error {
 	for _, s := range r.Plan.Stuck {
 		i.stuck[object.Ref(s.Object)] = s
 	}
-	collector := plan.Start(i.snap, engine.Upstream)
-	i.graph = collector.Graph()
 	return nil
+}
+
+// seenByCollector is the graph of a collector that has seen everything and done nothing. It
+// costs as much as the simulation, and only what is deleted in the foreground has blockers.
+func (i *inquiry) seenByCollector() *graph.Graph {
+	if i.graph == nil {
+		i.graph = plan.Start(i.snap, engine.Upstream).Graph()
+	}
+	return i.graph
 }
 
 func (i *inquiry) index() {
