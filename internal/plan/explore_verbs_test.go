@@ -26,6 +26,7 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 	take := func(s *snapshot.Snapshot) plan.Seed {
 		return plan.RemoveFinalizerSeed([]string{"x/y"}, find(s, "a"))
 	}
+	deleted := func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.Background, find(s, "a")) }
 	for _, tt := range []struct {
 		name, world string
 		seed        func(*snapshot.Snapshot) plan.Seed
@@ -46,6 +47,7 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 			}
 			return ""
 		}}, "OneEnd: 0 objects, 0 schedules, 0 memories"},
+		{"an owner that the garbage collector does not watch goes, and it may have given up to ask for it", "events.k8s.io/v1 Event n/a\nrbac.authorization.k8s.io/v1 ClusterRole m owners=a\nv1 Secret n/b owners=a", deleted, plan.Options{}, "Explored: 3 objects, 64 schedules, 0 memories\na Deleted Requested\nb Kept ExistingOwner or Deleted schedule"},
 		{"nothing is garbage", "v1 ConfigMap n/a\nv1 Secret n/b owners=a", collect, plan.Options{}, "OneEnd: 0 objects, 0 schedules, 0 memories"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
