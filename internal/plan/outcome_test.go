@@ -54,6 +54,18 @@ func TestOutcomes(t *testing.T) {
 			want: "Blocked FinalizerRemains a; Unknown SharedUID c",
 		},
 		{
+			name:    "which of two objects with one uid blocks is not known",
+			world:   "v1 ConfigMap n/a\nv1 Secret n/b uid=x owners=v1:ConfigMap:a:a!,k\nv1 ConfigMap m/c uid=x\nv1 ConfigMap n/k",
+			targets: "a", policy: engine.ForegroundPolicy,
+			want: "Unknown DependentUnknown a",
+		},
+		{
+			name:    "which of two objects with one uid is orphaned is not known",
+			world:   "v1 ConfigMap n/a\nv1 Secret n/b uid=x rv=7 owners=v1:ConfigMap:a:a\nexample.com/v1 Gadget c uid=x owners=d\nexample.com/v1 Gadget d",
+			targets: "a", policy: engine.OrphanPolicy,
+			want: "Unknown SharedUID a; Unknown SharedUID c",
+		},
+		{
 			name:    "a reference to what may have stayed was dropped before its owner went",
 			world:   "v1 ConfigMap n/a\nv1 Secret n/x uid=s\nv1 Service n/y uid=s\nv1 ConfigMap n/g owners=v1:Secret:gone:s\nv1 Secret n/d owners=g,a",
 			targets: "a", policy: engine.Background,

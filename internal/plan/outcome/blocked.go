@@ -182,7 +182,7 @@ func (j *Judge) spreadWaiting(all Outcomes) {
 		for _, ref := range out.Blocked.Dependents {
 			if d := j.Of(all, object.Ref(ref)); d != nil {
 				waiters[d] = append(waiters[d], out)
-			} else if tr := j.Tracks.ByUID[ref.UID]; tr != nil && tr.Decision.undecided() {
+			} else if tr := j.Tracks.ByUID[ref.UID]; tr != nil && tr.Decision.undecided() || j.Tracks.Shared[ref.UID] {
 				out.open = true
 			} else if j.mayYetGo(object.Ref(ref)) {
 				out.lingering = true
