@@ -173,9 +173,11 @@ func (t trial) DeleteStored(_ context.Context, gr schema.GroupResource, namespac
 
 func (t trial) tryAll(gr schema.GroupResource, namespace string) (err error) {
 	for _, o := range t.ObjectsOf(gr, namespace) {
-		mine := t.actor == controllers.NamespaceName && o.HandlesDependents()
-		if !o.BeingDeleted() || mine {
+		switch mine := t.actor == controllers.NamespaceName && o.HandlesDependents(); {
+		case !o.BeingDeleted():
 			err = t.try(object.Delete, o.Ref)
+		case mine: // the collector may let it go, whether or not the server refuses this delete
+			t.would[t.sake(o.Ref).WithoutUID()], err = true, errLate
 		}
 	}
 	return err
