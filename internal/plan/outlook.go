@@ -42,7 +42,7 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 			more = append(more, e)
 			continue
 		}
-		if e.Later == "" {
+		if e.Later == "" && e.Outcome != report.Unknown {
 			continue
 		}
 		if in, unknown := s.withUnknown(out, all, map[*outcome.Outcome]bool{}); unknown {
