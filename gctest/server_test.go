@@ -1,19 +1,23 @@
 package gctest_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-gc/kubectl-gc/gctest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/test/facade"
 )
@@ -139,6 +143,28 @@ func mentions(t *testing.T, text string, parts ...string) {
 	for _, p := range parts {
 		if !strings.Contains(text, p) {
 			t.Errorf("nothing says %q:\n%s", p, text)
+		}
+	}
+}
+
+// ample is how long anything may take that has to happen, on whatever machine.
+const ample = 5 * time.Minute
+
+// unsettled is the error of what does not come to its end, once it has come so far that the
+// error has these parts: each deadline is later than the one before.
+func unsettled(t *testing.T, gc *gctest.GC, parts ...string) error {
+	t.Helper()
+	for late := 300 * time.Millisecond; ; late *= 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), late)
+		err := gc.WaitSettled(ctx)
+		cancel()
+		if err == nil {
+			t.Fatal("it is settled")
+		}
+		missing := func(part string) bool { return !strings.Contains(err.Error(), part) }
+		if late > ample || !slices.ContainsFunc(parts, missing) {
+			mentions(t, err.Error(), parts...)
+			return err
 		}
 	}
 }

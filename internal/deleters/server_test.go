@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -87,16 +88,25 @@ func (s *server) settled() {
 	}
 }
 
-// unsettled is the error of something that does not come to its end.
-func (s *server) unsettled() string {
+// ample is how long anything may take that has to happen, on whatever machine.
+const ample = 5 * time.Minute
+
+// unsettled is the error of something that does not come to its end, once it has come so far
+// that the error has these parts: each deadline is later than the one before.
+func (s *server) unsettled(parts ...string) string {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), 200*time.Millisecond)
-	defer cancel()
-	err := s.Settle(ctx)
-	if _, late := Unsettled(err); !late {
-		s.Fatalf("it is settled, or fails otherwise: %v", err)
+	for late := 200 * time.Millisecond; ; late *= 2 {
+		ctx, cancel := context.WithTimeout(s.Context(), late)
+		err := s.Settle(ctx)
+		cancel()
+		if _, late := Unsettled(err); !late {
+			s.Fatalf("it is settled, or fails otherwise: %v", err)
+		}
+		missing := func(part string) bool { return !strings.Contains(err.Error(), part) }
+		if late > ample || !slices.ContainsFunc(parts, missing) {
+			return err.Error()
+		}
 	}
-	return err.Error()
 }
 
 // remove deletes a config map as a user does.

@@ -40,7 +40,8 @@ func TestRefused(t *testing.T) {
 	s.refuse("/dependent")
 	s.remove("owner", metav1.DeletePropagationBackground)
 	s.remove("held", metav1.DeletePropagationBackground)
-	has(t, s.unsettled(), "shop/dependent", "nobody may", "shop/held is being deleted", "example.com/held")
+	want := []string{"shop/dependent", "nobody may", "shop/held is being deleted", "example.com/held"}
+	has(t, s.unsettled(want...), want...)
 	s.refuse("")
 	s.settled()
 	if got := s.there(); got != "held" {

@@ -156,6 +156,14 @@ func (a *awaited) untouched(all outcome.Outcomes) outcome.Outcomes {
 			}
 		}
 	}
+	if len(a.tracks.Shared) > 0 { // of several with one uid the run has looked at one
+		for _, o := range a.snap.Objects {
+			if key := a.tracks.Key(o.Ref); o.BeingDeleted() && a.tracks.Shared[o.UID] && a.tracks.ByUID[key] == nil && all[key] == nil {
+				list[key] = &outcome.Outcome{Track: &outcome.Track{First: o, Last: o}}
+			}
+		}
+	}
+	a.judge.Doubt(list, all)
 	return list
 }
 

@@ -20,8 +20,14 @@ func (s Seed) oneEnd(m *impact.Map, within *impact.Region) bool {
 	if s.Verb != Delete {
 		return false
 	}
-	targets := s.places()
-	return !within.Any(func(o *object.Object) bool { return s.open(m, o, within, targets[placeOf(o.Ref)]) })
+	targets, ranges := s.places(), 0
+	return !within.Any(func(o *object.Object) bool {
+		targeted := targets[placeOf(o.Ref)]
+		if o.Is(object.ServiceCIDR) && (targeted || slices.ContainsFunc(m.Sources(o), within.Has)) {
+			ranges++ // of two that go, the second may find that the first has covered its addresses
+		}
+		return ranges > 1 || s.open(m, o, within, targeted)
+	})
 }
 
 // open reports whether the end of an object, which a request may be for, may depend on the order.

@@ -173,12 +173,23 @@ func (t trial) DeleteStored(_ context.Context, gr schema.GroupResource, namespac
 
 func (t trial) tryAll(gr schema.GroupResource, namespace string) (err error) {
 	for _, o := range t.ObjectsOf(gr, namespace) {
-		mine := t.actor == controllers.NamespaceName && o.HandlesDependents()
-		if !o.BeingDeleted() || mine {
+		mine := t.actor == controllers.NamespaceName
+		switch {
+		case mine && (o.BeingDeleted() && o.HandlesDependents() || t.emptied(gr)):
+			// Whether or not the server refuses this delete, the collector may let it go, or it
+			// goes from storage with its definition.
+			t.would[t.sake(o.Ref).WithoutUID()], err = true, errLate
+		case !o.BeingDeleted():
 			err = t.try(object.Delete, o.Ref)
 		}
 	}
 	return err
+}
+
+// emptied reports whether the definition of a resource is being deleted.
+func (t trial) emptied(gr schema.GroupResource) bool {
+	d := t.snap.FindKind(object.CRD, "", gr.String())
+	return d != nil && d.BeingDeleted()
 }
 
 // Update notes that an object would be changed.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -209,6 +210,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "goes only after " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
 	case e.Reason == string(reason.OwnerUnknown):
 		return "goes or stays with its owner " + names(e.Because)
+	case e.Reason == string(reason.SharedUID) && m.byDependent(e):
+		return "waits for " + names(e.BlockedBy.Dependents) + ", whose uid several objects have: they cannot be told apart"
 	case e.Reason == string(reason.SharedUID):
 		return "several objects have its uid or that of an owner: they cannot be told apart"
 	case e.Reason == string(reason.MissingUID):
@@ -236,6 +239,13 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	default:
 		return "nothing can be said"
 	}
+}
+
+// byDependent reports whether several objects have the uid of what an object waits for, and not
+// its own or that of an owner.
+func (m messenger) byDependent(e *report.Effect) bool {
+	tr := m.tracks.ByUID[m.tracks.Key(object.Ref(e.Object))]
+	return e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0 && tr != nil && !m.tracks.Ambiguous(tr)
 }
 
 // lateSentence is about an object with which nobody goes on who could.

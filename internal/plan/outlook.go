@@ -42,7 +42,7 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 			more = append(more, e)
 			continue
 		}
-		if e.Later == "" {
+		if e.Later == "" && e.Outcome != report.Unknown {
 			continue
 		}
 		if in, unknown := s.withUnknown(out, all, map[*outcome.Outcome]bool{}); unknown {
@@ -58,10 +58,10 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 	return effects
 }
 
-// withUnknown is what takes an object along in the end of which it is not known whether
-// it goes, because somebody is late with it or with what it waits for.
+// withUnknown is what takes an object along in the end, where it is not known whether that
+// goes: then it may take the object at once.
 func (s *simulation) withUnknown(last *outcome.Outcome, all outcome.Outcomes, on map[*outcome.Outcome]bool) (object.Ref, bool) {
-	if s.futures.late == nil || last.Result != report.Deleted || on[last] {
+	if last.Result != report.Deleted || on[last] {
 		return object.Ref{}, false
 	}
 	on[last] = true // who goes round in a circle finds nothing

@@ -8,8 +8,12 @@ import { chromium } from "playwright-core";
 /** pages is the directory with the pages, and the documents that they were made of. */
 export const pages = process.env.PAGES;
 
+/** patience is how long anything may take that has to happen, on whatever machine. */
+const patience = 5 * 60_000;
+
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM,
+  timeout: patience,
   args: ["--no-sandbox", "--disable-gpu", "--force-color-profile=srgb"],
 });
 after(() => browser.close());
@@ -28,6 +32,7 @@ export function onPage(title, name, options, body) {
       permissions: ["clipboard-read", "clipboard-write"],
       ...options,
     });
+    context.setDefaultTimeout(patience);
     try {
       const page = await context.newPage();
       const url = pathToFileURL(`${pages}/${name}.html`).href + (options.hash ?? "");

@@ -12,7 +12,8 @@ import (
 )
 
 // find derives the ends of an object from what the simulation makes of it. It is
-// never empty for an object that is being deleted.
+// never empty for an object that is being deleted, unless all that it waits for is on the
+// way already.
 func (i *inquiry) find(o *object.Object) []end {
 	var ends []end
 	if i.unserved(o) {
@@ -20,7 +21,7 @@ func (i *inquiry) find(o *object.Object) []end {
 	} else {
 		ends = i.simulated(o)
 	}
-	if len(ends) == 0 {
+	if len(ends) == 0 && !i.inCircle() {
 		ends = append(ends, i.underWay(o)...)
 	}
 	return ends

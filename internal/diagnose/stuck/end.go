@@ -14,8 +14,9 @@ import (
 // end is the last link of a chain of waiting: the one thing that has to move.
 type end struct {
 	code reason.Code
-	// at is the object that the end is about.
-	at        report.Ref
+	// of is the object that waits for it without another one between them, and at what the end
+	// is about.
+	of, at    report.Ref
 	finalizer string
 	verdict   report.ControllerVerdict
 	proof     evidence.Proofs
@@ -31,7 +32,7 @@ type end struct {
 
 func endAt(o *object.Object, code reason.Code) end {
 	at := report.RefOf(o.Ref)
-	return end{code: code, at: at, chain: []report.WaitLink{{Ref: at, Waits: string(code)}}}
+	return end{code: code, of: at, at: at, chain: []report.WaitLink{{Ref: at, Waits: string(code)}}}
 }
 
 // act is one that is done to an object.
@@ -61,20 +62,42 @@ func (e *end) like(x *end) bool {
 }
 
 // endsOf are the ends of all chains that begin at an object, one of each kind.
+//
+// Where chains close in a circle, an object of it is found without the ends of those that
+// are looked at already, and that is no answer about the object itself: it is forgotten
+// once the first one of the circle, from which all of it has been seen, is known.
 func (i *inquiry) endsOf(o *object.Object) []end {
+	if place, ok := i.open[o.Ref]; ok {
+		i.closes = min(i.closes, place)
+		return nil // whoever else is waited for has the end
+	}
 	if found, ok := i.ends[o.Ref]; ok {
+		if place, ok := i.partial[o.Ref]; ok {
+			i.closes = min(i.closes, place)
+		}
 		return found
 	}
-	if i.open[o.Ref] {
-		return nil // the chain closes; whoever else is waited for has the end
-	}
-	i.open[o.Ref] = true
+	place, outer, before := len(i.open), i.closes, len(i.circle)
+	i.open[o.Ref], i.closes = place, place
 	found := i.find(o)
 	delete(i.open, o.Ref)
 	slices.SortStableFunc(found, compareEnds)
 	i.ends[o.Ref] = found
+	if i.closes < place {
+		i.circle, i.partial[o.Ref] = append(i.circle, o.Ref), i.closes
+	} else {
+		for _, ref := range i.circle[before:] {
+			delete(i.ends, ref)
+			delete(i.partial, ref)
+		}
+		i.circle = i.circle[:before]
+	}
+	i.closes = min(outer, i.closes)
 	return found
 }
+
+// inCircle reports whether the last object on the way waits for one before it.
+func (i *inquiry) inCircle() bool { return i.closes < len(i.open)-1 }
 
 // compareEnds puts first what does not move by itself.
 func compareEnds(a, b end) int {
@@ -100,7 +123,7 @@ func (i *inquiry) follow(o *object.Object, waits string, others []report.Ref, al
 		}
 		ends := i.ends[next.Ref]
 		if next.BeingDeleted() || i.hangs(next.Ref) {
-			ends = i.endsOf(next)
+			ends = slices.DeleteFunc(slices.Clone(i.endsOf(next)), func(e end) bool { return e.passes(report.RefOf(o.Ref)) })
 		} else if e, ok := alive(ref); ok {
 			ends = []end{e}
 		}
@@ -116,6 +139,11 @@ func (e end) behind(o *object.Object, waits string) end {
 	link := report.WaitLink{Ref: report.RefOf(o.Ref), Waits: waits}
 	e.chain = append([]report.WaitLink{link}, e.chain...)
 	return e
+}
+
+// passes reports whether the chain to the end goes by an object, which has a shorter one.
+func (e *end) passes(o report.Ref) bool {
+	return e.of == o || slices.ContainsFunc(e.chain[:len(e.chain)-1], func(l report.WaitLink) bool { return l.Ref == o })
 }
 
 func merge(all []end, e end) []end {

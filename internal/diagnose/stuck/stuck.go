@@ -69,7 +69,7 @@ func (q Question) Count(snap *snapshot.Snapshot) int {
 // finalizers of others follows from the evidence, which may be nil.
 func Objects(ctx context.Context, snap *snapshot.Snapshot, seen *evidence.World, q Question) (*report.Diagnosis, error) {
 	around := evidence.New(snap, seen, q.Now)
-	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]bool{}}
+	i := &inquiry{ctx: ctx, snap: snap, around: around, seen: around.Evidence(), now: q.Now, finalizers: finalizer.In(snap), ends: map[object.Ref][]end{}, open: map[object.Ref]int{}, partial: map[object.Ref]int{}}
 	targets, err := i.targets(q)
 	if err != nil {
 		return nil, err
@@ -150,9 +150,15 @@ type inquiry struct {
 	// events are the evidence by what they are about.
 	events map[about][]*evidence.Event
 
-	// ends are those found already; open marks the objects on the way.
+	// ends are those found already; open are the objects on the way, by their places on it.
 	ends map[object.Ref][]end
-	open map[object.Ref]bool
+	open map[object.Ref]int
+	// circle are the objects that were found without the ends of one that is still on the
+	// way; partial says of which place that is the first, and closes what that is of all
+	// that was found since the last object on the way.
+	circle  []object.Ref
+	partial map[object.Ref]int
+	closes  int
 }
 
 // targets are the objects that are asked for, as far as they are being deleted.

@@ -182,7 +182,7 @@ func (j *Judge) spreadWaiting(all Outcomes) {
 		for _, ref := range out.Blocked.Dependents {
 			if d := j.Of(all, object.Ref(ref)); d != nil {
 				waiters[d] = append(waiters[d], out)
-			} else if tr := j.Tracks.ByUID[ref.UID]; tr != nil && tr.Decision.undecided() {
+			} else if tr := j.Tracks.ByUID[ref.UID]; tr != nil && tr.Decision.undecided() || j.Tracks.Shared[ref.UID] {
 				out.open = true
 			} else if j.mayYetGo(object.Ref(ref)) {
 				out.lingering = true
@@ -228,6 +228,33 @@ func propagate(starts []*Outcome, waiters map[*Outcome][]*Outcome) map[*Outcome]
 		}
 	}
 	return marked
+}
+
+// Doubt marks those of a list that are not known to stay: because of a uid that several
+// objects have, or because they wait for nothing else than what is not known to stay, by the
+// list or by other outcomes.
+func (j *Judge) Doubt(list, others Outcomes) {
+	for _, out := range list {
+		if j.Tracks.Ambiguous(out.Track) {
+			out.MarkUnknown(reason.SharedUID)
+		}
+	}
+	stays := func(ref report.Ref) bool {
+		d := j.Of(list, object.Ref(ref))
+		if d == nil {
+			d = j.Of(others, object.Ref(ref))
+		}
+		return d == nil && !j.Tracks.Shared[ref.UID] || d != nil && d.Result != report.Unknown
+	}
+	for again := true; again; {
+		again = false
+		for _, out := range list {
+			if out.waits() && !slices.ContainsFunc(out.Blocked.Dependents, stays) {
+				out.MarkUnknown(reason.DependentUnknown)
+				again = true
+			}
+		}
+	}
 }
 
 // Waiting is what an object that is being deleted waits for, as things are.

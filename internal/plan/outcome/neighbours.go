@@ -65,9 +65,13 @@ func (n *Neighbours) Kubelet(node string) string {
 	return text
 }
 
-// PodGC says why pod GC has not removed a pod whose node is missing.
+// PodGC says why pod GC has not removed a pod whose node is missing. It has had no time for
+// one that was not being deleted when it was seen.
 func (n *Neighbours) PodGC(pod *object.Object) string {
-	if n.Around == nil || !n.Around.Overdue(pod) {
+	if n.Around == nil {
+		return ""
+	}
+	if seen := n.Snapshot.Find(pod.APIVersion, pod.Kind, pod.Namespace, pod.Name); seen == nil || !n.Around.Overdue(seen) {
 		return ""
 	}
 	return "pod GC has not removed it for minutes"

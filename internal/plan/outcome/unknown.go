@@ -15,7 +15,8 @@ import (
 
 // markAmbiguous turns the outcomes of objects into Unknown that may belong to
 // another owner than the run has taken for it: because several objects have the
-// owner's uid, or because the owner's uid is not in the snapshot.
+// owner's uid, or because the owner's uid is not in the snapshot. So are those of owners
+// that cannot be orphaned because of such an object alone: the graph makes one of several.
 func (j *Judge) markAmbiguous(all Outcomes) {
 	shared, nameless := j.Tracks.Shared, j.hasNameless()
 	if len(shared) == 0 && !nameless {
@@ -23,16 +24,25 @@ func (j *Judge) markAmbiguous(all Outcomes) {
 	}
 	for _, out := range all {
 		tr := out.Track
-		refersTo := func(ambiguous func(object.OwnerReference) bool) bool {
-			return !tr.Target && slices.ContainsFunc(tr.First.Owners, ambiguous)
-		}
 		switch {
-		case shared[tr.First.UID] || refersTo(func(o object.OwnerReference) bool { return shared[o.UID] }):
+		case j.Tracks.Ambiguous(tr), out.Reason == string(reason.OrphaningFails) && !slices.ContainsFunc(out.Blocked.Dependents, func(d report.Ref) bool { return !shared[d.UID] }):
 			out.MarkUnknown(reason.SharedUID)
-		case out.Result != report.Kept && nameless && refersTo(func(o object.OwnerReference) bool { return j.nameless(o, tr.First.Namespace) }):
+		case out.Result != report.Kept && nameless && tr.refersTo(func(o object.OwnerReference) bool { return j.nameless(o, tr.First.Namespace) }):
 			out.MarkUnknown(reason.MissingUID)
 		}
 	}
+}
+
+// Ambiguous reports whether several objects have the uid of an object, or of an owner of it
+// that may take it.
+func (t *Tracks) Ambiguous(tr *Track) bool {
+	return t.Shared[tr.First.UID] || tr.refersTo(func(o object.OwnerReference) bool { return t.Shared[o.UID] })
+}
+
+// refersTo reports whether an owner may take an object that is of some kind; who asks for its
+// end asks for no owner.
+func (tr *Track) refersTo(is func(object.OwnerReference) bool) bool {
+	return !tr.Target && slices.ContainsFunc(tr.First.Owners, is)
 }
 
 // sharedUIDs are the UIDs that several objects of a snapshot claim.
@@ -192,7 +202,9 @@ func (j *Judge) markKept(all Outcomes, owner *object.Object) []*Outcome {
 			out = j.keptBy(o, owner.Ref)
 			all[j.Tracks.Key(o.Ref)] = out
 		}
-		out.MarkUnknown(reason.OwnerUnknown)
+		if out.Result != report.Unknown { // which of several it is, is not known whatever its owner does
+			out.MarkUnknown(reason.OwnerUnknown)
+		}
 		marked = append(marked, out)
 		return true
 	})

@@ -101,9 +101,10 @@ func TestCascadingDeleteOnCRDConversionFailure(t *testing.T) {
 	})
 
 	g := s.upstream()
-	if state, ok := g.state(d.group, "things"); !ok || state != kube.Broken {
-		t.Errorf("the kind is followed: %t, and is %s, want broken", ok, state)
-	}
+	s.until("the kind is followed, and broken", func() bool {
+		state, ok := g.state(d.group, "things")
+		return ok && state == kube.Broken
+	})
 	doomed := s.controller("doomed")
 	s.pod("dependent", nil, doomed)
 	s.pod("unrelated", nil)

@@ -34,11 +34,12 @@ func (p *proxy) see(v view) {
 
 // discovered changes an answer of discovery.
 func (p *proxy) discovered(q *request, a *http.Response) error {
+	who := a.Request.UserAgent() // several of a collector look, and not one after the other
 	p.mu.Lock()
 	if q.path == "/api" {
-		p.looking = p.discovery
+		p.looking[who] = p.discovery
 	}
-	v := p.looking
+	v := p.looking[who]
 	p.mu.Unlock()
 	if code := v.broken[q.path]; code != 0 {
 		a.StatusCode, a.Status = code, http.StatusText(code)

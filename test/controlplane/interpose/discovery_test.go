@@ -66,8 +66,9 @@ func firstLook(t *testing.T, c *collector) {
 	if !slices.Contains(want, alphas) || slices.Contains(want, blinds) || len(want) < 40 {
 		t.Fatalf("we would watch %v", want)
 	}
-	// Workers begin when everything is watched.
+	// Workers begin when everything is watched, or after half a minute.
 	c.world(t, "first").fence()
+	cluster.Until(t, "as much is watched as we would watch", func() bool { return len(c.ours(c.watching())) >= len(want) })
 	if diff := cmp.Diff(want, c.ours(c.watching())); diff != "" {
 		t.Errorf("what we would watch, and what the garbage collector watches (+):\n%s", diff)
 	}

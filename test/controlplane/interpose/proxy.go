@@ -43,7 +43,7 @@ type proxy struct {
 	rules     []*rule
 	gates     map[string]chan struct{} // by path; what is closed is open
 	discovery view
-	looking   view // what the look that has begun is shown
+	looking   map[string]view // by user agent: what the look that has begun is shown
 }
 
 // startProxy serves on a free port of the loopback interface.
@@ -60,7 +60,7 @@ func startProxy(c *cluster.Cluster, realm string) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{URL: "http://" + l.Addr().String(), realm: realm, transport: transport.Clone(), gates: map[string]chan struct{}{}}
+	p := &proxy{URL: "http://" + l.Addr().String(), realm: realm, transport: transport.Clone(), gates: map[string]chan struct{}{}, looking: map[string]view{}}
 	p.reverse = &httputil.ReverseProxy{
 		Transport: p.transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
