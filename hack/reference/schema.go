@@ -17,21 +17,23 @@ const schemaDirectory = "docs/schema"
 
 // node is a JSON Schema, as far as documents need it.
 type node struct {
-	Schema      string     `json:"$schema,omitempty"`
-	ID          string     `json:"$id,omitempty"`
-	Ref         string     `json:"$ref,omitempty"`
-	Title       string     `json:"title,omitempty"`
-	Description string     `json:"description,omitempty"`
-	Type        string     `json:"type,omitempty"`
-	Format      string     `json:"format,omitempty"`
-	Const       string     `json:"const,omitempty"`
-	Enum        []string   `json:"enum,omitempty"`
-	Pattern     string     `json:"pattern,omitempty"`
-	AnyOf       []*node    `json:"anyOf,omitempty"`
-	Items       *node      `json:"items,omitempty"`
-	Required    []string   `json:"required,omitempty"`
-	Properties  properties `json:"properties,omitempty"`
-	Defs        properties `json:"$defs,omitempty"`
+	Schema      string   `json:"$schema,omitempty"`
+	ID          string   `json:"$id,omitempty"`
+	Ref         string   `json:"$ref,omitempty"`
+	Title       string   `json:"title,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Type        string   `json:"type,omitempty"`
+	Format      string   `json:"format,omitempty"`
+	Const       string   `json:"const,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+	Pattern     string   `json:"pattern,omitempty"`
+	AnyOf       []*node  `json:"anyOf,omitempty"`
+	Items       *node    `json:"items,omitempty"`
+	Required    []string `json:"required,omitempty"`
+	// Dependent are the fields without which another one is not there.
+	Dependent  map[string][]string `json:"dependentRequired,omitempty"`
+	Properties properties          `json:"properties,omitempty"`
+	Defs       properties          `json:"$defs,omitempty"`
 }
 
 // properties keep their order.
@@ -80,6 +82,7 @@ func schemaPages() (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	for kind, t := range report.Scheme.KnownTypes(report.GroupVersion) {
 		b := builder{source: source, words: words, used: used, defs: map[string]*node{}}
+		_, b.abbreviated = reflect.Zero(reflect.PointerTo(t)).Interface().(report.Abbreviated)
 		raw, err := marshal(b.document(kind, t))
 		if err != nil {
 			return nil, err
@@ -104,6 +107,8 @@ type builder struct {
 	words  map[string]wording
 	used   map[string]bool
 	defs   map[string]*node
+	// abbreviated tells that the document names objects by their uids.
+	abbreviated bool
 }
 
 func (b *builder) document(kind string, t reflect.Type) *node {
@@ -119,6 +124,7 @@ func (b *builder) document(kind string, t reflect.Type) *node {
 			*p.node = node{Const: kind}
 		}
 	}
+	b.defs["Line"] = lineOf(n, t)
 	for _, name := range slices.Sorted(maps.Keys(b.defs)) {
 		n.Defs = append(n.Defs, property{name, b.defs[name]})
 	}
@@ -147,9 +153,12 @@ func (b *builder) fields(n *node, t reflect.Type) {
 			b.used[t.Name()+"."+name] = true
 			w.say(value)
 		}
+		if whole := wholeReferences[t.Name()+"."+name]; whole && b.abbreviated {
+			value = inWhole(value)
+		}
 		value.Description = b.source.fields[t.Name()+"."+f.Name]
 		n.Properties = append(n.Properties, property{name, value})
-		if options != "omitempty" {
+		if options != "omitempty" && options != "omitzero" {
 			n.Required = append(n.Required, name)
 		}
 	}
@@ -174,7 +183,12 @@ func (b *builder) value(t reflect.Type) *node {
 		}
 		return &node{Type: "string"}
 	case reflect.Struct:
-		return b.define(t.Name(), func() *node { return b.object(t) })
+		return b.define(t.Name(), func() *node {
+			if b.abbreviated && t == reflect.TypeFor[report.Ref]() {
+				return byUID(b.object(t))
+			}
+			return b.object(t)
+		})
 	default:
 		panic("reference: a document has a field of kind " + t.Kind().String())
 	}

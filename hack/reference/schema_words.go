@@ -50,7 +50,6 @@ func vocabulary() map[string]wording {
 		"DependentFinding.state":        closed("Live", "BeingDeleted", "WaitingForDependents"),
 		"DroppedReference.reason":       growing(reason.UndoDrop.Codes()),
 		"Effect.reason":                 growing(plans),
-		"Consequence.reason":            growing(plans),
 		"EventFinding.last":             moment,
 		"Exposed.condition":             conditions,
 		"ExposedDependent.reason":       growing(plans),

@@ -154,7 +154,7 @@ func TestFormats(t *testing.T) {
 		}
 		rows := len(document.Items) > 0 || path != "explain" && path != "rbac" && path != "version"
 		for format, want := range map[string]string{
-			"-o yaml": "kind: ", "-o kyaml": "kind: ", "-o name": "", "-o wide": "", "": "",
+			"-o yaml": "kind: ", "-o kyaml": "kind: ", "-o jsonl": `"kind":"` + document.Kind + `"`, "-o name": "", "-o wide": "", "": "",
 			"-o jsonpath={.kind}": document.Kind, "-o jsonpath-file=" + dir + "/path": document.Kind, "-o jsonpath --template={.kind}": document.Kind,
 			"-o go-template={{.kind}}": document.Kind, "-o go-template-file=" + dir + "/template": document.Kind, "--template={{.kind}}": document.Kind,
 			"-o custom-columns=KIND:.kind": "KIND\n" + document.Kind, "-o custom-columns=KIND:.kind --no-headers": document.Kind + "\n",

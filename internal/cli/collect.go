@@ -98,7 +98,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	l.namespaces.AddFlags(f, "Of a cluster: collect in this namespace.", "Of a cluster: collect everywhere, objects without a namespace included.")
 	addRulesFlag(f, &l.rules)
 	f.StringVar(&l.to, "to", "", "Write the cluster's state as it would be afterwards to this file; nothing is deleted.")
-	f.BoolVar(&l.steps, "steps", false, "Show the requests in their order.")
+	f.BoolVar(&l.steps, "steps", false, "Show the requests in their order; -o json and its like have them as well then.")
 	f.BoolVar(&l.reads, "reads", false, "Count reads among the steps.")
 	f.StringSliceVar(&l.fail.conditions, "fail-on", nil, failOnUsage+" Nothing is collected then.")
 	f.DurationVar(&l.patience, "patience", 15*time.Second, "Give up what has not come when nothing has happened for so long.")
@@ -108,7 +108,7 @@ func newCollect(streams genericiooptions.IOStreams, config *genericclioptions.Co
 }
 
 func (l *collection) run(c *cobra.Command, args []string) error {
-	options := plan.Options{Explore: plan.Usual, Seed: usualSeed, Reads: l.reads, NoSteps: l.output.ForPeople() && !l.steps}
+	options := plan.Options{Explore: plan.Usual, Seed: usualSeed, Reads: l.reads, NoSteps: !l.steps && !l.output.PlaysSteps()}
 	if err := l.check(c, &options); err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (d *deletion) addFlags(f *pflag.FlagSet) {
 	d.output.AddFlags(f)
 	d.output.AddSortFlag(f)
 	d.asked.addFlags(f)
-	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order.")
+	f.BoolVar(&d.steps, "steps", false, "Show the requests in their order; -o json and its like have them as well then.")
 	f.BoolVar(&d.reads, "reads", false, "Count reads among the steps.")
 	f.IntVar(&d.explore, "explore", plan.Usual, "Try this many other schedules and mark what depends on timing; 0 for none. By default a few, unless the delete can reach more than 2,000 objects.")
 	f.Uint64Var(&d.exploreSeed, "seed", usualSeed, "Where the schedules of --explore start.")

@@ -47,7 +47,8 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 			What was garbage before the delete is listed apart. An object whose outcome depends on
 			something that was not seen is Unknown, never Deleted.
 
-			-o svg and -o mermaid draw it, -o markdown is for a pull request.`),
+			-o svg and -o mermaid draw it, -o markdown is for a pull request. -o json has the requests
+			with --steps alone; -o jsonl has a line for each object.`),
 		Example: templates.Examples(`
 			# What goes with the Deployment web?
 			kubectl gc dry-run delete deployment/web -n shop --from examples/shop.yaml
@@ -77,10 +78,10 @@ func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptio
 // background one namespace may say everything.
 func (d *deletion) foretell(c *cobra.Command, args []string) (of source.World, result *plan.Result, err error) {
 	d.source.Evidence = true
-	forText := d.output.ForPeople() && !d.steps
+	steps := d.steps || d.output.PlaysSteps()
 	o := plan.Options{
-		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: forText || !d.writing.OnlyShows(),
-		Unrecorded: forText && d.writing.OnlyShows() && !d.writing.Rehearses(), Guards: d.writing.Guards(),
+		Explore: d.explore, Seed: d.exploreSeed, Reads: d.reads, NoSteps: !steps,
+		Unrecorded: !steps && d.writing.OnlyShows() && !d.writing.Rehearses(), Guards: d.writing.Guards(),
 	}
 	mayBeEnough := d.asked.policy == engine.Background && o.Explore <= 0
 	err = d.targets.Answer(c, d.streams, &d.source, args, mayBeEnough, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {

@@ -76,7 +76,7 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	r.targets.AddNamespaceFlags(f)
 	r.targets.AddSelectorFlag(f, "Of the type, the objects with these labels that are being deleted and have the finalizer.")
 	f.BoolVar(&r.targets.All, "all-of-kind", false, "Of the type, all objects that are being deleted and have the finalizer.")
-	f.BoolVar(&r.steps, "steps", false, "Show the requests in their order.")
+	f.BoolVar(&r.steps, "steps", false, "Show the requests in their order; -o json and its like have them as well then.")
 	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own garbage collector then does, and compare it with the plan.")
 	f.DurationVar(&r.timeout, "timeout", time.Minute, "With --wait: how long.")
 	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: ask whether anybody collects in the cluster when nothing has moved for so long.")

@@ -131,7 +131,7 @@ type shelf struct {
 func payloadOf(d Document) (*payload, error) {
 	s := &shelf{nodes: nodesOf(d.Graph)}
 	s.Title, s.Width, s.Height = d.Scene.Title, d.Scene.Width, d.Scene.Height
-	s.Plan, s.Sentences = shownOf(d.Plan), sentences(d.Plan)
+	s.Plan, s.Sentences = d.Plan, sentences(d.Plan)
 	s.Source, s.From = sourceOf(d)
 	s.Explained = explainedBy(d)
 	s.Areas, s.Legend = []area{}, []entry{}
@@ -165,17 +165,6 @@ func (s *shelf) asked() int {
 		return -1
 	}
 	return s.Explained.Object
-}
-
-// shownOf is a plan without its account, which a page does not show: it is about the
-// objects of the effects once more.
-func shownOf(p *report.Plan) *report.Plan {
-	if p == nil {
-		return nil
-	}
-	shown := *p
-	shown.Consequences = nil
-	return &shown
 }
 
 func emptyBoxes(n int) boxes {

@@ -30,7 +30,7 @@ func (s *simulation) account() account {
 }
 
 // consequences are the account of a run: what is changed or gone because of what we
-// send, in the order of the effects.
+// send, in the order of the effects. Each effect gets to know the one about its object.
 func (a account) consequences(effects []report.Effect, all outcome.Outcomes) []report.Consequence {
 	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Along() // most effects are one
 	for i := range effects {
@@ -59,6 +59,7 @@ func (a account) consequences(effects []report.Effect, all outcome.Outcomes) []r
 		c.When, c.Controller = a.when(e, out)
 		c.Certainty = certaintyOf(e, &c)
 		list = append(list, c)
+		e.Consequence = &list[len(list)-1] // list has room for all of them, and stays where it is
 	}
 	return list
 }

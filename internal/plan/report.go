@@ -32,7 +32,6 @@ func (s *simulation) report(ctx context.Context, all outcome.Outcomes) (*report.
 		Rules:   s.options.Rules.String(),
 		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), GracePeriodSeconds: s.seed.Grace, Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
 		Effects: s.effects(concerned),
-		Steps:   []report.Step{},
 		Stuck:   s.stuck(),
 		Gaps:    []report.Gap{},
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// MachinePrinter returns the printer of a machine-readable format: json, yaml,
+// MachinePrinter returns the printer of a machine-readable format: json, jsonl, yaml,
 // kyaml, name, and the jsonpath and go-template families with
 // their arguments, as kubectl has them. It reports false for any other format,
 // which is then one for people or none at all, and an error for a format whose
@@ -23,8 +23,9 @@ func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, 
 	case "name":
 		return printers.ResourcePrinterFunc(printNames), true, nil
 	case "json":
-		p, err := printers.NewTypeSetter(report.Scheme).WrapToPrinter(printers.ResourcePrinterFunc(printJSON), nil)
-		return p, true, err
+		return typed(printJSON), true, nil
+	case "jsonl":
+		return typed(printLines), true, nil
 	}
 	flags := genericclioptions.NewPrintFlags("").WithTypeSetter(report.Scheme).WithDefaultOutput(format)
 	flags.NamePrintFlags = nil
@@ -37,6 +38,11 @@ func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, 
 		return nil, true, fmt.Errorf("output format %q: %w", format, err)
 	}
 	return p, true, nil
+}
+
+// typed has a document say its kind, while it is printed.
+func typed(print printers.ResourcePrinterFunc) printers.ResourcePrinter {
+	return printers.NewTypeSetter(report.Scheme).ToPrinter(print)
 }
 
 // EscapeStrings escapes all strings within v, which is what encoding/json

@@ -2,29 +2,196 @@ package render
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
+	"reflect"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// printJSON prints a document as kubectl does, to the byte where it is text, and writes it as it
-// goes: a plan can have gigabytes, of which kubectl's printer makes two copies in memory.
+// indent is that of kubectl.
+const indent = "    "
+
+// printJSON prints a document as kubectl does, but for the lists of objects in ours: each of these
+// is on a line of its own, for there may be a million. It is written as it goes: kubectl's printer
+// makes two copies in memory.
 //
 // Upstream: cli-runtime/pkg/printers/json.go JSONPrinter.PrintObj.
 func printJSON(doc runtime.Object, out io.Writer) error {
+	w, err := newJSONWriter(doc, out)
+	if err != nil {
+		return err
+	}
+	ours := report.Scheme.Recognizes(doc.GetObjectKind().GroupVersionKind())
+	before := "{\n"
+	for _, f := range w.fields {
+		w.text(before, indent, f.key, ": ")
+		before = ",\n"
+		if ours && f.list && f.value.Len() > 0 {
+			w.list(f.value)
+		} else {
+			w.value(f.value, jsontext.WithIndentPrefix(indent), jsontext.WithIndent(indent))
+		}
+	}
+	w.text("\n}\n")
+	return w.done()
+}
+
+// printLines prints a document as values of JSON, each on a line: the document without its lists
+// of objects, which says how long each is, and then their entries. These say which list they are
+// of, and are otherwise as in the document.
+func printLines(doc runtime.Object, out io.Writer) error {
+	w, err := newJSONWriter(doc, out)
+	if err != nil {
+		return err
+	}
+	w.text("{")
+	for _, f := range w.fields {
+		if !f.list {
+			w.text(f.key, ":")
+			w.value(f.value)
+			w.text(",")
+		}
+	}
+	w.text(`"lists":{`)
+	before := ""
+	for _, f := range w.fields {
+		if f.list {
+			w.text(before, f.key, ":", strconv.Itoa(f.value.Len()))
+			before = ","
+		}
+	}
+	w.text("}}\n")
+	for _, f := range w.fields {
+		for i := 0; f.list && i < f.value.Len(); i++ {
+			entry := w.compact(f.value.Index(i))
+			w.text(`{"list":`, f.key)
+			if len(entry) > len("{}") {
+				w.text(",")
+			}
+			w.bytes(bytes.TrimPrefix(entry, []byte("{")))
+			w.text("\n")
+		}
+	}
+	return w.done()
+}
+
+// jsonWriter writes a document piece by piece. After an error it writes no more.
+type jsonWriter struct {
+	out     *bufio.Writer
+	fields  []jsonField
+	options json.Options
+	// entry is where the entries of lists are made, one after the other.
+	entry   *jsontext.Encoder
+	scratch bytes.Buffer
+	err     error
+}
+
+func newJSONWriter(doc runtime.Object, out io.Writer) (*jsonWriter, error) {
 	if doc.GetObjectKind().GroupVersionKind().Empty() {
-		return fmt.Errorf("a document of type %T has no kind", doc)
+		return nil, fmt.Errorf("a document of type %T has no kind", doc)
 	}
-	w := bufio.NewWriterSize(out, 64<<10)
-	if err := json.MarshalWrite(w, doc, jsonv1.DefaultOptionsV1(), jsontext.WithIndent("    ")); err != nil {
-		return err
+	w := &jsonWriter{out: bufio.NewWriterSize(out, 64<<10), fields: jsonFields(reflect.ValueOf(doc).Elem()), options: jsonv1.DefaultOptionsV1()}
+	if a, ok := doc.(report.Abbreviated); ok {
+		w.options = json.JoinOptions(w.options, json.WithMarshalers(a.Marshalers()))
 	}
-	if err := w.WriteByte('\n'); err != nil {
-		return err
+	w.entry = jsontext.NewEncoder(&w.scratch, w.options)
+	return w, nil
+}
+
+func (w *jsonWriter) text(parts ...string) {
+	for _, p := range parts {
+		if w.err == nil {
+			_, w.err = w.out.WriteString(p)
+		}
 	}
-	return w.Flush()
+}
+
+func (w *jsonWriter) bytes(b []byte) {
+	if w.err == nil {
+		_, w.err = w.out.Write(b)
+	}
+}
+
+// value writes any field.
+func (w *jsonWriter) value(v reflect.Value, options ...json.Options) {
+	if w.err == nil {
+		w.err = json.MarshalWrite(w.out, v.Addr().Interface(), append(options, w.options)...)
+	}
+}
+
+// list writes the entries of a list, a line for each.
+func (w *jsonWriter) list(v reflect.Value) {
+	before := "[\n"
+	for i := range v.Len() {
+		w.text(before, indent, indent)
+		w.bytes(w.compact(v.Index(i)))
+		before = ",\n"
+	}
+	w.text("\n", indent, "]")
+}
+
+// compact is a value without any space, until the next one.
+func (w *jsonWriter) compact(v reflect.Value) []byte {
+	w.scratch.Reset()
+	if w.err == nil {
+		w.err = json.MarshalEncode(w.entry, v.Addr().Interface(), w.options)
+	}
+	return bytes.TrimSuffix(w.scratch.Bytes(), []byte("\n"))
+}
+
+func (w *jsonWriter) done() error {
+	if w.err != nil {
+		return w.err
+	}
+	return w.out.Flush()
+}
+
+// jsonField is a field of a document.
+type jsonField struct {
+	// key is the name, in quotes.
+	key   string
+	value reflect.Value
+	// list tells that it is a list of objects: what makes a document long.
+	list bool
+}
+
+// jsonFields are the fields of a document that its JSON has.
+func jsonFields(document reflect.Value) []jsonField {
+	var fields []jsonField
+	for i := range document.NumField() {
+		field := document.Type().Field(i)
+		name, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Anonymous && name == "" {
+			fields = append(fields, jsonFields(document.Field(i))...)
+			continue
+		}
+		f := jsonField{key: strconv.Quote(name), value: document.Field(i)}
+		f.list = field.Type.Kind() == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct
+		omitted := option == "omitzero" && f.value.IsZero() || option == "omitempty" && saysNothing(f.value)
+		if name != "-" && !omitted {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// saysNothing reports whether encoding/json leaves an optional field out.
+func saysNothing(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	default:
+		return v.IsZero()
+	}
 }

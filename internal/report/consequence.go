@@ -4,13 +4,16 @@ package report
 // changed or gone because of what we send. All consequences of a plan are the account
 // of a run: whoever guards, asks, counts, copies, waits or compares reads the account
 // and nothing else.
+//
+// In JSON it is a part of the effect on the object, and what the effect says already is not
+// said again.
 type Consequence struct {
-	Object Ref    `json:"object"`
+	Object Ref    `json:"-"`
 	Change Change `json:"change"`
 	When   When   `json:"when"`
-	// After are the finalizers that have to come off before the object is gone. With
-	// FinalizerRemoved nothing happens to it before.
-	After []Release `json:"after,omitempty"`
+	// After are the finalizers that have to come off before the object is gone, the Once of
+	// the effect. With FinalizerRemoved nothing happens to it before.
+	After []Release `json:"-"`
 	// Controller is who acts, for ControllerActs.
 	Controller string    `json:"controller,omitempty"`
 	Certainty  Certainty `json:"certainty"`
@@ -19,9 +22,9 @@ type Consequence struct {
 	Anyway bool `json:"anyway,omitempty"`
 	// Outcome is what the plan expects to become of the object, which may be less than
 	// Change.
-	Outcome Outcome `json:"outcome"`
+	Outcome Outcome `json:"-"`
 	// Reason is the one of the effect on the object.
-	Reason string `json:"reason"`
+	Reason string `json:"-"`
 }
 
 // Change is what may happen to an object at most.

@@ -23,7 +23,8 @@ const (
 // Outcomes lists the outcomes in the order in which they are shown.
 func Outcomes() []Outcome { return []Outcome{Deleted, Blocked, Orphaned, Pruned, Kept, Unknown} }
 
-// Plan is the future as data: what a seed leads to.
+// Plan is the future as data: what a seed leads to. Its JSON names an object in whole in its
+// effect, and elsewhere by its uid.
 type Plan struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -41,13 +42,14 @@ type Plan struct {
 	Summary Summary  `json:"summary"`
 	Effects []Effect `json:"effects"`
 	// Consequences is the account of the run: every object that is changed or gone
-	// because of what we send, at once or later.
-	Consequences []Consequence `json:"consequences"`
+	// because of what we send, at once or later. In JSON each is a part of the effect on its
+	// object, which points to it.
+	Consequences []Consequence `json:"-"`
 	// Storage is what becomes of the storage behind the claims and volumes that the
 	// seed takes, in the order of the effects.
 	Storage []Storage `json:"storage,omitempty"`
-	// Steps is a sequence in time.
-	Steps []Step `json:"steps"`
+	// Steps is a sequence in time. It is there for those who ask for it.
+	Steps []Step `json:"steps,omitzero"`
 	// Stuck lists attempts that are repeated forever without effect.
 	Stuck []Stuck `json:"stuck,omitempty"`
 	Gaps  []Gap   `json:"gaps"`
@@ -102,6 +104,9 @@ type Effect struct {
 	Outcome Outcome `json:"outcome"`
 	// Reason is a CamelCase reason of docs/reasons.md.
 	Reason string `json:"reason"`
+	// Consequence is what a run does to the object: its entry in the account of the plan. It is
+	// not there for an object that no request of ours changes.
+	Consequence *Consequence `json:"consequence,omitempty"`
 	// AtOnce is the outcome before the finalizers of Once come off, if it is another
 	// one: their controllers run, so they are expected to.
 	AtOnce Outcome `json:"atOnce,omitempty"`

@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 // libraries is what each internal package may import from other projects.
 // Apimachinery is for everybody and not repeated.
 var libraries = map[string][]string{
-	"report":   {"k8s.io/apimachinery"},
+	"report":   {"github.com/go-json-experiment/json", "k8s.io/apimachinery"},
 	"apply":    {"gopkg.in/evanphx/json-patch.v4", "golang.org/x/sync"},
 	"engine":   {"golang.org/x/sync"},
 	"evidence": {"sigs.k8s.io/json"},

@@ -65,10 +65,13 @@ func writePages(t *testing.T, dir string) {
 		}
 	}
 	for name, args := range pages {
-		for _, format := range []string{"html", "json"} {
-			// One process writes all pages: what earlier ones held may not be collected yet.
-			output(t, filepath.Join(dir, name+"."+format), append(args, "-o", format, "--max-memory=4G"))
+		// One process writes all pages: what earlier ones held may not be collected yet.
+		args = append(args, "--max-memory=4G")
+		output(t, filepath.Join(dir, name+".html"), append(args, "-o", "html"))
+		if args[0] == "dry-run" || args[0] == "collect" {
+			args = append(args, "--steps")
 		}
+		output(t, filepath.Join(dir, name+".json"), append(args, "-o", "json"))
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
@@ -109,14 +111,24 @@ func TestDocumentsOfExamples(t *testing.T) {
 	}
 	visit(tree())
 	seen := map[string]int{}
+	if _, err := ofLines(); err != nil { // before the paths to them lead elsewhere
+		t.Fatal(err)
+	}
 	t.Chdir(root)
 	for _, line := range lines {
 		args, ours := line.OfProgram()
 		if !ours || needsCluster(line) || !slices.ContainsFunc(args, isExample) {
 			continue
 		}
-		if document := answer(t, args); document != nil {
-			seen[valid(t, strict, document)]++
+		document := answer(t, args, "json")
+		if document == nil {
+			continue
+		}
+		kind := valid(t, strict, document)
+		seen[kind]++
+		linesAre(t, kind, document, answer(t, args, "jsonl"))
+		if kind == "Plan" {
+			valid(t, strict, answer(t, append(args, "--steps"), "json"))
 		}
 	}
 	for _, kind := range []string{"Plan", "Explanation", "Diagnosis", "Graph", "Exposure", "Risk", "Checkup"} {
@@ -130,9 +142,47 @@ func isExample(arg string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(arg, "--from="), "examples/")
 }
 
+// linesAre fails unless lines are what the schema says of each, and together the document.
+func linesAre(t *testing.T, kind string, document, lines []byte) {
+	t.Helper()
+	schemas, err := ofLines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gathered := map[string]any{}
+	for i, text := range bytes.Split(bytes.TrimSpace(lines), []byte("\n")) {
+		fields, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schemas[kind].Validate(fields); err != nil {
+			t.Fatalf("line %d of a %s: %v\n%s", i, kind, err, text)
+		}
+		entry := fields.(map[string]any)
+		if i == 0 {
+			gathered = entry
+			for list := range entry["lists"].(map[string]any) {
+				gathered[list] = []any{}
+			}
+			delete(gathered, "lists")
+			continue
+		}
+		list := entry["list"].(string)
+		delete(entry, "list")
+		gathered[list] = append(gathered[list].([]any), entry)
+	}
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(whole, any(gathered)); diff != "" {
+		t.Errorf("the lines of a %s are another document (-want +got):\n%s", kind, diff)
+	}
+}
+
 // answer is what a command answers with for a machine; nil for what is none of our
 // documents.
-func answer(t *testing.T, args []string) []byte {
+func answer(t *testing.T, args []string, format string) []byte {
 	t.Helper()
 	command, _, err := find(args)
 	if err != nil || command.Flag("output") == nil {
@@ -140,9 +190,9 @@ func answer(t *testing.T, args []string) []byte {
 	}
 	var out bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}
-	code := cli.Main(t.Context(), slices.Concat([]string{"kubectl-gc"}, args, []string{"--output=json"}), streams)
+	code := cli.Main(t.Context(), slices.Concat([]string{"kubectl-gc"}, args, []string{"--output=" + format}), streams)
 	// What needs the files that the lines before it make is run by TestCommands alone.
-	if code == 1 || !begins.Match(out.Bytes()) {
+	if code == 1 || format == "json" && !begins.Match(out.Bytes()) {
 		return nil
 	}
 	return out.Bytes()

@@ -20,10 +20,12 @@ type schemas map[string]*jsonschema.Schema
 
 // published are the schemas as they are. Strict ones know no field and no word that
 // they do not name: users get room for what is added later, tests do not.
-var published, strict = sync.OnceValues(func() (schemas, error) { return readSchemas(func(any) {}) }),
-	sync.OnceValues(func() (schemas, error) { return readSchemas(tighten) })
+// Those of lines are of -o jsonl.
+var published, strict, ofLines = sync.OnceValues(func() (schemas, error) { return readSchemas("", func(any) {}) }),
+	sync.OnceValues(func() (schemas, error) { return readSchemas("", tighten) }),
+	sync.OnceValues(func() (schemas, error) { return readSchemas("#/$defs/Line", func(any) {}) })
 
-func readSchemas(change func(any)) (schemas, error) {
+func readSchemas(part string, change func(any)) (schemas, error) {
 	files, err := filepath.Glob(root + "/docs/schema/*.json")
 	if err != nil {
 		return nil, err
@@ -45,7 +47,7 @@ func readSchemas(change func(any)) (schemas, error) {
 		if err := c.AddResource(file, schema); err != nil {
 			return nil, err
 		}
-		compiled, err := c.Compile(file)
+		compiled, err := c.Compile(file + part)
 		if err != nil {
 			return nil, err
 		}
@@ -128,6 +130,31 @@ func TestEveryKindHasASchema(t *testing.T) {
 	}
 }
 
+// TestReferencesAreWholeOrUIDs: a plan may name an object by its uid alone, and in no other way
+// in part; effects name theirs in whole.
+func TestReferencesAreWholeOrUIDs(t *testing.T) {
+	const good = `{"apiVersion":"kubectl-gc.io/v1alpha1","kind":"Plan","source":{"type":"files"},"rules":"upstream","seed":{"verb":"collect","targets":[]},
+"complete":true,"digest":"","summary":{"deleted":1,"orphaned":0,"pruned":0,"kept":0,"blocked":0,"unknown":0,"byKind":[]},"gaps":[],
+"effects":[{"object":{"apiVersion":"v1","kind":"Pod","name":"a","uid":"u"},"outcome":"Deleted","reason":"NoExistingOwner","because":[{"uid":"v"}],"message":"m"}]}`
+	valid(t, strict, []byte(good))
+	open, err := published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range [][2]string{
+		{`{"uid":"v"}`, `{"name":"b","uid":"v"}`}, {`{"uid":"v"}`, `{"apiVersion":"v1","kind":"Pod","uid":"v"}`}, {`{"uid":"v"}`, `{"namespace":"n","uid":"v"}`},
+		{`{"uid":"v"}`, `{}`}, {`{"uid":"v"}`, `"v"`}, {`{"apiVersion":"v1","kind":"Pod","name":"a","uid":"u"}`, `{"uid":"u"}`}, {`"targets":[]`, `"targets":[{"uid":"u"}]`},
+	} {
+		broken := strings.Replace(good, change[0], change[1], 1)
+		if broken == good {
+			t.Fatalf("%s: nothing is changed", change[1])
+		}
+		if _, err := open.check([]byte(broken)); err == nil {
+			t.Errorf("%s is valid", change[1])
+		}
+	}
+}
+
 // TestBrokenDocuments: each kind of mistake is one for the schema, too, and what may
 // be added later is none.
 func TestBrokenDocuments(t *testing.T) {
@@ -160,6 +187,28 @@ func TestBrokenDocuments(t *testing.T) {
 		}
 		if _, err := open.check([]byte(broken)); err == nil {
 			t.Errorf("%s is valid", name)
+		}
+	}
+	lines, err := ofLines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		`{"list":"edges","dependent":"u","owner":"v","controller":true,"blockOwnerDeletion":false,"class":"Existing","later":1}`:                             true,
+		`{"list":"edges","dependent":"u","owner":"v","controller":true,"blockOwnerDeletion":false,"class":"Firm"}`:                                           false,
+		`{"list":"nodes","dependent":"u","owner":"v","controller":true,"blockOwnerDeletion":false,"class":"Existing"}`:                                       false,
+		`{"list":"others","dependent":"u","owner":"v","controller":true,"blockOwnerDeletion":false,"class":"Existing"}`:                                      false,
+		`{"dependent":"u","owner":"v","controller":true,"blockOwnerDeletion":false,"class":"Existing"}`:                                                      false,
+		`{"apiVersion":"kubectl-gc.io/v1alpha1","kind":"Graph","source":{"type":"files"},"complete":false,"lists":{"roots":0,"nodes":1,"edges":1,"gaps":1}}`: true,
+		`{"apiVersion":"kubectl-gc.io/v1alpha1","kind":"Graph","source":{"type":"files"},"complete":false,"lists":{"roots":0,"nodes":1,"edges":1}}`:          false,
+		`{"apiVersion":"kubectl-gc.io/v1alpha1","kind":"Plan","source":{"type":"files"},"complete":false,"lists":{"roots":0,"nodes":1,"edges":1,"gaps":1}}`:  false,
+	} {
+		fields, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lines["Graph"].Validate(fields); (err == nil) != want {
+			t.Errorf("a line is valid: %t, want %t: %v\n%s", err == nil, want, err, text)
 		}
 	}
 	later := strings.Replace(good, `"complete":false`, `"complete":false,"later":1`, 1)

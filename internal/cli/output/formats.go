@@ -16,10 +16,10 @@ import (
 // FormatsOf is the annotation of --output with the formats that the command knows.
 const FormatsOf = "kubectl-gc.io/formats"
 
-// familiar are the formats of kubectl, those that want an argument with the sign before
-// it.
+// familiar are the formats of kubectl, and jsonl; those that want an argument with the sign
+// before it.
 var familiar = []string{
-	"wide", "json", "yaml", "kyaml", "name", "jsonpath=", "jsonpath-as-json=", "jsonpath-file=", "go-template=", "go-template-file=",
+	"wide", "json", "jsonl", "yaml", "kyaml", "name", "jsonpath=", "jsonpath-as-json=", "jsonpath-file=", "go-template=", "go-template-file=",
 	"custom-columns=", "custom-columns-file=",
 }
 

@@ -30,7 +30,7 @@ type Output struct {
 	Own []string
 }
 
-const machineFormats = "json, yaml, kyaml, name, jsonpath=…, go-template=…, custom-columns=…"
+const machineFormats = "json, jsonl, yaml, kyaml, name, jsonpath=…, go-template=…, custom-columns=…"
 
 // AddFlags adds those that every answer has.
 func (o *Output) AddFlags(f *pflag.FlagSet) {
@@ -75,6 +75,10 @@ func (o *Output) ForPeople() bool {
 	format := o.Full()
 	return format == "" || format == "wide" || format == "name"
 }
+
+// PlaysSteps reports whether the format shows the steps of a plan without being asked to: a page
+// plays them.
+func (o *Output) PlaysSteps() bool { return o.Format == "html" }
 
 // AsText reports whether the answer is a text of ours, and no document.
 func (o *Output) AsText() bool {

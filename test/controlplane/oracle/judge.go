@@ -336,7 +336,7 @@ func (t *trial) judgeChanges(a account, copied map[key]bool) {
 			continue
 		}
 		said := a[c.key]
-		if said == nil || c.gone && !said.goes && said.sure {
+		if said == nil || c.gone && !said.goes {
 			t.violate(outside, c.key, "%s; the account says %s", c.text, textOf(said))
 		}
 		if !copied[c.key] {
@@ -383,7 +383,7 @@ func (t *trial) judgeAccount(a account, copied map[key]bool) {
 	goes := 0
 	for _, k := range keysOf(t.before) {
 		e := a[k]
-		if e == nil || !e.sure {
+		if e == nil {
 			continue
 		}
 		if t.before[k].GetDeletionTimestamp() != nil && !changed[k] {

@@ -1,5 +1,5 @@
 // What is embedded in the page: columns of a drawing, made by payload.go beside this
-// directory, and the plan as `-o json` prints it.
+// directory, and the plan as `-o json --steps` prints it.
 import { unpack, type Packed } from "./packed.ts";
 
 export interface Ref {
@@ -41,6 +41,19 @@ export interface Step {
 export interface Plan {
   effects: Effect[] | null;
   steps: Step[] | null;
+}
+
+/** named puts the whole reference wherever a plan has only a uid, which leads to an effect. */
+function named(plan: Plan): void {
+  const whole = new Map((plan.effects ?? []).map(({ object }) => [object.uid, object]));
+  const name = (ref: Ref) => (ref.kind === undefined ? (whole.get(ref.uid) ?? ref) : ref);
+  for (const effect of plan.effects ?? []) {
+    effect.because = effect.because?.map(name);
+    effect.removedReferences = effect.removedReferences?.map(name);
+    effect.recreatedBy &&= name(effect.recreatedBy);
+    if (effect.blockedBy) effect.blockedBy.dependents = effect.blockedBy.dependents?.map(name);
+  }
+  for (const step of plan.steps ?? []) step.object = name(step.object);
 }
 
 /** What an explanation says beside its drawing, in sentences. */
@@ -116,8 +129,15 @@ export interface Payload {
   sentences: Record<string, string>;
 }
 
-/** payload reads what is embedded; large ones are compressed. */
+/** payload reads what is embedded. */
 export async function payload(): Promise<Payload> {
+  const read = await embedded();
+  if (read.plan) named(read.plan);
+  return read;
+}
+
+/** embedded is it as it is; large ones are compressed. */
+async function embedded(): Promise<Payload> {
   const plain = document.getElementById("data");
   if (plain) return JSON.parse(plain.textContent ?? "") as Payload;
   const packed = atob(JSON.parse(document.getElementById("packed-data")?.textContent ?? "") as string);
