@@ -329,7 +329,7 @@ func (t *trial) judgeChanges(a account, copied map[key]bool) {
 		if c.gone {
 			gone++
 		}
-		if e := a[c.key]; e != nil && (last == nil || strings.Contains(e.text, "baseline=true")) {
+		if e := a[c.key]; e != nil && last == nil {
 			last = e
 		}
 		if t.meddledWith(c.key) {
