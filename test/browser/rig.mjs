@@ -18,8 +18,13 @@ const browser = await chromium.launch({
 });
 after(() => browser.close());
 
-/** document reads what `-o json` has printed. */
-export const document = async (name) => JSON.parse(await readFile(`${pages}/${name}.json`, "utf8"));
+/** document reads what `-o json` has printed. Steps name their objects by the uids of effects, and get their names. */
+export async function document(name) {
+  const read = JSON.parse(await readFile(`${pages}/${name}.json`, "utf8"));
+  const whole = new Map((read.effects ?? []).map(({ object }) => [object.uid, object]));
+  for (const step of read.steps ?? []) step.object = { ...whole.get(step.object.uid), ...step.object };
+  return read;
+}
 
 /**
  * onPage is a test of a page. Whatever the page does beyond itself fails it: requests,
