@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -52,15 +51,12 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 	for _, id := range ids {
 		doc.Nodes = append(doc.Nodes, b.node(id))
 	}
-	for _, id := range ids {
+	for _, id := range b.byUID(ids) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		doc.Edges = append(doc.Edges, b.edges(id)...)
 	}
-	slices.SortStableFunc(doc.Edges, func(x, y report.Edge) int {
-		return cmp.Or(strings.Compare(string(x.Dependent), string(y.Dependent)), strings.Compare(string(x.Owner), string(y.Owner)))
-	})
 	namespaces := map[string]bool{}
 	for i := range doc.Nodes {
 		namespaces[doc.Nodes[i].Ref.Namespace] = true
@@ -176,13 +172,21 @@ func (b *graphBuilder) node(id graph.ID) report.Node {
 	return n
 }
 
-// edges are the references of a node to owners that are in the document.
+// byUID are the nodes that have owners, in the order of their uids.
+func (b *graphBuilder) byUID(ids []graph.ID) []graph.ID {
+	g := b.collector.Graph()
+	dependents := slices.DeleteFunc(slices.Clone(ids), func(id graph.ID) bool { return len(g.Owners(id)) == 0 })
+	slices.SortFunc(dependents, func(x, y graph.ID) int {
+		return strings.Compare(string(g.Identity(x).UID), string(g.Identity(y).UID))
+	})
+	return dependents
+}
+
+// edges are the references of a node to owners that are in the document, in the order of
+// the owners' uids.
 func (b *graphBuilder) edges(id graph.ID) []report.Edge {
 	g := b.collector.Graph()
 	owners := g.Owners(id)
-	if len(owners) == 0 {
-		return nil
-	}
 	a, _ := b.collector.Inspect(g.Identity(id).UID)
 	facts := engine.Examine(b.ctx, b.world, engine.Upstream, a)
 	edges := make([]report.Edge, 0, len(owners))
@@ -199,5 +203,6 @@ func (b *graphBuilder) edges(id graph.ID) []report.Edge {
 		}
 		edges = append(edges, e)
 	}
+	slices.SortStableFunc(edges, func(x, y report.Edge) int { return strings.Compare(string(x.Owner), string(y.Owner)) })
 	return edges
 }
