@@ -88,9 +88,16 @@ OBJECTS ?= 5000
 ROUNDS  ?= 3
 
 .PHONY: bench-live
-bench-live: bin/controlplane ## what our collector costs, beside the one of Kubernetes, on a real control plane
+bench-live: bench-reads ## what our collector costs, beside the one of Kubernetes, on a real control plane, and reading a cluster
 	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 2h -v -run 'TestRequests|TestNothingToDo' -bench . -benchtime 1x ./collecting \
 	  -args -objects $(OBJECTS) -rounds $(ROUNDS) -resident 100000 -quiet 70s
+
+# Another cluster, or a part of the table: -objects 20000 -rounds 9 -only check
+READS ?=
+
+.PHONY: bench-reads
+bench-reads: bin/controlplane ## the reading alone: 100,000 objects, beside bare fetches, and what of other programs is on the PATH
+	cd $(CONTROLPLANE) && $(GO) test -count=1 -timeout 2h -v -run '^$$' -bench Live -benchtime 1x ./reading -args $(READS)
 
 .PHONY: bench-gctest
 bench-gctest: bin/controlplane ## what the garbage collector for tests takes, beside kube-controller-manager

@@ -41,7 +41,7 @@ func newCheck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 			if err := in.Check(c); err != nil {
 				return err
 			}
-			from.About = in.List()
+			from.About, from.Cluster.Scope.References = in.List(), true
 			w, err := from.Read(c, streams, nil)
 			if err != nil {
 				return err

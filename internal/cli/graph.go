@@ -2,7 +2,6 @@ package cli
 
 import (
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -133,45 +132,45 @@ func (g *graphCommand) directions() []graph.Direction {
 	return []graph.Direction{graph.ToOwners, graph.ToDependents}
 }
 
-// draw reads the world and makes the graph. Owners are in the namespace of their
-// dependents or in none; a dependent, even one that names its owner in vain, may be
-// anywhere.
+// draw reads the world and makes the graph: of single objects, of what is in a namespace, or
+// of everything. The endpoint of upstream knows no namespaces, and shows whatever has the
+// uid of an owner, wherever it is.
 func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.GraphOptions) (*report.Graph, error) {
-	if !g.targets.Given(args) {
-		return g.drawNamespace(c, options)
-	}
 	var doc *report.Graph
-	owners := slices.Equal(options.Directions, []graph.Direction{graph.ToOwners})
-	err := g.targets.Answer(c, g.streams, &g.source, args, owners, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
+	of := func(w source.World, part *impact.OneNamespace) (rest string, err error) {
 		defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
-		var err error
-		g.cluster, options.Roots = w.Client, refs
-		if len(refs) == 1 && refs[0].Is(object.Namespace) {
-			options.Namespace, options.Roots = refs[0].Name, nil
-		}
+		g.cluster = w.Client
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
 			return "", err
 		}
-		return part.Owners(doc), nil
+		if rest = part.Graph(doc, options.Directions); rest == "" {
+			part.Enough(doc, options.Directions)
+		}
+		return rest, nil
+	}
+	in, read := &g.targets.Namespaces, &g.source.Cluster.Scope
+	read.References, read.Monitored = true, true
+	if !g.targets.Given(args) {
+		in.All = in.All || g.upstream && in.One == ""
+		err := g.targets.AnswerIn(c, g.streams, &g.source, !g.upstream, func(w source.World, namespace string, part *impact.OneNamespace) (string, error) {
+			options.Namespace = namespace
+			rest, err := of(w, part)
+			if rest == "" {
+				targets.NoteNamespace(g.streams.ErrOut, w.Snapshot, namespace)
+			}
+			return rest, err
+		})
+		return doc, err
+	}
+	g.targets.Content = true
+	err := g.targets.Answer(c, g.streams, &g.source, args, !g.upstream, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
+		options.Roots = refs
+		if len(refs) == 1 && refs[0].Is(object.Namespace) {
+			options.Namespace, options.Roots = refs[0].Name, nil
+		}
+		return of(w, part)
 	})
 	return doc, err
-}
-
-// drawNamespace draws what is in a namespace, or everything. The endpoint of upstream knows
-// no namespaces.
-func (g *graphCommand) drawNamespace(c *cobra.Command, options explain.GraphOptions) (*report.Graph, error) {
-	in := &g.targets.Namespaces
-	in.All = in.All || g.upstream && in.One == ""
-	g.source.Single = true
-	w, err := g.source.Read(c, g.streams, in)
-	if err != nil {
-		return nil, err
-	}
-	g.cluster = w.Client
-	options.Namespace = in.Listed(w.Client != nil)
-	targets.NoteNamespace(g.streams.ErrOut, w.Snapshot, options.Namespace)
-	defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
-	return explain.Graph(c.Context(), w.Snapshot, options)
 }
 
 func (g *graphCommand) show(c *cobra.Command, doc *report.Graph) error {

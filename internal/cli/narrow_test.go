@@ -43,8 +43,9 @@ func (r *requests) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 }
 
 const (
-	oneNamespace = "/api/v1/namespaces/shop/configmaps"
-	everywhere   = "/api/v1/configmaps"
+	oneNamespace  = "/api/v1/namespaces/shop/configmaps"
+	calmNamespace = "/api/v1/namespaces/calm/configmaps"
+	everywhere    = "/api/v1/configmaps"
 )
 
 // small is a world of two namespaces. In shop, leaf is owned by root, lost by nobody
@@ -62,6 +63,15 @@ func small() []*object.Object {
 	life.DeletionTimestamp, life.Finalizers = 1, []string{"example.com/keep"}
 	space := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "shop", UID: "shop"}}
 	return []*object.Object{space, one("shop", "root"), one("shop", "leaf", "root"), one("shop", "lost", "nobody"), one("else", "false", "root"), held}
+}
+
+// calm is a namespace in which every owner is there.
+func calm() []*object.Object {
+	top := object.ConfigMap.Ref("calm", "top")
+	top.UID = "top"
+	leave := &object.Object{Ref: object.ConfigMap.Ref("calm", "leave"), Owners: []object.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "top", UID: "top"}}}
+	leave.UID = "leave"
+	return []*object.Object{{Ref: object.Ref{APIVersion: "v1", Kind: "Namespace", Name: "calm", UID: "calm"}}, {Ref: top}, leave}
 }
 
 // TestNarrow: a command about one object reads its namespace alone where that is
@@ -89,8 +99,16 @@ func TestNarrow(t *testing.T) {
 		"of all namespaces":      {"dry-run delete configmap --all -A", []string{everywhere}, "deleted"},
 		"delete":                 {"delete configmap/root -n shop --dry-run", []string{oneNamespace}, "2 objects would be deleted"},
 		"owners":                 {"graph configmap/leaf -n shop --owners", []string{oneNamespace}, "cm/root"},
-		"dependents":             {"graph configmap/root -n shop", []string{everywhere}, "cm/false"},
-		"a namespace":            {"graph namespace/shop", []string{everywhere}, "cm/held"},
+		"dependents":             {"graph configmap/root -n shop", []string{oneNamespace}, "cm/leaf"},
+		"dependents alone":       {"graph configmap/root -n shop --dependents", []string{oneNamespace}, "cm/leaf"},
+		"a whole tree":           {"graph configmap/leaf -n shop --whole", []string{oneNamespace}, "cm/root"},
+		"an owner is gone":       {"graph configmap/lost -n shop", []string{oneNamespace, everywhere}, "cm/nobody"},
+		"as upstream shows it":   {"graph configmap/root -n shop -o dot --upstream", []string{everywhere}, "false"},
+		"a namespace":            {"graph namespace/shop", []string{oneNamespace, everywhere}, "cm/held"},
+		"what is in it":          {"graph -n shop", []string{oneNamespace, everywhere}, "cm/held"},
+		"a namespace of peace":   {"graph namespace/calm", []string{calmNamespace}, "cm/leave"},
+		"what is in one":         {"graph -n calm", []string{calmNamespace}, "cm/leave"},
+		"what is in all":         {"graph -A", []string{everywhere}, "cm/false"},
 		"nothing of that name":   {"explain configmap/leef -n shop", []string{everywhere}, "leaf"},
 		"collect":                {"collect -n else --dry-run", []string{everywhere}, "it is not proven that its owner cm/root is absent"},
 		"collect by flag":        {"collect --namespaces=else --dry-run", []string{everywhere}, "it is not proven that its owner cm/root is absent"},
@@ -98,7 +116,7 @@ func TestNarrow(t *testing.T) {
 		"what is in a namespace": {"check --namespaces=shop", []string{oneNamespace}, "Owner does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := &requests{Handler: facade.New(small(), rs, facade.Documents(rs.All()))}
+			server := &requests{Handler: facade.New(append(small(), calm()...), rs, facade.Documents(rs.All()))}
 			h := httptest.NewServer(server)
 			defer h.Close()
 			dir := t.TempDir()
@@ -123,12 +141,14 @@ func TestNarrow(t *testing.T) {
 			if asked := server.pods > 0; asked != held {
 				t.Errorf("pods were asked for %d times", server.pods)
 			}
-			alone := slices.Equal(c.lists, []string{oneNamespace})
+			alone := len(c.lists) == 1 && c.lists[0] != everywhere
+			_, rest, _ := strings.Cut(c.lists[0], "/namespaces/")
+			namespace, _, _ := strings.Cut(rest, "/")
 			asked := server.pods
 			var wide bytes.Buffer
 			cli.Main(t.Context(), append(args, "-o", "wide", "--server="+h.URL, "--cache-dir="+dir),
 				genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &wide, ErrOut: &wide})
-			if said := strings.Contains(wide.String(), "Searched: namespace shop and cluster-scoped objects."); said != alone {
+			if said := strings.Contains(wide.String(), "Searched: namespace "+namespace+" and cluster-scoped objects."); said != alone {
 				t.Errorf("that one namespace was looked at is said: %v\n%s", said, wide.String())
 			}
 			if alone && asked == 0 && strings.Contains(out.String(), "Incomplete") {

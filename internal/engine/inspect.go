@@ -2,6 +2,8 @@ package engine
 
 import (
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 )
 
 // Inspect is the attempt that the collector would make for an object now, without
@@ -11,6 +13,11 @@ func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 	if !ok {
 		return Attempt{}, false
 	}
+	return c.InspectNode(id), true
+}
+
+// InspectNode is Inspect for a node of the graph.
+func (c *Collector) InspectNode(id graph.ID) Attempt {
 	a := c.about(DeleteWork, id)
 	for i, ref := range a.Observed.Owners {
 		if c.absent.at[ref.In("")] != nil || c.absent.at[ref.In(a.Ref.Namespace)] != nil {
@@ -18,7 +25,7 @@ func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 		}
 		c.noteObserved(&a, i, ref)
 	}
-	return a, true
+	return a
 }
 
 // ObservedElsewhere reports whether the UID of the i-th reference of an inspected

@@ -27,6 +27,9 @@
 // part is not enough and the rest has to be read. Nothing is ever concluded about what
 // the part does not show.
 //
+// A graph shows the dependents that there are. What elsewhere has only the uid of one of
+// its objects is not among them, and the graph says that nobody looked for it.
+//
 // What it takes for granted is that a uid is given once. That an object of another
 // namespace has the uid of one of this namespace is not seen.
 package impact

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
-	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -179,10 +178,8 @@ func (p *OneNamespace) around(o *object.Object) []*object.Object {
 
 // chosen is why gaps that were left by choice matter.
 func chosen(gaps []report.Gap) string {
-	for _, g := range gaps {
-		if strings.HasPrefix(g.Why, string(reason.LeftOut)) {
-			return "dependents may be in other namespaces"
-		}
+	if slices.ContainsFunc(gaps, leftOut) {
+		return "dependents may be in other namespaces"
 	}
 	return ""
 }

@@ -120,21 +120,3 @@ func (p *OneNamespace) contained(o *object.Object) string {
 func container(o *object.Object) bool {
 	return o.Is(object.CRD) || o.Is(object.Namespace)
 }
-
-// Owners is why a graph of objects of the part and their owners may not be the one of
-// the whole; empty if it is.
-func (p *OneNamespace) Owners(g *report.Graph) string {
-	if why := p.doubtful(); why != "" {
-		return why
-	}
-	for i := range g.Nodes {
-		o := p.watched[g.Nodes[i].Ref.UID]
-		if o == nil {
-			return fmt.Sprintf("%s was not seen", object.Ref(g.Nodes[i].Ref))
-		}
-		if why := p.dangles(o); why != "" {
-			return why
-		}
-	}
-	return ""
-}

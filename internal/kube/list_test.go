@@ -1,8 +1,12 @@
 package kube
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +15,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -36,34 +41,85 @@ func cutOff(contentType string, body []byte) http.HandlerFunc {
 	}
 }
 
+// compressed answers with a body as gzip, without its last bytes.
+func compressed(body []byte, without int) http.HandlerFunc {
+	var text bytes.Buffer
+	w := gzip.NewWriter(&text)
+	_, _ = w.Write(body)
+	_ = w.Close()
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") != "gzip" {
+			http.Error(w, "nobody can read that", http.StatusNotAcceptable)
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		answer200(protobufType, text.Bytes()[:text.Len()-without])(w, r)
+	}
+}
+
+// TestListCompressed: a list is asked for compressed, unless the kubeconfig says otherwise.
+func TestListCompressed(t *testing.T) {
+	s, c := serve(t)
+	s.on(configMapsPath, compressed(listBody("7", "", "a", "b"), 0))
+	names, got, err := listed(c, configMaps)
+	if err != nil || !slices.Equal(names, []string{"a", "b"}) || got.ResourceVersion != "7" {
+		t.Errorf("listed %v, %+v, %v", names, got, err)
+	}
+	config := rest.CopyConfig(c.config)
+	config.DisableCompression = true
+	if c, err = Connect(config, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s.on(configMapsPath, func(w http.ResponseWriter, r *http.Request) {
+		if asked := r.Header.Get("Accept-Encoding"); asked != "identity" {
+			t.Errorf("it asks for %s", asked)
+		}
+		listOf("7", "", "a", "b")(w, r)
+	})
+	if names, _, err = listed(c, configMaps); err != nil || len(names) != 2 {
+		t.Errorf("listed %v, %v", names, err)
+	}
+}
+
 // TestListFaults: whatever is not a whole list of what was asked for is an error,
 // and never an empty list.
 func TestListFaults(t *testing.T) {
 	whole := listBody("7", "", "a", "b")
+	var many []string
+	for i := range 5000 {
+		many = append(many, fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i), byte(i >> 8)})))
+	}
+	long := listBody("7", "", many...)
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		want   string
 	}{
-		"a page of a proxy":            {answer200("text/html", []byte("<html>ok</html>")), `not the list that was asked for: its type is "text/html"`},
-		"a page that claims to be one": {answer200(jsonType, []byte("<html>ok</html>")), "not the list"},
-		"nothing":                      {answer200(protobufType, nil), "not the list"},
-		"nothing as JSON":              {answer200(jsonType, nil), "it holds 0 lists"},
-		"null":                         {answer200(jsonType, []byte("null")), "not the list"},
-		"an empty object":              {answer200(jsonType, []byte("{}")), "not the list"},
-		"no content":                   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, "not the list"},
-		"another kind":                 {answer200(protobufType, wrapped("v1", "SecretList", &metav1.PartialObjectMetadataList{})), `it is a "SecretList"`},
-		"another kind as JSON":         {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"SecretList","items":[]}`)), `it is a "SecretList"`},
-		"items of another kind":        {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"ConfigMapList","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}]}`)), `it holds a "Secret"`},
-		"one object":                   {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)), "it holds a"},
-		"a status of success":          {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"Status","status":"Success"}`)), "not the list"},
-		"a body that ends early":       {answer200(protobufType, whole[:len(whole)-9]), "the answer broke off"},
-		"a connection that breaks":     {cutOff(protobufType, whole[:len(whole)-9]), "the answer broke off"},
-		"a break behind the items":     {cutOff(protobufType, whole), "the answer broke off"},
-		"JSON that ends early":         {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"ConfigMapList","items":[`)), "the answer broke off"},
-		"the same page forever":        {listOf("7", "more", "a"), "the next page is the same"},
-		"forbidden":                    {refuse(403, metav1.StatusReasonForbidden), "Forbidden it is"},
-		"a path that is not served":    {http.NotFound, "does not serve this path"},
-		"a conversion that fails":      {refuse(500, metav1.StatusReasonInternalError), "InternalError"},
+		"a page of a proxy":                 {answer200("text/html", []byte("<html>ok</html>")), `not the list that was asked for: its type is "text/html"`},
+		"a page that claims to be one":      {answer200(jsonType, []byte("<html>ok</html>")), "not the list"},
+		"nothing":                           {answer200(protobufType, nil), "not the list"},
+		"nothing as JSON":                   {answer200(jsonType, nil), "it holds 0 lists"},
+		"null":                              {answer200(jsonType, []byte("null")), "not the list"},
+		"an empty object":                   {answer200(jsonType, []byte("{}")), "not the list"},
+		"no content":                        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, "not the list"},
+		"another kind":                      {answer200(protobufType, wrapped("v1", "SecretList", &metav1.PartialObjectMetadataList{})), `it is a "SecretList"`},
+		"another kind as JSON":              {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"SecretList","items":[]}`)), `it is a "SecretList"`},
+		"items of another kind":             {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"ConfigMapList","items":[{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a"}}]}`)), `it holds a "Secret"`},
+		"one object":                        {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`)), "it holds a"},
+		"a status of success":               {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"Status","status":"Success"}`)), "not the list"},
+		"a body that ends early":            {answer200(protobufType, whole[:len(whole)-9]), "the answer broke off"},
+		"a compressed body that ends early": {compressed(long, 9), "the answer broke off"},
+		"a compressed body without its sum": {compressed(long, 4), "the answer broke off"},
+		"no gzip": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			answer200(protobufType, whole)(w, r)
+		}, "invalid header"},
+		"a connection that breaks":  {cutOff(protobufType, whole[:len(whole)-9]), "the answer broke off"},
+		"a break behind the items":  {cutOff(protobufType, whole), "the answer broke off"},
+		"JSON that ends early":      {answer200(jsonType, []byte(`{"apiVersion":"v1","kind":"ConfigMapList","items":[`)), "the answer broke off"},
+		"the same page forever":     {listOf("7", "more", "a"), "the next page is the same"},
+		"forbidden":                 {refuse(403, metav1.StatusReasonForbidden), "Forbidden it is"},
+		"a path that is not served": {http.NotFound, "does not serve this path"},
+		"a conversion that fails":   {refuse(500, metav1.StatusReasonInternalError), "InternalError"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, client := serve(t)

@@ -168,7 +168,15 @@ func (c *Client) once(ctx context.Context, r request) (*http.Response, error) {
 		hr.Header.Set("Content-Type", r.content)
 	}
 	if r.alive != nil {
-		return c.http.Do(hr.WithContext(ctx))
+		hr.Header.Set("Accept-Encoding", "gzip")
+		if c.config.DisableCompression {
+			hr.Header.Set("Accept-Encoding", "identity")
+		}
+		response, err := c.http.Do(hr.WithContext(ctx))
+		if err == nil {
+			inflate(response)
+		}
+		return response, err
 	}
 	return c.briefly(ctx, hr, r.about)
 }

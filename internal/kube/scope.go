@@ -22,6 +22,11 @@ type Scope struct {
 	// list in all of them: whoever has rights in one namespace can be told about that
 	// one. They limit nothing.
 	Instead []string
+	// References tells that the question is about owner references: nothing of a spec or a
+	// status is read, but of the definitions of kinds.
+	References bool
+	// Monitored leaves out what no garbage collector watches: Events.
+	Monitored bool
 }
 
 // All reports whether nothing is left out.
@@ -64,7 +69,7 @@ func (s Scope) wants(r object.Resource) bool {
 // them: they are content of a namespace that is deleted. (spec §3.3, §5)
 func (s Scope) places(rs *object.Resources) (places []Place, leftOut []object.Resource) {
 	for _, r := range rs.All() {
-		if !listable(rs, r) {
+		if !listable(rs, r) || s.Monitored && !rs.Monitored(r) {
 			continue
 		}
 		switch {
@@ -79,6 +84,11 @@ func (s Scope) places(rs *object.Resources) (places []Place, leftOut []object.Re
 		}
 	}
 	return places, leftOut
+}
+
+// selection is what is asked for of a resource.
+func (s Scope) selection(r object.Resource) Selection {
+	return Selection{Metadata: s.References && !r.Is(object.CRD)}
 }
 
 func listable(rs *object.Resources, r object.Resource) bool {

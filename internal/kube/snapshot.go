@@ -51,7 +51,7 @@ func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progre
 	if len(scope.Namespaces) > 0 {
 		coverage.LeaveOut("only some namespaces were looked at")
 	}
-	snap, err := c.snapshot(ctx, d, places, scope.Instead, coverage, progress)
+	snap, err := c.snapshot(ctx, d, places, scope, coverage, progress)
 	if snap != nil {
 		snap.Source.Namespaces = slices.Compact(slices.Sorted(slices.Values(scope.Namespaces)))
 	}
@@ -62,11 +62,12 @@ func (c *Client) Snapshot(ctx context.Context, scope Scope, progress func(Progre
 // caller knows of other places; nil for nothing. A place that is not among them is
 // not covered.
 func (c *Client) SnapshotOf(ctx context.Context, d *Discovery, places []Place, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
-	return c.snapshot(ctx, d, places, nil, coverage, progress)
+	return c.snapshot(ctx, d, places, Scope{}, coverage, progress)
 }
 
-// snapshot lists places, and what is refused there in the namespaces instead.
-func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, instead []string, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
+// snapshot lists places, of each what the scope says, and what is refused there in the
+// namespaces instead.
+func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, scope Scope, coverage *snapshot.Coverage, progress func(Progress)) (*snapshot.Snapshot, error) {
 	if coverage == nil {
 		coverage = &snapshot.Coverage{}
 	}
@@ -76,7 +77,7 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, ins
 	}
 	places = slices.Clone(places)
 	slices.SortFunc(places, comparePlaces)
-	g := &gathering{progress: progress, results: make([]gathered, len(places))}
+	g := &gathering{scope: scope, progress: progress, results: make([]gathered, len(places))}
 	g.state.Kinds = len(places)
 	if err := c.gather(ctx, places, g); err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, ins
 	if err := g.unauthorized(); err != nil {
 		return nil, err
 	}
-	places, err = c.gatherInstead(ctx, places, instead, g, coverage)
+	places, err = c.gatherInstead(ctx, places, g, coverage)
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +175,7 @@ type gathered struct {
 
 // gathering is a set of lists under way.
 type gathering struct {
+	scope   Scope
 	results []gathered
 	// named are the namespaces that were read one by one, since no list of them was
 	// allowed.
@@ -231,7 +233,8 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 		told, pending = len(to.objects), 0
 		g.note(func(p *Progress) { p.Objects += count; p.Bytes += bytes })
 	}
-	to.listed, to.err = c.List(ctx, at, Selection{}, Listing{
+	by := g.scope.selection(at.Resource)
+	to.listed, to.err = c.List(ctx, at, by, Listing{
 		Object: func(o *object.Object) error {
 			to.objects = append(to.objects, o)
 			return nil
@@ -246,7 +249,9 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 	if to.err != nil {
 		to.objects = nil
 	}
-	c.settleTokens(ctx, at, to.objects)
+	if !by.Metadata {
+		c.settleTokens(ctx, at, to.objects)
+	}
 	// A server orders by its keys, which is nearly the order of references.
 	if !slices.IsSortedFunc(to.objects, compareObjects) {
 		slices.SortFunc(to.objects, compareObjects)

@@ -14,7 +14,8 @@ import (
 // reads these namespaces by their names if they may not be listed. It returns the places
 // of all results; of a list that was refused and made in single namespaces the coverage
 // is told why the others are missing.
-func (c *Client) gatherInstead(ctx context.Context, places []Place, namespaces []string, g *gathering, coverage *snapshot.Coverage) ([]Place, error) {
+func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering, coverage *snapshot.Coverage) ([]Place, error) {
+	namespaces := g.scope.Instead
 	if len(namespaces) == 0 {
 		return places, nil
 	}
@@ -33,7 +34,7 @@ func (c *Client) gatherInstead(ctx context.Context, places []Place, namespaces [
 			c.nameNamespaces(ctx, namespaces, g)
 		}
 	}
-	second := &gathering{progress: g.progress, results: make([]gathered, len(again)), state: g.state}
+	second := &gathering{scope: g.scope, progress: g.progress, results: make([]gathered, len(again)), state: g.state}
 	second.state.Kinds += len(again)
 	if err := c.gather(ctx, again, second); err != nil {
 		return nil, err

@@ -3,9 +3,11 @@ package kube
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -57,6 +59,39 @@ func TestSnapshot(t *testing.T) {
 	}
 	if o := snap.Find("v1", "Namespace", "", "shop"); o == nil || o.NamespaceFacts() == nil {
 		t.Error("the namespace has no facts")
+	}
+}
+
+// TestSnapshotOfReferences: what is about owner references alone asks for metadata of
+// everything but definitions, and for no Events where nobody wants these.
+func TestSnapshotOfReferences(t *testing.T) {
+	definitions := object.CRD.Resource()
+	definitions.Verbs = object.AllVerbs
+	s, c := serve(t)
+	s.serves(nil, namespaces, pods, configMaps, definitions, object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true, Verbs: object.AllVerbs})
+	var mu sync.Mutex
+	accepts := map[string]string{}
+	noDefinitions := answer200(jsonType, []byte(`{"kind":"CustomResourceDefinitionList","apiVersion":"apiextensions.k8s.io/v1","metadata":{"resourceVersion":"5"},"items":[]}`))
+	for path, answer := range map[string]http.HandlerFunc{
+		"/api/v1/namespaces": listOf("5", ""), "/api/v1/pods": listOf("5", ""), configMapsPath: listOf("5", ""), "/api/v1/events": listOf("5", ""),
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": noDefinitions,
+	} {
+		s.on(path, func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			accepts[path] = r.Header.Get("Accept")
+			mu.Unlock()
+			answer(w, r)
+		})
+	}
+	if _, err := c.Snapshot(t.Context(), Scope{References: true, Monitored: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"/api/v1/namespaces": acceptList, "/api/v1/pods": acceptList, configMapsPath: acceptList,
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions": jsonType,
+	}
+	if !maps.Equal(accepts, want) {
+		t.Errorf("asked for %q, want %q", accepts, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -35,7 +36,11 @@ func (u missing) notes(s Style) []string {
 	notes := releaseNotes(s, u.source)
 	if len(u.source.Namespaces) > 0 && (s.all() || !u.complete) {
 		notes = append(notes, "Searched: "+namespacesText(s, u.source.Namespaces)+" and cluster-scoped objects.")
+		if slices.ContainsFunc(u.gaps, unasked) {
+			notes = append(notes, "References from other namespaces, all of which are wrong, were not looked for: kubectl gc check finds them.")
+		}
 	}
+	u.gaps = slices.DeleteFunc(slices.Clone(u.gaps), unasked)
 	matter, others := u.split()
 	switch {
 	case !u.complete && len(matter) == 0:
@@ -51,6 +56,11 @@ func (u missing) notes(s Style) []string {
 		notes = append(notes, "Without consequences for this answer: "+enumerate(names(s, kindsOf(others)), len(kindsOf(others)))+gapPlaces(s, others)+u.where(2)+".")
 	}
 	return notes
+}
+
+// unasked reports whether a gap stands for what was not looked for in other namespaces.
+func unasked(g report.Gap) bool {
+	return g.APIVersion == "" && strings.HasPrefix(g.Why, string(reason.LeftOut)+":") && !g.Matters
 }
 
 // split parts the gaps that could change the answer from the others.

@@ -56,29 +56,68 @@ func (t *Targets) answerNarrowly(c *cobra.Command, streams genericiooptions.IOSt
 	if namespace == "" {
 		return false, nil
 	}
-	snap, err := from.Cluster.Read(c, client, kube.Scope{Namespaces: []string{namespace}}, streams.ErrOut)
+	return inPart(c, streams, from, client, namespace, func(w source.World, part *impact.OneNamespace) (string, error) {
+		refs, err := t.Find(c, w, args)
+		if err != nil {
+			return err.Error(), nil //nolint:nilerr // the whole cluster is asked, and says what is wrong
+		}
+		return judge(w, refs, part)
+	})
+}
+
+// AnswerIn has a question about all that is in a namespace answered, or in all of them, as
+// Answer does about single objects. The namespace is empty for all.
+func (t *Targets) AnswerIn(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, mayBeEnough bool, judge func(w source.World, namespace string, part *impact.OneNamespace) (rest string, err error)) error {
+	in := &t.Namespaces
+	if mayBeEnough && from.Whole() && !in.All {
+		client, err := from.Open(c, in)
+		if err != nil {
+			return err
+		}
+		namespace := in.Listed(true)
+		done, err := inPart(c, streams, from, client, namespace, func(w source.World, part *impact.OneNamespace) (string, error) {
+			return judge(w, namespace, part)
+		})
+		if done || err != nil {
+			return err
+		}
+	}
+	from.Single = true
+	w, err := from.Read(c, streams, in)
+	if err != nil {
+		return err
+	}
+	_, err = judge(w, in.Listed(w.Client != nil), nil)
+	return err
+}
+
+// inPart has a question answered from one namespace and what is in none, and reports
+// whether that was enough.
+func inPart(c *cobra.Command, streams genericiooptions.IOStreams, from *source.Source, client *kube.Client, namespace string, judge func(source.World, *impact.OneNamespace) (rest string, err error)) (done bool, err error) {
+	scope := from.Cluster.Scope
+	scope.Namespaces = []string{namespace}
+	snap, err := from.Cluster.Read(c, client, scope, streams.ErrOut)
 	if err != nil {
 		return false, err
 	}
-	w := source.World{Snapshot: snap, Client: client}
-	refs, err := t.Find(c, w, args)
-	if err != nil {
-		return false, nil //nolint:nilerr // the whole cluster is asked, and says what is wrong
-	}
-	rest, err := judge(w, refs, impact.InNamespace(w.Snapshot, namespace))
+	rest, err := judge(source.World{Snapshot: snap, Client: client}, impact.InNamespace(snap, namespace))
 	if rest != "" || err != nil {
 		return false, err
 	}
-	from.Remark(w.Snapshot, streams.ErrOut)
+	from.Remark(snap, streams.ErrOut)
 	return true, nil
 }
 
-// oneNamespace is the namespace that all of the objects are in; empty if there is none.
+// oneNamespace is the namespace that all of the objects are in, or the one that is meant
+// with its content; empty if there is none.
 // What is wrong with them is said when they are looked for in what was read.
 func (t *Targets) oneNamespace(ctx context.Context, client *kube.Client, args []string) string {
 	objects, err := t.Namespaces.Resolve(ctx, client, t.asked(args))
 	if err != nil || len(objects) == 0 {
 		return ""
+	}
+	if t.Content && len(objects) == 1 && objects[0].Is(object.Namespace) {
+		return objects[0].Name
 	}
 	for _, o := range objects {
 		if o.Namespace != objects[0].Namespace {

@@ -35,6 +35,8 @@ type Targets struct {
 	IgnoreMissing bool
 	// Takes says that the command takes away what is meant, or would.
 	Takes bool
+	// Content says that a single namespace stands for what is in it.
+	Content bool
 }
 
 // ErrNothingThere is the error of objects none of which is there, where that is no mistake.

@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,7 +35,7 @@ type GraphOptions struct {
 
 // Graph is a part of the graph of owners and dependents as a document.
 func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*report.Graph, error) {
-	b := &graphBuilder{ctx: ctx, snap: snap, in: map[types.UID]bool{}}
+	b := &graphBuilder{ctx: ctx, snap: snap}
 	b.collector, b.world = plan.Open(snap, engine.Upstream)
 	ids, err := b.choose(o)
 	if err != nil {
@@ -52,15 +51,9 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 	for _, id := range ids {
 		doc.Nodes = append(doc.Nodes, b.node(id))
 	}
-	for _, id := range ids {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		doc.Edges = append(doc.Edges, b.edges(id)...)
+	if doc.Edges, err = b.allEdges(ids); err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(doc.Edges, func(x, y report.Edge) int {
-		return cmp.Or(strings.Compare(string(x.Dependent), string(y.Dependent)), strings.Compare(string(x.Owner), string(y.Owner)))
-	})
 	namespaces := map[string]bool{}
 	for i := range doc.Nodes {
 		namespaces[doc.Nodes[i].Ref.Namespace] = true
@@ -75,7 +68,7 @@ type graphBuilder struct {
 	snap      *snapshot.Snapshot
 	collector *engine.Collector
 	world     engine.World
-	in        map[types.UID]bool
+	in        map[graph.ID]bool
 }
 
 // choose lists the wanted nodes in object.Compare order.
@@ -110,8 +103,9 @@ func (b *graphBuilder) choose(o GraphOptions) ([]graph.ID, error) {
 	}
 	g.Sort(ids)
 	ids = slices.Compact(ids)
+	b.in = make(map[graph.ID]bool, len(ids))
 	for _, id := range ids {
-		b.in[g.Identity(id).UID] = true
+		b.in[id] = true
 	}
 	return ids, nil
 }
@@ -176,18 +170,45 @@ func (b *graphBuilder) node(id graph.ID) report.Node {
 	return n
 }
 
-// edges are the references of a node to owners that are in the document.
-func (b *graphBuilder) edges(id graph.ID) []report.Edge {
+// allEdges are the references among the nodes, in the order of their dependents' uids. They
+// are made in the order of the nodes, in which who is near another one lies near it in
+// memory, too.
+func (b *graphBuilder) allEdges(ids []graph.ID) ([]report.Edge, error) {
+	g := b.collector.Graph()
+	made := make([]report.Edge, 0, len(ids))
+	type run struct {
+		dependent   types.UID
+		first, next int
+	}
+	var runs []run
+	for _, id := range ids {
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(g.Owners(id)) == 0 {
+			continue
+		}
+		first := len(made)
+		made = b.edges(made, id)
+		runs = append(runs, run{g.Identity(id).UID, first, len(made)})
+	}
+	slices.SortFunc(runs, func(x, y run) int { return strings.Compare(string(x.dependent), string(y.dependent)) })
+	sorted := make([]report.Edge, 0, len(made))
+	for _, r := range runs {
+		sorted = append(sorted, made[r.first:r.next]...)
+	}
+	return sorted, nil
+}
+
+// edges adds the references of a node to owners that are in the document, in the order of
+// the owners' uids.
+func (b *graphBuilder) edges(edges []report.Edge, id graph.ID) []report.Edge {
 	g := b.collector.Graph()
 	owners := g.Owners(id)
-	if len(owners) == 0 {
-		return nil
-	}
-	a, _ := b.collector.Inspect(g.Identity(id).UID)
-	facts := engine.Examine(b.ctx, b.world, engine.Upstream, a)
-	edges := make([]report.Edge, 0, len(owners))
+	facts := engine.Examine(b.ctx, b.world, engine.Upstream, b.collector.InspectNode(id))
+	first := len(edges)
 	for i, ref := range owners {
-		if !b.in[ref.UID] {
+		if owner, ok := g.Find(ref.UID); !ok || !b.in[owner] {
 			continue
 		}
 		e := report.Edge{
@@ -199,5 +220,6 @@ func (b *graphBuilder) edges(id graph.ID) []report.Edge {
 		}
 		edges = append(edges, e)
 	}
+	slices.SortStableFunc(edges[first:], func(x, y report.Edge) int { return strings.Compare(string(x.Owner), string(y.Owner)) })
 	return edges
 }

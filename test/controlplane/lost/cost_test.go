@@ -7,12 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -67,10 +63,10 @@ func measure(b *testing.B, program string, round int) {
 	}
 	b.Logf("round %d: deleted in %s", round, time.Since(began).Round(time.Second))
 	every(ctx, 2*time.Minute-time.Since(began), 20, func(int) {})
-	server := processOf("kube-apiserver")
-	worked := cpuOf(server)
+	server := plane.Process("kube-apiserver")
+	worked := cluster.Worked(server)
 	alone := probe(ctx, 10*time.Second)
-	b.Logf("others, before: %s; API server %.1f s of CPU in 10 s", alone, (cpuOf(server) - worked).Seconds())
+	b.Logf("others, before: %s; API server %.1f s of CPU in 10 s", alone, (cluster.Worked(server) - worked).Seconds())
 	for range *asks {
 		probing, stop := context.WithCancel(ctx)
 		var beside latencies
@@ -78,11 +74,11 @@ func measure(b *testing.B, program string, round int) {
 		wg.Go(func() { beside = probe(probing, time.Minute) })
 		peak := int64(0)
 		wg.Go(func() {
-			every(probing, time.Minute, 20, func(int) { peak = max(peak, memoryOf(server)) })
+			every(probing, time.Minute, 20, func(int) { peak = max(peak, cluster.Resident(server)) })
 		})
-		before, worked := memoryOf(server), cpuOf(server)
+		before, worked := cluster.Resident(server), cluster.Worked(server)
 		r, err := ask(program, plane.Kubeconfig)
-		worked = cpuOf(server) - worked
+		worked = cluster.Worked(server) - worked
 		stop()
 		wg.Wait()
 		if err != nil {
@@ -90,12 +86,12 @@ func measure(b *testing.B, program string, round int) {
 		}
 		b.Logf("%s; API server %.1f s of CPU, %d → %d MB; others beside it: %s", r, worked.Seconds(), before>>10, peak>>10, beside)
 	}
-	m, err := meter(plane)
+	m, err := plane.Meter()
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer m.close()
-	if _, err := ask(program, m.kubeconfig); err != nil {
+	defer m.Close()
+	if _, err := ask(program, m.Kubeconfig); err != nil {
 		b.Fatal(err)
 	}
 	b.Logf("requests, and bytes of the answers as they were sent:\n%s", m)
@@ -160,9 +156,9 @@ func probe(ctx context.Context, d time.Duration) latencies {
 	var wg sync.WaitGroup
 	every(ctx, d, 100, func(n int) {
 		wg.Go(func() {
-			path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/app-%03d-config-0", full(20+n%20), n%90)
+			path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/app-%03d-config-0", cluster.LoadNamespace(20+n%20), n%90)
 			if n%10 == 0 {
-				path = fmt.Sprintf("/api/v1/namespaces/%s/pods?labelSelector=app%%3Dapp-%03d", full(20+n%20), n%90)
+				path = fmt.Sprintf("/api/v1/namespaces/%s/pods?labelSelector=app%%3Dapp-%03d", cluster.LoadNamespace(20+n%20), n%90)
 			}
 			began := time.Now()
 			if _, err := plane.Do(context.WithoutCancel(ctx), http.MethodGet, path, "", nil); err != nil {
@@ -193,43 +189,4 @@ func every(ctx context.Context, d time.Duration, often int, do func(n int)) {
 			do(n)
 		}
 	}
-}
-
-// processOf is the process of the plane that is called so.
-func processOf(name string) string {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, line := range lines {
-		text, err := os.ReadFile(line)
-		if err == nil && bytes.Contains(text, []byte(name+"\x00")) && bytes.Contains(text, []byte(plane.Directory)) {
-			return filepath.Base(filepath.Dir(line))
-		}
-	}
-	return ""
-}
-
-// memoryOf is what is resident of a process, in kilobytes.
-func memoryOf(process string) int64 {
-	text, err := os.ReadFile("/proc/" + process + "/status")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), "VmRSS:")
-	n, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	kilobytes, _ := strconv.ParseInt(n, 10, 64)
-	return kilobytes
-}
-
-// cpuOf is for how long a process has worked.
-func cpuOf(process string) time.Duration {
-	text, err := os.ReadFile("/proc/" + process + "/stat")
-	if err != nil {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), ") ") // behind its name
-	var ticks int64
-	for _, n := range strings.Fields(rest)[11:13] {
-		t, _ := strconv.ParseInt(n, 10, 64)
-		ticks += t
-	}
-	return time.Duration(ticks) * (time.Second / 100)
 }

@@ -6,23 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
-	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/test/controlplane/cluster"
 )
 
@@ -30,12 +24,15 @@ import (
 // compared: it names the task and the kubeconfig.
 const taskVariable = "READING_TASK"
 
-// The tasks: a snapshot, the same lists fetched and thrown away, and a graph fed by
-// watches.
+// The tasks: a snapshot, the same lists fetched and thrown away, or gone through field by
+// field before, and a graph fed by watches. Lists may be of metadata alone.
 const (
 	taskSnapshot = "snapshot"
 	taskDiscard  = "discard"
+	taskScan     = "scan"
 	taskFollow   = "follow"
+
+	metadataAlone = "-metadata"
 )
 
 // perform does a task and prints what it took: milliseconds, kilobytes of memory at
@@ -44,7 +41,9 @@ func perform(task string) int {
 	name, kubeconfig, _ := strings.Cut(task, " ")
 	began := time.Now()
 	read, err := map[string]func(string) (int64, error){
-		taskSnapshot: snapshotTask, taskDiscard: discardTask, taskFollow: followTask,
+		taskSnapshot: snapshotTask, taskFollow: followTask,
+		taskDiscard: fetchTask(io.Copy, false), taskDiscard + metadataAlone: fetchTask(io.Copy, true),
+		taskScan: fetchTask(scan, false), taskScan + metadataAlone: fetchTask(scan, true),
 	}[name](kubeconfig)
 	took := time.Since(began)
 	line := "VmHWM:"
@@ -109,64 +108,6 @@ func followTask(kubeconfig string) (int64, error) {
 			synced = nil
 		}
 	}
-}
-
-// discardTask asks for the very lists that a snapshot asks for.
-func discardTask(kubeconfig string) (int64, error) {
-	f := of(kubeconfig).Flags()
-	config, err := f.ToRESTConfig()
-	if err != nil {
-		return 0, err
-	}
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return 0, err
-	}
-	c, err := source.Connect(f, kube.Options{})
-	if err != nil {
-		return 0, err
-	}
-	d, err := c.Discover(context.Background())
-	if err != nil {
-		return 0, err
-	}
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	var bytes int64
-	slots := make(chan struct{}, 16)
-	for _, r := range d.Resources.All() {
-		if !d.Resources.Monitored(r) {
-			continue
-		}
-		all.Go(func() {
-			slots <- struct{}{}
-			n, failed := discard(client, config.Host, r)
-			<-slots
-			mu.Lock()
-			defer mu.Unlock()
-			bytes, err = bytes+n, errors.Join(err, failed)
-		})
-	}
-	all.Wait()
-	return bytes, err
-}
-
-func discard(client *http.Client, host string, r object.Resource) (int64, error) {
-	root := "/apis/" + r.Group
-	if r.Group == "" {
-		root = "/api"
-	}
-	request, err := http.NewRequest(http.MethodGet, strings.TrimRight(host, "/")+root+"/"+r.Version+"/"+r.Name, http.NoBody)
-	if err != nil {
-		return 0, err
-	}
-	request.Header.Set("Accept", "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
-	answer, err := client.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	return io.Copy(io.Discard, answer.Body)
 }
 
 // memory is a line of what the system knows of the memory of the process, in KiB.

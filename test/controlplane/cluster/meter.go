@@ -1,0 +1,158 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+	stdlog "log"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Meter counts what a client asks of an API server, by what kind of request it is.
+type Meter struct {
+	// Kubeconfig has the client ask through the meter.
+	Kubeconfig string
+	dir        string
+	server     *http.Server
+	mu         sync.Mutex
+	sent       map[string]*amount
+	asked      []string
+}
+
+type amount struct {
+	requests int
+	bytes    int64
+}
+
+// Meter stands between a client and the API server. It has to be closed.
+func (c *Cluster) Meter() (*Meter, error) {
+	server, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	m := &Meter{sent: map[string]*amount{}}
+	if m.dir, err = os.MkdirTemp("", "meter-"); err != nil {
+		return nil, err
+	}
+	m.Kubeconfig = filepath.Join(m.dir, "kubeconfig")
+	text := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: m\nclusters: [{name: m, cluster: {server: 'http://%s'}}]\ncontexts: [{name: m, context: {cluster: m}}]\n", l.Addr())
+	if err := os.WriteFile(m.Kubeconfig, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	proxy := &httputil.ReverseProxy{
+		Transport: c.Client().Transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(server)
+			r.Out.Header.Set("Authorization", "Bearer "+c.Token)
+		},
+		ModifyResponse: func(a *http.Response) error { a.Body = m.count(a.Request, a.Body); return nil },
+		ErrorLog:       stdlog.New(io.Discard, "", 0), // of watches that are cut
+		FlushInterval:  -1,                            // watches
+	}
+	m.server = &http.Server{Handler: proxy, ReadHeaderTimeout: time.Minute}
+	go func() { _ = m.server.Serve(l) }() // ends with Close, and says so
+	return m, nil
+}
+
+// Close ends it.
+func (m *Meter) Close() {
+	_ = m.server.Close()
+	_ = os.RemoveAll(m.dir)
+}
+
+// kindOf says what a request is.
+func kindOf(r *http.Request) string {
+	words := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	q := r.URL.Query()
+	past := ""
+	if q.Get("resourceVersionMatch") == "Exact" || q.Get("continue") != "" {
+		past = " of the past"
+	}
+	switch resource := words[len(words)-1]; {
+	case len(words) < 3:
+		return "discovery"
+	case q.Get("watch") != "":
+		return "watch"
+	case q.Get("fieldSelector") != "":
+		return "single object" + past
+	case resource == "leases":
+		return "list of leases" + past
+	case past != "":
+		return "list of " + resource + past
+	default:
+		return "get, list of now"
+	}
+}
+
+func (m *Meter) count(r *http.Request, body io.ReadCloser) io.ReadCloser {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	a := m.sent[kindOf(r)]
+	if a == nil {
+		a = &amount{}
+		m.sent[kindOf(r)] = a
+	}
+	a.requests++
+	m.asked = append(m.asked, r.Method+" "+r.URL.Path)
+	return &measured{body, m, a}
+}
+
+type measured struct {
+	io.ReadCloser
+	meter *Meter
+	to    *amount
+}
+
+// Read reads and counts.
+func (b *measured) Read(into []byte) (int, error) {
+	n, err := b.ReadCloser.Read(into)
+	b.meter.mu.Lock()
+	defer b.meter.mu.Unlock()
+	b.to.bytes += int64(n)
+	return n, err
+}
+
+// All is the number of requests, and of the bytes of their answers as they were sent.
+func (m *Meter) All() (requests int, bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range m.sent {
+		requests, bytes = requests+a.requests, bytes+a.bytes
+	}
+	return requests, bytes
+}
+
+// Asked lists the requests, as GET /api/v1/pods.
+func (m *Meter) Asked() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.asked)
+}
+
+// String is a line for each kind of request.
+func (m *Meter) String() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var text strings.Builder
+	var all amount
+	for _, kind := range slices.Sorted(maps.Keys(m.sent)) {
+		a := m.sent[kind]
+		fmt.Fprintf(&text, "%6d %9d kB %s\n", a.requests, a.bytes>>10, kind)
+		all.requests, all.bytes = all.requests+a.requests, all.bytes+a.bytes
+	}
+	fmt.Fprintf(&text, "%6d %9d kB in all", all.requests, all.bytes>>10)
+	return text.String()
+}
