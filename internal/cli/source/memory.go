@@ -67,12 +67,13 @@ func NewMemory() *Memory {
 	return m
 }
 
-// Parts of the limit. The program itself has some 30 MB of pages in memory that the runtime
-// does not count. Between what may be in use and where the runtime works hard to stay there is
-// room for garbage.
+// Parts of the limit, and of what is added to it for each object. The program itself has up to
+// 50 MB of pages in memory that the runtime does not count. Between what may be in use and where
+// the runtime works hard to stay there is room for garbage.
 const (
-	inUsePart   = 0.6
-	runtimePart = 0.84
+	inUsePart   = 0.46
+	objectsPart = 0.6
+	runtimePart = 0.82
 )
 
 // Room is an error if so many bytes more are too much.
@@ -82,16 +83,17 @@ func (m *Memory) Room(bytes int64, objects int, limits snapshot.Limits) error {
 
 // RoomFor is an error if so many bytes more are too much for a limit and so much for each object.
 func (m *Memory) RoomFor(bytes int64, objects, each int, limit int64) error {
-	most := float64(objects)*float64(each) + float64(limit)
+	more := float64(objects) * float64(each)
+	most, inUse := more+float64(limit), int64(objectsPart*more+inUsePart*float64(limit))
 	if soft := min(m.usual, m.before+int64(most-(1-runtimePart)*float64(limit))); soft != m.now && (m.now == 0 || soft > m.now+m.now/16) {
 		debug.SetMemoryLimit(soft)
 		m.now = soft
 	}
-	if m.inUse()-m.before+bytes <= int64(inUsePart*most) {
+	if m.inUse()-m.before+bytes <= inUse {
 		return nil
 	}
 	runtime.GC()
-	if m.inUse()-m.before+bytes <= int64(inUsePart*most) {
+	if m.inUse()-m.before+bytes <= inUse {
 		return nil
 	}
 	return fmt.Errorf("%w: reading on takes more than %s and %d bytes for each of %d objects, the limit for memory",
