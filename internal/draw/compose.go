@@ -120,6 +120,9 @@ func boxOf(x *figure) Box {
 	most := mostWidth
 	if x.group != nil {
 		b.Group, b.Note, most = true, groupNote(x), groupWidth
+		for _, n := range x.group.below {
+			b.Below += n
+		}
 		if x.kinds > 1 {
 			b.Kind = kindsWords(x.kinds)
 		}

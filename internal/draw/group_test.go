@@ -53,8 +53,8 @@ func TestGroupsBeginWhereTooMuchIsDrawn(t *testing.T) {
 		t.Fatal("no box is a group")
 	}
 	b := s.Boxes[i]
-	if b.Kind != "ReplicaSet ×164" || b.Name != "web-0…" || b.Note != "below: Pod ×328" {
-		t.Errorf("the group says %q, %q, %q", b.Kind, b.Name, b.Note)
+	if b.Kind != "ReplicaSet ×164" || b.Name != "web-0…" || b.Note != "below: Pod ×328" || b.Below != 328 {
+		t.Errorf("the group says %q, %q, %q, %d", b.Kind, b.Name, b.Note, b.Below)
 	}
 	if s.Legend[0].Count != 502 {
 		t.Errorf("the legend counts %d", s.Legend[0].Count)

@@ -123,11 +123,12 @@ func TestPagesAreBounded(t *testing.T) {
 	if len(s.Boxes) > pageRoom.most || p.Left == "" {
 		t.Errorf("%d boxes: %q", len(s.Boxes), p.Left)
 	}
-	more := 0
+	more, all := 0, len(s.Boxes)-len(p.Counted)
 	for _, c := range p.Counted {
 		more += c.Objects
+		all += c.Objects + c.Below
 	}
-	if more < 30_000 {
-		t.Errorf("%d objects are counted: %q", more, p.Left)
+	if more < 30_000 || all != len(g.Nodes) {
+		t.Errorf("%d objects are counted, %d are all of %d: %q", more, all, len(g.Nodes), p.Left)
 	}
 }

@@ -86,9 +86,10 @@ type entry struct {
 	Count int    `json:"count"`
 }
 
-// counted is a group that is not in the page.
+// counted is a group that is not in the page, with how many objects there are below it.
 type counted struct {
 	Objects int    `json:"objects"`
+	Below   int    `json:"below,omitempty"`
 	Words   string `json:"words,omitempty"`
 }
 
@@ -199,7 +200,7 @@ func (s *shelf) addBox(b *Box) error {
 		if s.Counted == nil {
 			s.Counted = map[string]counted{}
 		}
-		s.Counted[strconv.Itoa(n)] = counted{len(b.Refs), b.Note}
+		s.Counted[strconv.Itoa(n)] = counted{len(b.Refs), b.Below, b.Note}
 	case len(b.Refs) != 1:
 		return fmt.Errorf("it stands for %d objects: a page shows each by itself", len(b.Refs))
 	}

@@ -71,6 +71,8 @@ type Box struct {
 	Look Look `json:"look"`
 	// Group marks a box that stands for what is below its objects, too.
 	Group bool `json:"group,omitempty"`
+	// Below is how many objects are below those of a group.
+	Below int `json:"below,omitempty"`
 	// Target marks what the user has asked about.
 	Target bool `json:"target,omitempty"`
 	// Note is what is remarkable, in a few words: "held by a/b".

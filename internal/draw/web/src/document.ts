@@ -120,8 +120,8 @@ export interface Payload {
   legend: { look: number; words: string; count: number }[];
   /** elsewhere are the groups of objects in several namespaces. */
   elsewhere?: number[];
-  /** counted are the objects that stand for more which are not in the page; left says so in words. */
-  counted?: Record<string, { objects: number; words?: string }>;
+  /** counted are the objects that stand for more which are not in the page, with how many are below these; left says so in words. */
+  counted?: Record<string, { objects: number; below?: number; words?: string }>;
   left?: string;
   plan?: Plan;
   explained?: Explained;

@@ -41,7 +41,7 @@ export interface Piles {
 export const atOnce = 100;
 
 export function makePiles(world: World, forest: Forest): Piles {
-  const { arrows, boxes, classes, elsewhere } = world.payload;
+  const { arrows, boxes, classes, counted, elsewhere } = world.payload;
   const first = boxes.pile ?? [];
   const pile = Int32Array.from(first); // -1 for who has a box
   const apart = new Set(elsewhere ?? []);
@@ -65,9 +65,12 @@ export function makePiles(world: World, forest: Forest): Piles {
     return found?.head === i ? found : undefined;
   };
 
+  // An object may stand for more that are not in the page.
+  const standsFor = (i: number) => counted?.[i]?.objects ?? 1;
+  const belowThose = (i: number) => counted?.[i]?.below ?? 0;
   const remark = (at: Pile, i: number) => {
     const look = boxes.look[i]!;
-    at.remarks.set(look, (at.remarks.get(look) ?? 0) + 1);
+    at.remarks.set(look, (at.remarks.get(look) ?? 0) + standsFor(i));
     at.dangling += dangling[i]!;
   };
 
@@ -87,7 +90,7 @@ export function makePiles(world: World, forest: Forest): Piles {
         if (whole[i] || !shown[i]) continue;
         const at = heads.get(within[i]!);
         if (reached && !at) {
-          const pile = { head: i, members: 1, kinds: kinds.get(own) ?? 1, below: 0, remarks: new Map(), dangling: 0, elsewhere: apart.has(own) };
+          const pile = { head: i, members: standsFor(i), kinds: kinds.get(own) ?? 1, below: belowThose(i), remarks: new Map(), dangling: 0, elsewhere: apart.has(own) };
           heads.set(own, pile);
           if (pile.kinds > 1) remark(pile, i);
           continue;
@@ -95,8 +98,9 @@ export function makePiles(world: World, forest: Forest): Piles {
         shown[i] = 0;
         inside[i] = within[i]!;
         if (!at) continue; // nobody of the group above is shown
-        if (reached) at.members++;
-        else at.below++;
+        if (reached) at.members += standsFor(i);
+        else at.below += standsFor(i);
+        at.below += belowThose(i);
         if (!reached || at.kinds > 1) remark(at, i);
       }
       several = new Set([...heads.values()].filter((p) => p.elsewhere && p.members > 1).map((p) => boxes.namespace[p.head]!));
