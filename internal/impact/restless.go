@@ -46,7 +46,7 @@ func (m *Map) owned(o *object.Object) bool {
 // alike reports whether an object says the same of its owners as another one, which may be nil,
 // and means the same: siblings share their references.
 func alike(known, o *object.Object) bool {
-	return known != nil && len(o.Owners) == len(known.Owners) && len(o.Owners) > 0 && &o.Owners[0] == &known.Owners[0] && o.Namespace == known.Namespace
+	return known != nil && object.SameOwners(known.Owners, o.Owners) && o.Namespace == known.Namespace
 }
 
 // stirs reports whether something may happen to an object whatever becomes of its owners.
