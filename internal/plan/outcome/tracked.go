@@ -111,7 +111,8 @@ const resumption = "the garbage collector takes up the deletions that were under
 // asBefore reports whether an object was only looked at again, as attempts without
 // end are after every change: nothing that its owners could decide has changed.
 func (j *Judge) asBefore(tr *Track) bool {
-	if tr.Target || tr.before != tr.Decision.Reason || tr.before == "" {
+	first := tr.before == "" && tr.Decision.Reason == reason.ExistingOwner // who else it owns may have had it looked at before
+	if tr.Target || !first && (tr.before != tr.Decision.Reason || tr.before == "") {
 		return false
 	}
 	return !slices.ContainsFunc(tr.First.Owners, func(o object.OwnerReference) bool {
