@@ -1,10 +1,12 @@
 package stuck_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
@@ -199,4 +201,33 @@ func simulated(t *rapid.T, snap *snapshot.Snapshot, seed plan.Seed, around *evid
 		effects[r.Plan.Effects[i].Object] = &r.Plan.Effects[i]
 	}
 	return effects
+}
+
+// TestPartsAgree: whatever is known of those who act beside the collector, a delete that is
+// simulated among what it may reach has the plan of one that is simulated in everything, as it is
+// where what the collector reads is to be seen.
+func TestPartsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).Snapshot(t, snapshot.CoversEverything())
+		const soon = 1893456000 + 60
+		now := rapid.SampledFrom([]int64{soon, soon + 4000}).Draw(t, "now")
+		seen := seenOf(append(drawBodies(t, snap.Objects), drawNeighbours(t, snap)...), nil)
+		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
+		target := rapid.SampledFrom(snap.Objects).Draw(t, "target").Ref
+		planned := func(reads bool) string {
+			o := plan.Options{Explore: plan.Usual, NoSteps: true, Reads: reads, Surroundings: evidence.New(snap, seen, now)}
+			r, err := plan.Simulate(t.Context(), snap, plan.DeleteSeed(policy, target), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.MarshalIndent(r.Plan, "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+		if diff := cmp.Diff(planned(true), planned(false)); diff != "" {
+			t.Fatalf("%s delete of %s in\n%s\n(-everything +part)\n%s", policy, target, scenario.World{Objects: snap.Objects}, diff)
+		}
+	})
 }
