@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -58,5 +56,5 @@ func (s *simulation) beside() []*object.Object {
 		}
 		list = append(list, o)
 	}
-	return slices.Clip(list)
+	return list
 }

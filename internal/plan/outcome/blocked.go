@@ -246,12 +246,34 @@ func (j *Judge) Doubt(list, others Outcomes) {
 		}
 		return d == nil && !j.Tracks.Shared[ref.UID] || d != nil && d.Result != report.Unknown
 	}
-	for again := true; again; {
-		again = false
-		for _, out := range list {
-			if out.waits() && !slices.ContainsFunc(out.Blocked.Dependents, stays) {
-				out.MarkUnknown(reason.DependentUnknown)
-				again = true
+	// staying is how many of those that one waits for stay as far as is known, waiters are who
+	// waits for one of the list.
+	staying, waiters := map[*Outcome]int{}, map[*Outcome][]*Outcome{}
+	var open []*Outcome
+	for _, out := range list {
+		if !out.waits() {
+			continue
+		}
+		for _, ref := range out.Blocked.Dependents {
+			if !stays(ref) {
+				continue
+			}
+			staying[out]++
+			if d := j.Of(list, object.Ref(ref)); d != nil {
+				waiters[d] = append(waiters[d], out)
+			}
+		}
+		if staying[out] == 0 {
+			open = append(open, out)
+		}
+	}
+	for len(open) > 0 {
+		out := open[len(open)-1]
+		open = open[:len(open)-1]
+		out.MarkUnknown(reason.DependentUnknown)
+		for _, w := range waiters[out] {
+			if staying[w]--; staying[w] == 0 {
+				open = append(open, w)
 			}
 		}
 	}
