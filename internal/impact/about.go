@@ -54,7 +54,7 @@ func (a *about) spread(o *object.Object) {
 		}
 	}
 	a.visitSiblings(o)
-	if a.depth[o] != reached && a.unwatched[o.UID] == nil {
+	if a.at(o) != reached && a.unwatched[o.UID] == nil {
 		return
 	}
 	if a.waits(o) {
@@ -125,7 +125,7 @@ func (a *about) waits(o *object.Object) bool {
 // empty is a part in which there are only nodes: whether they stay decides about pods that have
 // lost theirs.
 func (m *Map) empty() part {
-	p := part{Map: m, depth: map[*object.Object]depth{}, asked: map[graph.ID]bool{}, using: map[string]bool{}, used: map[string]bool{}}
+	p := part{Map: m, depths: depthsIn(m.snap), asked: map[graph.ID]bool{}, using: map[string]bool{}, used: map[string]bool{}}
 	for _, o := range m.everywhere {
 		if o.Is(object.Node) {
 			p.visit(o, decides)

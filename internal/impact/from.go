@@ -9,13 +9,13 @@ import (
 // From returns the objects that deletes of these may touch, these included: what goes
 // with them, and what is being deleted already and waits for one of those. It goes by
 // the paths of Sources, the other way round.
-func (m *Map) From(objects ...*object.Object) map[*object.Object]bool {
+func (m *Map) From(objects ...*object.Object) *Set {
 	asked := map[string]bool{}
-	return spread(objects, func(o *object.Object) []*object.Object { return m.next(o, asked) })
+	return m.spread(objects, func(o *object.Object) []*object.Object { return m.next(o, asked) })
 }
 
 // Into returns the objects from which From comes to one of these, these included.
-func (m *Map) Into(objects ...*object.Object) map[*object.Object]bool {
+func (m *Map) Into(objects ...*object.Object) *Set {
 	before := map[*object.Object][]*object.Object{}
 	asked, told := map[string]bool{}, map[string]bool{}
 	for _, o := range m.snap.Objects {
@@ -23,7 +23,7 @@ func (m *Map) Into(objects ...*object.Object) map[*object.Object]bool {
 			before[x] = append(before[x], o)
 		}
 	}
-	return spread(objects, func(o *object.Object) []*object.Object {
+	return m.spread(objects, func(o *object.Object) []*object.Object {
 		if !o.Is(object.PVC) || !o.BeingDeleted() || told[o.Namespace] {
 			return before[o]
 		}
@@ -53,13 +53,13 @@ func (m *Map) emptied(o *object.Object) []*object.Object {
 }
 
 // spread returns what the steps lead to from these objects, these included.
-func spread(objects []*object.Object, steps func(*object.Object) []*object.Object) map[*object.Object]bool {
-	met := make(map[*object.Object]bool, len(objects))
+func (m *Map) spread(objects []*object.Object, steps func(*object.Object) []*object.Object) *Set {
+	met := &Set{depthsIn(m.snap)}
 	var open []*object.Object
 	visit := func(list []*object.Object) {
 		for _, o := range list {
-			if !met[o] {
-				met[o] = true
+			if !met.Has(o) {
+				met.set(o, reached)
 				open = append(open, o)
 			}
 		}

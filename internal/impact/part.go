@@ -1,7 +1,6 @@
 package impact
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
@@ -45,9 +44,9 @@ func (m *Map) Region(objects ...*object.Object) *Region {
 	if !m.shared {
 		return &Region{part: m.grow(objects)}
 	}
-	all := part{Map: m, depth: make(map[*object.Object]depth, len(m.snap.Objects)), within: len(m.snap.Objects)}
+	all := part{Map: m, depths: depthsIn(m.snap), within: len(m.snap.Objects)}
 	for _, o := range m.snap.Objects {
-		all.depth[o] = reached
+		all.set(o, reached)
 	}
 	return &Region{part: all}
 }
@@ -58,8 +57,8 @@ func (r *Region) Size() int { return r.within }
 // Any reports whether there is an object to which something may happen and of which a
 // condition holds.
 func (r *Region) Any(holds func(*object.Object) bool) bool {
-	for o, d := range r.depth {
-		if d == reached && holds(o) {
+	for o := range r.atLeast(reached) {
+		if holds(o) {
 			return true
 		}
 	}
@@ -67,33 +66,26 @@ func (r *Region) Any(holds func(*object.Object) bool) bool {
 }
 
 // Has reports whether something may happen to an object.
-func (r *Region) Has(o *object.Object) bool { return r.depth[o] == reached }
+func (r *Region) Has(o *object.Object) bool { return r.at(o) == reached }
 
 // Objects lists those to which something may happen, in object.Compare order.
 func (r *Region) Objects() []*object.Object {
-	list := make([]*object.Object, 0, r.within)
-	for o, d := range r.depth {
-		if d == reached {
-			list = append(list, o)
-		}
-	}
-	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
-	return list
+	return slices.AppendSeq(make([]*object.Object, 0, r.within), r.atLeast(reached))
 }
 
-// Members lists the objects of Part, in no order.
+// Members lists the objects of Part, in object.Compare order.
 func (r *Region) Members() []*object.Object {
 	if r.shared {
-		return r.snap.Objects
+		return r.Map.snap.Objects
 	}
 	r.addEverywhere()
-	return slices.Collect(maps.Keys(r.depth))
+	return slices.AppendSeq(make([]*object.Object, 0, r.size), r.All())
 }
 
 // Part is the snapshot reduced to the region.
 func (r *Region) Part() *snapshot.Snapshot {
 	if r.shared {
-		return r.snap
+		return r.Map.snap
 	}
 	return r.cut(r.part)
 }
@@ -137,31 +129,18 @@ func (p *part) next() {
 // cut makes a snapshot of a part.
 func (m *Map) cut(p part) *snapshot.Snapshot {
 	p.addEverywhere()
-	list := make([]*object.Object, 0, len(p.depth))
-	if len(p.depth) > len(m.snap.Objects)/8 {
-		for _, o := range m.snap.Objects {
-			if p.depth[o] != 0 {
-				list = append(list, o)
-			}
-		}
-		return m.snap.With(list)
-	}
-	for o := range p.depth {
-		list = append(list, o)
-	}
-	slices.SortFunc(list, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
-	return m.snap.With(list)
+	return m.snap.With(slices.AppendSeq(make([]*object.Object, 0, p.size), p.All()))
 }
 
 // addEverywhere adds what is looked at whatever is deleted, and what it goes with: without its
 // owners it would be garbage.
-func (p part) addEverywhere() {
+func (p *part) addEverywhere() {
 	open := slices.Clone(p.everywhere)
 	for len(open) > 0 {
 		o := open[len(open)-1]
 		open = open[:len(open)-1]
-		if p.depth[o] == 0 {
-			p.depth[o] = decides
+		if p.at(o) == 0 {
+			p.set(o, decides)
 			open = append(append(open, p.owners(o)...), p.containers(o)...)
 		}
 	}
@@ -180,8 +159,8 @@ const (
 // part are the objects of a part while it grows.
 type part struct {
 	*Map
-	depth map[*object.Object]depth
-	open  []*object.Object
+	depths
+	open []*object.Object
 	// within is the number of those that are reached.
 	within int
 	// asked are the owners that were not seen whose dependents were visited; using the
@@ -195,11 +174,11 @@ func (p *part) visit(o *object.Object, d depth) {
 	if p.restless[o] {
 		d = reached
 	}
-	if p.depth[o] < d {
+	if p.at(o) < d {
 		if d == reached {
 			p.within++
 		}
-		p.depth[o] = d
+		p.set(o, d)
 		p.open = append(p.open, o)
 	}
 }
@@ -211,7 +190,7 @@ func (p *part) spread(o *object.Object) {
 	for _, x := range p.containers(o) {
 		p.visit(x, decides)
 	}
-	if p.depth[o] != reached {
+	if p.at(o) != reached {
 		return
 	}
 	p.visitSiblings(o)

@@ -189,11 +189,11 @@ func TestInto(t *testing.T) {
 		to := rapid.SampledFrom(snap.Objects).Draw(t, "to")
 		into := m.Into(to)
 		for _, from := range snap.Objects {
-			if from != to && into[from] {
+			if from != to && into.Has(from) {
 				ways++
 			}
-			if there := m.From(from)[to]; there != into[from] {
-				t.Fatalf("from %s one comes to %s: %v, and the other way round: %v; in\n%s", from.Ref, to.Ref, there, into[from], scenario.World{Objects: snap.Objects}.String())
+			if there := m.From(from).Has(to); there != into.Has(from) {
+				t.Fatalf("from %s one comes to %s: %v, and the other way round: %v; in\n%s", from.Ref, to.Ref, there, into.Has(from), scenario.World{Objects: snap.Objects}.String())
 			}
 		}
 	})

@@ -16,9 +16,11 @@ import (
 type Map struct {
 	snap  *snapshot.Snapshot
 	graph *graph.Graph
-	// inside and usage are made when somebody asks: see contents and uses.
-	inside *contents
-	usage  *uses
+	// inside, usage, nodes and family are made when somebody asks: see contents, uses, node and owners.
+	inside  *contents
+	usage   *uses
+	inGraph graphNodes
+	family  family
 	// leaders are those with which an object goes that does not refer to them, and
 	// followers the other way round: see follow.
 	leaders, followers map[*object.Object][]*object.Object
@@ -207,6 +209,16 @@ func (m *Map) Settled(o *object.Object) bool { return !m.shared && !m.restless[o
 // owners are the objects that the references of an object may mean: those with their
 // uids, and those under their names, whatever their uids.
 func (m *Map) owners(o *object.Object) []*object.Object {
+	if len(o.Owners) == 0 {
+		return nil
+	}
+	if !alike(m.family.of, o) {
+		m.family = family{of: o, owners: slices.Clip(m.findOwners(o))}
+	}
+	return m.family.owners
+}
+
+func (m *Map) findOwners(o *object.Object) []*object.Object {
 	var owners []*object.Object
 	for _, ref := range o.Owners {
 		exact := false
@@ -279,7 +291,8 @@ func (m *Map) containers(o *object.Object) []*object.Object {
 // it, and its content.
 func (m *Map) dependents(o *object.Object) []*object.Object {
 	var found []*object.Object
-	if id, ok := m.graph.Find(o.UID); ok {
+	if id, ok := m.node(o); ok && m.graph.DependentCount(id) > 0 {
+		found = make([]*object.Object, 0, m.graph.DependentCount(id))
 		m.graph.EachDependent(id, func(d graph.ID) bool {
 			found = append(found, m.object(d))
 			return true

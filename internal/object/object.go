@@ -33,7 +33,16 @@ type Object struct {
 	// Lifecycle is nil for an object that has nothing of it, as most. It is shared between
 	// objects and as immutable as they are; use Edit to change it.
 	Lifecycle *Lifecycle
+	// hint is the number that a snapshot gave the object; 0 for none.
+	hint uint32
 }
+
+// Hint is where an object may be found among those of the snapshot that it was read into,
+// from 1; 0 if it was read into none. Clones keep it. See snapshot.Place.
+func (o *Object) Hint() uint32 { return o.hint }
+
+// SetHint is for the snapshot that the object becomes part of.
+func (o *Object) SetHint(n uint32) { o.hint = n }
 
 // Lifecycle is what the end of an object depends on, beside its owners: what holds it, a
 // deletion that has begun, and what its kind adds.

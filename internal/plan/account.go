@@ -20,7 +20,7 @@ type account struct {
 	// left are the objects that a collection leaves alone.
 	left undecided
 	// last are the outcomes when every finalizer has come off.
-	last outcome.Outcomes
+	last *outcome.Outcomes
 }
 
 func (s *simulation) account() account {
@@ -31,23 +31,23 @@ func (s *simulation) account() account {
 
 // consequences are the account of a run: what is changed or gone because of what we
 // send, in the order of the effects. Each effect gets to know the one about its object.
-func (a account) consequences(effects []report.Effect, all outcome.Outcomes) []report.Consequence {
+func (a account) consequences(effects []report.Effect, all *outcome.Outcomes) []report.Consequence {
 	list, along := make([]report.Consequence, 0, len(effects)), a.snap.Along() // most effects are one
 	for i := range effects {
 		e := &effects[i]
-		out := a.judge.Of(all, object.Ref(e.Object))
-		if out == nil {
-			out = a.judge.Of(a.last, object.Ref(e.Object))
-		}
-		if out == nil {
-			continue
-		}
-		tr := out.Track
-		if !a.counts(e, tr) && !out.Anyway {
-			continue
-		}
-		if along.Find(tr.First.Ref) == nil {
+		o := along.Find(object.Ref(e.Object))
+		if o == nil {
 			continue // a controller makes it in the simulation: it is not there yet
+		}
+		if o.UID != e.Object.UID { // another one has come in its place
+			o = &object.Object{Ref: object.Ref(e.Object)}
+		}
+		out := a.judge.OfObject(all, o)
+		if out == nil {
+			out = a.judge.OfObject(a.last, o)
+		}
+		if out == nil || !a.counts(e, out.Track) && !out.Anyway {
+			continue
 		}
 		change, touched := changeOf(e, out)
 		if !touched {

@@ -22,7 +22,7 @@ func (s outlook) Find(ref object.Ref) (*object.Object, controllers.Standing) {
 		}
 		return nil, controllers.Unseen
 	}
-	if tr := s.tracks.ByUID[s.tracks.Key(o.Ref)]; tr != nil {
+	if tr := s.tracks.Known(o); tr != nil {
 		o = tr.Last
 	}
 	if o == nil || o.BeingDeleted() {

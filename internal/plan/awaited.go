@@ -3,8 +3,6 @@ package plan
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -26,7 +24,7 @@ type awaited struct {
 	// any: there are such objects.
 	any bool
 	// waitsFor is what they wait for themselves, by the keys of the tracks.
-	waitsFor map[types.UID][]report.Ref
+	waitsFor map[outcome.Key][]report.Ref
 	// deletedBefore: there is an object that is being deleted before our requests; nil until
 	// somebody asks, which nobody does earlier.
 	deletedBefore *bool
@@ -50,7 +48,7 @@ func (a *awaited) find() bool {
 		}
 	}
 	var waiting []*outcome.Outcome
-	for _, tr := range a.tracks.ByUID {
+	for _, tr := range a.tracks.All() {
 		if tr.Last != nil && tr.Last.BeingDeleted() && a.cause.caused(tr) {
 			waiting = append(waiting, a.judge.Waiting(tr))
 		}
@@ -86,9 +84,9 @@ func (a *awaited) add(tr *outcome.Track) bool {
 // note keeps what an awaited object waits for itself.
 func (a *awaited) note(out *outcome.Outcome) {
 	if a.waitsFor == nil {
-		a.waitsFor = map[types.UID][]report.Ref{}
+		a.waitsFor = map[outcome.Key][]report.Ref{}
 	}
-	a.waitsFor[a.tracks.Key(out.Track.First.Ref)] = out.Blocked.Dependents
+	a.waitsFor[a.tracks.Key(out.Track.First)] = out.Blocked.Dependents
 }
 
 // takersWithUs are what somebody else had deleted before, a finalizer holds, and may take
@@ -106,13 +104,13 @@ func (a *awaited) takersWithUs() []object.Ref {
 	}
 	paths := a.cause.paths()
 	var touched []*object.Object
-	for o := range paths.From(a.cause.requested()...) {
+	for o := range paths.From(a.cause.requested()...).All() {
 		if !a.beingDeleted(o) {
 			touched = append(touched, o)
 		}
 	}
 	var list []object.Ref
-	for o := range paths.Into(touched...) {
+	for o := range paths.Into(touched...).All() {
 		if held[o] {
 			list = append(list, o.Ref)
 		}
@@ -137,29 +135,30 @@ func (a *awaited) beingDeleted(o *object.Object) bool {
 	if o.BeingDeleted() {
 		return true
 	}
-	tr := a.tracks.ByUID[a.tracks.Key(o.Ref)]
+	tr := a.tracks.Known(o)
 	return tr != nil && tr.Changed&outcome.InBaseline != 0 && tr.Last != nil && tr.Last.BeingDeleted()
 }
 
 // untouched are the outcomes of what somebody else had deleted before and nothing has
 // happened to up to now: no plan speaks of them unless something does later.
-func (a *awaited) untouched(all outcome.Outcomes) outcome.Outcomes {
+func (a *awaited) untouched(all *outcome.Outcomes) *outcome.Outcomes {
 	if !a.anyDeletedBefore() {
 		return nil
 	}
-	list := outcome.Outcomes{}
-	for key, tr := range a.tracks.ByUID {
-		if all[key] == nil && tr.Last != nil && tr.Last.BeingDeleted() {
-			list[key] = a.judge.Waiting(tr)
+	list := &outcome.Outcomes{}
+	for key, tr := range a.tracks.All() {
+		if all.At(key) == nil && tr.Last != nil && tr.Last.BeingDeleted() {
+			out := a.judge.Waiting(tr)
+			list.Set(key, out)
 			if tr.Awaited {
-				a.note(list[key])
+				a.note(out)
 			}
 		}
 	}
 	if len(a.tracks.Shared) > 0 { // of several with one uid the run has looked at one
 		for _, o := range a.snap.Objects {
-			if key := a.tracks.Key(o.Ref); o.BeingDeleted() && a.tracks.Shared[o.UID] && a.tracks.ByUID[key] == nil && all[key] == nil {
-				list[key] = &outcome.Outcome{Track: &outcome.Track{First: o, Last: o}}
+			if key := a.tracks.Key(o); o.BeingDeleted() && a.tracks.Shared[o.UID] && a.tracks.At(key) == nil && all.At(key) == nil {
+				list.Set(key, &outcome.Outcome{Track: &outcome.Track{First: o, Last: o}})
 			}
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -29,10 +27,10 @@ type cause struct {
 	ways *impact.Map
 	// from is what deletes of the objects of our requests may touch, by the keys of the
 	// tracks.
-	from map[types.UID]bool
+	from *impact.Set
 	// withoutUs is how objects end that go or change with what others had deleted before,
 	// and without our requests; nil for those that go.
-	withoutUs map[types.UID]*object.Object
+	withoutUs map[outcome.Key]*object.Object
 }
 
 // caused reports whether what happened to an object follows from our requests, or may.
@@ -77,7 +75,7 @@ func (c *cause) reaches(o *object.Object) bool {
 	if c.from == nil {
 		c.reachOn(c.paths())
 	}
-	return c.from[c.tracks.Key(o.Ref)]
+	return c.from.Has(o)
 }
 
 // paths is the map of the snapshot as it was before the first of our requests.
@@ -91,11 +89,7 @@ func (c *cause) paths() *impact.Map {
 // reachOn finds what deletes of the objects of our requests may touch, on a map of the
 // snapshot as it was before the first of them.
 func (c *cause) reachOn(m *impact.Map) {
-	all := m.From(c.requested()...)
-	c.from = make(map[types.UID]bool, len(all))
-	for o := range all {
-		c.from[c.tracks.Key(o.Ref)] = true
-	}
+	c.from = m.From(c.requested()...)
 }
 
 // requested are the objects of our requests: of a collection those that it has written
@@ -124,7 +118,7 @@ func (c *cause) endsSoWithoutUs(tr *outcome.Track) bool {
 	if c.withoutUs == nil {
 		c.withoutUs = c.endsWithoutUs()
 	}
-	end, touched := c.withoutUs[c.tracks.Key(tr.First.Ref)]
+	end, touched := c.withoutUs[c.tracks.Key(tr.First)]
 	if !touched || end == nil {
 		return touched
 	}
@@ -134,14 +128,14 @@ func (c *cause) endsSoWithoutUs(tr *outcome.Track) bool {
 
 // endsWithoutUs has every finalizer come off what others had deleted before, in a run
 // without our requests, and returns how what it touches ends.
-func (c *cause) endsWithoutUs() map[types.UID]*object.Object {
+func (c *cause) endsWithoutUs() map[outcome.Key]*object.Object {
 	var theirs []*object.Object
-	for _, tr := range c.tracks.ByUID {
+	for _, tr := range c.tracks.All() {
 		if tr.Awaited {
 			theirs = append(theirs, tr.First)
 		}
 	}
-	ends := map[types.UID]*object.Object{}
+	ends := map[outcome.Key]*object.Object{}
 	other := newSimulation(c.paths().Part(theirs...), CollectSeed(), Options{Rules: c.rules, NoSteps: true})
 	other.recorder.silent = true
 	// The only error is that of a context that ends. Then nothing is known to happen.
@@ -157,8 +151,8 @@ func (c *cause) endsWithoutUs() map[types.UID]*object.Object {
 		return ends
 	}
 	for _, o := range other.snap.Objects {
-		if tr := other.tracks.ByUID[other.tracks.Key(o.Ref)]; tr != nil && tr.Changed != 0 {
-			ends[c.tracks.Key(o.Ref)] = tr.Last
+		if tr := other.tracks.Known(o); tr != nil && tr.Changed != 0 {
+			ends[c.tracks.Key(o)] = tr.Last
 		}
 	}
 	return ends
@@ -166,8 +160,8 @@ func (c *cause) endsWithoutUs() map[types.UID]*object.Object {
 
 // claim notes of what would have gone anyway that a request of ours takes it, too:
 // nobody knows who is faster, and it is gone afterwards.
-func (c *cause) claim(all outcome.Outcomes) {
-	for _, out := range all {
+func (c *cause) claim(all *outcome.Outcomes) {
+	for _, out := range all.All() {
 		if out.AlreadyHappening && (c.caused(out.Track) || out.Result == report.Unknown && c.reaches(out.Track.First)) {
 			out.Anyway = true
 		}
@@ -177,15 +171,15 @@ func (c *cause) claim(all outcome.Outcomes) {
 // exonerate notes of what is contested elsewhere that it would be so without our
 // requests, too: what the collector remembers of the deletions of others is no doing of
 // ours.
-func (c *cause) exonerate(all outcome.Outcomes) {
+func (c *cause) exonerate(all *outcome.Outcomes) {
 	if c.seed.Verb == Collect {
 		return
 	}
-	for key, out := range all {
+	for key, out := range all.All() {
 		if !out.DependsOnTiming || out.AlreadyHappening || c.reaches(out.Track.First) {
 			continue
 		}
-		if tr := c.tracks.ByUID[key]; tr == nil || !c.caused(tr) {
+		if tr := c.tracks.At(key); tr == nil || !c.caused(tr) {
 			out.AlreadyHappening = true
 		}
 	}

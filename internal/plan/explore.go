@@ -3,11 +3,8 @@ package plan
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/graph"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
@@ -79,7 +76,7 @@ func (s *simulation) pathsIn(g *graph.Graph) *impact.Map {
 }
 
 // explore tries other runs and marks what ends otherwise in one of them.
-func (s *simulation) explore(ctx context.Context, all outcome.Outcomes, left undecided) error {
+func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left undecided) error {
 	if s.scope == nil {
 		return nil
 	}
@@ -99,7 +96,7 @@ func (s *simulation) explore(ctx context.Context, all outcome.Outcomes, left und
 	if usual {
 		schedules = s.affordable()
 	}
-	x := explorer{s: s, all: all, reference: maps.Clone(all), left: left, answers: map[report.Release]report.Release{}}
+	x := explorer{s: s, all: all, reference: all.Clone(), left: left, answers: map[report.Release]report.Release{}}
 	if usual && s.scope.oneEnd {
 		schedules = 0
 	}
@@ -150,8 +147,8 @@ func (s *simulation) affordable() int {
 // explorer compares runs.
 type explorer struct {
 	s         *simulation
-	all       outcome.Outcomes
-	reference outcome.Outcomes
+	all       *outcome.Outcomes
+	reference *outcome.Outcomes
 	left      undecided
 	// answers say of the finalizers that were asked about who removes them: that is the same in
 	// every run.
@@ -179,8 +176,8 @@ func (x *explorer) try(ctx context.Context, m *memory, random *rand.Rand) error 
 func (x *explorer) compare(other *simulation, m *memory) {
 	outcomes := other.judge.Outcomes()
 	for _, o := range x.s.scope.reached {
-		key := x.s.tracks.Key(o.Ref)
-		here, there := x.reference[key], outcomes[key]
+		key := x.s.tracks.Key(o)
+		here, there := x.reference.At(key), outcomes.At(other.tracks.Key(o))
 		switch {
 		case here == nil && there == nil:
 			continue
@@ -197,11 +194,11 @@ func (x *explorer) compare(other *simulation, m *memory) {
 
 // contest notes that an object ends otherwise, too. Of all its ends the plan shows the
 // one in which least of it is gone.
-func (x *explorer) contest(key types.UID, here, there *outcome.Outcome, other *simulation, m *memory) {
-	shown := x.all[key]
+func (x *explorer) contest(key outcome.Key, here, there *outcome.Outcome, other *simulation, m *memory) {
+	shown := x.all.At(key)
 	if shown == nil {
 		shown = here
-		x.all[key] = here
+		x.all.Set(key, here)
 	}
 	if shown.Knows(there) {
 		return
@@ -217,7 +214,7 @@ func (x *explorer) contest(key types.UID, here, there *outcome.Outcome, other *s
 		next.DependsOnTiming, next.AlreadyHappening = true, shown.AlreadyHappening && there.AlreadyHappening
 		next.Ends = append([]outcome.End{{Outcome: shown, Because: e.Because, Message: x.s.sentence(shown), Remembered: e.Remembered}}, shown.Ends...)
 		shown.Ends = nil
-		x.all[key] = &next
+		x.all.Set(key, &next)
 		return
 	}
 	shown.Ends = append(shown.Ends, e)
@@ -227,5 +224,5 @@ func (x *explorer) contest(key types.UID, here, there *outcome.Outcome, other *s
 func (s *simulation) sentence(out *outcome.Outcome) string {
 	alone := *out
 	alone.DependsOnTiming, alone.Ends = false, nil
-	return s.effects(outcome.Outcomes{s.tracks.Key(out.Track.First.Ref): &alone})[0].Message
+	return s.effects(&alone)[0].Message
 }

@@ -48,10 +48,10 @@ var (
 type futures struct {
 	// first are the outcomes at once, and last those in the end. What is expected is what
 	// the run is judged by between them.
-	first, last outcome.Outcomes
+	first, last *outcome.Outcomes
 	// untouched are the outcomes of what others had deleted before, and nothing had
 	// happened to when everything expected had.
-	untouched outcome.Outcomes
+	untouched *outcome.Outcomes
 	// expectedReleases and otherReleases came off what follows from our requests, and
 	// releasesOfAwaited what others had deleted before.
 	expectedReleases, otherReleases, releasesOfAwaited []report.Release
@@ -90,7 +90,7 @@ func (s *simulation) expect(ctx context.Context, random *rand.Rand) error {
 
 // goOn goes on to the later future, and notes in the tracks what follows. What was
 // expected is judged already.
-func (s *simulation) goOn(ctx context.Context, all outcome.Outcomes) error {
+func (s *simulation) goOn(ctx context.Context, all *outcome.Outcomes) error {
 	heals := s.neighbours.Around != nil && waitForSurroundings(all)
 	if !heals && !s.anyHeld(later) {
 		return nil
@@ -112,7 +112,7 @@ func (s *simulation) goOn(ctx context.Context, all outcome.Outcomes) error {
 		return err
 	}
 	s.futures.last = s.judge.Outcomes()
-	for _, out := range all {
+	for _, out := range all.All() {
 		// It may have happened anyway, and now it follows from our requests.
 		out.Anyway = out.Anyway || out.AlreadyHappening && out.Track.Changed&outcome.InLaterFuture != 0 && !out.Track.Awaited && !s.endsByHealing(out.Track)
 	}
@@ -127,8 +127,8 @@ func (s *simulation) endsByHealing(tr *outcome.Track) bool {
 
 // waitForSurroundings reports whether something stays that may go when nodes, APIs and
 // webhooks answer again.
-func waitForSurroundings(all outcome.Outcomes) bool {
-	for _, out := range all {
+func waitForSurroundings(all *outcome.Outcomes) bool {
+	for _, out := range all.All() {
 		switch why := reason.Code(out.Reason); out.Result {
 		case report.Blocked:
 			return true
@@ -196,7 +196,7 @@ type holding struct {
 // anyHeld reports whether a future has anything come off.
 func (s *simulation) anyHeld(next future) bool {
 	s.awaited.find()
-	for _, tr := range s.tracks.ByUID {
+	for _, tr := range s.tracks.All() {
 		if h := s.holding(tr, next, true); len(h.names) > 0 {
 			return true
 		}
@@ -207,7 +207,7 @@ func (s *simulation) anyHeld(next future) bool {
 // held lists what comes off next in a future, by name.
 func (s *simulation) held(next future) []holding {
 	var list []holding
-	for _, tr := range s.tracks.ByUID {
+	for _, tr := range s.tracks.All() {
 		if h := s.holding(tr, next, s.tracks.Phase == next.others); len(h.names) > 0 {
 			list = append(list, h)
 		}

@@ -3,8 +3,6 @@ package plan
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -19,26 +17,26 @@ type holds struct {
 	judge      *outcome.Judge
 	awaited    *awaited
 	finalizers *finalizers
-	outcomes   outcome.Outcomes
-	known      map[types.UID]*once
+	outcomes   *outcome.Outcomes
+	known      map[outcome.Key]*once
 	joins      joins
 }
 
-func (s *simulation) holds(all outcome.Outcomes) holds {
+func (s *simulation) holds(all *outcome.Outcomes) holds {
 	return holds{
 		snap: s.snap, tracks: s.tracks, judge: s.judge, awaited: &s.awaited, finalizers: &s.finalizers,
-		outcomes: all, known: map[types.UID]*once{}, joins: joins{},
+		outcomes: all, known: map[outcome.Key]*once{}, joins: joins{},
 	}
 }
 
 func (h holds) of(o *object.Object) *once {
-	key := h.tracks.Key(o.Ref)
+	key := h.tracks.Key(o)
 	if list, ok := h.known[key]; ok {
 		return list
 	}
 	h.known[key] = nil // who waits in a circle adds nothing
 	var found union
-	out := h.outcomes[key]
+	out := h.outcomes.At(key)
 	if out != nil && out.Track.First.Ref != o.Ref {
 		out = nil
 	}
@@ -49,7 +47,7 @@ func (h holds) of(o *object.Object) *once {
 			found.join(h.at(object.Ref(d)))
 		}
 	case out != nil && out.Result == report.Deleted:
-	case out == nil && h.tracks.ByUID[key] != nil && h.tracks.ByUID[key].Awaited:
+	case out == nil && h.tracks.At(key) != nil && h.tracks.At(key).Awaited:
 		found.add(h.finalizers.of(o))
 		for _, d := range h.awaited.waitsFor[key] {
 			found.join(h.at(object.Ref(d)))

@@ -98,7 +98,7 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 
 // went reports whether an owner was there at first, and has gone or is about to.
 func (m messenger) went(owner report.Ref) bool {
-	tr := m.tracks.ByUID[owner.UID]
+	tr := m.tracks.ByUID(owner.UID)
 	return tr != nil && tr.First.Name == owner.Name && tr.First.Namespace == owner.Namespace &&
 		(tr.Last == nil || tr.Last.BeingDeleted())
 }
@@ -244,7 +244,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 // byDependent reports whether several objects have the uid of what an object waits for, and not
 // its own or that of an owner.
 func (m messenger) byDependent(e *report.Effect) bool {
-	tr := m.tracks.ByUID[m.tracks.Key(object.Ref(e.Object))]
+	tr := m.tracks.Named(object.Ref(e.Object))
 	return e.BlockedBy != nil && len(e.BlockedBy.Dependents) > 0 && tr != nil && !m.tracks.Ambiguous(tr)
 }
 

@@ -20,12 +20,12 @@ func (s *simulation) near() near {
 }
 
 // only leaves those namespaces out that the request has nothing to do with.
-func (n near) only(targets []object.Ref, all outcome.Outcomes) near {
+func (n near) only(targets []object.Ref, all *outcome.Outcomes) near {
 	n.namespaces = map[string]bool{}
 	for _, ref := range targets {
 		n.namespaces[ref.Namespace] = true
 	}
-	for _, out := range all {
+	for _, out := range all.All() {
 		if !out.AlreadyHappening || out.Anyway {
 			n.namespaces[out.Track.First.Namespace] = true
 		}

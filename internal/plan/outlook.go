@@ -11,7 +11,7 @@ import (
 
 // withFutures adds to the effects what they are before finalizers come off, and what
 // they are when others do, too; with those objects that nothing happens to before.
-func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) []report.Effect {
+func (s *simulation) withFutures(effects []report.Effect, all *outcome.Outcomes) []report.Effect {
 	if s.futures.first == nil {
 		return effects
 	}
@@ -24,18 +24,18 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 	}
 	var more []report.Effect
 	for _, out := range s.sorted(s.futures.last) {
-		if all[s.tracks.Key(out.Track.First.Ref)] != nil || out.AlreadyHappening || !s.near().concerns(out) || s.endsByHealing(out.Track) {
+		if all.At(s.tracks.Key(out.Track.First)) != nil || out.AlreadyHappening || !s.near().concerns(out) || s.endsByHealing(out.Track) {
 			continue
 		}
 		e := report.Effect{Object: report.RefOf(out.Track.First.Ref), Outcome: report.Kept, Reason: string(reason.UntilFinalizerComesOff), Message: "stays"}
-		if key := s.tracks.Key(out.Track.First.Ref); s.futures.untouched[key] != nil {
-			e = s.effects(outcome.Outcomes{key: s.futures.untouched[key]})[0]
+		if before := s.futures.untouched.At(s.tracks.Key(out.Track.First)); before != nil {
+			e = s.effects(before)[0]
 			e.AlreadyHappening = false
 		}
 		s.addFutures(&e, out.Track, h)
 		// It stays, but not as it was.
 		if e.Later == "" && outcome.VolumeReleased(out.Track) && !s.judge.ClaimUnknown(all, out) {
-			e = s.effects(outcome.Outcomes{s.tracks.Key(out.Track.First.Ref): out})[0]
+			e = s.effects(out)[0]
 			once := h.expected.of(out.Track.First)
 			e.Once = once.all()
 			e.Message += once.text(&e)
@@ -60,7 +60,7 @@ func (s *simulation) withFutures(effects []report.Effect, all outcome.Outcomes) 
 
 // withUnknown is what takes an object along in the end, where it is not known whether that
 // goes: then it may take the object at once.
-func (s *simulation) withUnknown(last *outcome.Outcome, all outcome.Outcomes, on map[*outcome.Outcome]bool) (object.Ref, bool) {
+func (s *simulation) withUnknown(last *outcome.Outcome, all *outcome.Outcomes, on map[*outcome.Outcome]bool) (object.Ref, bool) {
 	if last.Result != report.Deleted || on[last] {
 		return object.Ref{}, false
 	}
@@ -88,7 +88,7 @@ type bothHolds struct {
 	any *once
 }
 
-func (s *simulation) bothHolds(all outcome.Outcomes) bothHolds {
+func (s *simulation) bothHolds(all *outcome.Outcomes) bothHolds {
 	h := bothHolds{first: s.holds(s.futures.first), expected: s.holds(all), both: joins{}}
 	h.any = onceOf(slices.Concat(s.futures.expectedReleases, s.futures.otherReleases))
 	if h.any == nil {
@@ -117,14 +117,14 @@ func (s *simulation) addFutures(e *report.Effect, tr *outcome.Track, h bothHolds
 		if tr.First.BeingDeleted() {
 			at = report.Blocked
 		}
-		if first := s.judge.Of(s.futures.first, tr.First.Ref); first != nil {
+		if first := s.judge.OfObject(s.futures.first, tr.First); first != nil {
 			at = first.Result
 		}
 		if at != e.Outcome {
 			e.AtOnce = at
 		}
 	}
-	if last := s.judge.Of(s.futures.last, tr.First.Ref); last != nil && last.Result != e.Outcome {
+	if last := s.judge.OfObject(s.futures.last, tr.First); last != nil && last.Result != e.Outcome {
 		e.Later = last.Result
 	}
 	if e.AtOnce == "" && e.Later == "" {

@@ -3,11 +3,8 @@ package plan
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
@@ -18,20 +15,19 @@ import (
 
 // report writes the plan down, and goes on to the future in which every finalizer comes
 // off.
-func (s *simulation) report(ctx context.Context, all outcome.Outcomes) (*report.Plan, error) {
+func (s *simulation) report(ctx context.Context, all *outcome.Outcomes) (*report.Plan, error) {
 	s.cause.exonerate(all)
 	s.cause.claim(all)
-	in, concerned := s.near(), maps.Clone(all)
+	in := s.near()
 	if s.options.OnlyNear && s.seed.Verb != Collect {
 		in = in.only(s.seed.Targets, all)
 	}
-	maps.DeleteFunc(concerned, func(_ types.UID, out *outcome.Outcome) bool { return !in.concerns(out) })
 	p := &report.Plan{
 		APIVersion: report.APIVersion, Kind: "Plan",
 		Source:  SourceOf(s.snap),
 		Rules:   s.options.Rules.String(),
 		Seed:    report.Seed{Verb: string(s.seed.Verb), Policy: s.seed.policy(), GracePeriodSeconds: s.seed.Grace, Finalizers: s.seed.Finalizers, Targets: []report.Ref{}},
-		Effects: s.effects(concerned),
+		Effects: s.effects(slices.DeleteFunc(s.sorted(all), func(out *outcome.Outcome) bool { return !in.concerns(out) })...),
 		Stuck:   s.stuck(),
 		Gaps:    []report.Gap{},
 	}
@@ -60,27 +56,24 @@ func (s *simulation) report(ctx context.Context, all outcome.Outcomes) (*report.
 	return p, nil
 }
 
-// sorted lists outcomes in object.Compare order. The objects of a snapshot have that
-// order already: with many outcomes it is faster to go along them than to sort.
-func (s *simulation) sorted(all outcome.Outcomes) []*outcome.Outcome {
-	list := make([]*outcome.Outcome, 0, len(all))
-	if len(all) > len(s.snap.Objects)/8 {
-		for _, o := range s.snap.Objects {
-			if out := s.judge.Of(all, o.Ref); out != nil {
-				list = append(list, out)
-			}
-		}
-		return list
+// sorted lists outcomes in object.Compare order. The objects of a snapshot have that order
+// already; those that it does not have come behind them.
+func (s *simulation) sorted(all *outcome.Outcomes) []*outcome.Outcome {
+	if all == nil {
+		return nil
 	}
-	for _, out := range all {
-		list = append(list, out)
+	list, more := make([]*outcome.Outcome, 0, all.Len()), false
+	for key, out := range all.All() {
+		list, more = append(list, out), int(key) >= len(s.snap.Objects)
 	}
-	slices.SortFunc(list, func(a, b *outcome.Outcome) int { return object.Compare(a.Track.First.Ref, b.Track.First.Ref) })
+	if more {
+		slices.SortFunc(list, func(a, b *outcome.Outcome) int { return object.Compare(a.Track.First.Ref, b.Track.First.Ref) })
+	}
 	return list
 }
 
-func (s *simulation) effects(all outcome.Outcomes) []report.Effect {
-	sorted := s.sorted(all)
+// effects are what becomes of objects, in the order of these outcomes.
+func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: s.tracks}
 	effects := make([]report.Effect, len(sorted))
 	var sibling *report.Effect

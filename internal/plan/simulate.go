@@ -116,7 +116,7 @@ func simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options
 // settle runs a seed under every schedule, and judges what becomes of everything. There
 // are no outcomes if the run has written to something that has to be left alone: it is for
 // another one then.
-func (s *simulation) settle(ctx context.Context, left undecided) (outcome.Outcomes, error) {
+func (s *simulation) settle(ctx context.Context, left undecided) (*outcome.Outcomes, error) {
 	s.leave(left)
 	if err := s.run(ctx, nil); err != nil {
 		return nil, err
@@ -147,11 +147,11 @@ func EffectOn(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o *object
 	if err := s.run(ctx, nil); err != nil {
 		return report.Effect{}, err
 	}
-	all, one := s.judge.Outcomes(), outcome.Outcomes{}
-	if out := s.judge.Of(all, o.Ref); out != nil {
-		one[s.tracks.Key(o.Ref)] = out
+	all := s.judge.Outcomes()
+	var effects []report.Effect
+	if out := s.judge.OfObject(all, o); out != nil {
+		effects = s.effects(out)
 	}
-	effects := s.effects(one)
 	if seed.Verb == Delete {
 		if err := s.goOn(ctx, all); err != nil {
 			return report.Effect{}, err

@@ -85,7 +85,7 @@ func (s *simulation) stuck() []report.Stuck {
 				for _, d := range g.Dependents(id) {
 					st.Because = append(st.Because, report.RefOf(g.Identity(d)))
 				}
-			} else if tr := s.tracks.ByUID[ref.UID]; tr != nil {
+			} else if tr := s.tracks.ByUID(ref.UID); tr != nil {
 				st.Reason = tr.Decision.Reason.String()
 				if work == engine.OrphanWork {
 					st.Reason = string(reason.OrphaningFails)

@@ -3,10 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/finalizer"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -66,33 +63,33 @@ func (s *simulation) takeFrom(ctx context.Context, target *object.Object) error 
 // compare marks what happens without the request, too, and leaves out what is as
 // it would be. Where the request takes a finalizer from the collector, what goes
 // because of it is contested: the collector may have been quicker.
-func (s *simulation) compare(ctx context.Context, all outcome.Outcomes) error {
+func (s *simulation) compare(ctx context.Context, all *outcome.Outcomes) error {
 	other := newSimulation(s.snap, CollectSeed(), Options{Rules: s.options.Rules, Surroundings: s.options.Surroundings, NoSteps: true})
 	if err := other.run(ctx, nil); err != nil {
 		return err
 	}
 	without := other.judge.Outcomes()
 	race := slices.Contains(s.seed.Finalizers, object.Orphan) || slices.Contains(s.seed.Finalizers, object.Foreground)
-	for key, out := range all {
+	for key, out := range all.All() {
 		if out.Track.Target {
 			continue
 		}
-		switch b := without[key]; {
+		switch b := without.At(key); {
 		case b == nil || !costsNoMore(out, b):
 			out.DependsOnTiming = out.DependsOnTiming || race && out.Result == report.Deleted
 		case out.Track.Changed == 0 && len(out.Ends) == 0:
-			delete(all, key)
+			all.Set(key, nil)
 		default:
 			out.AlreadyHappening = true
 		}
 	}
-	maps.DeleteFunc(all, func(_ types.UID, out *outcome.Outcome) bool { return s.standsBeside(all, out) })
+	all.RemoveIf(func(out *outcome.Outcome) bool { return s.standsBeside(all, out) })
 	return nil
 }
 
 // standsBeside reports whether an object that nothing touched is only there as a dependent
 // of what is blocked without the request, too.
-func (s *simulation) standsBeside(all outcome.Outcomes, out *outcome.Outcome) bool {
+func (s *simulation) standsBeside(all *outcome.Outcomes, out *outcome.Outcome) bool {
 	if out.Track.Target || out.Result != report.Kept || out.Track.Changed != 0 || out.Track.Decision.Phase != 0 || len(out.Ends) > 0 {
 		return false
 	}

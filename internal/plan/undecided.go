@@ -43,9 +43,9 @@ func (left undecided) keep(other Keeper, o *object.Object, removes bool) reason.
 
 // add takes up the objects whose outcomes are unknown, and those that the run took for
 // another one of their uid. It reports whether the run wrote to one of them.
-func (left undecided) add(s *simulation, all outcome.Outcomes) bool {
+func (left undecided) add(s *simulation, all *outcome.Outcomes) bool {
 	before := len(left)
-	for _, out := range all {
+	for _, out := range all.All() {
 		if ref := out.Track.First.Ref; out.Result == report.Unknown && left[ref] == nil {
 			left[ref] = out
 		}

@@ -38,6 +38,7 @@ func readStored(lines *lineReader, intern *manifest.Interner) (*Snapshot, error)
 	if !slices.IsSortedFunc(s.Objects, compareObjects) {
 		return nil, fmt.Errorf("%w: its objects are not sorted", errFormat)
 	}
+	s.number()
 	return s, nil
 }
 

@@ -40,6 +40,8 @@ type Snapshot struct {
 	successors map[object.Ref][]types.UID
 	// moments are nil where all was read at one.
 	moments *moments
+	// places are nil where the hint of an object is its place.
+	places *places
 }
 
 // Source says where a snapshot comes from.
@@ -116,6 +118,7 @@ func (s *Snapshot) settle() error {
 	if err := s.deduplicate(); err != nil {
 		return err
 	}
+	s.number()
 	s.Gaps = s.gapsOf()
 	slices.SortFunc(s.Problems, compareProblems)
 	return nil
@@ -126,7 +129,7 @@ func (s *Snapshot) settle() error {
 // preferred version of their resource; they are sorted when they are not.
 func (s *Snapshot) With(objects []*object.Object) *Snapshot {
 	c := *s
-	c.Objects = objects
+	c.Objects, c.places = objects, &places{}
 	if !slices.IsSortedFunc(objects, compareObjects) {
 		c.Objects = slices.Clone(objects)
 		slices.SortFunc(c.Objects, compareObjects)

@@ -124,6 +124,11 @@ func diff(a, b *Snapshot) string {
 	if d := cmp.Diff(a.Objects, b.Objects, cmp.Comparer(object.Equal)); d != "" {
 		return d
 	}
+	for i, o := range b.Objects { // or each of a million is looked up where it stands
+		if o.Hint() != uint32(i)+1 {
+			return fmt.Sprintf("%s at %d was told %d", o.Ref, i, o.Hint())
+		}
+	}
 	if d := cmp.Diff(a.Resources.All(), b.Resources.All(), cmp.Transformer("lists", func(r object.Resource) string { return fmt.Sprintf("%+v", r) })); d != "" {
 		return d
 	}

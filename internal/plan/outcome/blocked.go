@@ -172,17 +172,17 @@ func (out *Outcome) waits() bool {
 // spreadWaiting decides about objects that wait for others: whoever waits for
 // something that stays is blocked; whoever waits only for what is unknown is
 // unknown; who is left waits in a circle.
-func (j *Judge) spreadWaiting(all Outcomes) {
+func (j *Judge) spreadWaiting(all *Outcomes) {
 	waiters := map[*Outcome][]*Outcome{}
 	var firm, open []*Outcome
-	for _, out := range all {
+	for _, out := range all.All() {
 		if !out.waits() {
 			continue
 		}
 		for _, ref := range out.Blocked.Dependents {
 			if d := j.Of(all, object.Ref(ref)); d != nil {
 				waiters[d] = append(waiters[d], out)
-			} else if tr := j.Tracks.ByUID[ref.UID]; tr != nil && tr.Decision.undecided() || j.Tracks.Shared[ref.UID] {
+			} else if tr := j.Tracks.ByUID(ref.UID); tr != nil && tr.Decision.undecided() || j.Tracks.Shared[ref.UID] {
 				out.open = true
 			} else if j.mayYetGo(object.Ref(ref)) {
 				out.lingering = true
@@ -199,7 +199,7 @@ func (j *Judge) spreadWaiting(all Outcomes) {
 		}
 	}
 	stays, unknown := propagate(firm, waiters), propagate(open, waiters)
-	for _, out := range all {
+	for _, out := range all.All() {
 		if !out.waits() || stays[out] {
 			continue
 		}
@@ -233,8 +233,8 @@ func propagate(starts []*Outcome, waiters map[*Outcome][]*Outcome) map[*Outcome]
 // Doubt marks those of a list that are not known to stay: because of a uid that several
 // objects have, or because they wait for nothing else than what is not known to stay, by the
 // list or by other outcomes.
-func (j *Judge) Doubt(list, others Outcomes) {
-	for _, out := range list {
+func (j *Judge) Doubt(list, others *Outcomes) {
+	for _, out := range list.All() {
 		if j.Tracks.Ambiguous(out.Track) {
 			out.MarkUnknown(reason.SharedUID)
 		}
@@ -250,7 +250,7 @@ func (j *Judge) Doubt(list, others Outcomes) {
 	// waits for one of the list.
 	staying, waiters := map[*Outcome]int{}, map[*Outcome][]*Outcome{}
 	var open []*Outcome
-	for _, out := range list {
+	for _, out := range list.All() {
 		if !out.waits() {
 			continue
 		}

@@ -16,7 +16,7 @@ func (j *Judge) containers(o *object.Object) []object.Ref {
 		if container == nil {
 			return
 		}
-		if tr := j.Tracks.ByUID[container.UID]; container.BeingDeleted() || tr != nil && (tr.Last == nil || tr.Last.BeingDeleted()) {
+		if tr := j.Tracks.ByUID(container.UID); container.BeingDeleted() || tr != nil && (tr.Last == nil || tr.Last.BeingDeleted()) {
 			refs = append(refs, container.Ref)
 		}
 	}
@@ -58,7 +58,7 @@ func serviceOf(o *object.Object) (object.Ref, bool) {
 
 // Leaves reports whether an object is gone or on its way out by now.
 func (j *Judge) Leaves(o *object.Object) bool {
-	tr := j.Tracks.ByUID[j.Tracks.Key(o.Ref)]
+	tr := j.Tracks.Known(o)
 	if tr == nil {
 		return o.BeingDeleted()
 	}

@@ -19,9 +19,9 @@ import (
 // ClaimsMatchRetentionPolicy.
 // Upstream: pkg/controller/statefulset/stateful_set_utils.go isClaimOwnerUpToDate.
 // Rule: spec §7.1, S235, S236.
-func (j *Judge) addLeft(all Outcomes) {
+func (j *Judge) addLeft(all *Outcomes) {
 	var sets []*Outcome
-	for _, out := range all {
+	for _, out := range all.All() {
 		if o := out.Track.First; o.Is(object.StatefulSet) && (out.Result == report.Deleted || out.Result == report.Blocked) {
 			sets = append(sets, out)
 		}
@@ -31,11 +31,11 @@ func (j *Judge) addLeft(all Outcomes) {
 	for _, out := range sets {
 		set := out.Track.First
 		for _, o := range known.madeBy(set) {
-			if !o.BeingDeleted() && j.Of(all, o.Ref) == nil {
-				all[j.Tracks.Key(o.Ref)] = &Outcome{
+			if !o.BeingDeleted() && j.OfObject(all, o) == nil {
+				j.set(all, o, &Outcome{
 					Track: &Track{First: o, Last: o}, Result: report.Kept, Reason: string(reason.PVCLeft),
 					Because: []object.Ref{set.Ref}, AlreadyHappening: out.AlreadyHappening,
-				}
+				})
 			}
 		}
 	}

@@ -5,7 +5,7 @@ type pass struct {
 	name string
 	// why is the reason for the place of the pass.
 	why string
-	run func(*Judge, Outcomes)
+	run func(*Judge, *Outcomes)
 }
 
 // passes are run in this order. Each sees what the ones before it have found: it adds
@@ -40,8 +40,8 @@ var passes = []pass{
 }
 
 // Outcomes judges every object at quiescence.
-func (j *Judge) Outcomes() Outcomes {
-	all := make(Outcomes, len(j.Tracks.ByUID))
+func (j *Judge) Outcomes() *Outcomes {
+	all := &Outcomes{}
 	for _, p := range passes {
 		p.run(j, all)
 	}

@@ -91,6 +91,6 @@ func (j *Judge) refusedOf(list []report.Ref) (evidence.Refusal, bool) {
 
 // stands reports whether nobody has deleted an object.
 func (j *Judge) stands(ref object.Ref) bool {
-	tr := j.Tracks.ByUID[ref.UID]
+	tr := j.Tracks.ByUID(ref.UID)
 	return tr == nil || tr.Last != nil && !tr.Last.BeingDeleted()
 }

@@ -15,7 +15,7 @@ import (
 
 // markOtherRelease marks as Unknown what becomes something else if the cluster is of an older
 // release than the one whose rules were followed.
-func (j *Judge) markOtherRelease(all Outcomes) {
+func (j *Judge) markOtherRelease(all *Outcomes) {
 	if j.Snap.Version().Doubts(release.UpdatesWithoutNamespace) && j.Snap.Covers(object.Namespace.Resource(), "") {
 		j.markUpdates(all)
 	}
@@ -31,9 +31,9 @@ func (j *Judge) markOtherRelease(all Outcomes) {
 // who can only go after it: its owners, and the definition of its kind.
 //
 // kubernetes/kubernetes#140661.
-func (j *Judge) markUpdates(all Outcomes) {
+func (j *Judge) markUpdates(all *Outcomes) {
 	var open []*Outcome
-	for _, out := range all {
+	for _, out := range all.All() {
 		if first := out.Track.First; out.Track.updated && (out.Result == report.Deleted || out.Result == report.Pruned) &&
 			first.Namespace != "" && j.Snap.FindKind(object.Namespace, "", first.Namespace) == nil {
 			out.MarkUnknown(reason.UpdateUnknown)
@@ -64,7 +64,7 @@ func (j *Judge) markUpdates(all Outcomes) {
 }
 
 // after are the outcomes of those that may have to wait for an object.
-func (j *Judge) after(all Outcomes, o *object.Object) []*Outcome {
+func (j *Judge) after(all *Outcomes, o *object.Object) []*Outcome {
 	refs := j.containers(o)
 	for _, owner := range o.Owners {
 		refs = append(refs, j.Locate(owner, o.Namespace))
@@ -81,7 +81,7 @@ func (j *Judge) after(all Outcomes, o *object.Object) []*Outcome {
 // markUnordered marks what stays in a namespace because its pods go first.
 //
 // KEP-5080.
-func (j *Judge) markUnordered(all Outcomes) {
+func (j *Judge) markUnordered(all *Outcomes) {
 	namespaces := map[string]*Outcome{}
 	for _, w := range controllers.Waiting(j.Controllers) {
 		if w.Reason != controllers.PodsRemain {
@@ -99,10 +99,10 @@ func (j *Judge) markUnordered(all Outcomes) {
 		if namespace == nil || o.BeingDeleted() || o.Is(object.Pod) {
 			continue
 		}
-		out := j.Of(all, o.Ref)
+		out := j.OfObject(all, o)
 		if out == nil {
 			out = &Outcome{Track: j.Tracks.Of(o), Because: []object.Ref{namespace.Track.First.Ref}, AlreadyHappening: namespace.AlreadyHappening}
-			all[j.Tracks.Key(o.Ref)] = out
+			j.set(all, o, out)
 		}
 		out.MarkUnknown(reason.NamespaceOrderUnknown)
 	}
@@ -111,20 +111,20 @@ func (j *Judge) markUnordered(all Outcomes) {
 // markMisplaced marks who is kept by an owner that some reference names in a wrong place.
 //
 // kubernetes/kubernetes#65200.
-func (j *Judge) markMisplaced(all Outcomes) {
+func (j *Judge) markMisplaced(all *Outcomes) {
 	misnamed := misnamedOwners(j.Snap)
 	if len(misnamed) == 0 {
 		return
 	}
 	for _, o := range j.Server.Objects() {
 		owners := named(misnamed, o)
-		out := j.Of(all, o.Ref)
+		out := j.OfObject(all, o)
 		if len(owners) == 0 || o.BeingDeleted() || out == nil && !j.Collects || out != nil && out.Result != report.Kept && out.Result != report.Pruned {
 			continue
 		}
 		if out == nil {
 			out = &Outcome{Track: j.Tracks.Of(o)}
-			all[j.Tracks.Key(o.Ref)] = out
+			j.set(all, o, out)
 		}
 		out.Because = owners
 		out.MarkUnknown(reason.OwnerMisnamed)

@@ -103,12 +103,12 @@ func (j *Judge) untouched(list []report.Ref) bool {
 
 // addLate adds the outcomes of those objects that others wait for, and with which somebody
 // is late: they are as they would be without our requests.
-func (j *Judge) addLate(all Outcomes) {
+func (j *Judge) addLate(all *Outcomes) {
 	if j.Neighbours.Late == nil {
 		return
 	}
 	var more []*Track
-	for _, out := range all {
+	for _, out := range all.All() {
 		if out.Blocked == nil {
 			continue
 		}
@@ -124,7 +124,7 @@ func (j *Judge) addLate(all Outcomes) {
 	for _, tr := range more {
 		out := &Outcome{Track: tr, AlreadyHappening: !j.Collects}
 		j.judgeBlocked(out)
-		all[j.Tracks.Key(tr.First.Ref)] = out
+		j.set(all, tr.First, out)
 	}
 }
 

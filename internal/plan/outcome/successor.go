@@ -12,9 +12,9 @@ import (
 // addSuccessors adds what may depend on an object that goes, though it names another uid:
 // the snapshot may have an older copy of its owner, and the one that is there by now goes in
 // its place.
-func (j *Judge) addSuccessors(all Outcomes) (added []*Outcome) {
+func (j *Judge) addSuccessors(all *Outcomes) (added []*Outcome) {
 	var gone []object.Ref
-	for _, out := range all {
+	for _, out := range all.All() {
 		ref := out.Track.First.Ref
 		if goes := out.Track.Target || !out.AlreadyHappening && out.Result == report.Deleted; goes && len(j.Snap.Successors(ref)) > 0 {
 			gone = append(gone, ref)
@@ -41,14 +41,14 @@ func (j *Judge) addSuccessors(all Outcomes) (added []*Outcome) {
 
 // succeeded is the outcome of one that may depend on the successor of an owner; empty where
 // the seed has made it unknown already, or does worse to it.
-func (j *Judge) succeeded(all Outcomes, o *object.Object, owner object.Ref) []*Outcome {
-	out := j.Of(all, o.Ref)
+func (j *Judge) succeeded(all *Outcomes, o *object.Object, owner object.Ref) []*Outcome {
+	out := j.OfObject(all, o)
 	if o.BeingDeleted() || out != nil && !out.AlreadyHappening && out.Result != report.Kept && out.Result != report.Pruned {
 		return nil
 	}
 	if out == nil {
 		out = &Outcome{Track: &Track{First: o, Last: o}}
-		all[j.Tracks.Key(o.Ref)] = out
+		j.set(all, o, out)
 	}
 	out.AlreadyHappening = false
 	out.MarkUnknown(reason.OwnerNotCovered)

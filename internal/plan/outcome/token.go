@@ -35,19 +35,19 @@ func (j *Judge) judgeRevoked(out *Outcome) bool {
 // addTokens adds the Secrets of which it is not known whether they go with a
 // ServiceAccount: because that is not known of the account, or because the Secret may be
 // no token. Of an account that goes it says so if its tokens may not have been seen.
-func (j *Judge) addTokens(all Outcomes) (added []*Outcome) {
+func (j *Judge) addTokens(all *Outcomes) (added []*Outcome) {
 	for _, o := range j.Server.ObjectsOf(object.Secret.GroupResource(), "") {
 		account, ok := j.accountOf(o)
 		if !ok || o.BeingDeleted() {
 			continue
 		}
-		of, out := j.Of(all, account), j.Of(all, o.Ref)
+		of, out := j.Of(all, account), j.OfObject(all, o)
 		if of == nil || of.Result != report.Unknown && (of.Result != report.Deleted || o.Token().Sure) {
 			continue
 		}
 		if out == nil {
 			out = &Outcome{Track: &Track{First: o, Last: o}, AlreadyHappening: of.AlreadyHappening}
-			all[j.Tracks.Key(o.Ref)] = out
+			j.set(all, o, out)
 		}
 		if out.Result == report.Unknown || out.Track.Target {
 			continue
@@ -60,7 +60,7 @@ func (j *Judge) addTokens(all Outcomes) (added []*Outcome) {
 		}
 		added = append(added, out)
 	}
-	for _, out := range all {
+	for _, out := range all.All() {
 		if j.tokensNotSeen(out) {
 			out.Detail = "whether tokens of it go, too, is not known"
 		}

@@ -1,13 +1,10 @@
 package outcome
 
 import (
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
-	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // Track follows one object through a simulation. It is kept small: a plan may
@@ -177,92 +174,6 @@ func (t *Track) Retold(from, to *Words) *Track {
 	return &own
 }
 
-// Tracks are the objects that something touched or considered, by UID. Objects that
-// share a UID have keys of their own (twin).
-type Tracks struct {
-	// collector and reclaim are the words for these actors.
-	collector, reclaim Word
-	Shared             map[types.UID]bool
-	// find is the snapshot's. Of objects that share a UID the collector takes one for
-	// the other: what it has observed is not what is stored.
-	find  func(apiVersion, kind, namespace, name string) *object.Object
-	ByUID map[types.UID]*Track
-	Phase Phases
-}
-
-// NewTracks are those of a run of which nothing is recorded yet.
-func NewTracks(snap *snapshot.Snapshot, w *Words) *Tracks {
-	return &Tracks{
-		collector: w.Number(ActorCollector), reclaim: w.Number(controllers.ReclaimName),
-		ByUID: map[types.UID]*Track{}, Phase: InBaseline, Shared: sharedUIDs(snap), find: snap.Find,
-	}
-}
-
-// Of is the track of an object. It begins when somebody asks for it.
-func (t *Tracks) Of(o *object.Object) *Track {
-	key := t.Key(o.Ref)
-	tr := t.ByUID[key]
-	if tr == nil {
-		if stored := t.storedTwin(o.Ref); stored != nil {
-			o = stored
-		}
-		tr = &Track{First: o, Last: o}
-		t.ByUID[key] = tr
-	}
-	return tr
-}
-
-// Now is an object of the snapshot as it is now; nil once it is gone. Nothing has happened to one
-// of which there is no track.
-func (t *Tracks) Now(o *object.Object) *object.Object {
-	if tr := t.ByUID[t.Key(o.Ref)]; tr != nil {
-		return tr.Last
-	}
-	return o
-}
-
-// storedTwin is an object of the snapshot that shares its UID with another one.
-func (t *Tracks) storedTwin(r object.Ref) *object.Object {
-	if !t.Shared[r.UID] {
-		return nil
-	}
-	return t.find(r.APIVersion, r.Kind, r.Namespace, r.Name)
-}
-
-// Key is the key under which the track of an object is or would be.
-func (t *Tracks) Key(r object.Ref) types.UID {
-	if t.Shared[r.UID] {
-		return twin(r)
-	}
-	return r.UID
-}
-
-// twin is the key of an object whose UID another object has as well. A UID holds
-// no zero byte.
-func twin(r object.Ref) types.UID { return types.UID(string(r.UID) + "\x00" + r.String()) }
-
-// Event follows a change of what is stored.
-func (t *Tracks) Event(e object.Event, actor Word) {
-	before := e.Old
-	if before == nil {
-		before = e.Object
-	}
-	tr := t.Of(before)
-	tr.Last = e.Object
-	if !counted(before, e) {
-		tr.Changed |= t.Phase
-	}
-	tr.reclaimed = tr.reclaimed || actor == t.reclaim && e.Object.BeingDeleted() && !before.BeingDeleted() || actor == t.reclaim && e.Type == object.Deleted
-	tr.resumed = tr.resumed || actor == t.collector && ended(tr.First, before, e)
-	tr.updated = tr.updated || updated(before, e)
-	switch {
-	case e.Type == object.Deleted:
-		tr.Last, tr.RemovedBy = nil, actor
-	case len(e.Object.Finalizers()) < len(before.Finalizers()):
-		tr.releasedBy = actor
-	}
-}
-
 // ended reports whether a finalizer of the collector went that the object had from
 // the start, in a deletion that was under way then.
 func ended(first, before *object.Object, e object.Event) bool {
@@ -294,29 +205,4 @@ func updated(before *object.Object, e object.Event) bool {
 func counted(before *object.Object, e object.Event) bool {
 	return e.Type == object.Modified && !e.Object.BeingDeleted() &&
 		before.HasFinalizer(controllers.JobFinalizer) && !e.Object.HasFinalizer(controllers.JobFinalizer)
-}
-
-// Decided follows a decision of the collector about an observed object.
-func (t *Tracks) Decided(d engine.Decision) {
-	if d.Attempt.Virtual || d.Attempt.Work == engine.OrphanWork {
-		return
-	}
-	if d.Disposition == engine.Vanish && len(d.Requests) == 0 {
-		return
-	}
-	tr := t.Of(d.Attempt.Observed)
-	tr.decided(judgementOf(d, t.Phase))
-	if t.Phase == InBaseline {
-		tr.before = d.Reason
-	}
-}
-
-// Orphaning follows the release of the dependents of an owner.
-func (t *Tracks) Orphaning(d engine.Decision) {
-	for i := range d.Requests {
-		r := &d.Requests[i]
-		if r.Verb == engine.RemoveOwners {
-			t.Of(r.Live).orphanedBy = d.Attempt.Observed
-		}
-	}
 }

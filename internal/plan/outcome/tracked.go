@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -14,17 +13,17 @@ import (
 )
 
 // addTracked judges every tracked object by itself.
-func (j *Judge) addTracked(all Outcomes) {
-	for key, tr := range j.Tracks.ByUID {
+func (j *Judge) addTracked(all *Outcomes) {
+	for key, tr := range j.Tracks.All() {
 		if out := j.judgeTracked(tr); out != nil {
-			all[key] = out
+			all.Set(key, out)
 		}
 	}
 }
 
 // leaveOutElsewhere leaves out what nobody has asked about.
-func (j *Judge) leaveOutElsewhere(all Outcomes) {
-	maps.DeleteFunc(all, func(_ types.UID, out *Outcome) bool { return j.elsewhere(out) })
+func (j *Judge) leaveOutElsewhere(all *Outcomes) {
+	all.RemoveIf(j.elsewhere)
 }
 
 // elsewhere reports whether an object is outside of where the collection was asked for,
@@ -98,7 +97,7 @@ func (j *Judge) restsOnAbsence(out *Outcome) bool {
 	if !j.Partial || out.Result != report.Deleted && out.Result != report.Pruned {
 		return false
 	}
-	absent := func(uid types.UID) bool { return j.Tracks.ByUID[uid] == nil }
+	absent := func(uid types.UID) bool { return j.Tracks.ByUID(uid) == nil }
 	d := out.Track.removal()
 	return slices.ContainsFunc(j.owners(d, d.dangling), func(r object.Ref) bool { return absent(r.UID) }) ||
 		slices.ContainsFunc(out.Removed, func(r object.Ref) bool { return absent(r.UID) })
@@ -116,7 +115,7 @@ func (j *Judge) asBefore(tr *Track) bool {
 		return false
 	}
 	return !slices.ContainsFunc(tr.First.Owners, func(o object.OwnerReference) bool {
-		owner := j.Tracks.ByUID[o.UID]
+		owner := j.Tracks.ByUID(o.UID)
 		return j.Tracks.Shared[o.UID] || owner != nil && owner.Changed.bySeed()
 	})
 }

@@ -17,12 +17,12 @@ import (
 // another owner than the run has taken for it: because several objects have the
 // owner's uid, or because the owner's uid is not in the snapshot. So are those of owners
 // that cannot be orphaned because of such an object alone: the graph makes one of several.
-func (j *Judge) markAmbiguous(all Outcomes) {
+func (j *Judge) markAmbiguous(all *Outcomes) {
 	shared, nameless := j.Tracks.Shared, j.hasNameless()
 	if len(shared) == 0 && !nameless {
 		return
 	}
-	for _, out := range all {
+	for _, out := range all.All() {
 		tr := out.Track
 		switch {
 		case j.Tracks.Ambiguous(tr), out.Reason == string(reason.OrphaningFails) && !slices.ContainsFunc(out.Blocked.Dependents, func(d report.Ref) bool { return !shared[d.UID] }):
@@ -80,9 +80,9 @@ func (j *Judge) nameless(ref object.OwnerReference, namespace string) bool {
 // markDependents follows Unknown down the owner references: who is kept by an
 // object that may go may go as well, and who goes with an object that may stay may
 // stay.
-func (j *Judge) markDependents(all Outcomes) {
+func (j *Judge) markDependents(all *Outcomes) {
 	var open []*Outcome
-	for _, out := range all {
+	for _, out := range all.All() {
 		if out.Result == report.Unknown {
 			open = append(open, out)
 		}
@@ -91,7 +91,7 @@ func (j *Judge) markDependents(all Outcomes) {
 }
 
 // propagateFrom follows Unknown down from these.
-func (j *Judge) propagateFrom(all Outcomes, open []*Outcome) {
+func (j *Judge) propagateFrom(all *Outcomes, open []*Outcome) {
 	if len(open) == 0 {
 		return
 	}
@@ -119,7 +119,7 @@ func (j *Judge) propagateFrom(all Outcomes, open []*Outcome) {
 // blameOwners names the owners because of which nothing is known. What rests on
 // an owner that the seed made unknown is the seed's doing as well; all else would
 // be unknown without it.
-func (j *Judge) blameOwners(all Outcomes, kept []*Outcome) {
+func (j *Judge) blameOwners(all *Outcomes, kept []*Outcome) {
 	g := j.Collector.Graph()
 	isKept := make(map[*Outcome]bool, len(kept))
 	for _, out := range kept {
@@ -153,7 +153,7 @@ func (j *Judge) blameOwners(all Outcomes, kept []*Outcome) {
 // takers lists who was deleted because of owners, or after it had lost a reference to
 // them, by the uid of the owner; empty unless it is not known who is whose owner, or which
 // owner goes at all.
-func (all Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
+func (all *Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 	if !slices.ContainsFunc(open, func(out *Outcome) bool {
 		switch reason.Code(out.Reason) {
 		case reason.SharedUID, reason.MissingUID, reason.UpdateUnknown:
@@ -165,7 +165,7 @@ func (all Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 		return nil
 	}
 	byOwner := map[types.UID][]*Outcome{}
-	for _, out := range all {
+	for _, out := range all.All() {
 		if out.Result != report.Deleted {
 			continue
 		}
@@ -185,7 +185,7 @@ func (all Outcomes) takers(open []*Outcome) map[types.UID][]*Outcome {
 
 // markKept turns the dependents of an object that may go into Unknown, unless
 // another owner keeps them for certain.
-func (j *Judge) markKept(all Outcomes, owner *object.Object) []*Outcome {
+func (j *Judge) markKept(all *Outcomes, owner *object.Object) []*Outcome {
 	g := j.Collector.Graph()
 	id, ok := g.Find(owner.UID)
 	if !ok || g.Virtual(id) || g.Identity(id) != owner.Ref {
@@ -194,13 +194,13 @@ func (j *Judge) markKept(all Outcomes, owner *object.Object) []*Outcome {
 	var marked []*Outcome
 	g.EachDependent(id, func(d graph.ID) bool {
 		o := g.Object(d)
-		out := j.Of(all, o.Ref)
+		out := j.OfObject(all, o)
 		if o.BeingDeleted() || out != nil && out.Result != report.Kept && out.Result != report.Pruned || j.keptForCertain(all, o) {
 			return true
 		}
 		if out == nil {
 			out = j.keptBy(o, owner.Ref)
-			all[j.Tracks.Key(o.Ref)] = out
+			j.set(all, o, out)
 		}
 		if out.Result != report.Unknown { // which of several it is, is not known whatever its owner does
 			out.MarkUnknown(reason.OwnerUnknown)
@@ -213,7 +213,7 @@ func (j *Judge) markKept(all Outcomes, owner *object.Object) []*Outcome {
 
 // keptForCertain reports whether an owner of the object exists that does not wait
 // for its dependents and of which it is not unknown whether it stays.
-func (j *Judge) keptForCertain(all Outcomes, o *object.Object) bool {
+func (j *Judge) keptForCertain(all *Outcomes, o *object.Object) bool {
 	g := j.Collector.Graph()
 	return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool {
 		id, ok := g.Find(ref.UID)

@@ -15,16 +15,16 @@ import (
 
 // addTerminating puts every object that is being deleted into the plan of a
 // collection, also those that nothing concerned.
-func (j *Judge) addTerminating(all Outcomes) {
+func (j *Judge) addTerminating(all *Outcomes) {
 	if !j.Collects {
 		return
 	}
 	for _, o := range j.Server.Objects() {
-		if o.BeingDeleted() && j.Of(all, o.Ref) == nil {
+		if o.BeingDeleted() && j.OfObject(all, o) == nil {
 			tr := j.Tracks.Of(o)
 			out := &Outcome{Track: tr}
 			j.judgeBlocked(out)
-			all[j.Tracks.Key(o.Ref)] = out
+			j.set(all, o, out)
 		}
 	}
 }
@@ -32,7 +32,7 @@ func (j *Judge) addTerminating(all Outcomes) {
 // addUnresolved puts the dependents of owners that cannot be looked up into the
 // plan of a collection: they may be garbage. The collector itself only retries
 // the owner.
-func (j *Judge) addUnresolved(all Outcomes) {
+func (j *Judge) addUnresolved(all *Outcomes) {
 	if !j.Collects {
 		return
 	}
@@ -44,9 +44,9 @@ func (j *Judge) addUnresolved(all Outcomes) {
 		}
 		g.EachDependent(id, func(d graph.ID) bool {
 			o := g.Object(d)
-			if j.Of(all, o.Ref) == nil && !o.BeingDeleted() {
+			if j.OfObject(all, o) == nil && !o.BeingDeleted() {
 				if out := j.lookUp(o); out != nil {
-					all[j.Tracks.Key(o.Ref)] = out
+					j.set(all, o, out)
 				}
 			}
 			return true
@@ -71,10 +71,10 @@ func (j *Judge) lookUp(o *object.Object) *Outcome {
 
 // addKeptByBlocked lists the dependents of what the seed leaves blocked: they
 // live exactly as long as it does.
-func (j *Judge) addKeptByBlocked(all Outcomes) {
+func (j *Judge) addKeptByBlocked(all *Outcomes) {
 	g := j.Collector.Graph()
 	var blocked []*Outcome
-	for _, out := range all {
+	for _, out := range all.All() {
 		if out.Result == report.Blocked && !out.AlreadyHappening && !j.Collects {
 			blocked = append(blocked, out)
 		}
@@ -87,8 +87,8 @@ func (j *Judge) addKeptByBlocked(all Outcomes) {
 		}
 		g.EachDependent(id, func(d graph.ID) bool {
 			o := g.Object(d)
-			if j.Of(all, o.Ref) == nil && !o.BeingDeleted() {
-				all[j.Tracks.Key(o.Ref)] = j.keptBy(o, out.Track.First.Ref)
+			if j.OfObject(all, o) == nil && !o.BeingDeleted() {
+				j.set(all, o, j.keptBy(o, out.Track.First.Ref))
 			}
 			return true
 		})
@@ -110,16 +110,15 @@ func (j *Judge) keptBy(o *object.Object, owner object.Ref) *Outcome {
 
 // addLeftAlone gives the objects that were left alone the outcomes that they were left
 // alone for.
-func (j *Judge) addLeftAlone(all Outcomes) {
+func (j *Judge) addLeftAlone(all *Outcomes) {
 	if !j.Collects {
 		return
 	}
-	for ref, out := range j.UndecidedBefore {
+	for _, out := range j.UndecidedBefore {
 		kept := *out
-		key := j.Tracks.Key(ref)
-		if kept.Track = j.Tracks.ByUID[key]; kept.Track == nil {
+		if kept.Track = j.Tracks.Known(out.Track.First); kept.Track == nil {
 			kept.Track = &Track{First: out.Track.First, Last: out.Track.First}
 		}
-		all[key] = &kept
+		j.set(all, out.Track.First, &kept)
 	}
 }

@@ -44,7 +44,7 @@ func ClaimOf(volume *object.Object) []object.Ref {
 
 // markFollowers puts volumes and tokens into the plan of which it is not known what
 // becomes of them, with what they own, and claims and accounts among that with theirs.
-func (j *Judge) markFollowers(all Outcomes) {
+func (j *Judge) markFollowers(all *Outcomes) {
 	for {
 		added := slices.Concat(j.addVolumes(all), j.addTokens(all), j.addSuccessors(all))
 		if len(added) == 0 {
@@ -57,7 +57,7 @@ func (j *Judge) markFollowers(all Outcomes) {
 // addVolumes adds the volumes of which it is not known what becomes of them: their claim
 // goes, and what then happens is not known, or it is not known whether the claim goes.
 // Of a claim that goes it says so if its volume may not have been seen.
-func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
+func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 	seen := map[object.Ref]bool{}
 	for _, o := range j.Server.ObjectsOf(object.PV.GroupResource(), "") {
 		claim := ClaimOf(o)
@@ -66,7 +66,7 @@ func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
 		}
 		seen[claim[0]] = true
 		claimed := j.Of(all, claim[0])
-		if claimed == nil || !o.Volume().Bound() || j.Of(all, o.Ref) != nil {
+		if claimed == nil || !o.Volume().Bound() || j.OfObject(all, o) != nil {
 			continue
 		}
 		out := &Outcome{Track: &Track{First: o, Last: o}, Because: claim, AlreadyHappening: claimed.AlreadyHappening}
@@ -83,7 +83,7 @@ func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
 		case report.Blocked, report.Kept, report.Pruned, report.Orphaned:
 			continue
 		}
-		all[j.Tracks.Key(o.Ref)] = out
+		j.set(all, o, out)
 		if o.Volume().ReclaimPolicy != controllers.ReclaimRecycle { // which stays, whatever is done to it
 			added = append(added, out)
 		}
@@ -91,7 +91,7 @@ func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
 	if j.Snap.Covers(object.PV.Resource(), "") {
 		return added
 	}
-	for _, out := range all {
+	for _, out := range all.All() {
 		if o := out.Track.First; out.Result == report.Deleted && o.Is(object.PVC) && !seen[o.Ref] {
 			out.Detail = "whether a volume and the storage behind it go, too, is not known"
 		}
@@ -100,7 +100,7 @@ func (j *Judge) addVolumes(all Outcomes) (added []*Outcome) {
 }
 
 // ClaimUnknown reports whether it is not known if the claim of a volume goes.
-func (j *Judge) ClaimUnknown(all Outcomes, volume *Outcome) bool {
+func (j *Judge) ClaimUnknown(all *Outcomes, volume *Outcome) bool {
 	return slices.ContainsFunc(ClaimOf(volume.Track.First), func(claim object.Ref) bool {
 		out := j.Of(all, claim)
 		return out != nil && out.Result == report.Unknown

@@ -1,0 +1,43 @@
+package impact
+
+import (
+	"github.com/kubectl-gc/kubectl-gc/internal/graph"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+)
+
+// graphNodes are those of the graph that stand for the objects of the snapshot, by their places: where
+// many are asked for, each is not looked up by its uid.
+type graphNodes struct {
+	asked int
+	of    []graph.ID
+}
+
+// node is the one of the graph that has the uid of an object.
+func (m *Map) node(o *object.Object) (graph.ID, bool) {
+	const few = 16 // of so many objects one may be asked for before all are noted
+	if m.inGraph.asked++; m.inGraph.of == nil && m.inGraph.asked > len(m.snap.Objects)/few {
+		m.noteNodes()
+	}
+	if i := m.snap.Place(o); i >= 0 && m.inGraph.of != nil && m.inGraph.of[i] != 0 {
+		return m.inGraph.of[i], true
+	}
+	return m.graph.Find(o.UID)
+}
+
+func (m *Map) noteNodes() {
+	m.inGraph.of = make([]graph.ID, len(m.snap.Objects))
+	for id := range m.graph.All {
+		if m.graph.Virtual(id) {
+			continue
+		}
+		if i := m.snap.Place(m.graph.Object(id)); i >= 0 {
+			m.inGraph.of[i] = id
+		}
+	}
+}
+
+// family are the owners of the object that was asked about last: its siblings have the same.
+type family struct {
+	of     *object.Object
+	owners []*object.Object
+}
