@@ -161,8 +161,9 @@ type part struct {
 	*Map
 	depths
 	open []*object.Object
-	// within is the number of those that are reached.
+	// within is the number of those that are reached. passed is a list that is used again.
 	within int
+	passed []*object.Object
 	// asked are the owners that were not seen whose dependents were visited; using the
 	// namespaces whose claims were for a pod of which it is not known what it uses, and used
 	// those whose pods of that sort were for a claim.
@@ -187,7 +188,8 @@ func (p *part) spread(o *object.Object) {
 	for _, x := range p.owners(o) {
 		p.visit(x, decides)
 	}
-	for _, x := range p.containers(o) {
+	p.passed = p.appendContainers(p.passed[:0], o)
+	for _, x := range p.passed {
 		p.visit(x, decides)
 	}
 	if p.at(o) != reached {

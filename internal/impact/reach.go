@@ -135,6 +135,9 @@ type kind struct{ apiVersion, kind string }
 
 // definitionOf is the CustomResourceDefinition of a kind; nil if the snapshot has none.
 func (m *Map) definitionOf(apiVersion, name string) *object.Object {
+	if object.GroupOf(apiVersion) == "" {
+		return nil
+	}
 	key := kind{apiVersion, name}
 	d, known := m.definitions[key]
 	if !known {
@@ -145,16 +148,12 @@ func (m *Map) definitionOf(apiVersion, name string) *object.Object {
 }
 
 func (m *Map) findDefinition(apiVersion, name string) *object.Object {
-	group := object.GroupOf(apiVersion)
-	if group == "" {
-		return nil
-	}
 	if r, err := m.snap.Resources.For(apiVersion, name); err == nil {
 		if d := m.snap.FindKind(object.CRD, "", r.Name+"."+r.Group); d != nil {
 			return d
 		}
 	}
-	return m.defined[schema.GroupKind{Group: group, Kind: name}]
+	return m.defined[schema.GroupKind{Group: object.GroupOf(apiVersion), Kind: name}]
 }
 
 // Container reports whether more goes with the object than what refers to it: it is a
@@ -268,18 +267,18 @@ func (m *Map) named(ref object.OwnerReference, namespace string) *object.Object 
 
 // containers are what an object goes with: its namespace, its definition, its node, the
 // definitions of the kinds that it names as owners, and what it follows.
-func (m *Map) containers(o *object.Object) []*object.Object {
-	var found []*object.Object
+func (m *Map) containers(o *object.Object) []*object.Object { return m.appendContainers(nil, o) }
+
+func (m *Map) appendContainers(found []*object.Object, o *object.Object) []*object.Object {
 	add := func(x *object.Object) {
 		if x != nil && x != o {
 			found = append(found, x)
 		}
 	}
-	for _, x := range m.emptied(o) {
-		add(x)
-	}
-	for _, ref := range o.Owners {
-		add(m.definitionOf(ref.APIVersion, ref.Kind))
+	add(m.namespaces[o.Namespace])
+	add(m.definitionOf(o.APIVersion, o.Kind))
+	for i := range o.Owners {
+		add(m.definitionOf(o.Owners[i].APIVersion, o.Owners[i].Kind))
 	}
 	if facts := o.Pod(); facts != nil && facts.NodeName != "" {
 		add(m.nodes[facts.NodeName])

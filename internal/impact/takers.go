@@ -32,13 +32,27 @@ func (m *Map) Above(o *object.Object) []*object.Object {
 
 // Sources lists the objects from which a delete may come to this one in one step. One
 // may be listed twice.
-func (m *Map) Sources(o *object.Object) []*object.Object { return m.sources(o, map[string]bool{}) }
+func (m *Map) Sources(o *object.Object) []*object.Object { return m.AppendSources(nil, o) }
+
+// AppendSources adds the Sources of an object to a list.
+func (m *Map) AppendSources(list []*object.Object, o *object.Object) []*object.Object {
+	list = m.appendContainers(append(list, m.owners(o)...), o)
+	if m.Settled(o) {
+		return list
+	}
+	return m.appendUnsettled(list, o, map[string]bool{})
+}
 
 // sources is Sources without the pods that were listed for another claim: see holders.
 func (m *Map) sources(o *object.Object, told map[string]bool) []*object.Object {
-	found := append(m.owners(o), m.containers(o)...)
+	found := m.appendContainers(m.owners(o), o)
 	if m.Settled(o) {
 		return found
 	}
-	return slices.Concat(found, m.dependents(o), m.holders(o, told), m.twins[o.UID])
+	return m.appendUnsettled(found, o, told)
+}
+
+// appendUnsettled adds what else may take an object with which something happens anyway.
+func (m *Map) appendUnsettled(list []*object.Object, o *object.Object, told map[string]bool) []*object.Object {
+	return append(append(append(list, m.dependents(o)...), m.holders(o, told)...), m.twins[o.UID]...)
 }

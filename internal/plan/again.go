@@ -11,10 +11,26 @@ import (
 )
 
 // outlook is the end of a simulation, for whoever asks what comes back.
-type outlook struct{ *simulation }
+type outlook struct {
+	*simulation
+	// last was found last: siblings ask for the same owner.
+	last struct {
+		ref      object.Ref
+		object   *object.Object
+		standing controllers.Standing
+	}
+}
 
 // Find looks up what the snapshot has at the coordinates, and what has become of it.
-func (s outlook) Find(ref object.Ref) (*object.Object, controllers.Standing) {
+func (s *outlook) Find(ref object.Ref) (*object.Object, controllers.Standing) {
+	if s.last.ref != ref {
+		s.last.ref = ref
+		s.last.object, s.last.standing = s.find(ref)
+	}
+	return s.last.object, s.last.standing
+}
+
+func (s *outlook) find(ref object.Ref) (*object.Object, controllers.Standing) {
 	o := s.snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name)
 	if o == nil {
 		if r, err := s.recorder.Resource(ref.APIVersion, ref.Kind); err == nil && s.snap.Covers(r, ref.Namespace) {
@@ -32,10 +48,10 @@ func (s outlook) Find(ref object.Ref) (*object.Object, controllers.Standing) {
 }
 
 // Rules are those of the release of the cluster.
-func (s outlook) Rules() release.Rules { return s.snap.Version().Rules() }
+func (s *outlook) Rules() release.Rules { return s.snap.Version().Rules() }
 
 // Definition finds the definition that has an API version served.
-func (s outlook) Definition(apiVersion string) object.Ref {
+func (s *outlook) Definition(apiVersion string) object.Ref {
 	for _, r := range s.snap.Resources.All() {
 		if r.APIVersion() != apiVersion || r.Group == "" {
 			continue
@@ -49,8 +65,8 @@ func (s outlook) Definition(apiVersion string) object.Ref {
 }
 
 // comesBack adds to the effect on an object that goes who creates it again.
-func (s *simulation) comesBack(e *report.Effect, out *outcome.Outcome) {
-	again, ok := controllers.ComesBack(outlook{s}, out.Track.First)
+func (s *outlook) comesBack(e *report.Effect, out *outcome.Outcome) {
+	again, ok := controllers.ComesBack(s, out.Track.First)
 	if !ok {
 		return
 	}

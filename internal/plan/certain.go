@@ -16,22 +16,28 @@ import (
 // there again once it no longer waits for its dependents (Q24), something that holds the
 // middle of a chain (Q25). Where each object goes with one thing alone, and nothing that
 // waits is held, there is one end. What was under way before is never certain.
-func (s Seed) oneEnd(m *impact.Map, within *impact.Region) bool {
+func (s Seed) oneEnd(m *impact.Map, within *impact.Region, targets []*object.Object) bool {
 	if s.Verb != Delete {
 		return false
 	}
-	targets, ranges := s.places(), 0
+	var sources []*object.Object
+	ranges, is := 0, map[*object.Object]bool{}
+	for _, o := range targets {
+		is[o] = true
+	}
 	return !within.Any(func(o *object.Object) bool {
-		targeted := targets[placeOf(o.Ref)]
+		targeted := is[o]
 		if o.Is(object.ServiceCIDR) && (targeted || slices.ContainsFunc(m.Sources(o), within.Has)) {
 			ranges++ // of two that go, the second may find that the first has covered its addresses
 		}
-		return ranges > 1 || s.open(m, o, within, targeted)
+		sources = m.AppendSources(sources[:0], o)
+		return ranges > 1 || s.open(m, o, within, targeted, sources)
 	})
 }
 
-// open reports whether the end of an object, which a request may be for, may depend on the order.
-func (s Seed) open(m *impact.Map, o *object.Object, within *impact.Region, targeted bool) bool {
+// open reports whether the end of an object, which a request may be for, may depend on the order in
+// which deletes come to it from its sources.
+func (s Seed) open(m *impact.Map, o *object.Object, within *impact.Region, targeted bool, sources []*object.Object) bool {
 	if !m.Settled(o) || o.Is(object.CRD) {
 		return true
 	}
@@ -39,7 +45,6 @@ func (s Seed) open(m *impact.Map, o *object.Object, within *impact.Region, targe
 		return true // it may be there again when it no longer waits for its dependents
 	}
 	owners, others := 0, 0
-	sources := m.Sources(o)
 	for i, x := range sources {
 		switch {
 		case !within.Has(x) || slices.Contains(sources[:i], x):
@@ -64,18 +69,4 @@ func (s Seed) open(m *impact.Map, o *object.Object, within *impact.Region, targe
 	default:
 		return others > 0 && s.Policy != engine.Background
 	}
-}
-
-// place is where an object is stored, in whatever version it is read.
-type place struct{ group, kind, namespace, name string }
-
-func placeOf(r object.Ref) place { return place{r.Group(), r.Kind, r.Namespace, r.Name} }
-
-// places are those of the targets.
-func (s Seed) places() map[place]bool {
-	at := make(map[place]bool, len(s.Targets))
-	for _, t := range s.Targets {
-		at[placeOf(t)] = true
-	}
-	return at
 }

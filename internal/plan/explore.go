@@ -47,7 +47,8 @@ func (s *scope) tooLarge() bool { return s.region.Size() > MostInReach }
 // seen everything and done nothing.
 func (s *simulation) survey(g *graph.Graph) *scope {
 	m := s.pathsIn(g)
-	starts := s.cause.requested()
+	requested := s.cause.requested()
+	starts := slices.Clone(requested)
 	if s.seed.Verb == Collect {
 		starts = slices.DeleteFunc(m.Restless(), s.notAskedFor)
 	}
@@ -60,7 +61,7 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 	if s.options.Explore != Usual || !found.tooLarge() {
 		found.part, found.reached = found.region.Part(), found.region.Objects()
 	}
-	found.oneEnd = s.seed.oneEnd(m, found.region)
+	found.oneEnd = s.seed.oneEnd(m, found.region, requested)
 	if s.seed.Verb != Collect && !found.oneEnd {
 		s.cause.reachOn(m) // exonerate asks for it, and needs no other map then
 	}

@@ -98,7 +98,7 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 
 // went reports whether an owner was there at first, and has gone or is about to.
 func (m messenger) went(owner report.Ref) bool {
-	tr := m.tracks.ByUID(owner.UID)
+	tr := m.tracks.Meant(object.Ref(owner))
 	return tr != nil && tr.First.Name == owner.Name && tr.First.Namespace == owner.Namespace &&
 		(tr.Last == nil || tr.Last.BeingDeleted())
 }

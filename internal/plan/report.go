@@ -74,6 +74,7 @@ func (s *simulation) sorted(all *outcome.Outcomes) []*outcome.Outcome {
 
 // effects are what becomes of objects, in the order of these outcomes.
 func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
+	end := &outlook{simulation: s}
 	m := messenger{allKinds: s.snap.KnowsAllKinds(), tracks: s.tracks}
 	effects := make([]report.Effect, len(sorted))
 	var sibling *report.Effect
@@ -96,7 +97,7 @@ func (s *simulation) effects(sorted ...*outcome.Outcome) []report.Effect {
 			}
 		}
 		if out.Result == report.Deleted {
-			s.comesBack(&effects[i], out)
+			end.comesBack(&effects[i], out)
 		}
 	}
 	return effects

@@ -13,6 +13,7 @@ import (
 type Unseen struct {
 	everywhere bool
 	namespaces map[string]bool
+	last       string // of the namespaces
 	kinds      map[kindIn]bool
 	// open: the answer is not certain, or one of the kinds was not seen where it matters.
 	open bool
@@ -37,9 +38,9 @@ func (u *Unseen) In(namespace string) {
 	case namespace == "":
 		u.everywhere = true
 	case u.namespaces == nil:
-		u.namespaces = map[string]bool{namespace: true}
-	default:
-		u.namespaces[namespace] = true
+		u.namespaces, u.last = map[string]bool{namespace: true}, namespace
+	case u.last != namespace:
+		u.namespaces[namespace], u.last = true, namespace
 	}
 }
 

@@ -20,13 +20,13 @@ func (s *simulation) weigh(p *report.Plan) {
 		p.Complete = true
 		return
 	}
-	ours, unknown := s.ours(p), false
+	ours, unknown := ours{plan: p}, false
 	var u Unseen
 	along := s.snap.Along()
 	for i := range p.Effects {
 		e := &p.Effects[i]
 		o := along.Find(object.Ref(e.Object))
-		if s.seed.Verb != Collect && !ours[e.Object.UID] && (o == nil || !refersToAny(o, ours)) {
+		if s.seed.Verb != Collect && e.AlreadyHappening && !ours.has(e.Object.UID) && (o == nil || !ours.own(o)) {
 			continue
 		}
 		unknown = unknown || e.Outcome == report.Unknown
@@ -39,7 +39,7 @@ func (s *simulation) weigh(p *report.Plan) {
 	case s.seed.Verb == Collect:
 		s.stays(&u)
 	default:
-		s.lose(&u, ours)
+		s.lose(&u, &ours)
 	}
 	gaps, open := u.Gaps(s.snap, func(ns string) bool { return near[ns] })
 	if s.seed.Verb == Collect {
@@ -49,23 +49,31 @@ func (s *simulation) weigh(p *report.Plan) {
 	p.Complete = !unknown && !open
 }
 
-// ours are the uids of the targets and of what the request has effects on. Of what is not
-// known anyway nobody can tell whether it has one: that hangs on its owners.
-func (s *simulation) ours(p *report.Plan) map[types.UID]bool {
-	uids := map[types.UID]bool{}
-	for _, t := range p.Seed.Targets {
-		uids[t.UID] = true
-	}
-	for i := range p.Effects {
-		if e := &p.Effects[i]; !e.AlreadyHappening {
-			uids[e.Object.UID] = true
-		}
-	}
-	return uids
+// ours are the uids of the targets and of what the request has effects on, once somebody asks.
+// Of what is not known anyway nobody can tell whether it has one: that hangs on its owners.
+type ours struct {
+	plan *report.Plan
+	uids map[types.UID]bool
 }
 
-func refersToAny(o *object.Object, uids map[types.UID]bool) bool {
-	return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool { return uids[ref.UID] })
+func (x *ours) has(uid types.UID) bool {
+	if x.uids == nil {
+		x.uids = map[types.UID]bool{}
+		for _, t := range x.plan.Seed.Targets {
+			x.uids[t.UID] = true
+		}
+		for i := range x.plan.Effects {
+			if e := &x.plan.Effects[i]; !e.AlreadyHappening {
+				x.uids[e.Object.UID] = true
+			}
+		}
+	}
+	return x.uids[uid]
+}
+
+// own reports whether one of them is an owner of an object.
+func (x *ours) own(o *object.Object) bool {
+	return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool { return x.has(ref.UID) })
 }
 
 // touched are the namespaces of what changes; nil if the server refuses all that was
@@ -145,9 +153,9 @@ func (s *simulation) stays(u *Unseen) {
 }
 
 // lose says that the other owners matter of what refers to something that goes.
-func (s *simulation) lose(u *Unseen, ours map[types.UID]bool) {
+func (s *simulation) lose(u *Unseen, ours *ours) {
 	for _, o := range s.snap.Objects {
-		if refersToAny(o, ours) {
+		if ours.own(o) {
 			u.Owners(s.snap, o)
 		}
 	}

@@ -16,7 +16,7 @@ func (j *Judge) containers(o *object.Object) []object.Ref {
 		if container == nil {
 			return
 		}
-		if tr := j.Tracks.ByUID(container.UID); container.BeingDeleted() || tr != nil && (tr.Last == nil || tr.Last.BeingDeleted()) {
+		if tr := j.Tracks.Meant(container.Ref); container.BeingDeleted() || tr != nil && (tr.Last == nil || tr.Last.BeingDeleted()) {
 			refs = append(refs, container.Ref)
 		}
 	}
