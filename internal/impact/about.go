@@ -14,7 +14,7 @@ func (m *Map) About(target, deleted *object.Object) *snapshot.Snapshot {
 	if m.shared {
 		return m.snap
 	}
-	a := about{part: m.empty(), deleted: deleted, ordered: map[string]bool{}, alike: map[any]bool{}}
+	a := about{part: m.empty(), deleted: deleted, ordered: map[string]bool{}, onNodes: map[onNode]bool{}, labelled: map[labelled]bool{}}
 	a.visit(target, reached)
 	a.visit(deleted, decides)
 	for len(a.open) > 0 {
@@ -31,9 +31,10 @@ type about struct {
 	part
 	deleted *object.Object
 	// ordered are the namespaces whose pods have to go before something happens to the target,
-	// alike what was met of them.
-	ordered map[string]bool
-	alike   map[any]bool
+	// onNodes and labelled what was met of them.
+	ordered  map[string]bool
+	onNodes  map[onNode]bool
+	labelled map[labelled]bool
 }
 
 func (a *about) spread(o *object.Object) {
@@ -73,8 +74,8 @@ func (a *about) order(namespace *object.Object) {
 		return
 	}
 	a.ordered[namespace.Name] = true
-	for _, x := range a.contents().of[namespace.Name] {
-		if x.Is(object.Pod) && a.first(x) {
+	for _, x := range a.Map.snap.In(object.Pod.GroupResource(), namespace.Name) {
+		if a.first(x) {
 			a.visit(x, reached)
 		}
 	}
@@ -93,9 +94,11 @@ func (a *about) first(pod *object.Object) bool {
 		node.grace = *facts.TerminationGracePeriod
 	}
 	labels := labelled{namespace: pod.Namespace, labels: pod.Labels}
-	known := a.alike[node] && a.alike[labels]
-	a.alike[node], a.alike[labels] = true, true
-	return !known
+	if a.onNodes[node] && a.labelled[labels] {
+		return false
+	}
+	a.onNodes[node], a.labelled[labels] = true, true
+	return true
 }
 
 // onNode are pods that their kubelet ends alike, labelled those that the same webhooks select.

@@ -21,6 +21,8 @@ type Neighbours struct {
 	Refused map[object.Ref]evidence.Refusal
 	// asked and runs remember whether kube-controller-manager was seen to run.
 	asked, runs bool
+	// nodes remember which were seen to be ready.
+	nodes map[string]bool
 }
 
 var (
@@ -108,6 +110,20 @@ func (n *Neighbours) managed() bool {
 // what it needs, or that it has not got it.
 const namespaceRuns = "the namespace controller runs"
 
+// ready reports whether a node was seen to be. Nodes have many pods.
+func (n *Neighbours) ready(node string) bool {
+	yes, known := n.nodes[node]
+	if !known {
+		state, _ := n.Around.Node(node)
+		yes = state == evidence.NodeReady
+		if n.nodes == nil {
+			n.nodes = map[string]bool{}
+		}
+		n.nodes[node] = yes
+	}
+	return yes
+}
+
 // unseen is what is left of the assumption on which a controller's part in the end of an
 // object rests; empty where all of it was seen.
 func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
@@ -116,8 +132,7 @@ func (n *Neighbours) unseen(actor, assumption string, o *object.Object) string {
 	case n.Around == nil:
 	case actor == controllers.KubeletName:
 		if pod := o.Pod(); pod != nil {
-			state, _ := n.Around.Node(pod.NodeName)
-			seen = state == evidence.NodeReady
+			seen = n.ready(pod.NodeName)
 		}
 	case actor == controllers.NamespaceName:
 		if n.unanswered() || n.Around.Obstructed() || n.Around.Discovered() && n.Around.Admitted() && n.Around.Converted() {

@@ -58,15 +58,23 @@ func (j *Judge) markFollowers(all *Outcomes) {
 // goes, and what then happens is not known, or it is not known whether the claim goes.
 // Of a claim that goes it says so if its volume may not have been seen.
 func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
-	seen := map[object.Ref]bool{}
+	if all.Len() == 0 {
+		return nil // nothing becomes of any claim
+	}
+	seen, whole := map[object.Ref]bool{}, j.Snap.Covers(object.PV.Resource(), "")
 	for _, o := range j.Server.ObjectsOf(object.PV.GroupResource(), "") {
 		claim := ClaimOf(o)
 		if len(claim) == 0 {
 			continue
 		}
-		seen[claim[0]] = true
+		if !whole {
+			seen[claim[0]] = true
+		}
+		if !o.Volume().Bound() || j.OfObject(all, o) != nil {
+			continue
+		}
 		claimed := j.Of(all, claim[0])
-		if claimed == nil || !o.Volume().Bound() || j.OfObject(all, o) != nil {
+		if claimed == nil {
 			continue
 		}
 		out := &Outcome{Track: &Track{First: o, Last: o}, Because: claim, AlreadyHappening: claimed.AlreadyHappening}
@@ -88,7 +96,7 @@ func (j *Judge) addVolumes(all *Outcomes) (added []*Outcome) {
 			added = append(added, out)
 		}
 	}
-	if j.Snap.Covers(object.PV.Resource(), "") {
+	if whole {
 		return added
 	}
 	for _, out := range all.All() {
