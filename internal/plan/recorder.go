@@ -50,7 +50,11 @@ type recorder struct {
 	// beside are those who act beside the collector.
 	beside    *outcome.Neighbours
 	monitored map[schema.GroupVersionKind]bool
-	reads     bool
+	watched   struct {
+		apiVersion, kind string
+		yes              bool
+	}
+	reads bool
 
 	actor  string
 	reason string
@@ -58,6 +62,7 @@ type recorder struct {
 	finalizing bool
 	attempt    *object.Object // of the decision under way
 	pending    []object.Event
+	handed     []object.Event // last
 	records    records
 	// silent has no step written down: of a run that is only compared nobody reads them.
 	silent   bool
@@ -244,7 +249,7 @@ func (r *recorder) stored(ref object.Ref) object.Ref {
 // note keeps the answer to a write of the collector that it will only try again: not
 // one that says that the object is another one by now, or gone.
 func (r *recorder) note(ref object.Ref, err error) {
-	if r.actor != outcome.ActorCollector {
+	if r.actor != outcome.ActorCollector || err == nil && len(r.refused) == 0 {
 		return
 	}
 	ref = r.stored(ref)
@@ -341,14 +346,6 @@ func (r *recorder) Select(gr schema.GroupResource, namespace string, match func(
 // Writes counts changes as the server does.
 func (r *recorder) Writes() uint64 { return r.server.Writes() }
 
-// Events hands over what the collector's watches show: the monitored kinds only.
-func (r *recorder) Events() []object.Event {
-	r.collect(0)
-	events := r.pending
-	r.pending = r.pending[:0:0]
-	return events
-}
-
 // add writes a step down, and behind it the removals that it caused.
 func (r *recorder) add(verb string, rec record) {
 	if !r.silent {
@@ -358,37 +355,6 @@ func (r *recorder) add(verb string, rec record) {
 	if verb != verbGet {
 		r.collect(r.records.len())
 	}
-}
-
-// collect takes new events from the server; cause is the number of the step that
-// brought them about.
-func (r *recorder) collect(cause int) {
-	for _, e := range r.server.Events() {
-		if e.Type == object.Deleted && !r.silent {
-			r.records.add(record{
-				object: e.Object, verb: r.words.Number(verbRemoved), actor: r.words.Number(outcome.ActorServer), reason: r.words.Number(r.reason), cause: int32(cause),
-			})
-		}
-		if r.observed != nil {
-			r.observed(e, cause)
-		}
-		if r.watches(e.Object) {
-			r.pending = append(r.pending, e)
-		}
-	}
-}
-
-// watches reports whether the collector watches the kind of the object.
-func (r *recorder) watches(o *object.Object) bool {
-	group, version := object.SplitAPIVersion(o.APIVersion)
-	gvk := schema.GroupVersionKind{Group: group, Version: version, Kind: o.Kind}
-	yes, known := r.monitored[gvk]
-	if !known {
-		resource, err := r.snap.Resources.For(o.APIVersion, o.Kind)
-		yes = err == nil && r.snap.Resources.Monitored(resource)
-		r.monitored[gvk] = yes
-	}
-	return yes
 }
 
 // named is an object with the identity; the one under decision if it is that. It is for
