@@ -61,6 +61,9 @@ func (s *simulation) survey(g *graph.Graph) *scope {
 	if s.options.Explore != Usual || !found.tooLarge() {
 		found.part, found.reached = found.region.Part(), found.region.Objects()
 	}
+	if seen := s.options.seen; seen != nil && seen.part == nil {
+		seen.paths = nil // nobody asks for them again, and of a million objects they are large
+	}
 	found.oneEnd = s.seed.oneEnd(m, found.region, requested)
 	if s.seed.Verb != Collect && !found.oneEnd {
 		s.cause.reachOn(m) // exonerate asks for it, and needs no other map then
@@ -87,10 +90,10 @@ func (s *simulation) explore(ctx context.Context, all *outcome.Outcomes, left un
 	memories := s.recollectionsOf(s.scope.objects())
 	switch {
 	case usual && s.scope.oneEnd && memories.none(), s.scope.region.Size() == 0:
-		e.State = report.OneEnd
+		e.State, s.scope = report.OneEnd, nil
 		return nil
 	case usual && s.scope.tooLarge():
-		e.State = report.TooLarge
+		e.State, s.scope = report.TooLarge, nil
 		return nil
 	}
 	schedules := s.options.Explore

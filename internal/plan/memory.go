@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // memory is what a garbage collector knows that has been running for a while, and that
@@ -56,10 +57,7 @@ func (s *simulation) recollectionsOf(part []*object.Object) recollections {
 		return recollections{}
 	}
 	all := recollections{running: s.seed.Verb == RemoveFinalizer}
-	there, asked := make(map[types.UID]bool, len(part)), map[object.Ref]bool{}
-	for _, o := range part {
-		there[o.UID] = true
-	}
+	there, asked, named := present{part: part}, map[object.Ref]bool{}, &object.Object{}
 	for _, o := range part {
 		uid := o.UID
 		switch {
@@ -68,9 +66,13 @@ func (s *simulation) recollectionsOf(part []*object.Object) recollections {
 		case o.BeingDeleted():
 			all.waited = append(all.waited, recollection{o.Ref, func(m *memory) { m.waited[uid] = true }})
 		}
+		if object.SameOwners(named.Owners, o.Owners) && named.Namespace == o.Namespace {
+			continue // siblings name the same
+		}
+		named = o
 		for _, ref := range o.Owners {
 			at := s.judge.Locate(ref, o.Namespace)
-			if there[ref.UID] || asked[at] || s.options.strict() || !s.isAbsent(ref, at) {
+			if asked[at] || s.options.strict() || !s.isAbsent(ref, at) || there.has(s.snap, ref, at) {
 				continue
 			}
 			asked[at] = true
@@ -78,6 +80,26 @@ func (s *simulation) recollectionsOf(part []*object.Object) recollections {
 		}
 	}
 	return all
+}
+
+// present are the uids of the objects of a part, once one is asked for that does not just stand
+// where it should: of those that do, the part has the owners.
+type present struct {
+	part []*object.Object
+	uids map[types.UID]bool
+}
+
+func (p *present) has(snap *snapshot.Snapshot, ref object.OwnerReference, at object.Ref) bool {
+	if o := snap.Find(at.APIVersion, at.Kind, at.Namespace, at.Name); o != nil && o.UID == ref.UID {
+		return true
+	}
+	if p.uids == nil {
+		p.uids = make(map[types.UID]bool, len(p.part))
+		for _, o := range p.part {
+			p.uids[o.UID] = true
+		}
+	}
+	return p.uids[ref.UID]
 }
 
 // isAbsent reports whether an owner that is not there does not exist: one that may just
