@@ -211,3 +211,24 @@ func TestPrintedAsReadIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestPrintedAsReadInANamespace: where a namespace was read its list is printed, and the
+// objects of others that were read are none of it.
+func TestPrintedAsReadInANamespace(t *testing.T) {
+	s, c := serve(t)
+	for namespace, names := range map[string][]string{"a": {"web"}, "b": {"one", "three", "two"}, "c": {"web"}} {
+		keys, rows := make([]string, len(names)), make([][]any, len(names))
+		for i, name := range names {
+			keys[i], rows[i] = namespace+"/"+name, []any{name, name + " is ready"}
+		}
+		s.on("/api/v1/namespaces/"+namespace+"/pods", podServer{list: podsAt("70", keys...), rows: rowsAt("70", "", []string{"Name", "Ready"}, rows...)}.ServeHTTP)
+	}
+	snap, err := c.Snapshot(t.Context(), Scope{References: true, Include: []string{"pods"}, Namespaces: []string{"a", "b", "c"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[types.UID]object.Printed{"b/one": {Ready: "one is ready"}, "b/three": {Ready: "three is ready"}, "b/two": {Ready: "two is ready"}}
+	if diff := cmp.Diff(want, c.Printed(t.Context(), podRefs("b/one", "b/two", "b/three"), snap)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
