@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 // graphCommand is `graph`.
@@ -34,8 +35,9 @@ type graphCommand struct {
 	depth                     int
 	upstream                  bool
 	requireComplete           bool
-	// cluster is the one that was read; nil for a dump.
+	// cluster is the one that was read, as seen; nil for a dump.
 	cluster *kube.Client
+	seen    *snapshot.Snapshot
 }
 
 func newGraph(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
@@ -139,7 +141,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 	var doc *report.Graph
 	of := func(w source.World, part *impact.OneNamespace) (rest string, err error) {
 		defer progress.Begin(c, g.streams.ErrOut, "drawing the graph").End()
-		g.cluster = w.Client
+		g.cluster, g.seen = w.Client, w.Snapshot
 		if doc, err = explain.Graph(c.Context(), w.Snapshot, options); err != nil || part == nil {
 			return "", err
 		}
@@ -201,6 +203,6 @@ func (g *graphCommand) printed(c *cobra.Command, doc *report.Graph) (map[types.U
 			refs = append(refs, ref)
 		}
 	}
-	printed := g.cluster.Printed(c.Context(), refs)
+	printed := g.cluster.Printed(c.Context(), refs, g.seen)
 	return printed, c.Context().Err()
 }

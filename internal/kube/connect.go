@@ -56,9 +56,11 @@ type Client struct {
 	// discovering holds a token while rediscover asks.
 	discovering chan struct{}
 	highest     revision
-	wait        waiter
-	now         func() time.Time
-	pause       pause
+	// seen is when the lists of the last snapshot were read: see Printed.
+	seen  atomic.Pointer[seen]
+	wait  waiter
+	now   func() time.Time
+	pause pause
 	// idle is how long a list may show nothing before it is given up, and how long a
 	// watch may take to begin.
 	idle time.Duration

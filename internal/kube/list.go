@@ -40,6 +40,9 @@ func (p Place) path() []string {
 
 func (p Place) subject() subject { return subject{resource: p.Resource, namespace: p.Namespace} }
 
+// about is the place in words; no two places have the same.
+func (p Place) about() string { return p.subject().String() }
+
 // Selection narrows a list; the zero value takes everything. A list that is
 // narrowed proves the absence of nothing.
 type Selection struct {

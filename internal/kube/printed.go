@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
 const (
@@ -38,10 +39,12 @@ var wordless = []object.Kind{object.ConfigMap, object.Secret, object.ServiceAcco
 
 // Printed has the server print objects as it does for kubectl get. What it does not print,
 // or not soon, is left out: this is for the eyes of people, and says nothing of what is
-// there. Requests are bounded in number, and few.
+// there. Requests are bounded in number, and few. In is the snapshot that the objects are
+// from: where it was the last one of the client, its lists are printed as they were then,
+// which costs the server a fraction. With nil everything is printed as it is now.
 //
 // Upstream: kubectl/pkg/cmd/get/get.go GetOptions.transformRequests.
-func (c *Client) Printed(ctx context.Context, refs []object.Ref) map[types.UID]object.Printed {
+func (c *Client) Printed(ctx context.Context, refs []object.Ref, in *snapshot.Snapshot) map[types.UID]object.Printed {
 	ctx, cancel := context.WithTimeout(ctx, printing)
 	defer cancel()
 	places := c.toPrint(refs)
@@ -50,7 +53,7 @@ func (c *Client) Printed(ctx context.Context, refs []object.Ref) map[types.UID]o
 	running.SetLimit(8)
 	for i := range places {
 		running.Go(func() error {
-			found[i] = c.print(ctx, places[i])
+			found[i] = c.print(ctx, places[i], in)
 			return nil
 		})
 	}
@@ -102,12 +105,14 @@ func (c *Client) toPrint(refs []object.Ref) []printable {
 	return places[:min(len(places), mostPrints)]
 }
 
-func (p printable) about() string { return p.subject().String() }
-
 // print asks for the objects of a place, one by one if they are few.
-func (c *Client) print(ctx context.Context, p printable) map[types.UID]object.Printed {
+func (c *Client) print(ctx context.Context, p printable, in *snapshot.Snapshot) map[types.UID]object.Printed {
 	found := map[types.UID]object.Printed{}
 	if len(p.names) > fewSingle {
+		if l, ok := c.seenIn(in, p.Place); ok && c.printRows(ctx, l, found) {
+			return found
+		}
+		clear(found)
 		c.printPages(ctx, p.Place, found)
 		return found
 	}
@@ -141,7 +146,7 @@ func (c *Client) printPages(ctx context.Context, at Place, found map[types.UID]o
 // table is what is read of a metav1.Table.
 type table struct {
 	metav1.TypeMeta
-	Metadata          struct{ Continue string }
+	Metadata          struct{ Continue, ResourceVersion string }
 	ColumnDefinitions []struct{ Name string }
 	Rows              []struct {
 		Cells  []any

@@ -66,7 +66,7 @@ func TestPrinted(t *testing.T) {
 		"pod-0": {Ready: "1/1", Status: "Running"}, "pod-1": {Ready: "0/1", Status: "CrashLoopBackOff"},
 		"replicaset-0": {Ready: "2/3"}, "database-0": {Ready: "true"}, "database-1": {Status: "Up\x1b[31m"},
 	}
-	if diff := cmp.Diff(want, c.Printed(t.Context(), refs)); diff != "" {
+	if diff := cmp.Diff(want, c.Printed(t.Context(), refs, nil)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if asked := len(s.requests("/apis/example.com/v1/things")); asked != 1 {
@@ -97,7 +97,7 @@ func TestPrintedIsNoTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.on("/api/v1/namespaces/shop/pods/a", answer)
-			if got := c.Printed(t.Context(), []object.Ref{pod})["a"]; got != (object.Printed{}) {
+			if got := c.Printed(t.Context(), []object.Ref{pod}, nil)["a"]; got != (object.Printed{}) {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -121,7 +121,7 @@ func TestPrintedIsBounded(t *testing.T) {
 	if _, err := c.Discover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c.Printed(t.Context(), refs)
+	c.Printed(t.Context(), refs, nil)
 	if n := len(s.requests("/namespaces/shop/")); n != mostPrints*mostPages {
 		t.Errorf("%d requests", n)
 	}

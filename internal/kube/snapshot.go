@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,6 +96,7 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, sco
 		n += len(g.results[i].objects)
 	}
 	objects := append(make([]*object.Object, 0, n), g.named...)
+	revisions := map[string]uint64{}
 	for i := range g.results {
 		got := &g.results[i]
 		gr := places[i].Resource.GroupResource()
@@ -105,6 +108,9 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, sco
 			continue
 		}
 		coverage.Add(gr, places[i].Namespace)
+		if revision, err := strconv.ParseUint(got.listed.ResourceVersion, 10, 64); err == nil && got.ordered {
+			revisions[places[i].about()] = revision
+		}
 		objects = append(objects, got.objects...)
 		if t := got.listed.Taken; !t.IsZero() && (source.at.IsZero() || t.Before(source.at)) {
 			source.at = t
@@ -114,7 +120,11 @@ func (c *Client) snapshot(ctx context.Context, d *Discovery, places []Place, sco
 	if !source.at.IsZero() {
 		source.TakenAt = source.at.UTC().Format(time.RFC3339)
 	}
-	return snapshot.Listed(objects, d.Resources, d.Missing, coverage, source.Source)
+	snap, err := snapshot.Listed(objects, d.Resources, d.Missing, coverage, source.Source)
+	if err == nil {
+		c.seen.Store(&seen{in: weak.Make(snap), revisions: revisions})
+	}
+	return snap, err
 }
 
 func compareObjects(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) }
@@ -169,6 +179,8 @@ type gathered struct {
 	objects []*object.Object
 	listed  Listed
 	err     error
+	// ordered tells that the objects came in the order of their keys.
+	ordered bool
 	// replaced tells that the list was refused, and made in single namespaces.
 	replaced bool
 }
@@ -252,6 +264,7 @@ func (c *Client) gatherOne(ctx context.Context, at Place, to *gathered, g *gathe
 	if !by.Metadata {
 		c.settleTokens(ctx, at, to.objects)
 	}
+	to.ordered = slices.IsSortedFunc(to.objects, compareKeys)
 	// A server orders by its keys, which is nearly the order of references.
 	if !slices.IsSortedFunc(to.objects, compareObjects) {
 		slices.SortFunc(to.objects, compareObjects)
