@@ -38,20 +38,12 @@ func (b *bucket) clone(m *mark) *bucket {
 // size is the number of objects in the bucket.
 func (b *bucket) size() int { return len(b.list) - b.dropped }
 
-// find is the object of a name; nil if there is none. A nil bucket is empty.
-func (b *bucket) find(name string) *object.Object {
-	if b == nil {
-		return nil
+// placeOf is where in the list the object of a name is, perhaps at the guess. For a few questions a
+// search costs less than to note where all are.
+func (b *bucket) placeOf(name string, guess int) (int, bool) {
+	if guess < len(b.list) && b.list[guess] != nil && b.list[guess].Name == name {
+		return guess, true
 	}
-	if i, ok := b.placeOf(name); ok {
-		return b.list[i]
-	}
-	return nil
-}
-
-// placeOf is where in the list the object of a name is. For a few questions a search costs less
-// than to note where all are.
-func (b *bucket) placeOf(name string) (int, bool) {
 	const few = 16
 	if !b.noted {
 		if b.asked++; b.asked > len(b.list)/few {
@@ -79,14 +71,14 @@ func (b *bucket) index() {
 	}
 }
 
-func (b *bucket) put(o *object.Object) {
+func (b *bucket) put(o *object.Object, guess int) {
 	n := len(b.list)
 	if !b.noted && (n == 0 || b.list[n-1].Name < o.Name) {
 		b.list = append(b.list, o)
 		return
 	}
 	b.index()
-	if i, ok := b.places.Find(o.Name, b.nameAt); ok {
+	if i, ok := b.placeOf(o.Name, guess); ok {
 		b.list[i] = o
 		return
 	}

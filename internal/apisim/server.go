@@ -41,6 +41,7 @@ type Server struct {
 
 	store
 	views    map[kindKey]*view
+	recent   viewed
 	now      int64
 	revision uint64
 	uids     uint64
