@@ -192,13 +192,14 @@ func classify(ctx context.Context, api Reader, rules Rules, a *Attempt, i int, o
 		return
 	}
 	o.Live, err = api.Get(ctx, o.Ref)
-	absent := apierrors.IsNotFound(err) || err == nil && o.Live.UID != ref.UID
+	gone := err != nil && apierrors.IsNotFound(err)
+	absent := gone || err == nil && o.Live.UID != ref.UID
 	switch {
 	case absent && rules == Strict && a.known(a.elsewhere, i, ref):
 		o.Live, o.Evidence, o.Err = nil, Elsewhere, errNotProven
-	case apierrors.IsNotFound(err) && rules == Strict && a.known(a.observed, i, ref):
+	case gone && rules == Strict && a.known(a.observed, i, ref):
 		o.Live, o.Evidence, o.Err = nil, StillObserved, errNotProven
-	case apierrors.IsNotFound(err):
+	case gone:
 		o.Live, o.Class, o.Evidence = nil, Dangling, Absent
 		if !resource.Served() {
 			o.Evidence = NotServed
