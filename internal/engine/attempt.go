@@ -87,6 +87,7 @@ func (c *Collector) Next() (Attempt, bool) {
 func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	q := c.queue(w)
 	id := q.take(i)
+	delete(c.alternates, id)
 	if w == DeleteWork && c.stale(id) {
 		q.settle(id)
 		c.free(id)

@@ -62,9 +62,11 @@ type drainer struct {
 	changes   int
 	// largest is the largest number of nodes seen.
 	largest int
-	// wokenAt is the number of writes when the deferred attempts were last woken.
-	wokenAt uint64
-	woken   bool
+	// wokenAt is the number of writes when the deferred attempts were last woken, and alternates
+	// are the identities that were woken since because they had not been tried.
+	wokenAt    uint64
+	woken      bool
+	alternates map[object.Ref]bool
 }
 
 func (d *drainer) run(ctx context.Context) error {
@@ -124,11 +126,31 @@ func (d *drainer) count(a Attempt) error {
 
 // wake tries the deferred attempts again once after every change.
 func (d *drainer) wake() bool {
-	if d.c.DeferredCount() == 0 || d.woken && d.wokenAt == d.w.Writes() {
+	if d.c.DeferredCount() == 0 {
 		return false
 	}
-	d.woken, d.wokenAt = true, d.w.Writes()
+	if d.woken && d.wokenAt == d.w.Writes() {
+		return d.wakeAlternates()
+	}
+	d.woken, d.wokenAt, d.alternates = true, d.w.Writes(), map[object.Ref]bool{}
 	d.c.Wake()
+	return true
+}
+
+// wakeAlternates tries the identities that came up after that. References can contradict each
+// other without end, so each of them has one turn.
+func (d *drainer) wakeAlternates() bool {
+	var due []object.Ref
+	for id := range d.c.alternates {
+		if ref := d.c.graph.Identity(id); !d.alternates[ref] {
+			d.alternates[ref] = true
+			due = append(due, ref)
+		}
+	}
+	if len(due) == 0 {
+		return false
+	}
+	d.c.Wake(due...)
 	return true
 }
 
