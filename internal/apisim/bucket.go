@@ -1,10 +1,10 @@
 package apisim
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/index"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
@@ -13,9 +13,10 @@ import (
 type bucket struct {
 	mark *mark
 	list []*object.Object
-	// places are where in the list the objects are, by name; nil as long as the list is in the order
-	// of the names and has no gaps, and few have been asked for.
-	places map[string]int32
+	// places are where in the list the objects are, by name. They are not noted as long as the list is
+	// in the order of the names and has no gaps, and few have been asked for.
+	places index.Index
+	noted  bool
 	asked  int
 	// The list has nil for what was dropped.
 	dropped int
@@ -30,77 +31,71 @@ func newBucket(m *mark, size int) *bucket {
 // clone is a bucket for another store. What is shared has its places: finding does not change it.
 func (b *bucket) clone(m *mark) *bucket {
 	c := *b
-	c.mark, c.places, c.list = m, maps.Clone(b.places), slices.Clone(b.list)
+	c.mark, c.places, c.list = m, b.places.Clone(), slices.Clone(b.list)
 	return &c
 }
 
 // size is the number of objects in the bucket.
 func (b *bucket) size() int { return len(b.list) - b.dropped }
 
-// find is the object of a name; nil if there is none. A nil bucket is empty.
-func (b *bucket) find(name string) *object.Object {
-	if b == nil {
-		return nil
+// placeOf is where in the list the object of a name is, perhaps at the guess. For a few questions a
+// search costs less than to note where all are.
+func (b *bucket) placeOf(name string, guess int) (int, bool) {
+	if guess < len(b.list) && b.list[guess] != nil && b.list[guess].Name == name {
+		return guess, true
 	}
-	if i, ok := b.placeOf(name); ok {
-		return b.list[i]
-	}
-	return nil
-}
-
-// placeOf is where in the list the object of a name is. For a few questions a search costs less
-// than to note where all are.
-func (b *bucket) placeOf(name string) (int, bool) {
 	const few = 16
-	if b.places == nil {
+	if !b.noted {
 		if b.asked++; b.asked > len(b.list)/few {
 			b.index()
 		}
 	}
-	if b.places != nil {
-		i, ok := b.places[name]
+	if b.noted {
+		i, ok := b.places.Find(name, b.nameAt)
 		return int(i), ok
 	}
 	return slices.BinarySearchFunc(b.list, name, func(o *object.Object, name string) int { return strings.Compare(o.Name, name) })
 }
 
+// nameAt is the name of the object at a place, for the index.
+func (b *bucket) nameAt(i uint32) string { return b.list[i].Name }
+
 // index notes the places.
 func (b *bucket) index() {
-	if b.places != nil {
+	if b.noted {
 		return
 	}
-	b.places = make(map[string]int32, cap(b.list))
+	b.noted, b.places = true, index.Sized(cap(b.list))
 	for i, o := range b.list {
-		b.places[o.Name] = int32(i)
+		b.places.Put(o.Name, uint32(i), b.nameAt)
 	}
 }
 
-func (b *bucket) put(o *object.Object) {
+func (b *bucket) put(o *object.Object, guess int) {
 	n := len(b.list)
-	if b.places == nil && (n == 0 || b.list[n-1].Name < o.Name) {
+	if !b.noted && (n == 0 || b.list[n-1].Name < o.Name) {
 		b.list = append(b.list, o)
 		return
 	}
 	b.index()
-	if i, ok := b.places[o.Name]; ok {
+	if i, ok := b.placeOf(o.Name, guess); ok {
 		b.list[i] = o
 		return
 	}
 	if n > 0 && !b.unsorted {
 		b.unsorted = b.list[n-1] == nil || b.list[n-1].Name > o.Name
 	}
-	b.places[o.Name] = int32(n)
 	b.list = append(b.list, o)
+	b.places.Put(o.Name, uint32(n), b.nameAt)
 }
 
 func (b *bucket) drop(name string) {
 	b.index()
-	i, ok := b.places[name]
+	i, ok := b.places.Take(name, b.nameAt)
 	if !ok {
 		return
 	}
 	b.list[i] = nil
-	delete(b.places, name)
 	if b.dropped++; b.dropped > len(b.list)/2 {
 		b.close()
 	}
@@ -108,15 +103,17 @@ func (b *bucket) drop(name string) {
 
 // close removes the gaps from the list. It goes through what is left after as many drops.
 func (b *bucket) close() {
+	moved := make([]uint32, len(b.list))
 	kept := b.list[:0]
-	for _, o := range b.list {
+	for i, o := range b.list {
 		if o != nil {
-			b.places[o.Name] = int32(len(kept))
+			moved[i] = uint32(len(kept))
 			kept = append(kept, o)
 		}
 	}
 	clear(b.list[len(kept):])
 	b.list, b.dropped = kept, 0
+	b.places.Renumber(func(i uint32) uint32 { return moved[i] })
 }
 
 // matching appends what matches to a list, by name. A nil bucket is empty.

@@ -109,7 +109,7 @@ func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) err
 	if err := checkPreconditions(v, old, o.Preconditions); err != nil {
 		return err
 	}
-	how, next, left := preflight(v, old, o, s.now, s.rules)
+	how, next, left := s.preflight(v, old, o)
 	if how == pending {
 		return nil
 	}
@@ -122,10 +122,11 @@ func (s *Server) delete(v *view, old *object.Object, o metav1.DeleteOptions) err
 	}
 	dry := len(o.DryRun) > 0
 	if how == graceful {
-		next.Lifecycle.Finalizers = finalizers // preflight made this Lifecycle
 		if dry {
 			return nil
 		}
+		next.Lifecycle.Finalizers = finalizers // this Lifecycle is the draft
+		s.keepDraft(old, next)
 		stored := s.save(v, old, next)
 		if len(finalizers) == 0 && left == 0 {
 			s.remove(v, stored)

@@ -26,12 +26,12 @@ const (
 )
 
 // preflight decides how a delete ends. For graceful, next is the object with its
-// new deletion timestamp, and left is the grace period that the request asks
-// for, in seconds.
+// new deletion timestamp, in the draft, and left is the grace period that the request
+// asks for, in seconds.
 //
 // Upstream: apiserver/pkg/registry/rest/delete.go BeforeDelete.
 // Rule: spec §2.6 D3, S050–S069.
-func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64, r release.Rules) (how grace, next *object.Object, left int64) {
+func (s *Server) preflight(v *view, o *object.Object, opts metav1.DeleteOptions) (how grace, next *object.Object, left int64) {
 	if v.gr != object.Pod.GroupResource() {
 		return atOnce, nil, 0
 	}
@@ -42,9 +42,9 @@ func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64, 
 	if !o.BeingDeleted() {
 		left = podPeriod(o, asked)
 		next = o.Clone()
-		life := next.Edit()
-		life.DeletionTimestamp = now + left
-		life.GracePeriod = &left
+		life := s.draft.of(next)
+		life.DeletionTimestamp = s.now + left
+		life.GracePeriod = s.draft.seconds(left)
 		if next.Generation > 0 {
 			next.Generation++
 		}
@@ -63,25 +63,25 @@ func preflight(v *view, o *object.Object, opts metav1.DeleteOptions, now int64, 
 	case asked == nil || *asked >= running:
 		return pending, nil, 0
 	}
-	return graceful, shorten(o, running, *asked, now, r), *asked
+	return graceful, s.shorten(o, running, *asked), *asked
 }
 
 // shorten moves the deletion timestamp to where it would be had the shorter
 // period been asked for from the start, but never into the past, unless by the rules of
 // an older release. Timestamps are whole seconds and the server's clock is not: the second
 // that has begun is past.
-func shorten(o *object.Object, running, asked, now int64, r release.Rules) *object.Object {
+func (s *Server) shorten(o *object.Object, running, asked int64) *object.Object {
 	next := o.Clone()
-	life := next.Edit()
+	life := s.draft.of(next)
 	period := asked
 	life.DeletionTimestamp += asked - running
-	if life.DeletionTimestamp <= now && r.Follow(release.GraceEndsNow) {
-		life.DeletionTimestamp = now
+	if life.DeletionTimestamp <= s.now && s.rules.Follow(release.GraceEndsNow) {
+		life.DeletionTimestamp = s.now
 		if asked != 0 {
 			period = 1
 		}
 	}
-	life.GracePeriod = &period
+	life.GracePeriod = s.draft.seconds(period)
 	return next
 }
 

@@ -11,6 +11,12 @@ import (
 
 type kindKey struct{ apiVersion, kind string }
 
+// viewed is a view and the request that it is for: one is mostly for what the one before was for.
+type viewed struct {
+	key  kindKey
+	view *view
+}
+
 // view is one served version of a resource, as a request names it. Views are
 // made once per apiVersion and kind, so that a request builds no strings.
 type view struct {
@@ -34,7 +40,11 @@ func (s *Server) Resource(apiVersion, kind string) (object.Resource, error) {
 // and has a shelf of its own.
 func (s *Server) viewOf(apiVersion, kind string) *view {
 	key := kindKey{apiVersion, kind}
+	if s.recent.key == key && s.recent.view != nil {
+		return s.recent.view
+	}
 	if v, ok := s.views[key]; ok {
+		s.recent = viewed{key, v}
 		return v
 	}
 	v := &view{requested: apiVersion, stored: apiVersion}

@@ -41,11 +41,15 @@ type Server struct {
 
 	store
 	views    map[kindKey]*view
+	recent   viewed
+	draft    draft
+	endings  map[ending]*object.Lifecycle
 	now      int64
 	revision uint64
 	uids     uint64
 	writes   uint64
 	events   []object.Event
+	handed   []object.Event // by the last call of Events
 	warnings []Warning
 }
 

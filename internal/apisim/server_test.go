@@ -48,6 +48,54 @@ func TestGetSharesWhatIsStored(t *testing.T) {
 	}
 }
 
+// Pods with one Lifecycle have one when they are being deleted, too, and others have their own.
+func TestSiblingsShareTheirEnd(t *testing.T) {
+	life, other := &object.Lifecycle{Facts: &object.PodFacts{NodeName: "n1"}}, &object.Lifecycle{Facts: &object.PodFacts{NodeName: "n2"}}
+	var pods []*object.Object
+	for _, p := range []struct {
+		name string
+		life *object.Lifecycle
+	}{{"a", life}, {"b", other}, {"c", life}, {"d", life}, {"e", life}} {
+		o := thing(ref("v1", "Pod", "n", p.name), "1")
+		o.Lifecycle = p.life
+		pods = append(pods, o)
+	}
+	s := New(pods, testResources())
+	after := map[string]*object.Object{}
+	for _, p := range []struct {
+		name    string
+		options metav1.DeleteOptions
+	}{
+		{"a", metav1.DeleteOptions{}},
+		{"b", metav1.DeleteOptions{}},
+		{"c", metav1.DeleteOptions{}},
+		{"d", metav1.DeleteOptions{GracePeriodSeconds: new(int64(5))}},
+		{"e", policy(metav1.DeletePropagationForeground)},
+	} {
+		at := ref("v1", "Pod", "n", p.name)
+		if err := s.Delete(t.Context(), at, p.options); err != nil {
+			t.Fatal(err)
+		}
+		after[p.name], _ = s.Get(t.Context(), at)
+	}
+	if after["a"].Lifecycle != after["c"].Lifecycle {
+		t.Error("siblings do not share")
+	}
+	for name, want := range map[string]object.Lifecycle{
+		"a": {DeletionTimestamp: s.Now() + 30, GracePeriod: new(int64(30)), Facts: life.Facts},
+		"b": {DeletionTimestamp: s.Now() + 30, GracePeriod: new(int64(30)), Facts: other.Facts},
+		"d": {DeletionTimestamp: s.Now() + 5, GracePeriod: new(int64(5)), Facts: life.Facts},
+		"e": {DeletionTimestamp: s.Now() + 30, GracePeriod: new(int64(30)), Facts: life.Facts, Finalizers: []string{object.Foreground}},
+	} {
+		if diff := cmp.Diff(want, *after[name].Lifecycle); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if life.DeletionTimestamp != 0 {
+		t.Error("the given Lifecycle was changed")
+	}
+}
+
 func TestWatchShowsThePreferredVersion(t *testing.T) {
 	s := New([]*object.Object{thing(ref("example.com/v1", "Widget", "n", "a"), "1")}, testResources())
 	if err := s.Delete(t.Context(), ref("example.com/v1", "Widget", "n", "a"), policy(metav1.DeletePropagationForeground)); err != nil {

@@ -18,6 +18,8 @@ type store struct {
 	mark    *mark
 	shelves []*shelf
 	index   map[schema.GroupResource]int
+	// found is the place in its bucket of what was found last: what is read is mostly written next.
+	found int
 }
 
 // mark is compared by address, so it must not have size zero.
@@ -60,13 +62,22 @@ func (st *store) shelfOf(gr schema.GroupResource) int {
 }
 
 func (st *store) find(shelf int, namespace, name string) *object.Object {
-	return st.shelves[shelf].namespaces[namespace].find(name)
+	b := st.shelves[shelf].namespaces[namespace]
+	if b == nil {
+		return nil
+	}
+	i, ok := b.placeOf(name, st.found)
+	if !ok {
+		return nil
+	}
+	st.found = i
+	return b.list[i]
 }
 
 // put stores an object under its name. size is how many objects the bucket is
 // going to hold, if that is known.
 func (st *store) put(shelf int, namespace string, size int, o *object.Object) {
-	st.bucket(shelf, namespace, size).put(o)
+	st.bucket(shelf, namespace, size).put(o, st.found)
 }
 
 func (st *store) drop(shelf int, namespace, name string) {

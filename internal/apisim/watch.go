@@ -8,15 +8,22 @@ type Warning struct {
 	Text string
 }
 
+// fewEvents is how many events a list has room for that is used again: those of a few requests.
+const fewEvents = 64
+
 // Events hands over what happened since the last call, in order, and forgets
 // it. Objects are shown in the preferred version of their resource. A Deleted
 // event carries the last stored content with the resourceVersion of the
-// deletion. (spec §2.1)
+// deletion. The list holds until the next call, after which it may be written over.
+// (spec §2.1)
 func (s *Server) Events() []object.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	events := s.events
-	s.events = nil
+	s.events, s.handed = s.handed[:0], nil
+	if cap(events) <= fewEvents {
+		s.handed = events
+	}
 	return events
 }
 

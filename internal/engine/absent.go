@@ -2,6 +2,9 @@ package engine
 
 import (
 	"container/list"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
@@ -14,40 +17,55 @@ const absentCapacity = 500
 
 // absentOwners remembers identities that were found absent, the least recently
 // used ones forgotten first. An identity without a namespace stands for a
-// cluster-scoped owner.
+// cluster-scoped owner. They are found by UID: hardly ever are there two of one.
 //
 // Upstream: pkg/controller/garbagecollector/uid_cache.go ReferenceCache.
 // Rule: spec §3.1, Q14.
 type absentOwners struct {
 	capacity int
 	order    *list.List // of object.Ref, most recent in front
-	at       map[object.Ref]*list.Element
+	at       map[types.UID][]*list.Element
 }
 
 func newAbsentOwners(capacity int) *absentOwners {
-	return &absentOwners{capacity: capacity, order: list.New(), at: map[object.Ref]*list.Element{}}
+	return &absentOwners{capacity: capacity, order: list.New(), at: map[types.UID][]*list.Element{}}
 }
 
 func (a *absentOwners) add(ref object.Ref) {
-	if e, ok := a.at[ref]; ok {
-		a.order.MoveToFront(e)
+	if a.has(ref) {
 		return
 	}
-	a.at[ref] = a.order.PushFront(ref)
+	a.at[ref.UID] = append(a.at[ref.UID], a.order.PushFront(ref))
 	if a.order.Len() > a.capacity {
-		oldest := a.order.Back()
-		a.order.Remove(oldest)
-		delete(a.at, oldest.Value.(object.Ref))
+		a.forget(a.order.Back())
+	}
+}
+
+func (a *absentOwners) forget(e *list.Element) {
+	uid := a.order.Remove(e).(object.Ref).UID
+	a.at[uid] = slices.DeleteFunc(a.at[uid], func(same *list.Element) bool { return same == e })
+	if len(a.at[uid]) == 0 {
+		delete(a.at, uid)
 	}
 }
 
 // has reports whether ref is remembered, and counts as a use of it.
 func (a *absentOwners) has(ref object.Ref) bool {
-	e, ok := a.at[ref]
-	if ok {
+	e := a.find(ref)
+	if e != nil {
 		a.order.MoveToFront(e)
 	}
-	return ok
+	return e != nil
+}
+
+// find is where ref is remembered; nil if it is not.
+func (a *absentOwners) find(ref object.Ref) *list.Element {
+	for _, e := range a.at[ref.UID] {
+		if e.Value.(object.Ref) == ref {
+			return e
+		}
+	}
+	return nil
 }
 
 // refs lists what is remembered, the most recent first.

@@ -24,7 +24,15 @@ type Outcome struct {
 func Act(ctx context.Context, api API, d Decision) Outcome { return act(ctx, served{api}, d) }
 
 func act(ctx context.Context, api writer, d Decision) Outcome {
-	out := Outcome{Decision: d, Disposition: d.Disposition, Err: d.Err}
+	out := Outcome{Decision: d}
+	out.act(ctx, api)
+	return out
+}
+
+// act carries the decision out, and notes what came of it.
+func (out *Outcome) act(ctx context.Context, api writer) {
+	d := &out.Decision
+	out.Disposition, out.Err = d.Disposition, d.Err
 	for i := range d.Requests {
 		r := &d.Requests[i]
 		if out.Err != nil && r.Verb != RemoveOwners {
@@ -45,21 +53,20 @@ func act(ctx context.Context, api writer, d Decision) Outcome {
 			break
 		}
 	}
-	return out
 }
 
 // outdated reports whether an answer says that the object is not what the attempt
 // took it for.
-func (a Attempt) outdated(err error) bool {
+func (a *Attempt) outdated(err error) bool {
 	return a.pin() == PinVersion && (apierrors.IsConflict(err) || apierrors.IsNotFound(err))
 }
 
 // judgeAgain has the attempt repeated with a fresh read, if that was not done
 // often enough.
-func (o *Outcome) judgeAgain() {
-	if o.Decision.Attempt.Tries < freshTries {
-		o.Disposition = Again
+func (out *Outcome) judgeAgain() {
+	if out.Decision.Attempt.Tries < freshTries {
+		out.Disposition = Again
 		return
 	}
-	o.Decision.Reason = reason.Contended
+	out.Decision.Reason = reason.Contended
 }

@@ -39,12 +39,12 @@ type Attempt struct {
 }
 
 // itemKnown reports whether the object need not be read.
-func (a Attempt) itemKnown() bool {
+func (a *Attempt) itemKnown() bool {
 	return a.Economical && a.Tries == 0 && !a.Virtual && a.Observed.ResourceVersion != ""
 }
 
 // pin is what the requests of the attempt hold for.
-func (a Attempt) pin() Pin {
+func (a *Attempt) pin() Pin {
 	switch {
 	case !a.Economical:
 		return Unpinned
@@ -59,7 +59,7 @@ func (a Attempt) pin() Pin {
 // that is being deleted and does not wait for dependents is nobody's business.
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem: step 1.
-func (a Attempt) settledAlready() bool {
+func (a *Attempt) settledAlready() bool {
 	return a.Work == DeleteWork && a.BeingDeleted && !a.WaitingForDependents
 }
 
@@ -87,6 +87,7 @@ func (c *Collector) Next() (Attempt, bool) {
 func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	q := c.queue(w)
 	id := q.take(i)
+	delete(c.alternates, id)
 	if w == DeleteWork && c.stale(id) {
 		q.settle(id)
 		c.free(id)
@@ -159,12 +160,12 @@ func (c *Collector) noteOwners(a *Attempt) {
 
 // known reports whether the i-th live reference is in a set of the observed ones, where
 // it mostly has the same place. References that say the same are in the same sets.
-func (a Attempt) known(set Positions, i int, ref object.OwnerReference) bool {
+func (a *Attempt) known(set Positions, i int, ref *object.OwnerReference) bool {
 	if set.Empty() {
 		return false
 	}
-	if i >= len(a.Observed.Owners) || a.Observed.Owners[i] != ref {
-		i = slices.Index(a.Observed.Owners, ref)
+	if i >= len(a.Observed.Owners) || a.Observed.Owners[i] != *ref {
+		i = slices.Index(a.Observed.Owners, *ref)
 	}
 	return i >= 0 && set.Has(i)
 }

@@ -22,6 +22,9 @@ type Collector struct {
 	// observes before comes first, as with upstream's queue of graph changes.
 	vanished []object.Ref
 	warnings []Warning
+	// alternates are nodes that have another identity than one that was found absent, and have not
+	// been attempted under it.
+	alternates map[graph.ID]bool
 	// underWay counts attempts that were handed out and are not settled.
 	underWay int
 
@@ -72,7 +75,7 @@ func WithCapacity(n int) Option { return func(c *Collector) { c.graph = graph.Wi
 
 // New returns a collector that has seen nothing, as after a restart.
 func New(opts ...Option) *Collector {
-	c := &Collector{graph: graph.New(), absent: newAbsentOwners(absentCapacity)}
+	c := &Collector{graph: graph.New(), absent: newAbsentOwners(absentCapacity), alternates: map[graph.ID]bool{}}
 	for _, o := range opts {
 		o(c)
 	}
@@ -139,6 +142,7 @@ func (c *Collector) free(id graph.ID) {
 	if !c.graph.Present(id) && !c.toDelete.holds(id) && !c.toOrphan.holds(id) {
 		delete(c.toDelete.failures, id)
 		delete(c.toOrphan.failures, id)
+		delete(c.alternates, id)
 		delete(c.sent, id)
 		delete(c.tries, id)
 		c.graph.Free(id)

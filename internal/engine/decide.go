@@ -17,8 +17,11 @@ import (
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem,
 // processDeletingDependentsItem, orphanDependents, attemptToOrphanWorker.
 // Rule: spec §3.8, §3.9, §3.15.
-func (c *Collector) Decide(f Facts) Decision {
-	d := c.judge(f)
+func (c *Collector) Decide(f Facts) Decision { return c.decide(&f) }
+
+func (c *Collector) decide(f *Facts) Decision {
+	d := Decision{Attempt: f.Attempt, Disposition: Forget, Requests: f.room}
+	c.judge(&d, f)
 	pin := f.Attempt.pin()
 	for i := range d.Requests {
 		r := &d.Requests[i]
@@ -30,107 +33,103 @@ func (c *Collector) Decide(f Facts) Decision {
 	return d
 }
 
-func (c *Collector) judge(f Facts) Decision {
-	a := f.Attempt
-	switch {
+func (c *Collector) judge(d *Decision, f *Facts) {
+	switch a := &d.Attempt; {
 	case a.Work == OrphanWork:
-		return c.decideOrphan(a)
+		c.decideOrphan(d)
 	case a.settledAlready():
-		return Decision{Attempt: a, Reason: reason.BeingDeleted}
+		d.Reason = reason.BeingDeleted
 	case f.Err != nil:
-		return c.decideUnread(f)
+		d.decideUnread(f.Err)
 	case f.Item.UID != a.Ref.UID:
-		return Decision{Attempt: a, Reason: reason.UIDMismatch, Disposition: Vanish}
+		d.Reason, d.Disposition = reason.UIDMismatch, Vanish
 	case a.WaitingForDependents:
-		return c.decideWaiting(f)
+		c.decideWaiting(d)
 	default:
-		return c.decideByOwners(f)
+		c.decideByOwners(d, f)
 	}
 }
 
 // decideUnread judges an attempt whose object could not be read.
-func (c *Collector) decideUnread(f Facts) Decision {
-	d := Decision{Attempt: f.Attempt, Err: f.Err, Disposition: Defer}
+func (d *Decision) decideUnread(err error) {
+	d.Err, d.Disposition = err, Defer
 	var uncovered *object.UncoveredError
 	var unknown *object.UnknownKindError
 	var scope *object.NamespaceRequiredError
 	switch {
-	case apierrors.IsNotFound(f.Err):
+	case apierrors.IsNotFound(err):
 		d.Reason, d.Err, d.Disposition = reason.NotFound, nil, Vanish
-	case errors.As(f.Err, &scope):
+	case errors.As(err, &scope):
 		d.Reason, d.Disposition = reason.OwnerRefInvalidNamespace, Forget
-	case errors.As(f.Err, &uncovered):
+	case errors.As(err, &uncovered):
 		d.Reason = reason.ObjectNotCovered
-	case errors.As(f.Err, &unknown):
+	case errors.As(err, &unknown):
 		d.Reason = reason.UnknownOwnerKind
 	default:
 		d.Reason = reason.LookupFailed
 	}
-	return d
 }
 
 // decideWaiting judges an object that is being deleted in the foreground: its
 // finalizer goes once nothing in the graph blocks it.
-func (c *Collector) decideWaiting(f Facts) Decision {
-	a := f.Attempt
+func (c *Collector) decideWaiting(d *Decision) {
+	a := &d.Attempt
+	d.Disposition = a.done()
 	if c.graph.BlockingCount(a.ID) == 0 {
-		return Decision{Attempt: a, Reason: reason.NoBlockingDependents, Disposition: c.done(a), Requests: []Request{
-			{Verb: RemoveFinalizer, Ref: a.Ref, Finalizer: object.Foreground, TolerateAbsence: true},
-		}}
+		d.Reason = reason.NoBlockingDependents
+		d.Requests = append(d.Requests, Request{Verb: RemoveFinalizer, Ref: a.Ref, Finalizer: object.Foreground, TolerateAbsence: true})
+		return
 	}
-	d := Decision{Attempt: a, Reason: reason.WaitingForDependents, Disposition: c.done(a)}
+	d.Reason = reason.WaitingForDependents
 	c.graph.EachBlocking(a.ID, func(id graph.ID) bool {
 		d.Blockers = append(d.Blockers, id)
 		return true
 	})
-	return d
 }
 
 // decideByOwners judges an object by what its owner references count as.
-func (c *Collector) decideByOwners(f Facts) Decision {
-	a := f.Attempt
-	d := Decision{Attempt: a, Owners: f.Owners, Disposition: c.done(a)}
+func (c *Collector) decideByOwners(d *Decision, f *Facts) {
+	a := &d.Attempt
+	d.Disposition = a.done()
 	if len(f.Owners) == 0 {
 		d.Reason = reason.NoOwners
-		return d
+		return
 	}
-	sorted := sortFacts(f.Owners)
-	if sorted.unresolved != nil {
-		return c.decideUnresolved(d, sorted.unresolved)
-	}
+	d.Owners = f.Owners
+	sorted := countFacts(f.Owners)
 	switch {
-	case sorted.solid > 0 && len(sorted.dangling)+len(sorted.waiting) == 0:
+	case sorted.unresolved != nil:
+		d.decideUnresolved(sorted.unresolved)
+	case sorted.solid > 0 && sorted.dangling+sorted.waiting == 0:
 		d.Reason = reason.ExistingOwner
 	case sorted.solid > 0:
 		d.Reason = reason.DanglingReferences
-		d.Requests = []Request{{
-			Verb: RemoveOwners, Ref: a.Ref, Live: f.Item, Cached: c.cached(a),
-			UIDs: append(sorted.dangling, sorted.waiting...),
-		}}
+		d.Requests = append(d.Requests, Request{
+			Verb: RemoveOwners, Ref: a.Ref, Live: f.Item, Cached: a.cached(), UIDs: loose(f.Owners),
+		})
 	case sorted.notCovered != nil:
-		return c.decideUnresolved(d, sorted.notCovered)
-	case len(sorted.waiting) > 0 && c.graph.DependentCount(a.ID) > 0:
-		c.decideForeground(&d, f)
+		d.decideUnresolved(sorted.notCovered)
+	case sorted.waiting > 0 && c.graph.DependentCount(a.ID) > 0:
+		c.decideForeground(d, f)
 	default:
 		d.Reason = reason.NoExistingOwner
-		if len(sorted.waiting) > 0 {
+		if sorted.waiting > 0 {
 			d.Reason = reason.WaitingOwner
 		}
-		d.Requests = []Request{{Verb: DeleteObject, Ref: a.Ref, Live: f.Item, Policy: policyOf(f.Item)}}
+		d.Requests = append(d.Requests, Request{Verb: DeleteObject, Ref: a.Ref, Live: f.Item, Policy: policyOf(f.Item)})
 	}
-	return d
 }
 
 // decideForeground deletes an object that stands between a waiting owner and
 // dependents of its own: they go first. If one of them waits as well there may be
 // a cycle, and the object stops blocking its owners before it is deleted. False
 // alarms are upstream's, too.
-func (c *Collector) decideForeground(d *Decision, f Facts) {
-	a := f.Attempt
+func (c *Collector) decideForeground(d *Decision, f *Facts) {
+	a := &d.Attempt
 	d.Reason = reason.WaitingOwner
 	if c.anyDependentWaits(a.ID) {
 		d.Reason = reason.WaitingOwnerInCycle
-		d.Requests = append(d.Requests, Request{Verb: Unblock, Ref: a.Ref, Live: f.Item, Cached: c.cached(a)})
+		d.Requests = append(d.Requests, Request{Verb: Unblock, Ref: a.Ref, Live: f.Item, Cached: a.cached()})
 	}
 	d.Requests = append(d.Requests, Request{Verb: DeleteObject, Ref: a.Ref, Live: f.Item, Policy: ForegroundPolicy})
 }
@@ -145,7 +144,7 @@ func (c *Collector) anyDependentWaits(id graph.ID) bool {
 }
 
 // decideUnresolved keeps an object of whose owners one cannot be resolved.
-func (c *Collector) decideUnresolved(d Decision, o *OwnerFact) Decision {
+func (d *Decision) decideUnresolved(o *OwnerFact) {
 	d.Err, d.Disposition = o.Err, Defer
 	switch o.Evidence {
 	case NeedsNamespace:
@@ -159,15 +158,13 @@ func (c *Collector) decideUnresolved(d Decision, o *OwnerFact) Decision {
 	default:
 		d.Reason = reason.LookupFailed
 	}
-	return d
 }
 
 // decideOrphan releases all dependents that the graph knows, then the owner.
-func (c *Collector) decideOrphan(a Attempt) Decision {
-	d := Decision{
-		Attempt: a, Reason: reason.OrphanDependents,
-		Requests: make([]Request, 0, c.graph.DependentCount(a.ID)+1),
-	}
+func (c *Collector) decideOrphan(d *Decision) {
+	a := &d.Attempt
+	d.Reason = reason.OrphanDependents
+	d.Requests = make([]Request, 0, c.graph.DependentCount(a.ID)+1)
 	uids := []types.UID{a.Ref.UID}
 	c.graph.EachDependent(a.ID, func(id graph.ID) bool {
 		o := c.graph.Object(id)
@@ -177,19 +174,18 @@ func (c *Collector) decideOrphan(a Attempt) Decision {
 		return true
 	})
 	d.Requests = append(d.Requests, Request{Verb: RemoveFinalizer, Ref: a.Ref, Finalizer: object.Orphan, TolerateAbsence: true})
-	return d
 }
 
 // done is the disposition of an attempt that succeeded: a virtual node is asked for
 // again until a watch shows it.
-func (c *Collector) done(a Attempt) Disposition {
+func (a *Attempt) done() Disposition {
 	if a.Virtual {
 		return Defer
 	}
 	return Forget
 }
 
-func (c *Collector) cached(a Attempt) *object.Object {
+func (a *Attempt) cached() *object.Object {
 	if a.Virtual {
 		return nil
 	}
@@ -208,26 +204,25 @@ func policyOf(o *object.Object) Policy {
 	}
 }
 
-// sortedFacts are owner facts by class. A reference that is not covered does not
+// countedFacts are owner facts by class. A reference that is not covered does not
 // hinder the others: one existing owner is enough to keep the object.
-type sortedFacts struct {
-	solid             int
-	dangling, waiting []types.UID
-	unresolved        *OwnerFact
-	notCovered        *OwnerFact
+type countedFacts struct {
+	solid, dangling, waiting int
+	// The first that could not be resolved, and the last that is not covered.
+	unresolved, notCovered *OwnerFact
 }
 
-func sortFacts(owners []OwnerFact) sortedFacts {
-	var s sortedFacts
+func countFacts(owners []OwnerFact) countedFacts {
+	var s countedFacts
 	for i := range owners {
 		o := &owners[i]
 		switch o.Class {
 		case Existing:
 			s.solid++
 		case Dangling:
-			s.dangling = append(s.dangling, o.Reference.UID)
+			s.dangling++
 		case Waiting:
-			s.waiting = append(s.waiting, o.Reference.UID)
+			s.waiting++
 		case Unresolved:
 			if o.Evidence == NotCovered {
 				s.notCovered = o
@@ -237,4 +232,17 @@ func sortFacts(owners []OwnerFact) sortedFacts {
 		}
 	}
 	return s
+}
+
+// loose are the UIDs of the owners that keep nothing: the dangling ones, then those that wait.
+func loose(owners []OwnerFact) []types.UID {
+	var uids []types.UID
+	for _, class := range []Class{Dangling, Waiting} {
+		for i := range owners {
+			if owners[i].Class == class {
+				uids = append(uids, owners[i].Reference.UID)
+			}
+		}
+	}
+	return uids
 }

@@ -111,5 +111,5 @@ const (
 
 // String is the policy as it stands in DeleteOptions.
 func (p Policy) String() string {
-	return [...]string{"Background", "Foreground", "Orphan"}[p]
+	return string(propagation[p])
 }

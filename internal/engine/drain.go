@@ -17,7 +17,8 @@ type World interface {
 	Writes() uint64
 }
 
-// Follow is told what a driver does; nil functions are skipped.
+// Follow is told what a driver does; nil functions are skipped. The lists of a decision hold
+// until the function returns: Drain has the next attempt write over them.
 type Follow struct {
 	// Decided is called between Decide and Act.
 	Decided func(Decision)
@@ -42,14 +43,18 @@ const attemptsPerNode = 50
 //
 // It is the sequential driver: events first, then one attempt, in a fixed order.
 func Drain(ctx context.Context, c *Collector, w World, follow Follow) error {
-	d := drainer{c: c, w: w, follow: follow}
+	d := drainer{c: c, w: w, writer: served{w}, follow: follow}
 	return d.run(ctx)
 }
 
 type drainer struct {
 	c      *Collector
 	w      World
+	writer writer // the same
 	follow Follow
+	// owners and requests have room for the lists of the next attempt: there are millions.
+	owners   []OwnerFact
+	requests []Request
 	// attempts since the world last changed, which was when it had seen so many
 	// writes; and how often it has changed.
 	attempts  int
@@ -57,9 +62,11 @@ type drainer struct {
 	changes   int
 	// largest is the largest number of nodes seen.
 	largest int
-	// wokenAt is the number of writes when the deferred attempts were last woken.
-	wokenAt uint64
-	woken   bool
+	// wokenAt is the number of writes when the deferred attempts were last woken, and alternates
+	// are the identities that were woken since because they had not been tried.
+	wokenAt    uint64
+	woken      bool
+	alternates map[object.Ref]bool
 }
 
 func (d *drainer) run(ctx context.Context) error {
@@ -86,14 +93,20 @@ func (d *drainer) attempt(ctx context.Context, a Attempt) error {
 	if err := d.count(a); err != nil {
 		return err
 	}
-	decision := d.c.Decide(Lookup(ctx, d.w, d.c.rules, a))
+	facts := Facts{Attempt: a, Owners: d.owners[:0], room: d.requests[:0]}
+	facts.ask(ctx, d.w, d.c.rules, false)
+	out := Outcome{Decision: d.c.decide(&facts)}
 	if d.follow.Decided != nil {
-		d.follow.Decided(decision)
+		d.follow.Decided(out.Decision)
 	}
-	out := Act(ctx, d.w, decision)
-	d.c.Settle(out)
+	out.act(ctx, d.writer)
+	d.c.settle(&out)
 	if d.follow.Settled != nil {
 		d.follow.Settled(out)
+	}
+	d.owners = facts.Owners
+	if a.Work == DeleteWork {
+		d.requests = out.Decision.Requests
 	}
 	return nil
 }
@@ -113,11 +126,31 @@ func (d *drainer) count(a Attempt) error {
 
 // wake tries the deferred attempts again once after every change.
 func (d *drainer) wake() bool {
-	if d.c.DeferredCount() == 0 || d.woken && d.wokenAt == d.w.Writes() {
+	if d.c.DeferredCount() == 0 {
 		return false
 	}
-	d.woken, d.wokenAt = true, d.w.Writes()
+	if d.woken && d.wokenAt == d.w.Writes() {
+		return d.wakeAlternates()
+	}
+	d.woken, d.wokenAt, d.alternates = true, d.w.Writes(), map[object.Ref]bool{}
 	d.c.Wake()
+	return true
+}
+
+// wakeAlternates tries the identities that came up after that. References can contradict each
+// other without end, so each of them has one turn.
+func (d *drainer) wakeAlternates() bool {
+	var due []object.Ref
+	for id := range d.c.alternates {
+		if ref := d.c.graph.Identity(id); !d.alternates[ref] {
+			d.alternates[ref] = true
+			due = append(due, ref)
+		}
+	}
+	if len(due) == 0 {
+		return false
+	}
+	d.c.Wake(due...)
 	return true
 }
 

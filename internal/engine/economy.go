@@ -90,7 +90,7 @@ func (c *Collector) Unsure() bool { return len(c.sent)+len(c.waits) > 0 }
 func (c *Collector) Unseen() int { return len(c.sent) }
 
 // noteSent marks what an outcome has written.
-func (c *Collector) noteSent(out Outcome) {
+func (c *Collector) noteSent(out *Outcome) {
 	if !c.economical || out.Err != nil || out.Disposition == Vanish {
 		return
 	}
@@ -107,7 +107,7 @@ func (c *Collector) noteSent(out Outcome) {
 
 // economise makes requests of a decision that hold for one version, and leaves
 // out those that cannot succeed or would change nothing.
-func (d *Decision) economise(f Facts) {
+func (d *Decision) economise(f *Facts) {
 	kept := d.Requests[:0]
 	for _, r := range d.Requests {
 		switch {

@@ -20,7 +20,7 @@ func (c *Collector) Inspect(uid types.UID) (Attempt, bool) {
 func (c *Collector) InspectNode(id graph.ID) Attempt {
 	a := c.about(DeleteWork, id)
 	for i, ref := range a.Observed.Owners {
-		if c.absent.at[ref.In("")] != nil || c.absent.at[ref.In(a.Ref.Namespace)] != nil {
+		if c.absent.find(ref.In("")) != nil || c.absent.find(ref.In(a.Ref.Namespace)) != nil {
 			a.absent.Add(i)
 		}
 		c.noteObserved(&a, i, ref)

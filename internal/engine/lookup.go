@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -86,6 +87,8 @@ type Facts struct {
 	// Custom: the object's kind knows no strategic merge patch. Said when an owner
 	// waits.
 	Custom bool
+	// room is for the requests of the decision; empty.
+	room []Request
 }
 
 // Lookup asks an API for what Decide needs: the object, then its owners in the
@@ -115,31 +118,34 @@ func OwnersOf(ctx context.Context, api Reader, o *object.Object) []OwnerFact {
 
 func lookup(ctx context.Context, api Reader, rules Rules, a Attempt, all bool) Facts {
 	f := Facts{Attempt: a}
+	f.ask(ctx, api, rules, all)
+	return f
+}
+
+// ask looks up what Decide needs.
+func (f *Facts) ask(ctx context.Context, api Reader, rules Rules, all bool) {
+	a := &f.Attempt
 	if a.Work == OrphanWork || a.settledAlready() && !all {
-		return f
+		return
 	}
 	if a.itemKnown() {
 		f.Item = a.Observed
 	} else if f.Item, f.Err = api.Get(ctx, a.Ref); f.Err != nil {
 		f.Item = nil
-		return f
+		return
 	}
 	if (f.Item.UID != a.Ref.UID || a.WaitingForDependents) && !all {
-		return f
+		return
 	}
 	f.askForOwners(ctx, api, rules, all)
-	return f
 }
 
 // askForOwners looks the owners of the item up.
 func (f *Facts) askForOwners(ctx context.Context, api Reader, rules Rules, all bool) {
-	a := f.Attempt
-	if len(f.Item.Owners) == 0 {
-		return
-	}
-	f.Owners = make([]OwnerFact, len(f.Item.Owners))
-	for i, ref := range f.Item.Owners {
-		f.Owners[i].Reference = ref
+	a := &f.Attempt
+	f.Owners = slices.Grow(f.Owners, len(f.Item.Owners))
+	for _, ref := range f.Item.Owners {
+		f.Owners = append(f.Owners, OwnerFact{Reference: ref})
 	}
 	// What refers to a cluster-scoped owner lends it a namespace until a watch shows it,
 	// and upstream looks for the owner's owners there. Strict rules do not.
@@ -160,8 +166,8 @@ func (f *Facts) askForOwners(ctx context.Context, api Reader, rules Rules, all b
 
 // classify decides whether the i-th owner, which is sought at its Ref, is solid, dangling
 // or waiting.
-func classify(ctx context.Context, api Reader, rules Rules, a Attempt, i int, o *OwnerFact) {
-	ref := o.Reference
+func classify(ctx context.Context, api Reader, rules Rules, a *Attempt, i int, o *OwnerFact) {
+	ref := &o.Reference
 	if a.known(a.absent, i, ref) {
 		o.Class, o.Evidence = Dangling, Remembered
 		return
@@ -186,13 +192,14 @@ func classify(ctx context.Context, api Reader, rules Rules, a Attempt, i int, o 
 		return
 	}
 	o.Live, err = api.Get(ctx, o.Ref)
-	absent := apierrors.IsNotFound(err) || err == nil && o.Live.UID != ref.UID
+	gone := err != nil && apierrors.IsNotFound(err)
+	absent := gone || err == nil && o.Live.UID != ref.UID
 	switch {
 	case absent && rules == Strict && a.known(a.elsewhere, i, ref):
 		o.Live, o.Evidence, o.Err = nil, Elsewhere, errNotProven
-	case apierrors.IsNotFound(err) && rules == Strict && a.known(a.observed, i, ref):
+	case gone && rules == Strict && a.known(a.observed, i, ref):
 		o.Live, o.Evidence, o.Err = nil, StillObserved, errNotProven
-	case apierrors.IsNotFound(err):
+	case gone:
 		o.Live, o.Class, o.Evidence = nil, Dangling, Absent
 		if !resource.Served() {
 			o.Evidence = NotServed

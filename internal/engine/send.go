@@ -77,6 +77,9 @@ func (s sender) delete(ctx context.Context) error {
 		version = ""
 	}
 	err := s.api.Delete(ctx, s.Request, DeleteOptions(s.Policy, judged.UID, version))
+	if err == nil {
+		return nil
+	}
 	if !apierrors.IsConflict(err) || version == "" || s.Rules == Strict || s.Pin != Unpinned {
 		return err
 	}
@@ -92,14 +95,28 @@ func (s sender) delete(ctx context.Context) error {
 }
 
 // DeleteOptions are the options of a DELETE with a policy and preconditions; an
-// empty resourceVersion is no precondition.
+// empty resourceVersion is no precondition. What they point to is not to be written to.
 func DeleteOptions(p Policy, uid types.UID, resourceVersion string) metav1.DeleteOptions {
-	policy := metav1.DeletionPropagation(p.String())
-	o := metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}}
+	only := &preconditions{uid: uid, version: resourceVersion}
+	only.UID = &only.uid
 	if resourceVersion != "" {
-		o.Preconditions.ResourceVersion = &resourceVersion
+		only.ResourceVersion = &only.version
 	}
-	return o
+	return metav1.DeleteOptions{PropagationPolicy: &propagation[p], Preconditions: &only.Preconditions}
+}
+
+// preconditions are preconditions together with what they point to.
+type preconditions struct {
+	metav1.Preconditions
+	uid     types.UID
+	version string
+}
+
+// propagation are the policies as options have them.
+var propagation = [...]metav1.DeletionPropagation{
+	Background:       metav1.DeletePropagationBackground,
+	ForegroundPolicy: metav1.DeletePropagationForeground,
+	OrphanPolicy:     metav1.DeletePropagationOrphan,
 }
 
 // removeOwners removes references by UID.

@@ -11,8 +11,10 @@ import (
 //
 // Upstream: pkg/controller/garbagecollector/garbagecollector.go processAttemptToDeleteWorker,
 // attemptToDeleteWorker, attemptToOrphanWorker.
-func (c *Collector) Settle(out Outcome) {
-	d := out.Decision
+func (c *Collector) Settle(out Outcome) { c.settle(&out) }
+
+func (c *Collector) settle(out *Outcome) {
+	d := &out.Decision
 	c.underWay--
 	c.noteSent(out)
 	for i := range d.Owners {
@@ -32,7 +34,7 @@ func (c *Collector) Settle(out Outcome) {
 			c.toDelete.add(id)
 		}
 	}
-	a := d.Attempt
+	a := &d.Attempt
 	q := c.queue(a.Work)
 	switch out.Disposition {
 	case Vanish:
@@ -60,7 +62,7 @@ func (c *Collector) Settle(out Outcome) {
 // it to: a watch has said that they were gone, wrongly or before a restore brought
 // them back. Without that their orphaning would forget the object, and a foreground
 // deletion would not wait for it. Upstream forgets it.
-func (c *Collector) rejoin(d Decision) {
+func (c *Collector) rejoin(d *Decision) {
 	id := d.Attempt.ID
 	if d.Attempt.Work != DeleteWork || !c.graph.Present(id) || c.graph.Virtual(id) {
 		return

@@ -49,6 +49,7 @@ func (c *Collector) vanishVirtual(id graph.ID, absent object.Ref) {
 		fresh := c.graph.Replace(id, next)
 		c.free(id)
 		c.toDelete.postpone(fresh)
+		c.alternates[fresh] = true
 	}
 }
 

@@ -10,7 +10,7 @@ func (g *Graph) Check() error {
 	for id := range g.All {
 		nodes++
 		n := g.node(id)
-		filed, ok := g.byUID[n.object.UID]
+		filed, ok := g.Find(n.object.UID)
 		switch {
 		case !ok || filed != id:
 			return fmt.Errorf("%s is not filed under its uid", n.object.Ref)
@@ -24,8 +24,8 @@ func (g *Graph) Check() error {
 			return err
 		}
 	}
-	if nodes != len(g.byUID) {
-		return fmt.Errorf("%d nodes, and %d of them are filed", nodes, len(g.byUID))
+	if nodes != g.Len() {
+		return fmt.Errorf("%d nodes, and %d of them are filed", nodes, g.Len())
 	}
 	return nil
 }

@@ -3,30 +3,34 @@ package graph
 import (
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/index"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
 // Graph is a set of nodes linked from dependents to owners. Use New.
 type Graph struct {
-	byUID map[types.UID]ID
+	byUID index.Index
 	nodes slab[node]
 	links slab[link]
 }
 
 // New returns an empty graph.
-func New() *Graph { return &Graph{byUID: map[types.UID]ID{}} }
+func New() *Graph { return &Graph{} }
 
 // WithCapacity returns an empty graph that expects n nodes.
-func WithCapacity(n int) *Graph { return &Graph{byUID: make(map[types.UID]ID, n)} }
+func WithCapacity(n int) *Graph { return &Graph{byUID: index.Sized(n)} }
 
 // Len is the number of nodes in the graph.
-func (g *Graph) Len() int { return len(g.byUID) }
+func (g *Graph) Len() int { return g.byUID.Len() }
 
 // Find returns the node with the UID.
 func (g *Graph) Find(uid types.UID) (ID, bool) {
-	id, ok := g.byUID[uid]
-	return id, ok
+	n, ok := g.byUID.Find(string(uid), g.uidOf)
+	return ID(n), ok
 }
+
+// uidOf is the UID of a node, for the index.
+func (g *Graph) uidOf(n uint32) string { return string(g.nodes.at(n).object.UID) }
 
 // Add puts an observed object into the graph. Its references are not linked yet:
 // a node is put in first and linked afterwards, so that it may refer to itself.
@@ -50,7 +54,7 @@ func (g *Graph) AddVirtual(identity object.Ref) ID {
 func (g *Graph) put(n node) ID {
 	id := ID(g.nodes.take())
 	*g.node(id) = n
-	g.byUID[n.object.UID] = id
+	g.byUID.Put(string(n.object.UID), uint32(id), g.uidOf)
 	return id
 }
 
@@ -160,7 +164,7 @@ func (g *Graph) Remove(id ID) {
 		g.Unlink(g.links.at(n.firstDependent).dependent, id)
 	}
 	n.flags &^= present
-	delete(g.byUID, n.object.UID)
+	g.byUID.Take(string(n.object.UID), g.uidOf)
 }
 
 // Replace puts a node with another identity and the same UID, flags, owners and
@@ -184,7 +188,7 @@ func (g *Graph) Replace(id ID, identity object.Ref) ID {
 	}
 	old.firstDependent, old.lastDependent, old.firstOwner, old.dependents, old.blocking = 0, 0, 0, 0, 0
 	old.flags &^= present
-	g.byUID[identity.UID] = fresh
+	g.byUID.Put(string(identity.UID), uint32(fresh), g.uidOf)
 	return fresh
 }
 

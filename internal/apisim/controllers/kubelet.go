@@ -42,13 +42,13 @@ func (k *kubelet) Waiting() []Wait  { return k.waits }
 // Step finishes the pods that are waiting for their kubelet.
 func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, KubeletName)
-	nodes := nodesOf(w)
+	nodes, failing := nodesOf(w), map[string]string{}
 	unfinished := func(pod *object.Object) bool { return waitsForKubelet(pod) && !nodes.misses(pod) }
 	for _, pod := range podsThat(w, unfinished) {
 		if ctx.Err() != nil {
 			break
 		}
-		if why := k.fails(pod); why != "" {
+		if why := k.fails(pod, failing); why != "" {
 			p.wait(Wait{Object: pod.Ref, Reason: NodeNotReady, Why: why})
 			continue
 		}
@@ -57,12 +57,18 @@ func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
 	return p.end(&k.waits)
 }
 
-// fails says why the kubelet of a pod does not end it.
-func (k *kubelet) fails(pod *object.Object) string {
-	if facts := pod.Pod(); facts != nil {
-		return k.health.Kubelet(facts.NodeName)
+// fails says why the kubelet of a pod does not end it. What is known of a node is asked for once.
+func (k *kubelet) fails(pod *object.Object, known map[string]string) string {
+	facts := pod.Pod()
+	if facts == nil {
+		return ""
 	}
-	return ""
+	why, ok := known[facts.NodeName]
+	if !ok {
+		why = k.health.Kubelet(facts.NodeName)
+		known[facts.NodeName] = why
+	}
+	return why
 }
 
 // waitsForKubelet reports whether a delete without grace changes anything: there is
@@ -75,9 +81,12 @@ func waitsForKubelet(pod *object.Object) bool {
 	return grace != nil && *grace != 0 || len(pod.Finalizers()) == 0
 }
 
+// noGrace is for options, which nobody writes to.
+var noGrace int64
+
 // finish deletes a pod with no grace left.
 func (p *pass) finish(pod *object.Object, only *metav1.Preconditions) {
-	err := p.w.Delete(p.ctx, pod.Ref, metav1.DeleteOptions{GracePeriodSeconds: new(int64), Preconditions: only})
+	err := p.w.Delete(p.ctx, pod.Ref, metav1.DeleteOptions{GracePeriodSeconds: &noGrace, Preconditions: only})
 	p.refused(pod.Ref, object.Pod.Resource(), err)
 }
 

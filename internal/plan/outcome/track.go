@@ -113,7 +113,8 @@ func (j *judgement) note(o *engine.OwnerFact) {
 		j.failure = &failure{}
 	}
 	if j.failure.unresolved == nil {
-		j.failure.unresolved = o
+		kept := *o // the engine writes over its list
+		j.failure.unresolved = &kept
 	}
 }
 

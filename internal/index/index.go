@@ -1,0 +1,149 @@
+// Package index finds the numbers of things by their names. The things themselves have
+// the names, the index keeps none: a name costs eight bytes and some slack, and the
+// garbage collector of Go finds nothing in there to follow.
+package index
+
+import "hash/maphash"
+
+// Index is a set of numbers, each of a thing that has another name. The zero value is empty.
+// Whoever asks says which name the thing of a number has. It is for one goroutine, except that
+// many may Find at the same time.
+type Index struct {
+	// slots have a number in the lower half and the hash of its name in the upper one; what is
+	// free is not taken. A number is at the first free place from that of its hash on.
+	slots []slot
+	taken int
+}
+
+// slot is a number, one more than it is so that none is 0, behind the hash of its name.
+type slot uint64
+
+func (s slot) hash() uint32   { return uint32(s >> 32) }
+func (s slot) number() uint32 { return uint32(s) - 1 }
+
+func slotOf(hash, number uint32) slot { return slot(hash)<<32 | slot(number+1) }
+
+// smallest is the number of slots of an index that is not empty: what one line of a cache has.
+const smallest = 8
+
+// seed makes all hashes of one run. Nothing that can be seen from outside depends on it.
+var seed = maphash.MakeSeed()
+
+func hashOf(name string) uint32 { return uint32(maphash.String(seed, name)) }
+
+// Sized returns an empty index that expects n names.
+func Sized(n int) Index {
+	if n == 0 {
+		return Index{}
+	}
+	size := smallest
+	for full(n, size) {
+		size *= 2
+	}
+	return Index{slots: make([]slot, size)}
+}
+
+// full reports whether n names are too many for so many slots: a search gets long when less than
+// a quarter is free.
+func full(n, size int) bool { return n > size-size/4 }
+
+// Len is the number of names.
+func (x *Index) Len() int { return x.taken }
+
+// Clone returns an index of its own with the same content.
+func (x *Index) Clone() Index {
+	return Index{slots: append([]slot(nil), x.slots...), taken: x.taken}
+}
+
+// Find returns the number of the thing with a name.
+func (x *Index) Find(name string, nameOf func(uint32) string) (uint32, bool) {
+	if x.taken == 0 {
+		return 0, false
+	}
+	at, ok := x.search(hashOf(name), name, nameOf)
+	if !ok {
+		return 0, false
+	}
+	return x.slots[at].number(), true
+}
+
+// search is where a name is, or where it would go. There is always a free slot.
+func (x *Index) search(hash uint32, name string, nameOf func(uint32) string) (at int, ok bool) {
+	mask := len(x.slots) - 1
+	for at = int(hash) & mask; ; at = (at + 1) & mask {
+		s := x.slots[at]
+		if s == 0 {
+			return at, false
+		}
+		if s.hash() == hash && nameOf(s.number()) == name {
+			return at, true
+		}
+	}
+}
+
+// Put gives a name a number, instead of the one that it may have had.
+func (x *Index) Put(name string, number uint32, nameOf func(uint32) string) {
+	if full(x.taken+1, len(x.slots)) {
+		x.grow()
+	}
+	hash := hashOf(name)
+	at, ok := x.search(hash, name, nameOf)
+	if !ok {
+		x.taken++
+	}
+	x.slots[at] = slotOf(hash, number)
+}
+
+// grow doubles the slots. The hashes say where everything goes.
+func (x *Index) grow() {
+	old := x.slots
+	x.slots = make([]slot, max(smallest, 2*len(old)))
+	mask := len(x.slots) - 1
+	for _, s := range old {
+		if s == 0 {
+			continue
+		}
+		at := int(s.hash()) & mask
+		for x.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		x.slots[at] = s
+	}
+}
+
+// Take takes a name out and returns the number that it had.
+func (x *Index) Take(name string, nameOf func(uint32) string) (uint32, bool) {
+	if x.taken == 0 {
+		return 0, false
+	}
+	at, ok := x.search(hashOf(name), name, nameOf)
+	if !ok {
+		return 0, false
+	}
+	number := x.slots[at].number()
+	x.empty(at)
+	return number, true
+}
+
+// empty frees a slot, and moves up what had to go past it.
+func (x *Index) empty(at int) {
+	x.taken--
+	mask := len(x.slots) - 1
+	for next := (at + 1) & mask; x.slots[next] != 0; next = (next + 1) & mask {
+		home := int(x.slots[next].hash()) & mask
+		if (next-home)&mask >= (next-at)&mask {
+			x.slots[at] = x.slots[next]
+			at = next
+		}
+	}
+	x.slots[at] = 0
+}
+
+// Renumber gives every thing another number. No two of them may be the same.
+func (x *Index) Renumber(to func(uint32) uint32) {
+	for i, s := range x.slots {
+		if s != 0 {
+			x.slots[i] = slotOf(s.hash(), to(s.number()))
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package index
+
+import (
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// things are what has the names, by number; what was taken out has none.
+type things []string
+
+func (t things) nameOf(n uint32) string { return t[n] }
+
+// TestPropertyIndex compares with a map whatever is done, in an index so small that names meet.
+func TestPropertyIndex(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := Sized(rapid.IntRange(0, 40).Draw(t, "expected"))
+		names := things{}
+		model := map[string]uint32{}
+		some := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, 60).Draw(t, "name")) })
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				name := some.Draw(t, "name")
+				model[name] = uint32(len(names))
+				names = append(names, name)
+				x.Put(name, model[name], names.nameOf)
+			},
+			"take": func(t *rapid.T) {
+				name := some.Draw(t, "name")
+				want, there := model[name]
+				delete(model, name)
+				if got, ok := x.Take(name, names.nameOf); got != want || ok != there {
+					t.Fatalf("took %d, %v of %s, want %d, %v", got, ok, name, want, there)
+				}
+			},
+			"clone": func(t *rapid.T) {
+				left := x
+				x = x.Clone()
+				for name := range model {
+					left.Take(name, names.nameOf)
+				}
+			},
+			"renumber": func(*rapid.T) {
+				moved := make(things, len(names))
+				to := func(n uint32) uint32 { return uint32(len(names)) - 1 - n }
+				for i, name := range names {
+					moved[to(uint32(i))] = name
+				}
+				for name, n := range model {
+					model[name] = to(n)
+				}
+				x.Renumber(to)
+				names = moved
+			},
+			"": func(t *rapid.T) {
+				if x.Len() != len(model) {
+					t.Fatalf("%d names, want %d", x.Len(), len(model))
+				}
+				for i := range 61 {
+					name := strconv.Itoa(i)
+					want, there := model[name]
+					if got, ok := x.Find(name, names.nameOf); got != want || ok != there {
+						t.Fatalf("found %d, %v of %s, want %d, %v", got, ok, name, want, there)
+					}
+				}
+			},
+		})
+	})
+}
+
+// Of so many names some twenty have the hash of another one.
+func TestNamesOfOneHash(t *testing.T) {
+	const n = 400_000
+	names := make(things, n)
+	var x Index
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+		x.Put(names[i], uint32(i), names.nameOf)
+	}
+	for i, name := range names {
+		if got, ok := x.Find(name, names.nameOf); !ok || got != uint32(i) {
+			t.Fatalf("found %d, %v of %s", got, ok, name)
+		}
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	const benchSize = 1_000_000
+	names := make(things, benchSize)
+	x := Sized(benchSize)
+	for i := range names {
+		names[i] = "00000000-0000-4000-8000-" + strconv.Itoa(benchSize+i)
+		x.Put(names[i], uint32(i), names.nameOf)
+	}
+	i := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		if n, ok := x.Find(names[i], names.nameOf); !ok || n != uint32(i) {
+			b.Fatal(n, ok)
+		}
+		i = (i + 7919) % benchSize
+	}
+}
