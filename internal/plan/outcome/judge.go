@@ -48,6 +48,9 @@ type Judge struct {
 	Causes     Causes
 
 	adopters adopters
+	// child is the object whose only owner was located last, parent.
+	child  *object.Object
+	parent []object.Ref
 }
 
 // Causes tell what follows from the requests of a run from what happens beside them.

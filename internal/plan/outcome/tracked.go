@@ -270,6 +270,9 @@ func (j *Judge) owners(d judgement, sets ...engine.Positions) []object.Ref {
 	if d.live == nil {
 		return nil
 	}
+	if len(d.live.Owners) == 1 && slices.ContainsFunc(sets, func(set engine.Positions) bool { return set.Has(0) }) {
+		return j.onlyOwner(d.live)
+	}
 	var refs []object.Ref
 	for i, ref := range d.live.Owners {
 		if slices.ContainsFunc(sets, func(set engine.Positions) bool { return set.Has(i) }) {
@@ -277,6 +280,14 @@ func (j *Judge) owners(d judgement, sets ...engine.Positions) []object.Ref {
 		}
 	}
 	return refs
+}
+
+// onlyOwner is the one reference of an object, in a list that its siblings share.
+func (j *Judge) onlyOwner(o *object.Object) []object.Ref {
+	if j.child == nil || !object.SameOwners(j.child.Owners, o.Owners) || j.child.Namespace != o.Namespace {
+		j.child, j.parent = o, slices.Clip([]object.Ref{j.Locate(o.Owners[0], o.Namespace)})
+	}
+	return j.parent
 }
 
 // Locate is the identity that a reference names, without a namespace when its
