@@ -98,7 +98,7 @@ func (r *ranking) candidates() []candidate {
 			continue
 		}
 		r.compared++
-		if ceiling := ceilings.of(i); ceiling.Objects > ceilings.own[i].Objects {
+		if ceiling := ceilings.of(i); ceiling.Objects > 1 {
 			list = append(list, candidate{o, ceiling})
 		}
 	}
