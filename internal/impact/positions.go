@@ -17,6 +17,8 @@ type Positions struct {
 	// nodes, negative where the snapshot has no object.
 	ids []graph.ID
 	at  []int32
+	// followers and leaders are those of the Map.
+	followers, leaders map[int][]int
 	// settled and leaves are the objects that are Settled, and those that have nobody below.
 	settled, leaves []bool
 	// content are the objects of each namespace, instances those of each definition; pods are
@@ -34,6 +36,7 @@ func (m *Map) Positions() *Positions {
 	n := len(m.snap.Objects)
 	p := &Positions{
 		m: m, objects: m.snap.Objects, ids: make([]graph.ID, n), at: make([]int32, 1, n+1), settled: make([]bool, n), leaves: make([]bool, n),
+		followers: make(map[int][]int, len(m.followers)), leaders: make(map[int][]int, len(m.leaders)),
 		content: map[string][]span{}, instances: map[*object.Object][]span{},
 	}
 	for i, o := range p.objects {
@@ -43,9 +46,20 @@ func (m *Map) Positions() *Positions {
 			p.place(id, i)
 		}
 	}
+	p.enterFollowers()
 	p.enterContent()
 	p.findLeaves()
 	return p
+}
+
+func (p *Positions) enterFollowers() {
+	for leader, followers := range p.m.followers {
+		i := p.Of(leader)
+		for _, x := range followers {
+			f := p.Of(x)
+			p.followers[i], p.leaders[f] = append(p.followers[i], f), append(p.leaders[f], i)
+		}
+	}
 }
 
 // place notes the position of a node.
@@ -83,8 +97,8 @@ func (p *Positions) findLeaves() {
 	for i := range p.leaves {
 		p.leaves[i] = p.ids[i] == 0 || p.m.graph.DependentCount(p.ids[i]) == 0
 	}
-	for leader := range p.m.followers {
-		p.leaves[p.Of(leader)] = false
+	for leader := range p.followers {
+		p.leaves[leader] = false
 	}
 	for i, o := range p.objects {
 		if p.leaves[i] && (Container(o) || o.Is(object.Node) || len(p.m.asking) > 0 && len(p.m.asking[o.UID]) > 0) {
@@ -117,7 +131,13 @@ func (p *Positions) Leaf(i int) bool { return p.leaves[i] }
 // EachOwner calls yield for the Owners of a settled object, in no order.
 func (p *Positions) EachOwner(i int, yield func(int)) {
 	o, id := p.objects[i], p.ids[i]
-	if len(o.Owners) == 0 || id == 0 || p.m.graph.Virtual(id) {
+	switch {
+	case len(o.Owners) == 0:
+		for _, x := range p.leaders[i] {
+			yield(x)
+		}
+		return
+	case id == 0 || p.m.graph.Virtual(id):
 		for _, x := range p.m.Owners(o) {
 			yield(p.Of(x))
 		}
@@ -152,8 +172,11 @@ func (p *Positions) EachBelow(i int, yield func(int)) {
 			yield(int(x))
 		}
 	}
-	for _, list := range [][]*object.Object{p.m.asking[o.UID], p.m.followers[o]} {
-		for _, x := range list {
+	for _, x := range p.followers[i] {
+		yield(x)
+	}
+	if len(p.m.asking) > 0 {
+		for _, x := range p.m.asking[o.UID] {
 			yield(p.Of(x))
 		}
 	}
@@ -183,9 +206,9 @@ func (p *Positions) podsOn(node string) []int32 {
 // EachLeader calls yield for each object with which somebody goes who has owners of his own, and
 // goes though these stay.
 func (p *Positions) EachLeader(yield func(int)) {
-	for leader, followers := range p.m.followers {
-		if slices.ContainsFunc(followers, func(f *object.Object) bool { return len(f.Owners) > 0 }) {
-			yield(p.Of(leader))
+	for leader, followers := range p.followers {
+		if slices.ContainsFunc(followers, func(f int) bool { return len(p.objects[f].Owners) > 0 }) {
+			yield(leader)
 		}
 	}
 }
