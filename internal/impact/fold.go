@@ -25,6 +25,9 @@ type Fold struct {
 	// natures are what objects are by themselves, 0 for those that are not folded; forms are
 	// what they are with what is below them, 0 for those that are not in a limb.
 	natures, forms []int32
+	// above is below which object each in a limb is, negative for none: a volume is below its
+	// claim, any other object below its owner.
+	above []int32
 	// open are those below an object that have no form yet, less one that is not counted yet;
 	// size is how many objects a limb has.
 	open, size []int32
@@ -47,7 +50,7 @@ const limb = 100
 func (p *Positions) Fold() *Fold {
 	n := len(p.objects)
 	f := &Fold{
-		Positions: p, natures: p.naturesOf(), forms: make([]int32, n), open: make([]int32, n), size: make([]int32, n), times: make([]int32, n),
+		Positions: p, natures: p.naturesOf(), forms: make([]int32, n), above: make([]int32, n), open: make([]int32, n), size: make([]int32, n), times: make([]int32, n),
 		youngest: map[int]int64{}, below: map[string]int32{"": 0}, kinds: map[[2]int32]int32{}, chosen: map[[2]int32]int{},
 	}
 	for i := range f.objects {
@@ -81,7 +84,9 @@ func (f *Fold) form(i int) {
 	for {
 		f.forms[i] = numberOf(f.kinds, [2]int32{f.natures[i], f.formsBelow(i)})
 		f.size[i]++
-		above := f.above(i)
+		f.above[i] = -1
+		f.EachOwner(i, func(x int) { f.above[i] = int32(x) })
+		above := int(f.above[i])
 		if above < 0 || f.natures[above] == 0 {
 			return
 		}
@@ -131,20 +136,12 @@ func (f *Fold) made(i int) int64 {
 	return f.youngest[i]
 }
 
-// above is the object below which one is, negative for none: a volume is below its claim, any
-// other object below its owner.
-func (f *Fold) above(i int) int {
-	above := -1
-	f.EachOwner(i, func(x int) { above = x })
-	return above
-}
-
 // choose finds who stands for whom.
 func (f *Fold) choose() {
 	heads := map[[2]int32]int{}
 	key := func(i int) ([2]int32, bool) {
-		above := f.above(i)
-		return [2]int32{int32(above), f.forms[i]}, above < 0 || f.forms[above] == 0
+		above := f.above[i]
+		return [2]int32{above, f.forms[i]}, above < 0 || f.forms[above] == 0
 	}
 	for i := range f.objects {
 		if f.forms[i] == 0 {
