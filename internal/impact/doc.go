@@ -12,6 +12,8 @@
 // of the snapshot that is as small as these paths allow. It may name too much, never
 // too little.
 //
+// Where it is about many objects, one may stand for all that are alike (Fold).
+//
 // # One namespace
 //
 // A reference has no namespace: it names an owner in the namespace of its dependent,

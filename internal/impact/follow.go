@@ -91,12 +91,6 @@ func (m *Map) serving() map[string][]*object.Object {
 	return names
 }
 
-// Leads reports whether somebody goes with the object who has owners of his own, and goes
-// though these stay.
-func (m *Map) Leads(o *object.Object) bool {
-	return slices.ContainsFunc(m.followers[o], func(f *object.Object) bool { return len(f.Owners) > 0 })
-}
-
 // find is an object of a kind, alone or not at all.
 func (m *Map) find(kind object.Kind, namespace, name string) []*object.Object {
 	if o := m.snap.FindKind(kind, namespace, name); o != nil {

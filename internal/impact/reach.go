@@ -171,10 +171,6 @@ func (m *Map) Indifferent(o *object.Object) bool {
 	return ok && m.graph.DependentCount(id) == 0
 }
 
-// Below lists the objects that go with an object, if nothing keeps them: those that
-// refer to it or follow it, and its content. One may be listed twice.
-func (m *Map) Below(o *object.Object) []*object.Object { return m.dependents(o) }
-
 // Owners lists the objects that all have to go before a settled object goes, unless what
 // contains it does or somebody leads it: those that own it, each once; of one without
 // owners, those that it follows.

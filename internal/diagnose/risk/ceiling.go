@@ -8,7 +8,8 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// ceilings say of each object what its delete takes at most.
+// ceilings say of each object what its delete takes at most. Objects are named by their
+// positions in the snapshot.
 //
 // A settled object goes only when all of its owners have gone, or what contains it. So
 // with an object goes no more than what it dominates among the owners, which one walk
@@ -16,66 +17,74 @@ import (
 // objects that are not settled all goes that they are connected with, or nothing.
 type ceilings struct {
 	reach   *impact.Map
+	at      *impact.Positions
 	objects []*object.Object
-	index   map[*object.Object]int
-	// own is the toll of an object alone.
-	own []report.Toll
+	// classes are those of the objects alone, contains tells of which more goes than what
+	// refers to them and what goes only with it.
+	classes  []class
+	contains []bool
 	// group is a member that stands for all that are connected with an object which is
 	// not settled; tolls are theirs, by that member. touched are the groups that a
 	// settled object may stir.
-	group   []int
+	group   []int32
 	tolls   map[int]report.Toll
 	touched map[int][]int
 	owners  *dominance
-	// turn numbers the walks, so that what they leave behind is not cleared.
-	turn          int
-	taken, seenIn []int
-	left          map[int]int
+	// turn numbers the walks, so that what they leave behind is not cleared: taken are the
+	// objects that a walk has met, left how many owners they have that it has not, where it
+	// has asked.
+	turn         int32
+	taken, asked []int32
+	left         []int32
+	seenIn       map[int]int32
 }
 
 func newCeilings(m *impact.Map, objects []*object.Object, weights *scale) *ceilings {
+	n := len(objects)
 	c := &ceilings{
-		reach: m, objects: objects, index: make(map[*object.Object]int, len(objects)),
-		own: make([]report.Toll, len(objects)), group: make([]int, len(objects)),
-		tolls: map[int]report.Toll{}, touched: map[int][]int{},
-		taken: make([]int, len(objects)), seenIn: make([]int, len(objects)),
+		reach: m, at: m.Positions(), objects: objects, classes: weights.classes(objects), contains: make([]bool, n), group: make([]int32, n),
+		tolls: map[int]report.Toll{}, touched: map[int][]int{}, seenIn: map[int]int32{},
+		taken: make([]int32, n), asked: make([]int32, n), left: make([]int32, n),
 	}
 	for i, o := range objects {
-		c.index[o] = i
-		c.group[i] = i
-		c.own[i] = weights.of(o.Ref)
+		c.group[i] = int32(i)
+		c.contains[i] = !c.at.Leaf(i) && (impact.Container(o) || o.Is(object.Node))
 	}
+	c.at.EachLeader(func(i int) { c.contains[i] = true })
 	c.gather()
 	c.owners = dominate(c)
 	return c
 }
 
+// own is the toll of an object alone.
+func (c *ceilings) own(i int) report.Toll { return weigh(c.classes[i]) }
+
 // gather groups what is not settled.
 func (c *ceilings) gather() {
+	type touch struct{ by, touched int }
+	var touches []touch
 	for i, o := range c.objects {
-		if c.reach.Settled(o) {
+		if c.at.Settled(i) {
 			continue
 		}
 		for _, x := range c.reach.Sources(o) {
-			if !c.reach.Settled(x) {
-				c.join(i, c.index[x])
+			if j := c.at.Of(x); c.at.Settled(j) {
+				touches = append(touches, touch{j, i})
+			} else {
+				c.join(i, j)
 			}
 		}
 	}
-	for i, o := range c.objects {
-		if c.reach.Settled(o) {
-			continue
+	for i := range c.objects {
+		if !c.at.Settled(i) {
+			g := c.find(i)
+			t := c.tolls[g]
+			add(&t, c.own(i))
+			c.tolls[g] = t
 		}
-		g := c.find(i)
-		t := c.tolls[g]
-		add(&t, c.own[i])
-		c.tolls[g] = t
-		for _, x := range c.reach.Sources(o) {
-			if c.reach.Settled(x) {
-				j := c.index[x]
-				c.touched[j] = append(c.touched[j], g)
-			}
-		}
+	}
+	for _, t := range touches {
+		c.touched[t.by] = append(c.touched[t.by], c.find(t.touched))
 	}
 	for j, groups := range c.touched {
 		slices.Sort(groups)
@@ -84,20 +93,24 @@ func (c *ceilings) gather() {
 }
 
 func (c *ceilings) find(i int) int {
-	for c.group[i] != i {
+	for int(c.group[i]) != i {
 		c.group[i] = c.group[c.group[i]]
-		i = c.group[i]
+		i = int(c.group[i])
 	}
 	return i
 }
 
-func (c *ceilings) join(i, j int) { c.group[c.find(i)] = c.find(j) }
+func (c *ceilings) join(i, j int) { c.group[c.find(i)] = int32(c.find(j)) }
 
 // of is what a delete of the object takes at most.
 func (c *ceilings) of(i int) report.Toll {
 	switch {
-	case !c.reach.Settled(c.objects[i]):
+	case !c.at.Settled(i):
 		return c.tolls[c.find(i)]
+	case c.at.Leaf(i):
+		t := c.own(i)
+		c.addTouched(&t, i)
+		return t
 	case c.owners.follows(i):
 		return c.follow(i)
 	default:
@@ -105,45 +118,43 @@ func (c *ceilings) of(i int) report.Toll {
 	}
 }
 
-// contains reports whether more goes with an object than what refers to it.
-// and what goes only with it.
-func (c *ceilings) contains(o *object.Object) bool {
-	return impact.Container(o) || o.Is(object.Node) || c.reach.Leads(o)
+// addTouched adds the groups that a settled object may stir.
+func (c *ceilings) addTouched(t *report.Toll, i int) {
+	for _, g := range c.touched[i] {
+		add(t, c.tolls[g])
+	}
 }
 
 // follow walks along what goes with an object, containers included.
 func (c *ceilings) follow(start int) report.Toll {
 	c.turn++
-	c.left = map[int]int{}
 	var sum report.Toll
-	open := []int{start}
+	open := []int32{int32(start)}
 	c.taken[start] = c.turn
 	for len(open) > 0 {
-		i := open[len(open)-1]
+		i := int(open[len(open)-1])
 		open = open[:len(open)-1]
-		add(&sum, c.own[i])
+		add(&sum, c.own(i))
 		c.stir(i, &sum)
-		o := c.objects[i]
-		for _, x := range c.reach.Below(o) {
-			d := c.index[x]
-			if c.taken[d] == c.turn || !c.reach.Settled(x) || !c.contains(o) && !c.loses(d) {
-				continue
+		c.at.EachBelow(i, func(d int) {
+			if c.taken[d] == c.turn || !c.at.Settled(d) || !c.contains[i] && !c.loses(d) {
+				return
 			}
 			c.taken[d] = c.turn
-			open = append(open, d)
-		}
+			open = append(open, int32(d))
+		})
 	}
 	return sum
 }
 
 // loses takes one owner from an object and reports whether that was the last.
 func (c *ceilings) loses(d int) bool {
-	n, met := c.left[d]
-	if !met {
-		n = len(c.reach.Owners(c.objects[d]))
+	if c.asked[d] != c.turn {
+		c.asked[d], c.left[d] = c.turn, 0
+		c.at.EachOwner(d, func(int) { c.left[d]++ })
 	}
-	c.left[d] = n - 1
-	return n == 1
+	c.left[d]--
+	return c.left[d] == 0
 }
 
 // stir counts the groups that a settled object may stir, each once in a walk.

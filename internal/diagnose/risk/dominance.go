@@ -8,13 +8,13 @@ import (
 // dominance is the tree of dominators of the owner graph of the settled objects: above
 // an object stands who has to go for it to go. Objects that own one another in a circle
 // count as one. At the top stands nobody: who has no owners goes only when he is
-// deleted.
+// deleted. Leaves, which own nobody, are counted where they hang and are not in it.
 type dominance struct {
 	// circle is the number of the circle that an object is in, from 1, owners first; 0
-	// for an object that is not settled.
-	circle []int
+	// for an object that is not settled, and for a leaf.
+	circle []int32
 	// above and depth are those of circles in the tree; tolls those of all below it.
-	above, depth []int
+	above, depth []int32
 	tolls        []report.Toll
 	// contains reports whether a circle or one below it has a container.
 	contains []bool
@@ -28,17 +28,25 @@ func (d *dominance) toll(i int) report.Toll { return d.tolls[d.circle[i]] }
 func dominate(c *ceilings) *dominance {
 	circle, members := circles(c)
 	n := len(members)
-	d := &dominance{circle: circle, above: make([]int, n), depth: make([]int, n), tolls: make([]report.Toll, n), contains: make([]bool, n)}
-	for n := 1; n < len(members); n++ {
-		d.place(n, members[n], c.ownersOf)
+	d := &dominance{circle: circle, above: make([]int32, n), depth: make([]int32, n), tolls: make([]report.Toll, n), contains: make([]bool, n)}
+	for n := int32(1); int(n) < len(members); n++ {
+		d.above[n] = d.over(c, n, members[n])
+		d.depth[n] = d.depth[d.above[n]] + 1
+	}
+	leaf := make([]int32, 1)
+	for i := range c.objects {
+		if c.at.Settled(i) && c.at.Leaf(i) {
+			leaf[0] = int32(i)
+			t := &d.tolls[d.over(c, -1, leaf)]
+			add(t, c.own(i))
+			c.addTouched(t, i)
+		}
 	}
 	for n := len(members) - 1; n > 0; n-- {
 		for _, i := range members[n] {
-			add(&d.tolls[n], c.own[i])
-			for _, g := range c.touched[i] {
-				add(&d.tolls[n], c.tolls[g])
-			}
-			d.contains[n] = d.contains[n] || c.contains(c.objects[i])
+			add(&d.tolls[n], c.own(int(i)))
+			c.addTouched(&d.tolls[n], int(i))
+			d.contains[n] = d.contains[n] || c.contains[i]
 		}
 		add(&d.tolls[d.above[n]], d.tolls[n])
 		d.contains[d.above[n]] = d.contains[d.above[n]] || d.contains[n]
@@ -46,24 +54,21 @@ func dominate(c *ceilings) *dominance {
 	return d
 }
 
-// place puts a circle below whoever stands above all of its owners.
-func (d *dominance) place(n int, members []int, owners func(int) []int) {
-	above := -1
+// over is the circle that stands above all owners of the members of circle n; 0 for nobody.
+func (d *dominance) over(c *ceilings, n int32, members []int32) int32 {
+	above := int32(-1)
 	for _, i := range members {
-		for _, owner := range owners(i) {
+		c.at.EachOwner(int(i), func(owner int) {
 			if o := d.circle[owner]; o != n {
 				above = d.meet(above, o)
 			}
-		}
+		})
 	}
-	if above > 0 {
-		d.above[n] = above
-	}
-	d.depth[n] = d.depth[d.above[n]] + 1
+	return max(above, 0)
 }
 
 // meet is the lowest circle above both, or one of them; a negative one is none yet.
-func (d *dominance) meet(a, b int) int {
+func (d *dominance) meet(a, b int32) int32 {
 	if a < 0 {
 		return b
 	}
@@ -78,30 +83,29 @@ func (d *dominance) meet(a, b int) int {
 
 // circles are the sets of settled objects that own one another, by number, and the number
 // of each object's. Nobody is in the first.
-func circles(c *ceilings) (circle []int, members [][]int) {
-	circle, members = make([]int, len(c.objects)), make([][]int, 1)
-	graph.Components(len(c.objects), c.settled, c.ownersOf, func(found []int) {
+func circles(c *ceilings) (circle []int32, members [][]int32) {
+	circle, members = make([]int32, len(c.objects)), make([][]int32, 1)
+	graph.Components(len(c.objects), c.inner, c.ownersOf, func(found []int32) {
 		for _, i := range found {
-			circle[i] = len(members)
+			circle[i] = int32(len(members))
 		}
 		members = append(members, found)
 	})
 	return circle, members
 }
 
-func (c *ceilings) settled(yield func(int) bool) {
-	for i, o := range c.objects {
-		if c.reach.Settled(o) && !yield(i) {
+// inner are the settled objects that are no leaves; neither are their owners.
+func (c *ceilings) inner(yield func(int32) bool) {
+	for i := range c.objects {
+		if c.at.Settled(i) && !c.at.Leaf(i) && !yield(int32(i)) {
 			return
 		}
 	}
 }
 
 // ownersOf are the owners of a settled object; they are settled, too.
-func (c *ceilings) ownersOf(i int) []int {
-	var owners []int
-	for _, o := range c.reach.Owners(c.objects[i]) {
-		owners = append(owners, c.index[o])
-	}
+func (c *ceilings) ownersOf(i int32) []int32 {
+	var owners []int32
+	c.at.EachOwner(int(i), func(o int) { owners = append(owners, int32(o)) })
 	return owners
 }

@@ -35,9 +35,14 @@ type scale struct {
 func newScale(snap *snapshot.Snapshot, g *graph.Graph) *scale {
 	s := &scale{resources: snap.Resources, precious: map[object.Ref]bool{}}
 	above := aboveStorage(snap, g)
-	for _, o := range snap.Objects {
-		if s.custom(o.Ref) && (above[o.UID] || slices.ContainsFunc(o.Finalizers(), finalizer.StandsForStorage)) {
-			s.precious[o.Ref] = true
+	for same := range snap.ByKind() {
+		if !s.custom(same[0].Ref) {
+			continue
+		}
+		for _, o := range same {
+			if above[o.UID] || slices.ContainsFunc(o.Finalizers(), finalizer.StandsForStorage) {
+				s.precious[o.Ref] = true
+			}
 		}
 	}
 	return s
@@ -53,12 +58,15 @@ func aboveStorage(snap *snapshot.Snapshot, g *graph.Graph) map[types.UID]bool {
 		}
 	}
 	var open []*object.Object
-	for _, o := range snap.Objects {
-		if _, shared := twins[o.UID]; shared && o.Kind != "Event" { // which the garbage collector does not look at
-			twins[o.UID] = append(twins[o.UID], o)
-		}
-		if builtIn(o.Ref) == data || o.Is(object.StatefulSet) {
-			open = append(open, o)
+	for same := range snap.ByKind() {
+		stored := builtIn(same[0].Ref) == data || same[0].Is(object.StatefulSet)
+		for _, o := range same {
+			if _, shared := twins[o.UID]; shared && o.Kind != "Event" { // which the garbage collector does not look at
+				twins[o.UID] = append(twins[o.UID], o)
+			}
+			if stored && len(o.Owners) > 0 {
+				open = append(open, o)
+			}
 		}
 	}
 	above := map[types.UID]bool{}
@@ -84,11 +92,29 @@ func (s *scale) custom(r object.Ref) bool {
 }
 
 // of is the weight of an object.
-func (s *scale) of(r object.Ref) report.Toll {
+func (s *scale) of(r object.Ref) report.Toll { return weigh(s.class(r)) }
+
+func (s *scale) class(r object.Ref) class {
 	if s.precious[r] {
-		return weigh(data)
+		return data
 	}
-	return weigh(builtIn(r))
+	return builtIn(r)
+}
+
+// classes are those of the objects of a snapshot, by position.
+func (s *scale) classes(objects []*object.Object) []class {
+	list := make([]class, len(objects))
+	var of object.Ref
+	var usual class
+	for i, o := range objects {
+		if i == 0 || o.Kind != of.Kind || o.APIVersion != of.APIVersion { // kinds are together
+			of, usual = o.Ref, builtIn(o.Ref)
+		}
+		if list[i] = usual; usual != data && s.precious[o.Ref] {
+			list[i] = data
+		}
+	}
+	return list
 }
 
 // builtIn puts first what nobody can make again from the rest of the cluster.
@@ -134,6 +160,11 @@ func add(a *report.Toll, b report.Toll) {
 	a.Data += b.Data
 	a.Workloads += b.Workloads
 	a.Rest += b.Rest
+}
+
+// multiply is the toll of so many.
+func multiply(t report.Toll, by int) report.Toll {
+	return report.Toll{Objects: t.Objects * by, Data: t.Data * by, Workloads: t.Workloads * by, Rest: t.Rest * by}
 }
 
 // compare orders tolls by data, then workloads, then the rest.
