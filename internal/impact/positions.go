@@ -41,7 +41,7 @@ func (m *Map) Positions() *Positions {
 	}
 	for i, o := range p.objects {
 		p.settled[i] = m.Settled(o)
-		if id, ok := m.graph.Find(o.UID); ok {
+		if id, ok := m.node(o); ok {
 			p.ids[i] = id
 			p.place(id, i)
 		}
@@ -111,15 +111,7 @@ func (p *Positions) findLeaves() {
 func (p *Positions) Len() int { return len(p.objects) }
 
 // Of is the position of an object of the snapshot.
-func (p *Positions) Of(o *object.Object) int {
-	if id, ok := p.m.graph.Find(o.UID); ok && int(id) < len(p.at) {
-		if i := p.at[id]; i >= 0 && p.objects[i] == o {
-			return int(i)
-		}
-	}
-	i, _ := slices.BinarySearchFunc(p.objects, o.Ref, func(x *object.Object, r object.Ref) int { return object.Compare(x.Ref, r) })
-	return i
-}
+func (p *Positions) Of(o *object.Object) int { return p.m.snap.Place(o) }
 
 // Settled is that of the Map.
 func (p *Positions) Settled(i int) bool { return p.settled[i] }
