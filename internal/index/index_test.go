@@ -34,7 +34,7 @@ func TestPropertyIndex(t *testing.T) {
 					t.Fatalf("took %d, %v of %s, want %d, %v", got, ok, name, want, there)
 				}
 			},
-			"clone": func(t *rapid.T) {
+			"clone": func(*rapid.T) {
 				left := x
 				x = x.Clone()
 				for name := range model {
