@@ -36,11 +36,8 @@ func Sized(n int) Index {
 	if n == 0 {
 		return Index{}
 	}
-	size := smallest
-	for full(n, size) {
-		size *= 2
-	}
-	return Index{slots: make([]slot, size)}
+	n += n / 16 // who expects n may have forgotten some
+	return Index{slots: make([]slot, max(smallest, n+n/3+1))}
 }
 
 // full reports whether n names are too many for so many slots: a search gets long when less than
@@ -67,10 +64,28 @@ func (x *Index) Find(name string, nameOf func(uint32) string) (uint32, bool) {
 	return x.slots[at].number(), true
 }
 
+// home is the slot from which on a name with this hash is.
+func (x *Index) home(hash uint32) int { return int(uint64(hash) * uint64(len(x.slots)) >> 32) }
+
+// next is the slot after another one: the first comes after the last.
+func (x *Index) next(at int) int {
+	if at++; at == len(x.slots) {
+		return 0
+	}
+	return at
+}
+
+// way is how many slots there are from one to another one.
+func (x *Index) way(from, to int) int {
+	if to < from {
+		to += len(x.slots)
+	}
+	return to - from
+}
+
 // search is where a name is, or where it would go. There is always a free slot.
 func (x *Index) search(hash uint32, name string, nameOf func(uint32) string) (at int, ok bool) {
-	mask := len(x.slots) - 1
-	for at = int(hash) & mask; ; at = (at + 1) & mask {
+	for at = x.home(hash); ; at = x.next(at) {
 		s := x.slots[at]
 		if s == 0 {
 			return at, false
@@ -98,14 +113,13 @@ func (x *Index) Put(name string, number uint32, nameOf func(uint32) string) {
 func (x *Index) grow() {
 	old := x.slots
 	x.slots = make([]slot, max(smallest, 2*len(old)))
-	mask := len(x.slots) - 1
 	for _, s := range old {
 		if s == 0 {
 			continue
 		}
-		at := int(s.hash()) & mask
+		at := x.home(s.hash())
 		for x.slots[at] != 0 {
-			at = (at + 1) & mask
+			at = x.next(at)
 		}
 		x.slots[at] = s
 	}
@@ -128,10 +142,8 @@ func (x *Index) Take(name string, nameOf func(uint32) string) (uint32, bool) {
 // empty frees a slot, and moves up what had to go past it.
 func (x *Index) empty(at int) {
 	x.taken--
-	mask := len(x.slots) - 1
-	for next := (at + 1) & mask; x.slots[next] != 0; next = (next + 1) & mask {
-		home := int(x.slots[next].hash()) & mask
-		if (next-home)&mask >= (next-at)&mask {
+	for next := x.next(at); x.slots[next] != 0; next = x.next(next) {
+		if x.way(x.home(x.slots[next].hash()), next) >= x.way(at, next) {
 			x.slots[at] = x.slots[next]
 			at = next
 		}
