@@ -53,7 +53,7 @@ func TestGraph(t *testing.T) {
 				t.Fatalf("that references from elsewhere were not looked for is not said: %+v", part.Gaps)
 			}
 			part.Gaps = part.Gaps[1:]
-			if withoutOthers(whole, options.Depth) {
+			if withoutOthers(whole, options.Directions, options.Depth) {
 				elsewhere++
 				// What they led to is out of the graph, and what was not seen there does not matter.
 				for _, g := range part.Gaps {
@@ -78,7 +78,7 @@ func TestGraph(t *testing.T) {
 
 // withoutOthers takes out of a graph what it shows only because of references from other
 // namespaces to an object of this one, and reports whether there were any.
-func withoutOthers(g *report.Graph, depth int) bool {
+func withoutOthers(g *report.Graph, directions []graph.Direction, depth int) bool {
 	in := map[types.UID]string{}
 	for i := range g.Nodes {
 		in[g.Nodes[i].Ref.UID] = g.Nodes[i].Ref.Namespace
@@ -90,9 +90,28 @@ func withoutOthers(g *report.Graph, depth int) bool {
 	if len(g.Edges) == edges {
 		return false
 	}
-	near := map[types.UID][]types.UID{}
+	met := map[types.UID]bool{}
+	for _, direction := range directions {
+		for uid := range walked(g, direction, depth) {
+			met[uid] = true
+		}
+	}
+	left := func(uid types.UID) bool { return !met[uid] }
+	g.Nodes = slices.DeleteFunc(g.Nodes, func(n report.Node) bool { return left(n.Ref.UID) })
+	g.Edges = slices.DeleteFunc(g.Edges, func(e report.Edge) bool { return left(e.Owner) || left(e.Dependent) })
+	return true
+}
+
+// walked are the nodes that one comes to from the roots of a graph, with their depths; 0 for no bound.
+func walked(g *report.Graph, direction graph.Direction, depth int) map[types.UID]int {
+	next := map[types.UID][]types.UID{}
 	for _, e := range g.Edges {
-		near[e.Owner], near[e.Dependent] = append(near[e.Owner], e.Dependent), append(near[e.Dependent], e.Owner)
+		if direction != graph.ToDependents {
+			next[e.Dependent] = append(next[e.Dependent], e.Owner)
+		}
+		if direction != graph.ToOwners {
+			next[e.Owner] = append(next[e.Owner], e.Dependent)
+		}
 	}
 	met := map[types.UID]int{}
 	var open []types.UID
@@ -100,16 +119,13 @@ func withoutOthers(g *report.Graph, depth int) bool {
 		met[root.UID], open = 0, append(open, root.UID)
 	}
 	for i := 0; i < len(open); i++ {
-		for _, uid := range near[open[i]] {
+		for _, uid := range next[open[i]] {
 			if _, ok := met[uid]; !ok && (depth == 0 || met[open[i]] < depth) {
 				met[uid], open = met[open[i]]+1, append(open, uid)
 			}
 		}
 	}
-	left := func(uid types.UID) bool { _, ok := met[uid]; return !ok }
-	g.Nodes = slices.DeleteFunc(g.Nodes, func(n report.Node) bool { return left(n.Ref.UID) })
-	g.Edges = slices.DeleteFunc(g.Edges, func(e report.Edge) bool { return left(e.Owner) || left(e.Dependent) })
-	return true
+	return met
 }
 
 // TestGraphOfPart: what makes a part enough for a graph of x, or not, one by one: for its

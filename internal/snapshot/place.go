@@ -42,45 +42,20 @@ func (s *Snapshot) hinted(o *object.Object) int {
 	}
 }
 
-// places are those of the objects of a part of a snapshot, by their hints. They are noted when
-// somebody asks.
+// places are the hints of the objects of a part of a snapshot, which are in their order there as
+// well. They are noted when somebody asks.
 type places struct {
-	once sync.Once
-	// dense is for a part that is not much smaller than the whole, sparse for others.
-	dense  []int32
-	sparse map[uint32]int32
+	once  sync.Once
+	hints []uint32
 }
 
 func (p *places) of(hint uint32, objects []*object.Object) int {
-	p.once.Do(func() { p.note(objects) })
-	if p.dense != nil {
-		if int(hint) >= len(p.dense) {
-			return -1
-		}
-		return int(p.dense[hint]) - 1
-	}
-	i, ok := p.sparse[hint]
-	if !ok {
-		return -1
-	}
-	return int(i)
-}
-
-func (p *places) note(objects []*object.Object) {
-	most := uint32(0)
-	for _, o := range objects {
-		most = max(most, o.Hint())
-	}
-	const worth = 16 // so many numbers take less room than one entry
-	if uint64(most) <= uint64(len(objects))*worth {
-		p.dense = make([]int32, most+1)
+	p.once.Do(func() {
+		p.hints = make([]uint32, len(objects))
 		for i, o := range objects {
-			p.dense[o.Hint()] = int32(i) + 1
+			p.hints[i] = o.Hint()
 		}
-		return
-	}
-	p.sparse = make(map[uint32]int32, len(objects))
-	for i, o := range objects {
-		p.sparse[o.Hint()] = int32(i)
-	}
+	})
+	i, _ := slices.BinarySearch(p.hints, hint)
+	return i
 }
