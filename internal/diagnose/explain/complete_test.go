@@ -8,6 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/diagnose/explain"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 	"github.com/kubectl-gc/kubectl-gc/test/scenario"
@@ -80,6 +82,30 @@ func TestGoesWithNamespace(t *testing.T) {
 		e, err := explain.Object(t.Context(), snap, objects[0].Ref, explain.Options{})
 		if got := string(e.Verdict) + " " + e.Reason; err != nil || got != test.verdict || e.Complete != test.complete {
 			t.Errorf("%s: %s, complete %v, %v", name, got, e.Complete, err)
+		}
+	}
+}
+
+// TestGraphOfNothing: a graph of a namespace in which nothing was seen is whole only if nothing of
+// it was left unseen.
+func TestGraphOfNothing(t *testing.T) {
+	for gap, complete := range map[string]bool{"": true, "n": false, "m": true} {
+		coverage := &snapshot.Coverage{}
+		for _, r := range scenario.Resources().All() {
+			if gap == "" || !r.Is(object.ConfigMap) {
+				coverage.Add(r.GroupResource(), "")
+			}
+		}
+		if gap != "" {
+			coverage.Fail(object.ConfigMap.GroupResource(), gap, reason.Forbidden, "no")
+		}
+		snap, err := snapshot.New(nil, scenario.Resources(), coverage, snapshot.Source{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := explain.Graph(t.Context(), snap, explain.GraphOptions{Namespace: "n"})
+		if err != nil || g.Complete != complete {
+			t.Errorf("with a gap in %q: complete is %v, %v", gap, g.Complete, err)
 		}
 	}
 }

@@ -55,6 +55,9 @@ func Graph(ctx context.Context, snap *snapshot.Snapshot, o GraphOptions) (*repor
 		return nil, err
 	}
 	namespaces := map[string]bool{}
+	if o.Namespace != "" {
+		namespaces[o.Namespace] = true // also where nothing of it was seen
+	}
 	for i := range doc.Nodes {
 		namespaces[doc.Nodes[i].Ref.Namespace] = true
 	}
