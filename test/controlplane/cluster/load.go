@@ -84,7 +84,7 @@ func pairs(n int) string {
 // add makes an object and returns the reference to it.
 func (l *Load) add(key, apiVersion, kind, ns, name, owner, rest string) string {
 	l.Objects++
-	sum := sha256.Sum256(fmt.Append(nil, l.Objects)) // as uids are: what counts up could be compressed
+	sum := sha256.Sum256([]byte(key)) // as uids are: what counts up could be compressed
 	uid := fmt.Sprintf("%x-%x-4%x-8%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 	meta := fmt.Sprintf(`"name":%q,"uid":%q,"creationTimestamp":"2026-01-01T00:00:00Z","labels":{"app":%q,"app.kubernetes.io/managed-by":"Helm","kubernetes.io/metadata.name":%[1]q},`+
 		`"annotations":{"example.com/digest":%[4]q},"managedFields":[{"manager":"helm","operation":"Update","apiVersion":%[5]q,"time":"2026-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:%[6]s":{}}}}]`,
