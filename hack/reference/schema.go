@@ -82,7 +82,7 @@ func schemaPages() (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	for kind, t := range report.Scheme.KnownTypes(report.GroupVersion) {
 		b := builder{source: source, words: words, used: used, defs: map[string]*node{}}
-		_, b.abbreviated = reflect.Zero(reflect.PointerTo(t)).Interface().(report.Abbreviated)
+		_, b.abbreviated = reflect.TypeAssert[report.Abbreviated](reflect.Zero(reflect.PointerTo(t)))
 		raw, err := marshal(b.document(kind, t))
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"maps"
 	"strconv"
 	"testing"
 
@@ -41,14 +42,12 @@ func TestPackedPlanIsThePlan(t *testing.T) {
 			{N: 3, Actor: "namespace-controller", Verb: "DELETECOLLECTION", Object: every, Cause: 1},
 		},
 	}
-	want, why := *d.Plan, map[string]string{}
+	want := *d.Plan
 	p, err := payloadOf(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, text := range p.Boxes.Why {
-		why[i] = text
-	}
+	why := maps.Clone(p.Boxes.Why)
 	k := pack(p).Plan
 	refs := append([]report.Ref{at(0), at(1), at(2), at(3)}, k.Others...)
 	named := func(numbers []int) (list []report.Ref) {

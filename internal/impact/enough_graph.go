@@ -73,7 +73,7 @@ func below(g *report.Graph, directions []graph.Direction) map[types.UID]bool {
 	for i := range g.Edges {
 		dependents[g.Edges[i].Owner] = append(dependents[g.Edges[i].Owner], g.Edges[i].Dependent)
 	}
-	for i := 0; i < len(open); i++ {
+	for i := 0; i < len(open); i++ { //nolint:intrange // the list grows
 		for _, uid := range dependents[open[i]] {
 			visit(uid)
 		}

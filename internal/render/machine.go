@@ -41,8 +41,8 @@ func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, 
 }
 
 // typed has a document say its kind, while it is printed.
-func typed(print printers.ResourcePrinterFunc) printers.ResourcePrinter {
-	return printers.NewTypeSetter(report.Scheme).ToPrinter(print)
+func typed(write printers.ResourcePrinterFunc) printers.ResourcePrinter {
+	return printers.NewTypeSetter(report.Scheme).ToPrinter(write)
 }
 
 // EscapeStrings escapes all strings within v, which is what encoding/json

@@ -128,7 +128,7 @@ func eachRef(v reflect.Value, do func(*Ref)) {
 			eachRef(v.Index(i), do)
 		}
 	case reflect.Struct:
-		if r, ok := v.Addr().Interface().(*Ref); ok {
+		if r, ok := reflect.TypeAssert[*Ref](v.Addr()); ok {
 			do(r)
 			return
 		}

@@ -199,9 +199,8 @@ func (e *early) reserve(f *earlyFile, bytes int64, waiting int) error {
 
 // listen notes all that is told of a file.
 func (f *earlyFile) listen() manifest.Handler {
-	other := func(tell func(manifest.Handler) error) error {
+	other := func(tell func(manifest.Handler) error) {
 		f.others = append(f.others, toldOther{len(f.objects), tell})
-		return nil
 	}
 	return manifest.Handler{
 		Object: func(o *object.Object, inList bool, _ manifest.Position) error {
@@ -209,10 +208,12 @@ func (f *earlyFile) listen() manifest.Handler {
 			return nil
 		},
 		List: func(l manifest.List) error {
-			return other(func(h manifest.Handler) error { return h.List(l) })
+			other(func(h manifest.Handler) error { return h.List(l) })
+			return nil
 		},
 		Foreign: func(at manifest.Position, what string) error {
-			return other(func(h manifest.Handler) error { return h.Foreign(at, what) })
+			other(func(h manifest.Handler) error { return h.Foreign(at, what) })
+			return nil
 		},
 		Moment:  func(seconds int64) { f.moment = max(f.moment, seconds) },
 		Kubelet: func(version string) { f.kubelet = append(f.kubelet, version) },

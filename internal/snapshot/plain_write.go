@@ -112,7 +112,8 @@ func appendText(line *[]byte, key, s string) bool {
 	from := len(to)
 	to = append(to, s...)
 	plain := manifest.PlainRun(to[from:]) == len(s)
-	*line = append(to, '"')
+	to = append(to, '"')
+	*line = to
 	return plain
 }
 
@@ -177,7 +178,8 @@ func (p *plainWriter) appendLabels(line *[]byte, labels object.Labels) bool {
 		}
 		to, rest = append(to, `\u0000`...), rest[1:]
 	}
-	*line = append(to, '"')
-	p.labels, p.lText = labels, append(p.lText[:0], (*line)[from:]...)
+	to = append(to, '"')
+	*line = to
+	p.labels, p.lText = labels, append(p.lText[:0], to[from:]...)
 	return true
 }

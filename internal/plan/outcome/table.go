@@ -42,11 +42,10 @@ func (t *table[T]) set(k Key, x *T) {
 	*at = x
 }
 
-// all are those that are there. What is added meanwhile may be among them.
+// all are those that are there. What is added meanwhile may be among them, or not.
 func (t *table[T]) all() iter.Seq2[Key, *T] {
 	return func(yield func(Key, *T) bool) {
-		for n := 0; n < len(t.pages); n++ {
-			page := t.pages[n]
+		for n, page := range t.pages {
 			if page == nil {
 				continue
 			}
