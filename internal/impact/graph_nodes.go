@@ -35,9 +35,3 @@ func (m *Map) noteNodes() {
 		}
 	}
 }
-
-// family are the owners of the object that was asked about last: its siblings have the same.
-type family struct {
-	of     *object.Object
-	owners []*object.Object
-}

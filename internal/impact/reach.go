@@ -16,7 +16,7 @@ import (
 type Map struct {
 	snap  *snapshot.Snapshot
 	graph *graph.Graph
-	// inside, usage, nodes and family are made when somebody asks: see contents, uses, node and owners.
+	// These are made when somebody asks: see contents, uses, node and owners.
 	inside  *contents
 	usage   *uses
 	inGraph graphNodes
@@ -200,6 +200,12 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 // Settled reports whether nothing happens to the object unless somebody deletes
 // something: see unsettle.
 func (m *Map) Settled(o *object.Object) bool { return !m.shared && !m.restless[o] }
+
+// family are the owners of the object that was asked about last: its siblings have the same.
+type family struct {
+	of     *object.Object
+	owners []*object.Object
+}
 
 // owners are the objects that the references of an object may mean: those with their
 // uids, and those under their names, whatever their uids.

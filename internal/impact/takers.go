@@ -16,7 +16,7 @@ func (m *Map) Above(o *object.Object) []*object.Object {
 	for len(ring) > 0 {
 		var next []*object.Object
 		for _, x := range ring {
-			for _, a := range m.sources(x, told) {
+			for _, a := range m.appendSources(nil, x, told) {
 				if !met[a] {
 					met[a] = true
 					next = append(next, a)
@@ -36,23 +36,18 @@ func (m *Map) Sources(o *object.Object) []*object.Object { return m.AppendSource
 
 // AppendSources adds the Sources of an object to a list.
 func (m *Map) AppendSources(list []*object.Object, o *object.Object) []*object.Object {
+	return m.appendSources(list, o, nil)
+}
+
+// appendSources is AppendSources without the pods that were listed for another claim: see holders.
+// Nil stands for none that were.
+func (m *Map) appendSources(list []*object.Object, o *object.Object, told map[string]bool) []*object.Object {
 	list = m.appendContainers(append(list, m.owners(o)...), o)
 	if m.Settled(o) {
 		return list
 	}
-	return m.appendUnsettled(list, o, map[string]bool{})
-}
-
-// sources is Sources without the pods that were listed for another claim: see holders.
-func (m *Map) sources(o *object.Object, told map[string]bool) []*object.Object {
-	found := m.appendContainers(m.owners(o), o)
-	if m.Settled(o) {
-		return found
+	if told == nil {
+		told = map[string]bool{}
 	}
-	return m.appendUnsettled(found, o, told)
-}
-
-// appendUnsettled adds what else may take an object with which something happens anyway.
-func (m *Map) appendUnsettled(list []*object.Object, o *object.Object, told map[string]bool) []*object.Object {
 	return append(append(append(list, m.dependents(o)...), m.holders(o, told)...), m.twins[o.UID]...)
 }

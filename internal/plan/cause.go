@@ -25,8 +25,7 @@ type cause struct {
 	// ways is the map of the snapshot as it was before the first of our requests. Its
 	// graph is nobody's who goes on.
 	ways *impact.Map
-	// from is what deletes of the objects of our requests may touch, by the keys of the
-	// tracks.
+	// from is what deletes of the objects of our requests may touch.
 	from *impact.Set
 	// withoutUs is how objects end that go or change with what others had deleted before,
 	// and without our requests; nil for those that go.

@@ -42,6 +42,7 @@ var passes = []pass{
 // Outcomes judges every object at quiescence.
 func (j *Judge) Outcomes() *Outcomes {
 	all := &Outcomes{}
+	j.child = nil // which kinds are served may have changed since
 	for _, p := range passes {
 		p.run(j, all)
 	}
