@@ -188,9 +188,9 @@ func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]b
 				continue
 			}
 			known[r] = true
-			c := report.ExposureConsequence{Object: r, Outcome: x.Outcome, Condition: string(tier.condition), Because: q.actual(x.Because)}
+			c := report.ExposureConsequence{Object: r, Outcome: x.Outcome, Condition: string(tier.condition), Because: q.actual(r, x.Because)}
 			if x.Outcome == report.Pruned || x.Outcome == report.Orphaned {
-				c.Because = q.actual(x.RemovedReferences)
+				c.Because = q.actual(r, x.RemovedReferences)
 			}
 			if end := worst.outcome(r); end != x.Outcome {
 				c.InTheEnd = end
@@ -200,13 +200,20 @@ func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]b
 	}
 }
 
-// actual are objects as they are in the snapshot, and not as the references of another
-// world name them.
-func (q *question) actual(list []report.Ref) []report.Ref {
+// actual are owners of an object as they are in the snapshot, and not as its references in
+// another world name them. One that is not watched is as its own references name it.
+func (q *question) actual(dependent report.Ref, list []report.Ref) []report.Ref {
 	var refs []report.Ref
+	o := q.snap.Find(dependent.APIVersion, dependent.Kind, dependent.Namespace, dependent.Name)
 	for _, r := range list {
 		if id, ok := q.collector.Graph().Find(r.UID); ok && !q.collector.Graph().Virtual(id) {
 			r = report.RefOf(q.collector.Graph().Identity(id))
+		} else if o != nil {
+			for _, ref := range o.Owners {
+				if ref.UID == r.UID {
+					r = report.RefOf(ref.In(o.Namespace))
+				}
+			}
 		}
 		refs = append(refs, r)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -107,40 +105,28 @@ func (q *question) rewrite(other func(*object.Object) *object.Object) *snapshot.
 // of look, and goes on until nobody new loses one.
 func (q *question) worst(ctx context.Context, base, look ends) (ends, error) {
 	losers, freed := map[object.Ref]bool{}, map[object.Ref]bool{}
-	last := look
+	last, witnesses := look, q.witnesses(ctx)
 	for q.spread(base, last, losers, freed) {
-		var err error
-		polled := q.polled(losers)
-		last, err = run(ctx, q.rewrite(func(o *object.Object) *object.Object {
+		world := q.rewrite(func(o *object.Object) *object.Object {
 			if q.dependents[o.Ref] == nil && !losers[o.Ref] && !freed[o.Ref] {
 				return nil
 			}
 			c := q.without(o, q.lost(o))
 			if losers[o.Ref] {
-				c = q.without(o, func(i int) bool { return !polled[o.Owners[i].UID] })
+				c = q.without(o, func(int) bool { return true })
 			}
 			if freed[o.Ref] {
 				c.Edit().Finalizers = slices.DeleteFunc(slices.Clone(o.Finalizers()), foreign)
 			}
 			return c
-		}))
-		if err != nil {
+		})
+		var err error
+		if last, err = run(ctx, world.With(append(world.Objects, witnesses...))); err != nil {
 			return nil, err
 		}
+		last.forget(witnesses)
 	}
 	return last, nil
-}
-
-// polled are those that lose references and are of kinds that are not watched. The collector
-// knows of them only as long as others refer to them: such a reference goes by itself.
-func (q *question) polled(losers map[object.Ref]bool) map[types.UID]bool {
-	uids := map[types.UID]bool{}
-	for r := range losers {
-		if o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name); o != nil && !q.watched(o) {
-			uids[o.UID] = true
-		}
-	}
-	return uids
 }
 
 // spread adds who loses a reference, or may lose one, and who is held in a world, and not
