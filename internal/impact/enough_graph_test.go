@@ -30,7 +30,7 @@ var asked = map[string][]graph.Direction{
 // these were not looked for is the only gap that the whole does not have.
 func TestGraph(t *testing.T) {
 	enough, elsewhere := map[string]int{}, 0
-	rapid.Check(t, func(t *rapid.T) {
+	scenario.CheckUntil(t, func() bool { return len(enough) == len(asked) }, func(t *rapid.T) {
 		d := drawPart(t, varieties(t))
 		question := rapid.SampledFrom([]string{"owners", "dependents", "both", "whole", "namespace"}).Draw(t, "question")
 		options := explain.GraphOptions{Roots: []object.Ref{d.target}, Directions: asked[question], Depth: rapid.IntRange(0, 2).Draw(t, "depth")}
@@ -69,11 +69,6 @@ func TestGraph(t *testing.T) {
 		}
 	})
 	t.Logf("enough for %v, in %d worlds with references from elsewhere", enough, elsewhere)
-	for question := range asked {
-		if enough[question] == 0 {
-			t.Errorf("the part was never enough for %s", question)
-		}
-	}
 }
 
 // withoutOthers takes out of a graph what it shows only because of references from other

@@ -32,7 +32,7 @@ var attributes = []attribute{
 		}
 		return []string{"period=" + strconv.FormatInt(*p.TerminationGracePeriod, 10)}
 	}),
-	flag(object.Pod, "mirror", func(p *object.PodFacts) *bool { return &p.Mirror }),
+	marked(object.Pod, "mirror", func(p *object.PodFacts) *bool { return &p.Mirror }),
 	fact(object.Pod, "claims", setClaims, showClaims),
 
 	text(object.Namespace, "phase", true, func(n *object.NamespaceFacts) *string { return &n.Phase }),
@@ -54,8 +54,8 @@ var attributes = []attribute{
 		}
 		return []string{"scope=Cluster"}
 	}),
-	flag(object.CRD, "established", func(d *object.CRDFacts) *bool { return &d.Established }),
-	flag(object.CRD, "terminating", func(d *object.CRDFacts) *bool { return &d.Terminating }),
+	marked(object.CRD, "established", func(d *object.CRDFacts) *bool { return &d.Established }),
+	marked(object.CRD, "terminating", func(d *object.CRDFacts) *bool { return &d.Terminating }),
 
 	fact(object.Job, "finished", func(j *object.JobFacts, value string) error {
 		j.Finished = value == "" || value == "true"
@@ -73,7 +73,7 @@ var attributes = []attribute{
 	text(object.PV, "reclaim", false, func(v *object.PVFacts) *string { return &v.ReclaimPolicy }),
 	text(object.PV, "by", false, func(v *object.PVFacts) *string { return &v.Provisioner }),
 	text(object.PV, "to", false, func(v *object.PVFacts) *string { return &v.MigratedTo }),
-	flag(object.PV, "csi", func(v *object.PVFacts) *bool { return &v.CSI }),
+	marked(object.PV, "csi", func(v *object.PVFacts) *bool { return &v.CSI }),
 
 	fact(object.ResourceClaim, "reserved", setReserved, showReserved),
 	fact(object.IPAddress, "of", func(a *object.IPAddressFacts, value string) error {
@@ -148,8 +148,8 @@ func text[F any, P facts[F]](kind object.Kind, key string, always bool, at func(
 	})
 }
 
-// flag is true where its word stands.
-func flag[F any, P facts[F]](kind object.Kind, key string, at func(P) *bool) attribute {
+// marked is true where its word stands.
+func marked[F any, P facts[F]](kind object.Kind, key string, at func(P) *bool) attribute {
 	return fact(kind, key, func(f P, _ string) error {
 		*at(f) = true
 		return nil

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -196,6 +198,33 @@ func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]b
 				c.InTheEnd = end
 			}
 			q.doc.Consequences = append(q.doc.Consequences, c)
+		}
+	}
+	q.unforeseeable(worst, known)
+}
+
+// unforeseeable adds those of which nobody knows what becomes of them, in the base either,
+// and that name one as an owner that is listed: what is unknown need not be the same.
+func (q *question) unforeseeable(worst ends, known map[report.Ref]bool) {
+	listed := map[types.UID]bool{}
+	for r := range known {
+		listed[r.UID] = true
+	}
+	named := func(ref object.OwnerReference) bool { return listed[ref.UID] }
+	for grown := true; grown; {
+		grown = false
+		for r, x := range worst {
+			if listed[r.UID] || x.Outcome != report.Unknown {
+				continue
+			}
+			o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name)
+			if o == nil || !slices.ContainsFunc(o.Owners, named) {
+				continue
+			}
+			listed[r.UID], grown = true, true
+			q.doc.Consequences = append(q.doc.Consequences, report.ExposureConsequence{
+				Object: r, Outcome: x.Outcome, Condition: string(reason.InTheEnd), Because: q.actual(r, x.Because),
+			})
 		}
 	}
 }
