@@ -16,7 +16,7 @@ import (
 // kind of one that does, which stays thanks to an anchor.
 
 // witness is the name that marks witnesses and their anchors: no object can have it.
-const witness = "\x00witness"
+const witness = " (witness)"
 
 // witnesses are the objects that go on to refer to those that are not watched and have
 // owners to lose, one with its anchor for each.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
@@ -27,7 +29,17 @@ func (e ends) differs(other ends, r report.Ref) bool {
 		return true
 	}
 	x, y := e[r], other[r]
-	return x != nil && y != nil && len(x.RemovedReferences) != len(y.RemovedReferences)
+	return x != nil && y != nil && !slices.Equal(removed(x), removed(y))
+}
+
+// removed are the uids to which an object loses its references.
+func removed(x *report.Effect) []types.UID {
+	var uids []types.UID
+	for _, r := range x.RemovedReferences {
+		uids = append(uids, r.UID)
+	}
+	slices.Sort(uids)
+	return slices.Compact(uids)
 }
 
 // run has a collector that has just started look at everything.
