@@ -1,6 +1,7 @@
 package unserve_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -90,9 +91,28 @@ func (c *cluster) restart() {
 	if c.phase == window {
 		c.phase = known
 	}
+	c.see(c.server.Objects())
+}
+
+// restartAs is restart where the lists of the kinds arrive in an order of their own.
+func (c *cluster) restartAs(random *rand.Rand) {
+	ranks := map[string]uint64{}
+	objects := c.server.Objects()
+	for _, o := range objects {
+		if key := o.APIVersion + " " + o.Kind; ranks[key] == 0 {
+			ranks[key] = random.Uint64()
+		}
+	}
+	rank := func(o *object.Object) uint64 { return ranks[o.APIVersion+" "+o.Kind] }
+	slices.SortStableFunc(objects, func(a, b *object.Object) int { return cmp.Compare(rank(a), rank(b)) })
+	c.see(objects)
+}
+
+// see has a new collector see these objects.
+func (c *cluster) see(objects []*object.Object) {
 	c.collector, c.pending = engine.New(), nil
 	c.server.Events()
-	for _, o := range c.server.Objects() {
+	for _, o := range objects {
 		if shown := c.shown(o); shown != nil {
 			c.collector.Observe(object.Event{Type: object.Added, Object: shown})
 		}

@@ -111,11 +111,15 @@ func (q *question) notServed() {
 
 // expose runs the worlds and sorts the dependents by what becomes of them.
 func (q *question) expose(ctx context.Context) error {
-	base, err := run(ctx, q.snap)
+	base, err := run(ctx, q.snap, 0)
 	if err != nil {
 		return err
 	}
-	look, err := run(ctx, q.lookedAt())
+	spared, err := q.spared(ctx, base)
+	if err != nil {
+		return err
+	}
+	look, err := run(ctx, q.lookedAt(), 0)
 	if err != nil {
 		return err
 	}
@@ -126,20 +130,34 @@ func (q *question) expose(ctx context.Context) error {
 	exposed := map[report.Ref]bool{}
 	for r, d := range q.dependents {
 		ref := report.RefOf(r)
-		if why, because := q.whySafe(d, base, look); why != "" {
+		if why, because := q.whySafe(d, base, spared, look); why != "" {
 			q.safe(d.Object, why, because)
 			continue
 		}
 		exposed[ref] = true
 		q.doc.Dependents = append(q.doc.Dependents, q.exposed(d, look[ref], worst.outcome(ref)))
 	}
-	q.consequences(base, look, worst, exposed)
+	q.consequences(base, look, worst, exposed, spared)
 	q.owners()
 	return nil
 }
 
+// spared are those that go or lose references in the base, and in another order do not.
+// Other orders are tried only where a dependent would be safe because of what happens to it.
+func (q *question) spared(ctx context.Context, base ends) (func(report.Ref) bool, error) {
+	for r := range q.dependents {
+		if ref := report.RefOf(r); base.goes(ref) || base.outcome(ref) == report.Pruned {
+			other, err := run(ctx, q.snap, plan.Usual)
+			return func(r report.Ref) bool {
+				return base.goes(r) && !other.goes(r) || base.outcome(r) == report.Pruned && other[r] != nil && other[r].DependsOnTiming
+			}, err
+		}
+	}
+	return func(report.Ref) bool { return false }, nil
+}
+
 // whySafe is empty for a dependent that is exposed.
-func (q *question) whySafe(d *dependent, base, lookedAt ends) (reason.Code, []report.Ref) {
+func (q *question) whySafe(d *dependent, base ends, spared func(report.Ref) bool, lookedAt ends) (reason.Code, []report.Ref) {
 	ref := report.RefOf(d.Ref)
 	anyway, look := base.outcome(ref), lookedAt[ref]
 	switch {
@@ -149,9 +167,9 @@ func (q *question) whySafe(d *dependent, base, lookedAt ends) (reason.Code, []re
 		return reason.OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
 	case len(d.through) == 0:
 		return reason.OwnerNotLiving, nil
-	case anyway == report.Deleted || anyway == report.Blocked:
+	case base.goes(ref) && !spared(ref):
 		return reason.AlreadyGarbage, nil
-	case anyway == report.Pruned && !lookedAt.differs(base, ref):
+	case anyway == report.Pruned && !lookedAt.differs(base, ref) && !spared(ref):
 		return reason.OwnerNotLiving, nil
 	case look != nil && look.Reason == reason.UnknownOwnerKind.String() && q.snap.KnowsAllKinds():
 		return reason.OwnerUnresolved, refs(refsOf(unresolved(d.facts)))
@@ -179,7 +197,7 @@ func (q *question) exposed(d *dependent, look *report.Effect, worst report.Outco
 
 // consequences adds what becomes of others that does not happen in the base: when the
 // dependents are looked at, and in the end.
-func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]bool) {
+func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]bool, spared func(report.Ref) bool) {
 	known := maps.Clone(exposed)
 	for _, tier := range []struct {
 		ends      ends
@@ -200,12 +218,12 @@ func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]b
 			q.doc.Consequences = append(q.doc.Consequences, c)
 		}
 	}
-	q.unforeseeable(worst, known)
+	q.uncertain(worst, known, spared)
 }
 
-// unforeseeable adds those of which nobody knows what becomes of them, in the base either,
-// and that name one as an owner that is listed: what is unknown need not be the same.
-func (q *question) unforeseeable(worst ends, known map[report.Ref]bool) {
+// uncertain adds those of which nobody knows what becomes of them, in the base either, and
+// that name one as an owner that is listed: what is not known need not be the same.
+func (q *question) uncertain(worst ends, known map[report.Ref]bool, spared func(report.Ref) bool) {
 	listed := map[types.UID]bool{}
 	for r := range known {
 		listed[r.UID] = true
@@ -214,7 +232,7 @@ func (q *question) unforeseeable(worst ends, known map[report.Ref]bool) {
 	for grown := true; grown; {
 		grown = false
 		for r, x := range worst {
-			if listed[r.UID] || x.Outcome != report.Unknown {
+			if listed[r.UID] || x.Outcome != report.Unknown && !spared(r) {
 				continue
 			}
 			o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name)

@@ -32,6 +32,11 @@ func (e ends) differs(other ends, r report.Ref) bool {
 	return x != nil && y != nil && !slices.Equal(removed(x), removed(y))
 }
 
+// goes reports whether an object is deleted, or will be once nothing holds it.
+func (e ends) goes(r report.Ref) bool {
+	return e.outcome(r) == report.Deleted || e.outcome(r) == report.Blocked
+}
+
 // removed are the uids to which an object loses its references.
 func removed(x *report.Effect) []types.UID {
 	var uids []types.UID
@@ -42,9 +47,10 @@ func removed(x *report.Effect) []types.UID {
 	return slices.Compact(uids)
 }
 
-// run has a collector that has just started look at everything.
-func run(ctx context.Context, snap *snapshot.Snapshot) (ends, error) {
-	result, err := plan.Simulate(ctx, snap, plan.CollectSeed(), plan.Options{NoSteps: true})
+// run has a collector that has just started look at everything. With plan.Usual other
+// orders are tried, too: then what one of them spares is kept.
+func run(ctx context.Context, snap *snapshot.Snapshot, explore int) (ends, error) {
+	result, err := plan.Simulate(ctx, snap, plan.CollectSeed(), plan.Options{NoSteps: true, Explore: explore})
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +139,7 @@ func (q *question) worst(ctx context.Context, base, look ends) (ends, error) {
 			return c
 		})
 		var err error
-		if last, err = run(ctx, world.With(append(world.Objects, witnesses...))); err != nil {
+		if last, err = run(ctx, world.With(append(world.Objects, witnesses...)), 0); err != nil {
 			return nil, err
 		}
 		last.forget(witnesses)
