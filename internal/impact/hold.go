@@ -13,10 +13,10 @@ func (m *Map) holders(o *object.Object, told map[string]bool) []*object.Object {
 	switch {
 	case o.Is(object.PVC):
 		if told[o.Namespace] {
-			return m.uses().users[place{o.Namespace, o.Name}]
+			return m.podUses().users[place{o.Namespace, o.Name}]
 		}
 		told[o.Namespace] = true
-		return slices.Concat(m.uses().users[place{o.Namespace, o.Name}], m.uses().users[hidden(o.Namespace)])
+		return slices.Concat(m.podUses().users[place{o.Namespace, o.Name}], m.podUses().users[hidden(o.Namespace)])
 	case o.Volume() != nil:
 		return m.claimOf(o)
 	case o.ResourceClaim() != nil:
@@ -65,7 +65,7 @@ func (m *Map) claimsOf(pod *object.Object) []*object.Object {
 	}
 	var found []*object.Object
 	for _, c := range pod.Pod().Claims {
-		found = append(found, m.find(object.PVC, pod.Namespace, c.Name)...)
+		found = append(found, m.claim(pod.Namespace, c.Name)...)
 	}
 	return found
 }
@@ -76,5 +76,13 @@ func (m *Map) claimOf(volume *object.Object) []*object.Object {
 	if facts.ClaimName == "" {
 		return nil
 	}
-	return m.find(object.PVC, facts.ClaimNamespace, facts.ClaimName)
+	return m.claim(facts.ClaimNamespace, facts.ClaimName)
+}
+
+// claim is the claim of a name, alone or not at all.
+func (m *Map) claim(namespace, name string) []*object.Object {
+	if o := m.uses().named[place{namespace, name}]; o != nil {
+		return []*object.Object{o}
+	}
+	return nil
 }

@@ -138,7 +138,7 @@ func (m *Map) factsOfPod(o *object.Object) (facts, bool) {
 		return facts{}, false
 	}
 	for _, c := range pod.Claims {
-		claim := m.snap.FindKind(object.PVC, o.Namespace, c.Name)
+		claim := m.uses().named[place{o.Namespace, c.Name}]
 		if claim == nil || len(claim.Owners) != 1 || claim.Owners[0].UID != o.UID {
 			return facts{}, false
 		}
@@ -152,13 +152,13 @@ func (m *Map) factsOfPod(o *object.Object) (facts, bool) {
 
 // factsOfClaim are those of a claim that a pod brings, and nobody else uses.
 func (p *Positions) factsOfClaim(i int, o *object.Object) (facts, bool) {
-	u, at := p.m.uses(), place{o.Namespace, o.Name}
+	users, volumes, at := p.m.podUses().users, p.m.uses().volumes, place{o.Namespace, o.Name}
 	var pod *object.Object
 	p.EachOwner(i, func(x int) { pod = p.objects[x] })
-	if pod == nil || !pod.Is(object.Pod) || pod.Pod() == nil || len(u.users[hidden(o.Namespace)]) > 0 || len(u.volumes[at]) != len(p.m.followers[o]) {
+	if pod == nil || !pod.Is(object.Pod) || pod.Pod() == nil || len(users[hidden(o.Namespace)]) > 0 || len(volumes[at]) != len(p.m.followers[o]) {
 		return facts{}, false
 	}
-	if slices.ContainsFunc(u.users[at], func(x *object.Object) bool { return x != pod }) {
+	if slices.ContainsFunc(users[at], func(x *object.Object) bool { return x != pod }) {
 		return facts{}, false
 	}
 	var f facts

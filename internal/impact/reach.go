@@ -17,10 +17,12 @@ type Map struct {
 	snap  *snapshot.Snapshot
 	graph *graph.Graph
 	// These are made when somebody asks: see contents, uses, node and owners.
-	inside  *contents
-	usage   *uses
-	inGraph graphNodes
-	family  family
+	inside *contents
+	usage  *uses
+	// usageOfPods is asked for apart: there are many pods.
+	usageOfPods *podUses
+	inGraph     graphNodes
+	family      family
 	// leaders are those with which an object goes that does not refer to them, and
 	// followers the other way round: see follow.
 	leaders, followers map[*object.Object][]*object.Object
@@ -305,7 +307,7 @@ func (m *Map) dependents(o *object.Object) []*object.Object {
 	case o.Is(object.CRD):
 		found = append(found, m.contents().instances[o]...)
 	case o.Is(object.Node):
-		found = append(found, m.uses().pods[o.Name]...)
+		found = append(found, m.podUses().pods[o.Name]...)
 	}
 	found = append(found, m.asking[o.UID]...)
 	return append(found, m.followers[o]...)

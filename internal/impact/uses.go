@@ -6,19 +6,23 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// uses are who uses what, and is on what.
+// uses are who uses what.
 type uses struct {
-	// pods are those on a node, claims those of a namespace, users those that use a claim,
-	// volumes those of a claim.
-	pods    map[string][]*object.Object
+	// claims are those of a namespace, and named each by its place; volumes are those of a claim.
 	claims  map[string][]*object.Object
-	users   map[place][]*object.Object
+	named   map[place]*object.Object
 	volumes map[place][]*object.Object
 	// reserved are the claims of devices by the pods that reserve them. ranges are the
 	// ServiceCIDRs, addresses those of Services; owed are the Services, where one of
 	// them may have an address that does not say so.
 	reserved                map[place][]*object.Object
 	ranges, addresses, owed []*object.Object
+}
+
+// podUses are what pods use: pods are those on a node, users those that use a claim.
+type podUses struct {
+	pods  map[string][]*object.Object
+	users map[place][]*object.Object
 }
 
 // place is where an object is, among those of its kind.
@@ -34,20 +38,18 @@ func (m *Map) uses() *uses {
 		return m.usage
 	}
 	u := &uses{
-		pods: map[string][]*object.Object{}, claims: map[string][]*object.Object{}, users: map[place][]*object.Object{}, volumes: map[place][]*object.Object{},
-		reserved: map[place][]*object.Object{},
+		claims: map[string][]*object.Object{}, named: map[place]*object.Object{}, volumes: map[place][]*object.Object{}, reserved: map[place][]*object.Object{},
 	}
 	m.usage = u
 	var services []*object.Object
 	for same := range m.snap.ByKind() {
 		switch of := same[0]; {
-		case of.Is(object.Pod):
-			u.enterPods(same)
 		case of.Is(object.Service):
 			services = append(services, same...)
 		case of.Is(object.PVC):
 			for _, o := range same {
 				u.claims[o.Namespace] = append(u.claims[o.Namespace], o)
+				u.named[place{o.Namespace, o.Name}] = o
 			}
 		case of.Is(object.PV), of.Is(object.ResourceClaim), of.Is(object.ServiceCIDR), of.Is(object.IPAddress):
 			for _, o := range same {
@@ -62,7 +64,23 @@ func (m *Map) uses() *uses {
 	return u
 }
 
-func (u *uses) enterPods(pods []*object.Object) {
+// podUses of the snapshot: there are many pods, and who does not come to what they use from the
+// other side asks for none.
+func (m *Map) podUses() *podUses {
+	if m.usageOfPods != nil {
+		return m.usageOfPods
+	}
+	u := &podUses{pods: map[string][]*object.Object{}, users: map[place][]*object.Object{}}
+	m.usageOfPods = u
+	for same := range m.snap.ByKind() {
+		if same[0].Is(object.Pod) {
+			u.enter(same)
+		}
+	}
+	return u
+}
+
+func (u *podUses) enter(pods []*object.Object) {
 	for _, o := range pods {
 		facts := o.Pod()
 		if hides(o) {

@@ -58,7 +58,13 @@ func (s storage) behind(effects []report.Effect) []report.Storage {
 	if len(going) == 0 {
 		return nil
 	}
-	all := s.volumes(effects)
+	var claims []report.Ref
+	for _, e := range going {
+		if e.Object.Is(object.PVC) {
+			claims = append(claims, e.Object)
+		}
+	}
+	all := s.volumes(effects, claims...)
 	ofClaim, named := map[*report.Effect]report.Storage{}, map[report.Ref]bool{}
 	for _, e := range going {
 		if !e.Object.Is(object.PVC) {
@@ -96,10 +102,10 @@ func (s storage) takes(e *report.Effect) bool {
 	}
 }
 
-// seenVolumes are the PersistentVolumes of a snapshot.
+// seenVolumes are the PersistentVolumes of a snapshot, as far as it was asked for their claims.
 type seenVolumes struct {
+	snap    *snapshot.Snapshot
 	byClaim map[[2]string][]*object.Object
-	byRef   map[report.Ref]*object.Object
 	// unknown has the volumes of which it is not known what becomes of them, and deleted
 	// those that somebody deletes without waiting for the claim.
 	unknown map[report.Ref]*report.Effect
@@ -108,9 +114,12 @@ type seenVolumes struct {
 	unseen string
 }
 
-func (s storage) volumes(effects []report.Effect) seenVolumes {
+func (s storage) volumes(effects []report.Effect, claims ...report.Ref) seenVolumes {
 	all := seenVolumes{
-		byClaim: map[[2]string][]*object.Object{}, byRef: map[report.Ref]*object.Object{}, unknown: map[report.Ref]*report.Effect{}, deleted: map[report.Ref]bool{},
+		snap: s.snap, byClaim: make(map[[2]string][]*object.Object, len(claims)), unknown: map[report.Ref]*report.Effect{}, deleted: map[report.Ref]bool{},
+	}
+	for _, c := range claims {
+		all.byClaim[[2]string{c.Namespace, c.Name}] = nil
 	}
 	for i := range effects {
 		switch e := &effects[i]; {
@@ -121,16 +130,20 @@ func (s storage) volumes(effects []report.Effect) seenVolumes {
 			all.deleted[e.Object] = true
 		}
 	}
-	for _, o := range s.snap.Objects {
-		if !o.Is(object.PV) {
+	for same := range s.snap.ByKind() {
+		if !same[0].Is(object.PV) {
 			continue
 		}
-		all.byRef[report.RefOf(o.Ref)] = o
-		if v := o.Volume(); v != nil {
+		for _, o := range same {
+			v := o.Volume()
+			if v == nil {
+				all.unseen = "the dump does not show what the volumes are bound to"
+				continue
+			}
 			at := [2]string{v.ClaimNamespace, v.ClaimName}
-			all.byClaim[at] = append(all.byClaim[at], o)
-		} else {
-			all.unseen = "the dump does not show what the volumes are bound to"
+			if list, asked := all.byClaim[at]; asked {
+				all.byClaim[at] = append(list, o)
+			}
 		}
 	}
 	if !s.snap.Covers(object.PV.Resource(), "") {
@@ -179,8 +192,8 @@ func (all seenVolumes) behind(claim report.Ref) (report.Storage, bool) {
 // Rule: spec §7.1; KEP-2644.
 func (all seenVolumes) alone(volume report.Ref) report.Storage {
 	found := report.Storage{Volume: &volume, Outcome: report.Unknown}
-	o := all.byRef[volume]
-	if o == nil || o.Volume() == nil {
+	o := all.snap.Find(volume.APIVersion, volume.Kind, volume.Namespace, volume.Name)
+	if o == nil || o.UID != volume.UID || o.Volume() == nil {
 		found.Message = policyUnknown("")
 		return found
 	}

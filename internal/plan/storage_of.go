@@ -9,11 +9,12 @@ import (
 // StorageOf is what a delete of a claim or volume makes of the storage behind it; false for
 // anything else, and for a claim that has no volume.
 func StorageOf(snap *snapshot.Snapshot, o *object.Object) (report.Storage, bool) {
-	switch all := (storage{snap: snap}).volumes(nil); {
+	ref := report.RefOf(o.Ref)
+	switch s := (storage{snap: snap}); {
 	case o.Is(object.PVC):
-		return all.behind(report.RefOf(o.Ref))
+		return s.volumes(nil, ref).behind(ref)
 	case o.Is(object.PV):
-		return all.alone(report.RefOf(o.Ref)), true
+		return s.volumes(nil).alone(ref), true
 	default:
 		return report.Storage{}, false
 	}

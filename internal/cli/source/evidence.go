@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
@@ -77,10 +78,7 @@ const bodiesMissing = "the dump lists objects whose spec and status it does not 
 // shows the bodies of all that it holds.
 func (b *bodies) evidence(snap *snapshot.Snapshot) *evidence.World {
 	lacking := b.lacking(snap)
-	namespaces := map[string]bool{}
-	for _, o := range snap.Objects {
-		namespaces[o.Namespace] = true
-	}
+	namespaces := sync.OnceValue(func() map[string]bool { return namespacesOf(snap) })
 	for _, part := range evidence.Parts() {
 		r := evidence.ResourceOf(part)
 		for ns := range lacking[part] {
@@ -91,7 +89,7 @@ func (b *bodies) evidence(snap *snapshot.Snapshot) *evidence.World {
 			continue
 		}
 		if r.Namespaced {
-			for ns := range namespaces {
+			for ns := range namespaces() {
 				if ns != "" && snap.Covers(r, ns) {
 					b.world.Mark(part, ns, "")
 				}
@@ -102,18 +100,31 @@ func (b *bodies) evidence(snap *snapshot.Snapshot) *evidence.World {
 	return &b.world
 }
 
+func namespacesOf(snap *snapshot.Snapshot) map[string]bool {
+	namespaces := map[string]bool{}
+	for _, o := range snap.Objects {
+		namespaces[o.Namespace] = true
+	}
+	return namespaces
+}
+
 // lacking are the namespaces of the objects without a body.
 func (b *bodies) lacking(snap *snapshot.Snapshot) map[evidence.Part]map[string]bool {
 	lacking := map[evidence.Part]map[string]bool{}
-	for _, o := range snap.Objects {
-		part, ok := evidence.PartOf(o.APIVersion, o.Kind)
-		if !ok || b.had[part][place{o.Namespace, o.Name}] {
+	for same := range snap.ByKind() {
+		part, ok := evidence.PartOf(same[0].APIVersion, same[0].Kind)
+		if !ok {
 			continue
 		}
-		if lacking[part] == nil {
-			lacking[part] = map[string]bool{}
+		for _, o := range same {
+			if b.had[part][place{o.Namespace, o.Name}] {
+				continue
+			}
+			if lacking[part] == nil {
+				lacking[part] = map[string]bool{}
+			}
+			lacking[part][o.Namespace] = true
 		}
-		lacking[part][o.Namespace] = true
 	}
 	return lacking
 }
