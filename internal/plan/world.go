@@ -11,7 +11,12 @@ import (
 // restart: everything is observed, nothing has been attempted. It is for asking
 // the engine questions; Simulate runs it.
 func Open(snap *snapshot.Snapshot, rules engine.Rules) (*engine.Collector, engine.World) {
-	return Start(snap, rules), newRecorder(outcome.NewNeighbours(snap, nil), snap.Objects, false)
+	return Start(snap, rules), World(snap)
+}
+
+// World is that of Open, for those whose collector has observed more than they ask about.
+func World(snap *snapshot.Snapshot) engine.World {
+	return newRecorder(outcome.NewNeighbours(snap, nil), snap.Objects, false)
 }
 
 // Start is the collector of Open, for those who ask about what it has observed alone.

@@ -25,12 +25,13 @@ const OwnerIsGarbage = "OwnerIsGarbage"
 type question struct {
 	snap      *snapshot.Snapshot
 	collector *engine.Collector
-	world     engine.World
-	target    *object.Object
-	attempt   engine.Attempt
-	facts     engine.Facts
-	decision  engine.Decision
-	reach     *impact.Map
+	// world has what is near.
+	world    engine.World
+	target   *object.Object
+	attempt  engine.Attempt
+	facts    engine.Facts
+	decision engine.Decision
+	reach    *impact.Map
 	// near is the part of the snapshot that decides about the object.
 	near *snapshot.Snapshot
 	// users are those that protect the object, being deleted, from its end.
@@ -51,13 +52,14 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 		return nil, fmt.Errorf("%s is not in the snapshot", ref)
 	}
 	q := &question{snap: snap, target: target, around: o.Surroundings}
-	q.collector, q.world = plan.Open(snap, engine.Upstream)
+	q.collector = plan.Start(snap, engine.Upstream)
 	e := &report.Explanation{
 		APIVersion: report.APIVersion, Kind: "Explanation", Source: plan.SourceOf(snap), Object: report.RefOf(target.Ref),
 		Owners: []report.OwnerFinding{}, Dependents: []report.DependentFinding{}, Finalizers: []report.FinalizerFinding{},
 		Chain: []report.ChainLink{}, TakenBy: []report.Taker{}, Remedies: []report.Remedy{}, Gaps: []report.Gap{},
 	}
-	if !q.ask(ctx) {
+	attempt, ok := q.collector.Inspect(target.UID)
+	if !ok {
 		e.Verdict, e.Reason = report.Undecidable, reason.NotObserved.String()
 		e.Message = fmt.Sprintf("the garbage collector does not watch the kind %s: it never touches this object", target.Kind)
 		return e, nil
@@ -69,6 +71,8 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	}
 	q.reach = impact.New(snap, q.collector.Graph())
 	q.near = q.reach.Part(target)
+	q.world = plan.World(q.near)
+	q.ask(ctx, attempt)
 	if err := q.answer(ctx, o, e); err != nil {
 		return nil, err
 	}
@@ -86,15 +90,10 @@ func shared(snap *snapshot.Snapshot, uid types.UID) bool {
 }
 
 // ask has the engine look up and decide, as it would next.
-func (q *question) ask(ctx context.Context) bool {
-	a, ok := q.collector.Inspect(q.target.UID)
-	if !ok {
-		return false
-	}
+func (q *question) ask(ctx context.Context, a engine.Attempt) {
 	q.attempt = a
 	q.facts = engine.Examine(ctx, q.world, engine.Upstream, a)
 	q.decision = q.collector.Decide(engine.Lookup(ctx, q.world, engine.Upstream, a))
-	return true
 }
 
 func (q *question) answer(ctx context.Context, o Options, e *report.Explanation) error {
