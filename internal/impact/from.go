@@ -28,7 +28,7 @@ func (m *Map) Into(objects ...*object.Object) *Set {
 			return before[o]
 		}
 		told[o.Namespace] = true // the pods that were not asked, for another one was
-		return slices.Concat(before[o], m.podUses().users[hidden(o.Namespace)])
+		return slices.Concat(before[o], m.users()[hidden(o.Namespace)])
 	})
 }
 

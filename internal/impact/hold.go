@@ -13,10 +13,10 @@ func (m *Map) holders(o *object.Object, told map[string]bool) []*object.Object {
 	switch {
 	case o.Is(object.PVC):
 		if told[o.Namespace] {
-			return m.podUses().users[place{o.Namespace, o.Name}]
+			return m.users()[place{o.Namespace, o.Name}]
 		}
 		told[o.Namespace] = true
-		return slices.Concat(m.podUses().users[place{o.Namespace, o.Name}], m.podUses().users[hidden(o.Namespace)])
+		return slices.Concat(m.users()[place{o.Namespace, o.Name}], m.users()[hidden(o.Namespace)])
 	case o.Volume() != nil:
 		return m.claimOf(o)
 	case o.ResourceClaim() != nil:

@@ -152,7 +152,7 @@ func (m *Map) factsOfPod(o *object.Object) (facts, bool) {
 
 // factsOfClaim are those of a claim that a pod brings, and nobody else uses.
 func (p *Positions) factsOfClaim(i int, o *object.Object) (facts, bool) {
-	users, volumes, at := p.m.podUses().users, p.m.uses().volumes, place{o.Namespace, o.Name}
+	users, volumes, at := p.m.users(), p.m.uses().volumes, place{o.Namespace, o.Name}
 	var pod *object.Object
 	p.EachOwner(i, func(x int) { pod = p.objects[x] })
 	if pod == nil || !pod.Is(object.Pod) || pod.Pod() == nil || len(users[hidden(o.Namespace)]) > 0 || len(volumes[at]) != len(p.m.followers[o]) {

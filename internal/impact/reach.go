@@ -19,10 +19,11 @@ type Map struct {
 	// These are made when somebody asks: see contents, uses, node and owners.
 	inside *contents
 	usage  *uses
-	// usageOfPods is asked for apart: there are many pods.
-	usageOfPods *podUses
-	inGraph     graphNodes
-	family      family
+	// usersOfClaims and podsOnNodes are those of users and on.
+	usersOfClaims map[place][]*object.Object
+	podsOnNodes   map[string][]*object.Object
+	inGraph       graphNodes
+	family        family
 	// leaders are those with which an object goes that does not refer to them, and
 	// followers the other way round: see follow.
 	leaders, followers map[*object.Object][]*object.Object
@@ -307,7 +308,7 @@ func (m *Map) dependents(o *object.Object) []*object.Object {
 	case o.Is(object.CRD):
 		found = append(found, m.contents().instances[o]...)
 	case o.Is(object.Node):
-		found = append(found, m.podUses().pods[o.Name]...)
+		found = append(found, m.on(o.Name)...)
 	}
 	found = append(found, m.asking[o.UID]...)
 	return append(found, m.followers[o]...)

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -17,12 +18,6 @@ type uses struct {
 	// them may have an address that does not say so.
 	reserved                map[place][]*object.Object
 	ranges, addresses, owed []*object.Object
-}
-
-// podUses are what pods use: pods are those on a node, users those that use a claim.
-type podUses struct {
-	pods  map[string][]*object.Object
-	users map[place][]*object.Object
 }
 
 // place is where an object is, among those of its kind.
@@ -64,37 +59,52 @@ func (m *Map) uses() *uses {
 	return u
 }
 
-// podUses of the snapshot: there are many pods, and who does not come to what they use from the
-// other side asks for none.
-func (m *Map) podUses() *podUses {
-	if m.usageOfPods != nil {
-		return m.usageOfPods
+// users are the pods that use a claim, by its place. They are asked for apart, as there are many
+// pods.
+func (m *Map) users() map[place][]*object.Object {
+	if m.usersOfClaims != nil {
+		return m.usersOfClaims
 	}
-	u := &podUses{pods: map[string][]*object.Object{}, users: map[place][]*object.Object{}}
-	m.usageOfPods = u
-	for same := range m.snap.ByKind() {
-		if same[0].Is(object.Pod) {
-			u.enter(same)
+	m.usersOfClaims = map[place][]*object.Object{}
+	for o := range m.pods() {
+		if hides(o) {
+			m.usersOfClaims[hidden(o.Namespace)] = append(m.usersOfClaims[hidden(o.Namespace)], o)
+		}
+		if facts := o.Pod(); facts != nil {
+			for _, c := range facts.Claims {
+				claim := place{o.Namespace, c.Name}
+				m.usersOfClaims[claim] = append(m.usersOfClaims[claim], o)
+			}
 		}
 	}
-	return u
+	return m.usersOfClaims
 }
 
-func (u *podUses) enter(pods []*object.Object) {
-	for _, o := range pods {
-		facts := o.Pod()
-		if hides(o) {
-			u.users[hidden(o.Namespace)] = append(u.users[hidden(o.Namespace)], o)
+// on are the pods on a node. They are noted when somebody asks.
+func (m *Map) on(node string) []*object.Object {
+	if m.podsOnNodes == nil {
+		m.podsOnNodes = map[string][]*object.Object{}
+		for o := range m.pods() {
+			if facts := o.Pod(); facts != nil && facts.NodeName != "" {
+				m.podsOnNodes[facts.NodeName] = append(m.podsOnNodes[facts.NodeName], o)
+			}
 		}
-		if facts == nil {
-			continue
-		}
-		if facts.NodeName != "" {
-			u.pods[facts.NodeName] = append(u.pods[facts.NodeName], o)
-		}
-		for _, c := range facts.Claims {
-			claim := place{o.Namespace, c.Name}
-			u.users[claim] = append(u.users[claim], o)
+	}
+	return m.podsOnNodes[node]
+}
+
+// pods are those of the snapshot.
+func (m *Map) pods() iter.Seq[*object.Object] {
+	return func(yield func(*object.Object) bool) {
+		for same := range m.snap.ByKind() {
+			if !same[0].Is(object.Pod) {
+				continue
+			}
+			for _, o := range same {
+				if !yield(o) {
+					return
+				}
+			}
 		}
 	}
 }
