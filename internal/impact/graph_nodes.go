@@ -18,10 +18,14 @@ func (m *Map) node(o *object.Object) (graph.ID, bool) {
 	if m.inGraph.asked++; m.inGraph.of == nil && m.inGraph.asked > len(m.snap.Objects)/few {
 		m.noteNodes()
 	}
-	if i := m.snap.Place(o); i >= 0 && m.inGraph.of != nil && m.inGraph.of[i] != 0 {
+	switch i := m.snap.Place(o); {
+	case m.outline.isLeaf(i):
+		return 0, false
+	case i >= 0 && m.inGraph.of != nil && m.inGraph.of[i] != 0:
 		return m.inGraph.of[i], true
+	default:
+		return m.graph.Find(o.UID)
 	}
-	return m.graph.Find(o.UID)
 }
 
 func (m *Map) noteNodes() {

@@ -16,6 +16,8 @@ import (
 type Map struct {
 	snap  *snapshot.Snapshot
 	graph *graph.Graph
+	// outline is what of the snapshot is in the graph; nil for all of it.
+	outline *Outline
 	// These are made when somebody asks: see contents, uses, node and owners.
 	inside *contents
 	usage  *uses
@@ -49,9 +51,11 @@ type Map struct {
 
 // New maps a snapshot; the graph is that of a collector which has seen all of it and
 // done nothing.
-func New(snap *snapshot.Snapshot, g *graph.Graph) *Map {
+func New(snap *snapshot.Snapshot, g *graph.Graph) *Map { return mapOf(snap, g, nil) }
+
+func mapOf(snap *snapshot.Snapshot, g *graph.Graph, outline *Outline) *Map {
 	m := &Map{
-		snap: snap, graph: g,
+		snap: snap, graph: g, outline: outline,
 		leaders: map[*object.Object][]*object.Object{}, followers: map[*object.Object][]*object.Object{},
 		definitions: map[kind]*object.Object{}, defined: map[schema.GroupKind]*object.Object{}, namespaces: map[string]*object.Object{}, nodes: map[string]*object.Object{}, restless: map[*object.Object]bool{},
 		twins: map[types.UID][]*object.Object{}, unwatched: map[types.UID]*object.Object{},
@@ -83,9 +87,13 @@ func (m *Map) enter(same []*object.Object) {
 		}
 	case of.Is(object.Node):
 		m.everywhere = append(m.everywhere, same...)
-		for _, o := range same {
-			m.nodes[o.Name] = o
-		}
+		m.enterNodes(same)
+	}
+}
+
+func (m *Map) enterNodes(same []*object.Object) {
+	for _, o := range same {
+		m.nodes[o.Name] = o
 	}
 }
 
@@ -171,7 +179,7 @@ func (m *Map) Indifferent(o *object.Object) bool {
 		return false
 	}
 	id, ok := m.graph.Find(o.UID)
-	return ok && m.graph.DependentCount(id) == 0
+	return ok && m.graph.DependentCount(id) == 0 && len(m.outline.leavesOf(o)) == 0
 }
 
 // Owners lists the objects that all have to go before a settled object goes, unless what
@@ -182,11 +190,11 @@ func (m *Map) Owners(o *object.Object) []*object.Object {
 		return m.leaders[o]
 	}
 	id, ok := m.graph.Find(o.UID)
-	if !ok {
+	if !ok && (m.outline == nil || m.unwatched[o.UID] != nil) {
 		return nil
 	}
 	var owners []*object.Object
-	if m.graph.Virtual(id) { // it is not watched, and asked for: the graph knows none of its references
+	if !ok || m.graph.Virtual(id) { // it is a leaf, or not watched and asked for: the graph knows none of its references
 		for _, ref := range o.Owners {
 			if owner, ok := m.graph.Find(ref.UID); ok && !m.graph.Virtual(owner) && !slices.Contains(owners, m.object(owner)) {
 				owners = append(owners, m.object(owner))
@@ -302,6 +310,9 @@ func (m *Map) dependents(o *object.Object) []*object.Object {
 			return true
 		})
 	}
+	for _, leaves := range m.outline.leavesOf(o) {
+		found = append(found, m.snap.Objects[leaves.from:leaves.to]...)
+	}
 	switch {
 	case o.Is(object.Namespace):
 		found = append(found, m.contents().of[o.Name]...)
@@ -320,7 +331,11 @@ func (m *Map) solid(ref object.OwnerReference, o *object.Object) bool {
 	if !ok || m.graph.Virtual(id) {
 		return false
 	}
-	owner := m.graph.Identity(id)
+	return m.means(ref, m.graph.Identity(id), o)
+}
+
+// means reports whether an owner is just as a reference of an object says.
+func (m *Map) means(ref object.OwnerReference, owner object.Ref, o *object.Object) bool {
 	if owner.Name != ref.Name || !strings.EqualFold(owner.Kind, ref.Kind) || owner.Namespace != "" && owner.Namespace != o.Namespace {
 		return false
 	}

@@ -9,7 +9,8 @@ import (
 
 // seen is what was found out about a snapshot before a seed is put into it.
 type seen struct {
-	// collector has seen all of it and done nothing, and paths are those along which deletes go.
+	// collector has seen all of it and done nothing; it is nil where there is a part. Paths are
+	// those along which deletes go.
 	collector *engine.Collector
 	paths     *impact.Map
 	// part are the objects to which something may happen by the seed or by itself, with what
@@ -21,10 +22,15 @@ type seen struct {
 // worth is how many times as much there has to be as is reached, for it to be worth looking.
 const worth = 4
 
-// look has a collector see a snapshot, and finds what a seed may reach there.
+// look finds what a seed may reach in a snapshot. The collector whose graph tells that sees only
+// the outline.
 func look(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *seen {
-	c := Start(snap, rules)
-	found := &seen{collector: c, paths: impact.New(snap, c.Graph())}
+	out := impact.OutlineOf(snap)
+	if out == nil {
+		c := Start(snap, rules)
+		return &seen{collector: c, paths: impact.New(snap, c.Graph())}
+	}
+	found := &seen{paths: out.Map(Start(out.Snapshot(), rules).Graph())}
 	starts := found.paths.Restless()
 	for _, ref := range seed.Targets {
 		if o := snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name); o != nil {
@@ -33,6 +39,8 @@ func look(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *seen {
 	}
 	if part := found.paths.SmallPart(len(snap.Objects)/worth, starts...); part != nil {
 		found.part = part.Objects
+	} else {
+		found.collector = Start(snap, rules)
 	}
 	return found
 }
