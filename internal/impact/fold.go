@@ -33,8 +33,9 @@ type Fold struct {
 	open, size []int32
 	// youngest is when the youngest object of a limb was made that is more than one object.
 	youngest map[int]int64
-	// times are for how many objects each stands, itself included; 0 where another one does.
-	times []int32
+	// times are for how many objects each stands, itself included; 0 where another one does. by is
+	// who stands for each.
+	times, by []int32
 	// below are the numbers of what may be below an object, kinds the forms of these with it.
 	below map[string]int32
 	kinds map[[2]int32]int32
@@ -50,7 +51,7 @@ const limb = 100
 func (p *Positions) Fold() *Fold {
 	n := len(p.objects)
 	f := &Fold{
-		Positions: p, natures: p.naturesOf(), forms: make([]int32, n), above: make([]int32, n), open: make([]int32, n), size: make([]int32, n), times: make([]int32, n),
+		Positions: p, natures: p.naturesOf(), forms: make([]int32, n), above: make([]int32, n), open: make([]int32, n), size: make([]int32, n), times: make([]int32, n), by: make([]int32, n),
 		youngest: map[int]int64{}, below: map[string]int32{"": 0}, kinds: map[[2]int32]int32{}, chosen: map[[2]int32]int{},
 	}
 	for i := range f.objects {
@@ -64,6 +65,12 @@ func (p *Positions) Fold() *Fold {
 
 // Times is for how many objects one stands, itself included; 0 where another one does.
 func (f *Fold) Times(i int) int { return int(f.times[i]) }
+
+// By is the object that stands for one, which may be that itself.
+func (f *Fold) By(i int) int { return int(f.by[i]) }
+
+// Above is the object below which one in a limb is; negative where there is none.
+func (f *Fold) Above(i int) int { return int(f.above[i]) }
 
 // Limb reports whether an object may stand for others, or others for it.
 func (f *Fold) Limb(i int) bool { return f.forms[i] != 0 }
@@ -145,7 +152,7 @@ func (f *Fold) choose() {
 	}
 	for i := range f.objects {
 		if f.forms[i] == 0 {
-			f.times[i] = 1
+			f.times[i], f.by[i] = 1, int32(i)
 		} else if k, head := key(i); head {
 			if x, ok := heads[k]; !ok || f.made(i) > f.made(x) {
 				heads[k] = i
@@ -164,6 +171,7 @@ func (f *Fold) choose() {
 // stand has one object stand for another one, and those below it for those below that.
 func (f *Fold) stand(one, other int) {
 	f.times[one]++
+	f.by[other] = int32(one)
 	f.EachBelow(other, func(x int) { f.stand(f.among(one, f.forms[x]), x) })
 }
 

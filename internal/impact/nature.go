@@ -96,6 +96,8 @@ func (p *Positions) plain(i int) bool {
 		return false
 	case len(p.m.asking) > 0 && len(p.m.asking[o.UID]) > 0:
 		return false
+	case p.m.outline.isLeaf(i):
+		return true
 	case id == 0:
 		return len(o.Owners) == 0
 	default:

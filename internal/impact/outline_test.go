@@ -47,9 +47,19 @@ func TestOutline(t *testing.T) {
 			deleted := rapid.SampledFrom(snap.Objects).Draw(t, "deleted")
 			same(about+" about "+deleted.Ref.String(), func(m *impact.Map) []*object.Object { return m.About(o, deleted).Objects })
 		}
+		sameFold(t, whole.Positions().Fold(), outlined.Positions().Fold())
 		some := rapid.SliceOfN(rapid.SampledFrom(snap.Objects), 1, 3).Draw(t, "some")
 		same("small part", func(m *impact.Map) []*object.Object { return objectsOf(m.SmallPart(len(snap.Objects)/2, some...)) })
 	})
+}
+
+// sameFold holds that two folds of the same objects are one.
+func sameFold(t *rapid.T, a, b *impact.Fold) {
+	for i := range a.Len() {
+		if a.By(i) != b.By(i) || a.Times(i) != b.Times(i) || a.Limb(i) != b.Limb(i) || a.Limb(i) && a.Above(i) != b.Above(i) {
+			t.Fatalf("at %d stands %d and %d, %d and %d times", i, a.By(i), b.By(i), a.Times(i), b.Times(i))
+		}
+	}
 }
 
 // objectsOf are those of a snapshot, which may be nil.

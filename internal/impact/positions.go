@@ -19,6 +19,12 @@ type Positions struct {
 	at  []int32
 	// followers and leaders are those of the Map.
 	followers, leaders map[int][]int
+	// ownersOf are those of the leaf of an outline that was asked about last: its siblings have the
+	// same.
+	ownersOf struct {
+		leaf *object.Object
+		at   []int
+	}
 	// settled and leaves are the objects that are Settled, and those that have nobody below.
 	settled, leaves []bool
 	// content are the objects of each namespace, instances those of each definition; pods are
@@ -95,7 +101,7 @@ func (p *Positions) enterContent() {
 
 func (p *Positions) findLeaves() {
 	for i := range p.leaves {
-		p.leaves[i] = p.ids[i] == 0 || p.m.graph.DependentCount(p.ids[i]) == 0
+		p.leaves[i] = p.m.outline.isLeaf(i) || (p.ids[i] == 0 || p.m.graph.DependentCount(p.ids[i]) == 0) && len(p.m.outline.leavesOf(p.objects[i])) == 0
 	}
 	for leader := range p.followers {
 		p.leaves[leader] = false
@@ -129,6 +135,17 @@ func (p *Positions) EachOwner(i int, yield func(int)) {
 			yield(x)
 		}
 		return
+	case p.m.outline.isLeaf(i):
+		if !alike(p.ownersOf.leaf, o) {
+			p.ownersOf.leaf, p.ownersOf.at = o, p.ownersOf.at[:0]
+			for _, x := range p.m.Owners(o) {
+				p.ownersOf.at = append(p.ownersOf.at, p.Of(x))
+			}
+		}
+		for _, x := range p.ownersOf.at {
+			yield(x)
+		}
+		return
 	case id == 0 || p.m.graph.Virtual(id):
 		for _, x := range p.m.Owners(o) {
 			yield(p.Of(x))
@@ -154,6 +171,7 @@ func (p *Positions) EachBelow(i int, yield func(int)) {
 			return true
 		})
 	}
+	each(p.m.outline.leavesOf(o), yield)
 	switch {
 	case o.Is(object.Namespace):
 		each(p.content[o.Name], yield)

@@ -1,7 +1,44 @@
 package plan
 
+import (
+	"context"
+	"errors"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
 // SimulateWhole is Simulate without looking what a delete may reach.
 var SimulateWhole = simulate
 
 // IsPart reports whether only a part of the snapshot was simulated.
 func (r *Result) IsPart() bool { return len(r.run.beside()) > 0 }
+
+// SimulateFolded is Simulate of a delete among objects that stand for others, however few; nil
+// where that cannot be, or where they come to different ends.
+func SimulateFolded(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (result *Result, stand int, err error) {
+	out := impact.OutlineOf(snap)
+	if out == nil {
+		return nil, 0, nil
+	}
+	paths := out.Map(Start(out.Snapshot(), o.Rules).Graph())
+	starts := paths.Restless()
+	for _, ref := range seed.Targets {
+		starts = append(starts, snap.Find(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name))
+	}
+	if o.seen = fold(snap, paths, starts, o.Rules, len(snap.Objects)); o.seen == nil {
+		return nil, 0, nil
+	}
+	result, err = simulate(ctx, snap, seed, o)
+	if errors.Is(err, errUnlike) {
+		return nil, 0, nil
+	}
+	for i := range result.Plan.Effects {
+		e := object.Ref(result.Plan.Effects[i].Object)
+		if place := snap.Place(snap.Find(e.APIVersion, e.Kind, e.Namespace, e.Name)); o.seen.fold.By(place) != place {
+			stand++
+		}
+	}
+	return result, stand, err
+}

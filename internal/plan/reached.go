@@ -17,14 +17,17 @@ type seen struct {
 	// decides about that, in object.Compare order: what is simulated among these ends as in the
 	// whole. It is nil where that is so much of the whole that it is not worth it.
 	part []*object.Object
+	// fold tells for whom those of the part stand; nil where each is only itself.
+	fold *impact.Fold
 }
 
 // worth is how many times as much there has to be as is reached, for it to be worth looking.
 const worth = 4
 
 // look finds what a seed may reach in a snapshot. The collector whose graph tells that sees only
-// the outline.
-func look(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *seen {
+// the outline. Where much is reached and that may be folded, the part has objects that stand for
+// others.
+func look(snap *snapshot.Snapshot, seed Seed, rules engine.Rules, folds bool) *seen {
 	out := impact.OutlineOf(snap)
 	if out == nil {
 		c := Start(snap, rules)
@@ -37,11 +40,21 @@ func look(snap *snapshot.Snapshot, seed Seed, rules engine.Rules) *seen {
 			starts = append(starts, o)
 		}
 	}
-	if part := found.paths.SmallPart(len(snap.Objects)/worth, starts...); part != nil {
-		found.part = part.Objects
-	} else {
-		found.collector = Start(snap, rules)
+	most := len(snap.Objects) / worth
+	if folds && most > worthFolding {
+		if part := found.paths.SmallPart(worthFolding, starts...); part != nil {
+			found.part = part.Objects
+			return found
+		}
+		if folded := fold(snap, found.paths, starts, rules, len(snap.Objects)/2); folded != nil {
+			return folded
+		}
 	}
+	if part := found.paths.SmallPart(most, starts...); part != nil {
+		found.part = part.Objects
+		return found
+	}
+	found.collector = Start(snap, rules)
 	return found
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -42,7 +43,7 @@ type Options struct {
 	// millions of them.
 	NoSteps bool
 	// Unrecorded has the requests of a delete not written down at all, for those who neither
-	// show them nor act by them: Guard and Writes know of none then.
+	// show them nor act by them: Guard and Writes know of none then, and After is not asked for.
 	Unrecorded bool
 	// Controller says who takes a finalizer off an object, and whether he runs; nil asks
 	// the surroundings. Where there are none either, nothing is known of anybody.
@@ -88,9 +89,14 @@ func (r *Result) After() []*object.Object {
 // Of a delete only what it may reach is simulated, where that is little.
 func Simulate(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (*Result, error) {
 	if seed.Verb == Delete && o.Explore != 0 && !o.Reads { // what the collector reads elsewhere would be missing
-		o.seen = look(snap, seed, o.Rules)
+		o.seen = look(snap, seed, o.Rules, o.foldable())
 	}
-	return simulate(ctx, snap, seed, o)
+	result, err := simulate(ctx, snap, seed, o)
+	if errors.Is(err, errUnlike) {
+		o.seen = look(snap, seed, o.Rules, false)
+		return simulate(ctx, snap, seed, o)
+	}
+	return result, err
 }
 
 // simulate runs a seed in all of a snapshot.

@@ -1,0 +1,64 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/impact"
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+	"github.com/kubectl-gc/kubectl-gc/test/scenario"
+)
+
+// TestUnfolded: a delete that is simulated among objects that stand for others comes to the same
+// document as among all.
+func TestUnfolded(t *testing.T) {
+	stood := 0
+	scenario.CheckUntil(t, func() bool { return stood > 0 }, func(t *rapid.T) {
+		snap := scenario.DrawCluster(t, scenario.DrawVariety(t)).DrawCopies(t).DrawSnapshot(t, 6)
+		policy := rapid.SampledFrom([]engine.Policy{engine.Background, engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}).Draw(t, "policy")
+		targets := []object.Ref{rapid.SampledFrom(ownersOrAll(snap)).Draw(t, "target").Ref}
+		if rapid.Bool().Draw(t, "two") {
+			targets = append(targets, rapid.SampledFrom(snap.Objects).Draw(t, "other").Ref)
+		}
+		seed, o := plan.DeleteSeed(policy, targets...), plan.Options{NoSteps: true, Unrecorded: true, OnlyNear: rapid.Bool().Draw(t, "near")}
+		got, stand, err := plan.SimulateFolded(t.Context(), snap, seed, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got == nil {
+			return
+		}
+		stood += stand
+		want, err := plan.SimulateWhole(t.Context(), snap, seed, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.Plan, got.Plan); diff != "" {
+			t.Fatalf("%s delete of %v (-all +unfolded):\n%s\nin\n%s", policy, targets, diff, scenario.World{Objects: snap.Objects})
+		}
+	})
+	t.Logf("%d effects were told of others", stood)
+}
+
+// ownersOrAll are the objects that somebody names as an owner, and the containers; all if there are
+// none.
+func ownersOrAll(snap *snapshot.Snapshot) []*object.Object {
+	named := map[types.UID]bool{}
+	for _, o := range snap.Objects {
+		for _, ref := range o.Owners {
+			named[ref.UID] = true
+		}
+	}
+	owners := slices.DeleteFunc(slices.Clone(snap.Objects), func(o *object.Object) bool { return !named[o.UID] && !impact.Container(o) })
+	if len(owners) == 0 {
+		return snap.Objects
+	}
+	return owners
+}
