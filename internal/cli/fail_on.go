@@ -82,9 +82,10 @@ func (f *failOn) match(p *report.Plan) []string {
 			contested++
 		}
 	}
-	deletes := policy.Deletes(p.Consequences)
-	for _, r := range deletes {
-		kinds[strings.ToLower(r.Kind)]++
+	deletes := 0
+	for r := range policy.Deletes(p.Consequences) {
+		deletes++
+		kinds[r.Kind]++
 	}
 	for _, o := range f.outcomes {
 		if counts[o] > 0 {
@@ -92,15 +93,21 @@ func (f *failOn) match(p *report.Plan) []string {
 		}
 	}
 	for _, k := range f.kinds {
-		if kinds[k] > 0 {
-			met = append(met, fmt.Sprintf("%d of kind %s deleted", kinds[k], k))
+		n := 0
+		for kind, of := range kinds {
+			if strings.EqualFold(kind, k) {
+				n += of
+			}
+		}
+		if n > 0 {
+			met = append(met, fmt.Sprintf("%d of kind %s deleted", n, k))
 		}
 	}
 	if f.contested && contested > 0 {
 		met = append(met, fmt.Sprintf("%d depend on timing", contested))
 	}
-	if f.hasCount && len(deletes) >= f.count {
-		met = append(met, fmt.Sprintf("%d deleted, the limit is %d", len(deletes), f.count))
+	if f.hasCount && deletes >= f.count {
+		met = append(met, fmt.Sprintf("%d deleted, the limit is %d", deletes, f.count))
 	}
 	return met
 }

@@ -226,7 +226,7 @@ func warnings(p *report.Plan) []string {
 // that their kind does not protect them; what their owner or Helm has written on them,
 // does.
 func (r *removal) protects(w source.World, p *report.Plan) []report.Obstacle {
-	gone := policy.Deletes(p.Consequences)
+	gone := slices.Collect(policy.Deletes(p.Consequences))
 	var list []report.Obstacle
 	for _, t := range p.Seed.Targets {
 		o := w.Find(t.APIVersion, t.Kind, t.Namespace, t.Name)

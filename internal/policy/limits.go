@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
@@ -55,15 +56,15 @@ func (r *Refusal) Error() string {
 	}
 }
 
-// Deletes lists what of an account goes, or may go.
-func Deletes(account []report.Consequence) []report.Ref {
-	list := make([]report.Ref, 0, countDeletes(account))
-	for i := range account {
-		if c := &account[i]; c.Change == report.ChangeDeleted {
-			list = append(list, c.Object)
+// Deletes is what of an account goes, or may go.
+func Deletes(account []report.Consequence) iter.Seq[report.Ref] {
+	return func(yield func(report.Ref) bool) {
+		for i := range account {
+			if c := &account[i]; c.Change == report.ChangeDeleted && !yield(c.Object) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 func countDeletes(account []report.Consequence) (n int) {
@@ -87,7 +88,7 @@ func (l Limits) Check(account []report.Consequence) *Refusal {
 // order. Find returns an object as it was seen, nil for one that was not.
 func (p Policy) Screen(account []report.Consequence, find func(object.Ref) *object.Object) []Refusal {
 	var list []Refusal
-	for _, deleted := range Deletes(account) {
+	for deleted := range Deletes(account) {
 		ref := object.Ref(deleted)
 		seen := find(ref)
 		if seen == nil {

@@ -54,7 +54,7 @@ func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
 
 // question is what has to be said yes to: where, as whom, and the account of the run.
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
-	deletes := policy.Deletes(p.Consequences)
+	deletes := slices.Collect(policy.Deletes(p.Consequences))
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
 		Deletes: len(deletes), Digest: p.Digest,

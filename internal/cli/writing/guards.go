@@ -21,7 +21,7 @@ import (
 // and what the backup will not have.
 func (w *Writing) notes(p *report.Plan) []string {
 	var notes []string
-	deletes := policy.Deletes(p.Consequences)
+	deletes := slices.Collect(policy.Deletes(p.Consequences))
 	if !p.Complete {
 		notes = append(notes, "The plan depends on something that could not be read: more may go than it says, and of that there is no backup.")
 	}
@@ -56,7 +56,7 @@ func (w *Writing) lost(deletes []report.Ref) int {
 // recall says before a command that it brings back what a plan takes; empty where nothing
 // would come back.
 func (w *Writing) recall(p *report.Plan) string {
-	deletes := policy.Deletes(p.Consequences)
+	deletes := slices.Collect(policy.Deletes(p.Consequences))
 	switch secrets := w.lost(deletes); {
 	case w.noBackup || secrets == len(deletes):
 		return ""
