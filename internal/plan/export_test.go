@@ -15,6 +15,9 @@ var SimulateWhole = simulate
 // IsPart reports whether only a part of the snapshot was simulated.
 func (r *Result) IsPart() bool { return len(r.run.beside()) > 0 }
 
+// Foldable is foldable.
+func (o Options) Foldable() bool { return o.foldable() }
+
 // SimulateFolded is Simulate of a delete among objects that stand for others, however few; nil
 // where that cannot be, or where they come to different ends.
 func SimulateFolded(ctx context.Context, snap *snapshot.Snapshot, seed Seed, o Options) (result *Result, stand int, err error) {

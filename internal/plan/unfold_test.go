@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
+	"github.com/kubectl-gc/kubectl-gc/internal/evidence"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -45,6 +46,36 @@ func TestUnfolded(t *testing.T) {
 		}
 	})
 	t.Logf("%d effects were told of others", stood)
+}
+
+// TestFoldable: only a plan that nobody acts by is made of objects that stand for others, and
+// only where nothing was seen that tells these apart.
+func TestFoldable(t *testing.T) {
+	snap, err := snapshot.New(nil, scenario.Resources(), snapshot.CoversEverything(), snapshot.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nothing, node, webhook evidence.World
+	node.Nodes = []evidence.Node{{Name: "n1"}}
+	webhook.Webhooks = []evidence.Webhook{{}}
+	seen := func(w *evidence.World) plan.Options {
+		return plan.Options{NoSteps: true, Unrecorded: true, Surroundings: evidence.New(snap, w, 0)}
+	}
+	for name, test := range map[string]struct {
+		options plan.Options
+		want    bool
+	}{
+		"a plan that is shown":       {plan.Options{NoSteps: true, Unrecorded: true}, true},
+		"nothing was seen":           {seen(&nothing), true},
+		"a node was seen":            {seen(&node), false},
+		"a webhook was seen":         {seen(&webhook), false},
+		"a plan with steps":          {plan.Options{Unrecorded: true}, false},
+		"a plan that is carried out": {plan.Options{NoSteps: true}, false},
+	} {
+		if got := test.options.Foldable(); got != test.want {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
 }
 
 // ownersOrAll are the objects that somebody names as an owner, and the containers; all if there are
