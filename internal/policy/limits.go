@@ -60,8 +60,10 @@ func (r *Refusal) Error() string {
 func Deletes(account []report.Consequence) iter.Seq[report.Ref] {
 	return func(yield func(report.Ref) bool) {
 		for i := range account {
-			if c := &account[i]; c.Change == report.ChangeDeleted && !yield(c.Object) {
-				return
+			if c := &account[i]; c.Change == report.ChangeDeleted {
+				if !yield(c.Object) {
+					return
+				}
 			}
 		}
 	}
