@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan/outcome"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
@@ -30,7 +32,19 @@ func fold(snap *snapshot.Snapshot, paths *impact.Map, starts []*object.Object, r
 	}
 	reach := impact.New(less, Start(less, rules).Graph())
 	region := reach.Region(starts...)
-	if region.Any(func(o *object.Object) bool { return o.Is(object.Node) && reach.Settled(o) }) {
+	others := outcome.NewNeighbours(snap, nil)
+	simulated := controllerSet{controllers: controllers.All(others, others, snap.Version().Rules())}
+	unfoldable := func(o *object.Object) bool {
+		switch {
+		case o.Is(object.Node):
+			return reach.Settled(o)
+		case f.Times(snap.Place(o)) == 1:
+			return false
+		default: // where a finalizer of others holds it, there is more to say
+			return slices.ContainsFunc(o.Finalizers(), func(name string) bool { return !simulated.releases(name) })
+		}
+	}
+	if region.Any(unfoldable) {
 		return nil
 	}
 	return &seen{paths: reach, part: region.Part().Objects, fold: f}
