@@ -14,7 +14,7 @@ type bucket struct {
 	mark *mark
 	list []*object.Object
 	// places are where in the list the objects are, by name. They are not noted as long as the list is
-	// in the order of the names and has no gaps, and few have been asked for.
+	// in the order of the names and few had to be searched for, none of them among gaps.
 	places index.Index
 	noted  bool
 	asked  int
@@ -38,15 +38,31 @@ func (b *bucket) clone(m *mark) *bucket {
 // size is the number of objects in the bucket.
 func (b *bucket) size() int { return len(b.list) - b.dropped }
 
-// placeOf is where in the list the object of a name is, perhaps at the guess. For a few questions a
-// search costs less than to note where all are.
-func (b *bucket) placeOf(name string, guess int) (int, bool) {
-	if guess < len(b.list) && b.list[guess] != nil && b.list[guess].Name == name {
-		return guess, true
+// placeOf is where in the list the object of a name is, perhaps where the trail leads. For a few
+// questions a search costs less than to note where all are.
+func (b *bucket) placeOf(name string, t *trail) (int, bool) {
+	if b.has(t.at, name) {
+		return t.at, true
 	}
+	if t.steady && b.has(t.at+t.step, name) {
+		t.moveTo(t.at + t.step)
+		return t.at, true
+	}
+	i, ok := b.search(name)
+	if ok {
+		t.moveTo(i)
+	}
+	return i, ok
+}
+
+func (b *bucket) has(i int, name string) bool {
+	return uint(i) < uint(len(b.list)) && b.list[i] != nil && b.list[i].Name == name
+}
+
+func (b *bucket) search(name string) (int, bool) {
 	const few = 16
 	if !b.noted {
-		if b.asked++; b.asked > len(b.list)/few {
+		if b.asked++; b.asked > len(b.list)/few || b.dropped > 0 {
 			b.index()
 		}
 	}
@@ -58,7 +74,15 @@ func (b *bucket) placeOf(name string, guess int) (int, bool) {
 }
 
 // nameAt is the name of the object at a place, for the index.
-func (b *bucket) nameAt(i uint32) string { return b.list[i].Name }
+func (b *bucket) nameAt(i uint32) string {
+	if b.list[i] == nil {
+		return nobody
+	}
+	return b.list[i].Name
+}
+
+// nobody is no object's name: it is not UTF-8.
+const nobody = "\xff"
 
 // index notes the places.
 func (b *bucket) index() {
@@ -67,18 +91,20 @@ func (b *bucket) index() {
 	}
 	b.noted, b.places = true, index.Sized(cap(b.list))
 	for i, o := range b.list {
-		b.places.Put(o.Name, uint32(i), b.nameAt)
+		if o != nil {
+			b.places.Put(o.Name, uint32(i), b.nameAt)
+		}
 	}
 }
 
-func (b *bucket) put(o *object.Object, guess int) {
+func (b *bucket) put(o *object.Object, t *trail) {
 	n := len(b.list)
-	if !b.noted && (n == 0 || b.list[n-1].Name < o.Name) {
+	if !b.noted && (n == 0 || b.list[n-1] != nil && b.list[n-1].Name < o.Name) {
 		b.list = append(b.list, o)
 		return
 	}
 	b.index()
-	if i, ok := b.placeOf(o.Name, guess); ok {
+	if i, ok := b.placeOf(o.Name, t); ok {
 		b.list[i] = o
 		return
 	}
@@ -89,9 +115,9 @@ func (b *bucket) put(o *object.Object, guess int) {
 	b.places.Put(o.Name, uint32(n), b.nameAt)
 }
 
-func (b *bucket) drop(name string) {
-	b.index()
-	i, ok := b.places.Take(name, b.nameAt)
+// drop leaves the name among the places until the list is closed.
+func (b *bucket) drop(name string, t *trail) {
+	i, ok := b.placeOf(name, t)
 	if !ok {
 		return
 	}
@@ -103,9 +129,11 @@ func (b *bucket) drop(name string) {
 
 // close removes the gaps from the list. It goes through what is left after as many drops.
 func (b *bucket) close() {
+	const gone = ^uint32(0)
 	moved := make([]uint32, len(b.list))
 	kept := b.list[:0]
 	for i, o := range b.list {
+		moved[i] = gone
 		if o != nil {
 			moved[i] = uint32(len(kept))
 			kept = append(kept, o)
@@ -113,7 +141,9 @@ func (b *bucket) close() {
 	}
 	clear(b.list[len(kept):])
 	b.list, b.dropped = kept, 0
-	b.places.Renumber(func(i uint32) uint32 { return moved[i] })
+	if b.noted {
+		b.places.Renumber(len(kept), func(i uint32) (uint32, bool) { return moved[i], moved[i] != gone })
+	}
 }
 
 // matching appends what matches to a list, by name. A nil bucket is empty.

@@ -18,8 +18,20 @@ type store struct {
 	mark    *mark
 	shelves []*shelf
 	index   map[schema.GroupResource]int
-	// found is the place in its bucket of what was found last: what is read is mostly written next.
-	found int
+	// trails are of each shelf.
+	trails []trail
+}
+
+// trail is where in its bucket something was found last: what is read is mostly written next. Then
+// comes what is as far behind that as it was behind the one before; at least where it was so once.
+type trail struct {
+	at, step int
+	steady   bool
+}
+
+func (t *trail) moveTo(at int) {
+	step := at - t.at
+	t.at, t.step, t.steady = at, step, step == t.step
 }
 
 // mark is compared by address, so it must not have size zero.
@@ -47,7 +59,7 @@ func (st *store) share() store {
 		}
 	}
 	st.mark = &mark{}
-	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index)}
+	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index), trails: slices.Clone(st.trails)}
 }
 
 // shelfOf returns the position of a resource's shelf, which is made if need be.
@@ -56,6 +68,7 @@ func (st *store) shelfOf(gr schema.GroupResource) int {
 	if !ok {
 		i = len(st.shelves)
 		st.shelves = append(st.shelves, &shelf{mark: st.mark, resource: gr, namespaces: map[string]*bucket{}})
+		st.trails = append(st.trails, trail{})
 		st.index[gr] = i
 	}
 	return i
@@ -66,22 +79,21 @@ func (st *store) find(shelf int, namespace, name string) *object.Object {
 	if b == nil {
 		return nil
 	}
-	i, ok := b.placeOf(name, st.found)
+	i, ok := b.placeOf(name, &st.trails[shelf])
 	if !ok {
 		return nil
 	}
-	st.found = i
 	return b.list[i]
 }
 
 // put stores an object under its name. size is how many objects the bucket is
 // going to hold, if that is known.
 func (st *store) put(shelf int, namespace string, size int, o *object.Object) {
-	st.bucket(shelf, namespace, size).put(o, st.found)
+	st.bucket(shelf, namespace, size).put(o, &st.trails[shelf])
 }
 
 func (st *store) drop(shelf int, namespace, name string) {
-	st.bucket(shelf, namespace, 0).drop(name)
+	st.bucket(shelf, namespace, 0).drop(name, &st.trails[shelf])
 }
 
 // bucket returns a bucket for writing.

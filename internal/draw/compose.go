@@ -29,7 +29,7 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	if o.Fold {
 		f.fold()
 	}
-	s := &Scene{Title: title, Areas: []Area{}, Boxes: []Box{}, Arrows: []Arrow{}, Legend: f.legend(words)}
+	s := &Scene{Title: title, Areas: []Area{}, Legend: f.legend(words)}
 	var piles []int
 	switch {
 	case o.Page:
@@ -43,16 +43,12 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 	case o.Most > 0 && len(f.list) > o.Most:
 		s.Grouped = groupedWords(f.group(pictureRoom))
 	}
-	area := map[Area]int{}
 	in := layout.Input{Header: Header, Anchor: Anchor, Boxes: make([]layout.Box, len(f.list)), Edges: make([]layout.Edge, len(f.lines))}
 	boxes := make([]Box, len(f.list))
-	spaces := f.areas()
-	for i, a := range spaces {
-		area[a] = i
-	}
+	spaces, area := f.areas()
 	for i := range f.list {
 		boxes[i] = boxOf(&f.list[i])
-		boxes[i].Area = area[f.list[i].area()]
+		boxes[i].Area = area[i]
 		in.Boxes[i] = layout.Box{W: boxes[i].W, H: boxes[i].H, Group: boxes[i].Area}
 	}
 	for i, l := range f.lines {
@@ -66,41 +62,62 @@ func compose(title string, f *figures, words func(Look) string, o Options) *Scen
 		s.Areas = append(s.Areas, a)
 	}
 	number := make([]int, len(boxes))
+	s.Boxes, s.Arrows = make([]Box, len(boxes)), make([]Arrow, len(f.lines))
 	for n, i := range d.Order {
 		number[i] = n
 		if piles != nil {
 			s.Piles[n] = piles[i]
 		}
 		boxes[i].Rect = Rect(d.Boxes[i])
-		s.Boxes = append(s.Boxes, boxes[i])
+		s.Boxes[n] = boxes[i]
 	}
+	paths := pathsOf(d.Routes)
 	for i, l := range f.lines {
-		s.Arrows = append(s.Arrows, Arrow{
+		s.Arrows[i] = Arrow{
 			Owner: number[l.owner], Dependent: number[l.dependent],
-			Controller: l.controller, Blocks: l.blocks, Class: l.class, Removed: l.removed, Path: pathOf(d.Routes[i]),
-		})
+			Controller: l.controller, Blocks: l.blocks, Class: l.class, Removed: l.removed, Path: paths[i],
+		}
 	}
 	return s
 }
 
-func pathOf(route []layout.Point) []Point {
-	path := make([]Point, len(route))
-	for i, p := range route {
-		path[i] = Point(p)
+// pathsOf keeps all points in one piece of memory.
+func pathsOf(routes [][]layout.Point) [][]Point {
+	n := 0
+	for _, r := range routes {
+		n += len(r)
 	}
-	return path
+	points, paths := make([]Point, 0, n), make([][]Point, len(routes))
+	for i, r := range routes {
+		from := len(points)
+		for _, p := range r {
+			points = append(points, Point(p))
+		}
+		paths[i] = points[from:len(points):len(points)]
+	}
+	return paths
 }
 
-// areas lists those that occur, sorted, the one for namespaces that have none last.
-func (f *figures) areas() []Area {
-	list := make([]Area, len(f.list))
+// areas lists those that occur, sorted, the one for namespaces that have none last, and says
+// in which of them each figure is.
+func (f *figures) areas() (list []Area, of []int) {
+	var found numbers[Area]
+	of = make([]int, len(f.list))
 	for i := range f.list {
-		list[i] = f.list[i].area()
+		of[i] = found.number(f.list[i].area())
 	}
+	list = slices.Clone(found.list)
 	slices.SortFunc(list, func(a, b Area) int {
 		return cmp.Or(first(!a.Elsewhere, !b.Elsewhere), cmp.Compare(a.Namespace, b.Namespace))
 	})
-	return slices.Compact(list)
+	place := make([]int, len(list))
+	for i, a := range list {
+		place[found.number(a)] = i
+	}
+	for i, n := range of {
+		of[i] = place[n]
+	}
+	return list, of
 }
 
 // area is where a figure is drawn.

@@ -10,7 +10,7 @@ import (
 // waits for. The graph has these objects and the references between them.
 func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 	f := figuresOf(g, []report.Ref{e.Object})
-	x := &f.list[f.byRef[e.Object]]
+	x := f.of(e.Object)
 	x.target, x.why = true, e.Message
 	if x.why == "" {
 		x.why = reason.Short(e.Reason)
@@ -19,7 +19,7 @@ func OfExplanation(e *report.Explanation, g *report.Graph, o Options) *Scene {
 		x.note = "garbage"
 	}
 	for _, owner := range e.Owners {
-		if i, ok := f.byRef[owner.Ref]; ok && owner.Ref != e.Object {
+		if i, ok := f.nodes.at(owner.Ref); ok && owner.Ref != e.Object {
 			f.list[i].why = owner.Evidence
 		}
 	}

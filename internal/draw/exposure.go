@@ -13,7 +13,7 @@ func OfExposure(x *report.Exposure, g *report.Graph, o Options) *Scene {
 	f := figuresOf(g, refs)
 	for i := range x.Dependents {
 		d := &x.Dependents[i]
-		to := &f.list[f.byRef[d.Object]]
+		to := f.of(d.Object)
 		to.look, to.why, to.alike = Look(d.Outcome), d.Message, d.Reason
 		if to.why == "" {
 			to.why = reason.Short(d.Reason)
@@ -21,17 +21,19 @@ func OfExposure(x *report.Exposure, g *report.Graph, o Options) *Scene {
 	}
 	for i := range x.Consequences {
 		c := &x.Consequences[i]
-		to := &f.list[f.byRef[c.Object]]
+		to := f.of(c.Object)
 		to.look, to.alike, to.why = Look(c.Outcome), c.Condition, "goes along"
 		if c.Outcome != report.Deleted {
 			to.why = "concerned, because an owner goes"
 		}
 	}
-	wanted := map[report.Ref]bool{}
+	wanted := make([]bool, len(f.list))
 	for _, r := range refs {
-		wanted[r] = true
+		if i, ok := f.nodes.at(r); ok {
+			wanted[i] = true
+		}
 	}
-	if i, ok := f.byRef[x.Definition]; ok {
+	if i, ok := f.nodes.at(x.Definition); ok {
 		f.list[i].target = true
 	}
 	f.around(wanted)

@@ -9,7 +9,7 @@ import (
 func OfGraph(g *report.Graph, o Options) *Scene {
 	f := figuresOf(g, nil)
 	for _, r := range g.Roots {
-		if i, ok := f.byRef[r]; ok {
+		if i, ok := f.nodes.at(r); ok {
 			f.list[i].target = true
 		}
 	}

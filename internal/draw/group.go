@@ -48,9 +48,8 @@ func (f *figures) group(r room) (counted, objects int) {
 	for k := range lines {
 		lines[k].owner, lines[k].dependent = number[lines[k].owner], number[lines[k].dependent]
 	}
-	sortLines(lines)
-	f.list, f.lines = list, lines
-	f.byRef, f.byUID = nil, nil
+	f.list, f.lines = list, sortLines(lines, len(list))
+	f.nodes = nil
 	return counted, objects
 }
 

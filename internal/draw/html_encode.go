@@ -35,13 +35,9 @@ func encode(p *payload) (plain, packed template.JS, err error) {
 			return template.JS(inked(text)), "", nil
 		}
 	}
-	text, err := json.Marshal(pack(p))
-	if err != nil {
-		return "", "", err
-	}
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
+	if err := writeJSON(z, pack(p)); err != nil {
 		return "", "", err
 	}
 	if err := z.Close(); err != nil {

@@ -19,22 +19,21 @@ func dataAmong(boxes []Box, p *report.Plan) []int {
 	for _, c := range p.Summary.ByKind {
 		holds[kindOf{c.APIVersion, c.Kind}] = c.Data
 	}
-	for i := range p.Effects {
-		goes[p.Effects[i].Object] = mayGo(&p.Effects[i])
-	}
-	held := func(i int) report.Data {
-		r := boxes[i].Refs[0]
-		return holds[kindOf{r.APIVersion, r.Kind}]
-	}
 	order := []report.Data{report.VolumeData, report.CustomData, report.SecretData}
+	held := func(r *report.Ref) report.Data { return holds[kindOf{r.APIVersion, r.Kind}] }
+	for i := range p.Effects {
+		if e := &p.Effects[i]; slices.Contains(order, held(&e.Object)) {
+			goes[e.Object] = mayGo(e)
+		}
+	}
 	var data []int
 	for i := range boxes {
-		if slices.Contains(order, held(i)) && goes[boxes[i].Refs[0]] {
+		if r := &boxes[i].Refs[0]; slices.Contains(order, held(r)) && goes[*r] {
 			data = append(data, i)
 		}
 	}
 	slices.SortStableFunc(data, func(a, b int) int {
-		return cmp.Compare(slices.Index(order, held(a)), slices.Index(order, held(b)))
+		return cmp.Compare(slices.Index(order, held(&boxes[a].Refs[0])), slices.Index(order, held(&boxes[b].Refs[0])))
 	})
 	return data
 }
@@ -54,13 +53,13 @@ func mayGo(e *report.Effect) bool {
 // What was asked about is not among them, nor what owns something; and where there is
 // nothing else to see, nothing is.
 func quietAmong(s *Scene, asked int) []int {
-	owns := map[int]bool{asked: true}
+	owns := make([]bool, len(s.Boxes))
 	for i := range s.Arrows {
 		owns[s.Arrows[i].Owner] = true
 	}
 	var quiet []int
 	for i := range s.Boxes {
-		if b := &s.Boxes[i]; !b.Target && !owns[i] && comesByItself(b.Refs[0]) && unremarkable(b.Look) {
+		if b := &s.Boxes[i]; !b.Target && i != asked && !owns[i] && comesByItself(b.Refs[0]) && unremarkable(b.Look) {
 			quiet = append(quiet, i)
 		}
 	}

@@ -1,7 +1,7 @@
 package draw
 
 import (
-	"strconv"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -34,7 +34,7 @@ type packedEffects struct {
 	Reason  []int `json:"reason"`
 	Message []int `json:"message"`
 	// Rest is what only some effects have, by their number.
-	Rest map[string]packedEffect `json:"rest"`
+	Rest sparse[packedEffect] `json:"rest"`
 }
 
 // packedEffect is the rest of an effect, with numbers of objects.
@@ -68,8 +68,8 @@ type packedSteps struct {
 }
 
 // pack changes a payload, which is of no other use then.
-func pack(p *payload) packed {
-	small := packed{payload: p, Plan: packPlan(p)}
+func pack(p *payload) *packed {
+	small := &packed{payload: p, Plan: packPlan(p)}
 	if p.Plan != nil {
 		p.Plan, p.Boxes.Why = nil, nil
 	}
@@ -94,6 +94,10 @@ type packer struct {
 	others numbers[report.Ref]
 	boxes  map[types.UID]int
 	count  int
+	// last is the object that was named last, with its number: a step is often about that
+	// of the one before.
+	last   types.UID
+	number int
 }
 
 func packPlan(p *payload) *packedPlan {
@@ -108,48 +112,72 @@ func packPlan(p *payload) *packedPlan {
 	}
 	k.texts.number("")
 	plan := &packedPlan{Effects: k.effects(p.Plan.Effects), Steps: k.steps(p.Plan.Steps), Why: make([]int, k.count)}
-	for i := range plan.Why {
-		plan.Why[i] = k.texts.number(p.Boxes.Why[strconv.Itoa(i)])
+	for i := range p.Boxes.Why {
+		why := &p.Boxes.Why[i]
+		plan.Why[why.number] = k.text(why.value)
 	}
 	plan.Texts, plan.Others = k.texts.list, k.others.list
 	return plan
 }
 
-func (k *packer) object(r report.Ref) int {
-	if i, ok := k.boxes[r.UID]; ok && r.UID != "" {
-		return i
+func (k *packer) object(r *report.Ref) int {
+	if r.UID == "" {
+		return k.count + k.others.number(*r)
 	}
-	return k.count + k.others.number(r)
+	if r.UID == k.last {
+		return k.number
+	}
+	i, ok := k.boxes[r.UID]
+	if !ok {
+		return k.count + k.others.number(*r)
+	}
+	k.last, k.number = r.UID, i
+	return i
+}
+
+// text is the number of a text; that of none is 0.
+func (k *packer) text(s string) int {
+	if s == "" {
+		return 0
+	}
+	return k.texts.number(s)
+}
+
+func grow(n int, columns ...*[]int) {
+	for _, c := range columns {
+		*c = slices.Grow(*c, n)
+	}
 }
 
 func (k *packer) objects(refs []report.Ref) []int {
 	list := make([]int, len(refs))
-	for i, r := range refs {
-		list[i] = k.object(r)
+	for i := range refs {
+		list[i] = k.object(&refs[i])
 	}
 	return list
 }
 
 func (k *packer) effects(effects []report.Effect) packedEffects {
-	p := packedEffects{Rest: map[string]packedEffect{}}
+	var p packedEffects
+	grow(len(effects), &p.Object, &p.Outcome, &p.Reason, &p.Message)
 	for i := range effects {
 		e := &effects[i]
-		p.Object = append(p.Object, k.object(e.Object))
-		p.Outcome = append(p.Outcome, k.texts.number(string(e.Outcome)))
-		p.Reason = append(p.Reason, k.texts.number(e.Reason))
-		p.Message = append(p.Message, k.texts.number(e.Message))
+		p.Object = append(p.Object, k.object(&e.Object))
+		p.Outcome = append(p.Outcome, k.text(string(e.Outcome)))
+		p.Reason = append(p.Reason, k.text(e.Reason))
+		p.Message = append(p.Message, k.text(e.Message))
 		rest := packedEffect{
 			Because: k.objects(e.Because), RemovedReferences: k.objects(e.RemovedReferences),
 			AlreadyHappening: e.AlreadyHappening, DependsOnTiming: e.DependsOnTiming, Recreator: e.Recreator,
 		}
 		for _, a := range e.Assumptions {
-			rest.Assumptions = append(rest.Assumptions, k.texts.number(a))
+			rest.Assumptions = append(rest.Assumptions, k.text(a))
 		}
 		if b := e.BlockedBy; b != nil {
 			rest.BlockedBy = &packedHoldup{b.Finalizers, k.objects(b.Dependents), b.Conditions, b.Node}
 		}
 		if !rest.empty() {
-			p.Rest[strconv.Itoa(i)] = rest
+			p.Rest.add(i, rest)
 		}
 	}
 	differences(p.Object, 1)
@@ -163,17 +191,18 @@ func (e *packedEffect) empty() bool {
 
 func (k *packer) steps(steps []report.Step) packedSteps {
 	var p packedSteps
+	grow(len(steps), &p.Actor, &p.Verb, &p.Object, &p.Policy, &p.Reason, &p.Cause, &p.Patch, &p.Answer, &p.Waits)
 	for i := range steps {
 		s := &steps[i]
-		p.Actor = append(p.Actor, k.texts.number(s.Actor))
-		p.Verb = append(p.Verb, k.texts.number(s.Verb))
-		p.Object = append(p.Object, k.object(s.Object))
-		p.Policy = append(p.Policy, k.texts.number(s.Policy))
-		p.Reason = append(p.Reason, k.texts.number(s.Reason))
+		p.Actor = append(p.Actor, k.text(s.Actor))
+		p.Verb = append(p.Verb, k.text(s.Verb))
+		p.Object = append(p.Object, k.object(&s.Object))
+		p.Policy = append(p.Policy, k.text(s.Policy))
+		p.Reason = append(p.Reason, k.text(s.Reason))
 		p.Cause = append(p.Cause, s.Cause)
-		p.Patch = append(p.Patch, k.texts.number(s.Patch))
+		p.Patch = append(p.Patch, k.text(s.Patch))
 		p.Answer = append(p.Answer, s.Answer)
-		p.Waits = append(p.Waits, k.texts.number(s.Waits))
+		p.Waits = append(p.Waits, k.text(s.Waits))
 	}
 	differences(p.Object, 1)
 	differences(p.Cause, 1)

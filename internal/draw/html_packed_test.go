@@ -1,8 +1,6 @@
 package draw
 
 import (
-	"maps"
-	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,7 +45,10 @@ func TestPackedPlanIsThePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	why := maps.Clone(p.Boxes.Why)
+	why := map[int]string{}
+	for _, w := range p.Boxes.Why {
+		why[w.number] = w.value
+	}
 	k := pack(p).Plan
 	refs := append([]report.Ref{at(0), at(1), at(2), at(3)}, k.Others...)
 	named := func(numbers []int) (list []report.Ref) {
@@ -56,9 +57,12 @@ func TestPackedPlanIsThePlan(t *testing.T) {
 		}
 		return list
 	}
-	got := report.Plan{}
+	got, rests := report.Plan{}, map[int]packedEffect{}
+	for _, r := range k.Effects.Rest {
+		rests[r.number] = r.value
+	}
 	for i, n := range summed(k.Effects.Object, 1) {
-		rest := k.Effects.Rest[strconv.Itoa(i)]
+		rest := rests[i]
 		e := report.Effect{
 			Object: refs[n], Outcome: report.Outcome(k.Texts[k.Effects.Outcome[i]]), Reason: k.Texts[k.Effects.Reason[i]], Message: k.Texts[k.Effects.Message[i]],
 			Because: named(rest.Because), RemovedReferences: named(rest.RemovedReferences), AlreadyHappening: rest.AlreadyHappening,
@@ -84,8 +88,8 @@ func TestPackedPlanIsThePlan(t *testing.T) {
 		t.Errorf("the plan is another one (-want +got):\n%s", d)
 	}
 	for i, text := range k.Why {
-		if k.Texts[text] != why[strconv.Itoa(i)] {
-			t.Errorf("box %d: %q, want %q", i, k.Texts[text], why[strconv.Itoa(i)])
+		if k.Texts[text] != why[i] {
+			t.Errorf("box %d: %q, want %q", i, k.Texts[text], why[i])
 		}
 	}
 }
@@ -124,8 +128,8 @@ func TestPagesAreBounded(t *testing.T) {
 	}
 	more, all := 0, len(s.Boxes)-len(p.Counted)
 	for _, c := range p.Counted {
-		more += c.Objects
-		all += c.Objects + c.Below
+		more += c.value.Objects
+		all += c.value.Objects + c.value.Below
 	}
 	if more < 30_000 || all != len(g.Nodes) {
 		t.Errorf("%d objects are counted, %d are all of %d: %q", more, all, len(g.Nodes), p.Left)

@@ -3,7 +3,6 @@ package draw
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -32,11 +31,11 @@ type payload struct {
 	Elsewhere []int `json:"elsewhere,omitempty"`
 	// Counted are the objects for each of which there are more, which are not in the page:
 	// how many, and what is written below their names; Left says so in words.
-	Counted   map[string]counted `json:"counted,omitempty"`
-	Left      string             `json:"left,omitempty"`
-	Plan      *report.Plan       `json:"plan,omitempty"`
-	Explained *explained         `json:"explained,omitempty"`
-	Sentences map[string]string  `json:"sentences"`
+	Counted   sparse[counted]   `json:"counted,omitempty"`
+	Left      string            `json:"left,omitempty"`
+	Plan      *report.Plan      `json:"plan,omitempty"`
+	Explained *explained        `json:"explained,omitempty"`
+	Sentences map[string]string `json:"sentences"`
 }
 
 type kind struct {
@@ -66,9 +65,9 @@ type boxes struct {
 	Data  []int `json:"data,omitempty"`
 	Quiet []int `json:"quiet,omitempty"`
 	// Note and Why are what the drawing says of an object, by its number.
-	Note       map[string]string   `json:"note,omitempty"`
-	Why        map[string]string   `json:"why,omitempty"`
-	Finalizers map[string][]string `json:"finalizers,omitempty"`
+	Note       sparse[string]   `json:"note,omitempty"`
+	Why        sparse[string]   `json:"why,omitempty"`
+	Finalizers sparse[[]string] `json:"finalizers,omitempty"`
 }
 
 type arrows struct {
@@ -104,18 +103,25 @@ const (
 type numbers[T comparable] struct {
 	list []T
 	of   map[T]int
+	// last is the number that was given last: most values turn up many times in a row.
+	last int
 }
 
 func (n *numbers[T]) number(v T) int {
-	if i, ok := n.of[v]; ok {
-		return i
+	if len(n.list) > 0 && n.list[n.last] == v {
+		return n.last
 	}
-	if n.of == nil {
-		n.of = map[T]int{}
+	i, ok := n.of[v]
+	if !ok {
+		if n.of == nil {
+			n.of = map[T]int{}
+		}
+		i = len(n.list)
+		n.of[v] = i
+		n.list = append(n.list, v)
 	}
-	n.of[v] = len(n.list)
-	n.list = append(n.list, v)
-	return len(n.list) - 1
+	n.last = i
+	return i
 }
 
 // shelf is a payload that is being filled.
@@ -172,7 +178,6 @@ func emptyBoxes(n int) boxes {
 	return boxes{
 		Rects: make([]int, 0, 4*n), Kind: make([]int, 0, n), Namespace: make([]int, 0, n), Look: make([]int, 0, n),
 		State: make([]int, 0, n), Name: make([]string, 0, n), UID: make([]types.UID, 0, n),
-		Note: map[string]string{}, Why: map[string]string{}, Finalizers: map[string][]string{},
 	}
 }
 
@@ -184,11 +189,12 @@ func emptyArrows(n int) arrows {
 }
 
 func nodesOf(g *report.Graph) map[types.UID]*report.Node {
-	nodes := map[types.UID]*report.Node{}
-	if g != nil {
-		for i := range g.Nodes {
-			nodes[g.Nodes[i].Ref.UID] = &g.Nodes[i]
-		}
+	if g == nil {
+		return nil
+	}
+	nodes := make(map[types.UID]*report.Node, len(g.Nodes))
+	for i := range g.Nodes {
+		nodes[g.Nodes[i].Ref.UID] = &g.Nodes[i]
 	}
 	return nodes
 }
@@ -197,16 +203,13 @@ func (s *shelf) addBox(b *Box) error {
 	ref, n := b.Refs[0], len(s.Boxes.Name)
 	switch {
 	case b.Group:
-		if s.Counted == nil {
-			s.Counted = map[string]counted{}
-		}
-		s.Counted[strconv.Itoa(n)] = counted{len(b.Refs), b.Below, b.Note}
+		s.Counted.add(n, counted{len(b.Refs), b.Below, b.Note})
 	case len(b.Refs) != 1:
 		return fmt.Errorf("it stands for %d objects: a page shows each by itself", len(b.Refs))
 	}
 	node := s.nodes[ref.UID]
 	s.Boxes.Rects = append(s.Boxes.Rects, b.X, b.Y, b.W, b.H)
-	s.Boxes.Kind = append(s.Boxes.Kind, s.kinds.number(kind{ref.APIVersion, ref.Kind, report.ShortKindName(ref.APIVersion, ref.Kind)}))
+	s.Boxes.Kind = append(s.Boxes.Kind, s.kindOf(&ref))
 	s.Boxes.Namespace = append(s.Boxes.Namespace, s.namespaces.number(ref.Namespace))
 	s.Boxes.Look = append(s.Boxes.Look, s.looks.number(string(b.Look)))
 	s.Boxes.State = append(s.Boxes.State, s.looks.number(string(before(b.Look, node))))
@@ -216,15 +219,23 @@ func (s *shelf) addBox(b *Box) error {
 		s.Boxes.Targets = append(s.Boxes.Targets, n)
 	}
 	if b.Note != "" {
-		s.Boxes.Note[strconv.Itoa(n)] = b.Note
+		s.Boxes.Note.add(n, b.Note)
 	}
 	if b.Why != "" {
-		s.Boxes.Why[strconv.Itoa(n)] = b.Why
+		s.Boxes.Why.add(n, b.Why)
 	}
 	if node != nil && len(node.Finalizers) > 0 {
-		s.Boxes.Finalizers[strconv.Itoa(n)] = node.Finalizers
+		s.Boxes.Finalizers.add(n, node.Finalizers)
 	}
 	return nil
+}
+
+// kindOf is the number of the kind of an object: boxes of a kind come one after the other.
+func (s *shelf) kindOf(r *report.Ref) int {
+	if last := s.kinds.last; last < len(s.kinds.list) && s.kinds.list[last].APIVersion == r.APIVersion && s.kinds.list[last].Kind == r.Kind {
+		return last
+	}
+	return s.kinds.number(kind{r.APIVersion, r.Kind, report.ShortKindName(r.APIVersion, r.Kind)})
 }
 
 // before is the look of an object before a plan begins.
@@ -268,7 +279,11 @@ func sentences(p *report.Plan) map[string]string {
 	if p == nil {
 		return words
 	}
+	var seen numbers[string]
 	add := func(code string) {
+		if n := len(seen.list); seen.number(code) < n {
+			return
+		}
 		if s := reason.Short(code); s != code {
 			words[code] = s
 		}

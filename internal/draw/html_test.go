@@ -109,7 +109,7 @@ func TestNamesAreData(t *testing.T) {
 		}
 	}
 	_, p := embedded(t, page)
-	if p.Boxes.Name[1] != hostilePage || p.Namespaces[0] != hostilePage || p.Boxes.Finalizers["1"][0] != hostilePage {
+	if p.Boxes.Name[1] != hostilePage || p.Namespaces[0] != hostilePage || p.Boxes.Finalizers[1].value[0] != hostilePage {
 		t.Errorf("a name has changed on its way: %q", p.Boxes.Name[1])
 	}
 }

@@ -1,6 +1,8 @@
 package draw
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -11,22 +13,19 @@ import (
 // owners; what it has beside is left out. Garbage that goes without the request, too, is
 // drawn only where it owns what the request concerns.
 func OfPlan(p *report.Plan, g *report.Graph, o Options) *Scene {
-	effects, concerned := map[report.Ref]*report.Effect{}, map[report.Ref]bool{}
+	f := figuresOf(g, Affected(p))
+	concerned := make([]bool, len(f.list))
 	for i := range p.Effects {
-		effects[p.Effects[i].Object] = &p.Effects[i]
-	}
-	affected := Affected(p)
-	for _, r := range affected {
-		concerned[r] = true
-	}
-	f := figuresOf(g, affected)
-	for i := range f.list {
-		if e := effects[f.list[i].refs[0]]; e != nil {
-			f.list[i].become(e)
+		e := &p.Effects[i]
+		if n, ok := f.nodes.at(e.Object); ok {
+			f.list[n].become(e)
+			concerned[n] = concerned[n] || affects(p, e)
 		}
 	}
 	for _, t := range p.Seed.Targets {
-		f.list[f.byRef[t]].target = true
+		if n, ok := f.nodes.at(t); ok {
+			f.list[n].target, concerned[n] = true, true
+		}
 	}
 	f.removed(p.Effects)
 	f.around(concerned)
@@ -48,7 +47,7 @@ func (f *figures) removed(effects []report.Effect) {
 	gone := map[reference]bool{}
 	for i := range effects {
 		for _, owner := range effects[i].RemovedReferences {
-			gone[reference{f.byUID[effects[i].Object.UID], owner.UID}] = true
+			gone[reference{f.nodes.byUID[effects[i].Object.UID], owner.UID}] = true
 		}
 	}
 	for i := range f.lines {
@@ -57,14 +56,11 @@ func (f *figures) removed(effects []report.Effect) {
 	}
 }
 
-// around keeps the wanted objects and their owners.
-func (f *figures) around(wanted map[report.Ref]bool) {
-	keep := make([]bool, len(f.list))
-	for i := range f.list {
-		keep[i] = wanted[f.list[i].refs[0]]
-	}
-	for _, l := range f.lines {
-		if wanted[f.list[l.dependent].refs[0]] {
+// around keeps the wanted figures and their owners.
+func (f *figures) around(wanted []bool) {
+	keep := slices.Clone(wanted)
+	for i := range f.lines {
+		if l := &f.lines[i]; wanted[l.dependent] {
 			keep[l.owner] = true
 		}
 	}
@@ -73,11 +69,15 @@ func (f *figures) around(wanted map[report.Ref]bool) {
 
 // Affected lists the objects that a picture of a plan shows beside their owners.
 func Affected(p *report.Plan) []report.Ref {
-	var refs []report.Ref
+	refs := make([]report.Ref, 0, len(p.Effects)+len(p.Seed.Targets))
 	for i := range p.Effects {
-		if e := &p.Effects[i]; !e.AlreadyHappening || p.Seed.Verb == "collect" {
+		if e := &p.Effects[i]; affects(p, e) {
 			refs = append(refs, e.Object)
 		}
 	}
 	return append(refs, p.Seed.Targets...)
+}
+
+func affects(p *report.Plan, e *report.Effect) bool {
+	return !e.AlreadyHappening || p.Seed.Verb == "collect"
 }

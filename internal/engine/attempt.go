@@ -86,8 +86,14 @@ func (c *Collector) Next() (Attempt, bool) {
 // any more, which uses it up.
 func (c *Collector) NextOf(w Work, i int) (Attempt, bool) {
 	q := c.queue(w)
+	if i == 0 {
+		c.ahead.next(c.graph, q.waiting())
+	}
 	id := q.take(i)
-	delete(c.alternates, id)
+	c.handedOut = id
+	if len(c.alternates) > 0 {
+		delete(c.alternates, id)
+	}
 	if w == DeleteWork && c.stale(id) {
 		q.settle(id)
 		c.free(id)

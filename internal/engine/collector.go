@@ -25,6 +25,9 @@ type Collector struct {
 	// alternates are nodes that have another identity than one that was found absent, and have not
 	// been attempted under it.
 	alternates map[graph.ID]bool
+	// handedOut is the node of the last attempt, about which the next event mostly is.
+	handedOut graph.ID
+	ahead     lookahead
 	// underWay counts attempts that were handed out and are not settled.
 	underWay int
 

@@ -29,6 +29,14 @@ func (g *Graph) Find(uid types.UID) (ID, bool) {
 	return ID(n), ok
 }
 
+// FindNear is Find of a UID that is mostly that of a certain node. It need not be in the graph.
+func (g *Graph) FindNear(uid types.UID, near ID) (ID, bool) {
+	if near != 0 && g.Present(near) && g.node(near).object.UID == uid {
+		return near, true
+	}
+	return g.Find(uid)
+}
+
 // uidOf is the UID of a node, for the index.
 func (g *Graph) uidOf(n uint32) string { return string(g.nodes.at(n).object.UID) }
 

@@ -6,8 +6,9 @@ package index
 import "hash/maphash"
 
 // Index is a set of numbers, each of a thing that has another name. The zero value is empty.
-// Whoever asks says which name the thing of a number has. It is for one goroutine, except that
-// many may Find at the same time.
+// Whoever asks says which name the thing of a number has; that of a thing which is gone, and is
+// left in until the next Renumber, is one that nobody asks for. It is for one goroutine, except
+// that many may Find at the same time.
 type Index struct {
 	// slots have a number in the lower half and the hash of its name in the upper one; what is
 	// free is not taken. A number is at the first free place from that of its hash on.
@@ -37,8 +38,11 @@ func Sized(n int) Index {
 		return Index{}
 	}
 	n += n / 16 // who expects n may have forgotten some
-	return Index{slots: make([]slot, max(smallest, n+n/3+1))}
+	return Index{slots: make([]slot, room(n))}
 }
+
+// room is how many slots n names need.
+func room(n int) int { return max(smallest, n+n/3+1) }
 
 // full reports whether n names are too many for so many slots: a search gets long when less than
 // a quarter is free.
@@ -62,6 +66,14 @@ func (x *Index) Find(name string, nameOf func(uint32) string) (uint32, bool) {
 		return 0, false
 	}
 	return x.slots[at].number(), true
+}
+
+// Look reads where the search for a name begins, and returns a number that depends on it.
+func (x *Index) Look(name string) int {
+	if x.taken == 0 {
+		return 0
+	}
+	return int(x.slots[x.home(hashOf(name))])
 }
 
 // home is the slot from which on a name with this hash is.
@@ -109,19 +121,29 @@ func (x *Index) Put(name string, number uint32, nameOf func(uint32) string) {
 	x.slots[at] = slotOf(hash, number)
 }
 
-// grow doubles the slots. The hashes say where everything goes.
+// grow doubles the slots.
 func (x *Index) grow() {
+	x.move(max(smallest, 2*len(x.slots)), func(n uint32) (uint32, bool) { return n, true })
+}
+
+// move puts what is left into other slots. The hashes say where everything goes.
+func (x *Index) move(size int, to func(uint32) (uint32, bool)) {
 	old := x.slots
-	x.slots = make([]slot, max(smallest, 2*len(old)))
+	x.slots, x.taken = make([]slot, size), 0
 	for _, s := range old {
 		if s == 0 {
+			continue
+		}
+		n, ok := to(s.number())
+		if !ok {
 			continue
 		}
 		at := x.home(s.hash())
 		for x.slots[at] != 0 {
 			at = x.next(at)
 		}
-		x.slots[at] = s
+		x.slots[at] = slotOf(s.hash(), n)
+		x.taken++
 	}
 }
 
@@ -151,11 +173,8 @@ func (x *Index) empty(at int) {
 	x.slots[at] = 0
 }
 
-// Renumber gives every thing another number. No two of them may be the same.
-func (x *Index) Renumber(to func(uint32) uint32) {
-	for i, s := range x.slots {
-		if s != 0 {
-			x.slots[i] = slotOf(s.hash(), to(s.number()))
-		}
-	}
+// Renumber gives each of so many things that are left another number, and takes out the names of
+// those of which it says false. No two of the numbers may be the same.
+func (x *Index) Renumber(left int, to func(uint32) (uint32, bool)) {
+	x.move(room(left), to)
 }

@@ -17,7 +17,7 @@ func TestPropertyIndex(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := Sized(rapid.IntRange(0, 40).Draw(t, "expected"))
 		names := things{}
-		model := map[string]uint32{}
+		model, lost := map[string]uint32{}, 0
 		some := rapid.Custom(func(t *rapid.T) string { return strconv.Itoa(rapid.IntRange(0, 60).Draw(t, "name")) })
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
@@ -34,6 +34,14 @@ func TestPropertyIndex(t *testing.T) {
 					t.Fatalf("took %d, %v of %s, want %d, %v", got, ok, name, want, there)
 				}
 			},
+			"lose": func(t *rapid.T) {
+				name := some.Draw(t, "name")
+				if n, ok := model[name]; ok {
+					names[n] = "" // which nobody asks for
+					delete(model, name)
+					lost++
+				}
+			},
 			"clone": func(*rapid.T) {
 				left := x
 				x = x.Clone()
@@ -43,19 +51,24 @@ func TestPropertyIndex(t *testing.T) {
 			},
 			"renumber": func(*rapid.T) {
 				moved := make(things, len(names))
-				to := func(n uint32) uint32 { return uint32(len(names)) - 1 - n }
+				to := func(n uint32) (uint32, bool) {
+					there, ok := model[names[n]]
+					return uint32(len(names)) - 1 - n, ok && there == n
+				}
 				for i, name := range names {
-					moved[to(uint32(i))] = name
+					n, _ := to(uint32(i))
+					moved[n] = name
 				}
+				x.Renumber(len(model), to)
+				lost = 0
 				for name, n := range model {
-					model[name] = to(n)
+					model[name] = uint32(len(names)) - 1 - n
 				}
-				x.Renumber(to)
 				names = moved
 			},
 			"": func(t *rapid.T) {
-				if x.Len() != len(model) {
-					t.Fatalf("%d names, want %d", x.Len(), len(model))
+				if x.Len() != len(model)+lost {
+					t.Fatalf("%d names, want %d", x.Len(), len(model)+lost)
 				}
 				for i := range 61 {
 					name := strconv.Itoa(i)

@@ -78,8 +78,9 @@ func ExposureDrawing(ctx context.Context, snap *snapshot.Snapshot, x *report.Exp
 // drawingOf shows a report among the objects that it is about, and their owners.
 func drawingOf[T any](ctx context.Context, snap *snapshot.Snapshot, d draw.Document, doc T, about func(T) []report.Ref, scene func(T, *report.Graph, draw.Options) *draw.Scene) Drawing {
 	return func(o draw.Options) (*draw.Document, error) {
-		var among []object.Ref
-		for _, r := range about(doc) {
+		refs := about(doc)
+		among := slices.Grow([]object.Ref(nil), len(refs))
+		for _, r := range refs {
 			among = append(among, object.Ref(r))
 		}
 		var err error
