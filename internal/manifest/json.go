@@ -195,6 +195,14 @@ const (
 // token goes to the next byte that is not white space and returns it without
 // consuming it: 0 at the end of the input.
 func (l *lexer) token() byte {
+	if l.pos < l.end && l.buf[l.pos] > ' ' {
+		return l.buf[l.pos]
+	}
+	return l.pastBlanks()
+}
+
+// pastBlanks is token where there are blanks.
+func (l *lexer) pastBlanks() byte {
 	for {
 		b := l.buf[l.pos:l.end]
 		i := 0

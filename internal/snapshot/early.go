@@ -253,7 +253,8 @@ func (f *earlyFile) is(o manifest.Options) bool {
 
 // tell tells what was read as Read would. Content is read as well, since it is counted.
 func (f *earlyFile) tell(content io.Reader, h manifest.Handler) error {
-	if _, err := io.Copy(io.Discard, content); err != nil {
+	// Discard by itself would read in pieces of 8 KiB.
+	if _, err := io.Copy(struct{ io.Writer }{io.Discard}, content); err != nil {
 		return err
 	}
 	for _, t := range f.told {
