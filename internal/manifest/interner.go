@@ -16,7 +16,10 @@ type Interner struct {
 	// shared any more.
 	Most int
 
-	strings    map[string]string
+	strings map[string]string
+	// near are strings that were asked for lately, by their length and ends: most are asked for
+	// by object after object.
+	near       [nearStrings]string
 	numbers    map[int64]*int64
 	lifecycles map[string]*object.Lifecycle
 	// recent are owner references, by a hash of the first UID.
@@ -38,13 +41,20 @@ func (in *Interner) Bytes(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
-	if s, ok := in.strings[string(b)]; ok {
-		return s
+	near := &in.near[(len(b)*7+int(b[0])*3+int(b[len(b)-1]))%nearStrings]
+	if *near == string(b) {
+		return *near
 	}
-	s := string(b)
-	remember(in, in.strings, s, s)
+	s, ok := in.strings[string(b)]
+	if !ok {
+		s = string(b)
+		remember(in, in.strings, s, s)
+	}
+	*near = s
 	return s
 }
+
+const nearStrings = 64
 
 // remember keeps a value for others.
 func remember[K comparable, V any](in *Interner, values map[K]V, key K, v V) {

@@ -203,7 +203,11 @@ func appendJSON[T string | []byte](dst []byte, s T) []byte {
 // appendText appends s as it stands in a JSON string.
 func appendText[T string | []byte](dst []byte, s T) []byte {
 	const hex = "0123456789abcdef"
-	for i := range len(s) {
+	from := len(dst)
+	dst = append(dst, s...)
+	plain := PlainRun(dst[from:])
+	dst = dst[:from+plain]
+	for i := plain; i < len(s); i++ {
 		switch ch := s[i]; {
 		case ch == '"' || ch == '\\':
 			dst = append(dst, '\\', ch)

@@ -39,8 +39,8 @@ func plainOption(b []byte) kindOfPlain {
 }
 
 func plainWord(b []byte) kindOfPlain {
-	if len(b) > 5 {
-		return plainText
+	if len(b) > 5 || bytes.IndexByte([]byte("tfnyo"), b[0]|0x20) < 0 {
+		return plainText // no other letter begins a word of YAML
 	}
 	switch string(b) {
 	case "true", "false", "null":
@@ -94,17 +94,20 @@ func isUUID(b []byte) bool {
 	if len(b) != 36 || b[8] != '-' || b[13] != '-' || b[18] != '-' || b[23] != '-' {
 		return false
 	}
-	for i, c := range b {
-		if i == 8 || i == 13 || i == 18 || i == 23 {
-			continue
-		}
-		digit := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-		if !digit {
-			return false
-		}
+	digits := 0
+	for _, c := range b {
+		digits += int(hexDigit[c])
 	}
-	return true
+	return digits == 32
 }
+
+// hexDigit has a 1 for each hexadecimal digit.
+var hexDigit = func() (is [256]uint8) {
+	for _, c := range "0123456789abcdefABCDEF" {
+		is[c] = 1
+	}
+	return is
+}()
 
 // isTime reports whether b has the form 2006-01-02T15:04:05Z.
 func isTime(b []byte) bool {

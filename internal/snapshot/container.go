@@ -102,6 +102,9 @@ func (r *reader) openInput(in *input, path string) error {
 		s := stream{name: in.name, location: nameHint(in.name)}
 		if stat.Mode().IsRegular() {
 			s.file = &sized{f, stat.Size()}
+			if done := r.readInParts(in, path); done != nil {
+				defer done()
+			}
 		}
 		return r.readStream(in, s, content)
 	})

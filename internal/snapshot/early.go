@@ -38,7 +38,12 @@ type earlyFile struct {
 	whole   bool
 	options manifest.Options
 	then    os.FileInfo
+	// told are its parts, in order.
+	told []*told
+}
 
+// told is what reading told of a file, or of a part of one.
+type told struct {
 	objects []toldObject
 	others  []toldOther
 	moment  int64
@@ -129,8 +134,10 @@ func (e *early) done() {
 }
 
 func (e *early) forget(f *earlyFile) {
-	e.reader.ahead.Add(-int64(f.counted))
-	f.objects, f.others, f.counted = nil, nil, 0
+	for _, t := range f.told {
+		e.reader.ahead.Add(-int64(t.counted))
+	}
+	f.told = nil
 }
 
 // close returns once nobody reads any more.
@@ -151,6 +158,18 @@ func (e *early) read(in *input, f *earlyFile, intern *manifest.Interner) error {
 	if l.role == foreign {
 		return errNotEarly
 	}
+	return f.open(in.name+": "+shownName(f.name), l, func(_ *os.File, content io.Reader) error {
+		t := &told{}
+		f.told = []*told{t}
+		if err := manifest.Read(content, e.options(f, t, intern), t.listen()); err != nil {
+			return err
+		}
+		return e.reserve(t, 0, 0)
+	})
+}
+
+// open opens a file of objects that is plain text, and finds out how to read it.
+func (f *earlyFile) open(shown string, l location, read func(file *os.File, content io.Reader) error) error {
 	file, err := os.Open(f.path)
 	if err != nil {
 		return err
@@ -173,38 +192,40 @@ func (e *early) read(in *input, f *earlyFile, intern *manifest.Interner) error {
 	if !ok {
 		return errNotEarly
 	}
-	f.options = textOptions(in.name+": "+shownName(f.name), l, start)
+	f.options = textOptions(shown, l, start)
+	return read(file, content)
+}
+
+// options are those to read a file with, or a part of it.
+func (e *early) options(f *earlyFile, t *told, intern *manifest.Interner) manifest.Options {
 	o := f.options
-	o.Interner, o.Limits = intern, e.reader.limits.reading(func(bytes int64, waiting int) error { return e.reserve(f, bytes, waiting) })
+	o.Interner, o.Limits = intern, e.reader.limits.reading(func(bytes int64, waiting int) error { return e.reserve(t, bytes, waiting) })
 	o.Limits.ValueBytes /= earlyPart
 	o.Limits.ObjectBytes /= earlyPart
 	o.Limits.ParsedBytes /= earlyPart
-	if err := manifest.Read(content, o, f.listen()); err != nil {
-		return err
-	}
-	return e.reserve(f, 0, 0)
+	return o
 }
 
 // reserve asks for memory as the reader does.
-func (e *early) reserve(f *earlyFile, bytes int64, waiting int) error {
+func (e *early) reserve(t *told, bytes int64, waiting int) error {
 	select {
 	case <-e.stop:
 		return errNotEarly
 	default:
 	}
-	e.reader.ahead.Add(int64(len(f.objects) - f.counted))
-	f.counted = len(f.objects)
+	e.reader.ahead.Add(int64(len(t.objects) - t.counted))
+	t.counted = len(t.objects)
 	return e.reader.ask(bytes, int(e.reader.told.Load())+waiting)
 }
 
-// listen notes all that is told of a file.
-func (f *earlyFile) listen() manifest.Handler {
+// listen notes all that is told.
+func (t *told) listen() manifest.Handler {
 	other := func(tell func(manifest.Handler) error) {
-		f.others = append(f.others, toldOther{len(f.objects), tell})
+		t.others = append(t.others, toldOther{len(t.objects), tell})
 	}
 	return manifest.Handler{
 		Object: func(o *object.Object, inList bool, _ manifest.Position) error {
-			f.objects = append(f.objects, toldObject{o, inList})
+			t.objects = append(t.objects, toldObject{o, inList})
 			return nil
 		},
 		List: func(l manifest.List) error {
@@ -215,8 +236,8 @@ func (f *earlyFile) listen() manifest.Handler {
 			other(func(h manifest.Handler) error { return h.Foreign(at, what) })
 			return nil
 		},
-		Moment:  func(seconds int64) { f.moment = max(f.moment, seconds) },
-		Kubelet: func(version string) { f.kubelet = append(f.kubelet, version) },
+		Moment:  func(seconds int64) { t.moment = max(t.moment, seconds) },
+		Kubelet: func(version string) { t.kubelet = append(t.kubelet, version) },
 	}
 }
 
@@ -232,17 +253,27 @@ func (f *earlyFile) is(o manifest.Options) bool {
 
 // tell tells what was read as Read would. Content is read as well, since it is counted.
 func (f *earlyFile) tell(content io.Reader, h manifest.Handler) error {
-	if _, err := io.Copy(io.Discard, content); err != nil {
+	// Discard by itself would read in pieces of 8 KiB.
+	if _, err := io.Copy(struct{ io.Writer }{io.Discard}, content); err != nil {
 		return err
 	}
-	if f.moment != 0 {
-		h.Moment(f.moment)
+	for _, t := range f.told {
+		if err := t.tell(h); err != nil {
+			return err
+		}
 	}
-	for _, version := range f.kubelet {
+	return nil
+}
+
+func (t *told) tell(h manifest.Handler) error {
+	if t.moment != 0 {
+		h.Moment(t.moment)
+	}
+	for _, version := range t.kubelet {
 		h.Kubelet(version)
 	}
-	others := f.others
-	for i, told := range f.objects {
+	others := t.others
+	for i, told := range t.objects {
 		for len(others) > 0 && others[0].after == i {
 			if err := others[0].tell(h); err != nil {
 				return err

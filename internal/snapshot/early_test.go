@@ -80,14 +80,15 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// readWith reads a directory, so many files at a time, and returns all that is known of it.
-func readWith(t *rapid.T, o Options, dir string, workers int) (all []any, err error) {
+// readWith reads a directory or file, so many files or parts at a time, and returns all that is
+// known of it.
+func readWith(t *rapid.T, o Options, path string, workers int) (all []any, err error) {
 	r, err := newReader(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.workers = workers
-	s, err := r.readAll([]string{dir})
+	r.workers, r.partsFrom = workers, 1
+	s, err := r.readAll([]string{path})
 	if err != nil {
 		return nil, err
 	}

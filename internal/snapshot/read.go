@@ -109,8 +109,9 @@ type reader struct {
 	// are those of files that are read early.
 	early     *earlyFile
 	interners []*manifest.Interner
-	// workers is how many files are read at a time.
-	workers int
+	// workers is how many files are read at a time, or parts of one that has so many bytes.
+	workers   int
+	partsFrom int64
 	// told is how many objects have been told of when the turn last came to a file, ahead how
 	// many wait to be. Asking keeps questions for memory apart.
 	told, ahead atomic.Int64
@@ -122,7 +123,7 @@ func newReader(o Options) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}, workers: min(runtime.GOMAXPROCS(0), mostEarly)}, nil
+	return &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}, workers: min(runtime.GOMAXPROCS(0), mostEarly), partsFrom: partsFrom}, nil
 }
 
 // reserve asks for memory, where so many objects wait that were not handed over yet.

@@ -53,7 +53,7 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	case Gzip:
 		return gzip.NewWriter(w), nil
 	case Zstd:
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(1<<20))
 	default:
 		return nil, fmt.Errorf("unknown compression %d", c)
 	}
