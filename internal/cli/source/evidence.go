@@ -116,14 +116,16 @@ func (b *bodies) lacking(snap *snapshot.Snapshot) map[evidence.Part]map[string]b
 		if !ok {
 			continue
 		}
+		in := lacking[part]
+		if in == nil {
+			in = map[string]bool{}
+			lacking[part] = in
+		}
+		had, last, marked := b.had[part], "", false // those of a namespace are together
 		for _, o := range same {
-			if b.had[part][place{o.Namespace, o.Name}] {
-				continue
+			if !(marked && o.Namespace == last) && !had[place{o.Namespace, o.Name}] {
+				in[o.Namespace], last, marked = true, o.Namespace, true
 			}
-			if lacking[part] == nil {
-				lacking[part] = map[string]bool{}
-			}
-			lacking[part][o.Namespace] = true
 		}
 	}
 	return lacking
