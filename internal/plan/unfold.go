@@ -52,8 +52,9 @@ func fold(snap *snapshot.Snapshot, paths *impact.Map, starts []*object.Object, r
 
 // foldable reports whether a seed may be simulated among objects that stand for others: nothing
 // is known by which objects that are alike are told apart, and nobody asks for more than a plan.
+// Who asks for other schedules has them tried on all objects.
 func (o Options) foldable() bool {
-	return o.NoSteps && o.Unrecorded && o.Keep == nil && (o.Surroundings == nil || !o.Surroundings.TellApart())
+	return o.NoSteps && o.Unrecorded && o.Explore == Usual && o.Keep == nil && (o.Surroundings == nil || !o.Surroundings.TellApart())
 }
 
 // size is for how many objects those of a region stand.
@@ -74,25 +75,26 @@ type unfolding struct {
 	snap    *snapshot.Snapshot
 	effects []report.Effect
 	// of are the numbers of the effects by the places of their objects, one more than they are;
-	// rests are what is different for those for which one stands.
-	of    []int32
-	rests []rest
+	// causes are what is different for those for which one stands.
+	of     []int32
+	causes []causeAbove
 }
 
-// rest is what an effect says of the object above. Siblings share it.
-type rest struct {
-	// mapped: it is about that at all; before and behind are the message without its name.
-	mapped         bool
+// causeAbove is what an effect says of the object above that takes its own along: its owner, or its
+// claim. Siblings share it.
+type causeAbove struct {
+	// there: the effect names that object at all; before and behind are the message without its name.
+	there          bool
 	before, behind string
-	// owner is the one for which because and message were made.
-	owner   *object.Object
+	// above is the one for which because and message were made.
+	above   *object.Object
 	because []report.Ref
 	message string
 }
 
 // unfold has a plan of those that stand for others say the same of these, or returns errUnlike.
 func unfold(snap *snapshot.Snapshot, f *impact.Fold, p *report.Plan) error {
-	u := unfolding{Fold: f, snap: snap, effects: p.Effects, of: make([]int32, len(snap.Objects)), rests: make([]rest, len(p.Effects))}
+	u := unfolding{Fold: f, snap: snap, effects: p.Effects, of: make([]int32, len(snap.Objects)), causes: make([]causeAbove, len(p.Effects))}
 	total, consequences := 0, 0
 	along := snap.Along()
 	for k := range u.effects {
@@ -138,9 +140,9 @@ func (u *unfolding) says(k, place int) bool {
 	if above < 0 || !u.Limb(above) || u.snap.Objects[above].UID != by.UID {
 		return !u.stands(by)
 	}
-	r := &u.rests[k]
-	r.before, r.behind, r.mapped = strings.Cut(e.Message, by.ShortName())
-	return r.mapped && !strings.Contains(r.behind, by.ShortName())
+	c := &u.causes[k]
+	c.before, c.behind, c.there = strings.Cut(e.Message, by.ShortName())
+	return c.there && !strings.Contains(c.behind, by.ShortName())
 }
 
 // stands reports whether an object is one of those that may stand for others, by whatever name
@@ -186,8 +188,8 @@ func (u *unfolding) all(total, consequences int) ([]report.Effect, []report.Cons
 		e := &effects[len(effects)-1]
 		if by != place {
 			e.Object = report.RefOf(o.Ref)
-			if r := &u.rests[k]; r.mapped {
-				e.Because, e.Message = r.about(u.snap.Objects[u.Above(place)], e.Because[0])
+			if c := &u.causes[k]; c.there {
+				e.Because, e.Message = c.of(u.snap.Objects[u.Above(place)], e.Because[0])
 			}
 		}
 		if e.Consequence != nil {
@@ -199,11 +201,11 @@ func (u *unfolding) all(total, consequences int) ([]report.Effect, []report.Cons
 	return effects, list
 }
 
-// about is what the effect says where this is the object above: siblings call it by the same kind.
-func (r *rest) about(owner *object.Object, ref report.Ref) ([]report.Ref, string) {
-	if r.owner != owner {
-		ref.Name, ref.UID = owner.Name, owner.UID
-		r.owner, r.because, r.message = owner, []report.Ref{ref}, r.before+ref.ShortName()+r.behind
+// of is what the effect says where this is the object above: siblings call it by the same kind.
+func (c *causeAbove) of(above *object.Object, ref report.Ref) ([]report.Ref, string) {
+	if c.above != above {
+		ref.Name, ref.UID = above.Name, above.UID
+		c.above, c.because, c.message = above, []report.Ref{ref}, c.before+ref.ShortName()+c.behind
 	}
-	return r.because, r.message
+	return c.because, c.message
 }

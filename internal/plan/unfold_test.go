@@ -55,18 +55,19 @@ func TestFoldable(t *testing.T) {
 	node.Nodes = []evidence.Node{{Name: "n1"}}
 	webhook.Webhooks = []evidence.Webhook{{}}
 	seen := func(w *evidence.World) plan.Options {
-		return plan.Options{NoSteps: true, Unrecorded: true, Surroundings: evidence.New(snap, w, 0)}
+		return plan.Options{NoSteps: true, Unrecorded: true, Explore: plan.Usual, Surroundings: evidence.New(snap, w, 0)}
 	}
 	for name, test := range map[string]struct {
 		options plan.Options
 		want    bool
 	}{
-		"a plan that is shown":       {plan.Options{NoSteps: true, Unrecorded: true}, true},
+		"a plan that is shown":       {plan.Options{NoSteps: true, Unrecorded: true, Explore: plan.Usual}, true},
 		"nothing was seen":           {seen(&nothing), true},
 		"a node was seen":            {seen(&node), false},
 		"a webhook was seen":         {seen(&webhook), false},
-		"a plan with steps":          {plan.Options{Unrecorded: true}, false},
-		"a plan that is carried out": {plan.Options{NoSteps: true}, false},
+		"a plan with steps":          {plan.Options{Unrecorded: true, Explore: plan.Usual}, false},
+		"a plan that is carried out": {plan.Options{NoSteps: true, Explore: plan.Usual}, false},
+		"other schedules":            {plan.Options{NoSteps: true, Unrecorded: true, Explore: 20}, false},
 	} {
 		if got := test.options.Foldable(); got != test.want {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
