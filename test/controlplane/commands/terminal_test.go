@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"syscall"
 	"testing"
@@ -53,6 +54,10 @@ func TestLosesItsTerminal(t *testing.T) {
 			}
 			cmd.Args = append(cmd.Args, append(append(args, "--kubeconfig="+plane.Kubeconfig), p.flags()...)...)
 			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+s.state)
+			// Whoever runs the tests may have them outlive a hangup, and so would what they start.
+			hangups := make(chan os.Signal, 1)
+			signal.Notify(hangups, syscall.SIGHUP)
+			defer signal.Stop(hangups)
 			var said bytes.Buffer
 			cmd.Stdout, cmd.Stderr = writer, writer
 			if !x.all {
