@@ -200,6 +200,9 @@ func (a *journalled) send(ctx context.Context, i backup.Intent, done func(*objec
 	if a.done != nil {
 		a.done(Write{Object: i.Object, Verb: i.Verb, Outcome: outcome, Err: err})
 	}
+	if _, broken := errors.AsType[*backup.JournalError](err); outcome == backup.Confirmed && !broken {
+		return nil // the answer may be lost: whoever takes that for a failure sends it twice
+	}
 	return err
 }
 

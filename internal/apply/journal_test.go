@@ -8,6 +8,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/backup"
@@ -28,6 +29,39 @@ type answering struct {
 func (a *answering) Patch(context.Context, object.Ref, object.Patch) error {
 	a.sent++
 	return a.err
+}
+
+func (a *answering) Delete(context.Context, object.Ref, metav1.DeleteOptions) error {
+	a.sent++
+	return a.err
+}
+
+// TestLostAnswer: a delete that was carried out is done, though its answer was lost; one of which
+// nobody knows is not sent twice.
+func TestLostAnswer(t *testing.T) {
+	ref := object.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web", UID: "1"}
+	lost := errors.New("reset")
+	for name, x := range map[string]struct {
+		seen error
+		want error
+	}{
+		"gone":         {apierrors.NewNotFound(pods, "web"), nil},
+		"not readable": {errors.New("reset as well"), lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api := &answering{err: lost}
+			look := func(context.Context, object.Ref) (*object.Object, error) { return nil, x.seen }
+			written := Journalled(api, NewJournal(sealedBundle(t, ref), look, func() time.Time { return time.Unix(1, 0) }))
+			version := "7"
+			once := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &version}}
+			if err := written.Delete(t.Context(), ref, once); !errors.Is(err, x.want) {
+				t.Errorf("got %v, want %v", err, x.want)
+			}
+			if err := written.Delete(t.Context(), ref, once); x.want != nil && (!errors.Is(err, errUnanswered) || api.sent != 1) {
+				t.Errorf("sent %d times: %v", api.sent, err)
+			}
+		})
+	}
 }
 
 // TestJournalSettles tries what becomes of a delete without an answer.
