@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -51,20 +52,26 @@ func TestFoldable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var nothing, node, webhook evidence.World
-	node.Nodes = []evidence.Node{{Name: "n1"}}
-	webhook.Webhooks = []evidence.Webhook{{}}
 	seen := func(w *evidence.World) plan.Options {
 		return plan.Options{NoSteps: true, Unrecorded: true, Explore: plan.Usual, Surroundings: evidence.New(snap, w, 0)}
+	}
+	for list := range reflect.TypeFor[evidence.World]().Fields() {
+		if !list.IsExported() {
+			continue
+		}
+		var w evidence.World
+		one := reflect.ValueOf(&w).Elem().FieldByIndex(list.Index)
+		one.Set(reflect.MakeSlice(list.Type, 1, 1))
+		if seen(&w).Foldable() {
+			t.Errorf("%s that were seen do not count", list.Name)
+		}
 	}
 	for name, test := range map[string]struct {
 		options plan.Options
 		want    bool
 	}{
 		"a plan that is shown":       {plan.Options{NoSteps: true, Unrecorded: true, Explore: plan.Usual}, true},
-		"nothing was seen":           {seen(&nothing), true},
-		"a node was seen":            {seen(&node), false},
-		"a webhook was seen":         {seen(&webhook), false},
+		"nothing was seen":           {seen(&evidence.World{}), true},
 		"a plan with steps":          {plan.Options{Unrecorded: true, Explore: plan.Usual}, false},
 		"a plan that is carried out": {plan.Options{NoSteps: true, Explore: plan.Usual}, false},
 		"other schedules":            {plan.Options{NoSteps: true, Unrecorded: true, Explore: 20}, false},

@@ -224,24 +224,28 @@ func (q *question) consequences(base, look, worst ends, exposed map[report.Ref]b
 // uncertain adds those of which nobody knows what becomes of them, in the base either, and
 // that name one as an owner that is listed: what is not known need not be the same.
 func (q *question) uncertain(worst ends, known map[report.Ref]bool, spared func(report.Ref) bool) {
-	listed := map[types.UID]bool{}
-	for r := range known {
-		listed[r.UID] = true
+	waiting := map[types.UID][]report.Ref{} // by the owners that they name
+	for r, x := range worst {
+		if known[r] || x.Outcome != report.Unknown && !spared(r) {
+			continue
+		}
+		if o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name); o != nil {
+			for _, ref := range o.Owners {
+				waiting[ref.UID] = append(waiting[ref.UID], r)
+			}
+		}
 	}
-	named := func(ref object.OwnerReference) bool { return listed[ref.UID] }
-	for grown := true; grown; {
-		grown = false
-		for r, x := range worst {
-			if listed[r.UID] || x.Outcome != report.Unknown && !spared(r) {
+	open := slices.Collect(maps.Keys(known))
+	for len(open) > 0 {
+		owner := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, r := range waiting[owner.UID] {
+			if known[r] {
 				continue
 			}
-			o := q.snap.Find(r.APIVersion, r.Kind, r.Namespace, r.Name)
-			if o == nil || !slices.ContainsFunc(o.Owners, named) {
-				continue
-			}
-			listed[r.UID], grown = true, true
+			known[r], open = true, append(open, r)
 			q.doc.Consequences = append(q.doc.Consequences, report.ExposureConsequence{
-				Object: r, Outcome: x.Outcome, Condition: string(reason.InTheEnd), Because: q.actual(r, x.Because),
+				Object: r, Outcome: worst.outcome(r), Condition: string(reason.InTheEnd), Because: q.actual(r, worst[r].Because),
 			})
 		}
 	}
