@@ -111,7 +111,7 @@ func (q *question) notServed() {
 
 // expose runs the worlds and sorts the dependents by what becomes of them.
 func (q *question) expose(ctx context.Context) error {
-	base, err := run(ctx, q.snap, 0)
+	base, err := run(ctx, q.snap)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (q *question) expose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	look, err := run(ctx, q.lookedAt(), 0)
+	look, err := run(ctx, q.lookedAt())
 	if err != nil {
 		return err
 	}
@@ -142,14 +142,16 @@ func (q *question) expose(ctx context.Context) error {
 	return nil
 }
 
-// spared are those that go or lose references in the base, and in another order do not.
-// Other orders are tried only where a dependent would be safe because of what happens to it.
+// spared are those that go or lose references in the base, and in another order do not; all
+// that do where there is too much to try another. Other orders are tried only where a dependent
+// would be safe because of what happens to it.
 func (q *question) spared(ctx context.Context, base ends) (func(report.Ref) bool, error) {
 	for r := range q.dependents {
 		if ref := report.RefOf(r); base.goes(ref) || base.outcome(ref) == report.Pruned {
-			other, err := run(ctx, q.snap, plan.Usual)
+			other, untried, err := orders(ctx, q.snap, plan.Usual)
 			return func(r report.Ref) bool {
-				return base.goes(r) && !other.goes(r) || base.outcome(r) == report.Pruned && other[r] != nil && other[r].DependsOnTiming
+				return base.goes(r) && (untried || !other.goes(r)) ||
+					base.outcome(r) == report.Pruned && (untried || other[r] != nil && other[r].DependsOnTiming)
 			}, err
 		}
 	}

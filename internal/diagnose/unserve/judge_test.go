@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +162,38 @@ func TestOwnerThatWasNotSeen(t *testing.T) {
 	}
 	if !patched["old"] || patched["absent"] || doc.Complete || !noted(doc, reason.NotMigrated) {
 		t.Errorf("patched %v, complete %v, notes %+v", patched, doc.Complete, doc.Notes)
+	}
+}
+
+// TestTooManyToTryOtherOrders: where too much is on its way to try another order, nothing is safe
+// because it goes in any case (race.txt has the same with two objects).
+func TestTooManyToTryOtherOrders(t *testing.T) {
+	const below = "v1 ConfigMap n/going deleting fin=foregroundDeletion\n" +
+		"v1 ConfigMap n/between owners=going fin=orphan\nexample.com/v2 Thing n/x owners=between\n" +
+		"v1 ConfigMap n/below owners=example.com/v1:Thing:x:x,going\n"
+	const absent = "v1 ConfigMap n/garbage owners=example.com/v1:Thing:nobody:nobody,v1:ConfigMap:absent:absent\n"
+	for _, others := range []int{0, plan.MostInReach} {
+		var world strings.Builder
+		world.WriteString(below + absent)
+		for i := range others {
+			fmt.Fprintf(&world, "v1 Secret n/s%d owners=going\n", i)
+		}
+		d := definition(true)
+		doc := judge(t, take(t, parse(t, world.String()), d, resources(true), snapshot.CoversEverything()), d, "v1")
+		var exposed, safe []string
+		for i := range doc.Dependents {
+			exposed = append(exposed, doc.Dependents[i].Object.Name)
+		}
+		for _, s := range doc.Safe {
+			safe = append(safe, s.Object.Name+" "+s.Reason)
+		}
+		want, wantSafe := []string{"below"}, []string{"garbage OwnerNotLiving"}
+		if diff := cmp.Diff(want, exposed); diff != "" {
+			t.Errorf("exposed beside %d others (-want +got):\n%s", others, diff)
+		}
+		if diff := cmp.Diff(wantSafe, safe); diff != "" {
+			t.Errorf("safe beside %d others (-want +got):\n%s", others, diff)
+		}
 	}
 }
 

@@ -47,19 +47,26 @@ func removed(x *report.Effect) []types.UID {
 	return slices.Compact(uids)
 }
 
-// run has a collector that has just started look at everything. With plan.Usual other
-// orders are tried, too: then what one of them spares is kept.
-func run(ctx context.Context, snap *snapshot.Snapshot, explore int) (ends, error) {
+// run has a collector that has just started look at everything.
+func run(ctx context.Context, snap *snapshot.Snapshot) (ends, error) {
+	e, _, err := orders(ctx, snap, 0)
+	return e, err
+}
+
+// orders is run, and with plan.Usual other orders are tried, too: then what one of them spares
+// is kept. It says whether they were too many to try.
+func orders(ctx context.Context, snap *snapshot.Snapshot, explore int) (e ends, tooLarge bool, err error) {
 	result, err := plan.Simulate(ctx, snap, plan.CollectSeed(), plan.Options{NoSteps: true, Explore: explore})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	e := ends{}
+	e = ends{}
 	for i := range result.Plan.Effects {
 		x := &result.Plan.Effects[i]
 		e[x.Object] = x
 	}
-	return e, nil
+	x := result.Plan.Exploration
+	return e, x != nil && x.State == report.TooLarge, nil
 }
 
 // lookedAt is the world in which the references through the version find nothing, where
@@ -139,7 +146,7 @@ func (q *question) worst(ctx context.Context, base, look ends) (ends, error) {
 			return c
 		})
 		var err error
-		if last, err = run(ctx, world.With(append(world.Objects, witnesses...)), 0); err != nil {
+		if last, err = run(ctx, world.With(append(world.Objects, witnesses...))); err != nil {
 			return nil, err
 		}
 		last.forget(witnesses)
