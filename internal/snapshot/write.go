@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -53,7 +52,7 @@ func compressor(w io.Writer, c Compression) (io.WriteCloser, error) {
 	case Gzip:
 		return gzip.NewWriter(w), nil
 	case Zstd:
-		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(1<<20))
+		return newFrames(w)
 	default:
 		return nil, fmt.Errorf("unknown compression %d", c)
 	}
