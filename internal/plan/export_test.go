@@ -13,7 +13,7 @@ import (
 var SimulateWhole = simulate
 
 // IsPart reports whether only a part of the snapshot was simulated.
-func (r *Result) IsPart() bool { return len(r.run.beside()) > 0 }
+func (r *Result) IsPart() bool { return len(r.run.beside(nil)) > 0 }
 
 // Foldable is foldable.
 func (o Options) Foldable() bool { return o.foldable() }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/impact"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -66,16 +68,38 @@ func (o Options) world(snap *snapshot.Snapshot) []*object.Object {
 	return snap.Objects
 }
 
-// beside are the objects of the snapshot that are not in the simulated world.
-func (s *simulation) beside() []*object.Object {
+// beside are the objects of the snapshot that are not in the simulated world, where these are
+// left in it. Whom one of that world stands for goes where it goes.
+func (s *simulation) beside(left []*object.Object) []*object.Object {
 	rest := s.options.world(s.snap)
+	gone := s.goneForOthers(rest, left)
 	list := make([]*object.Object, 0, len(s.snap.Objects)-len(rest))
-	for _, o := range s.snap.Objects {
-		if len(rest) > 0 && rest[0] == o {
+	for place, o := range s.snap.Objects {
+		switch {
+		case len(rest) > 0 && rest[0] == o:
 			rest = rest[1:]
-			continue
+		case gone == nil || !gone[s.options.seen.fold.By(place)]:
+			list = append(list, o)
 		}
-		list = append(list, o)
 	}
 	return list
+}
+
+// goneForOthers are the places of those of the simulated world that stand for others and are not
+// left in it.
+func (s *simulation) goneForOthers(world, left []*object.Object) map[int]bool {
+	if s.options.seen == nil || s.options.seen.fold == nil {
+		return nil
+	}
+	there := map[types.UID]bool{}
+	for _, o := range left {
+		there[o.UID] = true
+	}
+	gone := map[int]bool{}
+	for _, o := range world {
+		if place := s.snap.Place(o); s.options.seen.fold.Times(place) > 1 && !there[o.UID] {
+			gone[place] = true
+		}
+	}
+	return gone
 }

@@ -43,7 +43,7 @@ type Options struct {
 	// millions of them.
 	NoSteps bool
 	// Unrecorded has the requests of a delete not written down at all, for those who neither
-	// show them nor act by them: Guard and Writes know of none then, and After is not asked for.
+	// show them nor act by them: Guard and Writes know of none then.
 	Unrecorded bool
 	// Controller says who takes a finalizer off an object, and whether he runs; nil asks
 	// the surroundings. Where there are none either, nothing is known of anybody.
@@ -77,7 +77,7 @@ func (r *Result) After() []*object.Object {
 	if after == nil {
 		after = r.run.after()
 	}
-	after = slices.Concat(after, r.run.beside())
+	after = slices.Concat(after, r.run.beside(after))
 	slices.SortFunc(after, func(a, b *object.Object) int { return object.Compare(a.Ref, b.Ref) })
 	return after
 }

@@ -41,6 +41,9 @@ func TestUnfolded(t *testing.T) {
 		if diff := cmp.Diff(want.Plan, got.Plan); diff != "" {
 			t.Fatalf("%s delete of %v (-all +unfolded):\n%s\nin\n%s", policy, targets, diff, scenario.World{Objects: snap.Objects})
 		}
+		if diff := cmp.Diff(text(t, unversioned(want.After())), text(t, unversioned(got.After()))); diff != "" {
+			t.Fatalf("%s delete of %v leaves (-all +unfolded):\n%s\nin\n%s", policy, targets, diff, scenario.World{Objects: snap.Objects})
+		}
 	})
 	t.Logf("%d effects were told of others", stood)
 }
