@@ -2,13 +2,14 @@ package draw
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // packFrom is the size from which data is compressed: a smaller page can be read with
