@@ -1,9 +1,11 @@
 package gctest_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -160,6 +162,33 @@ func TestExplain(t *testing.T) {
 				t.Errorf("it says what a terminal obeys: %q", said)
 			}
 		})
+	}
+}
+
+// Explain may be asked by several at once, and while the collector is at work: the race detector
+// judges.
+func TestExplainBesideWork(t *testing.T) {
+	objects := []*object.Object{configMap("owner", "")}
+	for i := range 200 {
+		objects = append(objects, configMap(fmt.Sprintf("d%d", i), "owner"))
+	}
+	s := serve(objects...)
+	t.Cleanup(s.close)
+	gc := gctest.Start(t, s.config())
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i := range 20 {
+				if gc.Explain(asked(fmt.Sprintf("d%d", i))) == "" {
+					t.Error("nothing was said")
+				}
+			}
+		})
+	}
+	s.remove(t, "owner")
+	all.Wait()
+	if err := gc.WaitSettled(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

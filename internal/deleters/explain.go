@@ -94,6 +94,9 @@ func (d *Deleters) snapshot(ctx context.Context, namespace string) (*snapshot.Sn
 	discovered := d.client.Discovered()
 	coverage := &snapshot.Coverage{}
 	objects := d.store.all(everything)
+	for i, o := range objects {
+		objects[i] = o.Clone() // a snapshot takes its objects over, and these are the collector's, too
+	}
 	if namespace != "" {
 		objects = append(objects, d.unwatched(ctx, namespace, coverage)...)
 	}

@@ -18,7 +18,8 @@ const (
 // that some of them protect the object.
 //
 // An Object is immutable once it has been handed to a snapshot, a server or a
-// graph: these share the pointer. Whoever changes one works on a Clone.
+// graph: these share the pointer. Whoever changes one works on a Clone. A snapshot that
+// objects are read into gives them their hints: nobody else has them then.
 type Object struct {
 	Ref
 	// ResourceVersion is opaque: only equality means anything to a server.

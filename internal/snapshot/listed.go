@@ -20,7 +20,7 @@ const EveryResource = "*"
 // Listed makes a snapshot of what a live server has listed. Served are the
 // resources that discovery named, and missing what it could not name: a gap each.
 // As from discovery documents, a definition adds its kinds only where discovery is
-// not whole. The objects are taken over.
+// not whole. The objects are taken over: nobody else may have them.
 func Listed(objects []*object.Object, served *object.Resources, missing []Missing, coverage *Coverage, source Source) (*Snapshot, error) {
 	source.Discovered = true
 	s := &Snapshot{
