@@ -59,6 +59,25 @@ func TestSettled(t *testing.T) {
 	mentions(t, gc.Explain(asked("free")), "is not there")
 }
 
+// An owner of a name that no object can have is absent where Kubernetes finds it absent, and
+// otherwise keeps its dependents for good, which is settled.
+func TestImpossibleNames(t *testing.T) {
+	s := serve(configMap("web", ""), configMap("as-path", "shop/web"), configMap("kept", "w%b"))
+	t.Cleanup(s.close)
+	gc := gctest.Start(t, s.config())
+	if err := gc.WaitSettled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.there(); got != "kept web" {
+		t.Errorf("there are %s, want kept web", got)
+	}
+	mentions(t, gc.Explain(asked("kept")), `no object can have the name "w%b"`)
+	s.remove(t, "kept")
+	if err := gc.WaitSettled(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What is wrong with a config or a server fails the test that starts, and says what.
 func TestStartFails(t *testing.T) {
 	forbidden := func(verb, resource string, watch bool) func(w http.ResponseWriter, r *http.Request) bool {

@@ -14,8 +14,15 @@ import (
 )
 
 // missing is the answer for an object that is not stored: NotFound where the
-// world is complete, an *object.UncoveredError where it is not.
+// world is complete or no object can have the name, an *object.UncoveredError where it is not,
+// and an *object.ImpossibleNameError where the answer is about something else.
 func (s *Server) missing(v *view, namespace, name string) error {
+	switch object.AnswerTo(v.resource, name) {
+	case object.NothingThere:
+		return notFound(v.gr, name)
+	case object.SomethingElse:
+		return &object.ImpossibleNameError{Name: name}
+	}
 	if s.coverage != nil && !s.coverage.Covers(v.resource, namespace) {
 		return &object.UncoveredError{
 			Ref: object.Ref{APIVersion: v.requested, Kind: v.resource.Kind, Namespace: namespace, Name: name},

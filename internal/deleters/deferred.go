@@ -61,7 +61,8 @@ func (c collector) idle() bool { return !c.working && !c.unseen && len(c.open) =
 const retryDeferred = 50 * time.Millisecond
 
 // ask looks at the collector between two steps. What waits is tried again, except for what
-// waits for a kind that nobody serves: it has always stayed so in Kubernetes.
+// waits for a kind that nobody serves, or for an owner of a name that no object can have: it has
+// always stayed so in Kubernetes.
 func (d *Deleters) ask(ctx context.Context, last *time.Time) (collector, error) {
 	var got collector
 	err := d.between(ctx, func(c *engine.Collector) {
@@ -120,6 +121,9 @@ func (d *Deleters) failed(ctx context.Context, uid types.UID) []string {
 func (l deferrals) open(a attempt, kinds uint64) string {
 	why, known := l[a]
 	if _, unknown := errors.AsType[*object.UnknownKindError](why.err); known && unknown && why.kinds == kinds {
+		return ""
+	}
+	if _, impossible := errors.AsType[*object.ImpossibleNameError](why.err); impossible {
 		return ""
 	}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,8 +41,17 @@ func (c *Client) Resource(apiVersion, kind string) (object.Resource, error) {
 	return r, err
 }
 
-// locate maps a reference to the place where it stands.
+// locate maps a reference to the place where it stands, and refuses a name that no object can have.
 func (c *Client) locate(ref object.Ref) (Place, error) {
+	at, err := c.place(ref)
+	if err != nil {
+		return at, err
+	}
+	return at, checkSegment("name", ref.Name)
+}
+
+// place maps a reference to the place where it stands, whatever its name.
+func (c *Client) place(ref object.Ref) (Place, error) {
 	r, err := c.Resource(ref.APIVersion, ref.Kind)
 	if err != nil {
 		return Place{}, err
@@ -56,11 +66,10 @@ func (c *Client) locate(ref object.Ref) (Place, error) {
 			return at, err
 		}
 	}
-	return at, checkSegment("name", ref.Name)
+	return at, nil
 }
 
-// checkSegment refuses a name that would be another path. Names in owner
-// references are free text. Upstream's client refuses them, too.
+// checkSegment refuses a name that would be another path.
 func checkSegment(what, name string) error {
 	if name == "" {
 		return fmt.Errorf("the %s is empty", what)
@@ -76,8 +85,17 @@ func checkSegment(what, name string) error {
 // server looked for the object and did not find it; whether it is absent is the
 // question of Proven.
 func (c *Client) Get(ctx context.Context, ref object.Ref) (*object.Object, error) {
-	at, err := c.locate(ref)
+	at, err := c.place(ref)
 	if err != nil {
+		return nil, err
+	}
+	switch object.AnswerTo(at.Resource, ref.Name) {
+	case object.NothingThere: // and nobody is asked
+		return nil, apierrors.NewNotFound(at.Resource.GroupResource(), ref.Name)
+	case object.SomethingElse:
+		return nil, &object.ImpossibleNameError{Name: ref.Name}
+	}
+	if err := checkSegment("name", ref.Name); err != nil {
 		return nil, err
 	}
 	return c.read(ctx, at.Resource, object.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: at.Namespace, Name: ref.Name})

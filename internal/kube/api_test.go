@@ -95,13 +95,13 @@ func TestGet(t *testing.T) {
 }
 
 // TestImpossibleNames: names of owner references are free text, and none of them
-// is another path.
+// is another path. Where nothing would be served, nothing is found.
 func TestImpossibleNames(t *testing.T) {
 	s, c := ready(t)
-	for _, name := range []string{"", ".", "..", "../../secrets", "a/b", "a%2fb"} {
+	for name, absent := range map[string]bool{"": false, ".": false, "..": false, "../../secrets": false, "a/b": true, "shop/a/b": true, "a/status": false, "a%2fb": false} {
 		ref := settings
 		ref.Name = name
-		if o, err := c.Get(context.Background(), ref); err == nil || apierrors.IsNotFound(err) {
+		if o, err := c.Get(context.Background(), ref); err == nil || apierrors.IsNotFound(err) != absent {
 			t.Errorf("%q: got %v, %v", name, o, err)
 		}
 	}

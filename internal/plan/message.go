@@ -206,6 +206,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "the kind of its owner " + names(e.Because) + " is not served: the garbage collector keeps it and tries again forever"
 	case e.Reason == "UnknownOwnerKind":
 		return "whether the kind of its owner " + names(e.Because) + " is served is not known"
+	case e.Reason == string(reason.LookupFailed):
+		return "the garbage collector cannot look up its owner " + names(e.Because)
 	case e.Reason == string(reason.DependentUnknown):
 		return "goes only after " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
 	case e.Reason == string(reason.OwnerUnknown):

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -32,7 +33,7 @@ func (q *question) remedies(ctx context.Context, e *report.Explanation) ([]repor
 	case report.Garbage:
 		return q.keepGarbage(e), nil
 	case report.Undecidable:
-		if types := missingTypes(e); types != "" {
+		if types := q.missingTypes(e); types != "" {
 			show := report.Act{Action: report.ShowKinds, Kinds: types}
 			return []report.Remedy{show.Remedy("shows what the snapshot lacks; give it with another --from")}, nil
 		}
@@ -88,10 +89,13 @@ func (q *question) keepGarbage(e *report.Explanation) []report.Remedy {
 }
 
 // missingTypes are the kinds of the owners of which nothing is known.
-func missingTypes(e *report.Explanation) string {
+func (q *question) missingTypes(e *report.Explanation) string {
 	const most = 5
 	var kinds []string
 	for _, o := range e.Owners {
+		if r, err := q.snap.Resources.For(o.Ref.APIVersion, o.Ref.Kind); err == nil && object.AnswerTo(r, o.Ref.Name) != object.OfThatName {
+			continue // no list shows it
+		}
 		kind := report.KubectlKind(o.Ref.APIVersion, o.Ref.Kind)
 		if o.Class == report.UnknownClass && len(kinds) < most && !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)

@@ -130,7 +130,7 @@ func (j *judgement) Unresolved() *engine.OwnerFact {
 // or of the object.
 func (j *judgement) undecided() bool {
 	switch j.Reason {
-	case reason.OwnerNotCovered, reason.ObjectNotCovered, reason.UnknownOwnerKind:
+	case reason.OwnerNotCovered, reason.ObjectNotCovered, reason.UnknownOwnerKind, reason.LookupFailed:
 		return true
 	default:
 		return false
