@@ -36,7 +36,7 @@ func AnswerTo(r Resource, name string) Answer {
 			return SomethingElse
 		}
 	}
-	if len(segments) == 1 || subresources[segments[1]] || r.GroupResource() == Namespace.GroupResource() {
+	if subresources[segments[1]] || r.GroupResource() == Namespace.GroupResource() {
 		return SomethingElse
 	}
 	return NothingThere
