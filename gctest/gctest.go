@@ -42,13 +42,14 @@ const (
 	explainTimeout = 10 * time.Second
 )
 
-// Start starts a garbage collector and returns when it knows everything that is there. It
-// collects until the test ends; when the test has ended no goroutine of it is left. The API server
-// has to outlive it: stop that in a Cleanup from before Start.
+// Start starts a garbage collector and returns when it knows everything that is there and watches
+// it. It collects until the test ends; when the test has ended no goroutine of it is left. The API
+// server has to outlive it: stop that in a Cleanup from before Start.
 //
 // The test fails at once when the API server cannot be reached or is none, or when the
 // config may not list or watch everything. The config needs the rights of an administrator, as
-// that of envtest has.
+// that of envtest has. What cannot be read for another reason, as a kind whose conversion webhook
+// does not answer, is a remark in the log of the test.
 func Start(t T, config *rest.Config, options ...Option) *GC {
 	t.Helper()
 	o := deleters.Options{Command: "gctest"}
@@ -68,10 +69,11 @@ func Start(t T, config *rest.Config, options ...Option) *GC {
 	}
 	gc := &GC{d}
 	t.Cleanup(func() { gc.stop(t) })
-	remark, err := d.Known()
+	remarks, err := d.Remarks()
 	if err != nil {
 		t.Fatalf("gctest: %v", err)
-	} else if remark != "" {
+	}
+	for _, remark := range remarks {
 		t.Logf("gctest: %s", remark)
 	}
 	return gc

@@ -78,11 +78,11 @@ func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	remark, err := d.Known()
+	remarks, err := d.Remarks()
 	if err != nil {
 		return errors.Join(err, d.Stop())
 	}
-	if remark != "" {
+	for _, remark := range remarks {
 		_, _ = fmt.Fprintln(k.streams.ErrOut, remark)
 	}
 	return errors.Join(k.answer(c.Context(), d), d.Stop())
