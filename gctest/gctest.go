@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -52,7 +53,7 @@ const (
 // does not answer, is a remark in the log of the test.
 func Start(t T, config *rest.Config, options ...Option) *GC {
 	t.Helper()
-	o := deleters.Options{Command: "gctest"}
+	o := deleters.Options{Command: "gctest", AskProtection: "gctest.WithClaimProtection()"}
 	for _, option := range options {
 		option.apply(&o)
 	}
@@ -150,8 +151,12 @@ func refOf(o Object) object.Ref {
 			kind = kinds[0]
 		}
 	}
-	return object.Ref{
+	ref := object.Ref{
 		APIVersion: kind.GroupVersion().String(), Kind: kind.Kind,
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(),
 	}
+	if u, ok := o.(*unstructured.Unstructured); ok { // whose apiVersion may be none that can be parsed
+		ref.APIVersion, ref.Kind = u.GetAPIVersion(), u.GetKind()
+	}
+	return ref
 }

@@ -121,6 +121,12 @@ func TestStartFails(t *testing.T) {
 		var a attempt
 		mentions(t, a.run(func(a *attempt) { gctest.Start(a, &rest.Config{Host: gone.URL}) }), "gctest: ", "refused")
 	})
+	t.Run("an end of pods that there is not", func(t *testing.T) {
+		s := serve()
+		t.Cleanup(s.close)
+		var a attempt
+		mentions(t, a.run(func(a *attempt) { gctest.Start(a, s.config(), gctest.WithPods(gctest.Pods(9))) }), "gctest: Pods(9) is no end of pods")
+	})
 	t.Run("no config", func(t *testing.T) {
 		var a attempt
 		mentions(t, a.run(func(a *attempt) { gctest.Start(a, nil) }), "gctest: the config is nil")

@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-gc/kubectl-gc/gctest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -62,4 +64,34 @@ func TestAPIServiceWithoutServer(t *testing.T) {
 		_ = unsettled(t, gc, "left to do: apiregistration.k8s.io/v1 APIService v1.metrics.example.com: its server does not answer: start it, or delete the APIService")
 	})
 	mentions(t, said, "nothing settles until this is mended: ", "APIService v1.metrics.example.com")
+}
+
+// What keeps a namespace is said once at a deadline, and in words.
+func TestNamespaceRefused(t *testing.T) {
+	s := serve(configMap("refused", ""), configMap("held", "", "example.com/held"))
+	s.before = func(w http.ResponseWriter, r *http.Request) bool {
+		denied := r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps")
+		if denied {
+			forbid(w, "delete", "configmaps")
+		}
+		return denied
+	}
+	t.Cleanup(s.close)
+	gc := gctest.Start(t, s.config())
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
+	if err := s.Change(func() error {
+		return s.Sim.Delete(t.Context(), object.Namespace.Ref("", "shop"), metav1.DeleteOptions{})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	const why = "configmaps held, refused cannot be deleted: "
+	text := unsettled(t, gc, "left to do: v1 Namespace shop: "+why).Error()
+	if n := strings.Count(text, "nobody may"); n != 1 {
+		t.Errorf("why is said %d times:\n%s", n, text)
+	}
+	said := gc.Explain(ns)
+	mentions(t, said, "v1 Namespace shop is being deleted", why)
+	if strings.Contains(said, "goes if") || strings.Contains(said, "controller") {
+		t.Errorf("it speaks of controllers that are not there:\n%s", said)
+	}
 }

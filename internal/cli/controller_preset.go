@@ -74,7 +74,7 @@ func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	pods := map[string]deleters.Pods{podsAtOnce: deleters.AtOnce, podsAfter: deleters.AfterGracePeriod, podsNever: deleters.Never}
 	ctx, cancel := context.WithTimeout(c.Context(), startTimeout)
 	defer cancel()
-	d, err := deleters.Start(ctx, config, deleters.Options{Command: c.CommandPath(), Pods: pods[k.preset.pods], Protection: k.preset.protection})
+	d, err := deleters.Start(ctx, config, deleters.Options{Command: c.CommandPath(), Pods: pods[k.preset.pods], Protection: k.preset.protection, AskProtection: "--claim-protection"})
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,8 @@ type Options struct {
 	// Protection has the finalizers taken off that protect PersistentVolumeClaims and
 	// PersistentVolumes in use, when they are not in use any more.
 	Protection bool
+	// AskProtection is what a person adds to have Protection, for texts.
+	AskProtection string
 	// Command is who we are, in the User-Agent.
 	Command string
 }
@@ -40,6 +42,7 @@ const grace = time.Second
 
 // Deleters are at work. They may be used from many goroutines.
 type Deleters struct {
+	options           Options
 	client            *kube.Client
 	version, emulated string
 	traffic           *traffic
@@ -55,6 +58,7 @@ type Deleters struct {
 	// definitions has a token when something has changed that says what is served.
 	definitions chan struct{}
 	answers     answers
+	deletes     deletes
 	watches     *watches
 	// deferred are the attempts that wait; they belong to the collector's goroutine.
 	deferred deferrals
@@ -70,8 +74,11 @@ type Deleters struct {
 // an error that names what may not be read. What cannot be read for other reasons is in Remarks.
 // The context bounds the start; Stop ends the work.
 func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, error) {
+	if o.Pods > Never {
+		return nil, fmt.Errorf("Pods(%d) is no end of pods: take AtOnce, AfterGracePeriod or Never", o.Pods)
+	}
 	d := &Deleters{
-		traffic: &traffic{}, done: make(chan struct{}), do: make(chan func(*engine.Collector)),
+		options: o, traffic: &traffic{}, done: make(chan struct{}), do: make(chan func(*engine.Collector)),
 		definitions: make(chan struct{}, 1), deferred: deferrals{},
 	}
 	config = rest.CopyConfig(config)

@@ -84,5 +84,7 @@ func TestSettleCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("it is %v", err)
 	}
-	has(t, err.Error(), "the context was cancelled")
+	if got := err.Error(); got != "not settled: the context was cancelled" {
+		t.Errorf("it says %q", got)
+	}
 }
