@@ -53,6 +53,8 @@ func (e *UnsettledError) Error() string {
 	}
 	if errors.Is(e.Cause, context.Canceled) {
 		b.WriteString(": the context was cancelled")
+	} else if e.After == 0 {
+		b.WriteString(": the deadline was over before")
 	}
 	for _, l := range e.Left {
 		b.WriteString("\n  left to do: " + plain(l))
@@ -80,6 +82,9 @@ func (d *Deleters) Settle(ctx context.Context) error {
 		return &UnsettledError{Cause: ctx.Err()} // nobody has looked
 	}
 	deleted := d.deletes.sofar()
+	if ctx.Err() != nil {
+		return &UnsettledError{Left: d.leftIn(ctx, deleted, nil), Held: d.held(), Cause: ctx.Err()}
+	}
 	pause := firstPause
 	var retried time.Time
 	var left []string
@@ -346,10 +351,11 @@ func (d *Deleters) held() []string {
 // holds is what holds an object that is being deleted, without what is left to do here.
 func (d *Deleters) holds(o *object.Object) string {
 	var why []string
-	if len(o.Finalizers()) > 0 {
-		why = append(why, "finalizers "+strings.Join(o.Finalizers(), ", "))
+	stays := d.stays(o)
+	if f := strings.Join(o.Finalizers(), ", "); f != "" && !strings.Contains(stays, f) {
+		why = append(why, "finalizers "+f)
 	}
-	if stays := d.stays(o); stays != "" {
+	if stays != "" {
 		why = append(why, stays)
 	}
 	stands := d.stands()
