@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -115,7 +116,9 @@ func TestExplain(t *testing.T) {
 	odd := configMap("odd", "owner")
 	odd.Owners[0].Kind, odd.Owners[0].Name = "No\x1b[31m", "a\nb"
 	refused := configMap("refused", "nobody")
-	s := serve(configMap("owner", ""), configMap("goes", "owner"), odd, refused)
+	seen := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Event", Namespace: "shop", Name: "seen", UID: "seen"}}
+	events := object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true, Verbs: object.AllVerbs}
+	s := serveAlso([]object.Resource{events}, nil, configMap("owner", ""), configMap("goes", "owner"), odd, refused, seen)
 	s.before = func(w http.ResponseWriter, r *http.Request) bool {
 		denied := r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/refused")
 		if denied {
@@ -134,6 +137,12 @@ func TestExplain(t *testing.T) {
 	untyped.SetName("odd")
 	unserved := untyped.DeepCopy()
 	unserved.SetKind("Nothing")
+	nowhere, versionless, malformed := untyped.DeepCopy(), untyped.DeepCopy(), untyped.DeepCopy()
+	nowhere.SetNamespace("")
+	versionless.SetAPIVersion("")
+	malformed.SetAPIVersion("a/b/c")
+	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "seen"}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop"}}
 	of := func(uid types.UID) *widget {
 		w := &widget{*asked("goes")}
 		w.UID = uid
@@ -149,6 +158,11 @@ func TestExplain(t *testing.T) {
 		"nothing":                    {&corev1.Pod{}, []string{"which object?", "neither a uid nor a name"}},
 		"another cluster's":          {other, []string{"v1 ConfigMap shop/refused is not there", "uid-refused"}},
 		"untyped, with odd names":    {untyped, []string{"v1 ConfigMap shop/odd", `No\x1b[31m`, `a\nb`}},
+		"without its namespace":      {nowhere, []string{`which object? v1 ConfigMap "odd" has no namespace`}},
+		"without its apiVersion":     {versionless, []string{`which object? ConfigMap "shop/odd" has no apiVersion`}},
+		"an apiVersion that is none": {malformed, []string{`no resource is served for apiVersion "a/b/c"`}},
+		"an event":                   {event, []string{"v1 Event shop/seen is there", "does not watch events"}},
+		"of no namespace, with one":  {namespace, []string{"v1 Namespace shop stays"}},
 		"a kind that nobody serves":  {unserved, []string{"v1 Nothing shop/odd", "no resource is served"}},
 		"typed, of an unknown kind":  {of(""), []string{"unknown kind", "shop/goes", "apiVersion and kind"}},
 		"typed, and seen":            {of("uid-refused"), []string{"v1 ConfigMap shop/refused"}},

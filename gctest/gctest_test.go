@@ -103,9 +103,21 @@ func TestStartFails(t *testing.T) {
 		before func(w http.ResponseWriter, r *http.Request) bool
 		want   []string
 	}{
-		"a kind that may not be listed": {forbidden("list", "secrets", false), []string{"secrets", "nobody may list it"}},
-		"no version":                    {version(`{"gitVersion":"of my own"}`), []string{"of my own", "no release of Kubernetes"}},
-		"no API server":                 {version(`<html>`), []string{"not the answer of an API server"}},
+		"a kind that may not be listed":  {forbidden("list", "secrets", false), []string{"secrets", "nobody may list it"}},
+		"a kind that may not be watched": {forbidden("watch", "secrets", true), []string{"secrets", "may not", "nobody may watch it"}},
+		"no right to ask what is served": {func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/version" { // is for everybody
+				return false
+			}
+			forbid(w, "get", "paths")
+			return true
+		}, []string{"does not say what it serves", "nobody may get it"}},
+		"a refusal without a text": {func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}, []string{"the server's version: 403 Forbidden without a text"}},
+		"no version":    {version(`{"gitVersion":"of my own"}`), []string{"of my own", "no release of Kubernetes"}},
+		"no API server": {version(`<html>`), []string{"not the answer of an API server"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve()
@@ -127,6 +139,12 @@ func TestStartFails(t *testing.T) {
 		gone.Close()
 		var a attempt
 		mentions(t, a.run(func(a *attempt) { gctest.Start(a, &rest.Config{Host: gone.URL}) }), "gctest: ", "refused")
+	})
+	t.Run("an end of pods that there is not", func(t *testing.T) {
+		s := serve()
+		t.Cleanup(s.close)
+		var a attempt
+		mentions(t, a.run(func(a *attempt) { gctest.Start(a, s.config(), gctest.WithPods(gctest.Pods(9))) }), "gctest: Pods(9) is no end of pods")
 	})
 	t.Run("no config", func(t *testing.T) {
 		var a attempt
@@ -153,36 +171,6 @@ func TestOtherReleases(t *testing.T) {
 			t.Errorf("of %s it is said: %q", version, said)
 		}
 	}
-}
-
-// A kind that may not be watched is named by who waits, as soon as that is known.
-func TestMayNotWatch(t *testing.T) {
-	s := serve()
-	s.before = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Query().Get("watch") == "" || !strings.HasSuffix(r.URL.Path, "/secrets") {
-			return false
-		}
-		forbid(w, "watch", "secrets")
-		return true
-	}
-	t.Cleanup(s.close)
-	var a attempt
-	said := a.run(func(a *attempt) {
-		gc := gctest.Start(a, s.config())
-		err := s.Change(func() error { // the watch would have to show it
-			_, err := s.Sim.Create(t.Context(), secret())
-			return err
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		a.Logf("%v", gc.WaitSettled(t.Context()))
-	})
-	mentions(t, said, "may not", "secrets", "nobody may watch it")
-}
-
-func secret() *object.Object {
-	return &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "new", UID: "new"}}
 }
 
 // A deadline is kept, and says what was left to do.

@@ -26,7 +26,11 @@ const (
 // WithPods chooses what becomes of pods that are deleted.
 func WithPods(p Pods) Option {
 	ends := map[Pods]deleters.Pods{AtOnce: deleters.AtOnce, AfterGracePeriod: deleters.AfterGracePeriod, Never: deleters.Never}
-	return option(func(o *deleters.Options) { o.Pods = ends[p] })
+	end, known := ends[p]
+	if !known {
+		end = deleters.Pods(p) // which fails the test that starts
+	}
+	return option(func(o *deleters.Options) { o.Pods = end })
 }
 
 // WithClaimProtection has the finalizers taken off that protect storage in use:

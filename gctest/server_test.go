@@ -45,15 +45,20 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve starts a server with these objects.
-func serve(objects ...*object.Object) *server {
+func serve(objects ...*object.Object) *server { return serveAlso(nil, nil, objects...) }
+
+// serveAlso starts a server that serves more kinds, of which those of some API versions cannot be
+// asked for.
+func serveAlso(more []object.Resource, stale []string, objects ...*object.Object) *server {
 	rs := &object.Resources{}
-	for _, r := range served {
+	all := slices.Concat(served, more)
+	for _, r := range all {
 		rs.Add(r)
 	}
 	shop := &object.Object{Ref: object.Namespace.Ref("", "shop")}
 	shop.UID = "shop"
 	shop.Edit().Facts = &object.NamespaceFacts{Phase: "Active", Finalizers: []string{"kubernetes"}}
-	s := &server{Server: facade.New(append(objects, shop), rs, facade.Documents(served))}
+	s := &server{Server: facade.New(append(objects, shop), rs, facade.Documents(all, stale...))}
 	s.front = httptest.NewServer(s)
 	return s
 }

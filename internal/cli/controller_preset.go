@@ -74,15 +74,15 @@ func (k *controllerCommand) runPreset(c *cobra.Command) error {
 	pods := map[string]deleters.Pods{podsAtOnce: deleters.AtOnce, podsAfter: deleters.AfterGracePeriod, podsNever: deleters.Never}
 	ctx, cancel := context.WithTimeout(c.Context(), startTimeout)
 	defer cancel()
-	d, err := deleters.Start(ctx, config, deleters.Options{Command: c.CommandPath(), Pods: pods[k.preset.pods], Protection: k.preset.protection})
+	d, err := deleters.Start(ctx, config, deleters.Options{Command: c.CommandPath(), Pods: pods[k.preset.pods], Protection: k.preset.protection, AskProtection: "--claim-protection"})
 	if err != nil {
 		return err
 	}
-	remark, err := d.Known()
+	remarks, err := d.Remarks()
 	if err != nil {
 		return errors.Join(err, d.Stop())
 	}
-	if remark != "" {
+	for _, remark := range remarks {
 		_, _ = fmt.Fprintln(k.streams.ErrOut, remark)
 	}
 	return errors.Join(k.answer(c.Context(), d), d.Stop())

@@ -31,7 +31,9 @@ func TestPresetAndReleases(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			rs := &object.Resources{}
 			rs.Add(object.Resource{Version: "v1", Name: "namespaces", Singular: "namespace", Kind: "Namespace", Verbs: object.AllVerbs})
-			simulated := facade.New(nil, rs, facade.Documents(rs.All()))
+			some := &object.Object{Ref: object.Namespace.Ref("", "shop")} // a list of nothing at all has no version
+			some.UID = "shop"
+			simulated := facade.New([]*object.Object{some}, rs, facade.Documents(rs.All()))
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/version" {
 					simulated.ServeHTTP(w, r)

@@ -33,6 +33,7 @@ const mostDeferred = 1 << 14
 
 // record takes note of a finished attempt.
 func (d *Deleters) record(r engine.Record) {
+	d.deletes.note(r)
 	at := attempt{r.Decision.Attempt.Work, r.Decision.Attempt.Ref}
 	if r.Disposition != engine.Defer {
 		delete(d.deferred, at)

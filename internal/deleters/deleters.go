@@ -1,6 +1,7 @@
 package deleters
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
@@ -26,6 +28,8 @@ type Options struct {
 	// Protection has the finalizers taken off that protect PersistentVolumeClaims and
 	// PersistentVolumes in use, when they are not in use any more.
 	Protection bool
+	// AskProtection is what a person adds to have Protection, for texts.
+	AskProtection string
 	// Command is who we are, in the User-Agent.
 	Command string
 }
@@ -38,6 +42,7 @@ const grace = time.Second
 
 // Deleters are at work. They may be used from many goroutines.
 type Deleters struct {
+	options           Options
 	client            *kube.Client
 	version, emulated string
 	traffic           *traffic
@@ -53,6 +58,8 @@ type Deleters struct {
 	// definitions has a token when something has changed that says what is served.
 	definitions chan struct{}
 	answers     answers
+	deletes     deletes
+	watches     *watches
 	// deferred are the attempts that wait; they belong to the collector's goroutine.
 	deferred deferrals
 
@@ -63,11 +70,15 @@ type Deleters struct {
 	refused  []kube.KindState
 }
 
-// Start starts the work and returns when everything that is there is known, or with an error
-// that names what cannot be read. The context bounds the start; Stop ends the work.
+// Start starts the work and returns when everything that is there is known and watched, or with
+// an error that names what may not be read. What cannot be read for other reasons is in Remarks.
+// The context bounds the start; Stop ends the work.
 func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, error) {
+	if o.Pods > Never {
+		return nil, fmt.Errorf("Pods(%d) is no end of pods: take AtOnce, AfterGracePeriod or Never", o.Pods)
+	}
 	d := &Deleters{
-		traffic: &traffic{}, done: make(chan struct{}), do: make(chan func(*engine.Collector)),
+		options: o, traffic: &traffic{}, done: make(chan struct{}), do: make(chan func(*engine.Collector)),
 		definitions: make(chan struct{}, 1), deferred: deferrals{},
 	}
 	config = rest.CopyConfig(config)
@@ -84,6 +95,7 @@ func Start(ctx context.Context, config *rest.Config, o Options) (*Deleters, erro
 	}
 	d.version, d.emulated = id.Version, id.Emulated
 	d.store = newStore(d.client.Resource)
+	d.watches = &watches{news: d.store.wake, begun: map[schema.GroupResource]bool{}}
 	d.ctx, d.stop = context.WithCancel(context.WithoutCancel(ctx))
 	followed := make(chan struct{})
 	go d.run(o, followed)
@@ -101,7 +113,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 	defer beside.Wait()
 	defer d.stop()
 	d.err = collect.Run(d.ctx, d.client, collect.Options{
-		Kind: d.kind, Shown: d.shown,
+		Kind: d.kind, Shown: d.shown, Recorder: d.watches,
 		Follow: func(f *kube.Feed) {
 			d.mu.Lock()
 			d.feed = f
@@ -129,21 +141,35 @@ func (d *Deleters) employ(o Options) {
 	}
 }
 
-// ready waits until everything is known, and fails where we may not know something.
+// ready waits until everything is known and watched, and fails at once where we may not know
+// something. What cannot be read for other reasons is not waited for.
 func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 	select {
 	case <-followed:
 	case <-d.done:
 		return d.ended()
 	}
-	select {
-	case <-d.feed.Synced():
-	case <-d.done:
-		return d.ended()
-	case <-ctx.Done():
-		return fmt.Errorf("not everything could be read in time: %s", strings.Join(d.unknown(), "; "))
+	read := d.feed.Synced()
+	for {
+		_, changed := d.store.now()
+		if why, denied := d.watches.discovery(); denied {
+			return errors.New(plain(unsaid(why)))
+		}
+		if read == nil {
+			if err := d.mayNot(); err != nil || !d.lacksWatch() {
+				return err
+			}
+		}
+		select {
+		case <-read:
+			read = nil
+		case <-changed:
+		case <-d.done:
+			return d.ended()
+		case <-ctx.Done():
+			return fmt.Errorf("not everything could be read in time: %s", plain(cmp.Or(strings.Join(d.unknown(), "; "), "the API server has not said what it serves")))
+		}
 	}
-	return d.mayNot()
 }
 
 // mayNot is the error of kinds that we may not list or watch.
@@ -165,12 +191,16 @@ func (d *Deleters) mayNot() error {
 func (d *Deleters) kind(k kube.KindState) {
 	d.mu.Lock()
 	d.refused = slices.DeleteFunc(d.refused, func(r kube.KindState) bool { return r.Resource.GroupResource() == k.Resource.GroupResource() })
-	if k.Refused {
+	if k.Refused && k.State == kube.Broken {
 		d.refused = append(d.refused, k)
 	}
 	d.mu.Unlock()
-	if k.State == kube.Dropped {
+	switch k.State {
+	case kube.Undiscovered:
+		d.watches.undiscoverable(k)
+	case kube.Dropped:
 		d.answers.forget(k.Resource.GroupResource())
+	default:
 	}
 	d.store.kind(k)
 }
@@ -181,20 +211,6 @@ func (d *Deleters) shown(e object.Event) {
 	if e.Object.Is(object.CRD) || e.Object.Is(object.APIService) {
 		d.redefined()
 	}
-}
-
-// unknown says of which kinds not everything is known, and why.
-func (d *Deleters) unknown() []string {
-	var list []string
-	for _, k := range d.feed.Kinds() {
-		if k.State != kube.Synced {
-			list = append(list, strings.TrimSuffix(k.Resource.GroupResource().String()+" is "+k.State.String()+": "+k.Why, ": "))
-		}
-	}
-	if why := d.feed.Missing(); why != "" {
-		list = append(list, why)
-	}
-	return few(list)
 }
 
 // ended is the error of work that has ended by itself.

@@ -29,8 +29,21 @@ func (d *Deleters) Explain(ctx context.Context, ref object.Ref) string {
 
 // explain says it, a line each.
 func (d *Deleters) explain(ctx context.Context, ref object.Ref) []string {
-	if ref.UID == "" && ref.Name == "" {
+	switch r, err := d.client.Resource(ref.APIVersion, ref.Kind); {
+	case ref.UID == "" && ref.Name == "":
 		return []string{"which object? It has neither a uid nor a name."}
+	case ref.Kind != "" && ref.APIVersion == "":
+		if ref.UID == "" {
+			return []string{fmt.Sprintf("which object? %s %q has no apiVersion.", ref.Kind, nameIn(ref))}
+		}
+		ref.Kind = "" // it may be found by its uid
+	case err != nil && ref.Kind != "" && ref.UID == "":
+		return []string{ref.String() + " was not seen: " + err.Error()}
+	case err != nil: // its uid may say more
+	case !r.Namespaced:
+		ref.Namespace = ""
+	case ref.UID == "" && ref.Namespace == "":
+		return []string{fmt.Sprintf("which object? %s %s %q has no namespace, and the kind is namespaced.", ref.APIVersion, ref.Kind, ref.Name)}
 	}
 	shown := d.store.all(func(o *object.Object) bool {
 		if ref.UID != "" {
@@ -79,8 +92,24 @@ func (d *Deleters) explainMissing(ctx context.Context, ref object.Ref) string {
 	case ref.UID != "" && o.UID != ref.UID:
 		return ref.String() + " is not there: an object with the uid " + string(o.UID) + " has its name."
 	default:
-		return o.Ref.String() + " is there, and no watch has shown it yet."
+		return o.Ref.String() + " is there" + d.unshown(o.Ref)
 	}
+}
+
+// unshown says why no watch shows an object that is there.
+func (d *Deleters) unshown(ref object.Ref) string {
+	r, err := d.client.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return "."
+	}
+	w := coverage{d}.world()
+	if _, never := w.unwatched(r.GroupResource()); never {
+		return ". The garbage collector does not watch " + r.GroupResource().String() + ", so it never collects them."
+	}
+	if why := w.Why(r, ""); why != "" {
+		return ", and no watch shows it: " + why
+	}
+	return ", and no watch has shown it yet."
 }
 
 // nameIn is the name of an object with its namespace.
@@ -147,11 +176,7 @@ const mostNamed = 10
 
 // lines are what is said of an object.
 func (d *Deleters) lines(o *object.Object, e *report.Explanation) []string {
-	verdict := o.Ref.String() + " " + phrases[e.Verdict]
-	if e.Message != "" {
-		verdict += ": " + e.Message
-	}
-	list := []string{verdict + "."}
+	list := []string{o.Ref.String() + " " + d.verdict(o, e)}
 	if len(o.Finalizers()) > 0 {
 		list = append(list, "  finalizers: "+strings.Join(o.Finalizers(), ", "))
 	}
@@ -165,7 +190,7 @@ func (d *Deleters) lines(o *object.Object, e *report.Explanation) []string {
 	list = append(list, d.dependents(e)...)
 	for _, w := range d.stands().waits {
 		if w.Object.UID == o.UID {
-			list = append(list, "  "+w.String())
+			list = append(list, "  "+d.sentence(w))
 		}
 	}
 	if e.Deadlock != nil {

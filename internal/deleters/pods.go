@@ -56,8 +56,7 @@ func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Ob
 	}
 	var list []*object.Object
 	for _, pod := range all {
-		// The server leaves out the parts of a second.
-		if ends := time.Unix(pod.DeletionTimestamp()+1, 0); pod.BeingDeleted() && ends.After(s.now) {
+		if ends := ends(pod); pod.BeingDeleted() && ends.After(s.now) {
 			if s.kubelets.due.IsZero() || ends.Before(s.kubelets.due) {
 				s.kubelets.due = ends
 			}
@@ -67,3 +66,7 @@ func (s shift) ObjectsOf(gr schema.GroupResource, namespace string) []*object.Ob
 	}
 	return list
 }
+
+// ends is when the grace period of a pod is over that is being deleted. The server leaves out the
+// parts of a second.
+func ends(pod *object.Object) time.Time { return time.Unix(pod.DeletionTimestamp()+1, 0) }

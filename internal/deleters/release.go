@@ -7,17 +7,20 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/release"
 )
 
-// Known is the error of a server whose version says nothing, and a remark on one for which the
-// rules were not measured.
-func (d *Deleters) Known() (remark string, err error) {
+// Remarks are what a person should know at the start: that the rules were not measured for the
+// server's release, and what cannot be read. The error is that of a version that says nothing.
+func (d *Deleters) Remarks() (remarks []string, err error) {
 	of := d.release()
 	if of == 0 {
-		return "", fmt.Errorf("the API server says that its version is %q: that is no release of Kubernetes", d.version)
+		return nil, fmt.Errorf("the API server says that its version is %q: that is no release of Kubernetes", d.version)
 	}
 	if of.Nearest() != of {
-		return fmt.Sprintf("the API server is %s: the rules of the nearest release from %s to %s are followed", d.version, release.Oldest, release.Newest), nil
+		remarks = append(remarks, fmt.Sprintf("the API server is %s: the rules of the nearest release from %s to %s are followed", d.version, release.Oldest, release.Newest))
 	}
-	return "", nil
+	for _, why := range d.unknown() {
+		remarks = append(remarks, "nothing settles until this is mended: "+plain(why))
+	}
+	return remarks, nil
 }
 
 // release is that of the server, or the one that it behaves as; 0 where it is unknown.

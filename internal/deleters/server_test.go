@@ -34,6 +34,8 @@ type server struct {
 	*Deleters
 	// refuses is a part of the path of what may not be deleted; nil for nothing.
 	refuses atomic.Pointer[string]
+	// deleted is called after a delete was answered; nil for nobody.
+	deleted atomic.Pointer[func()]
 }
 
 // start has deleters work on a server with these objects until the test ends.
@@ -69,6 +71,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.Server.ServeHTTP(w, r)
+	if deleted := s.deleted.Load(); deleted != nil && r.Method == http.MethodDelete {
+		(*deleted)()
+	}
 }
 
 // refuse has deletes refused whose path has this part, or none.

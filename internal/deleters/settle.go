@@ -47,9 +47,14 @@ type UnsettledError struct {
 // Error says it, a line each.
 func (e *UnsettledError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "not settled after %s", e.After.Round(time.Millisecond))
+	b.WriteString("not settled")
+	if e.After > 0 {
+		fmt.Fprintf(&b, " after %s", e.After.Round(time.Millisecond))
+	}
 	if errors.Is(e.Cause, context.Canceled) {
 		b.WriteString(": the context was cancelled")
+	} else if e.After == 0 {
+		b.WriteString(": the deadline was over before")
 	}
 	for _, l := range e.Left {
 		b.WriteString("\n  left to do: " + plain(l))
@@ -73,17 +78,24 @@ func (e *UnsettledError) Unwrap() error { return e.Cause }
 // written anything nor found other kinds, and are idle still.
 func (d *Deleters) Settle(ctx context.Context) error {
 	began := time.Now()
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return &UnsettledError{Cause: ctx.Err()} // nobody has looked
+	}
+	deleted := d.deletes.sofar()
+	if ctx.Err() != nil {
+		return &UnsettledError{Left: d.leftIn(ctx, deleted, nil), Held: d.held(), Cause: ctx.Err()}
+	}
 	pause := firstPause
 	var retried time.Time
 	var left []string
 	for {
 		now, err := d.look(ctx, &retried)
-		if len(now) > 0 {
+		if len(now) > 0 && !errors.Is(ctx.Err(), context.Canceled) {
 			left = now
 		}
 		switch {
 		case ctx.Err() != nil:
-			return &UnsettledError{After: time.Since(began), Left: d.leftIn(ctx, left), Held: d.held(), Cause: ctx.Err()}
+			return &UnsettledError{After: time.Since(began), Left: d.leftIn(ctx, deleted, left), Held: d.held(), Cause: ctx.Err()}
 		case err != nil || len(now) == 0:
 			return err
 		}
@@ -104,10 +116,14 @@ func (d *Deleters) Settle(ctx context.Context) error {
 const account = time.Second
 
 // leftIn is what is left to do at a deadline, from all who know something; the last look where
-// nobody does.
-func (d *Deleters) leftIn(ended context.Context, last []string) []string {
+// nobody does. Where something is made again whenever it was deleted, that is why nothing settles,
+// and not what happens to be under way.
+func (d *Deleters) leftIn(ended context.Context, deleted uint64, last []string) []string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ended), account)
 	defer cancel()
+	if remade := d.deletes.remade(deleted); len(remade) > 0 {
+		return append(remade, d.unknown()...)
+	}
 	list := d.unknown()
 	for _, name := range few(d.expected()) {
 		list = append(list, name+" is not followed yet")
@@ -115,7 +131,7 @@ func (d *Deleters) leftIn(ended context.Context, last []string) []string {
 	list = append(list, few(d.leaving())...)
 	list = append(list, d.traffic.unanswered()...)
 	list = append(list, few(d.answers.unread())...)
-	list = append(list, few(d.stands().comes())...)
+	list = append(list, few(d.comes(d.stands()))...)
 	now := time.Now() // nothing is woken
 	if c, err := d.ask(ctx, &now); err == nil {
 		list = append(list, few(append(c.open, c.again...))...)
@@ -125,7 +141,7 @@ func (d *Deleters) leftIn(ended context.Context, last []string) []string {
 	if len(list) == 0 {
 		return last
 	}
-	return list
+	return once(list)
 }
 
 // look says what is left to do; nothing when all is settled.
@@ -207,7 +223,7 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 	}
 	generation, _ := d.store.now()
 	if s := d.stands(); len(s.open) > 0 || !s.due.IsZero() || s.generation != generation {
-		return s.left(), nil
+		return d.left(s), nil
 	}
 	c, err := d.ask(ctx, retried)
 	switch {
@@ -227,21 +243,21 @@ func (d *Deleters) busy(ctx context.Context, retried *time.Time, compared bool) 
 }
 
 // left is what the controllers have left to do.
-func (s standing) left() []string {
+func (d *Deleters) left(s standing) []string {
 	if s.generation == 0 {
 		return []string{"the controllers have not begun"}
 	}
-	return append([]string{"the controllers look at what has changed"}, s.comes()...)
+	return append([]string{"the controllers look at what has changed"}, d.comes(s)...)
 }
 
 // comes is what the controllers go on with by themselves.
-func (s standing) comes() []string {
+func (d *Deleters) comes(s standing) []string {
 	var list []string
 	if !s.due.IsZero() {
 		list = append(list, "a pod ends at "+s.due.UTC().Format(time.RFC3339)+", when its grace period is over")
 	}
 	for _, w := range s.open {
-		list = append(list, w.String())
+		list = append(list, w.Object.String()+": "+d.sentence(w))
 	}
 	return list
 }
@@ -332,15 +348,20 @@ func (d *Deleters) held() []string {
 	return list
 }
 
-// holds is what holds an object that is being deleted.
+// holds is what holds an object that is being deleted, without what is left to do here.
 func (d *Deleters) holds(o *object.Object) string {
 	var why []string
-	if len(o.Finalizers()) > 0 {
-		why = append(why, "finalizers "+strings.Join(o.Finalizers(), ", "))
+	stays := d.stays(o)
+	if f := strings.Join(o.Finalizers(), ", "); f != "" && !strings.Contains(stays, f) {
+		why = append(why, "finalizers "+f)
 	}
-	for _, w := range d.stands().waits {
-		if w.Object.UID == o.UID {
-			why = append(why, w.String())
+	if stays != "" {
+		why = append(why, stays)
+	}
+	stands := d.stands()
+	for _, w := range stands.waits {
+		if w.Object.UID == o.UID && !stands.goesOn(w) {
+			why = append(why, d.sentence(w))
 		}
 	}
 	if len(why) == 0 {

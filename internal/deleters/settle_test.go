@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -84,5 +85,19 @@ func TestSettleCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("it is %v", err)
 	}
-	has(t, err.Error(), "the context was cancelled")
+	if got := err.Error(); got != "not settled: the context was cancelled" {
+		t.Errorf("it says %q", got)
+	}
+}
+
+// A deadline that is over before anybody has looked blames nobody.
+func TestSettleTooLate(t *testing.T) {
+	s := start(t, configMap("one", ""))
+	s.settled()
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	err := s.Settle(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) || err.Error() != "not settled: the deadline was over before" {
+		t.Fatalf("it is %v", err)
+	}
 }

@@ -79,6 +79,13 @@ func (s *store) kind(k kube.KindState) {
 	s.change()
 }
 
+// wake wakes those who wait for a change: something else is new.
+func (s *store) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.change()
+}
+
 // change wakes those who wait for one.
 func (s *store) change() {
 	s.generation++

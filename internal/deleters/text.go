@@ -2,6 +2,7 @@ package deleters
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -16,6 +17,16 @@ func few(list []string) []string {
 		return append(list[:mostSaid:mostSaid], fmt.Sprintf("and %d more", n-mostSaid))
 	}
 	return list
+}
+
+// once leaves out what was said before.
+func once(list []string) []string {
+	said := map[string]bool{}
+	return slices.DeleteFunc(list, func(line string) bool {
+		again := said[line]
+		said[line] = true
+		return again
+	})
 }
 
 // plain is a line of text for a terminal. The kinds and names of owners and the answers of

@@ -119,8 +119,16 @@ func (w *world) Why(r object.Resource, namespace string) string {
 		}
 		return ""
 	}
-	why, _ := w.feed.Uncovered(object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind})
-	return why
+	if _, uncovered := w.feed.Uncovered(object.Ref{APIVersion: r.APIVersion(), Kind: r.Kind}); !uncovered {
+		return ""
+	}
+	gr := object.Storage(r.GroupResource())
+	for _, k := range w.feed.Kinds() {
+		if k.Resource.GroupResource() == gr && k.State != kube.Synced {
+			return unread(k)
+		}
+	}
+	return "" // it has been read just now
 }
 
 // Undiscovered lists the API versions whose resources the server has not named.

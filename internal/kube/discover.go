@@ -76,7 +76,7 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 		return nil, c.asked(errSilent)
 	default:
 		if apierrors.IsForbidden(err) { // of what the server says, discovery has kept nothing
-			if _, said := c.version(ctx); said != nil {
+			if said := c.forbidden(ctx); said != nil {
 				err = said
 			}
 		}
@@ -94,6 +94,15 @@ func (c *Client) Discover(ctx context.Context) (*Discovery, error) {
 	slices.SortFunc(d.Missing, func(a, b snapshot.Missing) int { return strings.Compare(a.GroupVersion, b.GroupVersion) })
 	c.discovery.Store(d)
 	return d, nil
+}
+
+// forbidden is what the server says where discovery may not ask. The version it may tell everybody.
+func (c *Client) forbidden(ctx context.Context) error {
+	if _, err := c.version(ctx); err != nil {
+		return err
+	}
+	var groups struct{}
+	return c.exchange(ctx, request{verb: http.MethodGet, path: []string{"apis"}, accept: jsonType}, &groups)
 }
 
 // asked is an error of discovery. Where no answer came it says from whom, and what came

@@ -103,8 +103,13 @@ func failure(r request, response *http.Response) error {
 	if response.StatusCode == http.StatusNotFound {
 		return &UnservedPathError{About: r.about.String(), Answer: strings.TrimSpace(string(text))}
 	}
-	return apierrors.NewGenericServerResponse(response.StatusCode, r.verb,
-		r.about.resource.GroupResource(), r.about.name, quote(strings.TrimSpace(string(text))), 0, true)
+	said := strings.TrimSpace(string(text))
+	if said != "" {
+		said = quote(said)
+	} else {
+		said = fmt.Sprintf("%d %s without a text", response.StatusCode, http.StatusText(response.StatusCode))
+	}
+	return apierrors.NewGenericServerResponse(response.StatusCode, r.verb, r.about.resource.GroupResource(), r.about.name, said, 0, true)
 }
 
 // statusOf reads a Status in either encoding.

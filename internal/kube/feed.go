@@ -44,7 +44,8 @@ type KindState struct {
 	State    State
 	// Why says what is wrong; empty for Synced and in the first list.
 	Why string
-	// Refused: it is Broken because we may not list or watch it.
+	// Refused: it is Broken because we may not list or watch it, or Undiscovered because we may
+	// not ask.
 	Refused bool
 }
 

@@ -48,7 +48,7 @@ func (c *Client) Follow(ctx context.Context, o FollowOptions) *Feed {
 		o.Buffer = 1024
 	}
 	if o.Recorder == nil {
-		o.Recorder = nobody{}
+		o.Recorder = Nobody{}
 	}
 	f := &following{
 		Feed: &Feed{
@@ -99,7 +99,7 @@ func (f *following) run(ctx context.Context) {
 			f.discovered(d)
 			pause = backoff{}
 		} else if ctx.Err() == nil {
-			f.note(KindState{State: Undiscovered, Why: err.Error()})
+			f.note(KindState{State: Undiscovered, Why: err.Error(), Refused: denied(err)})
 			wait = min(wait, pause.next())
 		}
 		f.client.wait(round.Done(), wait)

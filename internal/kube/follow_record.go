@@ -22,29 +22,29 @@ type Recorder interface {
 	Change(r object.Resource, e object.Event, raw []byte)
 }
 
-// nobody keeps no history.
-type nobody struct{}
+// Nobody is a Recorder that keeps nothing.
+type Nobody struct{}
 
 // Served does nothing.
-func (nobody) Served(*object.Resources) {}
+func (Nobody) Served(*object.Resources) {}
 
 // Whole is false.
-func (nobody) Whole(object.Resource) bool { return false }
+func (Nobody) Whole(object.Resource) bool { return false }
 
 // Begin does nothing.
-func (nobody) Begin(object.Resource) {}
+func (Nobody) Begin(object.Resource) {}
 
 // Object does nothing.
-func (nobody) Object(object.Resource, *object.Object) {}
+func (Nobody) Object(object.Resource, *object.Object) {}
 
 // Listed does nothing.
-func (nobody) Listed(object.Resource, string) {}
+func (Nobody) Listed(object.Resource, string) {}
 
 // Watching does nothing.
-func (nobody) Watching(object.Resource, bool) {}
+func (Nobody) Watching(object.Resource, bool) {}
 
 // Broken does nothing.
-func (nobody) Broken(object.Resource, string) {}
+func (Nobody) Broken(object.Resource, string) {}
 
 // Change does nothing.
-func (nobody) Change(object.Resource, object.Event, []byte) {}
+func (Nobody) Change(object.Resource, object.Event, []byte) {}

@@ -53,7 +53,8 @@ func newFollower(f *following, r object.Resource, handed map[types.UID]known) *f
 	return w
 }
 
-// tolerated is how many watches in a row may fail before the kind is Broken.
+// tolerated is how many watches in a row may fail before the kind is Broken. One that we may
+// not have is not tried again before that.
 const tolerated = 3
 
 // run follows the kind until the context ends.
@@ -85,7 +86,7 @@ func (w *follower) run(ctx context.Context) {
 			w.version = ""
 			w.f.client.wait(ctx.Done(), w.pause.next())
 		default:
-			if failed++; failed >= tolerated {
+			if failed++; failed >= tolerated || denied(err) {
 				w.version = ""
 				w.broken(ctx, err)
 				continue
@@ -95,11 +96,14 @@ func (w *follower) run(ctx context.Context) {
 	}
 }
 
+// denied reports whether the server says that we may not, or does not know us.
+func denied(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
+
 // broken says so, and waits.
 func (w *follower) broken(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		w.recorder.Broken(w.at.Resource, err.Error())
-		w.refused = apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
+		w.refused = denied(err)
 		w.say(Broken, err.Error())
 		w.f.wait(ctx, w, w.pause.next())
 	}

@@ -229,7 +229,7 @@ func TestClaimProtection(t *testing.T) {
 	if _, err := s.client.CoreV1().PersistentVolumeClaims(s.namespace).Get(t.Context(), "data", metav1.GetOptions{}); err != nil {
 		t.Errorf("a claim in use: %v", err)
 	}
-	if text := gc.Explain(claim); !strings.Contains(text, "ClaimInUse") {
+	if text := gc.Explain(claim); !strings.Contains(text, "is used by pods pod") {
 		t.Errorf("of a claim in use it is said:\n%s", text)
 	}
 	if err := s.client.CoreV1().Pods(s.namespace).Delete(t.Context(), "pod", metav1.DeleteOptions{}); err != nil {
