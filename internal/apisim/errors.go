@@ -17,10 +17,10 @@ import (
 // world is complete or no object can have the name, an *object.UncoveredError where it is not,
 // and an *object.ImpossibleNameError where the answer is about something else.
 func (s *Server) missing(v *view, namespace, name string) error {
-	switch object.AnswerTo(v.resource, name) {
-	case object.NothingThere:
+	switch answer := object.AnswerTo(v.resource, name); {
+	case answer == object.NothingThere || answer == object.SomethingElse && s.odd[oddPlace{v.shelf, namespace, name}]:
 		return notFound(v.gr, name)
-	case object.SomethingElse:
+	case answer == object.SomethingElse:
 		return &object.ImpossibleNameError{Name: name}
 	}
 	if s.coverage != nil && !s.coverage.Covers(v.resource, namespace) {

@@ -20,6 +20,14 @@ type store struct {
 	index   map[schema.GroupResource]int
 	// trails are of each shelf.
 	trails []trail
+	// odd are what was dropped of names that no object can have, as a dump of a strange hand has
+	// them. Whoever asks for one of these is not led elsewhere: it is gone.
+	odd map[oddPlace]bool
+}
+
+type oddPlace struct {
+	shelf           int
+	namespace, name string
 }
 
 // trail is where in its bucket something was found last: what is read is mostly written next. Then
@@ -59,7 +67,7 @@ func (st *store) share() store {
 		}
 	}
 	st.mark = &mark{}
-	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index), trails: slices.Clone(st.trails)}
+	return store{mark: &mark{}, shelves: slices.Clone(st.shelves), index: maps.Clone(st.index), trails: slices.Clone(st.trails), odd: maps.Clone(st.odd)}
 }
 
 // shelfOf returns the position of a resource's shelf, which is made if need be.
@@ -94,6 +102,12 @@ func (st *store) put(shelf int, namespace string, size int, o *object.Object) {
 
 func (st *store) drop(shelf int, namespace, name string) {
 	st.bucket(shelf, namespace, 0).drop(name, &st.trails[shelf])
+	if !object.IsPossibleName(name) {
+		if st.odd == nil {
+			st.odd = map[oddPlace]bool{}
+		}
+		st.odd[oddPlace{shelf, namespace, name}] = true
+	}
 }
 
 // bucket returns a bucket for writing.

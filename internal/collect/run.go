@@ -66,6 +66,7 @@ func Run(ctx context.Context, client *kube.Client, o Options) error {
 			events = seen.through(ctx, events)
 		}
 	}
+	api = nowhere{api}
 	if o.Shown != nil {
 		events = shown(ctx, events, o.Shown)
 	}

@@ -183,7 +183,7 @@ func classify(ctx context.Context, api Reader, rules Rules, a *Attempt, i int, o
 		o.Evidence, o.Err = NeedsNamespace, &object.NamespaceRequiredError{Ref: o.Ref}
 		return
 	}
-	if rules == Strict && !resource.Served() {
+	if rules == Strict && (!resource.Served() || object.AnswerTo(resource, ref.Name) == object.NothingThere) {
 		o.Evidence, o.Err = NotServed, errNotProven
 		return
 	}

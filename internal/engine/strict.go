@@ -6,8 +6,8 @@ import "github.com/kubectl-gc/kubectl-gc/internal/object"
 // that upstream would delete, or a reference that it would remove, because its
 // proof of absence is known to fail:
 //
-//  1. A 404 from a path that is not served, such as that of kind PodList, is not
-//     absence (Lookup; spec §3.18 H2, Q7).
+//  1. A 404 from a path that is not served, such as that of kind PodList or that of a
+//     name with a slash, is not absence (classify; spec §3.18 H2, Q7, Q31).
 //  2. Absence is not remembered: every owner is asked for again (observe.go
 //     remember, noteOwners; §3.18 H1, Q14).
 //  3. A UID that is observed under other coordinates than the reference names is

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -89,11 +88,8 @@ func (c *Client) Get(ctx context.Context, ref object.Ref) (*object.Object, error
 	if err != nil {
 		return nil, err
 	}
-	switch object.AnswerTo(at.Resource, ref.Name) {
-	case object.NothingThere: // and nobody is asked
-		return nil, apierrors.NewNotFound(at.Resource.GroupResource(), ref.Name)
-	case object.SomethingElse:
-		return nil, &object.ImpossibleNameError{Name: ref.Name}
+	if answer := object.AnswerTo(at.Resource, ref.Name); answer != object.OfThatName { // and nobody is asked
+		return nil, &object.ImpossibleNameError{Name: ref.Name, Absent: answer == object.NothingThere}
 	}
 	if err := checkSegment("name", ref.Name); err != nil {
 		return nil, err

@@ -101,7 +101,9 @@ func TestImpossibleNames(t *testing.T) {
 	for name, absent := range map[string]bool{"": false, ".": false, "..": false, "../../secrets": false, "a/b": true, "shop/a/b": true, "a/status": false, "a%2fb": false} {
 		ref := settings
 		ref.Name = name
-		if o, err := c.Get(context.Background(), ref); err == nil || apierrors.IsNotFound(err) != absent {
+		o, err := c.Get(context.Background(), ref)
+		impossible, ok := errors.AsType[*object.ImpossibleNameError](err)
+		if err == nil || apierrors.IsNotFound(err) || ok != (name != "") || ok && impossible.Absent != absent {
 			t.Errorf("%q: got %v, %v", name, o, err)
 		}
 	}

@@ -148,7 +148,7 @@ func (p *Proven) refresh(ctx context.Context, now time.Time) error {
 // of the objects of that name succeeds, shows no other than was found instead of
 // it, and is not older than what was seen.
 func (p *Proven) served(ctx context.Context, ref object.Ref, instead *object.Object) error {
-	at, err := p.place(ref)
+	at, err := p.locate(ref)
 	if err != nil {
 		return err
 	}

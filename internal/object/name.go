@@ -27,12 +27,12 @@ const (
 
 // AnswerTo is the answer to a GET for a name among the objects of a resource.
 func AnswerTo(r Resource, name string) Answer {
-	if isSegment(name) {
+	if IsPossibleName(name) {
 		return OfThatName
 	}
 	segments := strings.Split(name, "/")
 	for _, s := range segments {
-		if s == "" || !isSegment(s) {
+		if s == "" || !IsPossibleName(s) {
 			return SomethingElse
 		}
 	}
@@ -42,7 +42,8 @@ func AnswerTo(r Resource, name string) Answer {
 	return NothingThere
 }
 
-func isSegment(name string) bool { return len(content.IsPathSegmentName(name)) == 0 }
+// IsPossibleName reports whether an object can have a name: whether it is one part of a path.
+func IsPossibleName(name string) bool { return len(content.IsPathSegmentName(name)) == 0 }
 
 // subresources are served below the path of an object, of some kinds.
 var subresources = map[string]bool{
@@ -55,6 +56,8 @@ var subresources = map[string]bool{
 // an owner in most cases. (Q31)
 type ImpossibleNameError struct {
 	Name string
+	// Absent: the answer is 404, for the garbage collector an owner that is absent.
+	Absent bool
 }
 
 // Error says the name.
