@@ -119,13 +119,7 @@ func TestExplain(t *testing.T) {
 	seen := &object.Object{Ref: object.Ref{APIVersion: "v1", Kind: "Event", Namespace: "shop", Name: "seen", UID: "seen"}}
 	events := object.Resource{Version: "v1", Name: "events", Kind: "Event", Namespaced: true, Verbs: object.AllVerbs}
 	s := serveAlso([]object.Resource{events}, nil, configMap("owner", ""), configMap("goes", "owner"), odd, refused, seen)
-	s.before = func(w http.ResponseWriter, r *http.Request) bool {
-		denied := r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, "/refused")
-		if denied {
-			forbid(w, "delete", "configmaps")
-		}
-		return denied
-	}
+	s.before = refusing("/refused")
 	t.Cleanup(s.close)
 	gc := gctest.Start(t, s.config())
 	_ = unsettled(t, gc, "shop/refused", "nobody may delete it")
@@ -203,6 +197,9 @@ func TestExplainBesideWork(t *testing.T) {
 	all.Wait()
 	if err := gc.WaitSettled(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if got := s.there(); got != "" {
+		t.Errorf("there are still %s", got)
 	}
 }
 

@@ -69,13 +69,7 @@ func TestAPIServiceWithoutServer(t *testing.T) {
 // What keeps a namespace is said once at a deadline, and in words.
 func TestNamespaceRefused(t *testing.T) {
 	s := serve(configMap("refused", ""), configMap("held", "", "example.com/held"))
-	s.before = func(w http.ResponseWriter, r *http.Request) bool {
-		denied := r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/configmaps")
-		if denied {
-			forbid(w, "delete", "configmaps")
-		}
-		return denied
-	}
+	s.before = refusing("/configmaps")
 	t.Cleanup(s.close)
 	gc := gctest.Start(t, s.config())
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}

@@ -44,6 +44,17 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// refusing has the deletes refused of whose path has this part.
+func refusing(part string) func(w http.ResponseWriter, r *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		denied := r.Method == http.MethodDelete && strings.Contains(r.URL.Path, part)
+		if denied {
+			forbid(w, "delete", "configmaps")
+		}
+		return denied
+	}
+}
+
 // serve starts a server with these objects.
 func serve(objects ...*object.Object) *server { return serveAlso(nil, nil, objects...) }
 

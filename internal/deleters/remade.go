@@ -29,10 +29,10 @@ func (d *deletes) note(r engine.Record) {
 		if x.Verb != object.Delete || x.Err != nil {
 			continue
 		}
-		if ref := x.Ref.WithoutUID(); len(d.last) < mostDeletes {
-			d.last = append(d.last, ref)
+		if len(d.last) < mostDeletes {
+			d.last = append(d.last, x.Ref)
 		} else {
-			d.last[d.n%mostDeletes] = ref
+			d.last[d.n%mostDeletes] = x.Ref
 		}
 		d.n++
 	}
@@ -45,17 +45,20 @@ func (d *deletes) sofar() uint64 {
 	return d.n
 }
 
-// often is how many deletes of the same name are no accident.
+// often is how many objects of one name are no accident.
 const often = 3
 
-// remade names what was deleted again and again since there were so many deletes: somebody makes
-// it as often.
+// remade names what was deleted again and again since there were so many deletes, each time
+// another object: somebody makes it as often.
 func (d *deletes) remade(since uint64) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	times := map[object.Ref]int{}
+	times, counted := map[object.Ref]int{}, map[object.Ref]bool{}
 	for i := max(since, d.n-uint64(len(d.last))); i < d.n; i++ {
-		times[d.last[i%mostDeletes]]++
+		if ref := d.last[i%mostDeletes]; !counted[ref] {
+			counted[ref] = true
+			times[ref.WithoutUID()]++
+		}
 	}
 	var list []string
 	for ref, n := range times {

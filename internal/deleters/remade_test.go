@@ -53,14 +53,17 @@ func TestDeletes(t *testing.T) {
 	d.note(deleted("a", "2"))
 	d.note(deleted("a", "3"))
 	d.note(deleted("b", "4"))
+	for range often { // of one object, whatever it takes
+		d.note(deleted("b", "4"))
+	}
 	if got := d.remade(since); len(got) > 0 {
 		t.Errorf("after two deletes each: %q", got)
 	}
 	if got := d.remade(0); len(got) != 1 || got[0] != "v1 ConfigMap shop/a was deleted 3 times since: somebody makes it again" {
 		t.Errorf("from the beginning: %q", got)
 	}
-	for range mostDeletes {
-		d.note(deleted("c", "5"))
+	for i := range mostDeletes {
+		d.note(deleted("c", fmt.Sprint("c", i)))
 	}
 	if got := d.remade(0); len(d.last) != mostDeletes || len(got) != 1 || !strings.Contains(got[0], "shop/c") {
 		t.Errorf("%d are remembered: %q", len(d.last), got)

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 )
 
-// Answer is what a server is asked by a GET for an owner. The name in a reference is free text,
-// of which the garbage collector's client makes a path as it is.
+// Answer is what a GET finds by the name of an owner. The name in a reference is free text, of
+// which the garbage collector's client makes a path as it is.
 //
 // Upstream: client-go/metadata/metadata.go client.makeURLSegments.
 // Upstream: client-go/rest/request.go Request.AbsPath: joins and cleans.
@@ -51,9 +51,7 @@ var subresources = map[string]bool{
 	"log": true, "portforward": true, "proxy": true, "resize": true, "scale": true, "status": true, "token": true,
 }
 
-// ImpossibleNameError says that no object can have the name that was asked for, and that what a
-// server answers does not say whether there is one. The garbage collector keeps what names such
-// an owner in most cases. (Q31)
+// ImpossibleNameError says that no object can have the name that was asked for. (Q31)
 type ImpossibleNameError struct {
 	Name string
 	// Absent: the answer is 404, for the garbage collector an owner that is absent.

@@ -32,10 +32,11 @@ func (s *Snapshot) Write(w io.Writer, c Compression) error {
 	if err != nil {
 		return err
 	}
-	if err := s.writeLines(packed); err != nil {
-		return fmt.Errorf("snapshot: %w", err)
+	err = s.writeLines(packed)
+	if closed := packed.Close(); err == nil { // whatever happened: some is packed beside
+		err = closed
 	}
-	if err := packed.Close(); err != nil {
+	if err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	return nil
