@@ -44,7 +44,7 @@ var Collector = &Family{
 		{Code: UnknownOwnerKind, Short: "the kind of an owner is not known to be served", Long: "The kind of an owner is not served: nothing about the object is decided, it is kept and retried forever."},
 		ownerNotCovered,
 		{Code: ObjectNotCovered, Short: "nothing is known of the place of the object", Long: "The snapshot does not contain the place where the object would be: it may exist or not."},
-		{Code: LookupFailed, Short: "the server did not answer a read", Long: "The server refused or failed to answer a read; the attempt is repeated."},
+		{Code: LookupFailed, Short: "a read failed", Long: "The server refused or failed to answer a read, or no object can have the name of an owner; the attempt is repeated."},
 		{Code: OrphanDependents, Short: "the Orphan policy removes references before the owner goes", Long: "The Orphan policy: references of all dependents are removed, then the finalizer orphan."},
 		{Code: NotObserved, Short: "it exists, but its kind is not watched", Long: "The object exists but no watch shows its kind: it is asked for again and again."},
 		{Code: AbsenceNotProven, Short: "it is not proven that an owner is absent", Long: "Strict rules: Kubernetes' collector would call an owner absent; the evidence is not proof, so the object is kept."},
