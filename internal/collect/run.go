@@ -30,9 +30,6 @@ type Options struct {
 	Kind func(kube.KindState)
 	// Recorder is shown what is watched; nil for nobody.
 	Recorder kube.Recorder
-	// Shown is shown every event once the collector has taken it in, from one goroutine; nil
-	// for nobody.
-	Shown func(object.Event)
 	// Follow is handed the feed before the run starts, for those who want to show
 	// what is watched.
 	Follow func(*kube.Feed)
@@ -67,9 +64,6 @@ func Run(ctx context.Context, client *kube.Client, o Options) error {
 		}
 	}
 	api = nowhere{api}
-	if o.Shown != nil {
-		events = shown(ctx, events, o.Shown)
-	}
 	if o.Through != nil {
 		api = o.Through(api)
 	}

@@ -113,7 +113,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 	defer beside.Wait()
 	defer d.stop()
 	d.err = collect.Run(d.ctx, d.client, collect.Options{
-		Kind: d.kind, Shown: d.shown, Recorder: d.watches,
+		Kind: d.kind, Recorder: d.watches,
 		Follow: func(f *kube.Feed) {
 			d.mu.Lock()
 			d.feed = f
@@ -124,7 +124,7 @@ func (d *Deleters) run(o Options, followed chan struct{}) {
 			beside.Go(func() { d.act(w) })
 			beside.Go(d.followKinds)
 		},
-		Run: engine.RunOptions{Record: d.record, Warn: func(engine.Warning) {}, Do: d.do, Grace: grace},
+		Run: engine.RunOptions{Record: d.record, Observed: d.observed, Warn: func(engine.Warning) {}, Do: d.do, Grace: grace},
 	})
 }
 
@@ -156,8 +156,13 @@ func (d *Deleters) ready(ctx context.Context, followed <-chan struct{}) error {
 			return errors.New(plain(unsaid(why)))
 		}
 		if read == nil {
-			if err := d.mayNot(); err != nil || !d.lacksWatch() {
+			if err := d.mayNot(); err != nil {
 				return err
+			}
+			if !d.lacksWatch() {
+				// Every event of the first lists was received by the collector's goroutine:
+				// once it takes a function, all of them are in the store.
+				return d.between(ctx, func(*engine.Collector) {})
 			}
 		}
 		select {
@@ -205,8 +210,8 @@ func (d *Deleters) kind(k kube.KindState) {
 	d.store.kind(k)
 }
 
-// shown takes in what the collector has.
-func (d *Deleters) shown(e object.Event) {
+// observed stores an event that the collector has observed.
+func (d *Deleters) observed(e object.Event) {
 	d.store.see(e)
 	if e.Object.Is(object.CRD) || e.Object.Is(object.APIService) {
 		d.redefined()

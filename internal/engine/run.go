@@ -41,6 +41,9 @@ type RunOptions struct {
 	// Record is called once for every finished attempt, by the goroutine that
 	// called Run.
 	Record func(Record)
+	// Observed is called after the collector has observed an event, by the goroutine that
+	// called Run. It must not block.
+	Observed func(object.Event)
 	// Warn is called for every warning, by the goroutine that called Run. The
 	// collector does not keep what it was called for, so that a long run keeps its
 	// size. Nil: they are kept.
@@ -203,6 +206,9 @@ func (r *runner) observe(e object.Event, ok bool) {
 		e.Old = r.c.lastObserved(e.Object)
 	}
 	r.c.Observe(e)
+	if r.o.Observed != nil {
+		r.o.Observed(e)
+	}
 	r.lastActivity, r.changed = r.now(), true
 }
 
