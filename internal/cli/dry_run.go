@@ -30,6 +30,7 @@ func newDryRun(streams genericiooptions.IOStreams, config *genericclioptions.Con
 func newDryRunDelete(streams genericiooptions.IOStreams, config *genericclioptions.ConfigFlags) *cobra.Command {
 	d := newDeletion(streams, config)
 	d.writing.OnlyShow()
+	d.targets.Supposes = true
 	c := &cobra.Command{
 		Use:   "delete (TYPE NAME… | TYPE/NAME… | -f MANIFEST | TYPE -l SELECTOR | TYPE --all) [--from DUMP]",
 		Short: "Show what a delete would take, orphan, keep, or get stuck on",

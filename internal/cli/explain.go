@@ -84,7 +84,7 @@ func (k *explanation) run(c *cobra.Command, args []string) error {
 	if done, err := k.explainGone(c, args); done || err != nil {
 		return err
 	}
-	k.source.Evidence = true
+	k.source.Evidence, k.targets.Supposes = true, true
 	var e *report.Explanation
 	var of source.World
 	err := k.targets.Answer(c, k.streams, &k.source, args, !k.options.AllPolicies, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (rest string, err error) {
@@ -130,7 +130,7 @@ func (k *explanation) explain(c *cobra.Command, w source.World, ref object.Ref, 
 		return nil, "", err
 	}
 	options := k.options
-	options.Surroundings = evidence.New(w.Snapshot, seen, now)
+	options.Surroundings, options.Unread = evidence.New(w.Snapshot, seen, now), k.targets.Supposed
 	if e, err = explain.Object(c.Context(), w.Snapshot, ref, options); err != nil || !o.BeingDeleted() {
 		return e, "", err
 	}

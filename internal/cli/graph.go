@@ -164,7 +164,7 @@ func (g *graphCommand) draw(c *cobra.Command, args []string, options explain.Gra
 		})
 		return doc, err
 	}
-	g.targets.Content = true
+	g.targets.Content, g.targets.Supposes = true, true
 	err := g.targets.Answer(c, g.streams, &g.source, args, !g.upstream, func(w source.World, refs []object.Ref, part *impact.OneNamespace) (string, error) {
 		options.Roots = refs
 		if len(refs) == 1 && refs[0].Is(object.Namespace) {

@@ -88,8 +88,13 @@ func (k *stuckCommand) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	k.source.Evidence = true
-	if k.source.Single = len(args) > 0; !k.source.Single {
+	switch {
+	case len(args) == 0:
 		k.source.About = k.targets.Namespaces.List()
+	case isType(args):
+		k.source.Single = true
+	default:
+		k.targets.Confine(&k.source, args)
 	}
 	if k.watch {
 		return k.watchOn(c, args)
@@ -134,7 +139,14 @@ func (k *stuckCommand) look(c *cobra.Command, w source.World, args []string) (*r
 		return nil, err
 	}
 	defer progress.Begin(c, k.streams.ErrOut, "following what everything waits for").End()
-	return judgeWaiting(c.Context(), w, q)
+	d, err := judgeWaiting(c.Context(), w, q)
+	if err == nil && k.targets.Unseen(w, args) != "" { // whether it is being deleted is unknown
+		d.Complete = false
+		for i, g := range d.Gaps {
+			d.Gaps[i].Matters = g.Matters || g.APIVersion == "v1" && g.Resource == "namespaces"
+		}
+	}
+	return d, err
 }
 
 // judgeWaiting has the evidence read and the question answered.
@@ -161,6 +173,11 @@ func (k *stuckCommand) question(c *cobra.Command, w source.World, args []string)
 		err := k.kinds(w, args[0], &q)
 		k.noteUnlabelled(w, q)
 		return q, err
+	}
+	if unseen := k.targets.Unseen(w, args); unseen != "" {
+		targets.NoteUnseen(k.streams.ErrOut, w, unseen)
+		q.Namespace = unseen
+		return q, nil
 	}
 	refs, err := k.targets.Find(c, w, args)
 	if err != nil {

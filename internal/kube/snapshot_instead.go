@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -10,29 +11,29 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
-// gatherInstead lists in single namespaces what may not be listed in all of them, and
-// reads these namespaces by their names if they may not be listed. It returns the places
-// of all results; of a list that was refused and made in single namespaces the coverage
-// is told why the others are missing.
+// gatherInstead lists in the namespaces of Scope.Instead each kind whose list of all
+// namespaces was forbidden, and records in the coverage why the other namespaces are
+// missing. If namespaces may not be listed, it reads those that the scope names with a
+// GET. It returns the places of all results.
 func (c *Client) gatherInstead(ctx context.Context, places []Place, g *gathering, coverage *snapshot.Coverage) ([]Place, error) {
 	namespaces := g.scope.Instead
-	if len(namespaces) == 0 {
-		return places, nil
-	}
 	var again []Place
 	var refused []int // the results that the new ones stand for
 	for i, p := range places {
 		switch {
 		case p.Namespace != "" || !apierrors.IsForbidden(g.results[i].err):
-		case p.Resource.Namespaced:
+		case p.Resource.Namespaced && len(namespaces) > 0:
 			g.results[i].replaced = true
 			coverage.FailOthers(p.Resource.GroupResource(), reason.Forbidden, g.results[i].err.Error())
 			for _, ns := range namespaces {
 				again, refused = append(again, Place{p.Resource, ns}), append(refused, i)
 			}
 		case p.Resource.Is(object.Namespace):
-			c.nameNamespaces(ctx, namespaces, g)
+			c.nameNamespaces(ctx, slices.Concat(g.scope.Namespaces, namespaces), g)
 		}
+	}
+	if len(again) == 0 {
+		return places, nil
 	}
 	second := &gathering{scope: g.scope, progress: g.progress, results: make([]gathered, len(again)), state: g.state}
 	second.state.Kinds += len(again)

@@ -58,6 +58,33 @@ func (m *manifests) find(snap *snapshot.Snapshot, namespace string) ([]object.Re
 	return refs, nil
 }
 
+// namespacesNamed returns the namespaces that the manifests name as objects, those that other
+// objects name, and whether there are objects without a namespace. Files that cannot be read
+// name none, and neither does standard input, which can be read only once.
+func (m *manifests) namespacesNamed() (named, others []string, more bool) {
+	if m.UsesStdin() {
+		return nil, nil, false
+	}
+	_ = resource.NewLocalBuilder().Unstructured().Local().Flatten().ContinueOnError().
+		FilenameParam(false, &m.FilenameOptions).Do().Visit(func(info *resource.Info, err error) error {
+		if err != nil {
+			return err
+		}
+		kind := info.Object.GetObjectKind().GroupVersionKind()
+		switch {
+		case kind.Group == object.Namespace.Group && kind.Kind == object.Namespace.Kind:
+			named = append(named, info.Name)
+		case info.Namespace != "":
+			others = append(others, info.Namespace)
+		default:
+			more = true
+		}
+		return nil
+	})
+	slices.Sort(others)
+	return named, slices.Compact(others), more
+}
+
 func findManifest(snap *snapshot.Snapshot, u *unstructured.Unstructured, namespace string) (object.Ref, error) {
 	r, err := snap.Resources.For(u.GetAPIVersion(), u.GetKind())
 	if err != nil {

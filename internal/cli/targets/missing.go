@@ -60,22 +60,28 @@ func NoteNamespace(errOut io.Writer, snap *snapshot.Snapshot, name string) {
 	}
 }
 
-// suppose adds to a dump the namespaces that are named and whose content it holds without
-// them, and says so.
+// suppose adds the namespaces that are named and of which only the content was read. For a
+// delete it notes that on errOut; other answers say it themselves.
 func (t *Targets) suppose(w *source.World, args []string, errOut io.Writer) {
-	for i, arg := range args {
-		kind, name, slashed := strings.Cut(arg, "/")
-		if !slashed && i > 0 {
-			kind, name = args[0], arg
-		}
-		r, err := FindResource(w.Snapshot, kind)
-		if err != nil || !r.Is(object.Namespace) {
+	named, _ := t.namespacesNamed(args)
+	for _, name := range named {
+		supposed := w.Suppose(name)
+		if supposed == nil {
 			continue
 		}
-		if supposed := w.Suppose(name); supposed != nil {
-			w.Snapshot = supposed
-			fmt.Fprintf(errOut, "note: the dump holds objects in namespace %q and not the namespace itself; its own finalizers, annotations and uid are not known\n", name)
+		w.Snapshot, t.Supposed = supposed, true
+		if t.Takes {
+			NoteUnseen(errOut, *w, name)
 		}
+	}
+}
+
+// NoteUnseen tells that only the content of a namespace was read.
+func NoteUnseen(errOut io.Writer, w source.World, name string) {
+	if w.Client == nil {
+		fmt.Fprintf(errOut, "note: the dump has objects in namespace %q, but not the namespace itself; its finalizers, annotations and uid are not known\n", name)
+	} else {
+		fmt.Fprintf(errOut, "note: namespace %q itself may not be read, only its content; its finalizers and annotations are unknown, and whether it is being deleted\n", name)
 	}
 }
 

@@ -2,6 +2,7 @@ package targets
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -27,12 +28,12 @@ func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, f
 			return err
 		}
 	}
-	from.Single = true
+	t.Confine(from, args)
 	w, err := from.Read(c, streams, &t.Namespaces)
 	if err != nil {
 		return err
 	}
-	if t.Takes && w.Client == nil {
+	if t.Supposes {
 		t.suppose(&w, args, streams.ErrOut)
 	}
 	refs, err := t.Find(c, w, args)
@@ -41,6 +42,13 @@ func (t *Targets) Answer(c *cobra.Command, streams genericiooptions.IOStreams, f
 	}
 	_, err = judge(w, refs, nil)
 	return err
+}
+
+// Confine has the source read at least the namespaces that the arguments name or that their
+// objects are in, if not everything in the cluster may be listed.
+func (t *Targets) Confine(from *source.Source, args []string) {
+	named, others := t.namespacesNamed(args)
+	from.Single, from.About = true, slices.Concat(named, others)
 }
 
 // answerNarrowly reports whether one namespace was enough.

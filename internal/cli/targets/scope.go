@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
@@ -49,6 +50,7 @@ func (t *Targets) checkFound(c *cobra.Command, refs []object.Ref) error {
 		case ref.Namespace != "":
 		case t.many():
 			return t.clusterScoped(c, report.RefOf(ref).ShortName()+" is")
+		case ref.Is(object.Namespace) && ref.Name == t.Namespaces.One:
 		default:
 			fmt.Fprintf(c.ErrOrStderr(), "warning: %s is cluster-scoped: -n %s does not apply to it\n",
 				render.Escape(report.RefOf(ref).ShortName()), render.Escape(t.Namespaces.One))
@@ -84,4 +86,55 @@ func distinct(refs []object.Ref) []object.Ref {
 		}
 	}
 	return once
+}
+
+// namespacesNamed returns the namespaces that the arguments name as objects, such as pay for
+// `ns/pay`, and those of the other objects, unless it is only the default one: it may not
+// apply to them. Manifests on standard input name none.
+func (t *Targets) namespacesNamed(args []string) (named, others []string) {
+	more := false
+	add := func(isNamespace bool, name string) {
+		if isNamespace {
+			named = append(named, name)
+		} else {
+			more = true
+		}
+	}
+	switch {
+	case t.many():
+		return nil, nil
+	case !t.Files.Empty():
+		named, others, more = t.Files.namespacesNamed()
+	case len(args) > 0 && !strings.Contains(args[0], "/"):
+		for _, name := range args[1:] {
+			add(isNamespaceType(args[0]), name)
+		}
+	default:
+		for _, arg := range args {
+			kind, name, _ := strings.Cut(arg, "/")
+			add(isNamespaceType(kind), name)
+		}
+	}
+	if more && len(named)+len(others) > 0 {
+		others = append(others, t.Namespaces.OneOrDefault())
+	}
+	return named, others
+}
+
+// Unseen returns the namespace that is the only object named if the world holds content of it
+// but not the Namespace itself. It returns "" otherwise.
+func (t *Targets) Unseen(w source.World, args []string) string {
+	named, others := t.namespacesNamed(args)
+	if len(named) != 1 || len(others) > 0 || w.Suppose(named[0]) == nil {
+		return ""
+	}
+	return named[0]
+}
+
+// isNamespaceType reports whether the type of an argument is Namespace: ns, namespace,
+// namespaces or namespaces.v1, in any case. The server's discovery is not needed for that,
+// since no other kind takes these names from the core group.
+func isNamespaceType(kind string) bool {
+	kind, version, _ := strings.Cut(strings.ToLower(kind), ".")
+	return (kind == "ns" || kind == "namespace" || kind == "namespaces") && (version == "" || strings.TrimSuffix(version, ".") == "v1")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/source"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
@@ -35,6 +36,11 @@ type Targets struct {
 	IgnoreMissing bool
 	// Takes says that the command takes away what is meant, or would.
 	Takes bool
+	// Supposes lets a command that writes nothing go on with a namespace of which only the
+	// content can be read.
+	Supposes bool
+	// Supposed tells, after Answer, that one of the targets is such a namespace.
+	Supposed bool
 	// Content says that a single namespace stands for what is in it.
 	Content bool
 }
@@ -165,6 +171,12 @@ func (t *Targets) nothing(snap *snapshot.Snapshot, args []string) error {
 // resolve has the cluster say which objects are meant, as kubectl does.
 func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]object.Ref, error) {
 	found, err := t.Namespaces.Resolve(c.Context(), w.Client, t.asked(args))
+	if isForbidden(err) {
+		// The right to list is enough: the snapshot has the objects.
+		if refs, local := t.lookUp(c, w.Snapshot, args); local == nil {
+			return refs, nil
+		}
+	}
 	if isMissing(err) {
 		// The snapshot knows what else could be meant.
 		if _, local := t.lookUp(c, w.Snapshot, args); local != nil {
@@ -194,6 +206,14 @@ func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]ob
 // isMissing reports whether a cluster says that an object, or its type, is not there.
 func isMissing(err error) bool {
 	return err != nil && (apierrors.IsNotFound(err) || strings.Contains(err.Error(), "doesn't have a resource type"))
+}
+
+// isForbidden reports whether the server refused to show one of the objects.
+func isForbidden(err error) bool {
+	if many, ok := errors.AsType[utilerrors.Aggregate](err); ok {
+		return slices.ContainsFunc(many.Errors(), isForbidden)
+	}
+	return apierrors.IsForbidden(err)
 }
 
 // Missing reports whether a cluster says of what the arguments name that it is not there, and

@@ -76,6 +76,15 @@ func Object(ctx context.Context, snap *snapshot.Snapshot, ref object.Ref, o Opti
 	if err := q.answer(ctx, o, e); err != nil {
 		return nil, err
 	}
+	if o.Unread {
+		e.Verdict, e.Reason, e.Complete = report.Undecidable, reason.ObjectNotCovered.String(), false
+		e.Message = "the object itself was not read: its finalizers, its owners and whether it is being deleted are unknown"
+		if r, err := snap.Resources.For(target.APIVersion, target.Kind); err == nil {
+			for i, g := range e.Gaps {
+				e.Gaps[i].Matters = g.Matters || g.APIVersion == r.APIVersion() && g.Resource == r.Name
+			}
+		}
+	}
 	if other := plan.DifferenceOf(snap, target); len(other) > 0 {
 		e.Source.VersionDifferences, e.Complete = other, false
 	}

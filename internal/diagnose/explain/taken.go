@@ -26,6 +26,9 @@ type Options struct {
 	// Surroundings are what is known of those who act beside the collector; nil for
 	// nothing.
 	Surroundings *evidence.Surroundings
+	// Unread tells that the object itself could not be read, only what names it. Nothing is
+	// known about its finalizers, its owners and whether it is being deleted.
+	Unread bool
 }
 
 // taking looks for the single deletes after which an object is gone.
