@@ -23,12 +23,13 @@ func (p *Proofs) Add(code reason.Code, about *report.Ref, message string) {
 	}
 }
 
-// Clip brings foreign text onto one line, and cuts what nobody would read to its end.
+// Clip puts foreign text onto one line of at most 400 bytes. It leaves out the middle: the end
+// of an error says why.
 func Clip(text string) string {
 	const most = 400
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return strings.ToValidUTF8(text[:most/2], "") + " … " + strings.ToValidUTF8(text[len(text)-most/2:], "")
 }

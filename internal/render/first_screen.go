@@ -19,27 +19,17 @@ func linesOf(s Style, write func(*writer)) []string {
 	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 }
 
-// atMost writes prose in at most so many lines, of which the last says that there is more.
+// atMost writes prose in so many lines, shortened where it has to be.
 func (w *writer) atMost(most int, text string, indent int) {
-	lines := linesOf(w.style, func(x *writer) { x.prose(text, indent) })
-	if len(lines) <= most || w.style.Wide {
+	lay := func(text string) []string {
+		return linesOf(w.style, func(x *writer) { x.prose(text, indent) })
+	}
+	if w.style.Wide {
 		w.prose(text, indent)
 		return
 	}
-	mark := w.style.pick("…", "...")
-	last := lines[most-1]
-	for room := w.style.limit() - width(mark); width(last) > room; {
-		if i := strings.LastIndex(last, " "); i > len(last)/2 || strings.Contains(last, "\x1b") {
-			last = last[:max(i, 0)]
-			continue
-		}
-		last = prefixOf(last, room)
-	}
-	lines[most-1] = strings.TrimRight(last, " ") + mark
-	if text := strings.Join(lines[:most], ""); strings.Count(text, "\x1b[") > 2*strings.Count(text, "\x1b[0m") {
-		lines[most-1] += "\x1b[0m" // the colour ended in what is left out
-	}
-	w.lines(lines[:most])
+	lead := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	w.lines(w.style.shorten(text[len(lead):], most, func(text string) []string { return lay(lead + text) }))
 }
 
 // lines writes lines that are laid out already.

@@ -55,7 +55,7 @@ func remedyTitle(s Style, l *lostLook, r *report.Remedy) string {
 		spaces = append(spaces, report.RefOf(object.Namespace.Ref("", name)))
 	}
 	return "Nothing can be brought back while " + s.some(spaces, 2) + agree(len(spaces), " is", " are") +
-		" Terminating (what for: kubectl gc stuck). To save it before the API server forgets it:"
+		" Terminating (why: kubectl gc stuck). To save it before the API server forgets it:"
 }
 
 // thereAgain says how much of what went is there again.

@@ -213,15 +213,15 @@ func tollParts(s Style, l *lostLook, r *report.LostRequest) []*part {
 		into[kindName{k.APIVersion, k.Kind}] += left
 	}
 	const most = 2
-	left := commas(going.words(s))
-	if len(left) > 0 {
-		left[0] += " (what for: kubectl gc stuck)"
+	left := going.words(s)
+	if n := len(left); n > 0 {
+		left[n-1] += " (why: kubectl gc stuck)"
 	}
 	return []*part{
-		{"DATA", commas(slices.Concat(volumes.words(s), data.words(s))), most},
-		{"WENT", commas(rest.words(s)), most},
-		{"GOING", left, most},
-		{"STAYS", commas(stay.words(s)), most},
+		{label: "DATA", items: slices.Concat(volumes.words(s), data.words(s)), most: most, noun: "kind"},
+		{label: "WENT", items: rest.words(s), most: most, noun: "kind"},
+		{label: "GOING", items: left, most: most, noun: "kind"},
+		{label: "STAYS", items: stay.words(s), most: most, noun: "kind"},
 	}
 }
 

@@ -105,7 +105,7 @@ func (w *writer) alongside(l *lostLook, x *report.Loss) {
 			counts.add(other.Object)
 		}
 	}
-	w.part(&part{"WENT", commas(counts.words(w.style)), 2})
+	w.part(&part{label: "WENT", items: counts.words(w.style), most: 2, noun: "kind"})
 }
 
 // fateNotes are what is known besides of one object that is gone: who deleted it, its owners,

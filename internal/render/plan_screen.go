@@ -140,13 +140,13 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 	held.rootsFirst()
 	rest, hidden := restOf(p, caused)
 	list := []*part{
-		{"HANGS", held.items(s, at), 6},
-		{"UNKNOWN", unknown.items(s, at), 3},
-		{"DATA", commas(dataCounts(s, p, caused)), 3},
-		{"LATER", awaited(s, caused), 2},
-		{"BACK", back.items(s, at), 2},
-		{"STAYS", stays.items(s, at), 3},
-		{"GOES", commas(rest.words(s)), 3},
+		{label: "HANGS", items: held.items(s, at), most: 6},
+		{label: "UNKNOWN", items: unknown.items(s, at), most: 3},
+		{label: "DATA", items: dataCounts(s, p, caused), most: 3, noun: "kind"},
+		{label: "LATER", items: awaited(s, caused), most: 2},
+		{label: "BACK", items: back.items(s, at), most: 2},
+		{label: "STAYS", items: stays.items(s, at), most: 3},
+		{label: "GOES", items: rest.words(s), most: 3, noun: "kind"},
 	}
 	shrink(list, s, room)
 	for _, x := range list {
@@ -160,23 +160,38 @@ func (w *writer) parts(p *report.Plan, caused, waited []report.Effect, room int)
 type part struct {
 	label string
 	items []string
-	most  int
+	// most is the greatest number of lines; 0 for none of the sentences.
+	most int
+	// noun is what the items are if they are a list of counts. Other items are sentences.
+	noun string
 }
 
-// shrink takes lines from the longest parts, the last of them first, until all have room.
+// shrink takes lines from the longest parts, the last of them first, until all have room. Where
+// that is not enough, the last parts with sentences only say how to see them.
 func shrink(list []*part, s Style, room int) {
 	for {
 		total, longest, lines := 0, list[0], 0
 		for _, x := range list {
 			n := len(x.lay(s))
-			if total += n; n >= lines {
+			if total += n; n >= lines && x.most > min(len(x.items), 2) {
 				longest, lines = x, n
 			}
 		}
-		if total < room || lines <= 1 {
+		switch {
+		case total < room:
 			return
+		case lines > 1:
+			longest.most = min(longest.most, lines) - 1
+		default:
+			last := len(list) - 1
+			for last >= 0 && (list[last].noun != "" || len(list[last].lay(s)) < 2) {
+				last--
+			}
+			if last < 0 {
+				return
+			}
+			list[last].most = 0
 		}
-		longest.most = lines - 1
 	}
 }
 
@@ -202,50 +217,44 @@ func (w *writer) part(x *part) {
 	}
 }
 
-// lay lays the items below each other. What does not fit is cut, and counted.
+// lay lays the items below each other. Items that have no room are counted, and the last one
+// that has some is shortened.
 func (x *part) lay(s Style) []string {
-	width := s.Width - labelWidth
+	if x.noun != "" && len(x.items) > 0 {
+		return shortenList(x.items, x.noun, x.most, s.layItem)
+	}
+	if x.most == 0 && len(x.items) > 0 {
+		return []string{"see -o wide"}
+	}
 	var lines []string
 	for i, item := range x.items {
-		laid := wrapText(item, width, 2)
-		for j := range laid[1:] {
-			laid[j+1] = "  " + laid[j+1]
-		}
 		left := len(x.items) - i - 1 // below this one
 		room := x.most - len(lines)
 		if left > 0 {
 			room-- // for how many they are
 		}
+		laid := s.layItem(item)
 		switch {
 		case len(laid) <= room:
 			lines = append(lines, laid...)
 		case i > 0:
 			return append(lines, strconv.Itoa(left+1)+" more: -o wide")
-		case left > 0 && room > 0:
-			lines = append(cut(laid, room, s), strconv.Itoa(left)+" more: -o wide")
-			return lines
+		case left > 0:
+			return append(s.shorten(item, room, s.layItem), strconv.Itoa(left)+" more: -o wide")
 		default:
-			return cut(laid, max(room, 1), s)
+			return s.shorten(item, room, s.layItem)
 		}
 	}
 	return lines
 }
 
-// cut keeps so many lines, and says that there were more.
-func cut(lines []string, n int, s Style) []string {
-	more := s.pick(" … (-o wide)", " ... (-o wide)")
-	kept := slices.Clone(lines[:n])
-	last := strings.TrimRight(kept[n-1], " ")
-	kept[n-1] = prefixOf(last, s.Width-labelWidth-width(more)) + more
-	return kept
-}
-
-// commas joins counts to one item.
-func commas(counts []string) []string {
-	if len(counts) == 0 {
-		return nil
+// layItem wraps an item of a part.
+func (s Style) layItem(text string) []string {
+	laid := wrapText(text, s.Width-labelWidth, 2)
+	for i := range laid[1:] {
+		laid[i+1] = "  " + laid[i+1]
 	}
-	return []string{strings.Join(counts, ", ")}
+	return laid
 }
 
 // beside says in a line each what happens without the request, and what the collector
