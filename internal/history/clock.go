@@ -9,23 +9,64 @@ import (
 // no clock in revisions themselves. The zero value knows nothing.
 type Clock struct{ ticks []Moment }
 
-// NewClock makes a clock from revisions whose time is known, in any order. A tick that says an
-// earlier time than one before it is one of a clock that is behind, and is left out.
+// lag is how many seconds after a lease was renewed a list may still show that as the last time.
+const lag = 60
+
+// NewClock returns a clock of ticks in any order. A tick says that its time had come at its revision: a
+// later tick with an earlier time says less, and is left out. A tick that is further ahead of later ones than
+// a lag explains is of a clock that was ahead, and is left out unless most ticks agree with it. Of several
+// ticks of one revision the latest counts.
+//
+//	revision  10   20    30   40   50
+//	time      100  9000  110  109  120   20 and 40 are left out
 func NewClock(ticks []Moment) Clock {
 	ticks = slices.Clone(ticks)
 	slices.SortFunc(ticks, func(a, b Moment) int {
-		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Time, b.Time))
+		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(b.Time, a.Time))
 	})
+	agreed := longestRising(ticks)
 	kept := ticks[:0]
 	for _, t := range ticks {
-		switch n := len(kept); {
-		case n == 0 || t.Time >= kept[n-1].Time && t.Revision != kept[n-1].Revision:
+		for len(agreed) > 0 && agreed[0].Revision <= t.Revision {
+			agreed = agreed[1:]
+		}
+		ahead := len(agreed) > 0 && t.Time > agreed[0].Time+lag
+		if n := len(kept); !ahead && (n == 0 || t.Time >= kept[n-1].Time && t.Revision != kept[n-1].Revision) {
 			kept = append(kept, t)
-		case t.Revision == kept[n-1].Revision:
-			kept[n-1] = t
 		}
 	}
 	return Clock{kept}
+}
+
+// longestRising returns the longest subsequence of ticks in which the time never goes back.
+func longestRising(ticks []Moment) []Moment {
+	var ends []int // ends[n] is the tick with the earliest time at which n+1 ticks that agree can end
+	before := make([]int, len(ticks))
+	for i, t := range ticks {
+		n, _ := slices.BinarySearchFunc(ends, t.Time, func(end int, time int64) int {
+			if ticks[end].Time <= time {
+				return -1
+			}
+			return 1
+		})
+		before[i] = -1
+		if n > 0 {
+			before[i] = ends[n-1]
+		}
+		if n == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[n] = i
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	kept := make([]Moment, len(ends))
+	for n, i := len(ends)-1, ends[len(ends)-1]; n >= 0; n, i = n-1, before[i] {
+		kept[n] = ticks[i]
+	}
+	return kept
 }
 
 // Earliest is the moment of a revision: not later than it was, and as exact as the ticks are

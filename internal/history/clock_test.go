@@ -26,6 +26,30 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// TestClockWasAhead: one that was ahead for a while, and came back, says nothing about what is later.
+func TestClockWasAhead(t *testing.T) {
+	var ticks []history.Moment
+	for i := range int64(60) {
+		ticks = append(ticks, history.Moment{Revision: uint64(10 * i), Time: 1000 + i})
+		if i >= 20 && i < 25 {
+			ticks = append(ticks, history.Moment{Revision: uint64(10*i + 5), Time: 1000 + i + 3*3600})
+		}
+	}
+	c := history.NewClock(ticks)
+	for i := range int64(60) {
+		if got := c.At(uint64(10*i + 5)).Time; got != 1000+i {
+			t.Errorf("%d was at %d, want %d", 10*i+5, got, 1000+i)
+		}
+	}
+	if one := history.NewClock([]history.Moment{{Revision: 1, Time: 9000}, {Revision: 2, Time: 1000}}); one.Last().Time != 1000 {
+		t.Errorf("of two that contradict each other %d is believed", one.Last().Time)
+	}
+	late := history.NewClock([]history.Moment{{Revision: 1, Time: 100}, {Revision: 5, Time: 108}, {Revision: 6, Time: 101}, {Revision: 7, Time: 101}, {Revision: 9, Time: 111}})
+	if got := late.At(6).Time; got != 108 {
+		t.Errorf("a lease that is not renewed yet moves %d to %d, want 108", 6, got)
+	}
+}
+
 // TestUntil: a tick says that its time had come, not that the next one had not.
 func TestUntil(t *testing.T) {
 	clock := history.NewClock([]history.Moment{{Revision: 10, Time: 100}, {Revision: 20, Time: 100}, {Revision: 30, Time: 110}, {Revision: 40, Time: 120}})

@@ -28,8 +28,8 @@ type clockReader struct {
 	refused error
 	instead Place
 	ticks   []history.Moment
-	// useless are the leases of those whose clock is ahead of the server's, and those that nobody
-	// renews.
+	// useless are those leases without a stamp of the server whose renewTime is ahead of the
+	// server's clock, and those that are no longer renewed.
 	useless map[string]bool
 	// now is when the first list was read, by the clock of the server; 0 if it does not say.
 	now int64
@@ -62,12 +62,16 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment
 	}
 	at := history.Moment{Revision: revision}
 	renewed := map[string]int64{}
+	stamped := false
 	listed, date, err := r.client.bodiesOnce(ctx, leasePlace, Selection{Revision: revision}, func(raw []byte) error {
 		var l coordination.Lease
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return err
 		}
-		if l.Spec.RenewTime != nil {
+		switch stamp := stampOf(&l); {
+		case stamp > 0:
+			at.Time, stamped = max(at.Time, stamp), true
+		case l.Spec.RenewTime != nil:
 			renewed[l.Name] = l.Spec.RenewTime.Unix()
 		}
 		return nil
@@ -82,9 +86,12 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment
 		r.compare(renewed, date)
 	}
 	for name, time := range renewed {
-		if !r.useless[name] {
+		if !stamped && !r.useless[name] {
 			at.Time = max(at.Time, time)
 		}
+	}
+	if r.now > 0 {
+		at.Time = min(at.Time, r.now)
 	}
 	if at.Time > 0 {
 		r.ticks = append(r.ticks, at)
@@ -93,6 +100,20 @@ func (r *clockReader) read(ctx context.Context, revision uint64) (history.Moment
 		at.Time = r.now
 	}
 	return at, nil
+}
+
+// stampOf is when a lease was written last, by the clock of the server that stored it; 0 if the lease
+// doesn't say. A client can put any time into spec.renewTime, but not into managedFields.
+//
+// Upstream: apimachinery/pkg/util/managedfields/internal/managedfieldsupdater.go Update.
+func stampOf(l *coordination.Lease) int64 {
+	stamp := int64(0)
+	for i := range l.ManagedFields {
+		if at := l.ManagedFields[i].Time; at != nil {
+			stamp = max(stamp, at.Unix())
+		}
+	}
+	return stamp
 }
 
 // abandoned is for how many seconds a lease is not renewed that nobody renews.

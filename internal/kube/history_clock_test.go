@@ -118,6 +118,41 @@ func TestSinceLooksBackFarEnough(t *testing.T) {
 	}
 }
 
+// TestLeaseWasAhead: a lease whose renewTime was hours ahead for a while moves neither the clock nor the
+// beginning that is asked for: the server has stamped it with its own time.
+func TestLeaseWasAhead(t *testing.T) {
+	s, c := ready(t)
+	server := &clockServer{first: 1, now: 2000, every: 10}
+	s.on("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", func(w http.ResponseWriter, r *http.Request) {
+		revision, _ := strconv.ParseUint(cmp.Or(r.URL.Query().Get("resourceVersion"), "2000"), 10, 64)
+		ahead := time.Duration(0)
+		if revision >= 1950 && revision < 1980 {
+			ahead = 3 * time.Hour
+		}
+		w.Header().Set("Date", server.at(server.now).Format(http.TimeFormat))
+		w.Header().Set("Content-Type", jsonType)
+		renewed := server.at(revision / 10 * 10)
+		fmt.Fprintf(w, `{"kind":"LeaseList","apiVersion":"coordination.k8s.io/v1","metadata":{"resourceVersion":"%d"},"items":[
+			{"metadata":{"name":"node","namespace":"kube-system","managedFields":[{"manager":"kubelet","time":%q}]},"spec":{"renewTime":%q}}]}`,
+			revision, renewed.Format(time.RFC3339), renewed.Add(ahead).Format("2006-01-02T15:04:05.000000Z"))
+	})
+	reader := &clockReader{client: c}
+	past, err := reader.window(context.Background(), history.Window{Since: 20})
+	if err != nil || past.From.Revision != 1980 || past.From.Time != server.at(1980).Unix() {
+		t.Fatalf("from %+v, want 1980; %v", past.From, err)
+	}
+	past.From.Revision = 1900
+	clock, err := reader.between(context.Background(), past)
+	for revision := uint64(1900); revision < 2000 && err == nil; revision += 7 {
+		if m := clock.Earliest(revision); m.Time > server.at(revision).Unix() || m.Time < server.at(revision-30).Unix() {
+			t.Errorf("%d was at %d, want about %d", revision, m.Time, server.at(revision).Unix())
+		}
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // TestWindowThatIsForgotten: what the server forgets while its beginning is looked for is looked
 // for again.
 func TestWindowThatIsForgotten(t *testing.T) {
