@@ -215,25 +215,42 @@ func (k *keeper) keep(p *page) error {
 	return nil
 }
 
-// readPage reads a page: as a list if much of it is wanted, and then one by one what that did not show.
+// readPage reads a page at its revision, and then, at the revisions before their own deletions, what that
+// did not show: as a list if much is wanted of it, and one by one if not.
 func (k *keeper) readPage(from bodyReader, p *page) error {
-	maps.DeleteFunc(p.wanted, func(uid types.UID, _ wanted) bool { return k.kept[uid] })
-	if len(p.wanted) > single {
-		if err := k.read(from, p.of, p.wanted); err != nil {
+	if err := k.readSome(from, p.of, p.wanted); err != nil {
+		return err
+	}
+	later := map[uint64]map[types.UID]wanted{}
+	for uid, w := range p.wanted {
+		if k.kept[uid] || w.last == p.of.Revision {
+			continue
+		}
+		if later[w.last] == nil {
+			later[w.last] = map[types.UID]wanted{}
+		}
+		later[w.last][uid] = w
+	}
+	for _, revision := range slices.Sorted(maps.Keys(later)) {
+		at := p.of
+		at.Revision = revision
+		if err := k.readSome(from, at, later[revision]); err != nil {
 			return err
 		}
 	}
-	for _, uid := range slices.Sorted(maps.Keys(p.wanted)) {
-		w := p.wanted[uid]
-		one := p.of
-		one.Name = w.ref.Name
-		for _, one.Revision = range slices.Compact([]uint64{p.of.Revision, w.last}) {
-			if k.kept[uid] {
-				break
-			}
-			if err := k.read(from, one, p.wanted); err != nil {
-				return err
-			}
+	return nil
+}
+
+// readSome reads objects at one revision.
+func (k *keeper) readSome(from bodyReader, of history.Collection, some map[types.UID]wanted) error {
+	maps.DeleteFunc(some, func(uid types.UID, _ wanted) bool { return k.kept[uid] })
+	if len(some) > single {
+		return k.read(from, of, some)
+	}
+	for _, uid := range slices.Sorted(maps.Keys(some)) {
+		of.Name = some[uid].ref.Name
+		if err := k.read(from, of, some); err != nil {
+			return err
 		}
 	}
 	return nil

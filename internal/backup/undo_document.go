@@ -76,6 +76,9 @@ func count(out *report.Undo) {
 	}
 	for i := range out.Skipped {
 		sum.Dropped += len(out.Skipped[i].Dropped)
+		if out.Skipped[i].Reason == string(reason.Forgotten) {
+			sum.Forgotten++
+		}
 	}
 	out.Summary = sum
 }

@@ -57,7 +57,9 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			minutes, with any tool, as the API server remembers it. That is usually 5 to 10
 			minutes, so a backup of it is made first, before anything is shown or asked. lost
 			shows what there is. Secrets are among it, with their content. With --from it reads
-			a history or an etcd snapshot instead of the API server.
+			a history or an etcd snapshot instead of the API server. If something is known to
+			be gone that it cannot bring back, its first line says how much, and it does not
+			exit with 0.
 
 			What others are built on comes first, workloads last, and what refers to an owner
 			gets its new uid. A reference to an owner that is not there is left out and
@@ -171,9 +173,14 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	if r.tell != nil {
 		r.tell(document)
 	}
-	nothing := len(document.Steps) == 0
-	if err := u.showPlan(c, document); err != nil || nothing {
-		return err == nil, err
+	if err := u.showPlan(c, document); err != nil {
+		return false, err
+	}
+	if len(document.Steps) == 0 {
+		if document.Incomplete() {
+			return false, u.incomplete(exit.Incomplete, notRestored)
+		}
+		return true, nil
 	}
 	if u.confirm.Rehearses() {
 		if err := u.rehearse(c, planned); err != nil {
@@ -185,6 +192,9 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 		args = append(slices.Clone(args), "--"+assumeSameFlag)
 	}
 	if err := u.confirm.Ask(c, args, u.streams, asked(r.id, document)); err != nil {
+		if u.confirm.OnlyShows() && document.Incomplete() {
+			return false, u.incomplete(exit.Incomplete, notRestored)
+		}
 		return false, err
 	}
 	if err := u.try(c, planned); err != nil {
@@ -201,10 +211,23 @@ func (u *undoing) restore(c *cobra.Command, client *kube.Client, r *restoring) (
 	return ended.State == report.Complete, u.verdict(ended)
 }
 
+const notRestored = "the undo is incomplete: something is gone whose content is not known"
+
+// incomplete is the exit of an undo that is known to lack something. People read that in what was printed.
+func (u *undoing) incomplete(code int, message string) error {
+	if u.output.ForPeople() {
+		message = ""
+	}
+	return &exit.Error{Code: code, Message: message}
+}
+
 // verdict is the exit of an undo that has ended.
 func (u *undoing) verdict(ended *report.Undo) error {
 	code, message := exit.Partial, cmp.Or(ended.Message, string(ended.State))
-	if ended.State == report.Complete {
+	switch {
+	case ended.State == report.Complete && ended.Incomplete():
+		return u.incomplete(exit.Partial, notRestored)
+	case ended.State == report.Complete:
 		return nil
 	}
 	if ended.State == report.Interrupted {

@@ -154,7 +154,11 @@ func (k *keeping) withInstances(which, crds []int) (backup.Losses, error) {
 // restoreAll restores losses, if there are any.
 func (k *keeping) restoreAll(l backup.Losses) error {
 	if len(l.Which)+len(l.Whole) == 0 && l.Earlier == nil {
-		return k.show(k.c, k.nothing())
+		nothing := k.nothing()
+		if err := k.show(k.c, nothing); err != nil || !nothing.Lost.Short {
+			return err
+		}
+		return k.incomplete(exit.Incomplete, "the history of the cluster does not reach back as far as was asked for")
 	}
 	done, err := k.restore(l, nil)
 	if err == nil && done && k.unknown && !k.confirm.OnlyShows() {
@@ -193,6 +197,7 @@ func (k *keeping) restore(l backup.Losses, later *report.LaterUndo) (done bool, 
 	}
 	return k.undoing.restore(k.c, k.client, &restoring{id: k.id, args: []string{k.backups.NameOf(saved.Path)}, path: saved.Path, justSaved: k.record.Live, tell: func(d *report.Undo) {
 		d.Lost, d.Later = lost.Document(k.account, k.question), later
+		d.CutOff = lost.CutOff(k.account, l.Which)
 	}})
 }
 

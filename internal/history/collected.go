@@ -4,6 +4,7 @@ import (
 	"context"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -34,11 +35,19 @@ func (t *tracer) byCollector(s *suspects, o *object.Object, left trace) {
 		case owner.Class == engine.Unresolved && owner.Evidence != engine.NotAsked:
 			t.suspectOwners(s, o, left)
 			t.suspectDefinition(s, o, owner, left)
+		case owner.Class == engine.Existing && t.mayBeGone(owner.Reference.UID) && t.leaves(o, left, t.ofCollector(o)...):
+			s.suspect(OwnerGone, t.named(owner.Ref))
 		case owner.Class == engine.Existing && t.hasWaited(owner) && t.leaves(o, left, t.ofCollector(o)...):
 			// It has ceased to wait, and the delete may have been on its way.
 			s.suspect(OwnerWaits, t.named(owner.Ref))
 		}
 	}
+}
+
+// mayBeGone reports whether an object has gone between two revisions of which the earlier one is past.
+func (t *tracer) mayBeGone(uid types.UID) bool {
+	c := t.vague[uid]
+	return c != nil && c.After < t.now
 }
 
 // collected names the owner whose end was the last reason to delete the object.

@@ -76,6 +76,29 @@ func (t *tracer) explain(o *object.Object, left trace, revision uint64) explanat
 	return t.likeliest(&s, o)
 }
 
+// explainBetween explains a deletion of which it is only known between which revisions it began. Where
+// the answer is another one at their beginning, or its reason came up between them, it is not certain.
+func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explanation {
+	e := t.explain(o, left, c.Revision)
+	if c.After == 0 {
+		return e
+	}
+	early := t.explain(o, left, c.After+1)
+	doubts := append([]Cause{early.cause}, early.or...)
+	if slices.ContainsFunc(e.would, func(x candidate) bool { return x.since > c.After }) {
+		doubts = append(doubts, Cause{Code: Requested, Request: -1})
+	}
+	if o.Finalizers() != nil || o.Pod() != nil && o.Pod().NodeName != "" {
+		doubts = append(doubts, Cause{Code: Unseen, Request: -1}) // with which policy is not known
+	}
+	for _, other := range doubts {
+		if other.Code != e.cause.Code && !slices.ContainsFunc(e.or, func(x Cause) bool { return x.Code == other.Code }) {
+			e.or = append(e.or, other)
+		}
+	}
+	return e
+}
+
 // likeliest weighs those who may have deleted an object: the garbage collector, and whoever it
 // follows to the end, before its controller, and all before somebody.
 func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {

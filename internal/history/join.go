@@ -249,13 +249,13 @@ func (j *joint) limit(a, b *Limit) (Limit, bool) {
 	case b == nil && mid <= begin:
 		return Limit{}, false // the second past has all of it
 	case b == nil && (a.From.Revision == 0 || a.From.Revision > mid):
-		return Limit{a.Resource, j.second.From, a.Why}, true
+		return Limit{Resource: a.Resource, From: j.second.From, Listed: a.Listed, Why: a.Why}, true
 	case b == nil:
 		return *a, true
 	case b.From.Revision == 0:
 		return *b, true
 	case b.From.Revision <= mid: // it has holes
-		return Limit{b.Resource, j.first.From, b.Why}, true
+		return Limit{Resource: b.Resource, From: j.first.From, Why: b.Why}, true
 	case a == nil && !j.hole(b):
 		return Limit{}, false // what the second past lacks is in the first
 	default:

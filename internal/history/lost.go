@@ -33,7 +33,7 @@ type Loss struct {
 	// Object is the object as it was before the loss.
 	Object *object.Object
 	// Asked is the revision at which its deletion began, Gone the one at which it went: the same
-	// where nothing held it. Gone is 0 for an object that is still being deleted, and for one that
+	// where nothing held it. Where they are not known exactly it is the earliest and the latest possible. Gone is 0 for an object that is still being deleted, and for one that
 	// lost an owner.
 	Asked, Gone uint64
 	Policy      Policy

@@ -15,8 +15,11 @@ type Moment struct {
 
 // Change is one write to one object.
 type Change struct {
+	// Revision is when the write was made, or the latest it can have been where After is set.
 	Revision uint64
-	Type     object.EventType
+	// After is the last revision at which it is known not to have been made; 0 if Revision is exact.
+	After uint64
+	Type  object.EventType
 	// Object is the object as the write has left it; of a deletion its last state, with the
 	// revision of the deletion as its resourceVersion.
 	Object *object.Object
@@ -24,6 +27,14 @@ type Change struct {
 	Old *object.Object
 	// Unseen says that nobody has seen the write: it was made by Revision at the latest.
 	Unseen bool
+}
+
+// Before returns the last revision at which the write had not been made for certain.
+func (c *Change) Before() uint64 {
+	if c.After != 0 {
+		return c.After
+	}
+	return c.Revision - 1
 }
 
 // Past is what is known of a cluster between two moments.
@@ -59,6 +70,9 @@ type Limit struct {
 	Resource object.Resource
 	// From is where its history begins; the zero value where nothing is known of it.
 	From Moment
+	// Listed says that lists of what was there are known from before From, and the changes between them
+	// as far as they show: what came and went between two of them is not known.
+	Listed bool
 	// Why is the answer of the server.
 	Why string
 }

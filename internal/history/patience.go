@@ -42,7 +42,7 @@ func stamped(changes []Change) []Moment {
 	for i := range changes {
 		c := &changes[i]
 		switch o := c.Object; {
-		case o.ResourceVersion != strconv.FormatUint(c.Revision, 10):
+		case c.Unseen, c.After != 0, o.ResourceVersion != strconv.FormatUint(c.Revision, 10):
 		case o.BeingDeleted():
 			if c.Type == object.Modified && c.Old != nil && !c.Old.BeingDeleted() {
 				list = append(list, Moment{c.Revision, o.Deleted()})

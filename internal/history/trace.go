@@ -59,6 +59,10 @@ type tracer struct {
 	had map[types.UID]trace
 	// orphanedBy are the requests that have said so later than the deletion began.
 	orphanedBy map[types.UID]int
+	// vague are the ends of objects of which the revision is not known exactly.
+	vague map[types.UID]*Change
+	// now is the revision of the change that is judged.
+	now uint64
 }
 
 func newTracer(p *Past) *tracer {
@@ -71,6 +75,12 @@ func newTracer(p *Past) *tracer {
 		linked: map[reference]uint64{}, lost: map[identity]int{}, last: map[place]int{},
 		created: map[types.UID]uint64{}, respecified: map[types.UID]uint64{},
 		waited: map[types.UID]bool{}, orphaning: map[types.UID]bool{}, orphanedBy: map[types.UID]int{}, had: map[types.UID]trace{},
+		vague: map[types.UID]*Change{},
+	}
+	for i := range changes {
+		if c := &changes[i]; c.After != 0 && c.Type == object.Deleted {
+			t.vague[c.Object.UID] = c
+		}
 	}
 	t.replaced = t.replacements()
 	for _, o := range t.world.all() {
@@ -102,6 +112,7 @@ func (t *tracer) observe(e object.Event) {
 
 // take judges a change in the world before it, and then lets it happen.
 func (t *tracer) take(c *Change) {
+	t.now = c.Revision
 	at := placeOf(c.Object.Ref)
 	before, known := t.world.find(at)
 	if before != nil && before.UID != c.Object.UID {
@@ -253,9 +264,9 @@ func (t *tracer) found(c *Change) {
 
 // ask notes a deletion that begins, and who asked for it.
 func (t *tracer) ask(o *object.Object, c *Change, left trace) int {
-	revision := c.Revision
+	revision := c.Before() + 1 // the earliest that it can have been
 	loss := Loss{Object: o, Asked: revision, Policy: left.policy()}
-	e := t.explain(o, left, revision)
+	e := t.explainBetween(o, left, c)
 	if t.world.guessed[identityOf(o.Ref)] && (e.asked || left != trace{}) {
 		// Which of its finalizers the delete has set was not seen.
 		e.or = append(e.or, Cause{Code: Unseen, Request: -1})

@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -252,4 +253,58 @@ func TestTraceBeforeTheNamespaceController(t *testing.T) {
 			t.Errorf("got %s, want %s", got, with)
 		}
 	})
+}
+
+// TestTraceBetween: of an object of which it is known only between which revisions it went, what is certain
+// is what holds at all of them.
+func TestTraceBetween(t *testing.T) {
+	ns := &object.Object{Ref: object.Namespace.Ref("", "shop")}
+	ns.UID = "shop"
+	going := ns.Clone()
+	going.Edit().DeletionTimestamp = 1000
+	owner := &object.Object{Ref: object.ConfigMap.Ref("shop", "owner")}
+	owner.UID = "owner"
+	leaf := &object.Object{Ref: object.ConfigMap.Ref("shop", "leaf"), Owners: []object.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "owner"}}}
+	leaf.UID = "leaf"
+	asked := history.Change{Revision: 12, Type: object.Modified, Object: going, Old: ns}
+	gone := func(o *object.Object, after, revision uint64) history.Change {
+		return history.Change{After: after, Revision: revision, Type: object.Deleted, Object: o, Old: o}
+	}
+	for name, x := range map[string]struct {
+		changes []history.Change
+		want    string
+	}{
+		"behind the delete of its namespace": {
+			[]history.Change{asked, gone(owner, 12, 30)},
+			"1 Background Namespace/shop took=2\n- Namespace/shop Requested of 1, is being deleted\n- ConfigMap/owner NamespaceDeleted(Namespace/shop) of 1, went later\n",
+		},
+		"maybe before that": {
+			[]history.Change{asked, gone(owner, 10, 30)},
+			"1 Background Namespace/shop took=2\n- ConfigMap/owner NamespaceDeleted(Namespace/shop) of 1 or Requested, went later\n- Namespace/shop Requested of 1, is being deleted\n",
+		},
+		"its owner is gone for certain": {
+			[]history.Change{gone(owner, 10, 20), gone(leaf, 20, 30)},
+			"1 Background ConfigMap/owner took=2\n- ConfigMap/owner Requested of 1, went later\n- ConfigMap/leaf OwnerGone(ConfigMap/owner) of 1, went later\n",
+		},
+		"its owner may have gone first, and is told of later": {
+			[]history.Change{gone(leaf, 10, 20), gone(owner, 12, 30)},
+			"1 Background ConfigMap/owner took=1\n- ConfigMap/leaf OwnerGone(ConfigMap/owner) or Requested, went later\n- ConfigMap/owner Requested of 1, went later\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &history.Past{Resources: scenario.Resources(), Standing: []*object.Object{ns, owner, leaf}, Changes: x.changes}
+			p.Standing = slices.DeleteFunc(p.Standing, func(o *object.Object) bool {
+				return slices.ContainsFunc(x.changes, func(c history.Change) bool { return c.Object.UID == o.UID })
+			})
+			a := history.Trace(p)
+			if got := tell(a); got != x.want {
+				t.Errorf("got\n%s, want\n%s", got, x.want)
+			}
+			for _, l := range a.Losses {
+				if a.Began(&l) > l.Asked || l.Asked > l.Gone && l.Gone != 0 {
+					t.Errorf("%+v", l)
+				}
+			}
+		})
+	}
 }

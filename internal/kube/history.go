@@ -70,7 +70,7 @@ func (rd *pastReader) changes(ctx context.Context, past *history.Past, places []
 		past.Changes = append(past.Changes, r.changes...)
 		if r.why != nil {
 			past.Limits = append(past.Limits, history.Limit{
-				Resource: places[i].Resource, From: history.Moment{Revision: r.from}, Why: r.why.Error(),
+				Resource: places[i].Resource, From: history.Moment{Revision: r.from}, Listed: r.listed, Why: r.why.Error(),
 			})
 		}
 		r.changes = nil
@@ -101,25 +101,44 @@ func (rd *pastReader) read(ctx context.Context, places []Place, progress func(do
 		}
 	}
 	atMost(watchesInFlight, tasks)
+	var late []int
 	finish := func(i int) {
-		late := reads[i].from != rd.from
-		if rd.complete(ctx, places[i], &reads[i]); late {
-			tell()
+		rd.complete(ctx, places[i], &reads[i])
+		rd.note(reads[i].changes)
+		if at := places[i].Resource; at.Is(object.CRD) {
+			rd.ends = endsOf(reads[i].changes)
 		}
-	}
-	// What the ends of the CRDs took is searched once they are known.
-	crds := slices.IndexFunc(places, func(at Place) bool { return at.Resource.Is(object.CRD) })
-	if crds >= 0 {
-		finish(crds)
-		rd.ends = endsOf(reads[crds].changes)
 	}
 	for i := range places {
-		if i != crds {
+		if reads[i].from == rd.from {
 			finish(i)
+		} else {
+			late = append(late, i)
 		}
+	}
+	// What is known of the ends of namespaces and CRDs says at which revisions the rest is read.
+	first, rest := split(late, func(i int) bool { return holdsOthers(places[i].Resource) })
+	for _, i := range slices.Concat(first, rest) {
+		finish(i)
+		tell()
 	}
 	return reads
 }
+
+// split returns the items for which something holds, and the others.
+func split(items []int, holds func(int) bool) (yes, no []int) {
+	for _, i := range items {
+		if holds(i) {
+			yes = append(yes, i)
+		} else {
+			no = append(no, i)
+		}
+	}
+	return yes, no
+}
+
+// holdsOthers reports whether with an object of a kind go all objects in it, or of it.
+func holdsOthers(r object.Resource) bool { return r.Is(object.CRD) || r.Is(object.Namespace) }
 
 // watchesInFlight is how many kinds are watched at a time. A watch takes some seconds and costs
 // the server little meanwhile.
@@ -130,8 +149,9 @@ type placePast struct {
 	changes []history.Change
 	// watched is from where a watch told of it.
 	watched uint64
-	// from is where it begins.
-	from uint64
+	// from is where it begins. If it is listed, lists of before that are known, too.
+	from   uint64
+	listed bool
 	// why nothing, or not everything, was read.
 	why error
 }
@@ -170,7 +190,7 @@ func (rd *pastReader) complete(ctx context.Context, at Place, got *placePast) {
 			got.from = rd.from
 			return
 		}
-		got.why = early.why
+		got.why, got.listed = early.why, early.from == rd.from
 	}
 }
 

@@ -320,6 +320,7 @@ func (r *clockReader) told(changes []history.Change) []history.Moment {
 		c := &changes[i]
 		time := int64(0)
 		switch {
+		case c.Unseen || c.After != 0: // it is not known exactly when it was made
 		case c.Type == object.Added:
 			time = c.Object.Created
 		case c.Type == object.Modified && c.Object.BeingDeleted() && (c.Old == nil || !c.Old.BeingDeleted()):

@@ -3,99 +3,315 @@ package kube
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math/bits"
+	"maps"
 	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
 
-// lateOf reads a place up to a revision, of which a watch does not reach back so far: of a kind
-// that changes all the time the server remembers the changes of a minute or two, and of a kind
-// whose definition has changed none from before. Its storage still has the states, so that the
-// list of then and that of the end show what went, and the object itself, at ever closer
-// revisions, when. What came and went in between is not found, and that is said.
+// lateOf reads a place up to a revision to which no watch reaches back: the server keeps the changes of
+// a busy kind for a minute or two, and of no kind those from before its last start. Its storage still
+// shows whole lists. What one of them shows and a later one doesn't has gone between the two:
+//
+//	lists at    from   before the delete of a namespace   now
+//	a           yes    yes                                 -    gone between the last two
+//	b           -      yes                                 -    came, and is gone in the same way
+//
+// Nothing of that is left out. Further lists narrow down when each object went. Only what came and went
+// between two lists isn't found, and the limit of the kind says so.
 func (rd *pastReader) lateOf(ctx context.Context, at Place, to uint64) placePast {
-	went, some, err := rd.went(ctx, at, to)
-	if !some {
-		return placePast{why: err}
+	l := &lateReader{pastReader: rd, place: at, lists: rd.lookPoints(at, to)}
+	l.readAll(ctx)
+	l.lists = slices.DeleteFunc(l.lists, func(x *look) bool { return x.err != nil })
+	if n := len(l.lists); n == 0 || l.lists[n-1].revision != to || l.lists[0].revision == to && to != rd.from {
+		return placePast{why: l.why}
 	}
-	got := placePast{from: rd.from, why: err}
-	if err == nil {
+	went := l.compare()
+	l.narrow(ctx, went)
+	l.readFacts(ctx, went)
+	got := placePast{from: l.lists[0].revision, changes: l.changes(went), why: l.why}
+	if got.why == nil {
 		got.why = fmt.Errorf("%s: the server does not remember what came and went before revision %d", at.subject(), to)
 	}
-	unknown := 0
-	if (len(went)+arrivals(went))*(bits.Len64(to-rd.from)+2) > rd.probes { // not begun where the end is far
-		went, unknown = nil, len(went)
-	}
-	all := len(went) + unknown
-	// Those that follow each other in storage often went one after the other.
-	parts := make([]part, min(searches, (len(went)+fewInPart-1)/fewInPart))
-	tasks := make([]func(), len(parts))
-	for i := range parts {
-		p := &parts[i]
-		*p = part{
-			reader: rd, place: at, to: to, left: rd.probes / len(parts),
-			went: went[i*len(went)/len(parts) : (i+1)*len(went)/len(parts)],
-		}
-		tasks[i] = func() { p.search(ctx) }
-	}
-	besides(tasks)
-	for i := range parts {
-		p := &parts[i]
-		rd.probes -= p.asked
-		got.changes = append(got.changes, p.changes...)
-		unknown += p.unknown
-		if p.failed != nil {
-			got.why = p.failed
-		}
-	}
-	if unknown > 0 && err == nil {
-		got.why = fmt.Errorf("%s: %d objects went before revision %d; it would take too many requests to find out when %d of them did", at.subject(), all, to, unknown)
-	}
-	slices.SortStableFunc(got.changes, func(a, b history.Change) int { return cmp.Compare(a.Revision, b.Revision) })
 	return got
 }
 
-// searches is how many objects are searched at a time, of at least fewInPart in a row.
-const (
-	searches  = 8
-	fewInPart = 4
-)
+// lateReader is one lateOf.
+type lateReader struct {
+	*pastReader
+	place Place
+	lists []*look
+	why   error
 
-// part searches when some objects went, one after the other.
-type part struct {
-	reader *pastReader
-	place  Place
-	to     uint64
-	went   []leaving
-	// asked is for how many states it has asked, left for how many it may.
-	asked, left int
-	changes     []history.Change
-	unknown     int
-	failed      error
+	mu sync.Mutex
+	// asked counts the requests that narrow.
+	asked int
 }
 
-// errEnough ends a search that takes too long.
-var errEnough = errors.New("it would take too many requests")
+// look is one list of the past.
+type look struct {
+	revision uint64
+	// namespace is the only one that is listed; empty for all of the place.
+	namespace string
+	states    map[types.UID]*object.Object
+	err       error
+}
 
-func (p *part) search(ctx context.Context) {
-	var near struct{ asked, gone uint64 }
-	for _, x := range p.went {
-		e := &departure{part: p, leaving: x, states: map[uint64]*object.Object{}}
-		err := e.arrive(ctx)
-		if err == nil {
-			err = e.search(ctx, near.asked, near.gone)
+func (x *look) covers(o *object.Object) bool { return x.namespace == "" || x.namespace == o.Namespace }
+
+// Lists between the beginning and the end find what came since the beginning. Apart from those at
+// revisions at which something went they are spread evenly. Few objects are worth more of them: with a
+// namespace or a CRD goes all that is in it.
+const (
+	spreadLists = 8
+	spreadRoots = 32
+	// otherRoots is before how many deletes of other objects a kind is listed.
+	otherRoots = 8
+)
+
+// lookPoints returns the lists of a place that are read at first, oldest first.
+func (rd *pastReader) lookPoints(at Place, to uint64) []*look {
+	points := map[uint64]*look{}
+	add := func(revision uint64, namespace string) {
+		if revision < rd.from || revision > to {
+			return
 		}
-		p.changes = append(p.changes, e.changes...)
-		near.asked, near.gone = e.asked, e.gone
-		switch {
-		case errors.Is(err, errEnough):
-			p.unknown++
-		case err != nil:
-			p.failed = err
+		if x := points[revision]; x == nil || x.namespace != namespace {
+			if x != nil {
+				namespace = ""
+			}
+			points[revision] = &look{revision: revision, namespace: namespace}
 		}
 	}
+	add(rd.from, at.Namespace)
+	add(to, at.Namespace)
+	for _, revision := range rd.ends[at.Resource.GroupResource()] {
+		add(revision, at.Namespace)
+	}
+	for _, r := range rd.roots {
+		if at.Resource.Namespaced && r.namespace != "" && (at.Namespace == "" || at.Namespace == r.namespace) {
+			add(r.revision, r.namespace)
+		}
+	}
+	others := rd.otherRoots(to)
+	for i := range min(otherRoots, len(others)) {
+		add(others[i*len(others)/min(otherRoots, len(others))], at.Namespace)
+	}
+	spread := uint64(spreadLists)
+	if holdsOthers(at.Resource) {
+		spread = spreadRoots
+	}
+	for i := uint64(1); i < spread; i++ {
+		add(rd.from+(to-rd.from)*i/spread, at.Namespace)
+	}
+	return slices.SortedFunc(maps.Values(points), func(a, b *look) int { return cmp.Compare(a.revision, b.revision) })
+}
+
+// readAll reads the lists; the oldest first, since it is forgotten first. Of a kind whose lists are
+// long, it leaves out some.
+func (l *lateReader) readAll(ctx context.Context) {
+	if len(l.lists) == 0 {
+		return
+	}
+	before := l.bytes.Load()
+	l.read(ctx, l.lists[0])
+	if each := before - l.bytes.Load(); each > 0 {
+		l.leaveOut(int(max(before/2/each, 2)))
+	}
+	tasks := make([]func(), 0, len(l.lists))
+	for _, x := range l.lists[1:] {
+		tasks = append(tasks, func() { l.read(ctx, x) })
+	}
+	atMost(searches, tasks)
+}
+
+// leaveOut leaves so many lists of the whole place, the first and the last among them. Those of one
+// namespace are short.
+func (l *lateReader) leaveOut(most int) {
+	var whole []*look
+	for _, x := range l.lists {
+		if x.namespace == l.place.Namespace {
+			whole = append(whole, x)
+		}
+	}
+	if len(whole) <= most {
+		return
+	}
+	keep := map[*look]bool{}
+	for i := range most {
+		keep[whole[i*(len(whole)-1)/(most-1)]] = true
+	}
+	l.lists = slices.DeleteFunc(l.lists, func(x *look) bool { return x.namespace == l.place.Namespace && !keep[x] })
+}
+
+// searches is how many lists of the past are read at a time.
+const searches = 8
+
+func (l *lateReader) read(ctx context.Context, x *look) {
+	at := Place{l.place.Resource, cmp.Or(x.namespace, l.place.Namespace)}
+	x.states = map[types.UID]*object.Object{}
+	x.err = l.listed(ctx, at, l.selection(x.revision), func(o *object.Object) error {
+		if (o.Namespace != "") == at.Resource.Namespaced { // it was made when its CRD had another scope: it can't be asked for by its name
+			x.states[o.UID] = o
+		}
+		return nil
+	})
+	if x.err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.why = cmp.Or(l.why, x.err)
+	}
+}
+
+// selection is a list of metadata. Of a namespace or a CRD the facts matter at each revision.
+func (l *lateReader) selection(revision uint64) Selection {
+	return Selection{Revision: revision, Metadata: !holdsOthers(l.place.Resource)}
+}
+
+// leaving is an object that is gone in a later list, or began to be deleted. Its states are those
+// that were read, by revision; nil where it wasn't there.
+type leaving struct {
+	*object.Object
+	states map[uint64]*object.Object
+	// lacked and came are the revisions of the lists between which it came; 0 if it was there at first.
+	lacked, came uint64
+	// spans are those between which something has changed.
+	spans []span
+}
+
+// span is from a revision to a later one.
+type span struct{ after, to uint64 }
+
+// stage is how far the deletion of an object is.
+func stage(o *object.Object) int {
+	switch {
+	case o == nil:
+		return 2
+	case o.BeingDeleted():
+		return 1
+	default:
+		return 0
+	}
+}
+
+// compare finds what has gone from one list to a later one, or began to be deleted, in the order of a list.
+func (l *lateReader) compare() []*leaving {
+	all := map[types.UID]*leaving{}
+	for _, x := range l.lists {
+		for uid, o := range x.states {
+			if all[uid] == nil {
+				all[uid] = &leaving{Object: o, states: map[uint64]*object.Object{}}
+			}
+		}
+	}
+	for uid, g := range all {
+		before := uint64(0)
+		for _, x := range l.lists {
+			if !x.covers(g.Object) {
+				continue
+			}
+			o := x.states[uid]
+			switch {
+			case o == nil && g.came == 0 && len(g.states) == 0: // it hasn't come yet
+				g.lacked = x.revision
+				continue
+			case g.lacked != 0 && g.came == 0:
+				g.came = x.revision
+			}
+			g.states[x.revision] = o
+			if before != 0 && stage(g.states[before]) != stage(o) {
+				g.spans = append(g.spans, span{before, x.revision})
+			}
+			if before = x.revision; o == nil {
+				break
+			}
+		}
+		if len(g.spans) == 0 {
+			delete(all, uid)
+		}
+	}
+	return slices.SortedFunc(maps.Values(all), func(a, b *leaving) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+}
+
+// readFacts reads what is kept of the spec and status of objects, as they were just before they began
+// to go, if something is kept of their kind.
+func (l *lateReader) readFacts(ctx context.Context, went []*leaving) {
+	if !manifest.HasFacts(l.place.Resource.APIVersion(), l.place.Resource.Kind) || holdsOthers(l.place.Resource) {
+		return
+	}
+	groups := map[uint64][]*leaving{}
+	for _, g := range went {
+		after := g.spans[0].after
+		groups[after] = append(groups[after], g)
+	}
+	tasks := make([]func(), 0, len(groups))
+	for revision, of := range groups {
+		tasks = append(tasks, func() {
+			then, _ := l.states(ctx, l.place, refsOf(of), revision) // without them its metadata is known
+			for _, g := range of {
+				if o := then.of(g.Ref); o != nil && o.UID == g.UID {
+					g.states[revision] = o
+				}
+			}
+		})
+	}
+	atMost(searches, tasks)
+}
+
+func refsOf(went []*leaving) []object.Ref {
+	refs := make([]object.Ref, len(went))
+	for i, g := range went {
+		refs[i] = g.Ref
+	}
+	return refs
+}
+
+// changes are the writes that are known by what the lists show.
+func (l *lateReader) changes(went []*leaving) []history.Change {
+	var changes []history.Change
+	for _, g := range went {
+		if version, ok := revisionOf(g.Object); ok && g.came != 0 {
+			changes = append(changes, history.Change{Revision: max(min(version, g.came), g.lacked+1), Type: object.Added, Object: g.Object, Unseen: true})
+		}
+		for _, s := range g.spans {
+			old, now := g.states[s.after], g.states[s.to]
+			c := history.Change{Revision: s.to, Type: object.Modified, Object: now, Old: old}
+			if now == nil {
+				c.Type, c.Object = object.Deleted, old
+			}
+			if s.to-s.after > 1 {
+				c.After = s.after
+			}
+			changes = append(changes, c)
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b history.Change) int { return cmp.Compare(a.Revision, b.Revision) })
+	return changes
+}
+
+// endsOf returns the last revisions before CRDs began to be deleted, by what they define.
+func endsOf(changes []history.Change) map[schema.GroupResource][]uint64 {
+	ends := map[schema.GroupResource][]uint64{}
+	begun := map[object.Ref]bool{}
+	for i := range changes {
+		c := &changes[i]
+		crd := c.Object.Definition()
+		going := c.Type == object.Deleted || c.Object.BeingDeleted()
+		if crd == nil || !going || begun[c.Object.Ref] || c.Old != nil && c.Old.BeingDeleted() {
+			continue
+		}
+		begun[c.Object.Ref] = true
+		gr := schema.GroupResource{Group: crd.Group, Resource: crd.Plural}
+		ends[gr] = append(ends[gr], c.Before())
+	}
+	return ends
 }

@@ -1,16 +1,18 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/quick"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -23,8 +25,9 @@ type archive struct {
 	gone  map[string]uint64
 	// came says so of those that were not there all the time.
 	came map[string]uint64
-	// expires is of which revision the second page is not shown any more.
-	expires uint64
+	// first is the first revision that is shown, page how many objects a page has; 0 for three.
+	first uint64
+	page  int
 }
 
 func (a *archive) serve(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +41,7 @@ func (a *archive) serve(w http.ResponseWriter, r *http.Request) {
 			panic(err)
 		}
 	}
-	if first > 0 && revision == a.expires {
+	if revision < a.first {
 		refuse(410, metav1.StatusReasonExpired)(w, r)
 		return
 	}
@@ -48,7 +51,7 @@ func (a *archive) serve(w http.ResponseWriter, r *http.Request) {
 		if a.gone[name] != 0 && a.gone[name] <= revision || revision < a.came[name] || !strings.HasSuffix("metadata.name="+name, q.Get("fieldSelector")) {
 			continue
 		}
-		if len(shown) == 3 {
+		if len(shown) == cmp.Or(a.page, 3) {
 			token = base64.StdEncoding.EncodeToString(fmt.Append(nil, revision, first+i))
 			break
 		}
@@ -76,73 +79,110 @@ func (a *archive) read(t *testing.T, limit func(*pastReader)) (placePast, *scrip
 	return rd.read(context.Background(), []Place{{configMaps, "shop"}}, nil)[0], s
 }
 
-func told(changes []history.Change) string {
-	var text []string
-	for _, ch := range changes {
-		text = append(text, fmt.Sprint(ch.Object.Name, ch.Revision))
+// wentBy reports the revision, or between which revisions each object went, came or began to go.
+func wentBy(changes []history.Change) map[string]string {
+	text := map[string]string{}
+	for _, c := range changes {
+		text[fmt.Sprint(c.Type, " ", c.Object.Name)] = fmt.Sprintf("%d-%d", c.Before()+1, c.Revision)
 	}
-	return strings.Join(text, " ")
+	return text
 }
 
-// TestPastIsBounded: where a list breaks off, or enough was read, what was read is kept and the rest
-// is said to be missing.
-func TestPastIsBounded(t *testing.T) {
-	all := func(*pastReader) {}
-	for name, x := range map[string]struct {
-		limit   func(*pastReader)
-		expires uint64
-		changes string
-		from    uint64
-		why     string
-	}{
-		"all of it":                  {limit: all, changes: "c150 d151 i700 b900", from: 100, why: "what came and went before revision 1000"},
-		"the list of then breaks":    {limit: all, expires: 100, changes: "c150 b900", from: 100, why: "Expired it is"},
-		"the list of the end breaks": {limit: all, expires: 1000, changes: "c150 d151 b900", from: 100, why: "Expired it is"},
-		"too many bytes":             {limit: func(rd *pastReader) { rd.bytes = 0 }, why: "reading stopped after 256 MB of lists"},
-		"too many requests":          {limit: func(rd *pastReader) { rd.probes = 20 }, from: 100, why: "4 objects went before revision 1000; it would take too many requests to find out when 4 of them did"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := stored()
-			a.expires = x.expires
-			got, _ := a.read(t, x.limit)
-			if told(got.changes) != x.changes || got.from != x.from || got.why == nil || !strings.Contains(got.why.Error(), x.why) {
-				t.Errorf("from %d: %s; %v", got.from, told(got.changes), got.why)
-			}
-		})
-	}
-}
-
-// TestPastInPages: states are listed in pages, as metadata, and single ones are asked for less often
-// where the one before went just then.
-func TestPastInPages(t *testing.T) {
+// TestPastOfLists: of each object that one list shows and a later one does not it is told when it went, of
+// few of them the revision.
+func TestPastOfLists(t *testing.T) {
 	got, s := stored().read(t, func(*pastReader) {})
-	if n := len(s.requests("fieldSelector")); n > 40 {
-		t.Errorf("%d states were asked for", n)
+	want := map[string]string{"DELETED b": "900-900", "DELETED c": "150-150", "DELETED d": "151-151", "DELETED i": "700-700"}
+	if now := wentBy(got.changes); !maps.Equal(now, want) || got.from != 100 {
+		t.Errorf("from %d: %v, want %v", got.from, now, want)
 	}
-	if n := len(s.requests("limit=500")); n != 4+2 || len(s.requests("continue")) != 3+2-1 {
-		t.Errorf("%q", s.requests("limit"))
+	if got.why == nil || !strings.Contains(got.why.Error(), "what came and went before revision 1000") {
+		t.Errorf("%v", got.why)
 	}
-	if len(got.changes) != 4 {
-		t.Errorf("%+v", got.changes)
+	if n := len(s.requests("fieldSelector")) + len(s.requests("limit=500")); n > 80 {
+		t.Errorf("%d requests", n)
 	}
 }
 
-// TestFirstOf: wherever something begins to hold, it is found.
-func TestFirstOf(t *testing.T) {
-	if err := quick.Check(func(low, length, at, near uint16) bool {
-		from, to := uint64(low), uint64(low)+uint64(length)+1
-		begins := from + 1 + uint64(at)%(to-from)
-		asked := 0
-		got, err := firstOf(from, to, uint64(near), func(revision uint64) (bool, error) {
-			asked++
-			if revision <= from || revision >= to {
-				t.Errorf("%d of %d to %d", revision, from, to)
+// TestPastOfMany: however many objects go at a time beside writes to others of their kind, none is left
+// out, and the requests do not grow with their number. What came since the beginning is found by the list of just
+// before a delete that is known.
+func TestPastOfMany(t *testing.T) {
+	for _, n := range []int{20, 320, 3000} {
+		a := &archive{gone: map[string]uint64{}, came: map[string]uint64{}, page: 500}
+		for i := range n {
+			name := fmt.Sprintf("c%04d", i)
+			a.names = append(a.names, name)
+			a.came[name], a.gone[name] = uint64(410+i%20), uint64(500+i%100)
+		}
+		got, s := a.read(t, func(rd *pastReader) { rd.roots = []root{{450, "shop"}} })
+		gone := 0
+		for _, c := range got.changes {
+			if c.Type != object.Deleted {
+				continue
 			}
-			return revision >= begins, nil
-		})
-		return err == nil && got == begins && asked < 40
-	}, nil); err != nil {
-		t.Error(err)
+			gone++
+			if at := a.gone[c.Object.Name]; at <= c.Before() || at > c.Revision || c.Revision-c.Before() > closely {
+				t.Errorf("%s went at %d, and is said to have gone from %d to %d", c.Object.Name, at, c.Before()+1, c.Revision)
+			}
+		}
+		if gone != n {
+			t.Errorf("%d of %d", gone, n)
+		}
+		if asked := len(s.requests("fieldSelector")) + len(s.requests("limit=500")); asked > 120+n*20/500 {
+			t.Errorf("%d requests for %d objects", asked, n)
+		}
+	}
+}
+
+// TestPastThatIsForgotten: where a list is not shown any more, the history begins with the next one; where
+// none is there is no history.
+func TestPastThatIsForgotten(t *testing.T) {
+	a := stored()
+	a.first = 150
+	got, _ := a.read(t, func(*pastReader) {})
+	if got.from <= 150 || got.from > 250 || got.why == nil || wentBy(got.changes)["DELETED b"] != "900-900" {
+		t.Errorf("from %d: %v; %v", got.from, wentBy(got.changes), got.why)
+	}
+	a.first = 2000
+	if got, _ := a.read(t, func(*pastReader) {}); got.from != 0 || len(got.changes) != 0 || !expired(got.why) {
+		t.Errorf("%+v", got)
+	}
+	got, _ = stored().read(t, func(rd *pastReader) { rd.bytes.Store(0) })
+	if got.from != 0 || got.why == nil || !strings.Contains(got.why.Error(), "reading stopped after 256 MB of lists") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestPastOfCRD: what came since the past begins, and went with the CRD of its kind, is found by
+// what was there just before; what came and went between is not.
+func TestPastOfCRD(t *testing.T) {
+	gr := schema.GroupResource{Resource: "configmaps"}
+	a := stored()
+	a.came = map[string]uint64{"e": 300, "f": 599, "g": 240, "h": 500}
+	a.gone = map[string]uint64{"b": 601, "e": 602, "f": 603, "g": 250, "h": 800}
+	got, _ := a.read(t, func(rd *pastReader) { rd.ends = map[schema.GroupResource][]uint64{gr: {600, 700}} })
+	now := wentBy(got.changes)
+	maps.DeleteFunc(now, func(what, _ string) bool { return strings.HasPrefix(what, "ADDED") })
+	if want := map[string]string{"DELETED b": "601-601", "DELETED e": "602-602", "DELETED f": "603-603", "DELETED h": "800-800"}; !maps.Equal(now, want) {
+		t.Errorf("%v, want %v", now, want)
+	}
+}
+
+// TestPastOfOtherScope: what a CRD with another scope had cannot be asked for by its name, and no
+// end of it is made up.
+func TestPastOfOtherScope(t *testing.T) {
+	s, c := ready(t)
+	everywhere := Place{object.Resource{Version: "v1", Name: "nodes", Kind: "Node", Verbs: object.AllVerbs}, ""}
+	s.on("/api/v1/nodes", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("resourceVersion") == "900" {
+			listOf("900", "")(w, r)
+			return
+		}
+		listOf(r.URL.Query().Get("resourceVersion"), "", "in-a-namespace")(w, r)
+	})
+	if got := newPastReader(c, 100, 1000).lateOf(context.Background(), everywhere, 900); len(got.changes) != 0 || got.from != 100 {
+		t.Errorf("%+v", got)
 	}
 }
 

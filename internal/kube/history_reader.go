@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,20 +20,22 @@ import (
 type pastReader struct {
 	*Client
 	from, to uint64
-	// bytes of lists may still be read, and so often it may be asked whether an object was there at
-	// some revision.
-	bytes, probes int
+	// bytes is how many bytes of lists may still be read.
+	bytes atomic.Int64
 	// ends are the last revisions before CRDs began to be deleted.
 	ends map[schema.GroupResource][]uint64
+	// roots are the deletes that are known so far, and events the revisions of all writes of a deletion, by
+	// the object.
+	roots  []root
+	events map[pastPlace][]uint64
 }
 
-const (
-	mostBytes  = 256 << 20
-	mostProbes = 3000
-)
+const mostBytes = 256 << 20
 
 func newPastReader(c *Client, from, to uint64) *pastReader {
-	return &pastReader{Client: c, from: from, to: to, bytes: mostBytes, probes: mostProbes}
+	rd := &pastReader{Client: c, from: from, to: to, events: map[pastPlace][]uint64{}}
+	rd.bytes.Store(mostBytes)
+	return rd
 }
 
 // fewByName is of how many objects of a kind each is asked for by its name, and fewSpaces in how
@@ -45,24 +48,22 @@ const (
 // errFound ends a list of which no more is wanted.
 var errFound = errors.New("all was found")
 
-// listed lists a place as it was at a revision, of as many bytes as are given. What it hands over
-// before an error is right, but it is not all.
-func (rd *pastReader) listed(ctx context.Context, at Place, by Selection, bytes int, take func(*object.Object) error) error {
+// listed lists a place as it was at a revision, while bytes are left. What it hands over before an error
+// is right, but it is not all.
+func (rd *pastReader) listed(ctx context.Context, at Place, by Selection, take func(*object.Object) error) error {
 	limit := rd.chunk
 	if limit == 0 {
 		limit = pageSize
 	}
-	left := bytes
 	_, err := rd.list(ctx, at, by, Listing{
-		Bytes: func(n int) { left -= n },
+		Bytes: func(n int) { rd.bytes.Add(int64(-n)) },
 		Object: func(o *object.Object) error {
-			if left < 0 {
+			if rd.bytes.Load() < 0 {
 				return fmt.Errorf("%s: reading stopped after %d MB of lists", at.subject(), mostBytes>>20)
 			}
 			return take(o)
 		},
 	}, limit)
-	rd.bytes -= bytes - left
 	if refusal, ok := errors.AsType[refusal](err); ok {
 		return refusal.error
 	}
@@ -81,9 +82,14 @@ func nameOf(ref object.Ref) types.NamespacedName {
 // states are those of the objects that were there at a revision, whatever their UID. What is not
 // among them was not there, if there is no error.
 func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, revision uint64) (standing, error) {
+	return rd.statesBy(ctx, at, refs, Selection{Revision: revision}, fewByName)
+}
+
+// statesBy asks for the objects one by one if there are only a few, and else lists what is selected.
+func (rd *pastReader) statesBy(ctx context.Context, at Place, refs []object.Ref, by Selection, few int) (standing, error) {
 	got := standing{}
-	if len(refs) <= fewByName {
-		return got, rd.byName(ctx, at, refs, revision, got)
+	if len(refs) <= few {
+		return got, rd.byName(ctx, at, refs, by.Revision, got)
 	}
 	wanted := map[types.NamespacedName]bool{}
 	spaces := map[string]bool{}
@@ -99,7 +105,7 @@ func (rd *pastReader) states(ctx context.Context, at Place, refs []object.Ref, r
 		slices.SortFunc(places, comparePlaces)
 	}
 	for _, at := range places {
-		err := rd.listed(ctx, at, Selection{Revision: revision}, rd.bytes, func(o *object.Object) error {
+		err := rd.listed(ctx, at, by, func(o *object.Object) error {
 			if name := nameOf(o.Ref); wanted[name] {
 				got[name] = o
 			}

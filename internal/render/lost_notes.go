@@ -126,8 +126,8 @@ func lostNotes(s Style, l *lostLook) []string {
 		notes = append(notes, "Times are not known without the leases in kube-system.")
 	}
 	notes = append(notes, auditNotes(s, l)...)
-	if len(l.Limits) > 0 {
-		notes = append(notes, s.paint(bold, "Incomplete:")+" "+limitText(s, l))
+	for _, text := range limitTexts(s, l) {
+		notes = append(notes, s.paint(bold, "Incomplete:")+" "+text)
 	}
 	var gone, changed []string
 	var sealed, unread []report.Gap
@@ -179,15 +179,28 @@ var sinceIgnored = map[report.SinceIgnored]string{
 // SinceIgnored says why it is not known what was deleted since a time.
 func SinceIgnored(document *report.Lost) string { return sinceIgnored[document.SinceIgnored] }
 
-// limitText names the kinds of which less is known, and since when.
-func limitText(s Style, l *lostLook) string {
-	most := fewNames
-	if s.all() {
-		most = len(l.Limits)
+// limitTexts name the kinds of which less is known, and since when.
+func limitTexts(s Style, l *lostLook) []string {
+	var later, between []string
+	for _, x := range l.Limits {
+		if name := s.text(x.Resource); x.Listed {
+			between = append(between, name+" before "+clockText(s, l, x.From))
+		} else {
+			later = append(later, name+" at "+clockText(s, l, x.From))
+		}
 	}
-	var names []string
-	for _, x := range l.Limits[:min(most, len(l.Limits))] {
-		names = append(names, s.text(x.Resource)+" at "+clockText(s, l, x.From))
+	some := func(names []string) string {
+		if s.all() {
+			return enumerate(names, len(names))
+		}
+		return enumerate(names[:min(fewNames, len(names))], len(names))
 	}
-	return "the history of " + plural(len(l.Limits), "kind") + " begins later: " + enumerate(names, len(l.Limits)) + "."
+	var texts []string
+	if n := len(later); n > 0 {
+		texts = append(texts, "the history of "+plural(n, "kind")+" begins later: "+some(later)+".")
+	}
+	if n := len(between); n > 0 {
+		texts = append(texts, "what was created and deleted again within a minute or two is not known of "+plural(n, "kind")+": "+some(between)+".")
+	}
+	return texts
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -122,5 +123,41 @@ func TestUndoOfDeletedTwice(t *testing.T) {
 	u.Steps[0].State, u.State = report.StepRefused, report.Partial
 	if got := undoText(t, u); strings.Contains(got, "comes back") {
 		t.Errorf("it was refused, and\n%s", got)
+	}
+}
+
+// TestUndoThatLacks: that something is gone which is not restored stands first, with how much it is.
+func TestUndoThatLacks(t *testing.T) {
+	u := &report.Undo{
+		Lost: lostNothing(), Bundle: "/b/one", Summary: report.UndoSummary{Planned: 1, Skipped: 2, Forgotten: 2},
+		Steps:   []report.UndoStep{{N: 1, Verb: "Create", Object: coreRef("ConfigMap", "a"), State: report.StepPlanned}},
+		Skipped: []report.UndoSkip{{Object: coreRef("ConfigMap", "b"), Reason: string(reason.Forgotten)}, {Object: coreRef("ConfigMap", "c"), Reason: string(reason.Forgotten)}},
+		CutOff:  []report.Ref{{APIVersion: "v1", Kind: "Namespace", Name: "shop"}},
+	}
+	const cut = "Incomplete: ns/shop was being deleted already when the history begins: what had gone by then is not known, and not restored."
+	for state, want := range map[report.RunState]string{
+		"":              "Incomplete: 2 of 3 objects cannot be restored, since the server does not show any more what they held. ",
+		report.Complete: "Incomplete: 2 of 3 objects were not restored, since the server does not show any more what they held. ",
+	} {
+		u.State = state
+		if got := strings.Join(strings.Fields(undoText(t, u)), " "); !strings.HasPrefix(got, want+cut) || !u.Incomplete() {
+			t.Errorf("got\n%s\nwant\n%s%s", got, want, cut)
+		}
+	}
+}
+
+// TestLimitsOfLists: of a kind of which lists are known it is not said that its history begins later.
+func TestLimitsOfLists(t *testing.T) {
+	l := lostNothing()
+	l.Limits = []report.HistoryLimit{
+		{Resource: "configmaps", Listed: true, From: report.Moment{Time: "2026-11-24T14:01:00Z"}}, {Resource: "pods", From: report.Moment{Time: "2026-11-24T14:02:00Z"}},
+	}
+	got := limitTexts(Style{}, lookAt(l))
+	want := []string{
+		"the history of 1 kind begins later: pods at 14:02:00.",
+		"what was created and deleted again within a minute or two is not known of 1 kind: configmaps before 14:01:00.",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

@@ -21,6 +21,9 @@ func UndoText(out io.Writer, s Style, u *report.Undo) error {
 	s = s.screen()
 	u, twice := latestOnly(u)
 	w := &writer{Writer: bufio.NewWriter(out), style: s}
+	for _, text := range undoLacks(s, u) {
+		w.prose(s.paint(red, "Incomplete:")+" "+text, 2)
+	}
 	if u.Lost != nil && u.State == "" {
 		w.lostRequests(lookAt(u.Lost))
 	}
@@ -131,6 +134,10 @@ func undoHeadline(s Style, u *report.Undo) string {
 	}
 	if u.State == "" {
 		if sum.Planned == 0 && u.Bundle == "" && u.Lost != nil {
+			if u.Lost.Short {
+				l := lookAt(u.Lost)
+				return head + "nothing is restored. The history begins at " + momentText(s, l, l.From) + ", later than asked for: what was deleted before that is not known. " + nothingToUndo(s, u)
+			}
 			return head + "nothing to do. " + nothingToUndo(s, u)
 		}
 		if sum.Planned == 0 {
@@ -148,6 +155,22 @@ func undoHeadline(s Style, u *report.Undo) string {
 		}
 	}
 	return head + s.paint(stateColour(u.State), stateWords[u.State]) + "; " + strings.Join(parts, ", ")
+}
+
+// undoLacks says how much is gone that the undo does not restore, since its content is not known.
+func undoLacks(s Style, u *report.Undo) []string {
+	var lacks []string
+	if n := u.Summary.Forgotten; n > 0 {
+		were := agree(n, "was not", "were not")
+		if u.State == "" {
+			were = "cannot be"
+		}
+		lacks = append(lacks, strconv.Itoa(n)+" of "+plural(n+undoObjects(u), "object")+" "+were+" restored, since the server does not show any more what "+agree(n, "it", "they")+" held.")
+	}
+	if len(u.CutOff) > 0 {
+		lacks = append(lacks, s.some(u.CutOff, 2)+agree(len(u.CutOff), " was", " were")+" being deleted already when the history begins: what had gone by then is not known, and not restored.")
+	}
+	return lacks
 }
 
 // undoPlanned counts what an undo would do.

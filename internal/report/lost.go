@@ -171,6 +171,9 @@ type HistoryLimit struct {
 	Resource   string `json:"resource"`
 	// From is where its history begins.
 	From Moment `json:"from"`
+	// Listed says that lists of what was there before that are known, too: only what was created and deleted
+	// again between two of them is not.
+	Listed bool `json:"listed,omitempty"`
 	// Why begins as that of a gap does.
 	Why string `json:"why"`
 }

@@ -30,7 +30,14 @@ type Undo struct {
 	// Steps are in the order in which they are taken.
 	Steps   []UndoStep `json:"steps"`
 	Skipped []UndoSkip `json:"skipped"`
+	// CutOff are namespaces and CRDs that were being deleted already when the history of the cluster
+	// begins: what had gone with them by then is not known, and not restored.
+	CutOff []Ref `json:"cutOff,omitempty"`
 }
+
+// Incomplete reports whether something is known to be gone that the undo does not restore, since its
+// content is not known.
+func (u *Undo) Incomplete() bool { return u.Summary.Forgotten > 0 || len(u.CutOff) > 0 }
 
 // LaterUndo is what an undo cannot bring back yet: the objects of CRDs that are gone. The API
 // server shows them as they were once their CRDs are back.
@@ -89,6 +96,9 @@ type UndoSummary struct {
 	// Superseded is the number of statuses that were left as somebody has written them
 	// since.
 	Superseded int `json:"superseded,omitempty"`
+	// Forgotten is how many of the skipped objects are gone, and cannot be restored since their content
+	// is not known.
+	Forgotten int `json:"forgotten,omitempty"`
 	// Dropped is the number of references that are not written again.
 	Dropped int `json:"dropped"`
 }

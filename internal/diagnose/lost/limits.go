@@ -101,7 +101,7 @@ func (d *document) addLimit(l *history.Limit) {
 	switch {
 	case l.From.Revision > d.a.Past.From.Revision:
 		d.out.Limits = append(d.out.Limits, report.HistoryLimit{
-			APIVersion: gap.APIVersion, Resource: gap.Resource, From: momentOf(l.From), Why: coded(reason.Expired, l.Why),
+			APIVersion: gap.APIVersion, Resource: gap.Resource, From: momentOf(l.From), Listed: l.Listed, Why: coded(reason.Expired, l.Why),
 		})
 		return
 	case l.From.Revision != 0:

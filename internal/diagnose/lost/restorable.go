@@ -25,6 +25,18 @@ func Restorable(a *history.Account, q Question) []int {
 	return withPlaces(a, which, q.Objects == nil)
 }
 
+// CutOff are the namespaces and CRDs among some losses whose deletion had begun before the history does.
+func CutOff(a *history.Account, which []int) []report.Ref {
+	var refs []report.Ref
+	for _, i := range which {
+		l := &a.Losses[i]
+		if l.Cause.Code == history.Before && (l.Object.Is(object.Namespace) || l.Object.Is(object.CRD)) {
+			refs = append(refs, report.RefOf(l.Object.Ref))
+		}
+	}
+	return sorted(refs)
+}
+
 // Older is what an undo that asks for no time would bring back; nil for nothing.
 func Older(a *history.Account, q Question) *report.OlderLosses {
 	wanted := map[types.UID]bool{}

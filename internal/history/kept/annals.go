@@ -171,7 +171,7 @@ func (a *annals) limit(l limit) {
 	r := l.Resource.Resource()
 	h := hole{
 		kind: kindOf(r), from: a.spanned.From.Revision, until: a.spanned.To.Revision,
-		limit: &history.Limit{Resource: r, From: l.From.moment(), Why: l.Why},
+		limit: &history.Limit{Resource: r, From: l.From.moment(), Listed: l.Listed, Why: l.Why},
 	}
 	if l.From.Revision > h.from {
 		h.until = l.From.Revision
@@ -336,7 +336,7 @@ func (a *annals) change(c *change, at spot) error {
 	case known != nil && c.Before != 0:
 		old = withVersion(known, fmt.Sprint(c.Before))
 	}
-	a.changes = append(a.changes, history.Change{Revision: c.Revision, Type: c.Type, Object: o, Old: old})
+	a.changes = append(a.changes, history.Change{Revision: c.Revision, After: c.After, Unseen: c.Unseen, Type: c.Type, Object: o, Old: old})
 	if c.Type == object.Deleted {
 		delete(s.known, o.UID)
 	} else {

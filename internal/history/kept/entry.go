@@ -93,6 +93,7 @@ type span struct {
 type limit struct {
 	Resource snapshot.StoredResource `json:"resource"`
 	From     tick                    `json:"from,omitzero"`
+	Listed   bool                    `json:"listed,omitzero"`
 	Why      string                  `json:"why,omitzero"`
 }
 
@@ -126,9 +127,12 @@ type broken struct {
 
 // change is a write.
 type change struct {
-	Revision uint64                 `json:"revision"`
-	Type     object.EventType       `json:"type,omitzero"`
-	Object   *snapshot.StoredObject `json:"object"`
+	Revision uint64 `json:"revision"`
+	// After and Unseen are those of history.Change.
+	After  uint64                 `json:"after,omitzero"`
+	Unseen bool                   `json:"unseen,omitzero"`
+	Type   object.EventType       `json:"type,omitzero"`
+	Object *snapshot.StoredObject `json:"object"`
 	// Old is what it was before, where what stands before in the history does not tell.
 	Old *snapshot.StoredObject `json:"old,omitzero"`
 	// Before is the revision of the write before it; 0 where it is not known.

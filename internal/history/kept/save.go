@@ -58,7 +58,7 @@ func (w *writer) past(p *history.Past) error {
 	list := []entry{{Served: snapshot.StoreResources(p.Resources)}, {Span: &span{tick(p.From), tick(p.To)}}}
 	for i := range p.Limits {
 		l := &p.Limits[i]
-		list = append(list, entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: tick(l.From), Why: l.Why}})
+		list = append(list, entry{Limit: &limit{Resource: snapshot.StoreResource(l.Resource), From: tick(l.From), Listed: l.Listed, Why: l.Why}})
 	}
 	for _, t := range p.Clock.Ticks() {
 		list = append(list, entry{Tick: new(tick(t))})
@@ -80,7 +80,7 @@ func (w *writer) past(p *history.Past) error {
 	}
 	for i := range p.Changes {
 		c := &p.Changes[i]
-		e := &change{Revision: c.Revision, Type: c.Type, Object: snapshot.StoreObject(c.Object)}
+		e := &change{Revision: c.Revision, After: c.After, Unseen: c.Unseen, Type: c.Type, Object: snapshot.StoreObject(c.Object)}
 		if c.Old != nil {
 			e.Old = snapshot.StoreObject(c.Old)
 		}
