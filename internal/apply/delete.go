@@ -252,7 +252,7 @@ func (r *run) await(ctx context.Context) (report.RunState, string) {
 		case ctx.Err() != nil:
 			return report.TimedOut, "not everything that goes is gone yet"
 		case r.o.Now().Sub(moved) > r.o.patience():
-			if why := r.uncollected(ctx, left, now); why != "" {
+			if why := r.uncollected(ctx, r.due(left, r.o.Now().Sub(moved)), now); why != "" {
 				return report.NotCollected, why
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/plan"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -31,6 +32,23 @@ func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object
 		return ""
 	}
 	return fmt.Sprintf("nobody seems to collect in this cluster: nothing has moved for %s, and %s", r.o.patience(), why)
+}
+
+// podGCTakes is how long pod GC may take after a node has gone: it looks every 20 seconds, and
+// waits for 40 in which the node may come back.
+//
+// Upstream: pkg/controller/podgc/gc_controller.go gcCheckPeriod, quarantineTime.
+const podGCTakes = 75 * time.Second
+
+// due returns those of the objects that are left that should have moved when nothing has moved for
+// so long: those that pod GC deletes take their time.
+func (r *run) due(left []object.Ref, quiet time.Duration) []object.Ref {
+	if quiet > podGCTakes {
+		return left
+	}
+	return slices.DeleteFunc(slices.Clone(left), func(ref object.Ref) bool {
+		return slices.ContainsFunc(r.expected, func(e expectation) bool { return e.Object == report.RefOf(ref) && e.Controller == plan.PodGC })
+	})
 }
 
 // collected reports whether something has gone that nobody but a collector takes.

@@ -1,7 +1,9 @@
 package apply
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/plan"
@@ -35,5 +37,19 @@ func TestCollected(t *testing.T) {
 				t.Errorf("%v", got)
 			}
 		})
+	}
+}
+
+// TestDue: pods that pod GC deletes are not due before it has had its time; everything else is.
+func TestDue(t *testing.T) {
+	pod, other := object.Pod.Ref("shop", "p"), object.Pod.Ref("shop", "q")
+	r := &run{expected: []expectation{
+		{Consequence: report.Consequence{Object: report.RefOf(pod), When: report.ControllerActs, Controller: plan.PodGC}},
+		{Consequence: report.Consequence{Object: report.RefOf(other), When: report.AtOnce}},
+	}}
+	for quiet, want := range map[time.Duration][]object.Ref{time.Minute: {other}, 2 * time.Minute: {pod, other}} {
+		if got := r.due([]object.Ref{pod, other}, quiet); !slices.Equal(got, want) {
+			t.Errorf("nothing has moved for %s: %v are due, want %v", quiet, got, want)
+		}
 	}
 }

@@ -118,6 +118,8 @@ func (a account) when(e *report.Effect, out *outcome.Outcome) (report.When, stri
 	}
 	actor := a.words.Text(tr.RemovedBy)
 	switch {
+	case e.Outcome == report.Blocked && a.words.Text(tr.MarkedBy) == PodGC:
+		return report.ControllerActs, PodGC
 	case e.Reason != string(reason.DeletedByController) && e.Reason != string(reason.VolumeReclaimed) && e.Reason != string(reason.Released):
 		return report.AtOnce, ""
 	case actor == "" || actor == outcome.ActorUser || actor == outcome.ActorCollector || actor == outcome.ActorServer:

@@ -70,6 +70,32 @@ func TestAccount(t *testing.T) {
 			want:  "ConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Sure Deleted AtOnce, Deleted",
 		},
 		{
+			name: "the only node takes its pods",
+			world: "v1 Node a\nv1 Pod n/bare node=a phase=Running\nv1 Pod n/agent node=a phase=Running owners=ds^\napps/v1 DaemonSet n/ds\n" +
+				"v1 Pod n/static node=a phase=Running mirror owners=a^\nv1 Pod n/done node=a phase=Succeeded\nv1 Pod n/waiting node= phase=Pending",
+			seed: deleting("a"),
+			want: "Node a: Sure Deleted AtOnce, Deleted\nPod agent: Sure Deleted ControllerActs, Deleted by pod-gc\nPod bare: Sure Deleted ControllerActs, Deleted by pod-gc\n" +
+				"Pod done: Sure Deleted ControllerActs, Deleted by pod-gc\nPod static: Sure Deleted AtOnce, Deleted",
+		},
+		{
+			name:  "a pod that a finalizer holds is marked when its node has gone",
+			world: "v1 Node a\nv1 Pod n/x node=a phase=Running fin=x/gone",
+			seed:  deleting("a"),
+			want:  "Node a: Sure Deleted AtOnce, Deleted\nPod x: Sure Deleted ControllerActs, Blocked by pod-gc after x/gone of x (Gone)",
+		},
+		{
+			name:  "nodes that go together take their pods",
+			world: "v1 Node a\nv1 Node b\nv1 Pod n/x node=a phase=Running\nv1 Pod n/y node=b phase=Running",
+			seed:  deleting("a", "b"),
+			want:  "Node a: Sure Deleted AtOnce, Deleted\nNode b: Sure Deleted AtOnce, Deleted\nPod x: Sure Deleted ControllerActs, Deleted by pod-gc\nPod y: Sure Deleted ControllerActs, Deleted by pod-gc",
+		},
+		{
+			name:  "a node that a finalizer holds takes its pods when that comes off",
+			world: "v1 Node a fin=x/unknown\nv1 Pod n/x node=a phase=Running",
+			seed:  deleting("a"),
+			want:  "Node a: Sure Deleted AtOnce, Blocked after x/unknown of a (Unknown)\nPod x: Possible Deleted FinalizerRemoved, Kept after x/unknown of a (Unknown)",
+		},
+		{
 			name:  "a target that is garbage already counts",
 			world: "v1 ConfigMap n/a owners=v1:ConfigMap:gone:g\nv1 Secret n/b owners=a",
 			seed:  deleting("a"),
@@ -320,8 +346,14 @@ func TestUnknownTargetTakes(t *testing.T) {
 	}
 }
 
-func deleting(name string) func(*snapshot.Snapshot) plan.Seed {
-	return func(s *snapshot.Snapshot) plan.Seed { return plan.DeleteSeed(engine.Background, find(s, name)) }
+func deleting(names ...string) func(*snapshot.Snapshot) plan.Seed {
+	return func(s *snapshot.Snapshot) plan.Seed {
+		var targets []object.Ref
+		for _, name := range names {
+			targets = append(targets, find(s, name))
+		}
+		return plan.DeleteSeed(engine.Background, targets...)
+	}
 }
 
 func find(s *snapshot.Snapshot, name string) object.Ref {

@@ -70,7 +70,7 @@ func (s *outlook) comesBack(e *report.Effect, out *outcome.Outcome) {
 	if !ok {
 		return
 	}
-	e.Recreator = again.Controller
+	e.Recreator, e.RecreatedWhen = again.Controller, again.When
 	if again.For.Name != "" {
 		ref := report.RefOf(again.For)
 		e.RecreatedBy = &ref

@@ -50,7 +50,7 @@ func TestComesBack(t *testing.T) {
 		{"a pod of a Job that has finished", pod + "j!^\nbatch/v1 Job s/j finished", "", nil},
 		{"a pod of a Job of somebody else", pod + "j!^\nbatch/v1 Job s/j finished=false managed=x.io/y", "", nil},
 		{"a mirror pod", "v1 Pod s/p node=n1 phase=Running mirror\nv1 Node n1", "", []string{"Pod p: kubelet Node n1"}},
-		{"a mirror pod and its node", "v1 Node n1\nv1 Node n2\nv1 Pod s/p node=n1 phase=Running mirror owners=n1^", "", []string{"Node n1: kubelet"}},
+		{"a mirror pod and its node", "v1 Node n1\nv1 Node n2\nv1 Pod s/p node=n1 phase=Running mirror owners=n1^", "", []string{"Node n1: kubelet", "Pod p: kubelet"}},
 		{"a ReplicaSet", "apps/v1 ReplicaSet s/r owners=d!^\napps/v1 Deployment s/d\n" + pod + "r!^", "", []string{"ReplicaSet r: deployment-controller Deployment d"}},
 		{"the current ReplicaSet", "apps/v1 ReplicaSet s/r owners=d!^ revision=3\napps/v1 Deployment s/d revision=3", "", []string{"ReplicaSet r: deployment-controller Deployment d"}},
 		{"an older ReplicaSet", "apps/v1 ReplicaSet s/r owners=d!^ revision=2\napps/v1 Deployment s/d revision=3", "", nil},

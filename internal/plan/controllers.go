@@ -10,6 +10,10 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
 
+// PodGC is the Controller of a consequence that pod GC brings about: 40 to 60 seconds after the node
+// has gone.
+const PodGC = controllers.PodGCName
+
 // controllerSet is who else deletes in a cluster, beside the collector.
 type controllerSet struct {
 	recorder    *recorder

@@ -78,6 +78,8 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		return "a token of " + names(e.Because) + ", and goes with it"
 	case e.Reason == string(reason.AccountGone):
 		return "a token of " + names(e.Because) + ", which does not exist"
+	case e.Reason == string(reason.DeletedByController) && len(e.Because) == 1 && e.Because[0].Kind == object.Node.Kind && e.Object.Kind == object.Pod.Kind:
+		return "bound to " + names(e.Because) + ": pod GC deletes it 40 to 60 s after the node"
 	case e.Reason == string(reason.DeletedByController) && len(e.Because) > 0:
 		return "goes with " + names(e.Because)
 	case e.Reason == string(reason.DeletedByController):
@@ -226,6 +228,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "whether a webhook has to be asked that does not answer is not known"
 	case e.Reason == string(reason.TokenUnknown):
 		return "may be a token of " + names(e.Because) + ", and goes with it then"
+	case e.Reason == string(reason.NodeUnknown):
+		return "bound to " + names(e.Because) + ", and pod GC deletes it if that goes"
 	case e.Reason == string(reason.ContentNotCovered):
 		return "not all of its content is known"
 	case e.Reason == string(reason.NamespaceOrderUnknown):

@@ -38,6 +38,7 @@ const (
 	WebhookUnknown         Code = "WebhookUnknown"
 	AccountGone            Code = "AccountGone"
 	TokenUnknown           Code = "TokenUnknown"
+	NodeUnknown            Code = "NodeUnknown"
 	PVCLeft                Code = "PVCLeft"
 	NamespaceOrderUnknown  Code = "NamespaceOrderUnknown"
 	OwnerMisnamed          Code = "OwnerMisnamed"
@@ -72,7 +73,7 @@ var Plan = &Family{
 		{Code: ProtectionUnknown, Short: "nothing is known of who uses it", Long: "The snapshot does not show whether a finalizer of Kubernetes stays: who uses the PVC or the volume, or who manages the Job."},
 		{Code: LeftAlone, Short: "no controller of Kubernetes removes the finalizer", Long: "The object has a finalizer that the controller of Kubernetes which knows it does not remove from this object."},
 		{Code: Released, Short: "a finalizer that protects it has served", Long: "A controller of Kubernetes takes off the finalizer with which it protects or counts the object."},
-		{Code: DeletedByController, Short: "another controller deletes it", Long: "A controller other than the garbage collector deletes the object: the namespace's or the CRD's content goes with it."},
+		{Code: DeletedByController, Short: "another controller deletes it", Long: "A controller other than the garbage collector deletes the object: the content of a namespace or a CRD, or the pods of a node, go with it."},
 		{Code: Protected, Short: "this program does not delete it: it is protected", Long: "The object is garbage, and this program does not delete it: its kind, its name or an annotation protects it."},
 		{Code: NotAskedFor, Short: "it is outside of the namespaces that were asked for", Long: "The object is garbage, and outside of the namespaces in which this program was told to collect."},
 		{Code: FinalizerTaken, Short: "a finalizer is taken off on request", Long: "A finalizer is taken off on request."},
@@ -86,6 +87,7 @@ var Plan = &Family{
 		{Code: WebhookUnknown, Short: "it is not known whether a webhook is asked that does not answer", Long: "A webhook does not answer, and whether it has to be asked is not known."},
 		{Code: AccountGone, Short: "its ServiceAccount goes or does not exist", Long: "The Secret is the token of a ServiceAccount that goes or does not exist: the tokens controller deletes it, whoever owns it."},
 		{Code: TokenUnknown, Short: "it may be the token of a ServiceAccount that goes", Long: "The ServiceAccount that the Secret names goes or may go, and whether the Secret is a token and goes with it is not known."},
+		{Code: NodeUnknown, Short: "whether its node goes is not known", Long: "Whether the node that the pod is bound to goes is not known. If it does, pod GC deletes the pod."},
 		{Code: PVCLeft, Short: "its StatefulSet goes and leaves it", Long: "The StatefulSet that created the PVC goes. StatefulSets leave their PVCs: it stays with its data, until somebody deletes it."},
 	}, standstill),
 }

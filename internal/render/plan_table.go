@@ -181,16 +181,19 @@ func because(s Style, e report.Effect) string {
 
 // recreated warns of an object that does not stay away.
 func recreated(s Style, e report.Effect) string {
-	by := s.text(e.Recreator)
+	by, when := s.text(e.Recreator), ""
+	if e.RecreatedWhen != "" {
+		when = " " + s.text(e.RecreatedWhen)
+	}
 	switch {
 	case e.RecreatedBy == nil && by == "":
 		return ""
 	case e.RecreatedBy == nil:
-		return "; comes back: " + by + " creates it again"
+		return "; comes back: " + by + " creates it again" + when
 	case by == "":
-		return "; comes back: created again for " + s.name(*e.RecreatedBy)
+		return "; comes back: created again for " + s.name(*e.RecreatedBy) + when
 	default:
-		return "; comes back: " + by + " creates it again for " + s.name(*e.RecreatedBy)
+		return "; comes back: " + by + " creates it again for " + s.name(*e.RecreatedBy) + when
 	}
 }
 

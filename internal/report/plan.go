@@ -131,10 +131,12 @@ type Effect struct {
 	Otherwise   []Otherwise `json:"otherwise,omitempty"`
 	Assumptions []string    `json:"assumptions,omitempty"`
 	// Recreator is the controller that creates the object again, RecreatedBy the
-	// object for whose sake it does so, where there is one.
-	Recreator   string `json:"recreator,omitempty"`
-	RecreatedBy *Ref   `json:"recreatedBy,omitempty"`
-	Message     string `json:"message"`
+	// object for whose sake it does so, where there is one. RecreatedWhen is the moment at which
+	// it does, such as "when it restarts"; empty if it is at once.
+	Recreator     string `json:"recreator,omitempty"`
+	RecreatedBy   *Ref   `json:"recreatedBy,omitempty"`
+	RecreatedWhen string `json:"recreatedWhen,omitempty"`
+	Message       string `json:"message"`
 }
 
 // BlockedBy says what holds a terminating object.

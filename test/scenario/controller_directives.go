@@ -94,6 +94,11 @@ func (o *office) appoint(only []string) error {
 			coverage = *seen
 		}
 		o.at, o.all = o.machine.server, controllers.All(coverage, nil, release.Of(o.machine.env.Release))
+		for _, c := range o.all {
+			if l, ok := c.(controllers.Looker); ok {
+				l.Look(o.machine.server)
+			}
+		}
 	}
 	o.list = nil
 	for _, c := range o.all {

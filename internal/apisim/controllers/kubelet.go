@@ -31,6 +31,7 @@ const KubeletAssumption = "the node is ready and its kubelet stops the container
 func Kubelet(h Health) Controller { return &kubelet{health: orHealthy(h)} }
 
 type kubelet struct {
+	lookout
 	health Health
 	waits  []Wait
 }
@@ -42,7 +43,7 @@ func (k *kubelet) Waiting() []Wait  { return k.waits }
 // Step finishes the pods that are waiting for their kubelet.
 func (k *kubelet) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, KubeletName)
-	nodes, failing := nodesOf(w), map[string]string{}
+	nodes, failing := k.nodesOf(w), map[string]string{}
 	unfinished := func(pod *object.Object) bool { return waitsForKubelet(pod) && !nodes.misses(pod) }
 	for _, pod := range podsThat(w, unfinished) {
 		if ctx.Err() != nil {

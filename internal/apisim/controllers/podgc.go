@@ -17,10 +17,11 @@ const PodGCAssumption = "the node stays away for longer than the 40 seconds that
 // scheduled. It marks them Failed, unless they are at their end, and deletes them
 // with no grace left and without a precondition.
 //
-// A node counts as missing when other nodes are in the world. A pod that nobody
-// has asked to delete is removed only where the coverage makes the nodes in the
-// world all there are, and all there were when the pods were seen; a nil coverage stands
-// for a world that is complete. A pod that it
+// A node is missing if Look has seen it and it is gone now, or if other nodes are in the world.
+// Every pod of a node that was seen and is gone is removed, those of DaemonSets and static pods
+// too. A pod on a node that was never seen, and that is not being deleted, is removed only where
+// the coverage says that the nodes in the world are all there are, and all there were when the
+// pods were seen; a nil coverage stands for a world that is complete. A pod that it
 // is known not to have removed stays; a nil health knows of none.
 //
 // Upstream: pkg/controller/podgc/gc_controller.go gcOrphaned, gcUnscheduledTerminating.
@@ -30,6 +31,7 @@ func PodGC(c Coverage, h Health) Controller {
 }
 
 type podGC struct {
+	lookout
 	coverage Coverage
 	health   Health
 	waits    []Wait
@@ -42,10 +44,10 @@ func (g *podGC) Waiting() []Wait  { return g.waits }
 // Step removes the pods without a kubelet.
 func (g *podGC) Step(ctx context.Context, w World) (bool, error) {
 	p := begin(ctx, w, PodGCName)
-	nodes := nodesOf(w)
+	nodes := g.nodesOf(w)
 	all, moments := g.coverage.Covers(object.Node.Resource(), ""), momentsOf(g.coverage)
 	alone := func(pod *object.Object) bool {
-		return pod.BeingDeleted() && nodes.misses(pod) || all && nodes.lost(pod) && moments.UnseenNode(pod.Pod().NodeName) == ""
+		return pod.BeingDeleted() && nodes.misses(pod) || nodes.deleted(pod) || all && nodes.lost(pod) && moments.UnseenNode(pod.Pod().NodeName) == ""
 	}
 	for _, pod := range podsThat(w, alone) {
 		if ctx.Err() != nil {

@@ -18,6 +18,9 @@ type Recreation struct {
 	// namespace of a default ServiceAccount. It has no name where there is none, and
 	// no UID where it is not in the snapshot.
 	For object.Ref
+	// When is the moment at which that happens, such as "when it restarts"; empty if it is at
+	// once.
+	When string
 	// Assumption is what has to hold for that, as a sentence without a full stop.
 	Assumption string
 }
@@ -123,6 +126,12 @@ var workloads = []workload{
 // Upstream: pkg/kubelet/kubelet.go tryReconcileMirrorPods.
 func podComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	facts := o.Pod()
+	if facts != nil && facts.Mirror && goes(w, nodeNamed(facts.NodeName)) {
+		return Recreation{
+			Controller: KubeletName, When: whenRestarted,
+			Assumption: "the kubelet of the node is started again, registers the node and shows its static pods again; their containers run on until then",
+		}, true
+	}
 	if facts != nil && facts.Mirror {
 		return ofKubelet(w, facts.NodeName, "the kubelet of the node runs and still has the manifest of the pod")
 	}
@@ -225,7 +234,7 @@ func claimComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 func nodeComesBack(w Outlook, o *object.Object) (Recreation, bool) {
 	switch {
 	case o.Is(object.Node):
-		return Recreation{Controller: KubeletName, Assumption: "the kubelet of the node is started again and registers it"}, true
+		return Recreation{Controller: KubeletName, When: whenRestarted, Assumption: "the kubelet of the node is started again and registers it"}, true
 	case o.Is(object.CSINode), o.Namespace == "kube-node-lease":
 		return ofKubelet(w, o.Name, "the kubelet of the node runs")
 	case o.Namespace == "kube-system" && o.Labels.Get("apiserver.kubernetes.io/identity") != "":
@@ -278,6 +287,13 @@ func namespaceFillsUp(w Outlook, o *object.Object) (Recreation, bool) {
 	}
 	return Recreation{}, false
 }
+
+// whenRestarted is when a kubelet creates its node, and the mirror pods on it, again: it registers
+// the node only when it starts, and makes mirror pods only for a node that exists.
+//
+// Upstream: pkg/kubelet/kubelet_node_status.go registerWithAPIServer.
+// Upstream: pkg/kubelet/kubelet.go tryReconcileMirrorPods.
+const whenRestarted = "when it restarts"
 
 func nodeNamed(name string) object.Ref { return object.Node.Ref("", name) }
 

@@ -77,8 +77,8 @@ func TestTakersOfWhatWaits(t *testing.T) {
 				"rbac.authorization.k8s.io/v1 ClusterRole role uid=role owners=middle!", "middle role",
 		},
 		{
-			"for a pod", "v1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection deleting grace=0\n" +
-				"v1 Pod s/p node=n1 phase=Running claims=data owners=set\nv1 ConfigMap s/set uid=set\nv1 Node n1", "p set",
+			"for a pod and its node", "v1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection deleting grace=0\n" +
+				"v1 Pod s/p node=n1 phase=Running claims=data owners=set\nv1 ConfigMap s/set uid=set\nv1 Node n1", "p set n1",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

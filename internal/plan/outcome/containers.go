@@ -8,8 +8,8 @@ import (
 )
 
 // containers are the namespace and the definition with which an object goes, the
-// Service with which what belongs to it does, and the definitions with which an
-// APIService does, as far as they go.
+// Service with which what belongs to it does, the node with which a pod does, and the
+// definitions with which an APIService does, as far as they go.
 func (j *Judge) containers(o *object.Object) []object.Ref {
 	var refs []object.Ref
 	add := func(container *object.Object) {
@@ -34,6 +34,9 @@ func (j *Judge) containers(o *object.Object) []object.Ref {
 	}
 	if name, ok := controllers.Mirrors(o); ok && len(refs) == 0 {
 		add(j.Snap.Find("v1", "Endpoints", o.Namespace, name))
+	}
+	if node, ok := nodeOf(o); ok && len(refs) == 0 {
+		add(j.Snap.Find(node.APIVersion, node.Kind, "", node.Name))
 	}
 	if o.Is(object.APIService) {
 		version, group, _ := strings.Cut(o.Name, ".")

@@ -24,10 +24,11 @@ type Track struct {
 	orphanedBy *object.Object
 	Refused    error
 	// RemovedBy is the actor whose request removed the object, releasedBy the last
-	// one who took a finalizer off it before.
-	RemovedBy, releasedBy Word
-	Changed               Phases
-	Target                bool
+	// one who took a finalizer off it before, and MarkedBy the one that began its deletion.
+	RemovedBy, releasedBy, MarkedBy Word
+
+	Changed Phases
+	Target  bool
 	// resumed tells that the collector ended a deletion for which it had a
 	// finalizer in the snapshot.
 	resumed bool
@@ -172,6 +173,7 @@ func (t *Track) Retold(from, to *Words) *Track {
 	own := *t
 	own.RemovedBy = to.Number(from.Text(t.RemovedBy))
 	own.releasedBy = to.Number(from.Text(t.releasedBy))
+	own.MarkedBy = to.Number(from.Text(t.MarkedBy))
 	return &own
 }
 

@@ -206,6 +206,8 @@ func (t *Tracks) Event(e object.Event, actor Word) {
 	switch {
 	case e.Type == object.Deleted:
 		tr.Last, tr.RemovedBy = nil, actor
+	case e.Object.BeingDeleted() && !before.BeingDeleted():
+		tr.MarkedBy = actor
 	case len(e.Object.Finalizers()) < len(before.Finalizers()):
 		tr.releasedBy = actor
 	}

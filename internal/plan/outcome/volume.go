@@ -42,11 +42,11 @@ func ClaimOf(volume *object.Object) []object.Ref {
 	}}
 }
 
-// markFollowers puts volumes and tokens into the plan of which it is not known what
+// markFollowers puts volumes, tokens and pods into the plan of which it is not known what
 // becomes of them, with what they own, and claims and accounts among that with theirs.
 func (j *Judge) markFollowers(all *Outcomes) {
 	for {
-		added := slices.Concat(j.addVolumes(all), j.addTokens(all), j.addSuccessors(all))
+		added := slices.Concat(j.addVolumes(all), j.addTokens(all), j.addPods(all), j.addSuccessors(all))
 		if len(added) == 0 {
 			return
 		}
