@@ -29,9 +29,10 @@ type ownerOfLeaves struct {
 	leaves []span
 }
 
-// OutlineOf finds the leaves of a snapshot. It is nil where objects share a uid.
+// OutlineOf finds the leaves of a snapshot. It is nil where objects share a uid, or where
+// references name objects without one.
 func OutlineOf(snap *snapshot.Snapshot) *Outline {
-	if slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID }) {
+	if slices.ContainsFunc(snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.DuplicateUID }) || namesNameless(snap) {
 		return nil
 	}
 	m := &Map{snap: snap, nodes: map[string]*object.Object{}}

@@ -38,8 +38,8 @@ type Map struct {
 	everywhere        []*object.Object
 	namespaces, nodes map[string]*object.Object
 	restless          map[*object.Object]bool
-	// shared tells that objects share a uid: nobody knows who refers to whom. Twins are
-	// those objects.
+	// shared tells that objects share a uid, or that references name objects without one: which
+	// objects own which is not known. Twins are the objects that share a uid.
 	shared bool
 	twins  map[types.UID][]*object.Object
 	// unwatched are the objects of kinds that the collector does not watch, such as Events.
@@ -132,6 +132,7 @@ func (m *Map) pair() {
 		}
 	}
 	if !m.shared {
+		m.shared = namesNameless(m.snap)
 		return
 	}
 	for _, o := range m.snap.Objects {
@@ -143,6 +144,20 @@ func (m *Map) pair() {
 
 // kind is one kind in one version.
 type kind struct{ apiVersion, kind string }
+
+// namesNameless reports whether a reference names an object that has no uid in the snapshot: it may
+// be the owner that is meant.
+func namesNameless(snap *snapshot.Snapshot) bool {
+	names := map[string]bool{}
+	for _, p := range snap.Problems {
+		if p.Kind == snapshot.NoUID {
+			names[p.Object.Kind+"/"+p.Object.Name] = true
+		}
+	}
+	return len(names) > 0 && slices.ContainsFunc(snap.Objects, func(o *object.Object) bool {
+		return slices.ContainsFunc(o.Owners, func(ref object.OwnerReference) bool { return names[ref.Kind+"/"+ref.Name] })
+	})
+}
 
 // definitionOf is the CustomResourceDefinition of a kind; nil if the snapshot has none.
 func (m *Map) definitionOf(apiVersion, name string) *object.Object {

@@ -218,6 +218,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "waits for " + names(e.BlockedBy.Dependents) + ", whose uid several objects have: they cannot be told apart"
 	case e.Reason == string(reason.SharedUID):
 		return "several objects have its uid or that of an owner: they cannot be told apart"
+	case e.Reason == string(reason.MissingUID) && len(e.Because) > 0:
+		return "names " + names(e.Because) + " as its owner, which has no uid in the snapshot: if it is the one that is meant, it goes with it"
 	case e.Reason == string(reason.MissingUID):
 		return "an owner has no uid in the snapshot: which object is meant is not known"
 	case e.Reason == string(reason.ProtectionUnknown):

@@ -48,6 +48,8 @@ type Judge struct {
 	Causes     Causes
 
 	adopters adopters
+	// dependentsByName is what namelessOwners returns; nil until it is asked.
+	dependentsByName map[*object.Object][]*object.Object
 	// child is the object whose only owner was located last, parent.
 	child  *object.Object
 	parent []object.Ref

@@ -27,6 +27,7 @@ func (j *Judge) markAmbiguous(all *Outcomes) {
 		switch {
 		case j.Tracks.Ambiguous(tr), out.Reason == string(reason.OrphaningFails) && !slices.ContainsFunc(out.Blocked.Dependents, func(d report.Ref) bool { return !shared[d.UID] }):
 			out.MarkUnknown(reason.SharedUID)
+		case out.Result == report.Deleted && len(j.containers(tr.First)) > 0: // it goes with its namespace, whatever owns it
 		case out.Result != report.Kept && nameless && tr.refersTo(func(o object.OwnerReference) bool { return j.nameless(o, tr.First.Namespace) }):
 			out.MarkUnknown(reason.MissingUID)
 		}
@@ -54,27 +55,6 @@ func sharedUIDs(snap *snapshot.Snapshot) map[types.UID]bool {
 		}
 	}
 	return shared
-}
-
-func (j *Judge) hasNameless() bool {
-	return slices.ContainsFunc(j.Snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.NoUID })
-}
-
-// nameless reports whether the object that stands under the name of a reference has
-// no uid in the snapshot.
-func (j *Judge) nameless(ref object.OwnerReference, namespace string) bool {
-	r, err := j.Server.Resource(ref.APIVersion, ref.Kind)
-	if err != nil {
-		return false
-	}
-	if stored, ok := j.Snap.Resources.Stored(r.GroupResource()); ok {
-		r = stored
-	}
-	if !r.Namespaced {
-		namespace = ""
-	}
-	o := j.Snap.Find(r.APIVersion(), r.Kind, namespace, ref.Name)
-	return o != nil && MadeUp(o.UID)
 }
 
 // markDependents follows Unknown down the owner references: who is kept by an

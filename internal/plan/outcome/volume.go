@@ -46,7 +46,7 @@ func ClaimOf(volume *object.Object) []object.Ref {
 // becomes of them, with what they own, and claims and accounts among that with theirs.
 func (j *Judge) markFollowers(all *Outcomes) {
 	for {
-		added := slices.Concat(j.addVolumes(all), j.addTokens(all), j.addPods(all), j.addSuccessors(all))
+		added := slices.Concat(j.addVolumes(all), j.addTokens(all), j.addPods(all), j.addNameless(all), j.addSuccessors(all))
 		if len(added) == 0 {
 			return
 		}

@@ -1,0 +1,104 @@
+package outcome
+
+import (
+	"slices"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
+	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
+)
+
+// Objects without a uid, as `kubectl neat` and `helm template` print them: a reference names one,
+// and whether it means it is not known.
+
+func (j *Judge) hasNameless() bool {
+	return slices.ContainsFunc(j.Snap.Problems, func(p snapshot.Problem) bool { return p.Kind == snapshot.NoUID })
+}
+
+// nameless reports whether the object that stands under the name of a reference has
+// no uid in the snapshot.
+func (j *Judge) nameless(ref object.OwnerReference, namespace string) bool {
+	return j.namelessOwner(ref, namespace) != nil
+}
+
+// namelessOwner returns the object without a uid that stands under the name of a reference; nil if
+// there is none.
+func (j *Judge) namelessOwner(ref object.OwnerReference, namespace string) *object.Object {
+	r, err := j.Server.Resource(ref.APIVersion, ref.Kind)
+	if err != nil {
+		return nil
+	}
+	if stored, ok := j.Snap.Resources.Stored(r.GroupResource()); ok {
+		r = stored
+	}
+	if !r.Namespaced {
+		namespace = ""
+	}
+	if o := j.Snap.Find(r.APIVersion(), r.Kind, namespace, ref.Name); o != nil && MadeUp(o.UID) {
+		return o
+	}
+	return nil
+}
+
+// namelessOwners returns the dependents of each object without a uid, by the names in their
+// references.
+func (j *Judge) namelessOwners() map[*object.Object][]*object.Object {
+	if j.dependentsByName == nil {
+		j.dependentsByName = map[*object.Object][]*object.Object{}
+		for _, o := range j.Snap.Objects {
+			for _, ref := range o.Owners {
+				if owner := j.namelessOwner(ref, o.Namespace); owner != nil {
+					j.dependentsByName[owner] = append(j.dependentsByName[owner], o)
+				}
+			}
+		}
+	}
+	return j.dependentsByName
+}
+
+// addNameless adds the objects that name an owner without a uid which goes, or may go, because of
+// the request: they go with it if it is the owner that they mean.
+func (j *Judge) addNameless(all *Outcomes) (added []*Outcome) {
+	if !j.hasNameless() {
+		return nil
+	}
+	byName := j.namelessOwners()
+	var owners []*Outcome
+	for _, out := range all.All() {
+		owners = append(owners, out)
+	}
+	for _, owner := range owners {
+		if owner.AlreadyHappening || owner.Result != report.Deleted && owner.Result != report.Blocked && owner.Result != report.Unknown {
+			continue
+		}
+		for _, o := range byName[j.Snap.Find(owner.Track.First.APIVersion, owner.Track.First.Kind, owner.Track.First.Namespace, owner.Track.First.Name)] {
+			out := j.OfObject(all, o)
+			if o.BeingDeleted() || out == nil && j.keptForCertain(all, o) || out != nil && !j.dependsOnNameless(out) {
+				continue
+			}
+			if out == nil {
+				out = &Outcome{Track: &Track{First: o, Last: o}}
+				j.set(all, o, out)
+			}
+			out.MarkUnknown(reason.MissingUID)
+			out.AlreadyHappening, out.Because, out.Detail = false, []object.Ref{owner.Track.First.Ref}, ""
+			added = append(added, out)
+		}
+	}
+	return added
+}
+
+// dependsOnNameless reports whether an outcome may be another one if an owner without a uid goes:
+// not that of a target, of what goes or is unknown because of the request anyway, or of what goes
+// with its namespace.
+func (j *Judge) dependsOnNameless(out *Outcome) bool {
+	switch {
+	case out.Track.Target:
+		return false
+	case out.Result == report.Deleted:
+		return out.AlreadyHappening && len(j.containers(out.Track.First)) == 0
+	default:
+		return out.AlreadyHappening || out.Result != report.Unknown
+	}
+}
