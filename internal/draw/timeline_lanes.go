@@ -63,7 +63,7 @@ var byThemselves = []struct {
 	id, name string
 	codes    []reason.Code
 }{
-	{"collector", "Garbage collector", []reason.Code{reason.OwnerGone, reason.OwnerReplaced, reason.OwnerWaits, reason.OwnerOrphans, reason.ReferenceRemoved}},
+	{"collector", "Garbage collector", []reason.Code{reason.OwnerGone, reason.OwnerReplaced, reason.OwnerNamespaceMismatch, reason.OwnerWaits, reason.OwnerOrphans, reason.ReferenceRemoved}},
 	{"controllers", "Controllers", []reason.Code{
 		reason.NamespaceDeleted, reason.DefinitionDeleted, reason.AccountGone, reason.ServiceGone, reason.EndpointsGone, reason.ClaimGone,
 		reason.VersionGone, reason.NodeGone, reason.Controller, reason.ControllerChanged, reason.Evicted, reason.CleanedUp,

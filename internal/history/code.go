@@ -11,6 +11,9 @@ const (
 	// OwnerReplaced: the garbage collector deleted it, because the object that has the name
 	// of its owner has another uid.
 	OwnerReplaced Code = "OwnerReplaced"
+	// OwnerNamespaceMismatch: the garbage collector deleted it, because it looks for an owner in the namespace of
+	// the dependent, and the object with that uid is in another one.
+	OwnerNamespaceMismatch Code = "OwnerNamespaceMismatch"
 	// OwnerWaits: the garbage collector deleted it, because its owner is deleted in the
 	// foreground and waits for its dependents.
 	OwnerWaits Code = "OwnerWaits"

@@ -132,13 +132,26 @@ func (t *tracer) reasonOf(owner engine.OwnerFact) candidate {
 		}
 	}
 	x, _ := t.world.find(placeOf(ref))
+	elsewhere, crosses := t.elsewhere(ref)
 	switch {
+	case crosses && (x == nil || x.UID != ref.UID):
+		c = candidate{Cause{OwnerNamespaceMismatch, elsewhere, -1}, 0}
 	case owner.Class == engine.Waiting:
 		c.Code = OwnerWaits
 	case x != nil && x.UID != ref.UID:
 		c.Code = OwnerReplaced
 	}
 	return c
+}
+
+// elsewhere finds the object that has the uid of an owner, and is of its kind in another namespace than the
+// reference can name.
+func (t *tracer) elsewhere(owner object.Ref) (object.Ref, bool) {
+	o := t.byUID[owner.UID]
+	if o == nil || owner.Namespace == "" || o.Namespace == "" || o.Namespace == owner.Namespace || o.Kind != owner.Kind || o.Group() != owner.Group() {
+		return object.Ref{}, false
+	}
+	return o.Ref, true
 }
 
 // named is a reference as the object that it names has it: with its kind and version as they

@@ -104,7 +104,9 @@ func (t *tracer) explainBetween(o *object.Object, left trace, c *Change) explana
 func (t *tracer) likeliest(s *suspects, o *object.Object) explanation {
 	requested := Cause{Code: Requested, Request: -1}
 	for _, first := range []func(Cause) bool{
-		func(c Cause) bool { return c.Code == OwnerWaits || c.Code == OwnerGone || c.Code == OwnerReplaced },
+		func(c Cause) bool {
+			return c.Code == OwnerWaits || c.Code == OwnerGone || c.Code == OwnerReplaced || c.Code == OwnerNamespaceMismatch
+		},
 		func(c Cause) bool {
 			_, went := t.lost[identityOf(c.By)]
 			return went && (c.Code == ServiceGone || c.Code == EndpointsGone || c.Code == AccountGone)

@@ -70,7 +70,7 @@ func codesOf(r *audit.Request) (codes []Code, other Code) {
 	case !ok:
 		return []Code{Requested}, Requested
 	case name == audit.GarbageCollector:
-		return []Code{OwnerWaits, OwnerGone, OwnerReplaced, OwnerUnknown}, ByKubernetes
+		return []Code{OwnerWaits, OwnerGone, OwnerReplaced, OwnerNamespaceMismatch, OwnerUnknown}, ByKubernetes
 	case name == audit.NamespaceController:
 		return []Code{NamespaceDeleted, NamespaceUnknown}, ByKubernetes
 	case slices.Contains(workloads, name):

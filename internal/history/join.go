@@ -33,6 +33,7 @@ func Join(first, second *Past) (*Past, error) {
 		Minor: cmp.Or(second.Minor, first.Minor), Timeless: first.Timeless || second.Timeless,
 		Clock: NewClock(slices.Concat(first.Clock.ticks, second.Clock.ticks)),
 	}
+	past.Elsewhere = slices.Concat(first.Elsewhere, second.Elsewhere)
 	past.Changes = j.changes()
 	past.Standing = j.standing()
 	past.Absent = j.absent()

@@ -48,6 +48,8 @@ type Past struct {
 	Standing []*object.Object
 	// Absent are coordinates at which nothing was there from From to To; the UIDs are empty.
 	Absent []object.Ref
+	// Elsewhere are owners of what went that are in another namespace than their dependent.
+	Elsewhere []*object.Object
 	// Namespaces are the only ones of whose content it has the changes; nil for all.
 	Namespaces []string
 	// Resources are the kinds that the server serves.

@@ -61,6 +61,8 @@ type tracer struct {
 	orphanedBy map[types.UID]int
 	// vague are the ends of objects of which the revision is not known exactly.
 	vague map[types.UID]*Change
+	// byUID are all objects of the past, as they were first.
+	byUID map[types.UID]*object.Object
 	// now is the revision of the change that is judged.
 	now uint64
 }
@@ -75,7 +77,14 @@ func newTracer(p *Past) *tracer {
 		linked: map[reference]uint64{}, lost: map[identity]int{}, last: map[place]int{},
 		created: map[types.UID]uint64{}, respecified: map[types.UID]uint64{},
 		waited: map[types.UID]bool{}, orphaning: map[types.UID]bool{}, orphanedBy: map[types.UID]int{}, had: map[types.UID]trace{},
-		vague: map[types.UID]*Change{},
+		vague: map[types.UID]*Change{}, byUID: map[types.UID]*object.Object{},
+	}
+	for i := range changes {
+		o := changes[i].Object
+		t.byUID[o.UID] = cmp.Or(t.byUID[o.UID], o)
+	}
+	for _, o := range slices.Concat(p.Standing, p.Elsewhere) {
+		t.byUID[o.UID] = o
 	}
 	for i := range changes {
 		if c := &changes[i]; c.After != 0 && c.Type == object.Deleted {

@@ -308,3 +308,33 @@ func TestTraceBetween(t *testing.T) {
 		})
 	}
 }
+
+// TestTraceAcrossNamespaces: that an owner reference names an object in another namespace is the cause, and
+// not that the owner is gone.
+func TestTraceAcrossNamespaces(t *testing.T) {
+	owner := &object.Object{Ref: object.Secret.Ref("elastic", "quickstart")}
+	owner.UID = "owner"
+	copied := &object.Object{Ref: object.Secret.Ref("app", "user"), Created: 1000, Owners: []object.OwnerReference{{APIVersion: "v1", Kind: "Secret", Name: "quickstart", UID: "owner"}}}
+	copied.UID = "copied"
+	for name, x := range map[string]struct {
+		standing []*object.Object
+		want     string
+	}{
+		"it was seen there": {[]*object.Object{owner}, "- Secret/user OwnerNamespaceMismatch(Secret/quickstart)\n"},
+		"it was not seen":   {nil, "- Secret/user OwnerGone(Secret/quickstart)\n"},
+	} {
+		p := &history.Past{
+			Resources: scenario.Resources(), Elsewhere: x.standing, Absent: []object.Ref{object.Secret.Ref("app", "quickstart"), object.Secret.Ref("app", "user")},
+			Changes: []history.Change{
+				{Revision: 11, Type: object.Added, Object: copied}, {Revision: 12, Type: object.Deleted, Object: copied, Old: copied},
+			},
+		}
+		a := history.Trace(p)
+		if got := tell(a); got != x.want {
+			t.Errorf("%s: got\n%s, want\n%s", name, got, x.want)
+		}
+		if by := a.Losses[0].Cause.By; len(x.standing) > 0 && by.Namespace != "elastic" {
+			t.Errorf("by %+v", by)
+		}
+	}
+}

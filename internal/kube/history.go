@@ -18,7 +18,8 @@ import (
 
 // Past reads what the server remembers: every write since a moment, in order, of each kind that
 // it lets us watch. It reads only: one small list for each step in which the beginning is
-// searched, one watch for each kind, and the owners, namespaces and definitions of what went.
+// searched, one watch for each kind, whole lists of the past of a kind of which a watch does not reach
+// back so far, and the owners, namespaces and definitions of what went.
 //
 // What it cannot read of a kind is one of the Limits. It fails where nothing is known at all.
 func (c *Client) Past(ctx context.Context, w history.Window) (*history.Past, error) {

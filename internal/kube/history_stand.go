@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
@@ -40,7 +41,42 @@ func (rd *pastReader) stand(ctx context.Context, past *history.Past) error {
 			}
 		}
 	}
+	rd.standElsewhere(ctx, past)
 	return ctx.Err()
+}
+
+// mostElsewhere is for how many names of owners it is looked in other namespaces.
+const mostElsewhere = 50
+
+// standElsewhere looks in other namespaces for owners of what went that are not in its own: an owner
+// reference that crosses namespaces is a reason to delete. Without the right to list all namespaces it finds none.
+func (rd *pastReader) standElsewhere(ctx context.Context, past *history.Past) {
+	absent := map[object.Ref]bool{}
+	for _, ref := range past.Absent {
+		absent[ref] = true
+	}
+	looked := map[object.Ref]bool{}
+	for i := range past.Changes {
+		c := &past.Changes[i]
+		if c.Type != object.Deleted && !c.Object.BeingDeleted() {
+			continue
+		}
+		for _, owner := range c.Object.Owners {
+			at, err := rd.locate(owner.In(c.Object.Namespace))
+			ref := object.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: at.Namespace, Name: owner.Name}
+			if err != nil || at.Namespace == "" || !absent[ref] || looked[ref] || len(looked) == mostElsewhere {
+				continue
+			}
+			looked[ref] = true
+			by := Selection{Fields: fields.OneTermEqualSelector("metadata.name", owner.Name).String(), Revision: c.Before(), Metadata: true}
+			_, _ = rd.List(ctx, Place{Resource: at.Resource}, by, Listing{Object: func(o *object.Object) error {
+				if o.UID == owner.UID {
+					past.Elsewhere = append(past.Elsewhere, o)
+				}
+				return nil
+			}})
+		}
+	}
 }
 
 // chunks are runs of coordinates of one kind.

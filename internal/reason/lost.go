@@ -33,6 +33,7 @@ var Lost = &Family{
 		{Code: Requested, Short: "deleted on request", Long: "Somebody sent a DELETE for the object itself."},
 		{Code: OwnerGone, Short: "went with its owner", Long: "The garbage collector deleted it, because its last owner was gone."},
 		{Code: OwnerReplaced, Short: "belonged to an earlier owner", Long: "The garbage collector deleted it, because the object that has the name of its owner has another uid."},
+		{Code: OwnerNamespaceMismatch, Short: "belonged to an owner in another namespace:", Long: "The uid belongs to an object in another namespace; references cannot cross namespaces, and the garbage collector takes the owner for absent."},
 		{Code: OwnerWaits, Short: "went ahead of its owner", Long: "The garbage collector deleted it, because its owner is deleted in the foreground and waits for its dependents."},
 		{Code: OwnerOrphans, Short: "released by its owner", Long: "The garbage collector released it from an owner that is deleted with the policy Orphan: it stays."},
 		{Code: ReferenceRemoved, Short: "lost its owner", Long: "The garbage collector removed the reference to an owner that is gone or waits for its dependents; another owner keeps the object."},

@@ -46,7 +46,7 @@ func TestOutcomes(t *testing.T) {
 func TestOneMeaning(t *testing.T) {
 	apart := map[Code]bool{
 		OwnerUnknown: true, VolumeUnknown: true, OwnerCycle: true, NotServed: true, LeaseRenewed: true, LeaseExpired: true,
-		Requested: true, OwnerGone: true, AccountGone: true, NodeGone: true,
+		Requested: true, OwnerGone: true, OwnerNamespaceMismatch: true, AccountGone: true, NodeGone: true,
 	}
 	seen := map[Code]Meaning{}
 	differ := map[Code]bool{}

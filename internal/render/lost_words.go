@@ -25,10 +25,14 @@ func causeText(s Style, c report.LossCause) string {
 	if m := reason.Lost.Of(reason.Code(c.Code)); m != nil {
 		text = m.Short
 	}
-	if c.By != nil && c.By.Name != "" {
+	switch {
+	case c.By == nil || c.By.Name == "":
+		return strings.TrimSuffix(text, ":")
+	case reason.Code(c.Code) == reason.OwnerNamespaceMismatch:
+		return text + " " + s.where(*c.By)
+	default:
 		return text + " " + s.name(*c.By)
 	}
-	return strings.TrimSuffix(text, ":")
 }
 
 // momentText is a moment as people say it, and how long before the end of the past that is.

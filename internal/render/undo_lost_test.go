@@ -161,3 +161,12 @@ func TestLimitsOfLists(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestCauseAcrossNamespaces: where the owner is stands beside its name.
+func TestCauseAcrossNamespaces(t *testing.T) {
+	by := coreRef("Secret", "quickstart")
+	const want = "belonged to an owner in another namespace: secret/quickstart in namespace shop"
+	if got := causeText(Style{}, report.LossCause{Code: string(reason.OwnerNamespaceMismatch), By: &by}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -85,3 +85,58 @@ func TestOneTimeOfARequest(t *testing.T) {
 		}
 	}
 }
+
+// TestNamespaceIsThere: of a namespace that is Terminating or was made again, what was in it is saved or
+// brought back.
+func TestNamespaceIsThere(t *testing.T) {
+	ns, cm := object.Namespace.Ref("", "shop"), object.ConfigMap.Ref("shop", "a")
+	lose := func(ref object.Ref, uid types.UID, gone uint64) history.Loss {
+		return history.Loss{Object: objectWith(ref, uid), Asked: 50, Gone: gone, Cause: history.Cause{Code: history.Requested}}
+	}
+	clock := history.NewClock([]history.Moment{{Revision: 1, Time: 1000}, {Revision: 100, Time: 1009}})
+	for want, x := range map[string]struct {
+		gone    uint64
+		changes []history.Change
+	}{
+		"kubectl gc undo --since=5m -n shop --dry-run": {0, nil},
+		"kubectl gc undo --since=5m -n shop":           {60, []history.Change{{Revision: 70, Type: object.Added, Object: objectWith(ns, "again")}}},
+	} {
+		a := &history.Account{
+			Past:     &history.Past{From: clock.First(), To: clock.Last(), Clock: clock, Changes: x.changes},
+			Losses:   []history.Loss{lose(ns, "ns", x.gone), lose(cm, "a", 55)},
+			Requests: []history.Request{{Losses: []int{0}, At: history.Moment{Revision: 50, Time: 1007}, Took: 2}},
+		}
+		a.Losses[1].Cause = history.Cause{Code: history.NamespaceDeleted, By: a.Losses[0].Object.Ref}
+		d := Document(a, Question{Objects: []object.Ref{ns}, Undo: true})
+		if len(d.Remedies) != 1 || d.Remedies[0].Command != want {
+			t.Errorf("%+v, want %s", d.Remedies, want)
+		}
+	}
+}
+
+// TestRoutineTakesAlong: what went with an object that Kubernetes cleaned up is as little of a loss.
+func TestRoutineTakesAlong(t *testing.T) {
+	job, pod, cm := object.Job.Ref("shop", "nightly-1"), object.Pod.Ref("shop", "nightly-1-a"), object.ConfigMap.Ref("shop", "a")
+	lose := func(ref object.Ref, uid types.UID, c history.Cause) history.Loss {
+		return history.Loss{Object: objectWith(ref, uid), Asked: 50, Gone: 50, Cause: c}
+	}
+	by := job
+	by.UID = "job"
+	a := &history.Account{
+		Past: &history.Past{From: history.Moment{Revision: 1}},
+		Losses: []history.Loss{
+			lose(job, "job", history.Cause{Code: history.CleanedUp, Request: -1}), lose(pod, "pod", history.Cause{Code: history.OwnerGone, By: by, Request: -1}),
+			lose(cm, "cm", history.Cause{Code: history.Requested}),
+		},
+		Requests: []history.Request{{Losses: []int{2}, Took: 1}},
+	}
+	if sum := Document(a, Question{}).Summary; sum.Routine != 2 || sum.Deleted != 1 {
+		t.Errorf("%+v", sum)
+	}
+	if which := Restorable(a, Question{}); len(which) != 1 || which[0] != 2 {
+		t.Errorf("%v", which)
+	}
+	if sum := Document(a, Question{Objects: []object.Ref{pod}}).Summary; sum.Deleted != 1 {
+		t.Errorf("named: %+v", sum)
+	}
+}

@@ -75,7 +75,7 @@ func (d *document) addLosses() {
 		}
 		l := &d.a.Losses[i]
 		out := report.Loss{
-			Object: report.RefOf(l.Object.Ref), State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: d.q.routine(l),
+			Object: report.RefOf(l.Object.Ref), State: stateOf(l), Began: d.began(l), LossCause: causeOf(l.Cause), Routine: d.usual[i],
 			Sent: sentOf(l.Sent, l.Match),
 		}
 		if l.Gone != 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/history"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -87,8 +88,35 @@ func (q *Question) routine(l *history.Loss) bool {
 	}
 }
 
+// routines marks the losses that go in the ordinary course of things: those of Kubernetes itself, and what
+// went with them, as the pods of a Job that the history limit of its CronJob took.
+func (q *Question) routines(a *history.Account) []bool {
+	usual := make([]bool, len(a.Losses))
+	byUID := map[types.UID]int{}
+	for i := range a.Losses {
+		usual[i] = q.routine(&a.Losses[i])
+		if !a.Losses[i].Orphaned {
+			byUID[a.Losses[i].Object.UID] = i
+		}
+	}
+	for more := true; more; {
+		more = false
+		for i := range a.Losses {
+			l := &a.Losses[i]
+			by, seen := byUID[l.Cause.By.UID]
+			if usual[i] || !seen || !usual[by] || l.Cause.Request >= 0 || !collected(l) || q.Objects != nil && q.itself(l.Object.Ref) {
+				continue
+			}
+			usual[i], more = true, true
+		}
+	}
+	return usual
+}
+
 // index is what is looked up of all losses.
 type index struct {
+	// usual marks the losses that go in the ordinary course of things.
+	usual []bool
 	// missed marks the requests that took something else than what goes in the ordinary course
 	// of things: those of people.
 	missed []bool
@@ -97,10 +125,10 @@ type index struct {
 }
 
 func indexOf(a *history.Account, q *Question) index {
-	x := index{make([]bool, len(a.Requests)), map[schema.GroupKind]bool{}}
+	x := index{q.routines(a), make([]bool, len(a.Requests)), map[schema.GroupKind]bool{}}
 	for i := range a.Losses {
 		l := &a.Losses[i]
-		if r := l.Cause.Request; r >= 0 && !q.routine(l) {
+		if r := l.Cause.Request; r >= 0 && !x.usual[i] {
 			x.missed[r] = true
 		}
 		if crd := l.Object.Definition(); crd != nil {

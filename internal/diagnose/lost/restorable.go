@@ -15,11 +15,11 @@ import (
 // with them, and the namespaces and CRDs without which they cannot be. What another controller
 // than the garbage collector took is left to it, unless it is named.
 func Restorable(a *history.Account, q Question) []int {
-	picked := pick(a, q)
+	picked, usual := pick(a, q), q.routines(a)
 	chosen := map[*history.Loss]bool{}
 	for i := range a.Losses {
 		l := &a.Losses[i]
-		chosen[l] = picked[i] && !q.routine(l) && (q.Objects != nil || asked(l) || collected(l))
+		chosen[l] = picked[i] && !usual[i] && (q.Objects != nil || asked(l) || collected(l))
 	}
 	which := a.With(func(l *history.Loss) bool { return chosen[l] })
 	return withPlaces(a, which, q.Objects == nil)
@@ -73,7 +73,7 @@ func asked(l *history.Loss) bool {
 // collected reports whether a loss went with what it belonged to.
 func collected(l *history.Loss) bool {
 	switch l.Cause.Code {
-	case history.OwnerGone, history.OwnerReplaced, history.OwnerWaits, history.OwnerOrphans, history.ReferenceRemoved, history.OwnerUnknown,
+	case history.OwnerGone, history.OwnerReplaced, history.OwnerNamespaceMismatch, history.OwnerWaits, history.OwnerOrphans, history.ReferenceRemoved, history.OwnerUnknown,
 		history.NamespaceDeleted, history.NamespaceUnknown, history.DefinitionDeleted, history.DefinitionUnknown, history.ClaimGone:
 		return true
 	default:

@@ -15,7 +15,7 @@ const slack = 2 * time.Minute
 // addUndo adds the command that brings back what is gone, or saves it where none of it can come back
 // yet. It reaches back a little further than the first loss, since it is typed later.
 func (d *document) addUndo() {
-	if len(d.q.Objects) == 1 {
+	if len(d.q.Objects) == 1 && !d.isThere(d.q.Objects[0]) {
 		d.addUndoOf(d.q.Objects[0])
 		return
 	}
@@ -57,6 +57,14 @@ func (d *document) addUndo() {
 		act.Target.Namespace = where[0]
 	}
 	d.advise(act, later)
+}
+
+// isThere reports whether a namespace that was deleted is there: it is Terminating, or was made again. What
+// was in it may be missing all the same.
+func (d *document) isThere(named object.Ref) bool {
+	return named.Is(object.Namespace) && slices.ContainsFunc(d.out.Losses, func(l report.Loss) bool {
+		return samePlace(named, object.Ref(l.Object)) && (l.State == report.LossBeingDeleted || l.Again != "")
+	})
 }
 
 // advise adds the command of an undo, or that which saves what cannot come back before its namespace

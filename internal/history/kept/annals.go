@@ -14,16 +14,17 @@ import (
 
 // annals are what files say, entry by entry, oldest first.
 type annals struct {
-	intern  *manifest.Interner
-	head    *head
-	cluster Cluster
-	served  *object.Resources
-	kinds   map[kind]*story
-	changes []history.Change
-	ticks   []history.Moment
-	absent  []object.Ref
-	holes   []hole
-	bodies  map[place][]bodyAt
+	elsewhere []*object.Object // as of history.Past
+	intern    *manifest.Interner
+	head      *head
+	cluster   Cluster
+	served    *object.Resources
+	kinds     map[kind]*story
+	changes   []history.Change
+	ticks     []history.Moment
+	absent    []object.Ref
+	holes     []hole
+	bodies    map[place][]bodyAt
 
 	// from and to are between what everything was seen, but for the holes; both are 0 until that
 	// is known.
@@ -98,6 +99,8 @@ func (a *annals) take(e *entry, at spot) error {
 		a.span(*e.Span)
 	case e.Limit != nil:
 		a.limit(*e.Limit)
+	case e.Elsewhere != nil:
+		a.elsewhere = append(a.elsewhere, e.Elsewhere.Object(a.intern))
 	case e.Stood != nil:
 		return a.stood(e.Stood.Object(a.intern))
 	case e.Absent != nil:

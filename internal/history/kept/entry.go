@@ -52,11 +52,12 @@ type entry struct {
 	Head   *head                     `json:"head,omitzero"`
 	Served []snapshot.StoredResource `json:"served,omitempty"`
 
-	// Span, Limit, Stood and Absent are of a past that was read from a server.
-	Span   *span                  `json:"span,omitzero"`
-	Limit  *limit                 `json:"limit,omitzero"`
-	Stood  *snapshot.StoredObject `json:"stood,omitzero"`
-	Absent *ref                   `json:"absent,omitzero"`
+	// Span, Limit, Stood, Elsewhere and Absent are of a past that was read from a server.
+	Span      *span                  `json:"span,omitzero"`
+	Limit     *limit                 `json:"limit,omitzero"`
+	Stood     *snapshot.StoredObject `json:"stood,omitzero"`
+	Elsewhere *snapshot.StoredObject `json:"elsewhere,omitzero"`
+	Absent    *ref                   `json:"absent,omitzero"`
 
 	// Begin, Object and Listed are a list of a kind that is watched from then on.
 	Begin  *kind                  `json:"begin,omitzero"`

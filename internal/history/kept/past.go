@@ -21,7 +21,7 @@ func (a *annals) past(w history.Window) (*history.Past, error) {
 		return nil, errNothing
 	}
 	clock := history.NewClock(a.ticks)
-	p := &history.Past{From: clock.At(a.from), To: clock.At(a.to), Clock: clock, Timeless: len(clock.Ticks()) == 0, Resources: a.served}
+	p := &history.Past{From: clock.At(a.from), To: clock.At(a.to), Clock: clock, Timeless: len(clock.Ticks()) == 0, Elsewhere: a.elsewhere, Resources: a.served}
 	if a.spanned.From.Revision == a.from {
 		p.From = a.spanned.From.moment()
 	} else if first := clock.First(); p.From.Time == 0 && first.Revision > a.from && first.Revision <= a.to && !a.deletes(first.Revision) {

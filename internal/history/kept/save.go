@@ -73,6 +73,11 @@ func (w *writer) past(p *history.Past) error {
 			return err
 		}
 	}
+	for _, o := range p.Elsewhere {
+		if err := w.add(&entry{Elsewhere: snapshot.StoreObject(o)}); err != nil {
+			return err
+		}
+	}
 	for _, r := range p.Absent {
 		if err := w.add(&entry{Absent: new(ref(r))}); err != nil {
 			return err

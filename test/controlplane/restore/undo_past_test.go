@@ -1,9 +1,11 @@
 package restore
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -195,6 +197,49 @@ func TestNamespaceComesBackWithoutBackup(t *testing.T) {
 	s.collected("shop-a", "lamps")
 	s.back(before, u, func() objects { return s.inNamespace("shop-a") })
 	s.kubectl("", "delete", "namespace/shop-a", "--wait=false")
+}
+
+// A namespace with many objects, made a moment before beside a kind that is written all the time, comes back
+// whole after the API server has started anew, too: then it remembers no change, and its storage all states.
+func TestManyComeBackAfterARestart(t *testing.T) {
+	s := enter(t)
+	since := s.revision()
+	s.create("apiVersion: v1\nkind: Namespace\nmetadata: {name: many}")
+	var all []string
+	for i := range 60 {
+		all = append(all, fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: page-%02d, namespace: many}\ndata: {text: \"%d\"}", i, i))
+	}
+	for i := range 10 {
+		all = append(all, fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: key-%02d, namespace: many}\nstringData: {key: \"%d\"}", i, i))
+	}
+	s.create(strings.Join(all, "\n---\n"))
+	s.create("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: busy, namespace: default}")
+	before := s.settled(func() objects { return s.inNamespace("many") })
+	maps.DeleteFunc(before, func(_ string, x *seen) bool { return x.Kind == "Event" || x.Kind == "Lease" })
+
+	writing, stop := context.WithCancel(s.ctx)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for n := 0; writing.Err() == nil; n++ {
+			body := fmt.Appendf(nil, `{"data":{"n":"%d"}}`, n)
+			_, _ = s.plane.Do(writing, http.MethodPatch, "/api/v1/namespaces/default/configmaps/busy", "application/merge-patch+json", body)
+		}
+	}()
+	s.kubectl("", "delete", "namespace/many", "--wait=false")
+	s.gone("/api/v1/namespaces/many")
+	stop()
+	<-stopped
+	s.check(s.plane.Backup())
+
+	plan := s.remembered("--since-revision="+since, "-n", "many")
+	if len(plan.Lost.Requests) != 1 || plan.Lost.Requests[0].Objects[0].Kind != "Namespace" || plan.Summary.Planned < 71 {
+		t.Errorf("%d steps, taken by %+v", plan.Summary.Planned, plan.Lost.Requests)
+	}
+	u := s.undone(plan.Bundle)
+	s.back(before, u, func() objects { return s.inNamespace("many") })
+	s.kubectl("", "delete", "configmap/busy", "-n", "default")
+	s.kubectl("", "delete", "namespace/many", "--wait=false")
 }
 
 // A CRD comes back first, then its instances, which the API server shows once it is there, and
