@@ -97,10 +97,12 @@ func (l *lexer) definitionVersion(v *object.CRDVersion) error {
 // have a single spec.version instead of spec.versions. It returns nil when the
 // dump has left out what identifies the instances: that is unknown then. A
 // definition without conditions counts as established: its instances, if there
-// are any, must not be overlooked.
-func (f *facts) defined(*object.Object) object.Facts {
+// are any, must not be overlooked. One that is being deleted counts as terminating:
+// that the condition wasn't dumped doesn't prove that nothing has set it.
+func (f *facts) defined(o *object.Object) object.Facts {
 	d := f.definition
 	d.Established = d.Established || !f.conditioned
+	d.Terminating = d.Terminating || !f.conditioned && o.BeingDeleted()
 	if d.Group == "" || d.Kind == "" || d.Plural == "" || !f.scoped {
 		return nil
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -41,6 +42,32 @@ func (r *recorder) withheld(ref object.Ref, removes bool) error {
 		return nil
 	}
 	r.kept[o.Ref] = why
+	return errWithheld
+}
+
+// restsOnDependents withholds the removal of a finalizer of the collector from an owner that
+// the snapshot shows in the middle of its deletion, if its dependents may not all be in the
+// snapshot: that the owner is still there suggests that it waits for one. A finalizer that a
+// request has set comes off in a plan as usual, whose gaps say that more may go.
+func (r *recorder) restsOnDependents(ref object.Ref, p object.Patch) error {
+	if r.actor != outcome.ActorCollector || p.Finalizers == nil {
+		return nil
+	}
+	at := r.stored(ref)
+	if r.snap.CoversDependentsOf(at) {
+		return nil
+	}
+	was := r.snap.Find(at.APIVersion, at.Kind, at.Namespace, at.Name)
+	now, err := r.server.Get(context.Background(), at)
+	if err != nil || was == nil || !was.BeingDeleted() {
+		return nil //nolint:nilerr // the write itself gets the same answer
+	}
+	if !slices.ContainsFunc([]string{object.Foreground, object.Orphan}, func(name string) bool {
+		return was.HasFinalizer(name) && now.HasFinalizer(name) && !slices.Contains(*p.Finalizers, name)
+	}) {
+		return nil
+	}
+	r.kept[at] = reason.DependentsNotCovered
 	return errWithheld
 }
 

@@ -213,6 +213,7 @@ func (s lateSearch) lateCollector(ctx context.Context, l *outcome.Late, old []*o
 	var foreground, orphans []*object.Object
 	for _, o := range old {
 		switch f, orphan := o.HasFinalizer(object.Foreground), o.HasFinalizer(object.Orphan); {
+		case !s.snap.CoversDependentsOf(o.Ref): // it may wait for one that was not read
 		case f && !orphan:
 			foreground = append(foreground, o)
 		case orphan && !f:

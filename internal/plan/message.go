@@ -212,6 +212,8 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 		return "the garbage collector cannot look up its owner " + names(e.Because)
 	case e.Reason == string(reason.DependentUnknown):
 		return "goes only after " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
+	case e.Reason == string(reason.DependentsNotCovered):
+		return "waits for its dependents, and not every kind that may have some was read"
 	case e.Reason == string(reason.OwnerUnknown):
 		return "goes or stays with its owner " + names(e.Because)
 	case e.Reason == string(reason.SharedUID) && m.byDependent(e):

@@ -21,10 +21,12 @@ func TestOutcomes(t *testing.T) {
 	for _, tt := range []struct {
 		name, world, targets string
 		policy               engine.Policy
-		want                 string
+		// whole: the snapshot covers every kind, not all but StatefulSets.
+		whole bool
+		want  string
 	}{
 		{
-			name:    "terminating before, and gone because of the request",
+			name: "terminating before, and gone because of the request", whole: true,
 			world:   "v1 Secret n/s owners=c! fin=foregroundDeletion deleting grace=0\nv1 ConfigMap n/c\nv1 ConfigMap n/d owners=s!,c",
 			targets: "c", policy: engine.Background,
 			want: "Deleted Requested c; Deleted NoExistingOwner d; Deleted NoBlockingDependents s (before)",
@@ -66,7 +68,7 @@ func TestOutcomes(t *testing.T) {
 			want: "Unknown SharedUID a; Unknown SharedUID c",
 		},
 		{
-			name:    "what is being deleted and shares its uid is not known to stay until a finalizer comes off",
+			name: "what is being deleted and shares its uid is not known to stay until a finalizer comes off", whole: true,
 			world:   "apps/v1 ReplicaSet n/o10 uid=u10 rv=11 owners=u5!,u6\napps/v1 ReplicaSet n/o11 uid=u4 rv=12 deleting grace=0 fin=orphan\napps/v1 ReplicaSet n/o15 uid=u15 rv=16 owners=v1:ConfigMap:o4:u4\napps/v1 ReplicaSet n/o9 uid=u9 rv=10 owners=v1:ConfigMap:o1:u1!f,u0!f^\nexample.com/v1 Gadget o0 uid=u0 rv=1 deleting grace=0 fin=foregroundDeletion\nrbac.authorization.k8s.io/v1 ClusterRole o12 uid=u1 rv=13 owners=example.com/v1:gadget:o0:u0!^ fin=example.com/hold\nrbac.authorization.k8s.io/v1 ClusterRole o13 uid=u13 rv=14 owners=u0!^\nrbac.authorization.k8s.io/v1 ClusterRole o5 uid=u5 rv=6\nrbac.authorization.k8s.io/v1 ClusterRole o7 uid=u7 rv=8\nv1 ConfigMap m/o8 uid=u0 rv=9 owners=rbac.authorization.k8s.io/v1:clusterrole:o7:u7!^,u5,v1:ConfigMap:o4:u4!\nv1 ConfigMap n/o1 uid=u1 rv=2 owners=u0\nv1 ConfigMap n/o4 uid=u4 rv=5\nv1 ConfigMap n/o6 uid=u6 rv=7 owners=v1:ConfigMap:o1:u1,u0",
 			targets: "o7", policy: engine.ForegroundPolicy,
 			want: "Unknown SharedUID o11; Unknown SharedUID o12 (before); Unknown SharedUID o13 (before); Unknown SharedUID o15 (before); Unknown SharedUID o6 (before); Unknown DependentUnknown o7; Unknown SharedUID o9 (before)",
@@ -110,6 +112,9 @@ func TestOutcomes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			snap := world(t, tt.world)
+			if tt.whole {
+				snap = worldWithout(t, tt.world, "")
+			}
 			var targets []object.Ref
 			for name := range strings.FieldsSeq(tt.targets) {
 				i := slices.IndexFunc(snap.Objects, func(o *object.Object) bool { return o.Name == name })
@@ -140,13 +145,19 @@ func TestOutcomes(t *testing.T) {
 // world is a snapshot that covers everything but StatefulSets.
 func world(t *testing.T, text string) *snapshot.Snapshot {
 	t.Helper()
+	return worldWithout(t, text, "StatefulSet")
+}
+
+// worldWithout is a snapshot of all kinds but one.
+func worldWithout(t *testing.T, text, kind string) *snapshot.Snapshot {
+	t.Helper()
 	objects, err := scenario.ParseWorld(text, scenario.Names{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	coverage := &snapshot.Coverage{}
 	for _, r := range scenario.Resources().All() {
-		if r.Kind != "StatefulSet" {
+		if r.Kind != kind {
 			coverage.Add(r.GroupResource(), "")
 		}
 	}

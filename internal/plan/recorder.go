@@ -223,6 +223,9 @@ func (r *recorder) Patch(ctx context.Context, ref object.Ref, p object.Patch) er
 	if err := r.withheld(ref, p.Finalizers != nil); err != nil {
 		return err
 	}
+	if err := r.restsOnDependents(ref, p); err != nil {
+		return err
+	}
 	if err := r.stopsWrite(ref); err != nil {
 		return err
 	}

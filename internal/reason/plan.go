@@ -16,6 +16,7 @@ const (
 	DiscoveryFails         Code = "DiscoveryFails"
 	ContentNotCovered      Code = "ContentNotCovered"
 	DependentUnknown       Code = "DependentUnknown"
+	DependentsNotCovered   Code = "DependentsNotCovered"
 	OwnerUnknown           Code = "OwnerUnknown"
 	DeletionMissed         Code = "DeletionMissed"
 	SharedUID              Code = "SharedUID"
@@ -65,6 +66,7 @@ var Plan = &Family{
 		{Code: OwnerMisnamed, Short: "a reference names its owner in a wrong place", Long: "A reference, of this object or of another one, names the owner in a wrong place. The release of the cluster knows owners by their uid alone, and may delete all who refer to this one."},
 		{Code: UpdateUnknown, Short: "its namespace is gone, and the server may refuse to update it", Long: "A finalizer or an owner reference comes off the object, whose namespace is gone. Before v1.37 the API server refuses to update what is left of such a namespace, and the version of this one is not known: the object may stay as it is."},
 		{Code: DependentUnknown, Short: "nothing is known of a dependent", Long: "The object waits for a dependent whose own outcome is unknown."},
+		{Code: DependentsNotCovered, Short: "its dependents may not all be known", Long: "The garbage collector removes its finalizer once it has dealt with the dependents, and the snapshot does not show every kind that may have some."},
 		{Code: OwnerUnknown, Short: "nothing is known of what becomes of its owner", Long: "Only an owner whose own outcome is unknown decides about the object."},
 		{Code: DeletionMissed, Short: "the garbage collector has missed the start of the deletion", Long: "The garbage collector has missed the start of this deletion and will not look again until it restarts."},
 		sharedUID,

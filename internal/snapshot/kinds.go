@@ -47,6 +47,28 @@ func (s *Snapshot) In(gr schema.GroupResource, namespace string) []*object.Objec
 // them such a kind is merely unknown.
 func (s *Snapshot) KnowsAllKinds() bool { return s.Source.Discovered && !s.missingDiscovery() }
 
+// CoversDependentsOf reports whether the snapshot holds every object that may be a dependent
+// of an owner: all objects of the kinds that the collector watches, in the namespace of the
+// owner, or anywhere if it is cluster-scoped. Kinds that the server cannot discover don't
+// count: the collector doesn't know them either.
+func (s *Snapshot) CoversDependentsOf(owner object.Ref) bool {
+	if s.missingIsAbsent || s.coverage.everything {
+		return true
+	}
+	if !s.KnowsAllKinds() && !s.Covers(object.CRD.Resource(), "") {
+		return false
+	}
+	for _, r := range s.Resources.All() {
+		if !s.Resources.Monitored(r) || !r.Namespaced && owner.Namespace != "" {
+			continue
+		}
+		if !s.Covers(r, owner.Namespace) {
+			return false
+		}
+	}
+	return true
+}
+
 // missingDiscovery reports whether the discovery documents are known to be
 // incomplete.
 func (s *Snapshot) missingDiscovery() bool {

@@ -119,7 +119,7 @@ func (i *inquiry) doubtful(o *object.Object, e *report.Effect) []end {
 	if len(ends) > 0 {
 		return ends
 	}
-	if o.Is(object.CRD) && i.around.Overdue(o) {
+	if o.Is(object.CRD) && i.around.Overdue(o) && reason.Code(e.Reason) != reason.ContentNotCovered {
 		x := endAt(o, reason.CRDCleanupFails)
 		x.detail = e.Message
 		x.prove(reason.SimulationSays, nil, e.Message)
@@ -156,6 +156,9 @@ func (i *inquiry) notSeen(o *object.Object, x *report.Effect) end {
 	e.prove(reason.SimulationSays, nil, x.Message)
 	if o.Is(object.Namespace) {
 		i.remaining(o, &e)
+	}
+	if reason.Code(x.Reason) == reason.DependentsNotCovered {
+		e.detail = "its dependents may not all be known"
 	}
 	e.remedy(act(report.Explain, o), "says what was not seen of it", "")
 	return e

@@ -27,6 +27,10 @@ func (j *Judge) judgeBlocked(out *Outcome) {
 	j.blockedByControllers(out, o)
 	j.blockedByRefusal(out, o)
 	j.blockedByLate(out, o)
+	if out.Reason == "" && j.Kept[o.Ref] == reason.DependentsNotCovered {
+		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
+		out.MarkUnknown(reason.DependentsNotCovered)
+	}
 	if out.Reason == "" {
 		out.Reason = string(reason.DeletionMissed)
 		out.Blocked.Finalizers = slices.Clone(o.Finalizers())
@@ -55,7 +59,7 @@ func (j *Judge) blockedByDependents(out *Outcome, o *object.Object) {
 			out.setReason(reason.BlockingDependents)
 		}
 	}
-	if o.HasFinalizer(object.Orphan) && j.orphaning(o) {
+	if o.HasFinalizer(object.Orphan) && j.orphaning(o) && j.Kept[o.Ref] != reason.DependentsNotCovered {
 		out.setReason(reason.OrphaningFails)
 		g.EachDependent(id, func(d graph.ID) bool {
 			out.Blocked.Dependents = append(out.Blocked.Dependents, report.RefOf(g.Identity(d)))

@@ -81,10 +81,15 @@ func (j *Judge) judgeTracked(tr *Track) *Outcome {
 	return out
 }
 
-// openAsBefore reports whether an object that others had deleted waits for content of which
-// nothing is known: that was so before, and no delete of ours can change it.
+// openAsBefore reports whether an object whose deletion was under way waits for content or
+// dependents that were not seen: that was so before, and no delete of ours can change it.
 func (j *Judge) openAsBefore(out *Outcome) bool {
-	return out.Reason == string(reason.ContentNotCovered) && out.Track.First.BeingDeleted()
+	switch reason.Code(out.Reason) {
+	case reason.ContentNotCovered, reason.DependentsNotCovered:
+		return out.Track.First.BeingDeleted()
+	default:
+		return false
+	}
 }
 
 // Nowhere is what has to hold for an owner that is not where its dependent says to be
