@@ -88,6 +88,9 @@ func (m messenger) deletedSentence(e *report.Effect) string {
 		if len(e.Because) > 1 {
 			return "none of its owners exists: " + names(e.Because)
 		}
+		if elsewhere := m.tracks.Elsewhere(e.Object, e.Because); elsewhere != "" {
+			return "its owner " + names(e.Because) + " does not exist there: its uid is that of " + elsewhere
+		}
 		return "its owner " + names(e.Because) + " does not exist"
 	case len(e.Because) == 1:
 		return "goes with its owner " + names(e.Because)

@@ -132,6 +132,9 @@ func (r *recorder) read(ctx context.Context, ref object.Ref) (*object.Object, er
 	if apierrors.IsNotFound(err) && r.mayBeServed(ref) {
 		err = &object.UncoveredError{Ref: ref, Why: "whether the kind is served is not in the snapshot"}
 	}
+	if uncovered := (*object.UncoveredError)(nil); errors.As(err, &uncovered) && r.snap.Elsewhere(ref) != nil {
+		err = apierrors.NewNotFound(schema.GroupResource{Group: ref.Group(), Resource: ref.Kind}, ref.Name) // a uid is given once
+	}
 	if why := r.snap.Doubt(ref.UID); why != "" && (apierrors.IsNotFound(err) || err == nil && ref.UID != o.UID) {
 		return nil, &object.UncoveredError{Ref: ref, Why: why}
 	}

@@ -296,6 +296,7 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 		s.Source.TakenAt = cmp.Or(r.options.TakenAt, s.Source.TakenAt)
 		if len(s.Source.Files) > 0 && s.Source.Revision == 0 { // which is one moment
 			s.doubt(s.Source.Seconds())
+			s.findOwners()
 		}
 		return s, r.options.Vouched.vouchFor(s)
 	}
@@ -350,5 +351,6 @@ func (r *reader) snapshot(paths []string) (*Snapshot, error) {
 		return nil, err
 	}
 	s.doubt(r.moment)
+	s.findOwners()
 	return s, nil
 }

@@ -36,6 +36,8 @@ type Snapshot struct {
 	missingIsAbsent bool
 	// doubts are why it is not known whether an owner exists, by uid: see doubt.
 	doubts map[types.UID]string
+	// owners are the objects that references mean, by uid: see findOwners.
+	owners map[types.UID]*object.Object
 	// successors are the uids of those that may exist under the name of an object.
 	successors map[object.Ref][]types.UID
 	// moments are nil where all was read at one.

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/apisim/controllers"
 	"github.com/kubectl-gc/kubectl-gc/internal/engine"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
+	"github.com/kubectl-gc/kubectl-gc/internal/report"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -236,4 +237,20 @@ func (t *Tracks) Orphaning(d engine.Decision) {
 			t.Of(r.Live).orphanedBy = d.Attempt.Observed
 		}
 	}
+}
+
+// Elsewhere names the object that has the uid of an object's owner and that the reference cannot
+// mean; empty if none was seen.
+func (t *Tracks) Elsewhere(of report.Ref, owners []report.Ref) string {
+	o := t.snap.Find(of.APIVersion, of.Kind, of.Namespace, of.Name)
+	if o == nil || len(owners) != 1 {
+		return ""
+	}
+	for _, ref := range o.Owners {
+		at := ref.In(o.Namespace)
+		if actual := t.snap.Elsewhere(at); actual != nil && ref.UID == owners[0].UID {
+			return report.RefOf(actual.Ref).FullName()
+		}
+	}
+	return ""
 }
