@@ -87,8 +87,8 @@ func (c *checker) elsewhere(o *object.Object, f *engine.OwnerFact, actual object
 	}
 }
 
-// unresolved is about kinds that do not map. If the uid is known the object lives
-// under another version or kind.
+// unresolved is about kinds that do not map: the collector keeps the object forever. If the uid
+// is known, the owner lives under another version, group or kind.
 func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	ref := f.Reference
 	if !c.Snapshot.KnowsAllKinds() {
@@ -97,12 +97,12 @@ func (c *checker) unresolved(o *object.Object, f *engine.OwnerFact) {
 	}
 	if id, ok := c.collector.Graph().Find(ref.UID); ok && !c.collector.Graph().Virtual(id) {
 		actual := c.collector.Graph().Identity(id)
-		if object.GroupOf(ref.APIVersion) == actual.Group() && ref.Kind == actual.Kind {
+		evidence := "the uid belongs to " + report.RefOf(actual).FullName()
+		if ref.Kind == actual.Kind {
 			c.add(reason.OwnerVersionNotServed, o, f.Ref, fmt.Sprintf("%s is not served, the owner is %s", ref.APIVersion, actual.APIVersion), "")
 			return
 		}
-		c.add(reason.OwnerKindMismatch, o, f.Ref, fmt.Sprintf("%s %s is not served; the uid belongs to a %s", ref.APIVersion, ref.Kind, actual.Kind),
-			"the uid belongs to "+report.RefOf(actual).FullName())
+		c.add(reason.OwnerKindUnknown, o, f.Ref, fmt.Sprintf("no resource is served for %s %s; the uid belongs to a %s", ref.APIVersion, ref.Kind, actual.Kind), evidence)
 		return
 	}
 	for _, r := range c.Snapshot.Resources.All() {

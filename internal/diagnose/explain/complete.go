@@ -71,6 +71,7 @@ func (q *question) restsOn(ctx context.Context, u *plan.Unseen, o *object.Object
 	}
 	for _, owner := range engine.Examine(ctx, q.world, engine.Upstream, a).Owners {
 		switch {
+		case owner.Evidence == engine.KindNotServed && q.snap.KnowsAllKinds(): // what is known keeps it
 		case owner.Class == engine.Unresolved:
 			u.Owners(q.snap, o)
 			u.Doubt()

@@ -40,6 +40,8 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 		if effect.Reason != "" { // a plan passes over one of two objects that share a uid
 			e.Reason, e.Message = effect.Reason, e.Message+"; it "+effect.Message
 		}
+	case effect.Outcome == report.Unknown && effect.Reason == reason.UnknownOwnerKind.String() && q.keptForever():
+		e.Verdict, e.Message = report.Live, "the kind of its owner "+q.unserved()+" is not served: the garbage collector keeps it and tries again forever"
 	case effect.Outcome == report.Unknown:
 		e.Verdict, e.Reason, e.Message = report.Undecidable, effect.Reason, effect.Message
 	case q.decision.Err != nil && q.decision.Reason != reason.OwnerRefInvalidNamespace:
@@ -49,6 +51,21 @@ func (q *question) verdict(e *report.Explanation, effect report.Effect) {
 		e.Verdict = report.Live
 		e.Message = q.liveMessage(effect)
 	}
+}
+
+// keptForever reports whether an owner is of a kind that is known not to be served.
+func (q *question) keptForever() bool {
+	return q.decision.Reason == reason.UnknownOwnerKind && q.snap.KnowsAllKinds()
+}
+
+// unserved names the owner of a kind that is not served.
+func (q *question) unserved() string {
+	for _, o := range q.facts.Owners {
+		if o.Evidence == engine.KindNotServed {
+			return report.RefOf(o.Ref).ShortName()
+		}
+	}
+	return ""
 }
 
 // liveMessage says what keeps the object.
@@ -79,6 +96,12 @@ func (q *question) garbageMessage(effect report.Effect) string {
 		return effect.Message
 	case len(waiting) > 0:
 		return "its owner " + waiting[0] + " is being deleted in the foreground and waits for it to go"
+	case len(absent) == 1 && q.ownerElsewhere() != nil:
+		actual := report.RefOf(q.ownerElsewhere().Ref)
+		if actual.Namespace != q.target.Namespace && actual.Namespace != "" {
+			return "its owner " + actual.ShortName() + " is in namespace " + actual.Namespace + ", and an owner in another namespace does not count: the garbage collector takes it for absent"
+		}
+		return "the uid of its owner " + absent[0] + " belongs to " + actual.FullName() + ": the garbage collector takes the owner for absent"
 	case len(absent) == 1 && q.otherUID():
 		return "the " + absent[0] + " that owned it does not exist; the one of that name has another uid"
 	case len(absent) == 1:
@@ -86,6 +109,19 @@ func (q *question) garbageMessage(effect report.Effect) string {
 	default:
 		return "none of its owners exists: " + strings.Join(absent, ", ")
 	}
+}
+
+// ownerElsewhere returns the object that has the uid of an absent owner, and that the reference
+// cannot mean; nil if there is none.
+func (q *question) ownerElsewhere() *object.Object {
+	for _, o := range q.facts.Owners {
+		ref := o.Ref
+		ref.UID = o.Reference.UID
+		if actual := q.snap.Elsewhere(ref); o.Class == engine.Dangling && actual != nil {
+			return actual
+		}
+	}
+	return nil
 }
 
 // otherUID reports whether the name of an owner stands for another object.
