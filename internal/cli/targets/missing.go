@@ -36,6 +36,8 @@ func notFound(snap *snapshot.Snapshot, r object.Resource, namespace, name string
 	}
 	text := fmt.Sprintf("%s %q not found%s", r.Name, name, where)
 	switch {
+	case slices.Contains(elsewhere, ""): // as helm template prints it
+		text += "; there is one without a namespace, as in a manifest that was not applied: ask a cluster, or a dump of one"
 	case len(elsewhere) > 0:
 		text += fmt.Sprintf("; there is one in namespace %s: add -n", strings.Join(elsewhere[:min(3, len(elsewhere))], ", "))
 	case !snap.Covers(r, namespace) && snap.Source.Server != "":
