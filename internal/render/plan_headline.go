@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
@@ -38,8 +39,12 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 	if p.Seed.Verb == "collect" {
 		verb = " would be deleted as garbage"
 	}
-	counts := map[report.Outcome]int{}
+	counts, ending := map[report.Outcome]int{}, 0
 	for i := range caused {
+		if p.Seed.Verb == "collect" && caused[i].Outcome == report.Deleted && caused[i].Reason == reason.BeingDeleted.String() {
+			ending++ // a pod in its grace period is no garbage
+			continue
+		}
 		counts[caused[i].Outcome]++
 	}
 	var parts []string
@@ -48,6 +53,13 @@ func verdict(s Style, p *report.Plan, caused []report.Effect) string {
 		parts = append(parts, s.paint(outcomeColour(report.Deleted), plural(n, "object")+verb))
 	case counts[report.Blocked] == 0:
 		parts = append(parts, "nothing would be deleted")
+	}
+	if ending > 0 {
+		verb := " are"
+		if ending == 1 {
+			verb = " is"
+		}
+		parts = append(parts, plural(ending, "object")+verb+" on the way out already")
 	}
 	if n := counts[report.Blocked]; n > 0 {
 		parts = append(parts, s.paint(outcomeColour(report.Blocked), hangs(p, caused, n, len(parts) > 0)))
