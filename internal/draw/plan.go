@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-gc/kubectl-gc/internal/object"
 	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -78,6 +79,10 @@ func Affected(p *report.Plan) []report.Ref {
 	return append(refs, p.Seed.Targets...)
 }
 
+// affects reports whether an effect is drawn. Events that go with something else are not.
 func affects(p *report.Plan, e *report.Effect) bool {
+	if object.Ref(e.Object).IsEvent() && e.Outcome == report.Deleted && !slices.Contains(p.Seed.Targets, e.Object) {
+		return false
+	}
 	return !e.AlreadyHappening || p.Seed.Verb == "collect"
 }

@@ -85,13 +85,15 @@ func explainContent(w *writer, content []report.ContentCount) {
 	hidden := 0
 	for _, c := range content {
 		if c.Role == report.GeneratedRole && !s.Wide {
-			hidden += c.Count
+			if ref := (object.Ref{APIVersion: c.APIVersion, Kind: c.Kind}); !ref.IsEvent() {
+				hidden += c.Count
+			}
 			continue
 		}
 		kinds[c.Role] = append(kinds[c.Role], countOf(s, c.Count, c.APIVersion, c.Kind))
 	}
 	if hidden > 0 {
-		kinds[report.GeneratedRole] = []string{plural(hidden, "Event") + agree(hidden, " or", " and") + " generated objects"}
+		kinds[report.GeneratedRole] = []string{plural(hidden, "generated object")}
 	}
 	for _, role := range []struct {
 		role  report.Role

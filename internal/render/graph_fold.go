@@ -28,7 +28,7 @@ type fold struct {
 	// line; whole says that these are all others.
 	hidden, kept []bool
 	whole        bool
-	events       hiddenCounts
+	generated    int
 	alone        []report.Ref
 	// inside is what is below a vertex, and the vertex itself.
 	inside []urgency
@@ -86,7 +86,7 @@ func newFold(t *tree) *fold {
 	return f
 }
 
-// hide sets apart what nobody looks for in a tree of everything: what has no owners and no
+// hide sets apart what is seldom looked for in a tree of everything: what has no owners and no
 // dependents, and what Kubernetes makes for others.
 func (f *fold) hide() {
 	if len(f.t.asked) > 0 || f.t.w.style.Wide {
@@ -99,10 +99,9 @@ func (f *fold) hide() {
 		case needed[i] || f.inside[i] != calm:
 		case ref.IsEvent():
 			f.hidden[i] = true
-			f.events.events++
 		case ref.Generated():
 			f.hidden[i] = true
-			f.events.generated++
+			f.generated++
 		case len(f.t.owners[i]) == 0 && len(f.t.dependents[i]) == 0:
 			f.hidden[i] = true
 			f.alone = append(f.alone, f.t.nodes[i].Ref)

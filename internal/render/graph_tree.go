@@ -305,7 +305,7 @@ func (t *tree) notes(g *report.Graph) []string {
 	if len(t.alone) > 0 {
 		rest = plural(len(t.alone), "object") + " without owners and dependents: " + t.w.style.countKinds(byKind(t.alone), mostKinds) + ". "
 	}
-	rest += hiddenText(t.events)
+	rest += hiddenText(t.generated)
 	if rest != "" || !t.whole {
 		notes = append(notes, rest+"Everything: -o wide")
 	}

@@ -84,13 +84,14 @@ func hiddenLosses(s Style, l *lostLook) string {
 	if s.Wide {
 		return ""
 	}
-	var noise hiddenCounts
+	noise := 0
 	usual, n := kindCounts{}, 0
 	for i := range l.Losses {
 		switch x := &l.Losses[i]; {
 		case !x.Routine:
-		case isNoise(report.KindCount{APIVersion: x.Object.APIVersion, Kind: x.Object.Kind}) || x.Request > 0:
-			noise.generated++
+		case object.Ref(x.Object).IsEvent():
+		case object.Ref(x.Object).Generated() || x.Request > 0:
+			noise++
 		default:
 			usual.add(x.Object)
 			n++

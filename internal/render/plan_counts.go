@@ -76,40 +76,41 @@ func nounOf(s Style, n int, apiVersion, kind string) string {
 
 func isVowel(letter byte) bool { return strings.IndexByte("aeiou", letter) >= 0 }
 
-// hiddenCounts are objects that the first screen only counts.
-type hiddenCounts struct{ events, generated int }
-
-func hiddenText(h hiddenCounts) string {
-	var parts []string
-	if h.events > 0 {
-		parts = append(parts, plural(h.events, "Event"))
+// withoutEvents leaves out the Events that go with what was asked for: they expire anyway,
+// and their number helps with no decision. Those that were asked for, or that hold something up, stay.
+func withoutEvents(p *report.Plan, effects []report.Effect) []report.Effect {
+	aside := func(e report.Effect) bool {
+		return object.Ref(e.Object).IsEvent() && (e.Outcome == report.Deleted || e.Outcome == report.Unknown) && !slices.Contains(p.Seed.Targets, e.Object)
 	}
-	if h.generated > 0 {
-		parts = append(parts, plural(h.generated, "generated object"))
+	if !slices.ContainsFunc(effects, aside) {
+		return effects
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "Hidden: " + strings.Join(parts, ", ") + ". "
+	return slices.DeleteFunc(slices.Clone(effects), aside)
 }
 
-// restOf counts what is deleted and no data, and what of that only makes noise.
-func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, hidden hiddenCounts) {
+// hiddenText counts the objects that Kubernetes makes by itself and a first screen leaves out.
+func hiddenText(generated int) string {
+	if generated == 0 {
+		return ""
+	}
+	return "Hidden: " + plural(generated, "generated object") + ". "
+}
+
+// restOf counts what is deleted and no data, and how much of that Kubernetes makes by itself.
+func restOf(p *report.Plan, caused []report.Effect) (rest kindCounts, generated int) {
 	rest = kindCounts{}
 	data, targets := dataKinds(p), targetsOf(p)
 	for i := range caused {
 		e := &caused[i]
-		switch target := targets[e.Object]; {
+		switch {
 		case e.Outcome != report.Deleted || data[kindName{e.Object.APIVersion, e.Object.Kind}] != "":
-		case object.Ref(e.Object).IsEvent() && !target:
-			hidden.events++
-		case object.Ref(e.Object).Generated() && !target:
-			hidden.generated++
+		case object.Ref(e.Object).Generated() && !targets[e.Object]:
+			generated++
 		default:
 			rest.add(e.Object)
 		}
 	}
-	return rest, hidden
+	return rest, generated
 }
 
 // targetsOf are the objects that were asked about.

@@ -21,7 +21,7 @@ func planHeadline(s Style, p *report.Plan, caused []report.Effect) string {
 	if p.Seed.Policy != "" && p.Seed.Policy != "Background" {
 		head += " (" + s.text(lower(p.Seed.Policy)) + ")"
 	}
-	return head + ": " + verdict(s, p, caused)
+	return head + ": " + verdict(s, p, withoutEvents(p, caused))
 }
 
 // verdict is what the request comes to.

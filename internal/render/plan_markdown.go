@@ -13,6 +13,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	m := newMarkdown(out, style)
 	s := m.style
 	caused, before := splitBaseline(p)
+	caused, before = withoutEvents(p, caused), withoutEvents(p, before)
 	m.heading(planHeadline(s, p, caused))
 	m.list(planWarnings(s, p, caused))
 	if len(p.Refusals) > 0 {

@@ -22,7 +22,7 @@ func PlanTable(out io.Writer, s Style, p *report.Plan) error {
 	if s.Wide {
 		w.everything(p, caused, before)
 	} else {
-		w.screen(p, caused, before)
+		w.screen(p, withoutEvents(p, caused), withoutEvents(p, before))
 	}
 	return w.done()
 }
@@ -38,13 +38,13 @@ func (w *writer) everything(p *report.Plan, caused, before []report.Effect) {
 	}
 	if len(caused) > 0 {
 		w.line()
-		w.table(effectTable(s, p, caused))
+		w.fitted(effectTable(s, p, caused))
 	}
 	if len(before) > 0 {
 		w.line()
 		w.prose("Garbage or being deleted already; this happens without the request, too:", 2)
 		w.line()
-		w.table(effectTable(s, p, before))
+		w.fitted(effectTable(s, p, before))
 	}
 	if len(p.Stuck) > 0 {
 		w.line()
@@ -134,11 +134,7 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 		t.headers = append(t.headers, "NAMESPACE")
 	}
 	t.headers = append(t.headers, "OBJECT")
-	if s.Wide {
-		t.headers = append(t.headers, "UID", "REASON", "WHY", "MESSAGE")
-	} else {
-		t.headers = append(t.headers, "WHY")
-	}
+	t.headers = append(t.headers, "WHY")
 	for _, e := range effects {
 		outcome := s.text(string(e.Outcome))
 		if e.DependsOnTiming {
@@ -148,12 +144,7 @@ func effectTable(s Style, p *report.Plan, effects []report.Effect) *table {
 		if t.headers[1] == "NAMESPACE" {
 			row = append(row, s.text(e.Object.Namespace))
 		}
-		row = append(row, s.name(e.Object))
-		if s.Wide {
-			row = append(row, s.text(string(e.Object.UID)), s.text(e.Reason), because(s, e), s.text(e.Message))
-		} else {
-			row = append(row, why(s, e))
-		}
+		row = append(row, s.name(e.Object), why(s, e))
 		t.add(outcomeColour(e.Outcome), row...)
 	}
 	return t

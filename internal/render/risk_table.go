@@ -54,7 +54,7 @@ func riskHeadline(s Style, r *report.Risk) string {
 		return "No delete of one object " + takes + " another, of " + plural(r.Objects, "object") + "."
 	}
 	worst := &r.Items[0]
-	return s.place(worst.Object) + " costs most to delete: " + plural(worst.Takes.Objects, "object") +
+	return s.place(worst.Object) + " costs most to delete: " + plural(worst.Takes.Objects-events(worst), "object") +
 		" (" + strconv.Itoa(worst.Takes.Data) + " data, " + plural(worst.Takes.Workloads, "workload") + ")."
 }
 
@@ -92,7 +92,7 @@ func riskScreen(s Style, items []report.RiskItem) *table {
 	t := &table{headers: []string{"OBJECT", "TAKES", "DATA", "WORKLOADS", "MOST OF IT"}}
 	for i := range items {
 		item := &items[i]
-		t.add("", s.place(item.Object), strconv.Itoa(item.Takes.Objects), strconv.Itoa(item.Takes.Data), strconv.Itoa(item.Takes.Workloads), "")
+		t.add("", s.place(item.Object), strconv.Itoa(item.Takes.Objects-events(item)), strconv.Itoa(item.Takes.Data), strconv.Itoa(item.Takes.Workloads), "")
 	}
 	widths := t.widths(s)
 	numbers := offset(widths, 4) - offset(widths, 1)
@@ -110,7 +110,9 @@ func riskScreen(s Style, items []report.RiskItem) *table {
 
 // biggestKinds are as many as there is room for; what makes only noise comes last.
 func biggestKinds(s Style, counts []report.KindCount, room int) string {
-	sorted := slices.Clone(counts)
+	sorted := slices.DeleteFunc(slices.Clone(counts), func(k report.KindCount) bool {
+		return object.Ref{APIVersion: k.APIVersion, Kind: k.Kind}.IsEvent()
+	})
 	slices.SortStableFunc(sorted, func(a, b report.KindCount) int {
 		switch x, y := isNoise(a), isNoise(b); {
 		case x == y:
@@ -126,6 +128,17 @@ func biggestKinds(s Style, counts []report.KindCount, room int) string {
 		}
 	}
 	return ""
+}
+
+// events is the number of Events among what a delete takes. They do not count.
+func events(item *report.RiskItem) int {
+	n := 0
+	for _, k := range item.ByKind {
+		if (object.Ref{APIVersion: k.APIVersion, Kind: k.Kind}).IsEvent() {
+			n += k.Count
+		}
+	}
+	return n
 }
 
 func isNoise(k report.KindCount) bool {

@@ -127,3 +127,13 @@ func (w *writer) table(t *table) {
 		w.err = t.write(w.Writer, w.style)
 	}
 }
+
+// fitted writes a table that stays within the width of a terminal even in a wide text: names and
+// reasons are read there, one object a row.
+func (w *writer) fitted(t *table) {
+	s := w.style
+	s.Wide = false
+	if w.err == nil {
+		w.err = t.write(w.Writer, s)
+	}
+}

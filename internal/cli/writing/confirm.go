@@ -54,13 +54,18 @@ func (k *Confirm) Rehearses() bool { return k.dryRun == "server" }
 
 // question is what has to be said yes to: where, as whom, and the account of the run.
 func question(verb string, id kube.Identity, p *report.Plan, kinds *object.Resources) report.Confirmation {
-	deletes := slices.Collect(policy.Deletes(p.Consequences))
+	// Events that go with something else do not count.
+	aside := func(r report.Ref) bool { return object.Ref(r).IsEvent() && !slices.Contains(p.Seed.Targets, r) }
+	deletes := slices.DeleteFunc(slices.Collect(policy.Deletes(p.Consequences)), aside)
 	q := report.Confirmation{
 		Verb: verb, Context: id.Context, Server: id.Server, User: id.User, ClusterUID: id.ClusterUID,
 		Deletes: len(deletes), Digest: p.Digest,
 	}
 	for i := range p.Consequences {
 		c := &p.Consequences[i]
+		if aside(c.Object) && c.Change == report.ChangeDeleted {
+			continue
+		}
 		n := report.ConsequenceCount{
 			APIVersion: c.Object.APIVersion, Kind: c.Object.Kind, Change: c.Change, When: c.When, Certainty: c.Certainty,
 		}
