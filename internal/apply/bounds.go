@@ -27,7 +27,7 @@ func newBounds(api engine.API, result *plan.Result, surprised func(plan.Surprise
 }
 
 // errUnpinned refuses a write that would do its work on any version.
-var errUnpinned = errors.New("the request does not say which version of the object it is meant for")
+var errUnpinned = errors.New("the request does not name the version of the object")
 
 // Delete lets a DELETE of the plan through that is pinned to a uid and a version.
 func (b *bounds) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptions) error {

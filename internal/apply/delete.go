@@ -142,7 +142,7 @@ func (r *run) afresh(ctx context.Context, seen *object.Object, leaving map[types
 	}
 	why := unforeseen(seen, now, leaving)
 	if is, err := contentOf(raw); why == "" && (err != nil || is != r.backup.contents[seen.Ref]) {
-		why = "somebody has written to it"
+		why = "it was changed in the meantime"
 	}
 	if why != "" {
 		return nil, fmt.Errorf("%s has changed since the plan was made: %s", seen.Ref, why)

@@ -76,11 +76,11 @@ func differs(e expectation, s sight, want *object.Object) (report.DifferenceReas
 		if s.o.BeingDeleted() {
 			return "", ""
 		}
-		return report.Survived, "it is there, and nobody deletes it" + heldBy(s.o)
+		return report.Survived, "it exists, and is not being deleted" + heldBy(s.o)
 	case s.gone():
 		return report.GoneInstead, "it is gone"
 	case e.stays() && !s.o.BeingDeleted():
-		return report.Survived, "it is there, and nobody deletes it" + heldBy(s.o)
+		return report.Survived, "it exists, and is not being deleted" + heldBy(s.o)
 	case !e.stays() && s.o.BeingDeleted():
 		return report.GoneInstead, "it is being deleted" + heldBy(s.o)
 	case want == nil:

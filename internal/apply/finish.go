@@ -109,9 +109,9 @@ func (r *run) stateOf(p *planned, now sight, want *object.Object) (report.WriteS
 	case now.gone():
 		return report.AlreadyDone, "somebody else was faster"
 	case p.write.Deletes && now.o != nil && now.o.BeingDeleted() && p.last == nil:
-		return report.AlreadyDone, "somebody else has deleted it"
+		return report.AlreadyDone, "another client deleted it"
 	case !p.write.Deletes && want != nil && now.o != nil && alike(now.o, want):
-		return report.AlreadyDone, "somebody else has changed it like that"
+		return report.AlreadyDone, "another client made the same change"
 	case p.last == nil && p.kept:
 		return report.NotDone, p.why
 	case r.backup.changed[ref]:

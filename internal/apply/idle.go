@@ -31,7 +31,7 @@ func (r *run) uncollected(ctx context.Context, left []object.Ref, now map[object
 	if alive {
 		return ""
 	}
-	return fmt.Sprintf("nobody seems to collect in this cluster: nothing has moved for %s, and %s", r.o.patience(), why)
+	return fmt.Sprintf("no garbage collector seems to run in this cluster: nothing has changed for %s, and %s", r.o.patience(), why)
 }
 
 // podGCTakes is how long pod GC may take after a node has gone: it looks every 20 seconds, and
@@ -85,7 +85,7 @@ func (r *run) controllerManager(ctx context.Context) (alive bool, why string) {
 	}
 	var l lease
 	if err := json.Unmarshal(raw, &l); err != nil || l.Spec.RenewTime.IsZero() || l.Spec.HolderIdentity == "" {
-		return false, "nobody holds the Lease of the kube-controller-manager"
+		return false, "the Lease of kube-controller-manager has no holder"
 	}
 	if age := r.o.Now().Sub(l.Spec.RenewTime); age > 4*time.Duration(l.Spec.LeaseDurationSeconds)*time.Second {
 		return false, fmt.Sprintf("the Lease of the kube-controller-manager was renewed last %s ago", age.Round(time.Second))

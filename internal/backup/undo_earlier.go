@@ -43,7 +43,7 @@ func madeBefore(ctx context.Context, client *kube.Client, path string, memory Me
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is no directory of the backup: nobody can tell what earlier undos made", at)
+		return nil, fmt.Errorf("%s is not a directory of the backup: what earlier undos created is unknown", at)
 	}
 	dirs, err := os.ReadDir(at)
 	if err != nil {

@@ -29,7 +29,7 @@ func (r *running) inPlace(ctx context.Context, s *undo.Step) (there *object.Obje
 		case err != nil || other:
 			return nil, ""
 		case patch == nil:
-			return there, "somebody made it meanwhile, with the same content"
+			return there, "it was created in the meantime, with the same content"
 		case !s.Fills():
 			return nil, ""
 		}

@@ -96,7 +96,7 @@ func (r *running) end(closing error) error {
 		out.State, out.Message = report.Partial, r.stop.Error()
 		return errors.Join(broken, closing)
 	case r.stop != nil:
-		out.State, out.Message = report.Interrupted, "interrupted; what was under way was finished, and the same command goes on"
+		out.State, out.Message = report.Interrupted, "interrupted; requests in progress were finished, and the same command continues"
 	case sum.Failed+sum.Unknown > 0 && sum.Made+sum.Restored == 0 && sum.Unknown == 0:
 		out.State, out.Message = report.Partial, "nothing was made"
 	case sum.Failed+sum.Unknown > 0:

@@ -243,7 +243,7 @@ func TestJournalsElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	u, err := planWith(t, client, dir)
-	if err == nil || !strings.Contains(err.Error(), "no directory of the backup") {
+	if err == nil || !strings.Contains(err.Error(), "not a directory of the backup") {
 		t.Errorf("planned %v, %v", u, err)
 	}
 }

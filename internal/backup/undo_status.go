@@ -59,7 +59,7 @@ func (r *running) restore(ctx context.Context, s *undo.Step, out *report.UndoSte
 			out.State, out.Message = report.StepContended, "its owners are others than were seen"
 			return
 		case s.Live() != nil && live.Protection() != s.Live().Protection():
-			out.State, out.Message = report.StepContended, "somebody has protected it since it was seen"
+			out.State, out.Message = report.StepContended, "it has been protected since it was read"
 			return
 		}
 		place := s.Object

@@ -20,7 +20,7 @@ type auditLogs struct {
 }
 
 func (l *auditLogs) addFlag(f *pflag.FlagSet) {
-	f.StringArrayVar(&l.names, "audit-log", nil, "Name who sent each delete, from this audit log (JSON lines, also gzipped; - for stdin). Repeat it for several API servers.")
+	f.StringArrayVar(&l.names, "audit-log", nil, "Name the sender of each delete, from this audit log (JSON lines, also gzipped; - for stdin). Repeat it for several API servers.")
 }
 
 // open opens the logs before anything else is read.

@@ -80,7 +80,7 @@ func newDelete(streams genericiooptions.IOStreams, config *genericclioptions.Con
 	d.writing.AddFlags(f)
 	f.BoolVar(&d.wait, "wait", true, "Follow what was deleted until it is gone.")
 	f.DurationVar(&d.timeout, "timeout", 5*time.Minute, "How long to follow it; 0 for as long as it takes.")
-	f.DurationVar(&d.stall, "patience", 15*time.Second, "Ask whether anybody collects in the cluster when nothing has moved for so long.")
+	f.DurationVar(&d.stall, "patience", 15*time.Second, "Check for a running garbage collector when nothing has changed for this long.")
 	usage.Unlist(f, "patience", "steps", "fail-on", "require-complete")
 	return c
 }

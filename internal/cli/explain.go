@@ -40,9 +40,9 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 	c := &cobra.Command{
 		Use:     "explain (TYPE NAME | TYPE/NAME) [--from DUMP]",
 		Aliases: []string{"why"},
-		Short:   "Say why an object stays, why it goes, or on whom it waits",
+		Short:   "Explain why an object stays, why it is deleted, or what it waits for",
 		Long: text(`
-			Say why an object stays, why it goes, or on whom it waits: the rule that decides,
+			Explain why an object stays, why it is deleted, or what it waits for: the rule that decides,
 			what each owner reference counts as and on what evidence, the dependents and
 			finalizers, the chain to the owner that keeps it or to what is absent, which
 			single deletes would take it, and what would change the verdict. Those deletes are
@@ -50,7 +50,7 @@ func newExplain(streams genericiooptions.IOStreams, config *genericclioptions.Co
 			waits for.
 
 			Of an object that is being deleted it says what stuck says: what it waits for in the
-			end, who removes its finalizers and on what evidence, and what would free it at what
+			end, who removes its finalizers and on what evidence, and what would release it at what
 			cost. One that never goes by itself has its deadlock named, and what a second delete
 			would cost. Of a cluster it shows the last events about the object.
 

@@ -66,7 +66,7 @@ func (f *failOn) verdict(p *report.Plan) error {
 }
 
 // match lists the conditions that a plan meets. Kinds and numbers are those of the
-// account of the run: what goes at once, and what goes when finalizers come off.
+// account of the run: what goes at once, and what goes when finalizers are removed.
 func (f *failOn) match(p *report.Plan) []string {
 	var met []string
 	counts := map[report.Outcome]int{}

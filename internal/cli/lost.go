@@ -93,9 +93,9 @@ func (k *losing) run(c *cobra.Command, args []string) error {
 	case k.watch && !k.source.Live():
 		return usage.Errorf(c, "--watch is about a cluster: a file does not change")
 	case k.watch && k.output.Format == "html":
-		return usage.Errorf(c, "--watch goes on, and a page does not change: leave out one of them")
+		return usage.Errorf(c, "--watch keeps running, and a page does not change: omit one of them")
 	case k.watch && len(k.audit.names) > 0:
-		return usage.Errorf(c, "--watch goes on, and an audit log ends: leave out one of them")
+		return usage.Errorf(c, "--watch keeps running, and an audit log ends: omit one of them")
 	case k.watch:
 		return k.watchOn(c, &named)
 	}

@@ -79,7 +79,7 @@ func newRemoveFinalizer(streams genericiooptions.IOStreams, config *genericcliop
 	f.BoolVar(&r.steps, "steps", false, "Show the requests in their order; -o json and its like have them as well then.")
 	f.BoolVar(&r.wait, "wait", false, "Follow what the cluster's own garbage collector then does, and compare it with the plan.")
 	f.DurationVar(&r.timeout, "timeout", time.Minute, "With --wait: how long.")
-	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: ask whether anybody collects in the cluster when nothing has moved for so long.")
+	f.DurationVar(&r.stall, "patience", 15*time.Second, "With --wait: check for a running garbage collector when nothing has changed for this long.")
 	usage.Unlist(f, "steps", "patience")
 	f.BoolVar(&r.requireComplete, "require-complete", false, "Refuse with exit code 4 when the plan depends on something that could not be read.")
 	return c

@@ -37,7 +37,7 @@ func newStuck(streams genericiooptions.IOStreams, config *genericclioptions.Conf
 	k := &stuckCommand{streams: streams, source: source.New(config), output: output.Output{Own: output.MarkdownFormat}}
 	c := &cobra.Command{
 		Use:   "stuck [TYPE [NAME] | TYPE/NAME…] [-l SELECTOR] [-n NAMESPACE | -A] [--from DUMP]",
-		Short: "Say what holds up everything that is being deleted, and what would free it",
+		Short: "Say what holds up everything that is being deleted, and what would release it",
 		Long: text(`
 			Say of everything that is being deleted how long that lasts, and what is at the end
 			of each chain of waiting: a finalizer and who removes it, a blocking dependent, what

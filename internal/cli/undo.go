@@ -95,8 +95,8 @@ func newUndo(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	f := c.Flags()
 	u.output.AddFlags(f)
 	u.confirm.AddFlags(f)
-	f.BoolVar(&u.skipRefused, "skip-refused", false, "Go on although the server would refuse some of the objects, without those.")
-	f.BoolVar(&u.assumeSame, assumeSameFlag, false, "Go on although nothing shows whether the backup is of this cluster. "+
+	f.BoolVar(&u.skipRefused, "skip-refused", false, "Continue without the objects that the server would refuse.")
+	f.BoolVar(&u.assumeSame, assumeSameFlag, false, "Continue although nothing shows whether the backup is of this cluster. "+
 		"In another cluster this makes foreign objects. A cluster that is known to be another one stays refused.")
 	u.backups.AddFlag(f)
 	f.BoolVar(&u.list, "list", false, "List the backups there are, the newest first.")

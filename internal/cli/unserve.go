@@ -37,9 +37,9 @@ func newDryRunUnserve(streams genericiooptions.IOStreams, config *genericcliopti
 	d := &dryRunUnserve{streams: streams, source: source.New(config), output: output.Output{Own: output.PlanFormats}}
 	c := &cobra.Command{
 		Use:   "unserve DEFINITION [VERSION] [--fix] [--from DUMP]",
-		Short: "Show who is lost when a version of a custom resource stops being served",
+		Short: "Show which dependents are lost when a version of a custom resource is no longer served",
 		Long: text(`
-			Show who is lost when a version of a custom resource stops being served.
+			Show which dependents are lost when a version of a custom resource is no longer served.
 
 			For up to 30 seconds the garbage collector of the cluster does not know that, and
 			takes every owner that is named through the version for absent: dependents that it

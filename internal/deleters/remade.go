@@ -63,7 +63,7 @@ func (d *deletes) remade(since uint64) []string {
 	var list []string
 	for ref, n := range times {
 		if n >= often {
-			list = append(list, fmt.Sprintf("%s was deleted %d times since: somebody makes it again", ref, n))
+			list = append(list, fmt.Sprintf("%s was deleted %d times since: something creates it again", ref, n))
 		}
 	}
 	slices.Sort(list)

@@ -30,7 +30,7 @@ func (d *Deleters) sentence(w controllers.Wait) string {
 	case controllers.PodsRemain:
 		return "waits for " + with + ", which go before everything else"
 	case controllers.TokensRemain:
-		return "its spec.finalizers has " + finalizers(w) + ", which somebody else has to remove"
+		return "its spec.finalizers has " + finalizers(w) + ", which another controller must remove"
 	case controllers.DiscoveryFails:
 		apiVersion, why, _ := strings.Cut(w.Why, ": ")
 		return d.undescribedVersion(apiVersion, why)
@@ -109,7 +109,7 @@ func (d *Deleters) verdict(o *object.Object, e *report.Explanation) string {
 		case o.Is(object.Namespace):
 			why = ""
 		case strings.HasPrefix(why, assumed) && len(o.Finalizers()) > 0:
-			why = strings.Join(o.Finalizers(), ", ") + " has to come off, and nothing here takes it off"
+			why = strings.Join(o.Finalizers(), ", ") + " must be removed, and nothing here removes it"
 		case strings.HasPrefix(why, assumed):
 			why = ""
 		}

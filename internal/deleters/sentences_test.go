@@ -15,18 +15,18 @@ func TestSentences(t *testing.T) {
 	pods := object.Pod.Resource()
 	d := &Deleters{store: newStore(nil)}
 	for want, w := range map[string]controllers.Wait{
-		"waits for configmaps a, b (finalizers example.com/held)":                     {Object: ns, Reason: controllers.ContentRemains, Resource: configMaps, Remaining: some, Finalizers: held},
-		"waits for configmaps a, b":                                                   {Object: ns, Reason: controllers.ContentRemains, Resource: configMaps, Remaining: some},
-		"waits for pods a, b, which go before everything else":                        {Object: ns, Reason: controllers.PodsRemain, Resource: pods, Remaining: some},
-		"its spec.finalizers has example.com/held, which somebody else has to remove": {Object: ns, Reason: controllers.TokensRemain, Finalizers: held},
-		"metrics.example.com/v1: no answer":                                           {Object: ns, Reason: controllers.DiscoveryFails, Why: "metrics.example.com/v1: no answer"},
-		"configmaps a, b cannot be deleted: nobody may":                               {Object: ns, Reason: controllers.Refused, Resource: configMaps, Remaining: some, Why: "nobody may"},
-		"the last try failed: nobody may":                                             {Object: ns, Reason: controllers.Refused, Why: "nobody may"},
-		"configmaps cannot be read: no":                                               {Object: ns, Reason: controllers.NotCovered, Resource: configMaps, Why: "configmaps cannot be read: no"},
-		"it is not known what is there of configmaps":                                 {Object: ns, Reason: controllers.NotCovered, Resource: configMaps},
-		"has objects of a kind that the API server does not serve: a, b":              {Object: ns, Reason: controllers.NotServed, Remaining: some},
-		"is used by pods a, b":                                                        {Object: named("claim"), Reason: controllers.ClaimInUse, Resource: pods, Remaining: some},
-		"is bound to persistentvolumeclaims shop/a":                                   {Object: object.PV.Ref("", "v"), Reason: controllers.VolumeBound, Resource: object.PVC.Resource(), Remaining: some[:1]},
+		"waits for configmaps a, b (finalizers example.com/held)":                        {Object: ns, Reason: controllers.ContentRemains, Resource: configMaps, Remaining: some, Finalizers: held},
+		"waits for configmaps a, b":                                                      {Object: ns, Reason: controllers.ContentRemains, Resource: configMaps, Remaining: some},
+		"waits for pods a, b, which go before everything else":                           {Object: ns, Reason: controllers.PodsRemain, Resource: pods, Remaining: some},
+		"its spec.finalizers has example.com/held, which another controller must remove": {Object: ns, Reason: controllers.TokensRemain, Finalizers: held},
+		"metrics.example.com/v1: no answer":                                              {Object: ns, Reason: controllers.DiscoveryFails, Why: "metrics.example.com/v1: no answer"},
+		"configmaps a, b cannot be deleted: nobody may":                                  {Object: ns, Reason: controllers.Refused, Resource: configMaps, Remaining: some, Why: "nobody may"},
+		"the last try failed: nobody may":                                                {Object: ns, Reason: controllers.Refused, Why: "nobody may"},
+		"configmaps cannot be read: no":                                                  {Object: ns, Reason: controllers.NotCovered, Resource: configMaps, Why: "configmaps cannot be read: no"},
+		"it is not known what is there of configmaps":                                    {Object: ns, Reason: controllers.NotCovered, Resource: configMaps},
+		"has objects of a kind that the API server does not serve: a, b":                 {Object: ns, Reason: controllers.NotServed, Remaining: some},
+		"is used by pods a, b":                                                           {Object: named("claim"), Reason: controllers.ClaimInUse, Resource: pods, Remaining: some},
+		"is bound to persistentvolumeclaims shop/a":                                      {Object: object.PV.Ref("", "v"), Reason: controllers.VolumeBound, Resource: object.PVC.Resource(), Remaining: some[:1]},
 	} {
 		if got := d.sentence(w); got != want {
 			t.Errorf("%q, want %q", got, want)

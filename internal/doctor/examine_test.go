@@ -185,7 +185,7 @@ func TestExamine(t *testing.T) {
 				{name: "a", created: old, deleted: old + hour, finalizers: foreground}, {name: "s", created: old},
 				{name: "b", owners: []string{"a!", "s"}, created: old},
 			},
-			want: []string{"Unknown", "ForegroundWaits configmap/a: it waits for cm/b, whose reference to it the garbage collector has to remove (deleted 3 hours ago)"},
+			want: []string{"Unknown", "ForegroundWaits configmap/a: it waits for cm/b, after the garbage collector has removed its reference (deleted 3 hours ago)"},
 		},
 		"a foreground deletion of now": {
 			things: []thing{{name: "a", created: old, deleted: now - 5, finalizers: foreground}, {name: "b", owners: []string{"a!"}, created: old}},
@@ -237,7 +237,7 @@ func TestExamine(t *testing.T) {
 		"the lease has expired": {
 			things:  []thing{{name: "a"}},
 			options: doctor.Options{Lease: &doctor.Lease{Holder: "master-1", Renewed: now - hour, Read: now, Duration: 15}},
-			want:    []string{"NotWorking", "LeaseExpired lease.coordination.k8s.io/kube-controller-manager: nobody has renewed it for 60 minutes (the last holder was master-1)"},
+			want:    []string{"NotWorking", "LeaseExpired lease.coordination.k8s.io/kube-controller-manager: it has not been renewed for 60 minutes (the last holder was master-1)"},
 		},
 		"the lease is of now, by another clock": {
 			things:  []thing{{name: "a"}},

@@ -56,7 +56,7 @@ func (e *examiner) lease() {
 	case LeaseRead:
 		// Who answers is running, whatever a lease from other days says.
 		if ago, expired := l.expired(); expired && (e.options.Graph == nil || !e.options.Graph.Live) {
-			e.add(reason.LeaseExpired, ManagerLease, "nobody has renewed it for "+span(ago), "the last holder was "+l.Holder)
+			e.add(reason.LeaseExpired, ManagerLease, "it has not been renewed for "+span(ago), "the last holder was "+l.Holder)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (e *examiner) foreground(ctx context.Context, o *object.Object) {
 		return
 	}
 	if patched != nil {
-		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+name(patched.Ref)+", whose reference to it the garbage collector has to remove", "deleted "+span(waits)+" ago")
+		e.add(reason.ForegroundWaits, o.Ref, "it waits for "+name(patched.Ref)+", after the garbage collector has removed its reference", "deleted "+span(waits)+" ago")
 	}
 }
 

@@ -38,7 +38,7 @@ func dataAmong(boxes []Box, p *report.Plan) []int {
 	return data
 }
 
-// mayGo reports whether an object goes, or may, be it only when a finalizer comes off.
+// mayGo reports whether an object goes, or may, be it only when a finalizer is removed.
 func mayGo(e *report.Effect) bool {
 	switch e.Outcome {
 	case report.Deleted, report.Blocked, report.Unknown:

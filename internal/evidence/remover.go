@@ -99,7 +99,7 @@ func (s *search) verdict() report.ControllerVerdict {
 	}
 	r, err := s.snap.Resources.For(s.o.APIVersion, s.o.Kind)
 	if err != nil {
-		s.found.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is not known, so that nobody's permissions can be told")
+		s.found.Proof.Add(reason.NotRead, nil, "how the kind "+s.o.Kind+" is served is unknown, and so are permissions for it")
 		return report.FinalizerControllerUnknown
 	}
 	s.writers = s.rights.writersOf(s.o, r)
@@ -150,7 +150,7 @@ func (s *search) wrote() {
 		}
 	}
 	if !found {
-		s.found.Proof.Add(reason.WriterNotShown, nil, "who wrote it is not shown")
+		s.found.Proof.Add(reason.WriterNotShown, nil, "its writer is not shown")
 	}
 }
 
@@ -260,7 +260,7 @@ func (s *search) gone() report.ControllerVerdict {
 		certain = false
 	}
 	if s.seen.Sight(ClusterRoles, "").Whole && !s.rights.told() {
-		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: somebody else than RBAC may say who may do what")
+		doubt(reason.RightsNotTold, nil, "there is no ClusterRole cluster-admin: another authorizer than RBAC may be in use")
 	}
 	if hosted(s.name) {
 		doubt(reason.RunsOutside, nil, "the cloud provider runs its controller, perhaps outside the cluster")

@@ -92,7 +92,7 @@ func (s *Surroundings) Refuses(w Write) (Refusal, bool) {
 }
 
 // Webhooks lists the webhooks without endpoints that have to admit a request for the
-// object, as the update without which no finalizer comes off: those that surely do,
+// object, as the update without which no finalizer is removed: those that surely do,
 // and those that may.
 func (s *Surroundings) Webhooks(operation string, o *object.Object) (surely, perhaps []*Webhook) {
 	return s.webhooks(Write{Operation: operation, Object: o})

@@ -62,7 +62,7 @@ type Refusal struct {
 func (r *Refusal) Error() string {
 	text := fmt.Sprintf("%s: finalizer %s: %s", r.Object, r.Finalizer, r.Why())
 	if r.Lift != "" {
-		text += " (" + Flag(r.Lift) + " takes it off all the same)"
+		text += " (" + Flag(r.Lift) + " removes it anyway)"
 	}
 	return text
 }

@@ -110,7 +110,7 @@ var ofKubernetes = []Known{
 	{claimProtection, Protection, "PersistentVolumeClaim", "the PVC protection controller", "when no scheduled pod uses the PVC, finished pods included",
 		"a pod that uses the PVC loses it, and with the reclaim policy Delete the data"},
 	{volumeProtection, Protection, "PersistentVolume", "the PV protection controller", "when the volume is not bound",
-		"the PVC that is bound to the volume is lost, and nobody deletes the storage behind it"},
+		"the PVC that is bound to the volume is lost, and the storage behind it is not deleted"},
 	{"kubernetes.io/vac-protection", Protection, "VolumeAttributesClass", "the VolumeAttributesClass protection controller", "when no volume and no PVC uses the class",
 		"volumes and PVCs name a class that is no more"},
 	{jobTracking, Protection, "Pod of a Job", "the Job controller", "when the pod is counted, or its Job is gone or finished",
@@ -125,9 +125,9 @@ var ofKubernetes = []Known{
 		"Gateways name a class that is no more"},
 
 	{definitionCleanup, Cleanup, "CustomResourceDefinition", "the API server", "when all instances of the CRD are gone",
-		"the instances stay in etcd, where nobody sees them, and come back when the CRD does"},
+		"the instances stay in etcd, unreachable, and come back when the CRD does"},
 	{NamespaceToken, Cleanup, "spec of a Namespace", "the namespace controller", "when all content of the namespace is gone and discovery has no failures",
-		"the content stays in etcd, where nobody can delete it until a namespace of that name exists again"},
+		"the content stays in etcd and cannot be deleted until a namespace of that name exists again"},
 
 	{"kubernetes.io/pv-controller", Cloud, "PersistentVolume", "the PV controller", "when the storage behind the volume is deleted",
 		"the storage behind the volume"},

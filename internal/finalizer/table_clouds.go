@@ -4,8 +4,8 @@ package finalizer
 // their load balancers.
 var ofClouds = []Known{
 	// Amazon.
-	{"finalizers.*.services.k8s.aws/*", Cloud, "kinds of AWS Controllers for Kubernetes", "the ACK controller of the service", "when what it stands for is deleted, or kept by its deletion policy",
-		"what it stands for in AWS"},
+	{"finalizers.*.services.k8s.aws/*", Cloud, "kinds of AWS Controllers for Kubernetes", "the ACK controller of the service", "when the external resource is deleted, or kept by its deletion policy",
+		"the external resource in AWS"},
 	{"finalizers.services.k8s.aws/*", Operator, "AdoptedResource, FieldExport", "the ACK controller", "when it has stopped to look after the object",
 		"nothing outside of the cluster"},
 	{"service.k8s.aws/resources", Cloud, "Service", "the AWS load balancer controller", "when the load balancer is deleted",
@@ -31,15 +31,15 @@ var ofClouds = []Known{
 	{"aga.k8s.aws/resources", Cloud, "GlobalAccelerator", "the AWS load balancer controller", "when the accelerator is deleted",
 		"the accelerator and its addresses"},
 	{"networking.k8s.aws/resources", Operator, "NetworkPolicy", "the network policy controller of EKS", "when its PolicyEndpoints are deleted",
-		"PolicyEndpoints, by which the nodes go on enforcing the policy"},
+		"PolicyEndpoints, so that the nodes still enforce the policy"},
 	{"networking.k8s.aws/resource-cleanup", Cloud, "CNINode", "the VPC resource controller of EKS", "when the network interfaces of the node are deleted",
 		"network interfaces of the node, and their addresses"},
 	{"vpcassociationpolicies.application-networking.k8s.aws/resources", Cloud, "VpcAssociationPolicy", "the AWS Gateway API controller", "when the association of the VPC is deleted",
 		"the association of the VPC with the service network"},
 
 	// Azure.
-	{"serviceoperator.azure.com/finalizer", Cloud, "kinds of Azure Service Operator", "Azure Service Operator", "when what it stands for is deleted",
-		"what it stands for in Azure"},
+	{"serviceoperator.azure.com/finalizer", Cloud, "kinds of Azure Service Operator", "Azure Service Operator", "when the external resource is deleted",
+		"the external resource in Azure"},
 	{"alb-deployment-exists-finalizer.alb.networking.azure.io", Cloud, "ApplicationLoadBalancer", "the ALB controller of Azure", "when the Application Gateway for Containers is deleted",
 		"the Application Gateway for Containers"},
 	{"disk.csi.azure.com/azuredisk-finalizer", Cloud, "AzVolume, AzVolumeAttachment", "the Azure disk CSI driver", "when the disk is deleted or detached",
@@ -48,8 +48,8 @@ var ofClouds = []Known{
 		"addresses and interfaces that stay reserved"},
 
 	// Google.
-	{"cnrm.cloud.google.com/finalizer", Cloud, "kinds of Config Connector", "Config Connector", "when what it stands for is deleted",
-		"what it stands for in Google Cloud"},
+	{"cnrm.cloud.google.com/finalizer", Cloud, "kinds of Config Connector", "Config Connector", "when the external resource is deleted",
+		"the external resource in Google Cloud"},
 	{"cnrm.cloud.google.com/deletion-defender", Protection, "kinds of Config Connector", "Config Connector", "when its deletion was properly begun",
 		"what is in the cloud may be deleted by accident"},
 	{"configconnector.cnrm.cloud.google.com/finalizer", Operator, "ConfigConnector, ConfigConnectorContext", "the operator of Config Connector", "when its controllers are removed",
@@ -70,12 +70,12 @@ var ofClouds = []Known{
 		"the load balancer, or rules of it"},
 	{"services.cloud.sap.com/sap-btp-finalizer", Cloud, "ServiceInstance, ServiceBinding", "the SAP BTP service operator", "when the instance or the binding is deleted",
 		"the service instance or the binding in SAP BTP"},
-	{"mongodbatlas/finalizer", Cloud, "kinds of MongoDB Atlas", "the MongoDB Atlas operator", "when what it stands for is deleted, or kept as an annotation asks",
-		"what it stands for in Atlas, databases included"},
+	{"mongodbatlas/finalizer", Cloud, "kinds of MongoDB Atlas", "the MongoDB Atlas operator", "when the external resource is deleted, or kept as an annotation asks",
+		"the external resource in Atlas, databases included"},
 
 	// What stands for objects of many clouds.
-	{"finalizer.managedresource.crossplane.io", Cloud, "managed resources of Crossplane", "the Crossplane provider", "when what it stands for is deleted",
-		"what it stands for in the cloud"},
+	{"finalizer.managedresource.crossplane.io", Cloud, "managed resources of Crossplane", "the Crossplane provider", "when the external resource is deleted",
+		"the external resource in the cloud"},
 	{"composite.apiextensions.crossplane.io", Operator, "composite resources of Crossplane", "Crossplane", "when what it is composed of is deleted",
 		"what it is composed of"},
 	{"finalizer.apiextensions.crossplane.io", Operator, "claims of Crossplane", "Crossplane", "when the composite resource behind the claim is deleted",
@@ -84,8 +84,8 @@ var ofClouds = []Known{
 		"the CRD and the composite resources"},
 	{"offered.apiextensions.crossplane.io", Operator, "CompositeResourceDefinition", "Crossplane", "when its claims and their CRD are gone",
 		"the CRD and the claims"},
-	{"usage.apiextensions.crossplane.io", Operator, "Usage, ClusterUsage", "Crossplane", "when what uses the other is gone and its mark is taken off",
-		"a mark that goes on forbidding to delete what was used"},
+	{"usage.apiextensions.crossplane.io", Operator, "Usage, ClusterUsage", "Crossplane", "when what uses the other is gone and its mark is removed",
+		"a mark that still forbids deleting what was used"},
 	{"in-use.crossplane.io", Protection, "ProviderConfig", "the Crossplane provider", "when no managed resource uses it",
 		"managed resources cannot reach their cloud any more, not even to be deleted"},
 	{"revision.pkg.crossplane.io", Operator, "revisions of Crossplane packages", "Crossplane", "when the revision is out of the package lock",

@@ -33,11 +33,11 @@ var ofDelivery = []Known{
 
 	// Tekton.
 	{"chains.tekton.dev*", Operator, "PipelineRun, TaskRun", "Tekton Chains", "when the run is signed",
-		"nothing but an unsigned run"},
+		"only an unsigned run"},
 	{"results.tekton.dev/*", Operator, "PipelineRun, TaskRun", "Tekton Results", "when the run is recorded",
 		"the record of the run and its logs"},
 	{"tektoninstallersets.operator.tekton.dev", Operator, "TektonInstallerSet", "the Tekton operator", "when what the set has installed is deleted",
-		"parts of Tekton, in an order that nobody controls"},
+		"parts of Tekton, in an uncontrolled order"},
 
 	// Others that deploy.
 	{"kargo.akuity.io/finalizer", Operator, "Project, Stage and other kinds of Kargo", "Kargo", "when it has tidied up after the object",
@@ -55,10 +55,10 @@ var ofDelivery = []Known{
 	{"fleet.cattle.io/bundle-finalizer", Operator, "Bundle", "Fleet", "when its BundleDeployments are deleted",
 		"BundleDeployments, and what they have deployed"},
 	{"fleet.cattle.io/bundle-deployment-finalizer", Operator, "BundleDeployment", "Fleet", "when its content is released",
-		"Contents that nobody uses"},
+		"unused Contents"},
 
 	// Infrastructure as code.
-	{"*.app.terraform.io/finalizer", Cloud, "Workspace, Module, Project, AgentPool of HCP Terraform", "the operator of HCP Terraform", "when what it stands for is deleted or kept, as its deletion policy says",
+	{"*.app.terraform.io/finalizer", Cloud, "Workspace, Module, Project, AgentPool of HCP Terraform", "the operator of HCP Terraform", "when the external resource is deleted or kept, as its deletion policy says",
 		"workspaces in HCP Terraform, and what they have made"},
 	{"configuration.finalizers.terraform-controller", Cloud, "Configuration of KubeVela's Terraform", "the Terraform controller of KubeVela", "when what it has made is destroyed",
 		"what Terraform has made, and its state"},
@@ -71,7 +71,7 @@ var ofDelivery = []Known{
 	{"autoscalingrunnerset.actions.github.com/finalizer", Operator, "AutoscalingRunnerSet", "Actions Runner Controller", "when listener, runners and the scale set at GitHub are deleted",
 		"the scale set at GitHub, and runners without an owner"},
 	{"autoscalinglistener.actions.github.com/finalizer", Operator, "AutoscalingListener", "Actions Runner Controller", "when the listener's pod and its permissions are deleted",
-		"a pod that goes on listening, and roles in the namespace of the runners"},
+		"a pod that keeps listening, and roles in the namespace of the runners"},
 	{"ephemeralrunner.actions.github.com/finalizer", Operator, "EphemeralRunner, EphemeralRunnerSet", "Actions Runner Controller", "when pods and Secrets of the runners are deleted",
 		"pods of runners, in the middle of a job"},
 	{"ephemeralrunner.actions.github.com/runner-registration-finalizer", Operator, "EphemeralRunner", "Actions Runner Controller", "when the runner is removed at GitHub",

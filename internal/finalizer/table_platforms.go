@@ -67,7 +67,7 @@ var ofPlatforms = []Known{
 	// Gardener.
 	{"gardener", Cloud, "Shoot, Seed, Secret and other kinds of Gardener", "Gardener", "when nothing depends on it, or the cluster is deleted",
 		"the infrastructure of a whole cluster, or what is needed to delete it"},
-	{"extensions.gardener.cloud/*", Cloud, "Infrastructure, Worker and other kinds of Gardener's extensions", "the extension of Gardener that is named in it", "when what it stands for is deleted",
+	{"extensions.gardener.cloud/*", Cloud, "Infrastructure, Worker and other kinds of Gardener's extensions", "the extension of Gardener that is named in it", "when the external resource is deleted",
 		"networks, machines and records of a cluster"},
 	{"resources.gardener.cloud/gardener-resource-manager*", Operator, "ManagedResource, Secret", "the resource manager of Gardener", "when what it has applied is deleted",
 		"what it has applied, in another cluster perhaps"},

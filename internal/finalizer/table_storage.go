@@ -22,10 +22,10 @@ var ofStorage = []Known{
 	{"replication.storage.openshift.io", Cloud, "VolumeReplication", "the controller of CSI add-ons", "when the mirroring of the volume is turned off",
 		"the mirroring of the volume, and its copy"},
 	{"replication.storage.openshift.io/pvc-protection", Protection, "PersistentVolumeClaim", "the controller of CSI add-ons", "when its VolumeReplication is gone",
-		"the mirroring of a volume that nobody can turn off"},
+		"the mirroring of a volume that cannot be turned off"},
 	{"objectbucket.io/finalizer", Cloud, "ObjectBucketClaim, ObjectBucket, their Secret and ConfigMap", "the provisioner of the bucket", "when the bucket is deleted or kept, as its reclaim policy says",
 		"the bucket with its objects, and the keys to it"},
-	{"cosi.objectstorage.k8s.io/*", Cloud, "BucketClaim, Bucket, BucketAccess", "the object storage controllers (COSI)", "when the bucket is deleted, or nobody has access to it any more",
+	{"cosi.objectstorage.k8s.io/*", Cloud, "BucketClaim, Bucket, BucketAccess", "the object storage controllers (COSI)", "when the bucket is deleted, or all access to it is revoked",
 		"the bucket with its objects, or keys that stay valid"},
 
 	// Rook, OpenShift Data Foundation.
@@ -45,7 +45,7 @@ var ofStorage = []Known{
 	// Other storage.
 	{"longhorn.io", Operator, "kinds of Longhorn", "Longhorn", "when replicas and engines are gone",
 		"data on the disks of the nodes"},
-	{"trident.netapp.io", Cloud, "kinds of Trident", "Trident", "when what it stands for is deleted",
+	{"trident.netapp.io", Cloud, "kinds of Trident", "Trident", "when the external resource is deleted",
 		"volumes and snapshots on the NetApp storage"},
 	{"cvc.openebs.io/finalizer", Operator, "CStorVolumeConfig", "cStor of OpenEBS", "when the volume and its replicas are deleted",
 		"data on the disks of the nodes"},
@@ -56,7 +56,7 @@ var ofStorage = []Known{
 	{"openebs.io/bdc-protection", Operator, "BlockDeviceClaim", "the disk manager of OpenEBS", "when the block device is released",
 		"a disk that stays taken"},
 	{"openebs.io/bd-protection", Protection, "BlockDevice", "the disk manager of OpenEBS", "when no claim holds the device",
-		"a disk in use of which nobody knows"},
+		"a disk in use that is not accounted for"},
 	{"openebs.io/diskpool-protection", Operator, "DiskPool", "Mayastor of OpenEBS", "when no replica is in the pool",
 		"a pool on the disk of a node, with its data"},
 	{"zfs.openebs.io/finalizer", Operator, "ZFSVolume, ZFSSnapshot", "the ZFS driver of OpenEBS", "when the dataset is destroyed",
@@ -78,7 +78,7 @@ var ofStorage = []Known{
 	{"restores.velero.io/external-resources-finalizer", Operator, "Restore", "Velero", "when logs and results in the object store are deleted",
 		"logs and results in the object store"},
 	{"velero.io/data-upload-download-finalizer", Operator, "DataUpload, DataDownload", "Velero", "when the transfer is finished or cancelled",
-		"a transfer that nobody follows, and the snapshot that it holds"},
+		"a transfer that is not tracked, and the snapshot that it holds"},
 	{"kubestash.com/cleanup", Cloud, "kinds of KubeStash", "KubeStash", "when its data in the backend is deleted or kept, as asked",
 		"backups in the object store"},
 }

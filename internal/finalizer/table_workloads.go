@@ -5,11 +5,11 @@ package finalizer
 var ofWorkloads = []Known{
 	// KubeVirt.
 	{"kubevirt.io/virtualMachineControllerFinalize", Operator, "VirtualMachine", "KubeVirt", "when its instance is gone",
-		"a virtual machine that may go on running"},
+		"a virtual machine that may keep running"},
 	{"foregroundDeleteVirtualMachine", Operator, "VirtualMachineInstance", "KubeVirt", "when its pod is gone",
-		"a virtual machine that may go on running"},
+		"a virtual machine that may keep running"},
 	{"kubevirt.io/foregroundDeleteVirtualMachine", Operator, "VirtualMachineInstance", "KubeVirt", "when its pod is gone",
-		"a virtual machine that may go on running"},
+		"a virtual machine that may keep running"},
 	{"foregroundDeleteKubeVirt", Operator, "KubeVirt", "the operator of KubeVirt", "when KubeVirt is uninstalled",
 		"CRDs, webhook configurations and daemons of KubeVirt"},
 	{"kubevirt.io/foregroundDeleteKubeVirt", Operator, "KubeVirt", "the operator of KubeVirt", "when KubeVirt is uninstalled",
@@ -19,13 +19,13 @@ var ofWorkloads = []Known{
 	{"snapshot.kubevirt.io/vmsnapshot-protection", Operator, "VirtualMachineSnapshot", "KubeVirt", "when its content is deleted or kept, as its deletion policy says",
 		"VirtualMachineSnapshotContents and their VolumeSnapshots"},
 	{"snapshot.kubevirt.io/vmsnapshotcontent-protection", Operator, "VirtualMachineSnapshotContent", "KubeVirt", "when its snapshot is gone",
-		"VolumeSnapshots that nobody deletes"},
+		"VolumeSnapshots that are never deleted"},
 	{"cdi.kubevirt.io/dataImportCronFinalizer", Operator, "DataImportCron", "the data importer of KubeVirt", "when the CronJob that looks for new images is deleted",
-		"the CronJob in the namespace of CDI, which goes on looking for new images"},
+		"the CronJob in the namespace of CDI, which keeps looking for new images"},
 	{"cdi.kubevirt.io/cloneSource", Operator, "PersistentVolumeClaim that a clone is written to", "the data importer of KubeVirt", "when the pod that reads the source is deleted",
 		"the pod that reads the source, in another namespace perhaps"},
 	{"kubevirt.io/hyperconverged", Operator, "HyperConverged", "the operator of HyperConverged", "when its parts are uninstalled",
-		"KubeVirt, its importer and its networks, in an order that nobody controls"},
+		"KubeVirt, its importer and its networks, in an uncontrolled order"},
 
 	// Functions and events.
 	{"*.serving.knative.dev", Operator, "Route and other kinds of Knative Serving", "Knative Serving", "when what it was made of is deleted",
@@ -35,13 +35,13 @@ var ofWorkloads = []Known{
 	{"*.eventing.knative.dev", Operator, "Broker, Trigger", "the broker of Knative Eventing", "when queues and subscriptions of it are deleted",
 		"topics, queues and subscriptions of the broker"},
 	{"*.sources.knative.dev", Operator, "sources of Knative Eventing", "the source's controller", "when what sends the events is deleted",
-		"something that goes on sending events"},
+		"something that keeps sending events"},
 
 	// Scaling and queues.
 	{"finalizer.keda.sh", Operator, "ScaledObject, ScaledJob, TriggerAuthentication", "KEDA", "when it has stopped scaling and replicas are as before, if it was asked to",
 		"replicas as they were scaled last"},
 	{"httpscaledobject.http.keda.sh", Operator, "HTTPScaledObject", "the HTTP add-on of KEDA", "when its ScaledObject is deleted",
-		"the ScaledObject, which goes on scaling"},
+		"the ScaledObject, which keeps scaling"},
 	{"kueue.x-k8s.io/resource-in-use", Protection, "Workload, ClusterQueue, ResourceFlavor", "Kueue", "when no workload uses it",
 		"quota stays reserved, or running workloads lose theirs"},
 	{"kueue.x-k8s.io/managed", Operator, "Pod that Kueue admits", "Kueue", "when the pod is counted",
@@ -49,7 +49,7 @@ var ofWorkloads = []Known{
 
 	// Batch and learning.
 	{"ray.io/rayjob-finalizer", Operator, "RayJob", "KubeRay", "when the job is stopped in the Ray cluster",
-		"a job that goes on in a Ray cluster"},
+		"a job that keeps running in a Ray cluster"},
 	{"ray.io/gcs-ft-redis-cleanup-finalizer", Operator, "RayCluster", "KubeRay", "when its data in Redis is deleted",
 		"the state of the cluster in Redis"},
 	{"flinkdeployments.flink.apache.org/finalizer", Operator, "FlinkDeployment", "the Flink operator", "when the job is cancelled and the cluster is deleted",
@@ -61,11 +61,11 @@ var ofWorkloads = []Known{
 	{"trainer.kubeflow.org/resource-in-use", Protection, "TrainingRuntime, ClusterTrainingRuntime", "Kubeflow Trainer", "when no TrainJob uses the runtime",
 		"TrainJobs name a runtime that is no more"},
 	{"update-prometheus-metrics", Operator, "Experiment, Trial of Katib", "Katib", "when its metrics are updated",
-		"nothing but a number in the metrics"},
+		"only a number in the metrics"},
 
 	// Chaos.
 	{"chaos-mesh/records", Operator, "experiments of Chaos Mesh", "Chaos Mesh", "when the fault is taken back everywhere",
-		"the fault, which goes on: lost packets, full disks, a wrong clock"},
+		"the fault, which persists: lost packets, full disks, a wrong clock"},
 	{"chaosengine.litmuschaos.io/finalizer", Operator, "ChaosEngine", "Litmus", "when the pods of its experiments are deleted",
-		"pods of experiments, which go on"},
+		"pods of experiments, which keep running"},
 }

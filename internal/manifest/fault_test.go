@@ -35,7 +35,7 @@ func TestProblems(t *testing.T) {
 		{"metadata twice", `{"metadata":{"name":"a"},"metadata":{"name":"b"}}`, "line 1: metadata is there twice"},
 		{"no time", pod(`"name":"a","deletionTimestamp":"yesterday"`), `line 3: metadata.deletionTimestamp "yesterday" is not a time of the form 2006-01-02T15:04:05Z`},
 		{"empty time", pod(`"name":"a","deletionTimestamp":""`), `line 3: metadata.deletionTimestamp "" is not a time of the form 2006-01-02T15:04:05Z`},
-		{"time zero", pod(`"name":"a","deletionTimestamp":"1970-01-01T00:00:00Z"`), "line 3: metadata.deletionTimestamp is the very start of 1970, which stands for no time at all"},
+		{"time zero", pod(`"name":"a","deletionTimestamp":"1970-01-01T00:00:00Z"`), "line 3: metadata.deletionTimestamp is the very start of 1970, which means no time at all"},
 		{"half a number", pod(`"name":"a","generation":1.5`), "line 3: metadata.generation is 1.5; it must be an integer of 64 bits"},
 		{"large number", pod(`"name":"a","generation":9223372036854775808`), "line 3: metadata.generation is 9223372036854775808; it must be an integer of 64 bits"},
 		{"NUL in a string", pod(`"name":"a\u0000"`), "line 3: a string has a NUL character"},

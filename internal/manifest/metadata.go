@@ -95,7 +95,7 @@ func (l *lexer) time(it *item, f field, to *int64, name string) error {
 		return l.wrong("%s %q is not a time of the form 2006-01-02T15:04:05Z", name, text[:min(len(text), 60)])
 	}
 	if *to = t.Unix(); *to == 0 {
-		return l.wrong("%s is the very start of 1970, which stands for no time at all", name)
+		return l.wrong("%s is the very start of 1970, which means no time at all", name)
 	}
 	return nil
 }

@@ -111,7 +111,7 @@ func seconds(message []byte) (at int64, err error) {
 		return nil
 	})
 	if err == nil && at == 0 && len(message) > 0 {
-		err = errors.New("a time is the very start of 1970, which stands for no time at all")
+		err = errors.New("a time is the very start of 1970, which means no time at all")
 	}
 	return at, err
 }

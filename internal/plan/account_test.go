@@ -262,7 +262,7 @@ func TestAccount(t *testing.T) {
 			want:  "ConfigMap a: Unknown Deleted AtOnce, Unknown",
 		},
 		{
-			name: "a volume that is released only when a finalizer comes off",
+			name: "a volume that is released only when a finalizer is removed",
 			world: "v1 ConfigMap n/a fin=x/y\nv1 PersistentVolumeClaim n/c owners=a\n" +
 				"v1 PersistentVolume disk phase=Bound claim=n/c:c reclaim=Recycle",
 			seed: deleting("a"),
@@ -361,7 +361,7 @@ func find(s *snapshot.Snapshot, name string) object.Ref {
 	return s.Objects[i].Ref
 }
 
-// TestAccountIsWhole: whatever finalizers come off, nothing goes or changes that is not
+// TestAccountIsWhole: whatever finalizers are removed, nothing goes or changes that is not
 // in the account, and what nobody may touch is not.
 func TestAccountIsWhole(t *testing.T) {
 	later := 0
@@ -380,7 +380,7 @@ func TestAccountIsWhole(t *testing.T) {
 		if _, ok := account[report.RefOf(target.Ref)]; !ok {
 			t.Fatalf("the target %s is not in the account", target.Ref)
 		}
-		// Every finalizer comes off by hand, one after the other, and nothing else is asked for.
+		// Every finalizer is removed by hand, one after the other, and nothing else is asked for.
 		all := runs(map[string]string{})
 		everything := func(o *object.Object, f string) (string, report.ControllerState) {
 			name, _ := all(o, f)

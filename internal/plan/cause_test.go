@@ -40,7 +40,7 @@ func TestRemembersElsewhere(t *testing.T) {
 	}
 }
 
-// TestGoesWithoutUs: what goes when a finalizer comes off what somebody else had deleted is
+// TestGoesWithoutUs: what goes when a finalizer is removed what somebody else had deleted is
 // no doing of ours, though references lead there from the target.
 func TestGoesWithoutUs(t *testing.T) {
 	for _, tt := range []struct{ name, world string }{
@@ -84,7 +84,7 @@ func TestOnlyNear(t *testing.T) {
 }
 
 // TestOnlyNearAndTheFutures: what is left out as somebody else's business does not come
-// back as what follows when the next finalizer comes off.
+// back as what follows when the next finalizer is removed.
 func TestOnlyNearAndTheFutures(t *testing.T) {
 	const world = "v1 ConfigMap n/a deleting grace=0 fin=x/y,x/z\nv1 Secret n/b owners=a\n" +
 		"v1 Secret m/lost owners=v1:ConfigMap:gone:g"

@@ -211,7 +211,7 @@ func (all seenVolumes) alone(volume report.Ref) report.Storage {
 	return found
 }
 
-const nobodyDeletes = "not known: no finalizer of the volume says that somebody deletes it"
+const nobodyDeletes = "unknown: no finalizer of the volume shows that its storage is deleted"
 
 // keepsUntilStorageGone reports whether a volume that is deleted stays until somebody has
 // deleted the storage behind it. Who finds it deleted and without that finalizer leaves the

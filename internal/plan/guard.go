@@ -103,7 +103,7 @@ func (g *Guard) Delete(ctx context.Context, ref object.Ref, o metav1.DeleteOptio
 	f := g.foreseen[ref.UID]
 	switch {
 	case o.Preconditions == nil || o.Preconditions.UID == nil || *o.Preconditions.UID != ref.UID:
-		return g.refuse(ref, verbDelete, "it does not say which uid is meant")
+		return g.refuse(ref, verbDelete, "it does not name the uid")
 	case f == nil || o.PropagationPolicy == nil || !slices.Contains(f.policies, string(*o.PropagationPolicy)):
 		return g.refuse(ref, verbDelete, "the object is not deleted there, or with another policy")
 	}
@@ -115,7 +115,7 @@ func (g *Guard) Patch(ctx context.Context, ref object.Ref, p object.Patch) error
 	f := g.foreseen[ref.UID]
 	switch {
 	case p.UID != ref.UID && p.ResourceVersion == "":
-		return g.refuse(ref, verbPatch, "it does not say which version of which uid is meant")
+		return g.refuse(ref, verbPatch, "it names neither a uid nor a version")
 	case f == nil || !f.covers(p):
 		return g.refuse(ref, verbPatch, "the object is not changed like that there")
 	}

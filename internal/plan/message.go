@@ -145,7 +145,7 @@ func blockedSentence(e *report.Effect) string {
 	case reason.WaitsForItself:
 		return "waits for itself: its own owner reference blocks it"
 	case reason.CycleOfWaiting:
-		return "waits in a circle with " + names(b.Dependents)
+		return "waits in a cycle with " + names(b.Dependents)
 	case reason.BlockingDependents:
 		return "waits for " + names(b.Dependents)
 	case reason.OrphaningFails:
@@ -196,13 +196,13 @@ func blockedSentence(e *report.Effect) string {
 // simulated, and in a healthy cluster most of them go.
 func holders(finalizers []string) string {
 	if len(finalizers) > 1 {
-		return "finalizers " + strings.Join(finalizers, ", ") + " until their controllers remove them"
+		return "finalizers " + strings.Join(finalizers, ", ")
 	}
 	text := "finalizer " + finalizers[0]
 	if by, when := RemovedBy(finalizers[0]); by != "" {
 		return text + " until " + by + " removes it, " + when
 	}
-	return text + " until its controller removes it"
+	return text
 }
 
 func (m messenger) unknownSentence(e *report.Effect) string {

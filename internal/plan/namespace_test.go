@@ -68,7 +68,7 @@ func TestNamespaces(t *testing.T) {
 				"metrics.k8s.io/v1beta1: discovery: the server is currently unable to handle the request; condition NamespaceDeletionDiscoveryFailure"}},
 		{"an API is broken and an object stays", shop + "v1 ConfigMap shop/c fin=x/y", allBut("", ""), broken,
 			[]string{"NamespaceContentRemaining", "NamespaceDeletionDiscoveryFailure", "NamespaceFinalizersRemaining"}, []string{
-				"ConfigMap c: Blocked held by finalizer x/y until its controller removes it",
+				"ConfigMap c: Blocked held by finalizer x/y",
 				"Namespace shop: Blocked waits for its content: cm/c: metrics.k8s.io/v1beta1: discovery: the server is currently unable to handle the request; " +
 					"condition NamespaceContentRemaining, NamespaceDeletionDiscoveryFailure, NamespaceFinalizersRemaining"}},
 		{"an API is broken and not all was seen", shop + "v1 ConfigMap shop/c", allBut("Secret", reason.Forbidden), broken, []string{"NamespaceDeletionDiscoveryFailure"}, []string{
@@ -84,9 +84,9 @@ func TestNamespaces(t *testing.T) {
 			"ConfigMap c: Deleted goes with ns/shop",
 			"Namespace shop: Unknown not all of its content is known: widgets.example.com: it failed"}},
 		{"a pod stays", shop + "v1 Pod shop/p node= fin=x/y\nv1 ConfigMap shop/c", allBut("", ""), nil, nil, []string{
-			"ConfigMap c: Kept stays; goes when x/y of pod/p comes off",
+			"ConfigMap c: Kept stays; goes when x/y of pod/p is removed",
 			"Namespace shop: Blocked waits for its content: pod/p: pods go first, and while there are any its conditions say that all has been removed",
-			"Pod p: Blocked held by finalizer x/y until its controller removes it"}},
+			"Pod p: Blocked held by finalizer x/y"}},
 		{"somebody else has a token", "v1 Namespace shop phase=Active spec=kubernetes,example.com/z\n", allBut("", ""), nil, nil, []string{
 			"Namespace shop: Blocked waits: spec.finalizers has example.com/z"}},
 		{"it is one of the cluster", "v1 Namespace kube-system phase=Active spec=kubernetes\nv1 ConfigMap kube-system/c", allBut("", ""), nil, nil, []string{

@@ -81,14 +81,14 @@ func (o *once) text(e *report.Effect) string {
 	case e.Later == "":
 		return text
 	case o.others == 0 && e.Outcome == report.Kept:
-		return text + "; goes once what does not answer works again"
+		return text + "; is deleted once the unreachable API recovers"
 	case o.others == 0:
 		return text
 	case e.Outcome == report.Blocked:
 	case e.Later == report.Deleted:
 		text += "; goes when " + others()
 	case e.Later == report.Unknown:
-		text += "; not known what becomes of it when " + others()
+		text += "; its outcome is unknown when " + others()
 	case e.Later == report.Blocked:
 		text += "; is deleted when " + others()
 	default:
@@ -97,7 +97,7 @@ func (o *once) text(e *report.Effect) string {
 	if e.Outcome == report.Blocked && e.Reason != string(reason.FinalizerRemains) || !o.gone {
 		return text
 	}
-	return text + " (its controller does not run)"
+	return text + "; its controller is not running"
 }
 
 // releaseText names who takes which finalizer off what: the first of several.
@@ -112,7 +112,7 @@ func releaseText(of report.Ref, r report.Release, several int) string {
 	if r.State == report.ControllerRuns {
 		return cmp.Or(r.Controller, "its controller") + " removes " + text
 	}
-	return text + " comes off"
+	return text + " is removed"
 }
 
 // joins are the lists that were made of two others.

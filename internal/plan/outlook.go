@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
 
-// withFutures adds to the effects what they are before finalizers come off, and what
+// withFutures adds to the effects what they are before finalizers are removed, and what
 // they are when others do, too; with those objects that nothing happens to before.
 func (s *simulation) withFutures(effects []report.Effect, all *outcome.Outcomes) []report.Effect {
 	if s.futures.first == nil {

@@ -60,18 +60,18 @@ func TestProtectedObjects(t *testing.T) {
 			"StatefulSet db: Blocked BlockingDependents waits for pvc/data",
 			"PersistentVolumeClaim data: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/db-0"}},
 		{"pods not covered", set + claim, "Pod", []string{
-			"StatefulSet db: Unknown DependentUnknown goes only after pvc/data, of which it is not known whether it goes",
+			"StatefulSet db: Unknown DependentUnknown goes only after pvc/data, whose outcome is unknown",
 			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods: no list of it was seen"}},
 		{"volumes not shown", set + claim + "\n" + pod, "", []string{
-			"StatefulSet db: Unknown DependentUnknown goes only after pvc/data, of which it is not known whether it goes",
+			"StatefulSet db: Unknown DependentUnknown goes only after pvc/data, whose outcome is unknown",
 			"PersistentVolumeClaim data: Unknown ProtectionUnknown whether finalizer kubernetes.io/pvc-protection goes is not known: pods do not all show their volumes: db-0"}},
 		{"somebody else holds the PVC, too", set + strings.Replace(claim, "protection", "protection,x/y", 1) + "\n" + pod + "claims=data", "", []string{
 			"StatefulSet db: Blocked BlockingDependents waits for pvc/data",
-			"PersistentVolumeClaim data: Blocked FinalizerRemains held by finalizers kubernetes.io/pvc-protection, x/y until their controllers remove them; waits for pod/db-0"}},
+			"PersistentVolumeClaim data: Blocked FinalizerRemains held by finalizers kubernetes.io/pvc-protection, x/y; waits for pod/db-0"}},
 		{"the pod waits for its PVC, and the claim for its pod",
 			"v1 Pod s/db-0 uid=p node=n1 phase=Running period=30 claims=data\nv1 PersistentVolumeClaim s/data fin=kubernetes.io/pvc-protection owners=p!^", "", []string{
-				"PersistentVolumeClaim data: Blocked CycleOfWaiting waits in a circle with pod/db-0",
-				"Pod db-0: Blocked CycleOfWaiting waits in a circle with pvc/data"}},
+				"PersistentVolumeClaim data: Blocked CycleOfWaiting waits in a cycle with pod/db-0",
+				"Pod db-0: Blocked CycleOfWaiting waits in a cycle with pvc/data"}},
 		{"a bound volume", "v1 PersistentVolume disk phase=Bound claim=s/data:data fin=kubernetes.io/pv-protection\nv1 PersistentVolumeClaim s/data", "", []string{
 			"PersistentVolume disk: Blocked InUse held by finalizer kubernetes.io/pv-protection: in use by pvc/data"}},
 		{"a Job", "batch/v1 Job s/j finished=false\n" + job, "", []string{"Job j: Deleted Requested", "Pod p: Deleted WaitingOwner"}},
@@ -79,7 +79,7 @@ func TestProtectedObjects(t *testing.T) {
 			"Job j: Blocked BlockingDependents waits for pod/p",
 			"Pod p: Blocked LeftAlone held by finalizer batch.kubernetes.io/job-tracking: the Job controller leaves it alone: x.io/y manages Job j"}},
 		{"a Job that is not shown", "batch/v1 Job s/j\n" + job, "", []string{
-			"Job j: Unknown DependentUnknown goes only after pod/p, of which it is not known whether it goes",
+			"Job j: Unknown DependentUnknown goes only after pod/p, whose outcome is unknown",
 			"Pod p: Unknown ProtectionUnknown whether finalizer batch.kubernetes.io/job-tracking goes is not known: who manages Job j is not in the snapshot"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func TestWhoWaitsForAnUpdate(t *testing.T) {
 		"v1 Namespace other phase=Active spec=kubernetes\n"
 	for range 20 { // another order of maps each time
 		for _, e := range deletedOn(t, world, between(34, 37)).Effects {
-			const want = "goes only after cm/a, cm/b, cm/c, of which it is not known whether it goes"
+			const want = "goes only after cm/a, cm/b, cm/c, whose outcome is unknown"
 			if e.Object.Name == "crown" && e.Message != want {
 				t.Fatalf("%s\nnot %s", e.Message, want)
 			}

@@ -246,7 +246,7 @@ func newSimulation(snap *snapshot.Snapshot, seed Seed, o Options) *simulation {
 }
 
 // run starts the collector as after a restart, lets it settle, applies the seed, and
-// then has those finalizers come off whose controllers run. With random, what follows
+// then has those finalizers are removed whose controllers run. With random, what follows
 // the seed runs under another schedule.
 func (s *simulation) run(ctx context.Context, random *rand.Rand) error {
 	if err := s.atOnce(ctx, random); err != nil {
@@ -312,7 +312,7 @@ func (s *simulation) runRemoval(ctx context.Context, random *rand.Rand) error {
 	return s.drain(ctx, random)
 }
 
-// running reports whether the collector has seen everything before finalizers come off.
+// running reports whether the collector has seen everything before finalizers are removed.
 func (s *simulation) running() bool { return s.options.memory != nil && s.options.memory.running }
 
 // look surveys what the request can reach, if other runs are to be tried.

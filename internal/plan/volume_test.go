@@ -37,11 +37,11 @@ func TestVolumes(t *testing.T) {
 			"ConfigMap notes: Unknown OwnerUnknown goes or stays with its owner pv/disk",
 			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: its reclaim policy is not known", gone}},
 		{"no driver was seen", volume("reclaim=Delete"), "", []string{
-			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: who deletes the storage behind it is not known", gone}},
+			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: what deletes the storage behind it is unknown", gone}},
 		{"still attached", strings.Replace(volume("reclaim=Delete"+driver), "pv-protection", "pv-protection,external-attacher/x", 1), "", []string{
 			"PersistentVolume disk: Blocked FinalizerRemains held by finalizer external-attacher/x until the CSI driver's external-attacher removes it, when the volume is detached from the node", gone}},
 		{"the claim is in use", volume("reclaim=Delete"+driver) + user, "", []string{
-			"PersistentVolume disk: Kept UntilFinalizerComesOff stays; goes when kubernetes.io/pvc-protection of pvc/c comes off",
+			"PersistentVolume disk: Kept UntilFinalizerComesOff stays; goes when kubernetes.io/pvc-protection of pvc/c is removed",
 			"PersistentVolumeClaim c: Blocked InUse held by finalizer kubernetes.io/pvc-protection: in use by pod/p"}},
 		{"whether the claim is in use is not known", volume("reclaim=Delete" + driver), "Pod", []string{
 			"PersistentVolume disk: Unknown VolumeUnknown what becomes of it without its PVC pvc/c is not known: whether its PVC goes is not known",
@@ -64,7 +64,7 @@ func TestVolumes(t *testing.T) {
 		{"a device in use", "resource.k8s.io/v1 ResourceClaim s/d fin=resource.kubernetes.io/delete-protection reserved=pods:p:p\nv1 Pod s/p node=n1 phase=Running", "", []string{
 			"ResourceClaim d: Blocked InUse held by finalizer resource.kubernetes.io/delete-protection: in use by pod/p"}},
 		{"a device of who knows whom", "resource.k8s.io/v1 ResourceClaim s/d fin=resource.kubernetes.io/delete-protection", "", []string{
-			"ResourceClaim d: Unknown ProtectionUnknown whether finalizer resource.kubernetes.io/delete-protection goes is not known: who reserves it is not in the snapshot"}},
+			"ResourceClaim d: Unknown ProtectionUnknown whether finalizer resource.kubernetes.io/delete-protection goes is not known: what reserves it is not in the snapshot"}},
 		{"addresses in use", "networking.k8s.io/v1 ServiceCIDR x cidrs=10.9.0.0/24 fin=networking.k8s.io/service-cidr-finalizer\nnetworking.k8s.io/v1 IPAddress 10.9.0.7 labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io", "", []string{
 			"ServiceCIDR x: Blocked InUse held by finalizer networking.k8s.io/service-cidr-finalizer: in use by ipaddress.networking.k8s.io/10.9.0.7"}},
 	} {

@@ -52,7 +52,7 @@ func (r *Refusal) Error() string {
 	case ProtectedObject:
 		return fmt.Sprintf("the plan deletes %s, which is protected: %s", r.Object, r.Why)
 	default:
-		return fmt.Sprintf("the plan deletes %s, of which it is not known whether an annotation protects it", r.Object)
+		return fmt.Sprintf("the plan deletes %s, and whether an annotation protects it is unknown", r.Object)
 	}
 }
 

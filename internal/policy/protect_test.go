@@ -186,7 +186,7 @@ func TestScreen(t *testing.T) {
 	}
 	want := []string{
 		"ProtectedObject: the plan deletes v1 ConfigMap kept, which is protected: ProtectedByHelm",
-		"UnseenObject: the plan deletes v1 ConfigMap unseen, of which it is not known whether an annotation protects it",
+		"UnseenObject: the plan deletes v1 ConfigMap unseen, and whether an annotation protects it is unknown",
 		"ProtectedObject: the plan deletes v1 Node unseen, which is protected: ProtectedKind",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

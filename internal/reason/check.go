@@ -53,6 +53,6 @@ var Check = &Family{
 		{Code: OwnerCycle, Severity: Warning, Long: "Objects own one another in a circle: none of them is ever collected by itself."},
 		{Code: OwnerCycleBlocks, Severity: Warning, Long: "Objects own and block one another in a circle: foreground deletes of several of them at once may never end."},
 		sharedUID,
-		{Code: NoUID, Severity: Warning, Long: "The object has no uid in the snapshot, so that nothing can be said about who refers to it."},
+		{Code: NoUID, Severity: Warning, Long: "The object has no uid in the snapshot, so that its dependents are unknown."},
 	},
 }

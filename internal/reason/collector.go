@@ -38,7 +38,7 @@ var Collector = &Family{
 		{Code: NoBlockingDependents, Short: "no dependent blocks the deletion any more", Long: "A foreground deletion has no blocking dependents left: the finalizer foregroundDeletion is removed."},
 		{Code: WaitingForDependents, Short: "dependents block the deletion", Long: "A foreground deletion waits until its blocking dependents are gone."},
 		{Code: BeingDeleted, Short: "it is being deleted already", Long: "The object is already being deleted and does not wait for dependents: the garbage collector leaves it alone."},
-		{Code: NotFound, Short: "it does not exist", Long: "The object is gone; whoever refers to it is looked at."},
+		{Code: NotFound, Short: "it does not exist", Long: "The object is gone; its dependents are examined."},
 		{Code: UIDMismatch, Short: "an object of that name has another UID", Long: "An object of that name exists with another uid: the one that was meant is gone."},
 		{Code: OwnerRefInvalidNamespace, Short: "a cluster-scoped object refers to a namespaced owner", Long: "A cluster-scoped object refers to a namespaced owner, which cannot be looked up: it is kept and never retried."},
 		{Code: UnknownOwnerKind, Short: "the kind of an owner is not known to be served", Long: "The kind of an owner is not served: nothing about the object is decided, it is kept and retried forever."},

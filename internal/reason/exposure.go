@@ -63,7 +63,7 @@ var Safe = &Family{
 		{Code: AlreadyGarbage, Short: "they are garbage today, and go anyway", Long: "It is garbage today, and goes whatever is served."},
 		{Code: AlreadyBeingDeleted, Short: "they are being deleted already", Long: "It is being deleted already."},
 		{Code: OwnerUnresolved, Short: "another reference cannot be resolved", Long: "Another reference of it cannot be resolved: as long as it is there, the garbage collector decides nothing about the object."},
-		{Code: NotWatched, Short: "the garbage collector does not watch the kind", Long: "The garbage collector does not watch its kind, and nobody refers to it."},
+		{Code: NotWatched, Short: "the garbage collector does not watch the kind", Long: "The garbage collector does not watch its kind, and nothing refers to it."},
 	},
 }
 
@@ -87,9 +87,9 @@ var ExposureNote = &Family{
 	Found: "in the notes of `dry-run unserve`",
 	Meanings: []Meaning{
 		{Code: NotServed, Long: "The version is not served now. If that is so for less than 30 seconds, the garbage collector may not know it yet."},
-		{Code: OnlyVersion, Long: "No other version is served: there is none to which references could be migrated, and the kind cannot be read at all any more."},
-		{Code: PreferredVersion, Long: "The garbage collector watches the kind in this version, and goes on naming the owners by it until kube-controller-manager restarts."},
-		{Code: StorageVersion, Long: "It is the storage version: the server lets it stop being served, and goes on storing in it."},
+		{Code: OnlyVersion, Long: "No other version is served: references cannot be migrated, and the kind cannot be read any more."},
+		{Code: PreferredVersion, Long: "The garbage collector watches the kind in this version, and keeps using it for owners until kube-controller-manager restarts."},
+		{Code: StorageVersion, Long: "It is the storage version: the server stops serving it, but still stores objects in it."},
 		{Code: StoredVersion, Long: "It is among status.storedVersions: it cannot leave spec.versions before everything that is stored in it was written again."},
 		{Code: StorageUnknown, Long: "The status of the CRD was not seen: whether something is stored in the version is not known."},
 		{Code: NeverCollected, Long: "Whatever keeps its reference through the version is never collected after that, not even when its owner goes."},

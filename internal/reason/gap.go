@@ -23,7 +23,7 @@ var Gap = &Family{
 	Found: "in front of the colon of `why`",
 	Meanings: []Meaning{
 		{Code: NotInDump, Long: "No file of the dump lists the resource there."},
-		{Code: Forbidden, Long: "Whoever took the dump was not allowed to list it."},
+		{Code: Forbidden, Long: "The user that took the dump was not allowed to list it."},
 		{Code: ListFailed, Long: "The list was tried and failed for another reason."},
 		{Code: NotServed, Long: "The server names the resource in discovery and answers 404 to a list of it."},
 		{Code: Truncated, Long: "The file that holds the list is broken."},

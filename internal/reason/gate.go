@@ -20,8 +20,8 @@ var Gate = &Family{
 		{Code: ProtectedByAnnotation, Long: "It has the annotation kubectl-gc.io/protect, or was never seen, so that it may have it. To take the annotation away lifts this."},
 		{Code: ProtectedByHelm, Long: "It has the annotation helm.sh/resource-policy: keep. To take the annotation away lifts this."},
 		{Code: ProtectedKind, Long: "Objects of its kind are protected as long as the kind is not allowed."},
-		{Code: NotLeading, Short: "the lease was not renewed in time, so somebody else may lead", Long: "The lease was not renewed in time: somebody else may lead."},
-		{Code: SafetyLimitTripped, Short: "the safety limit has tripped, and nothing is written until a person has looked", Long: "More was about to be deleted than anybody expected: nothing is written until a person has looked."},
+		{Code: NotLeading, Short: "the lease was not renewed in time, so another replica may lead", Long: "The lease was not renewed in time: another replica may lead."},
+		{Code: SafetyLimitTripped, Short: "the safety limit has tripped, and nothing is written until a person has looked", Long: "More was about to be deleted than the limit allows: nothing is written until a person approves it."},
 		{Code: Gathering, Short: "it was found to be garbage just now, and more may be found yet", Long: "It was found to be garbage just now, and more may be found yet."},
 	},
 }

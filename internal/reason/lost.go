@@ -30,7 +30,7 @@ var Lost = &Family{
 	Title: "Causes of losses",
 	Found: "in the losses of lost",
 	Meanings: []Meaning{
-		{Code: Requested, Short: "deleted on request", Long: "Somebody sent a DELETE for the object itself."},
+		{Code: Requested, Short: "deleted on request", Long: "A client sent a DELETE for the object itself."},
 		{Code: OwnerGone, Short: "went with its owner", Long: "The garbage collector deleted it, because its last owner was gone."},
 		{Code: OwnerReplaced, Short: "belonged to an earlier owner", Long: "The garbage collector deleted it, because the object that has the name of its owner has another uid."},
 		{Code: OwnerNamespaceMismatch, Short: "belonged to an owner in another namespace:", Long: "The uid belongs to an object in another namespace; references cannot cross namespaces, and the garbage collector takes the owner for absent."},
@@ -53,7 +53,7 @@ var Lost = &Family{
 		{Code: OwnerUnknown, Short: "went with an owner that was not seen:", Long: "An owner was not seen: the garbage collector may have deleted the object."},
 		{Code: NamespaceUnknown, Short: "went with a namespace that was not seen:", Long: "Its namespace was not seen: the namespace controller may have deleted the object."},
 		{Code: DefinitionUnknown, Short: "went with a CRD that was not seen:", Long: "The CRD of its kind was not seen: the API server may have deleted the object along with it."},
-		{Code: KindUnknown, Short: "of a kind that is not served any more", Long: "Its kind is not served: who deletes such objects is not known."},
+		{Code: KindUnknown, Short: "of a kind that is not served any more", Long: "Its kind is not served: what deletes such objects is unknown."},
 		{Code: Before, Short: "was being deleted before the history begins", Long: "Its deletion began before the history does."},
 		{Code: Unseen, Short: "not seen when it went", Long: "What it was before, or when it went, is not known."},
 	},

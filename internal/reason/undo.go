@@ -28,12 +28,12 @@ var UndoSkip = &Family{
 	Meanings: []Meaning{
 		{Code: StillAlive, Short: "it is there"},
 		{Code: MadeBefore, Short: "an earlier undo made it"},
-		{Code: StillTerminating, Short: "it is there and being deleted, which nobody can call off"},
+		{Code: StillTerminating, Short: "it exists and is being deleted, which cannot be undone"},
 		{Code: NamespaceTerminates, Short: "its namespace is still Terminating, and nothing can be made in it"},
 		{Code: TakenByAnother, Short: "another object has its name"},
-		{Code: CannotTell, Short: "nobody can tell whether it is there"},
+		{Code: CannotTell, Short: "whether it exists is unknown"},
 		{Code: NotSaved, Short: "it is gone, and its content was not kept"},
-		{Code: Forgotten, Short: "it is gone, and nobody remembers what was in it, or it cannot be read"},
+		{Code: Forgotten, Short: "it is gone, and its content is not known any more or cannot be read"},
 		// A Job or Pod that had run to its end, or a request for a certificate that was answered.
 		{Code: WouldRunAgain, Short: "it had run to its end, and would do its work again"},
 		{Code: ControllerMakesIt, Short: "a controller makes it by itself"},
@@ -41,7 +41,7 @@ var UndoSkip = &Family{
 		{Code: HolderMakesIt, Short: "its holder makes it anew"},
 		{Code: PastEvent, Short: "Events are records of the past"},
 		{Code: ReferencesLost, Short: "it is there, and none of the references that it lost can be given back"},
-		{Code: ControllerMissing, Short: "its controller is neither there nor comes back: nobody would look after it"},
+		{Code: ControllerMissing, Short: "its controller does not exist and is not restored: nothing would manage it"},
 		{Code: ListedTwice, Short: "a later version of it comes back"},
 		{Code: Unreadable, Short: "its copy cannot be read"},
 	},
@@ -67,7 +67,7 @@ var UndoDrop = &Family{
 		{Code: OwnerGone, Short: "the owner is neither in the cluster nor in the backup"},
 		{Code: OwnerIsAnother, Short: "another object has the name of the owner"},
 		{Code: OwnerBeingDeleted, Short: "the owner is being deleted, and would take the object along"},
-		{Code: OwnerUnknown, Short: "nobody can tell whether the owner is there"},
+		{Code: OwnerUnknown, Short: "whether the owner exists is unknown"},
 		// Coordinates or a namespace that make it no valid owner.
 		{Code: OwnerElsewhere, Short: "the uid is of an object of other coordinates"},
 		{Code: OwnerAmbiguous, Short: "several objects have the uid"},
@@ -100,12 +100,12 @@ var UndoNote = &Family{
 		// It is not given an empty one: nothing would show that the content is lost.
 		{Code: VolumeGone, Short: "the PVC waits for a volume that does not exist"},
 		{Code: VolumeReleased, Short: "the volume still belongs to the PVC that was deleted: the new one waits until spec.claimRef.uid of the volume is taken away by hand"},
-		{Code: VolumeUnknown, Short: "nobody can tell whether its volume is there"},
-		{Code: TokenDropped, Short: "the token is made anew"},
+		{Code: VolumeUnknown, Short: "whether its volume exists is unknown"},
+		{Code: TokenDropped, Short: "the token is generated again"},
 		{Code: WasBeingDeleted, Short: "it was being deleted when it was saved; the new one is not"},
 		// Whom they were for has been told.
 		{Code: FinalizersNotRestored, Short: "finalizers that it has lost are not given back"},
-		{Code: StatusComputed, Short: "the status is not restored: controllers work it out anew"},
+		{Code: StatusComputed, Short: "its status is not restored: controllers set it again"},
 		{Code: StartsOver, Short: "the Job starts over: its status is not restored"},
 		// Unless something else is in the new one.
 		{Code: FilledIn, Short: "a controller makes this object by itself: what was in it is added to the new one"},

@@ -63,7 +63,7 @@ type Difference struct {
 var Differences = []Difference{
 	{
 		Rule: UpdatesWithoutNamespace, Since: 37, Said: reason.UpdateRefused, Simulated: true, Change: "kubernetes/kubernetes#140661",
-		Now:      "objects whose namespace is gone can be updated, so that their finalizers come off",
+		Now:      "objects whose namespace is gone can be updated, so that their finalizers can be removed",
 		Before:   "every update of them is refused, also those of the garbage collector",
 		Scenario: "apisim/controllers/testdata/scenarios/release_updates_without_namespace.txt",
 	},

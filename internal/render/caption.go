@@ -61,7 +61,7 @@ func EffectNote(e *report.Effect) string {
 func laterNote(e *report.Effect) string {
 	for _, r := range e.Once {
 		if r.State != report.ControllerRuns {
-			return "goes when " + raw.text(r.Finalizer) + " comes off"
+			return "goes when " + raw.text(r.Finalizer) + " is removed"
 		}
 	}
 	return "goes later"

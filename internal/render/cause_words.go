@@ -43,8 +43,8 @@ var checkWords = map[reason.Code]words{
 	reason.SelfOwnerBlocks:          {title: "Owns itself, and blocks its own deletion", advice: "A foreground delete of it never ends. Remove the reference."},
 	reason.OwnerCycle:               {title: "Objects own one another in a circle", advice: "The garbage collector deletes none of them. Remove one of the references."},
 	reason.OwnerCycleBlocks:         {title: "Objects own and block one another in a circle", advice: "The garbage collector deletes none, and foreground deletes may hang. Remove a reference."},
-	reason.SharedUID:                {title: "Another object has the same UID", advice: "The garbage collector cannot tell them apart. Who serves them has to give each its own UID."},
-	reason.NoUID:                    {title: "No UID", advice: "Who refers to it cannot be said. Ask the cluster, or a dump of it, and not a manifest."},
+	reason.SharedUID:                {title: "Another object has the same UID", advice: "The garbage collector cannot tell them apart. The API server that serves them must give each its own UID."},
+	reason.NoUID:                    {title: "No UID", advice: "Its dependents are unknown. Use the cluster or a dump of it instead of a manifest."},
 }
 
 // calico is the group of Calico's API server, which showed its objects under the UIDs of

@@ -13,7 +13,7 @@ var checkupTitles = map[reason.Code]string{
 	reason.GarbageOld:              "Garbage that should be gone by now",
 	reason.GarbageLeft:             "Garbage, and since when is not known",
 	reason.ForegroundStuck:         "Foreground deletion that makes no progress",
-	reason.ForegroundWaits:         "Foreground deletion that waits for nobody but the garbage collector",
+	reason.ForegroundWaits:         "Foreground deletion that waits only for the garbage collector",
 	reason.OrphanStuck:             "Orphaning that makes no progress",
 	reason.CollectorMissedDeletion: "Both finalizers of the garbage collector: it does half of the work until it restarts",
 	reason.WriteRefused:            "A webhook that does not answer is in the way of the garbage collector",

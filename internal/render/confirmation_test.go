@@ -36,7 +36,7 @@ deploy   deleted                                           1
 secret   deleted                                           3
 secret   may be deleted                                    1
 pod      deleted once a controller removes its finalizer   2
-pod      changed if a finalizer comes off                  2
+pod      changed if a finalizer is removed                 2
 
 Data is among what is deleted:
   secret/key -n a

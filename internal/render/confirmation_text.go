@@ -121,7 +121,7 @@ func consequenceText(c *report.ConsequenceCount) string {
 	case c.When == report.FinalizerRemoved && c.Certainty == report.Sure:
 		return what + " once a controller removes its finalizer"
 	case c.When == report.FinalizerRemoved:
-		return what + " if a finalizer comes off"
+		return what + " if a finalizer is removed"
 	case c.Certainty != report.Sure:
 		return "may be " + what
 	default:

@@ -77,7 +77,7 @@ func ExposureMarkdown(out io.Writer, style Style, e *report.Exposure) error {
 		points = append(points, s.text(n.Message))
 	}
 	m.list(points)
-	m.text("Who is exposed when, what goes along, and who is safe", func(w io.Writer, plain Style) error {
+	m.text("What is lost and when, what goes with it, and what is safe", func(w io.Writer, plain Style) error {
 		plain.Wide = true
 		return ExposureText(w, plain, e)
 	})

@@ -257,7 +257,7 @@ func takerCondition(x report.Taker) string {
 	if held[0].Object != x.Object {
 		text += " of " + raw.name(held[0].Object)
 	}
-	return text + " comes off; " + stateText(held)
+	return text + " is removed; " + stateText(held)
 }
 
 // takersByObject lists who takes an object, once each, with the policies that do, or

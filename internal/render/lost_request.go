@@ -35,7 +35,7 @@ func (w *writer) request(l *lostLook, r *report.LostRequest, counted bool) {
 func (w *writer) briefRequest(l *lostLook, r *report.LostRequest) {
 	text := requestHeadline(w.style, l, r)
 	if !r.Certain {
-		text = strings.TrimSuffix(text, ".") + "; perhaps nobody asked for it."
+		text = strings.TrimSuffix(text, ".") + "; it may have gone without a request."
 	}
 	w.atMost(2, text, 2)
 }
@@ -175,7 +175,7 @@ func uncertain(s Style, l *lostLook, r *report.LostRequest) string {
 		}
 	}
 	delete(codes, string(reason.Requested))
-	text := "  It is not certain that somebody asked for it."
+	text := "  Whether a client requested it is uncertain."
 	if others := slices.Sorted(maps.Values(codes)); len(others) > 0 {
 		text += " Also possible: " + strings.Join(others, ", or ") + "."
 	}

@@ -116,7 +116,7 @@ func (w *writer) fateNotes(l *lostLook) {
 		return
 	}
 	if x.Code == string(reason.Requested) && len(x.Or) == 0 && len(l.Losses) == 1 {
-		w.prose("Somebody sent a DELETE for it.", 2)
+		w.prose("A client sent a DELETE for it.", 2)
 	}
 	told := l.chain(x)
 	owners := slices.DeleteFunc(slices.Clone(x.OwnersThen), func(o report.Ref) bool {

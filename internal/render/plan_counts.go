@@ -180,7 +180,7 @@ type volumeEnd struct {
 func storageEnd(e *report.Effect, x *report.Storage) string {
 	switch {
 	case e.Outcome == report.Kept:
-		return "stays"
+		return "data stays"
 	case x == nil:
 		return "no volume bound"
 	case x.Outcome == report.Deleted:

@@ -42,7 +42,7 @@ func keeper(s Style, f report.PlannedFinalizer) string {
 	case f.Class == "Operator":
 		return "the controller of a kind that this cluster serves would remove it after its own clean-up, which is unknown to this tool"
 	default:
-		return "unknown who would remove it, and why it is there: ask whoever added it"
+		return "unknown which controller removes it, and why it was added"
 	}
 }
 

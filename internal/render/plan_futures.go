@@ -49,9 +49,9 @@ func stateText(held []report.Release) string {
 		return "in use"
 	}
 	if slices.ContainsFunc(held, func(r report.Release) bool { return r.State != report.ControllerGone }) {
-		return "not known whether its controller runs"
+		return "whether its controller runs is unknown"
 	}
-	return "its controller does not run"
+	return "its controller is not running"
 }
 
 // protects is the state of a finalizer that stays for as long as its object is in use:

@@ -25,7 +25,7 @@ func PlanMarkdown(out io.Writer, style Style, p *report.Plan) error {
 	}
 	m.data(p, caused)
 	m.effects(plural(len(caused), "object")+", and why", p, caused)
-	m.effects(plural(len(before), "object")+" beside: garbage, or being deleted already", p, before)
+	m.effects(plural(len(before), "object")+" without this request: garbage, or being deleted already", p, before)
 	if len(p.Stuck) > 0 {
 		m.details(plural(len(p.Stuck), "attempt")+" of the garbage collector without effect, again and again", func() { m.table(stuckTable(s, p.Stuck)) })
 	}
@@ -79,13 +79,13 @@ func planWarnings(s Style, p *report.Plan, caused []report.Effect) []string {
 	return points
 }
 
-// laterWarning begins the list of what goes if finalizers come off of which that is not
+// laterWarning begins the list of what goes if finalizers are removed of which that is not
 // expected.
 func laterWarning(s Style, once []report.Release) string {
 	if len(once) == 0 {
-		return "**Goes once what does not answer works again:** "
+		return "**Deleted once the unreachable API recovers:** "
 	}
-	return "**Goes when " + finalizerNames(s, once) + " comes off** (" + stateText(once) + ")**:** "
+	return "**Goes when " + finalizerNames(s, once) + " is removed** (" + stateText(once) + ")**:** "
 }
 
 // data is a table of the data that goes, or may go.

@@ -320,7 +320,7 @@ func waitsForContent(s Style, e *report.Effect, hung map[report.Ref]bool) string
 	}
 }
 
-// awaited says what goes only when finalizers come off: those whose controllers run, and
+// awaited says what goes only when finalizers are removed: those whose controllers run, and
 // others.
 func awaited(s Style, caused []report.Effect) []string {
 	f := futureOf(caused)
@@ -329,7 +329,7 @@ func awaited(s Style, caused []report.Effect) []string {
 		items = append(items, strconv.Itoa(f.goSoon)+" of these only once "+controllers(s, f.soon))
 	}
 	if len(f.held) > 0 && f.goLater > 0 {
-		items = append(items, plural(f.goLater, "more object")+" if finalizer "+finalizerNames(s, f.held)+" comes off ("+stateText(f.held)+")")
+		items = append(items, plural(f.goLater, "more object")+" if finalizer "+finalizerNames(s, f.held)+" is removed ("+stateText(f.held)+")")
 	}
 	return items
 }

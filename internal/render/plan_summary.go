@@ -211,7 +211,7 @@ func goesNowOrLater(e *report.Effect) bool {
 }
 
 // group is the objects of one kind and namespace with one outcome. Those that are kept
-// go when a finalizer comes off.
+// go when a finalizer is removed.
 type group struct {
 	outcome         report.Outcome
 	kind, namespace string
@@ -248,7 +248,7 @@ func (g *grouping) rows(s Style) []dataRow {
 		n := g.count[of]
 		detail := enumerate(names, n)
 		if of.outcome == report.Kept {
-			detail += ", when a finalizer comes off"
+			detail += ", when a finalizer is removed"
 		}
 		rows[i] = dataRow{s.text(string(of.outcome)), s.text(of.namespace), s.text(of.kind) + " (" + strconv.Itoa(n) + ")", detail}
 	}

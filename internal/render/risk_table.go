@@ -54,7 +54,7 @@ func riskHeadline(s Style, r *report.Risk) string {
 		return "No delete of one object " + takes + " another, of " + plural(r.Objects, "object") + "."
 	}
 	worst := &r.Items[0]
-	return s.place(worst.Object) + " costs most to delete: " + plural(worst.Takes.Objects-events(worst), "object") +
+	return s.place(worst.Object) + " costs the most to delete: " + plural(worst.Takes.Objects-events(worst), "object") +
 		" (" + strconv.Itoa(worst.Takes.Data) + " data, " + plural(worst.Takes.Workloads, "workload") + ")."
 }
 
@@ -78,7 +78,7 @@ func riskScope(s Style, r *report.Risk) string {
 		open = append(open, strconv.Itoa(unknown)+" may take more")
 	}
 	if later > 0 {
-		open = append(open, strconv.Itoa(later)+" not before finalizers come off")
+		open = append(open, strconv.Itoa(later)+" only after finalizers are removed")
 	}
 	if len(open) > 0 {
 		text += " " + strings.Join(open, ", ") + ": -o wide"
@@ -183,7 +183,7 @@ func (s Style) kinds(item *report.RiskItem) string {
 		parts = append(parts, plural(left, "other kind"))
 	}
 	if item.Later > 0 {
-		parts = append(parts, strconv.Itoa(item.Later)+" of it only when finalizers come off")
+		parts = append(parts, strconv.Itoa(item.Later)+" of these only after finalizers are removed")
 	}
 	if item.Blocked > 0 {
 		parts = append(parts, strconv.Itoa(item.Blocked)+" blocked")

@@ -37,7 +37,7 @@ func (u missing) notes(s Style) []string {
 	if len(u.source.Namespaces) > 0 && (s.all() || !u.complete) {
 		notes = append(notes, "Searched: "+namespacesText(s, u.source.Namespaces)+" and cluster-scoped objects.")
 		if slices.ContainsFunc(u.gaps, unasked) {
-			notes = append(notes, "References from other namespaces, all of which are wrong, were not looked for: kubectl gc check finds them.")
+			notes = append(notes, "References from other namespaces, which are always wrong, were not searched: kubectl gc check finds them.")
 		}
 	}
 	u.gaps = slices.DeleteFunc(slices.Clone(u.gaps), unasked)

@@ -26,7 +26,7 @@ type RiskItem struct {
 	Takes  Toll `json:"takes"`
 	// ByKind counts what it takes by kind.
 	ByKind []KindCount `json:"byKind"`
-	// Later counts those of them that go only when finalizers come off.
+	// Later counts those of them that go only when finalizers are removed.
 	Later int `json:"later,omitempty"`
 	// Blocked counts what would be terminating for good, Unknown what may go or not.
 	Blocked int `json:"blocked,omitempty"`

@@ -101,7 +101,7 @@ func (r *reader) readQueries(run *sonobuoyRun, raw []byte) error {
 // that the server serves.
 func (j *judge) run(run *sonobuoyRun, groups []apiGroup) {
 	if run.selector != "" {
-		text := fmt.Sprintf("sonobuoy was told to list only what has the labels %q", run.selector)
+		text := fmt.Sprintf("sonobuoy listed only objects with the labels %q", run.selector)
 		for _, s := range run.lists {
 			j.cut(s, text)
 		}

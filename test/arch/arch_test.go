@@ -129,7 +129,7 @@ var rules = []rule{
 	{
 		"numbers stay in comments", numbersPrinted,
 		[]sample{
-			{"internal/diagnose/a.go", "package diagnose\nvar x = \"nothing ever frees it. (Q1)\""},
+			{"internal/diagnose/a.go", "package diagnose\nvar x = \"this never ends by itself. (Q1)\""},
 			{"internal/cli/a.go", "package cli\nvar x = `See §3.18.`"},
 			{"cmd/kubectl-gc/main.go", "package main\nvar x = \"S104\""},
 		},

@@ -72,7 +72,7 @@ func (d *devices) Step(ctx context.Context, w World) (bool, error) {
 func (d *devices) users(w World, claim *object.Object) (users []*object.Object, why Wait) {
 	facts := claim.ResourceClaim()
 	if facts == nil {
-		return nil, Wait{Reason: NotShown, Why: "who reserves it is not in the snapshot"}
+		return nil, Wait{Reason: NotShown, Why: "what reserves it is not in the snapshot"}
 	}
 	if len(facts.Reserved) == 0 {
 		return nil, Wait{}

@@ -104,7 +104,7 @@ func (p *pass) reclaim(volume *object.Object, facts *object.PVFacts) {
 		p.setReleased(volume, nil)
 	case ReclaimDelete:
 		if driverOf(facts) == "" {
-			unknown("who deletes the storage behind it is not known")
+			unknown("what deletes the storage behind it is unknown")
 			return
 		}
 		if !p.setReleased(volume, []string{provisionerFinalizer}) || volume.BeingDeleted() || p.ctx.Err() != nil {

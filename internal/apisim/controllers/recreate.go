@@ -34,7 +34,7 @@ const (
 	Unseen Standing = iota
 	// Gone: it is not there, or it is being deleted.
 	Gone
-	// Lives: it is there, and nobody deletes it.
+	// Lives: it exists, and is not being deleted.
 	Lives
 )
 

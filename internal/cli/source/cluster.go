@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
@@ -93,9 +92,20 @@ func (k *Cluster) Read(c *cobra.Command, client *kube.Client, scope kube.Scope, 
 	s := progress.Begin(c, errOut, "reading the cluster")
 	defer s.End()
 	return client.Snapshot(c.Context(), scope, func(p kube.Progress) {
-		size := resource.NewQuantity(p.Bytes, resource.BinarySI)
-		s.Tell(fmt.Sprintf("reading the cluster: %d of %d kinds, %d objects, %sB", p.Done, p.Kinds, p.Objects, size))
+		s.Tell(fmt.Sprintf("reading the cluster: %d of %d kinds, %d objects, %s", p.Done, p.Kinds, p.Objects, sizeText(p.Bytes)))
 	})
+}
+
+// sizeText is a number of bytes for people: "812 B", "69.5 KiB", "1.2 GiB".
+func sizeText(n int64) string {
+	size, unit := float64(n), 0
+	for size >= 1024 && unit < 4 {
+		size, unit = size/1024, unit+1
+	}
+	if unit == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %ciB", size, "KMGT"[unit-1])
 }
 
 // IsRate reports whether a number is one that can be a limit: what is no number would

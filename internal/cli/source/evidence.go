@@ -72,7 +72,7 @@ func (b *bodies) miss(o *object.Object) {
 	}
 }
 
-const bodiesMissing = "the dump lists objects whose spec and status it does not show"
+const bodiesMissing = "the dump lists objects without their spec and status"
 
 // evidence says how far each part was read: as far as the snapshot covers it, and
 // shows the bodies of all that it holds.

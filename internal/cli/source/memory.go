@@ -20,7 +20,7 @@ type dumpLimits struct{ memory, input usage.Size }
 
 func (l *dumpLimits) addFlags(f *pflag.FlagSet) {
 	f.Var(&l.memory, "max-memory",
-		"Memory that reading a dump or a backup may take, beside 1 KB for each object (default 300M). It raises the limits for single values in proportion.")
+		"Memory that reading a dump or a backup may take, in addition to 1 KB for each object (default 300M). It raises the limits for single values in proportion.")
 	f.Var(&l.input, "max-input",
 		"How large a dump may become when it is decompressed (default 8Gi, and 400 times the file).")
 	usage.Unlist(f, "max-memory", "max-input")

@@ -47,7 +47,7 @@ func (r *Record) Close() { r.close() }
 func (s *Source) AddRecordFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.From, "from", nil,
 		"Read the past from a file instead of a cluster: what snapshot --history wrote, the directory of controller --history, or an etcd snapshot.")
-	f.StringVar(&s.historyKey, "history-key", "", "With --from: the key with which the history was encrypted.")
+	f.StringVar(&s.historyKey, "history-key", "", "With --from: the key that encrypted the history.")
 	usage.Unlist(f, "history-key")
 	s.limits.addFlags(f)
 	s.Cluster.AddRateFlags(f)

@@ -69,7 +69,7 @@ func (s *Source) AddFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.From, "from", nil,
 		"Read a dump instead of a cluster: a file, directory, tar, tar.gz, zip or etcd snapshot, or - for standard input. Repeat it to read several as one.")
 	f.BoolVar(&s.AllowPartial, "allow-partial", false,
-		"Go on when a file of the dump is truncated or broken; what it would have shown counts as unknown.")
+		"Accept truncated or broken files in the dump; what they would have shown counts as unknown.")
 	f.BoolVar(&s.missingAbsent, "treat-missing-as-absent", false,
 		"Take everything that the dump does not contain for absent. Wrong answers follow if that is not so.")
 	f.BoolVar(&s.vouched.Partial, "partial", false,

@@ -70,7 +70,7 @@ func (t *Targets) clusterScoped(c *cobra.Command, what string) error {
 	case c.Flag("all-of-kind") != nil:
 		flag = "--all-of-kind"
 	}
-	return usage.Errorf(c, "%s cluster-scoped: -n %s does not limit %s to a namespace, it would select from the whole cluster; leave out -n, or give names",
+	return usage.Errorf(c, "%s cluster-scoped: -n %s does not limit %s to a namespace, it would select from the whole cluster; omit -n, or give names",
 		what, t.Namespaces.One, flag)
 }
 

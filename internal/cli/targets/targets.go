@@ -193,7 +193,7 @@ func (t *Targets) resolve(c *cobra.Command, w source.World, args []string) ([]ob
 		case seen == nil:
 			return nil, notSnapped(w.Snapshot, o)
 		case seen.UID != o.UID:
-			return nil, fmt.Errorf("%s was deleted and made anew while the cluster was read: try again", o.Ref)
+			return nil, fmt.Errorf("%s was deleted and created again while the cluster was read: try again", o.Ref)
 		}
 		refs = append(refs, seen.Ref)
 	}
@@ -253,7 +253,7 @@ func (t *Targets) Check(c *cobra.Command, args []string) error {
 	many := t.many()
 	switch {
 	case !t.Files.Empty() && (len(args) > 0 || many):
-		return usage.Errorf(c, "-f and -k name the objects: no arguments, -l or --all beside them")
+		return usage.Errorf(c, "-f and -k name the objects: they exclude arguments, -l and --all")
 	case !t.Files.Empty():
 		return nil
 	case len(args) == 0:

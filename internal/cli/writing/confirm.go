@@ -37,7 +37,7 @@ type Confirm struct {
 // AddFlags adds --confirm and --dry-run.
 func (k *Confirm) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&k.Digest, "confirm", "",
-		"Go on without asking, if this is the digest of the plan. --dry-run prints the digest.")
+		"Do not ask if this is the digest of the plan. --dry-run prints the digest.")
 	usage.AddChoice(f, &k.dryRun, "dry-run", "none",
 		"client, which is what --dry-run alone means: show the plan and its digest, and write nothing. server: have the API server try each request, too.",
 		"none", "client", "server").NoOptDefVal = "client"

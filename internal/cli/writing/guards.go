@@ -23,7 +23,7 @@ func (w *Writing) notes(p *report.Plan) []string {
 	var notes []string
 	deletes := slices.Collect(policy.Deletes(p.Consequences))
 	if !p.Complete {
-		notes = append(notes, "The plan depends on something that could not be read: more may go than it says, and of that there is no backup.")
+		notes = append(notes, "The plan depends on something that could not be read: more may be deleted than it says, without a backup.")
 	}
 	if w.noBackup {
 		return append(notes, "No backup is made: what is deleted cannot be brought back.")

@@ -19,7 +19,7 @@ import (
 func (w *Writing) refuse(c *cobra.Command, args []string, streams genericiooptions.IOStreams, obstacles []report.Obstacle, live bool) error {
 	text := render.ObstaclesText(obstacles)
 	if lifts := w.lifting(obstacles); len(lifts) > 0 && live {
-		text += "\nTo do it all the same:\n  " + commandLine(c, args, lifts...)
+		text += "\nTo do it anyway:\n  " + commandLine(c, args, lifts...)
 	}
 	switch {
 	case !live:

@@ -46,7 +46,7 @@ func TestDeadlocks(t *testing.T) {
 		{
 			"nobody can be released", "v1 ConfigMap n/top uid=top fin=orphan deleting grace=0\nv1 ConfigMap n/a uid=a\nv1 ConfigMap n/b uid=b\n" +
 				"v1 ConfigMap n/leaf uid=leaf owners=top,a^,b^",
-			"", []string{"background: lets the object go now, and releases nobody: the dependents that were to be kept are collected"},
+			"", []string{"background: deletes the object now without orphaning: the dependents that were to be kept are collected"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -152,7 +152,7 @@ func allTakers(t *rapid.T, snap *snapshot.Snapshot, o *object.Object) (takers ma
 }
 
 // mildest keeps of each object the first delete that is expected to take it, or else the
-// first that does if finalizers come off, or else the first.
+// first that does if finalizers are removed, or else the first.
 func mildest(takers []report.Taker) []report.Taker {
 	kept := []report.Taker{}
 	for _, taker := range takers {

@@ -77,7 +77,7 @@ func (c cost) text(policy engine.Policy, target *object.Object) string {
 	case policy == engine.OrphanPolicy:
 		text = "ends the waiting and lets the object go; dependents that are not being deleted yet are kept"
 	case target.HasFinalizer(object.Orphan):
-		text = "lets the object go now, and releases nobody: the dependents that were to be kept are collected"
+		text = "deletes the object now without orphaning: the dependents that were to be kept are collected"
 	}
 	add := func(what string, refs []report.Ref) {
 		if len(refs) > 0 {

@@ -68,7 +68,7 @@ func (q *question) lookAtUsers() []report.Remedy {
 	var remedies []report.Remedy
 	for _, r := range q.users[:min(3, len(q.users))] {
 		ask := report.Act{Action: report.Explain, Target: r}
-		remedies = append(remedies, ask.Remedy("says what would take it: the finalizer comes off when it has gone"))
+		remedies = append(remedies, ask.Remedy("shows what would delete it: the finalizer is removed when it is gone"))
 	}
 	return remedies
 }

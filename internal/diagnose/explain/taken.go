@@ -45,7 +45,7 @@ type taking struct {
 // contains it, of what owns or contains that, and of what it waits for; nearest first.
 // Each is simulated. An object that goes anyway is taken by nobody.
 //
-// A delete that takes it once finalizers come off is listed with them. Where it is not
+// A delete that takes it once finalizers are removed is listed with them. Where it is not
 // known whether a delete takes the object, it is listed as such, unless that much is not
 // known without any delete.
 func (q *question) takenBy(ctx context.Context, o Options, before report.Effect) (takers []report.Taker, untried int, err error) {
@@ -68,7 +68,7 @@ func (q *question) takenBy(ctx context.Context, o Options, before report.Effect)
 }
 
 // by tries the deletes of one object: the mildest policy that is expected to take the
-// target, else the mildest that takes it if finalizers come off, else the mildest of
+// target, else the mildest that takes it if finalizers are removed, else the mildest of
 // which it is not known.
 func (t *taking) by(ctx context.Context, x *object.Object) ([]report.Taker, error) {
 	policies := []engine.Policy{engine.Background, engine.ForegroundPolicy, engine.OrphanPolicy}

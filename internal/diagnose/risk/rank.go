@@ -166,7 +166,7 @@ func (r *ranking) try(ctx context.Context, c candidate) error {
 }
 
 // item says what the delete of an object takes, and how many others: what goes at once,
-// and what goes when finalizers come off.
+// and what goes when finalizers are removed.
 func (r *ranking) item(ctx context.Context, part *part, o *object.Object) (item report.RiskItem, others int, err error) {
 	result, err := plan.Simulate(ctx, part.Snapshot, plan.DeleteSeed(engine.Background, o.Ref), plan.Options{NoSteps: true, Unrecorded: true})
 	if err != nil {

@@ -72,7 +72,7 @@ func (i *inquiry) orphaning(o *object.Object, dependents []report.Ref) end {
 		e.chain = append(e.chain, report.WaitLink{Ref: dependents[0], Waits: string(reason.OrphaningStuck)})
 		e.chain[0].Waits = string(reason.OrphaningFails)
 		e.more = len(dependents) - 1
-		e.remedy(report.Act{Action: report.Edit, Target: dependents[0]}, "repairs the metadata for which the API server refuses to change the dependent", "")
+		e.remedy(report.Act{Action: report.Edit, Target: dependents[0]}, "repairs the metadata that makes the API server refuse changes to the dependent", "")
 	}
 	i.redelete(o, &e, "frees it, but its dependents are deleted and not orphaned")
 	e.remedies[len(e.remedies)-1].Cost = "the dependents that were to be kept"

@@ -39,8 +39,10 @@ var sentences = map[reason.Code]func(*end) string{
 		}
 		return text
 	},
-	reason.SelfBlock:           func(*end) string { return "its own owner reference blocks it: nothing ever frees it" },
-	reason.WaitingCycle:        func(e *end) string { return "waits in a circle with " + places(e.others) + ": nothing ever frees them" },
+	reason.SelfBlock: func(*end) string { return "its own owner reference blocks it: this never ends by itself" },
+	reason.WaitingCycle: func(e *end) string {
+		return "waits in a cycle with " + places(e.others) + ": this never ends by itself"
+	},
 	reason.LiveDependentBlocks: func(*end) string { return "it blocks the owner, and the garbage collector does not delete it" },
 	reason.OrphaningStuck: func(e *end) string {
 		return "it cannot be orphaned: a dependent cannot be changed (" + places(e.others) + ")"
@@ -53,7 +55,7 @@ var sentences = map[reason.Code]func(*end) string{
 		return "only " + cmp.Or(e.detail, "a controller of Kubernetes") + " holds it, and has not done its part for minutes"
 	},
 	reason.APIServiceUnavailable:  func(*end) string { return "the aggregated API does not answer, and discovery fails without it" },
-	reason.WebhookUnreachable:     func(e *end) string { return e.detail + " has to be asked, and nobody answers" },
+	reason.WebhookUnreachable:     func(e *end) string { return e.detail + " must be called, and does not answer" },
 	reason.NamespaceDeletionFails: func(e *end) string { return "its content cannot be discovered or deleted: " + e.detail },
 	reason.CRDCleanupFails:        func(e *end) string { return "its instances cannot be deleted" + behind(e.detail) },
 	reason.KindNotServed:          func(*end) string { return "its kind is not served: no request reaches it" },

@@ -43,7 +43,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 		}
 		e.prove(reason.NodeSays, &about, fmt.Sprintf("node %s: Ready is %s: %s", node, orUnknown(ready.Status), ready.Message))
 		e.remedy(report.Act{Action: report.Describe, Target: report.RefOf(object.Node.Ref("", node))}, "shows what is wrong with the node: once it is ready, its kubelet ends the pod", "")
-		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
+		i.forceDelete(o, &e, "the containers may still run on the node, next to those of a successor")
 	case i.now != 0 && i.around.Age(o) < 0:
 		e.code = reason.GracePeriod
 		e.detail = node
@@ -55,7 +55,7 @@ func (i *inquiry) pod(o *object.Object) []end {
 			e.prove(reason.NotRead, nil, "not read: nodes: "+s.Why)
 		}
 		e.remedy(act(report.Describe, o), "shows what its kubelet says", "")
-		i.forceDelete(o, &e, "the containers may still run on the node, beside those of a successor")
+		i.forceDelete(o, &e, "the containers may still run on the node, next to those of a successor")
 	case facts.Mirror:
 		e.detail = "its kubelet makes it anew"
 		e.remedy(act(report.Describe, o), "shows the node, on which the manifest of a static pod has to be removed", "")

@@ -17,7 +17,7 @@ func (i *inquiry) wake(o *object.Object, found evidence.Judgement, e *end) {
 	for _, a := range found.Powerless {
 		rights := act(report.ShowRights, o)
 		rights.User = "system:serviceaccount:" + a.Namespace + ":" + a.Name
-		e.remedy(rights, "shows what it may do: give it the permission to update the object, and it goes on by itself", "")
+		e.remedy(rights, "shows its permissions: with the right to update the object it continues by itself", "")
 	}
 	for n, w := range found.Asleep {
 		if n < most {
@@ -61,7 +61,7 @@ func (i *inquiry) takeOff(o *object.Object, name string, e *end) {
 // freeConsumer ends the use of a claim or a volume.
 func (i *inquiry) freeConsumer(o *object.Object, e *end) {
 	user := e.others[0]
-	effect, cost := "ends the use; the finalizer then comes off by itself", "the pod stops; a controller that makes it anew gets stuck without the PVC"
+	effect, cost := "ends the use; the finalizer is then removed automatically", "the pod stops; a controller that makes it anew gets stuck without the PVC"
 	if user.Is(object.PVC) {
 		cost = "the data of the PVC, with the reclaim policy Delete"
 	}

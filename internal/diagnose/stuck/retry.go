@@ -39,7 +39,7 @@ func (i *inquiry) discoveryFailed(o *object.Object, c evidence.Condition) end {
 	case report.FinalizerControllerUnknown:
 		e.code = reason.EndNotSeen
 		e.detail = "discovery works again, and the namespace controller tries again within " + retryText + " if it runs"
-		i.await(o, &e, "waits for it: without an end, nobody tries")
+		i.await(o, &e, "waits for it: no controller retries")
 	}
 	e.chain[0].Waits = string(e.code)
 	return e

@@ -139,7 +139,7 @@ func (r *Recorder) Flush() error {
 	return r.prune()
 }
 
-var errFull = errors.New("the history could not be written for too long, and has ended: it goes on when the controller is started again")
+var errFull = errors.New("the history could not be written for too long, and has ended: it continues when the controller is restarted")
 
 // settle notes up to where everything was seen.
 func (r *Recorder) settle() {

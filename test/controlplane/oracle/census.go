@@ -31,7 +31,7 @@ func (c *census) add(t *trial) {
 	c.count("rights", string(s.rights))
 	c.count("answer", string(s.answer))
 	c.count("fault", string(s.fault))
-	c.count("finalizers come off in the end", fmt.Sprint(t.freed))
+	c.count("finalizers are removed in the end", fmt.Sprint(t.freed))
 	policy := s.command.value("--cascade")
 	if verb == "delete" && policy == "" {
 		policy = "background"
