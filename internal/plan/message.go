@@ -214,7 +214,7 @@ func (m messenger) unknownSentence(e *report.Effect) string {
 	case e.Reason == string(reason.LookupFailed):
 		return "the garbage collector cannot look up its owner " + names(e.Because)
 	case e.Reason == string(reason.DependentUnknown):
-		return "goes only after " + names(e.BlockedBy.Dependents) + ", of which it is not known whether it goes"
+		return "goes only after " + names(e.BlockedBy.Dependents) + ", whose outcome is unknown"
 	case e.Reason == string(reason.DependentsNotCovered):
 		return "waits for its dependents, and not every kind that may have some was read"
 	case e.Reason == string(reason.OwnerUnknown):
