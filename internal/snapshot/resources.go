@@ -157,9 +157,26 @@ func guess(rs *object.Resources, name typeName, seen kindSeen, older bool) objec
 	}
 	plural := seen.plural
 	if plural == "" {
-		guessed, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Version: v, Kind: name.kind})
-		plural = guessed.Resource
+		plural = guessPlural(name.kind)
 	}
 	return object.Resource{Group: group, Version: v, Name: plural, Kind: name.kind,
 		Namespaced: seen.namespaced, Verbs: object.AllVerbs, Guessed: true, Custom: customGroup(group)}
+}
+
+// guessPlural returns the English plural of a kind that was seen without its resource: gateways,
+// elasticsearches.
+func guessPlural(kind string) string {
+	name := strings.ToLower(kind)
+	for _, end := range []string{"ay", "ey", "iy", "oy", "uy"} {
+		if strings.HasSuffix(name, end) {
+			return name + "s"
+		}
+	}
+	for _, end := range []string{"ch", "sh", "x", "z"} {
+		if strings.HasSuffix(name, end) {
+			return name + "es"
+		}
+	}
+	guessed, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: kind})
+	return guessed.Resource
 }
