@@ -31,7 +31,7 @@ func TestRemade(t *testing.T) {
 	}
 	s.deleted.Store(&again)
 	again()
-	text := s.unsettled("times since: somebody makes it again")
+	text := s.unsettled("times since: something creates it again")
 	s.deleted.Store(nil)
 	lines := strings.Split(text, "\n")
 	if len(lines) < 2 || !strings.HasPrefix(lines[1], "  left to do: v1 ConfigMap shop/again was deleted ") || strings.Contains(text, "no answer yet") {
@@ -59,7 +59,7 @@ func TestDeletes(t *testing.T) {
 	if got := d.remade(since); len(got) > 0 {
 		t.Errorf("after two deletes each: %q", got)
 	}
-	if got := d.remade(0); len(got) != 1 || got[0] != "v1 ConfigMap shop/a was deleted 3 times since: somebody makes it again" {
+	if got := d.remade(0); len(got) != 1 || got[0] != "v1 ConfigMap shop/a was deleted 3 times since: something creates it again" {
 		t.Errorf("from the beginning: %q", got)
 	}
 	for i := range mostDeletes {
