@@ -28,8 +28,8 @@ type lexer struct {
 	rd     *reading
 	source io.Reader
 	buf    []byte
-	// buf[pos:end] has not been read yet, so many bytes came before buf.
-	pos, end, before int
+	// buf[pos:end] has not been read yet.
+	pos, end int
 	// mark is the first byte that must stay in the buffer; -1 for none.
 	mark int
 	// ended tells that source has nothing more; failed is why, unless io.EOF.
@@ -76,7 +76,7 @@ func (l *lexer) fill() bool {
 	if keep > 0 {
 		l.count(keep)
 		copy(l.buf, l.buf[keep:l.end])
-		l.pos, l.end, l.counted, l.before = l.pos-keep, l.end-keep, l.counted-keep, l.before+keep
+		l.pos, l.end, l.counted = l.pos-keep, l.end-keep, l.counted-keep
 		if l.mark >= 0 {
 			l.mark = 0
 		}
@@ -106,17 +106,6 @@ func (l *lexer) fill() bool {
 	}
 	l.ended, l.failed = true, io.ErrNoProgress
 	return false
-}
-
-// endsItems notes that the items of the list of the document end at an offset of the buffer.
-func (l *lexer) endsItems(at int) error {
-	if p := l.rd.of; p != nil {
-		if l.before+at != p.itemsEnd() {
-			return errPart
-		}
-		p.ended = true
-	}
-	return nil
 }
 
 // widen makes the buffer larger, for what has to stay in it.

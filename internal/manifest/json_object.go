@@ -118,9 +118,6 @@ func (rd *reading) itemsField(l *lexer, it *item, outer *listing, list *listing)
 		list.known = true
 	}
 	err := list.items(l)
-	if err == nil && outer == nil && !rd.yaml {
-		err = l.endsItems(l.pos - 1)
-	}
 	return list, err
 }
 

@@ -49,8 +49,6 @@ type reading struct {
 	texts scan
 	parts lexer
 	part  keptText
-	// of is the part of a list that the text is; nil for a whole text.
-	of *Part
 	// recognised tells that the current document has a key of an object or list.
 	recognised bool
 }

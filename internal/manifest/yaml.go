@@ -88,9 +88,6 @@ func (rd *reading) documentYAML(l *lexer) (more bool, err error) {
 
 // fromMark reads a document with the full parser.
 func (d *yamlDocument) fromMark() (more bool, err error) {
-	if d.rd.of != nil {
-		return false, errPart
-	}
 	d.l.pos = d.l.mark
 	more, err = d.rd.gather(d.l)
 	if err != nil {

@@ -98,9 +98,6 @@ func (d *yamlDocument) gatherItem() error {
 // rest reads everything up to the end of the document with the full parser,
 // behind head, which is what the document has been up to here.
 func (d *yamlDocument) rest(head string, items bool) (bool, error) {
-	if d.rd.of != nil {
-		return false, errPart
-	}
 	more, err := d.rd.gather(d.l)
 	if err != nil {
 		return false, err

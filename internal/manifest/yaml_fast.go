@@ -94,7 +94,6 @@ func (d *yamlDocument) turn(text []byte) error {
 		d.behind = true
 		d.restart(1)
 		d.s.c.out = append(d.s.c.out, '{')
-		return d.l.endsItems(d.l.pos)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -49,6 +50,14 @@ func (b *bundleRun) add(lists []*sighting, objects []*object.Object) {
 			b.definitions = append(b.definitions, d)
 		}
 	}
+}
+
+// merge adds what another file of the bundle says.
+func (b *bundleRun) merge(one *bundleRun) {
+	b.lists = append(b.lists, one.lists...)
+	b.definitions = append(b.definitions, one.definitions...)
+	maps.Copy(b.failed, one.failed)
+	b.unclear = b.unclear || one.unclear
 }
 
 // readCustomFailures reads the errors of custom resources: messages by `<crd>` or

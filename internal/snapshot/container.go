@@ -10,9 +10,7 @@ import (
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/reason"
 )
@@ -34,6 +32,21 @@ type input struct {
 	// unread tells that something of it could not be read, cut that nobody knows what: an
 	// archive that ends early had perhaps said why a list is not whole.
 	unread, cut bool
+}
+
+// merge adds what was read of one file. It returns an error if the files together are too large.
+func (in *input) merge(one *input) error {
+	in.sightings = append(in.sightings, one.sightings...)
+	in.files += one.files
+	maps.Copy(in.discoveries, one.discoveries)
+	for root, run := range one.runs {
+		in.run(root).merge(run)
+	}
+	for root, b := range one.bundles {
+		in.bundle(root).merge(b)
+	}
+	in.unread, in.cut = in.unread || one.unread, in.cut || one.cut
+	return in.meter.merge(&one.meter)
 }
 
 // readInput reads one path.
@@ -94,7 +107,7 @@ func (r *reader) openInput(in *input, path string) error {
 	}
 	switch {
 	case stat.IsDir():
-		return r.readDirectory(in, path, "")
+		return r.readDirectory(in, path)
 	case stat.Mode()&fs.ModeDevice != 0:
 		return fmt.Errorf("%s: a device is no dump", in.name)
 	}
@@ -102,9 +115,6 @@ func (r *reader) openInput(in *input, path string) error {
 		s := stream{name: in.name, location: nameHint(in.name)}
 		if stat.Mode().IsRegular() {
 			s.file = &sized{f, stat.Size()}
-			if done := r.readInParts(in, path); done != nil {
-				defer done()
-			}
 		}
 		return r.readStream(in, s, content)
 	})
@@ -147,82 +157,6 @@ func (r *reader) readPath(in *input, path string, read func(*os.File, io.Reader)
 		return fmt.Errorf("%s: the file changed while it was read", shownName(path))
 	}
 	return nil
-}
-
-// readDirectory reads the files of a directory, which is inside of the input, in the
-// order of their names.
-// Links, pipes and devices are left alone: they can lead anywhere or nowhere.
-func (r *reader) readDirectory(in *input, root, inside string) error {
-	names, err := r.namesIn(in, root)
-	if err != nil {
-		return r.tolerateCut(in, shownName(root), err)
-	}
-	early := r.readEarly(in, root, inside, names)
-	if early != nil {
-		defer early.close()
-	}
-	for _, name := range names {
-		path, below := filepath.Join(root, name.text), path.Join(inside, name.text)
-		if name.directory {
-			if err := r.readDirectory(in, path, below); err != nil {
-				return err
-			}
-			continue
-		}
-		if early != nil {
-			early.turn()
-		}
-		err := r.readPath(in, path, func(_ *os.File, content io.Reader) error {
-			return r.readEntry(in, stream{name: in.name}, below, func() (io.Reader, error) {
-				return &metered{r: content, m: &in.meter, whole: true}, nil
-			})
-		})
-		if early != nil {
-			early.done()
-		}
-		if err := r.tolerate(in, locate(below), shownName(path), err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fileName is a name in a directory.
-type fileName struct {
-	text      string
-	directory bool
-}
-
-// namesIn are the names of the files and directories of a directory, sorted.
-func (r *reader) namesIn(in *input, path string) (names []fileName, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	for {
-		const some = 1 << 10
-		entries, err := f.ReadDir(some)
-		for _, d := range entries {
-			if d.IsDir() || d.Type().IsRegular() {
-				names = append(names, fileName{d.Name(), d.IsDir()})
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil && in.meter.entries+len(names) > r.limits.Entries {
-			err = in.meter.tooMany()
-		}
-		if err == nil {
-			err = r.reserve(0, 0)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", shownName(path), err)
-		}
-	}
-	slices.SortFunc(names, func(a, b fileName) int { return strings.Compare(a.text, b.text) })
-	return names, nil
 }
 
 // tolerate turns the error of a file at a location into a problem where the user allows it:

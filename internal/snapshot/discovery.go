@@ -153,6 +153,14 @@ func (r *reader) readDocument(in *input, l location, content io.Reader) error {
 	return nil
 }
 
+// merge adds the documents of another file.
+func (d *documents) merge(one *documents) {
+	d.groups = append(d.groups, one.groups...)
+	d.lists = append(d.lists, one.lists...)
+	d.aggregated = append(d.aggregated, one.aggregated...)
+	d.stale = append(d.stale, one.stale...)
+}
+
 // documentKind is what a discovery document turned out to be.
 type documentKind uint8
 

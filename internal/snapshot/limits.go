@@ -146,6 +146,16 @@ func (m *meter) entry() error {
 	return nil
 }
 
+// merge adds the account of one file of the input.
+func (m *meter) merge(one *meter) error {
+	m.in.n += one.in.n
+	m.entries += one.entries
+	if m.entries > m.limits.Entries {
+		return m.tooMany()
+	}
+	return m.grow(one.total)
+}
+
 func (m *meter) tooMany() error {
 	return fmt.Errorf("%w: more than %d files; read them in several parts", ErrFiles, m.limits.Entries)
 }

@@ -29,6 +29,14 @@ func (p *passed) add(what string) {
 	}
 }
 
+// merge adds those of another file.
+func (p *passed) merge(one *passed) {
+	if one.documents > 0 && (p.documents == 0 || one.first < p.first) {
+		p.first = one.first
+	}
+	p.documents += one.documents
+}
+
 // nothing notes an input of which nothing was read.
 func (p *passed) nothing(in *input) {
 	why := "it holds no Kubernetes objects"

@@ -7,8 +7,6 @@ import (
 	"io"
 	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
@@ -105,17 +103,14 @@ type reader struct {
 	// revisionRead tells that the revision of the options was read of some input.
 	revisionRead bool
 
-	// early is the file whose turn it is, if it has been read before; nil otherwise. Interners
-	// are those of files that are read early.
-	early     *earlyFile
-	interners []*manifest.Interner
-	// workers is how many files are read at a time, or parts of one that has so many bytes.
-	workers   int
-	partsFrom int64
-	// told is how many objects have been told of when the turn last came to a file, ahead how
-	// many wait to be. Asking keeps questions for memory apart.
-	told, ahead atomic.Int64
-	asking      sync.Mutex
+	// workers is how many files of a directory are read at a time.
+	workers int
+	// memory is shared with the readers of other files, which read at the same time; counted is
+	// how many objects of this reader it has been told about.
+	memory  *memory
+	counted int
+	// stop is closed when what is being read is no longer needed; nil if it always is.
+	stop <-chan struct{}
 }
 
 func newReader(o Options) (*reader, error) {
@@ -123,22 +118,25 @@ func newReader(o Options) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}, workers: min(runtime.GOMAXPROCS(0), mostEarly), partsFrom: partsFrom}, nil
+	r := &reader{options: o, limits: limits, intern: manifest.NewInterner(), seen: map[typeName]*kindSeen{}, workers: min(runtime.GOMAXPROCS(0), mostFiles)}
+	r.memory = &memory{room: o.Memory, limits: limits}
+	if o.Raw != nil || o.Wants != nil { // which are told about objects in the order of the files
+		r.workers = 1
+	}
+	return r, nil
 }
 
 // reserve asks for memory, where so many objects wait that were not handed over yet.
 func (r *reader) reserve(bytes int64, waiting int) error {
-	return r.ask(bytes, len(r.objects)+r.readBack+waiting)
-}
-
-// ask asks for memory, where so many objects were read beside those that were read early.
-func (r *reader) ask(bytes int64, objects int) error {
-	if r.options.Memory == nil {
-		return nil
+	select {
+	case <-r.stop:
+		return errStopped
+	default:
 	}
-	r.asking.Lock()
-	defer r.asking.Unlock()
-	return r.options.Memory(bytes, objects+int(r.ahead.Load()), r.limits)
+	objects := len(r.objects) + r.readBack + waiting
+	more := objects - r.counted
+	r.counted = objects
+	return r.memory.ask(bytes, more)
 }
 
 // inputError names a file whose name is foreign text.
@@ -215,7 +213,8 @@ func (r *reader) readObjects(in *input, file string, l location, content io.Read
 		h.Raw = r.raw
 	}
 	have := len(r.objects)
-	err := r.readText(content, options, h)
+	options.Interner, options.Limits = r.intern, r.limits.reading(r.reserve)
+	err := manifest.Read(content, options, h)
 	if l.role == perhapsObjects && len(r.objects) == have && f.documents == 0 && isNoObject(err) {
 		r.passed.add(err.Error())
 		r.ignore()
@@ -254,15 +253,6 @@ func textOptions(file string, l location, start []byte) manifest.Options {
 		}
 	}
 	return o
-}
-
-// readText reads a text, or tells what was read of it early.
-func (r *reader) readText(content io.Reader, o manifest.Options, h manifest.Handler) error {
-	if r.early.is(o) {
-		return r.early.tell(content, h)
-	}
-	o.Interner, o.Limits = r.intern, r.limits.reading(r.reserve)
-	return manifest.Read(content, o, h)
 }
 
 // at notes a time at which something was written.

@@ -23,7 +23,6 @@ func isStored(start []byte) bool { return bytes.HasPrefix(start, []byte(formatMa
 
 // readStored reads a snapshot in our own format, and checks that it is whole.
 func readStored(lines *lineReader, intern *manifest.Interner) (*Snapshot, error) {
-	defer lines.close()
 	header, err := readHeader(lines)
 	if err != nil {
 		return nil, err
@@ -129,7 +128,7 @@ func wholeObject(line []byte, types []typeName, intern *manifest.Interner) (*obj
 }
 
 func checkTrailer(lines *lineReader, objects int) error {
-	sum := hex.EncodeToString(lines.hash())
+	sum := hex.EncodeToString(lines.hash.Sum(nil))
 	line, err := lines.read()
 	if err != nil {
 		return err

@@ -54,6 +54,16 @@ func (run *sonobuoyRun) add(lists []*sighting, objects []*object.Object) {
 	run.plain = run.plain || slices.ContainsFunc(objects, func(o *object.Object) bool { return o.Labels == "" })
 }
 
+// merge adds what another file of the run says.
+func (run *sonobuoyRun) merge(one *sonobuoyRun) {
+	run.asked = append(run.asked, one.asked...)
+	run.lists = append(run.lists, one.lists...)
+	if one.configured {
+		run.selector, run.configured = one.selector, true
+	}
+	run.plain = run.plain || one.plain
+}
+
 // readSettings reads meta/config.json.
 func (run *sonobuoyRun) readSettings(raw []byte) error {
 	var content struct {

@@ -96,6 +96,14 @@ func (k *kubelets) add(version string) {
 	k.newest = max(k.newest, minor)
 }
 
+// merge takes in the versions that another file says.
+func (k *kubelets) merge(one kubelets) {
+	if k.oldest == 0 || one.oldest != 0 && one.oldest < k.oldest {
+		k.oldest = one.oldest
+	}
+	k.newest = max(k.newest, one.newest)
+}
+
 // skew is how many minor versions a kubelet may be older than its API server, which it never
 // may be newer than: three since the API server of 1.28, and two before.
 func skew(kubelet int) int {

@@ -38,6 +38,11 @@ var roots = []string{"cmd", "internal", "test", "hack"}
 // together while others are being written are no part of it.
 func tree(t *testing.T) []source {
 	t.Helper()
+	return treeOf(t, roots)
+}
+
+func treeOf(t *testing.T, roots []string) []source {
+	t.Helper()
 	root := os.DirFS("../..")
 	var sources []source
 	for _, dir := range roots {

@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"testing/synctest"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/object"
 )
+
+// blockSize is how much of a file is read at a time.
+const blockSize = 64 << 10
 
 // storedOfAnyLength is a file with lines that are shorter and longer than a block, that end where
 // one ends, and that begin there.
@@ -41,9 +43,7 @@ func storedOfAnyLength(t *testing.T) (*Snapshot, []byte) {
 }
 
 // However a file comes, it is read the same.
-func TestStoredAhead(t *testing.T) { synctest.Test(t, storedAhead) }
-
-func storedAhead(t *testing.T) {
+func TestStoredInPieces(t *testing.T) {
 	want, whole := storedOfAnyLength(t)
 	for name, from := range map[string]func(io.Reader) io.Reader{
 		"at once":         func(r io.Reader) io.Reader { return r },
@@ -60,11 +60,8 @@ func storedAhead(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a file, it is said, and nothing reads on: no goroutine is left in the
-// bubble.
-func TestStoredBroken(t *testing.T) { synctest.Test(t, storedBroken) }
-
-func storedBroken(t *testing.T) {
+// Whatever is wrong with a file, it is said.
+func TestStoredBroken(t *testing.T) {
 	_, whole := storedOfAnyLength(t)
 	broken := errors.New("the disk is broken")
 	for n := len(formatMark); n <= len(whole); n += 1 + n%9973 {
@@ -106,9 +103,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 // An input that gives nothing and does not end is an error, and so is a line that is longer than
 // is allowed, before all of it is held.
-func TestStoredEndless(t *testing.T) { synctest.Test(t, storedEndless) }
-
-func storedEndless(t *testing.T) {
+func TestStoredEndless(t *testing.T) {
 	whole := storedExample(t)
 	nothing := readerOf(func([]byte) (int, error) { return 0, nil })
 	if _, err := ReadFiles([]string{"-"}, Options{Stdin: io.MultiReader(bytes.NewReader(whole[:len(whole)-5]), nothing)}); !errors.Is(err, io.ErrNoProgress) {
@@ -124,15 +119,13 @@ func storedEndless(t *testing.T) {
 
 // A line that cannot be read ends the reading, however much follows.
 func TestStoredOddLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		whole := storedExample(t)
-		odd := bytes.Replace(whole, []byte(`"t":0`), []byte(`"t":x`), 1)
-		spaces := readerOf(func(b []byte) (int, error) { return copy(b, strings.Repeat(" ", len(b))), nil })
-		_, err := ReadFiles([]string{"-"}, Options{Stdin: io.MultiReader(bytes.NewReader(odd), spaces)})
-		if !errors.Is(err, errFormat) || !strings.Contains(err.Error(), "line 2") {
-			t.Errorf("%v", err)
-		}
-	})
+	whole := storedExample(t)
+	odd := bytes.Replace(whole, []byte(`"t":0`), []byte(`"t":x`), 1)
+	spaces := readerOf(func(b []byte) (int, error) { return copy(b, strings.Repeat(" ", len(b))), nil })
+	_, err := ReadFiles([]string{"-"}, Options{Stdin: io.MultiReader(bytes.NewReader(odd), spaces)})
+	if !errors.Is(err, errFormat) || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("%v", err)
+	}
 }
 
 type readerOf func([]byte) (int, error)

@@ -1,0 +1,256 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-gc/kubectl-gc/internal/manifest"
+)
+
+// The files of a directory and of all directories below it are read at the same time, a few of
+// them. Each is read by a reader of its own, which shares no state with the others but the
+// account of memory. What the readers have found is merged in the order of the paths, so that
+// the result is the one of reading one file after the other.
+
+const (
+	// mostFiles is how many files are read at a time.
+	mostFiles = 4
+	// mostUnmerged is how many files may be read and not merged yet, because an earlier one
+	// takes longer. Each of them has this part of the memory that Limits allow for what is held
+	// for a while. A file that needs more is read again when its turn comes, with all of it.
+	mostUnmerged = 8
+)
+
+// errStopped ends the reading of a file whose result is not needed.
+var errStopped = errors.New("stopped")
+
+// directoryFile is a file below a directory, or a directory that could not be listed.
+type directoryFile struct {
+	// path is for opening it, name is where it is inside of the input.
+	path, name string
+	// unlisted is why a directory could not be listed; nil for a file.
+	unlisted error
+}
+
+// fileResult is what one file has added.
+type fileResult struct {
+	reader *reader
+	input  *input
+	// err ends the reading of the whole input.
+	err error
+}
+
+// readDirectory reads all files below a directory and merges their results in the order of their paths.
+func (r *reader) readDirectory(in *input, root string) error {
+	files := r.filesIn(in, root, "", nil)
+	if r.workers == 1 {
+		for _, f := range files {
+			if err := r.merge(in, f, r.readOne(in, f, r.intern, 1, nil)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	type job struct {
+		file directoryFile
+		done chan *fileResult // has room for the result
+	}
+	jobs, unmerged, stop := make(chan job), make(chan job, mostUnmerged), make(chan struct{})
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer close(stop)
+	working.Go(func() {
+		defer close(unmerged)
+		defer close(jobs)
+		for _, f := range files {
+			j := job{f, make(chan *fileResult, 1)}
+			select {
+			case unmerged <- j:
+			case <-stop:
+				return
+			}
+			select {
+			case jobs <- j:
+			case <-stop:
+				return
+			}
+		}
+	})
+	for range r.workers {
+		working.Go(func() {
+			intern := manifest.NewInterner()
+			for j := range jobs {
+				j.done <- r.readOne(in, j.file, intern, mostUnmerged, stop)
+			}
+		})
+	}
+	for j := range unmerged {
+		result := <-j.done
+		if needsMemory(result.err) {
+			r.memory.forget(result.reader.counted)
+			result = r.readOne(in, j.file, r.intern, 1, nil)
+		}
+		if err := r.merge(in, j.file, result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needsMemory reports whether a file may be readable with more memory.
+func needsMemory(err error) bool {
+	return errors.Is(err, ErrLimit) && !errors.Is(err, ErrSize) && !errors.Is(err, ErrFiles)
+}
+
+// readOne reads a file with a reader of its own. It may take 1/share of the memory that limits
+// allow for what is held for a while. It only reads r and in, and nothing of them that merge changes.
+func (r *reader) readOne(in *input, f directoryFile, intern *manifest.Interner, share int64, stop <-chan struct{}) *fileResult {
+	limits := r.limits
+	limits.MemoryBytes /= share
+	one := &reader{options: r.options, limits: limits, intern: intern, seen: map[typeName]*kindSeen{}, memory: r.memory, stop: stop}
+	around := &input{name: in.name, discoveries: map[string]bool{}, meter: meter{limits: limits, in: &counter{}}}
+	result := &fileResult{reader: one, input: around}
+	if f.unlisted != nil {
+		result.err = one.tolerateCut(around, shownName(f.path), f.unlisted)
+		return result
+	}
+	err := one.readPath(around, f.path, func(_ *os.File, content io.Reader) error {
+		return one.readEntry(around, stream{name: in.name}, f.name, func() (io.Reader, error) {
+			return &metered{r: content, m: &around.meter, whole: true}, nil
+		})
+	})
+	result.err = one.tolerate(around, locate(f.name), shownName(f.path), err)
+	return result
+}
+
+// merge adds what was read of a file.
+func (r *reader) merge(in *input, f directoryFile, result *fileResult) error {
+	if result.err != nil {
+		return result.err
+	}
+	if err := in.merge(result.input); err != nil {
+		return inputError(in.name+": "+shownName(f.name), err)
+	}
+	one := result.reader
+	r.objects = append(r.objects, one.objects...)
+	for name, k := range one.seen {
+		have := r.seen[name]
+		if have == nil {
+			r.seen[name] = k
+			continue
+		}
+		have.namespaced = have.namespaced || k.namespaced
+		if have.plural == "" {
+			have.plural = k.plural
+		}
+	}
+	r.failed = append(r.failed, one.failed...)
+	r.documents.merge(&one.documents)
+	r.source.Ignored += one.source.Ignored
+	r.source.KubernetesVersion = newer(r.source.KubernetesVersion, one.source.KubernetesVersion)
+	r.problems = append(r.problems, one.problems...)
+	r.at(one.moment)
+	r.kubelets.merge(one.kubelets)
+	r.passed.merge(&one.passed)
+	r.stored = append(r.stored, one.stored...)
+	r.readBack += one.readBack
+	r.revisionRead = r.revisionRead || one.revisionRead
+	r.counted += one.counted
+	if in.files%(1<<10) == 0 {
+		return r.reserve(0, 0)
+	}
+	return nil
+}
+
+// filesIn appends the files below a directory, which is at a path inside of the input, in the order of
+// their paths. Links, pipes and devices are left alone: they can lead anywhere or nowhere.
+func (r *reader) filesIn(in *input, root, inside string, files []directoryFile) []directoryFile {
+	names, err := r.namesIn(in, root, len(files))
+	if err != nil {
+		return append(files, directoryFile{path: root, unlisted: err})
+	}
+	for _, name := range names {
+		below := directoryFile{path: filepath.Join(root, name.text), name: path.Join(inside, name.text)}
+		if name.directory {
+			files = r.filesIn(in, below.path, below.name, files)
+		} else {
+			files = append(files, below)
+		}
+	}
+	return files
+}
+
+// fileName is a name in a directory.
+type fileName struct {
+	text      string
+	directory bool
+}
+
+// namesIn returns the names of the files and directories of a directory, sorted. So many files of the
+// input are known already.
+func (r *reader) namesIn(in *input, path string, known int) (names []fileName, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	for {
+		const some = 1 << 10
+		entries, err := f.ReadDir(some)
+		for _, d := range entries {
+			if d.IsDir() || d.Type().IsRegular() {
+				names = append(names, fileName{d.Name(), d.IsDir()})
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && known+len(names) > r.limits.Entries {
+			err = in.meter.tooMany()
+		}
+		if err == nil {
+			err = r.reserve(0, 0)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", shownName(path), err)
+		}
+	}
+	slices.SortFunc(names, func(a, b fileName) int { return strings.Compare(a.text, b.text) })
+	return names, nil
+}
+
+// memory asks for memory on behalf of all readers. It is safe for concurrent use.
+type memory struct {
+	// room is Options.Memory, limits are those that it is told.
+	room   func(bytes int64, objects int, limits Limits) error
+	limits Limits
+
+	mu sync.Mutex
+	// objects is how many have been read.
+	objects int
+}
+
+// ask asks for memory after so many more objects have been read.
+func (m *memory) ask(bytes int64, more int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.objects += more
+	if m.room == nil {
+		return nil
+	}
+	return m.room(bytes, m.objects, m.limits)
+}
+
+// forget takes back objects whose reader is given up.
+func (m *memory) forget(objects int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.objects -= objects
+}
