@@ -192,7 +192,7 @@ func TestAccount(t *testing.T) {
 				return plan.DeleteSeed(engine.ForegroundPolicy, find(s, "a"))
 			},
 			explore: plan.Usual,
-			want:    "StatefulSet m: Sure Deleted AtOnce, Deleted\nConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Possible Deleted AtOnce, Orphaned",
+			want:    "StatefulSet m: Sure Deleted AtOnce, Deleted\nConfigMap a: Sure Deleted AtOnce, Deleted\nSecret b: Possible Deleted AtOnce, Deleted",
 		},
 		{
 			name:    "of a collection what stays under one order of events, and goes under another",
@@ -200,7 +200,7 @@ func TestAccount(t *testing.T) {
 			seed:    func(*snapshot.Snapshot) plan.Seed { return plan.CollectSeed() },
 			explore: plan.Usual,
 			want: "ConfigMap m: Sure Deleted AtOnce, Blocked after x/y of m (Unknown)\nSecret b: Sure Deleted AtOnce, Deleted\n" +
-				"Secret c: Possible Deleted AtOnce, Kept after x/y of m (Unknown)",
+				"Secret c: Possible Deleted AtOnce, Deleted",
 		},
 		{
 			name:  "a volume goes when its controller acts",

@@ -66,7 +66,7 @@ func TestOnlyNear(t *testing.T) {
 		want []string
 	}{
 		{true, []string{"n/a Deleted", "n/b Deleted", "n/garbage Deleted anyway"}},
-		{false, []string{"m/left Blocked anyway", "m/lost Deleted anyway", "n/a Deleted", "n/b Deleted", "n/garbage Deleted anyway"}},
+		{false, []string{"m/left Deleted anyway", "m/lost Deleted anyway", "n/a Deleted", "n/b Deleted", "n/garbage Deleted anyway"}},
 	} {
 		var got []string
 		for _, e := range planOf(t, world, plan.Options{Explore: plan.Usual, OnlyNear: tt.near}).Plan.Effects {

@@ -41,11 +41,11 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 	}{
 		{"a finalizer is removed, and two ends are possible", "v1 ConfigMap n/a deleting grace=0 fin=x/y\n" + race, take, plan.Options{}, "Explored: 3 objects, 64 schedules, 33 memories\nm Deleted NoExistingOwner\na Deleted FinalizerTaken\nb Orphaned OrphanDependents or Deleted schedule"},
 		{"a finalizer is removed, and elsewhere there is garbage with two ends", "v1 ConfigMap m/a deleting grace=0 fin=x/y uid=other\n" + race, take, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nm Deleted NoExistingOwner anyway\na Deleted FinalizerTaken\nb Orphaned OrphanDependents anyway"},
-		{"a finalizer is removed, and beside it a deletion goes on that may have been missed", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion\nv1 ConfigMap n/a owners=left deleting grace=0 fin=x/y", take, plan.Options{}, "Explored: 2 objects, 64 schedules, 35 memories\na Deleted FinalizerTaken\nleft Blocked DeletionMissed or Deleted memory anyway"},
+		{"a finalizer is removed, and beside it a deletion goes on that may have been missed", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion\nv1 ConfigMap n/a owners=left deleting grace=0 fin=x/y", take, plan.Options{}, "Explored: 2 objects, 64 schedules, 35 memories\na Deleted FinalizerTaken\nleft Deleted NoBlockingDependents or Blocked memory anyway"},
 		{"the same, and only what is near is asked for", "v1 ConfigMap m/a deleting grace=0 fin=x/y uid=other\n" + race, take, plan.Options{OnlyNear: true}, "Explored: 1 objects, 64 schedules, 33 memories\na Deleted FinalizerTaken"},
 		{"the garbage collector of Kubernetes, garbage with two ends", race, collect, plan.Options{}, "Explored: 2 objects, 64 schedules, 33 memories\nm Deleted NoExistingOwner\nb Orphaned OrphanDependents or Deleted schedule"},
 		{"our own collector, the same", race, collect, plan.Options{Rules: engine.Strict}, "Explored: 2 objects, 64 schedules, 0 memories\nm Deleted NoExistingOwner\nb Orphaned OrphanDependents or Deleted schedule"},
-		{"the garbage collector of Kubernetes may have missed a deletion", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nleft Blocked DeletionMissed or Deleted memory"},
+		{"the garbage collector of Kubernetes may have missed a deletion", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{}, "Explored: 1 objects, 64 schedules, 33 memories\nleft Deleted NoBlockingDependents or Blocked memory"},
 		{"our own starts now", "v1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion", collect, plan.Options{Rules: engine.Strict}, "Explored: 1 objects, 64 schedules, 0 memories\nleft Deleted NoBlockingDependents"},
 		{"our own in another namespace", race, collect, plan.Options{Rules: engine.Strict, Keep: func(o *object.Object, _ bool) reason.Code {
 			if o.Namespace != "m" {
@@ -54,7 +54,7 @@ func TestOtherRequestsAreExplored(t *testing.T) {
 			return ""
 		}}, "OneEnd: 0 objects, 0 schedules, 0 memories"},
 		{"an owner that the garbage collector does not watch goes, and it may have given up to ask for it", "events.k8s.io/v1 Event n/a\nrbac.authorization.k8s.io/v1 ClusterRole m owners=a\nv1 Secret n/b owners=a", deleted, plan.Options{}, "Explored: 3 objects, 64 schedules, 0 memories\na Deleted Requested\nb Kept ExistingOwner or Deleted schedule"},
-		{"of two ranges that go the second may cover the addresses of the first", "networking.k8s.io/v1 IPAddress 10.0.0.5 labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io\n" + cidr("b", "10.0.0.0/24") + cidr("a", "10.0.0.0/16"), both, plan.Options{}, "Explored: 2 objects, 64 schedules, 0 memories\na Blocked InUse or Deleted schedule\nb Blocked InUse or Deleted schedule"},
+		{"of two ranges that go the second may cover the addresses of the first", "networking.k8s.io/v1 IPAddress 10.0.0.5 labels=ipaddress.kubernetes.io/managed-by=ipallocator.k8s.io\n" + cidr("b", "10.0.0.0/24") + cidr("a", "10.0.0.0/16"), both, plan.Options{}, "Explored: 2 objects, 64 schedules, 0 memories\na Deleted Requested or Blocked schedule\nb Blocked InUse or Deleted schedule"},
 		{"nothing is garbage", "v1 ConfigMap n/a\nv1 Secret n/b owners=a", collect, plan.Options{}, "OneEnd: 0 objects, 0 schedules, 0 memories"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

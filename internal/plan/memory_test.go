@@ -30,7 +30,7 @@ func TestWhatMayBeRemembered(t *testing.T) {
 			world: "v1 ConfigMap n/a\nv1 ConfigMap n/left deleting grace=0 fin=foregroundDeletion\n" +
 				"v1 Secret n/other owners=a",
 			targets: "a", policy: engine.Background,
-			contested: []string{"left Blocked or Deleted memory"},
+			contested: []string{"left Deleted or Blocked memory"},
 		},
 		{
 			name: "an owner that once waited for its dependents",

@@ -150,8 +150,8 @@ func (q *question) spared(ctx context.Context, base ends) (func(report.Ref) bool
 		if ref := report.RefOf(r); base.goes(ref) || base.outcome(ref) == report.Pruned {
 			other, untried, err := orders(ctx, q.snap, plan.Usual)
 			return func(r report.Ref) bool {
-				return base.goes(r) && (untried || !other.goes(r)) ||
-					base.outcome(r) == report.Pruned && (untried || other[r] != nil && other[r].DependsOnTiming)
+				contested := untried || other[r] != nil && other[r].DependsOnTiming
+				return base.goes(r) && (contested || !other.goes(r)) || base.outcome(r) == report.Pruned && contested
 			}, err
 		}
 	}

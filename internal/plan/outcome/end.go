@@ -15,8 +15,7 @@ type End struct {
 	Message, Remembered string
 }
 
-// Rank orders outcomes by how little is gone: of a contested object the plan shows the
-// outcome in which it survives.
+// Rank orders outcomes by how little is gone.
 func Rank(o report.Outcome) int {
 	return slices.Index([]report.Outcome{
 		report.Unknown, report.Blocked, report.Orphaned, report.Pruned, report.Kept, report.Deleted,
