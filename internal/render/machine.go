@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/report"
 )
@@ -26,6 +29,10 @@ func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, 
 		return typed(printJSON), true, nil
 	case "jsonl":
 		return typed(printLines), true, nil
+	case "yaml":
+		return typed(yamlBy(&printers.YAMLPrinter{})), true, nil
+	case "kyaml":
+		return typed(yamlBy(&printers.KYAMLPrinter{})), true, nil
 	}
 	flags := genericclioptions.NewPrintFlags("").WithTypeSetter(report.Scheme).WithDefaultOutput(format)
 	flags.NamePrintFlags = nil
@@ -38,6 +45,30 @@ func MachinePrinter(format string, missingKeys bool) (printers.ResourcePrinter, 
 		return nil, true, fmt.Errorf("output format %q: %w", format, err)
 	}
 	return p, true, nil
+}
+
+// yamlBy prints a document by way of JSON in which the characters are escaped that a YAML
+// parser refuses: names of roles, and whatever a dump calls a name, can hold them.
+func yamlBy(printer printers.ResourcePrinter) printers.ResourcePrinterFunc {
+	return func(doc runtime.Object, w io.Writer) error {
+		text, err := json.Marshal(doc)
+		if err != nil {
+			return err
+		}
+		var escaped bytes.Buffer
+		for _, r := range string(text) {
+			if r >= 0x7f && r <= 0x9f || r == 0xfffe || r == 0xffff {
+				fmt.Fprintf(&escaped, `\u%04x`, r)
+			} else {
+				escaped.WriteRune(r)
+			}
+		}
+		sorted, err := yaml.JSONToYAML(escaped.Bytes())
+		if err != nil {
+			return err
+		}
+		return printer.PrintObj(&runtime.Unknown{Raw: sorted}, w)
+	}
 }
 
 // typed has a document say its kind, while it is printed.

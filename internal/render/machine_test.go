@@ -48,7 +48,7 @@ func printWith(t *testing.T, format string, doc runtime.Object) string {
 // TestMachineOutputIsWhole: what is printed reads back as what went in, however
 // hostile, and a second run gives the same bytes.
 func TestMachineOutputIsWhole(t *testing.T) {
-	for _, name := range []string{"web", "a\nb\u202e\x1b", strings.Repeat("long-", 100)} {
+	for _, name := range []string{"web", "a\nb\u202e\x1b", "\x7f\u0080\u0085\u009f\ufeff\ufffe\uffff\U0001fffe", strings.Repeat("long-", 100)} {
 		doc := &report.Plan{
 			APIVersion: report.APIVersion, Kind: "Plan",
 			Effects: []report.Effect{{Object: hostileRef("Pod", name), Outcome: report.Deleted}},
