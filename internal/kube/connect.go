@@ -35,8 +35,9 @@ type Options struct {
 	// server does not have in memory yet, and it gives up sooner; 0 for as long as the server
 	// says, which is a second or more.
 	Unready time.Duration
-	// Warn is told of warnings that the server sends with its answers, each text
-	// once; nil drops them. It may be called from many goroutines.
+	// Warn is told of warnings that the server sends with its answers to writes, each text
+	// once; nil drops them. Those about what is read are dropped, for everything is read,
+	// deprecated kinds too. It may be called from many goroutines.
 	Warn func(text string)
 }
 
@@ -91,7 +92,7 @@ func Connect(config *rest.Config, o Options) (*Client, error) {
 	base.Path = strings.TrimRight(base.Path, "/")
 	c := &Client{config: config, context: o.Context, unready: o.Unready, http: client, base: base, chunk: o.ChunkSize, wait: wallClock, now: time.Now, idle: time.Minute, brief: 90 * time.Second, discovering: make(chan struct{}, 1)}
 	c.warnings.tell = o.Warn
-	config.WarningHandler, config.WarningHandlerWithContext = &c.warnings, nil
+	config.WarningHandler, config.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	if o.QPS > 0 {
 		c.limiter = flowcontrol.NewTokenBucketRateLimiter(o.QPS, max(o.Burst, 1))
 	}

@@ -85,7 +85,9 @@ func (c *Client) send(ctx context.Context, r request) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.warnings.take(response.Header)
+		if !r.reads() {
+			c.warnings.take(response.Header)
+		}
 		if r.alive != nil {
 			r.alive()
 		}
@@ -273,14 +275,9 @@ func (w *warnings) take(h http.Header) {
 	}
 	parsed, _ := utilnet.ParseWarningHeaders(values)
 	for _, warning := range parsed {
-		w.HandleWarningHeader(warning.Code, warning.Agent, warning.Text)
-	}
-}
-
-// HandleWarningHeader takes a warning of a request that client-go has sent for us.
-func (w *warnings) HandleWarningHeader(code int, _, text string) {
-	if w.tell != nil && code == 299 && strings.TrimSpace(text) != "" && w.first(text) {
-		w.tell(text)
+		if warning.Code == 299 && strings.TrimSpace(warning.Text) != "" && w.first(warning.Text) {
+			w.tell(warning.Text)
+		}
 	}
 }
 

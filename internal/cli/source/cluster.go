@@ -9,11 +9,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/progress"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/usage"
 	"github.com/kubectl-gc/kubectl-gc/internal/cli/version"
 	"github.com/kubectl-gc/kubectl-gc/internal/kube"
+	"github.com/kubectl-gc/kubectl-gc/internal/render"
 	"github.com/kubectl-gc/kubectl-gc/internal/snapshot"
 )
 
@@ -53,9 +56,10 @@ func (k *Cluster) AddRateFlags(f *pflag.FlagSet) {
 	usage.Unlist(f, "qps", "burst")
 }
 
-// Connect makes a client. It sends nothing yet. What the server warns of is not
-// said: it is about lists of everything that it serves, which the user did not ask
-// for.
+// Connect makes a client. It sends nothing yet. What the server warns of when something is
+// written is shown as kubectl shows it.
+//
+// Upstream: kubectl/pkg/cmd/cmd.go NewDefaultKubectlCommandWithArgs.
 func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
 	if k.chunkSize < 0 {
 		return nil, usage.Errorf(c, "--chunk-size=%d: must not be negative", k.chunkSize)
@@ -72,7 +76,9 @@ func (k *Cluster) Connect(c *cobra.Command) (*kube.Client, error) {
 	if !k.Known() {
 		return nil, usage.Errorf(c, "no source: give a dump with --from, or a cluster with --kubeconfig, --server or $KUBECONFIG")
 	}
+	warnings := rest.NewWarningWriter(c.ErrOrStderr(), rest.WarningWriterOptions{Color: printers.AllowsColorOutput(c.ErrOrStderr())})
 	return Connect(k.Config, kube.Options{
+		Warn:    func(text string) { warnings.HandleWarningHeader(299, "", render.EscapeLines(text)) },
 		Version: version.String(), Command: c.CommandPath(), ChunkSize: k.chunkSize, QPS: k.Qps, Burst: k.Burst,
 	})
 }
