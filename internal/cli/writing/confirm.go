@@ -114,12 +114,18 @@ func (k *Confirm) show(c *cobra.Command, args []string, streams genericiooptions
 	return shown
 }
 
-// askPerson shows what a person has to know, and waits for the answer.
+// askPerson shows what a person has to know, and waits for the answer. What was typed before
+// the question was there is no answer to it.
 func askPerson(ctx context.Context, streams genericiooptions.IOStreams, q report.Confirmation) error {
 	style := render.Style{ASCII: !output.UTF8Locale(), Width: progress.Columns(streams.ErrOut)}
 	fmt.Fprintln(streams.ErrOut)
 	if err := render.ConfirmationText(streams.ErrOut, style, &q); err != nil {
 		return err
+	}
+	if terminal, ok := streams.In.(interface{ Fd() uintptr }); ok {
+		if err := flush(terminal.Fd()); err != nil {
+			return fmt.Errorf("what was typed before the question cannot be told from the answer: %w", err)
+		}
 	}
 	fmt.Fprint(streams.ErrOut, "\n"+render.ConfirmationPrompt(style, &q)+" ")
 	defer progress.Asking(ctx)()
