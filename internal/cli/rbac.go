@@ -45,6 +45,9 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			delete, collect, controller, remove-finalizer and undo. What every user of a
 			cluster may do anyway is left out.
 
+			protect prints an admission policy instead: with it the API server refuses every
+			delete of an object with the annotation kubectl-gc.io/protect, whoever sends it.
+
 			A wildcard covers kinds that come later, and subresources, too. With --kinds the
 			kinds that the cluster serves, or a dump (--from), are named instead. Only metadata
 			of Secrets is read, but whoever may list them may read all of them: RBAC knows no
@@ -53,6 +56,9 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 			# A role for people who look
 			kubectl gc rbac --for read
 
+			# Have the API server keep what is annotated kubectl-gc.io/protect
+			kubectl gc rbac --for protect
+
 			# The controller, for the kinds of a dump
 			kubectl gc rbac --for controller --mode enforce --kinds --from examples/cluster.yaml`),
 		Args: usage.NoArguments,
@@ -60,7 +66,7 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 	}
 	f := c.Flags()
 	r.output.AddFlags(f)
-	f.StringVar(&r.command, "for", "", "The command: read, stuck, lost, doctor, delete, collect, controller, remove-finalizer or undo.")
+	f.StringVar(&r.command, "for", "", "The command: read, stuck, lost, doctor, delete, collect, controller, remove-finalizer or undo; or protect, for an admission policy.")
 	usage.AddChoice(f, &r.mode, "mode", "observe", "For the controller: its mode, observe or enforce.", "observe", "enforce")
 	f.StringVar(&r.leaseNamespace, "leader-elect-namespace", "kubectl-gc", "For the controller: the namespace of its lease.")
 	f.BoolVar(&r.owners, "owner-enforcement", false,
@@ -71,6 +77,9 @@ func newRBAC(streams genericiooptions.IOStreams, config *genericclioptions.Confi
 }
 
 func (r *rbac) run(c *cobra.Command) error {
+	if r.command == policy.Protect {
+		return r.print(c, policy.AdmissionPolicy())
+	}
 	command, err := policy.Parse(r.command)
 	if err != nil {
 		return usage.Errorf(c, "--for: %w", err)
@@ -91,7 +100,7 @@ func (r *rbac) run(c *cobra.Command) error {
 	return r.print(c, roles)
 }
 
-// print prints roles as documents, as kubectl apply takes them; for what looks into them
+// print prints objects as documents, as kubectl apply takes them; for what looks into them
 // several are one list.
 func (r *rbac) print(c *cobra.Command, roles []runtime.Object) error {
 	var printer printers.ResourcePrinter = &printers.YAMLPrinter{}
